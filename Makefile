@@ -1,0 +1,59 @@
+# Two commands: `make` runs the small configuration to figures, `make test` runs every test.
+# Both set up `.venv` from envs/lock.txt by themselves; they need nothing but Python >= 3.11.
+
+PYTHON ?= python3
+CORES ?= 2
+VENV := .venv
+SNAKEMAKE := PATH="$(CURDIR)/$(VENV)/bin:$$PATH" snakemake --cores $(CORES)
+READY := $(VENV)/.ready
+
+.PHONY: all test bench lint schema lock unlock clean help
+
+all: $(READY)
+	@if [ -n "$$(ls -A .snakemake/locks 2>/dev/null)" ]; then \
+	  echo "carryover: .snakemake/locks is held by another run, or by one that was killed; if none is running, clear it with: make unlock"; exit 1; fi
+	@$(SNAKEMAKE)
+
+test: $(READY)
+	@$(VENV)/bin/python -m pytest -n $(CORES) --dist loadgroup
+
+bench: $(READY)
+	@$(VENV)/bin/python tests/bench/run.py
+
+lint: $(READY)
+	@$(VENV)/bin/ruff check . && $(VENV)/bin/ruff format --check .
+	@$(VENV)/bin/snakefmt --check Snakefile rules
+	@PATH="$(CURDIR)/$(VENV)/bin:$$PATH" snakemake --lint
+
+# config/schema.yaml and the tables of config/README.md, from the parameters in the code
+schema: $(READY)
+	@$(VENV)/bin/python scripts/schema.py
+
+# envs/lock.txt, from envs/requirements.in, in an environment of its own
+lock:
+	@rm -rf .venv-lock && $(PYTHON) -m venv .venv-lock && .venv-lock/bin/pip install -q -r envs/requirements.in
+	@.venv-lock/bin/pip freeze --exclude pip --exclude setuptools | sed 's/+cpu$$//; 1i # Made by `make lock` from requirements.in.' > envs/lock.txt && rm -rf .venv-lock
+
+unlock: $(READY)
+	@$(SNAKEMAKE) --unlock
+
+clean:
+	rm -rf results .snakemake
+
+help:
+	@echo "make         set up, run the small configuration to figures in results/figures/"
+	@echo "make test    set up, run every test"
+	@echo "make bench   time our solvers against the plain loops of the papers, as ratios"
+	@echo "make lint    ruff, snakefmt, snakemake --lint"
+	@echo "make schema  write config/schema.yaml and config/README.md's tables anew from the code"
+	@echo "make lock    resolve envs/requirements.in into envs/lock.txt"
+	@echo "make unlock  clear the lock that a killed run has left"
+	@echo "make clean   remove results/ and Snakemake's metadata"
+	@echo "CORES=8 make uses eight cores; PYTHON=python3.12 names the interpreter of a new .venv"
+
+$(READY): envs/lock.txt
+	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("carryover: Python 3.11 or later is needed; name one with PYTHON=...")'
+	@echo "Setting up $(VENV) from envs/lock.txt (once, a few minutes)"
+	@test -x $(VENV)/bin/python || $(PYTHON) -m venv $(VENV)
+	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r envs/lock.txt
+	@touch $@

@@ -1,0 +1,26 @@
+import sys
+from pathlib import Path
+
+from snakemake.utils import min_version
+
+min_version("9.27")
+sys.path.insert(0, str(Path(workflow.basedir) / "scripts"))
+
+
+configfile: "config/config.yaml"
+
+
+include: "rules/common.smk"
+include: "rules/pretrain.smk"
+include: "rules/finetune.smk"
+include: "rules/measure.smk"
+include: "rules/collect.smk"
+include: "rules/curve.smk"
+include: "rules/figure.smk"
+
+
+rule all:
+    default_target: True
+    input:
+        sweep.collected(),
+        sweep.figures(),

@@ -1,0 +1,21 @@
+rule collect:
+    input:
+        shards=sweep.shards("<results>/{experiment}/measure/{measure}/{point}/{block}.nc"),
+    output:
+        data="<results>/{experiment}/{measure}.nc",
+        record="<results>/{experiment}/{measure}.nc.json",
+    log:
+        "<results>/logs/{experiment}/collect/{measure}.log",
+    benchmark:
+        "<results>/benchmarks/{experiment}/collect/{measure}.tsv"
+    conda:
+        "../envs/analysis.yaml"
+    threads: 1
+    resources:
+        mem_mb=2000,
+    params:
+        code=sweep.code("collect"),
+    shell:
+        "python scripts/collect.py {input.shards}"
+        " --wildcards experiment={wildcards.experiment} measure={wildcards.measure}"
+        " --output {output.data} > {log} 2>&1"

@@ -1,0 +1,30 @@
+rule figure:
+    input:
+        data=sweep.figure_inputs,
+        style="config/figures.mplstyle",
+    output:
+        png=report(
+            "<results>/figures/{figure}.png",
+            caption="../docs/captions/figure.rst",
+            category="{figure}",
+            labels={"figure": "{figure}", "format": "PNG"},
+        ),
+        svg="<results>/figures/{figure}.svg",
+        pdf="<results>/figures/{figure}.pdf",
+        records=multiext("<results>/figures/{figure}", ".png.json", ".svg.json", ".pdf.json"),
+    log:
+        "<results>/logs/figures/{figure}.log",
+    benchmark:
+        "<results>/benchmarks/figures/{figure}.tsv"
+    conda:
+        "../envs/plotting.yaml"
+    threads: 1
+    resources:
+        mem_mb=2000,
+    params:
+        code=sweep.code("figure"),
+        flags=sweep.flags("figure"),
+    shell:
+        "python scripts/figure.py {params.flags:q} --data {input.data} --style {input.style}"
+        " --wildcards figure={wildcards.figure}"
+        " --output {output.png} {output.svg} {output.pdf} > {log} 2>&1"

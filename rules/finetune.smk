@@ -1,0 +1,24 @@
+rule finetune:
+    input:
+        pretrained=sweep.upstream("<results>/{experiment}/pretrain/{point}/{block}.nc", "finetune"),
+    output:
+        data="<results>/{experiment}/finetune/{point}/{block}.nc",
+        record="<results>/{experiment}/finetune/{point}/{block}.nc.json",
+    log:
+        "<results>/logs/{experiment}/finetune/{point}/{block}.log",
+    benchmark:
+        "<results>/benchmarks/{experiment}/finetune/{point}/{block}.tsv"
+    conda:
+        "../envs/training.yaml"
+    threads: 1
+    resources:
+        gpu=sweep.resource("gpu"),
+        mem_mb=sweep.resource("mem_mb"),
+        runtime=sweep.resource("runtime"),
+    params:
+        code=sweep.code("finetune"),
+        flags=sweep.flags("finetune"),
+    shell:
+        "python scripts/finetune.py {params.flags:q} --pretrained {input.pretrained}"
+        " --wildcards experiment={wildcards.experiment} point={wildcards.point} block={wildcards.block}"
+        " --output {output.data} > {log} 2>&1"

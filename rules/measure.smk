@@ -1,0 +1,23 @@
+rule measure:
+    input:
+        finetuned="<results>/{experiment}/finetune/{point}/{block}.nc",
+    output:
+        data="<results>/{experiment}/measure/{measure}/{point}/{block}.nc",
+        record="<results>/{experiment}/measure/{measure}/{point}/{block}.nc.json",
+    log:
+        "<results>/logs/{experiment}/measure/{measure}/{point}/{block}.log",
+    benchmark:
+        "<results>/benchmarks/{experiment}/measure/{measure}/{point}/{block}.tsv"
+    conda:
+        "../envs/analysis.yaml"
+    threads: 1
+    resources:
+        mem_mb=2000,
+    params:
+        code=sweep.code("measure"),
+        flags=sweep.flags("measure"),
+    shell:
+        "python scripts/measure.py {params.flags:q} --finetuned {input.finetuned}"
+        " --wildcards experiment={wildcards.experiment} measure={wildcards.measure}"
+        " point={wildcards.point} block={wildcards.block}"
+        " --output {output.data} > {log} 2>&1"

@@ -1,0 +1,22 @@
+rule pretrain:
+    output:
+        data="<results>/{experiment}/pretrain/{point}/{block}.nc",
+        record="<results>/{experiment}/pretrain/{point}/{block}.nc.json",
+    log:
+        "<results>/logs/{experiment}/pretrain/{point}/{block}.log",
+    benchmark:
+        "<results>/benchmarks/{experiment}/pretrain/{point}/{block}.tsv"
+    conda:
+        "../envs/training.yaml"
+    threads: 1
+    resources:
+        gpu=sweep.resource("gpu"),
+        mem_mb=sweep.resource("mem_mb"),
+        runtime=sweep.resource("runtime"),
+    params:
+        code=sweep.code("pretrain"),
+        flags=sweep.flags("pretrain"),
+    shell:
+        "python scripts/pretrain.py {params.flags:q}"
+        " --wildcards experiment={wildcards.experiment} point={wildcards.point} block={wildcards.block}"
+        " --output {output.data} > {log} 2>&1"

@@ -1,0 +1,202 @@
+"""The configuration's schema, generated from the plug-ins' parameters, and its errors as single sentences.
+
+`config/schema.yaml` is what the Snakefile reads: it holds every key, type, range, default and meaning, so that neither
+Snakemake nor an editor needs the plug-ins' own imports. `schema(root)` makes it anew from the code.
+"""
+
+import importlib
+import math
+import pkgutil
+import re
+
+from carryover.errors import UserError
+from carryover.parameters import allowed, fragment
+from carryover.sweep import STAGES
+
+NAME = "^[a-z][a-z0-9_]*$"
+RESERVED = ("theory", "figures", "claims", "logs", "benchmarks")
+
+
+class ConfigurationError(UserError):
+    """A key or value of the configuration is not allowed; the message is one sentence naming it."""
+
+
+def plugins(kind):
+    """Names of the plug-ins of one kind: the modules, or folders, of `carryover.<kind>` that have parameters."""
+    package = importlib.import_module(f"carryover.{kind}")
+    return sorted(m.name for m in pkgutil.iter_modules(package.__path__) if not m.name.startswith("_"))
+
+
+def parameters(*names):
+    """The schema fragment of the plug-in carryover.<names>: its dataclass `Parameters`."""
+    module = importlib.import_module(".".join(("carryover", *names)))
+    section = fragment(module.Parameters)
+    if starts_from := getattr(module, "STARTS_FROM", None):
+        section["starts_from"] = {axis: list(values) for axis, values in starts_from.items()}
+    return section
+
+
+def schema():
+    """The whole JSON schema of the configuration, as a dictionary."""
+    families = plugins("families")
+    whole = _section(
+        {
+            "pathvars": {
+                "type": "object",
+                "description": "where things are written: results, logs, benchmarks",
+                "additionalProperties": {"type": "string", "minLength": 1},
+            },
+            "experiments": _named("#/$defs/experiment", "networks, tasks, sweeps and measures"),
+            "curves": _section(
+                {c: {"$ref": f"#/$defs/curves.{c}"} for c in plugins("curves")}, "theory curves, which need no training"
+            ),
+            "figures": _named("#/$defs/figure", "what is drawn, and from which datasets"),
+        },
+        "the whole configuration",
+    )
+    definitions = {"experiment": _experiment(families), "figure": _figure()}
+    for family in families:
+        definitions[f"{family}.task"] = parameters("families", family, "task")
+        for stage in STAGES:
+            definitions[f"{family}.{stage}"] = parameters("families", family, stage)
+    for kind in ("measures", "curves", "plotting"):
+        definitions |= {f"{kind}.{name}": parameters(kind, name) for name in plugins(kind)}
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **whole, "$defs": definitions}
+
+
+def _section(properties, description, required=()):
+    section = {"type": "object", "description": description, "additionalProperties": False, "properties": properties}
+    return {**section, "required": list(required)} if required else section
+
+
+def _named(ref, description):
+    names = {"pattern": NAME, "not": {"enum": list(RESERVED)}}
+    return {
+        "type": "object",
+        "description": description,
+        "propertyNames": names,
+        "additionalProperties": {"$ref": ref},
+    }
+
+
+def _experiment(families):
+    size = {"type": "integer", "minimum": 1}
+    resources = {
+        "gpu": {"type": "integer", "minimum": 0, "default": 0, "description": "GPUs of a training job"},
+        "mem_mb": {**size, "default": 2000, "description": "memory of a training job [MB]"},
+        "runtime": {**size, "default": 120, "description": "time limit of a training job on a cluster [min]"},
+    }
+    properties = {
+        "family": {"type": "string", "enum": families, "description": "network family"},
+        "seeds": {**size, "description": "number of seeds: each draws its own teacher, data and weights"},
+        "block": {**size, "default": 6, "description": "seeds trained together in one job"},
+        "split": {
+            "type": "array",
+            "items": {"type": "string"},
+            "default": [],
+            "description": "parameters with several values that are to make a job each instead of sharing one",
+        },
+        "resources": _section(resources, "what a training job of this experiment asks for"),
+        "measures": _section(
+            {m: {"$ref": f"#/$defs/measures.{m}"} for m in plugins("measures")}, "what is measured on each network"
+        ),
+        **{key: {"type": "object"} for key in ("task", *STAGES)},
+    }
+    experiment = _section(properties, "one experiment", required=("family", "seeds", "finetune"))
+    experiment["allOf"] = [
+        {
+            "if": {"properties": {"family": {"const": family}}},
+            "then": {
+                "properties": {
+                    "task": {"$ref": f"#/$defs/{family}.task"},
+                    **{stage: _gridded(family, stage) for stage in STAGES},
+                }
+            },
+        }
+        for family in families
+    ]
+    return experiment
+
+
+def _gridded(family, stage):
+    """A stage's section: its parameters, and `grids`, each of which adds to or overrides them."""
+    own = parameters("families", family, stage)
+    shared = set(parameters("families", family, "task")["properties"])
+    ref = f"#/$defs/{family}.{stage}/properties/"
+    properties = {name: {"$ref": ref + name} for name in own["properties"] if name not in shared}
+    grid = {"type": "object", "additionalProperties": False, "properties": properties}
+    grids = {"type": "object", "additionalProperties": grid, "minProperties": 1}
+    return {**grid, "properties": {**properties, "grids": grids}}
+
+
+def _figure():
+    plots = plugins("plotting")
+    properties = {
+        "plot": {"type": "string", "enum": plots, "description": "how it is drawn (default: the figure's own name)"},
+        "data": {
+            "type": "object",
+            "description": "role -> dataset: <experiment>/<measure>, theory/<curve>, or a file of the project",
+            "minProperties": 1,
+            "additionalProperties": {"type": "string"},
+        },
+        "options": {"type": "object"},
+        "category": {"type": "string", "default": "figures", "description": "heading in the report"},
+        "caption": {"type": "string", "default": "", "description": "caption in the report"},
+    }
+    figure = _section(properties, "one figure", required=("data",))
+    figure["allOf"] = [
+        {
+            "if": {"properties": {"plot": {"const": plot}}, "required": ["plot"]},
+            "then": {"properties": {"options": {"$ref": f"#/$defs/plotting.{plot}"}}},
+        }
+        for plot in plots
+    ]
+    return figure
+
+
+def validate(config, schema):
+    """Refuse a configuration that breaks its schema; the message is one sentence with the key and what is allowed."""
+    import jsonschema  # Snakemake brings it; jobs in their own environments need not
+
+    _refuse_infinite(config, ())
+    errors = list(jsonschema.Draft202012Validator(schema).iter_errors(config))
+    if errors:
+        raise ConfigurationError(_sentence(min(errors, key=lambda e: (-len(e.absolute_path), str(e.message)))))
+
+
+def _refuse_infinite(node, path):
+    if isinstance(node, dict | list):
+        for key, value in node.items() if isinstance(node, dict) else enumerate(node):
+            _refuse_infinite(value, (*path, key))
+    elif isinstance(node, float) and not math.isfinite(node):
+        raise ConfigurationError(f"configuration: {_spell(path)}: {node} is not a finite number.")
+
+
+def _spell(path):
+    return ".".join(str(part) for part in path) or "top level"
+
+
+def _sentence(error):
+    where = _spell(error.absolute_path)
+    if error.validator == "additionalProperties":
+        known = error.schema.get("properties", {})
+        unknown = ", ".join(sorted(str(k) for k in error.instance if k not in known))
+        return f"configuration: {where}: unknown key {unknown}; allowed here: {', '.join(known)}."
+    if error.validator == "required":
+        missing = ", ".join(k for k in error.validator_value if k not in error.instance)
+        return f"configuration: {where}: {missing} is missing."
+    if error.validator in ("pattern", "not"):
+        rule = f"lower-case letters, digits and underscores, and none of {', '.join(RESERVED)}"
+        return f"configuration: {where}: {error.instance!r} cannot be a name; allowed are {rule}."
+    allows = allowed(error.schema)
+    hint = _text_for_number(error.instance) if "number" in allows else ""
+    return f"configuration: {where}: {error.instance!r} is not allowed; it must be {allows}.{hint}"
+
+
+def _text_for_number(value):
+    for item in value if isinstance(value, list) else [value]:
+        if isinstance(item, str) and re.fullmatch(r"[-+]?\d+(\.\d*)?[eE][-+]?\d+", item):
+            mantissa, exponent = re.split("[eE]", item)
+            exact = f"{float(mantissa)}e{exponent if exponent[0] in '+-' else '+' + exponent}"
+            return f" (YAML reads {item} as text: write {exact}.)"
+    return ""

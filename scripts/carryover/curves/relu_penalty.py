@@ -1,0 +1,64 @@
+"""Theory curve: the penalty on recruiting a pretrained ReLU unit, and its local exponent, against the feature's size.
+
+"The implicit penalty of finetuning in ReLU networks", figures 1a and 1b.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import xarray as xr
+
+from carryover.parameters import parameter
+from carryover.theory.penalty import relu_penalty, relu_penalty_exponent
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameters:
+    """The units, and the magnitudes at which the curve is drawn."""
+
+    correlation: tuple[float, ...] = parameter(
+        (0.0, 0.5, 0.9, 0.99, 1.0), "cosines between pretrained and finetuned input weights", minimum=-1, maximum=1
+    )
+    auxiliary_magnitude: tuple[float, ...] = parameter(
+        (0.01, 1.0, 100.0), "coefficients of the feature in the auxiliary task", minimum=0
+    )
+    readout: float = parameter(0.0, "readout weight at the start of finetuning")
+    smallest_magnitude: float = parameter(1e-3, "smallest coefficient of the feature in the finetuning task", above=0)
+    largest_magnitude: float = parameter(1e3, "largest coefficient of the feature in the finetuning task", above=0)
+    points: int = parameter(301, "magnitudes, evenly spaced in their logarithm", minimum=2)
+
+
+def compute(p: Parameters) -> xr.Dataset:
+    """Penalty and exponent, both (correlation, auxiliary_magnitude, magnitude) and dimensionless.
+
+    Equation 11 of the paper; the pretrained input weights have the norm √auxiliary_magnitude (section 1.2). The
+    exponent is NaN where the penalty is 0 (correlation 1, magnitude = readout · √auxiliary_magnitude).
+    Raises ValueError where `largest_magnitude` does not exceed `smallest_magnitude`, or a value is out of its range.
+    """
+    if p.largest_magnitude <= p.smallest_magnitude:
+        raise ValueError(f"largest_magnitude must exceed smallest_magnitude, which is {p.smallest_magnitude}")
+    if min(p.auxiliary_magnitude) < 0:
+        raise ValueError("auxiliary_magnitude must not be negative: its square root is the norm of the input weights")
+    correlation, auxiliary = np.array(p.correlation, float), np.array(p.auxiliary_magnitude, float)
+    magnitude = np.geomspace(p.smallest_magnitude, p.largest_magnitude, p.points)
+    unit = (magnitude, np.sqrt(auxiliary)[:, None], correlation[:, None, None], p.readout)
+    dims = ("correlation", "auxiliary_magnitude", "magnitude")
+    return xr.Dataset(
+        {
+            "penalty": (dims, relu_penalty(*unit), _named("penalty on the distance from the pretrained unit")),
+            "exponent": (dims, relu_penalty_exponent(*unit), _named("local exponent d log penalty / d log magnitude")),
+        },
+        coords={
+            "correlation": ("correlation", correlation, _named("cosine of pretrained and finetuned input weights")),
+            "auxiliary_magnitude": (
+                "auxiliary_magnitude",
+                auxiliary,
+                _named("magnitude of the feature in the auxiliary task"),
+            ),
+            "magnitude": ("magnitude", magnitude, _named("magnitude of the feature in the finetuning task")),
+        },
+    )
+
+
+def _named(long_name: str) -> dict[str, str]:
+    return {"long_name": long_name, "units": "1"}

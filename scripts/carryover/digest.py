@@ -1,0 +1,165 @@
+"""Digest of a program's meaning: a script, its plug-ins and every local module they import, directly or not.
+
+Two sources that differ only in comments, docstrings and other bare constants, `pass`, layout or the way a literal is
+written have one digest; any other edit gives another. The digest is the same on every supported Python: `ast.dump`
+is not, since each version adds fields to its syntax trees, prints them differently and splits f-strings its own way.
+
+The search is static. It follows every `import` statement wherever it stands (in a function, a branch, under
+`TYPE_CHECKING`), with the `__init__` of all parent packages, and cannot see what is imported by a computed name
+(`importlib.import_module`, `__import__`): the caller names such modules, as a job names its plug-ins. Since
+docstrings do not count, nothing that ends up in a result may be taken from `__doc__`.
+
+Standard library only, for the Snakefile imports it.
+"""
+
+import ast
+import hashlib
+from functools import cache
+from itertools import groupby
+from pathlib import Path
+
+from carryover.errors import UserError
+
+# Load, Store and Del follow from where a name stands; kind tells u"" from "" and nothing else.
+_REDUNDANT = frozenset({"ctx", "kind", "type_comment", "type_ignores"})
+
+
+def closure(root: str | Path, *names: str) -> dict[str, str]:
+    """Digest of each local module in the import closure of `names`.
+
+    `root` is the folder that stands on Python's path, so that module `a.b` is `root/a/b.py` or
+    `root/a/b/__init__.py`; modules that are not below it (installed ones) are left out.
+
+    Returns {dotted module name: SHA-256 in hexadecimal}, sorted by name.
+
+    Raises UserError (a ValueError), naming file and line, for a relative import or a file that cannot be parsed, and
+    naming the module where one of `names` does not exist below `root`.
+    """
+    return {name: digest for name, _, digest in _closure(Path(root), names)}
+
+
+def closure_files(root: str | Path, *names: str) -> dict[str, str]:
+    """As `closure`, by file: {path relative to `root`, with forward slashes: SHA-256}, sorted by path."""
+    return dict(sorted((file, digest) for _, file, digest in _closure(Path(root), names)))
+
+
+def closure_digest(root: str | Path, *names: str) -> str:
+    """One SHA-256 in hexadecimal over `closure(root, *names)`: it changes when the meaning of any module does."""
+    return combined(closure(root, *names))
+
+
+def combined(parts: dict[str, str]) -> str:
+    """SHA-256 over a mapping of names to digests, whatever its order."""
+    return hashlib.sha256(ascii(sorted(parts.items())).encode()).hexdigest()
+
+
+def _closure(root: Path, names: tuple[str, ...]) -> list[tuple[str, str, str]]:
+    """(module, file relative to root, digest) of each module of the closure, sorted by module."""
+    for name in names:
+        if _module_file(root, name) is None:
+            raise UserError(f"no module {name} below {root.name}/: expected {name.replace('.', '/')}.py")
+    found, seen, todo = [], set(), list(names)
+    while todo:
+        name = todo.pop()
+        if name in seen:
+            continue
+        seen.add(name)
+        if "." in name:
+            todo.append(name.rpartition(".")[0])  # importing a.b runs a/__init__.py first
+        if name.endswith(".*"):
+            todo += _children(root, name.removesuffix(".*"))
+        elif file := _module_file(root, name):
+            shown = file.relative_to(root).as_posix()
+            digest, imports = _read(file, f"{root.name}/{shown}")
+            found.append((name, shown, digest))
+            todo += imports
+    return sorted(found)
+
+
+def _module_file(root: Path, name: str) -> Path | None:
+    """File that `import name` runs, a package before a module of the same name as Python has it; None if not local."""
+    base = root.joinpath(*name.split("."))
+    if base.is_dir():
+        package = base / "__init__.py"
+        if package.is_file():
+            return package
+    module = base.with_name(f"{base.name}.py")
+    return module if module.is_file() else None
+
+
+def _children(root: Path, package: str) -> list[str]:
+    """Modules that `from package import *` may import: which ones is for its `__all__` to say, so all of them."""
+    folder = root.joinpath(*package.split("."))
+    return [f"{package}.{path.stem}" for path in folder.iterdir()] if folder.is_dir() else []
+
+
+def _read(file: Path, shown: str) -> tuple[str, tuple[str, ...]]:
+    try:
+        return _meaning(file.read_bytes())
+    except SyntaxError as error:
+        where = f"{shown}, line {error.lineno}" if error.lineno else shown
+        raise UserError(f"{where}: {error.msg}") from None
+    except ValueError as error:  # null bytes
+        raise UserError(f"{shown}: cannot be parsed, {error}") from None
+
+
+@cache  # by content, so that an edit is seen within one process as well
+def _meaning(source: bytes) -> tuple[str, tuple[str, ...]]:
+    """(digest of the syntax tree, names that the source may import)."""
+    imports: set[str] = set()
+    tree = _canonical(ast.parse(source), imports)
+    # ascii, not repr: which characters repr escapes depends on the version's Unicode tables
+    return hashlib.sha256(ascii(tree).encode()).hexdigest(), tuple(sorted(imports))
+
+
+def _canonical(node, imports: set[str]):
+    """Nested tuples of a syntax tree without empty fields; the names that it imports are added to `imports`."""
+    if isinstance(node, list):
+        return tuple([_canonical(item, imports) for item in node if not _is_idle(item)])
+    if not isinstance(node, ast.AST):
+        return node
+    kind = type(node)
+    if kind is ast.JoinedStr:
+        return ("JoinedStr", _merged(tuple(_canonical(value, imports) for value in node.values)))
+    if kind is ast.Import or kind is ast.ImportFrom:
+        imports |= _imported(node)
+    parts = [kind.__name__]
+    for field in node._fields:
+        value = getattr(node, field, None)
+        if value is None or field in _REDUNDANT:
+            continue
+        value = _canonical(value, imports)
+        if value != ():
+            parts.append((field, value))
+    return tuple(parts)
+
+
+def _is_idle(node) -> bool:
+    """Statements that do nothing: `pass` and bare constants, docstrings among them."""
+    kind = type(node)
+    return kind is ast.Pass or (kind is ast.Expr and type(node.value) is ast.Constant)
+
+
+def _merged(values: tuple) -> tuple:
+    """Parts of an f-string with neighbouring pieces of text joined, for versions cut them differently."""
+    parts = []
+    for is_text, group in groupby(values, key=lambda value: value[0] == "Constant"):
+        group = list(group)
+        if is_text:
+            text = "".join(value[1][1] for value in group)
+            group = [("Constant", ("value", text))] if text else []
+        parts += group
+    return tuple(parts)
+
+
+def _imported(node: ast.Import | ast.ImportFrom) -> set[str]:
+    """Names a statement may import; the b of `from a import b` may be a module or a name in a, so both are asked for.
+
+    So is the star of `from a import *`, as `a.*`.
+    """
+    if isinstance(node, ast.Import):
+        return {alias.name for alias in node.names}
+    if node.level:
+        message = "relative import; write it from the top, as in `from carryover.theory import norms`"
+        raise SyntaxError(message, (None, node.lineno, None, None))
+    return {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}

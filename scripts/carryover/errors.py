@@ -1,0 +1,5 @@
+"""The one kind of exception that is shown to a user as a sentence, without a stack trace."""
+
+
+class UserError(ValueError):
+    """Something a user can mend: its message is one sentence that names the key, flag, file or run."""

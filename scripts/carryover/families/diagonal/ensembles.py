@@ -1,0 +1,39 @@
+"""Ensembles of a size that memory and cache bear, trained one after the other and put together again."""
+
+from dataclasses import fields
+
+import numpy as np
+
+from carryover.networks.diagonal import Weights
+from carryover.training.result import Divergence, Trained
+
+BYTES = 2**29  # of inputs at a time
+
+
+def train(trainer, problem, p, progress, **options):
+    """`Trained` over all runs of the problem; a divergence names the runs by their place in the whole problem."""
+    per_run = sum(X[0].nbytes for X in problem.X)
+    size = max(1, BYTES // per_run)
+    runs = np.arange(len(problem.draw))
+    parts = []
+    for chunk in (runs[i : i + size] for i in range(0, len(runs), size)):
+        part = problem.subset(chunk)
+        X, y = ([array[part.draw] for array in arrays] for arrays in (part.X, part.y))
+        try:
+            parts.append(
+                trainer(
+                    X, y, part.start, tolerance=p.tolerance, trainable=part.trainable, teacher=part.teacher,
+                    device=p.device, progress=progress, **options,
+                )
+            )  # fmt: skip
+        except Divergence as error:
+            raise Divergence(runs=chunk[error.runs], message=str(error)) from error
+    return _join(parts)
+
+
+def _join(parts):
+    values = {f.name: np.concatenate([getattr(part, f.name) for part in parts])
+              for f in fields(Trained) if f.name != "weights"}  # fmt: skip
+    names = [f.name for f in fields(Weights)]
+    weights = Weights(*(np.concatenate([getattr(part.weights, name) for part in parts]) for name in names))
+    return Trained(weights=weights, **values)

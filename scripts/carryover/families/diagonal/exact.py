@@ -1,0 +1,46 @@
+"""Solver: the limit of gradient flow, without training. Exact for one output, whichever layers are trained."""
+
+import numpy as np
+
+from carryover.errors import UserError
+from carryover.networks.diagonal import Weights, weights_at
+from carryover.training.exact import diagonal_flow_limit, linear_probe_limit
+from carryover.training.result import Trained
+
+
+def solve(problem, p=None, progress=None):
+    """`Trained` at the end of the flow; UserError for several outputs, whose limit has no such form."""
+    if len(problem.X) > 1:
+        raise UserError("multi_task has no exact limit: choose solver flow or descent.")
+    ends = [_limit(problem, run) for run in range(len(problem.draw))]
+    weights = Weights(*(np.stack(arrays) for arrays in zip(*ends, strict=True)))
+    return at(problem, weights)
+
+
+def at(problem, weights):
+    """`Trained` for networks that were solved and not trained: no steps, no curves."""
+    X, y = problem.X[0][problem.draw], problem.y[0][problem.draw]
+    residual = np.einsum("rni,ri->rn", X, weights.coefficients()[:, 0]) - y
+    runs, nothing = len(problem.draw), np.full((len(problem.draw), 1), np.nan)
+    return Trained(
+        weights=weights,
+        loss=(residual**2).mean(1),
+        evaluations=np.zeros(runs, dtype=np.int64),
+        converged=np.ones(runs, dtype=bool),
+        risk_best=np.full(runs, np.nan),
+        time=nothing,
+        loss_curve=nothing,
+        risk_curve=nothing,
+    )
+
+
+def _limit(problem, run):
+    X, y, start = problem.X[0][problem.draw[run]], problem.y[0][problem.draw[run]], problem.start
+    first = start.first_plus[run], start.first_minus[run]
+    second = start.second_plus[run, 0], start.second_minus[run, 0]
+    if "first" not in problem.trainable:
+        plus, minus = linear_probe_limit(X, y, *first, *second)
+        return *first, plus[None], minus[None]
+    paths = first[0], second[0], first[1], second[1]
+    w1_plus, w2_plus, w1_minus, w2_minus = weights_at(diagonal_flow_limit(X, y, *paths), *paths)
+    return w1_plus, w1_minus, w2_plus[None], w2_minus[None]

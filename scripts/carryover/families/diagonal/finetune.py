@@ -1,0 +1,95 @@
+"""Everything that is trained on the main task: from a pretrained network, from scratch, or together with the auxiliary
+task; both layers or the readout alone."""
+
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+import xarray as xr
+
+from carryover.families.diagonal import dataset, task
+from carryover.networks.diagonal import Weights
+from carryover.parameters import parameter
+from carryover.streams import generator
+from carryover.tasks import sparse
+
+SIMULATED = {"solver": ("flow", "descent")}
+PRETRAINED = ("finetuning", "finetuning_probe")
+STARTS_FROM = {"protocol": PRETRAINED}
+PROTOCOLS = ("single_task", "single_task_probe", "multi_task", *PRETRAINED)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameters(task.Parameters):
+    protocol: str = parameter("finetuning", "finetuning starts from the pretrained network, single_task from scratch, "
+                              "multi_task learns both tasks at once; a probe trains the readout alone",
+                              choices=PROTOCOLS, axis=True)  # fmt: skip
+    solver: str = parameter("exact", "exact limit, adaptive gradient flow, plain gradient descent, or the minimiser of "
+                            "the Q penalty (eq 22), which takes both paths to start alike",
+                            choices=("exact", "flow", "descent", "symmetric"), axis=True)  # fmt: skip
+    samples: tuple[int, ...] = parameter((16,), "main-task samples", minimum=1)
+    main_features: tuple[int, ...] = parameter((40,), "active dimensions of the main task", minimum=1)
+    overlap: tuple[float, ...] = parameter((1.0,), "fraction of them that are auxiliary ones", minimum=0, maximum=1)
+    rescale: tuple[float, ...] = parameter((1.0,), "factors on the first layer before training", above=0,
+                                           when={"protocol": ("single_task", "finetuning")})  # fmt: skip
+    readout_scale: float = parameter(1e-3, "readout weights after the reset", above=0, when={"protocol": PRETRAINED})
+    initial_scale: float = parameter(1e-3, "value of all four weight vectors at the start", above=0,
+                                     when={"protocol": ("single_task", "single_task_probe", "multi_task")})  # fmt: skip
+    auxiliary_samples: int = parameter(1024, "auxiliary samples", minimum=1, when={"protocol": ("multi_task",)})
+    learning_rate: float = parameter(0.1, "step of gradient descent", above=0, when={"solver": ("descent",)})
+    tolerance: float = parameter(1e-10, "mean squared error at which training stops", above=0, when=SIMULATED)
+    max_steps: int = parameter(1_000_000, "most gradient evaluations of a network", minimum=1, when=SIMULATED)
+    device: str = parameter("auto", "where it is trained", choices=("auto", "cpu", "cuda"), when=SIMULATED)
+
+
+def run(p, experiment, seeds, solve, pretrained=None, progress=None):
+    """All runs of a shard, one ensemble after the other by number of samples; Dataset with a `run` dimension."""
+    parts = []
+    for samples in p.samples:
+        conditions = list(product(seeds, p.main_features, p.overlap))
+        runs = [(*condition, rescale) for condition in conditions for rescale in p.rescale]
+        problem = _problem(p, experiment, conditions, samples, pretrained)
+        auxiliary = np.stack([task.auxiliary_teacher(p, experiment, seed)[2] for seed, *_ in runs])
+        columns = dict(zip(("seed", "main_features", "overlap", "rescale"), map(np.array, zip(*runs)), strict=True))
+        constant = {"samples": samples, "protocol": p.protocol, "solver": p.solver}
+        if pretrained is not None:
+            constant["pretrain_solver"] = str(pretrained["pretrain_solver"].values[0])
+        columns |= {name: np.array([value] * len(runs)) for name, value in constant.items()}
+        outputs = ("main", "auxiliary")[: len(problem.X)]
+        parts.append(dataset.assemble(problem, solve(problem, p, progress), columns, outputs, auxiliary))
+    return xr.concat(parts, dim="run")
+
+
+def _problem(p, experiment, conditions, samples, pretrained):
+    """The data sets of the conditions (seed, features, overlap), and a network for each of their rescalings."""
+    X, y, teachers = [], [], []
+    for seed, features, overlap in conditions:
+        order, signs, _ = task.auxiliary_teacher(p, experiment, seed)
+        teacher = sparse.main_teacher(order, signs, p.auxiliary_features, features, overlap, p.teacher_norm)
+        rng = generator(experiment, (str(features), str(overlap)), seed, "inputs")
+        X.append(sparse.sphere(rng, samples, p.dimension))
+        y.append(X[-1] @ teacher)
+        teachers.append(teacher)
+    Xs, ys = [np.stack(X)], [np.stack(y)]
+    if p.protocol == "multi_task":
+        pairs = [task.auxiliary_data(p, experiment, seed, p.auxiliary_samples) for seed, *_ in conditions]
+        Xs.append(np.stack([X for X, _ in pairs]))
+        ys.append(np.stack([y for _, y in pairs]))
+    draw = np.repeat(np.arange(len(conditions)), len(p.rescale))
+    seeds = [seed for seed, *_ in conditions for _ in p.rescale]
+    start = _start(p, seeds, np.tile(p.rescale, len(conditions)), len(Xs), pretrained)
+    layers = ("second",) if p.protocol.endswith("_probe") else ("first", "second")
+    return task.Problem(Xs, ys, draw, start, np.stack(teachers)[draw], layers)
+
+
+def _start(p, seeds, rescale, outputs, pretrained):
+    """Weights before the first step: a pretrained first layer under a new readout, or small ones; then rescaled."""
+    if p.protocol in PRETRAINED:
+        kept = pretrained.set_index(run="seed").sel(run=seeds)
+        first_plus, first_minus = kept["first_plus"].values.copy(), kept["first_minus"].values.copy()
+        second = np.full((len(seeds), outputs, p.dimension), p.readout_scale)
+        start = Weights(first_plus, first_minus, second, second.copy())
+    else:
+        start = task.small_weights(len(seeds), outputs, p.dimension, p.initial_scale)
+    factor = rescale[:, None]
+    return Weights(start.first_plus * factor, start.first_minus * factor, start.second_plus, start.second_minus)

@@ -1,0 +1,32 @@
+"""Pretraining of diagonal linear networks on the auxiliary task."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from carryover.families.diagonal import dataset, task
+from carryover.parameters import parameter
+
+SIMULATED = {"solver": ("flow", "descent")}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameters(task.Parameters):
+    solver: str = parameter("exact", "exact limit, adaptive gradient flow, or plain gradient descent",
+                            choices=("exact", "flow", "descent"), axis=True)  # fmt: skip
+    samples: int = parameter(1024, "auxiliary samples", minimum=1)
+    initial_scale: float = parameter(1e-3, "value of all four weight vectors at the start", above=0)
+    learning_rate: float = parameter(0.5, "step of gradient descent", above=0, when={"solver": ("descent",)})
+    tolerance: float = parameter(1e-10, "mean squared error at which training stops", above=0, when=SIMULATED)
+    max_steps: int = parameter(1_000_000, "most gradient evaluations of a network", minimum=1, when=SIMULATED)
+    device: str = parameter("auto", "where it is trained", choices=("auto", "cpu", "cuda"), when=SIMULATED)
+
+
+def run(p, experiment, seeds, solve, progress=None):
+    """One network per seed, trained on its auxiliary task; Dataset with a `run` dimension."""
+    X, y = zip(*(task.auxiliary_data(p, experiment, seed, p.samples) for seed in seeds), strict=True)
+    teacher = np.stack([task.auxiliary_teacher(p, experiment, seed)[2] for seed in seeds])
+    start = task.small_weights(len(seeds), 1, p.dimension, p.initial_scale)
+    problem = task.Problem([np.stack(X)], [np.stack(y)], np.arange(len(seeds)), start, teacher)
+    runs = {"seed": np.array(seeds), "pretrain_solver": np.array([p.solver] * len(seeds))}
+    return dataset.assemble(problem, solve(problem, p, progress), runs, ("auxiliary",), teacher)

@@ -1,0 +1,54 @@
+"""Tasks of diagonal linear networks, and the problem that a stage hands to its solver."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from carryover.networks.diagonal import Weights
+from carryover.parameters import parameter
+from carryover.streams import generator
+from carryover.tasks import sparse
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameters:
+    """What pretraining and finetuning share."""
+
+    dimension: int = parameter(1000, "input dimensions D; inputs lie on the sphere of radius √D", minimum=1)
+    auxiliary_features: int = parameter(40, "active dimensions of the auxiliary task", minimum=1)
+    teacher_norm: str = parameter("l2", "coefficients are ±1/√k (l2) or ±1/k (l1) for k features", choices=("l1", "l2"))
+
+
+@dataclass(frozen=True)
+class Problem:
+    """An ensemble of networks to be trained: `draw[r]` is the data set of run r, each output has inputs of its own."""
+
+    X: list  # per output: (draws, samples, D)
+    y: list  # per output: (draws, samples)
+    draw: np.ndarray  # (runs,)
+    start: Weights  # first layers (runs, D), readouts (runs, outputs, D)
+    teacher: np.ndarray  # (runs, D), of output 0
+    trainable: tuple = ("first", "second")
+
+    def subset(self, runs):
+        """The same problem for some of its runs."""
+        start = Weights(*(getattr(self.start, name)[runs] for name in Weights.__dataclass_fields__))
+        return Problem(self.X, self.y, self.draw[runs], start, self.teacher[runs], self.trainable)
+
+
+def auxiliary_teacher(p, experiment, seed):
+    """(order, signs, coefficients) of the auxiliary task of a seed: one for all conditions of an experiment."""
+    rng = generator(experiment, "", seed, "teacher")
+    return sparse.auxiliary_teacher(rng, p.dimension, p.auxiliary_features, p.teacher_norm)
+
+
+def auxiliary_data(p, experiment, seed, samples):
+    """Inputs (samples, D) and targets (samples,) of the auxiliary task."""
+    X = sparse.sphere(generator(experiment, "", seed, "auxiliary inputs"), samples, p.dimension)
+    return X, X @ auxiliary_teacher(p, experiment, seed)[2]
+
+
+def small_weights(runs, outputs, dimension, scale):
+    """All four weight vectors at one scale, as at the start of every training from scratch."""
+    first, second = np.full((runs, dimension), scale), np.full((runs, outputs, dimension), scale)
+    return Weights(first, first.copy(), second, second.copy())

@@ -1,0 +1,52 @@
+"""Norms and penalties of linear solutions beside those of their teachers."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import xarray as xr
+
+from carryover.parameters import parameter
+from carryover.theory.norms import flow_penalty, l1_norm, l12_norm, q_norm
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameters:
+    readout_scale: float = parameter(1e-3, "readout γ that the Q penalty assumes after pretraining", above=0)
+
+
+def measure(data, p):
+    """Norms of the solution and of the teacher, each (run,).
+
+    ℓ1,2 joins the main coefficients with the auxiliary ones: the network's own where it has learned both tasks, else the
+    auxiliary teacher's, which pretraining recovers. Q takes the first layer to be √|β_aux| (eqs 3, 22); the flow penalty
+    takes the weights from which the network really started, and is NaN where several outputs were trained.
+    """
+    solution, teacher = data["coefficients"].isel(output=0, drop=True).values, data["teacher"].values
+    auxiliary = data["auxiliary_teacher"].values
+    learned = data["coefficients"].values[:, 1] if data.sizes["output"] > 1 else auxiliary
+    values = {}
+    for name, beta, other in (("", solution, learned), ("_teacher", teacher, auxiliary)):
+        values[f"l1_norm{name}"] = l1_norm(beta)
+        values[f"l12_norm{name}"] = l12_norm(np.stack([beta, other], axis=1))
+        values[f"q_norm{name}"] = q_norm(beta, np.sqrt(np.abs(auxiliary)), p.readout_scale)
+        values[f"flow_penalty{name}"] = _flow_penalty(data, beta)
+    meanings = {
+        "l1_norm": "ℓ1 norm of the main coefficients",
+        "l12_norm": "ℓ1,2 norm of main and auxiliary coefficients",
+        "q_norm": "Q penalty of the main coefficients after ideal pretraining (eq 22)",
+        "flow_penalty": "penalty that gradient flow minimises from the network's own start",
+    }
+    result = xr.Dataset({name: ("run", value) for name, value in values.items()})
+    result = result.assign_coords({name: data[name] for name in data.coords if data[name].dims == ("run",)})
+    for name in values:
+        of = ", of the teacher" if name.endswith("_teacher") else ""
+        result[name].attrs = {"long_name": meanings[name.removesuffix("_teacher")] + of, "units": "1"}
+    return result
+
+
+def _flow_penalty(data, beta):
+    if data.sizes["output"] > 1:
+        return np.full(len(beta), np.nan)
+    start = (data[f"start_{name}"].values for name in ("first_plus", "second_plus", "first_minus", "second_minus"))
+    w1_plus, w2_plus, w1_minus, w2_minus = (w.reshape(beta.shape) for w in start)
+    return flow_penalty(beta, w1_plus, w2_plus, w1_minus, w2_minus)

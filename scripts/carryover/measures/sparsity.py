@@ -1,0 +1,61 @@
+"""Where the weight of a linear solution lies: on how few dimensions, and on how many auxiliary ones."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import xarray as xr
+
+from carryover.parameters import parameter
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameters:
+    largest_k: int = parameter(100, "most weights to count as the top k", minimum=1)
+
+
+def top_k_variance(beta, largest_k):
+    """Share of Σβ² in the k largest weights, k = 1…largest_k.
+
+    Args: beta (..., D). Returns (..., min(largest_k, D)), between 0 and 1; NaN where beta is all zero.
+    Fig. 5c,e of "Feature reuse in multi-task learning and finetuning" (appendix).
+    """
+    largest = -np.sort(-(np.asarray(beta, dtype=float) ** 2), axis=-1)
+    total = largest.sum(-1, keepdims=True)
+    with np.errstate(invalid="ignore"):
+        return np.cumsum(largest, axis=-1)[..., :largest_k] / total
+
+
+def auxiliary_share(beta, auxiliary):
+    """Share of the norm ‖β‖₂ that lies in the auxiliary task's dimensions.
+
+    Args: beta (..., D), auxiliary (..., D) the auxiliary coefficients. Returns (...), between 0 and 1; NaN where beta
+    is all zero. Fig. 5b,f of "Feature reuse in multi-task learning and finetuning" (appendix).
+    """
+    inside = np.where(np.asarray(auxiliary) != 0, beta, 0.0)
+    with np.errstate(invalid="ignore"):
+        return np.linalg.norm(inside, axis=-1) / np.linalg.norm(beta, axis=-1)
+
+
+def measure(data, p):
+    """Both measures of the main readout, for the solution and for the teacher."""
+    solution = data["coefficients"].isel(output=0, drop=True).values
+    teacher, auxiliary = data["teacher"].values, data["auxiliary_teacher"].values
+    top = top_k_variance(solution, p.largest_k)
+    coordinates = {name: data[name] for name in data.coords if data[name].dims == ("run",)}
+    result = xr.Dataset(
+        {
+            "top_k_variance": (("run", "k"), top),
+            "top_k_variance_teacher": (("run", "k"), top_k_variance(teacher, p.largest_k)),
+            "auxiliary_share": ("run", auxiliary_share(solution, auxiliary)),
+            "auxiliary_share_teacher": ("run", auxiliary_share(teacher, auxiliary)),
+        },
+        coords={**coordinates, "k": np.arange(1, top.shape[1] + 1)},
+    )
+    for name, meaning in {
+        "top_k_variance": "share of squared weight in the k largest coefficients",
+        "auxiliary_share": "share of the weight norm in the auxiliary dimensions",
+    }.items():
+        result[name].attrs = {"long_name": meaning, "units": "1"}
+        result[f"{name}_teacher"].attrs = {"long_name": f"{meaning}, of the teacher", "units": "1"}
+    result["k"].attrs = {"long_name": "number of coefficients", "units": "1"}
+    return result

@@ -1,0 +1,86 @@
+"""Diagonal linear networks f(x) = β·x with β_{o,d} = w2₊_{o,d} w1₊_d − w2₋_{o,d} w1₋_d.
+
+With one output, gradient flow on any loss of β multiplies s = (w1 + w2)/2 and d = (w1 − w2)/2 of each path by e^{±z/2},
+so all it can reach is a curve in one number z per dimension ("feature reuse in multi-task learning and finetuning
+(appendix)", eqs 10–17, for weights that need not be symmetric):
+
+    β = A e^z − B e^{−z},    A = s₊² + d₋²,    B = s₋² + d₊².
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Weights:
+    """The four weight arrays: `first_*` of shape (..., D), `second_*` of shape (..., O, D). Raises ValueError otherwise."""
+
+    first_plus: np.ndarray
+    first_minus: np.ndarray
+    second_plus: np.ndarray
+    second_minus: np.ndarray
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            object.__setattr__(self, field.name, np.asarray(getattr(self, field.name), dtype=np.float64))
+        first, second = self.first_plus.shape, self.second_plus.shape
+        if len(first) < 1 or self.first_minus.shape != first:
+            raise ValueError(
+                f"first_plus and first_minus must share one shape (..., D), got {first} and {self.first_minus.shape}"
+            )
+        if len(second) != len(first) + 1 or (*second[:-2], second[-1]) != first or self.second_minus.shape != second:
+            raise ValueError(
+                "second_plus and second_minus must have the shape (..., O, D) that belongs to first_plus, "
+                f"got {second} and {self.second_minus.shape} beside {first}"
+            )
+
+    def coefficients(self) -> np.ndarray:
+        """β, shape (..., O, D): what the network computes (eq 25 of the appendix)."""
+        plus = self.second_plus * self.first_plus[..., None, :]
+        return plus - self.second_minus * self.first_minus[..., None, :]
+
+
+def rates(w1_plus, w2_plus, w1_minus, w2_minus) -> tuple[np.ndarray, np.ndarray]:
+    """A = s₊² + d₋² and B = s₋² + d₊² of one output, in the weights' own (broadcast) shape.
+
+    "Feature reuse in multi-task learning and finetuning (appendix)", eqs 13–17 without the assumption w₊ = w₋.
+    """
+    s_plus, d_plus = _sum_and_difference(w1_plus, w2_plus)
+    s_minus, d_minus = _sum_and_difference(w1_minus, w2_minus)
+    return s_plus**2 + d_minus**2, s_minus**2 + d_plus**2
+
+
+def weights_at(beta, w1_plus, w2_plus, w1_minus, w2_minus) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """The weights (w1₊, w2₊, w1₋, w2₋) that gradient flow of one output passes when its product is `beta`.
+
+    All arguments broadcast to one shape (..., D). Solves β = A e^z − B e^{−z} for z and moves s₊, d₋ by e^{z/2} and
+    s₋, d₊ by e^{−z/2} (eqs 13–17), so w1² − w2² stays what it was. Dimensions whose weights are all zero stay there.
+    Raises ValueError where the flow cannot reach `beta`.
+    """
+    z = growth(beta, *rates(w1_plus, w2_plus, w1_minus, w2_minus))
+    up, down = np.exp(z / 2), np.exp(-z / 2)
+    s_plus, d_plus = _sum_and_difference(w1_plus, w2_plus)
+    s_minus, d_minus = _sum_and_difference(w1_minus, w2_minus)
+    s_plus, d_plus, s_minus, d_minus = s_plus * up, d_plus * down, s_minus * down, d_minus * up
+    return s_plus + d_plus, s_plus - d_plus, s_minus + d_minus, s_minus - d_minus
+
+
+def growth(beta, A, B) -> np.ndarray:
+    """z with β = A e^z − B e^{−z} (broadcast shape); 0 where A = B = β = 0. Raises ValueError where no z exists."""
+    beta, A, B = np.broadcast_arrays(*(np.asarray(v, dtype=np.float64) for v in (beta, A, B)))
+    reachable = np.where(A > 0, (B > 0) | (beta > 0), np.where(B > 0, beta < 0, beta == 0))
+    if not reachable.all():
+        raise ValueError("beta must be reachable: weights with A = 0 or B = 0 cannot take either sign of beta")
+    # Each product is formed so that neither a tiny AB nor a large β/√(AB) is lost: √(β² + 4AB) + |β| never cancels.
+    root = np.hypot(beta, 2 * np.sqrt(A) * np.sqrt(B)) + np.abs(beta)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        z = np.where(beta >= 0, np.log(root / (2 * A)), -np.log(root / (2 * B)))
+    return np.where((A == 0) & (B == 0), 0.0, z)
+
+
+def _sum_and_difference(w1, w2) -> tuple[np.ndarray, np.ndarray]:
+    w1, w2 = np.asarray(w1, dtype=np.float64), np.asarray(w2, dtype=np.float64)
+    return (w1 + w2) / 2, (w1 - w2) / 2

@@ -1,0 +1,158 @@
+"""A stage's parameters, said once: one frozen dataclass gives its flags, its schema, its checks and its documentation.
+
+    @dataclass(frozen=True, kw_only=True)
+    class Finetune:
+        samples: tuple[int, ...] = parameter((16,), "training samples", minimum=1)
+        solver: str = parameter("exact", "how the network is solved", choices=("exact", "descent"), axis=True)
+        learning_rate: float = parameter(0.1, "step of gradient descent", above=0, when={"solver": ("descent",)})
+
+A ``tuple`` takes several values, all worked on in one job. An ``axis`` takes several values in the configuration, each a
+job of its own. ``when`` names the values of axes under which the parameter is read at all: elsewhere it is no flag of
+the job, so changing it reruns nothing there. Standard library only.
+"""
+
+import argparse
+import dataclasses
+import math
+from typing import get_args, get_origin, get_type_hints
+
+from carryover.errors import UserError
+
+JSON_TYPES = {int: "integer", float: "number", str: "string", bool: "boolean"}
+PLAIN = {"integer": "a whole number", "number": "a number", "string": "text", "boolean": "true or false"}
+LIMITS = {"minimum": "≥", "exclusiveMinimum": ">", "maximum": "≤"}
+
+
+class ParameterError(UserError):
+    """A parameter's value is not allowed; the message is one sentence naming it."""
+
+
+def parameter(
+    default, help, *, minimum=None, above=None, maximum=None, choices=None, axis=False, when=None, unit=None
+):
+    """A dataclass field that knows its meaning, range and unit, and whether and when it makes jobs of its own."""
+    limits = {"minimum": minimum, "exclusiveMinimum": above, "maximum": maximum}
+    metadata = {
+        "help": help,
+        "limits": {k: v for k, v in limits.items() if v is not None},
+        "choices": choices,
+        "axis": axis,
+        "when": {k: list(v) for k, v in (when or {}).items()},
+        "unit": unit,
+    }
+    return dataclasses.field(default=default, metadata=metadata)
+
+
+def scalar_type(cls, name):
+    """(type of one value, whether the parameter takes several)."""
+    kind = get_type_hints(cls)[name]
+    return (get_args(kind)[0], True) if get_origin(kind) is tuple else (kind, False)
+
+
+def fragment(cls):
+    """The JSON schema of a section of the configuration that holds these parameters."""
+    return {
+        "type": "object",
+        "additionalProperties": False,
+        "properties": {f.name: _property(cls, f) for f in dataclasses.fields(cls)},
+    }
+
+
+def _property(cls, field):
+    kind, many = scalar_type(cls, field.name)
+    value = {"type": JSON_TYPES[kind], **field.metadata["limits"]}
+    if field.metadata["choices"]:
+        value["enum"] = list(field.metadata["choices"])
+    several = {"type": "array", "items": value, "minItems": 1, "uniqueItems": True}
+    schema = {"anyOf": [value, several]} if many or field.metadata["axis"] else dict(value)
+    schema["description"] = field.metadata["help"]
+    schema["default"] = list(field.default) if many else field.default
+    for key in ("unit", "when"):
+        if field.metadata[key]:
+            schema[key] = field.metadata[key]
+    if many or field.metadata["axis"]:
+        schema["several"] = "jobs" if field.metadata["axis"] else "one job"
+    return schema
+
+
+def allowed(schema):
+    """What a schema allows, in words: 'a number > 0, or a list of such'."""
+    if "anyOf" in schema:
+        return f"{allowed(schema['anyOf'][0])}, or a list of such without repeats"
+    if "enum" in schema:
+        return "one of " + ", ".join(map(str, schema["enum"]))
+    words = {"array": "a list", "object": "a section of keys and values"} | PLAIN
+    limits = " and ".join(f"{sign} {schema[key]:g}" for key, sign in LIMITS.items() if key in schema)
+    return f"{words.get(schema.get('type'), 'something else')} {limits}".strip()
+
+
+def applies(when, point):
+    """Whether a parameter or stage with these conditions is read at a point of the sweep (axis -> value)."""
+    return all(point.get(axis) in values for axis, values in when.items())
+
+
+def add_arguments(parser, cls):
+    """One flag per parameter, all optional: what is left out takes the dataclass's default."""
+    for f in dataclasses.fields(cls):
+        kind, many = scalar_type(cls, f.name)
+        unit = f" [{f.metadata['unit']}]" if f.metadata["unit"] else ""
+        default = " ".join(map(str, f.default)) if many else f.default
+        parser.add_argument(
+            flag(f.name),
+            type=_boolean if kind is bool else kind,
+            nargs="+" if many else None,
+            choices=f.metadata["choices"],
+            default=argparse.SUPPRESS,
+            help=f"{f.metadata['help']}{unit} (default: {default})".replace("%", "%%"),
+        )
+
+
+def from_arguments(cls, arguments):
+    """The dataclass filled from parsed flags and checked; raises ParameterError."""
+    given = {f.name: getattr(arguments, f.name) for f in dataclasses.fields(cls) if hasattr(arguments, f.name)}
+    values = cls(**{k: tuple(v) if isinstance(v, list) else v for k, v in given.items()})
+    check(values)
+    return values
+
+
+def check(values):
+    """Refuse values out of range by name; the command line is held to the same limits as the configuration."""
+    for f in dataclasses.fields(values):
+        value = getattr(values, f.name)
+        schema = _property(type(values), f)
+        schema = schema["anyOf"][0] if "anyOf" in schema else schema
+        for item in value if isinstance(value, tuple) else (value,):
+            if not _within(item, schema):
+                raise ParameterError(f"{flag(f.name)} {item}: it must be {allowed(schema)}.")
+
+
+def _within(item, schema):
+    if isinstance(item, float) and not math.isfinite(item):
+        return False
+    tests = {
+        "minimum": lambda limit: item >= limit,
+        "exclusiveMinimum": lambda limit: item > limit,
+        "maximum": lambda limit: item <= limit,
+        "enum": lambda values: item in values,
+    }
+    return all(test(schema[key]) for key, test in tests.items() if key in schema)
+
+
+def _boolean(text):
+    if text not in ("True", "False"):
+        raise argparse.ArgumentTypeError(f"{text!r} is neither True nor False")
+    return text == "True"
+
+
+def flag(name):
+    """'learning_rate' -> '--learning-rate'."""
+    return "--" + name.replace("_", "-")
+
+
+def as_flags(values):
+    """{'lr': 0.1, 'rescale': [1.0, 0.1]} -> ['--lr', '0.1', '--rescale', '1.0', '0.1']; repr keeps floats exact."""
+    flags = []
+    for name, value in values.items():
+        items = value if isinstance(value, list | tuple) else [value]
+        flags += [flag(name), *(v if isinstance(v, str) else repr(v) for v in items)]
+    return flags

@@ -1,0 +1,46 @@
+"""Penalty of a finetuned ReLU unit, or its local exponent, against the unit's magnitude (Fig. 1a,b of the paper)."""
+
+from dataclasses import dataclass
+
+import matplotlib.pyplot as plt
+
+from carryover.parameters import parameter
+
+TITLES = {
+    "penalty": "Penalty of a finetuned ReLU unit: a pretrained feature is cheap to reuse if aligned (ρ = 1),\n"
+    "and costs more than a new one if it is large and only nearly aligned",
+    "exponent": "Local exponent of the penalty: ℓ1-like (1) or ℓ2-like (2) finetuning of a ReLU unit",
+}
+MEANINGS = {0.01: "new", 1.0: "used alike", 100.0: "used far more"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameters:
+    quantity: str = parameter("penalty", "the penalty itself, or d log r / d log m", choices=tuple(TITLES))
+
+
+def draw(data, p):
+    """One panel per correlation ρ, one curve per auxiliary magnitude."""
+    curve = data["curve"]
+    correlations = curve["correlation"].values
+    fig, axes = plt.subplots(1, len(correlations), figsize=(2.3 * len(correlations), 3.3), sharey=True, squeeze=False)
+    for ax, rho in zip(axes[0], correlations, strict=True):
+        for auxiliary in curve["auxiliary_magnitude"].values:
+            line = curve[p.quantity].sel(correlation=rho, auxiliary_magnitude=auxiliary)
+            meaning = f" ({MEANINGS[auxiliary]})" if auxiliary in MEANINGS else ""
+            ax.plot(curve["magnitude"], line, label=f"$m^{{aux}}$ = {auxiliary:g}{meaning}")
+        ax.set_xscale("log")
+        ax.set_title(f"ρ = {rho:g}")
+        ax.axvline(1, color="0.6", linewidth=0.8, linestyle=":", zorder=0)
+    if p.quantity == "penalty":
+        axes[0, 0].set(yscale="log", ylabel="penalty $\\tilde r$")
+    else:
+        axes[0, 0].set_ylabel("d log $\\tilde r$ / d log m")
+        for ax in axes[0]:
+            for exponent, label in ((1, "ℓ1"), (2, "ℓ2")):
+                ax.axhline(exponent, color="0.6", linewidth=0.8, linestyle=":", zorder=0)
+                ax.annotate(label, (0.02, exponent), xycoords=("axes fraction", "data"), va="bottom", color="0.4")
+    axes[0, len(correlations) // 2].set_xlabel("magnitude m of the finetuned feature")
+    fig.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
+    fig.suptitle(TITLES[p.quantity])
+    return fig

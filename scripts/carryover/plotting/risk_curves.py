@@ -1,0 +1,58 @@
+"""Risk against the number of samples: panels and curves by any coordinates of the runs."""
+
+from dataclasses import dataclass
+
+import matplotlib.pyplot as plt
+
+from carryover.parameters import parameter
+from carryover.plotting import _panels as panels
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameters:
+    title: str = parameter("Risk against samples", "what is seen")
+    quantity: str = parameter("risk_final", "which risk", choices=("risk_final", "risk_best"))
+    columns: str = parameter("overlap", "coordinate of the columns of panels")
+    rows: str = parameter("", "coordinate of the rows of panels; empty for one row")
+    hue: str = parameter("protocol", "coordinate of the curves")
+    only: tuple[str, ...] = parameter((), "conditions on the runs shown, as coordinate=value")
+    floor: float = parameter(1e-10, "smallest risk shown: below it lies what the stopping loss sets", above=0)
+
+
+def draw(data, p):
+    risk = panels.where(data["risk"], **dict(condition.split("=") for condition in p.only))
+    columns, hues = panels.values(risk, p.columns), panels.values(risk, p.hue)
+    rows = panels.values(risk, p.rows) if p.rows else [None]
+    size = (2.1 * len(columns) + 0.9, 2.0 * len(rows) + 1.1)
+    fig, axes = plt.subplots(len(rows), len(columns), figsize=size, sharex=True, sharey="row", squeeze=False)
+    for i, row in enumerate(rows):
+        for j, column in enumerate(columns):
+            chosen = {p.columns: column} | ({p.rows: row} if p.rows else {})
+            _panel(axes[i, j], panels.where(risk, **chosen), p, hues)
+            if i == 0:
+                axes[i, j].set_title(panels.name(p.columns, column))
+            if i == len(rows) - 1:
+                axes[i, j].set_xlabel(panels.LABELS["samples"])
+        label = f"{panels.name(p.rows, row)}\n" if p.rows else ""
+        axes[i, 0].set_ylabel(label + panels.LABELS[p.quantity])
+    fig.legend(*_handles(axes), loc="outside lower center", ncols=6)
+    fig.suptitle(f"{p.title}\n({panels.seeds_in_words(risk)}; {panels.SPREAD})")
+    return fig
+
+
+def _panel(ax, risk, p, hues):
+    for hue, color in zip(hues, panels.colors(p.hue, hues), strict=True):
+        if (risk[p.hue].values == hue).any():
+            shown = panels.where(risk, **{p.hue: hue})
+            shown = shown.assign({p.quantity: shown[p.quantity].clip(min=p.floor)})
+            panels.spread(ax, shown, p.quantity, "samples", panels.name(p.hue, hue), color=color)
+    ax.set_yscale("log")
+    panels.log_samples(ax, panels.values(risk, "samples"))
+
+
+def _handles(axes):
+    """Every label once, whichever panel has it."""
+    found = {}
+    for ax in axes.flat:
+        found |= {label: handle for handle, label in zip(*ax.get_legend_handles_labels(), strict=True)}
+    return found.values(), found.keys()

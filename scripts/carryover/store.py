@@ -1,0 +1,254 @@
+"""Results on disk: one xarray Dataset per netCDF file, written whole or not at all, the same bytes every time.
+
+A file holds nothing of when or where it was made. Two files of equal `content_digest` hold the same data, however
+they are compressed; two files of equal bytes come from equal data and equal versions of the netCDF library.
+
+xarray is imported where it is needed, so that `sha256` and `atomic` cost nothing to import.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from carryover.errors import UserError
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+FORMAT = "carryover_format"
+RECORD = "carryover_record"
+VERSION = 1
+
+# Level 4 of zlib: on weights as small as any higher level and as fast as level 1. Damaged chunks fail their checksum.
+_PACKED = {"zlib": True, "complevel": 4, "shuffle": True, "fletcher32": True}
+
+
+class DataError(UserError):
+    """A data file that is missing, damaged, foreign or cannot be written; the message is one sentence for people."""
+
+
+def save(dataset: xr.Dataset, path: str | Path, record: Mapping[str, Any] | None = None) -> None:
+    """Write `dataset` to `path` as compressed netCDF4, atomically and with deterministic bytes.
+
+    `record` (JSON values, e.g. {"rule": …, "parameters": …}) is kept as text in the attribute `carryover_record`;
+    one that the dataset brings along from the file it was read from is dropped.
+
+    Raises ValueError, naming the variable or attribute, where a variable or coordinate has no `long_name` or `units`,
+    or something has a type that netCDF does not keep; DataError where the folder or file cannot be written.
+    """
+    with atomic(path) as temporary:
+        write(dataset, temporary, record)
+
+
+def write(dataset: xr.Dataset, path: str | Path, record: Mapping[str, Any] | None = None) -> None:
+    """As `save`, but straight to `path`, for callers that put it in its place themselves."""
+    _check_labels(dataset)
+    dataset = _prepared(dataset)
+    dataset.attrs.pop(RECORD, None)
+    dataset.attrs[FORMAT] = VERSION
+    if record is not None:
+        dataset.attrs[RECORD] = json.dumps(record, sort_keys=True, ensure_ascii=False, allow_nan=False)
+    # No _FillValue: NaN is a value here, not a hole. Scalars and text of varying length take no filters in HDF5.
+    encoding = {
+        name: {"_FillValue": None, **(_PACKED if variable.ndim and variable.dtype.kind in "biuf" else {})}
+        for name, variable in dataset.variables.items()
+    }
+    try:
+        dataset.to_netcdf(path, format="NETCDF4", engine="netcdf4", encoding=encoding)
+    except (OSError, RuntimeError) as error:
+        raise DataError(f"cannot write into the folder {Path(path).parent}: {_brief(error)}") from error
+
+
+def load(path: str | Path) -> xr.Dataset:
+    """The dataset in `path`, in memory, the file closed.
+
+    Raises DataError, in one sentence that names the file and what to do, where it is missing, truncated, damaged, not
+    netCDF, or netCDF that `save` did not write.
+    """
+    import xarray as xr
+
+    path = Path(path)
+    again = "delete it and run again"
+    if not path.exists():
+        raise DataError(f"{path} is missing: run the step that makes it")
+    if not path.is_file():
+        raise DataError(f"{path} is not a file: {again}")
+    try:
+        # Times, masks and scales are left alone: units are for reading, and values come back as they went in.
+        with xr.open_dataset(path, engine="netcdf4", decode_times=False, mask_and_scale=False) as opened:
+            version = opened.attrs.get(FORMAT)
+            dataset = opened.load().drop_encoding() if version == VERSION else None
+    except PermissionError:
+        raise DataError(f"{path} cannot be read: permission denied") from None
+    except Exception as error:  # the library reports damage as OSError, RuntimeError, ValueError and more
+        raise DataError(f"{path} is not netCDF, or truncated or damaged: {again} ({_brief(error)})") from None
+    if version is None:
+        raise DataError(f"{path} was not written by Carryover (it has no attribute {FORMAT}): {again}")
+    if dataset is None:
+        raise DataError(f"{path} has format {version}, but this version of Carryover reads {VERSION}: {again}")
+    del dataset.attrs[FORMAT]
+    return dataset
+
+
+def content_digest(source: xr.Dataset | str | Path) -> str:
+    """SHA-256, in hexadecimal, over names, dimensions, types, values and attributes of a dataset or of a file's.
+
+    Blind to compression, chunks, byte order and the order of variables and attributes; all NaN are one value, and -0
+    and 0 are two. Raises as `load`.
+    """
+    dataset = _prepared(load(source) if isinstance(source, str | Path) else source)
+    digest = hashlib.sha256(_line(_described(dataset.attrs)))
+    for name, variable in sorted(dataset.variables.items()):
+        role = "coordinate" if name in dataset.coords else "variable"
+        head = [role, name, variable.dims, variable.shape, _type_name(variable.dtype), _described(variable.attrs)]
+        digest.update(_line(head))
+        digest.update(_value_bytes(variable.values))
+    return digest.hexdigest()
+
+
+def sha256(path: str | Path) -> str:
+    """SHA-256 of a file's bytes, in hexadecimal, whatever its size. Raises DataError where it cannot be read."""
+    try:
+        with open(path, "rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except FileNotFoundError:
+        raise DataError(f"{path} is missing: run the step that makes it") from None
+    except OSError as error:
+        raise DataError(f"{path} cannot be read: {error.strerror}") from None
+
+
+@contextmanager
+def atomic(path: str | Path) -> Iterator[Path]:
+    """Yield a temporary path beside `path`, with its suffix; it takes the place of `path` when the block ends well.
+
+    Whatever happens, `path` is the old file or the whole new one; an exception removes the temporary, and what a
+    killed process left is removed by the next that writes the same file. Raises DataError, naming the folder, where
+    it cannot be made or written.
+    """
+    path = Path(path)
+    temporary = claim(path)
+    try:
+        yield temporary
+        settle(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def claim(path: Path) -> Path:
+    """Make the folder of `path` and an empty temporary file there, `.<stem>.tmp<process><suffix>`, and return it."""
+    temporary = path.with_name(f".{path.stem}.tmp{os.getpid()}{path.suffix}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _sweep(path)
+        temporary.write_bytes(b"")
+    except OSError as error:
+        raise DataError(f"cannot write into the folder {path.parent}: {error.strerror}") from None
+    return temporary
+
+
+def settle(temporary: Path, path: Path) -> None:
+    """Put a finished temporary in the place of `path`, its bytes on disk first so that a power cut cannot empty it."""
+    try:
+        with open(temporary, "rb+") as file:
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except OSError as error:
+        raise DataError(f"cannot write {path}: {error.strerror}") from None
+
+
+def _brief(error: Exception) -> str:
+    return getattr(error, "strerror", None) or str(error).partition("\n")[0] or type(error).__name__
+
+
+def _sweep(path: Path) -> None:
+    """Remove the temporaries of `path` that belong to no living process of this machine.
+
+    Should one belong to a process of another machine, that one fails when it finds its file gone; nothing is mixed.
+    """
+    head, tail = f".{path.stem}.tmp", path.suffix
+    for name in os.listdir(path.parent):
+        owner = name.removeprefix(head).removesuffix(tail)
+        if name == f"{head}{owner}{tail}" and owner.isdecimal() and not _alive(int(owner)):
+            path.with_name(name).unlink(missing_ok=True)
+
+
+def _alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except OSError as error:
+        return error.errno == errno.EPERM
+    return True
+
+
+def _prepared(dataset: xr.Dataset) -> xr.Dataset:
+    """Copy with variables and attributes sorted, in plain native types, without the encodings of an earlier file."""
+    import xarray as xr
+
+    variables = {
+        name: xr.Variable(variable.dims, _plain(name, variable.values), _attributes(f"variable {name}", variable.attrs))
+        for name, variable in sorted(dataset.variables.items())
+    }
+    coordinates = {name: variables.pop(name) for name in sorted(dataset.coords)}
+    return xr.Dataset(variables, coordinates, _attributes("the dataset", dataset.attrs))
+
+
+def _check_labels(dataset: xr.Dataset) -> None:
+    for name, variable in dataset.variables.items():
+        for label in ("long_name", "units"):
+            if not isinstance(variable.attrs.get(label), str) or not variable.attrs[label]:
+                kind = "coordinate" if name in dataset.coords else "variable"
+                raise ValueError(f"{kind} {name} must have the text attribute {label} (units of pure numbers are 1)")
+
+
+def _plain(name: str, values: np.ndarray) -> np.ndarray:
+    """Native numbers, booleans or text of fixed width, as a file gives them back; ValueError for anything else."""
+    if values.dtype.kind in "UT" or (values.dtype.kind == "O" and all(isinstance(v, str) for v in values.flat)):
+        return values.astype(str)
+    if values.dtype.kind in "biu" or values.dtype in (np.float32, np.float64):
+        return values.astype(values.dtype.newbyteorder("="), copy=False)
+    raise ValueError(f"variable {name} has type {values.dtype}: allowed are text, bool, integers, float32 and float64")
+
+
+def _attributes(owner: str, attributes: Mapping[str, Any]) -> dict[str, Any]:
+    """Attributes sorted by name, as a file gives them back: text, texts, or a number or array of native type."""
+    plain = {}
+    for name, value in sorted(attributes.items()):
+        items = np.atleast_1d(np.asarray(value))
+        texts = all(isinstance(item, str) for item in np.ravel(np.asarray(value, dtype=object)))
+        if items.ndim > 1 or not items.size or (not texts and items.dtype.kind not in "iuf"):
+            allowed = "text, numbers and lists of one of them that are not empty"
+            raise ValueError(f"attribute {name} of {owner} is {value!r}: allowed are {allowed}")
+        items = [str(item) for item in items] if texts else items.astype(items.dtype.newbyteorder("="))
+        plain[name] = items[0] if len(items) == 1 else items
+    return plain
+
+
+def _described(attributes: Mapping[str, Any]) -> dict[str, list]:
+    """JSON form of attributes that have gone through `_attributes`."""
+    values = {name: np.atleast_1d(value) for name, value in attributes.items()}
+    return {name: [_type_name(value.dtype), value.tolist()] for name, value in values.items()}
+
+
+def _type_name(dtype: np.dtype) -> str:
+    return "text" if dtype.kind == "U" else dtype.newbyteorder("<").str
+
+
+def _value_bytes(values: np.ndarray) -> bytes:
+    if values.dtype.kind == "U":
+        return _line(values.ravel().tolist())
+    if values.dtype.kind == "f":
+        values = np.where(np.isnan(values), values.dtype.type(np.nan), values)  # NaN has many bit patterns
+    return values.astype(values.dtype.newbyteorder("<"), copy=False).tobytes()
+
+
+def _line(value: Any) -> bytes:
+    return json.dumps(value, sort_keys=True).encode() + b"\n"

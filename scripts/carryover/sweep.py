@@ -1,0 +1,201 @@
+"""What the workflow makes, read off the configuration and its schema alone (standard library only: the Snakefile
+imports it). Rules get functions of wildcards from here, and hold no logic.
+
+A *point* of a stage is one job's worth of the sweep: the values of the axes that make jobs of their own. They are
+spelled in its path (`protocol~finetuning_solver~exact`, axes sorted). A *shard* is a point and a block of seeds.
+"""
+
+from dataclasses import dataclass, field
+from itertools import product
+from pathlib import Path
+
+from carryover.digest import closure_digest
+from carryover.errors import UserError
+from carryover.parameters import applies, as_flags
+
+STAGES = ("pretrain", "finetune")
+
+
+class SweepError(UserError):
+    """The configuration asks for something contradictory; the message is one sentence naming the key."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """One job of a stage, but for its seeds: what its path spells, and its parameters."""
+
+    axes: dict
+    values: dict
+    upstream: str | None = None
+    modules: tuple = field(default=())
+
+    @property
+    def name(self):
+        return "_".join(f"{k}~{v}" for k, v in sorted(self.axes.items())) or "all"
+
+
+class Sweep:
+    def __init__(self, config, schema, scripts, results="results"):
+        self.config, self.schema, self.scripts, self.results = config, schema, Path(scripts), results
+        self._points = {(e, s): self._find_points(e, s) for e in config["experiments"] for s in STAGES}
+
+    # What there is to make.
+
+    def points(self, experiment, stage):
+        """{name: Point} of one stage of one experiment."""
+        return self._points[experiment, stage]
+
+    def blocks(self, experiment):
+        """{block: its seeds}; blocks have a fixed size, so more seeds only add blocks or fill the last one."""
+        spec = self.config["experiments"][experiment]
+        seeds, size = spec["seeds"], spec.get("block", self._default("block"))
+        return {b: list(range(size * b, min(size * (b + 1), seeds))) for b in range(-(-seeds // size))}
+
+    def collected(self):
+        """Every dataset that stands for a whole experiment or theory curve."""
+        experiments = self.config["experiments"].items()
+        measured = [f"{self.results}/{e}/{m}.nc" for e, spec in experiments for m in spec.get("measures", {})]
+        return measured + [f"{self.results}/theory/{curve}.nc" for curve in self.config.get("curves", {})]
+
+    def figures(self):
+        return [f"{self.results}/figures/{name}.png" for name in self.config.get("figures", {})]
+
+    # Functions of wildcards, for the rules.
+
+    def shards(self, pattern, stage="finetune"):
+        """Every shard of one experiment's stage."""
+
+        def inputs(wildcards):
+            points, blocks = self.points(wildcards.experiment, stage), self.blocks(wildcards.experiment)
+            return [pattern.format(**{**wildcards, "point": p, "block": b}) for p in points for b in blocks]
+
+        return inputs
+
+    def upstream(self, pattern, stage):
+        """The one earlier shard that a shard of `stage` starts from, if it starts from any."""
+
+        def inputs(wildcards):
+            point = self._point(wildcards, stage)
+            return [pattern.format(**{**wildcards, "point": point.upstream})] if point.upstream else []
+
+        return inputs
+
+    def figure_inputs(self, wildcards):
+        """The files that a figure is drawn from, in the order of its `data`."""
+        refs = self.config["figures"][wildcards.figure]["data"].values()
+        return [ref if Path(ref).suffix else f"{self.results}/{ref}.nc" for ref in refs]
+
+    def flags(self, stage):
+        """A job's visible command line: exactly its own section of the configuration, in one ordered list."""
+
+        def flags(wildcards):
+            if stage in STAGES:
+                spec = self.config["experiments"][wildcards.experiment]
+                seeds = self.blocks(wildcards.experiment)[int(wildcards.block)]
+                own = {"experiment": wildcards.experiment, "seeds": seeds, **self._point(wildcards, stage).values}
+                return [spec["family"], *as_flags(own)]
+            if stage == "measure":
+                section = self.config["experiments"][wildcards.experiment]["measures"]
+                return [wildcards.measure, *as_flags(section[wildcards.measure] or {})]
+            if stage == "curve":
+                return [wildcards.curve, *as_flags(self.config["curves"][wildcards.curve] or {})]
+            section = self.config["figures"][wildcards.figure]
+            plot = section.get("plot", wildcards.figure)
+            return [plot, *as_flags({"roles": list(section["data"]), **section.get("options", {})})]
+
+        return flags
+
+    def code(self, stage):
+        """Digest of the job's script and plug-ins with everything of ours that they import."""
+        return lambda wildcards: closure_digest(self.scripts, *self.modules(stage, wildcards))
+
+    def modules(self, stage, wildcards):
+        """The script and the plug-ins that a job names; what they import is found from there."""
+        if stage in STAGES:
+            return [stage, *self._point(wildcards, stage).modules]
+        if stage == "measure":
+            return [stage, f"carryover.measures.{wildcards.measure}"]
+        if stage == "curve":
+            return [stage, f"carryover.curves.{wildcards.curve}"]
+        if stage == "figure":
+            plot = self.config["figures"][wildcards.figure].get("plot", wildcards.figure)
+            return [stage, f"carryover.plotting.{plot}"]
+        return [stage]
+
+    def resource(self, name):
+        """A resource that the experiment asks for in its jobs (`resources: {gpu: 1, mem_mb: 4000}`)."""
+
+        def resource(wildcards):
+            asked = self.config["experiments"][wildcards.experiment].get("resources", {})
+            return asked.get(name, self._default("resources")[name])
+
+        return resource
+
+    # How points come about.
+
+    def _default(self, key):
+        schema = self.schema["$defs"]["experiment"]["properties"][key]
+        return schema.get("default", {k: v["default"] for k, v in schema.get("properties", {}).items()})
+
+    def _point(self, wildcards, stage):
+        points = self.points(wildcards.experiment, stage)
+        if wildcards.point not in points:
+            known = ", ".join(points) or "none"
+            raise SweepError(f"{wildcards.experiment} has no {stage} point {wildcards.point}; it has: {known}.")
+        return points[wildcards.point]
+
+    def _find_points(self, experiment, stage):
+        spec = self.config["experiments"][experiment]
+        if stage not in spec:
+            return {}
+        where = f"experiments.{experiment}.{stage}"
+        common = {k: v for k, v in (spec[stage] or {}).items() if k != "grids"}
+        points, read = {}, set()
+        for grid in (spec[stage] or {}).get("grids", {"": {}}).values():
+            for point in self._grid(experiment, stage, {**spec.get("task", {}), **common, **grid}):
+                if point.name in points:
+                    raise SweepError(f"{where}: two grids ask for {point.name}; let one of them differ or leave it out.")
+                points[point.name] = point
+                read |= set(point.values)
+        given = set(common).union(*(spec[stage] or {}).get("grids", {}).values())
+        for unread in sorted(given - read):
+            when = self._fragment(spec["family"], stage)["properties"][unread].get("when", {})
+            rule = " and ".join(f"{axis} is {' or '.join(map(str, values))}" for axis, values in when.items())
+            raise SweepError(f"{where}.{unread} is read only where {rule}, which no job of this experiment is.")
+        return points
+
+    def _fragment(self, family, stage):
+        return self.schema["$defs"][f"{family}.{stage}"]
+
+    def _grid(self, experiment, stage, section):
+        """The points of one grid: a product over its axes, and over what `split` names."""
+        spec = self.config["experiments"][experiment]
+        fragment = self._fragment(spec["family"], stage)
+        kinds = fragment["properties"]
+        section = {name: section[name] for name in kinds if name in section}  # the order of the flags is the code's
+        axes = {name: kind["default"] for name, kind in kinds.items() if kind.get("several") == "jobs"}
+        axes |= {name: section[name] for name in kinds if name in axes or name in spec.get("split", [])
+                 if name in section}
+        for values in product(*(v if isinstance(v, list) else [v] for v in axes.values())):
+            chosen = dict(zip(axes, values, strict=True))
+            plain = {k: v for k, v in section.items() if k not in axes and applies(kinds[k].get("when", {}), chosen)}
+            own = {k: v for k, v in chosen.items() if applies(kinds[k].get("when", {}), chosen)}
+            merged = {**plain, **own}
+            merged = {name: merged[name] for name in kinds if name in merged}
+            modules = (f"carryover.families.{spec['family']}.{stage}",)
+            if "solver" in own:
+                modules += (f"carryover.families.{spec['family']}.{own['solver']}",)
+            for upstream in self._sources(experiment, stage, fragment, chosen):
+                inherited = {f"pretrain_{k}": v for k, v in upstream.axes.items()} if upstream else {}
+                yield Point({**inherited, **own}, merged, upstream.name if upstream else None, modules)
+
+    def _sources(self, experiment, stage, fragment, chosen):
+        """The points of the stage before, where this point starts from one; else a lone None."""
+        starts_from = fragment.get("starts_from", {})
+        if stage == STAGES[0] or not starts_from or not applies(starts_from, chosen):
+            return [None]
+        sources = list(self._points[experiment, STAGES[0]].values())
+        if not sources:
+            asked = ", ".join(f"{k} {v}" for k, v in chosen.items())
+            raise SweepError(f"experiments.{experiment}: {stage} with {asked} starts from pretraining: add `pretrain:`.")
+        return sources

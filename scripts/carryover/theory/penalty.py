@@ -1,0 +1,165 @@
+"""What it costs a hidden ReLU unit, after pretraining, to take up a feature of the finetuning task.
+
+From "The implicit penalty of finetuning in ReLU networks" (equations 5-11). A unit starts at input weights w₀ of norm
+m₀ and at readout γ; it must end with direction ŵ (cosine ρ with w₀) and signed magnitude m = ‖w⁽¹⁾‖ w⁽²⁾. With
+u = ‖w⁽¹⁾‖ the squared distance that it travels is
+
+    p(u) = (m/u − γ)² + (u − m₀ρ)² + m₀²(1 − ρ²),        r̃ = min over u > 0.
+
+In units of √|m|, with x = u/√|m| and y = |w⁽²⁾|/√|m|, the first two terms are the squared distance from the point
+(a, b) = (m₀ρ, γ sign m)/√|m| to the point (x, y) of the hyperbola branch xy = 1, x > 0. That picture settles what the
+quartic x⁴ − a x³ + b x − 1 = 0 leaves open. It may have three positive roots; but a point of the branch on the other
+side of the diagonal x = y than (a, b) is farther than its mirror image, so the nearest point is on the side of (a, b).
+Exchanging the two coordinates where needed, a ≥ b and x ≥ 1, and there the root is unique.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+_BLOCK = 1 << 13  # points whose temporaries stay in cache together
+_NEWTON_STEPS = 100  # 5-10 in general; about 40 beside the cusp a = b = 2, where the three roots meet
+_TOLERANCE = 4 * np.finfo(float).eps
+
+Array = NDArray[np.float64]
+
+
+def relu_penalty(m: ArrayLike, m0: ArrayLike, rho: ArrayLike, gamma: ArrayLike) -> Array:
+    """Smallest squared distance r̃ from a pretrained unit to one that computes a given feature.
+
+    "The implicit penalty of finetuning in ReLU networks", equations 5 and 11, at the global minimiser u*.
+
+    Parameters
+    ----------
+    m : signed magnitude ‖w⁽¹⁾‖ w⁽²⁾ of the feature after finetuning.
+    m0 : norm of the unit's input weights after pretraining (√m_aux for an auxiliary coefficient m_aux), ≥ 0.
+    rho : cosine between the input weights before and after finetuning, in [−1, 1].
+    gamma : readout weight at the start of finetuning, of either sign.
+
+    The arguments broadcast; the result is dimensionless, float64 and of the broadcast shape (a scalar for scalars).
+
+    At m = 0, where no u > 0 need attain the minimum, the value is min(m₀², γ² + m₀²(1 − max(ρ, 0)²)): the unit gives up
+    its input weights or its readout, whichever is cheaper. This is the limit m → 0 with m of the sign of γ; from
+    the other sign only the second alternative is within reach.
+
+    Raises
+    ------
+    ValueError : an argument is not finite, `m0` is negative, `rho` is outside [−1, 1], or the shapes do not broadcast.
+    """
+    return _in_blocks(_penalty, m, m0, rho, gamma)
+
+
+def relu_penalty_exponent(m: ArrayLike, m0: ArrayLike, rho: ArrayLike, gamma: ArrayLike) -> Array:
+    """Local exponent ∂ log r̃ / ∂ log |m|: 1 where the penalty acts like ℓ₁, 2 where it acts like ℓ₂.
+
+    "The implicit penalty of finetuning in ReLU networks", section 1.2 (which writes ∂/∂m but reads the log-log slope).
+    By the envelope theorem ∂r̃/∂m = 2 (m/u* − γ)/u*, so no numerical derivative is taken.
+
+    Arguments, broadcasting, result and errors are those of `relu_penalty`. It is negative where a larger feature is
+    nearer to the starting point. At m = 0 it is the limit m → 0 with m of the sign of γ: 0 where r̃ stays positive,
+    1 where m₀ = γ = 0 (r̃ = 2|m|), and 2 otherwise. Where r̃ = 0 at m ≠ 0 (ρ = 1, m = γ m₀) it is NaN: the one-sided
+    limits are −∞ and +∞.
+    """
+    return _in_blocks(_exponent, m, m0, rho, gamma)
+
+
+def _in_blocks(function: Callable[..., Array], m: ArrayLike, m0: ArrayLike, rho: ArrayLike, gamma: ArrayLike) -> Array:
+    """Check and broadcast the arguments and evaluate `function` on blocks of their points."""
+    arguments = {name: _finite(name, value) for name, value in (("m", m), ("m0", m0), ("rho", rho), ("gamma", gamma))}
+    if np.any(arguments["m0"] < 0):
+        raise ValueError("m0 must not be negative: it is the norm of the pretrained input weights")
+    if np.any(np.abs(arguments["rho"]) > 1):
+        raise ValueError("rho must lie in [-1, 1]: it is a cosine")
+    try:
+        points = np.broadcast_arrays(*arguments.values())
+    except ValueError:
+        shapes = ", ".join(f"{name} {value.shape}" for name, value in arguments.items())
+        raise ValueError(f"the shapes of m, m0, rho and gamma must broadcast; they are {shapes}") from None
+    result = np.empty(points[0].shape)
+    flat_points, flat_result = [np.ravel(point) for point in points], result.reshape(-1)
+    for start in range(0, result.size, _BLOCK):
+        block = slice(start, start + _BLOCK)
+        flat_result[block] = function(*(point[block] for point in flat_points))
+    return result[()]
+
+
+def _finite(name: str, value: ArrayLike) -> Array:
+    array = np.asarray(value, dtype=float)
+    if not np.all(np.isfinite(array)):
+        raise ValueError(f"{name} must be finite")
+    return array
+
+
+def _penalty(m: Array, m0: Array, rho: Array, gamma: Array) -> Array:
+    point = _nearest_point(np.where(m == 0, 1.0, m), m0, rho, gamma)
+    penalty = (np.sqrt(np.abs(m)) * point.offset) ** 2 * (1 + point.y**4) + _sine_squared(m0, rho)
+    return np.where(m == 0, _penalty_at_zero(m0, rho, gamma), penalty)
+
+
+def _exponent(m: Array, m0: Array, rho: Array, gamma: Array) -> Array:
+    nonzero_m = np.where(m == 0, 1.0, m)
+    point = _nearest_point(nonzero_m, m0, rho, gamma)
+    # Both sides of 2|m|λ / r̃ are divided by the offset, so that a small r̃ does not underflow: with λ = offset · y the
+    # exponent is 2y / (offset (1 + y⁴) + residue / offset), whose only 0/0 is r̃ = 0.
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        residue = _sine_squared(m0, rho) / np.abs(nonzero_m)
+        exponent = 2 * point.y / (point.offset * (1 + point.y**4) + residue / point.offset)
+    vanishing = np.where((m0 == 0) & (gamma == 0), 1.0, 2.0)
+    return np.where(m == 0, np.where(_penalty_at_zero(m0, rho, gamma) > 0, 0.0, vanishing), exponent)
+
+
+def _sine_squared(m0: Array, rho: Array) -> Array:
+    """The part m₀²(1 − ρ²) of the distance that no u removes, without cancellation at ρ near ±1."""
+    return m0**2 * (1 - rho) * (1 + rho)
+
+
+def _penalty_at_zero(m0: Array, rho: Array, gamma: Array) -> Array:
+    return np.minimum(m0**2, gamma**2 + _sine_squared(m0, np.maximum(rho, 0)))
+
+
+class _NearestPoint(NamedTuple):
+    """The point of the hyperbola nearest to (a, b), coordinates exchanged so that a ≥ b and hence x ≥ 1."""
+
+    y: Array  # smaller coordinate, 1/x
+    offset: Array  # y − b = λx, where (x − a, y − b) = λ (y, x) is normal to the hyperbola and ∂r̃/∂|m| = 2λ
+
+
+def _nearest_point(m: Array, m0: Array, rho: Array, gamma: Array) -> _NearestPoint:
+    scale, projection = np.sqrt(np.abs(m)), m0 * rho
+    first, second = projection / scale, np.sign(m) * gamma / scale
+    a, b = np.maximum(first, second), np.minimum(first, second)
+    x = _largest_root(a, b)
+    y = 1 / x
+    # y − b cancels where the unit hardly moves. The stationarity condition turns it into (1 − ab) / (x + b y²), whose
+    # only difference is that of the data, taken before the division by |m|. For b < 0 nothing cancels.
+    start_gap = (m - gamma * projection) * np.sign(m) / scale
+    denominator = np.where(b < 0, 1.0, scale * (x + b * y**2))
+    return _NearestPoint(y, np.where(b < 0, y - b, start_gap / denominator))
+
+
+def _largest_root(a: Array, b: Array) -> Array:
+    """The root x ≥ 1 of x⁴ − a x³ + b x − 1 for a ≥ b, to relative rounding error where it is simple.
+
+    On x ≥ max(1, a/2) the quartic is convex, starts at or below zero and has this one root, so Newton's iteration from
+    any bound above it falls to it monotonically, without safeguards.
+    """
+    # The bound: x²(x − a) = 1/x − b ≤ 1 + |min(b, 0)| for x ≥ 1.
+    excess = 1 + np.maximum(-b, 0)
+    size = np.maximum(np.abs(a), 1)  # below 1 the cube root is the tighter bound in any case
+    beyond_a = np.maximum(a, 0) + np.minimum(np.cbrt(excess), excess / size / size)
+    x = np.maximum(1, np.where(a < 0, np.minimum(np.cbrt(excess), np.sqrt(excess / size)), beyond_a))
+    for _ in range(_NEWTON_STEPS):
+        # Divided by x³, so that no power overflows.
+        y = 1 / x
+        y_squared = y * y
+        value = x - a + (b - y) * y_squared
+        slope = 4 - 3 * a * y + b * y_squared * y
+        step = value / np.maximum(slope, 1e-30)
+        # Only rounding makes a step point upwards, or the slope vanish (at the cusp).
+        moving = step > _TOLERANCE * x
+        if not moving.any():
+            break
+        x = np.where(moving, np.maximum(x - step, 1), x)
+    return x

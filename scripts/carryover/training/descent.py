@@ -1,0 +1,110 @@
+"""Plain full-batch gradient descent on diagonal linear networks, as the papers do it, for a whole ensemble at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import numpy as np
+import torch
+
+from carryover.networks.diagonal import Weights
+from carryover.training.ensemble import Ensemble, Ledger, coefficients
+from carryover.training.result import Divergence, Trained
+
+_INSPECT = 50  # steps between looks at which runs have ended: each look waits for the device
+_REPORT = 100  # steps between calls of `progress`
+_BLOWN_UP = 1e4  # times the loss at the start
+
+
+def gradient_descent(
+    X,
+    y,
+    weights: Weights,
+    *,
+    learning_rate: float,
+    tolerance: float,
+    max_steps: int,
+    trainable: Iterable[str] = ("first", "second"),
+    teacher=None,
+    device: str = "auto",
+    checkpoints: int = 64,
+    progress: Callable[[dict], None] | None = None,
+) -> Trained:
+    """Train every run by gradient descent on L = Σ_o mean squared error of output o, until L ≤ `tolerance`.
+
+    X, y: lists with one array per output, X[o] (runs, n_o, D) and y[o] (runs, n_o); weights: first (runs, D), second
+    (runs, O, D); teacher: (runs, D) coefficients of output 0. `trainable` names the layers that move. A run ends by
+    itself and then no longer changes nor costs; at `max_steps` the others end with `converged` false. Curves are
+    recorded at up to `checkpoints` log-spaced steps. `progress` receives {"step", "active", "loss"} now and then.
+
+    Method of "feature reuse in multi-task learning and finetuning" (learning rate .5 in pretraining, .1 in
+    finetuning, tolerance 1e-10); multi-task form: eqs 24–25 of its appendix. Raises ValueError for bad input,
+    Divergence for runs whose loss is not finite or 1e4 times its start.
+    """
+    if not learning_rate > 0 or not tolerance >= 0 or max_steps < 1 or checkpoints < 1:
+        raise ValueError("learning_rate, max_steps and checkpoints must be positive and tolerance not negative")
+    ensemble = Ensemble(X, y, weights, teacher, trainable, device)
+    book = _Book(ensemble, np.unique(np.geomspace(1, max_steps, checkpoints).round().astype(int)), checkpoints)
+    ledger, limit = Ledger(ensemble, tolerance), None
+    for step in range(max_steps + 1):
+        beta = coefficients(ensemble.first, ensemble.second)
+        loss, force = ensemble.force(beta)
+        limit = loss * _BLOWN_UP if limit is None else limit
+        # A run that has ended gets the step 0, and stays what it is until the next look removes it.
+        active = ~(loss <= tolerance)
+        book.record(step, step * learning_rate, loss, ensemble.risk(beta), active)
+        if step % _INSPECT == 0 or step == max_steps:
+            _raise_if_diverged(ensemble, loss, limit, learning_rate)
+            if progress is not None and step % _REPORT == 0:
+                progress({"step": step, "active": int(active.sum()), "loss": float(loss.max())})
+            ended = ~active if step < max_steps else torch.ones_like(active)
+            if ended.any():
+                ledger.close(ended, loss)
+                limit, force, active = limit[~ended], force[~ended], active[~ended]
+                book.ended = book.ended[~ended]
+                if not len(ensemble):
+                    break
+        _update(ensemble, force * (active * learning_rate)[:, None, None])
+    return ledger.trained(*book.results())
+
+
+def _update(ensemble: Ensemble, push: torch.Tensor) -> None:
+    """One step along the gradient: both layers move by the other one's old value."""
+    push = push[:, None]
+    first, second = ensemble.first, ensemble.second
+    if "first" in ensemble.trainable:
+        ensemble.first = first + (push * second).sum(2, keepdim=True)
+    if "second" in ensemble.trainable:
+        ensemble.second = second + push * first
+
+
+def _raise_if_diverged(ensemble: Ensemble, loss: torch.Tensor, limit: torch.Tensor, learning_rate: float) -> None:
+    gone = ~(loss <= limit)  # also catches NaN
+    if gone.any():
+        runs = ensemble.runs[gone].tolist()
+        raise Divergence(runs, f"gradient descent with learning rate {learning_rate:g} diverged in runs {runs}")
+
+
+class _Book:
+    """What is counted and recorded at every step, without waiting for the device."""
+
+    def __init__(self, ensemble: Ensemble, steps: np.ndarray, checkpoints: int) -> None:
+        runs, device = len(ensemble), ensemble.device
+        self.ensemble = ensemble
+        self.column = {int(step): column for column, step in enumerate(steps)}
+        self.evaluations = torch.zeros(runs, dtype=torch.int64, device=device)
+        self.risk_best = torch.full((runs,), torch.inf, dtype=torch.float64, device=device)
+        self.curves = torch.full((3, runs, checkpoints), torch.nan, dtype=torch.float64, device=device)
+        self.ended = torch.zeros(runs, dtype=torch.bool, device=device)  # among the runs still in the ensemble
+
+    def record(self, step: int, time: float, loss: torch.Tensor, risk: torch.Tensor, active: torch.Tensor) -> None:
+        runs = self.ensemble.runs
+        self.evaluations[runs] += ~self.ended
+        self.risk_best[runs] = torch.fmin(self.risk_best[runs], risk)
+        if step in self.column:
+            values = torch.stack([torch.full_like(loss, time), loss, risk])
+            self.curves[:, runs, self.column[step]] = torch.where(self.ended, torch.nan, values)
+        self.ended = ~active
+
+    def results(self) -> tuple[np.ndarray, ...]:
+        return tuple(values.cpu().numpy() for values in (self.evaluations, self.risk_best, *self.curves))

@@ -1,0 +1,182 @@
+"""Limits of gradient flow that need no training: diagonal linear networks, and a linear probe on their features.
+
+The limit minimises a strictly convex penalty over the interpolants. Its dual has one variable per sample; in an
+orthonormal basis Q of the row space of X the dual is
+
+    Φ(μ) = Σ_d c_d cosh(u_d) − t·μ,    u = h + Qμ,    c = 2√(AB),    h = ½ log(A/B),    β = c sinh u,
+
+with Qᵀβ = t the same affine set as Xβ = y. Newton's direction with a line search that nearly minimises Φ (a line costs
+O(D), a Newton matrix O(n²D)) converges from the network's own weights, μ = 0, in 4–30 steps over ten orders of
+magnitude of c.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import linalg
+
+from carryover.networks.diagonal import rates
+
+_TARGET = 1e-14  # stop here; rounding usually stops the iteration a little earlier
+_REFINE = 1e-12  # above this relative residual the last correction acts on β
+_REQUIRED = 1e-11  # relative residual without which no result is returned
+_MAX_NEWTON = 200
+_MAX_EXPONENT = 600.0  # cosh stays finite
+
+
+def diagonal_flow_limit(X, y, w1_plus, w2_plus, w1_minus, w2_minus) -> np.ndarray:
+    """β in the limit of gradient flow on the mean squared error of a one-output diagonal linear network.
+
+    X: (..., n, D) inputs, y: (..., n) targets, the four weight vectors at the start: (..., D). Leading dimensions
+    broadcast and every problem is solved on its own. Returns (..., D), with Xβ = y to 1e-10 relative where X has
+    dependent columns, and the least-squares solution where it has none (any start leads there).
+
+    From "feature reuse in multi-task learning and finetuning (appendix)", A (eqs 13–23), for weights that need not be
+    symmetric. Raises ValueError for shapes that do not fit, values that are not finite, targets that no β
+    interpolates although the columns of X are dependent, and a dimension with A = 0 or B = 0 but not both: its sign is
+    fixed and the flow may have no limit. Dimensions whose weights are all zero stay at zero.
+    """
+    X, y = _data(X, y)
+    weights = [np.asarray(w, dtype=np.float64) for w in (w1_plus, w2_plus, w1_minus, w2_minus)]
+    for name, w in zip(("w1_plus", "w2_plus", "w1_minus", "w2_minus"), weights, strict=True):
+        _check_weights(name, w, X)
+    A, B = rates(*weights)
+    lead = np.broadcast_shapes(X.shape[:-2], y.shape[:-1], A.shape[:-1])
+    n, D = X.shape[-2:]
+    X, y = np.broadcast_to(X, (*lead, n, D)), np.broadcast_to(y, (*lead, n))
+    A, B = np.broadcast_to(A, (*lead, D)), np.broadcast_to(B, (*lead, D))
+    if np.any((A == 0) != (B == 0)):
+        raise ValueError("w1_plus, w2_plus, w1_minus, w2_minus must not make exactly one of the rates A and B zero")
+    beta = np.zeros((*lead, D))
+    for run in np.ndindex(lead):
+        alive = A[run] > 0
+        whole = alive.all()  # spares a copy of X
+        basis, target = _feasible_set(X[run] if whole else X[run][:, alive], y[run])
+        beta[run][alive] = target if basis is None else _solve_dual(basis, target, A[run][alive], B[run][alive])
+    return beta
+
+
+def linear_probe_limit(X, y, first_plus, first_minus, second_plus, second_minus) -> tuple[np.ndarray, np.ndarray]:
+    """Readout (second_plus, second_minus) in the limit of gradient flow on the readout alone, the first layer fixed.
+
+    X: (..., n, D), y: (..., n), weights of one output: (..., D), broadcasting. The loss is quadratic in the readout,
+    so the limit is the (least-squares) solution nearest to the start: protocol "LP" of "feature reuse in multi-task
+    learning and finetuning". Returns two arrays (..., D). Raises ValueError for shapes that do not fit or values that
+    are not finite.
+    """
+    X, y = _data(X, y)
+    weights = [np.asarray(w, dtype=np.float64) for w in (first_plus, first_minus, second_plus, second_minus)]
+    for name, w in zip(("first_plus", "first_minus", "second_plus", "second_minus"), weights, strict=True):
+        _check_weights(name, w, X)
+    lead = np.broadcast_shapes(X.shape[:-2], y.shape[:-1], *(w.shape[:-1] for w in weights))
+    n, D = X.shape[-2:]
+    X, y = np.broadcast_to(X, (*lead, n, D)), np.broadcast_to(y, (*lead, n))
+    first_plus, first_minus, second_plus, second_minus = (np.broadcast_to(w, (*lead, D)) for w in weights)
+    # The 2D features of a sample are its D inputs times W = (w1₊, −w1₋)/a, orthonormal per dimension, times a.
+    scale = np.hypot(first_plus, first_minus)
+    safe = np.where(scale > 0, scale, 1.0)
+    residual = y - np.einsum("...nd,...d->...n", X, first_plus * second_plus - first_minus * second_minus)
+    step = np.zeros((*lead, D))
+    for run in np.ndindex(lead):
+        step[run] = linalg.lstsq(X[run] * scale[run], residual[run], check_finite=False)[0]
+    return second_plus + first_plus / safe * step, second_minus - first_minus / safe * step
+
+
+def _data(X, y) -> tuple[np.ndarray, np.ndarray]:
+    X, y = np.asarray(X, dtype=np.float64), np.asarray(y, dtype=np.float64)
+    if X.ndim < 2 or y.ndim < 1 or y.shape[-1] != X.shape[-2]:
+        raise ValueError(f"X and y must have the shapes (..., n, D) and (..., n), got {X.shape} and {y.shape}")
+    for name, values in (("X", X), ("y", y)):
+        if not np.isfinite(values).all():
+            raise ValueError(f"{name} must be finite")
+    return X, y
+
+
+def _check_weights(name: str, w: np.ndarray, X: np.ndarray) -> None:
+    if w.ndim < 1 or w.shape[-1] != X.shape[-1]:
+        raise ValueError(f"{name} must have the shape (..., {X.shape[-1]}) of the inputs' last axis, got {w.shape}")
+    if not np.isfinite(w).all():
+        raise ValueError(f"{name} must be finite")
+
+
+def _feasible_set(X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray | None, np.ndarray]:
+    """Orthonormal basis Q (D, r) and t (r,) with {Qᵀβ = t} = {Xβ = y}; or (None, β) where one β is the best fit."""
+    n, D = X.shape
+    if min(n, D) == 0:
+        return np.zeros((D, 0)), np.zeros(0)
+    tall = n >= D
+    Q, R = linalg.qr(X if tall else X.T, mode="economic", check_finite=False)
+    if linalg.lapack.dtrcon(R)[0] > 1e-11:
+        if tall:
+            return None, linalg.solve_triangular(R, Q.T @ y)
+        return Q, linalg.solve_triangular(R, y, trans="T")
+    U, s, Vt = linalg.svd(X, full_matrices=False, check_finite=False)
+    rank = int(np.sum(s > s[0] * 10 * max(n, D) * np.finfo(float).eps)) if s[0] > 0 else 0
+    coordinates = U[:, :rank].T @ y
+    t = coordinates / s[:rank]
+    if rank == D:
+        return None, Vt.T @ t
+    if linalg.norm(y - U[:, :rank] @ coordinates) > 1e-8 * linalg.norm(y):
+        raise ValueError("y must be interpolated by some β where the columns of X are dependent (repeated rows differ)")
+    return np.ascontiguousarray(Vt[:rank].T), t
+
+
+def _solve_dual(Q: np.ndarray, t: np.ndarray, A: np.ndarray, B: np.ndarray) -> np.ndarray:
+    """β = c sinh(h + Qμ) at the minimum of the dual, by Newton's method with a line search."""
+    c, h = 2 * np.sqrt(A) * np.sqrt(B), 0.5 * (np.log(A) - np.log(B))
+    mu = np.zeros(len(t))
+    wanted = max(linalg.norm(t), np.finfo(float).tiny)
+    required = _REQUIRED * max(wanted, linalg.norm(Q.T @ (A - B)))
+    best, best_residual, stalled = mu, np.inf, 0
+    for _ in range(_MAX_NEWTON):
+        u = h + Q @ mu
+        curvature = c * np.cosh(u)
+        gradient = Q.T @ (c * np.sinh(u)) - t
+        residual = linalg.norm(gradient)
+        # Far from the minimum the gradient may rise for a step or two while Φ falls; near it, rounding stops it.
+        stalled = 0 if residual < 0.5 * best_residual else stalled + 1
+        if residual < best_residual:
+            best, best_residual = mu, residual
+        if residual <= _TARGET * wanted or (best_residual <= required and stalled >= 2):
+            break
+        step = _newton_direction(Q, curvature, gradient)
+        mu = mu + _line_minimum(c, u, Q @ step, t @ step) * step
+    if best_residual > required:
+        raise ArithmeticError(f"the dual stopped at a residual of {best_residual:.1e}, above {required:.1e}")
+    u = h + Q @ best
+    beta, curvature = c * np.sinh(u), c * np.cosh(u)
+    if best_residual > _REFINE * wanted:  # rounding of u, times a large c: correct β itself by the same Newton step
+        beta += curvature * (Q @ _newton_direction(Q, curvature, Q.T @ beta - t))
+    return beta
+
+
+def _newton_direction(Q: np.ndarray, curvature: np.ndarray, gradient: np.ndarray) -> np.ndarray:
+    """−H⁻¹∇Φ with H = Qᵀ diag(curvature) Q, which a relative 1e-15 of ridge keeps positive in rounding."""
+    half = Q * np.sqrt(curvature)[:, None]
+    H = half.T @ half
+    for ridge in (0.0, 1e-15, 1e-13, 1e-11):
+        try:
+            factor = linalg.cho_factor(H + ridge * np.trace(H) * np.eye(len(H)) if ridge else H, check_finite=False)
+        except linalg.LinAlgError:
+            continue
+        return -linalg.cho_solve(factor, gradient, check_finite=False)
+    raise ArithmeticError("the dual's Newton matrix is not positive definite to working precision")
+
+
+def _line_minimum(c: np.ndarray, u: np.ndarray, du: np.ndarray, linear: float) -> float:
+    """a > 0 with φ'(a) = Σ c sinh(u + a du) du − linear ≈ 0: a = 1 if good enough, otherwise by bisection."""
+    longest = _MAX_EXPONENT - np.abs(u).max()
+    limit = longest / max(np.abs(du).max(), np.finfo(float).tiny)
+
+    def slope(a: float) -> float:
+        return (c * np.sinh(u + a * du)) @ du - linear
+
+    start, low, high = abs(slope(0.0)), 0.0, min(1.0, limit)
+    while (value := slope(high)) < -0.1 * start and high < limit:
+        low, high = high, min(2 * high, limit)
+    if abs(value) <= 0.1 * start:
+        return high
+    while high - low > 0.05 * high:
+        middle = (low + high) / 2
+        low, high = (low, middle) if slope(middle) > 0 else (middle, high)
+    return (low + high) / 2

@@ -1,0 +1,210 @@
+"""Gradient flow of diagonal linear networks, for any number of outputs and for frozen layers, in tens of steps.
+
+The force on β is g_o = X_oᵀ r_o (inputs and residuals scaled by √(2/n_o)), so all that a network can do follows from the
+integrals ν_o of its residuals, one variable per sample. Within a step both layers move by the boost that a = X_oᵀ ν_o
+generates, which conserves w1² − Σ_o w2² of every path to rounding; with one output boosts commute, so any path of ν
+ends in the exact limit. ν obeys ν' = r(ν) with the symmetric Jacobian −X K Xᵀ, K = ∂β/∂a, and is integrated by the
+two-stage, second-order, L-stable Rosenbrock method ROS2, whose first stage gives the error. Every run has its own step.
+
+Tried at D = 1000 from weights of 1e-3 to a loss of 1e-10 at equal accuracy (2 cores). A second-order stabilised
+Runge–Kutta–Chebyshev scheme in the same coordinates needed 440–840 gradient evaluations with one output (n = 64, 256)
+and 5400–8000 with two (1024 auxiliary samples), against 91–143 and 151–175 here: 5–9 and 30–50 times as many, and up to
+twice the time, although each step here also forms and factorises one matrix of the size of all samples. With two
+outputs its time came nearest (8 s against 5 s at n = 64, 6 s against 7 s at n = 256). Measuring the error in β
+instead of a let steps be rejected without end near the limit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import numpy as np
+import torch
+
+from carryover.networks.diagonal import Weights
+from carryover.training.ensemble import Ensemble, Ledger, coefficients
+from carryover.training.result import Divergence, Trained
+
+_GAMMA = 1 - 0.5**0.5  # makes ROS2 L-stable
+_LONGEST = 20.0  # largest |a| of one step: a weight may change by e^20
+_GROW, _SHRINK, _SAFETY = 5.0, 0.2, 0.8
+_REPORT = 20  # steps between calls of `progress`: a step costs about a hundred of gradient descent
+
+
+def gradient_flow(
+    X,
+    y,
+    weights: Weights,
+    *,
+    tolerance: float,
+    accuracy: float = 0.02,
+    max_evaluations: int = 10_000,
+    trainable: Iterable[str] = ("first", "second"),
+    teacher=None,
+    device: str = "auto",
+    checkpoints: int = 64,
+    progress: Callable[[dict], None] | None = None,
+) -> Trained:
+    """Train every run by gradient flow on L = Σ_o mean squared error of output o, until L ≤ `tolerance`.
+
+    X, y: lists with one array per output, X[o] (runs, n_o, D) and y[o] (runs, n_o); weights: first (runs, D), second
+    (runs, O, D); teacher: (runs, D) coefficients of output 0. `accuracy` bounds the error that one step makes in the
+    logarithm of any weight: with one output it concerns only the path, not the limit. `trainable` names the layers that
+    move. `evaluations` counts evaluations of the residual, two per step; a run that would need more than
+    `max_evaluations` ends with `converged` false. Curves hold up to `checkpoints` accepted steps, about evenly spaced
+    in the logarithm of time. `progress` receives {"step", "active", "loss"} now and then.
+
+    The flow of "feature reuse in multi-task learning and finetuning (appendix)", eqs 8–9, with the outputs of eqs
+    24–25. Raises ValueError for bad input and Divergence for runs whose loss is not finite.
+    """
+    if not accuracy > 0 or not tolerance >= 0 or max_evaluations < 1 or checkpoints < 1:
+        raise ValueError("accuracy, max_evaluations and checkpoints must be positive and tolerance not negative")
+    ensemble = Ensemble(X, y, weights, teacher, trainable, device)
+    ledger, history = Ledger(ensemble, tolerance), _History(len(ensemble))
+    state = _State(ensemble)
+    evaluations, done = 1, np.zeros(len(ensemble), dtype=np.int64)
+    history.add(ensemble, state, torch.ones_like(ensemble.runs, dtype=torch.bool))
+    while True:
+        bad = ~torch.isfinite(state.loss)
+        if bad.any():
+            runs = ensemble.runs[bad].tolist()
+            raise Divergence(runs, f"gradient flow lost its finite values in runs {runs}")
+        ended = (state.loss <= tolerance) | (evaluations + 2 > max_evaluations)
+        if ended.any():
+            done[ensemble.runs[ended].cpu().numpy()] = evaluations
+            ledger.close(ended, state.loss)
+            state.keep(~ended)
+            if not len(ensemble):
+                return ledger.trained(done, *history.results(checkpoints))
+        if progress is not None and (evaluations // 2) % _REPORT == 0:
+            progress({"step": evaluations // 2, "active": len(ensemble), "loss": float(state.loss.max())})
+        history.add(ensemble, state, state.advance(accuracy))
+        evaluations += 2
+
+
+class _State:
+    """Where each run of an ensemble stands on its flow: residual, loss, time and next step size."""
+
+    def __init__(self, ensemble: Ensemble) -> None:
+        self.ensemble = ensemble
+        self.floor = _scale(ensemble)
+        self.rows = [x.shape[1] for x in ensemble.X]
+        self.time = torch.zeros(len(ensemble), dtype=torch.float64, device=ensemble.device)
+        self.residual, self.loss = self._residual(ensemble.first, ensemble.second)
+        force = self._pull(self.residual).abs().amax((1, 2))
+        self.step = 0.01 / force.clamp_min(torch.finfo(force.dtype).tiny)
+
+    def keep(self, which: torch.Tensor) -> None:
+        """Follow the ensemble, which has dropped the runs outside the mask."""
+        for name in ("floor", "time", "residual", "loss", "step"):
+            setattr(self, name, getattr(self, name)[which])
+
+    def advance(self, accuracy: float) -> torch.Tensor:
+        """Try one ROS2 step of every run; returns the mask of the runs whose step was accepted."""
+        ensemble, h = self.ensemble, self.step[:, None]
+        first, second = ensemble.first, ensemble.second
+        matrix = self._jacobian() * (_GAMMA * h)[:, :, None]
+        matrix.diagonal(dim1=1, dim2=2).add_(1.0)
+        factor = torch.linalg.cholesky_ex(matrix)[0]
+        k1 = _solve(factor, self.residual)
+        halfway, _ = self._residual(*self._move(first, second, self._pull(h * k1)))
+        k2 = _solve(factor, halfway - 2 * k1)
+        a = self._pull(h * (1.5 * k1 + 0.5 * k2))
+        error = self._pull(0.5 * h * (k1 + k2)).abs().amax((1, 2)) / accuracy
+        new_first, new_second = self._move(first, second, a)
+        residual, loss = self._residual(new_first, new_second)
+        # The flow never climbs. NaN fails every comparison, so a step that overflowed is rejected too.
+        sound = (a.abs().amax((1, 2)) < _LONGEST) & (loss <= self.loss * (1 + 1e-6))
+        accepted = sound & (error <= 1)
+        ensemble.first = torch.where(accepted[:, None, None, None], new_first, first)
+        ensemble.second = torch.where(accepted[:, None, None, None], new_second, second)
+        self.residual = torch.where(accepted[:, None], residual, self.residual)
+        self.loss = torch.where(accepted, loss, self.loss)
+        self.time = torch.where(accepted, self.time + self.step, self.time)
+        factor = (_SAFETY * error.clamp_min(1e-12).rsqrt()).clamp(_SHRINK, _GROW)
+        self.step = self.step * torch.where(sound, factor, _SHRINK)
+        return accepted
+
+    def _residual(self, first: torch.Tensor, second: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """All outputs' scaled residuals in one row per run, and the loss."""
+        ensemble, beta = self.ensemble, coefficients(first, second)
+        residual = torch.cat([y - ensemble.predict(o, beta[:, o]) for o, y in enumerate(ensemble.y)], 1)
+        return residual, residual.square().sum(1) / 2 + self.floor
+
+    def _pull(self, nu: torch.Tensor) -> torch.Tensor:
+        """a_o = X_oᵀ ν_o, (runs, O, D)."""
+        parts = nu.split(self.rows, 1)
+        return torch.stack([self.ensemble.pull(o, part) for o, part in enumerate(parts)], 1)
+
+    def _jacobian(self) -> torch.Tensor:
+        """X K Xᵀ over the samples of all outputs, K_{op} = Σ_paths (δ_{op} first² + second_o second_p)."""
+        ensemble = self.ensemble
+        squares = ensemble.first.square().sum((1, 2)) if "second" in ensemble.trainable else 0.0
+        blocks: list[list[torch.Tensor]] = []
+        for o, left in enumerate(ensemble.X):
+            blocks.append([blocks[p][o].transpose(1, 2) for p in range(o)])
+            for p in range(o, len(ensemble.X)):
+                K = (ensemble.second[:, :, o] * ensemble.second[:, :, p]).sum(1) * ("first" in ensemble.trainable)
+                K = K + squares if o == p else K
+                blocks[o].append(torch.bmm(left * K[:, None], ensemble.X[p].transpose(1, 2)))
+        return torch.cat([torch.cat(row, 2) for row in blocks], 1)
+
+    def _move(self, first: torch.Tensor, second: torch.Tensor, a: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """exp of the generator first' = Σ_o a_o second_o, second_o' = a_o first, restricted to what is trainable."""
+        a = a[:, None]
+        if self.ensemble.trainable == ("second",):
+            return first, second + a * first
+        if self.ensemble.trainable == ("first",):
+            return first + (a * second).sum(2, keepdim=True), second
+        rapidity = torch.linalg.vector_norm(a, dim=2, keepdim=True)
+        direction = a / rapidity.clamp_min(torch.finfo(a.dtype).tiny)
+        along = (direction * second).sum(2, keepdim=True)
+        # In light-cone coordinates the boost is two exponentials: no difference of large numbers where weights shrink.
+        grow = torch.expm1(rapidity) * (first + along) / 2
+        decay = torch.expm1(-rapidity) * (first - along) / 2
+        return first + grow + decay, second + direction * (grow - decay)
+
+
+def _scale(ensemble: Ensemble) -> torch.Tensor:
+    """Scale rows by √(2/n_o), reduce n_o > D of them to D by QR; returns the loss that no β can remove, (runs,)."""
+    floor = torch.zeros(len(ensemble), dtype=torch.float64, device=ensemble.device)
+    for o, (X, y) in enumerate(zip(ensemble.X, ensemble.y, strict=True)):
+        factor = (2 / X.shape[1]) ** 0.5
+        X, y = X * factor, y * factor
+        if X.shape[1] > X.shape[2]:
+            Q, X = torch.linalg.qr(X)
+            target = torch.bmm(y[:, None], Q)[:, 0]
+            floor += (y - torch.bmm(Q, target[:, :, None])[:, :, 0]).square().sum(1) / 2
+            y = target
+        ensemble.X[o], ensemble.y[o] = X, y
+    return floor
+
+
+def _solve(factor: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
+    return torch.cholesky_solve(right[:, :, None], factor)[:, :, 0]
+
+
+class _History:
+    """Time, loss and risk at every accepted step of every run."""
+
+    def __init__(self, runs: int) -> None:
+        self.steps: list[list[tuple[float, float, float]]] = [[] for _ in range(runs)]
+
+    def add(self, ensemble: Ensemble, state: _State, accepted: torch.Tensor) -> None:
+        risk = ensemble.risk(coefficients(ensemble.first, ensemble.second))
+        rows = torch.stack([state.time, state.loss, risk], 1)[accepted].tolist()
+        for run, row in zip(ensemble.runs[accepted].tolist(), rows, strict=True):
+            self.steps[run].append(tuple(row))
+
+    def results(self, checkpoints: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """risk_best, and the three curves, each (runs, checkpoints); the start, at time 0, is not on a log axis."""
+        curves = np.full((3, len(self.steps), checkpoints), np.nan)
+        best = np.array([np.fmin.reduce([risk for _, _, risk in steps]) for steps in self.steps])
+        for run, steps in enumerate(self.steps):
+            path = np.array(steps[1:]).reshape(-1, 3)
+            if len(path) > checkpoints:
+                grid = np.geomspace(path[0, 0], path[-1, 0], checkpoints)
+                nearest = np.abs(np.log(path[:, 0]) - np.log(grid)[:, None]).argmin(1)
+                path = path[np.unique(nearest)]
+            curves[:, run, : len(path)] = path.T
+        return best, *curves

@@ -1,0 +1,132 @@
+"""What the workflow makes, read off small configurations by hand."""
+
+from types import SimpleNamespace
+
+import pytest
+from carryover import configuration
+from carryover.sweep import Sweep, SweepError
+
+
+class Wildcards(dict):
+    __getattr__ = dict.__getitem__
+
+
+@pytest.fixture(scope="module")
+def schema():
+    return configuration.schema()
+
+
+@pytest.fixture
+def sweep(schema, request):
+    def build(finetune=None, **experiment):
+        spec = {"family": "diagonal", "seeds": 7, "block": 3, "pretrain": {}, "finetune": finetune or {}, **experiment}
+        scripts = request.config.rootpath / "scripts"
+        return Sweep({"experiments": {"toy": spec}}, schema, scripts)
+
+    return build
+
+
+def flags(sweep, stage, **wildcards):
+    words = sweep.flags(stage)(Wildcards(experiment="toy", block="0", **wildcards))
+    groups, name = {}, None
+    for word in words[1:]:
+        if word.startswith("--"):
+            groups[name := word] = []
+        else:
+            groups[name].append(word)
+    return groups
+
+
+def test_seeds_fill_blocks_of_fixed_size(sweep):
+    assert sweep().blocks("toy") == {0: [0, 1, 2], 1: [3, 4, 5], 2: [6]}
+
+
+def test_more_seeds_leave_the_full_blocks_alone(sweep):
+    few, many = sweep().blocks("toy"), sweep(seeds=9).blocks("toy")
+    assert [few[b] for b in (0, 1)] == [many[b] for b in (0, 1)]
+
+
+def test_a_point_spells_its_axes_and_where_it_starts(sweep):
+    points = sweep({"protocol": ["single_task", "finetuning"], "solver": "exact"}).points("toy", "finetune")
+    assert {name: p.upstream for name, p in points.items()} == {
+        "protocol~single_task_solver~exact": None,
+        "pretrain_solver~exact_protocol~finetuning_solver~exact": "solver~exact",
+    }
+
+
+def test_several_values_share_a_job_unless_split(sweep):
+    together = sweep({"samples": [8, 16], "protocol": "single_task"})
+    (name,) = together.points("toy", "finetune")
+    assert flags(together, "finetune", point=name)["--samples"] == ["8", "16"]
+    apart = sweep({"samples": [8, 16], "protocol": "single_task"}, split=["samples"]).points("toy", "finetune")
+    assert [p.values["samples"] for p in apart.values()] == [8, 16]
+    assert "protocol~single_task_samples~8_solver~exact" in apart
+
+
+def test_a_job_gets_only_the_flags_it_reads(sweep):
+    made = sweep({"protocol": "single_task", "solver": ["exact", "descent"], "learning_rate": 0.3})
+    exact, descent = (f"protocol~single_task_solver~{s}" for s in ("exact", "descent"))
+    assert "--learning-rate" not in flags(made, "finetune", point=exact)
+    assert flags(made, "finetune", point=descent)["--learning-rate"] == ["0.3"]
+
+
+def test_a_key_that_no_job_reads_is_refused(sweep):
+    with pytest.raises(SweepError, match="learning_rate is read only where solver is descent"):
+        sweep({"protocol": "single_task", "solver": "exact", "learning_rate": 0.3})
+
+
+def test_grids_add_up_and_override(sweep):
+    made = sweep(
+        {
+            "samples": 8,
+            "grids": {
+                "one": {"protocol": "single_task"},
+                "two": {"protocol": "multi_task", "solver": "flow", "samples": 16},
+            },
+        }
+    )
+    samples = {name: p.values["samples"] for name, p in made.points("toy", "finetune").items()}
+    assert samples == {"protocol~single_task_solver~exact": 8, "protocol~multi_task_solver~flow": 16}
+
+
+def test_two_grids_must_not_ask_for_the_same_job(sweep):
+    grids = {"one": {"protocol": "single_task"}, "two": {"protocol": "single_task", "samples": 16}}
+    with pytest.raises(SweepError, match=r"two grids ask for protocol~single_task_solver~exact"):
+        sweep({"grids": grids})
+
+
+def test_finetuning_without_pretraining_is_refused(schema, request):
+    config = {"experiments": {"toy": {"family": "diagonal", "seeds": 1, "finetune": {"protocol": "finetuning"}}}}
+    with pytest.raises(SweepError, match="starts from pretraining: add `pretrain:`"):
+        Sweep(config, schema, request.config.rootpath / "scripts")
+
+
+def test_shards_and_upstream_are_the_paths_of_other_rules(sweep):
+    made = sweep({"protocol": "finetuning"})
+    shards = made.shards("r/{experiment}/{measure}/{point}/{block}.nc")(Wildcards(experiment="toy", measure="risk"))
+    point = "pretrain_solver~exact_protocol~finetuning_solver~exact"
+    assert shards == [f"r/toy/risk/{point}/{block}.nc" for block in range(3)]
+    upstream = made.upstream("r/{experiment}/{point}/{block}.nc", "finetune")
+    assert upstream(Wildcards(experiment="toy", point=point, block="1")) == ["r/toy/solver~exact/1.nc"]
+
+
+def test_an_unknown_point_is_named_with_the_known_ones(sweep):
+    with pytest.raises(SweepError, match="toy has no finetune point nowhere; it has: protocol~single_task_solver~exact"):
+        sweep({"protocol": "single_task"}).flags("finetune")(Wildcards(experiment="toy", point="nowhere", block="0"))
+
+
+def test_the_order_of_flags_is_the_codes_not_the_files(sweep):
+    one = sweep({"protocol": "single_task", "samples": 8, "overlap": 0.5})
+    other = sweep({"overlap": 0.5, "samples": 8, "protocol": "single_task"})
+    wildcards = Wildcards(experiment="toy", point="protocol~single_task_solver~exact", block="0")
+    assert one.flags("finetune")(wildcards) == other.flags("finetune")(wildcards)
+
+
+def test_code_follows_the_solver(sweep):
+    made = sweep({"protocol": "single_task", "solver": ["exact", "descent"]})
+    modules = {
+        p.axes["solver"]: made.modules("finetune", SimpleNamespace(experiment="toy", point=name))
+        for name, p in made.points("toy", "finetune").items()
+    }
+    assert modules["exact"] == ["finetune", "carryover.families.diagonal.finetune", "carryover.families.diagonal.exact"]
+    assert modules["descent"][-1] == "carryover.families.diagonal.descent"

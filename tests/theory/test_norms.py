@@ -1,0 +1,237 @@
+"""The implicit norms against their definitions in high precision, their gradients, their limits and each other."""
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from scipy.integrate import quad, solve_ivp
+from scipy.linalg import null_space
+from scipy.optimize import minimize_scalar
+
+from carryover.theory.norms import flow_penalty, l1_norm, l12_norm, q_norm
+
+invariant = settings(derandomize=True, deadline=None, max_examples=100)
+
+weights = st.builds(lambda sign, power: sign * 10.0**power, st.sampled_from([-1, 1]), st.floats(-6, 1))
+coefficients = st.builds(lambda sign, power: sign * 10.0**power, st.sampled_from([-1, 1]), st.floats(-8, 3))
+
+
+def parts(w1_plus, w2_plus, w1_minus, w2_minus):
+    """A and B from s and d as the paper defines them."""
+    s_plus, d_plus = (w1_plus + w2_plus) / 2, (w1_plus - w2_plus) / 2
+    s_minus, d_minus = (w1_minus + w2_minus) / 2, (w1_minus - w2_minus) / 2
+    return s_plus**2 + d_minus**2, s_minus**2 + d_plus**2
+
+
+def precise_q(beta, w1, w2):
+    """Equations 22-23 as printed, with 100 digits."""
+    with mpmath.workdps(100):
+        c = mpmath.mpf(w1) ** 2 + mpmath.mpf(w2) ** 2
+        z = 2 * mpmath.mpf(beta) / c
+        return float(c * (2 - mpmath.sqrt(4 + z**2) + z * mpmath.asinh(z / 2)))
+
+
+def precise_flow(beta, *w):
+    """The integral of z from the start, by its antiderivative, with 100 digits."""
+    with mpmath.workdps(100):
+        beta, (a, b) = mpmath.mpf(beta), parts(*map(mpmath.mpf, w))
+        root = mpmath.sqrt(beta**2 + 4 * a * b)
+        return float(beta * mpmath.log((beta + root) / (2 * a)) - root + a + b)
+
+
+@invariant
+@given(coefficients, weights, weights)
+def test_q_norm_is_the_printed_formula(beta, w1, w2):
+    np.testing.assert_allclose(q_norm([beta], w1, w2), precise_q(beta, w1, w2), rtol=2e-15)
+
+
+@pytest.mark.parametrize("scale", [1e-3, 1e-10, 1e-100, 1e-200])
+def test_q_norm_stays_accurate_for_tiny_starting_weights(scale):
+    np.testing.assert_allclose(q_norm([1.0], scale, 2 * scale), precise_q(1.0, scale, 2 * scale), rtol=2e-15)
+
+
+def test_q_norm_has_the_gradient_of_the_mirror_map():
+    """Its derivative is 2 arcsinh(β/c); integrated numerically from the minimum at 0."""
+    w1, w2, beta = 0.3, 0.05, 2.5
+    integral, _ = quad(lambda b: 2 * np.arcsinh(b / (w1**2 + w2**2)), 0, beta, epsabs=1e-13, epsrel=1e-13)
+    np.testing.assert_allclose(q_norm([-beta], w1, w2), integral, rtol=1e-12)
+
+
+def test_q_norm_is_ridge_like_for_large_weights_and_lasso_like_for_small_ones():
+    beta = np.array([0.5, -1.5, 2.0])
+    np.testing.assert_allclose(q_norm(beta, 1e4, 1e4), np.sum(beta**2) / 2e8, rtol=1e-14)
+    c = 2e-16
+    np.testing.assert_allclose(
+        q_norm(beta, 1e-8, 1e-8), np.sum(2 * np.abs(beta) * (np.log(2 * np.abs(beta) / c) - 1)), rtol=1e-14
+    )
+    # As the weights shrink, 2 log(1/c) ‖β‖₁ takes over.
+    ratios = [q_norm(beta, w, 0) / (4 * np.log(1 / w) * l1_norm(beta)) for w in (1e-20, 1e-60, 1e-150)]
+    assert np.all(np.diff(np.abs(np.array(ratios) - 1)) < 0)
+    assert ratios[-1] == pytest.approx(1, rel=1e-3)
+
+
+def test_a_dimension_without_weights_cannot_move():
+    np.testing.assert_array_equal(q_norm([[0.0], [1.0]], 0, 0), [0, np.inf])
+    np.testing.assert_array_equal(flow_penalty([[0.0], [1.0], [-1.0]], 0, 0, 0, 0), [0, np.inf, np.inf])
+
+
+@invariant
+@given(coefficients, weights, weights, weights, weights)
+def test_flow_penalty_is_the_integral_of_its_gradient(beta, w1_plus, w2_plus, w1_minus, w2_minus):
+    w = (w1_plus, w2_plus, w1_minus, w2_minus)
+    assume(np.prod(parts(*w)) > 0)  # one part alone is tested below
+    # β near its start A − B: the change is known to the rounding of its two ends only.
+    gap = abs(beta - (w[0] * w[1] - w[2] * w[3]))
+    conditioning = np.finfo(float).eps * (abs(beta) + abs(w[0] * w[1]) + abs(w[2] * w[3])) / gap if gap else np.inf
+    if conditioning < 1e-3:
+        np.testing.assert_allclose(flow_penalty([beta], *w), precise_flow(beta, *w), rtol=5e-15 + 8 * conditioning)
+
+
+@pytest.mark.parametrize("beta", [-2.0, -0.1, 0.2, 0.37, 3.0])
+def test_flow_penalty_by_quadrature_from_the_paths_own_differential_equation(beta):
+    """Weights pushed by a constant force obey ẇ⁽¹⁾ = ± w⁽²⁾/2, ẇ⁽²⁾ = ± w⁽¹⁾/2 and have z = ± time."""
+    start = np.array([0.7, 0.2, 0.5, -0.4])
+
+    def network(w):
+        return w[0] * w[1] - w[2] * w[3]
+
+    initial = network(start)
+    direction = np.sign(beta - initial)
+
+    def velocity(time, state):
+        w1_plus, w2_plus, w1_minus, w2_minus, _ = state
+        rates = 0.5 * direction * np.array([w2_plus, w1_plus, -w2_minus, -w1_minus])
+        beta_rate = rates[0] * w2_plus + w1_plus * rates[1] - rates[2] * w2_minus - w1_minus * rates[3]
+        return [*rates, direction * time * beta_rate]
+
+    def arrived(_, state):
+        return network(state) - beta
+
+    arrived.terminal = True
+    path = solve_ivp(velocity, (0, 50), [*start, 0.0], events=arrived, rtol=1e-11, atol=1e-12, method="DOP853")
+    np.testing.assert_allclose(flow_penalty([beta], *start), path.y_events[0][0, 4], rtol=1e-8)
+
+
+def test_gradient_flow_ends_where_flow_penalty_is_smallest():
+    """Integrated flow on three samples of six dimensions from unequal paths: no gradient is left along the null space.
+
+    Q of the mean squared weights, which takes the paths to be equal, keeps one.
+    """
+    rng = np.random.default_rng(2)
+    inputs, targets, start = rng.normal(size=(3, 6)), rng.normal(size=3), rng.normal(size=(4, 6)) * 0.4
+
+    def network(w):
+        return w[0] * w[1] - w[2] * w[3]
+
+    def velocity(_, flat):
+        w = flat.reshape(4, 6)
+        force = inputs.T @ (targets - inputs @ network(w))
+        return (force * np.stack([w[1], w[0], -w[3], -w[2]])).ravel()
+
+    end = solve_ivp(velocity, (0, 400), start.ravel(), rtol=1e-10, atol=1e-12, method="LSODA").y[:, -1]
+    beta = network(end.reshape(4, 6))
+    np.testing.assert_allclose(inputs @ beta, targets, atol=1e-9)
+    directions = null_space(inputs).T
+
+    def slopes(penalty, step=1e-5):
+        return (penalty(beta + step * directions) - penalty(beta - step * directions)) / (2 * step)
+
+    w1, w2 = (np.sqrt((start[i] ** 2 + start[i + 2] ** 2) / 2) for i in (0, 1))
+    np.testing.assert_allclose(slopes(lambda b: flow_penalty(b, *start)), 0, atol=1e-7)
+    assert np.abs(slopes(lambda b: q_norm(b, w1, w2))).max() > 0.1
+
+
+@invariant
+@given(st.lists(weights, min_size=4, max_size=4), coefficients, coefficients, st.floats(0.01, 0.99))
+def test_flow_penalty_is_convex_and_not_negative(w, beta, other, share):
+    ends = flow_penalty([[beta], [other]], *w)
+    between = flow_penalty([share * beta + (1 - share) * other], *w)
+    assert between <= (share * ends[0] + (1 - share) * ends[1]) * (1 + 1e-12)
+    assert between >= 0
+
+
+def test_flow_penalty_is_zero_at_the_start_and_nowhere_else():
+    w = np.random.default_rng(0).normal(size=(4, 6))
+    a, b = parts(*w)
+    np.testing.assert_allclose(flow_penalty(a - b, *w), 0, atol=1e-30)
+    for d in range(6):
+        found = minimize_scalar(lambda beta, d=d: flow_penalty([beta], *w[:, d]), bounds=(-9, 9), method="bounded")
+        assert found.x == pytest.approx((a - b)[d], abs=1e-4)
+
+
+def test_flow_penalty_does_not_cancel_close_to_the_start():
+    w = np.array([0.7, 0.2, 0.5, -0.4])
+    a, b = parts(*w)
+    nudge = np.array([1e-3, 1e-6, -1e-9])
+    beta = w[0] * w[1] - w[2] * w[3] + nudge
+    expected = nudge**2 / (2 * (a + b))
+    np.testing.assert_allclose(flow_penalty(beta[:, None], *w), expected, rtol=2e-3)
+    np.testing.assert_allclose(flow_penalty(beta[1:, None], *w), expected[1:], rtol=2e-6)
+
+
+@invariant
+@given(coefficients, weights, weights)
+def test_flow_penalty_is_half_of_q_norm_on_equal_paths(beta, w1, w2):
+    np.testing.assert_allclose(2 * flow_penalty([beta], w1, w2, w1, w2), q_norm([beta], w1, w2), rtol=1e-13)
+
+
+@invariant
+@given(coefficients, weights, weights, weights, weights)
+def test_exchanging_the_paths_mirrors_flow_penalty(beta, w1_plus, w2_plus, w1_minus, w2_minus):
+    one = flow_penalty([beta], w1_plus, w2_plus, w1_minus, w2_minus)
+    other = flow_penalty([-beta], w1_minus, w2_minus, w1_plus, w2_plus)
+    np.testing.assert_allclose(one, other, rtol=1e-12)
+
+
+def test_flow_penalty_with_one_part_only():
+    """A = 0, B = 2: β = −2e⁻ᶻ cannot become positive."""
+    beta = np.array([[-2.5], [-2.0], [-0.5], [0.0], [0.5], [2.5]])
+    expected = [2 - 2.5 + 2.5 * np.log(1.25), 0, 2 - 0.5 + 0.5 * np.log(0.25), 2, np.inf, np.inf]
+    np.testing.assert_allclose(flow_penalty(beta, 1, -1, 1, 1), expected, rtol=1e-14)
+    np.testing.assert_allclose(flow_penalty(-beta, 1, 1, 1, -1), expected, rtol=1e-14)
+
+
+@invariant
+@given(st.integers(0, 1000))
+def test_l12_norm_is_half_the_smallest_parameter_norm(seed):
+    """Equation 28 minimised numerically over the free input weight."""
+    beta = np.random.default_rng(seed).normal(size=(3, 2))
+    smallest = sum(
+        minimize_scalar(lambda log_z, b=column: np.exp(2 * log_z) + b @ b * np.exp(-2 * log_z)).fun for column in beta.T
+    )
+    np.testing.assert_allclose(2 * l12_norm(beta), smallest, rtol=1e-9)
+
+
+def test_leading_axes_are_kept_and_dimensions_add_up():
+    rng = np.random.default_rng(1)
+    beta, w = rng.normal(size=(2, 3, 5)), rng.normal(size=(4, 3, 5))
+    assert q_norm(beta, w[0], 0.1).shape == (2, 3)
+    assert flow_penalty(beta, *w).shape == (2, 3)
+    assert l12_norm(beta).shape == (2,)
+    assert l1_norm(beta).shape == (2, 3)
+    np.testing.assert_allclose(
+        q_norm(beta, w[0], 0.1)[1, 2], sum(q_norm([b], v, 0.1) for b, v in zip(beta[1, 2], w[0, 2], strict=True))
+    )
+    np.testing.assert_allclose(l12_norm(beta)[0], sum(np.sqrt(np.sum(beta[0, :, d] ** 2)) for d in range(5)))
+    np.testing.assert_allclose(l12_norm(beta[:, :1]), l1_norm(beta[:, 0]))
+    np.testing.assert_allclose(l1_norm([3, -4]), 7)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: q_norm([np.nan], 1, 1), "beta must be finite"),
+        (lambda: q_norm([1.0], np.inf, 1), "w1 must be finite"),
+        (lambda: q_norm(1.0, 1, 1), "beta must have shape"),
+        (lambda: q_norm([1.0, 2.0], [1, 2, 3], 1), r"weights must broadcast against beta.*w1 \(3,\)"),
+        (lambda: flow_penalty([1.0], 1, 1, np.nan, 1), "w1_minus must be finite"),
+        (lambda: flow_penalty([1.0, 2.0], 1, [1, 2, 3], 1, 1), r"weights must broadcast.*w2_plus \(3,\)"),
+        (lambda: l12_norm([1.0]), "beta must have shape"),
+        (lambda: l12_norm([[np.inf]]), "beta must be finite"),
+        (lambda: l1_norm(2.0), "beta must have shape"),
+    ],
+)
+def test_bad_arguments_are_named(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()

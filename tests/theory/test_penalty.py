@@ -1,0 +1,244 @@
+"""The ReLU penalty against the problem it solves, the quartic's roots in other hands, closed forms and limits."""
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+
+from carryover.theory.penalty import relu_penalty, relu_penalty_exponent
+
+invariant = settings(derandomize=True, deadline=None, max_examples=100)
+
+magnitudes = st.floats(-8, 8).map(lambda exponent: 10.0**exponent)
+signs = st.sampled_from([-1.0, 1.0])
+cosines = st.one_of(st.floats(-1, 1), st.sampled_from([-1.0, 0.0, 1.0]))
+
+
+def random_units(seed, size, decades=1.0):
+    """Magnitudes of either sign, norms, cosines and readouts, so that several stationary points occur."""
+    rng = np.random.default_rng(seed)
+    m, m0, gamma = 10 ** rng.uniform(-decades, decades, (3, size))
+    return m * rng.choice([-1, 1], size), m0, rng.uniform(-1, 1, size), gamma * rng.choice([-1, 1], size)
+
+
+def positive_roots(m, m0, rho, gamma):
+    """Positive stationary points of equation 10 by the companion matrix."""
+    roots = np.roots([1, -m0 * rho, 0, gamma * m, -(m**2)])
+    return roots[(np.abs(roots.imag) < 1e-9 * np.abs(roots)) & (roots.real > 0)].real
+
+
+def distance(u, m, m0, rho, gamma):
+    """Equation 8."""
+    return (m / u - gamma) ** 2 + u**2 + m0**2 - 2 * u * m0 * rho
+
+
+def precise_minimum(m, m0, rho, gamma):
+    """(penalty, exponent) with 120 digits, from all roots of the quartic in u/√|m|."""
+    with mpmath.workdps(120):
+        m, m0, rho, gamma = (mpmath.mpf(float(value)) for value in (m, m0, rho, gamma))
+        scale = mpmath.sqrt(abs(m))
+        a, b = m0 * rho / scale, mpmath.sign(m) * gamma / scale
+        roots = mpmath.polyroots([1, -a, 0, b, -1], maxsteps=1000, extraprec=400)
+        roots = [x.real * scale for x in roots if abs(x.imag) < 1e-40 and x.real > 0]
+        u = min(roots, key=lambda u: distance(u, m, m0, rho, gamma))
+        penalty = distance(u, m, m0, rho, gamma)
+        return float(penalty), float(2 * (m / u - gamma) / u * m / penalty)
+
+
+def test_it_solves_the_constrained_problem_in_the_weights_themselves():
+    """Equation 5 by SLSQP over (w⁽¹⁾, w⁽²⁾) in three dimensions, from many starts, no use of u or of the quartic."""
+    rng = np.random.default_rng(0)
+    for m, m0, rho, gamma in np.transpose(random_units(1, 8, decades=0.5)):
+        direction = np.array([1.0, 0.0, 0.0])
+        pretrained = m0 * np.array([rho, np.sqrt(1 - rho**2), 0.0])
+        target = np.append(pretrained, gamma)
+        constraints = {"type": "eq", "fun": lambda w, m=m: [np.linalg.norm(w[:3]) * w[3] - m, w[1], w[2]]}
+        found = []
+        for u in np.abs(m) ** 0.5 * 10 ** rng.uniform(-1, 1, 6):
+            start = np.append(u * direction, m / u)
+            solution = minimize(
+                lambda w, target=target: np.sum((w - target) ** 2),
+                start,
+                method="SLSQP",
+                bounds=[(1e-9, None), (None, None), (None, None), (None, None)],
+                constraints=constraints,
+                options={"ftol": 1e-14, "maxiter": 500},
+            )
+            if np.max(np.abs(constraints["fun"](solution.x))) < 1e-9:
+                found.append(solution.fun)
+        np.testing.assert_allclose(relu_penalty(m, m0, rho, gamma), min(found), rtol=1e-7)
+
+
+def test_it_is_the_lowest_of_several_stationary_points():
+    m, m0, rho, gamma = random_units(2, 1500)
+    units = (m, 3 * m0, rho, 3 * gamma)  # far from m0 = gamma = 0, several points are stationary more often
+    several, values = 0, []
+    for unit in np.transpose(units):
+        roots = positive_roots(*unit)
+        several += len(roots) > 1
+        values.append(distance(roots, *unit).min())
+    assert several > 50
+    np.testing.assert_allclose(relu_penalty(*units), values, rtol=1e-11)
+
+
+def test_it_is_accurate_over_sixteen_decades():
+    units = random_units(3, 24, decades=8.0)
+    penalty, exponent = np.transpose([precise_minimum(*unit) for unit in np.transpose(units)])
+    np.testing.assert_allclose(relu_penalty(*units), penalty, rtol=1e-14)
+    np.testing.assert_allclose(relu_penalty_exponent(*units), exponent, rtol=2e-14)
+
+
+@pytest.mark.parametrize("nudge", [1e-3, 1e-6, 1e-9])
+def test_it_does_not_cancel_close_to_the_start(nudge):
+    """A unit that only has to move by `nudge`: the penalty is nudge², far below the rounding of its terms."""
+    m, m0, gamma = 3.0 * (1 + nudge), 2.0, 1.5
+    penalty, exponent = precise_minimum(m, m0, 1.0, gamma)
+    change = m - 3.0
+    assert penalty == pytest.approx(change**2 / (m0**2 + gamma**2), rel=nudge)
+    np.testing.assert_allclose(relu_penalty(m, m0, 1.0, gamma), penalty, rtol=1e-14)
+    np.testing.assert_allclose(relu_penalty_exponent(m, m0, 1.0, gamma), exponent, rtol=1e-14)
+
+
+def test_without_pretrained_weights_and_readout_it_is_twice_the_magnitude():
+    m = np.array([-1e8, -1e-8, 1e-8, 0.3, 7.0, 1e8])
+    np.testing.assert_allclose(relu_penalty(m, 0, 0.7, 0), 2 * np.abs(m), rtol=1e-15)
+    np.testing.assert_allclose(relu_penalty_exponent(m, 0, 0.7, 0), 1, rtol=1e-15)
+
+
+def test_without_readout_it_follows_the_curve_parametrised_by_u():
+    """At γ = 0 equation 10 gives m = u^(3/2) (u − m₀ρ)^(1/2) outright."""
+    m0, rho, excess = np.meshgrid([0.1, 1.0, 10.0], [-1.0, -0.5, 0.0, 0.9, 1.0], [1e-6, 1.0, 1e6])
+    u = np.maximum(m0 * rho, 0) + excess
+    stretch = np.where(rho > 0, excess, u - m0 * rho)
+    expected = stretch * (u + stretch) + m0**2 * (1 - rho**2)
+    np.testing.assert_allclose(relu_penalty(u**1.5 * stretch**0.5, m0, rho, 0), expected, rtol=1e-13)
+
+
+def test_on_the_diagonal_it_splits_at_the_cusp():
+    """m₀ρ = γ: both weights alike above m = γ²/4, one of two mirrored solutions below, where r̃ is linear in m."""
+    gamma, rho = 2.0, 0.8
+    m0, sine = gamma / rho, (gamma / rho) ** 2 * (1 - rho**2)
+    above, below = np.array([1.0, 1.5, 4.0, 100.0]), np.array([1e-8, 0.1, 0.5, 0.999999, 1.0])
+    np.testing.assert_allclose(
+        relu_penalty(above, m0, rho, gamma), 2 * (np.sqrt(above) - gamma) ** 2 + sine, rtol=1e-14
+    )
+    np.testing.assert_allclose(relu_penalty(below, m0, rho, gamma), gamma**2 - 2 * below + sine, rtol=1e-14)
+    slope, found = -2 * below / (gamma**2 - 2 * below + sine), relu_penalty_exponent(below, m0, rho, gamma)
+    np.testing.assert_allclose(found[:-1], slope[:-1], rtol=1e-13)
+    # At the cusp itself (m = 1) the slope is only Hölder continuous: rounding moves u* by eps^(1/3), the slope by its
+    # square, whatever the method.
+    np.testing.assert_allclose(found[-1], slope[-1], rtol=3 * np.finfo(float).eps ** (2 / 3))
+
+
+@invariant
+@given(magnitudes, signs, magnitudes, cosines, magnitudes, signs, st.integers(-20, 20))
+def test_it_scales_like_a_squared_distance(m, sign_m, m0, rho, gamma, sign_gamma, power):
+    c = 2.0**power
+    unit, scaled = (sign_m * m, m0, rho, sign_gamma * gamma), (c**2 * sign_m * m, c * m0, rho, c * sign_gamma * gamma)
+    np.testing.assert_allclose(relu_penalty(*scaled), c**2 * relu_penalty(*unit), rtol=1e-13)
+    np.testing.assert_allclose(relu_penalty_exponent(*scaled), relu_penalty_exponent(*unit), rtol=1e-13, atol=1e-300)
+
+
+@invariant
+@given(magnitudes, signs, magnitudes, cosines, magnitudes)
+def test_turning_both_signs_changes_nothing(m, sign, m0, rho, gamma):
+    assert relu_penalty(m, m0, rho, sign * gamma) == relu_penalty(-m, m0, rho, -sign * gamma)
+    assert relu_penalty_exponent(m, m0, rho, sign * gamma) == relu_penalty_exponent(-m, m0, rho, -sign * gamma)
+    assert relu_penalty(m, m0, rho, 0) == relu_penalty(-m, m0, rho, 0)
+
+
+@invariant
+@given(magnitudes, magnitudes, magnitudes)
+def test_at_full_correlation_the_two_layers_are_exchangeable(m, m0, gamma):
+    np.testing.assert_allclose(relu_penalty(m, m0, 1, gamma), relu_penalty(m, gamma, 1, m0), rtol=1e-13)
+
+
+@invariant
+@given(magnitudes, signs, magnitudes, cosines, magnitudes)
+def test_no_other_split_of_the_magnitude_is_nearer(m, sign, m0, rho, gamma):
+    u = np.geomspace(1e-12, 1e12, 2001) * np.sqrt(m)
+    others = (sign * m / u - gamma) ** 2 + (u - m0 * rho) ** 2 + m0**2 * (1 - rho) * (1 + rho)
+    assert relu_penalty(sign * m, m0, rho, gamma) <= others.min() * (1 + 1e-13)
+
+
+@invariant
+@given(st.floats(-1.5, 1.5), signs, st.floats(0.1, 3), cosines, st.floats(-2, 2))
+def test_the_exponent_is_the_slope_of_the_penalty(log_m, sign, m0, rho, gamma):
+    log_m, step = log_m * np.log(10), 1e-5
+    low, high = (np.log(relu_penalty(sign * np.exp(log_m + by), m0, rho, gamma)) for by in (-step, step))
+    mid, m = relu_penalty(sign * np.exp(log_m), m0, rho, gamma), np.exp(log_m)
+    if mid < 1e-2 * (m0**2 + gamma**2 + m):  # log r̃ is singular at r̃ = 0; there the mpmath test speaks
+        return
+    np.testing.assert_allclose(
+        (high - low) / (2 * step), relu_penalty_exponent(sign * m, m0, rho, gamma), rtol=1e-5, atol=1e-6
+    )
+
+
+@pytest.mark.parametrize("rho", [-1.0, -0.3, 0.0, 0.6, 1.0])
+@pytest.mark.parametrize(("m0", "gamma"), [(2.0, 0.0), (2.0, 0.5), (2.0, 3.0), (0.0, 1.0), (0.0, 0.0), (2.0, -0.5)])
+def test_at_zero_it_continues_the_side_of_the_readout(m0, rho, gamma):
+    side = np.sign(gamma) or 1.0
+    m = side * np.array([1e-16, 1e-20, 1e-300])
+    zero = relu_penalty(0, m0, rho, gamma)
+    assert zero == pytest.approx(min(m0**2, gamma**2 + m0**2 * (1 - max(rho, 0) ** 2)), rel=1e-15)
+    np.testing.assert_allclose(relu_penalty(m, m0, rho, gamma), zero, atol=1e-9)
+    np.testing.assert_allclose(
+        relu_penalty_exponent(m, m0, rho, gamma), relu_penalty_exponent(0, m0, rho, gamma), atol=1e-9
+    )
+    # From the other side the readout must be given up.
+    against = relu_penalty(-m, m0, rho, gamma)
+    np.testing.assert_allclose(against, gamma**2 + m0**2 * (1 - max(rho, 0) ** 2), atol=1e-9)
+
+
+def test_exponents_at_zero():
+    m0, rho, gamma = [1, 1, 0, 0, 1], [0.9, 1, 1, 1, 1], [0, 0, 0, 1, 1]
+    np.testing.assert_array_equal(relu_penalty_exponent(0, m0, rho, gamma), [0, 2, 1, 2, 0])
+
+
+def test_the_start_itself_costs_nothing_and_has_no_exponent():
+    assert relu_penalty(1.0, 2.0, 1.0, 0.5) == 0
+    assert np.isnan(relu_penalty_exponent(1.0, 2.0, 1.0, 0.5))
+    below, above = relu_penalty_exponent([1 - 1e-9, 1 + 1e-9], 2.0, 1.0, 0.5)
+    assert below < -1e8
+    assert above > 1e8
+
+
+@invariant
+@given(cosines, st.floats(0, 10), st.floats(-10, 10))
+def test_large_features_cost_twice_their_magnitude(rho, m0, gamma):
+    m = np.array([-1e30, 1e30])
+    np.testing.assert_allclose(relu_penalty(m, m0, rho, gamma), 2e30, rtol=1e-13)
+    np.testing.assert_allclose(relu_penalty_exponent(m, m0, rho, gamma), 1, rtol=1e-13)
+
+
+def test_arguments_broadcast_and_points_do_not_touch_each_other():
+    m, m0, rho, gamma = random_units(4, 20000)
+    together = relu_penalty(m, m0, rho, gamma)
+    alone = [relu_penalty(*unit) for unit in np.transpose([m, m0, rho, gamma])[::500]]
+    np.testing.assert_allclose(together[::500], alone, rtol=1e-15)
+    grid = relu_penalty(m[:3, None, None], m0[:4, None], rho[:5], 0.0)
+    assert grid.shape == (3, 4, 5)
+    assert grid[2, 3, 4] == pytest.approx(relu_penalty(m[2], m0[3], rho[4], 0), rel=1e-15)
+    assert isinstance(relu_penalty(1, 1, 1, 0), float)
+    assert relu_penalty(np.ones((0, 3)), 1, 1, 0).shape == (0, 3)
+
+
+@pytest.mark.parametrize("function", [relu_penalty, relu_penalty_exponent])
+@pytest.mark.parametrize(
+    ("unit", "message"),
+    [
+        ((np.nan, 1, 0, 0), "m must be finite"),
+        ((1, np.inf, 0, 0), "m0 must be finite"),
+        ((1, 1, [0, np.nan], 0), "rho must be finite"),
+        ((1, 1, 0, -np.inf), "gamma must be finite"),
+        ((1, [1, -0.1], 0, 0), "m0 must not be negative"),
+        ((1, 1, 1.0000001, 0), r"rho must lie in \[-1, 1\]"),
+        ((1, 1, -1.5, 0), r"rho must lie in \[-1, 1\]"),
+        (([1, 2], [1, 2, 3], 0, 0), r"shapes of m, m0, rho and gamma must broadcast.*m0 \(3,\)"),
+    ],
+)
+def test_bad_arguments_are_named(function, unit, message):
+    with pytest.raises(ValueError, match=message):
+        function(*unit)
