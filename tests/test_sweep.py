@@ -1,14 +1,8 @@
 """What the workflow makes, read off small configurations by hand."""
 
-from types import SimpleNamespace
-
 import pytest
 from carryover import configuration
-from carryover.sweep import Sweep, SweepError
-
-
-class Wildcards(dict):
-    __getattr__ = dict.__getitem__
+from carryover.sweep import Sweep, SweepError, Wildcards
 
 
 @pytest.fixture(scope="module")
@@ -125,7 +119,7 @@ def test_the_order_of_flags_is_the_codes_not_the_files(sweep):
 def test_code_follows_the_solver(sweep):
     made = sweep({"protocol": "single_task", "solver": ["exact", "descent"]})
     modules = {
-        p.axes["solver"]: made.modules("finetune", SimpleNamespace(experiment="toy", point=name))
+        p.axes["solver"]: made.modules("finetune", Wildcards(experiment="toy", point=name))
         for name, p in made.points("toy", "finetune").items()
     }
     assert modules["exact"] == ["finetune", "carryover.families.diagonal.finetune", "carryover.families.diagonal.exact"]

@@ -6,9 +6,9 @@ Snakemake nor an editor needs the plug-ins' own imports. `schema(root)` makes it
 
 import importlib
 import math
-import pkgutil
 import re
 
+from carryover.cli import plugins
 from carryover.errors import UserError
 from carryover.parameters import allowed, fragment
 from carryover.sweep import STAGES
@@ -19,12 +19,6 @@ RESERVED = ("theory", "figures", "claims", "logs", "benchmarks")
 
 class ConfigurationError(UserError):
     """A key or value of the configuration is not allowed; the message is one sentence naming it."""
-
-
-def plugins(kind):
-    """Names of the plug-ins of one kind: the modules, or folders, of `carryover.<kind>` that have parameters."""
-    package = importlib.import_module(f"carryover.{kind}")
-    return sorted(m.name for m in pkgutil.iter_modules(package.__path__) if not m.name.startswith("_"))
 
 
 def parameters(*names):

@@ -14,6 +14,9 @@ Standard library only, for the Snakefile imports it.
 
 import ast
 import hashlib
+import os
+import sys
+from contextlib import suppress
 from functools import cache
 from itertools import groupby
 from pathlib import Path
@@ -90,12 +93,13 @@ def _module_file(root: Path, name: str) -> Path | None:
 def _children(root: Path, package: str) -> list[str]:
     """Modules that `from package import *` may import: which ones is for its `__all__` to say, so all of them."""
     folder = root.joinpath(*package.split("."))
-    return [f"{package}.{path.stem}" for path in folder.iterdir()] if folder.is_dir() else []
+    names = [path.stem for path in folder.iterdir()] if folder.is_dir() else []
+    return [f"{package}.{name}" for name in names if name.isidentifier() and name != "__init__"]
 
 
 def _read(file: Path, shown: str) -> tuple[str, tuple[str, ...]]:
     try:
-        return _meaning(file.read_bytes())
+        return _meaning(file.read_bytes(), file.parent / "__pycache__" / f"{file.stem}.meaning")
     except SyntaxError as error:
         where = f"{shown}, line {error.lineno}" if error.lineno else shown
         raise UserError(f"{where}: {error.msg}") from None
@@ -104,12 +108,33 @@ def _read(file: Path, shown: str) -> tuple[str, tuple[str, ...]]:
 
 
 @cache  # by content, so that an edit is seen within one process as well
-def _meaning(source: bytes) -> tuple[str, tuple[str, ...]]:
-    """(digest of the syntax tree, names that the source may import)."""
-    imports: set[str] = set()
-    tree = _canonical(ast.parse(source), imports)
+def _meaning(source: bytes, memo: Path) -> tuple[str, tuple[str, ...]]:
+    """(digest of the syntax tree, names that the source may import), remembered in the file `memo` between processes.
+
+    Parsing is most of the cost of a record. The memo stands beside the bytecode that Python keeps for the same reason,
+    and holds for one source and one version of this module, by their hash, never by times.
+    """
+    key = hashlib.sha256(_own_source() + source).hexdigest()
+    with suppress(OSError, ValueError):
+        known, digest, *imports = memo.read_text("utf-8").split()
+        if known == key:
+            return digest, tuple(imports)
+    names: set[str] = set()
+    tree = _canonical(ast.parse(source), names)
     # ascii, not repr: which characters repr escapes depends on the version's Unicode tables
-    return hashlib.sha256(ascii(tree).encode()).hexdigest(), tuple(sorted(imports))
+    digest, imports = hashlib.sha256(ascii(tree).encode()).hexdigest(), sorted(names)
+    if not sys.dont_write_bytecode:
+        with suppress(OSError):
+            memo.parent.mkdir(exist_ok=True)
+            temporary = memo.with_name(f"{memo.name}.{os.getpid()}")
+            temporary.write_text(" ".join((key, digest, *imports)), "utf-8")
+            os.replace(temporary, memo)
+    return digest, tuple(imports)
+
+
+@cache
+def _own_source() -> bytes:
+    return Path(__file__).read_bytes()
 
 
 def _canonical(node, imports: set[str]):

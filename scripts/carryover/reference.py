@@ -21,12 +21,14 @@ def fill(page, schema):
 
 
 def tables(schema):
-    """One Markdown table per plug-in that has parameters."""
+    """One Markdown table per plug-in that has parameters; what stages share stands in their family's task alone."""
     parts = []
     for name, section in schema["$defs"].items():
-        if "." in name and section["properties"]:
+        task = schema["$defs"].get(f"{name.partition('.')[0]}.task", {"properties": {}})["properties"]
+        own = {k: v for k, v in section.get("properties", {}).items() if k not in task or name.endswith(".task")}
+        if "." in name and own:
             parts += [f"### `{name}`\n", "| key | meaning | allowed | default | read where |", "|---|---|---|---|---|"]
-            parts += [_row(key, value) for key, value in section["properties"].items()] + [""]
+            parts += [_row(key, value) for key, value in own.items()] + [""]
     return "\n".join(parts)
 
 

@@ -3,13 +3,17 @@
 import json
 import sys
 from base64 import urlsafe_b64encode
+from collections import Counter
 from pathlib import Path
 
 import yaml
 
 from carryover import configuration
+from carryover.digest import closure_files
 from carryover.errors import UserError
 from carryover.sweep import Sweep
+
+METADATA = Path(".snakemake/metadata")
 
 
 def sweep(config, root):
@@ -19,7 +23,10 @@ def sweep(config, root):
         configuration.validate(config, schema)
         results = config.get("pathvars", {}).get("results", "results")
         _writable(Path(results))
-        return Sweep(config, schema, root / "scripts", results)
+        made = Sweep(config, schema, root / "scripts", results)
+        for line in differences(made):
+            print(f"carryover: {line}", file=sys.stderr)
+        return made
     except UserError as error:
         sys.exit(f"carryover: {error}")
 
@@ -32,3 +39,63 @@ def _writable(results):
         probe.unlink()
     except OSError as error:
         raise UserError(f"cannot write into the results folder {results} ({error.strerror}).") from None
+
+
+def differences(made):
+    """Sentences on results that Snakemake has no metadata of and that are not what would be made now.
+
+    Snakemake compares nothing where its metadata is missing, as after copying results alone; the records still know.
+    """
+    found = Counter()
+    for rule, wildcards, output in made.jobs():
+        record = _record(output)
+        if record is not None and not _has_metadata(output):
+            for change in _changes(made, rule, wildcards, record):
+                found[rule, change] += 1
+    for (rule, change), count in found.items():
+        yield f"{count} {rule} result(s) differ from what would be made now: {change}."
+    if found:
+        yield "Snakemake has no metadata of them and keeps them; to make them anew, delete them or name them with -R."
+
+
+def _record(output):
+    try:
+        return json.loads(Path(f"{output}.json").read_bytes())
+    except (OSError, ValueError):
+        return None
+
+
+def _has_metadata(output):
+    """Whether Snakemake keeps metadata of a file: it is filed under the path in base64, cut where names get too long."""
+    name = urlsafe_b64encode(output.encode()).decode()
+    return (METADATA / name).exists() or (METADATA / f"@{name[:254]}").exists()
+
+
+def _changes(made, rule, wildcards, record):
+    then, now = _by_name(record["command"][1:]), _by_name(made.flags(rule)(wildcards))
+    for name in sorted(then.keys() | now.keys()):
+        if name in now and name not in then:
+            yield f"{name} was not given, now {now[name]}"
+        elif name in now and then[name] != now[name]:
+            yield f"{name} {then[name]}, now {now[name]}"
+        elif name not in now and name not in GIVEN_BY_RULES:
+            yield f"{name} {then[name]}, now not given"
+    files, code = record["code"]["files"], closure_files(made.scripts, *made.modules(rule, wildcards))
+    for file in sorted(files.keys() | code.keys()):
+        if files.get(file) != code.get(file):
+            yield f"scripts/{file} has changed"
+
+
+# Flags that the rules add to those of the configuration.
+GIVEN_BY_RULES = ("", "wildcards", "output", "pretrained", "finetuned", "data", "style")
+
+
+def _by_name(words):
+    """{'learning_rate': '0.1'} from --learning-rate 0.1; what comes before the first flag is named ''."""
+    values, name = {"": []}, ""
+    for word in words:
+        if word.startswith("--"):
+            values[name := word[2:].replace("-", "_")] = []
+        else:
+            values[name].append(word)
+    return {name: " ".join(items) for name, items in values.items() if name or items}

@@ -45,8 +45,8 @@ def save(dataset: xr.Dataset, path: str | Path, record: Mapping[str, Any] | None
     Raises ValueError, naming the variable or attribute, where a variable or coordinate has no `long_name` or `units`,
     or something has a type that netCDF does not keep; DataError where the folder or file cannot be written.
     """
-    with atomic(path) as temporary:
-        write(dataset, temporary, record)
+    with atomic(path) as unfinished:
+        write(dataset, unfinished, record)
 
 
 def write(dataset: xr.Dataset, path: str | Path, record: Mapping[str, Any] | None = None) -> None:
@@ -78,17 +78,14 @@ def load(path: str | Path) -> xr.Dataset:
 
     path = Path(path)
     again = "delete it and run again"
-    if not path.exists():
-        raise DataError(f"{path} is missing: run the step that makes it")
-    if not path.is_file():
-        raise DataError(f"{path} is not a file: {again}")
     try:
+        path.open("rb").close()  # a missing file and a folder have errors of their own; netCDF tells no difference
         # Times, masks and scales are left alone: units are for reading, and values come back as they went in.
         with xr.open_dataset(path, engine="netcdf4", decode_times=False, mask_and_scale=False) as opened:
             version = opened.attrs.get(FORMAT)
             dataset = opened.load().drop_encoding() if version == VERSION else None
-    except PermissionError:
-        raise DataError(f"{path} cannot be read: permission denied") from None
+    except (FileNotFoundError, IsADirectoryError, PermissionError) as error:
+        raise unreadable(path, error) from None
     except Exception as error:  # the library reports damage as OSError, RuntimeError, ValueError and more
         raise DataError(f"{path} is not netCDF, or truncated or damaged: {again} ({_brief(error)})") from None
     if version is None:
@@ -96,6 +93,10 @@ def load(path: str | Path) -> xr.Dataset:
     if dataset is None:
         raise DataError(f"{path} has format {version}, but this version of Carryover reads {VERSION}: {again}")
     del dataset.attrs[FORMAT]
+    for variable in dataset.variables.values():  # NaN as fill value says nothing; tools that re-encode a file add it
+        fill = variable.attrs.get("_FillValue")
+        if isinstance(fill, np.floating) and np.isnan(fill):
+            del variable.attrs["_FillValue"]
     return dataset
 
 
@@ -120,10 +121,15 @@ def sha256(path: str | Path) -> str:
     try:
         with open(path, "rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
-    except FileNotFoundError:
-        raise DataError(f"{path} is missing: run the step that makes it") from None
     except OSError as error:
-        raise DataError(f"{path} cannot be read: {error.strerror}") from None
+        raise unreadable(path, error) from None
+
+
+def unreadable(path: str | Path, error: OSError) -> DataError:
+    """The sentence for a file that cannot be opened."""
+    if isinstance(error, FileNotFoundError):
+        return DataError(f"{path} is missing: run the step that makes it")
+    return DataError(f"{path} cannot be read: {error.strerror}")
 
 
 @contextmanager
@@ -134,33 +140,37 @@ def atomic(path: str | Path) -> Iterator[Path]:
     killed process left is removed by the next that writes the same file. Raises DataError, naming the folder, where
     it cannot be made or written.
     """
+    with temporary(path) as unfinished:
+        yield unfinished
+        settle(unfinished, path)
+
+
+@contextmanager
+def temporary(path: str | Path) -> Iterator[Path]:
+    """Yield an empty file `.<stem>.tmp<process><suffix>` beside `path`, in a folder that is made if need be.
+
+    It is removed at the end, unless `settle` has put it in the place of `path`. Raises as `atomic`.
+    """
     path = Path(path)
-    temporary = claim(path)
-    try:
-        yield temporary
-        settle(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
-def claim(path: Path) -> Path:
-    """Make the folder of `path` and an empty temporary file there, `.<stem>.tmp<process><suffix>`, and return it."""
-    temporary = path.with_name(f".{path.stem}.tmp{os.getpid()}{path.suffix}")
+    unfinished = path.with_name(f".{path.stem}.tmp{os.getpid()}{path.suffix}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         _sweep(path)
-        temporary.write_bytes(b"")
+        unfinished.write_bytes(b"")
     except OSError as error:
         raise DataError(f"cannot write into the folder {path.parent}: {error.strerror}") from None
-    return temporary
+    try:
+        yield unfinished
+    finally:
+        unfinished.unlink(missing_ok=True)
 
 
-def settle(temporary: Path, path: Path) -> None:
+def settle(unfinished: Path, path: str | Path) -> None:
     """Put a finished temporary in the place of `path`, its bytes on disk first so that a power cut cannot empty it."""
     try:
-        with open(temporary, "rb+") as file:
+        with open(unfinished, "rb+") as file:
             os.fsync(file.fileno())
-        os.replace(temporary, path)
+        os.replace(unfinished, path)
     except OSError as error:
         raise DataError(f"cannot write {path}: {error.strerror}") from None
 
@@ -213,8 +223,9 @@ def _plain(name: str, values: np.ndarray) -> np.ndarray:
     """Native numbers, booleans or text of fixed width, as a file gives them back; ValueError for anything else."""
     if values.dtype.kind in "UT" or (values.dtype.kind == "O" and all(isinstance(v, str) for v in values.flat)):
         return values.astype(str)
-    if values.dtype.kind in "biu" or values.dtype in (np.float32, np.float64):
-        return values.astype(values.dtype.newbyteorder("="), copy=False)
+    native = values.dtype.newbyteorder("=")
+    if native.kind in "biu" or native in (np.float32, np.float64):
+        return values.astype(native, copy=False)
     raise ValueError(f"variable {name} has type {values.dtype}: allowed are text, bool, integers, float32 and float64")
 
 

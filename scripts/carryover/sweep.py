@@ -20,6 +20,12 @@ class SweepError(UserError):
     """The configuration asks for something contradictory; the message is one sentence naming the key."""
 
 
+class Wildcards(dict):
+    """Values by name, as attributes too: what Snakemake hands to functions of wildcards."""
+
+    __getattr__ = dict.__getitem__
+
+
 @dataclass(frozen=True)
 class Point:
     """One job of a stage, but for its seeds: what its path spells, and its parameters."""
@@ -37,7 +43,9 @@ class Point:
 class Sweep:
     def __init__(self, config, schema, scripts, results="results"):
         self.config, self.schema, self.scripts, self.results = config, schema, Path(scripts), results
-        self._points = {(e, s): self._find_points(e, s) for e in config["experiments"] for s in STAGES}
+        self._points = {}
+        for experiment, stage in product(config["experiments"], STAGES):  # in order: a stage looks up the one before
+            self._points[experiment, stage] = self._find_points(experiment, stage)
 
     # What there is to make.
 
@@ -59,6 +67,21 @@ class Sweep:
 
     def figures(self):
         return [f"{self.results}/figures/{name}.png" for name in self.config.get("figures", {})]
+
+    def jobs(self):
+        """(rule, wildcards, output) of every job whose command line is read off the configuration."""
+        for experiment, spec in self.config["experiments"].items():
+            for stage in STAGES:
+                for point, block in product(self.points(experiment, stage), self.blocks(experiment)):
+                    wildcards = Wildcards(experiment=experiment, point=point, block=block)
+                    yield stage, wildcards, f"{self.results}/{experiment}/{stage}/{point}/{block}.nc"
+                    for measure in spec.get("measures", {}) if stage == STAGES[-1] else ():
+                        output = f"{self.results}/{experiment}/measure/{measure}/{point}/{block}.nc"
+                        yield "measure", Wildcards(**wildcards, measure=measure), output
+        for curve in self.config.get("curves", {}):
+            yield "curve", Wildcards(curve=curve), f"{self.results}/theory/{curve}.nc"
+        for figure in self.config.get("figures", {}):
+            yield "figure", Wildcards(figure=figure), f"{self.results}/figures/{figure}.png"
 
     # Functions of wildcards, for the rules.
 

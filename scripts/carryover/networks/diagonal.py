@@ -16,7 +16,7 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Weights:
-    """The four weight arrays: `first_*` of shape (..., D), `second_*` of shape (..., O, D). Raises ValueError otherwise."""
+    """The four weight arrays: `first_*` (..., D) and `second_*` (..., O, D). Raises ValueError for other shapes."""
 
     first_plus: np.ndarray
     first_minus: np.ndarray

@@ -64,7 +64,8 @@ def gradient_descent(
                 book.ended = book.ended[~ended]
                 if not len(ensemble):
                     break
-        _update(ensemble, force * (active * learning_rate)[:, None, None])
+        # `active * learning_rate` would be rounded to float32: torch's default for a product of booleans and a float.
+        _update(ensemble, force * (active.to(force.dtype) * learning_rate)[:, None, None])
     return ledger.trained(*book.results())
 
 

@@ -34,9 +34,10 @@ class Ensemble:
                 f"weights must be those of {runs} runs, {len(X)} outputs and {D} inputs like X, "
                 f"got second layers of shape {weights.second_plus.shape}"
             )
-        self.trainable = tuple(trainable)
-        if not self.trainable or not set(self.trainable) <= set(LAYERS):
-            raise ValueError(f'trainable must name "first", "second" or both, got {self.trainable}')
+        named = {trainable} if isinstance(trainable, str) else set(trainable)
+        if not named or not named <= set(LAYERS):
+            raise ValueError(f'trainable must name "first", "second" or both, got {sorted(named)}')
+        self.trainable = tuple(layer for layer in LAYERS if layer in named)
         if teacher is not None and np.shape(teacher) != (runs, D):
             raise ValueError(f"teacher must have the shape ({runs}, {D}), got {np.shape(teacher)}")
         self.device = torch_device(device)

@@ -1,0 +1,43 @@
+"""What the scripts' command lines have in common."""
+
+import argparse
+import importlib
+import pkgutil
+import sys
+from pathlib import Path
+
+from carryover.errors import UserError
+
+
+def run(main):
+    """Run a script's `main(argv)`; a user's mistake ends it with one sentence and exit code 1."""
+    try:
+        main(sys.argv[1:])
+    except UserError as error:
+        sys.exit(f"{Path(sys.argv[0]).stem}: {str(error).rstrip('.')}.")
+
+
+def plugins(kind):
+    """Names of the plug-ins of one kind: the modules, or folders, of `carryover.<kind>` without a leading underscore."""
+    package = importlib.import_module(f"carryover.{kind}")
+    return sorted(m.name for m in pkgutil.iter_modules(package.__path__) if not m.name.startswith("_"))
+
+
+def chosen(argv, kind, rule, description):
+    """The plug-in that the first word of the command line names; help and errors where it names none."""
+    parser = argparse.ArgumentParser(prog=f"{rule}.py", description=description, add_help=not argv or argv[0][:1] == "-")
+    parser.add_argument("plugin", choices=plugins(kind), help="then its own flags: --help after it lists them")
+    return parser.parse_known_args(argv[:1])[0].plugin
+
+
+def parser(rule, description):
+    """A parser with the flags that every job has."""
+    made = argparse.ArgumentParser(prog=rule, description=description, allow_abbrev=False)
+    made.add_argument("--output", required=True, nargs="+", metavar="FILE", help="where the result goes")
+    made.add_argument("--wildcards", nargs="*", default=[], metavar="KEY=VALUE", help="kept in the record")
+    return made
+
+
+def wildcards(arguments):
+    """{'point': 'all'} from --wildcards point=all."""
+    return dict(word.split("=", 1) for word in arguments.wildcards)

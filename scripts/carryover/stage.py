@@ -1,0 +1,37 @@
+"""Training one shard: what pretrain.py and finetune.py share."""
+
+import importlib
+from pathlib import Path
+
+from carryover import cli, parameters, store
+from carryover.progress import Progress
+from carryover.provenance import Job
+
+
+def main(stage, argv, description):
+    """`<stage>.py FAMILY --experiment NAME --seeds 0 1 … [--pretrained FILE] --output FILE`."""
+    family = cli.chosen(argv, "families", stage, description)
+    module = importlib.import_module(f"carryover.families.{family}.{stage}")
+    parser = cli.parser(f"{stage}.py {family}", description)
+    parser.add_argument("--experiment", required=True, metavar="NAME", help="what the random generators derive from")
+    parser.add_argument("--seeds", required=True, nargs="+", type=int, metavar="SEED", help="one network each")
+    parser.add_argument("--pretrained", nargs="?", type=Path, metavar="FILE", help="pretrained shard to start from")
+    parameters.add_arguments(parser, module.Parameters)
+    arguments = parser.parse_args(argv[1:])
+    p = parameters.from_arguments(module.Parameters, arguments)
+    starts = {"pretrained": arguments.pretrained} if arguments.pretrained else {}
+    modules = [stage, f"carryover.families.{family}.{stage}", f"carryover.families.{family}.{p.solver}"]
+    with Job(
+        rule=stage,
+        parameters=p,
+        wildcards=cli.wildcards(arguments),
+        inputs=starts.values(),
+        outputs=arguments.output,
+        modules=modules,
+        seeds=arguments.seeds,
+        device=getattr(p, "device", None),
+    ) as job:
+        loaded = {name: store.load(path) for name, path in starts.items()}
+        solve = importlib.import_module(modules[-1]).solve
+        with Progress(f"{stage} {arguments.experiment}") as progress:
+            job.save(module.run(p, arguments.experiment, arguments.seeds, solve, progress=lambda state: progress.update(**state), **loaded))

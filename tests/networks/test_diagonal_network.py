@@ -1,0 +1,81 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import brentq
+
+from carryover.networks.diagonal import Weights, growth, rates, weights_at
+
+FIXED = settings(derandomize=True, deadline=None, max_examples=30)
+
+
+def draw(seed, scale, D=7):
+    rng = np.random.default_rng(seed)
+    return rng, [scale * np.exp(rng.standard_normal(D)) * rng.choice([-1, 1], D) for _ in range(4)]
+
+
+def test_coefficients_are_the_sum_over_both_paths():
+    rng = np.random.default_rng(0)
+    w = Weights(*rng.standard_normal((2, 3, 5)), *rng.standard_normal((2, 3, 2, 5)))
+    beta = w.coefficients()
+    assert beta.shape == (3, 2, 5)
+    for r, o, d in np.ndindex(3, 2, 5):
+        plus, minus = w.second_plus[r, o, d] * w.first_plus[r, d], w.second_minus[r, o, d] * w.first_minus[r, d]
+        assert beta[r, o, d] == pytest.approx(plus - minus, rel=1e-14)
+
+
+def test_coefficients_respond_to_one_input_at_a_time():
+    w = Weights(np.array([2.0, 3.0]), np.array([5.0, 7.0]), np.array([[11.0, 13.0]]), np.array([[1.0, 0.5]]))
+    np.testing.assert_allclose(w.coefficients(), [[17.0, 35.5]])
+
+
+@pytest.mark.parametrize(
+    ("first", "other", "second"), [((5,), (4,), (1, 5)), ((5,), (5,), (5,)), ((2, 5), (2, 5), (3, 1, 5))]
+)
+def test_weights_of_other_shapes_are_refused(first, other, second):
+    with pytest.raises(ValueError, match="must"):
+        Weights(np.ones(first), np.ones(other), np.ones(second), np.ones(second))
+
+
+@FIXED
+@given(seed=st.integers(0, 10**6), log_scale=st.floats(-6, 0), size=st.floats(-3, 3))
+def test_weights_at_reproduce_beta_and_keep_the_invariants(seed, log_scale, size):
+    rng, w = draw(seed, 10**log_scale)
+    beta = size * rng.standard_normal(7)
+    u = weights_at(beta, *w)
+    np.testing.assert_allclose(u[0] * u[1] - u[2] * u[3], beta, rtol=1e-9, atol=1e-12)
+    for one, two in ((0, 1), (2, 3)):  # relative to the terms of the difference
+        kept = u[one] ** 2 - u[two] ** 2 - w[one] ** 2 + w[two] ** 2
+        assert np.all(np.abs(kept) <= 1e-13 * (u[one] ** 2 + u[two] ** 2 + w[one] ** 2 + w[two] ** 2))
+
+
+def test_weights_at_the_start_are_the_start():
+    _, w = draw(3, 0.1)
+    beta = w[0] * w[1] - w[2] * w[3]
+    for a, b in zip(weights_at(beta, *w), w, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-12)
+
+
+@FIXED
+@given(seed=st.integers(0, 10**6), log_scale=st.floats(-8, 1))
+def test_growth_is_the_root_of_its_equation(seed, log_scale):
+    rng, w = draw(seed, 10**log_scale, D=1)
+    A, B = rates(*w)
+    beta = rng.standard_normal(1)
+    root = brentq(lambda z: A[0] * np.exp(z) - B[0] * np.exp(-z) - beta[0], -80, 80, xtol=1e-13, rtol=1e-14)
+    assert growth(beta, A, B)[0] == pytest.approx(root, abs=1e-10)
+
+
+def test_rates_of_equal_paths_are_half_the_squared_weights():
+    A, B = rates(3.0, 2.0, 3.0, 2.0)  # eq 21: s² + d² = (w1² + w2²)/2
+    assert pytest.approx(6.5) == A
+    assert pytest.approx(6.5) == B
+
+
+def test_dead_dimensions_stay_and_one_sided_ones_refuse_the_other_sign():
+    assert growth(0.0, 0.0, 0.0) == 0
+    assert growth(2.0, 1.0, 0.0) == pytest.approx(np.log(2))
+    assert growth(-2.0, 0.0, 1.0) == pytest.approx(-np.log(2))
+    with pytest.raises(ValueError, match="beta must be reachable"):
+        growth(-2.0, 1.0, 0.0)
+    np.testing.assert_array_equal(weights_at(0.0, 0.0, 0.0, 0.0, 0.0), np.zeros(4))

@@ -1,0 +1,110 @@
+"""Generators are the same everywhere and for ever, and different wherever an argument is."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from carryover.streams import generator
+
+
+def bits(*arguments):
+    """The first raw bits: stable over NumPy's versions, which its distributions are not promised to be."""
+    return tuple(int(x) for x in generator(*arguments).bit_generator.random_raw(2))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (("overlap", "", 0, "teacher"), (15070953820070949295, 1718214027676831455)),
+        (("overlap", (40, 0.75), 3, "inputs"), (3605139443281453721, 1678435360082402282)),
+        (
+            ("größe", {"n": 16, "rescale": 1e-3, "arm": None}, 10**12, "weights"),
+            (17753535198156279518, 16264379180956110987),
+        ),
+    ],
+)
+def test_reference_values(arguments, expected):
+    assert bits(*arguments) == expected
+
+
+def test_every_argument_counts():
+    others = [
+        ("a", "b", 0, "c"), ("x", "b", 0, "c"), ("a", "x", 0, "c"), ("a", "b", 1, "c"), ("a", "b", 0, "x"),
+        ("c", "b", 0, "a"), ("a", ("b",), 0, "c"), ("a", {"b": 0}, 0, "c"), ("a", None, 0, "c"), ("a", "", 0, "c"),
+        ("a", (), 0, "c"), ("a", {}, 0, "c"), ("a", 0, 0, "c"), ("a", "0", 0, "c"), ("a", False, 0, "c"),
+    ]  # fmt: skip
+    assert len({bits(*arguments) for arguments in others}) == len(others)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (("ab", "c", 0, "d"), ("a", "bc", 0, "d")),
+        (("a", ("b", "c"), 0, "d"), ("a", ("bc",), 0, "d")),
+        (("a", ("b,c",), 0, "d"), ("a", ("b", "c"), 0, "d")),
+        (("a", 'b", 0, "c', 0, "d"), ("a", "b", 0, 'c", 0, "d')),
+        (("a", ("b", ("c",)), 0, "d"), ("a", (("b",), "c"), 0, "d")),
+        (("a", "1", 1, "d"), ("a", "", 11, "d")),
+    ],
+)
+def test_separators_cannot_collide(one, other):
+    assert bits(*one) != bits(*other)
+
+
+plain = st.recursive(
+    st.none() | st.booleans() | st.text(max_size=3) | st.integers() | st.floats(allow_nan=False, allow_infinity=False),
+    lambda inner: st.lists(inner, max_size=3).map(tuple) | st.dictionaries(st.text(max_size=2), inner, max_size=3),
+    max_leaves=5,
+)
+
+
+def marked(value):
+    """The value with bools told from numbers, which Python takes for equal."""
+    if isinstance(value, tuple):
+        return tuple(marked(item) for item in value)
+    if isinstance(value, dict):
+        return {key: marked(item) for key, item in value.items()}
+    return ("bool", value) if isinstance(value, bool) else value
+
+
+@settings(derandomize=True, deadline=None, max_examples=200)
+@given(plain, plain)
+def test_equal_conditions_and_they_alone_share_numbers(one, other):
+    assert (bits("e", one, 0, "s") == bits("e", other, 0, "s")) == (marked(one) == marked(other))
+
+
+def test_equal_in_another_dress():
+    expected = bits("e", {"n": 16, "overlap": [1, 0.5]}, 2, "s")
+    assert bits("e", {"overlap": (1.0, 0.5), "n": 16}, np.int64(2), "s") == expected
+    assert bits("e", {"overlap": (np.float64(1), np.float64(0.5)), "n": np.int32(16)}, 2, "s") == expected
+
+
+def test_neighbours_are_uncorrelated():
+    draws = np.array([generator("e", "", seed, s).standard_normal(4000) for seed in range(6) for s in ("a", "b")])
+    correlations = [abs(np.corrcoef(draws[i], draws[j])[0, 1]) for i, j in combinations(range(len(draws)), 2)]
+    assert max(correlations) < 4.5 / np.sqrt(draws.shape[1])  # 66 pairs of standard error 1/√4000
+
+
+def test_own_state_each_time():
+    assert generator("e", "", 0, "s").random() == generator("e", "", 0, "s").random()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (("e", "", -1, "s"), "seed"),
+        (("e", "", 1.0, "s"), "seed"),
+        (("e", "", True, "s"), "seed"),
+        ((1, "", 0, "s"), "experiment"),
+        (("e", "", 0, None), "stream"),
+        (("e", float("nan"), 0, "s"), "condition"),
+        (("e", {1: 2}, 0, "s"), "condition"),
+        (("e", np.arange(2), 0, "s"), "condition"),
+    ],
+)
+def test_refuses(arguments, named):
+    with pytest.raises(ValueError, match=f"^{named} must be "):
+        generator(*arguments)

@@ -1,0 +1,152 @@
+import numpy as np
+import pytest
+import torch
+
+from carryover.networks.diagonal import Weights
+from carryover.training.descent import gradient_descent
+from carryover.training.device import torch_device
+from carryover.training.exact import diagonal_flow_limit, linear_probe_limit
+from carryover.training.result import Divergence
+
+torch.set_num_threads(1)
+
+
+def ensemble(seed=0, runs=3, samples=(4,), D=7, scale=0.3):
+    rng = np.random.default_rng(seed)
+    X = [rng.standard_normal((runs, n, D)) for n in samples]
+    y = [rng.standard_normal((runs, n)) for n in samples]
+    first = [scale * rng.choice([-1, 1], (runs, D)) for _ in range(2)]
+    second = [scale * np.exp(0.3 * rng.standard_normal((runs, len(samples), D))) for _ in range(2)]
+    return X, y, Weights(*first, *second)
+
+
+def part(X, y, w, run):
+    pick = slice(run, run + 1)
+    arrays = (w.first_plus, w.first_minus, w.second_plus, w.second_minus)
+    return [x[pick] for x in X], [t[pick] for t in y], Weights(*(a[pick] for a in arrays))
+
+
+def autograd(X, y, w, rate, steps, trainable=("first", "second")):
+    """The papers' loop: one network, torch's own gradients and mean squared error."""
+    X, y = [torch.tensor(x[0]) for x in X], [torch.tensor(t[0]) for t in y]
+    first = [torch.tensor(a[0], requires_grad="first" in trainable) for a in (w.first_plus, w.first_minus)]
+    second = [torch.tensor(a[0], requires_grad="second" in trainable) for a in (w.second_plus, w.second_minus)]
+    moving = [p for p in (*first, *second) if p.requires_grad]
+    optimiser = torch.optim.SGD(moving, lr=rate)
+    for _ in range(steps):
+        beta = second[0] * first[0] - second[1] * first[1]
+        loss = sum(torch.nn.functional.mse_loss(X[o] @ beta[o], y[o]) for o in range(len(X)))
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+    return [p.detach().numpy() for p in (*first, *second)]
+
+
+@pytest.mark.parametrize("samples", [(4,), (4, 9), (3, 4, 5)])
+@pytest.mark.parametrize("trainable", [("first", "second"), ("first",), ("second",)])
+def test_steps_are_those_of_autograd(samples, trainable):
+    X, y, w = ensemble(samples=samples)
+    trained = gradient_descent(
+        X, y, w, learning_rate=0.02, tolerance=0.0, max_steps=130, trainable=trainable, device="cpu"
+    )
+    u = trained.weights
+    for run in range(3):
+        expected = autograd(*part(X, y, w, run), 0.02, 130, trainable)
+        for a, b in zip((u.first_plus, u.first_minus, u.second_plus, u.second_minus), expected, strict=True):
+            np.testing.assert_allclose(a[run], b, rtol=1e-10, atol=1e-13)
+    assert not trained.converged.any()
+    np.testing.assert_array_equal(trained.evaluations, 131)
+
+
+def test_runs_stop_by_themselves_and_compaction_changes_nothing():
+    X, y, w = ensemble(runs=5)
+    settings = {"learning_rate": 0.05, "tolerance": 1e-6, "max_steps": 20_000, "device": "cpu"}
+    together = gradient_descent(X, y, w, **settings)
+    assert together.converged.all()
+    assert (together.loss <= 1e-6).all()
+    assert len(set(together.evaluations)) > 1
+    for run in range(5):
+        alone = gradient_descent(*part(X, y, w, run), **settings)
+        assert alone.evaluations[0] == together.evaluations[run]
+        np.testing.assert_allclose(
+            alone.weights.coefficients()[0], together.weights.coefficients()[run], rtol=1e-11, atol=1e-14
+        )
+        np.testing.assert_allclose(alone.loss_curve[0], together.loss_curve[run], rtol=1e-9)
+
+
+def test_small_steps_end_in_the_exact_limits():
+    X, y, w = ensemble(seed=4)
+    start = (w.first_plus, w.second_plus[:, 0], w.first_minus, w.second_minus[:, 0])
+    exact = diagonal_flow_limit(X[0], y[0], *start)
+    settings = {"tolerance": 1e-13, "max_steps": 200_000, "device": "cpu"}
+    gaps = []
+    for rate in (0.04, 0.02):
+        beta = gradient_descent(X, y, w, learning_rate=rate, **settings).weights.coefficients()[:, 0]
+        gaps.append(np.abs(beta - exact).max())
+    assert gaps[1] < 0.6 * gaps[0] < 0.02  # first order in the learning rate
+    probe = gradient_descent(X, y, w, learning_rate=0.04, trainable=("second",), **settings).weights
+    plus, minus = linear_probe_limit(X[0], y[0], w.first_plus, w.first_minus, w.second_plus[:, 0], w.second_minus[:, 0])
+    np.testing.assert_allclose(probe.second_plus[:, 0], plus, atol=1e-6)
+    np.testing.assert_allclose(probe.second_minus[:, 0], minus, atol=1e-6)
+    np.testing.assert_array_equal(probe.first_plus, w.first_plus)
+
+
+def test_risk_and_curves_belong_to_the_main_output():
+    X, y, w = ensemble(samples=(4, 5))
+    teacher = np.random.default_rng(1).standard_normal((3, 7))
+    seen = []
+    trained = gradient_descent(
+        X, y, w, learning_rate=0.02, tolerance=0.0, max_steps=300, teacher=teacher, device="cpu",
+        checkpoints=20, progress=seen.append,
+    )  # fmt: skip
+    risk = np.sum((trained.weights.coefficients()[:, 0] - teacher) ** 2, axis=1)
+    np.testing.assert_allclose(trained.risk_curve[:, np.isfinite(trained.time[0])][:, -1], risk, rtol=1e-12)
+    assert (trained.risk_best <= np.nanmin(trained.risk_curve, axis=1) + 1e-15).all()
+    first = np.sum((w.coefficients()[:, 0] - teacher) ** 2, axis=1)
+    assert (trained.risk_best <= first).all()
+    times = trained.time[0][np.isfinite(trained.time[0])]
+    assert times[0] == pytest.approx(0.02)
+    assert times[-1] == pytest.approx(6.0)
+    assert (np.diff(trained.loss_curve[0][: len(times)]) < 0).all()
+    assert [row["step"] for row in seen] == [0, 100, 200, 300]
+    untaught = gradient_descent(X, y, w, learning_rate=0.02, tolerance=0.0, max_steps=10, device="cpu")
+    assert np.isnan(untaught.risk_best).all()
+    assert np.isnan(untaught.risk_curve).all()
+
+
+def test_divergence_names_the_runs_and_the_learning_rate():
+    X, y, w = ensemble(runs=4)
+    for inputs in X:
+        inputs[[1, 3]] *= 40
+    with pytest.raises(Divergence, match=r"learning rate 0\.02 diverged in runs \[1, 3\]") as caught:
+        gradient_descent(X, y, w, learning_rate=0.02, tolerance=1e-10, max_steps=1000, device="cpu")
+    assert caught.value.runs == (1, 3)
+
+
+def test_bad_input_is_named():
+    X, y, w = ensemble()
+    settings = {"learning_rate": 0.02, "tolerance": 0.0, "max_steps": 5, "device": "cpu"}
+    with pytest.raises(ValueError, match="learning_rate"):
+        gradient_descent(X, y, w, **{**settings, "learning_rate": -1.0})
+    with pytest.raises(ValueError, match="trainable must name"):
+        gradient_descent(X, y, w, **settings, trainable=("third",))
+    with pytest.raises(ValueError, match="one array per output"):
+        gradient_descent(X, y * 2, w, **settings)
+    with pytest.raises(ValueError, match=r"X\[0\] and y\[0\] must have the shapes"):
+        gradient_descent([X[0][0]], y, w, **settings)
+    with pytest.raises(ValueError, match="weights must be those of 3 runs, 2 outputs"):
+        gradient_descent(X * 2, y * 2, w, **settings)
+    with pytest.raises(ValueError, match="teacher must have the shape"):
+        gradient_descent(X, y, w, **settings, teacher=np.ones(7))
+    with pytest.raises(ValueError, match=r"X\[0\] and y\[0\] must be finite"):
+        gradient_descent([X[0] * np.inf], y, w, **settings)
+
+
+def test_device_names():
+    assert torch_device("cpu").type == "cpu"
+    assert torch_device("auto").type == ("cuda" if torch.cuda.is_available() else "cpu")
+    with pytest.raises(ValueError, match="device must be auto, cpu or cuda"):
+        torch_device("tpu")
+    if not torch.cuda.is_available():
+        with pytest.raises(ValueError, match="no CUDA GPU"):
+            torch_device("cuda")

@@ -1,0 +1,193 @@
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.integrate import solve_ivp
+
+from carryover.networks.diagonal import Weights
+from carryover.training.descent import gradient_descent
+from carryover.training.exact import diagonal_flow_limit, linear_probe_limit
+from carryover.training.flow import gradient_flow
+from carryover.training.result import Divergence
+
+torch.set_num_threads(1)
+
+
+def ensemble(seed=0, runs=3, samples=(4,), D=7, scale=0.3):
+    rng = np.random.default_rng(seed)
+    X = [rng.standard_normal((runs, n, D)) for n in samples]
+    y = [np.einsum("rnd,rd->rn", x, rng.standard_normal((runs, D))) for x in X]
+    first = [scale * rng.choice([-1, 1], (runs, D)) for _ in range(2)]
+    second = [scale * np.exp(0.3 * rng.standard_normal((runs, len(samples), D))) for _ in range(2)]
+    return X, y, Weights(*first, *second)
+
+
+def arrays(w):
+    return w.first_plus, w.first_minus, w.second_plus, w.second_minus
+
+
+def part(X, y, w, run):
+    pick = slice(run, run + 1)
+    return [x[pick] for x in X], [t[pick] for t in y], Weights(*(a[pick] for a in arrays(w)))
+
+
+def integrate(X, y, w, end, trainable):
+    """Weights and loss of one network at flow time `end`, by SciPy on the weights themselves."""
+    first, second = np.stack(arrays(w)[:2])[:, 0], np.stack(arrays(w)[2:])[:, 0]
+    sign = np.array([1.0, -1.0])[:, None]
+
+    def split(state):
+        return state[: first.size].reshape(first.shape), state[first.size :].reshape(second.shape)
+
+    def velocity(_, state):
+        f, s = split(state)
+        beta = (sign[:, None] * s * f[:, None]).sum(0)
+        g = np.stack([2 / x.shape[1] * x[0].T @ (t[0] - x[0] @ b) for x, t, b in zip(X, y, beta, strict=True)])
+        df = sign * (g * s).sum(1) * ("first" in trainable)
+        return np.concatenate([df.ravel(), (sign[:, None] * g * f[:, None] * ("second" in trainable)).ravel()])
+
+    start = np.concatenate([first.ravel(), second.ravel()])
+    f, s = split(solve_ivp(velocity, (0, end), start, method="LSODA", rtol=1e-11, atol=1e-14).y[:, -1])
+    return (sign[:, None] * s * f[:, None]).sum(0)
+
+
+@settings(derandomize=True, deadline=None, max_examples=15)
+@given(seed=st.integers(0, 10**6), n=st.integers(1, 9), log_scale=st.floats(-4, 0))
+def test_one_output_ends_in_the_exact_limit_whatever_the_accuracy(seed, n, log_scale):
+    X, y, w = ensemble(seed, samples=(n,), D=12, scale=10**log_scale)
+    start = (w.first_plus, w.second_plus[:, 0], w.first_minus, w.second_minus[:, 0])
+    trained = gradient_flow(X, y, w, tolerance=1e-20, accuracy=0.3, device="cpu")
+    assert trained.converged.all()
+    exact = diagonal_flow_limit(X[0], y[0], *start)
+    np.testing.assert_allclose(trained.weights.coefficients()[:, 0], exact, atol=1e-6 * np.abs(exact).max())
+
+
+@pytest.mark.parametrize("trainable", [("first", "second"), ("first",), ("second",)])
+@pytest.mark.parametrize("samples", [(4,), (3, 5), (3, 12), (2, 3, 4)])
+def test_path_and_end_are_those_of_an_independent_integrator(samples, trainable):
+    X, y, w = ensemble(seed=3, runs=1, samples=samples)
+    trained = gradient_flow(
+        X, y, w, tolerance=0.0, accuracy=1e-4, max_evaluations=400, trainable=trainable, device="cpu", checkpoints=1000
+    )
+    last = int(np.isfinite(trained.time[0]).sum()) - 1
+    scale = np.abs(trained.weights.coefficients()).max()
+    end = integrate(X, y, w, trained.time[0, last], trainable)
+    np.testing.assert_allclose(trained.weights.coefficients()[0], end, atol=2e-3 * scale)
+    middle = last // 2
+    beta = integrate(X, y, w, trained.time[0, middle], trainable)
+    loss = sum(np.mean((x[0] @ b - t[0]) ** 2) for x, t, b in zip(X, y, beta, strict=True))
+    assert trained.loss_curve[0, middle] == pytest.approx(loss, rel=2e-3)
+
+
+def test_the_error_of_the_multi_task_limit_is_of_second_order():
+    X, y, w = ensemble(seed=5, runs=1, samples=(3, 4), scale=0.01)
+    runs = [
+        gradient_flow(X, y, w, tolerance=1e-18, accuracy=a, max_evaluations=100_000, device="cpu")
+        for a in (1e-5, 1e-3, 1e-1)
+    ]
+    reference, fine, coarse = (run.weights.coefficients() for run in runs)
+    assert np.abs(fine - reference).max() < 0.1 * np.abs(coarse - reference).max() < 0.1 * np.abs(reference).max()
+
+
+def test_multi_task_limit_is_that_of_small_gradient_steps():
+    X, y, w = ensemble(seed=8, samples=(3, 5))
+    flow = gradient_flow(X, y, w, tolerance=1e-12, accuracy=1e-3, device="cpu").weights.coefficients()
+    betas = [
+        gradient_descent(
+            X, y, w, learning_rate=rate, tolerance=1e-12, max_steps=10**6, device="cpu"
+        ).weights.coefficients()
+        for rate in (0.04, 0.02)
+    ]
+    np.testing.assert_allclose(2 * betas[1] - betas[0], flow, atol=3e-3 * np.abs(flow).max())
+    assert np.abs(betas[1] - flow).max() < 0.03 * np.abs(flow).max()
+
+
+def test_invariants_are_conserved_to_rounding():
+    X, y, w = ensemble(samples=(3, 5), scale=1e-3)
+    u = gradient_flow(X, y, w, tolerance=1e-12, accuracy=0.3, device="cpu").weights
+    for first, second, f0, s0 in (
+        (u.first_plus, u.second_plus, w.first_plus, w.second_plus),
+        (u.first_minus, u.second_minus, w.first_minus, w.second_minus),
+    ):
+        kept = first**2 - (second**2).sum(1) - f0**2 + (s0**2).sum(1)
+        assert np.all(np.abs(kept) <= 1e-12 * (first**2 + (second**2).sum(1)))
+
+
+def test_frozen_layers_do_not_move_and_the_probe_is_exact():
+    X, y, w = ensemble(seed=2)
+    probe = gradient_flow(X, y, w, tolerance=1e-22, trainable=["second"], device="cpu").weights
+    np.testing.assert_array_equal(probe.first_plus, w.first_plus)
+    plus, minus = linear_probe_limit(X[0], y[0], w.first_plus, w.first_minus, w.second_plus[:, 0], w.second_minus[:, 0])
+    np.testing.assert_allclose(probe.second_plus[:, 0], plus, atol=1e-8)
+    np.testing.assert_allclose(probe.second_minus[:, 0], minus, atol=1e-8)
+    frozen = gradient_flow(X, y, w, tolerance=1e-20, trainable=["first"], device="cpu")
+    assert frozen.converged.all()
+    np.testing.assert_array_equal(frozen.weights.second_plus, w.second_plus)
+
+
+def test_batched_equals_one_by_one():
+    X, y, w = ensemble(runs=5, samples=(3, 9))
+    teacher = np.random.default_rng(0).standard_normal((5, 7))
+    together = gradient_flow(X, y, w, tolerance=1e-9, teacher=teacher, device="cpu")
+    assert len(set(together.evaluations)) > 1
+    for run in range(5):
+        alone = gradient_flow(*part(X, y, w, run), tolerance=1e-9, teacher=teacher[run : run + 1], device="cpu")
+        assert alone.evaluations[0] == together.evaluations[run]
+        np.testing.assert_allclose(
+            alone.weights.coefficients()[0], together.weights.coefficients()[run], rtol=1e-6, atol=1e-9
+        )
+        assert alone.risk_best[0] == pytest.approx(together.risk_best[run], rel=1e-8)
+
+
+def test_repeated_and_surplus_rows_change_the_flow_only_as_they_must():
+    X, y, w = ensemble(samples=(3,))
+    twice = gradient_flow([np.tile(X[0], (1, 4, 1))], [np.tile(y[0], (1, 4))], w, tolerance=1e-18, device="cpu")
+    once = gradient_flow(X, y, w, tolerance=1e-18, device="cpu")
+    np.testing.assert_allclose(twice.weights.coefficients(), once.weights.coefficients(), atol=1e-6)
+
+
+def test_noise_on_surplus_samples_leaves_the_least_squares_loss():
+    X, y, w = ensemble(samples=(20,))
+    y[0] += np.random.default_rng(0).standard_normal(y[0].shape)
+    trained = gradient_flow(X, y, w, tolerance=0.0, max_evaluations=600, device="cpu")
+    for run in range(3):
+        beta = np.linalg.lstsq(X[0][run], y[0][run], rcond=None)[0]
+        assert trained.loss[run] == pytest.approx(np.mean((X[0][run] @ beta - y[0][run]) ** 2), rel=1e-8)
+        np.testing.assert_allclose(trained.weights.coefficients()[run, 0], beta, rtol=1e-4, atol=1e-5)
+    assert not trained.converged.any()
+
+
+def test_curves_and_counts():
+    X, y, w = ensemble()
+    seen = []
+    trained = gradient_flow(X, y, w, tolerance=1e-12, device="cpu", checkpoints=8, progress=seen.append)
+    assert trained.time.shape == (3, 8)
+    for run in range(3):
+        known = np.isfinite(trained.time[run])
+        assert (np.diff(trained.time[run][known]) > 0).all()
+        assert (np.diff(trained.loss_curve[run][known]) < 0).all()
+        assert trained.loss_curve[run][known][-1] == trained.loss[run]
+    assert np.isnan(trained.risk_best).all()
+    assert (trained.evaluations < 400).all()
+    assert seen[0]["active"] == 3
+    short = gradient_flow(X, y, w, tolerance=1e-12, device="cpu", max_evaluations=9)
+    assert not short.converged.any()
+    np.testing.assert_array_equal(short.evaluations, 9)
+
+
+def test_overflow_names_the_runs():
+    X, y, w = ensemble()
+    w.first_plus[1] = 1e200
+    w.second_plus[1] = 1e200
+    with pytest.raises(Divergence, match=r"runs \[1\]") as caught:
+        gradient_flow(X, y, w, tolerance=1e-12, device="cpu")
+    assert caught.value.runs == (1,)
+
+
+def test_bad_input_is_named():
+    X, y, w = ensemble()
+    with pytest.raises(ValueError, match="accuracy"):
+        gradient_flow(X, y, w, tolerance=1e-12, accuracy=0.0, device="cpu")
+    with pytest.raises(ValueError, match="weights must be finite"):
+        gradient_flow(X, y, Weights(*(a * np.nan for a in arrays(w))), tolerance=1e-12, device="cpu")
