@@ -1,6 +1,8 @@
 rule collect:
     input:
-        shards=sweep.shards("<results>/{experiment}/measure/{measure}/{point}/{block}.nc"),
+        shards=sweep.shards(
+            "<results>/{experiment}/measure/{measure}/{point}/{block}.nc"
+        ),
     output:
         data="<results>/{experiment}/{measure}.nc",
         record="<results>/{experiment}/{measure}.nc.json",

@@ -11,7 +11,9 @@ rule figure:
         ),
         svg="<results>/figures/{figure}.svg",
         pdf="<results>/figures/{figure}.pdf",
-        records=multiext("<results>/figures/{figure}", ".png.json", ".svg.json", ".pdf.json"),
+        records=multiext(
+            "<results>/figures/{figure}", ".png.json", ".svg.json", ".pdf.json"
+        ),
     log:
         "<results>/logs/figures/{figure}.log",
     benchmark:

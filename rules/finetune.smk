@@ -1,6 +1,8 @@
 rule finetune:
     input:
-        pretrained=sweep.upstream("<results>/{experiment}/pretrain/{point}/{block}.nc", "finetune"),
+        pretrained=sweep.upstream(
+            "<results>/{experiment}/pretrain/{point}/{block}.nc", "finetune"
+        ),
     output:
         data="<results>/{experiment}/finetune/{point}/{block}.nc",
         record="<results>/{experiment}/finetune/{point}/{block}.nc.json",

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import numpy as np
 import xarray as xr
 
 from carryover import cli, store
@@ -10,15 +11,15 @@ from carryover.provenance import Job
 
 def collect(shards):
     """One dataset with the shards' runs one after the other; what a shard lacks is NaN, or empty text, there."""
-    coordinates = {name for shard in shards for name in shard.coords if shard[name].dims == ("run",)}
-    described = {name: shard[name].attrs for shard in shards for name in coordinates & set(shard.coords)}
+    known = {name: shard[name] for shard in shards for name in shard.coords if shard[name].dims == ("run",)}
+    nothing = {name: "" if values.dtype.kind in "UO" else np.nan for name, values in known.items()}
     filled = [
-        shard.assign_coords({name: ("run", [""] * shard.sizes["run"]) for name in coordinates - set(shard.coords)})
+        shard.assign_coords({n: ("run", [nothing[n]] * shard.sizes["run"]) for n in known.keys() - shard.coords.keys()})
         for shard in shards
     ]
     together = xr.concat(filled, dim="run", join="outer", combine_attrs="drop_conflicts")
-    for name, attributes in described.items():
-        together[name].attrs = attributes
+    for name, values in known.items():
+        together[name].attrs = values.attrs
     return together
 
 

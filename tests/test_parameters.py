@@ -5,10 +5,11 @@ from dataclasses import dataclass
 
 import jsonschema
 import pytest
-from carryover import parameters
-from carryover.parameters import parameter
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from carryover import parameters
+from carryover.parameters import parameter
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,6 +18,7 @@ class Toy:
     solver: str = parameter("exact", "how", choices=("exact", "descent"), axis=True)
     learning_rate: float = parameter(0.1, "step", above=0, maximum=10, when={"solver": ("descent",)})
     centred: bool = parameter(True, "whether")
+    offsets: tuple[float, ...] = parameter((0.0,), "how far")
 
 
 def parse(*flags):
@@ -38,6 +40,13 @@ def test_flags_come_back_as_they_went_in():
 @settings(derandomize=True, deadline=None, max_examples=50)
 def test_floats_survive_the_command_line_exactly(rate):
     assert parse("--learning-rate", repr(rate)).learning_rate == rate
+
+
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, unique=True))
+@settings(derandomize=True, deadline=None, max_examples=50)
+def test_negative_floats_are_no_flags(offsets):
+    back = parse(*parameters.as_flags({"offsets": offsets, "samples": [2]})).offsets
+    assert [str(value) for value in back] == [str(value) for value in offsets]
 
 
 @given(st.one_of(st.integers(-3, 20), st.floats(-1, 20), st.sampled_from(["exact", "descent", "none"])))
@@ -63,6 +72,14 @@ def test_a_value_out_of_range_is_named_with_what_is_allowed():
         parse("--learning-rate", "nan")
     with pytest.raises(parameters.ParameterError, match=r"--samples 0: it must be a whole number ≥ 1\."):
         parse("--samples", "4", "0")
+
+
+def test_repeated_values_are_refused_on_the_command_line_as_in_the_configuration():
+    sentence = "--samples 8 4 8: it must be a whole number ≥ 1, or a list of such without repeats."
+    with pytest.raises(parameters.ParameterError) as error:
+        parse("--samples", "8", "4", "8")
+    assert str(error.value) == sentence
+    assert not jsonschema.Draft202012Validator(parameters.fragment(Toy)).is_valid({"samples": [8, 4, 8]})
 
 
 def test_abbreviated_flags_are_refused(capsys):

@@ -18,14 +18,15 @@ def run(main):
 
 
 def plugins(kind):
-    """Names of the plug-ins of one kind: the modules, or folders, of `carryover.<kind>` without a leading underscore."""
+    """Names of the plug-ins of one kind: modules and folders of `carryover.<kind>` without a leading underscore."""
     package = importlib.import_module(f"carryover.{kind}")
     return sorted(m.name for m in pkgutil.iter_modules(package.__path__) if not m.name.startswith("_"))
 
 
 def chosen(argv, kind, rule, description):
     """The plug-in that the first word of the command line names; help and errors where it names none."""
-    parser = argparse.ArgumentParser(prog=f"{rule}.py", description=description, add_help=not argv or argv[0][:1] == "-")
+    helps = not argv or argv[0].startswith("-")  # help after the plug-in's name is the plug-in's
+    parser = argparse.ArgumentParser(prog=f"{rule}.py", description=description, add_help=helps)
     parser.add_argument("plugin", choices=plugins(kind), help="then its own flags: --help after it lists them")
     return parser.parse_known_args(argv[:1])[0].plugin
 
@@ -39,5 +40,8 @@ def parser(rule, description):
 
 
 def wildcards(arguments):
-    """{'point': 'all'} from --wildcards point=all."""
-    return dict(word.split("=", 1) for word in arguments.wildcards)
+    """{'point': 'all'} from --wildcards point=all; UserError for a word without an equals sign."""
+    pairs = [word.partition("=") for word in arguments.wildcards]
+    if unpaired := [key for key, equals, _ in pairs if not equals]:
+        raise UserError(f"--wildcards {unpaired[0]}: it must be KEY=VALUE.")
+    return {key: value for key, _, value in pairs}

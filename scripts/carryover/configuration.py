@@ -44,11 +44,11 @@ def schema():
             "curves": _section(
                 {c: {"$ref": f"#/$defs/curves.{c}"} for c in plugins("curves")}, "theory curves, which need no training"
             ),
-            "figures": _named("#/$defs/figure", "what is drawn, and from which datasets"),
+            "figures": _figures(plugins("plotting")),
         },
         "the whole configuration",
     )
-    definitions = {"experiment": _experiment(families), "figure": _figure()}
+    definitions = {"experiment": _experiment(families), "figure": _figure(plugins("plotting"))}
     for family in families:
         definitions[f"{family}.task"] = parameters("families", family, "task")
         for stage in STAGES:
@@ -64,7 +64,7 @@ def _section(properties, description, required=()):
 
 
 def _named(ref, description):
-    names = {"pattern": NAME, "not": {"enum": list(RESERVED)}}
+    names = {"type": "string", "pattern": NAME, "not": {"enum": list(RESERVED)}}
     return {
         "type": "object",
         "description": description,
@@ -99,9 +99,10 @@ def _experiment(families):
     experiment = _section(properties, "one experiment", required=("family", "seeds", "finetune"))
     experiment["allOf"] = [
         {
-            "if": {"properties": {"family": {"const": family}}},
+            "if": {"properties": {"family": {"const": family}}, "required": ["family"]},
             "then": {
                 "properties": {
+                    "split": {"items": {"enum": _splittable(family)}},
                     "task": {"$ref": f"#/$defs/{family}.task"},
                     **{stage: _gridded(family, stage) for stage in STAGES},
                 }
@@ -110,6 +111,12 @@ def _experiment(families):
         for family in families
     ]
     return experiment
+
+
+def _splittable(family):
+    """Parameters of which several values share a job unless they are split."""
+    stages = [parameters("families", family, stage)["properties"] for stage in STAGES]
+    return [name for stage in stages for name, kind in stage.items() if kind.get("several") == "one job"]
 
 
 def _gridded(family, stage):
@@ -123,8 +130,20 @@ def _gridded(family, stage):
     return {**grid, "properties": {**properties, "grids": grids}}
 
 
-def _figure():
-    plots = plugins("plotting")
+def _figures(plots):
+    """Figures by name: one that is not called like a plot has to say which one draws it."""
+    figure = {"$ref": "#/$defs/figure"}
+    unsaid = {"if": {"not": {"required": ["plot"]}}}
+    figures = _named("#/$defs/figure", "what is drawn, and from which datasets")
+    figures["properties"] = {plot: {"allOf": [figure, {**unsaid, "then": _options(plot)}]} for plot in plots}
+    return {**figures, "additionalProperties": {"allOf": [figure, {"required": ["plot"]}]}}
+
+
+def _options(plot):
+    return {"properties": {"options": {"$ref": f"#/$defs/plotting.{plot}"}}}
+
+
+def _figure(plots):
     properties = {
         "plot": {"type": "string", "enum": plots, "description": "how it is drawn (default: the figure's own name)"},
         "data": {
@@ -141,7 +160,7 @@ def _figure():
     figure["allOf"] = [
         {
             "if": {"properties": {"plot": {"const": plot}}, "required": ["plot"]},
-            "then": {"properties": {"options": {"$ref": f"#/$defs/plotting.{plot}"}}},
+            "then": _options(plot),
         }
         for plot in plots
     ]
@@ -153,7 +172,9 @@ def validate(config, schema):
     import jsonschema  # Snakemake brings it; jobs in their own environments need not
 
     _refuse_infinite(config, ())
-    errors = list(jsonschema.Draft202012Validator(schema).iter_errors(config))
+    base = jsonschema.Draft202012Validator  # its integers include 16.0, which the command line refuses
+    whole = base.TYPE_CHECKER.redefine("integer", lambda _, value: type(value) is int)
+    errors = list(jsonschema.validators.extend(base, type_checker=whole)(schema).iter_errors(config))
     if errors:
         raise ConfigurationError(_sentence(min(errors, key=lambda e: (-len(e.absolute_path), str(e.message)))))
 
@@ -175,11 +196,11 @@ def _sentence(error):
     if error.validator == "additionalProperties":
         known = error.schema.get("properties", {})
         unknown = ", ".join(sorted(str(k) for k in error.instance if k not in known))
-        return f"configuration: {where}: unknown key {unknown}; allowed here: {', '.join(known)}."
+        return f"configuration: {where}: unknown key {unknown}; allowed here: {', '.join(known) or 'none'}."
     if error.validator == "required":
         missing = ", ".join(k for k in error.validator_value if k not in error.instance)
         return f"configuration: {where}: {missing} is missing."
-    if error.validator in ("pattern", "not"):
+    if "propertyNames" in error.absolute_schema_path:
         rule = f"lower-case letters, digits and underscores, and none of {', '.join(RESERVED)}"
         return f"configuration: {where}: {error.instance!r} cannot be a name; allowed are {rule}."
     allows = allowed(error.schema)
@@ -189,7 +210,7 @@ def _sentence(error):
 
 def _text_for_number(value):
     for item in value if isinstance(value, list) else [value]:
-        if isinstance(item, str) and re.fullmatch(r"[-+]?\d+(\.\d*)?[eE][-+]?\d+", item):
+        if isinstance(item, str) and re.fullmatch(r"[-+]?(\d+\.?\d*|\.\d+)[eE][-+]?\d+", item):
             mantissa, exponent = re.split("[eE]", item)
             exact = f"{float(mantissa)}e{exponent if exponent[0] in '+-' else '+' + exponent}"
             return f" (YAML reads {item} as text: write {exact}.)"

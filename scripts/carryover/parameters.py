@@ -6,14 +6,15 @@
         solver: str = parameter("exact", "how the network is solved", choices=("exact", "descent"), axis=True)
         learning_rate: float = parameter(0.1, "step of gradient descent", above=0, when={"solver": ("descent",)})
 
-A ``tuple`` takes several values, all worked on in one job. An ``axis`` takes several values in the configuration, each a
-job of its own. ``when`` names the values of axes under which the parameter is read at all: elsewhere it is no flag of
-the job, so changing it reruns nothing there. Standard library only.
+A ``tuple`` takes several values, all worked on in one job. An ``axis`` takes several values in the configuration, each
+a job of its own. ``when`` names the values of axes under which the parameter is read at all: elsewhere it is no flag
+of the job, so changing it reruns nothing there. Standard library only.
 """
 
 import argparse
 import dataclasses
 import math
+from decimal import Decimal
 from typing import get_args, get_origin, get_type_hints
 
 from carryover.errors import UserError
@@ -27,9 +28,7 @@ class ParameterError(UserError):
     """A parameter's value is not allowed; the message is one sentence naming it."""
 
 
-def parameter(
-    default, help, *, minimum=None, above=None, maximum=None, choices=None, axis=False, when=None, unit=None
-):
+def parameter(default, help, *, minimum=None, above=None, maximum=None, choices=None, axis=False, when=None, unit=None):
     """A dataclass field that knows its meaning, range and unit, and whether and when it makes jobs of its own."""
     limits = {"minimum": minimum, "exclusiveMinimum": above, "maximum": maximum}
     metadata = {
@@ -81,7 +80,8 @@ def allowed(schema):
         return f"{allowed(schema['anyOf'][0])}, or a list of such without repeats"
     if "enum" in schema:
         return "one of " + ", ".join(map(str, schema["enum"]))
-    words = {"array": "a list", "object": "a section of keys and values"} | PLAIN
+    section = "a section with at least one key" if schema.get("minProperties") else "a section of keys and values"
+    words = {"array": "a list", "object": section} | PLAIN
     limits = " and ".join(f"{sign} {schema[key]:g}" for key, sign in LIMITS.items() if key in schema)
     return f"{words.get(schema.get('type'), 'something else')} {limits}".strip()
 
@@ -120,10 +120,13 @@ def check(values):
     for f in dataclasses.fields(values):
         value = getattr(values, f.name)
         schema = _property(type(values), f)
-        schema = schema["anyOf"][0] if "anyOf" in schema else schema
-        for item in value if isinstance(value, tuple) else (value,):
-            if not _within(item, schema):
-                raise ParameterError(f"{flag(f.name)} {item}: it must be {allowed(schema)}.")
+        single = schema["anyOf"][0] if "anyOf" in schema else schema
+        items = value if isinstance(value, tuple) else (value,)
+        for item in items:
+            if not _within(item, single):
+                raise ParameterError(f"{flag(f.name)} {item}: it must be {allowed(single)}.")
+        if len(set(items)) < len(items):
+            raise ParameterError(f"{' '.join(as_flags({f.name: value}))}: it must be {allowed(schema)}.")
 
 
 def _within(item, schema):
@@ -150,9 +153,15 @@ def flag(name):
 
 
 def as_flags(values):
-    """{'lr': 0.1, 'rescale': [1.0, 0.1]} -> ['--lr', '0.1', '--rescale', '1.0', '0.1']; repr keeps floats exact."""
+    """{'lr': 0.1, 'rescale': [1.0, 0.1]} -> ['--lr', '0.1', '--rescale', '1.0', '0.1']; floats are kept exactly."""
     flags = []
     for name, value in values.items():
         items = value if isinstance(value, list | tuple) else [value]
-        flags += [flag(name), *(v if isinstance(v, str) else repr(v) for v in items)]
+        flags += [flag(name), *map(_word, items)]
     return flags
+
+
+def _word(value):
+    if isinstance(value, float) and value < 0:  # argparse before Python 3.14 takes -1e-05 for a flag, but not -0.00001
+        return f"{Decimal(repr(value)):f}"
+    return value if isinstance(value, str) else repr(value)

@@ -45,7 +45,7 @@ def compare(risk, published, quantity, floor):
     """One row per cell that both sides have.
 
     Args:
-        risk: DataFrame of our runs, with the columns `CELL` and `quantity`.
+        risk: DataFrame of our runs, with the columns `CELL`, `seed` and `quantity`.
         published: rows of `diagonal` for the same experiment.
         quantity: `risk_final` or `risk_best`; runs where it is NaN are left out.
         floor: cells whose published or own mean lies below are left out: there the stopping loss sets the risk.
@@ -54,7 +54,8 @@ def compare(risk, published, quantity, floor):
     difference of the mean log risks in standard errors.
     """
     ours = risk.dropna(subset=[quantity]).assign(log_risk=lambda runs: np.log(runs[quantity]))
-    cells = ours.groupby(CELL)["log_risk"].agg(["mean", "std", "count"]).reset_index()
+    seeds = ours.groupby([*CELL, "seed"])["log_risk"].mean()  # one network solved in two ways is one network
+    cells = seeds.groupby(CELL).agg(["mean", "std", "count"]).reset_index()
     both = published.merge(cells[cells["count"] > 1], on=CELL)
     mu, sigma = log_moments(both["risk_mean"], both["risk_std"])
     error = np.sqrt(sigma**2 / both["seeds"] + both["std"] ** 2 / both["count"])

@@ -37,7 +37,8 @@ def _row(key, schema):
     when = "; ".join(f"{axis}: {', '.join(map(str, values))}" for axis, values in schema.get("when", {}).items())
     several = " (a job each)" if schema.get("several") == "jobs" else ""
     allows = allowed(schema).replace(", or a list of such without repeats", "; several")
-    return f"| `{key}` | {schema['description']}{unit} | {allows}{several} | {_value(schema['default'])} | {when or 'always'} |"
+    cells = f"`{key}`", f"{schema['description']}{unit}", allows + several, _value(schema["default"]), when or "always"
+    return f"| {' | '.join(cells)} |"
 
 
 def _value(value):

@@ -34,4 +34,5 @@ def main(stage, argv, description):
         loaded = {name: store.load(path) for name, path in starts.items()}
         solve = importlib.import_module(modules[-1]).solve
         with Progress(f"{stage} {arguments.experiment}") as progress:
-            job.save(module.run(p, arguments.experiment, arguments.seeds, solve, progress=lambda state: progress.update(**state), **loaded))
+            trained = module.run(p, arguments.experiment, arguments.seeds, solve, progress=progress, **loaded)
+        job.save(trained)

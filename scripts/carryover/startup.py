@@ -66,7 +66,7 @@ def _record(output):
 
 
 def _has_metadata(output):
-    """Whether Snakemake keeps metadata of a file: it is filed under the path in base64, cut where names get too long."""
+    """Whether Snakemake keeps metadata of a file: filed under the path in base64, cut where names get too long."""
     name = urlsafe_b64encode(output.encode()).decode()
     return (METADATA / name).exists() or (METADATA / f"@{name[:254]}").exists()
 

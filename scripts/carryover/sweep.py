@@ -177,7 +177,9 @@ class Sweep:
         for grid in (spec[stage] or {}).get("grids", {"": {}}).values():
             for point in self._grid(experiment, stage, {**spec.get("task", {}), **common, **grid}):
                 if point.name in points:
-                    raise SweepError(f"{where}: two grids ask for {point.name}; let one of them differ or leave it out.")
+                    raise SweepError(
+                        f"{where}: two grids ask for {point.name}; let one of them differ or leave it out."
+                    )
                 points[point.name] = point
                 read |= set(point.values)
         given = set(common).union(*(spec[stage] or {}).get("grids", {}).values())
@@ -197,8 +199,9 @@ class Sweep:
         kinds = fragment["properties"]
         section = {name: section[name] for name in kinds if name in section}  # the order of the flags is the code's
         axes = {name: kind["default"] for name, kind in kinds.items() if kind.get("several") == "jobs"}
-        axes |= {name: section[name] for name in kinds if name in axes or name in spec.get("split", [])
-                 if name in section}
+        axes |= {
+            name: section[name] for name in kinds if name in axes or name in spec.get("split", []) if name in section
+        }
         for values in product(*(v if isinstance(v, list) else [v] for v in axes.values())):
             chosen = dict(zip(axes, values, strict=True))
             plain = {k: v for k, v in section.items() if k not in axes and applies(kinds[k].get("when", {}), chosen)}
@@ -220,5 +223,7 @@ class Sweep:
         sources = list(self._points[experiment, STAGES[0]].values())
         if not sources:
             asked = ", ".join(f"{k} {v}" for k, v in chosen.items())
-            raise SweepError(f"experiments.{experiment}: {stage} with {asked} starts from pretraining: add `pretrain:`.")
+            raise SweepError(
+                f"experiments.{experiment}: {stage} with {asked} starts from pretraining: add `pretrain:`."
+            )
         return sources

@@ -194,3 +194,17 @@ def test_probe_broadcasts():
     plus, minus = linear_probe_limit(np.stack([X, 2 * X]), y, *w)
     np.testing.assert_allclose(plus[1], linear_probe_limit(2 * X, y, *w)[0])
     assert minus.shape == (2, 6)
+
+
+@pytest.mark.parametrize("scale", [1e-3, 1e-5, 1e-6])
+def test_one_feature_among_many_samples_converges_to_rounding(scale):
+    """One coefficient of 1 beside 199 that stay near scale²: the line search has nothing but rounding to go by."""
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        X = rng.standard_normal((128, 200))
+        y = X[:, seed].copy()
+        weights = (np.full(200, scale),) * 4
+        beta = diagonal_flow_limit(X, y, *weights)
+        assert np.linalg.norm(X @ beta - y) < 1e-10 * np.linalg.norm(y)
+        z = np.arcsinh(beta / (2 * scale**2))
+        assert np.linalg.norm(z - X.T @ np.linalg.lstsq(X.T, z)[0]) < 1e-8 * np.linalg.norm(z)

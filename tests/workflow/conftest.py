@@ -1,22 +1,30 @@
 """A small project, run once to its figures; each test works on a copy of the finished folder."""
 
+import json
 import os
 import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
-PARTS = ("Snakefile", "rules", "scripts", "config", "envs", "profiles", "docs", "resources")
+PARTS = ("Snakefile", "rules", "scripts", "config", "envs", "profiles", "docs", "resources", "Makefile")
+# As on a user's machine: jobs find our Python first, use one thread, and bytecode is kept.
+ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"} | {
+    "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+    "OMP_NUM_THREADS": "1",
+}
+# One block of two seeds, two points that are finetuned, of which one starts from a pretrained network.
 TINY = {
     "experiments": {
         "tiny": {
             "family": "diagonal",
-            "seeds": 3,
+            "seeds": 2,
             "block": 2,
             "task": {"dimension": 12, "auxiliary_features": 3},
             "pretrain": {"samples": 16, "initial_scale": 0.01},
@@ -25,9 +33,9 @@ TINY = {
                 "main_features": 2,
                 "overlap": [0.0, 1.0],
                 "grids": {
-                    "solved": {"protocol": ["single_task", "finetuning"], "solver": "exact", "readout_scale": 0.02},
+                    "solved": {"protocol": "finetuning", "solver": "exact", "readout_scale": 0.02},
                     "simulated": {"protocol": "single_task", "solver": "descent", "learning_rate": 0.02,
-                                  "tolerance": 1e-4, "initial_scale": 0.1},
+                                  "tolerance": 0.01, "initial_scale": 0.1},
                 },
             },
             "measures": {"risk": {}, "sparsity": {"largest_k": 4}},
@@ -39,28 +47,58 @@ TINY = {
         "tiny_risk": {"plot": "risk_curves", "data": {"risk": "tiny/risk"}, "options": {"only": ["solver=exact"]}},
     },
 }  # fmt: skip
+EXACT = "results/tiny/finetune/pretrain_solver~exact_protocol~finetuning_solver~exact/0.nc"
+DESCENT = "results/tiny/finetune/protocol~single_task_solver~descent/0.nc"
 
 
 class Project:
     """A folder with the project in it, and what one does there."""
 
-    def __init__(self, folder):
-        self.folder = Path(folder)
+    def __init__(self, folder, server):
+        self.folder, self.server = Path(folder), server
 
-    def snakemake(self, *arguments, **options):
-        environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
-        command = [sys.executable, "-m", "snakemake", "--cores", "2", "--nocolor", *arguments]
-        return subprocess.run(
-            command, cwd=self.folder, env=environment, capture_output=True, text=True, timeout=240, check=False, **options
-        )
+    @classmethod
+    def new(cls, folder, server, config=TINY):
+        """The repository's own files with a small configuration, nothing made yet."""
+        for part in PARTS:
+            source, target = ROOT / part, Path(folder) / part
+            if source.is_dir():
+                shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
+            else:
+                shutil.copy(source, target)
+        project = cls(folder, server)
+        project.configure(config)
+        return project
+
+    def copy(self, folder, **options):
+        shutil.copytree(self.folder, folder, **options)
+        return Project(folder, self.server)
+
+    def snakemake(self, *arguments, cores=2):
+        """(exit code, everything that was printed) of `snakemake <arguments>` in this folder."""
+        output = self.folder.with_name(f"{self.folder.name}.out")
+        arguments = ["--cores", str(cores), "--nocolor", *arguments]
+        order = {"folder": str(self.folder), "arguments": arguments, "output": str(output)}
+        self.server.stdin.write(json.dumps(order) + "\n")
+        code = int(self.server.stdout.readline())
+        return SimpleNamespace(code=code, text=output.read_text())
+
+    def make(self, *targets):
+        """As `snakemake`, and it must succeed."""
+        done = self.snakemake(*targets)
+        assert done.code == 0, done.text
+        return done.text
 
     def would_run(self, *arguments):
         """{rule: number of jobs} that a dry run announces."""
-        done = self.snakemake("--dry-run", *arguments)
-        assert done.returncode == 0, done.stderr
-        text = done.stdout + done.stderr
-        table = text.partition("Job stats:")[2].partition("\n\n")[0]
+        table = self.make("--dry-run", *arguments).partition("Job stats:")[2].partition("\n\n")[0]
         return {rule: int(n) for rule, n in re.findall(r"^(\w+) +(\d+)$", table, re.M) if rule not in ("all", "total")}
+
+    def run_script(self, *words):
+        """A script by hand, with the line that a log shows."""
+        return subprocess.run(
+            [sys.executable, *words], cwd=self.folder, env=ENVIRONMENT, capture_output=True, text=True, timeout=60
+        )
 
     def config(self):
         return yaml.safe_load((self.folder / "config/config.yaml").read_text())
@@ -74,27 +112,41 @@ class Project:
         assert old in text, f"{file} no longer has {old!r}: mend this test"
         path.write_text(text.replace(old, new))
 
-    def copy(self, folder):
-        shutil.copytree(self.folder, folder)
-        return Project(folder)
+    def results(self):
+        """{path: bytes} of everything made, but for what tells of time and place."""
+        files = sorted(path for path in (self.folder / "results").rglob("*") if path.is_file())
+        kept = [path for path in files if path.suffix in (".nc", ".png", ".svg", ".pdf")]
+        return {path.relative_to(self.folder).as_posix(): path.read_bytes() for path in kept}
+
+    def litter(self):
+        """Temporary files that a job has left behind."""
+        return [path.name for path in (self.folder / "results").rglob(".*")]
 
 
 @pytest.fixture(scope="session")
-def finished(tmp_path_factory, worker_id):
+def server():
+    """Snakemake, imported once: see snakemake_server.py."""
+    command = [sys.executable, str(Path(__file__).with_name("snakemake_server.py"))]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True, "bufsize": 1}
+    with subprocess.Popen(command, env=ENVIRONMENT, **pipes) as process:
+        yield process
+        process.stdin.close()
+
+
+@pytest.fixture(scope="session")
+def finished(tmp_path_factory, server):
     """The small project after one whole run. Never change it: take a `project`."""
-    folder = tmp_path_factory.mktemp("finished") / "project"
-    folder.mkdir()
-    for part in PARTS:
-        source = ROOT / part
-        ignore = shutil.ignore_patterns("__pycache__")
-        shutil.copytree(source, folder / part, ignore=ignore) if source.is_dir() else shutil.copy(source, folder / part)
-    project = Project(folder)
-    project.configure(TINY)
-    done = project.snakemake()
-    assert done.returncode == 0, done.stdout + done.stderr
+    project = Project.new(tmp_path_factory.mktemp("finished") / "project", server)
+    project.make()
     return project
 
 
 @pytest.fixture
 def project(finished, tmp_path):
     return finished.copy(tmp_path / "moved")
+
+
+@pytest.fixture
+def fresh(server, tmp_path):
+    """The project before anything is made."""
+    return Project.new(tmp_path / "fresh", server)

@@ -24,8 +24,8 @@ def test_touched_files_rerun_nothing(project):
 
 
 def test_a_copy_with_results_and_metadata_but_new_times_reruns_nothing(finished, tmp_path):
-    shutil.copytree(finished.folder, tmp_path / "clone", copy_function=shutil.copyfile)
-    assert type(finished)(tmp_path / "clone").would_run() == {}
+    clone = finished.copy(tmp_path / "clone", copy_function=shutil.copyfile)
+    assert clone.would_run() == {}
 
 
 def test_comments_docstrings_and_layout_rerun_nothing(project):
@@ -115,10 +115,10 @@ def test_a_deleted_record_is_made_again_with_its_result(project):
 
 def test_results_without_metadata_are_held_against_their_records(project):
     shutil.rmtree(project.folder / ".snakemake")
-    assert "differ" not in project.snakemake("--dry-run").stderr
+    assert "differ" not in project.snakemake("--dry-run").text
     config = project.config()
     config["experiments"]["tiny"]["finetune"]["grids"]["simulated"]["learning_rate"] = 0.03
     project.configure(config)
-    said = project.snakemake("--dry-run").stderr
+    said = project.snakemake("--dry-run").text
     assert "learning_rate 0.02, now 0.03" in said
     assert "finetune" in said

@@ -17,9 +17,10 @@ class Parameters:
 def measure(data, p):
     """Norms of the solution and of the teacher, each (run,).
 
-    ℓ1,2 joins the main coefficients with the auxiliary ones: the network's own where it has learned both tasks, else the
-    auxiliary teacher's, which pretraining recovers. Q takes the first layer to be √|β_aux| (eqs 3, 22); the flow penalty
-    takes the weights from which the network really started, and is NaN where several outputs were trained.
+    ℓ1,2 joins the main coefficients with the auxiliary ones: the network's own where it has learned both tasks, else
+    the auxiliary teacher's, which pretraining recovers. Q takes the first layer to be √|β_aux| (eqs 3, 22); the flow
+    penalty takes the weights from which the network really started, and is NaN where several outputs or the readout
+    alone were trained, for then the flow minimises something else.
     """
     solution, teacher = data["coefficients"].isel(output=0, drop=True).values, data["teacher"].values
     auxiliary = data["auxiliary_teacher"].values
@@ -49,4 +50,5 @@ def _flow_penalty(data, beta):
         return np.full(len(beta), np.nan)
     start = (data[f"start_{name}"].values for name in ("first_plus", "second_plus", "first_minus", "second_minus"))
     w1_plus, w2_plus, w1_minus, w2_minus = (w.reshape(beta.shape) for w in start)
-    return flow_penalty(beta, w1_plus, w2_plus, w1_minus, w2_minus)
+    probe = np.char.endswith(data["protocol"].values.astype(str), "_probe")
+    return np.where(probe, np.nan, flow_penalty(beta, w1_plus, w2_plus, w1_minus, w2_minus))

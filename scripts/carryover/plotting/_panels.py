@@ -79,3 +79,11 @@ def log_samples(ax, samples):
 
 def seeds_in_words(data):
     return f"{len(np.unique(data['seed']))} seeds"
+
+
+def legend(figure, columns=6):
+    """One legend below the figure, with every label once, whichever panel has it."""
+    found = {}
+    for ax in figure.axes:
+        found |= {label: handle for handle, label in zip(*ax.get_legend_handles_labels(), strict=True)}
+    figure.legend(found.values(), found.keys(), loc="outside lower center", ncols=columns)

@@ -33,8 +33,7 @@ def draw(data, p):
     middle.suptitle(f"e  Sparsity by overlap (n = {p.samples}): finetuning and multi-task are as sparse as STL")
     _by_overlap(bottom, sparsity, overlaps, _share)
     bottom.suptitle("f  Share of the weight norm in the auxiliary dimensions: features are shared at small n")
-    handles = {line.get_label(): line for ax in fig.axes for line in ax.get_lines() if line.get_label() in panels.NAMES.values()}
-    fig.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=6)
+    panels.legend(bottom)
     fig.suptitle(f"What diagonal networks learn ({panels.seeds_in_words(norms)}; {panels.SPREAD})")
     return fig
 
@@ -67,7 +66,8 @@ def _rescaled_share(ax, sparsity):
         part = panels.where(shown, rescale=factor)
         panels.spread(ax, part, "auxiliary_share", "samples", f"× {factor:g}", color=color)
     panels.log_samples(ax, panels.values(shown, "samples"))
-    ax.set(title="b  PT+FT on new features, rescaled", xlabel=panels.LABELS["samples"], ylabel="auxiliary share", ylim=(0, 1.02))
+    ax.set(title="b  PT+FT on new features, rescaled", xlabel=panels.LABELS["samples"], ylabel="auxiliary share")
+    ax.set_ylim(-0.02, 1.02)
     ax.legend()
 
 
@@ -79,7 +79,7 @@ def _top_k_by_samples(ax, sparsity):
             part = panels.where(sparsity, protocol=protocol, samples=n)
             label = f"n = {n}" if style == "-" else None
             _bands(ax, part, label, color=color, linestyle=style)
-    ax.set(title="c  STL (solid) and STL (LP) (dashed)", xlabel="k", ylabel="share of variance in top k", ylim=(0, 1.02))
+    ax.set(title="c  STL (solid), STL (LP) (dashed)", xlabel="k", ylabel="share of variance in top k", ylim=(0, 1.02))
     ax.legend()
 
 

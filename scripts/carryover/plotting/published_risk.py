@@ -34,9 +34,8 @@ def draw(data, p):
         cells = pd.concat(parts, ignore_index=True)
         _scatter(scatter, cells, p.floor, meaning)
         _scores(scores, cells, meaning)
-    handles = {line.get_label(): line for ax in axes.flat for line in ax.get_lines() if not line.get_label().startswith("_")}
-    fig.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=6)
-    fig.suptitle("Published risks are the smallest along training, not the last: diagonal networks, ours against theirs")
+    panels.legend(fig)
+    fig.suptitle("Published risks are the smallest along training, not the last (diagonal networks, ours and theirs)")
     return fig
 
 
@@ -63,5 +62,7 @@ def _scores(ax, cells, meaning):
         ax.plot(group.index, group["z"].clip(-15, 15), markersize=5, alpha=0.75, **style)
     ax.axhspan(-2, 2, color="0.92", zorder=0)
     within = (ordered["z"].abs() < 2).mean() if len(ordered) else float("nan")
-    ax.set(xlabel="cell, in the order of the published risk", ylabel="z of the log risk (clipped at ±15)", ylim=(-16, 16))
+    ax.set(
+        xlabel="cell, in the order of the published risk", ylabel="z of the log risk (clipped at ±15)", ylim=(-16, 16)
+    )
     ax.set_title(f"Risk {meaning}: {within:.0%} of cells within 2 standard errors")

@@ -35,7 +35,7 @@ def draw(data, p):
                 axes[i, j].set_xlabel(panels.LABELS["samples"])
         label = f"{panels.name(p.rows, row)}\n" if p.rows else ""
         axes[i, 0].set_ylabel(label + panels.LABELS[p.quantity])
-    fig.legend(*_handles(axes), loc="outside lower center", ncols=6)
+    panels.legend(fig)
     fig.suptitle(f"{p.title}\n({panels.seeds_in_words(risk)}; {panels.SPREAD})")
     return fig
 
@@ -48,11 +48,3 @@ def _panel(ax, risk, p, hues):
             panels.spread(ax, shown, p.quantity, "samples", panels.name(p.hue, hue), color=color)
     ax.set_yscale("log")
     panels.log_samples(ax, panels.values(risk, "samples"))
-
-
-def _handles(axes):
-    """Every label once, whichever panel has it."""
-    found = {}
-    for ax in axes.flat:
-        found |= {label: handle for handle, label in zip(*ax.get_legend_handles_labels(), strict=True)}
-    return found.values(), found.keys()

@@ -55,8 +55,7 @@ def draw(data, p):
     axes[0, 0].set_ylabel("relative distance from the exact limit")
     axes[1, 0].set_ylabel("gradient evaluations")
     axes[2, 0].set_ylabel("risk along training")
-    found = {line.get_label(): line for ax in axes.flat for line in ax.get_lines() if not line.get_label().startswith("_")}
-    fig.legend(found.values(), found.keys(), loc="outside lower center", ncols=2)
+    panels.legend(fig, columns=2)
     seeds = panels.seeds_in_words(data["coefficients"])
     fig.suptitle(f"Trained networks end at the exact limit, not at the minimiser of eq 22\n({seeds}; {panels.SPREAD})")
     return fig
@@ -83,7 +82,7 @@ def _training(ax, data, protocol, samples):
     """Risk against flow time for every seed at full overlap: both ways of training follow one path."""
     chosen = {"protocol": protocol, "samples": samples, "overlap": data["risk"]["overlap"].values.max()}
     for solver, style in (("flow", "-"), ("descent", "--")):
-        label, color = SOLVERS[solver]
+        _, color = SOLVERS[solver]
         curves = panels.where(data["trajectory"], solver=solver, **chosen)
         for run in range(curves.sizes["run"]):
             ax.plot(curves["time"][run], curves["risk_curve"][run], style, color=color, linewidth=1, alpha=0.8)

@@ -1,7 +1,7 @@
 """Sparse linear teachers and inputs on the sphere: the tasks of diagonal linear networks.
 
-The auxiliary task uses the first dimensions of a random order; a main task with k features shares some of them and takes
-the rest from outside. So tasks of one seed are nested in each other, and differ by nothing but what they are asked to.
+The auxiliary task uses the first dimensions of a random order; a main task with k features shares some of them and
+takes the rest from outside. So tasks of one seed are nested in each other, and differ in nothing but what is asked.
 """
 
 import numpy as np
@@ -48,7 +48,7 @@ def auxiliary_teacher(rng, dimension, features, norm):
 
 
 def main_teacher(order, signs, auxiliary_features, features, overlap, norm):
-    """Coefficients (D,) of a main task with `features` active dimensions, a fraction `overlap` of them auxiliary ones."""
+    """Coefficients (D,) of a main task with `features` active dimensions, a fraction `overlap` of them auxiliary."""
     shared = shared_features(features, overlap, auxiliary_features, len(order))
     active = np.concatenate([order[:shared], order[auxiliary_features : auxiliary_features + features - shared]])
     beta = np.zeros(len(order))

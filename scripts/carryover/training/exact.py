@@ -22,6 +22,7 @@ _REFINE = 1e-12  # above this relative residual the last correction acts on β
 _REQUIRED = 1e-11  # relative residual without which no result is returned
 _MAX_NEWTON = 200
 _MAX_EXPONENT = 600.0  # cosh stays finite
+_CLOSE = 0.1  # in u: so near the minimum Newton's own step contracts, and a slope would be all rounding
 
 
 def diagonal_flow_limit(X, y, w1_plus, w2_plus, w1_minus, w2_minus) -> np.ndarray:
@@ -165,6 +166,8 @@ def _newton_direction(Q: np.ndarray, curvature: np.ndarray, gradient: np.ndarray
 
 def _line_minimum(c: np.ndarray, u: np.ndarray, du: np.ndarray, linear: float) -> float:
     """a > 0 with φ'(a) = Σ c sinh(u + a du) du − linear ≈ 0: a = 1 if good enough, otherwise by bisection."""
+    if np.abs(du).max() < _CLOSE:
+        return 1.0
     longest = _MAX_EXPONENT - np.abs(u).max()
     limit = longest / max(np.abs(du).max(), np.finfo(float).tiny)
 

@@ -3,13 +3,11 @@
 import numpy as np
 import xarray as xr
 
-from carryover.networks.diagonal import Weights
-
 MEANING = {
     "seed": "seed of teacher, data and weights",
     "main_features": "active dimensions of the main task",
     "overlap": "fraction of the main task's features that are auxiliary ones",
-    "rescale": "factor on the first layer before training",
+    "rescale": "factor on the weights before training",
     "samples": "main-task samples",
     "protocol": "what is trained, from which start",
     "solver": "how it was solved",
@@ -56,6 +54,3 @@ def _weights(weights, prefix, suffix):
         prefix + name: (dims[name.partition("_")[0]], getattr(weights, name), meaning + suffix)
         for name, meaning in LAYERS.items()
     }
-
-
-FIELDS = tuple(Weights.__dataclass_fields__)

@@ -7,6 +7,7 @@ from itertools import product
 import numpy as np
 import xarray as xr
 
+from carryover.errors import UserError
 from carryover.families.diagonal import dataset, task
 from carryover.networks.diagonal import Weights
 from carryover.parameters import parameter
@@ -29,9 +30,13 @@ class Parameters(task.Parameters):
                             choices=("exact", "flow", "descent", "symmetric"), axis=True)  # fmt: skip
     samples: tuple[int, ...] = parameter((16,), "main-task samples", minimum=1)
     main_features: tuple[int, ...] = parameter((40,), "active dimensions of the main task", minimum=1)
+    main_norm: str = parameter("l2", "its coefficients are ±1/√k (l2) or ±1/k (l1)", choices=("l1", "l2"))
     overlap: tuple[float, ...] = parameter((1.0,), "fraction of them that are auxiliary ones", minimum=0, maximum=1)
     rescale: tuple[float, ...] = parameter((1.0,), "factors on the first layer before training", above=0,
                                            when={"protocol": ("single_task", "finetuning")})  # fmt: skip
+    rescaled: str = parameter("both", "layers that the factors multiply: the first one, or both, after the readout's "
+                              "reset; the published risks are those of both", choices=("first", "both"),
+                              when={"protocol": ("single_task", "finetuning")})  # fmt: skip
     readout_scale: float = parameter(1e-3, "readout weights after the reset", above=0, when={"protocol": PRETRAINED})
     initial_scale: float = parameter(1e-3, "value of all four weight vectors at the start", above=0,
                                      when={"protocol": ("single_task", "single_task_probe", "multi_task")})  # fmt: skip
@@ -39,18 +44,25 @@ class Parameters(task.Parameters):
     learning_rate: float = parameter(0.1, "step of gradient descent", above=0, when={"solver": ("descent",)})
     tolerance: float = parameter(1e-10, "mean squared error at which training stops", above=0, when=SIMULATED)
     max_steps: int = parameter(1_000_000, "most gradient evaluations of a network", minimum=1, when=SIMULATED)
+    accuracy: float = parameter(0.02, "error of one step of the adaptive flow in the logarithm of any weight", above=0,
+                                when={"solver": ("flow",)})  # fmt: skip
     device: str = parameter("auto", "where it is trained", choices=("auto", "cpu", "cuda"), when=SIMULATED)
 
 
 def run(p, experiment, seeds, solve, pretrained=None, progress=None):
-    """All runs of a shard, one ensemble after the other by number of samples; Dataset with a `run` dimension."""
+    """All runs of a shard, one ensemble after the other by number of samples; Dataset with a `run` dimension.
+
+    Raises UserError for a main task without room, and for pretrained networks that are missing, superfluous or others.
+    """
+    _check_pretrained(p, seeds, pretrained)
     parts = []
     for samples in p.samples:
         conditions = list(product(seeds, p.main_features, p.overlap))
         runs = [(*condition, rescale) for condition in conditions for rescale in p.rescale]
         problem = _problem(p, experiment, conditions, samples, pretrained)
         auxiliary = np.stack([task.auxiliary_teacher(p, experiment, seed)[2] for seed, *_ in runs])
-        columns = dict(zip(("seed", "main_features", "overlap", "rescale"), map(np.array, zip(*runs)), strict=True))
+        names = ("seed", "main_features", "overlap", "rescale")
+        columns = {name: np.array([run[i] for run in runs]) for i, name in enumerate(names)}
         constant = {"samples": samples, "protocol": p.protocol, "solver": p.solver}
         if pretrained is not None:
             constant["pretrain_solver"] = str(pretrained["pretrain_solver"].values[0])
@@ -60,12 +72,27 @@ def run(p, experiment, seeds, solve, pretrained=None, progress=None):
     return xr.concat(parts, dim="run")
 
 
+def _check_pretrained(p, seeds, pretrained):
+    """Refuse a pretrained shard that the protocol does not start from, or that does not fit it."""
+    if (pretrained is not None) != (p.protocol in PRETRAINED):
+        asked = "name their shard with --pretrained" if pretrained is None else "leave --pretrained out"
+        start = "pretrained networks" if pretrained is None else "scratch"
+        raise UserError(f"{p.protocol} starts from {start}: {asked}.")
+    if pretrained is None:
+        return
+    known = pretrained["seed"].values.tolist()
+    if missing := [seed for seed in seeds if seed not in known]:
+        raise UserError(f"the pretrained shard has the seeds {known}, but not {missing}.")
+    if pretrained.sizes["input"] != p.dimension:
+        raise UserError(f"dimension is {p.dimension}, but the pretrained networks have {pretrained.sizes['input']}.")
+
+
 def _problem(p, experiment, conditions, samples, pretrained):
     """The data sets of the conditions (seed, features, overlap), and a network for each of their rescalings."""
     X, y, teachers = [], [], []
     for seed, features, overlap in conditions:
         order, signs, _ = task.auxiliary_teacher(p, experiment, seed)
-        teacher = sparse.main_teacher(order, signs, p.auxiliary_features, features, overlap, p.teacher_norm)
+        teacher = sparse.main_teacher(order, signs, p.auxiliary_features, features, overlap, p.main_norm)
         rng = generator(experiment, (str(features), str(overlap)), seed, "inputs")
         X.append(sparse.sphere(rng, samples, p.dimension))
         y.append(X[-1] @ teacher)
@@ -91,5 +118,7 @@ def _start(p, seeds, rescale, outputs, pretrained):
         start = Weights(first_plus, first_minus, second, second.copy())
     else:
         start = task.small_weights(len(seeds), outputs, p.dimension, p.initial_scale)
-    factor = rescale[:, None]
-    return Weights(start.first_plus * factor, start.first_minus * factor, start.second_plus, start.second_minus)
+    first, second = rescale[:, None], (rescale if p.rescaled == "both" else np.ones_like(rescale))[:, None, None]
+    return Weights(
+        start.first_plus * first, start.first_minus * first, start.second_plus * second, start.second_minus * second
+    )

@@ -19,6 +19,8 @@ class Parameters(task.Parameters):
     learning_rate: float = parameter(0.5, "step of gradient descent", above=0, when={"solver": ("descent",)})
     tolerance: float = parameter(1e-10, "mean squared error at which training stops", above=0, when=SIMULATED)
     max_steps: int = parameter(1_000_000, "most gradient evaluations of a network", minimum=1, when=SIMULATED)
+    accuracy: float = parameter(0.02, "error of one step of the adaptive flow in the logarithm of any weight", above=0,
+                                when={"solver": ("flow",)})  # fmt: skip
     device: str = parameter("auto", "where it is trained", choices=("auto", "cpu", "cuda"), when=SIMULATED)
 
 

@@ -16,7 +16,7 @@ class Parameters:
 
     dimension: int = parameter(1000, "input dimensions D; inputs lie on the sphere of radius √D", minimum=1)
     auxiliary_features: int = parameter(40, "active dimensions of the auxiliary task", minimum=1)
-    teacher_norm: str = parameter("l2", "coefficients are ±1/√k (l2) or ±1/k (l1) for k features", choices=("l1", "l2"))
+    auxiliary_norm: str = parameter("l2", "its coefficients are ±1/√k (l2) or ±1/k (l1)", choices=("l1", "l2"))
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Problem:
 def auxiliary_teacher(p, experiment, seed):
     """(order, signs, coefficients) of the auxiliary task of a seed: one for all conditions of an experiment."""
     rng = generator(experiment, "", seed, "teacher")
-    return sparse.auxiliary_teacher(rng, p.dimension, p.auxiliary_features, p.teacher_norm)
+    return sparse.auxiliary_teacher(rng, p.dimension, p.auxiliary_features, p.auxiliary_norm)
 
 
 def auxiliary_data(p, experiment, seed, samples):

@@ -1,0 +1,124 @@
+"""Sparse teachers overlap as asked and are nested in each other; inputs are uniform on the sphere."""
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from carryover.errors import UserError
+from carryover.tasks import sparse
+
+FIXED = settings(derandomize=True, deadline=None, max_examples=60)
+
+
+@st.composite
+def tasks(draw):
+    """(dimension, auxiliary features, shared features, new features) for which there is room."""
+    dimension = draw(st.integers(2, 30))
+    auxiliary = draw(st.integers(1, dimension))
+    shared, new = draw(st.integers(0, auxiliary)), draw(st.integers(0, dimension - auxiliary))
+    assume(shared + new)
+    return dimension, auxiliary, shared, new
+
+
+def teachers(seed, dimension, auxiliary, shared, new, norm="l2"):
+    order, signs, beta = sparse.auxiliary_teacher(np.random.default_rng(seed), dimension, auxiliary, norm)
+    main = sparse.main_teacher(order, signs, auxiliary, shared + new, shared / (shared + new), norm)
+    return beta, main, signs
+
+
+@FIXED
+@given(tasks(), st.sampled_from(["l1", "l2"]), st.integers(0, 10**6))
+def test_counts_norms_and_signs_are_those_asked_for(task, norm, seed):
+    dimension, auxiliary, shared, new = task
+    beta, main, signs = teachers(seed, dimension, auxiliary, shared, new, norm)
+    assert beta.shape == main.shape == (dimension,)
+    assert np.count_nonzero(beta) == auxiliary
+    assert np.count_nonzero(main) == shared + new
+    assert np.count_nonzero((main != 0) & (beta != 0)) == shared
+    for teacher in (beta, main):
+        assert np.linalg.norm(teacher, {"l1": 1, "l2": 2}[norm]) == pytest.approx(1, rel=1e-12)
+        assert len(np.unique(np.abs(teacher[teacher != 0]))) == 1
+        np.testing.assert_array_equal(np.sign(teacher)[teacher != 0], signs[teacher != 0])
+
+
+@FIXED
+@given(tasks(), st.integers(0, 10**6), st.data())
+def test_a_task_with_fewer_features_of_either_kind_is_nested_in_one_with_more(task, seed, data):
+    dimension, auxiliary, shared, new = task
+    fewer = data.draw(st.integers(0, shared)), data.draw(st.integers(0, new))
+    if not sum(fewer):
+        return
+    large = teachers(seed, dimension, auxiliary, shared, new)[1]
+    small = teachers(seed, dimension, auxiliary, *fewer)[1]
+    assert set(np.flatnonzero(small)) <= set(np.flatnonzero(large))
+    np.testing.assert_array_equal(np.sign(small)[small != 0], np.sign(large)[small != 0])
+
+
+def test_dimensions_and_signs_are_drawn_evenly():
+    """Over 4000 seeds each of 6 dimensions is active and positive as often as it should, within 4 standard errors."""
+    seeds, dimension, active = 4000, 6, 2
+    drawn = np.array(
+        [sparse.auxiliary_teacher(np.random.default_rng(s), dimension, active, "l2")[2] for s in range(seeds)]
+    )
+    for event, share in ((drawn != 0, active / dimension), (drawn > 0, active / dimension / 2)):
+        assert np.all(np.abs(event.mean(0) - share) < 4 * np.sqrt(share * (1 - share) / seeds))
+
+
+@pytest.mark.parametrize(
+    ("asked", "sentence"),
+    [
+        ((3, 0.5, 4, 10), "overlap 0.5 of 3 main features is 1.5, no whole number."),
+        ((2, 1.0, 11, 10), "11 auxiliary features do not fit into 10 input dimensions."),
+        ((4, 1.0, 3, 10), "overlap 1.0 of 4 main features asks for 4 shared ones, but the auxiliary task has only 3."),
+        ((8, 0.0, 4, 10), "8 new features do not fit into the 6 dimensions that the auxiliary task leaves of 10."),
+    ],
+)
+def test_a_task_without_room_is_refused(asked, sentence):
+    features, overlap, auxiliary, dimension = asked
+    with pytest.raises(UserError) as error:
+        sparse.shared_features(features, overlap, auxiliary, dimension)
+    assert str(error.value) == sentence
+
+
+def test_refusals_reach_the_teachers():
+    rng = np.random.default_rng(0)
+    with pytest.raises(UserError, match=r"^5 auxiliary features do not fit into 4 input dimensions\.$"):
+        sparse.auxiliary_teacher(rng, 4, 5, "l2")
+    order, signs, _ = sparse.auxiliary_teacher(rng, 4, 2, "l2")
+    with pytest.raises(UserError, match=r"^3 new features do not fit into the 2 dimensions"):
+        sparse.main_teacher(order, signs, 2, 3, 0.0, "l2")
+
+
+@pytest.mark.parametrize(("overlap", "features"), [(0.1, 30), (0.7, 10), (1 / 3, 3), (0.29, 100)])
+def test_fractions_that_binary_numbers_only_approach_are_whole(overlap, features):
+    assert sparse.shared_features(features, overlap, 100, 1000) == round(overlap * features)
+
+
+def test_every_input_lies_on_the_sphere():
+    x = sparse.sphere(np.random.default_rng(0), 50, 7)
+    assert x.shape == (50, 7)
+    np.testing.assert_allclose(np.sum(x**2, axis=1), 7, rtol=1e-14)
+
+
+def test_a_longer_draw_starts_with_the_same_rows():
+    short, long = (sparse.sphere(np.random.default_rng(3), n, 6) for n in (5, 9))
+    np.testing.assert_array_equal(short, long[:5])
+
+
+def test_inputs_have_the_moments_of_the_uniform_law():
+    """Mean 0, covariance I, E x⁴ = 3D/(D + 2), E x²x'² = D/(D + 2), each within 5 standard errors of its estimate."""
+    samples, D = 40_000, 5
+    x = sparse.sphere(np.random.default_rng(1), samples, D)
+    products = [x, x**3, x[:, :, None] * x[:, None, :], x[:, :, None] ** 2 * x[:, None, :] ** 2]
+    fourth = np.where(np.eye(D, dtype=bool), 3 * D / (D + 2), D / (D + 2))
+    for values, expected in zip(products, (0, 0, np.eye(D), fourth), strict=True):
+        assert np.all(np.abs(values.mean(0) - expected) < 5 * values.std(0) / np.sqrt(samples))
+
+
+def test_in_three_dimensions_each_coordinate_is_uniform():
+    """Archimedes: zones of equal height have equal area."""
+    x = sparse.sphere(np.random.default_rng(2), 4000, 3)
+    for coordinate in x.T:
+        assert stats.kstest(coordinate, stats.uniform(-np.sqrt(3), 2 * np.sqrt(3)).cdf).pvalue > 0.001

@@ -1,0 +1,79 @@
+"""What the command lines have in common: plug-ins by name, wildcards, and mistakes as one sentence."""
+
+import argparse
+import sys
+
+import pytest
+
+from carryover import cli
+from carryover.errors import UserError
+
+
+def test_plugins_are_modules_and_folders_without_an_underscore():
+    assert {"coefficients", "norms", "risk", "sparsity", "trajectory"} <= set(cli.plugins("measures"))
+    assert "diagonal" in cli.plugins("families")
+    assert "risk_curves" in cli.plugins("plotting")
+    assert "_panels" not in cli.plugins("plotting")
+    assert cli.plugins("measures") == sorted(cli.plugins("measures"))
+
+
+def test_the_first_word_chooses_and_the_rest_is_left_alone():
+    assert cli.chosen(["risk", "--finetuned", "x", "--help"], "measures", "measure", "Measure.") == "risk"
+
+
+@pytest.mark.parametrize(
+    ("argv", "said"),
+    [
+        ([], "measure.py: error: the following arguments are required: plugin"),
+        (["risks"], "measure.py: error: argument plugin: invalid choice: 'risks'"),
+        (["--finetuned", "x"], "measure.py: error: the following arguments are required: plugin"),
+    ],
+)
+def test_without_a_plugin_the_choices_are_named(argv, said, capsys):
+    with pytest.raises(SystemExit) as ended:
+        cli.chosen(argv, "measures", "measure", "Measure.")
+    assert ended.value.code == 2
+    printed = capsys.readouterr().err
+    assert said in printed
+    assert "sparsity" in printed
+
+
+def test_help_before_a_plugin_lists_them(capsys):
+    with pytest.raises(SystemExit) as ended:
+        cli.chosen(["--help"], "measures", "measure", "Measure it.")
+    assert ended.value.code == 0
+    assert "Measure it." in (printed := capsys.readouterr().out)
+    assert "{coefficients,norms" in printed
+
+
+def test_every_job_has_output_and_wildcards():
+    parser = cli.parser("toy.py", "Toy.")
+    arguments = parser.parse_args(["--output", "a.png", "b.svg", "--wildcards", "point=x=1", "block=0"])
+    assert arguments.output == ["a.png", "b.svg"]
+    assert cli.wildcards(arguments) == {"point": "x=1", "block": "0"}
+    assert cli.wildcards(parser.parse_args(["--output", "a"])) == {}
+
+
+def test_a_wildcard_without_a_value_is_named():
+    with pytest.raises(UserError, match=r"^--wildcards point: it must be KEY=VALUE\.$"):
+        cli.wildcards(argparse.Namespace(wildcards=["block=0", "point"]))
+
+
+@pytest.mark.parametrize("message", ["a.nc is missing: run the step that makes it", "--samples 0: it must be ≥ 1."])
+def test_a_users_mistake_ends_with_one_sentence(message, monkeypatch):
+    def main(argv):
+        assert argv == ["--flag"]
+        raise UserError(message)
+
+    monkeypatch.setattr(sys, "argv", ["/somewhere/measure.py", "--flag"])
+    with pytest.raises(SystemExit) as ended:
+        cli.run(main)
+    assert ended.value.code == f"measure: {message.rstrip('.')}."
+
+
+def test_our_own_mistakes_keep_their_trace():
+    def main(argv):
+        raise ValueError("a bug")
+
+    with pytest.raises(ValueError, match="a bug"):
+        cli.run(main)
