@@ -60,6 +60,7 @@ class Project:
     @classmethod
     def new(cls, folder, server, config=TINY):
         """The repository's own files with a small configuration, nothing made yet."""
+        Path(folder).mkdir()
         for part in PARTS:
             source, target = ROOT / part, Path(folder) / part
             if source.is_dir():
