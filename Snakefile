@@ -16,6 +16,7 @@ include: "rules/finetune.smk"
 include: "rules/measure.smk"
 include: "rules/collect.smk"
 include: "rules/curve.smk"
+include: "rules/claim.smk"
 include: "rules/figure.smk"
 
 
@@ -23,4 +24,5 @@ rule all:
     default_target: True
     input:
         sweep.collected(),
+        sweep.claims(),
         sweep.figures(),

@@ -1,6 +1,6 @@
 rule figure:
     input:
-        data=sweep.figure_inputs,
+        data=sweep.data("figure"),
         style="config/figures.mplstyle",
     output:
         png=report(

@@ -1,6 +1,7 @@
 """What the workflow makes, read off small configurations by hand."""
 
 import pytest
+
 from carryover import configuration
 from carryover.sweep import Sweep, SweepError, Wildcards
 
@@ -105,7 +106,7 @@ def test_shards_and_upstream_are_the_paths_of_other_rules(sweep):
 
 
 def test_an_unknown_point_is_named_with_the_known_ones(sweep):
-    with pytest.raises(SweepError, match="toy has no finetune point nowhere; it has: protocol~single_task_solver~exact"):
+    with pytest.raises(SweepError, match="no finetune point nowhere; it has: protocol~single_task_solver~exact"):
         sweep({"protocol": "single_task"}).flags("finetune")(Wildcards(experiment="toy", point="nowhere", block="0"))
 
 

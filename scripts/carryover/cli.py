@@ -39,6 +39,12 @@ def parser(rule, description):
     return made
 
 
+def add_data(made):
+    """The flags of what is made of collected datasets."""
+    made.add_argument("--roles", required=True, nargs="+", help="what each data file is for")
+    made.add_argument("--data", required=True, nargs="+", type=Path, metavar="FILE", help="in the order of --roles")
+
+
 def wildcards(arguments):
     """{'point': 'all'} from --wildcards point=all; UserError for a word without an equals sign."""
     pairs = [word.partition("=") for word in arguments.wildcards]

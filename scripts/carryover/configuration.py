@@ -11,7 +11,7 @@ import re
 from carryover.cli import plugins
 from carryover.errors import UserError
 from carryover.parameters import allowed, fragment
-from carryover.sweep import STAGES
+from carryover.sweep import MADE_OF_DATA, STAGES
 
 NAME = "^[a-z][a-z0-9_]*$"
 RESERVED = ("theory", "figures", "claims", "logs", "benchmarks")
@@ -44,16 +44,16 @@ def schema():
             "curves": _section(
                 {c: {"$ref": f"#/$defs/curves.{c}"} for c in plugins("curves")}, "theory curves, which need no training"
             ),
-            "figures": _figures(plugins("plotting")),
+            **{section: _made_of_data(rule) for rule, (section, *_) in MADE_OF_DATA.items()},
         },
         "the whole configuration",
     )
-    definitions = {"experiment": _experiment(families), "figure": _figure(plugins("plotting"))}
+    definitions = {"experiment": _experiment(families), **{rule: _entry(rule) for rule in MADE_OF_DATA}}
     for family in families:
         definitions[f"{family}.task"] = parameters("families", family, "task")
         for stage in STAGES:
             definitions[f"{family}.{stage}"] = parameters("families", family, stage)
-    for kind in ("measures", "curves", "plotting"):
+    for kind in ("measures", "curves", "plotting", "claims"):
         definitions |= {f"{kind}.{name}": parameters(kind, name) for name in plugins(kind)}
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **whole, "$defs": definitions}
 
@@ -130,22 +130,31 @@ def _gridded(family, stage):
     return {**grid, "properties": {**properties, "grids": grids}}
 
 
-def _figures(plots):
-    """Figures by name: one that is not called like a plot has to say which one draws it."""
-    figure = {"$ref": "#/$defs/figure"}
-    unsaid = {"if": {"not": {"required": ["plot"]}}}
-    figures = _named("#/$defs/figure", "what is drawn, and from which datasets")
-    figures["properties"] = {plot: {"allOf": [figure, {**unsaid, "then": _options(plot)}]} for plot in plots}
-    return {**figures, "additionalProperties": {"allOf": [figure, {"required": ["plot"]}]}}
+def _made_of_data(rule):
+    """Figures or claims by name: one that is not called like a plug-in has to say which one makes it."""
+    _, key, kind = MADE_OF_DATA[rule]
+    entry = {"$ref": f"#/$defs/{rule}"}
+    unsaid = {"if": {"not": {"required": [key]}}}
+    entries = _named(entry["$ref"], f"{rule}s, and the datasets that they are made of")
+    entries["properties"] = {
+        plugin: {"allOf": [entry, {**unsaid, "then": _options(kind, plugin)}]} for plugin in plugins(kind)
+    }
+    return {**entries, "additionalProperties": {"allOf": [entry, {"required": [key]}]}}
 
 
-def _options(plot):
-    return {"properties": {"options": {"$ref": f"#/$defs/plotting.{plot}"}}}
+def _options(kind, plugin):
+    return {"properties": {"options": {"$ref": f"#/$defs/{kind}.{plugin}"}}}
 
 
-def _figure(plots):
+def _entry(rule):
+    """One figure or claim: its plug-in, its data, the plug-in's options, and words for the report."""
+    _, key, kind = MADE_OF_DATA[rule]
     properties = {
-        "plot": {"type": "string", "enum": plots, "description": "how it is drawn (default: the figure's own name)"},
+        key: {
+            "type": "string",
+            "enum": plugins(kind),
+            "description": f"how it is made (default: the {rule}'s own name)",
+        },
         "data": {
             "type": "object",
             "description": "role -> dataset: <experiment>/<measure>, theory/<curve>, or a file of the project",
@@ -153,18 +162,15 @@ def _figure(plots):
             "additionalProperties": {"type": "string"},
         },
         "options": {"type": "object"},
-        "category": {"type": "string", "default": "figures", "description": "heading in the report"},
+        "category": {"type": "string", "default": f"{rule}s", "description": "heading in the report"},
         "caption": {"type": "string", "default": "", "description": "caption in the report"},
     }
-    figure = _section(properties, "one figure", required=("data",))
-    figure["allOf"] = [
-        {
-            "if": {"properties": {"plot": {"const": plot}}, "required": ["plot"]},
-            "then": _options(plot),
-        }
-        for plot in plots
+    entry = _section(properties, f"one {rule}", required=("data",))
+    entry["allOf"] = [
+        {"if": {"properties": {key: {"const": plugin}}, "required": [key]}, "then": _options(kind, plugin)}
+        for plugin in plugins(kind)
     ]
-    return figure
+    return entry
 
 
 def validate(config, schema):

@@ -14,6 +14,8 @@ from carryover.errors import UserError
 from carryover.parameters import applies, as_flags
 
 STAGES = ("pretrain", "finetune")
+# What is made of collected datasets: rule -> (section of the configuration, key of its plug-in, folder of plug-ins).
+MADE_OF_DATA = {"figure": ("figures", "plot", "plotting"), "claim": ("claims", "check", "claims")}
 
 
 class SweepError(UserError):
@@ -68,6 +70,9 @@ class Sweep:
     def figures(self):
         return [f"{self.results}/figures/{name}.png" for name in self.config.get("figures", {})]
 
+    def claims(self):
+        return [f"{self.results}/claims/{name}.nc" for name in self.config.get("claims", {})]
+
     def jobs(self):
         """(rule, wildcards, output) of every job whose command line is read off the configuration."""
         for experiment, spec in self.config["experiments"].items():
@@ -80,8 +85,9 @@ class Sweep:
                         yield "measure", Wildcards(**wildcards, measure=measure), output
         for curve in self.config.get("curves", {}):
             yield "curve", Wildcards(curve=curve), f"{self.results}/theory/{curve}.nc"
-        for figure in self.config.get("figures", {}):
-            yield "figure", Wildcards(figure=figure), f"{self.results}/figures/{figure}.png"
+        for rule, output in (("claim", "claims/{}.nc"), ("figure", "figures/{}.png")):
+            for name in self.config.get(MADE_OF_DATA[rule][0], {}):
+                yield rule, Wildcards({rule: name}), f"{self.results}/{output.format(name)}"
 
     # Functions of wildcards, for the rules.
 
@@ -103,10 +109,14 @@ class Sweep:
 
         return inputs
 
-    def figure_inputs(self, wildcards):
-        """The files that a figure is drawn from, in the order of its `data`."""
-        refs = self.config["figures"][wildcards.figure]["data"].values()
-        return [ref if Path(ref).suffix else f"{self.results}/{ref}.nc" for ref in refs]
+    def data(self, rule):
+        """The files that a figure is drawn from or a claim is checked against, in the order of its `data`."""
+
+        def inputs(wildcards):
+            refs = self._entry(rule, wildcards)[1]["data"].values()
+            return [ref if Path(ref).suffix else f"{self.results}/{ref}.nc" for ref in refs]
+
+        return inputs
 
     def flags(self, stage):
         """A job's visible command line: exactly its own section of the configuration, in one ordered list."""
@@ -122,9 +132,8 @@ class Sweep:
                 return [wildcards.measure, *as_flags(section[wildcards.measure] or {})]
             if stage == "curve":
                 return [wildcards.curve, *as_flags(self.config["curves"][wildcards.curve] or {})]
-            section = self.config["figures"][wildcards.figure]
-            plot = section.get("plot", wildcards.figure)
-            return [plot, *as_flags({"roles": list(section["data"]), **section.get("options", {})})]
+            plugin, section = self._entry(stage, wildcards)
+            return [plugin, *as_flags({"roles": list(section["data"]), **section.get("options", {})})]
 
         return flags
 
@@ -140,9 +149,8 @@ class Sweep:
             return [stage, f"carryover.measures.{wildcards.measure}"]
         if stage == "curve":
             return [stage, f"carryover.curves.{wildcards.curve}"]
-        if stage == "figure":
-            plot = self.config["figures"][wildcards.figure].get("plot", wildcards.figure)
-            return [stage, f"carryover.plotting.{plot}"]
+        if stage in MADE_OF_DATA:
+            return [stage, f"carryover.{MADE_OF_DATA[stage][2]}.{self._entry(stage, wildcards)[0]}"]
         return [stage]
 
     def resource(self, name):
@@ -153,6 +161,13 @@ class Sweep:
             return asked.get(name, self._default("resources")[name])
 
         return resource
+
+    def _entry(self, rule, wildcards):
+        """(plug-in, section) of a figure or claim; the plug-in has the entry's own name unless it says otherwise."""
+        section, key, _ = MADE_OF_DATA[rule]
+        name = getattr(wildcards, rule)
+        entry = self.config[section][name]
+        return entry.get(key, name), entry
 
     # How points come about.
 

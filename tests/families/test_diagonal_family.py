@@ -198,6 +198,11 @@ def test_multi_task_sees_the_auxiliary_data_of_pretraining(start):
     np.testing.assert_array_equal(together.y[1], handed[0].y[0][:, :16])
 
 
+def test_equal_numbers_are_one_condition(start):
+    (whole,), (fraction,) = (problems(start, overlap=overlap) for overlap in ((1,), (1.0,)))
+    np.testing.assert_array_equal(whole.X[0], fraction.X[0])
+
+
 def test_conditions_and_experiments_have_inputs_of_their_own(start):
     (problem,) = problems(start, overlap=(0.0, 0.5), main_features=(2, 4), seeds=(0,))
     assert len(np.unique(problem.X[0][:, 0, 0])) == 4

@@ -3,9 +3,8 @@
 from dataclasses import dataclass
 
 import matplotlib.pyplot as plt
-import numpy as np
-import xarray as xr
 
+from carryover.agreement import distances
 from carryover.parameters import parameter
 from carryover.plotting import _panels as panels
 
@@ -14,32 +13,12 @@ SOLVERS = {
     "descent": ("gradient descent", "#D55E00"),
     "symmetric": ("minimiser of eq 22 (paths taken alike)", "#CC79A7"),
 }
-MATCHED = ("protocol", "samples", "overlap", "seed")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters:
     protocols: tuple[str, ...] = parameter(("single_task", "finetuning"), "protocols to show, a panel each")
     samples: int = parameter(32, "samples of the run whose training is shown", minimum=1)
-
-
-def distances(coefficients):
-    """‖β − β_exact‖ / ‖β_exact‖ of every run that was not solved exactly, with the coordinates of the run."""
-    exact = {_key(coefficients, r): beta for r, beta in _rows(coefficients, "exact")}
-    rows = [(r, beta, exact[_key(coefficients, r)]) for s in SOLVERS for r, beta in _rows(coefficients, s)]
-    runs = [r for r, *_ in rows]
-    relative = [np.linalg.norm(beta - limit) / np.linalg.norm(limit) for _, beta, limit in rows]
-    kept = {name: ("run", coefficients[name].values[runs]) for name in (*MATCHED, "solver")}
-    return xr.Dataset({"distance": ("run", np.array(relative))}, coords=kept)
-
-
-def _rows(data, solver):
-    for run in np.flatnonzero(data["solver"].values == solver):
-        yield int(run), data["coefficients"].values[run]
-
-
-def _key(data, run):
-    return tuple(data[name].values[run].item() for name in MATCHED)
 
 
 def draw(data, p):

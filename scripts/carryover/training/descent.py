@@ -82,8 +82,7 @@ def _update(ensemble: Ensemble, push: torch.Tensor) -> None:
 def _raise_if_diverged(ensemble: Ensemble, loss: torch.Tensor, limit: torch.Tensor, learning_rate: float) -> None:
     gone = ~(loss <= limit)  # also catches NaN
     if gone.any():
-        runs = ensemble.runs[gone].tolist()
-        raise Divergence(runs, f"gradient descent with learning rate {learning_rate:g} diverged in runs {runs}")
+        raise Divergence(ensemble.runs[gone].tolist(), f"gradient descent with learning rate {learning_rate:g} diverged")
 
 
 class _Book:

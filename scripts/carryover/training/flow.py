@@ -68,8 +68,7 @@ def gradient_flow(
     while True:
         bad = ~torch.isfinite(state.loss)
         if bad.any():
-            runs = ensemble.runs[bad].tolist()
-            raise Divergence(runs, f"gradient flow lost its finite values in runs {runs}")
+            raise Divergence(ensemble.runs[bad].tolist(), "gradient flow lost its finite values")
         ended = (state.loss <= tolerance) | (evaluations + 2 > max_evaluations)
         if ended.any():
             done[ensemble.runs[ended].cpu().numpy()] = evaluations

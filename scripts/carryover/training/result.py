@@ -2,20 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
 
+from carryover.errors import UserError
 from carryover.networks.diagonal import Weights
 
 
-class Divergence(RuntimeError):
-    """Training left the finite numbers or grew without bound; `runs` are the indices of the networks that did."""
+_SPELLED = 3  # runs that a sentence spells out
 
-    def __init__(self, runs: Sequence[int], message: str) -> None:
-        super().__init__(message)
-        self.runs = tuple(int(run) for run in runs)
+
+class Divergence(UserError):
+    """Training left the finite numbers or grew without bound; `runs` are the indices of the networks that did.
+
+    `what` is the sentence up to "in runs …"; the runs are named by `coordinates`, {name: (runs,) values}, if given.
+    """
+
+    def __init__(self, runs: Sequence[int], what: str, coordinates: Mapping[str, np.ndarray] | None = None) -> None:
+        self.runs, self.what = tuple(int(run) for run in runs), what
+        super().__init__(f"{what} in {_spelled(self.runs, coordinates) if coordinates else f'runs {list(self.runs)}'}")
+
+
+def _spelled(runs: Sequence[int], coordinates: Mapping[str, np.ndarray]) -> str:
+    shown = [", ".join(f"{name} {values[run]}" for name, values in coordinates.items()) for run in runs[:_SPELLED]]
+    more = [f"and {len(runs) - _SPELLED} more"] if len(runs) > _SPELLED else []
+    return f"{len(runs)} {'run' if len(runs) == 1 else 'runs'}: {'; '.join(shown + more)}"
+
+
+@contextmanager
+def naming_runs(coordinates: Mapping[str, np.ndarray]) -> Iterator[None]:
+    """Let a divergence inside name its runs by their coordinates: whoever trains knows their indices alone."""
+    try:
+        yield
+    except Divergence as error:
+        raise Divergence(error.runs, error.what, coordinates) from error
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ def train(trainer, problem, p, progress, **options):
                 )
             )  # fmt: skip
         except Divergence as error:
-            raise Divergence(runs=chunk[error.runs], message=str(error)) from error
+            raise Divergence(chunk[list(error.runs)], error.what) from error
     return _join(parts)
 
 

@@ -13,6 +13,7 @@ from carryover.networks.diagonal import Weights
 from carryover.parameters import parameter
 from carryover.streams import generator
 from carryover.tasks import sparse
+from carryover.training.result import naming_runs
 
 SIMULATED = {"solver": ("flow", "descent")}
 PRETRAINED = ("finetuning", "finetuning_probe")
@@ -68,7 +69,9 @@ def run(p, experiment, seeds, solve, pretrained=None, progress=None):
             constant["pretrain_solver"] = str(pretrained["pretrain_solver"].values[0])
         columns |= {name: np.array([value] * len(runs)) for name, value in constant.items()}
         outputs = ("main", "auxiliary")[: len(problem.X)]
-        parts.append(dataset.assemble(problem, solve(problem, p, progress), columns, outputs, auxiliary))
+        with naming_runs(columns):
+            trained = solve(problem, p, progress)
+        parts.append(dataset.assemble(problem, trained, columns, outputs, auxiliary))
     return xr.concat(parts, dim="run")
 
 
@@ -93,7 +96,7 @@ def _problem(p, experiment, conditions, samples, pretrained):
     for seed, features, overlap in conditions:
         order, signs, _ = task.auxiliary_teacher(p, experiment, seed)
         teacher = sparse.main_teacher(order, signs, p.auxiliary_features, features, overlap, p.main_norm)
-        rng = generator(experiment, (str(features), str(overlap)), seed, "inputs")
+        rng = generator(experiment, (str(features), str(float(overlap))), seed, "inputs")  # 1 is 1.0
         X.append(sparse.sphere(rng, samples, p.dimension))
         y.append(X[-1] @ teacher)
         teachers.append(teacher)

@@ -6,6 +6,7 @@ import numpy as np
 
 from carryover.families.diagonal import dataset, task
 from carryover.parameters import parameter
+from carryover.training.result import naming_runs
 
 SIMULATED = {"solver": ("flow", "descent")}
 
@@ -31,4 +32,6 @@ def run(p, experiment, seeds, solve, progress=None):
     start = task.small_weights(len(seeds), 1, p.dimension, p.initial_scale)
     problem = task.Problem([np.stack(X)], [np.stack(y)], np.arange(len(seeds)), start, teacher)
     runs = {"seed": np.array(seeds), "pretrain_solver": np.array([p.solver] * len(seeds))}
-    return dataset.assemble(problem, solve(problem, p, progress), runs, ("auxiliary",), teacher)
+    with naming_runs(runs):
+        trained = solve(problem, p, progress)
+    return dataset.assemble(problem, trained, runs, ("auxiliary",), teacher)

@@ -1,0 +1,32 @@
+"""Simulated networks end where the exact limit says (E1), and not where eq 22's symmetric penalty says."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from carryover.agreement import distances
+from carryover.claims import _interval
+from carryover.parameters import parameter
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameters:
+    flow: float = parameter(1e-3, "largest relative distance of the adaptive flow", above=0)
+    descent: float = parameter(1e-2, "largest relative distance of gradient descent", above=0)
+
+
+def check(data, p):
+    """Role: `coefficients` of an experiment solved and simulated. Statistics are in decades of relative distance."""
+    table = distances(data["coefficients"]).to_dataframe()
+    worst = table.groupby(["solver", "seed"])["distance"].max()
+    finetuned = table[table["protocol"] == "finetuning"].groupby(["solver", "seed"])["distance"].median()
+    return _interval.table(
+        [
+            ("flow_exact", f"The adaptive flow ends within {p.flow:g} of the exact limit",
+             np.log10(p.flow / worst["flow"]), 0.0),
+            ("descent_exact", f"Gradient descent ends within {p.descent:g} of the exact limit",
+             np.log10(p.descent / worst["descent"]), 0.0),
+            ("not_symmetric", "Finetuned networks end nearer to the exact limit than the minimiser of eq 22 does",
+             np.log10(finetuned["symmetric"] / finetuned["descent"]), 0.0),
+        ]
+    )  # fmt: skip

@@ -1,0 +1,201 @@
+"""Every plot draws tiny data that the family itself made: a figure whose panels and legends are not empty."""
+
+import importlib
+from functools import cache
+from pathlib import Path
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+import xarray as xr
+
+from carryover import cli, parameters, published
+from carryover.agreement import distances
+from carryover.curves import relu_penalty
+from carryover.errors import UserError
+from carryover.families.diagonal import finetune, pretrain
+from carryover.measures import coefficients, norms, risk, sparsity, trajectory
+from carryover.plotting import _panels as panels
+from collect import collect
+
+ROOT = Path(__file__).resolve().parents[2]
+TABLE = ROOT / "resources/published/feature-reuse-risk.csv"
+TASK = {"dimension": 12, "auxiliary_features": 4}
+COARSE = {"initial_scale": 0.3, "readout_scale": 0.3, "tolerance": 1e-3, "learning_rate": 0.05, "auxiliary_samples": 20}
+SEEDS = [0, 1]
+
+
+def solver(name):
+    return importlib.import_module(f"carryover.families.diagonal.{name}").solve
+
+
+PROTOCOLS = tuple((p, "flow" if p == "multi_task" else "exact") for p in finetune.PROTOCOLS)
+# {experiment: (jobs as (protocol, solver), what they have in common)}
+EXPERIMENTS = {
+    "overlapping": (PROTOCOLS, {"samples": (3, 4, 6, 8), "main_features": (2,), "overlap": (0.0, 0.5, 1.0)}),
+    "nested": (
+        [("single_task", "exact"), ("finetuning", "exact")],
+        {"samples": (3, 6), "main_features": (1, 2), "overlap": (0.0, 1.0), "rescale": (1.0, 0.1)},
+    ),
+    "agreeing": (
+        [(p, s) for p in ("single_task", "finetuning") for s in ("exact", "flow", "descent", "symmetric")],
+        {"samples": (3, 4), "main_features": (2,), "overlap": (0.0, 1.0)},
+    ),
+}
+
+
+@cache
+def shards(experiment):
+    jobs, told = EXPERIMENTS[experiment]
+    pretrained = pretrain.run(pretrain.Parameters(**TASK, samples=20), "toy", SEEDS, solver("exact"))
+    made = []
+    for protocol, name in jobs:
+        p = finetune.Parameters(**TASK, protocol=protocol, solver=name, **told, **COARSE)
+        start = pretrained if protocol in finetune.PRETRAINED else None
+        made.append(finetune.run(p, "toy", SEEDS, solver(name), start))
+    return made
+
+
+@cache
+def measured(experiment, measure):
+    return collect([measure.measure(shard, measure.Parameters()) for shard in shards(experiment)])
+
+
+def near_published(experiment):
+    """Runs of every published cell of an experiment, as if each seed had found the published mean, or nearly."""
+    table = published.diagonal(published.read(TABLE))
+    rows = [row for _, row in table[table["experiment"] == experiment].iterrows() for _ in SEEDS]
+    columns = {name: ("run", np.array([row[name] for row in rows])) for name in published.CELL}
+    means = np.array([row["risk_mean"] for row in rows])
+    factors = np.tile([0.8, 1.3], len(rows) // 2)
+    return xr.Dataset(
+        {"risk_final": ("run", means * factors), "risk_best": ("run", means / factors)},
+        coords={**columns, "seed": ("run", np.tile(SEEDS, len(rows) // 2)), "solver": ("run", ["flow"] * len(rows))},
+    )
+
+
+CURVE = (relu_penalty.compute, relu_penalty.Parameters(points=21))
+RISK, SPARSITY = (measured, "overlapping", risk), (measured, "overlapping", sparsity)
+RESCALED = {"columns": "main_features", "rows": "overlap", "hue": "rescale", "only": ("protocol=single_task",)}
+# {plot: [({role: how its data are made}, parameters, number of panels)]}
+DRAWN = {
+    "relu_penalty": [({"curve": CURVE}, {"quantity": quantity}, 5) for quantity in ("penalty", "exponent")],
+    "risk_curves": [
+        ({"risk": RISK}, {"columns": "overlap"}, 3),
+        ({"risk": RISK}, {"columns": "overlap", "quantity": "risk_best", "only": ("solver=flow",)}, 3),
+        ({"risk": (measured, "nested", risk)}, RESCALED, 4),
+    ],
+    "diagonal_solutions": [
+        (
+            {
+                "norms": (measured, "overlapping", norms),
+                "sparsity": SPARSITY,
+                "rescaled": (measured, "nested", sparsity),
+            },
+            {"samples": 4},
+            11,
+        )
+    ],
+    "solver_agreement": [
+        (
+            {m.__name__.rpartition(".")[2]: (measured, "agreeing", m) for m in (coefficients, trajectory, risk)},
+            {"samples": 4},
+            6,
+        )
+    ],
+    "published_risk": [
+        (
+            {"published": (published.read, TABLE), **{e: (near_published, e) for e in ("overlap", "nested")}},
+            {},
+            4,
+        )
+    ],
+}
+
+
+@pytest.fixture(autouse=True)
+def style():
+    """As figure.py draws: without a screen, in the project's style."""
+    backend = mpl.get_backend()
+    plt.switch_backend("agg")
+    with plt.style.context(ROOT / "config/figures.mplstyle"):
+        yield
+    plt.close("all")
+    plt.switch_backend(backend)
+
+
+def test_every_plot_is_tried():
+    assert set(DRAWN) == set(cli.plugins("plotting"))
+
+
+@pytest.mark.parametrize("name", cli.plugins("plotting"))
+def test_a_plot_has_something_in_every_panel_and_a_legend(name):
+    module = importlib.import_module(f"carryover.plotting.{name}")
+    for roles, told, count in DRAWN[name]:
+        data = {role: make(*what) for role, (make, *what) in roles.items()}
+        p = module.Parameters(**told)
+        parameters.check(p)
+        figure = module.draw(data, p)
+        figure.draw_without_rendering()  # lays it out: too little room is a warning
+        assert isinstance(figure, plt.Figure)
+        assert len(figure.axes) == count
+        for ax in figure.axes:
+            drawn = [line for line in ax.get_lines() if np.isfinite(np.asarray(line.get_ydata(), dtype=float)).any()]
+            assert drawn, ax.get_title()
+        legends = [*figure.legends, *(ax.get_legend() for ax in figure.axes if ax.get_legend())]
+        assert legends
+        for legend in legends:
+            labels = [text.get_text() for text in legend.get_texts()]
+            assert labels
+            assert len(labels) == len(set(labels))
+        assert figure.get_suptitle()
+
+
+def test_where_keeps_the_runs_that_were_asked_for():
+    data = measured("overlapping", risk)
+    kept = panels.where(data, protocol="finetuning", overlap=0.5, samples="4")
+    assert set(kept["protocol"].values) == {"finetuning"}
+    assert set(kept["overlap"].values) == {0.5}
+    assert kept["seed"].values.tolist() == SEEDS
+    assert panels.where(data).identical(data)
+
+
+def test_where_there_are_no_runs_is_said():
+    with pytest.raises(UserError, match=r"^no run has protocol=finetuning, samples=5; see the options of this figure"):
+        panels.where(measured("overlapping", risk), protocol="finetuning", samples=5)
+
+
+def test_values_come_in_the_order_of_the_field():
+    data = measured("overlapping", risk)
+    assert panels.values(data, "protocol") == list(panels.NAMES)
+    assert panels.values(data, "samples") == [3, 4, 6, 8]
+    assert set(panels.NAMES) == set(finetune.PROTOCOLS)
+    assert len(set(panels.colors("protocol", list(panels.NAMES)))) == len(panels.NAMES)
+    assert len(np.unique(panels.colors("samples", [3, 4, 6]), axis=0)) == 3
+
+
+def test_names_are_readable():
+    assert panels.name("protocol", "finetuning") == "PT+FT"
+    assert panels.name("overlap", np.float64(0.5)) == "overlap 0.5"
+    assert panels.name("solver", "exact") == "solver exact"
+
+
+def test_spread_is_the_median_and_the_range():
+    data = xr.Dataset({"risk": ("run", [1.0, 9.0, 2.0, 4.0])}, coords={"samples": ("run", [8, 8, 8, 16])})
+    ax = plt.figure().subplots()
+    line = panels.spread(ax, data, "risk", "samples")
+    np.testing.assert_array_equal(line.get_xydata(), [[8, 2], [16, 4]])
+    (band,) = ax.collections
+    corners = band.get_paths()[0].vertices
+    assert {(8, 1), (8, 9), (16, 4)} == set(map(tuple, corners))
+
+
+def test_distances_are_relative_to_the_exact_limit_of_the_same_run():
+    names = {"protocol": ["finetuning"] * 4, "samples": [4] * 4, "overlap": [1.0] * 4, "seed": [0, 1, 1, 0],
+             "solver": ["exact", "exact", "flow", "flow"]}  # fmt: skip
+    beta = [[3.0, 4.0], [0.0, 2.0], [0.0, 1.0], [3.0, 4.5]]
+    data = xr.Dataset({"coefficients": (("run", "input"), beta)}, coords={k: ("run", v) for k, v in names.items()})
+    found = distances(data)
+    assert found["seed"].values.tolist() == [1, 0]
+    np.testing.assert_allclose(found["distance"], [0.5, 0.1])
