@@ -66,7 +66,8 @@ def main(argv):
         plt.style.use(arguments.style)
         drawn = module.draw(Roles(zip(arguments.roles, map(read, arguments.data), strict=True)), p)
         drawn.draw_without_rendering()  # lays it out, once for all formats
-        drawn.set_layout_engine("none")
+        with plt.rc_context({"figure.constrained_layout.use": False}):
+            drawn.set_layout_engine(None)
         for output in map(Path, arguments.output):
             drawn.savefig(job.path(output), metadata=metadata(output.suffix, job))
 

@@ -3,7 +3,7 @@
 import numpy as np
 import xarray as xr
 
-MATCHED = ("protocol", "samples", "overlap", "seed")
+MATCHED = ("protocol", "samples", "main_features", "overlap", "rescale", "seed")
 
 
 def distances(coefficients):

@@ -6,7 +6,7 @@ import pkgutil
 import sys
 from pathlib import Path
 
-from carryover.errors import UserError
+from carryover.errors import UserError, sentence
 
 
 def run(main):
@@ -14,7 +14,7 @@ def run(main):
     try:
         main(sys.argv[1:])
     except UserError as error:
-        sys.exit(f"{Path(sys.argv[0]).stem}: {str(error).rstrip('.')}.")
+        sys.exit(f"{Path(sys.argv[0]).stem}: {sentence(error)}")
 
 
 def plugins(kind):

@@ -3,3 +3,9 @@
 
 class UserError(ValueError):
     """Something a user can mend: its message is one sentence that names the key, flag, file or run."""
+
+
+def sentence(error):
+    """The message with its full stop."""
+    text = str(error)
+    return text if text.endswith((".", ".)")) else f"{text}."

@@ -10,8 +10,8 @@ import yaml
 
 from carryover import configuration
 from carryover.digest import closure_files
-from carryover.errors import UserError
-from carryover.sweep import Sweep
+from carryover.errors import UserError, sentence
+from carryover.sweep import MADE_OF_DATA, Sweep
 
 METADATA = Path(".snakemake/metadata")
 
@@ -22,23 +22,26 @@ def sweep(config, root):
         schema = yaml.safe_load((root / "config/schema.yaml").read_text())
         configuration.validate(config, schema)
         results = config.get("pathvars", {}).get("results", "results")
-        _writable(Path(results))
+        _check_writable(Path(results), [*config.get("experiments", {}), *configuration.RESERVED])
         made = Sweep(config, schema, root / "scripts", results)
+        made.check()
         for line in differences(made):
             print(f"carryover: {line}", file=sys.stderr)
         return made
     except UserError as error:
-        sys.exit(f"carryover: {error}")
+        sys.exit(f"carryover: {sentence(error)}")
 
 
-def _writable(results):
-    try:
-        results.mkdir(parents=True, exist_ok=True)
-        probe = results / ".writable"
-        probe.touch()
-        probe.unlink()
-    except OSError as error:
-        raise UserError(f"cannot write into the results folder {results} ({error.strerror}).") from None
+def _check_writable(results, names):
+    """Make the results folder, and try to write there and into the folders of these names that it has."""
+    for folder in (results, *(results / name for name in names if (results / name).exists())):
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            probe = folder / ".writable"
+            probe.touch()
+            probe.unlink(missing_ok=True)  # another Snakemake may look at the same moment
+        except OSError as error:
+            raise UserError(f"cannot write into the results folder {folder} ({error.strerror}).") from None
 
 
 def differences(made):
@@ -68,11 +71,15 @@ def _record(output):
 def _has_metadata(output):
     """Whether Snakemake keeps metadata of a file: filed under the path in base64, cut where names get too long."""
     name = urlsafe_b64encode(output.encode()).decode()
-    return (METADATA / name).exists() or (METADATA / f"@{name[:254]}").exists()
+    pieces = [name[i : i + 254] for i in range(0, len(name), 254)]
+    return METADATA.joinpath(*(f"@{piece}" for piece in pieces[:-1]), pieces[-1]).exists()
 
 
 def _changes(made, rule, wildcards, record):
-    then, now = _by_name(record["command"][1:]), _by_name(made.flags(rule)(wildcards))
+    then, now = _by_name(record["command"][1:]), _by_name(_words(made, rule, wildcards))
+    before, after = then.pop("", ""), now.pop("", "")
+    if before != after:
+        yield "it was made of other shards" if rule == "collect" else f"{before}, now {after}"
     for name in sorted(then.keys() | now.keys()):
         if name in now and name not in then:
             yield f"{name} was not given, now {now[name]}"
@@ -86,8 +93,16 @@ def _changes(made, rule, wildcards, record):
             yield f"scripts/{file} has changed"
 
 
-# Flags that the rules add to those of the configuration.
-GIVEN_BY_RULES = ("", "wildcards", "output", "pretrained", "finetuned", "data", "style")
+# Flags that the rules add, and that follow from the path of the output.
+GIVEN_BY_RULES = ("wildcards", "output", "pretrained", "finetuned", "style")
+
+
+def _words(made, rule, wildcards):
+    """The command line of a job but for GIVEN_BY_RULES."""
+    if rule == "collect":
+        return made.shards(made.results + "/{experiment}/measure/{measure}/{point}/{block}.nc")(wildcards)
+    data = ["--data", *made.data(rule)(wildcards)] if rule in MADE_OF_DATA else []
+    return [*made.flags(rule)(wildcards), *data]
 
 
 def _by_name(words):

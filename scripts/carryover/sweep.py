@@ -5,7 +5,9 @@ A *point* of a stage is one job's worth of the sweep: the values of the axes tha
 spelled in its path (`protocol~finetuning_solver~exact`, axes sorted). A *shard* is a point and a block of seeds.
 """
 
+import re
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import product
 from pathlib import Path
 
@@ -20,6 +22,11 @@ MADE_OF_DATA = {"figure": ("figures", "plot", "plotting"), "claim": ("claims", "
 
 class SweepError(UserError):
     """The configuration asks for something contradictory; the message is one sentence naming the key."""
+
+
+def recorded(files):
+    """Results, each with its record."""
+    return [path for file in files for path in (file, f"{file}.json")]
 
 
 class Wildcards(dict):
@@ -45,8 +52,8 @@ class Point:
 class Sweep:
     def __init__(self, config, schema, scripts, results="results"):
         self.config, self.schema, self.scripts, self.results = config, schema, Path(scripts), results
-        self._points = {}
-        for experiment, stage in product(config["experiments"], STAGES):  # in order: a stage looks up the one before
+        self._points, self._digest = {}, cache(closure_digest)  # many jobs have the same code
+        for experiment, stage in product(config.get("experiments", {}), STAGES):  # a stage looks up the one before
             self._points[experiment, stage] = self._find_points(experiment, stage)
 
     # What there is to make.
@@ -62,20 +69,22 @@ class Sweep:
         return {b: list(range(size * b, min(size * (b + 1), seeds))) for b in range(-(-seeds // size))}
 
     def collected(self):
-        """Every dataset that stands for a whole experiment or theory curve."""
-        experiments = self.config["experiments"].items()
+        """Every dataset that stands for a whole experiment or theory curve, with its record."""
+        experiments = self.config.get("experiments", {}).items()
         measured = [f"{self.results}/{e}/{m}.nc" for e, spec in experiments for m in spec.get("measures", {})]
-        return measured + [f"{self.results}/theory/{curve}.nc" for curve in self.config.get("curves", {})]
+        return recorded(measured + [f"{self.results}/theory/{curve}.nc" for curve in self.config.get("curves", {})])
 
     def figures(self):
-        return [f"{self.results}/figures/{name}.png" for name in self.config.get("figures", {})]
+        """Every figure in every format, with its records."""
+        names = self.config.get("figures", {})
+        return recorded(f"{self.results}/figures/{name}.{suffix}" for name in names for suffix in ("png", "svg", "pdf"))
 
     def claims(self):
-        return [f"{self.results}/claims/{name}.nc" for name in self.config.get("claims", {})]
+        return recorded(f"{self.results}/claims/{name}.nc" for name in self.config.get("claims", {}))
 
     def jobs(self):
-        """(rule, wildcards, output) of every job whose command line is read off the configuration."""
-        for experiment, spec in self.config["experiments"].items():
+        """(rule, wildcards, output) of every job."""
+        for experiment, spec in self.config.get("experiments", {}).items():
             for stage in STAGES:
                 for point, block in product(self.points(experiment, stage), self.blocks(experiment)):
                     wildcards = Wildcards(experiment=experiment, point=point, block=block)
@@ -83,13 +92,40 @@ class Sweep:
                     for measure in spec.get("measures", {}) if stage == STAGES[-1] else ():
                         output = f"{self.results}/{experiment}/measure/{measure}/{point}/{block}.nc"
                         yield "measure", Wildcards(**wildcards, measure=measure), output
+            for measure in spec.get("measures", {}):
+                wildcards = Wildcards(experiment=experiment, measure=measure)
+                yield "collect", wildcards, f"{self.results}/{experiment}/{measure}.nc"
         for curve in self.config.get("curves", {}):
             yield "curve", Wildcards(curve=curve), f"{self.results}/theory/{curve}.nc"
         for rule, output in (("claim", "claims/{}.nc"), ("figure", "figures/{}.png")):
             for name in self.config.get(MADE_OF_DATA[rule][0], {}):
                 yield rule, Wildcards({rule: name}), f"{self.results}/{output.format(name)}"
 
-    # Functions of wildcards, for the rules.
+    def check(self):
+        """Raise UserError for code that cannot be parsed and data that no job makes: Snakemake would show a stack."""
+        made = [*self.collected(), *self.claims()]
+        known = [path.removeprefix(f"{self.results}/").removesuffix(".nc") for path in made if path.endswith(".nc")]
+        for rule, wildcards, _ in self.jobs():
+            self.code(rule)(wildcards)
+            for path in self.data(rule)(wildcards) if rule in MADE_OF_DATA else ():
+                if path not in made and not Path(path).is_file():
+                    where = f"{MADE_OF_DATA[rule][0]}.{wildcards[rule]}.data"
+                    raise SweepError(f"{where}: {path} is neither a file nor made here; known are {', '.join(known)}.")
+
+    # For the rules: what wildcards can be, and functions of them.
+
+    def constraints(self):
+        """{wildcard: regular expression} of what there is, so that a path that no job makes fits no rule."""
+        experiments = self.config.get("experiments", {})
+        names = {
+            "experiment": experiments,
+            "measure": {measure for spec in experiments.values() for measure in spec.get("measures", {})},
+            "point": {point for points in self._points.values() for point in points},
+            "block": {block for experiment in experiments for block in self.blocks(experiment)},
+            "curve": self.config.get("curves", {}),
+            **{rule: self.config.get(section, {}) for rule, (section, *_) in MADE_OF_DATA.items()},
+        }
+        return {name: "|".join(re.escape(str(v)) for v in sorted(values)) or "(?!)" for name, values in names.items()}
 
     def shards(self, pattern, stage="finetune"):
         """Every shard of one experiment's stage."""
@@ -132,6 +168,8 @@ class Sweep:
                 return [wildcards.measure, *as_flags(section[wildcards.measure] or {})]
             if stage == "curve":
                 return [wildcards.curve, *as_flags(self.config["curves"][wildcards.curve] or {})]
+            if stage == "collect":
+                return []
             plugin, section = self._entry(stage, wildcards)
             return [plugin, *as_flags({"roles": list(section["data"]), **section.get("options", {})})]
 
@@ -139,7 +177,7 @@ class Sweep:
 
     def code(self, stage):
         """Digest of the job's script and plug-ins with everything of ours that they import."""
-        return lambda wildcards: closure_digest(self.scripts, *self.modules(stage, wildcards))
+        return lambda wildcards: self._digest(self.scripts, *self.modules(stage, wildcards))
 
     def modules(self, stage, wildcards):
         """The script and the plug-ins that a job names; what they import is found from there."""
@@ -187,22 +225,25 @@ class Sweep:
         if stage not in spec:
             return {}
         where = f"experiments.{experiment}.{stage}"
-        common = {k: v for k, v in (spec[stage] or {}).items() if k != "grids"}
+        section = spec[stage] or {}
+        common = {k: v for k, v in section.items() if k != "grids"}
         points, read = {}, set()
-        for grid in (spec[stage] or {}).get("grids", {"": {}}).values():
-            for point in self._grid(experiment, stage, {**spec.get("task", {}), **common, **grid}):
-                if point.name in points:
-                    raise SweepError(
-                        f"{where}: two grids ask for {point.name}; let one of them differ or leave it out."
-                    )
-                points[point.name] = point
-                read |= set(point.values)
-        given = set(common).union(*(spec[stage] or {}).get("grids", {}).values())
-        for unread in sorted(given - read):
-            when = self._fragment(spec["family"], stage)["properties"][unread].get("when", {})
-            rule = " and ".join(f"{axis} is {' or '.join(map(str, values))}" for axis, values in when.items())
-            raise SweepError(f"{where}.{unread} is read only where {rule}, which no job of this experiment is.")
+        for name, grid in section.get("grids", {"": {}}).items():
+            own = {p.name: p for p in self._grid(experiment, stage, {**spec.get("task", {}), **common, **grid})}
+            for twice in own.keys() & points.keys():
+                raise SweepError(f"{where}: two grids ask for {twice}; let one of them differ or leave it out.")
+            read_here = set().union(*(point.values for point in own.values()))
+            self._refuse_unread(experiment, stage, f"{where}.grids.{name}", grid.keys() - read_here)
+            points, read = points | own, read | read_here
+        self._refuse_unread(experiment, stage, where, common.keys() - read)
         return points
+
+    def _refuse_unread(self, experiment, stage, where, unread):
+        kinds = self._fragment(self.config["experiments"][experiment]["family"], stage)["properties"]
+        for name in sorted(unread):
+            when = kinds[name].get("when", {})
+            rule = " and ".join(f"{axis} is {' or '.join(map(str, values))}" for axis, values in when.items())
+            raise SweepError(f"{where}.{name} is read only where {rule}, which no job of this section is.")
 
     def _fragment(self, family, stage):
         return self.schema["$defs"][f"{family}.{stage}"]

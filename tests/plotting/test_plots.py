@@ -192,10 +192,21 @@ def test_spread_is_the_median_and_the_range():
 
 
 def test_distances_are_relative_to_the_exact_limit_of_the_same_run():
-    names = {"protocol": ["finetuning"] * 4, "samples": [4] * 4, "overlap": [1.0] * 4, "seed": [0, 1, 1, 0],
+    names = {"protocol": ["finetuning"] * 4, "samples": [4] * 4, "overlap": [1.0] * 4,
+             "main_features": [2] * 4, "rescale": [1.0] * 4, "seed": [0, 1, 1, 0],
              "solver": ["exact", "exact", "flow", "flow"]}  # fmt: skip
     beta = [[3.0, 4.0], [0.0, 2.0], [0.0, 1.0], [3.0, 4.5]]
     data = xr.Dataset({"coefficients": (("run", "input"), beta)}, coords={k: ("run", v) for k, v in names.items()})
     found = distances(data)
     assert found["seed"].values.tolist() == [1, 0]
     np.testing.assert_allclose(found["distance"], [0.5, 0.1])
+
+
+def test_conditions_that_make_no_sense_are_named():
+    data = xr.Dataset({"risk": ("run", [1.0])}, coords={"rescale": ("run", [1.0])})
+    with pytest.raises(UserError, match="rescale is no condition"):
+        panels.conditions(("rescale",))
+    with pytest.raises(UserError, match="rescale=much names no value"):
+        panels.where(data, rescale="much")
+    with pytest.raises(UserError, match="no coordinate size; they have rescale"):
+        panels.where(data, size="2")

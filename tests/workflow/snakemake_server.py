@@ -1,14 +1,17 @@
 """Run Snakemake once per line of standard input, each time in a fork of this process, which has imported it already.
 
-A line is JSON, {"folder", "arguments", "output"}; standard output and error go to the file `output`. Answers with the
-exit code, one per line. It saves the seconds that Snakemake's own imports cost each time, and nothing else.
+A line is JSON, {"folder", "arguments", "output"}; standard output and error go to the file `output`. Answers with two
+lines: the process, which leads a group of its own, and in the end its exit code. This saves the seconds that
+Snakemake's own imports cost each time, and nothing else.
 """
 
 import json
 import os
 import sys
 
-import jsonschema  # noqa: F401  (our Snakefile asks for it)
+import jsonschema  # noqa: F401  (by our Snakefile; the others by Snakemake, late)
+import pandas  # noqa: F401
+import smart_open  # noqa: F401
 import snakemake.cli
 
 
@@ -19,12 +22,14 @@ def main():
         child = os.fork()
         if not child:
             return run(**order)
+        print(child, flush=True)
         print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
     return None
 
 
 def run(folder, arguments, output):
     """Never returns: Snakemake exits."""
+    os.setpgid(0, 0)
     target = os.open(output, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     for stream in (1, 2):
         os.dup2(target, stream)

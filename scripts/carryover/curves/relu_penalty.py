@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import xarray as xr
 
+from carryover.errors import UserError
 from carryover.parameters import parameter
 from carryover.theory.penalty import relu_penalty, relu_penalty_exponent
 
@@ -33,12 +34,12 @@ def compute(p: Parameters) -> xr.Dataset:
 
     Equation 11 of the paper; the pretrained input weights have the norm √auxiliary_magnitude (section 1.2). The
     exponent is NaN where the penalty is 0 (correlation 1, magnitude = readout · √auxiliary_magnitude).
-    Raises ValueError where `largest_magnitude` does not exceed `smallest_magnitude`, or a value is out of its range.
+    Raises UserError where `largest_magnitude` does not exceed `smallest_magnitude`, or a value is out of its range.
     """
     if p.largest_magnitude <= p.smallest_magnitude:
-        raise ValueError(f"largest_magnitude must exceed smallest_magnitude, which is {p.smallest_magnitude}")
+        raise UserError(f"largest_magnitude must exceed smallest_magnitude, which is {p.smallest_magnitude}")
     if min(p.auxiliary_magnitude) < 0:
-        raise ValueError("auxiliary_magnitude must not be negative: its square root is the norm of the input weights")
+        raise UserError("auxiliary_magnitude must not be negative: its square root is the norm of the input weights")
     correlation, auxiliary = np.array(p.correlation, float), np.array(p.auxiliary_magnitude, float)
     magnitude = np.geomspace(p.smallest_magnitude, p.largest_magnitude, p.points)
     unit = (magnitude, np.sqrt(auxiliary)[:, None], correlation[:, None, None], p.readout)

@@ -38,11 +38,25 @@ def where(data, **chosen):
     """The runs of a dataset at which coordinates have the given values; UserError where there are none."""
     keep = np.ones(data.sizes["run"], dtype=bool)
     for coordinate, value in chosen.items():
-        keep &= data[coordinate].values == type(data[coordinate].values[0])(value)
+        if coordinate not in data.coords:
+            raise UserError(f"runs have no coordinate {coordinate}; they have {', '.join(sorted(data.coords))}.")
+        found = data[coordinate].values
+        try:
+            keep &= found == type(found[0])(value)
+        except ValueError:
+            raise UserError(f"{coordinate}={value} names no value of {coordinate}, which is a number.") from None
     if not keep.any():
         asked = ", ".join(f"{k}={v}" for k, v in chosen.items())
         raise UserError(f"no run has {asked}; see the options of this figure in the configuration.")
     return data.isel(run=keep)
+
+
+def conditions(words):
+    """{'rescale': '1.0'} from ('rescale=1.0',); UserError where a word is no condition."""
+    pairs = [word.partition("=") for word in words]
+    if wrong := [name for name, equals, _ in pairs if not equals]:
+        raise UserError(f"{wrong[0]} is no condition; write coordinate=value.")
+    return {name: value for name, _, value in pairs}
 
 
 def values(data, coordinate):

@@ -20,7 +20,7 @@ class Parameters:
 
 
 def draw(data, p):
-    risk = panels.where(data["risk"], **dict(condition.split("=") for condition in p.only))
+    risk = panels.where(data["risk"], **panels.conditions(p.only))
     columns, hues = panels.values(risk, p.columns), panels.values(risk, p.hue)
     rows = panels.values(risk, p.rows) if p.rows else [None]
     size = (2.1 * len(columns) + 0.9, 2.0 * len(rows) + 1.1)

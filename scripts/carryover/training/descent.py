@@ -82,7 +82,9 @@ def _update(ensemble: Ensemble, push: torch.Tensor) -> None:
 def _raise_if_diverged(ensemble: Ensemble, loss: torch.Tensor, limit: torch.Tensor, learning_rate: float) -> None:
     gone = ~(loss <= limit)  # also catches NaN
     if gone.any():
-        raise Divergence(ensemble.runs[gone].tolist(), f"gradient descent with learning rate {learning_rate:g} diverged")
+        raise Divergence(
+            ensemble.runs[gone].tolist(), f"gradient descent with learning rate {learning_rate:g} diverged"
+        )
 
 
 class _Book:

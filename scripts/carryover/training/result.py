@@ -11,7 +11,6 @@ import numpy as np
 from carryover.errors import UserError
 from carryover.networks.diagonal import Weights
 
-
 _SPELLED = 3  # runs that a sentence spells out
 
 

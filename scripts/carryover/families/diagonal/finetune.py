@@ -33,7 +33,7 @@ class Parameters(task.Parameters):
     main_features: tuple[int, ...] = parameter((40,), "active dimensions of the main task", minimum=1)
     main_norm: str = parameter("l2", "its coefficients are ±1/√k (l2) or ±1/k (l1)", choices=("l1", "l2"))
     overlap: tuple[float, ...] = parameter((1.0,), "fraction of them that are auxiliary ones", minimum=0, maximum=1)
-    rescale: tuple[float, ...] = parameter((1.0,), "factors on the first layer before training", above=0,
+    rescale: tuple[float, ...] = parameter((1.0,), "factors on the weights before training", above=0,
                                            when={"protocol": ("single_task", "finetuning")})  # fmt: skip
     rescaled: str = parameter("both", "layers that the factors multiply: the first one, or both, after the readout's "
                               "reset; the published risks are those of both", choices=("first", "both"),

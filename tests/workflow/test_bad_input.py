@@ -1,0 +1,202 @@
+"""Bad input ends with one clear sentence and an exit code, nothing half-written and no stack trace."""
+
+import os
+import shutil
+
+import pytest
+import xarray as xr
+from small_project import DESCENT, EXACT, TINY, Project
+
+pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("workflow")]
+
+FINETUNE = ("experiments", "tiny", "finetune")
+SOLVED, SIMULATED = (*FINETUNE, "grids", "solved"), (*FINETUNE, "grids", "simulated")
+REMOVE = object()
+
+
+@pytest.fixture(scope="module")
+def unmade(server, tmp_path_factory):
+    """A project of which nothing is made, for configurations that stop before any job."""
+    return Project.new(tmp_path_factory.mktemp("unmade") / "project", server)
+
+
+def changed(*path_and_value):
+    """The small configuration with one value changed, added or removed."""
+    *path, key, value = path_and_value
+
+    def rebuilt(node, path):
+        if path:
+            return {**node, path[0]: rebuilt(node.get(path[0], {}), path[1:])}
+        rest = {k: v for k, v in node.items() if k != key}
+        return rest if value is REMOVE else {**rest, key: value}
+
+    return rebuilt(TINY, path)
+
+
+REFUSED = {
+    "unknown key": (
+        (*FINETUNE, "sampels", 3),
+        "configuration: experiments.tiny.finetune: unknown key sampels; allowed here: protocol, solver, samples, ",
+    ),
+    "wrong type": (
+        ("experiments", "tiny", "seeds", "three"),
+        "configuration: experiments.tiny.seeds: 'three' is not allowed; it must be a whole number ≥ 1.",
+    ),
+    "out of range": (
+        (*FINETUNE, "overlap", [0.0, 1.5]),
+        "configuration: experiments.tiny.finetune.overlap: [0.0, 1.5] is not allowed; it must be a number ≥ 0 and ",
+    ),
+    "number that YAML reads as text": (
+        (*SIMULATED, "learning_rate", "1e-3"),
+        "configuration: experiments.tiny.finetune.grids.simulated.learning_rate: '1e-3' is not allowed; it must be a "
+        "number > 0. (YAML reads 1e-3 as text: write 1.0e-3.)",
+    ),
+    "unknown family": (
+        ("experiments", "tiny", "family", "diagnal"),
+        "configuration: experiments.tiny.family: 'diagnal' is not allowed; it must be one of diagonal",
+    ),
+    "unknown measure": (
+        ("experiments", "tiny", "measures", "riks", {}),
+        "configuration: experiments.tiny.measures: unknown key riks; allowed here: coefficients, norms, risk, ",
+    ),
+    "two grids that ask for one job": (
+        (*FINETUNE, "grids", "again", {"protocol": "single_task", "solver": "descent"}),
+        "experiments.tiny.finetune: two grids ask for protocol~single_task_solver~descent; ",
+    ),
+    "a key that nothing reads": (
+        (*SOLVED, "learning_rate", 0.1),
+        "experiments.tiny.finetune.grids.solved.learning_rate is read only where solver is descent, which no job ",
+    ),
+    "nothing to start from": (
+        ("experiments", "tiny", "pretrain", REMOVE),
+        "experiments.tiny: finetune with protocol finetuning, solver exact starts from pretraining: add `pretrain:`.",
+    ),
+    "a figure of data that nobody makes": (
+        ("figures", "tiny_risk", "data", {"risk": "tiny/norms"}),
+        "figures.tiny_risk.data: results/tiny/norms.nc is neither a file nor made here; known are tiny/risk, ",
+    ),
+}
+
+
+def refusal(project, *arguments):
+    """The one line that is printed beside Snakemake's notes on where its settings come from."""
+    done = project.snakemake("--dry-run", *arguments)
+    assert done.code == 1
+    lines = [line for line in done.text.splitlines() if line and not line.startswith(("Using workflow", "Config file"))]
+    assert len(lines) == 1, done.text
+    assert lines[0].startswith("carryover: ")
+    assert lines[0].endswith((".", ".)"))
+    return lines[0].removeprefix("carryover: ")
+
+
+@pytest.mark.parametrize(("change", "sentence"), REFUSED.values(), ids=REFUSED)
+def test_a_wrong_configuration_stops_before_any_job(unmade, change, sentence):
+    unmade.configure(changed(*change))
+    assert refusal(unmade).startswith(sentence)
+
+
+def test_an_overlay_is_merged_and_checked(project):
+    overlay = project.folder / "overlay.yaml"
+    overlay.write_text("experiments: {tiny: {finetune: {grids: {simulated: {learning_rate: 0.03}}}}}\n")
+    assert project.would_run("--configfile", "overlay.yaml")["finetune"] == 1  # all else is as it was
+    overlay.write_text("pathvars: {results: results/other}\nexperiments: {tiny: {seeds: 3}}\n")
+    shards = {"pretrain": 2, "finetune": 4, "measure": 8}
+    assert project.would_run("--configfile", "overlay.yaml") == {**shards, "collect": 2, "curve": 1, "figure": 2}
+    overlay.write_text("experiments: {tiny: {finetune: {grids: {simulated: {rate: 0.03}}}}}\n")
+    said = refusal(project, "--configfile", "overlay.yaml")
+    assert said.startswith("configuration: experiments.tiny.finetune.grids.simulated: unknown key rate; ")
+
+
+def test_code_that_cannot_be_parsed_is_named_with_its_line(unmade):
+    unmade.configure(TINY)
+    file = unmade.folder / "scripts/carryover/measures/risk.py"
+    text = file.read_text()
+    file.write_text(f"def measure(:\n{text}")
+    assert refusal(unmade) == "scripts/carryover/measures/risk.py, line 1: invalid syntax."
+    file.write_text(text)
+
+
+@pytest.mark.parametrize("folder", ["results", "results/tiny"])
+def test_a_results_folder_that_cannot_be_written_is_named(unmade, folder):
+    unmade.configure(TINY)
+    path = unmade.folder / folder
+    shutil.rmtree(unmade.folder / "results", ignore_errors=True)
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("a file")
+    assert refusal(unmade) == f"cannot write into the results folder {folder} (File exists)."
+    path.unlink()
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root may write anywhere")
+def test_a_results_folder_without_permission_is_named(unmade):
+    unmade.configure(TINY)
+    results = unmade.folder / "results"
+    results.mkdir(exist_ok=True)
+    results.chmod(0o500)
+    assert refusal(unmade) == "cannot write into the results folder results (Permission denied)."
+    results.chmod(0o700)
+
+
+@pytest.mark.parametrize("path", ["figures/nothing.png", "tiny/nothing.nc", "tiny/finetune/solver~nothing/0.nc"])
+def test_a_target_that_nothing_makes_is_named(project, path):
+    done = project.snakemake("--dry-run", f"results/{path}")
+    assert done.code == 1
+    assert f"No rule to produce results/{path}" in done.text
+    assert "Traceback" not in done.text
+
+
+def failure(project, *targets):
+    """What is printed when the jobs of the targets fail; they leave nothing, not even what was there before."""
+    done = project.snakemake(*targets)
+    assert done.code == 1
+    assert "Traceback" not in done.text
+    for target in targets:
+        assert not (project.folder / target).exists()
+        assert not (project.folder / f"{target}.json").exists()
+    assert not project.litter()
+    return done.text
+
+
+IMPOSSIBLE = {
+    "more features than room": (
+        (*FINETUNE, "main_features", 12),
+        EXACT,
+        "\nfinetune: 12 new features do not fit into the 9 dimensions that the auxiliary task leaves of 12.\n",
+    ),
+    "overlap that is no whole number": (
+        (*FINETUNE, "overlap", 0.25),
+        EXACT,
+        "\nfinetune: overlap 0.25 of 2 main features is 0.5, no whole number.\n",
+    ),
+    "divergent learning rate": (
+        (*SIMULATED, "learning_rate", 1.0e6),
+        DESCENT,
+        "\nfinetune: gradient descent with learning rate 1e+06 diverged in 4 runs: "
+        "seed 0, main_features 2, overlap 0.0, rescale 1.0, samples 4, protocol single_task, solver descent; seed 0, ",
+    ),
+}
+
+
+@pytest.mark.parametrize(("change", "target", "sentence"), IMPOSSIBLE.values(), ids=IMPOSSIBLE)
+def test_an_impossible_job_says_why(project, change, target, sentence):
+    project.configure(changed(*change))
+    assert sentence in failure(project, target)
+
+
+def test_damaged_and_foreign_files_between_stages_are_named(project):
+    os.truncate(project.folder / DESCENT, 5000)
+    xr.Dataset({"a": ("x", [1.0, 2.0])}).to_netcdf(project.folder / EXACT, engine="netcdf4")
+    targets = [path.replace("finetune/", "measure/risk/") for path in (DESCENT, EXACT)]
+    said = failure(project, *targets)
+    assert f"\nmeasure: {DESCENT} is not netCDF, or truncated or damaged: delete it and run again (" in said
+    assert f"\nmeasure: {EXACT} was not written by Carryover (it has no attribute carryover_format): delete it" in said
+    for path in (DESCENT, EXACT):
+        (project.folder / path).unlink()
+    assert project.would_run(*targets) == {"finetune": 2, "measure": 2}
+
+
+def test_a_missing_file_is_named_when_a_script_runs_by_hand(project):
+    done = project.run_script("scripts/measure.py", "risk", "--finetuned", "results/nowhere.nc", "--output", "x.nc")
+    assert done.returncode == 1
+    assert done.stderr == "measure: results/nowhere.nc is missing: run the step that makes it.\n"
+    assert not list(project.folder.glob("*x.nc*"))

@@ -1,0 +1,79 @@
+"""Kill anything at any time and run again: the result is the same as if nothing had happened."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from small_project import DESCENT, ENVIRONMENT, EXACT
+
+pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("workflow")]
+
+
+def process_at_work(project, output):
+    """Wait until a job is in the middle of making `output`: the process that its temporary file is named after."""
+    pattern = f".{(project.folder / output).stem}.tmp*"
+    for _ in range(20_000):
+        for temporary in (project.folder / output).parent.glob(pattern):
+            return int(temporary.name.removeprefix(pattern[:-1]).removesuffix(".nc"))
+        time.sleep(0.003)
+    raise AssertionError(f"{output} was never begun")
+
+
+def without(project, output):
+    for path in (project.folder / output, project.folder / f"{output}.json"):
+        path.unlink()
+
+
+def make(project, *targets):
+    """The Makefile's own commands, in the environment that the tests run in."""
+    command = ["make", "--old-file", ".venv/.ready", *targets]
+    return subprocess.run(command, cwd=project.folder, env=ENVIRONMENT, capture_output=True, text=True, timeout=120)
+
+
+def test_a_killed_job_leaves_nothing_and_runs_again(project, finished):
+    without(project, EXACT)
+    project.start(EXACT)
+    os.kill(process_at_work(project, EXACT), signal.SIGKILL)
+    done = project.end()
+    assert done.code == 1
+    assert "Traceback" not in done.text
+    assert not (project.folder / EXACT).exists()
+    project.make(EXACT)
+    assert project.results() == finished.results()
+    assert not project.litter()
+    assert project.would_run() == {}
+
+
+def test_after_snakemake_is_killed_make_names_the_lock_and_results_are_the_same(project, finished):
+    without(project, DESCENT)
+    group = project.start(DESCENT)
+    job = process_at_work(project, DESCENT)
+    os.killpg(group, signal.SIGKILL)
+    os.kill(job, signal.SIGKILL)
+    assert project.end().code == -signal.SIGKILL
+    (project.folder / DESCENT).write_bytes(b"half")  # the worst that any program could have left
+
+    (project.folder / ".venv").symlink_to(sys.prefix)
+    refused = make(project)
+    assert refused.returncode == 2
+    said = refused.stdout.splitlines()
+    assert said[0].startswith("carryover: .snakemake/locks is held by another run, or by one that was killed; ")
+    assert said[0].endswith("clear it with: make unlock")
+    unlocked = make(project, "unlock")
+    assert unlocked.returncode == 0, unlocked.stderr
+
+    project.make(DESCENT)
+    assert project.results() == finished.results()
+    assert not project.litter()
+    assert project.would_run() == {}
+
+
+def test_results_are_the_same_bytes_elsewhere_and_on_another_number_of_cores(fresh, finished):
+    fresh.make(cores=1)
+    made, known = fresh.results(), finished.results()
+    assert made.keys() == known.keys()
+    assert {path.rpartition(".")[2] for path in known} == {"nc", "png", "svg", "pdf"}
+    assert [path for path in known if made[path] != known[path]] == []

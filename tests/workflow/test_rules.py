@@ -1,0 +1,119 @@
+"""Rules have every section and no logic, and name environments that have what their jobs import."""
+
+import ast
+import re
+import sys
+
+import pytest
+import yaml
+from small_project import ROOT
+
+from carryover import cli, digest
+
+SCRIPTS = ROOT / "scripts"
+SECTIONS = ("input", "output", "log", "benchmark", "conda", "threads", "resources", "params", "shell")
+# Rules that need nothing made before.
+ROOTS = ("pretrain", "curve")
+# Plug-ins that the script of a rule may load.
+PLUGINS = {
+    "pretrain": ("families",),
+    "finetune": ("families",),
+    "measure": ("measures",),
+    "curve": ("curves",),
+    "claim": ("claims",),
+    "figure": ("plotting",),
+}
+# What is called otherwise by conda than by Python, and what is needed without an import of ours: xarray writes with it.
+CONDA = {"torch": "pytorch", "sklearn": "scikit-learn", "netCDF4": "netcdf4", "yaml": "pyyaml"}
+UNSEEN = {"python", "netcdf4"}
+
+
+def rules():
+    """{rule: {section: its text}} of all rules but `all`."""
+    text = "\n".join(path.read_text() for path in sorted(ROOT.glob("rules/*.smk")))
+    found = {}
+    for name, body in re.findall(r"^rule (\w+):\n((?:(?: .*)?\n)+)", text + "\n", re.MULTILINE):
+        parts = re.split(r"^    (\w+):", body, flags=re.MULTILINE)
+        found[name] = {key: value.strip() for key, value in zip(parts[1::2], parts[2::2], strict=True)}
+    return found
+
+
+RULES = rules()
+
+
+def imports(rule):
+    """Top-level packages that the script and any plug-in of a rule import, our own and the standard library's aside."""
+    names = [rule]
+    for kind in PLUGINS.get(rule, ()):
+        folder = SCRIPTS / "carryover" / kind
+        for plugin in cli.plugins(kind):
+            inside = sorted((folder / plugin).glob("*.py")) or [folder / f"{plugin}.py"]
+            names += [".".join(file.relative_to(SCRIPTS).with_suffix("").parts) for file in inside]
+    names = [name.removesuffix(".__init__") for name in names]
+    found = set()
+    for file in digest.closure_files(SCRIPTS, *names):
+        for node in ast.walk(ast.parse((SCRIPTS / file).read_text())):
+            if isinstance(node, ast.Import):
+                found |= {alias.name.partition(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom):
+                found.add(node.module.partition(".")[0])
+    return found - sys.stdlib_module_names - {"carryover"}
+
+
+def environment(file):
+    listed = yaml.safe_load((ROOT / "envs" / file).read_text())["dependencies"]
+    return {re.split(r"[=<>! ]", entry)[0] for entry in listed}
+
+
+def test_every_script_but_schema_has_its_rule():
+    assert {path.stem for path in SCRIPTS.glob("*.py")} - {"schema"} == set(RULES)
+    assert {path.stem for path in ROOT.glob("rules/*.smk")} - {"common"} == set(RULES)
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_a_rule_has_every_section(rule):
+    assert [key for key in SECTIONS if key not in RULES[rule]] == (["input"] if rule in ROOTS else [])
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_inputs_and_outputs_are_named_and_results_have_records(rule):
+    for section in ("input", "output", "params", "resources"):
+        lines = RULES[rule].get(section, "").splitlines()
+        top = [line for line in lines if line and (not line.startswith(" ") or re.match(r" {8}[^ )]", line))]
+        assert all(re.match(r" *\w+=", line) for line in top), (section, top)
+    assert re.search(r"\brecords?=", RULES[rule]["output"])
+    assert "code=sweep.code(" in RULES[rule]["params"]
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_a_rule_runs_its_script_with_visible_flags_into_its_log(rule):
+    shell = " ".join(re.findall(r'"(.*?)"', RULES[rule]["shell"]))
+    assert shell.startswith(f"python scripts/{rule}.py ")
+    assert shell.endswith(" > {log} 2>&1")
+    assert ("{params.flags:q}" in shell) == ("flags=" in RULES[rule]["params"])
+    assert all(f"{{wildcards.{name}}}" in shell for name in re.findall(r"{(\w+)}", RULES[rule]["log"]))
+
+
+def test_rules_hold_no_logic():
+    for path in (ROOT / "Snakefile", *ROOT.glob("rules/*.smk")):
+        words = re.sub(r'"[^"\n]*"|#.*', "", path.read_text())
+        assert not re.search(r"\b(lambda|if|for|while|def|class|run|checkpoint|eval|exec)\b", words), path.name
+
+
+def test_the_library_knows_nothing_of_snakemake():
+    for path in SCRIPTS.rglob("*.py"):
+        assert not re.search(r"^\s*(import|from) snakemake", path.read_text(), re.MULTILINE), path
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_an_environment_has_what_its_jobs_import(rule):
+    file = RULES[rule]["conda"].strip('"').rpartition("/")[2]
+    needed = {CONDA.get(name, name) for name in imports(rule)}
+    assert needed - environment(file) == set()
+
+
+def test_environments_have_nothing_that_no_job_imports():
+    for path in ROOT.glob("envs/*.yaml"):
+        users = [rule for rule in RULES if RULES[rule]["conda"].endswith(f'/{path.name}"')]
+        needed = {CONDA.get(name, name) for rule in users for name in imports(rule)}
+        assert environment(path.name) - UNSEEN - needed == set(), path.name
