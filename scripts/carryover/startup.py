@@ -14,12 +14,13 @@ from carryover.errors import UserError, sentence
 from carryover.sweep import MADE_OF_DATA, Sweep
 
 METADATA = Path(".snakemake/metadata")
+LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # in C where there is one: ten times as fast
 
 
 def sweep(config, root):
     """The checked configuration's `Sweep`; a user's mistake ends the run with one sentence."""
     try:
-        schema = yaml.safe_load((root / "config/schema.yaml").read_text())
+        schema = yaml.load((root / "config/schema.yaml").read_text(), Loader=LOADER)
         configuration.validate(config, schema)
         results = config.get("pathvars", {}).get("results", "results")
         _check_writable(Path(results), [*config.get("experiments", {}), *configuration.RESERVED])

@@ -254,10 +254,9 @@ class Sweep:
         fragment = self._fragment(spec["family"], stage)
         kinds = fragment["properties"]
         section = {name: section[name] for name in kinds if name in section}  # the order of the flags is the code's
-        axes = {name: kind["default"] for name, kind in kinds.items() if kind.get("several") == "jobs"}
-        axes |= {
-            name: section[name] for name in kinds if name in axes or name in spec.get("split", []) if name in section
-        }
+        several = {name: kind["several"] for name, kind in kinds.items() if "several" in kind}
+        split = [name for name in several if several[name] == "jobs" or name in spec.get("split", [])]
+        axes = {name: section.get(name, kinds[name]["default"]) for name in split}
         for values in product(*(v if isinstance(v, list) else [v] for v in axes.values())):
             chosen = dict(zip(axes, values, strict=True))
             plain = {k: v for k, v in section.items() if k not in axes and applies(kinds[k].get("when", {}), chosen)}

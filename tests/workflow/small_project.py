@@ -68,6 +68,8 @@ class Project:
                 shutil.copy(source, target)
         project = cls(folder, server)
         project.configure(config)
+        with (project.folder / "config/figures.mplstyle").open("a") as style:
+            style.write(f"# {'long' * 300_000}\n")  # an input larger than those that Snakemake by itself compares
         return project
 
     def copy(self, folder, **options):
@@ -101,8 +103,8 @@ class Project:
         table = self.make("--dry-run", *arguments).partition("Job stats:")[2].partition("\n\n")[0]
         return {rule: int(n) for rule, n in re.findall(r"^(\w+) +(\d+)$", table, re.M) if rule not in ("all", "total")}
 
-    def run_script(self, *words):
-        """A script by hand, with the line that a log shows."""
+    def run_python(self, *words):
+        """A script or module by hand, with the line that a log shows."""
         return subprocess.run(
             [sys.executable, *words], cwd=self.folder, env=ENVIRONMENT, capture_output=True, text=True, timeout=60
         )

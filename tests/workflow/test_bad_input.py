@@ -95,6 +95,15 @@ def test_a_wrong_configuration_stops_before_any_job(unmade, change, sentence):
     assert refusal(unmade).startswith(sentence)
 
 
+def test_a_real_process_says_the_same_and_ends_with_1(unmade):
+    change, sentence = REFUSED["unknown key"]
+    unmade.configure(changed(*change))
+    done = unmade.run_python("-m", "snakemake", "--dry-run")
+    assert done.returncode == 1
+    assert f"\ncarryover: {sentence}" in done.stderr
+    assert done.stdout == ""
+
+
 def test_an_overlay_is_merged_and_checked(project):
     overlay = project.folder / "overlay.yaml"
     overlay.write_text("experiments: {tiny: {finetune: {grids: {simulated: {learning_rate: 0.03}}}}}\n")
@@ -196,7 +205,7 @@ def test_damaged_and_foreign_files_between_stages_are_named(project):
 
 
 def test_a_missing_file_is_named_when_a_script_runs_by_hand(project):
-    done = project.run_script("scripts/measure.py", "risk", "--finetuned", "results/nowhere.nc", "--output", "x.nc")
+    done = project.run_python("scripts/measure.py", "risk", "--finetuned", "results/nowhere.nc", "--output", "x.nc")
     assert done.returncode == 1
     assert done.stderr == "measure: results/nowhere.nc is missing: run the step that makes it.\n"
     assert not list(project.folder.glob("*x.nc*"))

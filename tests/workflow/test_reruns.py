@@ -139,7 +139,7 @@ def test_another_measure_or_measure_parameter_trains_nothing(project):
 def test_a_new_measure_is_one_file_and_one_entry(project):
     rules = {file: file.read_bytes() for file in project.folder.rglob("*.smk")}
     (project.folder / "scripts/carryover/measures/largest.py").write_text(NEW_MEASURE)
-    done = project.run_script("scripts/schema.py")
+    done = project.run_python("scripts/schema.py")
     assert done.returncode == 0, done.stderr
     config = project.config()
     config["experiments"]["tiny"]["measures"]["largest"] = {"power": 2.0}
@@ -159,6 +159,18 @@ def test_a_new_measure_is_one_file_and_one_entry(project):
 def test_a_deleted_figure_or_record_is_made_again(project, file, jobs):
     (project.folder / "results" / file).unlink()
     assert project.would_run() == jobs
+
+
+def test_metadata_is_found_under_the_longest_of_names(project):
+    config = project.config()
+    config["pathvars"] = {"results": "results/" + "long" * 60}
+    project.configure(config)
+    curve = f"{config['pathvars']['results']}/theory/relu_penalty.nc"
+    project.make(curve)
+    config["curves"]["relu_penalty"]["points"] = 12
+    project.configure(config)
+    assert "carryover:" not in project.make("--dry-run", curve)
+    assert project.would_run(curve) == {"curve": 1}
 
 
 def test_results_without_metadata_are_held_against_their_records(project):
