@@ -9,6 +9,7 @@ import gc
 import json
 import os
 import sys
+import traceback
 
 import jsonschema  # noqa: F401  (by our Snakefile; the others by Snakemake, late)
 import pandas  # noqa: F401
@@ -45,6 +46,8 @@ def run(folder, arguments, output):
         if isinstance(code, str):
             print(code, file=sys.stderr)
             code = 1
+    except BaseException:
+        traceback.print_exc()
     finally:
         sys.stdout.flush()
         sys.stderr.flush()
