@@ -1,24 +1,17 @@
 """Compute a theory curve, which needs no training."""
 
-import importlib
-
-from carryover import cli, parameters
+from carryover import cli
 from carryover.provenance import Job
 
 
 def main(argv):
-    name = cli.chosen(argv, "curves", "curve", __doc__)
-    module = importlib.import_module(f"carryover.curves.{name}")
-    parser = cli.parser(f"curve.py {name}", __doc__)
-    parameters.add_arguments(parser, module.Parameters)
-    arguments = parser.parse_args(argv[1:])
-    p = parameters.from_arguments(module.Parameters, arguments)
+    module, p, arguments = cli.plugin(argv, "curves", "curve", __doc__)
     with Job(
         rule="curve",
         parameters=p,
         wildcards=cli.wildcards(arguments),
         outputs=arguments.output,
-        modules=["curve", f"carryover.curves.{name}"],
+        modules=["curve", module.__name__],
     ) as job:
         job.save(module.compute(p))
 

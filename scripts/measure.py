@@ -1,27 +1,23 @@
 """Measure every network of one finetuned shard."""
 
-import importlib
 from pathlib import Path
 
-from carryover import cli, parameters, store
+from carryover import cli, store
 from carryover.provenance import Job
 
 
 def main(argv):
-    name = cli.chosen(argv, "measures", "measure", __doc__)
-    module = importlib.import_module(f"carryover.measures.{name}")
-    parser = cli.parser(f"measure.py {name}", __doc__)
-    parser.add_argument("--finetuned", required=True, type=Path, metavar="FILE", help="shard to measure")
-    parameters.add_arguments(parser, module.Parameters)
-    arguments = parser.parse_args(argv[1:])
-    p = parameters.from_arguments(module.Parameters, arguments)
+    def add(parser):
+        parser.add_argument("--finetuned", required=True, type=Path, metavar="FILE", help="shard to measure")
+
+    module, p, arguments = cli.plugin(argv, "measures", "measure", __doc__, add)
     with Job(
         rule="measure",
         parameters=p,
         wildcards=cli.wildcards(arguments),
         inputs=[arguments.finetuned],
         outputs=arguments.output,
-        modules=["measure", f"carryover.measures.{name}"],
+        modules=["measure", module.__name__],
     ) as job:
         job.save(module.measure(store.load(arguments.finetuned), p))
 

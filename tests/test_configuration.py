@@ -81,8 +81,8 @@ def test_the_configurations_that_come_with_the_project_are_valid_and_make_jobs(s
 
 
 def test_the_small_test_configuration_is_valid(schema):
-    configuration.validate(TOY, schema)
-    configuration.validate({}, schema)
+    assert configuration.validate(TOY, schema) is None
+    assert configuration.validate({}, schema) is None
 
 
 def test_every_key_of_the_readmes_examples_is_accepted(schema):

@@ -6,6 +6,7 @@ import pkgutil
 import sys
 from pathlib import Path
 
+from carryover import parameters
 from carryover.errors import UserError, sentence
 
 
@@ -39,10 +40,40 @@ def parser(rule, description):
     return made
 
 
+def plugin(argv, kind, rule, description, *additions):
+    """The plug-in that a command line names and what it is told: (module, its parameters, all arguments).
+
+    `additions` are functions that add a rule's own flags to the parser.
+    """
+    name = chosen(argv, kind, rule, description)
+    module = importlib.import_module(f"carryover.{kind}.{name}")
+    made = parser(f"{rule}.py {name}", description)
+    for add in additions:
+        add(made)
+    parameters.add_arguments(made, module.Parameters)
+    arguments = made.parse_args(argv[1:])
+    if "roles" in arguments and len(arguments.roles) != len(arguments.data):
+        counts = f"{len(arguments.roles)} and {len(arguments.data)}"
+        raise UserError(f"--roles and --data must name as many things each: they name {counts}.")
+    return module, parameters.from_arguments(module.Parameters, arguments), arguments
+
+
 def add_data(made):
     """The flags of what is made of collected datasets."""
     made.add_argument("--roles", required=True, nargs="+", help="what each data file is for")
     made.add_argument("--data", required=True, nargs="+", type=Path, metavar="FILE", help="in the order of --roles")
+
+
+class Roles(dict):
+    """Data by role; a role that was not given is a user's mistake."""
+
+    def __missing__(self, role):
+        raise UserError(f"data of the role {role} are needed; given were: {', '.join(self)}.")
+
+
+def by_role(arguments, read):
+    """The data files, read by `read`, by their roles."""
+    return Roles(zip(arguments.roles, map(read, arguments.data), strict=True))
 
 
 def wildcards(arguments):

@@ -7,6 +7,7 @@ from scipy import stats
 
 from carryover import store
 from carryover.claims import _interval, exact_limit, feature_reuse
+from carryover.errors import UserError
 
 
 def test_the_interval_covers_the_mean_as_often_as_it_says():
@@ -77,3 +78,19 @@ def test_solvers_are_held_to_their_distance_from_the_exact_limit(distance, expec
     checked = exact_limit.check({"coefficients": data}, exact_limit.Parameters())
     assert checked.sel(claim="flow_exact")["verdict"] == expected
     assert checked.sel(claim="not_symmetric")["statistic"] == pytest.approx(2.0)
+
+
+def test_the_script_checks_claims_and_writes_them(tmp_path, capsys):
+    import claim
+
+    data = risks(0.01)
+    for name in [*data.data_vars, *data.coords]:
+        data[name].attrs = {"long_name": name, "units": "1"}
+    store.save(data, tmp_path / "risk.nc")
+    words = ["feature_reuse", "--roles", "risk", "--data", str(tmp_path / "risk.nc")]
+    claim.main([*words, "--output", str(tmp_path / "claims.nc")])
+    assert "holds      PT+FT beats STL" in capsys.readouterr().out
+    assert store.load(tmp_path / "claims.nc").sizes["claim"] == 3
+    with pytest.raises(UserError, match="data of the role risk are needed; given were: risks"):
+        claim.main([words[0], "--roles", "risks", *words[3:], "--output", str(tmp_path / "none.nc")])
+    assert not (tmp_path / "none.nc").exists()

@@ -188,7 +188,7 @@ def test_a_role_that_the_figure_lacks_is_named(files, monkeypatch):
     monkeypatch.chdir(files)
     with plt.rc_context():
         sentence = ended("figure", *RISK, "--roles", "risks", monkeypatch=monkeypatch, output="x.png")
-    assert sentence == "figure: this figure draws data of the role risk; it was given: risks."
+    assert sentence == "figure: data of the role risk are needed; given were: risks."
 
 
 @pytest.mark.parametrize(
