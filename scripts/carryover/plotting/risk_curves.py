@@ -36,7 +36,8 @@ def draw(data, p):
         label = f"{panels.name(p.rows, row)}\n" if p.rows else ""
         axes[i, 0].set_ylabel(label + panels.LABELS[p.quantity])
     panels.legend(fig)
-    fig.suptitle(f"{p.title}\n({panels.seeds_in_words(risk)}; {panels.SPREAD})")
+    clipped = f"; below {p.floor:g} drawn there" if (risk[p.quantity] < p.floor).any() else ""
+    fig.suptitle(f"{p.title}\n({panels.seeds_in_words(risk)}; {panels.SPREAD}{clipped})")
     return fig
 
 
