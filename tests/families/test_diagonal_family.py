@@ -1,5 +1,6 @@
 """Stages of the diagonal family: what a run starts from and sees, where each solver ends, how a dataset is labelled."""
 
+import dataclasses
 import importlib
 from itertools import product
 
@@ -9,9 +10,10 @@ import pytest
 from carryover import store
 from carryover.errors import UserError
 from carryover.families.diagonal import ensembles, exact, finetune, pretrain
+from carryover.training.losses import LOSSES
 
 TASK = {"dimension": 12, "auxiliary_features": 3}
-COARSE = {"initial_scale": 0.3, "readout_scale": 0.3, "tolerance": 1e-8, "learning_rate": 0.02}
+COARSE = {"initial_scale": (0.3,), "readout_scale": 0.3, "tolerance": 1e-8, "learning_rate": 0.02}
 WEIGHTS = ("first_plus", "first_minus", "second_plus", "second_minus")
 PRETRAINED = ("finetuning", "finetuning_probe")
 
@@ -84,6 +86,31 @@ def test_runs_are_every_combination_and_are_named(start):
     assert data["output"].values.tolist() == ["main"]
 
 
+def test_cross_entropy_datasets_have_a_curve_of_effective_features(start, tmp_path):
+    told = {**COARSE, "tolerance": 1e-3, "learning_rate": 0.1, "max_steps": 300, "loss": "cross_entropy"}
+    for protocol in finetune.PROTOCOLS:
+        data = finetuned(start, protocol, "descent", **told)
+        curves = {name for name in data.data_vars if name.endswith("_curve")}
+        assert curves == {"loss_curve", "risk_curve", "effective_features_curve"}
+        assert set(data["loss_function"].values) == {"cross_entropy"}
+        last = np.isfinite(data["time"].values[0]).sum() - 1
+        beta = np.abs(data["coefficients"].values[:, 0])
+        features = data["effective_features_curve"].values[:, last]
+        np.testing.assert_allclose(features, beta.sum(1) ** 2 / (beta**2).sum(1), rtol=1e-9)
+        np.testing.assert_allclose(data["risk_curve"].values[:, last], data["risk_final"], rtol=1e-9)
+        assert np.all((data["risk_final"] >= 0) & (data["risk_final"] <= 1))
+        store.save(data, tmp_path / "data.nc")
+        assert store.load(tmp_path / "data.nc").identical(data)
+
+
+@pytest.mark.parametrize("name", ["exact", "flow", "descent"])
+def test_the_final_risk_is_that_of_the_final_coefficients(start, name):
+    data = finetuned(start, name=name, **COARSE)
+    distance = np.linalg.norm(data["coefficients"].values[:, 0] - data["teacher"].values, axis=1)
+    np.testing.assert_allclose(data["risk_final"], distance**2, rtol=1e-12)
+    assert set(data["loss_function"].values) == {"squared"}
+
+
 def test_coefficients_teachers_and_loss_belong_to_the_weights(start):
     (problem,) = problems(start, protocol="multi_task")
     data = finetuned(start, "multi_task", "flow")
@@ -128,7 +155,7 @@ def test_finetuning_starts_from_the_kept_first_layer_under_a_new_readout(start):
 @pytest.mark.parametrize(("rescaled", "readout"), [("first", (1.0, 1.0)), ("both", (1.0, 0.1))])
 @pytest.mark.parametrize("protocol", ["finetuning", "single_task"])
 def test_rescaling_multiplies_the_first_layer_or_both(start, protocol, rescaled, readout):
-    scales = {"readout_scale": 0.05, "initial_scale": 0.05}
+    scales = {"readout_scale": 0.05, "initial_scale": (0.05,)}
     data = finetuned(start, protocol, rescale=(1.0, 0.1), rescaled=rescaled, seeds=(1,), **scales)
     for sign in ("plus", "minus"):
         first = start[f"first_{sign}"].values[1] if protocol == "finetuning" else np.full(12, 0.05)
@@ -139,9 +166,28 @@ def test_rescaling_multiplies_the_first_layer_or_both(start, protocol, rescaled,
 
 @pytest.mark.parametrize("protocol", ["single_task", "single_task_probe", "multi_task"])
 def test_from_scratch_all_weights_are_small_and_alike(start, protocol):
-    data = finetuned(start, protocol, "flow", initial_scale=0.02, max_steps=1)
+    data = finetuned(start, protocol, "flow", initial_scale=(0.02,), max_steps=1)
     for values in weights(data, "start_").values():
         assert np.all(values == 0.02)
+
+
+def test_several_initial_scales_share_one_shard(start):
+    told = {"rescale": (1.0, 0.5), "initial_scale": (0.2, 0.01), "seeds": (0, 1)}
+    data = finetuned(start, "single_task", **told)
+    found = list(zip(*(data[name].values.tolist() for name in ("seed", "rescale", "initial_scale")), strict=True))
+    assert found == list(product((0, 1), (1.0, 0.5), (0.2, 0.01)))
+    for values in weights(data, "start_").values():
+        expected = (data["rescale"] * data["initial_scale"]).values
+        np.testing.assert_allclose(values.reshape(8, -1), np.tile(expected[:, None], 12), rtol=1e-15)
+    one = finetuned(start, "single_task", **{**told, "initial_scale": (0.01,)})
+    np.testing.assert_array_equal(one["coefficients"], data["coefficients"][1::2])
+
+
+@pytest.mark.parametrize("protocol", PRETRAINED)
+def test_finetuning_has_no_initial_scale(start, protocol):
+    data = finetuned(start, protocol, initial_scale=(0.2, 0.01))
+    assert np.isnan(data["initial_scale"]).all()
+    assert data.sizes["run"] == 2
 
 
 # What training keeps.
@@ -179,6 +225,24 @@ def test_protocols_and_rescalings_of_a_seed_share_teacher_and_data(start):
         np.testing.assert_array_equal(problem.y[0], reference.y[0])
         np.testing.assert_array_equal(problem.teacher[::2], reference.teacher)
         np.testing.assert_array_equal(problem.teacher[1::2], reference.teacher)
+
+
+def test_cross_entropy_learns_the_signs_of_the_same_outputs(start):
+    for protocol in finetune.PROTOCOLS:
+        (outputs,) = problems(start, protocol=protocol)
+        (labels,) = problems(start, protocol=protocol, name="descent", loss="cross_entropy")
+        for o in range(len(outputs.X)):
+            np.testing.assert_array_equal(labels.X[o], outputs.X[o])
+            np.testing.assert_array_equal(labels.y[o], np.sign(outputs.y[o]))
+
+
+def test_cross_entropy_pretrains_too():
+    data = pretrained(name="descent", samples=60, loss="cross_entropy", learning_rate=0.5, max_steps=500, seeds=(0, 1))
+    assert set(data["loss_function"].values) == {"cross_entropy"}
+    assert np.all(data["risk_final"] < 0.15)
+    cosine = np.sum(data["coefficients"].values[:, 0] * data["teacher"].values, axis=1)
+    cosine /= np.linalg.norm(data["coefficients"].values[:, 0], axis=1) * np.linalg.norm(data["teacher"], axis=1)
+    np.testing.assert_allclose(data["risk_final"], np.arccos(cosine) / np.pi, rtol=1e-9)
 
 
 def test_more_samples_start_with_the_same_ones(start):
@@ -280,6 +344,19 @@ def test_multi_task_flow_and_descent_agree(start):
 def test_what_cannot_be_done_is_one_sentence(start, told, sentence):
     with pytest.raises(UserError, match=f"^{sentence}$"):
         finetuned(start, **told)
+
+
+@pytest.mark.parametrize("name", ["exact", "flow", "symmetric"])
+def test_cross_entropy_is_for_descent(start, name):
+    sentence = rf"^solver {name} minimises the squared error: choose solver descent for loss cross_entropy\.$"
+    with pytest.raises(UserError, match=sentence):
+        finetuned(start, name=name, loss="cross_entropy")
+
+
+def test_losses_to_choose_from_are_those_that_there_are():
+    for stage in (pretrain, finetune):
+        (field,) = (f for f in dataclasses.fields(stage.Parameters) if f.name == "loss")
+        assert field.metadata["choices"] == tuple(LOSSES)
 
 
 def test_the_pretrained_shard_must_be_there_exactly_if_it_is_used(start):

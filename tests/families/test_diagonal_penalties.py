@@ -65,8 +65,8 @@ def test_exact_and_symmetric_minimise_the_penalty_they_name(start, rescale):
 
 
 def test_from_scratch_both_penalties_have_one_minimiser():
-    _, flowed = solved(exact.solve, protocol="single_task", initial_scale=0.3)
-    problem, alike = solved(symmetric.solve, protocol="single_task", initial_scale=0.3)
+    _, flowed = solved(exact.solve, protocol="single_task", initial_scale=(0.3,))
+    problem, alike = solved(symmetric.solve, protocol="single_task", initial_scale=(0.3,))
     np.testing.assert_allclose(flowed["coefficients"], alike["coefficients"], atol=1e-12)
     beta = minimiser(lambda beta: q_norm(beta, 0.3, 0.3), problem.X[0][0], problem.y[0][0])
     np.testing.assert_allclose(alike["coefficients"].values[0, 0], beta, atol=1e-5)

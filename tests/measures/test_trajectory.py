@@ -7,14 +7,14 @@ import xarray as xr
 from carryover import store
 from carryover.measures import coefficients, trajectory
 
-CURVES = ("time", "loss_curve", "risk_curve")
+CURVES = ("time", "loss_curve", "risk_curve", "effective_features_curve")
 
 
 @pytest.fixture
 def data():
     rng = np.random.default_rng(0)
     named = {"long_name": "made for a test", "units": "1"}
-    curves = rng.random((3, 2, 4))
+    curves = rng.random((len(CURVES), 2, 4))
     curves[:, 1, 2:] = np.nan
     return xr.Dataset(
         {

@@ -26,8 +26,19 @@ def part(X, y, w, run):
     return [x[pick] for x in X], [t[pick] for t in y], Weights(*(a[pick] for a in arrays))
 
 
-def autograd(X, y, w, rate, steps, trainable=("first", "second")):
-    """The papers' loop: one network, torch's own gradients and mean squared error."""
+def labelled(y):
+    return [np.where(t < 0, -1.0, 1.0) for t in y]
+
+
+def logistic(f, y):
+    return torch.nn.functional.binary_cross_entropy_with_logits(f, (y + 1) / 2)
+
+
+OBJECTIVES = {"squared": torch.nn.functional.mse_loss, "cross_entropy": logistic}
+
+
+def autograd(X, y, w, rate, steps, trainable=("first", "second"), objective=OBJECTIVES["squared"]):
+    """The papers' loop: one network, torch's own gradients and losses."""
     X, y = [torch.tensor(x[0]) for x in X], [torch.tensor(t[0]) for t in y]
     first = [torch.tensor(a[0], requires_grad="first" in trainable) for a in (w.first_plus, w.first_minus)]
     second = [torch.tensor(a[0], requires_grad="second" in trainable) for a in (w.second_plus, w.second_minus)]
@@ -35,7 +46,7 @@ def autograd(X, y, w, rate, steps, trainable=("first", "second")):
     optimiser = torch.optim.SGD(moving, lr=rate)
     for _ in range(steps):
         beta = second[0] * first[0] - second[1] * first[1]
-        loss = sum(torch.nn.functional.mse_loss(X[o] @ beta[o], y[o]) for o in range(len(X)))
+        loss = sum(objective(X[o] @ beta[o], y[o]) for o in range(len(X)))
         optimiser.zero_grad()
         loss.backward()
         optimiser.step()
@@ -44,14 +55,16 @@ def autograd(X, y, w, rate, steps, trainable=("first", "second")):
 
 @pytest.mark.parametrize("samples", [(4,), (4, 9), (3, 4, 5)])
 @pytest.mark.parametrize("trainable", [("first", "second"), ("first",), ("second",)])
-def test_steps_are_those_of_autograd(samples, trainable):
+@pytest.mark.parametrize("loss", OBJECTIVES)
+def test_steps_are_those_of_autograd(samples, trainable, loss):
     X, y, w = ensemble(samples=samples)
+    y = labelled(y) if loss == "cross_entropy" else y
     trained = gradient_descent(
-        X, y, w, learning_rate=0.02, tolerance=0.0, max_steps=130, trainable=trainable, device="cpu"
+        X, y, w, learning_rate=0.02, tolerance=0.0, max_steps=130, loss=loss, trainable=trainable, device="cpu"
     )
     u = trained.weights
     for run in range(3):
-        expected = autograd(*part(X, y, w, run), 0.02, 130, trainable)
+        expected = autograd(*part(X, y, w, run), 0.02, 130, trainable, OBJECTIVES[loss])
         for a, b in zip((u.first_plus, u.first_minus, u.second_plus, u.second_minus), expected, strict=True):
             np.testing.assert_allclose(a[run], b, rtol=1e-10, atol=1e-13)
     assert not trained.converged.any()
@@ -71,7 +84,7 @@ def test_runs_stop_by_themselves_and_compaction_changes_nothing():
         np.testing.assert_allclose(
             alone.weights.coefficients()[0], together.weights.coefficients()[run], rtol=1e-11, atol=1e-14
         )
-        np.testing.assert_allclose(alone.loss_curve[0], together.loss_curve[run], rtol=1e-9)
+        np.testing.assert_allclose(alone.curves["loss"][0], together.curves["loss"][run], rtol=1e-9)
 
 
 def test_small_steps_end_in_the_exact_limits():
@@ -100,18 +113,85 @@ def test_risk_and_curves_belong_to_the_main_output():
         checkpoints=20, progress=seen.append,
     )  # fmt: skip
     risk = np.sum((trained.weights.coefficients()[:, 0] - teacher) ** 2, axis=1)
-    np.testing.assert_allclose(trained.risk_curve[:, np.isfinite(trained.time[0])][:, -1], risk, rtol=1e-12)
-    assert (trained.risk_best <= np.nanmin(trained.risk_curve, axis=1) + 1e-15).all()
+    np.testing.assert_allclose(trained.curves["risk"][:, np.isfinite(trained.time[0])][:, -1], risk, rtol=1e-12)
+    np.testing.assert_allclose(trained.risk_final, risk, rtol=1e-12)
+    assert (trained.risk_best <= np.nanmin(trained.curves["risk"], axis=1) + 1e-15).all()
     first = np.sum((w.coefficients()[:, 0] - teacher) ** 2, axis=1)
     assert (trained.risk_best <= first).all()
     times = trained.time[0][np.isfinite(trained.time[0])]
     assert times[0] == pytest.approx(0.02)
     assert times[-1] == pytest.approx(6.0)
-    assert (np.diff(trained.loss_curve[0][: len(times)]) < 0).all()
+    assert (np.diff(trained.curves["loss"][0][: len(times)]) < 0).all()
     assert [row["step"] for row in seen] == [0, 100, 200, 300]
     untaught = gradient_descent(X, y, w, learning_rate=0.02, tolerance=0.0, max_steps=10, device="cpu")
     assert np.isnan(untaught.risk_best).all()
-    assert np.isnan(untaught.risk_curve).all()
+    assert np.isnan(untaught.risk_final).all()
+    assert np.isnan(untaught.curves["risk"]).all()
+
+
+def test_cross_entropy_is_trained_as_long_as_it_may_and_judged_by_its_errors():
+    X, y, w = ensemble(samples=(4, 5))
+    y, teacher = labelled(y), np.random.default_rng(1).standard_normal((3, 7))
+    settings = {"learning_rate": 0.1, "max_steps": 2000, "loss": "cross_entropy", "teacher": teacher, "device": "cpu"}
+    trained = gradient_descent(X, y, w, tolerance=1e-9, **settings)
+    assert not trained.converged.any()
+    assert (trained.loss < 0.02).all()
+    beta = trained.weights.coefficients()
+    loss = sum(np.log1p(np.exp(-t * np.einsum("rnd,rd->rn", x, b))).mean(1)
+               for x, t, b in zip(X, y, beta.swapaxes(0, 1), strict=True))  # fmt: skip
+    np.testing.assert_allclose(trained.loss, loss, rtol=1e-12)
+    cosine = np.sum(beta[:, 0] * teacher, 1) / np.linalg.norm(beta[:, 0], axis=1) / np.linalg.norm(teacher, axis=1)
+    np.testing.assert_allclose(trained.risk_final, np.arccos(cosine) / np.pi, rtol=1e-12)
+    last = np.isfinite(trained.time[0]).sum() - 1
+    np.testing.assert_allclose(trained.curves["risk"][:, last], trained.risk_final, rtol=1e-12)
+    assert (trained.risk_best <= trained.risk_final).all()
+    early = gradient_descent(X, y, w, tolerance=0.1, **settings)
+    assert early.converged.all()
+    assert (early.evaluations < 2000).all()
+
+
+def test_cross_entropy_moves_all_inputs_along_the_mirror_of_their_samples():
+    """Gradient flow on any loss keeps arcsinh(β/2α²) in the span of the samples, from weights that are all α."""
+    rng = np.random.default_rng(0)
+    X, y, scale = rng.standard_normal((1, 4, 9)), np.array([[1.0, -1.0, -1.0, 1.0]]), 0.2
+    first, second = np.full((1, 9), scale), np.full((1, 1, 9), scale)
+    outside = []
+    for rate in (0.02, 0.01):
+        settings = {"learning_rate": rate, "tolerance": 0.05, "max_steps": 10**5, "loss": "cross_entropy"}
+        trained = gradient_descent([X], [y], Weights(first, first, second, second), **settings, device="cpu")
+        mirrored = np.arcsinh(trained.weights.coefficients()[0, 0] / (2 * scale**2))
+        weights, *_ = np.linalg.lstsq(X[0].T, mirrored, rcond=None)
+        outside.append(np.abs(X[0].T @ weights - mirrored).max() / np.abs(mirrored).max())
+        assert (weights * y[0] > 0).all()  # each sample has only ever pulled towards its label
+    assert outside[1] < 0.6 * outside[0] < 0.01  # first order in the learning rate
+
+
+def test_what_is_observed_is_that_of_the_runs_still_in_training():
+    X, y, w = ensemble(runs=5)
+    teacher = np.random.default_rng(1).standard_normal((5, 7))
+    seen = []
+
+    def overlap(beta, teacher):
+        assert beta.shape == (len(teacher), 1, 7)
+        seen.append(len(beta))
+        return (beta[:, 0] * teacher).sum(1)
+
+    settings = {"learning_rate": 0.05, "tolerance": 1e-6, "max_steps": 20_000, "device": "cpu"}
+    together = gradient_descent(X, y, w, **settings, teacher=teacher, observe={"overlap": overlap}, checkpoints=30)
+    assert set(together.curves) == {"loss", "risk", "overlap"}
+    assert len(set(seen)) > 1
+    for run in range(5):
+        pick = slice(run, run + 1)
+        alone = gradient_descent(
+            *part(X, y, w, run), **settings, teacher=teacher[pick], observe={"overlap": overlap}, checkpoints=30
+        )
+        np.testing.assert_allclose(alone.curves["overlap"], together.curves["overlap"][pick], rtol=1e-9)
+        np.testing.assert_array_equal(np.isnan(together.curves["overlap"][run]), np.isnan(together.time[run]))
+    brief = gradient_descent(
+        X, y, w, **{**settings, "max_steps": 40}, teacher=teacher, observe={"overlap": overlap}, checkpoints=30
+    )
+    expected = np.sum(brief.weights.coefficients()[:, 0] * teacher, axis=1)
+    np.testing.assert_allclose(brief.curves["overlap"][:, np.isfinite(brief.time[0])][:, -1], expected, rtol=1e-12)
 
 
 def test_divergence_names_the_runs_and_the_learning_rate():
@@ -138,6 +218,10 @@ def test_bad_input_is_named():
         gradient_descent(X * 2, y * 2, w, **settings)
     with pytest.raises(ValueError, match="teacher must have the shape"):
         gradient_descent(X, y, w, **settings, teacher=np.ones(7))
+    with pytest.raises(ValueError, match="loss must be one of squared, cross_entropy, got 'hinge'"):
+        gradient_descent(X, y, w, **settings, loss="hinge")
+    with pytest.raises(ValueError, match="labels y of cross_entropy must be 1 or -1"):
+        gradient_descent(X, y, w, **settings, loss="cross_entropy")
     with pytest.raises(ValueError, match=r"X\[0\] and y\[0\] must be finite"):
         gradient_descent([X[0] * np.inf], y, w, **settings)
 

@@ -77,7 +77,7 @@ def test_path_and_end_are_those_of_an_independent_integrator(samples, trainable)
     middle = last // 2
     beta = integrate(X, y, w, trained.time[0, middle], trainable)
     loss = sum(np.mean((x[0] @ b - t[0]) ** 2) for x, t, b in zip(X, y, beta, strict=True))
-    assert trained.loss_curve[0, middle] == pytest.approx(loss, rel=2e-3)
+    assert trained.curves["loss"][0, middle] == pytest.approx(loss, rel=2e-3)
 
 
 def test_the_error_of_the_multi_task_limit_is_of_second_order():
@@ -138,6 +138,8 @@ def test_batched_equals_one_by_one():
             alone.weights.coefficients()[0], together.weights.coefficients()[run], rtol=1e-6, atol=1e-9
         )
         assert alone.risk_best[0] == pytest.approx(together.risk_best[run], rel=1e-8)
+        end = np.sum((together.weights.coefficients()[run, 0] - teacher[run]) ** 2)
+        assert together.risk_final[run] == pytest.approx(end, rel=1e-12)
 
 
 def test_repeated_and_surplus_rows_change_the_flow_only_as_they_must():
@@ -166,8 +168,8 @@ def test_curves_and_counts():
     for run in range(3):
         known = np.isfinite(trained.time[run])
         assert (np.diff(trained.time[run][known]) > 0).all()
-        assert (np.diff(trained.loss_curve[run][known]) < 0).all()
-        assert trained.loss_curve[run][known][-1] == trained.loss[run]
+        assert (np.diff(trained.curves["loss"][run][known]) < 0).all()
+        assert trained.curves["loss"][run][known][-1] == trained.loss[run]
     assert np.isnan(trained.risk_best).all()
     assert (trained.evaluations < 400).all()
     assert seen[0]["active"] == 3

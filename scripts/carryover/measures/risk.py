@@ -1,8 +1,6 @@
-"""Population risk of the main task, at the end of training and at its best along the way."""
+"""Risk of the main task, at the end of training and at its best along the way, with what the training came to."""
 
 from dataclasses import dataclass
-
-import xarray as xr
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -11,8 +9,6 @@ class Parameters:
 
 
 def measure(data, p):
-    """Risks of shape (run,). Inputs have identity covariance, so the mean squared error is ‖β − β*‖²."""
-    final = ((data["coefficients"].isel(output=0, drop=True) - data["teacher"]) ** 2).sum("input")
-    risks = xr.Dataset({"risk_final": final, **data[["risk_best", "loss", "evaluations", "converged"]]})
-    risks["risk_final"].attrs = {"long_name": "risk at the end of training", "units": "1"}
-    return risks
+    """Risks, loss and effort of shape (run,); the learning rate too where each run has its own."""
+    names = ["risk_final", "risk_best", "loss", "evaluations", "converged"]
+    return data[[*names, *(name for name in ("learning_rate",) if name in data)]]

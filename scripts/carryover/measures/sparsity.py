@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import xarray as xr
 
+from carryover.measures import _runs
 from carryover.parameters import parameter
 
 
@@ -41,7 +42,7 @@ def measure(data, p):
     solution = data["coefficients"].isel(output=0, drop=True).values
     teacher, auxiliary = data["teacher"].values, data["auxiliary_teacher"].values
     top = top_k_variance(solution, p.largest_k)
-    coordinates = {name: data[name] for name in data.coords if data[name].dims == ("run",)}
+    coordinates = _runs.coordinates(data)
     result = xr.Dataset(
         {
             "top_k_variance": (("run", "k"), top),

@@ -2,7 +2,7 @@
 
 The weights are kept as first (runs, 2, 1, D) and second (runs, 2, O, D), axis 1 being the paths + and −, with the sign
 of the − path inside its second layer. Then β = Σ first·second, both paths obey the same equations, and gradient flow of
-L = Σ_o mean squared error of output o is first' = Σ_o g_o second_o, second_o' = g_o first with the force g = −∂L/∂β.
+L = Σ_o mean loss of output o is first' = Σ_o g_o second_o, second_o' = g_o first with the force g = −∂L/∂β.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ import torch
 
 from carryover.networks.diagonal import Weights
 from carryover.training.device import torch_device
+from carryover.training.losses import LOSSES
+from carryover.training.observables import RISKS
 from carryover.training.result import Trained
 
 LAYERS = ("first", "second")
@@ -22,12 +24,20 @@ LAYERS = ("first", "second")
 class Ensemble:
     """The networks still in training. `runs` are their indices in the caller's arrays."""
 
-    def __init__(self, X, y, weights: Weights, teacher, trainable: Iterable[str], device: str) -> None:
-        """X[o]: (runs, n_o, D), y[o]: (runs, n_o), weights of O outputs, teacher (runs, D) or None.
+    def __init__(
+        self, X, y, weights: Weights, teacher, trainable: Iterable[str], device: str, loss: str = "squared"
+    ) -> None:
+        """X[o]: (runs, n_o, D), y[o]: (runs, n_o), weights of O outputs, teacher (runs, D) or None, a loss's name.
 
-        Raises ValueError for shapes that do not fit, values that are not finite, and layers that do not exist.
+        Raises ValueError for shapes that do not fit, values that are not finite, labels of cross-entropy that are not
+        ±1, and layers and losses that do not exist.
         """
+        if loss not in LOSSES:
+            raise ValueError(f"loss must be one of {', '.join(LOSSES)}, got {loss!r}")
+        self.loss, self._risk = LOSSES[loss], RISKS[loss]
         X, y = _data(X, y)
+        if loss == "cross_entropy" and any((np.abs(labels) != 1).any() for labels in y):
+            raise ValueError("labels y of cross_entropy must be 1 or -1")
         runs, _, D = X[0].shape
         if weights.second_plus.shape != (runs, len(X), D):
             raise ValueError(
@@ -60,24 +70,24 @@ class Ensemble:
         """Loss (runs,) and force g = −∂L/∂β (runs, O, D) at β (runs, O, D): two matrix–vector products per output."""
         loss, forces = 0.0, []
         for o, (X, y) in enumerate(zip(self.X, self.y, strict=True)):
-            residual = y - self.predict(o, beta[:, o])
-            loss = loss + residual.square().mean(1)
-            forces.append(self.pull(o, residual) * (2 / X.shape[1]))
+            f = self.predict(o, beta[:, o])
+            loss = loss + self.loss.value(f, y).mean(1)
+            forces.append(self.pull(o, self.loss.pull(f, y)) * (1 / X.shape[1]))
         return loss, torch.stack(forces, 1)
 
     def predict(self, output: int, beta: torch.Tensor) -> torch.Tensor:
         """X β of one output, (runs, n). Row vector times transpose: the order for which batched products are fast."""
         return torch.bmm(beta[:, None], self.X[output].transpose(1, 2))[:, 0]
 
-    def pull(self, output: int, residual: torch.Tensor) -> torch.Tensor:
-        """Xᵀ r of one output, (runs, D)."""
-        return torch.bmm(residual[:, None], self.X[output])[:, 0]
+    def pull(self, output: int, samples: torch.Tensor) -> torch.Tensor:
+        """Xᵀ r of one output, (runs, D), for values r of its samples, (runs, n)."""
+        return torch.bmm(samples[:, None], self.X[output])[:, 0]
 
     def risk(self, beta: torch.Tensor) -> torch.Tensor:
-        """‖β_main − teacher‖², (runs,); NaN without a teacher."""
+        """Test error of output 0 under the loss at hand, (runs,); NaN without a teacher."""
         if self.teacher is None:
             return torch.full((len(self),), torch.nan, dtype=torch.float64, device=self.device)
-        return (beta[:, 0] - self.teacher).square().sum(1)
+        return self._risk(beta[:, 0], self.teacher)
 
     def keep(self, which: torch.Tensor) -> None:
         """Drop the runs that are not in the boolean mask `which`."""
@@ -93,12 +103,12 @@ def coefficients(first: torch.Tensor, second: torch.Tensor) -> torch.Tensor:
 
 
 class Ledger:
-    """Final weights, losses and verdicts of all runs in the caller's order, filled in as the runs end."""
+    """Final weights, losses and risks of all runs in the caller's order, filled in as the runs end."""
 
     def __init__(self, ensemble: Ensemble, tolerance: float) -> None:
         self.ensemble, self.tolerance = ensemble, tolerance
         self.first, self.second = ensemble.first.cpu().numpy().copy(), ensemble.second.cpu().numpy().copy()
-        self.loss = np.full(len(ensemble), np.nan)
+        self.loss, self.risk = np.full((2, len(ensemble)), np.nan)
 
     def close(self, ended: torch.Tensor, loss: torch.Tensor) -> None:
         """Write down the runs of the mask `ended` and drop them from the ensemble."""
@@ -106,19 +116,20 @@ class Ledger:
         rows = ensemble.runs[ended].cpu().numpy()
         self.first[rows], self.second[rows] = ensemble.first[ended].cpu().numpy(), ensemble.second[ended].cpu().numpy()
         self.loss[rows] = loss[ended].cpu().numpy()
+        self.risk[rows] = ensemble.risk(coefficients(ensemble.first, ensemble.second))[ended].cpu().numpy()
         ensemble.keep(~ended)
 
-    def trained(self, evaluations, risk_best, time, loss_curve, risk_curve) -> Trained:
+    def trained(self, evaluations, risk_best, time, curves) -> Trained:
         first, second = self.first, self.second
         return Trained(
             weights=Weights(first[:, 0, 0], first[:, 1, 0], second[:, 0], -second[:, 1]),
             loss=self.loss,
             evaluations=evaluations,
             converged=self.loss <= self.tolerance,
+            risk_final=self.risk,
             risk_best=np.where(np.isfinite(risk_best), risk_best, np.nan),
             time=time,
-            loss_curve=loss_curve,
-            risk_curve=risk_curve,
+            curves=curves,
         )
 
 

@@ -196,8 +196,8 @@ class _History:
         for run, row in zip(ensemble.runs[accepted].tolist(), rows, strict=True):
             self.steps[run].append(tuple(row))
 
-    def results(self, checkpoints: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """risk_best, and the three curves, each (runs, checkpoints); the start, at time 0, is not on a log axis."""
+    def results(self, checkpoints: int) -> tuple[np.ndarray, np.ndarray, dict[str, np.ndarray]]:
+        """risk_best, time and curves, the latter (runs, checkpoints); the start, at time 0, is not on a log axis."""
         curves = np.full((3, len(self.steps), checkpoints), np.nan)
         best = np.array([np.fmin.reduce([risk for _, _, risk in steps]) for steps in self.steps])
         for run, steps in enumerate(self.steps):
@@ -207,4 +207,5 @@ class _History:
                 nearest = np.abs(np.log(path[:, 0]) - np.log(grid)[:, None]).argmin(1)
                 path = path[np.unique(nearest)]
             curves[:, run, : len(path)] = path.T
-        return best, *curves
+        time, loss, risk = curves
+        return best, time, {"loss": loss, "risk": risk}

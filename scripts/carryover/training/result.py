@@ -1,4 +1,4 @@
-"""What training an ensemble of diagonal linear networks returns, and how it fails."""
+"""What training an ensemble of networks returns, and how it fails."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from carryover.errors import UserError
-from carryover.networks.diagonal import Weights
 
 _SPELLED = 3  # runs that a sentence spells out
 
@@ -42,17 +41,21 @@ def naming_runs(coordinates: Mapping[str, np.ndarray]) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Trained:
-    """An ensemble after training. The leading axis of everything is the run.
+    """An ensemble of networks after training. The leading axis of everything is the run.
 
-    Population risk is ‖β_main − teacher‖² (output 0 is the main task): inputs uniform on the sphere of radius √D have
-    covariance I. Time is flow time, the sum of the learning rates in gradient descent.
+    `weights` have the type of their family, with the same axis. The risk is the test error of the main task (output 0)
+    under the loss that was minimised: the expected squared error, or the share of inputs that are misclassified. Time
+    is the sum of the learning rates. `curves` hold loss, risk and whatever else was observed, by name, at log-spaced
+    checkpoints: finite from the first column on, NaN after a run's end and where there is nothing to observe.
     """
 
-    weights: Weights
+    weights: object
     loss: np.ndarray  # (runs,) at the end, summed over outputs
     evaluations: np.ndarray  # (runs,) gradient evaluations
     converged: np.ndarray  # (runs,) whether the loss reached the tolerance
-    risk_best: np.ndarray  # (runs,) smallest risk over all accepted steps, NaN without a teacher
-    time: np.ndarray  # (runs, checkpoints) log-spaced, NaN after the end
-    loss_curve: np.ndarray  # (runs, checkpoints)
-    risk_curve: np.ndarray  # (runs, checkpoints), NaN without a teacher
+    risk_final: np.ndarray  # (runs,) at the end, NaN without a teacher
+    risk_best: np.ndarray  # (runs,) smallest risk that was observed, NaN without a teacher
+    time: np.ndarray  # (runs, checkpoints)
+    curves: Mapping[str, np.ndarray]  # {"loss", "risk", …: (runs, checkpoints)}
+    learning_rate: np.ndarray | None = None  # (runs,) with which each was trained, where they may differ
+    ridge_strength: np.ndarray | None = None  # (runs,) where ridge regression was cross-validated

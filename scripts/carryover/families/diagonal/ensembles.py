@@ -1,6 +1,7 @@
 """Ensembles of a size that memory and cache bear, trained one after the other and put together again."""
 
 from dataclasses import fields
+from operator import attrgetter
 
 import numpy as np
 
@@ -32,8 +33,10 @@ def train(trainer, problem, p, progress, **options):
 
 
 def _join(parts):
-    values = {f.name: np.concatenate([getattr(part, f.name) for part in parts])
-              for f in fields(Trained) if f.name != "weights"}  # fmt: skip
-    names = [f.name for f in fields(Weights)]
-    weights = Weights(*(np.concatenate([getattr(part.weights, name) for part in parts]) for name in names))
-    return Trained(weights=weights, **values)
+    def joined(of):
+        return np.concatenate([of(part) for part in parts])
+
+    weights = Weights(*(joined(attrgetter(f"weights.{f.name}")) for f in fields(Weights)))
+    curves = {name: joined(lambda part, name=name: part.curves[name]) for name in parts[0].curves}
+    names = ("loss", "evaluations", "converged", "risk_final", "risk_best", "time")
+    return Trained(weights=weights, curves=curves, **{name: joined(attrgetter(name)) for name in names})

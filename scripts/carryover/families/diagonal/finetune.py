@@ -1,13 +1,14 @@
 """Everything that is trained on the main task: from a pretrained network, from scratch, or together with the auxiliary
 task; both layers or the readout alone."""
 
+import math
 from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
 import xarray as xr
 
-from carryover.errors import UserError
+from carryover.families import _pretrained
 from carryover.families.diagonal import dataset, task
 from carryover.networks.diagonal import Weights
 from carryover.parameters import parameter
@@ -18,7 +19,8 @@ from carryover.training.result import naming_runs
 SIMULATED = {"solver": ("flow", "descent")}
 PRETRAINED = ("finetuning", "finetuning_probe")
 STARTS_FROM = {"protocol": PRETRAINED}
-PROTOCOLS = ("single_task", "single_task_probe", "multi_task", *PRETRAINED)
+SCRATCH = ("single_task", "single_task_probe", "multi_task")
+PROTOCOLS = (*SCRATCH, *PRETRAINED)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,11 +41,13 @@ class Parameters(task.Parameters):
                               "reset; the published risks are those of both", choices=("first", "both"),
                               when={"protocol": ("single_task", "finetuning")})  # fmt: skip
     readout_scale: float = parameter(1e-3, "readout weights after the reset", above=0, when={"protocol": PRETRAINED})
-    initial_scale: float = parameter(1e-3, "value of all four weight vectors at the start", above=0,
-                                     when={"protocol": ("single_task", "single_task_probe", "multi_task")})  # fmt: skip
+    initial_scale: tuple[float, ...] = parameter((1e-3,), "values of all four weight vectors at the start", above=0,
+                                                 when={"protocol": SCRATCH})  # fmt: skip
     auxiliary_samples: int = parameter(1024, "auxiliary samples", minimum=1, when={"protocol": ("multi_task",)})
+    loss: str = parameter("squared", "what gradient descent minimises; cross_entropy learns the signs of the targets",
+                          choices=("squared", "cross_entropy"), when={"solver": ("descent",)})  # fmt: skip
     learning_rate: float = parameter(0.1, "step of gradient descent", above=0, when={"solver": ("descent",)})
-    tolerance: float = parameter(1e-10, "mean squared error at which training stops", above=0, when=SIMULATED)
+    tolerance: float = parameter(1e-10, "training loss at which training stops", above=0, when=SIMULATED)
     max_steps: int = parameter(1_000_000, "most gradient evaluations of a network", minimum=1, when=SIMULATED)
     accuracy: float = parameter(0.02, "error of one step of the adaptive flow in the logarithm of any weight", above=0,
                                 when={"solver": ("flow",)})  # fmt: skip
@@ -55,19 +59,17 @@ def run(p, experiment, seeds, solve, pretrained=None, progress=None):
 
     Raises UserError for a main task without room, and for pretrained networks that are missing, superfluous or others.
     """
-    _check_pretrained(p, seeds, pretrained)
+    _pretrained.check(p.protocol, seeds, pretrained, PRETRAINED, {"dimension": ("input", p.dimension)})
     parts = []
     for samples in p.samples:
         conditions = list(product(seeds, p.main_features, p.overlap))
-        runs = [(*condition, rescale) for condition in conditions for rescale in p.rescale]
-        problem = _problem(p, experiment, conditions, samples, pretrained)
+        starts = list(product(p.rescale, [math.nan] if p.protocol in PRETRAINED else p.initial_scale))
+        runs = [(*condition, *start) for condition in conditions for start in starts]
+        problem = _problem(p, experiment, conditions, starts, samples, pretrained)
         auxiliary = np.stack([task.auxiliary_teacher(p, experiment, seed)[2] for seed, *_ in runs])
-        names = ("seed", "main_features", "overlap", "rescale")
+        names = ("seed", "main_features", "overlap", "rescale", "initial_scale")
         columns = {name: np.array([run[i] for run in runs]) for i, name in enumerate(names)}
-        constant = {"samples": samples, "protocol": p.protocol, "solver": p.solver}
-        if pretrained is not None:
-            constant["pretrain_solver"] = str(pretrained["pretrain_solver"].values[0])
-        columns |= {name: np.array([value] * len(runs)) for name, value in constant.items()}
+        columns |= _pretrained.columns(len(runs), p, pretrained) | {"samples": np.full(len(runs), samples)}
         outputs = ("main", "auxiliary")[: len(problem.X)]
         with naming_runs(columns):
             trained = solve(problem, p, progress)
@@ -75,23 +77,8 @@ def run(p, experiment, seeds, solve, pretrained=None, progress=None):
     return xr.concat(parts, dim="run")
 
 
-def _check_pretrained(p, seeds, pretrained):
-    """Refuse a pretrained shard that the protocol does not start from, or that does not fit it."""
-    if (pretrained is not None) != (p.protocol in PRETRAINED):
-        asked = "name their shard with --pretrained" if pretrained is None else "leave --pretrained out"
-        start = "pretrained networks" if pretrained is None else "scratch"
-        raise UserError(f"{p.protocol} starts from {start}: {asked}.")
-    if pretrained is None:
-        return
-    known = pretrained["seed"].values.tolist()
-    if missing := [seed for seed in seeds if seed not in known]:
-        raise UserError(f"the pretrained shard has the seeds {known}, but not {missing}.")
-    if pretrained.sizes["input"] != p.dimension:
-        raise UserError(f"dimension is {p.dimension}, but the pretrained networks have {pretrained.sizes['input']}.")
-
-
-def _problem(p, experiment, conditions, samples, pretrained):
-    """The data sets of the conditions (seed, features, overlap), and a network for each of their rescalings."""
+def _problem(p, experiment, conditions, starts, samples, pretrained):
+    """The data sets of the conditions (seed, features, overlap), and a network for each start (rescale, scale)."""
     X, y, teachers = [], [], []
     for seed, features, overlap in conditions:
         order, signs, _ = task.auxiliary_teacher(p, experiment, seed)
@@ -100,19 +87,19 @@ def _problem(p, experiment, conditions, samples, pretrained):
         X.append(sparse.sphere(rng, samples, p.dimension))
         y.append(X[-1] @ teacher)
         teachers.append(teacher)
-    Xs, ys = [np.stack(X)], [np.stack(y)]
+    Xs, ys = [np.stack(X)], [task.targets(p, np.stack(y))]
     if p.protocol == "multi_task":
         pairs = [task.auxiliary_data(p, experiment, seed, p.auxiliary_samples) for seed, *_ in conditions]
         Xs.append(np.stack([X for X, _ in pairs]))
-        ys.append(np.stack([y for _, y in pairs]))
-    draw = np.repeat(np.arange(len(conditions)), len(p.rescale))
-    seeds = [seed for seed, *_ in conditions for _ in p.rescale]
-    start = _start(p, seeds, np.tile(p.rescale, len(conditions)), len(Xs), pretrained)
+        ys.append(task.targets(p, np.stack([y for _, y in pairs])))
+    draw = np.repeat(np.arange(len(conditions)), len(starts))
+    rescale, scale = np.tile(np.array(starts, dtype=float), (len(conditions), 1)).T
+    start = _start(p, [conditions[d][0] for d in draw], rescale, scale, len(Xs), pretrained)
     layers = ("second",) if p.protocol.endswith("_probe") else ("first", "second")
     return task.Problem(Xs, ys, draw, start, np.stack(teachers)[draw], layers)
 
 
-def _start(p, seeds, rescale, outputs, pretrained):
+def _start(p, seeds, rescale, scale, outputs, pretrained):
     """Weights before the first step: a pretrained first layer under a new readout, or small ones; then rescaled."""
     if p.protocol in PRETRAINED:
         kept = pretrained.set_index(run="seed").sel(run=seeds)
@@ -120,7 +107,7 @@ def _start(p, seeds, rescale, outputs, pretrained):
         second = np.full((len(seeds), outputs, p.dimension), p.readout_scale)
         start = Weights(first_plus, first_minus, second, second.copy())
     else:
-        start = task.small_weights(len(seeds), outputs, p.dimension, p.initial_scale)
+        start = task.small_weights(len(seeds), outputs, p.dimension, scale)
     first, second = rescale[:, None], (rescale if p.rescaled == "both" else np.ones_like(rescale))[:, None, None]
     return Weights(
         start.first_plus * first, start.first_minus * first, start.second_plus * second, start.second_minus * second

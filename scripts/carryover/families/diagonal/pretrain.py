@@ -17,8 +17,10 @@ class Parameters(task.Parameters):
                             choices=("exact", "flow", "descent"), axis=True)  # fmt: skip
     samples: int = parameter(1024, "auxiliary samples", minimum=1)
     initial_scale: float = parameter(1e-3, "value of all four weight vectors at the start", above=0)
+    loss: str = parameter("squared", "what gradient descent minimises; cross_entropy learns the signs of the targets",
+                          choices=("squared", "cross_entropy"), when={"solver": ("descent",)})  # fmt: skip
     learning_rate: float = parameter(0.5, "step of gradient descent", above=0, when={"solver": ("descent",)})
-    tolerance: float = parameter(1e-10, "mean squared error at which training stops", above=0, when=SIMULATED)
+    tolerance: float = parameter(1e-10, "training loss at which training stops", above=0, when=SIMULATED)
     max_steps: int = parameter(1_000_000, "most gradient evaluations of a network", minimum=1, when=SIMULATED)
     accuracy: float = parameter(0.02, "error of one step of the adaptive flow in the logarithm of any weight", above=0,
                                 when={"solver": ("flow",)})  # fmt: skip
@@ -30,8 +32,9 @@ def run(p, experiment, seeds, solve, progress=None):
     X, y = zip(*(task.auxiliary_data(p, experiment, seed, p.samples) for seed in seeds), strict=True)
     teacher = np.stack([task.auxiliary_teacher(p, experiment, seed)[2] for seed in seeds])
     start = task.small_weights(len(seeds), 1, p.dimension, p.initial_scale)
-    problem = task.Problem([np.stack(X)], [np.stack(y)], np.arange(len(seeds)), start, teacher)
-    runs = {"seed": np.array(seeds), "pretrain_solver": np.array([p.solver] * len(seeds))}
+    problem = task.Problem([np.stack(X)], [task.targets(p, np.stack(y))], np.arange(len(seeds)), start, teacher)
+    constant = {"pretrain_solver": p.solver, "loss_function": p.loss}
+    runs = {"seed": np.array(seeds)} | {name: np.array([value] * len(seeds)) for name, value in constant.items()}
     with naming_runs(runs):
         trained = solve(problem, p, progress)
     return dataset.assemble(problem, trained, runs, ("auxiliary",), teacher)

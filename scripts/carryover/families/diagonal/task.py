@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from carryover.errors import UserError
 from carryover.networks.diagonal import Weights
 from carryover.parameters import parameter
 from carryover.streams import generator
@@ -49,6 +50,20 @@ def auxiliary_data(p, experiment, seed, samples):
 
 
 def small_weights(runs, outputs, dimension, scale):
-    """All four weight vectors at one scale, as at the start of every training from scratch."""
-    first, second = np.full((runs, dimension), scale), np.full((runs, outputs, dimension), scale)
+    """All four weight vectors at one scale, or at one per run, as at the start of every training from scratch."""
+    scales = np.broadcast_to(np.asarray(scale, dtype=float), runs)
+    first = np.repeat(scales[:, None], dimension, axis=1)
+    second = np.repeat(first[:, None], outputs, axis=1)
     return Weights(first, first.copy(), second, second.copy())
+
+
+def targets(p, output):
+    """What a stage trains on, given the teacher's output: that itself, or its sign where loss is cross_entropy.
+
+    UserError for cross-entropy with a solver that minimises the squared error.
+    """
+    if p.loss == "squared":
+        return output
+    if p.solver != "descent":
+        raise UserError(f"solver {p.solver} minimises the squared error: choose solver descent for loss {p.loss}.")
+    return np.where(output < 0, -1.0, 1.0)

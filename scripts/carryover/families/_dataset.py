@@ -1,0 +1,52 @@
+"""What the datasets of every family have: what each run was, how its training went, and a label on everything."""
+
+import numpy as np
+import xarray as xr
+
+MEANING = {
+    "seed": "seed of teacher, data and weights",
+    "overlap": "fraction of the main task's features that are auxiliary ones",
+    "rescale": "factor on the weights before training",
+    "samples": "main-task samples",
+    "protocol": "what is trained, from which start",
+    "solver": "how it was solved",
+    "loss_function": "loss that was minimised; the risk is its test error: for cross_entropy the share misclassified",
+    "pretrain_solver": "how the pretrained network was solved",
+    "output": "readout",
+}
+CURVES = {"loss": "loss", "risk": "risk", "effective_features": "effective number of main features"}
+MEASURED = {
+    "learning_rate": "step of gradient descent",
+    "ridge_strength": "ridge strength in units of the kernel's mean eigenvalue",
+}
+
+
+def of_training(trained):
+    """Variables of a `Trained`, without its weights: {name: (dimensions, values, meaning)}."""
+    curve = ("run", "checkpoint")
+    measured = {name: getattr(trained, name) for name in MEASURED}
+    curves = {f"{k}_curve": (curve, v, f"{CURVES[k]} along training") for k, v in trained.curves.items()}
+    return {
+        "loss": ("run", trained.loss, "loss on the training data"),
+        "evaluations": ("run", trained.evaluations, "gradient evaluations"),
+        "converged": ("run", trained.converged.astype(np.int8), "1 where the loss reached its tolerance"),
+        "risk_final": ("run", trained.risk_final, "risk at the end of training"),
+        "risk_best": ("run", trained.risk_best, "smallest risk along training"),
+        **{name: ("run", values, MEASURED[name]) for name, values in measured.items() if values is not None},
+        "time": (curve, trained.time, "flow time of the checkpoint"),
+        **curves,
+    }
+
+
+def assemble(variables, runs, outputs, meaning):
+    """Dataset over `run` of {name: (dimensions, values, meaning)}.
+
+    `runs` are its coordinates, (run,) values by name, and `outputs` names the readouts. `meaning` says what the
+    coordinates of this family mean, besides those that all have.
+    """
+    data = xr.Dataset({name: (dims, values) for name, (dims, values, _) in variables.items()})
+    data = data.assign_coords({**{name: ("run", values) for name, values in runs.items()}, "output": list(outputs)})
+    meanings = {**MEANING, **meaning, **{name: text for name, (_, _, text) in variables.items()}}
+    for name, variable in data.variables.items():
+        variable.attrs = {"long_name": meanings[name], "units": "1"}
+    return data

@@ -1,0 +1,20 @@
+"""What the measures share: which runs they measured."""
+
+from contextlib import contextmanager
+
+from carryover.errors import UserError
+
+
+def coordinates(data):
+    """{name: coordinate} of everything that says what the runs of a dataset are."""
+    return {name: data[name] for name in data.coords if data[name].dims == ("run",)}
+
+
+@contextmanager
+def named(network):
+    """Let a ValueError about one run, a dataset without the dimension `run`, name it by its coordinates: UserError."""
+    try:
+        yield
+    except ValueError as error:
+        which = ", ".join(f"{name} {value.item()}" for name, value in network.coords.items() if value.ndim == 0)
+        raise UserError(f"{error}, in the run with {which}") from None

@@ -1,0 +1,70 @@
+"""Risks are errors on a large test set; the effective number counts coefficients of one size."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from carryover.training.losses import LOSSES
+from carryover.training.observables import RISKS, effective_features, misclassified, squared_distance
+
+D, SAMPLES = 6, 200_000
+
+
+@pytest.fixture(scope="module")
+def sphere():
+    normal = np.random.default_rng(1).standard_normal((SAMPLES, D))
+    return np.sqrt(D) * normal / np.linalg.norm(normal, axis=1, keepdims=True)
+
+
+def pair(seed):
+    return torch.as_tensor(np.random.default_rng(seed).standard_normal((2, 3, D)))
+
+
+def test_every_loss_has_a_risk():
+    assert set(RISKS) == set(LOSSES)
+
+
+def test_squared_distance_is_the_squared_error_on_the_sphere(sphere):
+    beta, teacher = pair(0)
+    errors = (sphere @ (beta - teacher).numpy().T) ** 2
+    deviation = errors.mean(0) - squared_distance(beta, teacher).numpy()
+    assert np.all(np.abs(deviation) < 4 * errors.std(0) / SAMPLES**0.5)
+
+
+def test_misclassified_is_the_share_of_wrong_signs_on_the_sphere(sphere):
+    beta, teacher = pair(2)
+    share = misclassified(beta, teacher).numpy()
+    wrong = np.mean((sphere @ beta.numpy().T > 0) != (sphere @ teacher.numpy().T > 0), axis=0)
+    assert np.all(np.abs(wrong - share) < 4 * np.sqrt(share * (1 - share) / SAMPLES))
+
+
+def test_misclassified_keeps_small_angles_and_ignores_sizes():
+    teacher = torch.tensor([[0.0, 2.0, 0.0]], dtype=torch.float64)
+    for angle in (1e-12, 1e-3, 2.0, math.pi):
+        beta = torch.tensor([[0.0, math.cos(angle), math.sin(angle)]], dtype=torch.float64)
+        for size in (1e-9, 1.0, 1e9):
+            assert misclassified(size * beta, teacher).item() == pytest.approx(angle / math.pi, rel=1e-9)
+
+
+def test_a_network_that_is_zero_guesses_and_has_no_features():
+    nothing, teacher = torch.zeros(2, D), pair(0)[1, :2]
+    assert misclassified(nothing, teacher).tolist() == [0.5, 0.5]
+    assert effective_features(nothing).isnan().all()
+
+
+@settings(derandomize=True, deadline=None, max_examples=30)
+@given(k=st.integers(1, 20), size=st.floats(1e-6, 1e6), seed=st.integers(0, 10**6))
+def test_effective_features_counts_equals_and_stays_between_one_and_all(k, size, seed):
+    rng = np.random.default_rng(seed)
+    beta = np.zeros(20)
+    beta[rng.permutation(20)[:k]] = size * rng.choice([-1, 1], k)
+    assert effective_features(torch.as_tensor(beta)).item() == pytest.approx(k, rel=1e-12)
+    unequal = size * rng.standard_normal(20)
+    found = effective_features(torch.as_tensor(unequal)).item()
+    assert 1 <= found <= 20
+    share = np.abs(unequal) / np.abs(unequal).sum()  # the inverse participation ratio of these shares
+    assert found == pytest.approx(1 / np.sum(share**2), rel=1e-12)
