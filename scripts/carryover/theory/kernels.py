@@ -1,0 +1,208 @@
+"""Exact averages over inputs of products of ReLU units, and with them exact population risks of shallow ReLU networks.
+
+Inputs are x ~ N(0, I_D) or, equally, uniform on the sphere of radius √D. Every function averaged here is a product of
+two functions of degree 1 in |x|, so that its Gaussian mean is E[r²] times its mean over directions, r = |x|, and
+E[r²] = D is the squared radius of that sphere.
+
+NumPy arrays give NumPy arrays. PyTorch tensors give tensors on their own device, by the same code: a trainer can follow
+the risk of a whole batch where it is trained. The result carries no gradient. Everything is computed in float64.
+"""
+
+import math
+import sys
+
+import numpy as np
+
+_PAIRS = 1 << 20  # pairs of units worked on at once (8 MB each array), so that batches do not fill the memory
+_PARALLEL = 8 * np.finfo(float).eps  # 1 − |cosine| that rounding alone can make of two parallel units
+_QUIET = np.errstate(invalid="ignore", over="ignore")  # what is not finite shows in the result
+_AXES = {"W": "mD", "V": "kD", "directions": "KD", "teacher_readout": "K"}
+_AXES |= {"first": "HD", "readout": "H", "first_change": "HD", "readout_change": "H"}
+
+
+@_QUIET
+def relu_kernel(W, V):
+    """The arc-cosine kernel of degree 1, K[i, j] = E[relu(w_i·x) relu(v_j·x)].
+
+    K = |w||v|/(2π) (sin θ + (π − θ) cos θ), θ the angle between w and v (Cho & Saul 2009).
+
+    Equation 150 of "Features are fate" prints it without |w||v|: for unit vectors, so only for networks whose first
+    layer is on the sphere. With W of the network's m units and W* of the target's m_*, its matrices are
+    K = relu_kernel(W, W)/m (equation 151), K* = relu_kernel(W*, W*)/m_* (152), K̃ = relu_kernel(W, W*)/√(m m_*) (153).
+
+    Accuracy: the error is a few times 1e-16 |w||v|, also where w and v are parallel. Hence a squared distance
+    K(w, w) − 2K(w, v) + K(v, v) ≈ |w − v|²/2 of unit vectors 1e-4 apart is good to 1e-7 of itself. Towards opposite
+    vectors the error falls like 1e-16 (π − θ), to 1e-24, but K like (π − θ)³.
+
+    Parameters
+    ----------
+    W : (..., m, D) weights.
+    V : (..., k, D) weights; the leading axes broadcast.
+
+    Returns (..., m, k), nonnegative; 0 where a vector is zero.
+
+    Raises
+    ------
+    ValueError : the shapes do not fit.
+    """
+    xp, W, V = _arrays(W=W, V=V)
+    (w_norm, W), (v_norm, V) = _polar(xp, W), _polar(xp, V)
+    u = _cosines(xp, W, V)
+    kernel = xp.sqrt((1 - u) * (1 + u)) + u * xp.arccos(-u)
+    return xp.clip(kernel, 0, None) * (w_norm[..., :, None] * (v_norm[..., None, :] / (2 * math.pi)))
+
+
+@_QUIET
+def relu_risk(first, readout, directions, teacher_readout):
+    """Population risk E[(Σ_h readout_h relu(first_h·x) − Σ_k teacher_readout_k relu(directions_k·x))²].
+
+    The quadratic form of `relu_kernel` over the units of student and teacher together. As relu(z) = (z + |z|)/2, its
+    odd half is linear in x and is summed before it is squared.
+
+    Accuracy: rounding leaves about 1e-16 (Σ|readout||first|)². Work: one arcsine per pair of units.
+
+    Parameters
+    ----------
+    first : (..., H, D), readout : (..., H) : the student.
+    directions : (..., K, D), teacher_readout : (..., K) : the teacher. Units with readout 0 are left out, whatever
+        their direction: padding.
+
+    The leading axes broadcast. Returns (...), nonnegative; NaN for weights that are not finite.
+
+    Raises
+    ------
+    ValueError : the shapes do not fit.
+    """
+    xp, first, readout, directions, teacher_readout = _arrays(
+        first=first, readout=readout, directions=directions, teacher_readout=teacher_readout
+    )
+    units = xp.concat([first, _without_padding(xp, directions, teacher_readout)], -2)
+    return _in_blocks(xp, _relu_square, units, xp.concat([readout, -teacher_readout], -1))
+
+
+@_QUIET
+def tangent_risk(first, readout, first_change, readout_change, directions, teacher_readout):
+    """Population risk of a network linearised in its weights, against a ReLU teacher.
+
+    The student is Σ_h [(a_h + p_h) relu(w_h·x) + a_h 1[w_h·x > 0] q_h·x]: weights w = `first` and a = `readout`, where
+    it was linearised, and displacements q = `first_change` and p = `readout_change`. Since relu(w·x) = 1[w·x > 0] w·x,
+    student and teacher are sums of 1[w·x > 0] s·x, with s = (a + p) w + a q, and the risk sums over pairs
+
+        E[1[w·x > 0] 1[v·x > 0] (s·x)(t·x)] = ((π − θ) s·t + sin θ (s·ŵ t·v̂ + s·n t·m)) / (2π),
+
+    n and m the unit vectors of v̂ − (ŵ·v̂) ŵ and ŵ − (ŵ·v̂) v̂. (The inputs that open both units fill a wedge of angle
+    π − θ; along its bisector the second moment is (π − θ + sin θ)/(2π), across it (π − θ − sin θ)/(2π), and outside the
+    plane of w and v (π − θ)/(2π).)
+
+    Accuracy: that of an angle found from its cosine. Parallel units are exact; a pair at an angle θ adds an error of
+    about 1e-16 |s||t|/θ, at most 2e-8 |s||t|.
+
+    Parameters
+    ----------
+    first, first_change : (..., H, D); readout, readout_change : (..., H).
+    directions : (..., K, D), teacher_readout : (..., K), with padding as in `relu_risk`.
+
+    The leading axes broadcast. Returns (...), nonnegative; NaN for weights that are not finite.
+
+    Raises
+    ------
+    ValueError : the shapes do not fit.
+    """
+    xp, first, readout, first_change, readout_change, directions, teacher_readout = _arrays(
+        first=first,
+        readout=readout,
+        first_change=first_change,
+        readout_change=readout_change,
+        directions=directions,
+        teacher_readout=teacher_readout,
+    )
+    directions = _without_padding(xp, directions, teacher_readout)
+    slopes = (readout + readout_change)[..., None] * first + readout[..., None] * first_change
+    slopes = xp.concat([slopes, -teacher_readout[..., None] * directions], -2)
+    return _in_blocks(xp, _gated_square, xp.concat([first, directions], -2), slopes)
+
+
+def _relu_square(xp, units, coefficients):
+    """E[(Σ_i c_i relu(w_i·x))²], (networks,). units (networks, m, D), coefficients (networks, m)."""
+    norm, units = _polar(xp, units)
+    coefficients = (coefficients * norm)[:, None, :]
+    u = _cosines(xp, units, units)
+    # E|ŵ·x||v̂·x| = 2/π (√(1 − u²) + u arcsin u)
+    even = xp.sqrt((1 - u) * (1 + u)) + u * xp.arcsin(u)
+    odd = ((coefficients @ units) ** 2).sum(-1)
+    return (odd / 4 + (coefficients @ even * coefficients).sum(-1) / (2 * math.pi))[:, 0]
+
+
+def _gated_square(xp, units, slopes):
+    """E[(Σ_i 1[w_i·x > 0] s_i·x)²], (networks,). units and slopes (networks, m, D)."""
+    norm, units = _polar(xp, units)
+    slopes = xp.where((norm == 0)[..., None], 0.0, slopes)  # a unit without weights never opens
+    u = _cosines(xp, units, units)
+    u = xp.where(1 - abs(u) <= _PARALLEL, xp.sign(u), u)
+    sine = xp.sqrt((1 - u) * (1 + u))
+    own = (slopes * units).sum(-1)
+    across = (slopes @ units.mT - u * own[..., None]) / xp.where(sine == 0, 1.0, sine)  # s_i·n_ij
+    plane = own[..., :, None] * own[..., None, :] + across * across.mT
+    # 1[z > 0] = (1 + sign z)/2, as in `_relu_square`
+    even = (xp.arcsin(u) * (slopes @ slopes.mT) + sine * plane).sum((-2, -1))
+    odd = (slopes.sum(-2) ** 2).sum(-1)
+    return odd / 4 + even / (2 * math.pi)
+
+
+def _in_blocks(xp, square, units, terms):
+    """square(xp, units, terms) of every network, a few networks at a time; units (..., m, D) -> (...)."""
+    shape, networks = units.shape[:-2], math.prod(units.shape[:-2])
+    units, terms = (array.reshape(networks, *array.shape[len(shape) :]) for array in (units, terms))
+    step = max(1, _PAIRS // max(1, units.shape[1] ** 2))
+    starts = range(0, max(networks, 1), step)
+    squares = [square(xp, units[start : start + step], terms[start : start + step]) for start in starts]
+    return xp.clip(xp.concat(squares), 0, None).reshape(shape)
+
+
+def _polar(xp, W):
+    """Norms (..., m) and unit vectors (..., m, D) of weights; a zero vector stays zero."""
+    norm = xp.sqrt((W * W).sum(-1))
+    return norm, W / xp.where(norm == 0, 1.0, norm)[..., None]
+
+
+def _cosines(xp, W, V):
+    """Cosines of unit vectors W (..., m, D) and V (..., k, D): (..., m, k), never beyond ±1."""
+    return xp.clip(W @ V.mT, -1, 1)
+
+
+def _without_padding(xp, directions, teacher_readout):
+    return xp.where((teacher_readout == 0)[..., None], 0.0, directions)
+
+
+def _arrays(**arguments):
+    """The namespace and the arguments as its float64 arrays, all with the same leading axes."""
+    xp, *arrays = _float64(*arguments.values())
+    sizes, leads, fits = {}, [], True
+    for name, array in zip(arguments, arrays, strict=True):
+        axes = _AXES[name]
+        lead, own = array.shape[: -len(axes)], array.shape[-len(axes) :]
+        fits &= len(own) == len(axes) and all(sizes.setdefault(a, n) == n for a, n in zip(axes, own, strict=True))
+        leads.append(tuple(lead))
+    try:
+        lead = np.broadcast_shapes(*leads)
+    except ValueError:
+        fits = False
+    if not fits:
+        wanted = ", ".join(f"{name} (..., {', '.join(_AXES[name])})" for name in arguments)
+        given = ", ".join(str(tuple(array.shape)) for array in arrays)
+        raise ValueError(f"the shapes must be {wanted}, their leading axes broadcasting; they are {given}")
+    return xp, *(
+        xp.broadcast_to(array, (*lead, *array.shape[-len(_AXES[name]) :]))
+        for name, array in zip(arguments, arrays, strict=True)
+    )
+
+
+def _float64(*values):
+    """NumPy or PyTorch, and the values as its arrays, on the device of the first tensor."""
+    torch = sys.modules.get("torch")  # where PyTorch was never imported, nothing can be one of its tensors
+    tensors = [value for value in values if torch is not None and isinstance(value, torch.Tensor)]
+    if not tensors:
+        return np, *(np.asarray(value, dtype=np.float64) for value in values)
+    device = tensors[0].device
+    values = (value.detach() if isinstance(value, torch.Tensor) else value for value in values)
+    return torch, *(torch.as_tensor(value, dtype=torch.float64, device=device) for value in values)

@@ -1,0 +1,159 @@
+"""Ridge regression on the features that a shallow ReLU network has, which it does not move.
+
+The network is f(x) = Σ_h a_h relu(w_h·x). There are two kinds of features:
+
+- "probe", a linear probe: the readout alone is fitted, from nothing. K(x, x') = Σ_h relu(w_h·x) relu(w_h·x').
+- "tangent": the network linearised in all its weights (Jacot, Gabriel & Hongler 2018) is fitted to what it leaves
+  unexplained, y − f(x). K(x, x') = Σ_h relu(w_h·x) relu(w_h·x') + x·x' Σ_h a_h² 1[w_h·x > 0] 1[w_h·x' > 0], the inner
+  product of the gradients of f.
+
+Ridge strengths are in units of the mean eigenvalue of the kernel on the training samples, trace K/n, so that they do
+not depend on the scale of the network.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import eigh
+from sklearn.linear_model import RidgeCV
+
+from carryover.theory.kernels import relu_risk, tangent_risk
+
+KINDS = ("probe", "tangent")
+STRENGTHS = np.logspace(-8, 2, 21)
+"""What cross-validation chooses from: from nearly interpolating to nearly constant."""
+_FEWEST = 3  # samples with which cross-validation says anything
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """The function Σ_h [readout_h relu(first_h·x) + start_readout_h 1[first_h·x > 0] first_change_h·x], in float64.
+
+    kind : "probe" or "tangent".
+    strength : ridge strength in units of trace K/n.
+    loss : mean squared error on the training samples.
+    first : (H, D), start_readout : (H,) : the network whose features these are.
+    readout : (H,) the fitted readout; of a probe, together with `first`, the whole fitted network.
+    first_change : (H, D) displacement of the first layer, 0 for a probe.
+    """
+
+    kind: str
+    strength: float
+    loss: float
+    first: np.ndarray
+    start_readout: np.ndarray
+    readout: np.ndarray
+    first_change: np.ndarray
+
+    @property
+    def readout_change(self):
+        """(H,) difference of the fitted readout from that of the network."""
+        return self.readout - self.start_readout
+
+    def predict(self, X):
+        """The fitted function at X (n, D): (n,). Raises ValueError for other shapes and values that are not finite."""
+        X = _finite("X", X)
+        if X.ndim != 2 or X.shape[1] != self.first.shape[1]:
+            raise ValueError(f"X must have the shape (samples, {self.first.shape[1]}), got {X.shape}")
+        return _function(X, self.first, self.readout, self.start_readout[:, None] * self.first_change)
+
+    def risk(self, directions, teacher_readout):
+        """Exact mean squared error against the teacher Σ_k teacher_readout_k relu(directions_k·x), a float.
+
+        directions (K, D), teacher_readout (K,); inputs uniform on the sphere of radius √D, or N(0, I). Raises
+        ValueError for shapes that do not fit.
+        """
+        if self.kind == "probe":
+            return float(relu_risk(self.first, self.readout, directions, teacher_readout))
+        changes = self.first_change, self.readout_change
+        return float(tangent_risk(self.first, self.start_readout, *changes, directions, teacher_readout))
+
+
+def fit(kind, first, readout, X, y, strength=None):
+    """Fit one network's features to samples, with the ridge strength of the smallest leave-one-out error.
+
+    Parameters
+    ----------
+    kind : "probe" or "tangent".
+    first : (H, D) weights, readout : (H,) weights, of which a probe uses the first only.
+    X : (n, D) inputs, y : (n,) targets.
+    strength : ridge strength in units of trace K/n instead of cross-validation among `STRENGTHS`. One or two samples
+        leave nothing to choose by: they get the smallest of these, nearly the interpolation that training would end at.
+
+    Returns `Fitted`.
+
+    Raises
+    ------
+    ValueError : an unknown kind, shapes that do not fit, values that are not finite, no sample, a strength that is not
+        positive, or a network none of whose units is active on any sample.
+    """
+    first, readout, X, y = _checked(first, readout, X, y, strength)
+    gram = kernel(kind, first, readout, X, X)
+    scale = np.trace(gram) / len(X)
+    if not scale > 0:
+        raise ValueError("no unit of the network is active on any sample, so there is no feature to fit")
+    target = y if kind == "probe" else y - _function(X, first, readout)
+    values, vectors = eigh(gram / scale)
+    values = values.clip(min=0)
+    if strength is None:
+        strength = _cross_validated(vectors * np.sqrt(values), target) if len(X) >= _FEWEST else STRENGTHS[0]
+    dual = vectors @ ((vectors.T @ target) / (values + strength)) / scale
+    fitted, first_change = dual @ np.maximum(X @ first.T, 0), np.zeros_like(first)
+    if kind == "tangent":
+        fitted, first_change = readout + fitted, readout[:, None] * ((_gates(first, X) * dual[:, None]).T @ X)
+    loss = np.mean((_function(X, first, fitted, readout[:, None] * first_change) - y) ** 2)
+    return Fitted(kind, float(strength), float(loss), first, readout, fitted, first_change)
+
+
+def kernel(kind, first, readout, X, Z):
+    """The kernel of `kind` between inputs X (n, D) and Z (k, D), of the network first (H, D), readout (H,): (n, k)."""
+    if kind not in KINDS:
+        raise ValueError(f"kind must be one of {', '.join(KINDS)}, got {kind!r}")
+    responses = np.maximum(X @ first.T, 0) @ np.maximum(Z @ first.T, 0).T
+    if kind == "probe":
+        return responses
+    return responses + (X @ Z.T) * ((_gates(first, X) * readout**2) @ _gates(first, Z).T)
+
+
+def _cross_validated(features, target):
+    """The strength of the smallest leave-one-out error.
+
+    RidgeCV has the closed form for all strengths from one eigendecomposition, but for features, not for kernels: it
+    gets the square root of the kernel, on which ridge regression is the same.
+    """
+    return RidgeCV(alphas=STRENGTHS, fit_intercept=False, gcv_mode="eigen").fit(features, target).alpha_
+
+
+def _function(X, first, readout, slopes=None):
+    """Σ_h readout_h relu(first_h·x) + 1[first_h·x > 0] slopes_h·x, (n,)."""
+    values = np.maximum(X @ first.T, 0) @ readout
+    return values if slopes is None else values + np.sum(_gates(first, X) * (X @ slopes.T), axis=1)
+
+
+def _gates(first, X):
+    """1[first_h·x > 0] as numbers, (n, H)."""
+    return (X @ first.T > 0).astype(float)
+
+
+def _checked(first, readout, X, y, strength):
+    arrays = [_finite(name, value) for name, value in {"first": first, "readout": readout, "X": X, "y": y}.items()]
+    first, readout, X, y = arrays
+    shapes = [array.shape for array in arrays]
+    fits = [len(shape) for shape in shapes] == [2, 1, 2, 1] and first.shape[1] == X.shape[1]
+    if not fits or len(first) != len(readout) or len(X) != len(y):
+        raise ValueError(
+            "the shapes must be first (units, inputs), readout (units,), X (samples, inputs) and y (samples,), "
+            f"got {', '.join(map(str, shapes))}"
+        )
+    if len(X) == 0:
+        raise ValueError("there must be at least one sample")
+    if strength is not None and not 0 < strength < np.inf:
+        raise ValueError(f"strength must be positive and finite, got {strength}")
+    return arrays
+
+
+def _finite(name, value):
+    array = np.asarray(value, dtype=np.float64)
+    if not np.isfinite(array).all():
+        raise ValueError(f"{name} must be finite")
+    return array

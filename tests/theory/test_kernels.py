@@ -1,0 +1,156 @@
+"""The arc-cosine kernel against sampling, quadrature in the plane, high precision and closed forms."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import mpmath
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from relu_averages import assert_mean, batch, inputs, kinks, pair_apart, plane_mean
+from scipy.stats import ortho_group
+
+import carryover.theory.kernels as kernels
+from carryover.theory.kernels import relu_kernel, relu_risk, tangent_risk
+
+invariant = settings(derandomize=True, deadline=None, max_examples=50)
+seeds = st.integers(0, 2**32 - 1)
+SCRIPTS = Path(kernels.__file__).parents[2]
+
+
+def precise_kernel(w, v):
+    w, v = ([mpmath.mpf(float(x)) for x in vector] for vector in (w, v))
+    norms = mpmath.sqrt(mpmath.fdot(w, w) * mpmath.fdot(v, v))
+    u = mpmath.fdot(w, v) / norms
+    return norms / (2 * mpmath.pi) * (mpmath.sqrt(abs(1 - u * u)) + u * (mpmath.pi - mpmath.acos(u).real))
+
+
+@pytest.mark.parametrize("kind", ["gaussian", "sphere"])
+def test_kernel_is_the_mean_over_inputs(kind):
+    rng = np.random.default_rng(0)
+    W, V = rng.standard_normal((3, 4)), rng.standard_normal((2, 4))
+    X = inputs(kind, rng, 4)
+    products = np.maximum(X @ W.T, 0)[:, :, None] * np.maximum(X @ V.T, 0)[:, None, :]
+    assert_mean(relu_kernel(W, V), products)
+
+
+def test_kernel_in_the_plane_by_quadrature():
+    rng = np.random.default_rng(1)
+    W, V = rng.standard_normal((4, 2)), rng.standard_normal((3, 2))
+    for i, w in enumerate(W):
+        for j, v in enumerate(V):
+            expected = plane_mean(lambda x, w=w, v=v: max(w @ x, 0) * max(v @ x, 0), kinks(W, V))
+            np.testing.assert_allclose(relu_kernel(W, V)[i, j], expected, rtol=1e-12, atol=1e-14)
+
+
+def test_kernel_of_special_pairs():
+    W = np.array([[3.0, 0.0, 0.0], [0.0, 0.0, 0.0]])
+    V = np.array([[0.0, 2.0, 0.0], [5.0, 0.0, 0.0], [-4.0, 0.0, 0.0], [0.0, 0.0, 0.0]])
+    expected = [[3 * 2 / (2 * np.pi), 3 * 5 / 2, 0, 0], [0, 0, 0, 0]]
+    np.testing.assert_allclose(relu_kernel(W, V), expected, rtol=1e-15, atol=0)
+
+
+@pytest.mark.parametrize("angle", [1e-12, 1e-8, 1e-6, 1e-4, 1e-2, 1.0])
+def test_kernel_beside_parallel_and_opposite(angle):
+    rng = np.random.default_rng(2)
+    with mpmath.workdps(60):
+        for w, v in (pair_apart(rng, angle) for _ in range(20)):
+            W, V = 3 * w[None], 0.2 * v[None]
+            exact = precise_kernel(W[0], V[0])
+            assert abs(relu_kernel(W, V)[0, 0] - exact) < 2e-15 * exact
+            assert abs(relu_kernel(W, -V)[0, 0] - precise_kernel(W[0], -V[0])) < 2e-16 * max(angle, 1e-8)
+            assert relu_kernel(W, -V)[0, 0] >= 0
+
+
+def test_squared_distances_of_close_units_keep_six_digits():
+    rng = np.random.default_rng(3)
+    with mpmath.workdps(60):
+        for w, v in (pair_apart(rng, 1e-4, D=15) for _ in range(50)):
+            exact = precise_kernel(w, w) - 2 * precise_kernel(w, v) + precise_kernel(v, v)
+            kernel = relu_kernel([w, v], [w, v])
+            assert abs(kernel[0, 0] - 2 * kernel[0, 1] + kernel[1, 1] - exact) < 1e-6 * exact
+            assert abs(float(relu_risk([w], [1.0], [v], [1.0])) - exact) < 1e-6 * exact
+
+
+@invariant
+@given(seeds, st.integers(2, 8), st.floats(-50, 50).map(lambda e: 10.0**e))
+def test_kernel_knows_angles_and_scales_alone(seed, D, scale):
+    rng = np.random.default_rng(seed)
+    W, V = rng.standard_normal((5, D)), rng.standard_normal((3, D))
+    rotation = ortho_group.rvs(D, random_state=rng)
+    expected, unit = relu_kernel(W, V), np.linalg.norm(W, axis=1)[:, None] * np.linalg.norm(V, axis=1)
+    assert np.all(np.abs(relu_kernel(W @ rotation, V @ rotation) - expected) < 1e-14 * unit)
+    assert np.all(np.abs(relu_kernel(scale * W, V) / scale - expected) < 1e-14 * unit)
+    np.testing.assert_allclose(relu_kernel(V, W).T, expected, rtol=1e-12)
+
+
+@invariant
+@given(seeds, st.integers(1, 6), st.integers(1, 12))
+def test_kernel_is_positive_semidefinite(seed, D, units):
+    W = np.random.default_rng(seed).standard_normal((units, D))
+    W = np.concatenate([W, -W[:1], 2 * W[:1], 0 * W[:1]])
+    kernel = relu_kernel(W, W)
+    np.testing.assert_allclose(kernel, kernel.T, rtol=0, atol=1e-14 * np.trace(kernel))
+    assert np.linalg.eigvalsh(kernel).min() > -1e-14 * np.trace(kernel)
+
+
+def test_kernel_broadcasts_leading_axes():
+    rng = np.random.default_rng(4)
+    W, V = rng.standard_normal((2, 1, 3, 4)), rng.standard_normal((5, 6, 4))
+    kernel = relu_kernel(W, V)
+    assert kernel.shape == (2, 5, 3, 6)
+    np.testing.assert_allclose(kernel[1, 2], relu_kernel(W[1, 0], V[2]), rtol=1e-14)
+
+
+def test_torch_gives_what_numpy_gives():
+    weights, teacher = batch(np.random.default_rng(14))
+    arguments = {relu_kernel: (weights[0], teacher[0]), relu_risk: (*weights[:2], *teacher)}
+    arguments[tangent_risk] = (*weights, *teacher)
+    for function, arrays in arguments.items():
+        single = [array.astype(np.float32) for array in arrays]
+        tensors = [torch.tensor(array, requires_grad=True) for array in single]
+        for mixed in (tensors, [tensors[0], *single[1:]]):
+            result = function(*mixed)
+            assert isinstance(result, torch.Tensor)
+            assert (result.dtype, result.device) == (torch.float64, tensors[0].device)
+            assert not result.requires_grad
+            np.testing.assert_allclose(result.numpy(), function(*single), rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+def test_results_stay_on_the_device():
+    weights, teacher = batch(np.random.default_rng(15))
+    result = relu_risk(*(torch.tensor(array, device="cuda") for array in (*weights[:2], *teacher)))
+    assert result.device.type == "cuda"
+    np.testing.assert_allclose(result.cpu().numpy(), relu_risk(*weights[:2], *teacher), rtol=1e-12)
+
+
+def test_theory_does_not_import_torch():
+    code = (
+        "import sys, carryover.theory.kernels as k; k.relu_kernel([[1.0]], [[1.0]]); sys.exit('torch' in sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], cwd=SCRIPTS, check=True)
+
+
+@pytest.mark.parametrize(
+    ("function", "shapes"),
+    [
+        (relu_kernel, [(3,), (2, 3)]),
+        (relu_kernel, [(3, 4), (2, 3)]),
+        (relu_kernel, [(2, 3, 4), (3, 3, 4)]),
+        (relu_risk, [(3, 4), (2,), (2, 4), (2,)]),
+        (relu_risk, [(3, 4), (3,), (2, 5), (2,)]),
+        (relu_risk, [(3, 4), (3,), (2, 4), ()]),
+        (relu_risk, [(3, 4), (3,), (2, 4), (1,)]),
+        (relu_risk, [(5, 3, 4), (5, 3), (6, 2, 4), (6, 2)]),
+        (tangent_risk, [(3, 4), (3,), (2, 4), (3,), (2, 4), (2,)]),
+        (tangent_risk, [(3, 4), (3,), (3, 4), (1,), (2, 4), (2,)]),
+    ],
+)
+def test_shapes_that_do_not_fit(function, shapes):
+    with pytest.raises(ValueError, match=r"^the shapes must be (W|first) \(\.\.\., .*; they are \(") as error:
+        function(*map(np.ones, shapes))
+    assert str(shapes[0]) in str(error.value)

@@ -1,0 +1,213 @@
+"""Ridge regression on a network's features against autograd, scikit-learn's kernel ridge and sampled risks."""
+
+import numpy as np
+import pytest
+import torch
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import GridSearchCV, LeaveOneOut
+
+from carryover.theory.kernels import relu_risk
+from carryover.training.kernel_ridge import KINDS, STRENGTHS, fit, kernel
+
+torch.set_num_threads(1)
+
+
+def sphere(rng, n, D):
+    X = rng.standard_normal((n, D))
+    return X * np.sqrt(D) / np.linalg.norm(X, axis=1, keepdims=True)
+
+
+def problem(seed=0, n=12, D=4, H=30, noise=0.3):
+    """first, readout, X, y, directions, teacher_readout."""
+    rng = np.random.default_rng(seed)
+    first, readout, X = rng.standard_normal((H, D)), rng.standard_normal(H), sphere(rng, n, D)
+    directions, teacher_readout = np.linalg.qr(rng.standard_normal((D, D)))[0][:2], np.array([1.0, -0.7])
+    y = outputs(directions, teacher_readout, X) + noise * rng.standard_normal(n)
+    return first, readout, X, y, directions, teacher_readout
+
+
+def outputs(first, readout, X):
+    return np.maximum(X @ first.T, 0) @ readout
+
+
+def torch_network(first, readout, X):
+    return torch.relu(torch.as_tensor(X) @ first.T) @ readout
+
+
+def tensors(*arrays):
+    return tuple(map(torch.as_tensor, arrays))
+
+
+def relative_kernel(kind, first, readout, X):
+    """Training kernel in units of its mean eigenvalue."""
+    gram = kernel(kind, first, readout, X, X)
+    return gram / np.linalg.eigvalsh(gram).mean()
+
+
+def test_kernels_are_gram_matrices_of_autograds_jacobians():
+    first, readout, X, *_ = problem()
+    Z = sphere(np.random.default_rng(1), 5, 4)
+    jacobians = [
+        torch.autograd.functional.jacobian(lambda w, a, x=x: torch_network(w, a, x), tensors(first, readout))
+        for x in (X, Z)
+    ]
+    both = [torch.cat([part.flatten(1) for part in parts], 1).numpy() for parts in jacobians]
+    np.testing.assert_allclose(kernel("tangent", first, readout, X, Z), both[0] @ both[1].T, rtol=1e-10)
+    last = [parts[1].numpy() for parts in jacobians]
+    np.testing.assert_allclose(kernel("probe", first, readout, X, Z), last[0] @ last[1].T, rtol=1e-10)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_strengths_are_those_of_explicit_leave_one_out(kind):
+    chosen = []
+    for seed, noise in enumerate([0.0, 0.3, 1.0, 10.0, 30.0]):
+        first, readout, X, y, *_ = problem(seed, noise=noise)
+        target = y if kind == "probe" else y - outputs(first, readout, X)
+        search = GridSearchCV(
+            KernelRidge(kernel="precomputed"),
+            {"alpha": STRENGTHS},
+            cv=LeaveOneOut(),
+            scoring="neg_mean_squared_error",
+        ).fit(relative_kernel(kind, first, readout, X), target)
+        assert fit(kind, first, readout, X, y).strength == search.best_params_["alpha"]
+        chosen.append(search.best_params_["alpha"])
+    assert len(set(chosen)) >= 3
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("strength", [None, 1e-6, 1.0])
+def test_predictions_are_those_of_kernel_ridge(kind, strength):
+    first, readout, X, y, *_ = problem(2)
+    X_new = sphere(np.random.default_rng(3), 50, 4)
+    fitted = fit(kind, first, readout, X, y, strength)
+    if strength is not None:
+        assert fitted.strength == strength
+    start = (lambda inputs: 0.0) if kind == "probe" else (lambda inputs: outputs(first, readout, inputs))
+    scale = np.trace(kernel(kind, first, readout, X, X)) / len(X)
+    ridge = KernelRidge(alpha=fitted.strength * scale, kernel="precomputed")
+    ridge.fit(kernel(kind, first, readout, X, X), y - start(X))
+    expected = ridge.predict(kernel(kind, first, readout, X_new, X)) + start(X_new)
+    np.testing.assert_allclose(fitted.predict(X_new), expected, rtol=1e-6, atol=1e-7)
+    np.testing.assert_allclose(fitted.loss, np.mean((fitted.predict(X) - y) ** 2), rtol=1e-12)
+
+
+def test_a_probe_is_ridge_regression_of_the_readout():
+    first, readout, X, y, directions, teacher_readout = problem(4)
+    fitted = fit("probe", first, readout, X, y)
+    responses = np.maximum(X @ first.T, 0)
+    alpha = fitted.strength * (responses**2).sum() / len(X)
+    expected = Ridge(alpha=alpha, fit_intercept=False, solver="svd").fit(responses, y).coef_
+    np.testing.assert_allclose(fitted.readout, expected, rtol=1e-8, atol=1e-10)
+    np.testing.assert_array_equal(fitted.first_change, 0)
+    np.testing.assert_allclose(fitted.readout_change, expected - readout, rtol=1e-8, atol=1e-10)
+    assert fitted.risk(directions, teacher_readout) == relu_risk(first, fitted.readout, directions, teacher_readout)
+    np.testing.assert_array_equal(fit("probe", first, 5 * readout, X, y).readout, fitted.readout)
+
+
+def test_a_tangent_fit_is_the_network_linearised_along_its_displacement():
+    first, readout, X, y, *_ = problem(5)
+    X_new = sphere(np.random.default_rng(6), 50, 4)
+    fitted = fit("tangent", first, readout, X, y)
+    start, change = torch.autograd.functional.jvp(
+        lambda w, a: torch_network(w, a, X_new),
+        tensors(first, readout),
+        tensors(fitted.first_change, fitted.readout_change),
+    )
+    np.testing.assert_allclose(fitted.predict(X_new), (start + change).numpy(), rtol=1e-10, atol=1e-12)
+    # The displacement is the shortest that gives these changes at the samples: it lies in the span of their gradients.
+    jacobian = torch.autograd.functional.jacobian(lambda w, a: torch_network(w, a, X), tensors(first, readout))
+    gradients = torch.cat([part.flatten(1) for part in jacobian], 1).numpy()
+    displacement = np.concatenate([fitted.first_change.ravel(), fitted.readout_change])
+    dual = np.linalg.lstsq(gradients.T, displacement, rcond=None)[0]
+    np.testing.assert_allclose(gradients.T @ dual, displacement, rtol=1e-8, atol=1e-10)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_risk_is_the_mean_squared_error_over_the_sphere(kind):
+    first, readout, X, y, directions, teacher_readout = problem(7)
+    fitted = fit(kind, first, readout, X, y)
+    X_new = sphere(np.random.default_rng(8), 200_000, 4)
+    errors = (fitted.predict(X_new) - outputs(directions, teacher_readout, X_new)) ** 2
+    assert abs(fitted.risk(directions, teacher_readout) - errors.mean()) < 5 * errors.std() / np.sqrt(len(errors))
+
+
+def test_a_probe_of_the_teachers_own_features_finds_the_teacher():
+    *_, directions, teacher_readout = problem()
+    X = sphere(np.random.default_rng(9), 40, 4)
+    first = np.concatenate([3 * directions, 0.1 * directions, np.zeros((1, 4))])
+    fitted = fit("probe", first, np.zeros(5), X, outputs(directions, teacher_readout, X))
+    assert fitted.strength == STRENGTHS[0]
+    assert fitted.risk(directions, teacher_readout) < 1e-12
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_scale_of_the_network_does_not_matter(kind):
+    first, readout, X, y, *_ = problem(10)
+    expected = fit(kind, first, readout, X, y)
+    # For the residual to stay the same, so must the function: the network's own output is added to the targets.
+    for scale in (1e-6, 1e3):
+        own = 0 if kind == "probe" else (scale**2 - 1) * outputs(first, readout, X)
+        fitted = fit(kind, scale * first, scale * readout, X, y + own)
+        assert fitted.strength == expected.strength
+        np.testing.assert_allclose(fitted.predict(X) - own, expected.predict(X), rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("n", [1, 2])
+def test_too_few_samples_to_choose_are_interpolated(kind, n):
+    first, readout, X, y, *_ = problem(11, n=n)
+    fitted = fit(kind, first, readout, X, y)
+    assert fitted.strength == STRENGTHS[0]
+    np.testing.assert_allclose(fitted.predict(X), y, rtol=1e-5)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("n", "H"), [(3, 30), (200, 30)])
+def test_fewest_samples_and_more_samples_than_units(kind, n, H):
+    first, readout, X, y, *_ = problem(12, n=n, H=H)
+    fitted = fit(kind, first, readout, X, y)
+    assert fitted.strength in STRENGTHS
+    assert fitted.loss < np.mean(y**2)
+
+
+def test_strengths_span_what_is_said():
+    np.testing.assert_allclose([STRENGTHS[0], STRENGTHS[-1]], [1e-8, 1e2], rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"kind": "ntk"}, "kind must be one of probe, tangent, got 'ntk'"),
+        ({"y": np.ones(11)}, r"the shapes must be first \(units, inputs\).*got .*\(12, 4\), \(11,\)"),
+        ({"X": np.ones((12, 3))}, "the shapes must be"),
+        ({"X": np.ones(12)}, "the shapes must be"),
+        ({"readout": np.ones(29)}, "the shapes must be"),
+        ({"readout": np.ones((30, 1))}, "the shapes must be"),
+        ({"X": np.ones((0, 4)), "y": np.ones(0)}, "there must be at least one sample"),
+        ({"y": np.full(12, np.nan)}, "y must be finite"),
+        ({"first": np.full((30, 4), np.inf)}, "first must be finite"),
+        ({"strength": 0.0}, "strength must be positive and finite, got 0.0"),
+        ({"strength": np.nan}, "strength must be positive and finite, got nan"),
+        ({"first": np.zeros((30, 4))}, "no unit of the network is active on any sample"),
+    ],
+)
+def test_bad_input(change, message):
+    first, readout, X, y, *_ = problem()
+    arguments = {"kind": "probe", "first": first, "readout": readout, "X": X, "y": y} | change
+    with pytest.raises(ValueError, match=message):
+        fit(**arguments)
+
+
+@pytest.mark.parametrize(
+    ("X", "message"),
+    [
+        (np.ones((2, 3)), r"X must have the shape \(samples, 4\), got \(2, 3\)"),
+        (np.ones(4), "X must have the shape"),
+        (np.full((1, 4), np.nan), "X must be finite"),
+    ],
+)
+def test_bad_inputs_to_predict(X, message):
+    first, readout, samples, y, *_ = problem()
+    with pytest.raises(ValueError, match=message):
+        fit("probe", first, readout, samples, y).predict(X)
