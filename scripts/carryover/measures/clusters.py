@@ -1,0 +1,256 @@
+"""How few features a ReLU network makes use of, and whether they are the teacher's: k-means on its input weights.
+
+From section E.2 and Fig. 6 of "Feature reuse in multi-task learning and finetuning (appendix)". Units of one direction
+act as one feature whatever their lengths, so directions are clustered, each weighted by the unit's importance.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+import xarray as xr
+from numpy.typing import ArrayLike
+from scipy.spatial.distance import cdist
+from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
+from threadpoolctl import ThreadpoolController
+
+from carryover.errors import UserError
+from carryover.measures import _runs
+from carryover.parameters import parameter
+
+RESTARTS = 2
+_DECIMALS = 12  # to which directions are told apart
+_NOTHING = 1e-16  # share of the largest weight up to which a unit is ignored
+_FINE = 36  # clusters at least, twice as many as are asked for at least, from which the merging begins
+_SAME = 1 - 1e-5  # cosine of teacher units that are one feature, in single precision
+_SEED = 0  # of k-means: one for all networks
+_THREADS = ThreadpoolController()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameters:
+    largest_k: int = parameter(12, "most clusters", minimum=1)
+    restarts: int = parameter(RESTARTS, "random starts of k-means for each number of clusters", minimum=1)
+
+
+def importance(first: ArrayLike, second: ArrayLike) -> np.ndarray:
+    """Contribution of each unit to the network's outputs, (..., units): ‖its readouts‖₂ ‖its input weights‖₂.
+
+    first (..., units, input), second (..., outputs, units). Footnote 3 of the appendix; it stays what it is where a
+    unit's input weights grow and its readouts shrink by the same factor, which leaves the function alone too.
+    """
+    return np.linalg.norm(second, axis=-2) * np.linalg.norm(first, axis=-1)
+
+
+def inertia(W: ArrayLike, weights: ArrayLike, k: int, seed: int, restarts: int = RESTARTS) -> float:
+    """Share of the weighted squared length of the units' directions that k clusters leave unexplained.
+
+    With unit vectors ŵ = w/‖w‖ and each one's nearest centre c(ŵ) it is Σ weights ‖ŵ − c(ŵ)‖² / Σ weights ‖ŵ‖². Lengths
+    are from the origin, not from the mean direction: else a single cluster would explain nothing by definition, whereas
+    Fig. 6f asks with K = 1 whether the network uses one feature. So it is 0 where all units share k directions, and
+    1 − K/k with K ≤ k clusters where they share k orthogonal ones of equal weight.
+
+    W: (units, input) input weights of any lengths; weights: (units,), their `importance`, units of 0 being ignored;
+    seed: of the random starts; restarts: how many there are. Dimensionless, between 0 and 1; 0 where there are no more
+    than k directions. k-means finds local minima; besides the random starts it gets one from merging the clusters of a
+    finer clustering.
+
+    Raises ValueError where k is below 1 or above the number of units, W is not finite or has a row of zeros with
+    positive weight, weights are not finite, negative or all 0, or shapes do not fit.
+    """
+    return _solutions(W, weights, [k], seed, restarts)[0][0]
+
+
+def cluster_centers(W: ArrayLike, weights: ArrayLike, k: int, seed: int, restarts: int = RESTARTS) -> np.ndarray:
+    """Weighted mean directions of the clusters of `inertia`, (k, input), no longer than 1.
+
+    They are fewer where the units have fewer directions. Arguments and errors are those of `inertia`.
+    """
+    return _solutions(W, weights, [k], seed, restarts)[0][1]
+
+
+def alignment(centers: ArrayLike, teacher: ArrayLike) -> float:
+    """Mean over teacher units of the best cosine between its direction and a cluster centre; Fig. 6b, e and g.
+
+    centers (k, input), teacher (units, input), of any lengths. Between −1 and 1; a centre of length 0 has cosine 0 with
+    everything. Raises ValueError where shapes do not fit, something is not finite, or a
+    teacher unit has no direction.
+    """
+    centers, teacher = (np.asarray(values, dtype=np.float64) for values in (centers, teacher))
+    fits = centers.ndim == teacher.ndim == 2 and centers.shape[1] == teacher.shape[1]
+    if not fits or not centers.size or not teacher.size:
+        raise ValueError(
+            "centers and teacher must have the shapes (clusters, input) and (units, input), "
+            f"got {centers.shape} and {teacher.shape}"
+        )
+    for name, values in (("centers", centers), ("teacher", teacher)):
+        if not np.isfinite(values).all():
+            raise ValueError(f"{name} must be finite")
+    if not teacher.any(axis=1).all():
+        raise ValueError("teacher must have no unit of length 0")
+    return float((_unit_vectors(teacher) @ _unit_vectors(centers).T).max(axis=1).mean())
+
+
+def effective_clusters(inertias: ArrayLike) -> np.ndarray:
+    """Participation ratio (Σg)² / Σg² of what each further cluster explains, g_K = inertia(K−1) − inertia(K).
+
+    inertias: (..., clusters) for K = 1, 2, …; inertia(0) is 1. Returns (...), between 1 and the number of clusters; NaN
+    where nothing is explained. k orthogonal directions of equal weight count as k, nearly parallel or unequal ones as
+    fewer, and opposite ones, which no single centre explains at all, as one fewer.
+
+    It is preferred to the smallest K with an inertia below a threshold. Networks that interpolate keep a background of
+    units in all directions, some .02 to .2 of the weight, so that a threshold that tells 11 features from 12 (1/12) is
+    often missed by networks whose inertia has a plain bend at 6 or 12; the background's many small gains hardly count
+    here. Raises ValueError for what are no inertias.
+    """
+    inertias = np.asarray(inertias, dtype=np.float64)
+    if not inertias.ndim or not inertias.shape[-1] or not ((inertias >= 0) & (inertias <= 1 + 1e-9)).all():
+        raise ValueError("inertias must be numbers from 0 to 1, one at least")
+    gains = -np.diff(inertias, prepend=1.0, axis=-1)
+    with np.errstate(invalid="ignore"):
+        return gains.sum(axis=-1) ** 2 / (gains**2).sum(axis=-1)
+
+
+def measure(data, p):
+    """Inertia and alignment over the number of clusters, (run, clusters); alignment and effective clusters, (run,).
+
+    The alignment with the main task's teacher of shape (run,) has as many clusters as the network has features to
+    learn, at most `largest_k`: the units of its teacher, or of both teachers, shared ones once, where it learned both
+    tasks; with those of the main task alone, clusters that join main with auxiliary features would count as missing
+    alignment. Networks that were not trained, such as those of tangent kernels, are measured at their start.
+
+    Raises UserError where there are fewer units than `largest_k`, or, naming the run, where a network has no clusters.
+    """
+    units = data.sizes["unit"]
+    if p.largest_k > units:
+        raise UserError(f"largest_k is {p.largest_k}, but the networks have {units} units.")
+    counts = range(1, p.largest_k + 1)
+    found = []
+    for run in range(data.sizes["run"]):
+        network = data.isel(run=run)
+        with _runs.named(network):
+            found.append(_explained(network, counts, p.restarts))
+    inertias, alignments, aligned = (np.array(values) for values in zip(*found, strict=True))
+    result = xr.Dataset(
+        {
+            "inertia": (("run", "clusters"), inertias),
+            "alignment_by_clusters": (("run", "clusters"), alignments),
+            "alignment": ("run", aligned),
+            "effective_clusters": ("run", effective_clusters(inertias)),
+        },
+        coords=_runs.coordinates(data) | {"clusters": list(counts)},
+    )
+    for name, meaning in {
+        "inertia": "share of the units' weighted squared length that is left unexplained",
+        "alignment_by_clusters": "mean best cosine of the teacher's units with a cluster",
+        "alignment": "mean best cosine of the teacher's units with as many clusters as there are features to learn",
+        "effective_clusters": "effective number of clusters",
+        "clusters": "number of clusters",
+    }.items():
+        result[name].attrs = {"long_name": meaning, "units": "1"}
+    return result
+
+
+def _explained(network, counts, restarts):
+    """Inertias and alignments of one network for every number of clusters, and the alignment at its own number."""
+    first, second = network["first"].values.astype(np.float64), network["second"].values.astype(np.float64)
+    solutions = _solutions(first, importance(first, second), counts, _SEED, restarts)
+    teacher = _units(network, "teacher")
+    features = teacher if len(second) == 1 else np.concatenate([teacher, _units(network, "auxiliary")])
+    directions = _unit_vectors(features)
+    repeated = np.triu(directions @ directions.T > _SAME, k=1).any(axis=0)
+    alignments = [alignment(centers, teacher) for _, centers in solutions]
+    return [value for value, _ in solutions], alignments, alignments[min(len(counts), int((~repeated).sum())) - 1]
+
+
+def _units(network, task):
+    """Directions (units, input) of the units that a task's teacher has: others only fill up the array."""
+    return network[f"{task}_directions"].values[network[f"{task}_readout"].values != 0].astype(np.float64)
+
+
+@_THREADS.wrap(limits=1)  # problems this small are ten times slower when threads wait for each other
+def _solutions(W, weights, counts, seed, restarts):
+    """[(inertia, centres)] for every number of clusters in `counts`, in rising order; inertias do not rise."""
+    points, masses = _directions(W, weights, max(counts), min(counts))
+
+    @cache
+    def merged(many):
+        return _merged(points, masses, many, seed)
+
+    solutions = []
+    for k in counts:
+        found = (0.0, points)
+        if k < len(points):
+            starts = [("k-means++", restarts)]
+            if k in (finer := merged(max(_FINE, 2 * k))):
+                starts.append((finer[k], 1))
+            fits = [_fit(points, masses, k, init, times, seed) for init, times in starts]
+            best = min(fits, key=lambda fit: fit.inertia_)
+            found = float(best.inertia_), best.cluster_centers_
+        solutions.append(min([*solutions[-1:], found], key=lambda solution: solution[0]))  # at worst one stays unused
+    return solutions
+
+
+def _directions(W, weights, most, fewest):
+    """Distinct directions (points, input) of the units that matter, and their shares of all weight (points,)."""
+    W, weights = np.asarray(W, dtype=np.float64), np.asarray(weights, dtype=np.float64)
+    if W.ndim != 2 or weights.shape != W.shape[:1]:
+        raise ValueError(
+            f"W and weights must have the shapes (units, input) and (units,), got {W.shape} and {weights.shape}"
+        )
+    if fewest < 1 or most > len(W):
+        raise ValueError(f"k must be from 1 to the number of units, {len(W)}, got {fewest if fewest < 1 else most}")
+    if not np.isfinite(W).all():
+        raise ValueError("W must be finite")
+    if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.any()):
+        raise ValueError("weights must be finite, not negative, and not all zero")
+    weights = weights / weights.max()
+    W, weights = W[weights > _NOTHING], weights[weights > _NOTHING]
+    if not W.any(axis=1).all():
+        raise ValueError("W must have no row of zeros with a positive weight")
+    directions = _unit_vectors(W)
+    _, representatives, places = np.unique(
+        directions.round(_DECIMALS) + 0.0, axis=0, return_index=True, return_inverse=True
+    )
+    return directions[representatives], np.bincount(places, weights) / weights.sum()
+
+
+def _unit_vectors(vectors):
+    """Rows of unit length; those of length 0 stay what they are."""
+    largest = np.abs(vectors).max(axis=1, keepdims=True)
+    scaled = vectors / np.where(largest > 0, largest, 1.0)  # to lengths of at least 1, whose squares lose nothing
+    return scaled / np.maximum(np.linalg.norm(scaled, axis=1, keepdims=True), 1.0)
+
+
+def _fit(points, masses, k, init, times, seed):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # clusters that stay empty: the inertia says what matters
+        return KMeans(k, init=init, n_init=times, tol=0, random_state=seed).fit(points, sample_weight=masses)
+
+
+def _merged(points, masses, many, seed):
+    """{k: centres (k, input)} from `many` clusters down to one: the two whose union costs least are joined each time.
+
+    This is Ward's method, begun at a fine clustering. As a start of k-means a result of it is worth more than ten
+    random ones on networks that have learned a dozen features, and one merging serves all k.
+    """
+    centers, shares = points, masses
+    if many < len(points):
+        fit = _fit(points, masses, many, "k-means++", 1, seed)
+        shares = np.bincount(fit.labels_, masses, minlength=many)
+        centers, shares = fit.cluster_centers_[shares > 0], shares[shares > 0]
+    found = {len(shares): centers}
+    while len(shares) > 1:
+        costs = cdist(centers, centers, "sqeuclidean") * np.multiply.outer(shares, shares)
+        costs /= np.add.outer(shares, shares)
+        np.fill_diagonal(costs, np.inf)
+        a, b = np.unravel_index(costs.argmin(), costs.shape)
+        joined = np.average(centers[[a, b]], axis=0, weights=shares[[a, b]])
+        centers = np.vstack([np.delete(centers, [a, b], axis=0), joined])
+        shares = np.append(np.delete(shares, [a, b]), shares[a] + shares[b])
+        found[len(shares)] = centers
+    return found

@@ -1,0 +1,404 @@
+"""Clusters of hand-made networks, against all partitions, closed forms and many random starts."""
+
+import time
+from itertools import product
+
+import numpy as np
+import pytest
+import xarray as xr
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.cluster import KMeans
+
+from carryover import store
+from carryover.errors import UserError
+from carryover.measures import clusters
+from carryover.measures.clusters import alignment, cluster_centers, effective_clusters, importance, inertia
+
+FIXED = settings(derandomize=True, deadline=None, max_examples=40)
+STUDENTS = st.tuples(st.integers(2, 9), st.integers(2, 5), st.integers(0, 10_000))  # units, inputs, seed
+
+
+def unit(vectors):
+    return vectors / np.sqrt((vectors**2).sum(-1, keepdims=True))
+
+
+def student(units, inputs, seed=0):
+    """Units in random directions with random importance."""
+    rng = np.random.default_rng(seed)
+    return rng.standard_normal((units, inputs)), rng.uniform(0.1, 2, units)
+
+
+def built(teacher, copies=4, seed=0):
+    """Input weights and readouts of a student with several units of any length along each teacher unit."""
+    rng = np.random.default_rng(seed)
+    first = np.repeat(teacher, copies, axis=0) * rng.uniform(0.01, 5, (copies * len(teacher), 1))
+    return first, rng.standard_normal((1, len(first)))
+
+
+def noisy(features, inputs, units=200, uneven=False, seed=0):
+    """What training leaves: importance along orthogonal features, nearly, and a tenth as much in all directions.
+
+    Uneven ones have units by chance, and different importance.
+    """
+    rng = np.random.default_rng(seed)
+    half = units // 2
+    frame = np.linalg.qr(rng.standard_normal((inputs, inputs)))[0][:features]
+    owner = rng.choice(features, half) if uneven else np.arange(half) % features
+    tuned = frame[owner] + (0.1 if uneven else 0.03) * rng.standard_normal((half, inputs))
+    share = rng.uniform(0.3, 1, features)[owner] * rng.exponential(size=half) if uneven else np.ones(half)
+    W = np.vstack([tuned, rng.standard_normal((half, inputs))])
+    return W, np.concatenate([share, 0.1 * rng.exponential(size=half)])
+
+
+def partitions(items, most):
+    """Every way to sort `items` things into at most `most` sets: a set's number for each."""
+    if items == 0:
+        yield ()
+        return
+    for start in partitions(items - 1, most):
+        for label in range(min(max(start, default=-1) + 2, most)):
+            yield (*start, label)
+
+
+def best_partition(W, weights, k):
+    """Smallest inertia of all, from squared distances within sets: no centre is computed."""
+    squared = 2 - 2 * unit(W) @ unit(W).T
+    paired = weights[:, None] * weights * squared / 2
+    best = np.inf
+    for labels in partitions(len(W), k):
+        labels = np.array(labels)
+        sets = [labels == label for label in set(labels)]
+        best = min(best, sum(paired[np.ix_(some, some)].sum() / weights[some].sum() for some in sets))
+    return best / weights.sum()
+
+
+@pytest.mark.parametrize(("units", "inputs", "seed"), [(5, 3, 0), (6, 2, 1), (7, 4, 2), (7, 3, 3)])
+def test_no_partition_is_better(units, inputs, seed):
+    W, weights = student(units, inputs, seed)
+    for k in range(1, units + 1):
+        assert inertia(W, weights, k, 0, restarts=20) == pytest.approx(best_partition(W, weights, k), abs=1e-12), k
+
+
+@pytest.mark.parametrize("features", [1, 3, 6])
+def test_a_student_built_from_its_teacher_is_explained_by_as_many_clusters(features):
+    teacher = unit(np.random.default_rng(features).standard_normal((features, 8)))
+    first, second = built(teacher)
+    weights = importance(first, second)
+    assert inertia(first, weights, features, 0) <= 1e-12
+    assert alignment(cluster_centers(first, weights, features, 0), teacher) == pytest.approx(1, abs=1e-12)
+    if features > 1:
+        assert inertia(first, weights, features - 1, 0) > 1e-3
+        assert alignment(cluster_centers(first, weights, features - 1, 0), teacher) < 0.999
+    random = np.random.default_rng(9).standard_normal(first.shape)
+    if features > 1:
+        assert inertia(random, weights, features, 0) > 0.05
+        assert alignment(cluster_centers(random, weights, features, 0), teacher) < 0.95
+
+
+def test_orthogonal_features_of_equal_weight_are_explained_one_by_one():
+    W = np.repeat(np.eye(5), 3, axis=0)
+    weights = np.tile([1.0, 2, 3], 5)
+    curve = [inertia(W, weights, k, 0) for k in range(1, 8)]
+    assert curve == pytest.approx([0.8, 0.6, 0.4, 0.2, 0, 0, 0], abs=1e-12)
+    assert effective_clusters(curve) == pytest.approx(5, rel=1e-12)
+
+
+def test_one_cluster_explains_the_squared_mean_direction():
+    W, weights = student(50, 4)
+    mean = (weights[:, None] * unit(W)).sum(0) / weights.sum()
+    assert inertia(W, weights, 1, 0) == pytest.approx(1 - mean @ mean, rel=1e-12)
+    np.testing.assert_allclose(cluster_centers(W, weights, 1, 0), [mean], atol=1e-12)
+
+
+@FIXED
+@given(STUDENTS, st.data())
+def test_order_and_rescaling_of_units_do_not_matter(shape, data):
+    units, inputs, seed = shape
+    k = data.draw(st.integers(1, units))
+    rng = np.random.default_rng(seed)
+    first, second = rng.standard_normal((units, inputs)), rng.standard_normal((2, units))
+    factors, order = rng.uniform(0.01, 100, units), rng.permutation(units)
+    changed, readout = (first * factors[:, None])[order], (second / factors)[:, order]
+    np.testing.assert_allclose(importance(changed, readout), importance(first, second)[order], rtol=1e-12)
+    before = inertia(first, importance(first, second), k, seed)
+    assert inertia(changed, importance(changed, readout), k, seed) == pytest.approx(before, abs=1e-12)
+
+
+@FIXED
+@given(STUDENTS, st.data())
+def test_importance_counts_units(shape, data):
+    units, inputs, seed = shape
+    k = data.draw(st.integers(1, units))
+    W, _ = student(units, inputs, seed)
+    counts = np.random.default_rng(seed).integers(0, 4, units)
+    counts[0] = 1
+    repeated = np.repeat(W, counts, axis=0)
+    if k <= len(repeated):
+        expected = inertia(repeated, np.ones(len(repeated)), k, seed)
+        assert inertia(W, counts, k, seed) == pytest.approx(expected, abs=1e-12)
+
+
+@FIXED
+@given(STUDENTS)
+def test_inertia_falls_with_the_number_of_clusters_to_nothing(shape):
+    units, inputs, seed = shape
+    W, weights = student(units, inputs, seed)
+    curve = np.array([inertia(W, weights, k, seed, restarts=10) for k in range(1, units + 1)])
+    assert np.all(np.diff(curve) < 0)
+    assert 0 < curve[0] <= 1
+    assert curve[-1] == 0
+
+
+def test_the_seed_decides_everything():
+    W, weights = student(60, 6)
+    for value in (inertia, cluster_centers):
+        np.testing.assert_array_equal(value(W, weights, 7, 3), value(W, weights, 7, 3))
+    assert len({inertia(W, weights, 7, seed) for seed in range(5)}) > 1
+
+
+def test_few_starts_find_what_hundreds_of_random_ones_find():
+    """At the bend of networks with a dozen features, where as many clusters as features must find each of them."""
+    ours, random = [], []
+    for seed, units in product(range(4), (60, 200)):
+        W, weights = noisy(12, 15, units, uneven=True, seed=seed)
+
+        def random_starts(times, first, W=W, weights=weights):
+            fit = KMeans(12, n_init=times, random_state=first, tol=0).fit(unit(W), sample_weight=weights)
+            return fit.inertia_ / weights.sum()
+
+        best = random_starts(200, 99)
+        ours += [inertia(W, weights, 12, first) - best for first in range(3)]
+        random += [random_starts(4, first) - best for first in range(3)]
+    assert max(ours) < 0.01 < max(random)  # four random starts alone miss more; one of twelve features carries 0.08
+
+
+def test_units_in_fewer_directions_than_clusters_are_explained_in_full():
+    W = np.array([[1.0, 0], [2, 0], [0, 1], [0, 3], [0, 4]])
+    for k in (2, 3, 5):
+        assert inertia(W, np.ones(5), k, 0) == 0
+        assert sorted(cluster_centers(W, np.ones(5), k, 0).tolist()) == [[0, 1], [1, 0]]
+    almost = W + 1e-9 * np.random.default_rng(0).standard_normal(W.shape)
+    for k in (2, 3, 4):
+        assert inertia(almost, np.ones(5), k, 0) < 1e-16
+
+
+def test_units_without_importance_are_not_there():
+    W, weights = student(12, 3)
+    silent = np.vstack([W, np.zeros((1, 3)), -W[:2]])
+    assert inertia(silent, np.append(weights, [0, 0, 0]), 4, 0) == inertia(W, weights, 4, 0)
+
+
+@pytest.mark.parametrize("factor", [1e-200, 1e200])
+def test_lengths_do_not_matter_however_small_or_large(factor):
+    W, weights = student(12, 3)
+    lengths = np.where(np.arange(12) < 6, factor, 1)[:, None]
+    assert inertia(W * lengths, weights * 1e-200, 4, 0) == pytest.approx(inertia(W, weights, 4, 0), rel=1e-12)
+
+
+def test_importance_joins_the_readouts_of_all_outputs():
+    first, second = np.array([[3.0, 4], [0, 0], [1, 0]]), np.array([[1.0, 7, 0], [2, 7, 0], [2, 7, 0]])
+    np.testing.assert_allclose(importance(first, second), [15, 0, 0])
+    np.testing.assert_allclose(importance(np.stack([first] * 2), np.stack([second] * 2)), [[15, 0, 0]] * 2)
+
+
+W, WEIGHTS = student(4, 3)
+BAD = {
+    "k must be from 1 to the number of units, 4, got 5": (W, WEIGHTS, 5),
+    "k must be from 1 to the number of units, 4, got 0": (W, WEIGHTS, 0),
+    "weights must be finite, not negative, and not all zero": [
+        (W, values, 2) for values in (np.zeros(4), [1, 1, -1, 1], [1, np.nan, 1, 1], [1, np.inf, 1, 1])
+    ],
+    "W must be finite": [(W * [[1], [bad], [1], [1]], WEIGHTS, 2) for bad in (np.nan, np.inf)],
+    "W must have no row of zeros with a positive weight": (W * [[1], [1], [0], [1]], WEIGHTS, 2),
+    "W and weights must have the shapes (units, input) and (units,), got (4, 3) and (3,)": (W, WEIGHTS[:3], 2),
+    "W and weights must have the shapes (units, input) and (units,), got (3,) and (4,)": (W[0], WEIGHTS, 2),
+}
+
+
+@pytest.mark.parametrize(
+    ("message", "arguments"),
+    [(message, one) for message, some in BAD.items() for one in (some if isinstance(some, list) else [some])],
+)
+def test_what_has_no_clusters_is_refused(message, arguments):
+    for function in (inertia, cluster_centers):
+        with pytest.raises(ValueError) as raised:  # noqa: PT011
+            function(*arguments, seed=0)
+        assert str(raised.value) == message
+
+
+def test_alignment_is_the_mean_over_teacher_units_of_the_best_cosine():
+    rng = np.random.default_rng(0)
+    centers, teacher = rng.standard_normal((4, 5)), rng.standard_normal((3, 5))
+    best = [max(sum(c * t) / (sum(c * c) * sum(t * t)) ** 0.5 for c in centers) for t in teacher]
+    assert alignment(centers, teacher) == pytest.approx(sum(best) / 3, rel=1e-12)
+    assert alignment(centers * [[2], [3], [4], [5]], 7 * teacher) == pytest.approx(sum(best) / 3, rel=1e-12)
+    assert alignment(-np.eye(2), [[1, 1]]) == pytest.approx(-(0.5**0.5))
+    assert alignment([[0, 0], [-1, 0]], [[1, 0]]) == 0
+
+
+@pytest.mark.parametrize(
+    ("centers", "teacher", "message"),
+    [
+        (W, W[:, :2], "shapes (clusters, input) and (units, input), got (4, 3) and (4, 2)"),
+        (W[0], W, "shapes (clusters, input) and (units, input), got (3,) and (4, 3)"),
+        (W[:0], W, "shapes (clusters, input) and (units, input), got (0, 3) and (4, 3)"),
+        (W * np.nan, W, "centers must be finite"),
+        (W, W * np.nan, "teacher must be finite"),
+        (W, W * [[1], [0], [1], [1]], "teacher must have no unit of length 0"),
+    ],
+)
+def test_what_has_no_cosine_is_refused(centers, teacher, message):
+    with pytest.raises(ValueError) as raised:  # noqa: PT011
+        alignment(centers, teacher)
+    assert str(raised.value).endswith(message)
+
+
+def test_the_effective_number_counts_equal_features_and_hardly_the_background():
+    for features in (1, 5, 12):
+        curve = np.clip(1 - np.arange(1, 15) / features, 0, 1)
+        assert effective_clusters(curve) == pytest.approx(features, rel=1e-12)
+    assert effective_clusters([0.25, 0]) == pytest.approx(1 / (0.75**2 + 0.25**2))
+    np.testing.assert_allclose(effective_clusters([[0.5, 0], [0, 0]]), [2, 1])
+    assert np.isnan(effective_clusters([1.0, 1.0]))
+    for features in (1, 6, 9, 12):
+        W, weights = noisy(features, 15)
+        curve = [inertia(W, weights, k, 0) for k in range(1, 13)]
+        assert features - 0.5 < effective_clusters(curve) < features + 1
+        assert min(curve) > 0.045  # so a threshold that tells eleven features from twelve, 1/12, is no better
+
+
+@pytest.mark.parametrize("bad", [[], 0.5, [np.nan], [1.5], [0.5, -0.1]])
+def test_what_are_no_inertias_is_refused(bad):
+    with pytest.raises(ValueError, match="inertias must be numbers from 0 to 1, one at least"):
+        effective_clusters(bad)
+
+
+FRAME = np.linalg.qr(np.random.default_rng(0).standard_normal((8, 8)))[0]
+
+
+def networks(copies=4):
+    """Three runs in 8 inputs: a student of its main teacher, one of an auxiliary task, one of half of the main units.
+
+    The third run's teacher has two units, which the others' third one exceeds: its array is filled up with NaN.
+    """
+    named = {"long_name": "made for a test", "units": "1"}
+    main, auxiliary = FRAME[:3], FRAME[2:6]  # one unit shared
+    parts = [
+        built(teacher, copies * 12 // len(teacher), seed) for seed, teacher in enumerate((main, auxiliary, main[:2]))
+    ]
+    directions = np.stack([main] * 3)
+    directions[2, 2] = np.nan
+    return xr.Dataset(
+        {
+            "first": (("run", "unit", "input"), np.stack([first for first, _ in parts]).astype(np.float32), named),
+            "second": (("run", "output", "unit"), np.stack([second for _, second in parts]).astype(np.float32), named),
+            "teacher_directions": (("run", "teacher_unit", "input"), directions, named),
+            "teacher_readout": (("run", "teacher_unit"), [[1.0, -1, 1], [1, 1, 1], [1, 1, 0]], named),
+            "auxiliary_directions": (("run", "auxiliary_unit", "input"), np.stack([auxiliary] * 3), named),
+            "auxiliary_readout": (("run", "auxiliary_unit"), np.ones((3, 4)), named),
+        },
+        coords={
+            "seed": ("run", [5, 6, 7], named),
+            "protocol": ("run", ["single_task", "finetuning_kernel", "single_task"], named),
+            "output": ("output", ["main"], named),
+        },
+    )
+
+
+PARAMETERS = clusters.Parameters(largest_k=6)
+
+
+def test_measure_compares_networks_with_their_main_teachers():
+    measured = clusters.measure(networks(), PARAMETERS)
+    for run, features in enumerate((3, 4, 2)):
+        assert measured["inertia"].values[run, features - 1] < 1e-12
+        assert measured["inertia"].values[run, features - 2] > 0.01
+    assert measured["alignment"].values == pytest.approx([1, 1 / 3, 1], abs=1e-6)  # run 1 has one of the three
+    assert measured["alignment_by_clusters"].values[:, -1] == pytest.approx([1, 1 / 3, 1], abs=1e-6)
+    assert measured["alignment_by_clusters"].values[0, 0] < 0.9
+    np.testing.assert_array_equal(measured["effective_clusters"], effective_clusters(measured["inertia"].values))
+    assert measured["clusters"].values.tolist() == [1, 2, 3, 4, 5, 6]
+
+
+def test_measure_is_made_of_the_functions():
+    data = networks()
+    data["first"][0] += 0.3 * np.random.default_rng(0).standard_normal(data["first"][0].shape)
+    measured = clusters.measure(data, PARAMETERS)
+    first, second = data["first"].values[0], data["second"].values[0]
+    weights = importance(first.astype(float), second.astype(float))
+    for k in range(1, 7):
+        assert measured["inertia"].values[0, k - 1] == inertia(first, weights, k, 0)
+        aligned = alignment(cluster_centers(first, weights, k, 0), FRAME[:3])
+        assert measured["alignment_by_clusters"].values[0, k - 1] == pytest.approx(aligned, rel=1e-6)
+
+
+def test_a_network_of_two_tasks_is_aligned_with_as_many_clusters_as_both_have_features():
+    data = networks().isel(run=[0])
+    first, second = built(FRAME[:6], 8)
+    data = data.drop_dims(["unit", "output"]).assign(
+        first=(("run", "unit", "input"), first[None].astype(np.float32)),
+        second=(("run", "output", "unit"), np.stack([second, second], axis=1).astype(np.float32)),
+    )
+    measured = clusters.measure(data, PARAMETERS)
+    assert float(measured["alignment"][0]) == pytest.approx(1, abs=1e-6)  # six: three and four, one of them shared
+    assert float(measured["alignment_by_clusters"][0, 2]) < 0.9
+    assert float(measured["inertia"][0, 4]) > 0.01
+    fewer = clusters.measure(data, clusters.Parameters(largest_k=4))
+    assert float(fewer["alignment"][0]) == float(measured["alignment_by_clusters"][0, 3])
+
+
+def test_a_run_does_not_depend_on_what_it_is_measured_beside():
+    whole, alone = (clusters.measure(part, PARAMETERS) for part in (networks(), networks().isel(run=[1])))
+    xr.testing.assert_identical(whole.isel(run=[1]), alone)
+
+
+def test_more_clusters_than_units_are_refused():
+    with pytest.raises(UserError, match="largest_k is 49, but the networks have 48 units"):
+        clusters.measure(networks(), clusters.Parameters(largest_k=49))
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("second", 0.0, "weights must be finite, not negative, and not all zero"),
+        ("first", np.nan, "W must be finite"),
+        ("second", np.inf, "weights must be finite, not negative, and not all zero"),
+    ],
+)
+def test_a_run_without_clusters_is_named(name, value, message):
+    data = networks()
+    data[name][1] = value
+    with pytest.raises(UserError) as raised:
+        clusters.measure(data, PARAMETERS)
+    assert str(raised.value) == f"{message}, in the run with seed 6, protocol finetuning_kernel"
+
+
+def test_everything_is_labelled(tmp_path):
+    measured = clusters.measure(networks(), PARAMETERS)
+    assert set(measured.coords) == {"seed", "protocol", "clusters"}
+    dims = {name: variable.dims for name, variable in measured.data_vars.items()}
+    curve, single = ("run", "clusters"), ("run",)
+    assert dims == {"inertia": curve, "alignment_by_clusters": curve, "alignment": single, "effective_clusters": single}
+    store.save(measured, tmp_path / "clusters.nc")
+
+
+def test_hundreds_of_networks_are_measured_in_seconds():
+    """Twenty of width 200 in a second or less, some 30 ms each; the limit allows for a busy machine."""
+    first, weights = (
+        np.stack(values).astype(np.float32) for values in zip(*(noisy(6, 15, seed=s) for s in range(20)), strict=True)
+    )
+    task = {"directions": np.stack([np.eye(15)[:6]] * 20), "readout": np.ones((20, 6))}
+    data = xr.Dataset(
+        {
+            "first": (("run", "unit", "input"), first),
+            "second": (("run", "output", "unit"), weights[:, None]),
+            **{
+                f"teacher_{name}": (("run", "teacher_unit", "input")[: values.ndim], values)
+                for name, values in task.items()
+            },
+        }
+    )
+    begun = time.perf_counter()
+    clusters.measure(data, clusters.Parameters())
+    assert time.perf_counter() - begun < 4
