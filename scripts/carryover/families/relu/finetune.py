@@ -1,0 +1,119 @@
+"""Everything that is trained on the main task: from a pretrained network, from scratch, or together with the auxiliary
+task; the whole network, its readout alone (probe), or its tangent features (kernel)."""
+
+from dataclasses import asdict, dataclass
+
+import numpy as np
+import xarray as xr
+
+from carryover.errors import UserError
+from carryover.families import _pretrained
+from carryover.families.relu import conditions, dataset, task
+from carryover.networks.relu import Weights
+from carryover.parameters import parameter
+from carryover.streams import generator
+from carryover.tasks.sparse import sphere
+from carryover.training.result import naming_runs
+
+PRETRAINED = ("finetuning", "finetuning_probe", "finetuning_kernel")
+SCRATCH = ("single_task", "multi_task", "single_task_probe", "single_task_kernel")
+STARTS_FROM = {"protocol": PRETRAINED}
+WHOLE = {"protocol": ("single_task", "finetuning")}
+TRAINED = {"solver": ("descent",)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameters(task.Parameters):
+    protocol: str = parameter("finetuning", "finetuning starts from the pretrained network, single_task from scratch, "
+                              "multi_task learns both tasks at once; a probe fits the readout alone, a kernel the "
+                              "tangent features", choices=(*SCRATCH, *PRETRAINED), axis=True)  # fmt: skip
+    solver: str = parameter("descent", "gradient descent, or, for probes and kernels, ridge regression",
+                            choices=("descent", "ridge"), axis=True)  # fmt: skip
+    samples: tuple[int, ...] = parameter((16,), "main-task samples", minimum=1)
+    main_features: tuple[int, ...] = parameter((6,), "teacher units of the main task", minimum=1)
+    main_norm: str = parameter("l2", "their coefficients are ±1/√k (l2) or ±1/k (l1)", choices=("l1", "l2"))
+    magnitude: tuple[float, ...] = parameter((1.0,), "factors on these coefficients", above=0)
+    overlap: tuple[float, ...] = parameter((1.0,), "fraction of them that are auxiliary ones", minimum=0, maximum=1)
+    correlation: tuple[float, ...] = parameter((1.0,), "cosines between those and their auxiliary ones", minimum=-1,
+                                               maximum=1)  # fmt: skip
+    unit_correlations: tuple[str, ...] = parameter((), "in place of overlap and correlation: lists of a cosine for "
+                                                   "each main unit, such as 1 1 0.9 0.9 0 0")  # fmt: skip
+    rescale: tuple[float, ...] = parameter((1.0,), "factors on the weights before training", above=0, when=WHOLE)
+    rescaled: str = parameter("first", "layers that the factors multiply: the first one, or both, after the readout's "
+                              "reset", choices=("first", "both"), when=WHOLE)  # fmt: skip
+    readout_scale: float = parameter(1e-3, "the readout is redrawn from N(0, scale² · 2/width)", above=0,
+                                     when={"protocol": PRETRAINED})  # fmt: skip
+    initial_scale: tuple[float, ...] = parameter((1e-3,), "both layers start from N(0, scale² · 2/fan-in): small is "
+                                                 "rich, 1 is lazy", above=0, when={"protocol": SCRATCH})  # fmt: skip
+    auxiliary_samples: int = parameter(1024, "auxiliary samples", minimum=1, when={"protocol": ("multi_task",)})
+    loss: str = parameter("squared", "squared error, or cross-entropy on the sign of the teacher",
+                          choices=("squared", "cross_entropy"), when=TRAINED)  # fmt: skip
+    learning_rate: float = parameter(1.0, "step of gradient descent, cut where it diverges", above=0, when=TRAINED)
+    batch_size: int = parameter(128, "samples of a task in a step; 0 for all", minimum=0, when=TRAINED)
+    tolerance: float = parameter(1e-8, "training loss at which training stops", above=0, when=TRAINED)
+    max_epochs: int = parameter(100_000, "most passes through the samples", minimum=1, when=TRAINED)
+    device: str = parameter("auto", "where it is trained", choices=("auto", "cpu", "cuda"), when=TRAINED)
+
+
+def run(p, experiment, seeds, solve, pretrained=None, progress=None):
+    """All runs of a shard, one ensemble after the other by number of samples; Dataset with a `run` dimension.
+
+    Raises UserError for a main task without room, a solver that the protocol does not have, and for pretrained networks
+    that are missing, superfluous or others.
+    """
+    _check_solver(p)
+    sizes = {"width": ("unit", p.width), "dimension": ("input", p.dimension)}
+    _pretrained.check(p.protocol, seeds, pretrained, PRETRAINED, sizes)
+    runs = conditions.all_of(p, seeds)
+    auxiliary, teacher = conditions.teachers(p, experiment, runs)
+    start = _start(p, experiment, runs, pretrained)
+    parts = []
+    for samples in p.samples:
+        problem = _problem(p, experiment, seeds, runs, samples, start, teacher, auxiliary)
+        columns = conditions.columns(p, runs) | {"samples": np.full(len(runs), samples)}
+        columns |= _pretrained.columns(len(runs), p, pretrained)
+        with naming_runs(columns):
+            trained = solve(problem, p, progress)
+        parts.append(dataset.assemble(problem, trained, columns, _outputs(p), auxiliary))
+    return xr.concat(parts, dim="run")
+
+
+def _check_solver(p):
+    fitted = p.protocol.endswith(("_probe", "_kernel"))
+    if fitted != (p.solver == "ridge"):
+        raise UserError(f"{p.protocol} has no solver {p.solver}: choose {'ridge' if fitted else 'descent'}.")
+
+
+def _outputs(p):
+    return ("main", "auxiliary") if p.protocol == "multi_task" else ("main",)
+
+
+def _problem(p, experiment, seeds, runs, samples, start, teacher, auxiliary):
+    """Main-task data of every run, and auxiliary ones where both tasks are learned."""
+    sets = np.array([seeds.index(run.seed) for run in runs])
+    rngs = (generator(experiment, "", seed, "inputs") for seed in seeds)
+    X = [np.stack([sphere(rng, samples, p.dimension) for rng in rngs])]
+    y = [teacher(X[0][sets])]
+    if p.protocol == "multi_task":
+        X.append(np.stack([task.auxiliary_data(p, experiment, seed, p.auxiliary_samples) for seed in seeds]))
+        y.append(auxiliary(X[1][sets]))
+    if p.loss == "cross_entropy":
+        y = [task.labels(targets) for targets in y]
+    return task.Problem(
+        X, y, sets, start, teacher,
+        lambda run: generator(experiment, {**asdict(runs[run]), "samples": samples}, runs[run].seed, "order"),
+    )  # fmt: skip
+
+
+def _start(p, experiment, runs, pretrained):
+    """Weights before the first step: a pretrained first layer under a new readout, or small ones; then rescaled."""
+    seeds = [run.seed for run in runs]
+    if pretrained is None:
+        unit = task.small_weights(p, experiment, seeds, _outputs(p), 1.0)
+        scale = np.array([run.initial_scale for run in runs])[:, None, None]
+        first, second = unit.first * scale, unit.second * scale
+    else:
+        first = pretrained["first"].values[[pretrained["seed"].values.tolist().index(seed) for seed in seeds]]
+        second = np.stack([task.readout(p, experiment, seed, _outputs(p), p.readout_scale) for seed in seeds])
+    rescale = np.array([run.rescale for run in runs])[:, None, None]
+    return Weights(first * rescale, second * rescale if p.rescaled == "both" else second)

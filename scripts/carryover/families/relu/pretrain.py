@@ -1,0 +1,48 @@
+"""Pretraining of shallow ReLU networks on the auxiliary task."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from carryover.families.relu import dataset, task
+from carryover.parameters import parameter
+from carryover.streams import generator
+from carryover.tasks import units
+from carryover.training.result import naming_runs
+
+OUTPUTS = ("auxiliary",)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameters(task.Parameters):
+    solver: str = parameter("descent", "how it is trained: gradient descent", choices=("descent",), axis=True)
+    samples: int = parameter(1024, "auxiliary samples", minimum=1)
+    initial_scale: float = parameter(1e-3, "both layers start from N(0, scale² · 2/fan-in)", above=0)
+    loss: str = parameter("squared", "squared error, or cross-entropy on the sign of the teacher",
+                          choices=("squared", "cross_entropy"))  # fmt: skip
+    learning_rate: float = parameter(0.1, "step of gradient descent, cut where it diverges", above=0)
+    batch_size: int = parameter(0, "samples in a step; 0 for all", minimum=0)
+    tolerance: float = parameter(1e-8, "training loss at which training stops", above=0)
+    max_epochs: int = parameter(100_000, "most passes through the samples", minimum=1)
+    device: str = parameter("auto", "where it is trained", choices=("auto", "cpu", "cuda"))
+
+
+def run(p, experiment, seeds, solve, progress=None):
+    """One network per seed, trained on its auxiliary task; Dataset with a `run` dimension."""
+    directions = np.stack([task.teachers(p, experiment, seed, np.zeros(0))[0] for seed in seeds])
+    signs = [task.signs(experiment, seed, p.auxiliary_features) for seed in seeds]
+    readout = np.stack([units.coefficients(s, p.auxiliary_features, p.auxiliary_norm) for s in signs])
+    teacher = task.Teacher(directions, readout)
+    X = np.stack([task.auxiliary_data(p, experiment, seed, p.samples) for seed in seeds])
+    y = teacher(X)
+    y = task.labels(y) if p.loss == "cross_entropy" else y
+    start = task.small_weights(p, experiment, seeds, OUTPUTS, p.initial_scale)
+    problem = task.Problem(
+        [X], [y], np.arange(len(seeds)), start, teacher,
+        lambda run: generator(experiment, "", seeds[run], "auxiliary order"),
+    )  # fmt: skip
+    constant = {"pretrain_solver": p.solver, "loss_function": p.loss}
+    runs = {"seed": np.array(seeds)} | {name: np.array([value] * len(seeds)) for name, value in constant.items()}
+    with naming_runs(runs):
+        trained = solve(problem, p, progress)
+    return dataset.assemble(problem, trained, runs, OUTPUTS, teacher)

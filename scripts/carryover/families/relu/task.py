@@ -1,0 +1,92 @@
+"""Tasks of shallow ReLU networks, and the problem that a stage hands to its solver."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from carryover.networks.relu import Weights
+from carryover.parameters import parameter
+from carryover.streams import generator
+from carryover.tasks import units
+from carryover.tasks.sparse import sphere
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameters:
+    """What pretraining and finetuning share."""
+
+    dimension: int = parameter(15, "input dimensions D; inputs lie on the sphere of radius √D", minimum=1)
+    width: int = parameter(1000, "hidden units of the network", minimum=1)
+    auxiliary_features: int = parameter(6, "teacher units of the auxiliary task", minimum=1)
+    auxiliary_norm: str = parameter("l2", "their coefficients are ±1/√k (l2) or ±1/k (l1)", choices=("l1", "l2"))
+    directions: str = parameter("orthogonal", "all teacher units are orthogonal, or they come in orthonormal frames of "
+                                "as many as there are dimensions", choices=units.KINDS)  # fmt: skip
+    precision: str = parameter("float32", "numbers that networks are trained in", choices=("float32", "float64"))
+
+
+@dataclass(frozen=True)
+class Teacher:
+    """Directions (..., K, D) and coefficients (..., K) of f*(x) = Σ_k c_k relu(v_k · x)."""
+
+    directions: np.ndarray
+    readout: np.ndarray
+
+    def __call__(self, X):
+        """f* (..., n) at inputs X (..., n, D)."""
+        return Weights(self.directions, self.readout[..., None, :]).outputs(X)[..., 0]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """An ensemble of networks to be trained.
+
+    Inputs are shared by the runs of a seed: `sets[r]` is the row of X that run r learns from. Targets are its own.
+    """
+
+    X: list  # per output: (sets, samples, D)
+    y: list  # per output: (runs, samples)
+    sets: np.ndarray  # (runs,)
+    start: Weights  # first (runs, H, D), second (runs, outputs, H)
+    teacher: Teacher  # of output 0, (runs, K, D) and (runs, K)
+    shuffles: Callable  # run -> generator of the order of its samples
+
+
+def auxiliary_data(p, experiment, seed, samples):
+    """Inputs (samples, D) of the auxiliary task."""
+    return sphere(generator(experiment, "", seed, "auxiliary inputs"), samples, p.dimension)
+
+
+def teachers(p, experiment, seed, cosines):
+    """(auxiliary, main) Teacher directions and the signs of a seed, for main units at given cosines."""
+    rng = generator(experiment, "", seed, "teacher")
+    return units.teachers(rng, p.dimension, p.auxiliary_features, cosines, p.directions)
+
+
+def signs(experiment, seed, count):
+    """±1 for each teacher unit of a seed; a shared unit has the same sign in both tasks."""
+    return generator(experiment, "", seed, "signs").choice([-1.0, 1.0], count)
+
+
+def labels(targets):
+    """Their signs ±1; −1 where they are 0, as on all inputs that none of the teacher's units responds to."""
+    return np.where(targets > 0, 1.0, -1.0)
+
+
+def small_weights(p, experiment, seeds, outputs, scale):
+    """Networks as at the start of training from scratch: both layers N(0, scale² · 2/fan-in), one network a seed."""
+    first, second = [], []
+    for seed in seeds:
+        rng = generator(experiment, "", seed, "weights")
+        first.append(rng.standard_normal((p.width, p.dimension)) * scale * np.sqrt(2 / p.dimension))
+        second.append(readout(p, experiment, seed, outputs, scale))
+    return Weights(np.stack(first), np.stack(second))
+
+
+def readout(p, experiment, seed, outputs, scale):
+    """(outputs, H) readout weights N(0, scale² · 2/width) of the tasks named in `outputs`.
+
+    Each task has numbers of its own, so that a redrawn main readout is independent of what pretraining started from.
+    """
+    drawn = [generator(experiment, "", seed, f"{name} readout").standard_normal(p.width) for name in outputs]
+    return np.stack(drawn) * scale * np.sqrt(2 / p.width)

@@ -1,0 +1,34 @@
+"""Shallow ReLU networks without bias, f_o(x) = Σ_h a_{o,h} relu(w_h · x)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Weights:
+    """Input weights `first` (..., H, D) and readouts `second` (..., O, H). Raises ValueError for other shapes."""
+
+    first: np.ndarray
+    second: np.ndarray
+
+    def __post_init__(self) -> None:
+        first, second = np.asarray(self.first), np.asarray(self.second)
+        fits = first.ndim >= 2 and second.ndim == first.ndim and second.shape[:-2] == first.shape[:-2]
+        if not fits or second.shape[-1] != first.shape[-2]:
+            raise ValueError(
+                "first and second must have the shapes (..., H, D) and (..., O, H) of one network, "
+                f"got {first.shape} and {second.shape}"
+            )
+        object.__setattr__(self, "first", first)
+        object.__setattr__(self, "second", second)
+
+    def responses(self, X) -> np.ndarray:
+        """Hidden responses relu(w_h · x), (..., n, H), of inputs X (..., n, D)."""
+        return np.maximum(np.asarray(X) @ np.swapaxes(self.first, -1, -2), 0)
+
+    def outputs(self, X) -> np.ndarray:
+        """f_o(x), (..., n, O), of inputs X (..., n, D)."""
+        return self.responses(X) @ np.swapaxes(self.second, -1, -2)

@@ -1,0 +1,84 @@
+"""ReLU teachers f(x) = Σ_k c_k relu(v_k · x): directions and coefficients of an auxiliary and of a main task.
+
+Each main unit belongs to an auxiliary one, at a cosine: 1 where it is shared, 0 where it is new. So tasks of one seed
+differ in nothing but what is asked, and a nested main task uses the first of the auxiliary units.
+"""
+
+import numpy as np
+
+from carryover.errors import UserError
+from carryover.tasks.sparse import magnitude
+
+KINDS = ("orthogonal", "frames")
+
+
+def frame(rng, dimension, units, kind):
+    """(units, D) unit vectors, orthonormal; more of them than dimensions are independent "frames" of D each.
+
+    Raises UserError where more than D "orthogonal" ones are asked for.
+    """
+    if kind == "orthogonal" and units > dimension:
+        raise UserError(
+            f"{units} orthogonal teacher units do not fit into {dimension} input dimensions: "
+            "raise dimension, ask for fewer units, or choose directions frames."
+        )
+    # Whole frames are drawn, so that more units leave the first ones alone.
+    frames = [_rotation(rng, dimension) for _ in range(0, units, dimension)]
+    return np.concatenate([np.zeros((0, dimension)), *frames])[:units]
+
+
+def _rotation(rng, dimension):
+    """(D, D) orthogonal matrix, uniformly distributed."""
+    basis, triangle = np.linalg.qr(rng.standard_normal((dimension, dimension)))
+    return (basis * np.sign(np.diag(triangle))).T
+
+
+def cosines(units, overlap, correlation, listed=""):
+    """(units,) cosines between main units and their auxiliary ones: `correlation` for the first share `overlap`, 0 for
+    the rest; where overlap is None, those `listed` in a text such as "1 1 0.9 0". Raises UserError for no such list."""
+    if overlap is not None:
+        shared = round(overlap * units)
+        if abs(shared - overlap * units) > 1e-9:
+            raise UserError(f"overlap {overlap} of {units} main features is {overlap * units:g}, no whole number.")
+        return np.where(np.arange(units) < shared, correlation, 0.0)
+    try:
+        values = np.array([float(word) for word in listed.split()])
+    except ValueError:
+        values = np.array([np.nan])
+    if len(values) != units or not (np.abs(values) <= 1).all():
+        raise UserError(f"unit_correlations {listed!r} must be one number from -1 to 1 for each of {units} main units.")
+    return values
+
+
+def teachers(rng, dimension, auxiliary_units, main_cosines, kind):
+    """Directions of both tasks: (auxiliary units, D) and (main units, D).
+
+    Main unit k is ρ_k times auxiliary unit k plus √(1 − ρ_k²) times a new one, orthogonal to it; a new one is drawn for
+    each k, used or not. Raises UserError where a main unit has no auxiliary one, or there is no room.
+    """
+    main_units = len(main_cosines)
+    paired = np.flatnonzero(main_cosines)
+    if len(paired) and paired[-1] >= auxiliary_units:
+        raise UserError(
+            f"main unit {paired[-1] + 1} correlates with an auxiliary one, but there are only {auxiliary_units}."
+        )
+    if dimension == 1 and (np.abs(main_cosines) % 1).any():
+        raise UserError("in 1 input dimension cosines between teacher units can only be -1, 0 or 1.")
+    needed = [k for k in range(main_units) if abs(main_cosines[k]) < 1]
+    directions = frame(rng, dimension, auxiliary_units + (needed[-1] + 1 if needed else 0), kind)
+    auxiliary, new = directions[:auxiliary_units], directions[auxiliary_units:]
+    main = np.empty((main_units, dimension))
+    for k, cosine in enumerate(main_cosines):
+        if abs(cosine) == 1:
+            main[k] = cosine * auxiliary[k]
+        elif cosine == 0:
+            main[k] = new[k]
+        else:
+            rest = new[k] - (new[k] @ auxiliary[k]) * auxiliary[k]
+            main[k] = cosine * auxiliary[k] + np.sqrt(1 - cosine**2) * rest / np.linalg.norm(rest)
+    return auxiliary, main
+
+
+def coefficients(signs, units, norm):
+    """(units,) coefficients ±1/√k ("l2") or ±1/k ("l1"), with the first of the signs."""
+    return signs[:units] * magnitude(units, norm)

@@ -1,0 +1,64 @@
+"""The order in which a group of networks goes through its samples."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import torch
+
+_AHEAD = 32  # epochs whose order is drawn at once; a run's orders depend on nothing but its own generator
+
+
+class Batches:
+    """Batches of every task of a group, epoch by epoch.
+
+    Tasks of at most `batch_size` samples (0: of any size) are taken whole in every step. The samples of the others each
+    run shuffles once an epoch, with `shuffles(run)`; where tasks have different numbers of batches, the smaller one
+    starts again.
+    """
+
+    def __init__(self, group, batch_size: int, shuffles: Callable[[int], np.random.Generator] | None) -> None:
+        self.group, self.size = group, batch_size
+        self.samples = [y.shape[2] for y in group.y]
+        self.shuffled = [o for o, n in enumerate(self.samples) if batch_size and n > batch_size]
+        if self.shuffled and shuffles is None:
+            raise ValueError("batches smaller than a task need generators to shuffle with")
+        self.per_epoch = max([-(-self.samples[o] // batch_size) for o in self.shuffled], default=1)
+        self._generators = [shuffles(int(run)) for run in group.runs] if self.shuffled else []
+        self._epoch, self._orders = 0, {}
+
+    def epoch(self) -> Iterator[list]:
+        """One list of (x (R, D, b), y (R, 1, b)) per step, an entry per task."""
+        if not self.shuffled:
+            yield list(zip(self.group.x, self.group.y, strict=True))
+            return
+        if self._epoch % _AHEAD == 0:
+            self._draw()
+        tasks = [self._shuffled(o) if o in self.shuffled else [(x, y)] for o, (x, y) in self._tasks()]
+        self._epoch += 1
+        for step in range(self.per_epoch):
+            yield [parts[step % len(parts)] for parts in tasks]
+
+    def keep(self, which: torch.Tensor) -> None:
+        """Drop the networks that the group drops."""
+        kept = which.cpu().numpy()
+        self._generators = (
+            [rng for rng, keep in zip(self._generators, kept, strict=True) if keep] if self.shuffled else []
+        )
+        self._orders = {o: orders[which.to(orders.device)] for o, orders in self._orders.items()}
+
+    def _tasks(self):
+        return enumerate(zip(self.group.x, self.group.y, strict=True))
+
+    def _draw(self) -> None:
+        for o in self.shuffled:
+            samples = np.tile(np.arange(self.samples[o]), (_AHEAD, 1))
+            orders = np.stack([rng.permuted(samples, axis=1) for rng in self._generators])
+            self._orders[o] = torch.as_tensor(orders, device=self.group.first.device)
+
+    def _shuffled(self, o: int) -> list:
+        order = self._orders[o][:, None, self._epoch % _AHEAD]  # (R, 1, n)
+        x, y = self.group.x[o], self.group.y[o]
+        x, y = x.gather(2, order.expand_as(x)), y.gather(2, order)
+        return list(zip(x.split(self.size, 2), y.split(self.size, 2), strict=True))

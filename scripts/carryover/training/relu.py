@@ -1,0 +1,273 @@
+"""Gradient descent on shallow ReLU networks, whole ensembles at once.
+
+Without bias a unit is homogeneous, so both layers' gradients follow from one sum per output o and unit h,
+
+    S_{o,h} = Σ_i g_{o,i} 1[w_h · x_i > 0] x_i,  g = −∂L/∂f,
+    −∂L/∂w_h = Σ_o a_{o,h} S_{o,h},  −∂L/∂a_{o,h} = w_h · S_{o,h}.
+
+So a step is two matrix products and a few passes over the hidden responses, in blocks that stay in the cache. No graph
+is recorded and nothing is compiled. Networks are trained in groups of the size that the cache or the device bears.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from carryover.networks.relu import Weights
+from carryover.training.batches import Batches
+from carryover.training.device import torch_device
+from carryover.training.losses import LOSSES
+from carryover.training.result import Divergence, Trained
+
+BYTES = {"cpu": 2**20, "cuda": 2**31}  # of a group at a time: what stays in the cache, what fills the device
+_COLUMNS = {"cpu": 256, "cuda": 2**20}  # samples at a time
+PRECISIONS = ("float32", "float64")
+_CUT = 4  # by this factor
+_BLOWN_UP = 2  # times the loss at the start: what a step too large does to a network that starts from almost nothing
+_FALLBACKS = 10  # times the learning rate is cut
+
+
+@dataclass(frozen=True)
+class Task:
+    """What one readout learns: inputs (sets, n, D), targets (runs, n), and each run's set of inputs (runs,)."""
+
+    X: np.ndarray
+    y: np.ndarray
+    sets: np.ndarray
+
+
+class Group:
+    """Networks that are trained together. `runs` are their indices in the caller's arrays."""
+
+    def __init__(self, runs, weights: Weights, tasks: Sequence[Task], rates, loss: str, dtype, device) -> None:
+        def tensor(values):
+            return torch.as_tensor(np.ascontiguousarray(values), dtype=dtype, device=device)
+
+        self.runs, self.loss = np.asarray(runs), LOSSES[loss]
+        self.first = tensor(np.swapaxes(weights.first[runs], 1, 2))  # (R, D, H): sums over D run along memory
+        self.second = tensor(weights.second[runs])  # (R, O, H)
+        self.x = [tensor(np.swapaxes(task.X[task.sets[runs]], 1, 2)) for task in tasks]  # (R, D, n)
+        self.y = [tensor(task.y[runs])[:, None] for task in tasks]  # (R, 1, n)
+        self.rates = np.asarray(rates, dtype=np.float64)  # as asked for, whatever numbers the networks are trained in
+        self._rates = tensor(rates)[:, None, None]
+        self._columns = _COLUMNS[self.first.device.type]
+        self._allocate()
+
+    def _allocate(self) -> None:
+        R, D, H = self.first.shape
+        widest = min(self._columns, max(y.shape[2] for y in self.y))
+        self._responses = self.first.new_empty(R * H * widest)
+        self._sums = [self.first.new_empty(R, D, H) for _ in self.y]
+        self._product = self.first.new_empty(R, D, H)
+
+    def __len__(self) -> int:
+        return len(self.runs)
+
+    def _blocks(self, x, y):
+        """Pieces of a batch with room for their hidden responses: (first column, x, y, responses)."""
+        R, _, H = self.first.shape
+        for start in range(0, y.shape[2], self._columns):
+            piece = y[:, :, start : start + self._columns]
+            room = self._responses[: R * H * piece.shape[2]].view(R, -1, H)
+            yield start, x[:, :, start : start + self._columns], piece, room
+
+    def _forward(self, output, x, room):
+        """f (R, 1, b) of one output, with the hidden responses left in `room` (R, b, H): units run along memory."""
+        readout = self.second[:, output : output + 1]
+        if x.shape[2] > 1:
+            torch.bmm(x.transpose(1, 2), self.first, out=room)
+            return torch.bmm(readout, room.relu_().transpose(1, 2))
+        # Of one column the library sums one network's products in another order than several networks'.
+        torch.sum(torch.mul(self.first, x, out=self._product), 1, out=room[:, 0])
+        return torch.mul(readout, room.relu_()).sum(2, keepdim=True)
+
+    def step(self, batches) -> None:
+        """One step along −∂L, L = Σ_o mean loss over the batch of output o; batches: (x (R, D, b), y (R, 1, b))."""
+        for output, ((x, y), total) in enumerate(zip(batches, self._sums, strict=True)):
+            for start, x_part, y_part, room in self._blocks(x, y):
+                f = self._forward(output, x_part, room)
+                pulled = x_part * (self.loss.pull(f, y_part) * (self._rates / y.shape[2]))
+                active = torch.gt(room, 0, out=room)
+                torch.bmm(pulled, active, out=total) if start == 0 else total.baddbmm_(pulled, active)
+        moves = [torch.mul(self.first, total, out=self._product).sum(1) for total in self._sums]
+        for output, total in enumerate(self._sums):
+            self.first.addcmul_(self.second[:, output : output + 1], total)
+        for output, move in enumerate(moves):
+            self.second[:, output] += move
+
+    def losses(self) -> torch.Tensor:
+        """L over all samples, (R,), in float64."""
+        loss = torch.zeros(len(self), dtype=torch.float64, device=self.first.device)
+        for output, (x, y) in enumerate(zip(self.x, self.y, strict=True)):
+            for _, x_part, y_part, room in self._blocks(x, y):
+                value = self.loss.value(self._forward(output, x_part, room), y_part)
+                loss += value.sum((1, 2), dtype=torch.float64) / y.shape[2]
+        return loss
+
+    def weights(self) -> tuple[torch.Tensor, torch.Tensor]:
+        """Input weights (R, H, D) and readouts (R, O, H) as they are now."""
+        return self.first.transpose(1, 2), self.second
+
+    def keep(self, which: torch.Tensor) -> None:
+        """Drop the networks that are not in the boolean mask `which`."""
+        self.runs, self.rates = (values[which.cpu().numpy()] for values in (self.runs, self.rates))
+        self.first, self.second, self._rates = self.first[which], self.second[which], self._rates[which]
+        self.x, self.y = [x[which] for x in self.x], [y[which] for y in self.y]
+        if len(self):
+            self._allocate()
+
+
+def gradient_descent(
+    tasks: Sequence[Task],
+    weights: Weights,
+    *,
+    learning_rate: float,
+    tolerance: float,
+    max_epochs: int,
+    batch_size: int = 0,
+    shuffles: Callable[[int], np.random.Generator] | None = None,
+    loss: str = "squared",
+    precision: str = "float32",
+    device: str = "auto",
+    observe: Mapping[str, Callable] | None = None,
+    looks: int = 64,
+    progress: Callable[[dict], None] | None = None,
+) -> Trained:
+    """Train every run by gradient descent on L = Σ_o mean loss of output o, until L ≤ `tolerance` or `max_epochs`.
+
+    tasks: one per output; weights: first (runs, H, D), second (runs, O, H). An epoch goes through the samples of the
+    largest task in batches of `batch_size` (0: all samples in one step), in an order drawn anew each epoch from
+    `shuffles(run)`; smaller tasks are gone through again and again. Loss, risk and what is to be observed are looked
+    at after log-spaced epochs, at most `looks` of them; that is when a run ends by itself, and no longer costs.
+    `observe` gives more curves: functions (first (R, H, D), second (R, O, H), runs (R,)) -> (R,) by name, of which
+    "risk" is the one whose smallest value is kept.
+
+    A run whose loss is not finite or twice its start begins again with a quarter of the learning rate, up to 10 times.
+    Raises ValueError for bad input, Divergence for runs that diverge with every learning rate.
+    """
+    if not learning_rate > 0 or not tolerance >= 0 or min(max_epochs, looks) < 1 or batch_size < 0:
+        raise ValueError("learning_rate, max_epochs and looks must be positive, tolerance and batch_size not negative")
+    _check(tasks, weights, loss, precision)
+    place, dtype = torch_device(device), getattr(torch, precision)
+    schedule = np.unique(np.geomspace(max_epochs, 1, looks).round().astype(int))  # the last epoch even of one look
+    book = _Book(weights, schedule, looks, dict(observe or {}), tolerance)
+    queue = [(np.arange(len(weights.first)), learning_rate)]
+    while queue:
+        runs, rate = queue.pop()
+        diverged = []
+        for chunk in _chunks(runs, weights, tasks, batch_size, place):
+            group = Group(chunk, weights, tasks, np.full(len(chunk), rate), loss, dtype, place)
+            batches = Batches(group, batch_size, shuffles)
+            diverged += _train(group, batches, schedule, book, progress)
+        if diverged and rate < learning_rate / _CUT ** (_FALLBACKS - 0.5):
+            raise Divergence(sorted(diverged), f"gradient descent diverged with learning rates down to {rate:g}")
+        if diverged:
+            book.forget(diverged)
+            queue.append((np.sort(diverged), rate / _CUT))
+    return book.trained()
+
+
+def _train(group: Group, batches: Batches, schedule, book: _Book, progress) -> list[int]:
+    """Train a group to its end; the runs that diverged."""
+    diverged, epoch = [], 0
+    limit = (group.losses() * _BLOWN_UP).clamp(min=book.tolerance)
+    for column, until in enumerate(schedule):
+        for _ in range(epoch, until):
+            for batch in batches.epoch():
+                group.step(batch)
+        epoch = until
+        loss = group.losses()
+        gone = ~(loss <= limit)  # also catches NaN
+        ended = (loss <= book.tolerance) | gone | bool(until == schedule[-1])
+        steps = epoch * batches.per_epoch
+        book.record(column, steps, group, loss, ended & ~gone)
+        if progress is not None:
+            progress({"step": steps, "active": len(group), "loss": float(loss.max())})
+        if ended.any():
+            diverged += group.runs[gone.cpu().numpy()].tolist()
+            group.keep(~ended)
+            batches.keep(~ended)
+            limit = limit[~ended]
+            if not len(group):
+                break
+    return diverged
+
+
+def _chunks(runs, weights, tasks, batch_size, place):
+    """Runs in groups whose weights and steps and hidden responses to one block fill the cache or the device."""
+    _, H, D = weights.first.shape
+    largest = max(task.y.shape[1] for task in tasks)
+    columns = min(_COLUMNS[place.type], largest, batch_size or largest)
+    size = max(1, BYTES[place.type] // (4 * H * (columns + (2 + len(tasks)) * D)))
+    return [runs[i : i + size] for i in range(0, len(runs), size)]
+
+
+def _check(tasks, weights, loss, precision) -> None:
+    for name, value, allowed in (("loss", loss, LOSSES), ("precision", precision, PRECISIONS)):
+        if value not in allowed:
+            raise ValueError(f"{name} must be one of {', '.join(allowed)}, got {value!r}")
+    runs, _, D = weights.first.shape
+    if weights.second.shape[1] != len(tasks):
+        raise ValueError(f"weights must have one readout per task, got {weights.second.shape[1]} for {len(tasks)}")
+    for o, task in enumerate(tasks):
+        n = task.X.shape[1]
+        if task.X.ndim != 3 or task.X.shape[2] != D or task.y.shape != (runs, n) or task.sets.shape != (runs,) or not n:
+            raise ValueError(
+                f"task {o} must have inputs (sets, n, {D}), targets ({runs}, n) and sets ({runs},), "
+                f"got {task.X.shape}, {task.y.shape} and {task.sets.shape}"
+            )
+        if not (np.isfinite(task.X).all() and np.isfinite(task.y).all()):
+            raise ValueError(f"inputs and targets of task {o} must be finite")
+        if loss == "cross_entropy" and (np.abs(task.y) != 1).any():
+            raise ValueError(f"labels y of task {o} must be 1 or -1 for cross_entropy")
+    if not (np.isfinite(weights.first).all() and np.isfinite(weights.second).all()):
+        raise ValueError("weights must be finite")
+
+
+class _Book:
+    """What is known of all runs, in the caller's order."""
+
+    def __init__(self, weights: Weights, schedule, looks: int, observed, tolerance: float) -> None:
+        runs = len(weights.first)
+        self.tolerance, self.observed = tolerance, observed
+        self.first, self.second = weights.first.copy(), weights.second.copy()
+        self.loss, self.rate, self.risk_final = (np.full(runs, np.nan) for _ in range(3))
+        self.steps = np.zeros(runs, dtype=np.int64)
+        self.curves = {name: np.full((runs, looks), np.nan) for name in ("time", "loss", *observed)}
+
+    def record(self, column: int, steps: int, group: Group, loss: torch.Tensor, ended: torch.Tensor) -> None:
+        runs = group.runs
+        first, second = group.weights()
+        values = {name: look(first, second, runs) for name, look in self.observed.items()}
+        for name, value in {"time": group.rates * steps, "loss": loss, **values}.items():
+            self.curves[name][runs, column] = torch.as_tensor(value).cpu().numpy()
+        done = ended.cpu().numpy()
+        if done.any():
+            rows = runs[done]
+            self.first[rows], self.second[rows] = first[ended].cpu().numpy(), second[ended].cpu().numpy()
+            self.risk_final[rows] = self.curves["risk"][rows, column] if "risk" in self.curves else np.nan
+            self.loss[rows], self.rate[rows], self.steps[rows] = loss[ended].cpu().numpy(), group.rates[done], steps
+
+    def forget(self, runs) -> None:
+        """Clear the curves of runs that begin again: they may end before the look at which they diverged."""
+        for curve in self.curves.values():
+            curve[runs] = np.nan
+
+    def trained(self) -> Trained:
+        none = np.full(self.curves["loss"].shape, np.nan)
+        curves = {"risk": none, **self.curves}
+        return Trained(
+            weights=Weights(self.first, self.second),
+            loss=self.loss,
+            evaluations=self.steps,
+            converged=self.loss <= self.tolerance,
+            risk_final=self.risk_final,
+            risk_best=np.fmin.reduce(curves["risk"], axis=1),
+            time=curves.pop("time"),
+            curves=curves,
+            learning_rate=self.rate,
+        )

@@ -1,0 +1,134 @@
+"""Risks along training of ReLU networks against sampling, and against networks that are the teacher."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from relu_toys import finetuned, pretrained
+
+from carryover.families.relu import descent, ridge, task
+from carryover.networks.relu import Weights
+from carryover.tasks.sparse import sphere
+from carryover.training.relu import gradient_descent
+from carryover.training.result import Divergence
+
+D, H, K = 5, 12, 3
+SETTINGS = {
+    "learning_rate": 0.05, "tolerance": 1e-9, "max_epochs": 40, "batch_size": 0, "loss": "squared",
+    "precision": "float64", "device": "cpu",
+}  # fmt: skip
+
+
+def problem(seed=0, runs=3, n=20, start=None, labels=False):
+    """Teachers and networks of one size; the last teacher has a unit less, which is padding."""
+    rng = np.random.default_rng(seed)
+    directions, readout = rng.standard_normal((runs, K, D)), rng.standard_normal((runs, K))
+    directions /= np.linalg.norm(directions, axis=2, keepdims=True)
+    directions[-1, -1], readout[-1, -1] = np.nan, 0
+    teacher = task.Teacher(np.nan_to_num(directions), readout)
+    X = np.stack([sphere(rng, n, D) for _ in range(runs)])
+    y = teacher(X)
+    start = start or Weights(0.4 * rng.standard_normal((runs, H, D)), 0.4 * rng.standard_normal((runs, 1, H)))
+    sets = np.arange(runs)
+    return task.Problem([X], [task.labels(y) if labels else y], sets, start, teacher, np.random.default_rng)
+
+
+def recorded(posed, p, monkeypatch):
+    """What `descent.solve` gives, and the networks at each look, (looks, runs, …)."""
+    kept = []
+
+    def spied(*told, observe, **settings):
+        look = {
+            "kept": lambda first, second, runs: (
+                kept.append(Weights(first.numpy().copy(), second.numpy().copy())) or second[:, 0, 0]
+            )
+        }
+        return gradient_descent(*told, observe={**observe, **look}, **settings)
+
+    monkeypatch.setattr(descent, "gradient_descent", spied)
+    return descent.solve(posed, p), kept
+
+
+def test_the_risk_along_training_is_that_of_many_new_inputs(monkeypatch):
+    posed = problem()
+    trained, networks = recorded(posed, SimpleNamespace(**SETTINGS), monkeypatch)
+    X = sphere(np.random.default_rng(1), 40_000, D)
+    expected = posed.teacher(X)
+    assert len(networks) > 10
+    for look in (0, 5, len(networks) - 1):
+        errors = (networks[look].outputs(X)[..., 0] - expected) ** 2
+        found = trained.curves["risk"][:, look]
+        assert (np.abs(errors.mean(1) - found) < 4 * errors.std(1) / np.sqrt(len(X))).all()
+    np.testing.assert_array_equal(trained.risk_final, trained.curves["risk"][:, len(networks) - 1])
+    np.testing.assert_array_equal(trained.risk_best, np.nanmin(trained.curves["risk"], axis=1))
+    assert (trained.risk_final < trained.curves["risk"][:, 0]).all()
+
+
+def test_the_share_of_wrong_labels_is_that_of_many_new_inputs(monkeypatch):
+    posed = problem(labels=True)
+    p = SimpleNamespace(**{**SETTINGS, "loss": "cross_entropy", "learning_rate": 0.5, "max_epochs": 200})
+    trained, networks = recorded(posed, p, monkeypatch)
+    X = sphere(np.random.default_rng(1), 40_000, D)
+    positive = posed.teacher(X) > 0
+    for look in (0, 5, len(networks) - 1):
+        wrong = ((networks[look].outputs(X)[..., 0] > 0) != positive).mean(1)
+        found = trained.curves["risk"][:, look]
+        assert (np.abs(wrong - found) <= 4 * np.sqrt(wrong * (1 - wrong) / descent.TEST_SAMPLES) * 1.03).all()
+        responses = networks[look].responses(X)
+        for run, values in enumerate(responses):
+            eigenvalues = np.linalg.eigvalsh(np.cov(values.T))
+            ratio = eigenvalues.sum() ** 2 / (eigenvalues**2).sum()
+            assert trained.curves["effective_features"][run, look] == pytest.approx(ratio, rel=0.05)
+    assert (trained.risk_final < trained.curves["risk"][:, 0]).all()
+
+
+def copied(runs=3, seed=0):
+    """The problem whose networks are their teachers."""
+    teacher = problem(seed, runs).teacher
+    first = np.zeros((runs, H, D))
+    first[:, :K], second = 2 * teacher.directions, np.zeros((runs, 1, H))
+    second[:, 0, :K] = teacher.readout / 2
+    return Weights(first, second)
+
+
+@pytest.mark.parametrize("precision", ["float32", "float64"])
+@pytest.mark.parametrize("loss", ["squared", "cross_entropy"])
+def test_a_network_that_is_its_teacher_has_no_risk(precision, loss):
+    posed = problem(start=copied(), labels=loss == "cross_entropy")
+    p = SimpleNamespace(**{**SETTINGS, "loss": loss, "precision": precision, "learning_rate": 1e-12, "max_epochs": 1})
+    trained = descent.solve(posed, p)
+    if loss == "squared":
+        assert (trained.risk_final <= (1e-13 if precision == "float32" else 1e-14)).all()
+        assert trained.converged.all()
+    else:
+        assert (trained.risk_final <= (2 / descent.TEST_SAMPLES if precision == "float32" else 0)).all()
+
+
+def test_a_teacher_that_is_often_silent_can_be_classified_without_error():
+    posed = problem(start=copied(), labels=True)
+    quiet = task.Teacher(posed.teacher.directions, posed.teacher.readout * [1, 0, 0])
+    start = Weights(posed.start.first[:, :1], posed.start.second[:, :, :1])
+    X, sets = posed.X, posed.sets
+    posed = task.Problem(X, [task.labels(quiet(X[0]))], sets, start, quiet, np.random.default_rng)
+    p = SimpleNamespace(**{**SETTINGS, "loss": "cross_entropy", "learning_rate": 1e-12, "max_epochs": 1})
+    np.testing.assert_array_equal(descent.solve(posed, p).risk_final, 0)
+
+
+def test_ridge_goes_through_the_runs():
+    posed, seen = problem(), []
+    fitted = ridge.solve(posed, SimpleNamespace(protocol="single_task_probe"), seen.append)
+    assert [(row["step"], row["active"]) for row in seen] == [(1, 2), (2, 1), (3, 0)]
+    X = sphere(np.random.default_rng(1), 40_000, D)
+    errors = (fitted.weights.outputs(X)[..., 0] - posed.teacher(X)) ** 2
+    assert (np.abs(errors.mean(1) - fitted.risk_final) < 4 * errors.std(1) / np.sqrt(len(X))).all()
+
+
+def test_a_divergence_names_the_runs_by_what_they_are():
+    start = pretrained(seeds=(4, 7), max_epochs=1)
+    told = {"learning_rate": 1e9, "max_epochs": 5, "initial_scale": (1.0,), "seeds": (4, 7), "tolerance": 1e-12}
+    with pytest.raises(Divergence) as caught:
+        finetuned(start, "single_task", **told)
+    said = str(caught.value)
+    assert said.startswith(f"gradient descent diverged with learning rates down to {1e9 / 4**10:g} in 2 runs: seed 4, ")
+    for word in ("; seed 7, ", "main_features 2", "overlap 0.5", "samples 4", "protocol single_task"):
+        assert word in said

@@ -1,0 +1,169 @@
+"""What runs of the ReLU family start from, and what they see."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+from relu_toys import FITTED, TASK, TRAINED, finetuned, pretrained, problems, untrained
+
+from carryover.families.relu import finetune, task
+from carryover.families.relu.pretrain import Parameters as Pretraining
+
+PROTOCOLS = (*TRAINED, *FITTED)
+
+
+@pytest.fixture(scope="module")
+def start():
+    return pretrained()
+
+
+# What a run sees.
+
+
+def test_protocols_and_starts_of_a_seed_share_teacher_data_and_weights(start):
+    (reference,) = problems(start, protocol="single_task")
+    for protocol in PROTOCOLS:
+        several = {"rescale": (1.0, 0.1)} if protocol in finetune.WHOLE["protocol"] else {}
+        (problem,) = problems(start, protocol=protocol, **several)
+        each = problem.sets
+        assert each.tolist() == ([0, 0, 1, 1] if several else [0, 1])
+        np.testing.assert_array_equal(problem.X[0], reference.X[0])
+        np.testing.assert_array_equal(problem.y[0], reference.y[0][each])
+        np.testing.assert_array_equal(problem.teacher.directions, reference.teacher.directions[each])
+        np.testing.assert_array_equal(problem.teacher.readout, reference.teacher.readout[each])
+        if protocol in finetune.SCRATCH and not several:
+            np.testing.assert_array_equal(problem.start.first, reference.start.first)
+            np.testing.assert_array_equal(problem.start.second[:, 0], reference.start.second[:, 0])
+
+
+def test_more_samples_start_with_the_same_ones(start):
+    few, many = problems(start, samples=(3, 7))
+    np.testing.assert_array_equal(few.X[0], many.X[0][:, :3])
+    np.testing.assert_array_equal(few.y[0], many.y[0][:, :3])
+    np.testing.assert_allclose(np.sum(many.X[0] ** 2, axis=2), TASK["dimension"], rtol=1e-13)
+
+
+def test_conditions_share_inputs_and_differ_in_targets(start):
+    (problem,) = problems(start, seeds=(0,), main_features=(2, 4), overlap=(0.0, 0.5), magnitude=(1.0, 2.0))
+    assert problem.X[0].shape[0] == 1
+    assert len(np.unique(problem.y[0][:, 0])) == 8
+    np.testing.assert_allclose(problem.y[0][2:4], 2 * problem.y[0][:2], rtol=1e-14)  # magnitudes of 2 features
+
+
+def test_seeds_and_experiments_have_teachers_of_their_own(start):
+    directions = problems(start, seeds=(0, 1))[0].teacher.directions
+    assert not np.array_equal(directions[0], directions[1])
+    p = finetune.Parameters(**TASK, protocol="single_task", main_features=(2,), overlap=(0.5,))
+    handed = []
+    finetune.run(p, "other", [0, 1], lambda problem, *rest: handed.append(problem) or untrained(problem))
+    assert not np.array_equal(handed[0].teacher.directions, directions)
+    assert not np.array_equal(handed[0].X[0][0, 0], problems(start)[0].X[0][0, 0])
+
+
+def test_multi_task_sees_the_auxiliary_data_of_pretraining(start):
+    (alone,) = problems(run=partial(pretrained, seeds=(0, 1)))
+    (together,) = problems(start, protocol="multi_task", auxiliary_samples=12, solver="descent")
+    np.testing.assert_array_equal(together.X[1], alone.X[0][:, :12])
+    np.testing.assert_array_equal(together.y[1], alone.y[0][:, :12])
+    np.testing.assert_array_equal(together.start.second[:, 1], alone.start.second[:, 0] / 0.5 * 1e-3)
+
+
+def test_shared_units_have_the_same_sign_and_direction_in_both_tasks(start):
+    data = finetuned(start, "single_task", main_features=(3,), overlap=(2 / 3,), main_norm="l1", max_epochs=1)
+    shared = slice(0, 2)
+    directions = data["auxiliary_directions"].values
+    np.testing.assert_array_equal(data["teacher_directions"].values[:, shared], directions[:, shared])
+    signs = np.sign(data["auxiliary_readout"].values)
+    np.testing.assert_array_equal(np.sign(data["teacher_readout"].values), signs)
+    np.testing.assert_allclose(data["teacher_readout"], signs / 3, rtol=1e-6)
+    np.testing.assert_allclose(data["auxiliary_readout"], signs / np.sqrt(3), rtol=1e-6)
+    np.testing.assert_array_equal(start["teacher_directions"][:2], directions)
+    np.testing.assert_array_equal(start["teacher_readout"][:2], data["auxiliary_readout"])
+
+
+def test_signs_start_those_of_a_longer_draw_and_are_even():
+    for seed in range(20):
+        longer = task.signs("toy", seed, 40)
+        for count in (1, 7, 8, 39):
+            np.testing.assert_array_equal(task.signs("toy", seed, count), longer[:count])
+    many = np.array([task.signs("toy", seed, 5) for seed in range(2000)])
+    assert (np.abs(many.mean(0)) < 4 / np.sqrt(2000)).all()
+
+
+def test_cross_entropy_learns_on_which_side_of_zero_the_teacher_is(start):
+    for protocol in TRAINED:
+        told = {"protocol": protocol, "main_features": (1,), "overlap": (1.0,), "samples": (40,)}
+        (outputs,) = problems(start, **told)
+        (labels,) = problems(start, **told, loss="cross_entropy")
+        assert (outputs.y[0] == 0).any()  # one unit is silent on half of the inputs
+        for o in range(len(outputs.X)):
+            np.testing.assert_array_equal(labels.X[o], outputs.X[o])
+            np.testing.assert_array_equal(labels.y[o] == 1, outputs.y[o] > 0)
+            np.testing.assert_array_equal(np.abs(labels.y[o]), 1)
+    (labels,) = problems(run=partial(pretrained, loss="cross_entropy", auxiliary_features=1))
+    np.testing.assert_array_equal(np.abs(labels.y[0]), 1)
+
+
+def test_the_order_of_samples_belongs_to_the_condition(start):
+    told = {"protocol": "single_task", "overlap": (0.0, 0.5), "rescale": (1.0, 0.5)}
+    (problem,) = problems(start, **told)
+    (again,) = problems(start, **{**told, "overlap": (0.5,)})
+    drawn = [tuple(problem.shuffles(run).permutation(30)) for run in range(8)]
+    assert len(set(drawn)) == 8
+    assert [tuple(again.shuffles(run).permutation(30)) for run in range(4)] == [drawn[run] for run in (2, 3, 6, 7)]
+    few, many = problems(start, samples=(4, 5))
+    assert tuple(few.shuffles(0).permutation(30)) != tuple(many.shuffles(0).permutation(30))
+
+
+# Where networks start.
+
+
+def test_finetuning_starts_from_the_pretrained_first_layer_under_a_new_readout(start):
+    for protocol in finetune.PRETRAINED:
+        data = finetuned(start, protocol, seeds=(2, 0), readout_scale=0.07)
+        np.testing.assert_array_equal(data["start_first"], start["first"].values[[2, 0]])
+        scratch = finetuned(start, "single_task", seeds=(2, 0), initial_scale=(0.07,), max_epochs=1)
+        np.testing.assert_array_equal(data["start_second"], scratch["start_second"])
+        assert np.isnan(data["initial_scale"]).all()
+
+
+def test_the_new_readout_is_independent_of_what_pretraining_started_from():
+    (before,) = problems(run=partial(pretrained, width=4000))
+    (after,) = problems(pretrained(solve=lambda problem, *rest: untrained(problem), width=4000), width=4000)
+    for seed in range(2):
+        correlation = np.corrcoef(before.start.second[seed, 0], after.start.second[seed, 0])[0, 1]
+        assert abs(correlation) < 4 / np.sqrt(4000)
+
+
+@pytest.mark.parametrize(("rescaled", "readout"), [("first", 1.0), ("both", 0.1)])
+@pytest.mark.parametrize("protocol", finetune.WHOLE["protocol"])
+def test_rescaling_multiplies_the_first_layer_or_both(start, protocol, rescaled, readout):
+    data = finetuned(start, protocol, rescale=(1.0, 0.1), rescaled=rescaled, seeds=(1,), max_epochs=1)
+    (plain,) = problems(start, protocol=protocol, seeds=(1,))
+    for name, factor in (("first", 0.1), ("second", readout)):
+        whole = getattr(plain.start, name)[0]
+        np.testing.assert_allclose(data[f"start_{name}"], [whole, factor * whole], rtol=1e-6)
+    assert data["rescale"].values.tolist() == [1.0, 0.1]
+
+
+@pytest.mark.parametrize("protocol", finetune.SCRATCH)
+def test_from_scratch_both_layers_are_normal_with_the_variance_of_he(start, protocol):
+    (problem,) = problems(start, protocol=protocol, width=3000, initial_scale=(1.0, 0.2), seeds=(0,))
+    one, small = problem.start.first
+    np.testing.assert_allclose(small, 0.2 * one, rtol=1e-13)
+    np.testing.assert_allclose(problem.start.second[1], 0.2 * problem.start.second[0], rtol=1e-13)
+    for layer, fan_in in ((one, TASK["dimension"]), *((readout, 3000) for readout in problem.start.second[0])):
+        unit = layer.ravel() / np.sqrt(2 / fan_in)
+        assert abs(unit.mean()) < 4 / np.sqrt(unit.size)
+        assert abs((unit**2).mean() - 1) < 4 * np.sqrt(2 / unit.size)
+        assert abs((unit**4).mean() - 3) < 4 * np.sqrt(96 / unit.size)
+    if protocol == "multi_task":
+        main, auxiliary = problem.start.second[0]
+        assert abs(np.corrcoef(main, auxiliary)[0, 1]) < 4 / np.sqrt(3000)
+
+
+def test_pretraining_learns_the_auxiliary_task():
+    data = pretrained(seeds=(0, 1), samples=300, width=40, max_epochs=3000, learning_rate=0.2, initial_scale=0.1)
+    assert (data["risk_final"] < 1e-3).all()
+    assert (data["risk_curve"].values[:, 0] > 0.1).all()
+    assert Pretraining().loss == "squared"

@@ -1,0 +1,57 @@
+"""Shallow ReLU networks: what they compute, unit by unit, and the shapes they refuse."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from carryover.networks.relu import Weights
+
+FIXED = settings(derandomize=True, deadline=None, max_examples=30)
+SIZES = st.integers(1, 5)
+
+
+def draw(seed, *shapes):
+    rng = np.random.default_rng(seed)
+    return [rng.standard_normal(shape) for shape in shapes]
+
+
+@FIXED
+@given(seed=st.integers(0, 10**6), runs=SIZES, n=SIZES, D=SIZES, H=SIZES, outputs=st.integers(1, 3))
+def test_outputs_are_sums_over_units(seed, runs, n, D, H, outputs):
+    first, second, X = draw(seed, (runs, H, D), (runs, outputs, H), (runs, n, D))
+    found, responses = Weights(first, second).outputs(X), Weights(first, second).responses(X)
+    assert found.shape == (runs, n, outputs)
+    for r, i, o in np.ndindex(found.shape):
+        active = [max(0.0, sum(first[r, h] * X[r, i])) for h in range(H)]
+        np.testing.assert_allclose(responses[r, i], active, rtol=1e-12, atol=1e-14)
+        assert found[r, i, o] == pytest.approx(sum(second[r, o] * np.array(active)), rel=1e-11, abs=1e-13)
+
+
+def test_networks_without_leading_axes_and_inputs_shared_by_all():
+    first, second, X = draw(0, (3, 4, 2), (3, 1, 4), (5, 2))
+    together = Weights(first, second).outputs(X)
+    assert together.shape == (3, 5, 1)
+    for run in range(3):
+        np.testing.assert_allclose(Weights(first[run], second[run]).outputs(X), together[run], rtol=1e-13)
+
+
+def test_without_bias_a_network_is_homogeneous():
+    first, second, X = draw(1, (4, 3), (2, 4), (6, 3))
+    outputs = Weights(first, second).outputs(X)
+    np.testing.assert_allclose(Weights(first, second).outputs(2.5 * X), 2.5 * outputs, rtol=1e-13)
+    np.testing.assert_allclose(Weights(3 * first, second / 3).outputs(X), outputs, rtol=1e-13)
+
+
+def test_lists_become_arrays():
+    network = Weights([[2.0, 0.0], [0.0, -1.0]], [[5.0, 7.0]])
+    np.testing.assert_allclose(network.outputs([[1.0, -3.0], [-1.0, 3.0]]), [[5 * 2 + 7 * 3], [0.0]])
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [((5,), (5,)), ((4, 3), (4,)), ((4, 3), (1, 3)), ((2, 4, 3), (3, 1, 4)), ((2, 4, 3), (1, 4)), ((4, 3), (2, 1, 4))],
+)
+def test_weights_of_no_one_network_are_refused(first, second):
+    with pytest.raises(ValueError, match=r"must have the shapes \(\.\.\., H, D\) and \(\.\.\., O, H\)"):
+        Weights(np.ones(first), np.ones(second))

@@ -1,0 +1,189 @@
+"""ReLU teachers: angles as asked, nested in each other, evenly drawn."""
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from carryover.errors import UserError
+from carryover.tasks import units
+
+FIXED = settings(derandomize=True, deadline=None, max_examples=60)
+SEEDS = st.integers(0, 10**6)
+COSINES = st.one_of(st.sampled_from([-1.0, 0.0, 0.5, 0.9, 1.0]), st.floats(-1, 1))
+
+
+@st.composite
+def tasks(draw):
+    """(dimension, auxiliary units, cosines of the main units) for which orthogonal units have room."""
+    dimension = draw(st.integers(2, 16))
+    auxiliary = draw(st.integers(1, dimension))
+    cosines = np.array(draw(st.lists(COSINES, min_size=1, max_size=dimension)))
+    paired, new = np.flatnonzero(cosines), np.flatnonzero(np.abs(cosines) < 1)
+    assume(not len(paired) or paired[-1] < auxiliary)
+    assume(auxiliary + (new[-1] + 1 if len(new) else 0) <= dimension)
+    return dimension, auxiliary, cosines
+
+
+def teachers(seed, dimension, auxiliary, cosines, kind="orthogonal"):
+    return units.teachers(np.random.default_rng(seed), dimension, auxiliary, np.asarray(cosines, dtype=float), kind)
+
+
+def paired(auxiliary, cosines):
+    """Matrix of cosines between auxiliary and main units as asked: ρ_k between the two k-th ones, 0 elsewhere."""
+    expected = np.zeros((auxiliary, len(cosines)))
+    for k, cosine in enumerate(cosines[:auxiliary]):
+        expected[k, k] = cosine
+    return expected
+
+
+@FIXED
+@given(tasks(), SEEDS)
+def test_orthogonal_units_have_the_angles_asked_for(task, seed):
+    dimension, auxiliary, cosines = task
+    before, main = teachers(seed, dimension, auxiliary, cosines)
+    assert before.shape == (auxiliary, dimension)
+    assert main.shape == (len(cosines), dimension)
+    np.testing.assert_allclose(before @ before.T, np.eye(auxiliary), atol=1e-13)
+    np.testing.assert_allclose(main @ main.T, np.eye(len(cosines)), atol=1e-13)
+    np.testing.assert_allclose(before @ main.T, paired(auxiliary, cosines), atol=1e-13)
+
+
+@FIXED
+@given(st.integers(2, 6), st.integers(1, 15), st.lists(COSINES, max_size=15), SEEDS)
+def test_more_units_than_dimensions_come_in_frames(dimension, auxiliary, cosines, seed):
+    cosines = cosines[:auxiliary]
+    before, main = teachers(seed, dimension, auxiliary, cosines, "frames")
+    assert main.shape == (len(cosines), dimension)
+    np.testing.assert_allclose(np.linalg.norm(main, axis=1), 1, rtol=1e-12)
+    for start in range(0, auxiliary, dimension):
+        frame = before[start : start + dimension]
+        np.testing.assert_allclose(frame @ frame.T, np.eye(len(frame)), atol=1e-13)
+    for k in np.flatnonzero(cosines):
+        assert before[k] @ main[k] == pytest.approx(cosines[k], abs=1e-12)
+
+
+@FIXED
+@given(tasks(), SEEDS)
+def test_frames_with_room_in_one_are_orthogonal_units(task, seed):
+    for one, other in zip(teachers(seed, *task), teachers(seed, *task, "frames"), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+@FIXED
+@given(tasks(), SEEDS, st.data())
+def test_a_unit_depends_on_its_own_cosine_alone(task, seed, data):
+    dimension, auxiliary, cosines = task
+    before, main = teachers(seed, dimension, auxiliary, cosines)
+    fewer = data.draw(st.integers(0, len(cosines)))
+    same, first = teachers(seed, dimension, auxiliary, cosines[:fewer])
+    np.testing.assert_array_equal(same, before)
+    np.testing.assert_array_equal(first, main[:fewer])
+    changed = data.draw(st.integers(0, len(cosines) - 1))
+    others = cosines.copy()
+    others[changed] = 0.0
+    assume(auxiliary + changed + 1 <= dimension)
+    same, other = teachers(seed, dimension, auxiliary, others)
+    np.testing.assert_array_equal(same, before)
+    np.testing.assert_array_equal(np.delete(other, changed, axis=0), np.delete(main, changed, axis=0))
+
+
+@FIXED
+@given(st.integers(2, 8), st.integers(1, 20), st.integers(0, 8), SEEDS)
+def test_more_auxiliary_units_leave_the_first_ones_alone(dimension, auxiliary, more, seed):
+    few, _ = teachers(seed, dimension, auxiliary, [], "frames")
+    many, _ = teachers(seed, dimension, auxiliary + more, [], "frames")
+    np.testing.assert_array_equal(many[:auxiliary], few)
+
+
+def test_directions_are_drawn_evenly():
+    """Archimedes: each coordinate of a uniform direction in three dimensions is uniform, and so is that of a rotation.
+
+    A QR factorisation without its signs made positive fails this.
+    """
+    drawn = np.array([teachers(seed, 3, 1, [0.0, 0.0])[0][0] for seed in range(1500)])
+    turned = np.array([teachers(seed, 3, 1, [0.5])[1][0] for seed in range(1500)])
+    last = np.array([teachers(seed, 3, 3, [])[0][2] for seed in range(1500)])
+    for vectors in (drawn, turned, last):
+        for coordinate in vectors.T:
+            assert stats.kstest(coordinate, stats.uniform(-1, 2).cdf).pvalue > 0.001
+
+
+# Cosines.
+
+
+@pytest.mark.parametrize(
+    ("asked", "expected"),
+    [
+        ((4, 0.5, 0.9), [0.9, 0.9, 0, 0]),
+        ((3, 1.0, -1.0), [-1, -1, -1]),
+        ((3, 0.0, 1.0), [0, 0, 0]),
+        ((3, 1 / 3, 1.0), [1, 0, 0]),
+        ((4, None, None, "1 1 0.9 0"), [1, 1, 0.9, 0]),
+        ((2, None, None, " -.5   1e-3 "), [-0.5, 0.001]),
+    ],
+)
+def test_cosines_are_those_asked_for(asked, expected):
+    np.testing.assert_array_equal(units.cosines(*asked), expected)
+
+
+@pytest.mark.parametrize("overlap", [0.1, 0.7, 0.29])
+def test_fractions_that_binary_numbers_only_approach_are_whole(overlap):
+    assert np.count_nonzero(units.cosines(100, overlap, 1.0)) == round(100 * overlap)
+
+
+def test_an_overlap_that_is_no_whole_number_of_units_is_refused():
+    with pytest.raises(UserError) as error:
+        units.cosines(3, 0.5, 1.0)
+    assert str(error.value) == "overlap 0.5 of 3 main features is 1.5, no whole number."
+
+
+@pytest.mark.parametrize(
+    "listed", ["", "1 0", "1 0 0 0", "1 0 1.1", "1 0 -2", "1 0 nan", "1 0 inf", "1 0 x", "1, 0, 0"]
+)
+def test_what_is_no_list_of_cosines_is_refused(listed):
+    with pytest.raises(UserError) as error:
+        units.cosines(3, None, None, listed)
+    wanted = f"unit_correlations {listed!r} must be one number from -1 to 1 for each of 3 main units."
+    assert str(error.value) == wanted
+
+
+# What there is no room for.
+
+
+@pytest.mark.parametrize(
+    ("asked", "sentence"),
+    [
+        ((3, 2, [1.0, 0.0]), "4 orthogonal teacher units do not fit into 3 input dimensions: raise dimension, ask for "
+                             "fewer units, or choose directions frames."),
+        ((3, 4, []), "4 orthogonal teacher units do not fit into 3 input dimensions: raise dimension, ask for fewer "
+                     "units, or choose directions frames."),
+        ((5, 2, [0.0, 0.0, 0.5]), "main unit 3 correlates with an auxiliary one, but there are only 2."),
+        ((1, 1, [0.5], "frames"), "in 1 input dimension cosines between teacher units can only be -1, 0 or 1."),
+    ],
+)  # fmt: skip
+def test_a_task_without_room_is_refused(asked, sentence):
+    with pytest.raises(UserError) as error:
+        teachers(0, *asked)
+    assert str(error.value) == sentence
+
+
+def test_one_dimension_has_room_for_what_points_up_or_down():
+    before, main = teachers(0, 1, 2, [1.0, -1.0], "frames")
+    np.testing.assert_array_equal(main, [before[0], -before[1]])
+    np.testing.assert_array_equal(np.abs(before), 1)
+
+
+# Coefficients.
+
+
+@FIXED
+@given(st.integers(1, 20), st.integers(0, 5), st.sampled_from([("l1", 1), ("l2", 2)]), SEEDS)
+def test_coefficients_have_unit_norm_and_the_first_signs(count, more, norm, seed):
+    signs = np.random.default_rng(seed).choice([-1.0, 1.0], count + more)
+    name, order = norm
+    found = units.coefficients(signs, count, name)
+    assert np.linalg.norm(found, order) == pytest.approx(1, rel=1e-12)
+    assert len(np.unique(np.abs(found))) == 1
+    np.testing.assert_array_equal(np.sign(found), signs[:count])

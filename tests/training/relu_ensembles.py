@@ -1,0 +1,39 @@
+"""Small ensembles of ReLU networks for tests, and how two trainings are compared."""
+
+import dataclasses
+
+import numpy as np
+
+from carryover.networks.relu import Weights
+from carryover.training.relu import Task
+
+EXACT = {"precision": "float64", "device": "cpu"}
+
+
+def ensemble(seed=0, runs=3, samples=(5,), D=4, H=6, scale=0.5, loss="squared", sets=None):
+    """Tasks and weights; the runs have inputs of their own unless `sets` says which they share."""
+    rng = np.random.default_rng(seed)
+    sets = np.arange(runs) if sets is None else np.asarray(sets)
+    tasks = []
+    for n in samples:
+        y = rng.standard_normal((runs, n))
+        tasks.append(Task(rng.standard_normal((sets.max() + 1, n, D)), np.sign(y) if loss != "squared" else y, sets))
+    return tasks, Weights(
+        scale * rng.standard_normal((runs, H, D)), scale * rng.standard_normal((runs, len(samples), H))
+    )
+
+
+def part(tasks, w, run):
+    """The same with one run alone."""
+    pick = slice(run, run + 1)
+    return [Task(t.X, t.y[pick], t.sets[pick]) for t in tasks], Weights(w.first[pick], w.second[pick])
+
+
+def same(one, other, run=slice(None), **tolerance):
+    """Whether two trainings have the same weights, records and curves; exactly unless told otherwise."""
+    fields = [f.name for f in dataclasses.fields(one) if f.name not in ("weights", "curves", "ridge_strength")]
+    pairs = {name: (getattr(one, name), getattr(other, name)[run]) for name in fields}
+    pairs |= {name: (getattr(one.weights, name), getattr(other.weights, name)[run]) for name in ("first", "second")}
+    pairs |= {name: (one.curves[name], other.curves[name][run]) for name in other.curves}
+    for name, (found, expected) in pairs.items():
+        np.testing.assert_allclose(found, expected, err_msg=name, **{"rtol": 0, **tolerance})

@@ -1,0 +1,212 @@
+"""When runs of an ensemble of ReLU networks end, what they record, what becomes of steps that are too large."""
+
+import numpy as np
+import pytest
+import torch
+from relu_ensembles import EXACT, ensemble, part, same
+
+from carryover.networks.relu import Weights
+from carryover.training.relu import Task, gradient_descent
+from carryover.training.result import Divergence, naming_runs
+
+torch.set_num_threads(1)
+
+
+def looks_of(epochs, count):
+    """Epochs after which one looks, written down another way: evenly spaced in their logarithm."""
+    exponents = np.arange(count) / (count - 1) if count > 1 else [1.0]
+    return sorted({round(float(epochs**exponent)) for exponent in exponents})
+
+
+def test_runs_end_at_their_first_look_below_the_tolerance():
+    tasks, w = ensemble(seed=3, runs=6, samples=(4,), H=12)
+    settings = {"learning_rate": 0.04, "max_epochs": 1500, **EXACT}
+    seen = []
+
+    def risk(first, second, runs):
+        """Any function of the network that moves up and down."""
+        assert first.shape == (len(runs), 12, 4)
+        assert second.shape == (len(runs), 1, 12)
+        seen.append(len(runs))
+        return torch.sin(40 * first[:, 0, 0]) + second[:, 0, 0]
+
+    free = gradient_descent(tasks, w, **settings, tolerance=0.0, looks=50, observe={"risk": risk})
+    tolerance = 1.5 * float(np.median(free.loss))
+    trained = gradient_descent(tasks, w, **settings, tolerance=tolerance, looks=50, observe={"risk": risk})
+    looks = looks_of(1500, 50)
+    assert len(looks) < 50
+    assert len(set(seen)) > 2  # networks that have ended are no longer looked at
+    for run in range(6):
+        below = np.flatnonzero(free.curves["loss"][run, : len(looks)] <= tolerance)
+        last = below[0] if len(below) else len(looks) - 1
+        assert trained.converged[run] == (len(below) > 0)
+        assert trained.evaluations[run] == looks[last]
+        recorded = slice(0, last + 1)
+        np.testing.assert_allclose(trained.time[run, recorded], 0.04 * np.array(looks[recorded]), rtol=1e-15)
+        for name in ("loss", "risk"):
+            curve = trained.curves[name][run]
+            np.testing.assert_allclose(curve[recorded], free.curves[name][run, recorded], rtol=1e-9)
+            assert np.isnan(curve[last + 1 :]).all()
+        assert np.isnan(trained.time[run, last + 1 :]).all()
+        assert trained.loss[run] == trained.curves["loss"][run, last]
+        assert trained.risk_final[run] == trained.curves["risk"][run, last]
+        assert trained.risk_best[run] == trained.curves["risk"][run, recorded].min()
+        weights = [torch.tensor(layer[[run]]) for layer in (trained.weights.first, trained.weights.second)]
+        assert float(risk(*weights, [run])) == pytest.approx(trained.risk_final[run], rel=1e-12)
+    assert 0 < trained.converged.sum() < 6
+    assert (trained.risk_best < trained.risk_final).any()
+
+
+@pytest.mark.parametrize("looks", [1, 2, 7])
+def test_the_last_epoch_is_looked_at_however_few_looks_there_are(looks):
+    tasks, w = ensemble()
+    trained = gradient_descent(tasks, w, learning_rate=0.01, tolerance=0.0, max_epochs=100, looks=looks, **EXACT)
+    np.testing.assert_array_equal(trained.evaluations, 100)
+    assert trained.curves["loss"].shape == (3, looks)
+    np.testing.assert_allclose(trained.time, 0.01 * np.tile(looks_of(100, looks), (3, 1)), rtol=1e-15)
+
+
+def test_without_a_risk_there_is_none():
+    trained = gradient_descent(*ensemble(), learning_rate=0.01, tolerance=0.0, max_epochs=5, **EXACT)
+    for values in (trained.risk_best, trained.risk_final, trained.curves["risk"]):
+        assert np.isnan(values).all()
+
+
+def test_progress_tells_of_every_look():
+    tasks, w = ensemble(samples=(7,))
+    seen = []
+    trained = gradient_descent(
+        tasks, w, learning_rate=0.04, tolerance=0.3, max_epochs=60, batch_size=3, looks=10, progress=seen.append,
+        shuffles=np.random.default_rng, **EXACT,
+    )  # fmt: skip
+    assert [row["step"] for row in seen] == [3 * epoch for epoch in looks_of(60, 10)][: len(seen)]
+    assert [row["active"] for row in seen] == np.isfinite(trained.time).sum(0)[: len(seen)].tolist()
+    worst = np.nanmax(trained.curves["loss"][:, : len(seen)], axis=0)
+    assert [row["loss"] for row in seen] == worst.tolist()
+
+
+# Steps that are too large.
+
+
+@pytest.mark.parametrize(("size", "precision"), [(0, "float64"), (3, "float64"), (3, "float32")])
+def test_a_run_that_diverges_begins_again_with_a_quarter_of_the_rate(size, precision):
+    tasks, w = ensemble(runs=5, samples=(7, 4))
+    tasks[0].X[1] *= 8
+    tasks[1].X[3] *= 30
+    settings = {"tolerance": 0.02, "max_epochs": 200, "batch_size": size, "precision": precision, "device": "cpu"}
+    settings |= {"observe": {"risk": lambda first, second, runs: second.sum((1, 2))}}
+    settings |= {"shuffles": lambda run: np.random.default_rng([9, run])}
+    trained = gradient_descent(tasks, w, learning_rate=0.08, **settings)
+    cuts = np.log(0.08 / trained.learning_rate) / np.log(4)
+    np.testing.assert_array_equal(trained.learning_rate, 0.08 / 4 ** np.round(cuts))
+    assert cuts[[0, 2, 4]].max() == 0 < cuts[1] < cuts[3]
+    for run in range(5):
+        own = {**settings, "shuffles": lambda _, run=run: np.random.default_rng([9, run])}
+        alone = gradient_descent(*part(tasks, w, run), learning_rate=trained.learning_rate[run], **own)
+        same(alone, trained, slice(run, run + 1))
+
+
+def almost_learned(error, instability):
+    """One unit on one sample, f = a w·x = y + error, whose error each step of rate 1 multiplies by −(1 + instability).
+
+    There ∂f/∂a = 1 and |∂f/∂w|² = instability/2, up to the error.
+    """
+    x, a = np.array([[[1.0, 0.0]]]), np.sqrt(instability / 2)
+    task = Task(x, np.array([[a - error]]), np.array([0]))
+    return [task], Weights(np.array([[[1.0, 0.0]]]), np.array([[[a]]]))
+
+
+def test_nothing_is_left_of_a_training_that_diverged():
+    """At rate 1 the loss doubles only after many looks; at a quarter of it the run ends after a few."""
+    tasks, w = almost_learned(1e-4, 0.02)
+    settings = {"tolerance": 1e-11, "max_epochs": 60, "looks": 60, **EXACT}
+    observe = {"risk": lambda first, second, runs: -second[:, 0, 0]}
+    stuck = gradient_descent(tasks, w, learning_rate=1.0, **{**settings, "max_epochs": 10}, observe=observe)
+    assert stuck.learning_rate == 1.0
+    assert np.isfinite(stuck.time).sum() > 5
+    again = gradient_descent(tasks, w, learning_rate=1.0, **settings, observe=observe)
+    assert again.learning_rate == 0.25
+    assert again.evaluations < 10
+    assert again.converged.all()
+    same(gradient_descent(tasks, w, learning_rate=0.25, **settings, observe=observe), again)
+    assert np.isfinite(again.time).sum() == again.evaluations
+
+
+def test_a_loss_that_grows_below_the_tolerance_is_no_divergence():
+    tasks, w = almost_learned(1e-9, 30.0)
+    trained = gradient_descent(tasks, w, learning_rate=1.0, tolerance=1e-8, max_epochs=50, **EXACT)
+    assert trained.converged.all()
+    assert trained.learning_rate == 1.0
+    assert trained.loss > 2e-18
+
+
+def test_runs_that_diverge_with_every_rate_are_named():
+    tasks, w = ensemble(runs=4)
+    tasks[0].X[[1, 3]] *= 1e5
+    settings = {"learning_rate": 0.4, "tolerance": 1e-10, "max_epochs": 20, **EXACT}
+    rate = f"{0.4 / 4**10:g}"
+    sentence = rf"^gradient descent diverged with learning rates down to {rate} in runs \[1, 3\]$"
+    with pytest.raises(Divergence, match=sentence) as caught:
+        gradient_descent(tasks, w, **settings)
+    assert caught.value.runs == (1, 3)
+    told = (
+        f"gradient descent diverged with learning rates down to {rate} in 2 runs: seed 5, samples 8; seed 7, samples 8"
+    )
+    names = {"seed": np.array([4, 5, 6, 7]), "samples": np.full(4, 8)}
+    with pytest.raises(Divergence) as caught, naming_runs(names):
+        gradient_descent(tasks, w, **settings)
+    assert str(caught.value) == told
+
+
+def test_ten_cuts_are_tried():
+    tasks, w = ensemble(runs=2)
+    tasks[0].X[1] *= 200
+    settings = {"tolerance": 0.0, "max_epochs": 20, **EXACT}
+    rate = gradient_descent(tasks, w, learning_rate=0.1, **settings).learning_rate[1]
+    assert gradient_descent(tasks, w, learning_rate=rate * 4**10, **settings).learning_rate[1] == rate
+    with pytest.raises(Divergence):
+        gradient_descent(tasks, w, learning_rate=rate * 4**11, **settings)
+
+
+# Bad input.
+
+
+@pytest.mark.parametrize(
+    ("wrong", "sentence"),
+    [
+        ({"learning_rate": 0.0}, "learning_rate, max_epochs and looks must be positive"),
+        ({"learning_rate": np.nan}, "learning_rate, max_epochs and looks must be positive"),
+        ({"max_epochs": 0}, "learning_rate, max_epochs and looks must be positive"),
+        ({"looks": 0}, "learning_rate, max_epochs and looks must be positive"),
+        ({"tolerance": -1.0}, "tolerance and batch_size not negative"),
+        ({"batch_size": -1}, "tolerance and batch_size not negative"),
+        ({"batch_size": 2}, "batches smaller than a task need generators to shuffle with"),
+        ({"loss": "hinge"}, "loss must be one of squared, cross_entropy, got 'hinge'"),
+        ({"loss": "cross_entropy"}, "labels y of task 0 must be 1 or -1 for cross_entropy"),
+        ({"precision": "float16"}, "precision must be one of float32, float64, got 'float16'"),
+        ({"device": "tpu"}, "device must be auto, cpu or cuda, got 'tpu'"),
+    ],
+)
+def test_settings_out_of_range_are_named(wrong, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        gradient_descent(*ensemble(), **{"learning_rate": 0.1, "tolerance": 0.0, "max_epochs": 3, **EXACT, **wrong})
+
+
+def test_arrays_that_do_not_fit_are_named():
+    (task,), w = ensemble()
+
+    def refused(sentence, tasks=(task,), weights=w):
+        with pytest.raises(ValueError, match=sentence):
+            gradient_descent(tasks, weights, learning_rate=0.1, tolerance=0.0, max_epochs=3, **EXACT)
+
+    refused("weights must have one readout per task, got 1 for 2", [task, task])
+    shapes = r"task 0 must have inputs \(sets, n, 4\), targets \(3, n\) and sets \(3,\), got "
+    for wrong in (
+        Task(task.X[..., :3], task.y, task.sets), Task(task.X, task.y[:2], task.sets),
+        Task(task.X, task.y[:, :4], task.sets), Task(task.X, task.y, task.sets[:2]),
+        Task(task.X[:, :0], task.y[:, :0], task.sets),
+    ):  # fmt: skip
+        refused(shapes, [wrong])
+    refused("inputs and targets of task 0 must be finite", [Task(task.X * np.inf, task.y, task.sets)])
+    refused("inputs and targets of task 0 must be finite", [Task(task.X, task.y * np.nan, task.sets)])
+    refused("weights must be finite", weights=Weights(w.first * np.nan, w.second))

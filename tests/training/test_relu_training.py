@@ -1,0 +1,240 @@
+"""Ensembles of ReLU networks against autograd, and against themselves one by one, in blocks, on other devices."""
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from relu_ensembles import EXACT, ensemble, part, same
+
+from carryover.training import relu
+from carryover.training.relu import Group, gradient_descent
+
+torch.set_num_threads(1)
+FIXED = settings(derandomize=True, deadline=None, max_examples=25)
+
+
+def logistic(f, y):
+    return torch.nn.functional.binary_cross_entropy_with_logits(f, (y + 1) / 2)
+
+
+OBJECTIVES = {"squared": torch.nn.functional.mse_loss, "cross_entropy": logistic}
+
+
+def group_of(tasks, w, rates, loss="squared"):
+    return Group(np.arange(len(w.first)), w, tasks, np.asarray(rates), loss, torch.float64, torch.device("cpu"))
+
+
+def autograd(tasks, w, run, rate, steps, loss):
+    """One network after torch's own steps, and its loss on all samples; `steps` name the samples of each task."""
+    X = [torch.tensor(t.X[t.sets[run]]) for t in tasks]
+    y = [torch.tensor(t.y[run]) for t in tasks]
+    first, second = (torch.tensor(layer[run], requires_grad=True) for layer in (w.first, w.second))
+    optimiser = torch.optim.SGD([first, second], lr=rate)
+
+    def objective(chosen):
+        outputs = (torch.relu(X[o][i] @ first.T) @ second[o] for o, i in enumerate(chosen))
+        return sum(OBJECTIVES[loss](f, y[o][i]) for (o, i), f in zip(enumerate(chosen), outputs, strict=True))
+
+    for chosen in steps:
+        optimiser.zero_grad()
+        objective(chosen).backward()
+        optimiser.step()
+    with torch.no_grad():
+        return first.numpy(), second.numpy(), objective([slice(None)] * len(X)).item()
+
+
+class Recorded:
+    """A generator whose orders are kept."""
+
+    def __init__(self, seed):
+        self.rng, self.drawn = np.random.default_rng(seed), []
+
+    def permuted(self, *told, **options):
+        self.drawn.append(self.rng.permuted(*told, **options))
+        return self.drawn[-1]
+
+
+def steps_of(orders, samples, size, epochs):
+    """Samples of each task in every step; `orders` (epochs, n) of every task."""
+    for epoch in range(epochs):
+        batches = [
+            [order[epoch][i : i + size] for i in range(0, n, size)] if n > size else [slice(None)]
+            for order, n in zip(orders, samples, strict=True)
+        ]
+        for step in range(max(map(len, batches))):
+            yield [parts[step % len(parts)] for parts in batches]
+
+
+# Gradients.
+
+
+@FIXED
+@given(
+    seed=st.integers(0, 10**6), runs=st.integers(1, 4), D=st.integers(1, 6), H=st.integers(1, 7),
+    samples=st.lists(st.integers(1, 9), min_size=1, max_size=3), loss=st.sampled_from(list(OBJECTIVES)),
+)  # fmt: skip
+def test_a_step_is_that_of_autograd(seed, runs, D, H, samples, loss):
+    tasks, w = ensemble(seed, runs, samples, D, H, loss=loss)
+    rates = np.linspace(0.01, 0.1, runs)
+    group = group_of(tasks, w, rates, loss)
+    group.step(list(zip(group.x, group.y, strict=True)))
+    first, second = group.weights()
+    losses = group.losses()
+    for run in range(runs):
+        expected = autograd(tasks, w, run, rates[run], [[slice(None)] * len(tasks)], loss)
+        for found, value in zip((first[run], second[run], losses[run]), expected, strict=True):
+            np.testing.assert_allclose(found, value, rtol=1e-12, atol=1e-13)
+
+
+@pytest.mark.parametrize("loss", OBJECTIVES)
+@pytest.mark.parametrize(("samples", "size"), [((5,), 2), ((7, 4), 3), ((3, 8), 4), ((5, 6, 2), 5), ((6, 4), 0)])
+def test_training_is_that_of_autograd(samples, size, loss):
+    tasks, w = ensemble(samples=samples, sets=[0, 1, 0], loss=loss)
+    generators = [Recorded(run) for run in range(3)]
+    settings = {"learning_rate": 0.05, "tolerance": 0.0, "max_epochs": 40, "batch_size": size, "loss": loss, **EXACT}
+    trained = gradient_descent(tasks, w, **settings, shuffles=generators.__getitem__)
+    per_epoch = max(-(-n // (size or n)) for n in samples)
+    np.testing.assert_array_equal(trained.evaluations, 40 * per_epoch)
+    np.testing.assert_array_equal(trained.learning_rate, 0.05)
+    for run, generator in enumerate(generators):
+        shuffled = [o for o, n in enumerate(samples) if n > size > 0]  # their orders are drawn in turn, in blocks
+        blocks = {o: generator.drawn[i :: len(shuffled)] for i, o in enumerate(shuffled)}
+        orders = [np.concatenate(blocks[o]) if o in blocks else None for o in range(len(samples))]
+        steps = list(steps_of(orders, samples, size or max(samples), 40))
+        first, second, value = autograd(tasks, w, run, 0.05, steps, loss)
+        np.testing.assert_allclose(trained.weights.first[run], first, rtol=1e-10, atol=1e-12)
+        np.testing.assert_allclose(trained.weights.second[run], second, rtol=1e-10, atol=1e-12)
+        assert trained.loss[run] == pytest.approx(value, rel=1e-10)
+
+
+def test_inputs_of_the_caller_are_left_alone():
+    tasks, w = ensemble(samples=(5, 4))
+    before = [a.copy() for a in (w.first, w.second, *(v for t in tasks for v in (t.X, t.y, t.sets)))]
+    gradient_descent(tasks, w, learning_rate=0.05, tolerance=0.0, max_epochs=9, **EXACT)
+    for now, then in zip((w.first, w.second, *(v for t in tasks for v in (t.X, t.y, t.sets))), before, strict=True):
+        np.testing.assert_array_equal(now, then)
+
+
+# What a run is trained with does not matter.
+
+
+@FIXED
+@given(
+    seed=st.integers(0, 10**6), runs=st.integers(2, 5), D=st.integers(2, 9), H=st.integers(2, 20),
+    samples=st.lists(st.integers(1, 20), min_size=1, max_size=2), size=st.integers(0, 6),
+    loss=st.sampled_from(list(OBJECTIVES)), precision=st.sampled_from(relu.PRECISIONS),
+)  # fmt: skip
+def test_a_run_is_the_same_alone_as_in_a_batch(seed, runs, D, H, samples, size, loss, precision):
+    """To the last bit, with runs that end early and one that begins again.
+
+    But for cross-entropy: where the end of an array fills no vector, its exponential is rounded otherwise.
+    """
+    tasks, w = ensemble(seed, runs, samples, D, H, loss=loss)
+    tasks[0].X[0] *= 12
+    settings = {"learning_rate": 0.1, "tolerance": 0.3, "max_epochs": 40, "batch_size": size, "loss": loss}
+    settings |= {"precision": precision, "device": "cpu"}
+    together = gradient_descent(tasks, w, **settings, shuffles=lambda run: np.random.default_rng([seed, run]))
+    for run in range(runs):
+        alone = gradient_descent(
+            *part(tasks, w, run), **settings, shuffles=lambda _, run=run: np.random.default_rng([seed, run])
+        )
+        rounding = {"float32": {"rtol": 1e-4, "atol": 1e-6}, "float64": {"rtol": 1e-10, "atol": 1e-13}}[precision]
+        same(alone, together, slice(run, run + 1), **(rounding if loss == "cross_entropy" else {}))
+
+
+@pytest.mark.parametrize("precision", relu.PRECISIONS)
+def test_a_batch_of_one_sample_is_no_exception(precision):
+    """Sums of a size for which the library has more than one way."""
+    tasks, w = ensemble(2, 6, (13, 1), 11, 98, scale=0.1)
+    settings = {"learning_rate": 0.02, "tolerance": 0.0, "max_epochs": 10, "batch_size": 4, "device": "cpu"}
+    settings["precision"] = precision
+    together = gradient_descent(tasks, w, **settings, shuffles=np.random.default_rng)
+    for run in range(6):
+        alone = gradient_descent(
+            *part(tasks, w, run), **settings, shuffles=lambda _, run=run: np.random.default_rng(run)
+        )
+        same(alone, together, slice(run, run + 1))
+
+
+@pytest.mark.parametrize(("D", "H"), [(1, 1), (1, 5), (5, 1)])
+def test_a_run_of_one_input_or_one_unit_is_the_same_alone_to_rounding(D, H):
+    tasks, w = ensemble(1, 4, (5, 3), D, H)
+    settings = {"learning_rate": 0.1, "tolerance": 0.3, "max_epochs": 40, **EXACT}
+    together = gradient_descent(tasks, w, **settings)
+    for run in range(4):
+        same(gradient_descent(*part(tasks, w, run), **settings), together, slice(run, run + 1), rtol=1e-10, atol=1e-13)
+
+
+def test_groups_of_any_size_give_the_same(monkeypatch):
+    tasks, w = ensemble(runs=7, samples=(6, 3))
+    settings = {"learning_rate": 0.05, "tolerance": 0.02, "max_epochs": 300, "batch_size": 4, **EXACT}
+    whole = gradient_descent(tasks, w, **settings, shuffles=np.random.default_rng)
+    assert len(set(whole.evaluations)) > 2
+    sizes = []
+    start = Group.__init__
+    monkeypatch.setattr(
+        Group, "__init__", lambda group, runs, *told: (sizes.append(len(runs)), start(group, runs, *told))[1]
+    )
+    for networks in (1, 3):
+        # of four bytes: six units with four columns of responses each, and four of inputs' length for weights and steps
+        monkeypatch.setitem(relu.BYTES, "cpu", 4 * 6 * (4 + 4 * 4) * networks)
+        same(gradient_descent(tasks, w, **settings, shuffles=np.random.default_rng), whole)
+    assert sizes == [1] * 7 + [3, 3, 1]
+
+
+@pytest.mark.parametrize("loss", OBJECTIVES)
+@pytest.mark.parametrize("columns", [1, 3, 5, 10**6])
+def test_blocks_of_samples_add_up_to_all_of_them(columns, loss, monkeypatch):
+    tasks, w = ensemble(samples=(11, 6), loss=loss)
+    settings = {"learning_rate": 0.05, "tolerance": 0.0, "max_epochs": 30, "loss": loss, **EXACT}
+    for size in (0, 7):
+        told = {**settings, "batch_size": size, "shuffles": np.random.default_rng}
+        whole = gradient_descent(tasks, w, **told)
+        with monkeypatch.context() as patch:
+            patch.setitem(relu._COLUMNS, "cpu", columns)
+            same(gradient_descent(tasks, w, **told), whole, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("n", [256, 257, 700])
+def test_more_samples_than_a_block_holds(n, monkeypatch):
+    tasks, w = ensemble(samples=(n,), D=3, H=4)
+    settings = {"learning_rate": 0.05, "tolerance": 0.0, "max_epochs": 20, **EXACT}
+    blocks = gradient_descent(tasks, w, **settings)
+    monkeypatch.setitem(relu._COLUMNS, "cpu", 10**6)
+    same(gradient_descent(tasks, w, **settings), blocks, rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("loss", OBJECTIVES)
+def test_single_precision_follows_double(loss):
+    tasks, w = ensemble(samples=(9, 20), D=6, H=30, loss=loss)
+    settings = {
+        "learning_rate": 0.02,
+        "tolerance": 0.0,
+        "max_epochs": 60,
+        "batch_size": 8,
+        "loss": loss,
+        "device": "cpu",
+    }
+    single, double = (
+        gradient_descent(tasks, w, **settings, precision=precision, shuffles=np.random.default_rng)
+        for precision in ("float32", "float64")
+    )
+    same(single, double, rtol=2e-5, atol=2e-6)
+    np.testing.assert_array_equal(single.time, double.time)
+    assert not np.array_equal(single.weights.first, double.weights.first)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA GPU")
+@pytest.mark.parametrize("precision", relu.PRECISIONS)
+@pytest.mark.parametrize("loss", OBJECTIVES)
+def test_a_gpu_gives_what_the_cpu_gives(loss, precision):
+    tasks, w = ensemble(runs=5, samples=(9, 300), D=6, H=30, loss=loss)
+    tasks[0].X[2] *= 12
+    settings = {"learning_rate": 0.02, "tolerance": 0.1, "max_epochs": 100, "batch_size": 8, "loss": loss}
+    cpu, gpu = (
+        gradient_descent(tasks, w, **settings, precision=precision, device=device, shuffles=np.random.default_rng)
+        for device in ("cpu", "cuda")
+    )
+    close = {"rtol": 1e-3, "atol": 1e-4} if precision == "float32" else {"rtol": 1e-9, "atol": 1e-10}
+    same(gpu, cpu, **close)
