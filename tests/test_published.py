@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from carryover import published
 from carryover.families.diagonal import finetune
+from carryover.families.relu import finetune as relu_finetune
 
 TABLE = Path(__file__).resolve().parents[1] / "resources/published/feature-reuse-risk.csv"
 CONDITION = {"protocol": "finetuning", "main_features": 40, "overlap": 0.5, "rescale": 1.0}
@@ -38,11 +39,11 @@ def test_moments_undo_the_mean_and_deviation_of_a_log_normal(mu, sigma):
 def test_every_diagonal_row_becomes_a_cell(table):
     """450 rows; the 60 of the rescaling experiment at factor 1 repeat rows of the nested one, to the digit."""
     rows = table[table["experiment"].str.startswith("diagonal")]
-    cells = published.diagonal(table)
+    cells = published.cells(table, "diagonal")
     repeated = (rows["experiment"] == "diagonal_nested_rescale") & (rows["w_scaling"] == 1)
     assert (len(rows), repeated.sum(), len(cells)) == (450, 60, 390)
     assert not cells.isna().any().any()
-    assert not cells.duplicated(["experiment", *published.CELL]).any()
+    assert not cells.duplicated(["experiment", *published.CELLS["diagonal"]]).any()
     assert set(cells["protocol"]) == set(finetune.PROTOCOLS)
     assert cells.groupby("experiment").size().to_dict() == {"nested": 330, "overlap": 60}
     # A row's numbers are its identity: none is lost, and no cell is made of two rows.
@@ -58,7 +59,7 @@ def test_cells_have_the_coordinates_of_their_rows(table):
         return "nested", row.active_dims, {"yes": 1.0, "no": 0.0}[row.nested], rescale
 
     rows = table[table["experiment"].str.startswith("diagonal")].itertuples()
-    cells = published.diagonal(table).itertuples()
+    cells = published.cells(table, "diagonal").itertuples()
     expected = {(published.PROTOCOLS[r.setup], r.n_train, r.risk_mean, r.risk_std, *coordinates(r)) for r in rows}
     found = {
         (c.protocol, c.samples, c.risk_mean, c.risk_std, c.experiment, c.main_features, c.overlap, c.rescale)
@@ -127,3 +128,44 @@ def test_a_network_that_was_solved_twice_counts_once():
     theirs, one = cells((16, 0.3, 0.15)), [(16, 0, 0.1), (16, 1, 0.2)]
     twice = published.compare(runs(cells=one + one), theirs, "risk_final", 1e-8)
     pd.testing.assert_frame_equal(twice, published.compare(runs(cells=one), theirs, "risk_final", 1e-8))
+
+
+def test_every_relu_row_becomes_a_cell(table):
+    """1010 rows or so; those of the rescaling experiment at factor 1 repeat rows of the nested one, to the digit."""
+    rows = table[table["experiment"].str.startswith("relu")]
+    cells = published.cells(table, "relu")
+    repeated = (rows["experiment"] == "relu_nested_rescale") & (rows["weight_scaling"] == 1)
+    assert len(cells) == len(rows) - repeated.sum()
+    assert not cells.drop(columns="risk_std").isna().any().any()
+    assert set(cells["protocol"]) == set(relu_finetune.SCRATCH + relu_finetune.PRETRAINED)
+    assert set(cells["experiment"]) == {"overlap", "nested", "correlation_magnitude"}
+    assert set(map(tuple, rows[["risk_mean", "seeds"]].values)) == set(map(tuple, cells[["risk_mean", "seeds"]].values))
+
+
+@pytest.mark.parametrize(
+    ("row", "cell"),
+    [
+        ({"experiment": "relu_overlap", "correlation": "[1.0, 1.0, 0.9, 0.9, 0.0, 0.0]"},
+         {"main_features": 6, "unit_correlations": "1 1 0.9 0.9 0 0", "magnitude": 1.0, "rescale": 1.0}),
+        ({"experiment": "relu_nested", "corr": 1.0, "n_units": 2.0},
+         {"main_features": 2, "unit_correlations": "1 1", "magnitude": 1.0, "rescale": 1.0}),
+        ({"experiment": "relu_nested_rescale", "corr": 0.0, "n_units": 3.0, "weight_scaling": 10.0},
+         {"main_features": 3, "unit_correlations": "0 0 0", "magnitude": 1.0, "rescale": 10.0}),
+        ({"experiment": "relu_correlation_magnitude", "correlation": "0.95", "magnitude": 0.05},
+         {"main_features": 6, "unit_correlations": " ".join(["0.95"] * 6), "magnitude": 0.05, "rescale": 1.0}),
+    ],
+)  # fmt: skip
+def test_relu_cells_are_spelled_as_the_family_spells_its_runs(table, row, cell):
+    where = np.all([table[name] == value for name, value in row.items()], axis=0)
+    values = set(table[where]["risk_mean"])
+    found = published.cells(table, "relu").set_index("risk_mean").loc[sorted(values)]
+    assert len(values) >= 3
+    for name, value in cell.items():
+        assert set(found[name]) == {value}
+
+
+def test_a_cell_of_one_published_seed_takes_our_spread(table):
+    logs = np.array([-1.0, 0.0, 1.0])
+    ours = pd.DataFrame({**CONDITION, "samples": 16, "seed": [0, 1, 2], "risk_final": np.exp(logs)})
+    (row,) = published.compare(ours, cells((16, np.exp(2.0), np.nan)).assign(seeds=1), "risk_final", 1e-8).itertuples()
+    assert row.z == pytest.approx(-2.0 / np.sqrt(1.0 + 1.0 / 3))

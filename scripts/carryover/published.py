@@ -5,6 +5,8 @@ of ten near the transition, so both sides are compared as log-normal: a publishe
 σ² = log(1 + s²/m²) and μ = log m − σ²/2.
 """
 
+import json
+
 import numpy as np
 import pandas as pd
 
@@ -14,25 +16,54 @@ PROTOCOLS = {
     "PT+FT": "finetuning",
     "STL (LR)": "single_task_probe",
     "PT+FT (LR)": "finetuning_probe",
+    "STL (NTK)": "single_task_kernel",
+    "PT+FT (NTK)": "finetuning_kernel",
 }
-CELL = ["protocol", "main_features", "overlap", "rescale", "samples"]
-FEATURES = 40
+CELLS = {
+    "diagonal": ["protocol", "main_features", "overlap", "rescale", "samples"],
+    "relu": ["protocol", "main_features", "unit_correlations", "magnitude", "rescale", "samples"],
+}
+NUMBERS = ["risk_mean", "risk_std", "seeds"]
+FEATURES = {"diagonal": 40, "relu": 6}
 
 
-def diagonal(table):
-    """The published cells of diagonal networks in our own coordinates, from the table's rows (a DataFrame).
+def cells(table, family):
+    """The published cells of a family in our own coordinates, from the table's rows (a DataFrame).
 
-    Returns a DataFrame with the columns `experiment`, `CELL`, `risk_mean`, `risk_std`, `seeds`.
+    Returns a DataFrame with the columns `experiment` (overlap, nested, correlation_magnitude), `CELLS[family]` and
+    `NUMBERS`; a deviation is NaN where one seed was published.
     """
-    rows = table[table["experiment"].str.startswith("diagonal")].copy()
+    rows = table[table["experiment"].str.startswith(f"{family}_")].copy()
     nested = rows["experiment"].str.contains("nested")
-    rows["protocol"] = rows["setup"].map(PROTOCOLS)
-    rows["main_features"] = rows["active_dims"].where(nested, FEATURES).astype(int)
-    rows["overlap"] = (rows["nested"] == "yes").astype(float).where(nested, rows["overlap"] / FEATURES)
+    rows["protocol"], rows["samples"] = rows["setup"].map(PROTOCOLS), rows["n_train"]
+    rows = {"diagonal": _diagonal, "relu": _relu}[family](rows, nested)
+    rows["experiment"] = rows["experiment"].str.removeprefix(f"{family}_").str.removesuffix("_rescale")
+    names = ["experiment", *CELLS[family]]
+    return rows[[*names, *NUMBERS]].drop_duplicates(names)
+
+
+def _diagonal(rows, nested):
+    features = FEATURES["diagonal"]
+    rows["main_features"] = rows["active_dims"].where(nested, features).astype(int)
+    rows["overlap"] = (rows["nested"] == "yes").astype(float).where(nested, rows["overlap"] / features)
     rows["rescale"] = rows["w_scaling"].fillna(1.0)
-    rows["samples"] = rows["n_train"]
-    rows["experiment"] = rows["experiment"].str.removeprefix("diagonal_").str.removesuffix("_rescale")
-    return rows[["experiment", *CELL, "risk_mean", "risk_std", "seeds"]].drop_duplicates(["experiment", *CELL])
+    return rows
+
+
+def _relu(rows, nested):
+    rows["main_features"] = rows["n_units"].where(nested, FEATURES["relu"]).astype(int)
+    rows["unit_correlations"] = [_listed(row) for row in rows.itertuples()]
+    rows["rescale"], rows["magnitude"] = rows["weight_scaling"].fillna(1.0), rows["magnitude"].fillna(1.0)
+    return rows
+
+
+def _listed(row):
+    """'1 1 0.9 0' of a row that lists its cosines as '[1.0, 1.0, 0.9, 0.0]', or has one for all of its units."""
+    if str(row.correlation).startswith("["):
+        cosines = json.loads(row.correlation)
+    else:
+        cosines = [row.corr if np.isfinite(row.corr) else float(row.correlation)] * row.main_features
+    return " ".join(f"{cosine:g}" for cosine in cosines)
 
 
 def log_moments(mean, std):
@@ -45,19 +76,21 @@ def compare(risk, published, quantity, floor):
     """One row per cell that both sides have.
 
     Args:
-        risk: DataFrame of our runs, with the columns `CELL`, `seed` and `quantity`.
-        published: rows of `diagonal` for the same experiment.
+        risk: DataFrame of our runs, with the columns of a cell, `seed` and `quantity`.
+        published: rows of `cells` for the same experiment. Where one seed was published, ours say how seeds spread.
         quantity: `risk_final` or `risk_best`; runs where it is NaN are left out.
         floor: cells whose published or own mean lies below are left out: there the stopping loss sets the risk.
 
-    Returns a DataFrame with `CELL`, `risk_mean`, `ours` (geometric mean), `published` (likewise) and `z`, the
-    difference of the mean log risks in standard errors.
+    Returns a DataFrame with the columns of a cell, `risk_mean`, `ours` (geometric mean), `published` (likewise) and
+    `z`, the difference of the mean log risks in standard errors.
     """
+    cell = [name for name in published.columns if name not in ("experiment", *NUMBERS)]
     ours = risk.dropna(subset=[quantity]).assign(log_risk=lambda runs: np.log(runs[quantity]))
-    seeds = ours.groupby([*CELL, "seed"])["log_risk"].mean()  # one network solved in two ways is one network
-    cells = seeds.groupby(CELL).agg(["mean", "std", "count"]).reset_index()
-    both = published.merge(cells[cells["count"] > 1], on=CELL)
-    mu, sigma = log_moments(both["risk_mean"], both["risk_std"])
+    seeds = ours.groupby([*cell, "seed"])["log_risk"].mean()  # one network solved in two ways is one network
+    cells = seeds.groupby(cell).agg(["mean", "std", "count"]).reset_index()
+    both = published.merge(cells[cells["count"] > 1], on=cell)
+    mu, sigma = log_moments(both["risk_mean"], both["risk_std"].fillna(0))
+    sigma = np.where(both["seeds"] > 1, sigma, both["std"])
     error = np.sqrt(sigma**2 / both["seeds"] + both["std"] ** 2 / both["count"])
     both = both.assign(published=np.exp(mu), ours=np.exp(both["mean"]), z=(both["mean"] - mu) / error)
     return both[(both["published"] > floor) & (both["ours"] > floor)].drop(columns=["mean", "std"])

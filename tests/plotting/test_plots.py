@@ -4,17 +4,18 @@ import importlib
 from functools import cache
 from pathlib import Path
 
-import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 import xarray as xr
+from relu_networks import measured as measured_relu
 
 from carryover import cli, parameters, published
 from carryover.agreement import distances
 from carryover.curves import relu_penalty
 from carryover.errors import UserError
 from carryover.families.diagonal import finetune, pretrain
+from carryover.families.relu import finetune as relu
 from carryover.measures import coefficients, norms, risk, sparsity, trajectory
 from carryover.plotting import _panels as panels
 from collect import collect
@@ -22,7 +23,13 @@ from collect import collect
 ROOT = Path(__file__).resolve().parents[2]
 TABLE = ROOT / "resources/published/feature-reuse-risk.csv"
 TASK = {"dimension": 12, "auxiliary_features": 4}
-COARSE = {"initial_scale": 0.3, "readout_scale": 0.3, "tolerance": 1e-3, "learning_rate": 0.05, "auxiliary_samples": 20}
+COARSE = {
+    "initial_scale": (0.3,),
+    "readout_scale": 0.3,
+    "tolerance": 1e-3,
+    "learning_rate": 0.05,
+    "auxiliary_samples": 20,
+}
 SEEDS = [0, 1]
 
 
@@ -62,11 +69,19 @@ def measured(experiment, measure):
     return collect([measure.measure(shard, measure.Parameters()) for shard in shards(experiment)])
 
 
+@cache
+def classifying():
+    told = {"protocol": "single_task", "solver": "descent", "loss": "cross_entropy", "initial_scale": (0.5, 0.1)}
+    sizes = {"samples": (6,), "main_features": (2,), "learning_rate": 0.2, "max_steps": 400}
+    run = finetune.run(finetune.Parameters(**TASK, **told, **sizes), "toy", SEEDS, solver("descent"))
+    return collect([trajectory.measure(run, trajectory.Parameters())])
+
+
 def near_published(experiment):
     """Runs of every published cell of an experiment, as if each seed had found the published mean, or nearly."""
-    table = published.diagonal(published.read(TABLE))
+    table = published.cells(published.read(TABLE), "diagonal")
     rows = [row for _, row in table[table["experiment"] == experiment].iterrows() for _ in SEEDS]
-    columns = {name: ("run", np.array([row[name] for row in rows])) for name in published.CELL}
+    columns = {name: ("run", np.array([row[name] for row in rows])) for name in published.CELLS["diagonal"]}
     means = np.array([row["risk_mean"] for row in rows])
     factors = np.tile([0.8, 1.3], len(rows) // 2)
     return xr.Dataset(
@@ -77,7 +92,11 @@ def near_published(experiment):
 
 CURVE = (relu_penalty.compute, relu_penalty.Parameters(points=21))
 RISK, SPARSITY = (measured, "overlapping", risk), (measured, "overlapping", sparsity)
-RESCALED = {"columns": "main_features", "rows": "overlap", "hue": "rescale", "only": ("protocol=single_task",)}
+RESCALED = {"columns": "main_features", "rows": "overlap", "hue": ("rescale",), "only": ("protocol=single_task",)}
+RELU = {
+    measure: {experiment: (measured_relu, experiment, measure) for experiment in ("regimes", "overlap", "nested")}
+    for measure in ("clusters", "dimensionality")
+}
 # {plot: [({role: how its data are made}, parameters, number of panels)]}
 DRAWN = {
     "relu_penalty": [({"curve": CURVE}, {"quantity": quantity}, 5) for quantity in ("penalty", "exponent")],
@@ -104,6 +123,21 @@ DRAWN = {
             6,
         )
     ],
+    "cross_entropy": [
+        ({"diagonal": (classifying,)}, {}, 3),
+        ({"relu": (classifying,)}, {"fitted": 0.5}, 3),
+        ({"diagonal": (classifying,), "relu": (classifying,)}, {}, 6),
+    ],
+    "clusters": [
+        (RELU["clusters"], {"samples": 8, "auxiliary_features": 2}, 13),
+        (RELU["clusters"], {"samples": 8, "auxiliary_features": 2, "nested_samples": (4,), "main_features": 2}, 11),
+        ({"nested": RELU["clusters"]["nested"]}, {"only": ("protocol=finetuning",)}, 4),
+    ],
+    "dimensionality": [
+        (RELU["dimensionality"], {}, 9),
+        (RELU["dimensionality"], {"nested_samples": (8,), "main_features": 2}, 8),
+        ({"overlap": RELU["dimensionality"]["overlap"]}, {"only": ("samples=4",)}, 2),
+    ],
     "published_risk": [
         (
             {"published": (published.read, TABLE), **{e: (near_published, e) for e in ("overlap", "nested")}},
@@ -114,15 +148,9 @@ DRAWN = {
 }
 
 
-@pytest.fixture(autouse=True)
-def style():
-    """As figure.py draws: without a screen, in the project's style."""
-    backend = mpl.get_backend()
-    plt.switch_backend("agg")
-    with plt.style.context(ROOT / "config/figures.mplstyle"):
-        yield
-    plt.close("all")
-    plt.switch_backend(backend)
+def legends_of(figure):
+    """Those of a figure and of its subfigures."""
+    return [*figure.legends, *(legend for part in figure.subfigs for legend in legends_of(part))]
 
 
 def test_every_plot_is_tried():
@@ -143,7 +171,7 @@ def test_a_plot_has_something_in_every_panel_and_a_legend(name):
         for ax in figure.axes:
             drawn = [line for line in ax.get_lines() if np.isfinite(np.asarray(line.get_ydata(), dtype=float)).any()]
             assert drawn, ax.get_title()
-        legends = [*figure.legends, *(ax.get_legend() for ax in figure.axes if ax.get_legend())]
+        legends = [*legends_of(figure), *(ax.get_legend() for ax in figure.axes if ax.get_legend())]
         assert legends
         for legend in legends:
             labels = [text.get_text() for text in legend.get_texts()]
@@ -168,9 +196,11 @@ def test_where_there_are_no_runs_is_said():
 
 def test_values_come_in_the_order_of_the_field():
     data = measured("overlapping", risk)
-    assert panels.values(data, "protocol") == list(panels.NAMES)
+    assert panels.values(data, "protocol") == [
+        "single_task", "multi_task", "finetuning", "single_task_probe", "finetuning_probe"
+    ]  # fmt: skip
     assert panels.values(data, "samples") == [3, 4, 6, 8]
-    assert set(panels.NAMES) == set(finetune.PROTOCOLS)
+    assert set(panels.NAMES) == {*finetune.PROTOCOLS, *relu.PRETRAINED, *relu.SCRATCH}
     assert len(set(panels.colors("protocol", list(panels.NAMES)))) == len(panels.NAMES)
     assert len(np.unique(panels.colors("samples", [3, 4, 6]), axis=0)) == 3
 

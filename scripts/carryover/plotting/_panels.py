@@ -1,7 +1,10 @@
 """What the figures share: names of the field, one colour per protocol, selections of runs, curves with their spread."""
 
+import itertools
+
 import matplotlib.pyplot as plt
 import numpy as np
+from matplotlib.font_manager import FontProperties
 
 from carryover.errors import UserError
 
@@ -11,13 +14,20 @@ NAMES = {
     "finetuning": "PT+FT",
     "single_task_probe": "STL (LP)",
     "finetuning_probe": "PT+FT (LP)",
+    "single_task_kernel": "STL (NTK)",
+    "finetuning_kernel": "PT+FT (NTK)",
 }
-COLORS = dict(zip(NAMES, ("#0072B2", "#009E73", "#D55E00", "#56B4E9", "#E69F00"), strict=True))
+_PALETTE = ("#0072B2", "#009E73", "#D55E00", "#56B4E9", "#E69F00", "#999999", "#CC79A7")
+COLORS = dict(zip(NAMES, _PALETTE, strict=True))
 LABELS = {
     "samples": "main-task samples n",
     "overlap": "overlap",
     "main_features": "main features",
     "rescale": "rescaling",
+    "unit_correlations": "cosines",
+    "correlation": "cosine ρ",
+    "magnitude": "magnitude",
+    "initial_scale": "initial scale",
     "protocol": "",
     "solver": "solver",
     "risk_final": "risk at the end of training",
@@ -30,14 +40,26 @@ def name(coordinate, value):
     """How a value of a coordinate is written: 'PT+FT', 'overlap 0.5'."""
     if coordinate == "protocol":
         return NAMES.get(str(value), str(value))
+    if coordinate == "unit_correlations":
+        return f"{LABELS[coordinate]} {cosines_in_words(value)}"
     number = f"{value:g}" if isinstance(value, float | int | np.number) else str(value)
     return f"{LABELS.get(coordinate, coordinate)} {number}"
 
 
-def where(data, **chosen):
-    """The runs of a dataset at which coordinates have the given values; UserError where there are none."""
+def cosines_in_words(text):
+    """'3 × 1, 3 × 0' of a list of cosines '1 1 1 0 0 0'."""
+    counts = zip(*np.unique(_numbers(text), return_counts=True), strict=True)
+    return ", ".join(f"{count} × {cosine:g}" for cosine, count in sorted(counts, reverse=True))
+
+
+def _numbers(text):
+    return [float(word) for word in text.split()]
+
+
+def chosen(data, **values):
+    """(run,) whether coordinates have the given values; UserError for what is no coordinate, or no number."""
     keep = np.ones(data.sizes["run"], dtype=bool)
-    for coordinate, value in chosen.items():
+    for coordinate, value in values.items():
         if coordinate not in data.coords:
             raise UserError(f"runs have no coordinate {coordinate}; they have {', '.join(sorted(data.coords))}.")
         found = data[coordinate].values
@@ -45,10 +67,23 @@ def where(data, **chosen):
             keep &= found == type(found[0])(value)
         except ValueError:
             raise UserError(f"{coordinate}={value} names no value of {coordinate}, which is a number.") from None
+    return keep
+
+
+def where(data, **values):
+    """The runs of a dataset at which coordinates have the given values; UserError where there are none."""
+    keep = chosen(data, **values)
     if not keep.any():
-        asked = ", ".join(f"{k}={v}" for k, v in chosen.items())
+        asked = ", ".join(f"{k}={v}" for k, v in values.items())
         raise UserError(f"no run has {asked}; see the options of this figure in the configuration.")
     return data.isel(run=keep)
+
+
+def combinations(data, coordinates):
+    """[{coordinate: value}] of every combination of their values that some run has, in the order of the field."""
+    product = itertools.product(*(values(data, coordinate) for coordinate in coordinates))
+    found = [dict(zip(coordinates, combination, strict=True)) for combination in product]
+    return [combination for combination in found if chosen(data, **combination).any()]
 
 
 def conditions(words):
@@ -60,17 +95,19 @@ def conditions(words):
 
 
 def values(data, coordinate):
-    """Distinct values of a coordinate in the order of the field: protocols as named above, numbers rising."""
+    """Distinct values of a coordinate in the order of the field: protocols as above, numbers and cosines rising."""
     found = np.unique(data[coordinate].values)
     if coordinate == "protocol":
         return [protocol for protocol in NAMES if protocol in found]
+    if coordinate == "unit_correlations":
+        return sorted(found, key=lambda text: (np.mean(_numbers(text)), text))
     return list(found)
 
 
 def colors(coordinate, found):
-    """A colour for each value: fixed for protocols, along a scale for anything ordered."""
+    """A colour for each value, or combination of values: fixed for protocols, along a scale for anything ordered."""
     if coordinate == "protocol":
-        return [COLORS[value] for value in found]
+        return [COLORS[value["protocol"] if isinstance(value, dict) else value] for value in found]
     return list(plt.get_cmap("viridis")(np.linspace(0.0, 0.85, len(found))))
 
 
@@ -81,7 +118,44 @@ def spread(ax, data, quantity, along, label=None, **style):
     middle, low, high = seeds.median(), seeds.min(), seeds.max()
     (line,) = ax.plot(middle.index, middle, marker="o", label=label, **style)
     ax.fill_between(middle.index, low, high, color=line.get_color(), alpha=0.18, linewidth=0)
+    if len(middle) == 1:  # a band without width would not be seen
+        ax.vlines(middle.index, low, high, color=line.get_color(), alpha=0.5)
     return line
+
+
+def level(ax, data, quantity, label=None, **style):
+    """Median of a quantity as a line across the panel, with its range as a band: what does not depend on its x."""
+    found = data[quantity].values
+    line = ax.axhline(np.median(found), label=label, **style)
+    ax.axhspan(found.min(), found.max(), color=line.get_color(), alpha=0.18, linewidth=0)
+    return line
+
+
+def profile(ax, data, quantity, along, label=None, **style):
+    """Median over runs of a quantity (run, along) along its other dimension, with the runs' range as a band."""
+    found = data[quantity].transpose("run", along).values
+    (line,) = ax.plot(data[along], np.median(found, axis=0), label=label, **style)
+    ax.fill_between(data[along], found.min(0), found.max(0), color=line.get_color(), alpha=0.18, linewidth=0)
+    return line
+
+
+def curves(ax, data, quantity, along, hue, named=None):
+    """One curve along a coordinate of the runs or a dimension of the quantity for each value of the coordinate `hue`.
+
+    Values and their labels are those of `named`, or all of the data; those that the data lack keep their colour. What
+    has one rescaling alone was not rescaled, and is drawn across all of them.
+    """
+    named = {value: name(hue, value) for value in values(data, hue)} if named is None else named
+    for (value, label), color in zip(named.items(), colors(hue, list(named)), strict=True):
+        if value not in data[hue].values:
+            continue
+        part = where(data, **{hue: value})
+        if along in data.dims:
+            profile(ax, part, quantity, along, label, color=color)
+        elif along == "rescale" and len(values(part, along)) == 1:
+            level(ax, part, quantity, label, color=color)
+        else:
+            spread(ax, part, quantity, along, label, color=color)
 
 
 def log_samples(ax, samples):
@@ -89,6 +163,15 @@ def log_samples(ax, samples):
     ax.set_xscale("log", base=2)
     ax.set_xticks(samples, [f"{n:g}" for n in samples])
     ax.minorticks_off()
+
+
+def log_rescalings(ax, factors):
+    """A base-10 axis of rescalings that names each."""
+    ax.set_xscale("log")
+    ax.set_xticks(factors, [f"{factor:g}" for factor in factors])
+    ax.minorticks_off()
+    ax.set_xlim(min(factors) / 1.5, max(factors) * 1.5)
+    ax.set_xlabel(LABELS["rescale"])
 
 
 def seeds_in_words(data):
@@ -101,3 +184,32 @@ def legend(figure, columns=6):
     for ax in figure.axes:
         found |= {label: handle for handle, label in zip(*ax.get_legend_handles_labels(), strict=True)}
     figure.legend(found.values(), found.keys(), loc="outside lower center", ncols=columns)
+
+
+def row(figure, count, title):
+    """The panels of a group side by side, with one y axis and a title above."""
+    figure.suptitle(title, fontsize="medium")
+    return figure.subplots(1, count, sharey=True, squeeze=False)[0]
+
+
+def compose(rows, title):
+    """A figure of rows of groups (width in panels, function that draws into a subfigure), each with its own legend."""
+    widest = max(sum(width for width, _ in groups) for groups in rows)
+    fig = plt.figure(figsize=(2.1 * widest + 0.9, 2.9 * len(rows) + 0.5))
+    for strip, groups in zip(fig.subfigures(len(rows), 1, squeeze=False)[:, 0], rows, strict=True):
+        widths = [width for width, _ in groups]
+        parts = strip.subfigures(1, len(groups), squeeze=False, width_ratios=widths)[0]
+        for part, (_, paint) in zip(parts, groups, strict=True):
+            paint(part)
+            legend(part, _fitting(part))
+    fig.suptitle(title)
+    return fig
+
+
+def _fitting(figure):
+    """How many columns of a legend the width of a figure has room for."""
+    size = FontProperties(size=plt.rcParams["legend.fontsize"]).get_size_in_points()
+    labels = {label for ax in figure.axes for label in ax.get_legend_handles_labels()[1]}
+    widths = [size * (0.6 * len(label) + 5) for label in labels]  # of a letter, and of handle and gaps
+    room = figure.bbox.width / figure.dpi * 72
+    return len(labels) if sum(widths) <= room else max(1, int(room / max(widths)))

@@ -1,4 +1,4 @@
-"""Our risks of diagonal networks beside the published ones, with a z-score per cell."""
+"""Our risks of a family of networks beside the published ones, with a z-score per cell."""
 
 from dataclasses import dataclass
 
@@ -15,16 +15,20 @@ QUANTITIES = {"risk_final": "at the end of training", "risk_best": "smallest alo
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters:
+    family: str = parameter("diagonal", "whose published risks", choices=tuple(published.CELLS))
+    title: str = parameter("Published risks are the smallest along training, not the last (diagonal networks, ours and "
+                           "theirs)", "what is seen")  # fmt: skip
     floor: float = parameter(1e-8, "cells below are left out: there the stopping loss sets the risk", above=0)
 
 
 def draw(data, p):
-    """Roles: `published` (the table), and per published experiment (`overlap`, `nested`) our risk dataset.
+    """Roles: `published` (the table), and per published experiment (`overlap`, `nested`, `correlation_magnitude`)
+    our risk dataset.
 
     Left: ours against published, in colours of the protocol and markers of the sample size. Right: z-scores.
     """
-    table = published.diagonal(data["published"])
-    ours = {name: data[name].to_dataframe() for name in ("overlap", "nested") if name in data}
+    table = published.cells(data["published"], p.family)
+    ours = {name: data[name].to_dataframe() for name in table["experiment"].unique() if name in data}
     fig, axes = plt.subplots(2, 2, figsize=(10.5, 8.6), width_ratios=[1, 1.25])
     for (quantity, meaning), (scatter, scores) in zip(QUANTITIES.items(), axes, strict=True):
         parts = [
@@ -35,7 +39,7 @@ def draw(data, p):
         _scatter(scatter, cells, p.floor, meaning)
         _scores(scores, cells, meaning)
     panels.legend(fig)
-    fig.suptitle("Published risks are the smallest along training, not the last (diagonal networks, ours and theirs)")
+    fig.suptitle(p.title)
     return fig
 
 

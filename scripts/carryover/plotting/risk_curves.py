@@ -14,17 +14,19 @@ class Parameters:
     quantity: str = parameter("risk_final", "which risk", choices=("risk_final", "risk_best"))
     columns: str = parameter("overlap", "coordinate of the columns of panels")
     rows: str = parameter("", "coordinate of the rows of panels; empty for one row")
-    hue: str = parameter("protocol", "coordinate of the curves")
+    hue: tuple[str, ...] = parameter(("protocol",), "coordinates of the curves")
+    own_scales: bool = parameter(False, "each panel has a scale of risks of its own; else those of a row share one")
     only: tuple[str, ...] = parameter((), "conditions on the runs shown, as coordinate=value")
     floor: float = parameter(1e-10, "smallest risk shown: below it lies what the stopping loss sets", above=0)
 
 
 def draw(data, p):
     risk = panels.where(data["risk"], **panels.conditions(p.only))
-    columns, hues = panels.values(risk, p.columns), panels.values(risk, p.hue)
+    columns, hues = panels.values(risk, p.columns), panels.combinations(risk, p.hue)
     rows = panels.values(risk, p.rows) if p.rows else [None]
     size = (2.1 * len(columns) + 0.9, 2.0 * len(rows) + 1.1)
-    fig, axes = plt.subplots(len(rows), len(columns), figsize=size, sharex=True, sharey="row", squeeze=False)
+    share = False if p.own_scales else "row"
+    fig, axes = plt.subplots(len(rows), len(columns), figsize=size, sharex=True, sharey=share, squeeze=False)
     for i, row in enumerate(rows):
         for j, column in enumerate(columns):
             chosen = {p.columns: column} | ({p.rows: row} if p.rows else {})
@@ -42,10 +44,11 @@ def draw(data, p):
 
 
 def _panel(ax, risk, p, hues):
-    for hue, color in zip(hues, panels.colors(p.hue, hues), strict=True):
-        if (risk[p.hue].values == hue).any():
-            shown = panels.where(risk, **{p.hue: hue})
+    for chosen, color in zip(hues, panels.colors(p.hue[0], hues), strict=True):
+        if panels.chosen(risk, **chosen).any():
+            shown = panels.where(risk, **chosen)
             shown = shown.assign({p.quantity: shown[p.quantity].clip(min=p.floor)})
-            panels.spread(ax, shown, p.quantity, "samples", panels.name(p.hue, hue), color=color)
+            label = ", ".join(panels.name(*pair) for pair in chosen.items())
+            panels.spread(ax, shown, p.quantity, "samples", label, color=color)
     ax.set_yscale("log")
     panels.log_samples(ax, panels.values(risk, "samples"))

@@ -1,0 +1,148 @@
+"""How few features ReLU networks make use of, and whether they are the teacher's (Fig. 6 of feature reuse)."""
+
+from dataclasses import dataclass
+from functools import partial
+
+import xarray as xr
+from matplotlib.ticker import MaxNLocator
+
+from carryover.parameters import parameter
+from carryover.plotting import _panels as panels
+from carryover.plotting import _relu as relu
+
+ALIGNMENT, TOP = "alignment with the teacher", 1.03
+SHARING = {"finetuning": "c", "multi_task": "d"}
+DRAWN = {
+    "regimes": ("inertia", "alignment", "samples", "main_features", "initial_scale"),
+    "overlap": ("inertia", "alignment", "samples", "unit_correlations"),
+    "nested": ("inertia", "alignment", "samples", "main_features", "overlap", "rescale"),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameters:
+    title: str = parameter("Clusters of the hidden units of ReLU networks", "what is seen")
+    samples: int = parameter(64, "main-task samples of the inertias by overlap", minimum=1)
+    unit_correlations: tuple[str, ...] = parameter((), "lists of cosines by which they are shown; empty for all")
+    nested_samples: tuple[int, ...] = parameter((), "main-task samples of the panels over rescalings; empty for all",
+                                                minimum=1)  # fmt: skip
+    main_features: int = parameter(1, "teacher units of the nested task that is shown", minimum=1)
+    auxiliary_features: int = parameter(6, "teacher units of the auxiliary task, which tell how many features both "
+                                        "tasks have", minimum=1)  # fmt: skip
+    only: tuple[str, ...] = parameter((), "conditions on the runs of every role, as coordinate=value")
+
+
+def draw(data, p):
+    """Panels a–g. Roles, some or all: `regimes` (a, b), `overlap` (c–e) and `nested` (f, g), each a `clusters` dataset.
+
+    Raises UserError where there is none of them, one is no such dataset, or an option names what it does not have.
+    """
+    rows = {"regimes": _regimes, "overlap": _overlap, "nested": _nested}
+    shown = relu.trained(data, DRAWN, p.only)
+    groups = [rows[role](runs, p) for role, runs in shown.items()]
+    return panels.compose(groups, f"{p.title}\n({relu.seeds_of(shown)}; {panels.SPREAD})")
+
+
+def _regimes(runs, p):
+    single = panels.where(runs, protocol="single_task")
+    teachers = panels.values(single, "main_features")
+    cells = [
+        (k, scale) for k in teachers for scale in panels.values(panels.where(single, main_features=k), "initial_scale")
+    ]
+    sparsest = panels.where(single, main_features=teachers[0])
+    return [(len(cells), partial(_by_size, single, cells)), (1.5, partial(_by_regime, sparsest))]
+
+
+def _by_size(single, cells, figure):
+    """Panel a."""
+    names = relu.regimes(single)
+    axes = panels.row(figure, len(cells), "a  Inertia, STL")
+    for ax, (k, scale) in zip(axes, cells, strict=True):
+        part = panels.where(single, main_features=k, initial_scale=scale)
+        panels.curves(ax, part, "inertia", "clusters", "samples", relu.sizes(single))
+        _clusters_axis(ax, part, {k})
+        ax.set_title(f"teacher of {k} units\n{names[scale]}")
+    relu.from_zero(axes, "inertia", TOP)
+
+
+def _by_regime(sparsest, figure):
+    """Panel b."""
+    axes = panels.row(figure, 1, "b  Alignment, STL")
+    panels.curves(axes[0], sparsest, "alignment", "samples", "initial_scale", relu.regimes(sparsest))
+    axes[0].set_title(f"teacher of {sparsest['main_features'].values[0]} units")
+    relu.against_samples(axes, sparsest, ALIGNMENT, TOP)
+
+
+def _overlap(runs, p):
+    protocols = [protocol for protocol in SHARING if protocol in runs["protocol"].values]
+    chosen = [panels.where(runs, unit_correlations=text) for text in p.unit_correlations]
+    runs = xr.concat(chosen, dim="run") if chosen else runs
+    ends = relu.ends(relu.related(runs))
+    inertias = [(len(protocols), partial(_by_cosines, runs, protocols, p))] if protocols else []
+    return [*inertias, (len(ends), partial(_by_protocol, runs, ends))]
+
+
+def _by_cosines(runs, protocols, p, figure):
+    """Panels c and d."""
+    letters = ", ".join(SHARING[protocol] for protocol in protocols)
+    title = f"{letters}  Inertia by cosines of main with auxiliary units, n = {p.samples}"
+    axes = panels.row(figure, len(protocols), title)
+    for ax, protocol in zip(axes, protocols, strict=True):
+        part = panels.where(runs, protocol=protocol, samples=p.samples)
+        panels.curves(ax, part, "inertia", "clusters", "unit_correlations", relu.related(runs))
+        _clusters_axis(ax, part, {_features(text, protocol, p) for text in relu.related(part)})
+        ax.set_title(panels.NAMES[protocol])
+    relu.from_zero(axes, "inertia", TOP)
+
+
+def _features(cosines, protocol, p):
+    """How many distinct features a network of the protocol has to know at the end."""
+    cosines = [float(word) for word in cosines.split()]
+    new = [cosine for cosine in cosines if cosine != 1]
+    return p.auxiliary_features + len(new) if protocol == "multi_task" else len(cosines)
+
+
+def _by_protocol(runs, lists, figure):
+    """Panel e."""
+    axes = panels.row(figure, len(lists), "e  Alignment")
+    for ax, (text, name) in zip(axes, lists.items(), strict=True):
+        panels.curves(ax, panels.where(runs, unit_correlations=text), "alignment", "samples", "protocol")
+        ax.set_title(f"cosines {name}")
+    relu.against_samples(axes, runs, ALIGNMENT, TOP)
+
+
+def _nested(runs, p):
+    task = panels.where(runs, main_features=p.main_features)
+    sizes = relu.rescaled_sizes(task, p.nested_samples)
+    return [(len(sizes), partial(paint, task, sizes)) for paint in (_one_cluster, _by_overlap)]
+
+
+def _one_cluster(task, sizes, figure):
+    """Panel f."""
+    subset = relu.subset(task)
+    title = f"f  Inertia of one cluster, {relu.task(task)}, {panels.name('overlap', subset['overlap'].values[0])}"
+    axes = panels.row(figure, len(sizes), title)
+    for ax, n in zip(axes, sizes, strict=True):
+        part = panels.where(subset, samples=n).sel(clusters=1)
+        panels.curves(ax, part, "inertia", "rescale", "protocol")
+        panels.log_rescalings(ax, panels.values(subset, "rescale"))
+        ax.set(yscale="log", title=f"n = {n}")
+    axes[0].set_ylabel("inertia at K = 1")
+
+
+def _by_overlap(task, sizes, figure):
+    """Panel g."""
+    tuned = panels.where(task, protocol="finetuning")
+    axes = panels.row(figure, len(sizes), f"g  Alignment, PT+FT, {relu.task(task)}")
+    for ax, n in zip(axes, sizes, strict=True):
+        panels.curves(ax, panels.where(tuned, samples=n), "alignment", "rescale", "overlap", relu.overlaps(tuned))
+        ax.set_title(f"n = {n}")
+    relu.against_rescaling(axes, tuned, ALIGNMENT, TOP)
+
+
+def _clusters_axis(ax, part, features):
+    """Numbers of clusters, with the numbers of features where the axis reaches them."""
+    for count in sorted(features):
+        relu.to_learn(ax.axvline, count, part["clusters"].max())
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    ax.set_xlabel("clusters K")

@@ -1,0 +1,107 @@
+"""Longer training on cross-entropy acts like a smaller initialisation (appendix C of feature reuse)."""
+
+from dataclasses import dataclass
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.ticker import LogLocator, NullLocator
+
+from carryover.errors import UserError
+from carryover.parameters import parameter
+from carryover.plotting import _panels as panels
+
+FAMILIES = {"diagonal": "Diagonal networks", "relu": "ReLU networks"}
+FEATURES, ERROR = "effective_features_curve", "risk_curve"
+LABELS = {FEATURES: "effective number of features", ERROR: "test error"}
+COLUMNS = (
+    (FEATURES, "time", "a  Features by time"),
+    (FEATURES, "ratio", "b  Features by margin over scale²"),
+    (ERROR, "ratio", "c  Test error by margin over scale²"),
+)
+POINTS = 200  # of a curve
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameters:
+    fitted: float = parameter(
+        0.3, "training loss from which on a run is compared with others by its margin over scale²", above=0
+    )
+
+
+def draw(data, p):
+    """Roles `diagonal` and `relu`, or one of them: trajectories on cross-entropy from several initial scales.
+
+    Margin means γ = −log(e^L − 1), that of every sample if all had the training loss L. What a network of degree 2
+    has become after its samples are fitted depends on γ over the square of its initial scale α ("Implicit bias in deep
+    linear classification: initialization scale vs training accuracy", Moroshko et al. 2020, for α → ∞).
+    """
+    shown = {role: _scratch(role, data[role]) for role in FAMILIES if role in data}
+    if not shown:
+        raise UserError(f"cross_entropy draws the roles {' and '.join(FAMILIES)}, of which there is none.")
+    scales = np.unique(np.concatenate([runs["initial_scale"].values for runs in shown.values()]))
+    colors = dict(zip(scales, panels.colors("initial_scale", scales), strict=True))
+    size = (3.4 * len(COLUMNS), 2.6 * len(shown) + 1.5)
+    fig, axes = plt.subplots(len(shown), len(COLUMNS), figsize=size, squeeze=False)
+    for row, (role, runs) in zip(axes, shown.items(), strict=True):
+        row[1].sharey(row[0])
+        for ax, (quantity, along, title) in zip(row, COLUMNS, strict=True):
+            _panel(ax, runs, quantity, along, p, colors)
+            ax.set_title(title)
+        row[0].set_ylabel(f"{FAMILIES[role]}\n{LABELS[FEATURES]}")
+    axes[-1, 0].set_xlabel("training time (steps × learning rate)")
+    for ax in axes[-1, 1:]:
+        ax.set_xlabel("margin γ / initial scale²")
+    panels.legend(fig, columns=4)
+    seeds = panels.seeds_in_words(next(iter(shown.values())))
+    words = f"{seeds}; {panels.SPREAD}, dot: end of training; b, c: from a training loss of {p.fitted:g} on"
+    fig.suptitle(f"On cross-entropy, training longer from a large scale acts like starting smaller\n({words})")
+    return fig
+
+
+def _scratch(role, runs):
+    """The runs that started from an initial scale; UserError where there are none or nothing was recorded of them."""
+    missing = [name for name in (FEATURES, "initial_scale") if name not in runs.variables]
+    if missing:
+        raise UserError(f"{role} has no {missing[0]}: cross_entropy draws runs from scratch with loss cross_entropy.")
+    trained = np.isfinite(runs[FEATURES].values).any(axis=1)
+    runs = runs.isel(run=trained & np.isfinite(runs["initial_scale"].values))
+    if not runs.sizes["run"]:
+        raise UserError(f"{role} has no run that was trained on cross-entropy from an initial scale.")
+    return runs
+
+
+def _panel(ax, runs, quantity, along, p, colors):
+    for scale, color in colors.items():
+        if scale in runs["initial_scale"].values:
+            part = panels.where(runs, initial_scale=scale)
+            x = part["time"].values if along == "time" else _ratio(part, p.fitted)
+            _band(ax, x, part[quantity].values, color, f"initial scale {scale:g}")
+    ax.set_xscale("log")
+    if quantity == FEATURES:
+        ax.set_yscale("log")
+        ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        ax.yaxis.set_major_formatter("{x:g}")
+        ax.yaxis.set_minor_locator(NullLocator())
+    else:
+        ax.set_ylabel(LABELS[quantity])
+
+
+def _ratio(part, fitted):
+    """γ over the squared initial scale, (run, checkpoint); NaN until the samples are fitted."""
+    loss = np.fmin.accumulate(part["loss_curve"].values, axis=1)  # noise of mini-batches must not lead back
+    margin = -np.log(np.expm1(np.where((loss > 0) & (loss <= fitted), loss, np.nan)))
+    return np.where(np.isfinite(part["time"]), margin, np.nan) / part["initial_scale"].values[:, None] ** 2
+
+
+def _band(ax, x, y, color, label):
+    """Median and range over runs of the curves y(x), read off at common x where every run has some."""
+    curves = [(a[keep], b[keep]) for a, b in zip(x, y, strict=True) for keep in [np.isfinite(a) & np.isfinite(b)]]
+    low, high = max(a[0] if len(a) else np.inf for a, _ in curves), min(a[-1] if len(a) else 0 for a, _ in curves)
+    if not 0 < low < high:
+        return
+    grid = np.geomspace(low, high, POINTS)
+    values = np.stack([np.interp(np.log(grid), np.log(a), b) for a, b in curves])
+    middle = np.median(values, axis=0)
+    ax.plot(grid, middle, color=color, label=label)
+    ax.plot(grid[-1], middle[-1], "o", color=color, markersize=4)
+    ax.fill_between(grid, values.min(0), values.max(0), color=color, alpha=0.18, linewidth=0)

@@ -1,0 +1,103 @@
+"""How many dimensions ReLU networks respond in, before and after finetuning (Fig. 8 of feature reuse)."""
+
+from dataclasses import dataclass
+from functools import partial
+
+from carryover.parameters import parameter
+from carryover.plotting import _panels as panels
+from carryover.plotting import _relu as relu
+
+RATIO = "participation ratio"
+COMPARED = {"participation_ratio_start": "before: PR", "participation_ratio": "after: PR", "ensd": "shared: ENSD"}
+DRAWN = {
+    "regimes": ("participation_ratio", "samples", "main_features", "initial_scale"),
+    "overlap": ("participation_ratio", "samples", "unit_correlations"),
+    "nested": (*COMPARED, "samples", "main_features", "overlap", "rescale"),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameters:
+    title: str = parameter("Dimensionality of the hidden responses of ReLU networks", "what is seen")
+    nested_samples: tuple[int, ...] = parameter((), "main-task samples of the panels over rescalings; empty for all",
+                                                minimum=1)  # fmt: skip
+    main_features: int = parameter(1, "teacher units of the nested task that is shown", minimum=1)
+    only: tuple[str, ...] = parameter((), "conditions on the runs of every role, as coordinate=value")
+
+
+def draw(data, p):
+    """Panels a–c. Roles, some or all, each a `dimensionality` dataset: `regimes` (a), `nested` (b, c), and `overlap`,
+    drawn beside a, for what Fig. 8 does not show: main tasks of new and of shared features.
+
+    Raises UserError where there is none of them, one is no such dataset, or an option names what it does not have.
+    """
+    shown = relu.trained(data, DRAWN, p.only)
+    scratch = {"regimes": _regimes, "overlap": _overlap}
+    rows = [[draw_role(shown[role]) for role, draw_role in scratch.items() if role in shown]]
+    if "nested" in shown:
+        rows.append(_nested(shown["nested"], p))
+    return panels.compose([row for row in rows if row], f"{p.title}\n({relu.seeds_of(shown)}; {panels.SPREAD})")
+
+
+def _regimes(runs):
+    single = panels.where(runs, protocol="single_task")
+    return len(panels.values(single, "main_features")), partial(_by_regime, single)
+
+
+def _by_regime(single, figure):
+    """Panel a."""
+    teachers = panels.values(single, "main_features")
+    axes = panels.row(figure, len(teachers), "a  After training, STL")
+    for ax, k in zip(axes, teachers, strict=True):
+        part = panels.where(single, main_features=k)
+        panels.curves(ax, part, "participation_ratio", "samples", "initial_scale", relu.regimes(single))
+        ax.set_title(f"teacher of {k} units")
+    relu.against_samples(axes, single, RATIO)
+    for ax, k in zip(axes, teachers, strict=True):
+        relu.to_learn(ax.axhline, k, ax.get_ylim()[1])
+
+
+def _overlap(runs):
+    lists = relu.ends(relu.related(runs))
+    return len(lists), partial(_by_protocol, runs, lists)
+
+
+def _by_protocol(runs, lists, figure):
+    axes = panels.row(figure, len(lists), "After training, by cosines of main with auxiliary units")
+    for ax, (text, name) in zip(axes, lists.items(), strict=True):
+        panels.curves(ax, panels.where(runs, unit_correlations=text), "participation_ratio", "samples", "protocol")
+        ax.set_title(f"cosines {name}")
+    relu.against_samples(axes, runs, RATIO)
+
+
+def _nested(runs, p):
+    tuned = panels.where(runs, protocol="finetuning", main_features=p.main_features)
+    sizes = relu.rescaled_sizes(tuned, p.nested_samples)
+    return [(len(sizes), partial(_by_overlap, tuned, sizes)), (len(COMPARED), partial(_before_and_after, tuned, sizes))]
+
+
+def _by_overlap(tuned, sizes, figure):
+    """Panel b."""
+    axes = panels.row(figure, len(sizes), f"b  After finetuning, {relu.task(tuned)}")
+    for ax, n in zip(axes, sizes, strict=True):
+        part = panels.where(tuned, samples=n)
+        panels.level(ax, part, "participation_ratio_start", "before finetuning", color="0.4", linestyle="--")
+        panels.curves(ax, part, "participation_ratio", "rescale", "overlap", relu.overlaps(tuned))
+        ax.set_title(f"n = {n}")
+    relu.against_rescaling(axes, tuned, RATIO)
+    for ax in axes:
+        relu.to_learn(ax.axhline, tuned["main_features"].values[0], ax.get_ylim()[1])
+
+
+def _before_and_after(tuned, sizes, figure):
+    """Panel c."""
+    subset = relu.subset(tuned)
+    title = f"c  Finetuning, {relu.task(subset)}, {panels.name('overlap', subset['overlap'].values[0])}"
+    axes = panels.row(figure, len(COMPARED), title)
+    named = {n: name for n, name in relu.sizes(tuned).items() if n in sizes}
+    panels.level(axes[0], subset, "participation_ratio_start", "before finetuning", color="0.4", linestyle="--")
+    for ax, quantity in zip(axes[1:], list(COMPARED)[1:], strict=True):
+        panels.curves(ax, subset, quantity, "rescale", "samples", named)
+    for ax, name in zip(axes, COMPARED.values(), strict=True):
+        ax.set_title(name)
+    relu.against_rescaling(axes, tuned, "dimensions")

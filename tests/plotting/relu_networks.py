@@ -1,0 +1,94 @@
+"""Measures of ReLU networks for the figures to draw: of tiny ones that the family itself trained, and made-up ones."""
+
+from functools import cache
+from itertools import product
+
+import numpy as np
+import xarray as xr
+
+from carryover.families.relu import descent, finetune, pretrain, ridge
+from carryover.measures import clusters, dimensionality
+from collect import collect
+
+SEEDS = [0, 1]
+TASK = {"dimension": 5, "width": 16, "auxiliary_features": 2}
+QUICK = {"learning_rate": 0.3, "batch_size": 0, "tolerance": 1e-3, "max_epochs": 60}
+MEASURES = {
+    "clusters": (clusters, clusters.Parameters(largest_k=5, restarts=1)),
+    "dimensionality": (dimensionality, dimensionality.Parameters(samples=50)),
+}
+SIZES = (4, 8)
+NESTED = {"main_features": (1, 2), "overlap": (0.0, 1.0)}
+COSINES = {"main_features": (2,), "unit_correlations": ("0 0", "1 0", "1 1")}
+# {experiment: [what each of its shards is told]}
+SHARDS = {
+    "regimes": [
+        {"protocol": "single_task", "initial_scale": (scale,), "main_features": (2, 9), "overlap": (0.0,)}
+        for scale in (0.01, 1.0)
+    ],
+    "overlap": [
+        {"protocol": protocol, **COSINES}
+        for protocol in ("single_task", "finetuning", "multi_task", "finetuning_kernel")
+    ],
+    "nested": [
+        {"protocol": "single_task", "rescale": (0.5, 1.0), **NESTED},
+        {"protocol": "finetuning", "rescale": (0.5, 1.0), **NESTED},
+        {"protocol": "multi_task", **NESTED},
+    ],
+}
+
+
+@cache
+def _pretrained():
+    return pretrain.run(pretrain.Parameters(**TASK, **QUICK, samples=30), "toy", SEEDS, descent.solve)
+
+
+def _shard(told):
+    trained = told["protocol"] in finetune.WHOLE["protocol"] or told["protocol"] == "multi_task"
+    solver = "descent" if trained else "ridge"
+    frames = {"directions": "frames"} if max(told["main_features"]) > TASK["dimension"] else {}
+    p = finetune.Parameters(**TASK, **QUICK, **frames, solver=solver, samples=SIZES, auxiliary_samples=30, **told)
+    start = _pretrained() if told["protocol"] in finetune.PRETRAINED else None
+    return finetune.run(p, "toy", SEEDS, (descent if trained else ridge).solve, start)
+
+
+@cache
+def _shards(experiment):
+    return [_shard(told) for told in SHARDS[experiment]]
+
+
+@cache
+def measured(experiment, measure):
+    """The collected dataset of a measure over the networks of an experiment."""
+    module, p = MEASURES[measure]
+    return collect([module.measure(shard, p) for shard in _shards(experiment)])
+
+
+def dataset(rows):
+    """A measured dataset of made-up values at the given runs."""
+    rng, n = np.random.default_rng(0), len(rows)
+    plain = ("alignment", "participation_ratio", "participation_ratio_start", "ensd")
+    return xr.Dataset(
+        {"inertia": (("run", "clusters"), rng.random((n, 20)))} | {v: ("run", 50 * rng.random(n)) for v in plain},
+        coords={"clusters": np.arange(1, 21)} | {k: ("run", np.array([row[k] for row in rows])) for k in rows[0]},
+    )
+
+
+def crossed(**values):
+    return dataset([dict(zip(values, found, strict=True)) for found in product(*values.values())])
+
+
+LISTS = [" ".join(["1"] * k + ["0.9"] * (20 - k) + ["0"] * 20) for k in (0, 5, 10, 20)]
+PROTOCOLS = ["single_task", "multi_task", "finetuning"]
+LARGE = {
+    "regimes": crossed(seed=range(3), protocol=PROTOCOLS[:1], samples=[2**k for k in range(4, 13)],
+                       main_features=[12, 40, 1000], initial_scale=[1e-3, 0.1, 1.0]),
+    "overlap": crossed(seed=range(5), protocol=PROTOCOLS, samples=[64, 2048], unit_correlations=LISTS),
+    "nested": crossed(seed=range(2), protocol=PROTOCOLS, samples=[16, 64, 256], main_features=[1, 40],
+                      overlap=[0.0, 0.5, 1.0], rescale=[0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0]),
+}  # fmt: skip
+LEAST = {
+    "regimes": crossed(seed=[3], protocol=PROTOCOLS[:1], samples=[16], main_features=[12], initial_scale=[0.1]),
+    "overlap": crossed(seed=[3], protocol=PROTOCOLS[:1], samples=[64], unit_correlations=["0 0"]),
+    "nested": crossed(seed=[3], protocol=PROTOCOLS[2:], samples=[16], main_features=[1], overlap=[0.0], rescale=[2.0]),
+}
