@@ -81,13 +81,16 @@ def test_shared_units_have_the_same_sign_and_direction_in_both_tasks(start):
     np.testing.assert_array_equal(start["teacher_readout"][:2], data["auxiliary_readout"])
 
 
-def test_signs_start_those_of_a_longer_draw_and_are_even():
+@pytest.mark.parametrize("kind", ["balanced", "random"])
+def test_signs_start_those_of_a_longer_draw_and_are_even(kind):
+    p = finetune.Parameters(signs=kind)
     for seed in range(20):
-        longer = task.signs("toy", seed, 40)
+        longer = task.signs(p, "toy", seed, 40)
         for count in (1, 7, 8, 39):
-            np.testing.assert_array_equal(task.signs("toy", seed, count), longer[:count])
-    many = np.array([task.signs("toy", seed, 5) for seed in range(2000)])
+            np.testing.assert_array_equal(task.signs(p, "toy", seed, count), longer[:count])
+    many = np.array([task.signs(p, "toy", seed, 5) for seed in range(2000)])
     assert (np.abs(many.mean(0)) < 4 / np.sqrt(2000)).all()
+    assert (many[:, 0] == -many[:, 1]).mean() == pytest.approx({"balanced": 1.0, "random": 0.5}[kind], abs=0.05)
 
 
 def test_cross_entropy_learns_on_which_side_of_zero_the_teacher_is(start):

@@ -13,6 +13,7 @@ MEANINGS = {
     "high": "upper end of its 95 % interval (bootstrap over seeds)",
     "bound": "value that the statistic is claimed to lie above",
     "verdict": "holds, fails, or undecided at this scale",
+    "seeds": "seeds that the statistic is a mean over",
 }
 
 
@@ -43,7 +44,8 @@ def table(claims):
     rows = []
     for name, statement, values, bound in claims:
         mean, low, high = interval(values, statement)
-        rows.append((name, statement, mean, low, high, bound, verdict(low, high, bound)))
+        seeds = np.isfinite(np.asarray(values, dtype=float)).sum()
+        rows.append((name, statement, mean, low, high, bound, verdict(low, high, bound), seeds))
     names, *columns = zip(*rows, strict=True)
     variables = {key: ("claim", np.array(column)) for key, column in zip(MEANINGS, columns, strict=True)}
     result = xr.Dataset(variables, coords={"claim": list(names)})

@@ -2,9 +2,8 @@
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from carryover.claims import _interval
+from carryover.claims._runs import Runs
 from carryover.parameters import parameter
 
 
@@ -15,22 +14,24 @@ class Parameters:
 
 def check(data, p):
     """Role: `risk` of the overlap experiment. Each statistic is a mean over seeds of log₁₀ of a ratio of risks."""
-    runs = data["risk"].to_dataframe()
-    runs = runs[runs["samples"] == p.samples]
-    risk = runs.pivot_table(index="seed", columns=["overlap", "protocol"], values="risk_final")
-    most = runs["overlap"].max()
+    runs = Runs("risk", data["risk"]).where(samples=p.samples)
 
     def advantage(protocol, overlap, over="single_task"):
-        return np.log10(risk[overlap, over] / risk[overlap, protocol])
+        return runs.risk(protocol=over, overlap=overlap) - runs.risk(protocol=protocol, overlap=overlap)
 
     at = f"at n = {p.samples}"
     return _interval.table(
         [
-            ("finetuning_shared", f"PT+FT beats STL when all features are shared, {at}",
-             advantage("finetuning", most), 0.0),
-            ("multi_task_shared", f"MTL beats STL when all features are shared, {at}",
-             advantage("multi_task", most), 0.0),
+            *shared(lambda protocol: advantage(protocol, max(runs.options("overlap"))), at),
             ("probe_insufficient", f"PT+FT beats a linear probe of it when half of the features are new, {at}",
              advantage("finetuning", 0.5, over="finetuning_probe"), 0.0),
         ]
     )  # fmt: skip
+
+
+def shared(advantage, at):
+    """Claims of both ways of reuse over learning from scratch; `advantage` of a protocol gives log₁₀ ratios by seed."""
+    return [
+        ("finetuning_shared", f"PT+FT beats STL when all features are shared, {at}", advantage("finetuning"), 0.0),
+        ("multi_task_shared", f"MTL beats STL when all features are shared, {at}", advantage("multi_task"), 0.0),
+    ]

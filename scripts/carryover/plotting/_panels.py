@@ -1,6 +1,7 @@
 """What the figures share: names of the field, one colour per protocol, selections of runs, curves with their spread."""
 
 import itertools
+import textwrap
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -178,12 +179,18 @@ def seeds_in_words(data):
     return f"{len(np.unique(data['seed']))} seeds"
 
 
-def legend(figure, columns=6):
-    """One legend below the figure, with every label once, whichever panel has it."""
+def title(figure, text, note):
+    """What is seen, in as many lines as the figure's width asks for, and below it in brackets how it is drawn."""
+    letters = int(11.5 * figure.get_size_inches()[0])  # of a title, in an inch
+    figure.suptitle("\n".join([*textwrap.wrap(text, letters), *textwrap.wrap(f"({note})", letters)]))
+
+
+def legend(figure, columns=None):
+    """One legend below the figure, with every label once, whichever panel has it, in as many columns as fit."""
     found = {}
     for ax in figure.axes:
         found |= {label: handle for handle, label in zip(*ax.get_legend_handles_labels(), strict=True)}
-    figure.legend(found.values(), found.keys(), loc="outside lower center", ncols=columns)
+    figure.legend(found.values(), found.keys(), loc="outside lower center", ncols=columns or _fitting(figure))
 
 
 def row(figure, count, title):
@@ -201,7 +208,7 @@ def compose(rows, title):
         parts = strip.subfigures(1, len(groups), squeeze=False, width_ratios=widths)[0]
         for part, (_, paint) in zip(parts, groups, strict=True):
             paint(part)
-            legend(part, _fitting(part))
+            legend(part)
     fig.suptitle(title)
     return fig
 

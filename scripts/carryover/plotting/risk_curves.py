@@ -39,7 +39,7 @@ def draw(data, p):
         axes[i, 0].set_ylabel(label + panels.LABELS[p.quantity])
     panels.legend(fig)
     clipped = f"; below {p.floor:g} drawn there" if (risk[p.quantity] < p.floor).any() else ""
-    fig.suptitle(f"{p.title}\n({panels.seeds_in_words(risk)}; {panels.SPREAD}{clipped})")
+    panels.title(fig, p.title, f"{panels.seeds_in_words(risk)}; {panels.SPREAD}{clipped}")
     return fig
 
 

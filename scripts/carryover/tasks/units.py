@@ -10,6 +10,7 @@ from carryover.errors import UserError
 from carryover.tasks.sparse import magnitude
 
 KINDS = ("orthogonal", "frames")
+SIGNS = ("balanced", "random")
 
 
 def frame(rng, dimension, units, kind):
@@ -77,6 +78,18 @@ def teachers(rng, dimension, auxiliary_units, main_cosines, kind):
             rest = new[k] - (new[k] @ auxiliary[k]) * auxiliary[k]
             main[k] = cosine * auxiliary[k] + np.sqrt(1 - cosine**2) * rest / np.linalg.norm(rest)
     return auxiliary, main
+
+
+def signs(rng, units, kind):
+    """(units,) signs ±1: "balanced" ones are random but opposite in each pair, "random" ones independent.
+
+    More units leave the first ones alone. Where nearly all signs are the same, a network that starts from small weights
+    can lose all its units of the other sign before it has learned what they are for, and ends in a local minimum.
+    """
+    if kind == "random":
+        return rng.choice([-1.0, 1.0], units)
+    pairs = rng.choice([-1.0, 1.0], -(-units // 2))
+    return np.stack([pairs, -pairs], axis=1).ravel()[:units]
 
 
 def coefficients(signs, units, norm):

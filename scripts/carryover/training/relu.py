@@ -63,6 +63,7 @@ class Group:
         self._responses = self.first.new_empty(R * H * widest)
         self._sums = [self.first.new_empty(R, D, H) for _ in self.y]
         self._product = self.first.new_empty(R, D, H)
+        self._readouts = self.second.split(1, 1)
 
     def __len__(self) -> int:
         return len(self.runs)
@@ -70,14 +71,16 @@ class Group:
     def _blocks(self, x, y):
         """Pieces of a batch with room for their hidden responses: (first column, x, y, responses)."""
         R, _, H = self.first.shape
-        for start in range(0, y.shape[2], self._columns):
-            piece = y[:, :, start : start + self._columns]
-            room = self._responses[: R * H * piece.shape[2]].view(R, -1, H)
-            yield start, x[:, :, start : start + self._columns], piece, room
+        pieces = [(x, y)]
+        if y.shape[2] > self._columns:
+            pieces = zip(x.split(self._columns, 2), y.split(self._columns, 2), strict=True)
+        for start, (x_part, y_part) in enumerate(pieces):
+            room = self._responses[: R * H * y_part.shape[2]].view(R, -1, H)
+            yield start * self._columns, x_part, y_part, room
 
     def _forward(self, output, x, room):
         """f (R, 1, b) of one output, with the hidden responses left in `room` (R, b, H): units run along memory."""
-        readout = self.second[:, output : output + 1]
+        readout = self._readouts[output]
         if x.shape[2] > 1:
             torch.bmm(x.transpose(1, 2), self.first, out=room)
             return torch.bmm(readout, room.relu_().transpose(1, 2))
@@ -90,14 +93,14 @@ class Group:
         for output, ((x, y), total) in enumerate(zip(batches, self._sums, strict=True)):
             for start, x_part, y_part, room in self._blocks(x, y):
                 f = self._forward(output, x_part, room)
-                pulled = x_part * (self.loss.pull(f, y_part) * (self._rates / y.shape[2]))
+                pulled = x_part * self.loss.pull(f, y_part).mul_(self._rates / y.shape[2])
                 active = torch.gt(room, 0, out=room)
                 torch.bmm(pulled, active, out=total) if start == 0 else total.baddbmm_(pulled, active)
-        moves = [torch.mul(self.first, total, out=self._product).sum(1) for total in self._sums]
-        for output, total in enumerate(self._sums):
-            self.first.addcmul_(self.second[:, output : output + 1], total)
-        for output, move in enumerate(moves):
-            self.second[:, output] += move
+        moves = [torch.mul(self.first, total, out=self._product).sum(1, keepdim=True) for total in self._sums]
+        for readout, total in zip(self._readouts, self._sums, strict=True):
+            self.first.addcmul_(readout, total)
+        for readout, move in zip(self._readouts, moves, strict=True):
+            readout.add_(move)
 
     def losses(self) -> torch.Tensor:
         """L over all samples, (R,), in float64."""

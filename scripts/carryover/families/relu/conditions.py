@@ -42,7 +42,7 @@ def teachers(p, experiment, runs):
     most = max(run.main_features for run in runs)
     auxiliary = np.zeros((len(runs), p.auxiliary_features, p.dimension))
     main, readout = np.zeros((len(runs), most, p.dimension)), np.zeros((len(runs), most))
-    signs = [task.signs(experiment, run.seed, max(p.auxiliary_features, most)) for run in runs]
+    signs = [task.signs(p, experiment, run.seed, max(p.auxiliary_features, most)) for run in runs]
     for r, run in enumerate(runs):
         k = run.main_features
         auxiliary[r], main[r, :k] = task.teachers(p, experiment, run.seed, cosines(run))

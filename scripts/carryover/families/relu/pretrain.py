@@ -30,7 +30,7 @@ class Parameters(task.Parameters):
 def run(p, experiment, seeds, solve, progress=None):
     """One network per seed, trained on its auxiliary task; Dataset with a `run` dimension."""
     directions = np.stack([task.teachers(p, experiment, seed, np.zeros(0))[0] for seed in seeds])
-    signs = [task.signs(experiment, seed, p.auxiliary_features) for seed in seeds]
+    signs = [task.signs(p, experiment, seed, p.auxiliary_features) for seed in seeds]
     readout = np.stack([units.coefficients(s, p.auxiliary_features, p.auxiliary_norm) for s in signs])
     teacher = task.Teacher(directions, readout)
     X = np.stack([task.auxiliary_data(p, experiment, seed, p.samples) for seed in seeds])

@@ -22,6 +22,8 @@ class Parameters:
     auxiliary_norm: str = parameter("l2", "their coefficients are ±1/√k (l2) or ±1/k (l1)", choices=("l1", "l2"))
     directions: str = parameter("orthogonal", "all teacher units are orthogonal, or they come in orthonormal frames of "
                                 "as many as there are dimensions", choices=units.KINDS)  # fmt: skip
+    signs: str = parameter("balanced", "signs of teacher units: random but opposite in each pair, or random",
+                           choices=units.SIGNS)  # fmt: skip
     precision: str = parameter("float32", "numbers that networks are trained in", choices=("float32", "float64"))
 
 
@@ -63,9 +65,9 @@ def teachers(p, experiment, seed, cosines):
     return units.teachers(rng, p.dimension, p.auxiliary_features, cosines, p.directions)
 
 
-def signs(experiment, seed, count):
+def signs(p, experiment, seed, count):
     """±1 for each teacher unit of a seed; a shared unit has the same sign in both tasks."""
-    return generator(experiment, "", seed, "signs").choice([-1.0, 1.0], count)
+    return units.signs(generator(experiment, "", seed, "signs"), count, p.signs)
 
 
 def labels(targets):

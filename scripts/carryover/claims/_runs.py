@@ -1,0 +1,147 @@
+"""Runs that a claim compares: chosen by their coordinates, one a seed, so that differences are paired by seed."""
+
+import numpy as np
+import pandas as pd
+
+from carryover.errors import UserError
+
+UNTRAINED = 0.1
+"""Share of its risk that the training loss of a network makes up which stopped before its training was done."""
+
+
+class Runs:
+    """Some runs of the dataset that a role of a claim names."""
+
+    def __init__(self, role, data, chosen=()):
+        self.role, self.data, self.chosen = role, data, chosen
+
+    def where(self, **condition):
+        """The runs at which coordinates have these values; `clusters` chooses from what there is for each number.
+
+        Raises UserError for the first value that none of them has.
+        """
+        data, chosen = self.data, list(self.chosen)
+        for name, value in condition.items():
+            if name not in data.coords:
+                raise UserError(f"the runs of the role {self.role} have no {name}, by which this claim compares them.")
+            keep = _equal(data[name].values, value)
+            if not keep.any():
+                others = " and ".join(chosen)
+                known = ", ".join(f"{known:g}" if _number(known) else str(known) for known in _distinct(data, name))
+                raise UserError(
+                    f"this claim needs {_words(name, value)} of the role {self.role}, "
+                    f"but {f'with {others} ' if others else ''}there is only {name} {known}."
+                )
+            data = data.isel({data[name].dims[0]: keep})
+            chosen.append(_words(name, value))
+        return Runs(self.role, data, tuple(chosen))
+
+    def options(self, name):
+        """Values of a coordinate that these runs have, rising; UserError for a coordinate that they lack."""
+        if name not in self.data.coords:
+            raise UserError(f"the runs of the role {self.role} have no {name}, by which this claim compares them.")
+        return _distinct(self.data, name)
+
+    def only(self, name):
+        """The one value that a coordinate has; UserError where it has several."""
+        found = self.options(name)
+        if len(found) != 1:
+            raise UserError(f"this claim needs runs of one {name} of the role {self.role}, not of {len(found)}.")
+        return found[0]
+
+    def extremes(self, name):
+        """Smallest and largest value of a coordinate; UserError where it has one alone."""
+        found = self.options(name)
+        if len(found) < 2:
+            raise UserError(f"this claim compares values of {name} of the role {self.role}, but there is one alone.")
+        return found[0], found[-1]
+
+    def regimes(self):
+        """(rich, lazy): the runs from the smallest and from the largest initial scale; UserError where it is one."""
+        return tuple(self.where(initial_scale=scale) for scale in self.extremes("initial_scale"))
+
+    def rescalings(self):
+        """Smallest and largest factor on the weights; UserError where they are not on both sides of 1."""
+        low, high = self.extremes("rescale")
+        if not low < 1 < high:
+            raise UserError(
+                f"this claim needs rescale below and above 1 of the role {self.role}, not from {low:g} to {high:g}."
+            )
+        return low, high
+
+    def by_seed(self, quantity, **condition):
+        """A quantity at these values of the coordinates, as a Series over seeds.
+
+        Raises UserError where there is none, and where several runs of a seed are left, naming what they differ in.
+        """
+        runs = self.where(**condition)
+        values = runs.data[quantity]
+        values = values.isel({name: 0 for name in values.dims if name != "run"})
+        series = pd.Series(values.values, index=pd.Index(runs.data["seed"].values, name="seed"))
+        if series.index.has_duplicates:
+            several = [name for name in runs.data.coords if runs.data[name].dims == ("run",) and name != "seed"]
+            several = [name for name in several if len(_distinct(runs.data, name)) > 1]
+            raise UserError(
+                f"with {' and '.join(runs.chosen)} the role {self.role} has several runs a seed, "
+                f"which differ in {' and '.join(several) or 'nothing'}: this claim needs one."
+            )
+        return series
+
+    def risk(self, trained=False, **condition):
+        """log₁₀ of the risk at the end of training, as a Series over seeds.
+
+        `trained`: NaN for networks that were stopped short: their training loss has neither reached its tolerance nor
+        fallen below a tenth of their risk, so that the risk tells about the stopping. A claim asks this of the networks
+        that it says are worse.
+        """
+        runs = self.where(**condition)
+        if trained:
+            data = runs.data
+            done = (data["converged"] == 1) | (data["loss"] <= UNTRAINED * data["risk_final"])
+            runs = Runs(self.role, data.assign(risk_final=data["risk_final"].where(done)), runs.chosen)
+        return np.log10(runs.by_seed("risk_final"))
+
+    def sizes(self, least=1):
+        """Numbers of samples, rising; UserError where there are fewer than `least` of them."""
+        found = self.options("samples")
+        if len(found) < least:
+            known = ", ".join(f"{n:g}" for n in found)
+            raise UserError(
+                f"this claim needs {least} numbers of samples or more of the role {self.role}, not {known}."
+            )
+        return found
+
+    def per_doubling(self, quantity):
+        """Slope of a quantity against log₂ of the samples, by least squares, as a Series over seeds that have all."""
+        sizes = self.sizes(2)
+        table = pd.DataFrame({n: self.by_seed(quantity, samples=n) for n in sizes})
+        doublings = np.log2(sizes) - np.mean(np.log2(sizes))
+        return table @ pd.Series(doublings / (doublings @ doublings), index=table.columns)
+
+
+def common_sizes(*groups):
+    """Numbers of samples that several groups of runs share, rising; UserError where there are none."""
+    common = set.intersection(*(set(runs.sizes()) for runs in groups))
+    if not common:
+        compared = "; ".join(" and ".join(runs.chosen) for runs in groups)
+        raise UserError(
+            f"at no number of samples does the role {groups[0].role} have all that this claim compares: {compared}."
+        )
+    return sorted(common)
+
+
+def _equal(found, value):
+    return np.isclose(found, value, rtol=1e-9, atol=0) if _number(value) else found == value
+
+
+def _number(value):
+    return isinstance(value, int | float | np.number)
+
+
+def _distinct(data, name):
+    found = np.unique(data[name].values)
+    return [value.item() for value in found if value == value]
+
+
+def _words(name, value):
+    return f"{name} {value:g}" if _number(value) else f"{name} {value}"

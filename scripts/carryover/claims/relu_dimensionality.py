@@ -1,0 +1,61 @@
+"""Dimensions of what ReLU networks learn, and of what finetuning leaves: Fig. 8a–c of "Feature reuse …" (B7)."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from carryover.claims import _interval
+from carryover.claims._runs import Runs
+from carryover.parameters import parameter
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameters:
+    samples: int = parameter(0, "main-task samples of the nested task; 0 for the most that there are", minimum=0)
+    change: float = parameter(0.1, "relative change of a dimensionality from which on it counts", above=0, maximum=1)
+
+
+def check(data, p):
+    """Roles: `dimensionality` of the experiments `regimes` (single-task) and `nested`. PR: participation ratio."""
+    return _interval.table([*_regimes(Runs("regimes", data["regimes"])), *_nested(Runs("nested", data["nested"]), p)])
+
+
+def _regimes(runs):
+    """Smallest log₁₀ of PR lazy / PR rich over all n, by seed."""
+    few = min(runs.options("main_features"))
+    runs = runs.where(protocol="single_task", main_features=few)
+    rich, lazy = (
+        pd.DataFrame({n: regime.by_seed("participation_ratio", samples=n) for n in runs.sizes()})
+        for regime in runs.regimes()
+    )
+    statement = f"Rich networks on a teacher of {few:g} units have a smaller PR than lazy ones, at every n"
+    return [("rich_lower", statement, np.log10(lazy / rich).min(axis=1, skipna=False), 0.0)]
+
+
+def _nested(runs, p):
+    """Finetuning on few of the auxiliary features: PR after over before, and what start and end share."""
+    few = min(runs.options("main_features"))
+    runs = runs.where(protocol="finetuning", main_features=few, overlap=1.0)
+    runs = runs.where(samples=p.samples or runs.sizes()[-1])
+    where = f"on {few:g} of the auxiliary features, at n = {runs.only('samples'):g}"
+    claims = []
+    runs.rescalings()
+    for rescale in runs.options("rescale"):
+        after = runs.by_seed("participation_ratio", rescale=rescale)
+        ratio = after / runs.by_seed("participation_ratio_start", rescale=rescale)
+        scaled = f"rescaled by {rescale:g}"
+        if rescale > 1:
+            claims.append(
+                (f"kept_{rescale:g}", f"PR does not fall by more than {p.change:g} in PT+FT {where}, {scaled}",
+                 ratio, 1 - p.change)
+            )  # fmt: skip
+            continue
+        shared = runs.by_seed("ensd", rescale=rescale)
+        claims += [
+            (f"falls_{rescale:g}", f"PR falls by more than {p.change:g} in PT+FT {where}, {scaled}",
+             1 - ratio, p.change),
+            (f"inherited_{rescale:g}", f"ENSD of start and end is the PR after PT+FT, up to {p.change:g} of it, "
+             f"{where}, {scaled}", -abs(shared / after - 1), -p.change),
+        ]  # fmt: skip
+    return claims

@@ -1,0 +1,51 @@
+"""Risk claims about ReLU networks whose main task uses few of the auxiliary features (B2; claims of A and of B).
+
+That networks select them cannot be seen from PT+FT beating fits of the pretrained features: no more samples than there
+are auxiliary features determine those fits, and these then have nothing left but the error of pretraining. But such a
+fit needs as many samples for one feature as for all, whereas a network that selects features needs fewer for fewer. So
+the statistic is how much more it gains from the main task's having few features than the fit does.
+"""
+
+from dataclasses import dataclass
+
+from carryover.claims import _interval
+from carryover.claims._runs import Runs
+from carryover.parameters import parameter
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameters:
+    samples: int = parameter(64, "main-task samples at which networks are compared", minimum=1)
+
+
+def check(data, p):
+    """Role: `risk` of a nested experiment. Each statistic is a mean over seeds of log₁₀ of a ratio of risks."""
+    runs = Runs("risk", data["risk"]).where(overlap=1.0, samples=p.samples)
+    few, many = runs.extremes("main_features")
+    small, large = runs.where(protocol="finetuning").rescalings()
+
+    def risk(protocol, rescale, count=few, trained=False):
+        return runs.risk(trained, protocol=protocol, rescale=rescale, main_features=count)
+
+    reuse = risk("single_task", 1.0, trained=True) - risk("finetuning", 1.0)
+    rescaled = risk("single_task", small) - risk("finetuning", small, trained=True)
+    gain = risk("finetuning", 1.0, many, trained=True) - risk("finetuning", 1.0)
+    kernel, lazy = (
+        risk(protocol, rescale, many) - risk(protocol, rescale, trained=True)
+        for protocol, rescale in (("finetuning_kernel", 1.0), ("finetuning", large))
+    )
+    at = f"at n = {p.samples}"
+    task = f"a task with {few:g} of the auxiliary features"
+    fewer = f"from {few:g} instead of {many:g} features"
+    return _interval.table(
+        [
+            ("reuse", f"PT+FT without rescaling beats STL on {task}, {at}", reuse, 0.0),
+            ("no_rescaling_needed", f"PT+FT gains more over STL on {task} without rescaling than with both rescaled "
+             f"by {small:g}, {at}",
+             reuse - rescaled, 0.0),
+            ("selection_over_kernel", f"PT+FT without rescaling gains more {fewer} than its tangent kernel, {at}",
+             gain - kernel, 0.0),
+            ("selection_over_lazy", f"PT+FT without rescaling gains more {fewer} than rescaled by {large:g}, {at}",
+             gain - lazy, 0.0),
+        ]
+    )  # fmt: skip

@@ -1,0 +1,215 @@
+"""Runs of ReLU networks as claims about them ask for, with effects of a given size, among runs that none asks for."""
+
+from itertools import product
+
+import numpy as np
+import xarray as xr
+
+from carryover.claims import (
+    relu_clusters,
+    relu_dimensionality,
+    relu_nesting,
+    relu_penalty_risk,
+    relu_richness,
+    relu_sharing,
+)
+
+SEEDS = range(6)
+CLUSTERS = np.arange(1, 13)
+
+
+def dataset(values, *grids):
+    """Runs of every seed and every point of the grids, in no order; `values(seed, **point)` gives their variables."""
+    points = [
+        {"seed": seed} | dict(zip(grid, point, strict=True))
+        for grid in grids
+        for point in product(*grid.values())
+        for seed in SEEDS
+    ]
+    np.random.default_rng(0).shuffle(points)
+    rows = [values(**point) for point in points]
+    variables = {name: [row[name] for row in rows] for name in rows[0]}
+    return xr.Dataset(
+        {name: (("run", "clusters")[: np.ndim(found)], np.array(found)) for name, found in variables.items()},
+        coords={name: ("run", [point[name] for point in points]) for name in points[0]} | {"clusters": CLUSTERS},
+    )
+
+
+def risks(log_risk, *grids, unfinished=lambda **point: False):
+    """Risks of trained networks, or of `unfinished` ones, whose loss is half of their risk."""
+
+    def values(**point):
+        risk, stopped = 10 ** log_risk(**point), unfinished(**point)
+        return {"risk_final": risk, "loss": risk / 2 if stopped else risk / 20, "converged": 0}
+
+    return {"risk": dataset(values, *grids)}
+
+
+def per_seed(effect, spread=0.5):
+    """An effect that is that large on average, by seed."""
+    return lambda seed: effect + spread * (-1) ** seed
+
+
+def sharing(effect, **options):
+    size = per_seed(effect)
+
+    def log_risk(seed, protocol, overlap, correlation, samples):
+        if correlation < 1 or samples != 64:
+            return seed
+        new = {"multi_task": -2, "finetuning": -1, "single_task": 9}
+        shared = {"multi_task": -1, "finetuning": -1, "single_task": 0}
+        return size(seed) * {0.5: new, 1.0: shared, 0.0: {}}[overlap].get(protocol, 0)
+
+    protocols = ["single_task", "multi_task", "finetuning", "finetuning_probe", "finetuning_kernel"]
+    grid = {"protocol": protocols, "overlap": [0.0, 0.5, 1.0], "correlation": [0.9, 1.0], "samples": [16, 64]}
+    return risks(log_risk, grid, **options)
+
+
+def nesting(effect, **options):
+    size = per_seed(effect)
+    scratch = {0.01: 7.0, 0.1: -0.7, 1.0: 0.4, 10.0: 2.0}
+
+    def log_risk(seed, protocol, rescale, main_features, overlap, samples):
+        if overlap < 1 or samples != 64 or main_features == 3 or (protocol == "single_task" and main_features > 1):
+            return seed
+        found = scratch[rescale] + 0.3 * (protocol == "finetuning_kernel") - 0.6 * (main_features == 6)
+        return found - size(seed) * ((protocol, rescale, main_features) == ("finetuning", 1.0, 1))
+
+    same = {"main_features": [1, 3, 6], "overlap": [0.0, 1.0], "samples": [16, 64]}
+    return risks(
+        log_risk,
+        {"protocol": ["single_task"], "rescale": [0.01, 0.1, 1.0, 10.0]} | same,
+        {"protocol": ["finetuning"], "rescale": [0.1, 1.0, 10.0]} | same,
+        {"protocol": ["finetuning_kernel"], "rescale": [1.0]} | same,
+        **options,
+    )
+
+
+def richness(effect, lazy="single_task", **options):
+    size = per_seed(effect)
+    compared = (lazy, 1.0 if lazy == "single_task" else 1e-3)
+
+    def log_risk(seed, protocol, initial_scale, main_features, samples):
+        if samples != 256 or main_features == 12:
+            return seed
+        if (protocol, initial_scale) == compared:
+            return 0.0
+        return -size(seed) if main_features == 6 else size(seed) - np.log10(1.25)
+
+    grid = {"initial_scale": [1e-3, 1e-2, 1.0], "main_features": [6, 12, 1000], "samples": [64, 256]}
+    return risks(log_risk, {"protocol": ["single_task", "single_task_kernel"]} | grid, **options)
+
+
+def penalty(effect, **options):
+    size = per_seed(effect)
+    benefits = {(1.0, 0.01): 1, (0.8, 0.01): -1, (0.8, 1.0): 1}
+
+    def log_risk(seed, protocol, correlation, magnitude, samples):
+        if samples != 512:
+            return seed
+        return (
+            magnitude
+            - correlation
+            - size(seed) * benefits.get((correlation, magnitude), 0) * (protocol != "single_task")
+        )
+
+    grid = {"correlation": [0.8, 0.9, 1.0], "magnitude": [0.01, 0.1, 1.0], "samples": [32, 512]}
+    return risks(log_risk, {"protocol": ["single_task", "finetuning"]} | grid, **options)
+
+
+def inertia(value, at):
+    """Inertias that are `value` with `at` clusters, and nothing to go by with others."""
+    return np.where(at == CLUSTERS, value, 0.77)
+
+
+def clusters(effect):
+    """Claims on clusters are 0.04 of the effect from their bounds, but for `lazy_less_nested`, which is twice that."""
+    size = per_seed(0.04 * effect, spread=0.02)
+    return {"regimes": _regimes(size), "overlap": _overlap(size), "nested": _nested(size)}
+
+
+def _regimes(size):
+    def values(seed, protocol, initial_scale, main_features, samples):
+        d, lazy = size(seed), initial_scale == 1.0
+        left = 0.1 + d * (samples == 256) if lazy else 0.1 - d * (samples != 64)
+        return {
+            "inertia": inertia(left, 6),
+            "alignment": 0.3 if lazy or main_features == 1000 else 0.5 + d * np.log2(samples),
+            "effective_clusters": 6.0 if lazy or main_features == 6 else 4 + d * np.log2(samples),
+        }
+
+    tasks = {"protocol": ["single_task"], "main_features": [6, 1000]}
+    rich, lazy = ({"initial_scale": [1e-3], "samples": [16, 64, 1024]}, {"initial_scale": [1.0], "samples": [16, 256]})
+    return dataset(values, tasks | rich, tasks | lazy)
+
+
+def _overlap(size):
+    def values(seed, protocol, overlap, correlation, samples, main_features):
+        d, garbage = size(seed), correlation < 1
+        aligned = samples == 16 and overlap == 1 and protocol != "single_task"
+        sparse = protocol == "single_task" or samples != 256
+        unique = 12 - round(6 * overlap)
+        return {
+            "inertia": inertia(seed if garbage else 0.2 if sparse else 0.3 - d, 6),
+            "alignment": seed if garbage else 0.5 + d * aligned,
+            "effective_clusters": seed
+            if garbage or protocol != "multi_task"
+            else unique * (1.2 - d * (samples == 256)),
+        }
+
+    tasks = {"overlap": [0.0, 0.5, 1.0], "correlation": [0.9, 1.0], "main_features": [6]}
+    # Any two protocols have a size in common that is smaller, or larger, than those that all three have.
+    sizes = {"single_task": [2, 4, 16, 256, 1024], "finetuning": [2, 8, 16, 256, 512], "multi_task": [4, 8, 16, 256]}
+    return dataset(values, *({"protocol": [name], "samples": found} | tasks for name, found in sizes.items()))
+
+
+def _nested(size):
+    def values(seed, protocol, overlap, rescale, main_features, samples):
+        d, garbage = size(seed), protocol == "single_task" or main_features > 1
+        left = {0.1: 0.6, 1.0: 0.1 - d * (protocol == "finetuning"), 10.0: 0.1 + d, 100.0: 0.9}[rescale]
+        gain = {0.1: -d / 2, 1.0: d, 10.0: 0.3, 100.0: 0.3}[rescale] if overlap == 1 and samples == 16 else 0.0
+        return {
+            "inertia": inertia(seed if garbage or overlap == 0 or samples != 256 else left, 1),
+            "alignment": seed if garbage else 0.5 + gain,
+            "effective_clusters": seed,
+        }
+
+    tasks = {"overlap": [0.0, 1.0], "main_features": [1, 6]}
+    return dataset(
+        values,
+        {"protocol": ["single_task"], "rescale": [0.1, 1.0, 10.0, 100.0], "samples": [8, 256, 512]} | tasks,
+        {"protocol": ["finetuning"], "rescale": [0.1, 1.0, 10.0], "samples": [16, 64, 256, 512]} | tasks,
+        {"protocol": ["multi_task"], "rescale": [1.0], "samples": [16, 256, 1024]} | tasks,
+    )
+
+
+def dimensionality(effect):
+    size = per_seed(effect)
+
+    def regimes(seed, protocol, initial_scale, main_features, samples):
+        lower = size(seed) * (samples == 64) + 9 * (samples != 64)
+        return {"participation_ratio": 10 ** (-lower * (initial_scale == 1e-3)) if main_features == 6 else 1.0}
+
+    def nested(seed, protocol, rescale, main_features, overlap, samples):
+        d = 0.05 * size(seed)
+        if (protocol, main_features, overlap, samples) != ("finetuning", 1, 1.0, 256):
+            return {"participation_ratio_start": 1.0, "participation_ratio": 3.0 + seed, "ensd": 9.0}
+        after = 6 * (0.9 + d) if rescale > 1 else 6 * (0.9 - d)
+        return {"participation_ratio_start": 6.0, "participation_ratio": after, "ensd": after * (0.9 + d)}
+
+    scales = {"initial_scale": [1e-3, 0.1, 1.0], "main_features": [6, 1000], "samples": [16, 64, 1024]}
+    grid = {"protocol": ["single_task", "finetuning"], "rescale": [0.1, 1.0, 10.0], "main_features": [1, 6]}
+    return {
+        "regimes": dataset(regimes, {"protocol": ["single_task"]} | scales),
+        "nested": dataset(nested, grid | {"overlap": [0.0, 1.0], "samples": [16, 256]}),
+    }
+
+
+MADE = {
+    relu_sharing: sharing,
+    relu_nesting: nesting,
+    relu_richness: richness,
+    relu_penalty_risk: penalty,
+    relu_clusters: clusters,
+    relu_dimensionality: dimensionality,
+}

@@ -1,0 +1,64 @@
+"""Runs are found by their coordinates, paired by seed, and left out where their training was not done."""
+
+import numpy as np
+import pytest
+import xarray as xr
+from relu_runs import SEEDS, dataset, nesting
+
+from carryover.claims import relu_sharing
+from carryover.claims._runs import Runs, common_sizes
+from carryover.errors import UserError
+
+
+def test_a_network_is_done_where_its_loss_is_small_or_has_reached_its_tolerance():
+    risk, loss, converged = [1.0, 1.0, 1.0, 1.0], [0.09, 0.11, 0.11, np.nan], [0, 0, 1, 0]
+    data = xr.Dataset(
+        {"risk_final": ("run", risk), "loss": ("run", loss), "converged": ("run", converged)},
+        coords={"seed": ("run", range(4))},
+    )
+    np.testing.assert_array_equal(Runs("risk", data).risk(trained=True), [0, np.nan, 0, np.nan])
+    np.testing.assert_array_equal(Runs("risk", data).risk(), 0)
+
+
+def test_runs_without_a_coordinate_are_named():
+    with pytest.raises(UserError, match="the runs of the role risk have no correlation, by which"):
+        relu_sharing.check({"risk": nesting(1.0)["risk"]}, relu_sharing.Parameters())
+    with pytest.raises(UserError, match="the runs of the role risk have no magnitude, by which"):
+        Runs("risk", nesting(1.0)["risk"]).options("magnitude")
+
+
+def test_several_runs_a_seed_are_refused_with_what_they_differ_in():
+    runs = Runs("risk", nesting(1.0)["risk"]).where(protocol="finetuning", main_features=1, overlap=1.0)
+    with pytest.raises(UserError, match=r"with protocol finetuning .* several runs a seed, .* differ in .*rescale"):
+        runs.by_seed("risk_final", samples=64)
+    with pytest.raises(UserError, match="needs runs of one rescale of the role risk, not of 3"):
+        runs.only("rescale")
+    with pytest.raises(UserError, match="compares values of rescale of the role risk, but there is one alone"):
+        runs.where(rescale=1.0).rescalings()
+
+
+def test_seeds_are_paired_in_whatever_order_they_are_stored():
+    rng = np.random.default_rng(3)
+    runs = Runs("risk", dataset(lambda seed, protocol: {"x": seed + 0.5 * (protocol == "b")}, {"protocol": ["a", "b"]}))
+    assert (runs.by_seed("x", protocol="b") - runs.by_seed("x", protocol="a") == 0.5).all()
+    mixed = Runs("risk", runs.data.isel(run=rng.permutation(2 * len(SEEDS))))
+    assert (mixed.by_seed("x", protocol="b") - mixed.by_seed("x", protocol="a") == 0.5).all()
+
+
+def test_the_slope_over_doublings_is_that_of_least_squares():
+    sizes = [16, 64, 100, 1024]
+    data = dataset(lambda seed, samples: {"x": np.sin(7.0 * seed + samples)}, {"samples": sizes})
+    slopes = Runs("role", data).per_doubling("x")
+    for seed in SEEDS:
+        expected = np.polyfit(np.log2(sizes), np.sin(7.0 * seed + np.array(sizes)), 1)[0]
+        assert slopes[seed] == pytest.approx(expected)
+
+
+def test_groups_are_compared_at_sizes_that_all_of_them_have():
+    sizes = {"a": [16, 32, 64], "b": [32, 64, 128], "c": [8]}
+    grids = ({"protocol": [name], "samples": found} for name, found in sizes.items())
+    runs = Runs("role", dataset(lambda seed, **point: {"x": 0.0}, *grids))
+    a, b, c = (runs.where(protocol=name) for name in sizes)
+    assert common_sizes(a, b) == [32, 64]
+    with pytest.raises(UserError, match="does the role role have all that this claim compares: protocol a; protocol c"):
+        common_sizes(a, c)

@@ -1,0 +1,197 @@
+"""Claims about ReLU networks hold, fail or stay open as the runs that they are about say, and other runs do not."""
+
+import numpy as np
+import pytest
+from relu_runs import MADE, SEEDS, clusters, dimensionality, nesting, penalty, richness, sharing
+
+from carryover import store
+from carryover.claims import (
+    relu_clusters,
+    relu_dimensionality,
+    relu_nesting,
+    relu_penalty_risk,
+    relu_richness,
+    relu_sharing,
+)
+from carryover.errors import UserError
+
+
+@pytest.mark.parametrize(("effect", "verdict"), [(1.0, "holds"), (-1.0, "fails"), (0.0, "undecided")])
+@pytest.mark.parametrize("module", MADE, ids=lambda module: module.__name__.rsplit(".")[-1])
+def test_every_claim_follows_its_effect(module, effect, verdict, tmp_path):
+    checked = module.check(MADE[module](effect), module.Parameters())
+    assert {name: found for name, found in checked["verdict"].to_series().items() if found != verdict} == {}
+    assert (checked["seeds"] == len(SEEDS)).all()
+    store.save(checked, tmp_path / "claims.nc")
+
+
+def changed(data, name, change, **condition):
+    """The data with one variable of the runs at a condition changed."""
+    keep = np.logical_and.reduce([data[key].values == value for key, value in condition.items()])
+    values = data[name].values.copy()
+    values[keep] = change(values[keep])
+    return data.assign({name: (data[name].dims, values)})
+
+
+def worse(values):
+    return values * 1e6
+
+
+def better(values):
+    return values / 1e6
+
+
+TASK = {"samples": 64, "overlap": 1.0, "main_features": 1}
+ONE_FAILS = [
+    (relu_sharing, "multi_task_shared", worse, {"protocol": "multi_task", "overlap": 1.0}),
+    (relu_sharing, "finetuning_shared", worse, {"protocol": "finetuning", "overlap": 1.0}),
+    (relu_sharing, "multi_task_new", worse, {"protocol": "multi_task", "overlap": 0.5}),
+    (relu_sharing, "probe_insufficient", better, {"protocol": "finetuning_probe", "overlap": 0.5}),
+    (relu_sharing, "kernel_insufficient", better, {"protocol": "finetuning_kernel", "overlap": 0.5}),
+    (relu_nesting, "no_rescaling_needed", better, TASK | {"protocol": "finetuning", "rescale": 0.1}),
+    (relu_nesting, "selection_over_lazy", better, TASK | {"protocol": "finetuning", "rescale": 10.0}),
+    (relu_nesting, "selection_over_kernel", better, TASK | {"protocol": "finetuning_kernel"}),
+    (relu_richness, "sparse", better, {"main_features": 6, "initial_scale": 1.0, "protocol": "single_task"}),
+    (relu_penalty_risk, "no_reversal", better, {"correlation": 0.8, "magnitude": 1.0, "protocol": "single_task"}),
+]
+
+
+@pytest.mark.parametrize(("module", "claim", "change", "condition"), ONE_FAILS, ids=lambda value: str(value)[:40])
+def test_the_runs_that_a_claim_is_about_decide_it(module, claim, change, condition):
+    data = {"risk": changed(MADE[module](1.0)["risk"], "risk_final", change, **condition)}
+    # What is changed a millionfold is left out as stopped short unless its loss goes along.
+    data = {"risk": changed(data["risk"], "loss", change, **condition)}
+    verdicts = module.check(data, module.Parameters())["verdict"].to_series()
+    assert verdicts[claim] == "fails"
+
+
+def test_the_claims_on_clusters_are_each_about_their_own_runs():
+    data = clusters(1.0)
+
+    def failing(role, name, change, **condition):
+        altered = data | {role: changed(data[role], name, change, **condition)}
+        verdicts = relu_clusters.check(altered, relu_clusters.Parameters())["verdict"].to_series()
+        return set(verdicts.index[verdicts != "holds"])
+
+    assert failing("regimes", "inertia", lambda x: x + 0.1, initial_scale=1e-3, samples=1024) == {
+        "rich_sparse", "less_sparse_between",
+    }  # fmt: skip
+    assert failing("regimes", "effective_clusters", lambda x: -x, main_features=1000) == {"clusters_grow"}
+    assert failing("overlap", "effective_clusters", lambda x: x * 1.3, overlap=0.5, correlation=1.0) == {
+        "multi_task_uses_9"
+    }
+    assert failing("overlap", "effective_clusters", lambda x: x * 0.6, overlap=1.0, correlation=1.0) == {
+        "multi_task_uses_6"
+    }
+    assert failing("overlap", "alignment", lambda x: x - 0.1, protocol="multi_task") == {"multi_task_aligns"}
+    assert failing("overlap", "inertia", lambda x: x + 0.1, protocol="finetuning", overlap=0.0) == {
+        "finetuning_as_sparse"
+    }
+    assert failing("nested", "inertia", lambda x: x * 0.1, protocol="finetuning", rescale=10.0) == {
+        "lazy_not_nested", "lazy_less_nested",
+    }  # fmt: skip
+    assert failing("nested", "inertia", lambda x: x * 0.1, protocol="multi_task") == {"multi_task_not_nested"}
+    assert failing("nested", "alignment", lambda x: x + 0.1, rescale=0.1, overlap=1.0) == {"lost_by_rescaling"}
+
+
+def test_statistics_are_differences_of_log_risks():
+    checked = relu_sharing.check(sharing(1.25), relu_sharing.Parameters())
+    np.testing.assert_allclose(checked["statistic"], 1.25)
+    checked = relu_penalty_risk.check(penalty(0.75), relu_penalty_risk.Parameters())
+    np.testing.assert_allclose(checked["statistic"].sel(claim="loss_of_benefit"), 3 * 0.75)
+    checked = relu_nesting.check(nesting(1.25), relu_nesting.Parameters())
+    np.testing.assert_allclose(checked["statistic"], 1.25)
+
+
+def test_statistics_on_clusters_are_inertias_alignments_and_numbers_and_their_differences():
+    checked = relu_clusters.check(clusters(1.0), relu_clusters.Parameters())
+    distance = (checked["statistic"] - checked["bound"]).to_series()
+    assert distance.pop("lazy_less_nested") == pytest.approx(0.08)
+    np.testing.assert_allclose(distance, 0.04)
+
+
+def test_a_seed_without_a_network_at_some_size_does_not_count_as_every_size():
+    data = dimensionality(1.0)
+    one = np.logical_and.reduce([data["regimes"][k].values == v for k, v in {"seed": 2, "samples": 64}.items()])
+    checked = relu_dimensionality.check(
+        data | {"regimes": data["regimes"].isel(run=~one)}, relu_dimensionality.Parameters()
+    )
+    assert checked["seeds"].sel(claim="rich_lower") == len(SEEDS) - 1
+
+
+def test_rich_networks_are_compared_with_the_kernel_where_asked():
+    kernel = relu_richness.Parameters(lazy="single_task_kernel")
+    checked = relu_richness.check(richness(1.0, lazy="single_task_kernel"), kernel)
+    assert (checked["verdict"] == "holds").all()
+    assert "tangent kernel" in checked["statement"].values[0]
+
+
+@pytest.mark.parametrize(
+    ("module", "made", "stopped", "undecided"),
+    [
+        (relu_sharing, sharing, {"protocol": "single_task"}, {"finetuning_shared", "multi_task_shared"}),
+        (relu_sharing, sharing, {"protocol": "finetuning"}, {"multi_task_new"}),
+        (relu_sharing, sharing, {"protocol": "multi_task"}, set()),
+        (relu_nesting, nesting, {"protocol": "single_task"}, {"reuse", "no_rescaling_needed"}),
+        (relu_nesting, nesting, {"protocol": "single_task", "rescale": 0.1}, set()),
+        (relu_nesting, nesting, {"protocol": "finetuning", "rescale": 10.0}, {"selection_over_lazy"}),
+        (relu_nesting, nesting, {"protocol": "finetuning", "rescale": 10.0, "main_features": 6}, set()),
+        (relu_nesting, nesting, {"protocol": "finetuning", "rescale": 0.1}, {"no_rescaling_needed"}),
+        (relu_nesting, nesting, {"protocol": "finetuning", "rescale": 1.0, "main_features": 6},
+         {"selection_over_kernel", "selection_over_lazy"}),
+        (relu_nesting, nesting, {"protocol": "finetuning", "rescale": 1.0, "main_features": 1}, set()),
+        (relu_richness, richness, {"initial_scale": 1e-3, "main_features": 1000}, {"dense", "sparsity"}),
+        (relu_richness, richness, {"initial_scale": 1.0}, {"sparse", "dense", "sparsity"}),
+        (relu_richness, richness, {"initial_scale": 1e-3, "main_features": 6}, set()),
+        (relu_penalty_risk, penalty, {"protocol": "finetuning", "correlation": 0.8, "magnitude": 0.01},
+         {"reversal", "loss_of_benefit"}),
+        (relu_penalty_risk, penalty, {"protocol": "finetuning", "correlation": 1.0, "magnitude": 1.0},
+         {"loss_of_benefit"}),
+        (relu_penalty_risk, penalty, {"protocol": "single_task", "correlation": 1.0, "magnitude": 0.01},
+         {"shared", "loss_of_benefit"}),
+        (relu_penalty_risk, penalty, {"protocol": "single_task", "correlation": 0.8, "magnitude": 1.0},
+         {"no_reversal", "loss_of_benefit"}),
+        (relu_penalty_risk, penalty, {"protocol": "single_task", "correlation": 0.8, "magnitude": 0.01}, set()),
+    ],
+)  # fmt: skip
+def test_networks_that_were_stopped_short_are_no_evidence_of_being_worse(module, made, stopped, undecided):
+    data = made(1.0, unfinished=lambda **point: stopped.items() <= point.items())
+    checked = module.check(data, module.Parameters()).to_dataframe()
+    assert set(checked.index[checked["verdict"] == "undecided"]) == undecided
+    assert set(checked.index[checked["seeds"] == 0]) == undecided
+    assert set(checked["verdict"]) <= {"holds", "undecided"}
+
+
+@pytest.mark.parametrize(
+    ("module", "drop", "options", "sentence"),
+    [
+        (relu_sharing, {}, {"samples": 32}, "needs samples 32 of the role risk, but with correlation 1 there is only "
+                                            "samples 16, 64"),
+        (relu_sharing, {}, {"overlap": 0.25}, "needs overlap 0.25 .* there is only overlap 0, 0.5, 1"),
+        (relu_sharing, {"protocol": "multi_task"}, {}, "needs protocol multi_task of the role risk"),
+        (relu_nesting, {"overlap": 1.0}, {}, "needs overlap 1 of the role risk, but there is only overlap 0"),
+        (relu_nesting, {"protocol": "finetuning_kernel"}, {}, "needs protocol finetuning_kernel"),
+        (relu_richness, {"protocol": "single_task_kernel"}, {"lazy": "single_task_kernel"},
+         "needs protocol single_task_kernel of the role risk"),
+        (relu_penalty_risk, {}, {"samples": 64}, "needs samples 64 .* there is only samples 32, 512"),
+        (relu_clusters, {"samples": 64}, {}, "needs 3 numbers of samples or more of the role regimes, not 16, 1024"),
+        (relu_clusters, {"protocol": "multi_task"}, {}, "needs protocol multi_task of the role overlap"),
+        (relu_clusters, {"rescale": 0.1}, {}, "needs rescale below and above 1 of the role nested, not from 1 to 10"),
+        (relu_dimensionality, {"rescale": 10.0}, {}, "needs rescale below and above 1 of the role nested"),
+        (relu_clusters, {}, {"auxiliary_features": 40}, "needs clusters 46 .* there is only clusters 1, 2, .*, 12"),
+        (relu_clusters, {"clusters": 6}, {}, "needs clusters 6 of the role regimes"),
+        (relu_dimensionality, {}, {"samples": 64}, "needs samples 64 of the role nested"),
+        (relu_dimensionality, {"protocol": "finetuning"}, {}, "needs protocol finetuning of the role nested"),
+    ],
+)  # fmt: skip
+def test_conditions_that_the_data_lack_are_named_in_a_sentence(module, drop, options, sentence):
+    data = MADE[module](1.0)
+    for name, value in drop.items():
+        data = {
+            role: runs.isel({runs[name].dims[0]: runs[name].values != value}) if name in runs.coords else runs
+            for role, runs in data.items()
+        }
+    with pytest.raises(UserError, match=sentence) as raised:
+        module.check(data, module.Parameters(**options))
+    assert "\n" not in str(raised.value)
+    assert str(raised.value).endswith(".")
