@@ -222,8 +222,8 @@ def compare(pool, width, samples, least):
     rows = [{"name": f"{name}: network-steps", "ratio": loop / trainer, "at_least": least, "detail": detail}]
     if (width, samples) in FLOORED:
         detail = (
-            f"in 2 processes the matrix products take {said['products']}, {said['blocks']} in blocks of {relu._COLUMNS['cpu']}, "
-            f"of a network-step's {said['processes']}"
+            f"in 2 processes {said['products']} of a network-step's {said['processes']}; these in blocks of "
+            f"{relu._COLUMNS['cpu']} samples take {said['blocks']}"
         )
         share = found["products"] / found["processes"]
         rows.append({"name": f"{name}: share of the matrix floor", "ratio": share, "at_least": 0.5, "detail": detail})
