@@ -56,7 +56,7 @@ ONE_FAILS = [
 ]
 
 
-@pytest.mark.parametrize(("module", "claim", "change", "condition"), ONE_FAILS, ids=lambda value: str(value)[:40])
+@pytest.mark.parametrize(("module", "claim", "change", "condition"), ONE_FAILS, ids=[name for _, name, *_ in ONE_FAILS])
 def test_the_runs_that_a_claim_is_about_decide_it(module, claim, change, condition):
     data = {"risk": changed(MADE[module](1.0)["risk"], "risk_final", change, **condition)}
     # What is changed a millionfold is left out as stopped short unless its loss goes along.

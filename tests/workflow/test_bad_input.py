@@ -57,7 +57,7 @@ REFUSED = {
     ),
     "unknown measure": (
         ("experiments", "tiny", "measures", "riks", {}),
-        "configuration: experiments.tiny.measures: unknown key riks; allowed here: coefficients, norms, risk, ",
+        "configuration: experiments.tiny.measures: unknown key riks; allowed here: clusters, coefficients, ",
     ),
     "two grids that ask for one job": (
         (*FINETUNE, "grids", "again", {"protocol": "single_task", "solver": "descent"}),
@@ -181,7 +181,7 @@ IMPOSSIBLE = {
         (*SIMULATED, "learning_rate", 1.0e6),
         DESCENT,
         "\nfinetune: gradient descent with learning rate 1e+06 diverged in 4 runs: "
-        "seed 0, main_features 2, overlap 0.0, rescale 1.0, samples 4, protocol single_task, solver descent; seed 0, ",
+        "seed 0, main_features 2, overlap 0.0, rescale 1.0, initial_scale ",
     ),
 }
 

@@ -53,7 +53,7 @@ def test_comments_docstrings_and_layout_rerun_nothing(project):
 
 
 def test_a_changed_measure_reruns_itself_and_its_figure_and_no_training(project):
-    project.replace(RISK, "** 2", "** 2 * 1.0")
+    project.replace(RISK, "return data[[*names,", "return 1.0 * data[[*names,")
     assert project.would_run() == {"measure": 2, "collect": 1, "figure": 1}
 
 
@@ -178,7 +178,7 @@ def test_results_without_metadata_are_held_against_their_records(project):
     assert "carryover:" not in project.make("--dry-run")
     config = project.config()
     config["experiments"]["tiny"]["finetune"]["grids"]["simulated"]["learning_rate"] = 0.03
-    project.replace(RISK, "** 2", "** 2 * 1.0")
+    project.replace(RISK, "return data[[*names,", "return 1.0 * data[[*names,")
     config["figures"]["tiny_risk"]["data"] = {"risk": "tiny/sparsity"}
     project.configure(config)
     *said, advice = [line for line in project.make("--dry-run").splitlines() if line.startswith("carryover:")]
