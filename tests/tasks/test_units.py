@@ -187,3 +187,27 @@ def test_coefficients_have_unit_norm_and_the_first_signs(count, more, norm, seed
     assert np.linalg.norm(found, order) == pytest.approx(1, rel=1e-12)
     assert len(np.unique(np.abs(found))) == 1
     np.testing.assert_array_equal(np.sign(found), signs[:count])
+
+
+# Signs.
+
+
+@FIXED
+@given(st.integers(1, 40), st.integers(0, 9), st.sampled_from(units.SIGNS), SEEDS)
+def test_more_signs_leave_the_first_ones_alone(count, more, kind, seed):
+    few, many = (units.signs(np.random.default_rng(seed), n, kind) for n in (count, count + more))
+    assert few.shape == (count,)
+    np.testing.assert_array_equal(np.abs(many), 1)
+    np.testing.assert_array_equal(many[:count], few)
+
+
+def test_balanced_signs_are_opposite_in_pairs_and_random_ones_independent():
+    draws = {
+        kind: np.array([units.signs(np.random.default_rng(s), 6, kind) for s in range(2000)]) for kind in units.SIGNS
+    }
+    for drawn in draws.values():
+        assert (np.abs(drawn.mean(0)) < 4 / np.sqrt(2000)).all()
+    pairs = np.kron(np.eye(3), [[1, -1], [-1, 1]])
+    for kind, expected in (("balanced", pairs), ("random", np.eye(6))):
+        products = draws[kind].T @ draws[kind] / 2000
+        assert (np.abs(products - expected) <= np.where(expected == 0, 4 / np.sqrt(2000), 0)).all()
