@@ -96,6 +96,18 @@ def test_finetuning_without_pretraining_is_refused(schema, request):
         Sweep(config, schema, request.config.rootpath / "scripts")
 
 
+def test_a_measure_is_taken_where_its_plug_in_says_that_it_applies(sweep, schema):
+    made = sweep({"protocol": ["single_task", "single_task_probe"]}, measures={"risk": {}})
+    made.schema = {"$defs": {**schema["$defs"], "measures.risk": {"applies_to": {"protocol": ["single_task"]}}}}
+    measured = [wildcards.point for rule, wildcards, _ in made.jobs() if rule == "measure"]
+    assert set(measured) == {"protocol~single_task_solver~exact"}
+    shards = made.shards("{point}/{block}")(Wildcards(experiment="toy", measure="risk"))
+    assert shards == [f"protocol~single_task_solver~exact/{block}" for block in range(3)]
+    made.schema["$defs"]["measures.risk"]["applies_to"]["protocol"] = ["finetuning"]
+    with pytest.raises(SweepError, match=r"toy\.measures\.risk applies to no job of this experiment"):
+        made.check()
+
+
 def test_shards_and_upstream_are_the_paths_of_other_rules(sweep):
     made = sweep({"protocol": "finetuning"})
     shards = made.shards("r/{experiment}/{measure}/{point}/{block}.nc")(Wildcards(experiment="toy", measure="risk"))

@@ -25,8 +25,9 @@ def parameters(*names):
     """The schema fragment of the plug-in carryover.<names>: its dataclass `Parameters`."""
     module = importlib.import_module(".".join(("carryover", *names)))
     section = fragment(module.Parameters)
-    if starts_from := getattr(module, "STARTS_FROM", None):
-        section["starts_from"] = {axis: list(values) for axis, values in starts_from.items()}
+    for condition in ("STARTS_FROM", "APPLIES_TO"):
+        if axes := getattr(module, condition, None):
+            section[condition.lower()] = {axis: list(values) for axis, values in axes.items()}
     return section
 
 

@@ -90,6 +90,8 @@ class Sweep:
                     wildcards = Wildcards(experiment=experiment, point=point, block=block)
                     yield stage, wildcards, f"{self.results}/{experiment}/{stage}/{point}/{block}.nc"
                     for measure in spec.get("measures", {}) if stage == STAGES[-1] else ():
+                        if point not in self._measured(experiment, measure):
+                            continue
                         output = f"{self.results}/{experiment}/measure/{measure}/{point}/{block}.nc"
                         yield "measure", Wildcards(**wildcards, measure=measure), output
             for measure in spec.get("measures", {}):
@@ -127,11 +129,12 @@ class Sweep:
         }
         return {name: "|".join(re.escape(str(v)) for v in sorted(values)) or "(?!)" for name, values in names.items()}
 
-    def shards(self, pattern, stage="finetune"):
-        """Every shard of one experiment's stage."""
+    def shards(self, pattern):
+        """Every shard of one experiment to which one measure applies."""
 
         def inputs(wildcards):
-            points, blocks = self.points(wildcards.experiment, stage), self.blocks(wildcards.experiment)
+            points = self._measured(wildcards.experiment, wildcards.measure)
+            blocks = self.blocks(wildcards.experiment)
             return [pattern.format(**{**wildcards, "point": p, "block": b}) for p in points for b in blocks]
 
         return inputs
@@ -206,6 +209,15 @@ class Sweep:
         name = getattr(wildcards, rule)
         entry = self.config[section][name]
         return entry.get(key, name), entry
+
+    def _measured(self, experiment, measure):
+        """The finetuned points to which a measure applies: all, unless its plug-in says otherwise."""
+        applies_to = self.schema["$defs"][f"measures.{measure}"].get("applies_to", {})
+        found = {name: point for name, point in self.points(experiment, STAGES[-1]).items()
+                 if applies(applies_to, point.axes)}  # fmt: skip
+        if not found:
+            raise SweepError(f"experiments.{experiment}.measures.{measure} applies to no job of this experiment.")
+        return found
 
     # How points come about.
 

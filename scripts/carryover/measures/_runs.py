@@ -4,6 +4,9 @@ from contextlib import contextmanager
 
 from carryover.errors import UserError
 
+ALL_LAYERS = {"protocol": ("single_task", "multi_task", "finetuning")}
+"""`APPLIES_TO` of measures of learned features: what a probe or a kernel has are those of its start."""
+
 
 def coordinates(data):
     """{name: coordinate} of everything that says what the runs of a dataset are."""

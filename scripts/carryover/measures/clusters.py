@@ -30,6 +30,8 @@ _SAME = 1 - 1e-5  # cosine of teacher units that are one feature, in single prec
 _SEED = 0  # of k-means: one for all networks
 _THREADS = ThreadpoolController()
 
+APPLIES_TO = _runs.ALL_LAYERS
+
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters:

@@ -24,6 +24,8 @@ from carryover.tasks.sparse import sphere
 _BLOCK = 2**21  # numbers that are held in double precision at a time: 16 MiB
 _ROUNDING = 8  # units in the last place: responses that vary less are constant
 
+APPLIES_TO = _runs.ALL_LAYERS
+
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters:

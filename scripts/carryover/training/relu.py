@@ -206,7 +206,7 @@ def _chunks(runs, weights, tasks, batch_size, place):
     largest = max(task.y.shape[1] for task in tasks)
     columns = min(_COLUMNS[place.type], largest, batch_size or largest)
     size = max(1, BYTES[place.type] // (4 * H * (columns + (2 + len(tasks)) * D)))
-    return [runs[i : i + size] for i in range(0, len(runs), size)]
+    return np.array_split(runs, -(-len(runs) // size))
 
 
 def _check(tasks, weights, loss, precision) -> None:
