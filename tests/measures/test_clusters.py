@@ -1,54 +1,18 @@
 """Clusters of hand-made networks, against all partitions, closed forms and many random starts."""
 
-import time
 from itertools import product
 
 import numpy as np
 import pytest
-import xarray as xr
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.cluster import KMeans
+from students import built, noisy, student, unit
 
-from carryover import store
-from carryover.errors import UserError
-from carryover.measures import clusters
 from carryover.measures.clusters import alignment, cluster_centers, effective_clusters, importance, inertia
 
 FIXED = settings(derandomize=True, deadline=None, max_examples=40)
 STUDENTS = st.tuples(st.integers(2, 9), st.integers(2, 5), st.integers(0, 10_000))  # units, inputs, seed
-
-
-def unit(vectors):
-    return vectors / np.sqrt((vectors**2).sum(-1, keepdims=True))
-
-
-def student(units, inputs, seed=0):
-    """Units in random directions with random importance."""
-    rng = np.random.default_rng(seed)
-    return rng.standard_normal((units, inputs)), rng.uniform(0.1, 2, units)
-
-
-def built(teacher, copies=4, seed=0):
-    """Input weights and readouts of a student with several units of any length along each teacher unit."""
-    rng = np.random.default_rng(seed)
-    first = np.repeat(teacher, copies, axis=0) * rng.uniform(0.01, 5, (copies * len(teacher), 1))
-    return first, rng.standard_normal((1, len(first)))
-
-
-def noisy(features, inputs, units=200, uneven=False, seed=0):
-    """What training leaves: importance along orthogonal features, nearly, and a tenth as much in all directions.
-
-    Uneven ones have units by chance, and different importance.
-    """
-    rng = np.random.default_rng(seed)
-    half = units // 2
-    frame = np.linalg.qr(rng.standard_normal((inputs, inputs)))[0][:features]
-    owner = rng.choice(features, half) if uneven else np.arange(half) % features
-    tuned = frame[owner] + (0.1 if uneven else 0.03) * rng.standard_normal((half, inputs))
-    share = rng.uniform(0.3, 1, features)[owner] * rng.exponential(size=half) if uneven else np.ones(half)
-    W = np.vstack([tuned, rng.standard_normal((half, inputs))])
-    return W, np.concatenate([share, 0.1 * rng.exponential(size=half)])
 
 
 def partitions(items, most):
@@ -272,133 +236,3 @@ def test_the_effective_number_counts_equal_features_and_hardly_the_background():
 def test_what_are_no_inertias_is_refused(bad):
     with pytest.raises(ValueError, match="inertias must be numbers from 0 to 1, one at least"):
         effective_clusters(bad)
-
-
-FRAME = np.linalg.qr(np.random.default_rng(0).standard_normal((8, 8)))[0]
-
-
-def networks(copies=4):
-    """Three runs in 8 inputs: a student of its main teacher, one of an auxiliary task, one of half of the main units.
-
-    The third run's teacher has two units, which the others' third one exceeds: its array is filled up with NaN.
-    """
-    named = {"long_name": "made for a test", "units": "1"}
-    main, auxiliary = FRAME[:3], FRAME[2:6]  # one unit shared
-    parts = [
-        built(teacher, copies * 12 // len(teacher), seed) for seed, teacher in enumerate((main, auxiliary, main[:2]))
-    ]
-    directions = np.stack([main] * 3)
-    directions[2, 2] = np.nan
-    return xr.Dataset(
-        {
-            "first": (("run", "unit", "input"), np.stack([first for first, _ in parts]).astype(np.float32), named),
-            "second": (("run", "output", "unit"), np.stack([second for _, second in parts]).astype(np.float32), named),
-            "teacher_directions": (("run", "teacher_unit", "input"), directions, named),
-            "teacher_readout": (("run", "teacher_unit"), [[1.0, -1, 1], [1, 1, 1], [1, 1, 0]], named),
-            "auxiliary_directions": (("run", "auxiliary_unit", "input"), np.stack([auxiliary] * 3), named),
-            "auxiliary_readout": (("run", "auxiliary_unit"), np.ones((3, 4)), named),
-        },
-        coords={
-            "seed": ("run", [5, 6, 7], named),
-            "protocol": ("run", ["single_task", "finetuning_kernel", "single_task"], named),
-            "output": ("output", ["main"], named),
-        },
-    )
-
-
-PARAMETERS = clusters.Parameters(largest_k=6)
-
-
-def test_measure_compares_networks_with_their_main_teachers():
-    measured = clusters.measure(networks(), PARAMETERS)
-    for run, features in enumerate((3, 4, 2)):
-        assert measured["inertia"].values[run, features - 1] < 1e-12
-        assert measured["inertia"].values[run, features - 2] > 0.01
-    assert measured["alignment"].values == pytest.approx([1, 1 / 3, 1], abs=1e-6)  # run 1 has one of the three
-    assert measured["alignment_by_clusters"].values[:, -1] == pytest.approx([1, 1 / 3, 1], abs=1e-6)
-    assert measured["alignment_by_clusters"].values[0, 0] < 0.9
-    np.testing.assert_array_equal(measured["effective_clusters"], effective_clusters(measured["inertia"].values))
-    assert measured["clusters"].values.tolist() == [1, 2, 3, 4, 5, 6]
-
-
-def test_measure_is_made_of_the_functions():
-    data = networks()
-    data["first"][0] += 0.3 * np.random.default_rng(0).standard_normal(data["first"][0].shape)
-    measured = clusters.measure(data, PARAMETERS)
-    first, second = data["first"].values[0], data["second"].values[0]
-    weights = importance(first.astype(float), second.astype(float))
-    for k in range(1, 7):
-        assert measured["inertia"].values[0, k - 1] == inertia(first, weights, k, 0)
-        aligned = alignment(cluster_centers(first, weights, k, 0), FRAME[:3])
-        assert measured["alignment_by_clusters"].values[0, k - 1] == pytest.approx(aligned, rel=1e-6)
-
-
-def test_a_network_of_two_tasks_is_aligned_with_as_many_clusters_as_both_have_features():
-    data = networks().isel(run=[0])
-    first, second = built(FRAME[:6], 8)
-    data = data.drop_dims(["unit", "output"]).assign(
-        first=(("run", "unit", "input"), first[None].astype(np.float32)),
-        second=(("run", "output", "unit"), np.stack([second, second], axis=1).astype(np.float32)),
-    )
-    measured = clusters.measure(data, PARAMETERS)
-    assert float(measured["alignment"][0]) == pytest.approx(1, abs=1e-6)  # six: three and four, one of them shared
-    assert float(measured["alignment_by_clusters"][0, 2]) < 0.9
-    assert float(measured["inertia"][0, 4]) > 0.01
-    fewer = clusters.measure(data, clusters.Parameters(largest_k=4))
-    assert float(fewer["alignment"][0]) == float(measured["alignment_by_clusters"][0, 3])
-
-
-def test_a_run_does_not_depend_on_what_it_is_measured_beside():
-    whole, alone = (clusters.measure(part, PARAMETERS) for part in (networks(), networks().isel(run=[1])))
-    xr.testing.assert_identical(whole.isel(run=[1]), alone)
-
-
-def test_more_clusters_than_units_are_refused():
-    with pytest.raises(UserError, match="largest_k is 49, but the networks have 48 units"):
-        clusters.measure(networks(), clusters.Parameters(largest_k=49))
-
-
-@pytest.mark.parametrize(
-    ("name", "value", "message"),
-    [
-        ("second", 0.0, "weights must be finite, not negative, and not all zero"),
-        ("first", np.nan, "W must be finite"),
-        ("second", np.inf, "weights must be finite, not negative, and not all zero"),
-    ],
-)
-def test_a_run_without_clusters_is_named(name, value, message):
-    data = networks()
-    data[name][1] = value
-    with pytest.raises(UserError) as raised:
-        clusters.measure(data, PARAMETERS)
-    assert str(raised.value) == f"{message}, in the run with seed 6, protocol finetuning_kernel"
-
-
-def test_everything_is_labelled(tmp_path):
-    measured = clusters.measure(networks(), PARAMETERS)
-    assert set(measured.coords) == {"seed", "protocol", "clusters"}
-    dims = {name: variable.dims for name, variable in measured.data_vars.items()}
-    curve, single = ("run", "clusters"), ("run",)
-    assert dims == {"inertia": curve, "alignment_by_clusters": curve, "alignment": single, "effective_clusters": single}
-    store.save(measured, tmp_path / "clusters.nc")
-
-
-def test_hundreds_of_networks_are_measured_in_seconds():
-    """Twenty of width 200 in a second or less, some 30 ms each; the limit allows for a busy machine."""
-    first, weights = (
-        np.stack(values).astype(np.float32) for values in zip(*(noisy(6, 15, seed=s) for s in range(20)), strict=True)
-    )
-    task = {"directions": np.stack([np.eye(15)[:6]] * 20), "readout": np.ones((20, 6))}
-    data = xr.Dataset(
-        {
-            "first": (("run", "unit", "input"), first),
-            "second": (("run", "output", "unit"), weights[:, None]),
-            **{
-                f"teacher_{name}": (("run", "teacher_unit", "input")[: values.ndim], values)
-                for name, values in task.items()
-            },
-        }
-    )
-    begun = time.perf_counter()
-    clusters.measure(data, clusters.Parameters())
-    assert time.perf_counter() - begun < 4

@@ -29,8 +29,8 @@ def part(tasks, w, run):
     return [Task(t.X, t.y[pick], t.sets[pick]) for t in tasks], Weights(w.first[pick], w.second[pick])
 
 
-def same(one, other, run=slice(None), **tolerance):
-    """Whether two trainings have the same weights, records and curves; exactly unless told otherwise."""
+def assert_same(one, other, run=slice(None), **tolerance):
+    """Two trainings have the same weights, records and curves; exactly unless told otherwise."""
     fields = [f.name for f in dataclasses.fields(one) if f.name not in ("weights", "curves", "ridge_strength")]
     pairs = {name: (getattr(one, name), getattr(other, name)[run]) for name in fields}
     pairs |= {name: (getattr(one.weights, name), getattr(other.weights, name)[run]) for name in ("first", "second")}

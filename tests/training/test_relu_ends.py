@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from relu_ensembles import EXACT, ensemble, part, same
+from relu_ensembles import EXACT, assert_same, ensemble, part
 
 from carryover.networks.relu import Weights
 from carryover.training.relu import Task, gradient_descent
@@ -103,7 +103,7 @@ def test_a_run_that_diverges_begins_again_with_a_quarter_of_the_rate(size, preci
     for run in range(5):
         own = {**settings, "shuffles": lambda _, run=run: np.random.default_rng([9, run])}
         alone = gradient_descent(*part(tasks, w, run), learning_rate=trained.learning_rate[run], **own)
-        same(alone, trained, slice(run, run + 1))
+        assert_same(alone, trained, slice(run, run + 1))
 
 
 def almost_learned(error, instability):
@@ -128,7 +128,7 @@ def test_nothing_is_left_of_a_training_that_diverged():
     assert again.learning_rate == 0.25
     assert again.evaluations < 10
     assert again.converged.all()
-    same(gradient_descent(tasks, w, learning_rate=0.25, **settings, observe=observe), again)
+    assert_same(gradient_descent(tasks, w, learning_rate=0.25, **settings, observe=observe), again)
     assert np.isfinite(again.time).sum() == again.evaluations
 
 

@@ -5,7 +5,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from relu_ensembles import EXACT, ensemble, part, same
+from relu_ensembles import EXACT, assert_same, ensemble, part
 
 from carryover.training import relu
 from carryover.training.relu import Group, gradient_descent
@@ -140,7 +140,7 @@ def test_a_run_is_the_same_alone_as_in_a_batch(seed, runs, D, H, samples, size, 
             *part(tasks, w, run), **settings, shuffles=lambda _, run=run: np.random.default_rng([seed, run])
         )
         rounding = {"float32": {"rtol": 1e-4, "atol": 1e-6}, "float64": {"rtol": 1e-10, "atol": 1e-13}}[precision]
-        same(alone, together, slice(run, run + 1), **(rounding if loss == "cross_entropy" else {}))
+        assert_same(alone, together, slice(run, run + 1), **(rounding if loss == "cross_entropy" else {}))
 
 
 @pytest.mark.parametrize("precision", relu.PRECISIONS)
@@ -154,7 +154,7 @@ def test_a_batch_of_one_sample_is_no_exception(precision):
         alone = gradient_descent(
             *part(tasks, w, run), **settings, shuffles=lambda _, run=run: np.random.default_rng(run)
         )
-        same(alone, together, slice(run, run + 1))
+        assert_same(alone, together, slice(run, run + 1))
 
 
 @pytest.mark.parametrize(("D", "H"), [(1, 1), (1, 5), (5, 1)])
@@ -163,7 +163,9 @@ def test_a_run_of_one_input_or_one_unit_is_the_same_alone_to_rounding(D, H):
     settings = {"learning_rate": 0.1, "tolerance": 0.3, "max_epochs": 40, **EXACT}
     together = gradient_descent(tasks, w, **settings)
     for run in range(4):
-        same(gradient_descent(*part(tasks, w, run), **settings), together, slice(run, run + 1), rtol=1e-10, atol=1e-13)
+        assert_same(
+            gradient_descent(*part(tasks, w, run), **settings), together, slice(run, run + 1), rtol=1e-10, atol=1e-13
+        )
 
 
 def test_groups_of_any_size_give_the_same(monkeypatch):
@@ -179,7 +181,7 @@ def test_groups_of_any_size_give_the_same(monkeypatch):
     for networks in (1, 3):
         # of four bytes: six units with four columns of responses each, and four of inputs' length for weights and steps
         monkeypatch.setitem(relu.BYTES, "cpu", 4 * 6 * (4 + 4 * 4) * networks)
-        same(gradient_descent(tasks, w, **settings, shuffles=np.random.default_rng), whole)
+        assert_same(gradient_descent(tasks, w, **settings, shuffles=np.random.default_rng), whole)
     assert sizes == [1] * 7 + [3, 2, 2]
 
 
@@ -193,7 +195,7 @@ def test_blocks_of_samples_add_up_to_all_of_them(columns, loss, monkeypatch):
         whole = gradient_descent(tasks, w, **told)
         with monkeypatch.context() as patch:
             patch.setitem(relu._COLUMNS, "cpu", columns)
-            same(gradient_descent(tasks, w, **told), whole, rtol=1e-9, atol=1e-12)
+            assert_same(gradient_descent(tasks, w, **told), whole, rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize("n", [256, 257, 700])
@@ -202,7 +204,7 @@ def test_more_samples_than_a_block_holds(n, monkeypatch):
     settings = {"learning_rate": 0.05, "tolerance": 0.0, "max_epochs": 20, **EXACT}
     blocks = gradient_descent(tasks, w, **settings)
     monkeypatch.setitem(relu._COLUMNS, "cpu", 10**6)
-    same(gradient_descent(tasks, w, **settings), blocks, rtol=1e-10, atol=1e-12)
+    assert_same(gradient_descent(tasks, w, **settings), blocks, rtol=1e-10, atol=1e-12)
 
 
 @pytest.mark.parametrize("loss", OBJECTIVES)
@@ -220,7 +222,7 @@ def test_single_precision_follows_double(loss):
         gradient_descent(tasks, w, **settings, precision=precision, shuffles=np.random.default_rng)
         for precision in ("float32", "float64")
     )
-    same(single, double, rtol=2e-5, atol=2e-6)
+    assert_same(single, double, rtol=2e-5, atol=2e-6)
     np.testing.assert_array_equal(single.time, double.time)
     assert not np.array_equal(single.weights.first, double.weights.first)
 
@@ -237,4 +239,4 @@ def test_a_gpu_gives_what_the_cpu_gives(loss, precision):
         for device in ("cpu", "cuda")
     )
     close = {"rtol": 1e-3, "atol": 1e-4} if precision == "float32" else {"rtol": 1e-9, "atol": 1e-10}
-    same(gpu, cpu, **close)
+    assert_same(gpu, cpu, **close)

@@ -1,0 +1,35 @@
+"""Hand-made networks whose features are known."""
+
+import numpy as np
+
+
+def unit(vectors):
+    return vectors / np.sqrt((vectors**2).sum(-1, keepdims=True))
+
+
+def student(units, inputs, seed=0):
+    """Units in random directions with random importance."""
+    rng = np.random.default_rng(seed)
+    return rng.standard_normal((units, inputs)), rng.uniform(0.1, 2, units)
+
+
+def built(teacher, copies=4, seed=0):
+    """Input weights and readouts of a student with several units of any length along each teacher unit."""
+    rng = np.random.default_rng(seed)
+    first = np.repeat(teacher, copies, axis=0) * rng.uniform(0.01, 5, (copies * len(teacher), 1))
+    return first, rng.standard_normal((1, len(first)))
+
+
+def noisy(features, inputs, units=200, uneven=False, seed=0):
+    """What training leaves: importance along orthogonal features, nearly, and a tenth as much in all directions.
+
+    Uneven ones have units by chance, and different importance.
+    """
+    rng = np.random.default_rng(seed)
+    half = units // 2
+    frame = np.linalg.qr(rng.standard_normal((inputs, inputs)))[0][:features]
+    owner = rng.choice(features, half) if uneven else np.arange(half) % features
+    tuned = frame[owner] + (0.1 if uneven else 0.03) * rng.standard_normal((half, inputs))
+    share = rng.uniform(0.3, 1, features)[owner] * rng.exponential(size=half) if uneven else np.ones(half)
+    W = np.vstack([tuned, rng.standard_normal((half, inputs))])
+    return W, np.concatenate([share, 0.1 * rng.exponential(size=half)])
