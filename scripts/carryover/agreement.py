@@ -3,17 +3,20 @@
 import numpy as np
 import xarray as xr
 
-MATCHED = ("protocol", "samples", "main_features", "overlap", "rescale", "seed")
-
 
 def distances(coefficients):
-    """‖β − β_exact‖ / ‖β_exact‖ of every run that was not solved exactly, with the coordinates of the run."""
-    exact = {_key(coefficients, r): beta for r, beta in _rows(coefficients, "exact")}
+    """‖β − β_exact‖ / ‖β_exact‖ of every run that was not solved exactly, with the coordinates of the run.
+
+    The exact run is the one that has all other coordinates in common.
+    """
+    names = [name for name in coefficients.coords if coefficients[name].dims == ("run",)]
+    matched = [name for name in names if name != "solver"]
+    exact = {_key(coefficients, matched, r): beta for r, beta in _rows(coefficients, "exact")}
     others = [solver for solver in np.unique(coefficients["solver"].values) if solver != "exact"]
-    rows = [(r, beta, exact[_key(coefficients, r)]) for s in others for r, beta in _rows(coefficients, s)]
+    rows = [(r, beta, exact[_key(coefficients, matched, r)]) for s in others for r, beta in _rows(coefficients, s)]
     runs = [r for r, *_ in rows]
     relative = [np.linalg.norm(beta - limit) / np.linalg.norm(limit) for _, beta, limit in rows]
-    kept = {name: ("run", coefficients[name].values[runs]) for name in (*MATCHED, "solver")}
+    kept = {name: ("run", coefficients[name].values[runs]) for name in names}
     return xr.Dataset({"distance": ("run", np.array(relative))}, coords=kept)
 
 
@@ -22,5 +25,5 @@ def _rows(data, solver):
         yield int(run), data["coefficients"].values[run]
 
 
-def _key(data, run):
-    return tuple(data[name].values[run].item() for name in MATCHED)
+def _key(data, names, run):
+    return tuple(str(data[name].values[run]) for name in names)  # as text, in which NaN is NaN

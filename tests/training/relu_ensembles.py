@@ -31,7 +31,8 @@ def part(tasks, w, run):
 
 def assert_same(one, other, run=slice(None), **tolerance):
     """Two trainings have the same weights, records and curves; exactly unless told otherwise."""
-    fields = [f.name for f in dataclasses.fields(one) if f.name not in ("weights", "curves", "ridge_strength")]
+    known = [f.name for f in dataclasses.fields(one) if getattr(one, f.name) is not None]
+    fields = [name for name in known if name not in ("weights", "curves")]
     pairs = {name: (getattr(one, name), getattr(other, name)[run]) for name in fields}
     pairs |= {name: (getattr(one.weights, name), getattr(other.weights, name)[run]) for name in ("first", "second")}
     pairs |= {name: (one.curves[name], other.curves[name][run]) for name in other.curves}

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import xarray as xr
 
+from carryover.curves._labels import named
 from carryover.errors import UserError
 from carryover.parameters import parameter
 from carryover.theory.penalty import relu_penalty, relu_penalty_exponent
@@ -46,20 +47,16 @@ def compute(p: Parameters) -> xr.Dataset:
     dims = ("correlation", "auxiliary_magnitude", "magnitude")
     return xr.Dataset(
         {
-            "penalty": (dims, relu_penalty(*unit), _named("penalty on the distance from the pretrained unit")),
-            "exponent": (dims, relu_penalty_exponent(*unit), _named("local exponent d log penalty / d log magnitude")),
+            "penalty": (dims, relu_penalty(*unit), named("penalty on the distance from the pretrained unit")),
+            "exponent": (dims, relu_penalty_exponent(*unit), named("local exponent d log penalty / d log magnitude")),
         },
         coords={
-            "correlation": ("correlation", correlation, _named("cosine of pretrained and finetuned input weights")),
+            "correlation": ("correlation", correlation, named("cosine of pretrained and finetuned input weights")),
             "auxiliary_magnitude": (
                 "auxiliary_magnitude",
                 auxiliary,
-                _named("magnitude of the feature in the auxiliary task"),
+                named("magnitude of the feature in the auxiliary task"),
             ),
-            "magnitude": ("magnitude", magnitude, _named("magnitude of the feature in the finetuning task")),
+            "magnitude": ("magnitude", magnitude, named("magnitude of the feature in the finetuning task")),
         },
     )
-
-
-def _named(long_name: str) -> dict[str, str]:
-    return {"long_name": long_name, "units": "1"}

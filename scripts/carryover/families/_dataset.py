@@ -18,6 +18,7 @@ CURVES = {"loss": "loss", "risk": "risk", "effective_features": "effective numbe
 MEASURED = {
     "learning_rate": "step of gradient descent",
     "ridge_strength": "ridge strength in units of the kernel's mean eigenvalue",
+    "validation_loss": "mean squared error on samples held out, by cross-validation",
 }
 
 

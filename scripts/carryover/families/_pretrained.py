@@ -16,7 +16,7 @@ def check(protocol, seeds, pretrained, protocols, sizes):
         raise UserError(f"{protocol} starts from {start}: {asked}.")
     if pretrained is None:
         return
-    known = pretrained["seed"].values.tolist()
+    known = np.unique(pretrained["seed"].values).tolist()
     if missing := [seed for seed in seeds if seed not in known]:
         raise UserError(f"the pretrained shard has the seeds {known}, but not {missing}.")
     for name, (dimension, size) in sizes.items():
@@ -26,7 +26,7 @@ def check(protocol, seeds, pretrained, protocols, sizes):
 
 def columns(count, p, pretrained):
     """{coordinate: (count,) values} of what all runs of a shard have in common."""
-    shared = {"protocol": p.protocol, "solver": p.solver, "loss_function": p.loss}
+    shared = {"protocol": p.protocol, "solver": p.solver, "loss_function": getattr(p, "loss", "squared")}
     if pretrained is not None:
         shared["pretrain_solver"] = str(pretrained["pretrain_solver"].values[0])
     return {name: np.array([value] * count) for name, value in shared.items()}

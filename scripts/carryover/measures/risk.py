@@ -2,6 +2,10 @@
 
 from dataclasses import dataclass
 
+FURTHER = (
+    "learning_rate", "validation_loss", "target_power", "pretrained_loss", "feature_share", "feature_alignment",
+)  # fmt: skip
+
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters:
@@ -9,6 +13,6 @@ class Parameters:
 
 
 def measure(data, p):
-    """Risks, loss and effort of shape (run,); the learning rate too where each run has its own."""
+    """Risks, loss and effort of shape (run,), and what else some families know of their training."""
     names = ["risk_final", "risk_best", "loss", "evaluations", "converged"]
-    return data[[*names, *(name for name in ("learning_rate",) if name in data)]]
+    return data[[*names, *(name for name in FURTHER if name in data)]]

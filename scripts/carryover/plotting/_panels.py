@@ -17,8 +17,10 @@ NAMES = {
     "finetuning_probe": "PT+FT (LP)",
     "single_task_kernel": "STL (NTK)",
     "finetuning_kernel": "PT+FT (NTK)",
+    "linear_transfer": "linear transfer",
+    "pretrained": "pretrained",
 }
-_PALETTE = ("#0072B2", "#009E73", "#D55E00", "#56B4E9", "#E69F00", "#999999", "#CC79A7")
+_PALETTE = ("#0072B2", "#009E73", "#D55E00", "#56B4E9", "#E69F00", "#999999", "#CC79A7", "#56B4E9", "#E69F00")
 COLORS = dict(zip(NAMES, _PALETTE, strict=True))
 LABELS = {
     "samples": "main-task samples n",

@@ -17,6 +17,7 @@ _PAIRS = 1 << 20  # pairs of units worked on at once (8 MB each array), so that 
 _PARALLEL = 8 * np.finfo(float).eps  # 1 − |cosine| that rounding alone can make of two parallel units
 _QUIET = np.errstate(invalid="ignore", over="ignore")  # what is not finite shows in the result
 _AXES = {"W": "mD", "V": "kD", "directions": "KD", "teacher_readout": "K"}
+_AXES |= {"c_star": "K", "W_star": "KD"}
 _AXES |= {"first": "HD", "readout": "H", "first_change": "HD", "readout_change": "H"}
 
 
@@ -120,6 +121,55 @@ def tangent_risk(first, readout, first_change, readout_change, directions, teach
     slopes = (readout + readout_change)[..., None] * first + readout[..., None] * first_change
     slopes = xp.concat([slopes, -teacher_readout[..., None] * directions], -2)
     return _in_blocks(xp, _gated_square, xp.concat([first, directions], -2), slopes)
+
+
+@_QUIET
+def function_power(c_star, W_star):
+    """E f_*(x)² of f_*(x) = 1/m_* Σ_k c*_k relu(w*_k·x), 1/m_* c*ᵀK*c* in "Features are fate" (equations 143, 152).
+
+    c_star : (..., m_*), W_star : (..., m_*, D); the leading axes broadcast. Returns (...), nonnegative. Accuracy as
+    `relu_risk`. Raises ValueError where the shapes do not fit.
+    """
+    xp, c_star, W_star = _arrays(c_star=c_star, W_star=W_star)
+    return _in_blocks(xp, _relu_square, W_star, c_star / max(1, c_star.shape[-1]))
+
+
+def rkhs_residual(c_star, W_star, W, *, cutoff=1e-10):
+    """E |P⊥f_*(x)|² of the part of f_* (see `function_power`) outside the span of the features relu(w_i·x).
+
+    "Features are fate", equations 151–156: what is left of the risk when the readout of a network is fitted to many
+    samples. The span knows only the directions of W, so unit vectors are used: long and short units count alike.
+
+    Eigenvectors of K with eigenvalues up to `cutoff` times the largest are left out, as if they were not in the span.
+    Rounding leaves an error of about 1e-16 of the largest in each eigenvalue, so at 1e-10 every direction kept is known
+    to about 1e-6 of itself; those left out take readouts above 1e5 times the function that they make. A pair of units
+    closer than about 2e-5 therefore counts as one. Of a function Σ_i a_i relu(ŵ_i·x) in the span, what is left out is
+    at most cutoff · m/2 · Σ a_i², and rounding adds about 1e-15 (Σ|c*||w*|/m_*)².
+
+    Parameters
+    ----------
+    c_star : (..., m_*), W_star : (..., m_*, D) : the target function.
+    W : (..., m, D) : input weights of the network.
+
+    The leading axes broadcast. Returns (...), between 0 and `function_power`.
+
+    Raises
+    ------
+    ValueError : the shapes do not fit, values are not finite, or `cutoff` is not in (0, 1).
+    """
+    if not 0 < cutoff < 1:
+        raise ValueError("cutoff must lie between 0 and 1")
+    xp, c_star, W_star, W = _arrays(c_star=c_star, W_star=W_star, W=W)
+    if not all(bool(xp.isfinite(array).all()) for array in (c_star, W_star, W)):
+        raise ValueError("c_star, W_star and W must be finite")
+    units = _polar(xp, W)[1]
+    overlaps = (relu_kernel(units, W_star) @ (c_star / max(1, c_star.shape[-1]))[..., None])[..., 0]
+    eigenvalues, vectors = xp.linalg.eigh(relu_kernel(units, units))
+    kept = eigenvalues > cutoff * eigenvalues[..., -1:]
+    overlaps = (vectors.mT @ overlaps[..., None])[..., 0]
+    inside = xp.where(kept, overlaps**2 / xp.where(kept, eigenvalues, 1.0), 0.0).sum(-1)
+    power = function_power(c_star, W_star)
+    return xp.minimum(xp.clip(power - inside, 0, None), power)
 
 
 def _relu_square(xp, units, coefficients):

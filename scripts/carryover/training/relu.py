@@ -20,6 +20,7 @@ import torch
 from carryover.networks.relu import Weights
 from carryover.training.batches import Batches
 from carryover.training.device import torch_device
+from carryover.training.looks import Book, epochs_of_looks, follow
 from carryover.training.losses import LOSSES
 from carryover.training.result import Divergence, Trained
 
@@ -27,7 +28,6 @@ BYTES = {"cpu": 2**20, "cuda": 2**31}  # of a group at a time: what stays in the
 _COLUMNS = {"cpu": 256, "cuda": 2**20}  # samples at a time
 PRECISIONS = ("float32", "float64")
 _CUT = 4  # by this factor
-_BLOWN_UP = 2  # times the loss at the start: what a step too large does to a network that starts from almost nothing
 _FALLBACKS = 10  # times the learning rate is cut
 
 
@@ -43,7 +43,9 @@ class Task:
 class Group:
     """Networks that are trained together. `runs` are their indices in the caller's arrays."""
 
-    def __init__(self, runs, weights: Weights, tasks: Sequence[Task], rates, loss: str, dtype, device) -> None:
+    def __init__(
+        self, runs, weights: Weights, tasks: Sequence[Task], rates, loss: str, dtype, device, on_sphere: bool = False
+    ) -> None:
         def tensor(values):
             return torch.as_tensor(np.ascontiguousarray(values), dtype=dtype, device=device)
 
@@ -54,6 +56,7 @@ class Group:
         self.y = [tensor(task.y[runs])[:, None] for task in tasks]  # (R, 1, n)
         self.rates = np.asarray(rates, dtype=np.float64)  # as asked for, whatever numbers the networks are trained in
         self._rates = tensor(rates)[:, None, None]
+        self._lengths = self.first.norm(dim=1, keepdim=True) if on_sphere else None  # (R, 1, H)
         self._columns = _COLUMNS[self.first.device.type]
         self._allocate()
 
@@ -101,6 +104,8 @@ class Group:
             self.first.addcmul_(readout, total)
         for readout, move in zip(self._readouts, moves, strict=True):
             readout.add_(move)
+        if self._lengths is not None:
+            self.first.mul_(self._lengths / torch.mul(self.first, self.first, out=self._product).sum(1, True).sqrt_())
 
     def losses(self) -> torch.Tensor:
         """L over all samples, (R,), in float64."""
@@ -120,6 +125,7 @@ class Group:
         self.runs, self.rates = (values[which.cpu().numpy()] for values in (self.runs, self.rates))
         self.first, self.second, self._rates = self.first[which], self.second[which], self._rates[which]
         self.x, self.y = [x[which] for x in self.x], [y[which] for y in self.y]
+        self._lengths = None if self._lengths is None else self._lengths[which]
         if len(self):
             self._allocate()
 
@@ -136,6 +142,7 @@ def gradient_descent(
     loss: str = "squared",
     precision: str = "float32",
     device: str = "auto",
+    on_sphere: bool = False,
     observe: Mapping[str, Callable] | None = None,
     looks: int = 64,
     progress: Callable[[dict], None] | None = None,
@@ -149,6 +156,8 @@ def gradient_descent(
     `observe` gives more curves: functions (first (R, H, D), second (R, O, H), runs (R,)) -> (R,) by name, of which
     "risk" is the one whose smallest value is kept.
 
+    `on_sphere` brings each unit's input weights back to the length they start with, after every step.
+
     A run whose loss is not finite or twice its start begins again with a quarter of the learning rate, up to 10 times.
     Raises ValueError for bad input, Divergence for runs that diverge with every learning rate.
     """
@@ -156,48 +165,22 @@ def gradient_descent(
         raise ValueError("learning_rate, max_epochs and looks must be positive, tolerance and batch_size not negative")
     _check(tasks, weights, loss, precision)
     place, dtype = torch_device(device), getattr(torch, precision)
-    schedule = np.unique(np.geomspace(max_epochs, 1, looks).round().astype(int))  # the last epoch even of one look
-    book = _Book(weights, schedule, looks, dict(observe or {}), tolerance)
+    schedule = epochs_of_looks(max_epochs, looks)
+    book = Book(weights, schedule, looks, dict(observe or {}), tolerance)
     queue = [(np.arange(len(weights.first)), learning_rate)]
     while queue:
         runs, rate = queue.pop()
         diverged = []
         for chunk in _chunks(runs, weights, tasks, batch_size, place):
-            group = Group(chunk, weights, tasks, np.full(len(chunk), rate), loss, dtype, place)
+            group = Group(chunk, weights, tasks, np.full(len(chunk), rate), loss, dtype, place, on_sphere)
             batches = Batches(group, batch_size, shuffles)
-            diverged += _train(group, batches, schedule, book, progress)
+            diverged += follow(group, batches, schedule, book, progress)
         if diverged and rate < learning_rate / _CUT ** (_FALLBACKS - 0.5):
             raise Divergence(sorted(diverged), f"gradient descent diverged with learning rates down to {rate:g}")
         if diverged:
             book.forget(diverged)
             queue.append((np.sort(diverged), rate / _CUT))
     return book.trained()
-
-
-def _train(group: Group, batches: Batches, schedule, book: _Book, progress) -> list[int]:
-    """Train a group to its end; the runs that diverged."""
-    diverged, epoch = [], 0
-    limit = (group.losses() * _BLOWN_UP).clamp(min=book.tolerance)
-    for column, until in enumerate(schedule):
-        for _ in range(epoch, until):
-            for batch in batches.epoch():
-                group.step(batch)
-        epoch = until
-        loss = group.losses()
-        gone = ~(loss <= limit)  # also catches NaN
-        ended = (loss <= book.tolerance) | gone | bool(until == schedule[-1])
-        steps = epoch * batches.per_epoch
-        book.record(column, steps, group, loss, ended & ~gone)
-        if progress is not None:
-            progress({"step": steps, "active": len(group), "loss": float(loss.max())})
-        if ended.any():
-            diverged += group.runs[gone.cpu().numpy()].tolist()
-            group.keep(~ended)
-            batches.keep(~ended)
-            limit = limit[~ended]
-            if not len(group):
-                break
-    return diverged
 
 
 def _chunks(runs, weights, tasks, batch_size, place):
@@ -229,48 +212,3 @@ def _check(tasks, weights, loss, precision) -> None:
             raise ValueError(f"labels y of task {o} must be 1 or -1 for cross_entropy")
     if not (np.isfinite(weights.first).all() and np.isfinite(weights.second).all()):
         raise ValueError("weights must be finite")
-
-
-class _Book:
-    """What is known of all runs, in the caller's order."""
-
-    def __init__(self, weights: Weights, schedule, looks: int, observed, tolerance: float) -> None:
-        runs = len(weights.first)
-        self.tolerance, self.observed = tolerance, observed
-        self.first, self.second = weights.first.copy(), weights.second.copy()
-        self.loss, self.rate, self.risk_final = (np.full(runs, np.nan) for _ in range(3))
-        self.steps = np.zeros(runs, dtype=np.int64)
-        self.curves = {name: np.full((runs, looks), np.nan) for name in ("time", "loss", *observed)}
-
-    def record(self, column: int, steps: int, group: Group, loss: torch.Tensor, ended: torch.Tensor) -> None:
-        runs = group.runs
-        first, second = group.weights()
-        values = {name: look(first, second, runs) for name, look in self.observed.items()}
-        for name, value in {"time": group.rates * steps, "loss": loss, **values}.items():
-            self.curves[name][runs, column] = torch.as_tensor(value).cpu().numpy()
-        done = ended.cpu().numpy()
-        if done.any():
-            rows = runs[done]
-            self.first[rows], self.second[rows] = first[ended].cpu().numpy(), second[ended].cpu().numpy()
-            self.risk_final[rows] = self.curves["risk"][rows, column] if "risk" in self.curves else np.nan
-            self.loss[rows], self.rate[rows], self.steps[rows] = loss[ended].cpu().numpy(), group.rates[done], steps
-
-    def forget(self, runs) -> None:
-        """Clear the curves of runs that begin again: they may end before the look at which they diverged."""
-        for curve in self.curves.values():
-            curve[runs] = np.nan
-
-    def trained(self) -> Trained:
-        none = np.full(self.curves["loss"].shape, np.nan)
-        curves = {"risk": none, **self.curves}
-        return Trained(
-            weights=Weights(self.first, self.second),
-            loss=self.loss,
-            evaluations=self.steps,
-            converged=self.loss <= self.tolerance,
-            risk_final=self.risk_final,
-            risk_best=np.fmin.reduce(curves["risk"], axis=1),
-            time=curves.pop("time"),
-            curves=curves,
-            learning_rate=self.rate,
-        )

@@ -59,3 +59,4 @@ class Trained:
     curves: Mapping[str, np.ndarray]  # {"loss", "risk", …: (runs, checkpoints)}
     learning_rate: np.ndarray | None = None  # (runs,) with which each was trained, where they may differ
     ridge_strength: np.ndarray | None = None  # (runs,) where ridge regression was cross-validated
+    validation_loss: np.ndarray | None = None  # (runs,) mean squared error on samples that were held out

@@ -1,0 +1,57 @@
+"""Where finetuning of deep linear networks helps, and which of two formulas it follows ("Features are fate", 3.4;
+"Finetuning with linear teachers", eq 5)."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from carryover.claims import _interval
+from carryover.parameters import parameter
+from carryover.theory.transfer import finetune_boundary
+from carryover.transferability import predicted, transferability
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameters:
+    gamma: float = parameter(0.5, "samples per dimension at which the sign changes with the angle", above=0)
+    near: float = parameter(0.02, "distance from an angle that counts as agreement, in units of π", above=0)
+
+
+def check(data, p):
+    """Roles: `simulated` runs of several depths and noises trained by gradient descent, and `diagram` of exact limits.
+    Statistics are means over draws."""
+    simulated = transferability(data["simulated"], "finetuning")
+    apart = simulated[(simulated["solver"] == "descent") & (simulated["depth"] > 1) & (simulated["gamma"] < 1)]
+    squares = {name: (apart["transferability"] - predicted(name, apart)) ** 2 for name in ("finetuning",
+                                                                                        "finetuning_norm")}  # fmt: skip
+    nearer = (squares["finetuning"] - squares["finetuning_norm"]).groupby(apart["seed"]).mean()
+    runs = transferability(data["diagram"], "finetuning")
+    enough = runs[runs["gamma"] > 1].groupby("seed")["transferability"].apply(lambda found: found.abs().max())
+    noises = runs["noise"].min(), runs["noise"].max()
+    quiet, noisy = (_crossing(runs[runs["noise"] == noise], p.gamma) for noise in noises)
+    expected = float(finetune_boundary(p.gamma, noises[1], int(runs["depth"].iloc[0]))) / np.pi
+    return _interval.table(
+        [
+            ("norm_factor", "Finetuned networks are nearer to the formula with eq 5's norm factor than to eq 15",
+             nearer, 0.0),
+            ("third", f"With σ = {noises[0]:g} finetuning stops to help within {p.near:g} π of θ = π/3",
+             _within(quiet, 1 / 3, p.near), 0.0),
+            ("boundary", f"With σ = {noises[1]:g} it stops to help within {p.near:g} π of the {expected:.3f} π "
+             "that the norm factor asks for", _within(noisy, expected, p.near), 0.0),
+            ("moved", f"With σ = {noises[1]:g} it stops to help at a smaller angle than with σ = {noises[0]:g}",
+             quiet - noisy, 0.0),
+            ("forgotten", "With more samples than dimensions finetuning is worth nothing, to 1e-6", 1e-6 - enough, 0.0),
+        ]
+    )  # fmt: skip
+
+
+def _within(angles, expected, near):
+    """`near` less the distance of the mean from what is expected, as a mean over draws."""
+    return near - np.sign(angles.mean() - expected) * (angles - expected)
+
+
+def _crossing(runs, gamma):
+    """Angle in units of π at which the transferability of a seed changes sign, between points of its grid."""
+    nearest = runs["gamma"].unique()[np.abs(runs["gamma"].unique() - gamma).argmin()]
+    table = runs[runs["gamma"] == nearest].pivot(index="seed", columns="angle", values="transferability")
+    return table.apply(lambda row: np.interp(0.0, -row.to_numpy(), row.index.to_numpy()), axis=1)

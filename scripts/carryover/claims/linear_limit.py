@@ -1,0 +1,37 @@
+"""Trained deep linear networks end where the exact limit says (E1), with features of rank one (theorem 3.4)."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from carryover.agreement import distances
+from carryover.claims import _interval
+from carryover.parameters import parameter
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameters:
+    near: float = parameter(1e-3, "largest relative distance from the exact limit", above=0)
+    share: float = parameter(0.999, "least share of the features' power along the source", above=0, maximum=1)
+
+
+def check(data, p):
+    """Roles: `coefficients` and `risk` of an experiment solved and simulated. Distances are in decades."""
+    table = distances(data["coefficients"]).to_dataframe()
+    risk = data["risk"].to_dataframe()
+    keys = [name for name in table if name != "distance"]
+    table = table.merge(risk[[*keys, "converged"]], on=keys)
+    table = table[table["converged"] == 1]
+    worst = table.groupby(["solver", "seed"])["distance"].max()
+    trained = risk[(risk["pretrain_solver"] == "descent") & risk["feature_share"].notna()]
+    along = (trained["feature_share"] * trained["feature_alignment"] ** 2).groupby(trained["seed"]).min()
+    return _interval.table(
+        [
+            ("descent", f"Gradient descent that has converged is within {p.near:g} of the exact limit",
+             np.log10(p.near / worst["descent"]), 0.0),
+            ("balanced", f"Flow of balanced networks that has converged is within {p.near:g} of it",
+             np.log10(p.near / worst["balanced"]), 0.0),
+            ("sparse_features", f"Pretrained features are of rank one along the source, up to {1 - p.share:.0e}",
+             along - p.share, 0.0),
+        ]
+    )  # fmt: skip

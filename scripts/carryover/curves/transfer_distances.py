@@ -1,0 +1,79 @@
+"""Theory curve: distances between the data of two linear tasks beside the transferability between them.
+
+"Features are fate: a theory of transfer learning in high-dimensional regression", figure 4 and section 2.1.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import xarray as xr
+
+from carryover.curves._labels import named
+from carryover.parameters import parameter
+from carryover.streams import generator
+from carryover.theory import discrepancy, transfer
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameters:
+    """The targets, κ times the source turned by an angle, and the samples from which distances are estimated."""
+
+    angle: tuple[float, ...] = parameter(
+        (0.0, 0.125, 0.25, 0.375, 0.5, 0.625, 0.75, 0.875, 1.0),
+        "angles θ between source and target",
+        minimum=0,
+        maximum=1,
+        unit="π",
+    )
+    target_norm: tuple[float, ...] = parameter((0.5, 1.0, 2.0), "norms κ of the target; the source's is 1", above=0)
+    noise: float = parameter(0.2, "standard deviation σ of the label noise", minimum=0)
+    gamma: float = parameter(0.5, "samples of the target per input dimension, γ = n/d", above=0)
+    depth: int = parameter(1, "layers; 1 keeps the norm outside the data, as eq 15 does", minimum=1)
+    samples: int = parameter(150, "points of each task between which distances are found", minimum=1)
+    repeats: int = parameter(3, "draws of these points", minimum=1)
+    seed: int = parameter(0, "which draws", minimum=0)
+
+
+def compute(p: Parameters) -> xr.Dataset:
+    """Distances and transferabilities (target_norm, angle), the sampled distances with `repeat`; dimensionless.
+
+    The same draws serve all targets, so that curves over them are smooth. Along θ ∈ [0, π/2] at κ = 1 the
+    transferabilities fall as the distances rise. Linear transfer depends on θ through sin²θ alone: over [0, π], or with
+    targets −κβ_s, it is best again where the distances are largest; and κ changes distances and gains independently.
+    At σ = 0 the Kullback–Leibler divergence is infinite. Raises ValueError where a value is out of its range.
+    """
+    theta, norm = np.pi * np.array(p.angle, float), np.array(p.target_norm, float)
+    targets = norm[:, None, None] * np.stack([np.cos(theta), np.sin(theta)], axis=-1)
+    source = np.array([1.0, 0.0])
+    linear = transfer.linear_transferability(p.gamma, theta, p.noise, target_norm=norm[:, None])
+    finetuning = transfer.finetune_transferability(p.gamma, theta, p.noise, p.depth, target_norm=norm[:, None])
+    dims, sampled = ("target_norm", "angle"), ("target_norm", "angle", "repeat")
+    wasserstein, dudley = _sampled(p, source, targets)
+    return xr.Dataset(
+        {
+            "kl": (dims, discrepancy.kl_divergence(source, targets, p.noise), named("Kullback-Leibler divergence")),
+            "wasserstein": (sampled, wasserstein, named("Wasserstein-1 distance between samples")),
+            "dudley": (sampled, dudley, named("Dudley metric between samples")),
+            "linear": (dims, linear, named("risk from scratch less risk of linear transfer")),
+            "finetuning": (dims, finetuning, named("risk from scratch less risk of finetuning")),
+        },
+        coords={
+            "target_norm": (
+                "target_norm",
+                norm,
+                named("norm of the target's coefficients, beside a source of norm 1"),
+            ),
+            "angle": ("angle", np.array(p.angle, float), named("angle between source and target task", "pi")),
+            "repeat": ("repeat", np.arange(p.repeats), named("draw of the samples")),
+        },
+    )
+
+
+def _sampled(p, source, targets):
+    """Wasserstein and Dudley distances, each (target_norm, angle, repeat)."""
+    found = np.empty((2, *targets.shape[:2], p.repeats))
+    for *index, repeat in np.ndindex(found.shape[1:]):
+        for distance, values in zip((discrepancy.wasserstein1, discrepancy.dudley_metric), found, strict=True):
+            rng = generator("transfer_distances", {"repeat": repeat}, p.seed, "inputs")
+            values[*index, repeat] = distance(source, targets[*index], p.noise, p.samples, rng)
+    return found

@@ -1,0 +1,89 @@
+"""Theory curve: transferability of linear transfer and of finetuning between linear tasks, and where it is negative.
+
+"Features are fate: a theory of transfer learning in high-dimensional regression", figures 1, 2, 7 and 8.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import xarray as xr
+
+from carryover.curves._labels import named
+from carryover.errors import UserError
+from carryover.parameters import parameter
+from carryover.theory import transfer
+
+_CRITICAL = 1e-9  # distance of γ from 1 that is rounding
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameters:
+    """Noise and depth, and the grid of samples per dimension and angles on which the surfaces are drawn."""
+
+    noise: tuple[float, ...] = parameter((0.0, 0.2, 0.5), "standard deviations σ of the label noise", minimum=0)
+    depth: tuple[int, ...] = parameter((1, 2, 3), "layers; 1 keeps the norm outside the data, as eq 15 does", minimum=1)
+    smallest_angle: float = parameter(0.0, "smallest angle θ between the tasks", minimum=0, maximum=1, unit="π")
+    largest_angle: float = parameter(0.5, "largest angle", minimum=0, maximum=1, unit="π")
+    angles: int = parameter(101, "angles, evenly spaced", minimum=2)
+    smallest_gamma: float = parameter(0.005, "fewest samples per input dimension, γ = n/d", above=0)
+    largest_gamma: float = parameter(1.995, "most samples per input dimension", above=0)
+    points: int = parameter(200, "values of γ, evenly spaced", minimum=2)
+
+
+def compute(p: Parameters) -> xr.Dataset:
+    """Transferabilities, the risk from scratch, and the boundaries of negative transfer, over `angle` and `gamma`.
+
+    At γ = 1 with noise the risk from scratch and the transferability of linear transfer are infinite, which the default
+    grid avoids. Angles are in units of π; all else is dimensionless. Raises UserError where a grid's largest value does
+    not exceed its smallest; ValueError where a value is out of its range.
+    """
+    for name in ("angle", "gamma"):
+        if getattr(p, f"largest_{name}") <= getattr(p, f"smallest_{name}"):
+            raise UserError(f"largest_{name} must exceed smallest_{name}, which is {getattr(p, f'smallest_{name}')}")
+    angle = np.linspace(p.smallest_angle, p.largest_angle, p.angles)
+    gamma = np.linspace(p.smallest_gamma, p.largest_gamma, p.points)
+    gamma[abs(gamma - 1) < _CRITICAL] = 1  # where the risk from scratch is infinite, not merely huge
+    noise, depth = np.array(p.noise, float), np.array(p.depth)
+    coordinates = {
+        "noise": ("noise", noise, named("standard deviation of the label noise")),
+        "depth": ("depth", depth, named("layers, with the readout")),
+        "angle": ("angle", angle, named("angle between source and target task", "pi")),
+        "gamma": ("gamma", gamma, named("samples per input dimension, n/d")),
+    }
+    return xr.Dataset(
+        _risks(gamma, np.pi * angle, noise, depth) | _boundaries(gamma, np.pi * angle, noise, depth), coordinates
+    )
+
+
+def _risks(gamma, theta, noise, depth):
+    """Equations 8, 11 and 15, and 15 with the norm factor of "Finetuning with linear teachers" (equation 5)."""
+    linear = transfer.linear_transferability(gamma, theta[:, None], noise[:, None, None])
+    finetuning = transfer.finetune_transferability(gamma, theta[:, None])
+    with_norm = transfer.finetune_transferability(
+        gamma, theta[:, None], noise[:, None, None, None], depth[:, None, None]
+    )
+    scratch = transfer.scratch_risk(gamma, noise[:, None])
+    text = "risk from scratch less risk of "
+    return {
+        "linear": (("noise", "angle", "gamma"), linear, named(f"{text}linear transfer")),
+        "finetuning": (("angle", "gamma"), finetuning, named(f"{text}finetuning, norm outside the data kept")),
+        "finetuning_norm": (("noise", "depth", "angle", "gamma"), with_norm, named(f"{text}finetuning")),
+        "scratch": (("noise", "gamma"), scratch, named("risk from scratch")),
+    }
+
+
+def _boundaries(gamma, theta, noise, depth):
+    low, high = transfer.negative_transfer_interval(theta, noise[:, None])
+    threshold = transfer.negative_transfer_threshold(theta, noise[:, None])
+    boundary = transfer.finetune_boundary(gamma, noise[:, None, None], depth[:, None]) / np.pi
+    regions, text = ("noise", "angle"), "gamma above which linear transfer is negative"
+    return {
+        "interval_low": (regions, low, named(f"{text}, below 1")),
+        "interval_high": (regions, high, named("gamma below 1 up to which linear transfer is negative")),
+        "threshold": (regions, threshold, named(f"{text}, above 1")),
+        "finetuning_boundary": (
+            ("noise", "depth", "gamma"),
+            boundary,
+            named("angle above which finetuning is negative", "pi"),
+        ),
+    }

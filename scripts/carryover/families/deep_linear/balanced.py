@@ -1,0 +1,14 @@
+"""Solver: gradient flow of balanced networks, as an ordinary differential equation of their function alone."""
+
+from carryover.training.balanced_flow import balanced_flow
+
+MAX_TIME = 1e6  # of flow; slow directions end before
+ACCURACY = 1e-6  # of a step, relative
+
+
+def solve(problem, p, progress=None):
+    """`Trained`; its risk is |β − β*|², for inputs N(0, I)."""
+    return balanced_flow(
+        problem.data, problem.reduced_targets(), problem.sets, problem.coefficients, depth=problem.depth,
+        teacher=problem.teacher, tolerance=p.tolerance, max_time=MAX_TIME, accuracy=ACCURACY, progress=progress,
+    )  # fmt: skip

@@ -1,0 +1,88 @@
+"""Solver: the limit of gradient flow from vanishing weights, so that nothing is trained."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from carryover.networks.deep_linear import Weights, balanced
+from carryover.training.factored import Factored
+from carryover.training.linear_limits import finetuned, on_features, weight_decayed
+from carryover.training.result import Trained
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Functions (runs, d) that networks of a depth end at."""
+
+    coefficients: np.ndarray
+    depth: int
+
+    def full(self) -> Weights:
+        """The balanced networks of these functions."""
+        return balanced(self.coefficients, self.depth)
+
+
+def solve(problem, p, progress=None):
+    """`Trained` at the end of the flow: no steps, no curves."""
+    targets = problem.reduced_targets()
+    folds = getattr(p, "folds", 0)
+    coefficients, validation = np.empty_like(problem.teacher), np.full(len(targets), np.nan)
+    for s in np.unique(problem.sets):
+        runs = problem.sets == s
+        coefficients[runs] = _limits(problem, p, problem.data[s], targets[runs], runs)
+        if folds:
+            validation[runs] = _validated(problem, folds, s)
+    return _trained(problem, targets, coefficients, validation if folds else None)
+
+
+def _limits(problem, p, data, targets, runs):
+    """(runs, d) of the runs that learn from one set."""
+    protocol = getattr(p, "protocol", "pretraining")
+    if protocol == "finetuning":
+        return finetuned(data, targets, problem.coefficients[runs], problem.depth)
+    if protocol == "linear_transfer":
+        features = _features(problem, np.flatnonzero(runs)[0], p.truncation)
+        return on_features(data, targets, features, problem.ridge[runs])
+    return weight_decayed(data, targets, problem.weight_decay[runs])  # for none the least norm, at any depth
+
+
+def _features(problem, run, truncation):
+    """Φ (d, r) of a pretrained network, without directions that vanish with the initial weights."""
+    if problem.start is None:
+        beta = problem.coefficients[run]
+        return beta[:, None] / np.linalg.norm(beta) ** (1 / problem.depth)
+    network = Weights(problem.start.hidden[run], problem.start.readout[run])
+    left, values, _ = np.linalg.svd(network.features().astype(np.float64))
+    return (left * values)[:, values > truncation * values[0]]
+
+
+def _validated(problem, folds, s):
+    """Mean squared error on each fold of the network that the others trained, the mean over folds, (runs,)."""
+    runs, X = problem.sets == s, problem.inputs[s]
+    squares = np.zeros(runs.sum())
+    for held in np.array_split(np.arange(len(X)), folds):
+        rest = np.delete(np.arange(len(X)), held)
+        data, targets = Factored.of(X[rest]), problem.targets[runs]
+        beta = weight_decayed(data, data.targets(targets[:, rest]), problem.weight_decay[runs])
+        squares += ((beta @ X[held].T - targets[:, held]) ** 2).sum(1)
+    return squares / len(X)
+
+
+def _trained(problem, targets, coefficients, validation):
+    above_floor = np.empty(len(coefficients))  # in the coordinates of the data, without what no function can fit
+    for run, s in enumerate(problem.sets):
+        data = problem.data[s]
+        residual = data.values * (data.directions @ coefficients[run]) - targets[run]
+        above_floor[run] = (residual**2).sum() / (2 * data.samples)
+    runs, nothing = len(coefficients), np.full((len(coefficients), 1), np.nan)
+    return Trained(
+        weights=Limits(coefficients, problem.depth),
+        loss=above_floor,
+        evaluations=np.zeros(runs, dtype=np.int64),
+        converged=np.ones(runs, dtype=bool),
+        risk_final=((coefficients - problem.teacher) ** 2).sum(1),
+        risk_best=np.full(runs, np.nan),
+        time=nothing,
+        curves={"loss": nothing, "risk": nothing},
+        validation_loss=validation,
+    )

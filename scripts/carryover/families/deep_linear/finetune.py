@@ -1,0 +1,136 @@
+"""Everything that is trained on the target task: from a pretrained network or from scratch, all layers or the readout
+alone."""
+
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+import xarray as xr
+
+from carryover.errors import UserError
+from carryover.families import _pretrained
+from carryover.families.deep_linear import dataset, task
+from carryover.networks.deep_linear import Weights
+from carryover.parameters import parameter
+from carryover.streams import generator
+from carryover.training.factored import Factored
+from carryover.training.result import naming_runs
+
+PRETRAINED = ("linear_transfer", "finetuning")
+STARTS_FROM = {"protocol": PRETRAINED}
+SCRATCH = {"protocol": ("single_task",)}
+SIMULATED = {"solver": ("descent", "balanced")}
+DESCENT = {"solver": ("descent",)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameters(task.Parameters):
+    protocol: str = parameter("finetuning", "finetuning trains all layers of the pretrained network, linear_transfer "
+                              "its readout, single_task a network from scratch",
+                              choices=("single_task", *PRETRAINED), axis=True)  # fmt: skip
+    solver: str = parameter("exact", "the limit of vanishing initial weights, gradient descent, or gradient flow of "
+                            "balanced networks", choices=("exact", "descent", "balanced"), axis=True)  # fmt: skip
+    samples: tuple[int, ...] = parameter((250,), "samples n of the target task", minimum=1)
+    angle: tuple[float, ...] = parameter((0.25,), "angle θ between source and target task", minimum=0, maximum=1,
+                                         unit="π")  # fmt: skip
+    target_norm: tuple[float, ...] = parameter((1.0,), "norm of the target's coefficients; the source's have norm 1",
+                                               above=0)  # fmt: skip
+    noise: tuple[float, ...] = parameter((0.2,), "standard deviation σ of the label noise", minimum=0)
+    truncation: float = parameter(1e-2, "pretrained features below this share of the largest are left out: they vanish "
+                                  "with the initial weights", minimum=0, when={"protocol": ("linear_transfer",),
+                                                                               "solver": ("exact",)})  # fmt: skip
+    ridge: tuple[float, ...] = parameter((0.0,), "ridge penalties on the readout (eq 12)", minimum=0,
+                                         when={"protocol": ("linear_transfer",), "solver": ("exact",)})  # fmt: skip
+    weight_decay: tuple[float, ...] = parameter((0.0,), "weight decay of all layers", minimum=0,
+                                                when={**SCRATCH, "solver": ("exact", "descent")})  # fmt: skip
+    folds: int = parameter(0, "parts into which the samples are split to validate weight decay; 0 for none", minimum=0,
+                           when={**SCRATCH, "solver": ("exact",)})  # fmt: skip
+    start: str = parameter("random", "weights from scratch: independent, or balanced and of rank one",
+                           choices=task.STARTS, when={**SCRATCH, **DESCENT})  # fmt: skip
+    initial_scale: float = parameter(1e-5, "their standard deviation, or the norm of each balanced layer", above=0,
+                                     when={**SCRATCH, **SIMULATED})  # fmt: skip
+    learning_rate: float = parameter(1e-3, "step of gradient descent", above=0, when=DESCENT)
+    tolerance: float = parameter(1e-6, "loss above its smallest value at which training stops", above=0, when=SIMULATED)
+    max_steps: int = parameter(100_000, "most steps of a network", minimum=1, when=DESCENT)
+    device: str = parameter("auto", "where it is trained", choices=("auto", "cpu", "cuda"), when=DESCENT)
+
+
+def run(p, experiment, seeds, solve, pretrained=None, progress=None):
+    """All runs of a shard, one ensemble after the other by samples and depth; Dataset with a `run` dimension.
+
+    The inputs and the noise of a seed are the same for all protocols, angles, depths and strengths; those of different
+    numbers of samples are independent. Raises UserError for what has no exact limit, and for pretrained networks that
+    are missing, superfluous or others.
+    """
+    _refuse(p)
+    _pretrained.check(p.protocol, seeds, pretrained, PRETRAINED, {"dimension": ("input", p.dimension)})
+    axes = p.angle, p.target_norm, p.noise, p.ridge, p.weight_decay
+    names = "seed", "angle", "target_norm", "noise", "ridge", "weight_decay"
+    runs = dict(zip(names, map(np.array, zip(*product(seeds, *axes), strict=True)), strict=True))
+    sets = np.searchsorted(seeds, runs["seed"])
+    parts = []
+    for samples in p.samples:
+        rngs = [generator(experiment, {"samples": samples}, seed, "inputs") for seed in seeds]
+        inputs = np.stack([rng.standard_normal((samples, p.dimension)) for rng in rngs])
+        data = [Factored.of(X) for X in inputs]
+        teacher, targets = _targets(p, experiment, seeds, runs, inputs, sets)
+        for depth in p.depth:
+            start, coefficients, features = _start(p, experiment, seeds, depth, sets, pretrained)
+            problem = task.Problem(
+                data, inputs, targets, sets, start, coefficients, teacher, depth, runs["ridge"], runs["weight_decay"]
+            )  # fmt: skip
+            columns = runs | _pretrained.columns(len(sets), p, pretrained)
+            shared = {"samples": samples, "gamma": samples / p.dimension, "depth": depth}
+            columns |= {name: np.full(len(sets), value) for name, value in shared.items()}
+            with naming_runs(columns):
+                trained = solve(problem, p, progress)
+            parts.append(dataset.assemble(problem, trained, columns, features))
+    return xr.concat(parts, dim="run")
+
+
+def _refuse(p):
+    decayed = max(p.weight_decay) > 0
+    if p.solver == "exact" and decayed and p.depth != (2,):
+        raise UserError("weight_decay has an exact limit at depth 2 alone: set depth to 2, or the solver to descent.")
+    if p.solver == "balanced" and p.protocol == "linear_transfer":
+        raise UserError("linear_transfer has no solver balanced: choose exact or descent.")
+    if p.folds == 1 or p.folds > min(p.samples):
+        raise UserError(f"folds is {p.folds}: it must be 0, or from 2 to the smallest number of samples.")
+
+
+def _targets(p, experiment, seeds, runs, inputs, sets):
+    """Teachers (runs, d) and noisy labels (runs, n)."""
+    pairs = np.stack([task.directions(p, experiment, seed) for seed in seeds])[sets]
+    radians = np.pi * runs["angle"]
+    mixed = np.stack([np.cos(radians), np.sin(radians)], axis=1) * runs["target_norm"][:, None]
+    teacher = np.einsum("rk,rkd->rd", mixed, pairs)
+    rngs = (generator(experiment, {"samples": inputs.shape[1]}, seed, "noise") for seed in seeds)
+    noise = np.stack([rng.standard_normal(inputs.shape[1]) for rng in rngs])[sets]
+    clean = np.stack([inputs[s] @ beta for s, beta in zip(sets, teacher, strict=True)])
+    return teacher, clean + runs["noise"][:, None] * noise
+
+
+def _start(p, experiment, seeds, depth, sets, pretrained):
+    """Weights or None for rank one, their coefficients (runs, d), and what is known of pretrained features."""
+    if pretrained is None:
+        if p.solver == "exact":  # of vanishing weights
+            return None, np.zeros((len(sets), p.dimension)), {}
+        start = task.small_weights(p, experiment, seeds, depth)
+        start = Weights(start.hidden[sets], start.readout[sets])
+        return start, start.coefficients(), {}
+    rows = _rows(seeds, depth, pretrained)[sets]
+    known = pretrained.isel(run=rows)
+    features = dataset.features(known["feature_share"].values, known["feature_alignment"].values)
+    coefficients = known["coefficients"].values[:, 0].astype(np.float64)
+    if "hidden" not in pretrained:
+        return None, coefficients, features
+    return Weights(known["hidden"].values[:, : depth - 1], known["readout"].values), coefficients, features
+
+
+def _rows(seeds, depth, pretrained):
+    """(seeds,) rows of a pretrained shard; UserError where it has no network of this depth."""
+    known = list(zip(pretrained["seed"].values.tolist(), pretrained["depth"].values.tolist(), strict=True))
+    if (seeds[0], depth) not in known:
+        depths = ", ".join(map(str, sorted({depth for _, depth in known})))
+        raise UserError(f"depth is {depth}, but the pretrained networks have {depths} layers.")
+    return np.array([known.index((seed, depth)) for seed in seeds])

@@ -1,0 +1,58 @@
+"""Pretraining of deep linear networks on the population loss of the source task."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import xarray as xr
+
+from carryover.families.deep_linear import dataset, task
+from carryover.parameters import parameter
+from carryover.training.result import naming_runs
+
+SIMULATED = {"solver": ("descent", "balanced")}
+DESCENT = {"solver": ("descent",)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameters(task.Parameters):
+    solver: str = parameter("exact", "the limit of vanishing initial weights, gradient descent, or gradient flow of "
+                            "balanced networks", choices=("exact", "descent", "balanced"), axis=True)  # fmt: skip
+    start: str = parameter("random", "weights before training: independent, or balanced and of rank one",
+                           choices=task.STARTS, when=DESCENT)  # fmt: skip
+    initial_scale: float = parameter(1e-5, "their standard deviation, or the norm of each balanced layer", above=0,
+                                     when=SIMULATED)  # fmt: skip
+    learning_rate: float = parameter(1e-3, "step of gradient descent", above=0, when=DESCENT)
+    tolerance: float = parameter(1e-6, "loss above the noise at which training stops", above=0, when=SIMULATED)
+    max_steps: int = parameter(100_000, "most steps of a network", minimum=1, when=DESCENT)
+    device: str = parameter("auto", "where it is trained", choices=("auto", "cpu", "cuda"), when=DESCENT)
+
+
+def run(p, experiment, seeds, solve, progress=None):
+    """One network per seed and depth, trained on its source task; Dataset with a `run` dimension."""
+    source = np.stack([task.directions(p, experiment, seed)[0] for seed in seeds])
+    parts = []
+    for depth in p.depth:
+        start = None if p.solver == "exact" else task.small_weights(p, experiment, seeds, depth)
+        problem = task.on_population(source, start, depth)
+        constant = {"depth": depth, "pretrain_solver": p.solver, "loss_function": "squared"}
+        runs = {"seed": np.array(seeds)} | {name: np.array([value] * len(seeds)) for name, value in constant.items()}
+        with naming_runs(runs):
+            trained = solve(problem, p, progress)
+        parts.append(dataset.assemble(problem, trained, runs, _features(p, trained, source)))
+    return xr.concat(parts, dim="run", join="outer")  # layers that a shallower network lacks are NaN
+
+
+def _features(p, trained, source):
+    """What became of the features, and the weights where they are more than their product."""
+    if p.solver != "descent":  # of rank one, along the product
+        share, cosine = np.ones(len(source)), alignment(trained.weights.coefficients, source)
+        return dataset.features(share, cosine)
+    weights = trained.weights.full()
+    left, values, _ = np.linalg.svd(weights.features())
+    share = values[:, 0] ** 2 / (values**2).sum(1)
+    return dataset.features(share, alignment(left[:, :, 0], source)) | dataset.weights(weights)
+
+
+def alignment(directions, source):
+    """|cosine| of vectors (runs, d) with the source's coefficients."""
+    return np.abs((directions * source).sum(1)) / np.linalg.norm(directions, axis=1)

@@ -1,0 +1,82 @@
+"""Tasks of deep linear networks, and the problem that a stage hands to its solver."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from carryover.networks.deep_linear import Weights, balanced
+from carryover.parameters import parameter
+from carryover.streams import generator
+from carryover.training.factored import Factored
+
+STARTS = ("random", "balanced")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameters:
+    """What pretraining and finetuning share."""
+
+    dimension: int = parameter(500, "input dimensions d; inputs are N(0, I)", minimum=2)
+    depth: tuple[int, ...] = parameter((2,), "layers L, with the readout", minimum=1)
+    precision: str = parameter("float32", "numbers that gradient descent works in", choices=("float32", "float64"))
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Networks of one depth to be trained on data sets of one size; run r learns from the set `sets[r]`."""
+
+    data: list[Factored]
+    inputs: np.ndarray  # (sets, n, d), what the data are the factors of
+    targets: np.ndarray  # (runs, n)
+    sets: np.ndarray  # (runs,)
+    start: Weights | None  # (runs, …), for solvers that begin there; None for networks of rank one
+    coefficients: np.ndarray  # (runs, d), of the start
+    teacher: np.ndarray  # (runs, d)
+    depth: int
+    ridge: np.ndarray  # (runs,)
+    weight_decay: np.ndarray  # (runs,)
+
+    def reduced_targets(self):
+        """Uᵀy of every run, (runs, k)."""
+        return np.stack([self.data[s].targets(y) for s, y in zip(self.sets, self.targets, strict=True)])
+
+    def weights(self):
+        """The networks before the first step, as matrices."""
+        return balanced(self.coefficients, self.depth) if self.start is None else self.start
+
+
+def directions(p, experiment, seed):
+    """(source, ν): two orthonormal vectors (d,); a target at the angle θ is cos θ · source + sin θ · ν."""
+    pair = generator(experiment, "", seed, "teacher").standard_normal((p.dimension, 2))
+    source, other = np.linalg.qr(pair)[0].T
+    return source, other
+
+
+def small_weights(p, experiment, seeds, depth):
+    """Networks as at the start of training from scratch, one a seed; the flow of balanced ones starts balanced.
+
+    "random": every weight N(0, scale²). "balanced": of rank one, every layer of the norm `initial_scale`, so that the
+    coefficients have the norm scale^L; deep networks leave small random weights only after millions of steps.
+    """
+    rngs = [generator(experiment, depth, seed, "weights") for seed in seeds]
+    d = p.dimension
+    if p.start == "random" and p.solver != "balanced":
+        drawn = [(rng.standard_normal((depth - 1, d, d)), rng.standard_normal(d)) for rng in rngs]
+        hidden, readout = (np.stack(layer) * p.initial_scale for layer in zip(*drawn, strict=True))
+        return Weights(hidden, readout)
+    units = np.stack([rng.standard_normal(d) for rng in rngs])
+    units /= np.linalg.norm(units, axis=1, keepdims=True)
+    return balanced(p.initial_scale**depth * units, depth)
+
+
+def on_population(source, start, depth):
+    """The Problem of the source tasks (runs, d): inputs of covariance I, and as many of them as one likes.
+
+    `start` None stands for networks that are there already.
+    """
+    count, dimension = source.shape
+    data, nothing = Factored.population(dimension), np.zeros(count)
+    coefficients = source if start is None else start.coefficients()
+    return Problem(
+        [data], data.directions[None], source, nothing.astype(int), start, coefficients, source, depth, nothing, nothing
+    )  # fmt: skip

@@ -1,0 +1,41 @@
+"""The dataset that a stage of mean-field ReLU networks writes: what each run was, and how well it learned."""
+
+import numpy as np
+
+from carryover.families import _dataset
+from carryover.theory.kernels import function_power
+
+MEANING = {
+    "ablated": "fraction of the target's units that the source lacks; NaN from scratch",
+    "anchor": "strength of the penalty on the way of the input weights in pretraining; NaN from scratch",
+    "teacher_scale": "factor on the target's coefficients",
+    "noise": "standard deviation of the label noise",
+    "draw": "number of the data set among those of a seed",
+}
+
+
+def weights(network, start_first, target, source_readout):
+    """Variables of networks (runs, …) that are means over units, with where they started and both teachers."""
+    first, unit = ("run", "unit", "input"), ("run", "teacher_unit")
+    variables = {
+        "first": (first, network.first, "input weights, of length 1"),
+        "second": (("run", "output", "unit"), network.second, "readout weights; the output is the mean over units"),
+        "start_first": (first, start_first, "input weights before pretraining"),
+        "teacher_directions": ((*unit, "input"), target.first, "unit vectors of the target's units"),
+        "teacher_readout": (unit, target.second[:, 0], "coefficients of the target, which is a mean over units"),
+        "source_readout": (unit, source_readout, "coefficients of the source, 0 where a unit is ablated"),
+    }
+    return {
+        name: (dims, np.asarray(values, dtype=np.float32), text) for name, (dims, values, text) in variables.items()
+    }
+
+
+def power(target):
+    """Variable `target_power`, E f*², of targets (runs, …)."""
+    values = function_power(target.second[:, 0], target.first)
+    return {"target_power": ("run", values, "mean square of the target without noise, which risks are compared with")}
+
+
+def assemble(trained, runs, extra):
+    """Dataset over `run`: `runs` maps coordinates to (runs,) values, `extra` other variables as in `_dataset`."""
+    return _dataset.assemble(_dataset.of_training(trained) | extra, runs, ("main",), MEANING)

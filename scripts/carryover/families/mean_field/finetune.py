@@ -1,0 +1,122 @@
+"""Everything that learns the target task: from scratch, from a pretrained network, or its readout alone."""
+
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+import xarray as xr
+
+from carryover.errors import UserError
+from carryover.families import _pretrained
+from carryover.families.mean_field import dataset, task
+from carryover.networks.relu import Weights
+from carryover.parameters import parameter
+from carryover.streams import generator
+from carryover.training.result import naming_runs
+
+SOLVERS = {"single_task": "descent", "finetuning": "descent", "linear_transfer": "exact", "pretrained": "exact"}
+TRANSFER = ("linear_transfer", "finetuning", "pretrained")
+STARTS_FROM = {"protocol": TRANSFER}
+LEARNING = {"protocol": ("single_task", "linear_transfer", "finetuning")}
+TRAINED = {"solver": ("descent",)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameters(task.Parameters):
+    protocol: str = parameter("linear_transfer", "linear_transfer fits a new readout to the pretrained features, "
+                              "finetuning trains all of the pretrained network, single_task one from scratch, "
+                              "pretrained leaves it as it is", choices=tuple(SOLVERS), axis=True)  # fmt: skip
+    solver: str = parameter("exact", "gradient descent, or, where no features are learned, the solution itself",
+                            choices=("descent", "exact"), axis=True)  # fmt: skip
+    samples: tuple[int, ...] = parameter((64,), "target samples", minimum=1, when=LEARNING)
+    draws: int = parameter(1, "data sets of each size for each seed", minimum=1, when=LEARNING)
+    noise: float = parameter(0.0, "standard deviation of the label noise", minimum=0, when=LEARNING)
+    cutoff: float = parameter(0.03, "singular values of the features, relative to the largest, below which a direction "
+                              "is left out of the fit", minimum=0, maximum=1,
+                              when={"protocol": ("linear_transfer",)})  # fmt: skip
+    learning_rate: float = parameter(0.01, "step of gradient descent, in units of the width, cut where it diverges",
+                                     above=0, when=TRAINED)  # fmt: skip
+    tolerance: float = parameter(1e-6, "loss, half the mean squared error, at which training stops", above=0,
+                                 when=TRAINED)  # fmt: skip
+    max_steps: int = parameter(100_000, "most steps of a network", minimum=1, when=TRAINED)
+    device: str = parameter("auto", "where it is trained", choices=("auto", "cpu", "cuda"), when=TRAINED)
+
+
+def run(p, experiment, seeds, solve, pretrained=None, progress=None):
+    """All runs of a shard: every network times `draws` data sets of each size; Dataset with a `run` dimension.
+
+    A data set depends on seed and draw alone, and a smaller one is part of a larger one. A run from scratch has no
+    ablated fraction and no anchor (NaN); a network that is left as it is has no samples and no draw (0).
+
+    Raises UserError for a solver that the protocol does not have, and for pretrained networks that are missing,
+    superfluous or others.
+    """
+    if p.solver != SOLVERS[p.protocol]:
+        raise UserError(f"{p.protocol} has no solver {p.solver}: choose {SOLVERS[p.protocol]}.")
+    sizes = {"width": ("unit", p.width), "dimension": ("input", p.dimension)}
+    sizes["teacher_units"] = ("teacher_unit", p.teacher_units)
+    _pretrained.check(p.protocol, seeds, pretrained, TRANSFER, sizes)
+    pretrained = None if pretrained is None else _chosen(p, seeds, pretrained)
+    networks, start = _networks(p, experiment, seeds, pretrained)
+    kinds = list(zip(networks["seed"].tolist(), networks["teacher_scale"].tolist(), strict=True))
+    teacher = task.stacked([task.target(p, experiment, *kind) for kind in kinds])
+    parts = []
+    for samples in p.samples if p.protocol in LEARNING["protocol"] else (0,):
+        problem, draw = _problem(p, experiment, kinds, samples, start, teacher)
+        count = len(problem.networks)
+        columns = {name: values[problem.networks] for name, values in networks.items()}
+        columns |= {"draw": draw, "samples": np.full(count, samples), "noise": np.full(count, p.noise)}
+        columns |= _pretrained.columns(count, p, pretrained)
+        with naming_runs(columns):
+            trained = solve(problem, p, progress)
+        parts.append(dataset.assemble(trained, columns, _variables(p, problem, pretrained)))
+    return xr.concat(parts, dim="run")
+
+
+def _networks(p, experiment, seeds, pretrained):
+    """({column: (networks,) values}, weights) of the networks that runs start from."""
+    if pretrained is None:
+        seed, scale = (np.array(values) for values in zip(*product(seeds, p.teacher_scale), strict=True))
+        nothing = np.full(len(seed), np.nan)
+        start = task.stacked([task.initial(p, experiment, one) for one in seed.tolist()])
+        return {"seed": seed, "teacher_scale": scale, "ablated": nothing, "anchor": nothing}, start
+    columns = {name: pretrained[name].values for name in ("seed", "teacher_scale", "ablated", "anchor")}
+    first, second = (pretrained[name].values.astype(np.float64) for name in ("first", "second"))
+    return columns, Weights(first, second)
+
+
+def _chosen(p, seeds, pretrained):
+    """The pretrained networks of these seeds and scales; UserError where a scale is missing."""
+    scales = pretrained["teacher_scale"].values
+    if missing := [scale for scale in p.teacher_scale if scale not in scales]:
+        raise UserError(f"the pretrained shard has the teacher_scale {np.unique(scales).tolist()}, but not {missing}.")
+    wanted = np.isin(pretrained["seed"].values, seeds) & np.isin(scales, p.teacher_scale)
+    return pretrained.isel(run=np.flatnonzero(wanted))
+
+
+def _problem(p, experiment, kinds, samples, start, teacher):
+    """The Problem of one number of samples, and the draw of each of its runs."""
+    if not samples:
+        return task.Problem(start, teacher, np.arange(len(kinds))), np.zeros(len(kinds), dtype=int)
+    known = list(dict.fromkeys(kinds))
+    X, y = [], []
+    for (seed, scale), draw in product(known, range(p.draws)):
+        X.append(generator(experiment, draw, seed, "inputs").standard_normal((samples, p.dimension)))
+        noise = generator(experiment, draw, seed, "noise").standard_normal(samples)
+        y.append(task.outputs(task.target(p, experiment, seed, scale), X[-1]) + p.noise * noise)
+    networks, draw = (values.ravel() for values in np.indices((len(kinds), p.draws)))
+    sets = np.array([known.index(kind) for kind in kinds])[networks] * p.draws + draw
+    return task.Problem(start, teacher, networks, np.stack(X), np.stack(y), sets), draw
+
+
+def _variables(p, problem, pretrained):
+    """What a dataset has besides how training went; the weights only of networks that are nowhere else as they are."""
+    which, power = problem.networks, dataset.power(problem.teacher)
+    variables = {name: (dims, values[which], text) for name, (dims, values, text) in power.items()}
+    if pretrained is not None:
+        loss = pretrained["loss"].values[which]
+        variables["pretrained_loss"] = ("run", loss, "loss of the pretrained network on the source task")
+    if p.protocol == "pretrained":
+        before, source = pretrained["start_first"].values, pretrained["source_readout"].values
+        variables |= dataset.weights(problem.start, before, problem.teacher, source)
+    return variables

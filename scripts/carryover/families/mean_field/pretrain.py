@@ -1,0 +1,45 @@
+"""Pretraining of mean-field ReLU networks on the population loss of the source task."""
+
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+
+from carryover.families.mean_field import dataset, task
+from carryover.parameters import parameter
+from carryover.training.result import naming_runs
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameters(task.Parameters):
+    solver: str = parameter("descent", "how it is trained: gradient descent", choices=("descent",), axis=True)
+    ablated: tuple[float, ...] = parameter((0.5,), "fractions of the target's units that the source lacks", minimum=0,
+                                           maximum=1)  # fmt: skip
+    anchor: tuple[float, ...] = parameter((0.0,), "λ of the penalties λ/2 · 1/m Σ|w − w(0)|² on the way of the input "
+                                          "weights, or 2mλ' of the paper's λ' Σ|w − w(0)|²", minimum=0)  # fmt: skip
+    learning_rate: float = parameter(0.01, "step of gradient descent, in units of the width", above=0)
+    tolerance: float = parameter(1e-6, "loss, half the mean squared error, at which training stops", above=0)
+    max_steps: int = parameter(100_000, "most steps of a network", minimum=1)
+    device: str = parameter("auto", "where it is trained", choices=("auto", "cpu", "cuda"))
+
+
+def run(p, experiment, seeds, solve, progress=None):
+    """One network per seed, teacher's scale, ablated fraction and anchor; Dataset with a `run` dimension.
+
+    Raises UserError for a fraction that leaves no whole number of units.
+    """
+    runs = list(product(seeds, p.teacher_scale, p.ablated, p.anchor))
+    names = ("seed", "teacher_scale", "ablated", "anchor")
+    columns = {name: np.array(values) for name, values in zip(names, zip(*runs, strict=True), strict=True)}
+    columns |= {"pretrain_solver": np.array([p.solver] * len(runs)), "loss_function": np.array(["squared"] * len(runs))}
+    problem = task.Problem(
+        start=task.stacked([task.initial(p, experiment, seed) for seed, *_ in runs]),
+        teacher=task.stacked([task.source(p, experiment, *which) for *which, _ in runs]),
+        networks=np.arange(len(runs)),
+        anchor=columns["anchor"],
+    )
+    with naming_runs(columns):
+        trained = solve(problem, p, progress)
+    targets = task.stacked([task.target(p, experiment, seed, scale) for seed, scale, *_ in runs])
+    weights = dataset.weights(trained.weights, problem.start.first, targets, problem.teacher.second[:, 0])
+    return dataset.assemble(trained, columns, {**weights, **dataset.power(targets)})

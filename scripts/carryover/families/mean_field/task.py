@@ -1,0 +1,112 @@
+"""Source and target tasks of mean-field ReLU networks, and the problem that a stage hands to its solver.
+
+Networks and teachers are means over their units, f(x) = 1/m Σ_i c_i relu(w_i · x), with |w_i| = 1 and x ~ N(0, I_d):
+section 4 of "Features are fate".
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from carryover.errors import UserError
+from carryover.networks.relu import Weights
+from carryover.parameters import parameter
+from carryover.streams import generator
+
+INITIAL_READOUT = 1e-7  # c_i before training is this times N(0, 1)
+_WHOLE = 1e-9  # how far from a whole number the rounding of a decimal fraction can bring it
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameters:
+    """What pretraining and finetuning share."""
+
+    dimension: int = parameter(100, "input dimensions d; inputs are N(0, I)", minimum=1)
+    width: int = parameter(1000, "hidden units m of the network", minimum=1)
+    teacher_units: int = parameter(100, "units m* of the target's teacher", minimum=1)
+    teacher_scale: tuple[float, ...] = parameter((1.0,), "factors on the target's coefficients, which are N(0, 1): 1 "
+                                                 "hardly moves the network's features, √m* does", above=0)  # fmt: skip
+    initial_readout: float = parameter(INITIAL_READOUT, "before training from scratch readout weights are this times "
+                                       "N(0, 1)", minimum=0)  # fmt: skip
+    precision: str = parameter("float32", "numbers that networks are trained in", choices=("float32", "float64"))
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Networks to be trained or fitted. Run r starts from the network `networks[r]` and learns from the set `sets[r]`.
+
+    Weights are those of means over units. The teacher is the source's in pretraining, the target's afterwards.
+    """
+
+    start: Weights  # first (networks, m, d) of unit length, second (networks, 1, m)
+    teacher: Weights  # first (networks, m*, d), second (networks, 1, m*)
+    networks: np.ndarray  # (runs,)
+    X: np.ndarray | None = None  # (sets, samples, d); None where the whole distribution is learned
+    y: np.ndarray | None = None  # (sets, samples)
+    sets: np.ndarray | None = None  # (runs,)
+    anchor: np.ndarray | None = None  # (networks,) of pretraining
+
+
+def summed(network):
+    """A network that is a mean over m units as a sum of units of length 1/√m, the same function.
+
+    Gradient descent at the rate η moves it as mean-field gradient descent at η m moves the mean.
+    """
+    scale = np.sqrt(network.first.shape[-2])
+    return Weights(network.first / scale, network.second / scale)
+
+
+def averaged(network):
+    """The inverse of `summed`."""
+    scale = np.sqrt(network.first.shape[-2])
+    return Weights(network.first * scale, network.second * scale)
+
+
+def target(p, experiment, seed, teacher_scale):
+    """Teacher of the target task, equation 17: directions (m*, d) and coefficients c* (1, m*)."""
+    directions = _sphere(generator(experiment, "", seed, "teacher"), p.teacher_units, p.dimension)
+    readout = generator(experiment, "", seed, "teacher readout").standard_normal((1, p.teacher_units))
+    return Weights(directions, teacher_scale * readout)
+
+
+def source(p, experiment, seed, teacher_scale, ablated):
+    """Teacher of the source task, equation 16: the target's without a random fraction `ablated` of its units.
+
+    Their coefficients are 0, the others' larger by 1/(1 − ablated), so that it too is a mean over m* units. The units
+    that go for a small fraction go for a larger one too. Raises UserError where no whole number of them is left.
+    """
+    left = (1 - ablated) * p.teacher_units
+    kept = round(left)
+    if kept < 1 or abs(left - kept) > _WHOLE * p.teacher_units:
+        raise UserError(
+            f"ablated {ablated:g} of {p.teacher_units} teacher_units leaves {left:g}: it must be a whole number, 1 at "
+            "least."
+        )
+    whole = target(p, experiment, seed, teacher_scale)
+    order = generator(experiment, "", seed, "ablation").permutation(p.teacher_units)
+    readout = np.zeros_like(whole.second)
+    readout[0, order[:kept]] = whole.second[0, order[:kept]] * (p.teacher_units / kept)
+    return Weights(whole.first, readout)
+
+
+def initial(p, experiment, seed):
+    """A network before training from scratch: input weights uniform on the sphere, small readout weights."""
+    first = _sphere(generator(experiment, "", seed, "weights"), p.width, p.dimension)
+    readout = generator(experiment, "", seed, "readout").standard_normal((1, p.width))
+    return Weights(first, p.initial_readout * readout)
+
+
+def outputs(network, X):
+    """f(x), (..., n), of a mean over units at inputs X (..., n, d)."""
+    return network.outputs(X)[..., 0] / network.first.shape[-2]
+
+
+def stacked(networks):
+    """Networks with a leading axis."""
+    return Weights(np.stack([one.first for one in networks]), np.stack([one.second for one in networks]))
+
+
+def _sphere(rng, count, dimension):
+    """(count, dimension) uniform on the unit sphere."""
+    drawn = rng.standard_normal((count, dimension))
+    return drawn / np.linalg.norm(drawn, axis=1, keepdims=True)

@@ -1,0 +1,71 @@
+"""Kernels of the features before and after pretraining beside that of the source's own units; "Features are fate",
+section 4, Fig. 3a and b: training in the rich regime leaves the features that are present in the source task."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import xarray as xr
+
+from carryover.errors import UserError
+from carryover.measures import _runs
+from carryover.measures.clusters import importance
+from carryover.measures.dimensionality import cka
+from carryover.parameters import parameter
+from carryover.streams import generator
+
+APPLIES_TO = {"protocol": ("pretrained",)}
+MEANING = {
+    "gram": "kernel of the pretrained features",
+    "initial_gram": "kernel of the features before pretraining",
+    "source_gram": "kernel of the source's units",
+    "alignment": "centred alignment of the kernels of pretrained features and source's units",
+    "initial_alignment": "centred alignment of the kernels of features before pretraining and source's units",
+    "unit_cosine": "mean best cosine of the network's units with one of the source's, weighted by importance",
+    "point": "input",
+    "other_point": "input",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameters:
+    points: int = parameter(40, "inputs that the kernels are given at", minimum=1)
+    samples: int = parameter(2000, "inputs that alignments are taken over, the points among them", minimum=2)
+
+
+def measure(data, p):
+    """Kernels k(x, x') = 1/m Σ_i relu(w_i·x) relu(w_i·x'), (run, point, other_point), and alignments, (run,).
+
+    The mean is over a network's m units or over those units of the teacher that the source has. All runs see the same
+    inputs, N(0, I). Alignments are `cka`, between 0 and 1.
+
+    Raises UserError for more points than samples.
+    """
+    if p.points > p.samples:
+        raise UserError(f"points is {p.points}, but there are only {p.samples} samples.")
+    X = generator("gram", "", 0, "inputs").standard_normal((p.samples, data.sizes["input"]))
+    runs = [_compare(data.isel(run=run), X, p.points) for run in range(data.sizes["run"])]
+    dims = ("run", "point", "other_point")
+    values = {name: np.stack([run[name] for run in runs]) for name in runs[0]}
+    coordinates = _runs.coordinates(data) | {name: np.arange(p.points) for name in dims[1:]}
+    result = xr.Dataset({name: (dims[: array.ndim], array) for name, array in values.items()}, coords=coordinates)
+    for name, meaning in MEANING.items():
+        result[name].attrs = {"long_name": meaning, "units": "1"}
+    return result
+
+
+def _compare(network, X, points):
+    """All variables of one run."""
+    kept = network["source_readout"].values != 0
+    first, second = network["first"].values.astype(np.float64), network["second"].values.astype(np.float64)
+    source = network["teacher_directions"].values[kept].astype(np.float64)
+    units = {"gram": first, "initial_gram": network["start_first"].values.astype(np.float64), "source_gram": source}
+    responses = {name: np.maximum(X @ one.T, 0) for name, one in units.items()}
+    grams = {name: one[:points] @ one[:points].T / one.shape[1] for name, one in responses.items()}
+    with _runs.named(network):
+        alignment, initial = (cka(responses[name], responses["source_gram"]) for name in ("gram", "initial_gram"))
+    cosines = (first @ source.T).max(axis=1)
+    return grams | {
+        "alignment": alignment,
+        "initial_alignment": initial,
+        "unit_cosine": np.average(cosines, weights=importance(first, second)),
+    }

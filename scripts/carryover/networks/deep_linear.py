@@ -1,0 +1,70 @@
+"""Deep linear networks f(x) = x · W_1 W_2 … W_L: W_1 … W_{L−1} square, W_L a vector ("Features are fate", eq 7)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Weights:
+    """`hidden` (..., L − 1, d, d), the matrices W_1 … W_{L−1}, and the `readout` W_L (..., d).
+
+    Raises ValueError for other shapes.
+    """
+
+    hidden: np.ndarray
+    readout: np.ndarray
+
+    def __post_init__(self) -> None:
+        hidden, readout = np.asarray(self.hidden), np.asarray(self.readout)
+        lead, d = readout.shape[:-1], readout.shape[-1:]
+        fits = hidden.ndim == len(lead) + 3 and hidden.shape[:-3] == lead and hidden.shape[-2:] == d + d
+        if not fits:
+            raise ValueError(
+                "hidden and readout must have the shapes (..., L - 1, d, d) and (..., d) of one network, "
+                f"got {hidden.shape} and {readout.shape}"
+            )
+        object.__setattr__(self, "hidden", hidden)
+        object.__setattr__(self, "readout", readout)
+
+    @property
+    def depth(self) -> int:
+        """L, the number of layers with the readout."""
+        return self.hidden.shape[-3] + 1
+
+    def coefficients(self) -> np.ndarray:
+        """β = W_1 W_2 … W_L, (..., d)."""
+        beta = self.readout
+        for layer in reversed(range(self.depth - 1)):
+            beta = (self.hidden[..., layer, :, :] @ beta[..., None])[..., 0]
+        return beta
+
+    def features(self) -> np.ndarray:
+        """Φ = W_1 W_2 … W_{L−1}, (..., d, d): a column for each hidden feature (theorem 3.4); I for L = 1."""
+        product = np.broadcast_to(np.eye(self.readout.shape[-1]), (*self.readout.shape, self.readout.shape[-1]))
+        for layer in range(self.depth - 1):
+            product = product @ self.hidden[..., layer, :, :]
+        return product
+
+
+def balanced(coefficients, depth) -> Weights:
+    """The network of rank one whose layers share the norm |β|^{1/L} and whose product is β (definition 5.1 of
+    "Finetuning with linear teachers"): W_1 = |β|^{1/L} β̂ vᵀ, the others |β|^{1/L} v vᵀ, W_L = |β|^{1/L} v.
+
+    coefficients : β (..., d), not zero. Any unit vector v gives the same β at all times; it is the first axis here.
+    Raises ValueError for β = 0, where no layer has a direction, and for a depth below 1.
+    """
+    beta = np.asarray(coefficients, dtype=np.float64)
+    norm = np.linalg.norm(beta, axis=-1, keepdims=True)
+    if depth < 1 or not (norm > 0).all():
+        raise ValueError(f"balanced weights need a depth of 1 or more and coefficients that are not zero, got {depth}")
+    if depth == 1:
+        return Weights(np.zeros((*beta.shape[:-1], 0, beta.shape[-1], beta.shape[-1])), beta)
+    axis = np.eye(beta.shape[-1])[0]
+    scale = norm ** (1 / depth)
+    hidden = np.zeros((*beta.shape[:-1], depth - 1, beta.shape[-1], beta.shape[-1]))
+    hidden[..., 0, :, 0] = scale * beta / norm
+    hidden[..., 1:, 0, 0] = scale
+    return Weights(hidden, scale * axis)

@@ -1,0 +1,61 @@
+"""Which formula finetuning of deep linear networks follows: eq 15 of "Features are fate", or that with the norm factor
+of eq 5 of "Finetuning with linear teachers"; they differ at the order σ²."""
+
+from dataclasses import dataclass
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from carryover.parameters import parameter
+from carryover.plotting import _panels as panels
+from carryover.transferability import averages, transferability, within
+
+FORMULAS = {"finetuning": ("eq 15", "--", "#D55E00"), "finetuning_norm": ("norm factor", "-", "#0072B2")}
+SOLVERS = {"descent": ("gradient descent", "o"), "exact": ("exact limit", "x")}
+OFFSETS = {"descent": -0.006, "exact": 0.006}  # in γ, so that bars are seen apart
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameters:
+    title: str = parameter("Finetuning follows the norm factor of eq 5, not eq 15", "what is seen")
+    angle: float = parameter(0.5, "angle θ between the tasks, in units of π", minimum=0, maximum=1)
+
+
+def draw(data, p):
+    """Roles: `risk` of finetuned and single-task networks of several depths and noises, `theory`."""
+    risk = data["risk"]
+    table = averages(transferability(risk, "finetuning"), ("solver", "depth", "noise", "angle", "gamma"))
+    depths, noises = sorted(table["depth"].unique()), sorted(table["noise"].unique())
+    size = (2.5 * len(noises) + 0.9, 1.9 * len(depths) + 1.4)
+    fig, axes = plt.subplots(len(depths), len(noises), figsize=size, sharex=True, sharey="col", squeeze=False)
+    for row, depth in zip(axes, depths, strict=True):
+        for ax, noise in zip(row, noises, strict=True):
+            theory = data["theory"].sel(depth=depth).sel(noise=noise, angle=p.angle, method="nearest")
+            rows = table[(table["depth"] == depth) & (table["noise"] == noise) & np.isclose(table["angle"], p.angle)]
+            _panel(ax, rows, theory)
+            ax.set_title(f"L = {depth}, σ = {noise:g}")
+    for ax in axes[-1]:
+        ax.set_xlabel("samples per dimension γ")
+    for ax in axes[:, 0]:
+        ax.set_ylabel("transferability")
+    panels.legend(fig)
+    deep = table[(table["solver"] == "exact") & (table["depth"] > 1)]
+    shares = (f"{label} {within(deep, name):.0%}" for name, (label, *_) in FORMULAS.items())
+    seeds = panels.seeds_in_words(risk)
+    note = (
+        f"θ = {p.angle:g} π, {seeds}, bars: 2 s.e.; exact limits within 2 s.e., all angles, L > 1: {', '.join(shares)}"
+    )
+    panels.title(fig, p.title, note)
+    return fig
+
+
+def _panel(ax, rows, theory):
+    below = theory.where(theory["gamma"] < 1, drop=True)
+    for name, (label, style, color) in FORMULAS.items():
+        ax.plot(below["gamma"], below[name], style, color=color, label=label)
+    for solver, (label, marker) in SOLVERS.items():
+        points = rows[rows["solver"] == solver]
+        ax.errorbar(
+            points["gamma"] + OFFSETS[solver], points["mean"], 2 * points["error"],
+            fmt=marker, color="k", ms=4, linewidth=1, label=label,
+        )  # fmt: skip

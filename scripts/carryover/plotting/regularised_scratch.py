@@ -1,0 +1,63 @@
+"""Linear transferability against scratch training without and with weight decay, chosen by the risk itself or by
+validation ("Features are fate", Fig. 5)."""
+
+from dataclasses import dataclass
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.colors import TwoSlopeNorm
+
+from carryover.parameters import parameter
+from carryover.plotting import _panels as panels
+from carryover.transferability import averages, transferability, with_decay
+
+CHOICES = {
+    "none": "a: no weight decay",
+    "validation_loss": "b: chosen by cross-validation",
+    "risk_final": "c: chosen by the risk",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameters:
+    title: str = parameter("Weight decay from scratch removes the spike of transferability near γ = 1", "what is seen")
+    angle: float = parameter(0.5, "angle θ of the slices in d, in units of π", minimum=0, maximum=1)
+    largest: float = parameter(1.0, "transferability at which maps and slices end", above=0)
+
+
+def draw(data, p):
+    """Role: `risk` of linear transfer, and of single-task learning with several strengths of weight decay."""
+    risk = data["risk"]
+    tables = {name: averages(_against(risk, name), ("angle", "gamma")) for name in CHOICES}
+    fig, axes = plt.subplots(1, 4, figsize=(13.0, 3.8), width_ratios=(1, 1, 1, 1.1))
+    norm = TwoSlopeNorm(0.0, -p.largest, p.largest)
+    for ax, (name, label) in zip(axes, CHOICES.items(), strict=False):
+        square = tables[name].pivot(index="angle", columns="gamma", values="mean")
+        values = np.clip(square.values, -p.largest, p.largest)
+        image = ax.pcolormesh(square.columns, square.index, values, cmap="RdBu", norm=norm)
+        ax.contour(square.columns, square.index, values, levels=[0.0], colors="k", linewidths=1)
+        ax.set(xlabel="samples per dimension γ", title=label)
+        ax.grid(False)
+    axes[0].set_ylabel("angle θ / π")
+    fig.colorbar(
+        image, ax=list(axes[:3]), label=f"transferability, cut at ±{p.largest:g}", location="bottom", shrink=0.5
+    )
+    for name, color in zip(CHOICES, panels.colors("choice", list(CHOICES)), strict=True):
+        _slice(axes[3], tables[name], p, CHOICES[name][3:], color)
+    axes[3].axhline(0, color="0.6", linewidth=0.6)
+    axes[3].set(xlabel="samples per dimension γ", ylabel="transferability", ylim=(-1.1 * p.largest, 1.1 * p.largest))
+    axes[3].set_title(f"d: θ = {p.angle:g} π")
+    axes[3].legend(fontsize="small")
+    noise = float(risk["noise"].values[0])
+    panels.title(fig, p.title, f"σ = {noise:g}, {panels.seeds_in_words(risk)}; bars in d: s.d. of draws")
+    return fig
+
+
+def _against(risk, chosen_by):
+    return transferability(risk, "linear_transfer", with_decay(risk, None if chosen_by == "none" else chosen_by))
+
+
+def _slice(ax, table, p, label, color):
+    angles = table["angle"].unique()
+    rows = table[table["angle"] == angles[np.abs(angles - p.angle).argmin()]]
+    ax.errorbar(rows["gamma"], rows["mean"], rows["std"], fmt="o-", ms=3, linewidth=1, color=color, label=label)

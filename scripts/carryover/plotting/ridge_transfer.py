@@ -1,0 +1,74 @@
+"""Ridge regression of the readout after linear transfer: risk against the penalty, and the best penalty against the
+number of samples ("Features are fate", Fig. 6)."""
+
+from dataclasses import dataclass
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from carryover.parameters import parameter
+from carryover.plotting import _panels as panels
+from carryover.theory.transfer import optimal_ridge, ridge_transfer_risk
+from carryover.transferability import averages, best_ridge
+
+SMALLEST = 1e-4  # where a penalty of 0 is drawn on the logarithmic axis, if no smaller one is there
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameters:
+    title: str = parameter("A ridge penalty hurts linear transfer, unless samples are few", "what is seen")
+
+
+def draw(data, p):
+    """Role: `risk` of linear transfer with several ridge penalties, angles and numbers of samples, of one noise."""
+    risk = panels.where(data["risk"], protocol="linear_transfer")
+    noise, sizes = float(risk["noise"].values[0]), panels.values(risk, "samples")
+    frame = risk[["risk_final"]].to_dataframe()
+    fig, (many, few, best) = plt.subplots(1, 3, figsize=(11.5, 4.0))
+    angles = sorted(frame["angle"].unique())
+    apart = np.linspace(0.93, 1.07, len(angles))  # factors on n in c, so that bars are seen
+    for angle, color, factor in zip(angles, panels.colors("angle", angles), apart, strict=True):
+        rows = frame[frame["angle"] == angle]
+        _risk(many, rows[rows["samples"] == sizes[-1]], np.pi * angle, noise, color)
+        _change(few, rows[rows["samples"] == sizes[0]], np.pi * angle, noise, color)
+        _best(best, rows, np.pi * angle, noise, color, factor)
+    many.set(xscale="log", xlabel="ridge penalty λ (leftmost: 0)", ylabel="risk", title=f"a: n = {sizes[-1]}")
+    few.axhline(0, color="0.6", linewidth=0.6)
+    few.set(xscale="log", xlabel="ridge penalty λ", ylabel="risk less that at λ = 0", title=f"b: n = {sizes[0]}")
+    few.set_ylim(-0.12, 0.25)
+    best.set(xscale="log", yscale="log", xlabel="samples n", ylabel="best ridge penalty", title="c: it falls like 1/n")
+    panels.legend(fig, columns=3)
+    drawn = "bars: s.d. of draws in a, 2 s.e. in b, 95 % bootstrap intervals in c"
+    panels.title(fig, p.title, f"σ = {noise:g}, {panels.seeds_in_words(risk)}; {drawn}")
+    return fig
+
+
+def _risk(ax, rows, theta, noise, color):
+    samples, table = int(rows["samples"].iloc[0]), averages(rows, ("ridge",), "risk_final")
+    fine = np.geomspace(SMALLEST, table["ridge"].max(), 200)
+    label = f"θ = {theta / np.pi:g} π"
+    ax.errorbar(
+        table["ridge"].clip(lower=SMALLEST), table["mean"], table["std"], fmt="o", ms=3, color=color, label=label
+    )
+    for count, style, label in ((samples, "-", "eq 125"), (None, ":", "eq 13 (n → ∞)")):
+        ax.plot(fine, ridge_transfer_risk(theta, fine, count, noise), style, color=color, linewidth=1, label=label)
+
+
+def _change(ax, rows, theta, noise, color):
+    """Risk less that without a penalty, seed by seed: much of what draws differ in is common to all penalties."""
+    without = rows[rows["ridge"] == 0].set_index("seed")["risk_final"]
+    change = rows["risk_final"].to_numpy() - without[rows["seed"]].to_numpy()
+    table = averages(rows.assign(change=change)[rows["ridge"] > 0], ("ridge",), "change")
+    ax.errorbar(table["ridge"], table["mean"], 2 * table["error"], fmt="o", ms=3, color=color)
+    fine, samples = np.geomspace(SMALLEST, table["ridge"].max(), 200), int(rows["samples"].iloc[0])
+    theory = [ridge_transfer_risk(theta, ridge, samples, noise) for ridge in (fine, 0.0)]
+    ax.plot(fine, theory[0] - theory[1], color=color, linewidth=1)
+
+
+def _best(ax, frame, theta, noise, color, factor):
+    """The penalty of the smallest mean risk at each number of samples, with its bootstrap interval."""
+    found = {n: np.maximum(best_ridge(rows), SMALLEST) for n, rows in frame.groupby("samples")}
+    samples = np.array(sorted(found))
+    best, low, high = np.array([found[n] for n in samples]).T
+    ax.errorbar(factor * samples, best, (best - low, high - best), fmt="o", ms=3, color=color)
+    ax.plot(samples, optimal_ridge(theta, noise, samples), "--", color=color, label="(sin²θ + σ²)/(n cos²θ)")

@@ -1,0 +1,89 @@
+"""Transferability over data and overlap: theory as a surface, theory and experiment as maps, slices with their spread
+("Features are fate", Fig. 1, 2, 7 and 8)."""
+
+from dataclasses import dataclass
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.colors import TwoSlopeNorm
+
+from carryover.parameters import parameter
+from carryover.plotting import _panels as panels
+from carryover.transferability import averages, transferability, within
+
+FORMULAS = {
+    "linear_transfer": {"linear": "eq 11"},
+    "finetuning": {"finetuning_norm": "eq 15 with the norm factor", "finetuning": "eq 15"},
+}
+COUNTED = {"linear_finite": "eq 8 less eq 10"}  # besides
+STYLES = ("-", "--")
+GAMMA, ANGLE, GAIN = "samples per dimension γ", "angle θ / π", "transferability"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameters:
+    title: str = parameter("Where transfer helps", "what is seen")
+    protocol: str = parameter("linear_transfer", "what is held against training from scratch", choices=tuple(FORMULAS))
+    noise: float = parameter(0.2, "standard deviation of the label noise", minimum=0)
+    depth: int = parameter(2, "layers of the networks", minimum=1)
+    slices: tuple[float, ...] = parameter((0.125, 0.25, 0.375), "angles of the slices, in units of π", minimum=0)
+    largest: float = parameter(1.0, "transferability at which surface, maps and slices end", above=0)
+
+
+def draw(data, p):
+    """Roles: `risk` of single-task and transferred deep linear networks, `theory` of curves.transferability."""
+    runs = panels.where(data["risk"], noise=p.noise, depth=p.depth)
+    table = averages(transferability(runs, p.protocol), ("angle", "gamma", "samples", "noise", "depth"))
+    theory = data["theory"].sel(noise=p.noise, depth=p.depth, method="nearest")
+    fig = plt.figure(figsize=(9.2, 7.6))
+    surface = fig.add_subplot(2, 2, 1, projection="3d")
+    expected, found, slices = (fig.add_subplot(2, 2, i) for i in (2, 3, 4))
+    formula = next(iter(FORMULAS[p.protocol]))
+    _surface(surface, theory, formula, p.largest)
+    grid = theory[formula].transpose("angle", "gamma")
+    _map(expected, theory["gamma"], theory["angle"], grid, theory, p, "b: theory")
+    square = table.pivot(index="angle", columns="gamma", values="mean")
+    image = _map(found, square.columns, square.index, square.values, theory, p, "c: experiment, mean over draws")
+    fig.colorbar(image, ax=[expected, found], label=f"{GAIN}, cut at ±{p.largest:g}", shrink=0.8)
+    _slices(slices, table, theory, p)
+    panels.legend(fig, columns=3)
+    formulas = FORMULAS[p.protocol] | (COUNTED if p.protocol == "linear_transfer" else {})
+    shares = ", ".join(f"{label} {within(table, name):.0%}" for name, label in formulas.items())
+    panels.title(fig, p.title, f"σ = {p.noise:g}, {panels.seeds_in_words(runs)}; means within 2 s.e. of {shares}")
+    return fig
+
+
+def _surface(ax, theory, formula, largest):
+    gamma, angle = np.meshgrid(theory["gamma"], theory["angle"])
+    height = np.clip(theory[formula].transpose("angle", "gamma").values, -largest, largest)
+    ax.plot_surface(gamma, angle, height, cmap="RdBu", norm=_norm(largest), rstride=2, cstride=2, linewidth=0)
+    ax.contour(gamma, angle, height, levels=[0.0], colors="k", linewidths=1)
+    ax.set(xlabel="γ", ylabel=ANGLE, zlabel=GAIN, title="a: theory")
+    ax.view_init(28, -60)
+
+
+def _norm(largest):
+    return TwoSlopeNorm(0.0, -largest, largest)
+
+
+def _map(ax, gamma, angle, values, theory, p, title):
+    image = ax.pcolormesh(gamma, angle, np.clip(values, -p.largest, p.largest), cmap="RdBu", norm=_norm(p.largest))
+    for (name, label), style in zip(FORMULAS[p.protocol].items(), STYLES, strict=False):
+        height = np.clip(theory[name].transpose("angle", "gamma"), -p.largest, p.largest)
+        ax.contour(theory["gamma"], theory["angle"], height, levels=[0.0], colors="k", linestyles=style)
+        ax.plot([], [], style, color="k", label=f"no gain: {label}")
+    ax.set(xlabel=GAMMA, ylabel=ANGLE, title=title, ylim=(0, 0.5))
+    ax.grid(False)
+    return image
+
+
+def _slices(ax, table, theory, p):
+    for angle, color in zip(p.slices, panels.colors("angle", p.slices), strict=True):
+        nearest = table["angle"].unique()[np.abs(table["angle"].unique() - angle).argmin()]
+        rows = table[table["angle"] == nearest]
+        ax.errorbar(rows["gamma"], rows["mean"], rows["std"], fmt="o", ms=3, color=color, label=f"θ = {nearest:g} π")
+        for name, style in zip(FORMULAS[p.protocol], STYLES, strict=False):
+            curve = theory[name].interp(angle=nearest)
+            ax.plot(theory["gamma"], curve, style, color=color, linewidth=1)
+    ax.axhline(0, color="0.6", linewidth=0.6)
+    ax.set(xlabel=GAMMA, ylabel=GAIN, ylim=(-1.1 * p.largest, 1.1 * p.largest), title="d: slices (bars: s.d. of draws)")

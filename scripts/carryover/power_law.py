@@ -1,0 +1,43 @@
+"""Power laws R ≈ A n^−ν of risks in the number of samples, with the uncertainty that draws leave ("Features are fate",
+Fig. 3c)."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from carryover.streams import generator
+
+RESAMPLES = 1000
+
+
+@dataclass(frozen=True)
+class PowerLaw:
+    """amplitude A, exponent ν, and the ends of its 95 % bootstrap interval over draws."""
+
+    amplitude: float
+    exponent: float
+    low: float
+    high: float
+
+    def __call__(self, samples):
+        """A n^−ν."""
+        return self.amplitude * np.asarray(samples, dtype=float) ** -self.exponent
+
+    def samples(self, risk):
+        """The number of samples at which the law has this risk."""
+        return (self.amplitude / np.asarray(risk, dtype=float)) ** (1 / self.exponent)
+
+
+def fit(table):
+    """`PowerLaw` by least squares of the log of the mean over draws on log n.
+
+    table : DataFrame of positive risks, a row for each draw and a column for each n. ValueError for fewer than two n.
+    """
+    if table.shape[1] < 2 or not (table.to_numpy() > 0).all():
+        raise ValueError("a power law needs positive risks at two numbers of samples or more")
+    log_n, risks = np.log(table.columns.to_numpy(dtype=float)), table.to_numpy()
+    slope, offset = np.polyfit(log_n, np.log(risks.mean(0)), 1)
+    draws = generator("power law", "", 0, "bootstrap").integers(len(risks), size=(RESAMPLES, len(risks)))
+    slopes = np.polyfit(log_n, np.log(risks[draws].mean(1)).T, 1)[0]
+    low, high = np.quantile(-slopes, [0.025, 0.975])
+    return PowerLaw(float(np.exp(offset)), float(-slope), float(low), float(high))

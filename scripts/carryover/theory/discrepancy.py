@@ -1,0 +1,119 @@
+"""How far apart two linear tasks are as data sets: distances between joint distributions of (x, y).
+
+x ~ N(0, I_d) and y = β·x + N(0, σ²), with β_s in the source and β_t in the target. "Features are fate" (section 2.1,
+figure 4) holds such distances against transferability. All are dimensionless and symmetric in the two tasks.
+
+Wasserstein and Dudley distances are estimated from samples of (Qᵀx, y), Q an orthonormal basis of the span of β_s and
+β_t. The rest of x is independent of (Qᵀx, y) and has the same law in both tasks, so nothing is lost: a coupling of the
+reduced variables extends to all by the identity, at no cost, and a function of all, averaged over the rest, keeps its
+bounds and its difference of means. In d + 1 dimensions the bias, falling like n^{−1/(d+1)}, would cover all else.
+
+Both tasks share the draws of x and of the noise. Each sample still follows its own law; as the distances are convex,
+the mean of an estimate is not below the true distance, whatever the two samples have in common. But unlike that of
+independent samples it vanishes with the distance, and is at most E|(β_s − β_t)·x| = √(2/π) |β_s − β_t|. From two
+independent samples, 300 points each, of one task (|β| = 1, σ = .2) the Wasserstein estimate would be about .36.
+"""
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import linear_sum_assignment, minimize_scalar
+from scipy.spatial.distance import cdist
+
+_SLOPE_TOLERANCE = 1e-5  # of the Lipschitz constant at which the Dudley metric is attained
+
+Array = NDArray[np.float64]
+
+
+def kl_divergence(beta_s: ArrayLike, beta_t: ArrayLike, sigma: ArrayLike) -> Array:
+    """Kullback–Leibler divergence |β_s − β_t|²/(2σ²) ("Features are fate", equation 31).
+
+    beta_s, beta_t : (..., d), sigma : (...), broadcasting; returns (...). For σ = 0 it is infinite unless β_s = β_t.
+    Raises ValueError for shapes that do not fit, values that are not finite, or a negative sigma.
+    """
+    beta_s, beta_t = _coefficients(beta_s, beta_t)
+    sigma = _noise(sigma)
+    squared = ((beta_s - beta_t) ** 2).sum(-1)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        return np.where(squared == 0, 0.0, squared / (2 * sigma**2))[()]
+
+
+def distant_target_scale(power: ArrayLike, sigma: ArrayLike, delta: ArrayLike) -> Array:
+    """κ = 1 − σ√(2δ/E f²): the target κf has the divergence δ from the source f, and smaller κ have more.
+
+    "Features are fate", theorem 2.2: (1 − κ)² E f²/(2σ²) = δ. (Its proof takes κ < −σ√δ/√(E f²), without the √2, which
+    is not enough for large δ; and its half on the Dudley metric cannot hold, since that metric never exceeds 2.)
+
+    power : E f(x)² > 0; sigma : ≥ 0; delta : ≥ 0; they broadcast. Raises ValueError for values out of range.
+    """
+    power, sigma, delta = np.asarray(power, float), _noise(sigma), np.asarray(delta, float)
+    if not np.all(np.isfinite(power) & (power > 0)):
+        raise ValueError("power must be finite and positive")
+    if not np.all(np.isfinite(delta) & (delta >= 0)):
+        raise ValueError("delta must be finite and nonnegative")
+    return (1 - sigma * np.sqrt(2 * delta / power))[()]
+
+
+def wasserstein1(beta_s: ArrayLike, beta_t: ArrayLike, sigma: float, samples: int, rng: np.random.Generator) -> float:
+    """Wasserstein-1 distance between the tasks, by optimal transport between `samples` points of each.
+
+    beta_s, beta_t : (d,). The mean over draws is between the distance and √(2/π) |β_s − β_t| (see the module).
+    Work grows like samples³: 10 ms at 300, .5 s at 1000. Raises ValueError as `kl_divergence`, or for samples below 1.
+    """
+    return _transport(_distances(beta_s, beta_t, sigma, samples, rng))
+
+
+def dudley_metric(beta_s: ArrayLike, beta_t: ArrayLike, sigma: float, samples: int, rng: np.random.Generator) -> float:
+    """Dudley metric sup |E_s h − E_t h| over |h|_L + |h|_∞ ≤ 1, between `samples` points of each task.
+
+    "Features are fate", equations 20 and 21. Functions with |h|_L ≤ L and |h|_∞ ≤ 1 − L are, up to a constant, those
+    with |h(z) − h(z')| ≤ c(z, z') = min(L|z − z'|, 2(1 − L)), which is a metric; so for each L the supremum is the cost
+    of optimal transport under c (Kantorovich). That cost is concave in L, being a minimum over matchings of sums of
+    concave functions, and its maximum over L is the linear program over h on the points. It never exceeds 2.
+
+    Arguments, bias and errors as for `wasserstein1`; about 10 times its work. Accuracy: 1e-5 of the mean distance.
+    """
+    distances = _distances(beta_s, beta_t, sigma, samples, rng)
+    best = minimize_scalar(
+        lambda slope: -_transport(np.minimum(slope * distances, 2 * (1 - slope))),
+        bounds=(0, 1),
+        method="bounded",
+        options={"xatol": _SLOPE_TOLERANCE},
+    )
+    return -float(best.fun)
+
+
+def _distances(beta_s: ArrayLike, beta_t: ArrayLike, sigma: float, samples: int, rng: np.random.Generator) -> Array:
+    """|z_i − z'_j| (samples, samples) of the reduced points of source and target."""
+    beta_s, beta_t = _coefficients(beta_s, beta_t, single=True)
+    if int(samples) != samples or samples < 1:
+        raise ValueError("samples must be a whole number from 1")
+    weights = np.linalg.qr(np.stack([beta_s, beta_t], axis=1), mode="r")  # Qᵀβ of both
+    weights = weights * np.where(np.diag(weights) < 0, -1, 1)[:, None]  # so that lengths and angle alone decide
+    x = rng.standard_normal((int(samples), len(weights)))
+    noise = _noise(sigma) * rng.standard_normal((int(samples), 1))
+    source, target = (np.hstack([x, x @ weight[:, None] + noise]) for weight in weights.T)
+    return cdist(source, target)
+
+
+def _transport(cost: Array) -> float:
+    """Least mean cost of matching the rows with the columns."""
+    return float(cost[linear_sum_assignment(cost)].mean())
+
+
+def _coefficients(beta_s: ArrayLike, beta_t: ArrayLike, single: bool = False) -> tuple[Array, Array]:
+    """Both as finite arrays with the same last axis, which is the only one of a `single` pair."""
+    beta_s, beta_t = np.asarray(beta_s, dtype=float), np.asarray(beta_t, dtype=float)
+    axes = {beta_s.ndim, beta_t.ndim}
+    if 0 in axes or (single and axes != {1}) or beta_s.shape[-1] != beta_t.shape[-1]:
+        wanted = "(d,)" if single else "(..., d)"
+        raise ValueError(f"beta_s and beta_t must both have the shape {wanted}, not {beta_s.shape} and {beta_t.shape}")
+    if not (np.isfinite(beta_s).all() and np.isfinite(beta_t).all()):
+        raise ValueError("beta_s and beta_t must be finite")
+    return beta_s, beta_t
+
+
+def _noise(sigma: ArrayLike) -> Array:
+    sigma = np.asarray(sigma, dtype=float)
+    if not np.all(np.isfinite(sigma) & (sigma >= 0)):
+        raise ValueError("sigma must be finite and nonnegative")
+    return sigma

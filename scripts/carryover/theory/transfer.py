@@ -1,0 +1,254 @@
+"""Risks of transfer between two linear functions in high dimensions, and when transfer is worse than starting anew.
+
+From "Features are fate: a theory of transfer learning in high-dimensional regression". Source and target are
+f(x) = β·x of x ~ N(0, I_d), |β_s| = 1, at an angle θ; n = γd samples of the target carry label noise of variance σ².
+Risks are E(f̂(x) − f_t(x))², without the noise of a test label, averaged over training sets; γ formulas are the limit
+d → ∞. Transferability is the risk of training from scratch less that of transfer: negative where transfer hurts.
+
+Everything is dimensionless, angles are in radians, arguments broadcast, and scalars give scalars. A target of another
+norm κ = `target_norm` has, where a function does not take it, κ² times the risk at σ/κ. Every function raises
+ValueError for arguments that do not broadcast or are out of range: γ > 0, θ in [0, π], σ ≥ 0, κ > 0, ridge ≥ 0, n and
+depth whole numbers from 1.
+"""
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+_NEWTON_STEPS = 100  # 4-8 in general
+_TOLERANCE = 4 * np.finfo(float).eps
+_NEGLIGIBLE = 40.0  # −log of what the integrals over log s may leave out
+
+Array = NDArray[np.float64]
+
+
+def _whole(least):
+    return lambda value: (value == np.floor(value)) & (value >= least)
+
+
+_DOMAINS = {
+    "gamma": (lambda value: value > 0, "positive"),
+    "theta": (lambda value: (value >= 0) & (value <= np.pi), "in [0, pi]"),
+    "sigma": (lambda value: value >= 0, "nonnegative"),
+    "target_norm": (lambda value: value > 0, "positive"),
+    "ridge": (lambda value: value >= 0, "nonnegative"),
+    "n": (_whole(1), "a whole number from 1"),
+    "depth": (_whole(1), "a whole number from 1"),
+    "fitted": (lambda value: value >= 0, "nonnegative"),
+    "outside": (lambda value: value >= 0, "nonnegative"),
+}
+
+
+def scratch_risk(gamma: ArrayLike, sigma: ArrayLike, *, target_norm: ArrayLike = 1.0) -> Array:
+    """Equation 8, the risk of the minimum-norm solution X⁺y: κ²(1 − γ) + σ²γ/(1 − γ), and σ²/(γ − 1) for γ > 1.
+
+    At γ = 1 it is infinite for σ > 0 and 0 for σ = 0.
+    """
+    gamma, sigma, target_norm = _numbers(gamma=gamma, sigma=sigma, target_norm=target_norm)
+    return (target_norm**2 * np.maximum(1 - gamma, 0) + _noise_risk(gamma, sigma))[()]
+
+
+def linear_transfer_risk(theta: ArrayLike, sigma: ArrayLike, n: ArrayLike) -> Array:
+    """Equation 10, the risk where only the readout is trained: sin²θ + (σ² + sin²θ)/(n − 2).
+
+    Exact in every dimension: after pretraining the features span β_s alone. For n of 1 or 2 the mean is infinite, and
+    n is refused.
+    """
+    theta, sigma, n = _numbers(theta=theta, sigma=sigma, n=n)
+    if np.any(n <= 2):
+        raise ValueError("n must be above 2: with fewer samples the mean risk of linear transfer is infinite")
+    missed = _sine(theta) ** 2
+    return (missed + (sigma**2 + missed) / (n - 2))[()]
+
+
+def linear_transferability(
+    gamma: ArrayLike, theta: ArrayLike, sigma: ArrayLike, *, target_norm: ArrayLike = 1.0
+) -> Array:
+    """Equation 11: `scratch_risk` less κ² sin²θ, the risk of linear transfer as n and d grow together."""
+    gamma, theta, sigma, norm = _numbers(gamma=gamma, theta=theta, sigma=sigma, target_norm=target_norm)
+    return scratch_risk(gamma, sigma, target_norm=norm) - (norm * _sine(theta))[()] ** 2
+
+
+def negative_transfer_interval(theta: ArrayLike, sigma: ArrayLike) -> tuple[Array, Array]:
+    """(low, high): linear transfer is negative for low < γ < high ≤ 1; NaN where it is for no γ < 1.
+
+    Section 3.3: the roots of γ² − (1 + cos²θ − σ²)γ + cos²θ, which are real and in [0, 1] where σ < 1 − |cos θ|. (The
+    paper prints the interval as (γ₊, γ₋), its ends exchanged, and its condition on θ for θ ≤ π/2.)
+    """
+    theta, sigma = _numbers(theta=theta, sigma=sigma)
+    acute = np.minimum(theta, np.pi - theta)
+    cosine, gap = np.cos(acute), 2 * np.sin(acute / 2) ** 2  # gap = 1 − |cos θ| without cancellation
+    # The discriminant in factors, so that it does not cancel where the interval closes.
+    root = np.sqrt(np.where(sigma < gap, (gap - sigma) * (gap + sigma) * ((1 + cosine) ** 2 - sigma**2), np.nan))
+    high = np.minimum((1 + cosine**2 - sigma**2 + root) / 2, 1)
+    return (cosine**2 / high)[()], high[()]
+
+
+def negative_transfer_threshold(theta: ArrayLike, sigma: ArrayLike) -> Array:
+    """γ > 1 above which linear transfer is negative: 1 + σ²/sin²θ (section 3.3); infinite at θ = 0 and θ = π."""
+    theta, sigma = _numbers(theta=theta, sigma=sigma)
+    missed = _sine(theta)
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+        return np.where(missed == 0, np.inf, 1 + (sigma / missed) ** 2)[()]
+
+
+def ridge_transfer_risk(theta: ArrayLike, ridge: ArrayLike, n: ArrayLike | None = None, sigma: ArrayLike = 0) -> Array:
+    """Risk of linear transfer with the penalty ridge |w|²/2 on the readout, beside the mean squared error halved.
+
+    Equation 13 for n = None, many samples: 1 − cos²θ (1 + 2λ)/(1 + λ)², whatever the noise. Else equations 125–127,
+    for any n from 1: with s ~ χ²_n and a = nλ
+
+        sin²θ + E[(a² cos²θ + s (sin²θ + σ²))/(s + a)²],
+
+    integrated to 1e-13 of itself. At ridge = 0 this is equation 10, infinite for n ≤ 2 unless σ = sin θ = 0.
+    """
+    theta, sigma, ridge = _numbers(theta=theta, sigma=sigma, ridge=ridge)
+    missed, kept = _sine(theta) ** 2, np.cos(theta) ** 2
+    if n is None:
+        return (missed + kept * (ridge / (1 + ridge)) ** 2)[()]
+    shrinkage, variance = _ridge_means(*_numbers(ridge=ridge, n=n))
+    excess = missed + sigma**2
+    with np.errstate(invalid="ignore"):
+        return (missed + kept * shrinkage + np.where(excess == 0, 0.0, excess * variance))[()]
+
+
+def optimal_ridge(theta: ArrayLike, sigma: ArrayLike, n: ArrayLike) -> Array:
+    """The ridge of least risk (equation 125): (sin²θ + σ²)/(n cos²θ), exact for every n.
+
+    With c = cos²θ and v = sin²θ + σ² the derivative of (a²c + sv)/(s + a)² is 2s(ac − v)/(s + a)³: whatever s is, the
+    best a = nλ is v/c. So a little ridge helps at finite n, though theorem 3.8 finds 0 to be best for n → ∞. It grows
+    without bound towards θ = π/2.
+    """
+    theta, sigma, n = _numbers(theta=theta, sigma=sigma, n=n)
+    with np.errstate(over="ignore"):
+        return ((_sine(theta) ** 2 + sigma**2) / (n * np.cos(theta) ** 2))[()]
+
+
+def norm_factor(fitted: ArrayLike, outside: ArrayLike, depth: ArrayLike) -> Array:
+    """φ = |β|^{(L−1)/L} by which finetuning rescales what the data do not determine; |β_s| = 1 is the unit of length.
+
+    "Finetuning with linear teachers", equation 5: β = P∥β_t + φ P⊥β_s, so |β|² = fitted + φ² outside is the root of
+
+        s = fitted + outside · s^{(L−1)/L}.
+
+    The right-hand side over s falls strictly from ∞ to 0, so there is one root s > 0. (Where fitted = 0 the limit
+    s = outside^L is taken; both zero give φ = 0 for L > 1.) In log s the logarithm of that quotient is convex and
+    falls, so Newton's iteration from below climbs to the root without safeguards.
+
+    Parameters
+    ----------
+    fitted : |P∥β_t|² (with label noise |X⁺y|²), outside : |P⊥β_s|², both over |β_s|²; depth : L, 1 giving φ = 1.
+    """
+    fitted, outside, depth = _numbers(fitted=fitted, outside=outside, depth=depth)
+    power = 1 - 1 / depth
+    with np.errstate(divide="ignore", invalid="ignore"):
+        log_fitted, log_outside = np.log(fitted), np.log(outside)
+        log_s = np.maximum(log_fitted, depth * log_outside)
+        for _ in range(_NEWTON_STEPS):
+            along = log_outside + power * log_s
+            right = np.logaddexp(log_fitted, along)
+            step = (right - log_s) / (1 - power * np.exp(along - right))
+            if not np.any(step > _TOLERANCE * np.maximum(1, abs(log_s))):
+                break
+            log_s = np.where(step > 0, log_s + step, log_s)  # only rounding makes it point downwards
+        return np.where(depth == 1, 1.0, np.exp(power / 2 * log_s))[()]
+
+
+def finetune_transferability(
+    gamma: ArrayLike,
+    theta: ArrayLike,
+    sigma: ArrayLike = 0,
+    depth: ArrayLike | None = None,
+    *,
+    target_norm: ArrayLike = 1.0,
+) -> Array:
+    """Risk from scratch less that of finetuning all layers: (1 − γ)(2φκ cos θ − φ²) for γ < 1, else 0.
+
+    depth None : equation 15, φ = 1: the proof of theorem 3.9 takes the part of β_s outside the data to keep its norm.
+    depth L : φ is the `norm_factor` of |X⁺y|² = κ²γ + σ²γ/(1 − γ) and |P⊥β_s|² = 1 − γ. Only L = 1 gives equation 15.
+
+    It follows from P⊥β_s·P⊥β_t = (1 − γ)κ cos θ. It tends to 0 as γ → 1.
+    """
+    gamma, theta, sigma, norm = _numbers(gamma=gamma, theta=theta, sigma=sigma, target_norm=target_norm)
+    phi = _asymptotic_factor(gamma, sigma, depth, norm)
+    return np.where(gamma < 1, (1 - gamma) * phi * (2 * norm * np.cos(theta) - phi), 0.0)[()]
+
+
+def finetune_risk(
+    gamma: ArrayLike,
+    theta: ArrayLike,
+    sigma: ArrayLike,
+    depth: ArrayLike | None = None,
+    *,
+    target_norm: ArrayLike = 1.0,
+) -> Array:
+    """Equation 14, the risk after all layers were finetuned: `scratch_risk` less `finetune_transferability`."""
+    gain = finetune_transferability(gamma, theta, sigma, depth, target_norm=target_norm)
+    return scratch_risk(gamma, sigma, target_norm=target_norm) - gain
+
+
+def finetune_boundary(
+    gamma: ArrayLike, sigma: ArrayLike, depth: ArrayLike | None = None, *, target_norm: ArrayLike = 1.0
+) -> Array:
+    """Angle θ = arccos(φ/(2κ)) below which finetuning helps and above which it hurts; π/3 for depth None and κ = 1.
+
+    φ as in `finetune_transferability`. NaN where finetuning hurts at every angle (φ > 2κ), and for γ ≥ 1, where it
+    neither helps nor hurts.
+    """
+    gamma, sigma, norm = _numbers(gamma=gamma, sigma=sigma, target_norm=target_norm)
+    cosine = _asymptotic_factor(gamma, sigma, depth, norm) / (2 * norm)
+    return np.arccos(np.where((gamma < 1) & (cosine <= 1), cosine, np.nan))[()]
+
+
+def _asymptotic_factor(gamma: Array, sigma: Array, depth: ArrayLike | None, norm: Array) -> Array:
+    """φ of finetuning for γ < 1; of no meaning beyond."""
+    below = np.where(gamma < 1, gamma, 0.5)
+    fitted = norm**2 * below + _noise_risk(below, sigma)
+    return norm_factor(fitted, 1 - below, 1 if depth is None else depth)
+
+
+def _noise_risk(gamma: Array, sigma: Array) -> Array:
+    """E|X⁺ε|²."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(sigma == 0, 0.0, sigma**2 * np.minimum(gamma, 1) / abs(1 - gamma))
+
+
+def _ridge_means(ridge: Array, n: Array) -> tuple[Array, Array]:
+    """E[a²/(s + a)²] and E[s/(s + a)²] for s ~ χ²_n, a = n · ridge.
+
+    By the trapezoidal rule in x = log(s/n): the integrand is analytic around the real line and falls exponentially on
+    both sides, so that the rule converges faster than any power of its step.
+    """
+    half, positive = n / 2, ridge > 0
+    scale = np.where(positive, ridge, 1.0)  # a/n; where ridge = 0 any positive number
+    spread = 10 / np.sqrt(half)
+    # Left of the bulk and log(a/n) the integrands fall like e^{nx/2}, between the two at least like e^{(n/2 − 2)x}.
+    with np.errstate(divide="ignore"):
+        left = np.minimum(np.maximum(-np.log(scale), 0) + _NEGLIGIBLE / half, _NEGLIGIBLE / np.maximum(half - 2, 0))
+    step = np.minimum(0.2, 0.06 * spread)
+    nodes = int(np.ceil(np.max((left + 2 * spread) / step, initial=1)))
+    x = -(left + spread) + np.linspace(0, 1, nodes + 1).reshape(-1, *[1] * np.ndim(n)) * (left + 2 * spread)
+    weight = np.exp(half * (x - np.expm1(x)))
+    weight = weight / weight.sum(0)
+    total = np.logaddexp(x, np.log(scale))
+    share, rest = np.exp(x - total), np.exp(np.log(scale) - total)  # s/(s + a) and a/(s + a)
+    shrinkage, variance = (weight * rest**2).sum(0), (weight * share * rest).sum(0) / (n * scale)
+    unpenalised = 1 / np.where(n > 2, n - 2, 1)
+    return np.where(positive, shrinkage, 0.0), np.where(positive, variance, np.where(n > 2, unpenalised, np.inf))
+
+
+def _sine(theta: Array) -> Array:
+    return np.where(theta == np.pi, 0.0, np.sin(theta))  # the double nearest to π has a sine of 1e-16
+
+
+def _numbers(**arguments: ArrayLike) -> tuple[Array, ...]:
+    """The arguments as float64 arrays of one shape, each within its domain."""
+    arrays = [np.asarray(value, dtype=float) for value in arguments.values()]
+    for name, array in zip(arguments, arrays, strict=True):
+        allowed, words = _DOMAINS[name]
+        if not np.all(np.isfinite(array) & allowed(array)):
+            raise ValueError(f"{name} must be finite and {words}")
+    try:
+        return np.broadcast_arrays(*arrays)
+    except ValueError:
+        shapes = ", ".join(f"{name} {array.shape}" for name, array in zip(arguments, arrays, strict=True))
+        raise ValueError(f"the shapes must broadcast; they are {shapes}") from None

@@ -1,0 +1,174 @@
+"""Gradient flow of balanced deep linear networks, as an ordinary differential equation of their function alone.
+
+Where W_jᵀW_j = W_{j+1}W_{j+1}ᵀ, gradient flow on a loss of gradient g = ∂L/∂β moves β = W_1 … W_L by
+
+    dβ/dt = −|β|^{2−2/L} (g + (L − 1) β̂ β̂ᵀ g)
+
+(Arora, Cohen and Hazan, "On the optimization of deep networks", theorem 1, for one output). In ω = |β|^{1/L} β̂, the one
+column of W_1, this is dω/dt = −|ω|^{L−1} g with β = |ω|^{L−1} ω. Since g has components along the row space of X alone,
+Vω is all that moves: k numbers, whose Jacobian is diagonal but for one term of rank one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.integrate import solve_ivp
+
+from carryover.networks.deep_linear import Weights, balanced
+from carryover.training.factored import Factored
+from carryover.training.result import Divergence, Trained
+
+
+@dataclass(frozen=True)
+class Balanced:
+    """Balanced networks of a depth, by their `coefficients` β (runs, d)."""
+
+    coefficients: np.ndarray
+    depth: int
+
+    def full(self) -> Weights:
+        """Their matrices, up to rotations of the hidden units."""
+        return balanced(self.coefficients, self.depth)
+
+
+class _Flow:
+    """The equation of one network: the state w = Vω (..., k), beside what stays of ω outside the row space."""
+
+    def __init__(self, data: Factored, targets, start, depth: int) -> None:
+        self.data, self.targets, self.power = data, targets, depth - 1
+        omega = start * np.linalg.norm(start) ** (1 / depth - 1)
+        self.first = data.directions @ omega
+        # Of a basis of all of space nothing is outside; rounding would leave something there, at a share of the start.
+        whole = len(self.first) == len(omega)
+        self._outside = np.zeros_like(omega) if whole else omega - self.first @ data.directions
+        self._square = self._outside @ self._outside
+
+    def _norm(self, w):
+        return np.sqrt((w**2).sum(-1, keepdims=True) + self._square)
+
+    def _residual(self, w):
+        return self.data.values * self._norm(w) ** self.power * w - self.targets
+
+    def loss(self, w):
+        """Above the floor that no β gets below, (...)."""
+        return (self._residual(w) ** 2).sum(-1) / (2 * self.data.samples)
+
+    def coefficients(self, w):
+        """β (..., d)."""
+        return self._norm(w) ** self.power * (w @ self.data.directions + self._outside)
+
+    def velocity(self, _time, w):
+        return -(self._norm(w) ** self.power) * self.data.values * self._residual(w) / self.data.samples
+
+    def jacobian(self, _time, w):
+        norm, curvature = self._norm(w), self.data.values**2 / self.data.samples
+        gradient = self.data.values * self._residual(w) / self.data.samples
+        column = self.power * norm ** (self.power - 2) * (gradient + norm**self.power * curvature * w)
+        matrix = -np.outer(column, w)
+        matrix.flat[:: len(w) + 1] -= norm ** (2 * self.power) * curvature
+        return matrix
+
+
+def balanced_flow(
+    data: Sequence[Factored],
+    targets,
+    sets,
+    start,
+    *,
+    depth: int,
+    teacher,
+    tolerance: float,
+    max_time: float,
+    accuracy: float = 1e-6,
+    looks: int = 64,
+    progress: Callable[[dict], None] | None = None,
+) -> Trained:
+    """Follow every run's gradient flow on |Xβ − y|²/(2n), until it is `tolerance` above its floor, or to `max_time`.
+
+    targets: t = Uᵀy (runs, k); sets: (runs,) the data of each run; start: coefficients (runs, d); teacher: (runs, d),
+    from which the risk |β − teacher|² is measured. `accuracy` bounds a step's error, relative to each component of ω
+    and to |ω| at the start. Curves hold loss and risk at log-spaced times, `looks` of them; a run that is there from
+    the start has them at time 0 alone. `weights` of the result are `Balanced`; `evaluations` are those of the gradient.
+
+    The end is equation 5 of "Finetuning with linear teachers" (theorem 5.2): ω keeps what is outside the row space. Its
+    flow is that of vanishing steps of gradient descent. A tolerance near accuracy² is below what the integration can
+    tell from zero, and may never be seen to be reached.
+
+    Raises ValueError for bad input, among it a start of zero, which the flow of two layers and more does not leave;
+    Divergence where the integration fails.
+    """
+    targets, start, teacher = (np.asarray(values, dtype=np.float64) for values in (targets, start, teacher))
+    _check(targets, start, teacher, depth, (tolerance, max_time, accuracy, looks))
+    runs = len(start)
+    curves = {name: np.full((runs, looks), np.nan) for name in ("time", "loss", "risk")}
+    beta, evaluations, failed = start.copy(), np.zeros(runs, dtype=np.int64), []
+    for run, s in enumerate(sets):
+        flow = _Flow(data[s], targets[run], start[run], depth)
+        times, path, evaluations[run] = _follow(flow, tolerance, max_time, accuracy, looks)
+        if times is None:
+            failed.append(run)
+            continue
+        found = flow.coefficients(path)
+        values = {"time": times, "loss": flow.loss(path), "risk": ((found - teacher[run]) ** 2).sum(1)}
+        for name, value in values.items():
+            curves[name][run, : len(times)] = value
+        beta[run] = found[-1]
+        if progress is not None:
+            progress({"step": run + 1, "active": runs - run - 1, "loss": float(values["loss"][-1])})
+    if failed:
+        raise Divergence(failed, "the flow of balanced networks could not be integrated")
+    loss, risk = (_last(curves[name]) for name in ("loss", "risk"))
+    return Trained(
+        weights=Balanced(beta, depth),
+        loss=loss,
+        evaluations=evaluations,
+        converged=loss <= tolerance * (1 + accuracy),
+        risk_final=risk,
+        risk_best=np.fmin.reduce(curves["risk"], axis=1),
+        time=curves.pop("time"),
+        curves=curves,
+    )
+
+
+def _follow(flow, tolerance, max_time, accuracy, looks):
+    """Times, states (times, k) and evaluations of the gradient; no times where the integration fails."""
+
+    def missing(_time, w):
+        return np.log(max(flow.loss(w), np.finfo(float).tiny) / tolerance) if tolerance else flow.loss(w)
+
+    missing.terminal, missing.direction = True, -1
+    if flow.loss(flow.first) <= tolerance:
+        return np.zeros(1), flow.first[None], 0
+    scale = flow._norm(flow.first)[0]
+    found = solve_ivp(
+        flow.velocity, (0, max_time), flow.first, method="BDF", jac=flow.jacobian, events=missing, dense_output=True,
+        rtol=accuracy, atol=accuracy * scale,
+    )  # fmt: skip
+    if not found.success:
+        return None, None, found.nfev
+    times = np.geomspace(min(found.t[1], found.t[-1] / 2), found.t[-1], looks)
+    return times, found.sol(times).T, found.nfev
+
+
+def _last(curve):
+    """Of each row the last value that is finite."""
+    columns = np.isfinite(curve).sum(1) - 1
+    return curve[np.arange(len(curve)), columns]
+
+
+def _check(targets, start, teacher, depth, positive):
+    tolerance, max_time, accuracy, looks = positive
+    if depth < 1 or looks < 1 or not min(max_time, accuracy) > 0 or not tolerance >= 0:
+        raise ValueError("depth, max_time, accuracy and looks must be positive, tolerance not negative")
+    if targets.ndim != 2 or start.ndim != 2 or len(targets) != len(start) or teacher.shape != start.shape:
+        raise ValueError(
+            "targets, start and teacher must have the shapes (runs, k), (runs, d) and (runs, d), "
+            f"got {targets.shape}, {start.shape} and {teacher.shape}"
+        )
+    if not all(np.isfinite(values).all() for values in (targets, start, teacher)):
+        raise ValueError("targets, start and teacher must be finite")
+    if not start.any(axis=1).all():
+        raise ValueError("start must have no run of zeros: the flow of two layers and more does not leave it")

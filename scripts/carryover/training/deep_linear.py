@@ -1,0 +1,286 @@
+"""Full gradient descent on deep linear networks, whole ensembles at once, in coordinates that leave out what is still.
+
+The loss |Xβ − y|²/(2n) of β = W_1 … W_L pulls W_1 along the row space of X alone. With the data `Factored` and
+A = V W_1, k × d, what is trained is a = A W_2 … W_L: with g = ∂L/∂a = diag(s)(diag(s) a − t)/n each gradient is of
+rank one, ∂L/∂A = g (W_2 … W_L)ᵀ, so that a step takes products of matrices with vectors only. Two layers moreover move
+within the span of the rows of A and of W_2 at the start, k + 1 dimensions. Both rotations leave the steps of gradient
+descent what they are. The rest of W_1 stands still, or shrinks by weight decay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import torch
+
+from carryover.networks.deep_linear import Weights
+from carryover.training.device import torch_device
+from carryover.training.factored import Factored
+from carryover.training.looks import Whole, epochs_of_looks, follow
+from carryover.training.reduced import Reduced, reduced
+from carryover.training.relu import PRECISIONS
+from carryover.training.result import Divergence, Trained
+
+TRAINABLE = ("all", "readout")
+# Of a group's matrices. Of a single matrix the library multiplies a column at the speed of the cache, of several it
+# does not: only networks so small that calls are what costs are trained together on a CPU.
+_BYTES = {"cpu": 2**18, "cuda": 2**31}
+
+
+class _Group:
+    """Networks that are trained together. `runs` are their indices in the caller's arrays."""
+
+    def __init__(self, runs, networks, targets, rate, decay, tolerance, dtype, device) -> None:
+        def tensor(values, dtype=dtype):
+            return torch.as_tensor(np.stack(values), dtype=dtype, device=device)
+
+        mine, matrices, readouts = zip(*networks, strict=True)
+        self.runs, self.rates, self.steps, self.rate = np.asarray(runs), np.full(len(runs), rate), 0, rate
+        self.all, self.depth = mine[0].trainable == "all", mine[0].start.depth
+        self.matrices = [tensor(layers) for layers in zip(*matrices, strict=True)]
+        self.readout = tensor(readouts)[:, :, None]
+        self._values = tensor([network.data.values for network in mine], torch.float64)[:, :, None]
+        self._targets = tensor(targets[runs], torch.float64)[:, :, None]
+        self._samples = tensor([network.data.samples for network in mine], torch.float64)
+        self._decay, self._tolerance = tensor(decay[runs], torch.float64), tolerance
+        outside = [network.outside() for network in mine] if decay[runs].any() else np.zeros(len(runs))
+        self._outside = tensor(outside, torch.float64)
+        self._prepare()
+
+    def _prepare(self) -> None:
+        """What a step needs of the data: its move of a is −(pull · a − push)."""
+        dtype, factor = self.readout.dtype, self.rate / self._samples[:, None, None]
+        self._pull, self._push = (factor * self._values**2).to(dtype), (factor * self._values * self._targets).to(dtype)
+        self._kept = (1 - self.rate * self._decay).to(dtype)[:, None, None] if self._decay.any() else None
+
+    def __len__(self) -> int:
+        return len(self.runs)
+
+    def _rights(self):
+        """W_L, W_{L−1} W_L, …, the last of them a."""
+        rights = [self.readout]
+        for matrix in reversed(self.matrices):
+            rights.append(torch.bmm(matrix, rights[-1]))
+        return rights
+
+    def step(self, _batch=None) -> None:
+        """One step of gradient descent on the loss and the weight decay."""
+        self.steps += 1
+        *rights, a = self._rights()
+        left = torch.addcmul(self._push, self._pull, a, value=-1).transpose(1, 2)  # −rate · gᵀ
+        for matrix, right in zip(self.matrices, reversed(rights), strict=True):
+            onward = torch.bmm(left, matrix)
+            if self.all:
+                if self._kept is not None:
+                    matrix.mul_(self._kept)
+                matrix.baddbmm_(left.transpose(1, 2), right.transpose(1, 2))
+            left = onward
+        if self._kept is not None:
+            self.readout.mul_(self._kept)
+        self.readout.add_(left.transpose(1, 2))
+
+    def left_outside(self) -> torch.Tensor:
+        """(R,) the share that weight decay has left of W_1 outside the row space."""
+        moves = self.all or self.depth == 1
+        return (1 - self.rate * self._decay) ** (self.steps if moves else 0)
+
+    def inside(self) -> tuple[torch.Tensor, torch.Tensor]:
+        """Vβ (R, k) and the vectors (R, …) that the first matrix multiplies, in float64."""
+        rights = self._rights()
+        return rights[-1][:, :, 0].double(), rights[-2 if self.matrices else -1][:, :, 0].double()
+
+    def _residual(self):
+        """s b − t (R, k, 1), in float64."""
+        return self._values * self._rights()[-1].double() - self._targets
+
+    def data_losses(self) -> torch.Tensor:
+        """|Xβ − y|²/(2n) above its floor, (R,), in float64."""
+        return self._residual().square().sum((1, 2)) / (2 * self._samples)
+
+    def losses(self) -> torch.Tensor:
+        """What training is to bring below the tolerance, (R,), in float64; see `gradient_descent`."""
+        loss = self.data_losses()
+        if self._kept is None:
+            return loss
+        outside = self._outside * self.left_outside() ** 2 * (self.all or self.depth == 1)
+        layers = [*(self.matrices if self.all else []), self.readout]
+        power = sum(torch.linalg.vector_norm(layer, dim=(1, 2), dtype=torch.float64) ** 2 for layer in layers) + outside
+        objective = loss + self._decay / 2 * power
+        if self.all and self.depth == 2:
+            return objective - self._dual()
+        bound = self._squared_gradient(outside) / (2 * self._decay)
+        at_rest = (self._decay > 0) & (bound <= self._tolerance)
+        return torch.where(at_rest, bound, objective)
+
+    def _dual(self) -> torch.Tensor:
+        """The best lower bound along the residual z on the least of |z|²/(2n) + decay |b|, z = s b − t."""
+        z, n = self._residual(), self._samples
+        force = (self._values * z).square().sum((1, 2)).sqrt() / n
+        along, square = (z * self._targets).sum((1, 2)), z.square().sum((1, 2)).clamp(min=torch.finfo(z.dtype).tiny)
+        share = (-along / square).clamp(min=0).minimum(self._decay / force.clamp(min=torch.finfo(z.dtype).tiny))
+        return (-share * along - share**2 * square / 2) / n
+
+    def _squared_gradient(self, outside) -> torch.Tensor:
+        """|∇(loss + decay/2 Σ|W_l|²)|² over the layers that move, (R,), in float64."""
+        *rights, a = (right.double() for right in self._rights())
+        left = self._values * self._residual() / self._samples[:, None, None]
+        inner, total = (left * a).sum((1, 2)), self._decay**2 * outside  # every layer's ⟨W_l, ∂L/∂W_l⟩ is g · a
+
+        def squared(power, layer):
+            weights = torch.linalg.vector_norm(layer, dim=(1, 2), dtype=torch.float64) ** 2
+            return power + 2 * self._decay * inner + self._decay**2 * weights
+
+        for matrix, right in zip(self.matrices, reversed(rights), strict=True):
+            if self.all:
+                total = total + squared(left.square().sum((1, 2)) * right.square().sum((1, 2)), matrix)
+            left = torch.bmm(matrix.double().transpose(1, 2), left)
+        return total + squared(left.square().sum((1, 2)), self.readout)
+
+    def keep(self, which: torch.Tensor) -> None:
+        """Drop the networks that are not in the boolean mask `which`."""
+        picked = which.cpu().numpy()
+        self.runs, self.rates = self.runs[picked], self.rates[picked]
+        self.matrices = [matrix[which] for matrix in self.matrices]
+        for name in ("readout", "_values", "_targets", "_samples", "_decay", "_outside"):
+            setattr(self, name, getattr(self, name)[which])
+        self._prepare()
+
+
+class _Record:
+    """What is known of all runs, in the caller's order."""
+
+    def __init__(self, teacher, looks, tolerance) -> None:
+        runs = len(teacher)
+        self.networks, self.teacher, self.tolerance = [None] * runs, teacher, tolerance
+        self.curves = {name: np.full((runs, looks), np.nan) for name in ("time", "loss", "risk")}
+        self.ends, self.coefficients = [None] * runs, np.full(teacher.shape, np.nan)
+        self.loss, self.excess, self.risk, self.rate = (np.full(runs, np.nan) for _ in range(4))
+        self.steps = np.zeros(runs, dtype=np.int64)
+
+    def record(self, column, steps, group, excess, ended) -> None:
+        inside, right = (values.cpu().numpy() for values in group.inside())
+        loss, shrunk = group.data_losses().cpu().numpy(), group.left_outside().cpu().numpy()
+        for row, run in enumerate(group.runs):
+            beta = self.networks[run].coefficients(inside[row], right[row], shrunk[row])
+            found = {
+                "time": group.rates[row] * steps,
+                "loss": loss[row],
+                "risk": ((beta - self.teacher[run]) ** 2).sum(),
+            }
+            for name, value in found.items():
+                self.curves[name][run, column] = value
+            if ended[row]:
+                matrices = [matrix[row].cpu().numpy().copy() for matrix in group.matrices]
+                self.ends[run] = matrices, group.readout[row, :, 0].cpu().numpy().copy(), shrunk[row]
+                self.coefficients[run], self.loss[run], self.risk[run] = beta, loss[row], found["risk"]
+                self.steps[run], self.excess[run], self.rate[run] = steps, excess[row], group.rates[row]
+
+    def trained(self) -> Trained:
+        curves = dict(self.curves)
+        return Trained(
+            weights=Reduced(self.coefficients, self.networks, self.ends),
+            loss=self.loss,
+            evaluations=self.steps,
+            converged=self.excess <= self.tolerance,
+            risk_final=self.risk,
+            risk_best=np.fmin.reduce(curves["risk"], axis=1),
+            time=curves.pop("time"),
+            curves=curves,
+            learning_rate=self.rate,
+        )
+
+
+def gradient_descent(
+    data: Sequence[Factored],
+    targets,
+    sets,
+    start: Weights,
+    *,
+    teacher,
+    trainable: str = "all",
+    learning_rate: float,
+    tolerance: float,
+    max_steps: int,
+    weight_decay=0.0,
+    precision: str = "float32",
+    device: str = "auto",
+    looks: int = 64,
+    progress: Callable[[dict], None] | None = None,
+) -> Trained:
+    """Train every run by gradient descent on L = |Xβ − y|²/(2n) + weight_decay/2 Σ_l |W_l|².
+
+    data: of one rank k; targets: t = Uᵀy (runs, k); sets: (runs,) the data of each run; start: the networks before the
+    first step; teacher: (runs, d), from which the risk |β − teacher|² is measured. `trainable` "readout" moves (and
+    decays) W_L alone. Loss, without weight decay and above the floor that no β gets below, and risk are looked at after
+    log-spaced steps, at most `looks` of them; that is when a run ends by itself. `weights` of the result are `Reduced`.
+
+    A run ends once the loss is `tolerance` or less: a readout on features that cannot express the best β never does,
+    and takes all steps. With weight decay (a number or (runs,)) what is bounded is how far L is above its least value:
+    for two layers by the duality gap of |Xβ − y|²/(2n) + weight_decay |β|, whose least value is the same; otherwise by
+    |∇L|²/(2 weight_decay), a bound where L is convex (one layer, or the readout alone) and an estimate near a minimum
+    of three layers and more, one of which is at β = 0.
+
+    Runs with weight decay are trained in "float64" in any case: of "float32" steps of learning_rate · weight_decay · W
+    would be lost to rounding.
+
+    Raises ValueError for bad input, Divergence for runs whose loss is not finite or twice its start.
+    """
+    if not learning_rate > 0 or not tolerance >= 0 or min(max_steps, looks) < 1:
+        raise ValueError("learning_rate, max_steps and looks must be positive, tolerance not negative")
+    for name, value, allowed in (("trainable", trainable, TRAINABLE), ("precision", precision, PRECISIONS)):
+        if value not in allowed:
+            raise ValueError(f"{name} must be one of {', '.join(allowed)}, got {value!r}")
+    targets, teacher, decay = _checked(data, targets, sets, start, teacher, weight_decay)
+    place, k = torch_device(device), targets.shape[1]
+    schedule, record = epochs_of_looks(max_steps, looks), _Record(teacher, looks, tolerance)
+    diverged = []
+    for decays, dtype in ((decay == 0, getattr(torch, precision)), (decay > 0, torch.float64)):
+        for chunk in _chunks(np.flatnonzero(decays), _size(start, k, trainable) * dtype.itemsize, place):
+            networks = [
+                reduced(data[sets[run]], Weights(start.hidden[run], start.readout[run]), trainable) for run in chunk
+            ]
+            for run, (network, *_) in zip(chunk, networks, strict=True):
+                record.networks[run] = network
+            group = _Group(chunk, networks, targets, learning_rate, decay, tolerance, dtype, place)
+            diverged += follow(group, Whole(), schedule, record, progress)
+    if diverged:
+        raise Divergence(sorted(diverged), f"gradient descent diverged with learning rate {learning_rate:g}")
+    return record.trained()
+
+
+def _size(start, k, trainable):
+    """Numbers of a network in reduced coordinates."""
+    d, moving = start.readout.shape[1], start.depth - 1 if trainable == "all" else min(start.depth - 1, 1)
+    return k + k * min(d, k + 1 if moving < 2 else d) * (moving > 0) + max(moving - 1, 0) * d**2
+
+
+def _chunks(runs, size, place):
+    """Runs in groups whose numbers, of `size` bytes a run, fill the cache or the device."""
+    together = max(1, _BYTES[place.type] // size)
+    return np.array_split(runs, -(-len(runs) // together)) if len(runs) else []
+
+
+def _checked(data, targets, sets, start, teacher, weight_decay):
+    """targets, teacher and the weight decay of every run in float64; ValueError for what does not fit."""
+    ranks = {len(factored.values) for factored in data}
+    if len(ranks) != 1:
+        raise ValueError(f"data must all be of one rank, got {sorted(ranks)}")
+    targets, teacher = np.asarray(targets, dtype=np.float64), np.asarray(teacher, dtype=np.float64)
+    (rank,), d, runs = ranks, data[0].directions.shape[1], len(targets)
+    shapes = {
+        "targets": (targets.shape, (runs, rank)),
+        "sets": (np.shape(sets), (runs,)),
+        "teacher": (teacher.shape, (runs, d)),
+        "start.readout": (start.readout.shape, (runs, d)),
+    }
+    for name, (shape, expected) in shapes.items():
+        if shape != expected:
+            raise ValueError(f"{name} must have the shape {expected}, got {shape}")
+    for name, values in (("targets", targets), ("start", start.readout), ("start", start.hidden)):
+        if not np.isfinite(values).all():
+            raise ValueError(f"{name} must be finite")
+    decay = np.broadcast_to(np.asarray(weight_decay, dtype=np.float64), (runs,))
+    if not (decay >= 0).all() or not np.isfinite(decay).all():
+        raise ValueError("weight_decay must be finite and not negative")
+    return targets, teacher, decay

@@ -1,0 +1,166 @@
+"""Gradient descent of shallow ReLU networks on the exact population loss of a ReLU teacher, whole ensembles at once.
+
+Inputs are x ~ N(0, I_D), the loss is L = ½ E(f(x) − f*(x))², f(x) = Σ_h a_h relu(v_h · x). Let u_j be the units of both
+student and teacher, and s_j = a_h or −a*_k, so that f − f* = Σ_j s_j relu(u_j · x). Then each student unit has
+
+    G_h = E[(f − f*) 1[v_h · x > 0] x] = 1/(2π) Σ_j s_j (|u_j| sin θ_hj v̂_h + (π − θ_hj) u_j),
+    ∂L/∂v_h = a_h G_h,  ∂L/∂a_h = v_h · G_h,
+
+θ the angle between units: the gradient of the arc-cosine kernel, equation 150 of "Features are fate". After every
+step input weights go back to the lengths they started with (its section 4 keeps them on the sphere).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import torch
+
+from carryover.networks.relu import Weights
+from carryover.theory.kernels import relu_risk
+from carryover.training.device import torch_device
+from carryover.training.looks import Book, Whole, epochs_of_looks, follow
+from carryover.training.relu import BYTES, PRECISIONS
+from carryover.training.result import Divergence, Trained
+
+
+class Group:
+    """Networks that are trained together. `runs` are their indices in the caller's arrays."""
+
+    def __init__(self, runs, weights: Weights, teacher: Weights, rate: float, anchor, dtype, device) -> None:
+        def tensor(values):
+            return torch.as_tensor(np.ascontiguousarray(values), dtype=dtype, device=device)
+
+        self.runs, self.rates = np.asarray(runs), np.full(len(runs), float(rate))
+        first, self._teacher = tensor(weights.first[runs]), [tensor(values[runs]) for values in _layers(teacher)]
+        self._lengths = first.norm(dim=2, keepdim=True)  # (R, H, 1)
+        self._start, self.first = first / self._lengths, first / self._lengths  # unit vectors (R, H, D)
+        self.second = tensor(weights.second[runs]).transpose(1, 2).contiguous()  # (R, H, 1)
+        self._anchor = tensor(anchor[runs])[:, None, None]
+        self._allocate()
+
+    def _allocate(self) -> None:
+        R, H, _ = self.first.shape
+        directions, readout = self._teacher
+        self._units = torch.cat([self.first, directions], 1)
+        self._coefficients = torch.cat([self.second, -readout[:, :, None]], 1)
+        self._angles, self._sines = (self.first.new_empty(R, H, self._units.shape[1]) for _ in range(2))
+
+    def __len__(self) -> int:
+        return len(self.runs)
+
+    def gradient(self) -> torch.Tensor:
+        """G (R, H, D). A cosine off by ε moves it by no more than ε: where angles are ill-conditioned, it cancels."""
+        H = self.first.shape[1]
+        self._units[:, :H] = self.first
+        torch.mul(self.second, self._lengths, out=self._coefficients[:, :H])
+        minus = torch.bmm(self.first, self._units.transpose(1, 2), out=self._angles).neg_().clamp_(-1, 1)
+        sines = torch.mul(minus, minus, out=self._sines).neg_().add_(1).sqrt_()
+        total = torch.bmm(minus.acos_(), self._units * self._coefficients)
+        return total.addcmul_(torch.bmm(sines, self._coefficients), self.first).div_(2 * math.pi)
+
+    def step(self, _batch=None) -> None:
+        """One step along −∂L, and along the pull of the anchor; then back to the sphere."""
+        rate, G = self.rates[0], self.gradient()
+        move = (self.first * G).sum(2, keepdim=True).mul_(self._lengths)
+        pulled = torch.mul(self.second, G).addcmul_(self._anchor, (self.first - self._start) * self._lengths)
+        moved = torch.mul(self.first, self._lengths).sub_(pulled, alpha=rate)
+        torch.div(moved, moved.norm(dim=2, keepdim=True), out=self.first)
+        self.second.sub_(move, alpha=rate)
+
+    def losses(self) -> torch.Tensor:
+        """L, (R,), in float64."""
+        first, second = self.weights()
+        return relu_risk(first, second[:, 0], *self._teacher) / 2
+
+    def weights(self) -> tuple[torch.Tensor, torch.Tensor]:
+        """Input weights (R, H, D) and readouts (R, 1, H) as they are now."""
+        return self.first * self._lengths, self.second.transpose(1, 2)
+
+    def keep(self, which: torch.Tensor) -> None:
+        """Drop the networks that are not in the boolean mask `which`."""
+        self.runs, self.rates = (values[which.cpu().numpy()] for values in (self.runs, self.rates))
+        self.first, self.second, self._start = self.first[which], self.second[which], self._start[which]
+        self._lengths, self._anchor = self._lengths[which], self._anchor[which]
+        self._teacher = [values[which] for values in self._teacher]
+        if len(self):
+            self._allocate()
+
+
+def population_descent(
+    teacher: Weights,
+    weights: Weights,
+    *,
+    learning_rate: float,
+    tolerance: float,
+    max_steps: int,
+    anchor=0.0,
+    precision: str = "float32",
+    device: str = "auto",
+    looks: int = 64,
+    progress: Callable[[dict], None] | None = None,
+) -> Trained:
+    """Train every run by gradient descent on L + ½ anchor Σ_h |v_h − v_h(0)|², until L ≤ `tolerance` or `max_steps`.
+
+    teacher: first (runs, K, D), second (runs, 1, K), of unit vectors; units with readout 0 are padding. weights: first
+    (runs, H, D), second (runs, 1, H). `anchor` is a number or (runs,). The loss of the result is L, its risk 2L; both
+    are looked at, and runs end, after log-spaced steps, at most `looks` of them.
+
+    A mean-field network f = 1/m Σ_i c_i relu(w_i · x), |w_i| = 1, trained with the learning rate η m is this one with
+    v = w/√m, a = c/√m and the learning rate η; each of its units feels the force −anchor · (w_i − w_i(0)) at that rate.
+
+    "float32" is as good as "float64" but for the loss: the gradient is off by its rounding alone, some 1e-7 Σ_j |s_j|.
+
+    Raises ValueError for bad input, Divergence for runs whose loss is not finite or twice its start.
+    """
+    if not learning_rate > 0 or not tolerance >= 0 or min(max_steps, looks) < 1:
+        raise ValueError("learning_rate, max_steps and looks must be positive, tolerance not negative")
+    if precision not in PRECISIONS:
+        raise ValueError(f"precision must be one of {', '.join(PRECISIONS)}, got {precision!r}")
+    anchor = _checked(teacher, weights, anchor)
+    place, dtype = torch_device(device), getattr(torch, precision)
+    schedule = epochs_of_looks(max_steps, looks)
+    book = Book(weights, schedule, looks, {"risk": None}, tolerance)
+    diverged = []
+    for runs in _chunks(weights, teacher, dtype, place):
+        group = Group(runs, weights, teacher, learning_rate, anchor, dtype, place)
+        book.observed["risk"] = lambda first, second, runs, group=group: 2 * group.losses()
+        diverged += follow(group, Whole(), schedule, book, progress)
+    if diverged:
+        raise Divergence(sorted(diverged), f"gradient descent diverged with learning rate {learning_rate:g}")
+    return book.trained()
+
+
+def _layers(network: Weights):
+    """Directions (runs, K, D) and coefficients (runs, K) of a network of one output."""
+    return network.first, network.second[:, 0]
+
+
+def _chunks(weights, teacher, dtype, place):
+    """Runs in groups whose angles fill the cache or the device."""
+    runs, H, _ = weights.first.shape
+    size = max(1, BYTES[place.type] // (2 * dtype.itemsize * H * (H + teacher.first.shape[1])))
+    return np.array_split(np.arange(runs), -(-runs // size))
+
+
+def _checked(teacher, weights, anchor):
+    """The anchor of every run; ValueError for what does not fit or is not finite."""
+    runs, _, D = weights.first.shape
+    if weights.second.shape[1] != 1 or teacher.second.shape[:2] != (runs, 1) or teacher.first.shape[2] != D:
+        raise ValueError(
+            f"weights and teacher must be those of as many runs, with one output and as many inputs, got {runs} runs, "
+            f"second layers {weights.second.shape} and {teacher.second.shape}, inputs {D} and {teacher.first.shape[2]}"
+        )
+    for name, values in (("weights", weights), ("teacher", teacher)):
+        if not (np.isfinite(values.first).all() and np.isfinite(values.second).all()):
+            raise ValueError(f"{name} must be finite")
+    if not weights.first.any(axis=2).all():
+        raise ValueError("weights must have no unit of length 0")
+    if not np.allclose(np.linalg.norm(teacher.first, axis=2), 1):
+        raise ValueError("teacher must have unit vectors")
+    anchor = np.broadcast_to(np.asarray(anchor, dtype=np.float64), (runs,))
+    if not (anchor >= 0).all() or not np.isfinite(anchor).all():
+        raise ValueError("anchor must not be negative")
+    return anchor

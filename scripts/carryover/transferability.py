@@ -1,0 +1,112 @@
+"""How much a network from scratch has more risk than one that was transferred to the same data ("Features are fate",
+eq 5), of runs in a dataset of risks."""
+
+import numpy as np
+
+from carryover.errors import UserError
+from carryover.streams import generator
+from carryover.theory.transfer import (
+    finetune_transferability,
+    linear_transfer_risk,
+    linear_transferability,
+    scratch_risk,
+)
+
+RESAMPLES = 1000
+SAME_DATA = ("seed", "draw", "samples", "gamma", "angle", "target_norm", "noise", "depth", "teacher_scale", "solver")
+"""Coordinates by which a transferred run finds its scratch run: what is drawn, and what both have in common."""
+
+
+def transferability(risk, protocol, scratch=None):
+    """DataFrame of the runs of a protocol with columns for their coordinates, `risk`, `scratch` and `transferability`.
+
+    `scratch` is another dataset of risks from which single-task runs are taken, else they are those of `risk`. A
+    solver that single-task runs do not have is no difference: they are compared with those of the one they have.
+    Raises UserError where a run of the protocol has no scratch run, or several.
+    """
+    moved, alone = _frame(risk, protocol), _frame(risk if scratch is None else scratch, "single_task")
+    shared = [name for name in SAME_DATA if name in moved and name in alone]
+    if not set(moved["solver"]) <= set(alone["solver"]):
+        shared.remove("solver")
+    if alone.duplicated(shared).any():
+        differ = [name for name in alone if name not in shared and alone[name].nunique() > 1 and name != "risk_final"]
+        raise UserError(
+            f"several single_task runs have the same {', '.join(shared)}; they differ in {', '.join(differ)}."
+        )
+    found = moved.merge(alone[[*shared, "risk_final"]].rename(columns={"risk_final": "scratch"}), on=shared, how="left")
+    if found["scratch"].isna().any():
+        where = found.loc[found["scratch"].isna(), shared].iloc[0].to_dict()
+        raise UserError(f"no single_task run to hold {protocol} against at {where}.")
+    found = found.rename(columns={"risk_final": "risk"})
+    return found.assign(transferability=found["scratch"] - found["risk"])
+
+
+def normalised(risk):
+    """The same dataset with risks as shares of the target's power, by which families that differ in it say so."""
+    return risk.assign(risk_final=risk["risk_final"] / risk["target_power"])
+
+
+def with_decay(risk, chosen_by=None):
+    """The single-task runs of a dataset without weight decay, or with that of the smallest `risk_final` or
+    `validation_loss` of each network; without the coordinate `weight_decay`."""
+    alone = risk.isel(run=risk["protocol"].values == "single_task")
+    if chosen_by is None:
+        return alone.isel(run=alone["weight_decay"].values == 0).drop_vars("weight_decay")
+    frame = alone[[chosen_by]].to_dataframe().reset_index()
+    same = [name for name in SAME_DATA if name in frame]
+    best = frame.loc[frame.groupby(same)[chosen_by].idxmin(), "run"].sort_values()
+    return alone.isel(run=best.to_numpy()).drop_vars("weight_decay")
+
+
+def averages(frame, by, quantity="transferability"):
+    """Mean, standard deviation and standard error over draws of a quantity, by the columns `by`: a DataFrame."""
+    groups = frame.groupby(list(by))[quantity]
+    table = groups.agg(["mean", "std", "count"]).reset_index()
+    return table.assign(error=table["std"] / np.sqrt(table["count"]))
+
+
+def within(table, formula, errors=2):
+    """Fraction of the rows of `averages` whose mean lies within so many standard errors of a formula, by its name.
+
+    What all draws have in common to 1e-9 is taken for that good, not for its rounding.
+    """
+    theory = predicted(formula, table)
+    known = np.isfinite(theory)
+    return float((np.abs(table["mean"] - theory) <= errors * table["error"] + 1e-9)[known].mean())
+
+
+def predicted(formula, table):
+    """A formula at the rows of a table with columns gamma, angle, noise, and what else it needs: depth, samples."""
+    return FORMULAS[formula](np.pi * table["angle"], table)
+
+
+FORMULAS = {
+    "linear": lambda theta, at: linear_transferability(at["gamma"], theta, at["noise"]),
+    "linear_finite": lambda theta, at: (
+        scratch_risk(at["gamma"], at["noise"]) - linear_transfer_risk(theta, at["noise"], at["samples"])
+    ),
+    "finetuning": lambda theta, at: finetune_transferability(at["gamma"], theta, at["noise"]),
+    "finetuning_norm": lambda theta, at: finetune_transferability(at["gamma"], theta, at["noise"], at["depth"]),
+}
+"""Transferability in theory: eq 11; eq 8 less eq 10, which has finite n; eq 15; and that with the norm factor of eq 5
+of "Finetuning with linear teachers"."""
+
+
+def best_ridge(runs):
+    """(penalty of the smallest mean risk, lower and upper end of its 95 % bootstrap interval over seeds).
+
+    `runs` are the columns seed, ridge and risk_final of linear transfer at one angle and number of samples.
+    """
+    table = runs.pivot(index="seed", columns="ridge", values="risk_final")
+    draws = generator("best ridge", "", 0, "bootstrap").integers(len(table), size=(RESAMPLES, len(table)))
+    penalties = table.columns.to_numpy()
+    low, high = np.quantile(penalties[table.to_numpy()[draws].mean(1).argmin(1)], [0.025, 0.975])
+    return penalties[table.mean().argmin()], low, high
+
+
+def _frame(risk, protocol):
+    kept = risk["protocol"].values == protocol
+    if not kept.any():
+        raise UserError(f"there are no runs of the protocol {protocol}, which transferability compares.")
+    coordinates = {name for name in risk.coords if risk[name].dims == ("run",)}
+    return risk[["risk_final"]].isel(run=kept).to_dataframe()[[*sorted(coordinates), "risk_final"]]

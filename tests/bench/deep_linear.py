@@ -1,0 +1,152 @@
+"""The trainer of deep linear networks against the papers' loop: one network, autograd, (X @ W1) @ W2, torch.optim.SGD.
+
+All on two cores. A loop has one or two threads, whichever is faster. The trainer runs as the workflow runs it, two
+processes side by side with a thread each, or in one process with two threads, whichever is faster. What is compared
+takes turns, so that other work on the machine hits all of it.
+"""
+
+import time
+from concurrent.futures import ProcessPoolExecutor
+from functools import cache
+from multiprocessing import get_context
+
+import numpy as np
+import relu
+import torch
+
+from carryover.networks.deep_linear import Weights
+from carryover.training import deep_linear
+from carryover.training.deep_linear import gradient_descent
+from carryover.training.factored import Factored
+
+D, RATE, SCALE = 500, 0.01, 1e-2
+SETTINGS = ((50, 6), (500, 20), (1000, 35))  # samples, times faster
+ROUNDS = 3  # turns of each
+
+
+@cache
+def problem(samples):
+    """Inputs, labels, their teacher, the inputs' factors with the seconds these took, and the weights W_1 and W_2."""
+    rng = np.random.default_rng(0)
+    X, teacher = rng.standard_normal((samples, D)), rng.standard_normal(D) / np.sqrt(D)
+    began = time.perf_counter()
+    data = Factored.of(X)
+    seconds = time.perf_counter() - began
+    return X, X @ teacher, teacher, data, seconds, SCALE * rng.standard_normal((D, D)), SCALE * rng.standard_normal(D)
+
+
+def tensors(samples):
+    X, y, _, _, _, first, last = problem(samples)
+    return [torch.tensor(values, dtype=torch.float32) for values in (X, y, first, last)]
+
+
+def autograd(samples, steps):
+    """Seconds of so many steps of the papers' loop, and β."""
+    X, y, first, last = tensors(samples)
+    layers = first.requires_grad_(), last[:, None].requires_grad_()
+    optimiser = torch.optim.SGD(layers, lr=RATE)
+    began = time.perf_counter()
+    for _ in range(steps):
+        optimiser.zero_grad()
+        loss = ((X @ layers[0]) @ layers[1] - y[:, None]).square().mean() / 2
+        loss.backward()
+        optimiser.step()
+    seconds = time.perf_counter() - began
+    return seconds, (layers[0] @ layers[1])[:, 0].detach().numpy()
+
+
+def vectors(samples, steps):
+    """The same of a loop written by hand that multiplies matrices with vectors alone."""
+    X, y, first, last = tensors(samples)
+    began = time.perf_counter()
+    for _ in range(steps):
+        force = X.T @ (X @ (first @ last) - y) / -samples * RATE
+        onward = first.T @ force
+        first.addr_(force, last)
+        last += onward
+    return time.perf_counter() - began, (first @ last).numpy()
+
+
+def trained(samples, steps, networks=1):
+    """Seconds of so many steps of the trainer, beginning with the factors of the inputs, and β of every network."""
+    _, y, teacher, data, _, first, last = problem(samples)
+    alike = [np.broadcast_to(values, (networks, *values.shape)) for values in (first[None], last, teacher)]
+    targets, sets = np.tile(data.targets(y), (networks, 1)), np.zeros(networks, dtype=int)
+    settings = {"learning_rate": RATE, "tolerance": 0.0, "max_steps": steps, "looks": 4, "device": "cpu"}
+    began = time.perf_counter()
+    found = gradient_descent([data], targets, sets, Weights(*alike[:2]), teacher=alike[2], **settings)
+    return time.perf_counter() - began, found.weights.coefficients
+
+
+def group(samples):
+    """Networks that the trainer takes at a time."""
+    _, _, _, data, _, first, last = problem(samples)
+    size = deep_linear._size(Weights(first[None, None], last[None]), len(data.values), "all")
+    return len(deep_linear._chunks(np.arange(1000), 4 * size, torch.device("cpu"))[0])
+
+
+def looped(_, samples, steps):
+    return autograd(samples, steps)[0] / steps
+
+
+def by_hand(_, samples, steps):
+    return vectors(samples, steps)[0] / steps
+
+
+def ensemble(_, samples, steps):
+    networks = group(samples)
+    each = -(-steps // networks)
+    return trained(samples, each, networks)[0] / (each * networks)
+
+
+def agree(samples, steps=50):
+    """Refuse to compare what does not compute the same."""
+    expected = autograd(samples, steps)[1]
+    for name, found in (("trainer", trained(samples, steps)[1][0]), ("loop by hand", vectors(samples, steps)[1])):
+        difference = np.linalg.norm(found - expected) / np.linalg.norm(expected)
+        if difference > 1e-4:
+            raise AssertionError(f"the {name} and the loop differ by {difference:.1e} after {steps} steps")
+
+
+def best(functions, samples):
+    """Seconds of a step by name, the best of several turns."""
+    steps = {name: relu.enough(function, D, samples) for name, function in functions.items()}
+    turns = [{name: function(D, samples, steps[name]) for name, function in functions.items()} for _ in range(ROUNDS)]
+    return {name: min(turn[name] for turn in turns) for name in functions}
+
+
+def compare(pool, samples, least):
+    """The row of one number of samples."""
+    agree(samples)
+    functions = {
+        "loop": relu.threaded(1, looped),
+        "loop of two": relu.threaded(2, looped),
+        "hand": relu.threaded(1, by_hand),
+        "hand of two": relu.threaded(2, by_hand),
+        "processes": relu.of_both(pool, ensemble),
+        "threads": relu.threaded(2, ensemble),
+    }
+    found = best(functions, samples)
+    said = {name: f"{seconds * 1e6:.{1 if seconds < 1e-4 else 0}f} µs" for name, seconds in found.items()}
+    loop, hand = min(found["loop"], found["loop of two"]), min(found["hand"], found["hand of two"])
+    trainer = min(found["processes"], found["threads"])
+    detail = (
+        f"2 cores: {said['processes']} a network-step in groups of {group(samples)} in 2 processes, {said['threads']} "
+        f"in one with 2 threads, against {said['loop']} (1 thread), {said['loop of two']} (2 threads); "
+        f"{hand / trainer:.1f} times as fast as a loop of matrix-vector products ({said['hand']}, "
+        f"{said['hand of two']}); once for a set of inputs their factors take {problem(samples)[4]:.2f} s"
+    )
+    name = f"deep linear networks of two layers, d = {D}, n = {samples}: network-steps"
+    return {"name": name, "ratio": loop / trainer, "at_least": least, "detail": detail}
+
+
+def measure() -> list[dict]:
+    """Three rows, in about half a minute."""
+    context = get_context("spawn")
+    with ProcessPoolExecutor(2, context, relu.prepare, (context.Barrier(2),)) as pool:
+        return [compare(pool, samples, least) for samples, least in SETTINGS]
+
+
+if __name__ == "__main__":
+    for row in measure():
+        print(f"{row['name']}: {row['ratio']:.2f} (at least {row['at_least']})\n    {row['detail']}")

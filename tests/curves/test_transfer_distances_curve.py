@@ -1,0 +1,85 @@
+"""The datasets' labels, transferability for targets of other norms by simulation, and whether distances predict it."""
+
+import numpy as np
+import pytest
+
+from carryover.curves.transfer_distances import Parameters, compute
+from carryover.parameters import check
+
+
+@pytest.fixture(scope="module")
+def curve():
+    return compute(Parameters(samples=60, repeats=2))
+
+
+def test_dimensions_coordinates_and_labels(curve):
+    check(Parameters())
+    assert dict(curve.sizes) == {"target_norm": 3, "angle": 9, "repeat": 2}
+    for name, variable in curve.data_vars.items():
+        sampled = ("repeat",) if name in ("wasserstein", "dudley") else ()
+        assert variable.dims == ("target_norm", "angle", *sampled)
+        assert np.all(np.isfinite(variable))
+    for name, variable in curve.variables.items():
+        assert variable.attrs["long_name"]
+        assert variable.attrs["units"] == ("pi" if name == "angle" else "1")
+
+
+@pytest.mark.parametrize("depth", [1, 3])
+def test_transferability_of_other_norms_is_that_of_simulated_transfer(depth):
+    gamma, noise, d, draws = 0.5, 0.4, 200, 40
+    found = compute(Parameters(angle=(0.3,), target_norm=(2.0,), gamma=gamma, noise=noise, depth=depth, samples=2))
+    rng, gains = np.random.default_rng(0), []
+    source, target = np.eye(d)[0], 2 * (np.cos(0.3 * np.pi) * np.eye(d)[0] + np.sin(0.3 * np.pi) * np.eye(d)[1])
+    for _ in range(draws):
+        X = rng.standard_normal((round(gamma * d), d))
+        y = X @ target + noise * rng.standard_normal(len(X))
+        fitted, inside = np.linalg.lstsq(X, np.column_stack([y, X @ source]), rcond=None)[0].T
+        probe = (X[:, 0] @ y) / (X[:, 0] @ X[:, 0]) * source
+        tuned = fitted
+        for _ in range(200):
+            tuned = fitted + np.linalg.norm(tuned) ** (1 - 1 / depth) * (source - inside)
+        scratch, *risks = (np.sum((beta - target) ** 2) for beta in (fitted, probe, tuned))
+        gains.append(scratch - risks)
+    mean, error = np.mean(gains, 0), np.std(gains, 0) / np.sqrt(draws)
+    # Linear transfer at finite n adds (κ² sin²θ + σ²)/(n − 2), equation 10.
+    expected = np.array([found.linear.item(), found.finetuning.item()]) - [(4 * 0.6545 + noise**2) / 98, 0]
+    assert np.all(abs(mean - expected) < 4 * error)
+
+
+def test_closer_tasks_transfer_better_along_the_acute_angles(curve):
+    """γ and κ = 1 fixed, θ in [0, π/2]: every distance rises and every transferability falls."""
+    acute = curve.sel(target_norm=1.0, angle=slice(0, 0.5)).mean("repeat")
+    for name in ("kl", "wasserstein", "dudley"):
+        assert (acute[name].diff("angle") > 0).all()
+    for name in ("linear", "finetuning"):
+        assert (acute[name].diff("angle") < 0).all()
+
+
+def test_beyond_the_acute_angles_distance_does_not_predict_linear_transfer(curve):
+    turned = curve.sel(target_norm=1.0).mean("repeat")
+    opposite, orthogonal = turned.sel(angle=1.0), turned.sel(angle=0.5)
+    for name in ("kl", "wasserstein", "dudley"):
+        assert opposite[name] > orthogonal[name]
+    assert opposite.linear > orthogonal.linear
+    assert opposite.linear == pytest.approx(turned.linear.sel(angle=0.0).item())
+
+
+def test_over_norms_distance_predicts_neither(curve):
+    """A target twice the source is as far as one turned by π/3, and transfers better."""
+    found = compute(Parameters(angle=(0.0, 1 / 3), target_norm=(1.0, 2.0), samples=2, repeats=1))
+    longer, turned = found.sel(target_norm=2.0, angle=0.0), found.sel(target_norm=1.0).isel(angle=1)
+    assert longer.kl == pytest.approx(turned.kl.item(), rel=1e-12)
+    assert longer.linear > 0 > turned.linear
+    assert longer.finetuning > turned.finetuning + 1
+    assert (curve.kl.sel(angle=1.0).diff("target_norm") > 0).all()
+    assert (curve.linear.sel(angle=1.0).diff("target_norm") > 0).all()
+
+
+def test_draws_are_shared_by_targets_and_differ_between_repeats_and_seeds():
+    few, other, more = (
+        compute(Parameters(angle=angle, target_norm=(1.0,), samples=30, repeats=repeats, seed=seed)).wasserstein
+        for angle, repeats, seed in [((0.3,), 2, 0), ((0.3,), 2, 1), ((0.1, 0.3), 3, 0)]
+    )
+    np.testing.assert_array_equal(few.sel(angle=0.3), more.sel(angle=0.3, repeat=[0, 1]))
+    assert few[0, 0, 0] != few[0, 0, 1]
+    assert np.all(few.values != other.values)

@@ -1,0 +1,34 @@
+"""Tiny shards of mean-field ReLU networks for tests."""
+
+import importlib
+
+from carryover.families.mean_field import finetune, pretrain
+
+TASK = {"dimension": 4, "width": 12, "teacher_units": 4, "teacher_scale": (2.0,)}
+QUICK = {"learning_rate": 0.2, "max_steps": 40, "device": "cpu"}
+
+
+def solver(name):
+    return importlib.import_module(f"carryover.families.mean_field.{name}").solve
+
+
+def pretrained(seeds=(0, 1, 2), experiment="toy", **told):
+    p = pretrain.Parameters(**{**TASK, **QUICK, "ablated": (0.25, 0.5), **told})
+    return pretrain.run(p, experiment, list(seeds), solver("descent"))
+
+
+def finetuned(start=None, protocol="linear_transfer", seeds=(0, 1), solve=None, experiment="toy", **told):
+    name = finetune.SOLVERS[protocol]
+    p = finetune.Parameters(**{**TASK, **QUICK, "solver": name, "samples": (6,), "protocol": protocol, **told})
+    return finetune.run(p, experiment, list(seeds), solve or solver(p.solver), start)
+
+
+def followed(start=None, protocol="linear_transfer", **told):
+    """The dataset of one number of samples, the problem that the solver is handed, and what it answers."""
+    kept = []
+
+    def solve(problem, p, progress):
+        kept.extend([problem, solver(p.solver)(problem, p, progress)])
+        return kept[1]
+
+    return finetuned(start, protocol, solve=solve, **told), *kept

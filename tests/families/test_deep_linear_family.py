@@ -1,0 +1,149 @@
+"""The family of deep linear networks: what its runs are, which data they share, and what it refuses."""
+
+import numpy as np
+import pytest
+
+from carryover.errors import UserError
+from carryover.families.deep_linear import descent, exact, finetune, pretrain, task
+from carryover.streams import generator
+from carryover.theory.transfer import linear_transfer_risk
+
+D, SEEDS = 12, [0, 1, 2]
+
+
+def pretrained(seeds=SEEDS, **told):
+    return pretrain.run(pretrain.Parameters(dimension=D, **told), "e", seeds, exact.solve)
+
+
+def finetuned(protocol, seeds=SEEDS, shard=None, **told):
+    p = finetune.Parameters(dimension=D, protocol=protocol, **{"samples": (5,), **told})
+    if protocol != "single_task" and shard is None:
+        shard = pretrained(depth=told.get("depth", (2,)))
+    return finetune.run(p, "e", seeds, exact.solve, pretrained=shard)
+
+
+def inputs(seed, samples):
+    return generator("e", {"samples": samples}, seed, "inputs").standard_normal((samples, D))
+
+
+def labels(run):
+    seed, samples = int(run["seed"]), int(run["samples"])
+    noise = generator("e", {"samples": samples}, seed, "noise").standard_normal(samples)
+    return inputs(seed, samples) @ run["teacher"].values.astype(float) + float(run["noise"]) * noise
+
+
+@pytest.mark.parametrize("solver_protocol", ["single_task", "linear_transfer", "finetuning"])
+def test_a_run_is_the_same_alone_and_in_any_company(solver_protocol):
+    together = finetuned(solver_protocol, angle=(0.1, 0.4), noise=(0.0, 0.3), samples=(4, 20))
+    alone = finetuned(solver_protocol, seeds=[1], angle=(0.4,), noise=(0.3,), samples=(20,))
+    same = (
+        (together["seed"] == 1) & (together["angle"] == 0.4) & (together["noise"] == 0.3) & (together["samples"] == 20)
+    )
+    found = together["coefficients"].values[same.values]
+    np.testing.assert_allclose(found, alone["coefficients"].values, rtol=1e-6, atol=1e-7)
+
+
+def test_tasks_have_their_norms_and_their_angle():
+    found = finetuned("finetuning", angle=(0.0, 0.25, 1.0), target_norm=(0.5, 2.0))
+    for r in range(found.sizes["run"]):
+        run = found.isel(run=r)
+        source, _ = task.directions(finetune.Parameters(dimension=D), "e", int(run["seed"]))
+        norm = np.linalg.norm(run["teacher"])
+        assert norm == pytest.approx(float(run["target_norm"]), rel=1e-6)
+        assert source @ run["teacher"].values / norm == pytest.approx(np.cos(np.pi * float(run["angle"])), abs=1e-6)
+    assert found["angle"].attrs["units"] == "pi"
+
+
+def test_from_scratch_the_limit_is_the_least_norm_of_the_noisy_labels():
+    found = finetuned("single_task", samples=(5, 30))
+    for r in range(found.sizes["run"]):
+        run = found.isel(run=r)
+        expected = np.linalg.pinv(inputs(int(run["seed"]), int(run["samples"]))) @ labels(run)
+        np.testing.assert_allclose(run["coefficients"].values[0], expected, atol=1e-5)
+        risk = ((expected - run["teacher"].values) ** 2).sum()
+        assert float(run["risk_final"]) == pytest.approx(risk, rel=1e-5)
+
+
+def test_linear_transfer_is_regression_on_the_source():
+    found, shard = finetuned("linear_transfer", ridge=(0.0, 0.5)), pretrained()
+    for r in range(found.sizes["run"]):
+        run = found.isel(run=r)
+        source = shard["coefficients"].values[int(run["seed"]), 0]
+        z = inputs(int(run["seed"]), 5) @ source
+        expected = z @ labels(run) / (z @ z + 5 * float(run["ridge"])) * source
+        np.testing.assert_allclose(run["coefficients"].values[0], expected, atol=1e-5)
+
+
+def test_mean_risk_of_linear_transfer_is_equation_10():
+    seeds = list(range(400))
+    found = finetuned("linear_transfer", seeds=seeds, shard=pretrained(seeds), samples=(8,), noise=(0.5,))["risk_final"]
+    error = float(found.std()) / np.sqrt(len(seeds))
+    assert abs(float(found.mean()) - linear_transfer_risk(np.pi / 4, 0.5, 8)) < 3 * error
+
+
+def test_depth_changes_what_finetuning_keeps_and_nothing_else():
+    depths = finetuned("finetuning", depth=(1, 3), noise=(1.0,))
+    one, three = (depths.isel(run=(depths["depth"] == depth).values) for depth in (1, 3))
+    X = np.stack([inputs(seed, 5) for seed in SEEDS])
+    fitted = [np.einsum("rnd,rd->rn", X, part["coefficients"].values[:, 0]) for part in (one, three)]
+    np.testing.assert_allclose(*fitted, atol=1e-4)
+    assert not np.allclose(one["risk_final"], three["risk_final"], rtol=1e-2)
+
+
+def test_networks_of_several_depths_are_trained_and_finetuned_together():
+    told = {"solver": "descent", "start": "balanced", "initial_scale": 0.3, "learning_rate": 0.05, "max_steps": 5000}
+    p = pretrain.Parameters(dimension=D, depth=(1, 2, 3), **told)
+    shard = pretrain.run(p, "e", SEEDS, descent.solve)
+    np.testing.assert_allclose(shard["coefficients"].values[:, 0], shard["teacher"].values, atol=5e-3)
+    found = finetuned("finetuning", shard=shard, depth=(1, 2, 3))
+    alone = finetuned("finetuning", depth=(1, 2, 3))
+    np.testing.assert_allclose(found["risk_final"], alone["risk_final"], rtol=0.05)
+    assert (found["feature_share"].values[found["depth"].values > 1] > 0.999).all()
+
+
+def test_directions_that_vanish_with_the_initial_weights_are_no_features():
+    hidden = np.zeros((1, 1, D, D))
+    hidden[0, 0] = 1e-5 * np.random.default_rng(0).standard_normal((D, D))
+    hidden[0, 0, 0, 0] = 1.0  # the feature: the first input
+    problem = task.Problem(
+        [], np.zeros(0), np.zeros(0), np.zeros(1, int), task.Weights(hidden, np.ones((1, D))),
+        np.zeros((1, D)), np.zeros((1, D)), 2, np.zeros(1), np.zeros(1),
+    )  # fmt: skip
+    assert exact._features(problem, 0, 1e-2).shape == (D, 1)
+    assert exact._features(problem, 0, 0.0).shape == (D, D)
+
+
+def test_validation_is_the_error_on_samples_that_were_held_out():
+    found = finetuned("single_task", samples=(8,), noise=(0.5,), folds=4)
+    for r in range(found.sizes["run"]):
+        run = found.isel(run=r)
+        X, y = inputs(int(run["seed"]), 8), labels(run)
+        squares = 0.0
+        for held in np.arange(8).reshape(4, 2):
+            rest = np.setdiff1d(np.arange(8), held)
+            squares += ((X[held] @ np.linalg.pinv(X[rest]) @ y[rest] - y[held]) ** 2).sum()
+        assert float(run["validation_loss"]) == pytest.approx(squares / 8, rel=1e-5)
+
+
+def test_every_variable_is_labelled():
+    for data in (pretrained(), finetuned("finetuning"), finetuned("single_task", weight_decay=(0.1,), folds=2)):
+        for name, variable in data.variables.items():
+            assert variable.attrs["long_name"], name
+            assert variable.attrs["units"], name
+
+
+@pytest.mark.parametrize(
+    ("told", "says"),
+    [
+        ({"protocol": "single_task", "weight_decay": (0.1,), "depth": (3,)}, "exact limit at depth 2 alone"),
+        ({"protocol": "linear_transfer", "solver": "balanced"}, "linear_transfer has no solver balanced"),
+        ({"protocol": "single_task", "folds": 9}, "from 2 to the smallest number of samples"),
+        ({"protocol": "finetuning", "depth": (3,)}, "depth is 3, but the pretrained networks have 2 layers"),
+        ({"protocol": "finetuning", "dimension": 13}, "dimension is 13, but the pretrained networks have 12"),
+    ],
+)
+def test_what_cannot_be_is_refused_in_one_sentence(told, says):
+    p = finetune.Parameters(**{"dimension": D, "samples": (5,)} | told)
+    shard = None if p.protocol == "single_task" else pretrained()
+    with pytest.raises(UserError, match=says):
+        finetune.run(p, "e", SEEDS, exact.solve, pretrained=shard)

@@ -1,0 +1,157 @@
+"""Datasets of mean-field networks: what they hold, that a run depends on nothing but itself, and what is refused."""
+
+import numpy as np
+import pytest
+from mean_field_toys import TASK, finetuned, followed, pretrained
+
+import collect
+from carryover import store
+from carryover.errors import UserError
+from carryover.families.mean_field import finetune, pretrain, task
+
+WEIGHTS = {"first", "second", "start_first", "teacher_directions", "teacher_readout", "source_readout"}
+P = pretrain.Parameters(**TASK)
+PROTOCOLS = tuple(finetune.SOLVERS)
+
+
+@pytest.fixture(scope="module")
+def start():
+    return pretrained(teacher_scale=(1.0, 3.0), anchor=(0.0, 0.5))
+
+
+def of(start, protocol, **told):
+    given = start if protocol in finetune.TRANSFER else None
+    return finetuned(given, protocol, **{"teacher_scale": (1.0, 3.0), **told})
+
+
+def check(data, tmp_path):
+    for variable in data.variables.values():
+        assert variable.attrs["long_name"]
+        assert variable.attrs["units"] == "1"
+    store.save(data, tmp_path / "data.nc")
+    assert store.load(tmp_path / "data.nc").identical(data)
+
+
+def test_pretraining_makes_a_network_of_each_kind(start, tmp_path):
+    check(start, tmp_path)
+    assert set(start.data_vars) >= WEIGHTS | {"loss", "risk_final", "evaluations", "converged", "target_power"}
+    assert start.sizes["run"] == 3 * 2 * 2 * 2
+    assert len(set(_kinds(start))) == 24
+    assert start["first"].dtype == np.float32
+    ablated = start["ablated"].values
+    np.testing.assert_array_equal((start["source_readout"].values == 0).mean(1), ablated)
+    start_first = start["start_first"].values.reshape(3, 8, 12, 4)
+    assert (start_first == start_first[:, :1]).all()
+    anchored = start.isel(run=start["anchor"].values > 0)
+    free = start.isel(run=start["anchor"].values == 0)
+    ways = [((one["first"] - one["start_first"]) ** 2).sum().item() for one in (anchored, free)]
+    assert ways[0] < 0.95 * ways[1]
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_every_protocol_s_dataset_is_labelled_and_whole(start, protocol, tmp_path):
+    data = of(start, protocol, samples=(3, 6), draws=2, noise=0.1)
+    check(data, tmp_path)
+    networks, sets = (16 if protocol in finetune.TRANSFER else 4), (1 if protocol == "pretrained" else 4)
+    assert data.sizes["run"] == networks * sets
+    assert WEIGHTS.isdisjoint(data.data_vars) == (protocol != "pretrained")
+    assert ("pretrained_loss" in data) == ("pretrain_solver" in data.coords) == (protocol in finetune.TRANSFER)
+    assert np.isnan(data["ablated"]).all() == np.isnan(data["anchor"]).all() == (protocol == "single_task")
+    draws = data.groupby("draw").count()["loss"] if protocol in finetune.LEARNING["protocol"] else None
+    assert draws is None or (draws == data.sizes["run"] / 2).all()
+    assert set(data["samples"].values) == ({0} if protocol == "pretrained" else {3, 6})
+    assert set(data["protocol"].values) == {protocol}
+
+
+def test_what_a_run_is_compared_with_is_its_own(start):
+    data = of(start, "linear_transfer", draws=2)
+    for name, found in (("loss", "pretrained_loss"), ("target_power", "target_power")):
+        known = dict(zip(_kinds(start), start[name].values, strict=True))
+        expected = [known[kind] for kind in _kinds(data)]
+        np.testing.assert_allclose(data[found], expected, rtol=1e-6)
+
+
+def _kinds(data):
+    names = ("seed", "teacher_scale", "ablated", "anchor")
+    return list(zip(*(data[name].values.tolist() for name in names), strict=True))
+
+
+def test_datasets_collect(start):
+    parts = [of(start, protocol) for protocol in ("linear_transfer", "single_task")]
+    together = collect.collect([part.drop_dims("checkpoint") for part in parts])
+    assert together.sizes["run"] == sum(part.sizes["run"] for part in parts)
+
+
+def test_inputs_depend_on_seed_and_draw_alone(start):
+    told = {"draws": 3, "samples": (4,), "noise": 0.5}
+    _, scratch, _ = followed(None, "single_task", max_steps=1, teacher_scale=(1.0, 3.0), **told)
+    _, linear, _ = followed(start, teacher_scale=(1.0, 3.0), **told)
+    _, longer, _ = followed(start, teacher_scale=(1.0, 3.0), **{**told, "samples": (9,)})
+    assert scratch.X.shape == linear.X.shape == (12, 4, 4)
+    np.testing.assert_array_equal(scratch.X, linear.X)
+    np.testing.assert_array_equal(scratch.y, linear.y)
+    np.testing.assert_array_equal(longer.X[:, :4], linear.X)
+    np.testing.assert_allclose(longer.y[:, :4], linear.y)
+    by_seed_and_scale = linear.X.reshape(2, 2, 3, 4, 4)
+    np.testing.assert_array_equal(by_seed_and_scale[:, 0], by_seed_and_scale[:, 1])
+    assert len(np.unique(linear.X[:, 0, 0])) == 6
+    _, clean, _ = followed(start, teacher_scale=(1.0, 3.0), **{**told, "noise": 0.0})
+    noise = (linear.y - clean.y).reshape(2, 2, 3, 4)
+    np.testing.assert_allclose(noise[:, 0], noise[:, 1])
+    assert 0.2 < noise.std() < 0.9
+    assert clean.y[0] == pytest.approx(task.outputs(task.target(P, "toy", 0, 1.0), clean.X[0]))
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_a_seed_is_the_same_alone_as_in_a_block(start, protocol):
+    told = {"samples": (5,), "draws": 2, "tolerance": 0.02, "max_steps": 300, "precision": "float64"}
+    block = of(start, protocol, seeds=(0, 1, 2), **told)
+    if protocol in ("single_task", "finetuning"):
+        assert len(np.unique(block["evaluations"])) > 2
+    alone = of(start, protocol, seeds=(1,), **told)
+    part = block.isel(run=block["seed"].values == 1)
+    for name in alone.data_vars:
+        np.testing.assert_allclose(alone[name], part[name], rtol=1e-6, atol=1e-12, err_msg=name)
+
+
+def test_a_seed_is_pretrained_the_same_alone_as_in_a_block():
+    told = {"tolerance": 0.05, "max_steps": 300, "precision": "float64"}
+    block, alone = pretrained((0, 1, 2), **told), pretrained((1,), **told)
+    assert len(np.unique(block["evaluations"])) > 2
+    part = block.isel(run=block["seed"].values == 1)
+    for name in alone.data_vars:
+        np.testing.assert_allclose(alone[name], part[name], rtol=1e-5, atol=1e-7, err_msg=name)
+
+
+def refused(*told, **more):
+    with pytest.raises(UserError) as caught:
+        finetuned(*told, **more)
+    return str(caught.value)
+
+
+def test_what_does_not_fit_is_refused_in_a_sentence(start):
+    assert refused(start, "finetuning", solver="exact") == "finetuning has no solver exact: choose descent."
+    assert refused(start, "linear_transfer", solver="descent") == "linear_transfer has no solver descent: choose exact."
+    assert refused(start, "single_task") == "single_task starts from scratch: leave --pretrained out."
+    assert refused(None) == "linear_transfer starts from pretrained networks: name their shard with --pretrained."
+    assert refused(start, teacher_scale=(1.0,), width=13) == "width is 13, but the pretrained networks have 12."
+    assert refused(start, teacher_scale=(1.0,), teacher_units=8) == (
+        "teacher_units is 8, but the pretrained networks have 4."
+    )
+    assert refused(start, teacher_scale=(3.0, 2.0)) == (
+        "the pretrained shard has the teacher_scale [1.0, 3.0], but not [2.0]."
+    )
+    assert refused(start, teacher_scale=(1.0,), seeds=(2, 7)) == (
+        "the pretrained shard has the seeds [0, 1, 2], but not [7]."
+    )
+
+
+def test_pretraining_refuses_a_source_without_units():
+    with pytest.raises(UserError, match=r"ablated 0.9 of 4 teacher_units"):
+        pretrained(ablated=(0.5, 0.9))
+
+
+def test_a_part_of_a_shard_is_enough(start):
+    data = of(start, "linear_transfer", seeds=(2,), teacher_scale=(3.0,))
+    assert set(data["seed"].values) == {2}
+    assert set(data["teacher_scale"].values) == {3.0}

@@ -1,0 +1,81 @@
+"""Kernels of features against loops over inputs, and features that are the source's."""
+
+import numpy as np
+import pytest
+from sources import drawn, networks
+
+from carryover.errors import UserError
+from carryover.measures import gram
+from carryover.streams import generator
+
+P = gram.Parameters(points=7, samples=50)
+
+
+def kernel(units, x, z):
+    return np.mean([max(w @ x, 0) * max(w @ z, 0) for w in units])
+
+
+def test_kernels_are_means_over_units():
+    told = drawn()
+    result = gram.measure(networks(**told), P)
+    X = generator("gram", "", 0, "inputs").standard_normal((50, 5))[:7]
+    units = {
+        "gram": told["first"], "initial_gram": told["start_first"], "source_gram": told["directions"][:, told["kept"]]
+    }  # fmt: skip
+    for name, vectors in units.items():
+        expected = [[[kernel(one, x, z) for z in X] for x in X] for one in vectors]
+        np.testing.assert_allclose(result[name], expected, err_msg=name)
+        assert result[name].dims == ("run", "point", "other_point")
+
+
+def test_alignments_are_those_of_centred_kernels_of_all_samples():
+    told = drawn(1)
+    result = gram.measure(networks(**told), gram.Parameters(points=50, samples=50))
+    centre = np.eye(50) - 1 / 50
+    centred = {name: centre @ result[name].values @ centre for name in ("gram", "initial_gram", "source_gram")}
+    for name, found in (("gram", "alignment"), ("initial_gram", "initial_alignment")):
+        inner = (centred[name] * centred["source_gram"]).sum((1, 2))
+        norms = np.sqrt((centred[name] ** 2).sum((1, 2)) * (centred["source_gram"] ** 2).sum((1, 2)))
+        np.testing.assert_allclose(result[found], inner / norms)
+
+
+def test_units_that_are_the_source_s_have_its_kernel():
+    told = drawn(2)
+    source = told["directions"][:, told["kept"]]
+    told["first"] = np.repeat(source, 6, axis=1)
+    result = gram.measure(networks(**told), P)
+    np.testing.assert_allclose(result["gram"], result["source_gram"])
+    np.testing.assert_allclose(result["alignment"], 1)
+    np.testing.assert_allclose(result["unit_cosine"], 1)
+    assert (result["initial_alignment"] < 0.9).all()
+    np.testing.assert_array_equal(result["seed"], [0, 1])
+
+
+def test_units_without_importance_do_not_count():
+    told = drawn(3)
+    told["first"][:, :6] = np.repeat(told["directions"][:, :1], 6, axis=1)
+    told["second"][:, :, 6:] = 0
+    result = gram.measure(networks(**told), P)
+    np.testing.assert_allclose(result["unit_cosine"], 1)
+    told["second"] = np.ones_like(told["second"])
+    cosines = np.einsum("rud,rkd->ruk", told["first"], told["directions"][:, told["kept"]]).max(2).mean(1)
+    np.testing.assert_allclose(gram.measure(networks(**told), P)["unit_cosine"], cosines)
+
+
+def test_everything_is_labelled():
+    result = gram.measure(networks(**drawn()), P)
+    for name in (*result.data_vars, "point", "other_point"):
+        assert result[name].attrs["long_name"]
+        assert result[name].attrs["units"] == "1"
+
+
+def test_more_points_than_samples_are_refused():
+    with pytest.raises(UserError, match=r"points is 8, but there are only 7 samples."):
+        gram.measure(networks(**drawn()), gram.Parameters(points=8, samples=7))
+
+
+def test_weights_that_are_not_finite_are_refused_by_run():
+    told = drawn()
+    told["first"][1, 0, 0] = np.nan
+    with pytest.raises(UserError, match="seed 1"):
+        gram.measure(networks(**told), P)

@@ -1,0 +1,68 @@
+"""The target's part outside the features against least squares on many samples, and features that hold the target."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sources import drawn, networks
+
+from carryover.errors import UserError
+from carryover.measures import out_of_rkhs
+
+P = out_of_rkhs.Parameters()
+
+
+def share(units, directions, readout, X):
+    """Unexplained share of the target at inputs X, by least squares."""
+    features, y = np.maximum(X @ units.T, 0), np.maximum(X @ directions.T, 0) @ readout
+    return ((y - features @ np.linalg.lstsq(features, y)[0]) ** 2).sum() / (y**2).sum()
+
+
+def test_it_is_what_least_squares_leaves_of_many_samples():
+    told = drawn()
+    result = out_of_rkhs.measure(networks(**told), P)
+    X = np.random.default_rng(0).standard_normal((40_000, 5))
+    for run in range(2):
+        for name, found in (("first", "out_of_rkhs"), ("start_first", "initial_out_of_rkhs")):
+            expected = share(told[name][run], told["directions"][run], told["readout"][run], X)
+            assert result[found].values[run] == pytest.approx(expected, rel=0.05)
+
+
+def test_features_that_hold_the_target_leave_nothing():
+    told = drawn()
+    told["first"][0, :4] = told["directions"][0]
+    result = out_of_rkhs.measure(networks(**told), P)
+    assert result["out_of_rkhs"][0] < 1e-9
+    assert result["out_of_rkhs"][1] > 1e-3
+    assert (result["initial_out_of_rkhs"] > 1e-3).all()
+
+
+@settings(derandomize=True, deadline=None, max_examples=20)
+@given(st.integers(0, 10**6), st.floats(0.1, 1e3))
+def test_it_is_a_share(seed, scale):
+    told = drawn(seed)
+    result = out_of_rkhs.measure(networks(**told), P)
+    for name in out_of_rkhs.MEANING:
+        assert ((result[name] >= 0) & (result[name] <= 1 + 1e-12)).all()
+    larger = out_of_rkhs.measure(networks(**{**told, "readout": scale * told["readout"]}), P)
+    np.testing.assert_allclose(larger["out_of_rkhs"], result["out_of_rkhs"], rtol=1e-6, atol=1e-10)
+
+
+def test_fewer_directions_leave_more():
+    data = networks(**drawn())
+    outside = [out_of_rkhs.measure(data, out_of_rkhs.Parameters(cutoff=c))["out_of_rkhs"] for c in (1e-10, 1e-2, 0.5)]
+    assert (outside[0] < outside[1]).all()
+    assert (outside[1] < outside[2]).all()
+
+
+def test_runs_and_meanings_are_told():
+    result = out_of_rkhs.measure(networks(**drawn()), P)
+    np.testing.assert_array_equal(result["seed"], [0, 1])
+    assert all(variable.attrs["long_name"] and variable.attrs["units"] == "1" for variable in result.values())
+
+
+def test_weights_that_are_not_finite_are_refused_by_run():
+    told = drawn()
+    told["start_first"][1, 0, 0] = np.nan
+    with pytest.raises(UserError, match="seed 1"):
+        out_of_rkhs.measure(networks(**told), P)

@@ -1,0 +1,163 @@
+"""Distances between linear tasks against densities, linear programs, exact bounds and closed forms."""
+
+import numpy as np
+import pytest
+from scipy.linalg import sqrtm
+from scipy.optimize import linear_sum_assignment, linprog, minimize
+from scipy.spatial.distance import cdist
+from scipy.stats import multivariate_normal, ortho_group
+
+from carryover.theory.discrepancy import distant_target_scale, dudley_metric, kl_divergence, wasserstein1
+
+SOURCE = np.array([1.0, 0.0])
+
+
+def target(angle, norm=1.0):
+    return norm * np.array([np.cos(angle), np.sin(angle)])
+
+
+def covariance(beta, sigma):
+    """Of (x, y)."""
+    joint = np.eye(len(beta) + 1)
+    joint[:-1, -1] = joint[-1, :-1] = beta
+    joint[-1, -1] = beta @ beta + sigma**2
+    return joint
+
+
+def joint_samples(beta_s, beta_t, sigma, samples, seed):
+    """What wasserstein1 and dudley_metric draw, for tasks in two dimensions with β_s along the first axis."""
+    rng = np.random.default_rng(seed)
+    x, noise = rng.standard_normal((samples, 2)), rng.standard_normal((samples, 1))
+    return [np.hstack([x, x @ beta[:, None] + sigma * noise]) for beta in (beta_s, beta_t)]
+
+
+def transport_program(distances):
+    """Optimal transport between uniform measures as a linear program over plans."""
+    n = len(distances)
+    rows, columns = np.kron(np.eye(n), np.ones(n)), np.kron(np.ones(n), np.eye(n))
+    return linprog(distances.ravel(), A_eq=np.vstack([rows, columns]), b_eq=np.full(2 * n, 1 / n)).fun
+
+
+def dudley_program(source, other):
+    """The supremum over h on all points, L and M: |h_i − h_j| ≤ L d_ij, |h_i| ≤ M, L + M ≤ 1."""
+    n, points = len(source), np.vstack([source, other])
+    i, j = np.nonzero(~np.eye(2 * n, dtype=bool))
+    differences = np.eye(2 * n)[i] - np.eye(2 * n)[j]
+    slopes = np.column_stack([differences, -cdist(points, points)[i, j], np.zeros(len(i))])
+    heights = np.column_stack(
+        [np.vstack([np.eye(2 * n), -np.eye(2 * n)]), np.zeros((4 * n, 1)), np.full((4 * n, 1), -1)]
+    )
+    norm = np.append(np.zeros(2 * n), [1, 1])
+    gain = np.repeat([1 / n, -1 / n, 0], [n, n, 2])
+    limits = np.concatenate([np.zeros(len(i) + 4 * n), [1]])
+    bounds = [(None, None)] * (2 * n) + [(0, None)] * 2
+    return -linprog(-gain, A_ub=np.vstack([slopes, heights, norm]), b_ub=limits, bounds=bounds).fun
+
+
+def test_kl_divergence_is_the_mean_log_ratio_of_the_densities():
+    rng, sigma = np.random.default_rng(0), 0.6
+    beta_s, beta_t = rng.standard_normal((2, 3))
+    x = rng.standard_normal((100_000, 3))
+    points = np.column_stack([x, x @ beta_s + sigma * rng.standard_normal(len(x))])
+    source, other = (multivariate_normal(np.zeros(4), covariance(beta, sigma)) for beta in (beta_s, beta_t))
+    ratios = source.logpdf(points) - other.logpdf(points)
+    error = ratios.std() / np.sqrt(len(ratios))
+    assert abs(ratios.mean() - kl_divergence(beta_s, beta_t, sigma)) < 4 * error
+
+
+def test_kl_divergence_broadcasts_and_is_infinite_without_noise():
+    assert kl_divergence(SOURCE, target(np.pi / 2), 0.5) == pytest.approx(4)
+    np.testing.assert_array_equal(kl_divergence(SOURCE, [[1, 0], [0, 1]], [[0], [1]]), [[0, np.inf], [0, 1]])
+
+
+@pytest.mark.parametrize("delta", [0.01, 1.0, 1e4])
+def test_distant_target_has_the_divergence_asked_for(delta):
+    beta, sigma = np.array([0.3, -1.2]), 0.7
+    scale = distant_target_scale(beta @ beta, sigma, delta)
+    assert kl_divergence(beta, scale * beta, sigma) == pytest.approx(delta, rel=1e-12)
+    assert kl_divergence(beta, (scale - 1) * beta, sigma) > delta
+
+
+def test_the_published_scale_falls_short():
+    beta, sigma, delta = np.array([1.0]), 1.0, 100.0
+    assert kl_divergence(beta, -1.001 * sigma * np.sqrt(delta) * beta, sigma) < delta
+
+
+@pytest.mark.parametrize("angle", [0.4, 2.0])
+def test_wasserstein_is_the_transport_program(angle):
+    samples = joint_samples(SOURCE, target(angle), 0.3, 15, 7)
+    found = wasserstein1(SOURCE, target(angle), 0.3, 15, np.random.default_rng(7))
+    assert found == pytest.approx(transport_program(cdist(*samples)), rel=1e-9)
+
+
+@pytest.mark.parametrize(("angle", "norm"), [(0.4, 1.0), (2.0, 1.0), (np.pi, 1.0), (1.0, 30.0)])
+def test_dudley_metric_is_the_program_over_functions(angle, norm):
+    samples = joint_samples(SOURCE, target(angle, norm), 0.3, 15, 8)
+    found = dudley_metric(SOURCE, target(angle, norm), 0.3, 15, np.random.default_rng(8))
+    assert found == pytest.approx(dudley_program(*samples), rel=1e-4)
+
+
+@pytest.mark.parametrize(("angle", "norm"), [(0.3, 1.0), (np.pi / 2, 1.0), (np.pi, 1.0), (np.pi / 2, 2.0), (0.0, 0.0)])
+def test_wasserstein_lies_between_its_bounds(angle, norm):
+    """E|a·z| of one direction from below; from above the distance of Gelbrich and the coupling of the same x."""
+    sigma, beta = 0.2, target(angle, norm)
+    source, other = covariance(SOURCE, sigma), covariance(beta, sigma)
+
+    def gap(a):
+        return -abs(np.sqrt(a @ source @ a) - np.sqrt(a @ other @ a)) / np.linalg.norm(a)
+
+    starts = np.random.default_rng(0).standard_normal((5, 3))
+    lower = np.sqrt(2 / np.pi) * max(-minimize(gap, start).fun for start in starts)
+    root = sqrtm(source)
+    gelbrich = np.sqrt(np.trace(source + other - 2 * sqrtm(root @ other @ root)).real)
+    coupling = np.sqrt(2 / np.pi) * np.linalg.norm(beta - SOURCE)
+    found = np.mean([wasserstein1(SOURCE, beta, sigma, 400, np.random.default_rng(seed)) for seed in range(8)])
+    assert 0.97 * lower < found < min(gelbrich, 1.03 * coupling)
+
+
+def test_shared_draws_have_less_bias_than_independent_ones():
+    """The bias of either is not negative, so the smaller mean is nearer to the distance."""
+    angle, sigma, samples = 0.3, 0.2, 200
+    shared, independent = [], []
+    for seed in range(8):
+        shared.append(wasserstein1(SOURCE, target(angle), sigma, samples, np.random.default_rng(seed)))
+        source = joint_samples(SOURCE, target(angle), sigma, samples, 100 + seed)[0]
+        other = joint_samples(SOURCE, target(angle), sigma, samples, 200 + seed)[1]
+        distances = cdist(source, other)
+        independent.append(distances[linear_sum_assignment(distances)].mean())
+    assert np.mean(shared) < 0.7 * np.mean(independent)
+
+
+@pytest.mark.parametrize("distance", [wasserstein1, dudley_metric])
+def test_equal_tasks_are_not_apart_and_lengths_and_angle_decide(distance):
+    rotation = ortho_group.rvs(7, random_state=np.random.default_rng(3))[:, :2]
+    plane = distance(SOURCE, target(1.0), 0.2, 40, np.random.default_rng(1))
+    rotated = distance(rotation @ SOURCE, rotation @ target(1.0), 0.2, 40, np.random.default_rng(1))
+    assert rotated == pytest.approx(plane, rel=1e-6)
+    assert distance(rotation[:, 0], rotation[:, 0], 0.2, 40, np.random.default_rng(1)) < 1e-7
+    assert distance([1.0], [-1.0], 0.0, 40, np.random.default_rng(1)) > 0.1
+
+
+def test_dudley_metric_never_exceeds_two():
+    """Against theorem 2.2; and it never exceeds the Wasserstein distance."""
+    far = [dudley_metric(SOURCE, target(1.0, norm), 0.2, 60, np.random.default_rng(0)) for norm in (1, 1e2, 1e6)]
+    assert np.all(np.diff(far) > 0)
+    assert 1 < far[-1] <= 2
+    assert far[0] <= wasserstein1(SOURCE, target(1.0), 0.2, 60, np.random.default_rng(0))
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda rng: kl_divergence([1.0], [1.0, 0.0], 1), r"beta_s and beta_t must both have the shape \(\.\.\., d\)"),
+        (lambda rng: kl_divergence([1.0], [np.nan], 1), "beta_s and beta_t must be finite"),
+        (lambda rng: kl_divergence([1.0], [1.0], -1), "sigma must be finite and nonnegative"),
+        (lambda rng: wasserstein1([[1.0]], [[1.0]], 1, 5, rng), r"must both have the shape \(d,\)"),
+        (lambda rng: dudley_metric([1.0], [1.0], 1, 0, rng), "samples must be a whole number from 1"),
+        (lambda rng: distant_target_scale(0, 1, 1), "power must be finite and positive"),
+        (lambda rng: distant_target_scale(1, 1, -1), "delta must be finite and nonnegative"),
+    ],
+)
+def test_bad_arguments_are_named(call, message):
+    with pytest.raises(ValueError, match=message):
+        call(np.random.default_rng(0))

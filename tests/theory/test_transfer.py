@@ -1,0 +1,189 @@
+"""Linear transfer against exact finite-dimensional means, simulation, quadrature with more digits, and limits."""
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import brentq, minimize_scalar
+
+from carryover.theory.transfer import (
+    linear_transfer_risk,
+    linear_transferability,
+    negative_transfer_interval,
+    negative_transfer_threshold,
+    optimal_ridge,
+    ridge_transfer_risk,
+    scratch_risk,
+)
+
+invariant = settings(derandomize=True, deadline=None, max_examples=60)
+angles, noises, gammas = st.floats(0, np.pi), st.floats(0, 2), st.floats(0.01, 3).filter(lambda g: abs(g - 1) > 1e-6)
+
+
+def target_data(rng, n, d, theta, sigma):
+    """X, y, β_s, β_t with β_s along the first axis."""
+    X = rng.standard_normal((n, d))
+    source, target = np.eye(d)[0], np.cos(theta) * np.eye(d)[0] + np.sin(theta) * np.eye(d)[1]
+    return X, X @ target + sigma * rng.standard_normal(n), source, target
+
+
+@pytest.mark.parametrize("gamma", [0.2, 0.5, 0.8, 1.25, 3.0])
+@pytest.mark.parametrize("sigma", [0.0, 0.7])
+def test_scratch_risk_is_that_of_least_squares(gamma, sigma):
+    rng, d = np.random.default_rng(0), 100
+    errors = []
+    for _ in range(25):
+        X, y, _, target = target_data(rng, round(gamma * d), d, 0.4, sigma)
+        errors.append(np.sum((np.linalg.lstsq(X, y, rcond=None)[0] - target) ** 2))
+    # The mean at finite d: σ²n/(d − n − 1) or σ²d/(n − d − 1), within 1/|d − n| of the limit.
+    tolerance = 5 * np.std(errors) / 5 + scratch_risk(gamma, sigma) / abs(gamma - 1) / d
+    assert abs(np.mean(errors) - scratch_risk(gamma, sigma)) < tolerance + 1e-20
+
+
+def test_scratch_risk_of_a_target_of_another_norm():
+    gamma, sigma, norm = np.array([0.1, 0.9, 2.0]), 0.3, 2.5
+    np.testing.assert_allclose(
+        scratch_risk(gamma, sigma, target_norm=norm), norm**2 * scratch_risk(gamma, sigma / norm), rtol=1e-14
+    )
+
+
+def test_where_samples_equal_dimensions():
+    np.testing.assert_array_equal(scratch_risk(1, [0, 0.1]), [0, np.inf])
+    np.testing.assert_allclose(linear_transferability(1, 0.5, [0, 0.1]), [-(np.sin(0.5) ** 2), np.inf])
+
+
+@pytest.mark.parametrize("n", [4, 30])
+def test_linear_transfer_risk_is_the_mean_over_draws(n):
+    rng, theta, sigma = np.random.default_rng(1), 1.1, 0.5
+    z, w = rng.standard_normal((2, 100_000, n))
+    labels = np.cos(theta) * z + np.sin(theta) * w + sigma * rng.standard_normal(z.shape)
+    coefficient = np.einsum("ij,ij->i", z, labels) / np.einsum("ij,ij->i", z, z)
+    risks = (coefficient - np.cos(theta)) ** 2 + np.sin(theta) ** 2
+    # n = 4: the variance of the risk is infinite, so the error is judged by the spread of block means.
+    blocks = risks.reshape(40, -1).mean(1)
+    assert abs(blocks.mean() - linear_transfer_risk(theta, sigma, n)) < 5 * blocks.std() / np.sqrt(40)
+
+
+def precise_ridge_risk(theta, ridge, n, sigma):
+    """Equations 125–127 as printed, with 40 digits."""
+    with mpmath.workdps(40):
+        half, shift = mpmath.mpf(n) / 2, n * mpmath.mpf(ridge)
+        scale = 2 / (mpmath.gamma(half) * 2**half)  # S_{n−1}/(2π)^{n/2}
+        start = min(shift, mpmath.mpf(n))
+        points = [mpmath.sqrt(s) for s in (0, start / 1000, start, 10 * start, n + 10 * start, 5 * n + 60, 9 * n + 400)]
+
+        def mean(m, power):
+            return scale * mpmath.quad(
+                lambda r: r ** (m + 1) * mpmath.exp(-r * r / 2) / (r * r + shift) ** power, points
+            )
+
+        cosine, sine = mpmath.cos(theta) ** 2, mpmath.sin(theta) ** 2
+        noise = (sine + mpmath.mpf(sigma) ** 2) * mean(n, 2)
+        return float(1 + cosine * mean(n + 2, 2) + noise - 2 * cosine * mean(n, 1))
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 5, 40, 501])
+@pytest.mark.parametrize("ridge", [1e-6, 0.03, 50.0])
+def test_ridge_risk_is_equation_125(n, ridge):
+    theta, sigma = 0.9, 0.4
+    found = ridge_transfer_risk(theta, ridge, n, sigma)
+    np.testing.assert_allclose(found, precise_ridge_risk(theta, ridge, n, sigma), rtol=1e-13)
+
+
+@pytest.mark.parametrize(("n", "ridge"), [(1, 1e-4), (4, 1e-3), (9, 0.2), (300, 2.0)])
+def test_ridge_risk_keeps_its_digits_without_noise_and_angle(n, ridge):
+    np.testing.assert_allclose(ridge_transfer_risk(0, ridge, n), precise_ridge_risk(0, ridge, n, 0), rtol=1e-11)
+
+
+def test_ridge_risk_is_the_mean_over_draws():
+    rng, theta, sigma, n, ridge = np.random.default_rng(2), 0.7, 0.6, 6, 0.15
+    X = rng.standard_normal((100_000, n, 2))
+    y = X @ [np.cos(theta), np.sin(theta)] + sigma * rng.standard_normal(X.shape[:2])
+    z = X[:, :, 0]
+    weight = (z * y).sum(1) / ((z * z).sum(1) + n * ridge)
+    risks = (weight - np.cos(theta)) ** 2 + np.sin(theta) ** 2
+    assert abs(risks.mean() - ridge_transfer_risk(theta, ridge, n, sigma)) < 5 * risks.std() / np.sqrt(len(risks))
+
+
+def test_ridge_risk_in_its_limits():
+    theta = np.linspace(0, np.pi, 7)
+    np.testing.assert_allclose(ridge_transfer_risk(theta, 0, 12, 0.3), linear_transfer_risk(theta, 0.3, 12), rtol=1e-14)
+    np.testing.assert_allclose(
+        ridge_transfer_risk(theta, 1e-14, 12, 0.3), linear_transfer_risk(theta, 0.3, 12), rtol=1e-12
+    )
+    np.testing.assert_allclose(ridge_transfer_risk(theta, 1e8, 3, 0.3), 1, rtol=1e-7)
+    ridge = np.array([[0], [0.1], [3.0]])
+    asymptotic = 1 - (1 + 2 * ridge) / (1 + ridge) ** 2 * np.cos(theta) ** 2
+    np.testing.assert_allclose(ridge_transfer_risk(theta, ridge), asymptotic, rtol=1e-13, atol=1e-15)
+    np.testing.assert_allclose(ridge_transfer_risk(theta, ridge, 10**9, 0.3), asymptotic, rtol=1e-7, atol=1e-8)
+    np.testing.assert_array_equal(ridge_transfer_risk(0.2, 0, [1, 2]), np.inf)
+    assert ridge_transfer_risk(0, 0, 1) == 0
+
+
+@pytest.mark.parametrize(("theta", "sigma", "n"), [(0.3, 0.2, 1), (1.0, 0.5, 5), (2.8, 0.0, 40), (1.2, 1.0, 250)])
+def test_optimal_ridge_is_the_minimum(theta, sigma, n):
+    best = optimal_ridge(theta, sigma, n)
+    found = minimize_scalar(
+        lambda log: ridge_transfer_risk(theta, np.exp(log), n, sigma), bracket=(np.log(best) - 2, np.log(best) + 1)
+    )
+    assert np.exp(found.x) == pytest.approx(best, rel=1e-5)
+    assert ridge_transfer_risk(theta, best, n, sigma) <= found.fun * (1 + 1e-15)
+
+
+@pytest.mark.parametrize(("theta", "sigma"), [(np.pi / 2, 0.2), (1.0, 0.3), (2.5, 0.1), (0.7, 0.0), (1.0, 0.459)])
+def test_interval_ends_where_transferability_vanishes(theta, sigma):
+    def excess(gamma):  # equation 11 times (1 − γ)
+        return (1 - gamma) ** 2 + gamma * sigma**2 - np.sin(theta) ** 2 * (1 - gamma)
+
+    lowest = 1 - (sigma**2 + np.sin(theta) ** 2) / 2  # of the parabola
+    low, high = negative_transfer_interval(theta, sigma)
+    assert excess(lowest) < 0
+    assert low == pytest.approx(brentq(excess, -1e-9, lowest, xtol=1e-15), abs=1e-12)
+    assert high == pytest.approx(brentq(excess, lowest, 1 + 1e-9, xtol=1e-15), abs=1e-12)
+
+
+@invariant
+@given(angles, noises, gammas)
+def test_sign_of_linear_transfer_is_that_of_the_regions(theta, sigma, gamma):
+    low, high = negative_transfer_interval(theta, sigma)
+    assert np.isnan(low) == (sigma >= 1 - abs(np.cos(theta))) or abs(sigma - 1 + abs(np.cos(theta))) < 1e-12
+    value = linear_transferability(gamma, theta, sigma)
+    if abs(value) < 1e-12:
+        return
+    inside = low < gamma < high if gamma < 1 else gamma > negative_transfer_threshold(theta, sigma)
+    assert (value < 0) == bool(inside)
+
+
+def test_regions_in_closed_form():
+    np.testing.assert_allclose(negative_transfer_interval(np.pi / 3, 0), (0.25, 1), rtol=1e-14)
+    np.testing.assert_allclose(negative_transfer_interval(np.pi / 2, 0.2), (0, 0.96), atol=1e-14)
+    assert np.isnan(negative_transfer_interval(0.0, 0.0)).all()
+    np.testing.assert_array_equal(negative_transfer_threshold([0, np.pi, 1.0], [0, 0.3, 0]), [np.inf, np.inf, 1])
+    assert negative_transfer_threshold(np.pi / 2, 0.2) == pytest.approx(1.04, rel=1e-14)
+
+
+def test_a_target_of_another_norm_is_a_matter_of_units():
+    expected = 6.25 * linear_transferability(0.3, 1.0, 0.2 / 2.5)
+    assert linear_transferability(0.3, 1.0, 0.2, target_norm=2.5) == pytest.approx(expected, rel=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: scratch_risk(0, 0.1), "gamma must be finite and positive"),
+        (lambda: scratch_risk(0.5, -0.1), "sigma must be finite and nonnegative"),
+        (lambda: scratch_risk(np.inf, 0.1), "gamma must be finite"),
+        (lambda: scratch_risk(0.5, 0.1, target_norm=0), "target_norm must be finite and positive"),
+        (lambda: linear_transfer_risk(3.2, 0, 5), r"theta must be finite and in \[0, pi\]"),
+        (lambda: linear_transfer_risk(1, 0, 2), "n must be above 2"),
+        (lambda: linear_transfer_risk(1, 0, 5.5), "n must be finite and a whole number from 1"),
+        (lambda: ridge_transfer_risk(1, -1), "ridge must be finite and nonnegative"),
+        (lambda: ridge_transfer_risk(1, 1, 0), "n must be finite and a whole number from 1"),
+        (lambda: negative_transfer_interval([1, np.nan], 0), "theta must be finite"),
+        (lambda: scratch_risk([1, 2], [1, 2, 3]), r"the shapes must broadcast; they are gamma \(2,\), sigma \(3,\)"),
+    ],
+)
+def test_bad_arguments_are_named(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()

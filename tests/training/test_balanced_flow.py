@@ -1,0 +1,155 @@
+"""Gradient flow of balanced deep linear networks against its equation in β, tiny steps of descent, and its limits."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.integrate import solve_ivp
+from scipy.linalg import expm
+
+from carryover.networks.deep_linear import balanced
+from carryover.training import balanced_flow as module
+from carryover.training.balanced_flow import balanced_flow
+from carryover.training.deep_linear import gradient_descent
+from carryover.training.factored import Factored
+from carryover.training.result import Divergence
+
+FIXED = settings(derandomize=True, deadline=None, max_examples=25)
+
+
+class Problem:
+    """Starts and labels of two runs on inputs of their own."""
+
+    def __init__(self, n=4, d=6, scale=0.8, seed=0):
+        rng = np.random.default_rng(seed)
+        self.X, self.y = rng.standard_normal((2, n, d)), rng.standard_normal((2, n))
+        self.start, self.teacher = scale * rng.standard_normal((2, d)), rng.standard_normal((2, d))
+        self.data = [Factored.of(X) for X in self.X]
+        self.targets = np.stack([data.targets(y) for data, y in zip(self.data, self.y, strict=True)])
+
+    def follow(self, depth, **told):
+        told = {"tolerance": 1e-12, "max_time": 1e5, "accuracy": 1e-8, **told}
+        return balanced_flow(
+            self.data, self.targets, np.arange(2), self.start, depth=depth, teacher=self.teacher, **told
+        )  # fmt: skip
+
+    def gradient(self, run, beta):
+        X = self.X[run]
+        return X.T @ (X @ beta - self.y[run]) / len(X)
+
+
+@FIXED
+@given(seed=st.integers(0, 10**6), depth=st.integers(1, 5), n=st.integers(1, 7), d=st.integers(2, 6))
+def test_the_flow_is_that_of_the_equation_in_the_coefficients(seed, depth, n, d):
+    problem = Problem(n, d, seed=seed)
+
+    def velocity(_, beta, run):
+        norm, gradient = np.linalg.norm(beta), problem.gradient(run, beta)
+        along = beta * (beta @ gradient) / norm**2
+        return -(norm ** (2 - 2 / depth)) * (gradient + (depth - 1) * along)
+
+    found = problem.follow(depth, tolerance=0.0, max_time=0.7)
+    np.testing.assert_allclose(found.time[:, -1], 0.7)
+    assert not found.converged.any()
+    for run in range(2):
+        told = {"args": (run,), "rtol": 1e-10, "atol": 1e-12, "method": "DOP853", "t_eval": found.time[run, [-20, -1]]}
+        beta = solve_ivp(velocity, (0, 0.7), problem.start[run], **told).y.T
+        np.testing.assert_allclose(found.weights.coefficients[run], beta[-1], atol=1e-5)
+        risk = ((beta - problem.teacher[run]) ** 2).sum(1)
+        np.testing.assert_allclose(found.curves["risk"][run, [-20, -1]], risk, atol=1e-4)
+
+
+@FIXED
+@given(seed=st.integers(0, 10**6), depth=st.integers(1, 6), whole=st.booleans())
+def test_the_jacobian_is_that_of_differences(seed, depth, whole):
+    problem = Problem(n=9 if whole else 3, seed=seed)
+    flow = module._Flow(problem.data[0], problem.targets[0], problem.start[0], depth)
+    w, step = flow.first, 1e-6
+    moves = step * np.eye(len(w))
+    expected = [(flow.velocity(0, w + move) - flow.velocity(0, w - move)) / (2 * step) for move in moves]
+    np.testing.assert_allclose(flow.jacobian(0, w), np.transpose(expected), rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("depth", [2, 3])
+@pytest.mark.parametrize("n", [3, 9])
+def test_tiny_steps_of_gradient_descent_follow_it(depth, n):
+    problem, distances = Problem(n), []
+    flow = problem.follow(depth, tolerance=0.0, max_time=0.5).weights.coefficients
+    for steps in (250, 1000):
+        descent = gradient_descent(
+            problem.data, problem.targets, np.arange(2), balanced(problem.start, depth), teacher=problem.teacher,
+            learning_rate=0.5 / steps, tolerance=0.0, max_steps=steps, precision="float64", device="cpu",
+        )  # fmt: skip
+        distances.append(np.linalg.norm(descent.weights.coefficients - flow))
+    assert distances[1] < 0.01
+    assert distances[0] / distances[1] == pytest.approx(4, rel=0.1)  # the error of a step is of the first order
+
+
+@FIXED
+@given(seed=st.integers(0, 10**6), depth=st.integers(1, 5), n=st.integers(1, 4))
+def test_it_ends_at_the_interpolant_of_theorem_5_2(seed, depth, n):
+    problem = Problem(n, 6, seed=seed)
+    found = problem.follow(depth, tolerance=1e-13)
+    assert found.converged.all()
+    for run in range(2):
+        start, end, X = problem.start[run], found.weights.coefficients[run], problem.X[run]
+        np.testing.assert_allclose(X @ end, problem.y[run], atol=1e-6)
+        factor = (np.linalg.norm(end) / np.linalg.norm(start)) ** ((depth - 1) / depth)
+        projector = np.linalg.pinv(X) @ X
+        np.testing.assert_allclose(end - projector @ end, factor * (start - projector @ start), atol=1e-10)
+
+
+def test_one_layer_is_a_linear_equation():
+    problem = Problem(n=9)
+    found = problem.follow(1, tolerance=0.0, max_time=1.3)
+    for run in range(2):
+        X = problem.X[run]
+        least = np.linalg.lstsq(X, problem.y[run])[0]
+        expected = least + expm(-1.3 * X.T @ X / 9) @ (problem.start[run] - least)
+        np.testing.assert_allclose(found.weights.coefficients[run], expected, atol=1e-6)
+
+
+def test_the_distance_to_a_population_falls_as_a_logistic_curve():
+    direction = np.eye(5)[1]
+    told = {"teacher": direction[None], "tolerance": 1e-6, "max_time": 1e3, "accuracy": 1e-9}
+    found = balanced_flow([Factored.population(5)], direction[None], [0], 1e-10 * direction[None], depth=2, **told)
+    norm = 1 / (1 + (1e10 - 1) * np.exp(-2 * found.time[0]))  # of d|β|/dt = 2|β|(1 − |β|)
+    np.testing.assert_allclose(found.curves["risk"][0], (1 - norm) ** 2, rtol=1e-4, atol=1e-8)
+    assert found.loss[0] == pytest.approx(1e-6, rel=1e-6)
+
+
+def test_it_stops_at_the_tolerance_with_curves_to_its_end():
+    problem = Problem()
+    found = problem.follow(2, tolerance=1e-4, looks=7)
+    np.testing.assert_allclose(found.loss, 1e-4, rtol=1e-6)
+    assert found.converged.all()
+    assert (np.diff(found.time) > 0).all()
+    np.testing.assert_array_equal(found.curves["loss"][:, -1], found.loss)
+    np.testing.assert_array_equal(found.risk_best, found.curves["risk"].min(1))
+    np.testing.assert_allclose(found.weights.full().coefficients(), found.weights.coefficients, rtol=1e-12)
+
+
+def test_a_run_that_is_there_from_the_start_stays():
+    problem = Problem(n=3)
+    problem.start[0] = np.linalg.pinv(problem.X[0]) @ problem.y[0]
+    found = problem.follow(2)
+    np.testing.assert_allclose(found.weights.coefficients[0], problem.start[0], rtol=1e-12)
+    assert found.evaluations[0] == 0
+    assert np.isfinite(found.time).sum(1).tolist() == [1, 64]
+
+
+def test_an_integration_that_fails_names_its_runs():
+    problem = Problem()
+    problem.targets[1] *= 1e80
+    with pytest.raises(Divergence, match=r"in runs \[1\]"), np.errstate(all="ignore"):
+        problem.follow(2, tolerance=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("told", "words"), [({"depth": 0}, "depth"), ({"max_time": 0.0, "depth": 2}, "max_time"), ({"depth": 2}, "zeros")]
+)
+def test_what_makes_no_sense_is_refused(told, words):
+    problem = Problem()
+    problem.start[1] = 0
+    with pytest.raises(ValueError, match=words):
+        problem.follow(**told)

@@ -1,0 +1,287 @@
+"""Ensembles of deep linear networks against autograd on their full matrices, and against themselves one by one."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from carryover.networks.deep_linear import Weights, balanced
+from carryover.training import deep_linear
+from carryover.training.deep_linear import gradient_descent
+from carryover.training.factored import Factored
+from carryover.training.linear_limits import minimum_norm, on_features, weight_decayed
+from carryover.training.result import Divergence
+
+torch.set_num_threads(1)
+FIXED = settings(derandomize=True, deadline=None, max_examples=40)
+EXACT = {"precision": "float64", "device": "cpu"}
+
+
+class Problem:
+    """Networks on data of two sets, the arguments of `gradient_descent`, and the inputs and labels themselves."""
+
+    def __init__(self, depth=2, n=4, d=6, runs=3, scale=0.4, seed=0, start="random", noise=0.3):
+        rng = np.random.default_rng(seed)
+        self.X, self.sets = rng.standard_normal((2, n, d)), np.arange(runs) % 2
+        self.teacher = rng.standard_normal((runs, d)) / np.sqrt(d)
+        self.y = np.einsum("rnd,rd->rn", self.X[self.sets], self.teacher) + noise * rng.standard_normal((runs, n))
+        self.start = Weights(
+            scale * rng.standard_normal((runs, depth - 1, d, d)), scale * rng.standard_normal((runs, d))
+        )
+        if start == "balanced":
+            self.start = balanced(self.start.readout, depth)
+        self.data = [Factored.of(X) for X in self.X]
+        self.targets = np.stack([self.data[s].targets(y) for s, y in zip(self.sets, self.y, strict=True)])
+
+    def train(self, runs=slice(None), steps=20, **told):
+        decay = told.pop("weight_decay", 0.0)
+        decay = decay[runs] if np.ndim(decay) else decay
+        told = {"learning_rate": 0.05, "tolerance": 0.0, "max_steps": steps, "weight_decay": decay, **EXACT, **told}
+        start = Weights(self.start.hidden[runs], self.start.readout[runs])
+        return gradient_descent(
+            self.data, self.targets[runs], self.sets[runs], start, teacher=self.teacher[runs], **told
+        )  # fmt: skip
+
+    def autograd(self, run, steps, rate=0.05, decay=0.0, trainable="all"):
+        """The network, its loss above the least-squares one and its risk after torch's own steps on full matrices."""
+        layers = [torch.tensor(layer) for layer in (*self.start.hidden[run], self.start.readout[run])]
+        moving = layers if trainable == "all" else layers[-1:]
+        for layer in moving:
+            layer.requires_grad_()
+        X, y = torch.tensor(self.X[self.sets[run]]), torch.tensor(self.y[run])
+        optimiser = torch.optim.SGD(moving, lr=rate, weight_decay=decay)
+
+        def loss():
+            f = X
+            for layer in layers:
+                f = f @ layer
+            return ((f - y) ** 2).mean() / 2
+
+        for _ in range(steps):
+            optimiser.zero_grad()
+            loss().backward()
+            optimiser.step()
+        hidden = np.array([layer.detach().numpy() for layer in layers[:-1]])
+        d = len(layers[-1])
+        found = Weights(hidden.reshape(-1, d, d), layers[-1].detach().numpy())
+        fitted = X.numpy() @ np.linalg.lstsq(X.numpy(), y.numpy())[0]
+        floor = ((fitted - y.numpy()) ** 2).mean() / 2
+        return found, loss().item() - floor, ((found.coefficients() - self.teacher[run]) ** 2).sum()
+
+
+def assert_same(one, other, run, **tolerance):
+    fields = [f.name for f in dataclasses.fields(one) if f.name not in ("weights", "curves")]
+    pairs = [(getattr(one, name), getattr(other, name)) for name in fields if getattr(one, name) is not None]
+    pairs += [(one.curves[name], other.curves[name]) for name in one.curves]
+    pairs += [(one.weights.coefficients, other.weights.coefficients)]
+    full = one.weights.full(), other.weights.full()
+    pairs += [(full[0].hidden, full[1].hidden), (full[0].readout, full[1].readout)]
+    for found, expected in pairs:
+        np.testing.assert_allclose(found, expected[run], **{"rtol": 0, **tolerance})
+
+
+# The steps are those of gradient descent on the matrices.
+
+
+@FIXED
+@given(
+    seed=st.integers(0, 10**6), depth=st.integers(1, 4), n=st.integers(1, 9), d=st.integers(2, 7),
+    start=st.sampled_from(["random", "balanced"]), trainable=st.sampled_from(["all", "readout"]),
+    decay=st.sampled_from([0.0, 0.3]), steps=st.integers(1, 12),
+)  # fmt: skip
+def test_training_is_that_of_autograd(seed, depth, n, d, start, trainable, decay, steps):
+    problem = Problem(depth, n, d, start=start, seed=seed)
+    decays = np.array([decay, 0.0, decay / 2])
+    trained = problem.train(steps=steps, weight_decay=decays, trainable=trainable, learning_rate=0.01)
+    full = trained.weights.full()
+    for run in range(3):
+        expected, loss, risk = problem.autograd(run, steps, 0.01, decays[run], trainable)
+        close = {"rtol": 1e-9, "atol": 1e-11}
+        np.testing.assert_allclose(full.hidden[run], expected.hidden, **close)
+        np.testing.assert_allclose(full.readout[run], expected.readout, **close)
+        np.testing.assert_allclose(trained.weights.coefficients[run], expected.coefficients(), **close)
+        np.testing.assert_allclose(trained.loss[run], loss, **close)
+        np.testing.assert_allclose(trained.risk_final[run], risk, **close)
+
+
+def test_curves_are_what_shorter_trainings_end_with():
+    problem = Problem()
+    trained = problem.train(steps=30, looks=5)
+    steps = np.unique(np.geomspace(1, 30, 5).round().astype(int))
+    np.testing.assert_allclose(trained.time, np.tile(0.05 * steps, (3, 1)), rtol=1e-12)
+    for column, step in enumerate(steps):
+        for run in range(3):
+            _, loss, risk = problem.autograd(run, step)
+            assert trained.curves["loss"][run, column] == pytest.approx(loss, rel=1e-9)
+            assert trained.curves["risk"][run, column] == pytest.approx(risk, rel=1e-9)
+    np.testing.assert_array_equal(trained.risk_best, trained.curves["risk"].min(1))
+
+
+def test_the_population_loss_is_the_distance_of_the_coefficients():
+    problem = Problem(depth=2, n=6, d=6, runs=2)
+    problem.data, problem.X, problem.targets = [Factored.population(6)] * 2, np.tile(np.eye(6), (2, 1, 1)), None
+    problem.targets = problem.y = problem.teacher
+    trained = problem.train(steps=15, learning_rate=0.05)
+    for run in range(2):  # of six unit inputs the mean squared error is a sixth of the distance
+        expected, loss, _ = problem.autograd(run, 15, rate=0.3)
+        np.testing.assert_allclose(trained.weights.coefficients[run], expected.coefficients(), rtol=1e-10)
+        assert trained.loss[run] == pytest.approx(6 * loss, rel=1e-9)
+
+
+def test_float32_from_small_weights_ends_where_float64_does():
+    problem = Problem(depth=2, n=20, d=40, scale=1e-5)
+    told = {"tolerance": 1e-7, "steps": 20_000, "learning_rate": 0.02}
+    single, double = (problem.train(**told, precision=precision) for precision in ("float32", "float64"))
+    assert single.converged.all()
+    assert double.converged.all()
+    np.testing.assert_allclose(single.weights.coefficients, double.weights.coefficients, atol=2e-5)
+
+
+# In company and alone.
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3])
+def test_networks_that_leave_early_do_not_disturb_others(depth):
+    problem = Problem(depth, n=3, d=6, runs=4, scale=0.5)
+    told = {"tolerance": 3e-3, "steps": 400, "weight_decay": np.array([0, 0, 0.05, 0.05]), "learning_rate": 0.1}
+    together = problem.train(**told)
+    assert len(set(together.evaluations)) > 1
+    assert together.converged.any()
+    for run in range(4):
+        assert_same(problem.train(slice(run, run + 1), **told), together, slice(run, run + 1), rtol=1e-9, atol=1e-12)
+
+
+def test_groups_do_not_matter(monkeypatch):
+    problem = Problem(depth=2, n=3, d=6, runs=5)
+    whole = problem.train(steps=50)
+    monkeypatch.setitem(deep_linear._BYTES, "cpu", 2 * 8 * (3 + 3 * 4))  # two networks at a time
+    assert_same(problem.train(steps=50), whole, slice(None), rtol=1e-12, atol=1e-14)
+
+
+def test_inputs_of_the_caller_are_left_alone():
+    problem = Problem(depth=3)
+    before = [values.copy() for values in (problem.start.hidden, problem.start.readout, problem.targets)]
+    problem.train(precision="float64")
+    for now, then in zip((problem.start.hidden, problem.start.readout, problem.targets), before, strict=True):
+        np.testing.assert_array_equal(now, then)
+
+
+def test_progress_is_told():
+    told = []
+    Problem().train(steps=9, looks=3, progress=told.append)
+    assert [(one["step"], one["active"]) for one in told] == [(1, 3), (3, 3), (9, 3)]
+
+
+# Where training ends.
+
+
+def test_vanishing_weights_end_at_the_least_norm():
+    distances = []
+    for scale in (1e-1, 1e-2, 1e-3):
+        problem = Problem(depth=2, n=5, d=12, scale=scale)
+        trained = problem.train(tolerance=1e-12, steps=40_000)
+        assert trained.converged.all()
+        expected = [minimum_norm(problem.data[s], t) for s, t in zip(problem.sets, problem.targets, strict=True)]
+        distances.append(np.linalg.norm(trained.weights.coefficients - expected))
+    assert distances[0] > 3 * distances[1] > 9 * distances[2]
+    assert distances[2] < 0.02
+
+
+@pytest.mark.parametrize("n", [4, 20])
+def test_the_readout_alone_ends_at_regression_on_the_features(n):
+    problem = Problem(depth=3, n=n, d=6, scale=0.7)
+    problem.start = Weights(problem.start.hidden, 0 * problem.start.readout)
+    problem.start.hidden[:, 0, :, 2:] = 0  # features of rank two
+    trained = problem.train(trainable="readout", tolerance=1e-9, steps=200_000, weight_decay=0.1, learning_rate=0.01)
+    assert trained.converged.all()
+    for run, s in enumerate(problem.sets):
+        left, values, _ = np.linalg.svd(problem.start.hidden[run, 0] @ problem.start.hidden[run, 1])
+        expected = on_features(problem.data[s], problem.targets[run], left[:, :2] * values[:2], 0.1)
+        np.testing.assert_allclose(trained.weights.coefficients[run], expected, atol=1e-3)
+
+
+@pytest.mark.parametrize("strength", [0.03, 0.2, 3.0])
+def test_weight_decay_of_two_layers_ends_within_the_tolerance_of_its_limit(strength):
+    problem = Problem(depth=2, n=5, d=12, scale=1e-3)
+    trained = problem.train(tolerance=1e-8, steps=100_000, weight_decay=strength)
+    assert trained.converged.all()
+    full = trained.weights.full()
+    power = (full.hidden**2).sum((1, 2, 3)) + (full.readout**2).sum(1)
+    for run, s in enumerate(problem.sets):
+        limit = weight_decayed(problem.data[s], problem.targets[run], strength)
+        residual = problem.data[s].values * (problem.data[s].directions @ limit) - problem.targets[run]
+        least = (residual**2).sum() / (2 * problem.data[s].samples) + strength * np.linalg.norm(limit)
+        assert -1e-12 < trained.loss[run] + strength / 2 * power[run] - least <= 1e-8
+        np.testing.assert_allclose(trained.weights.coefficients[run], limit, atol=2e-3)
+
+
+def test_weight_decay_of_one_layer_ends_at_ridge_regression():
+    problem = Problem(depth=1, n=4, d=6)
+    trained = problem.train(tolerance=1e-12, steps=100_000, weight_decay=0.1)
+    assert trained.converged.all()
+    assert (trained.evaluations < 100_000).all()
+    for run, s in enumerate(problem.sets):
+        X = problem.X[s]
+        ridge = np.linalg.solve(X.T @ X / 4 + 0.1 * np.eye(6), X.T @ problem.y[run] / 4)
+        np.testing.assert_allclose(trained.weights.coefficients[run], ridge, atol=1e-5)
+
+
+def test_weight_decay_of_three_layers_ends_where_the_gradient_vanishes():
+    problem = Problem(depth=3, n=4, d=5, scale=0.6)
+    trained = problem.train(tolerance=1e-12, steps=50_000, weight_decay=0.05)
+    assert trained.converged.all()
+    assert (np.linalg.norm(trained.weights.coefficients, axis=1) > 0.1).any()  # and not all have decayed to nothing
+    full, decay = trained.weights.full(), 0.05
+    for run, s in enumerate(problem.sets):
+        (one, two), last, X = full.hidden[run], full.readout[run], problem.X[s]
+        pull = X.T @ (X @ one @ two @ last - problem.y[run]) / 4
+        gradients = (
+            np.outer(pull, two @ last) + decay * one,
+            np.outer(one.T @ pull, last) + decay * two,
+            two.T @ one.T @ pull + decay * last,
+        )
+        assert sum((gradient**2).sum() for gradient in gradients) / (2 * decay) <= 1e-12
+
+
+# What is refused.
+
+
+def test_networks_that_diverge_are_named():
+    problem = Problem(depth=2, runs=4)
+    problem.start.hidden[[1, 3]] *= 100
+    with pytest.raises(Divergence, match=r"learning rate 0\.05 in runs \[1, 3\]") as error:
+        problem.train(steps=100)
+    assert error.value.runs == (1, 3)
+
+
+@pytest.mark.parametrize(
+    ("told", "words"),
+    [
+        ({"trainable": "first"}, "trainable must be one of all, readout"),
+        ({"precision": "half"}, "precision must be one of float32, float64"),
+        ({"learning_rate": 0.0}, "learning_rate"),
+        ({"tolerance": -1.0}, "tolerance"),
+        ({"weight_decay": -0.1}, "weight_decay must be finite and not negative"),
+    ],
+)
+def test_settings_that_make_no_sense_are_refused(told, words):
+    with pytest.raises(ValueError, match=words):
+        Problem().train(**told)
+
+
+def test_data_that_do_not_fit_are_refused():
+    problem = Problem(n=4)
+    problem.data[1] = Factored.of(problem.X[1, :3])
+    with pytest.raises(ValueError, match=r"data must all be of one rank, got \[3, 4\]"):
+        problem.train()
+    problem = Problem()
+    problem.targets = problem.targets[:, :2]
+    with pytest.raises(ValueError, match=r"targets must have the shape \(3, 4\), got \(3, 2\)"):
+        problem.train()
+    problem = Problem()
+    problem.start.readout[0, 0] = np.nan
+    with pytest.raises(ValueError, match="start must be finite"):
+        problem.train()

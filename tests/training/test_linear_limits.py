@@ -1,0 +1,120 @@
+"""Limits of deep linear networks against what shares no code with them: least squares, fixed points, minimisation."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+
+from carryover.training.factored import Factored
+from carryover.training.linear_limits import finetuned, minimum_norm, on_features, weight_decayed
+
+
+def problem(seed, n, d, runs=1):
+    rng = np.random.default_rng(seed)
+    return rng.standard_normal((n, d)), rng.standard_normal((runs, n)), rng.standard_normal((runs, d))
+
+
+@pytest.mark.parametrize("n", [3, 7, 20])
+def test_from_vanishing_weights_networks_end_at_the_least_norm(n):
+    X, y, _ = problem(0, n, 7, 4)
+    data = Factored.of(X)
+    np.testing.assert_allclose(minimum_norm(data, data.targets(y)), y @ np.linalg.pinv(X).T, atol=1e-10)
+
+
+@given(seed=st.integers(0, 50), n=st.integers(1, 12), depth=st.integers(1, 6))
+def test_finetuned_networks_satisfy_equation_5(seed, n, depth):
+    X, y, start = problem(seed, n, 8, 3)
+    data = Factored.of(X)
+    found = finetuned(data, data.targets(y), start, depth)
+    inverse = np.linalg.pinv(X)
+    outside = start - start @ (inverse @ X).T
+    factor = (np.linalg.norm(found, axis=1) / np.linalg.norm(start, axis=1)) ** ((depth - 1) / depth)
+    np.testing.assert_allclose(found, factor[:, None] * outside + y @ inverse.T, rtol=1e-9, atol=1e-9)
+
+
+def test_one_layer_keeps_the_part_that_data_do_not_see():
+    X, y, start = problem(1, 3, 6)
+    data = Factored.of(X)
+    other = start[0] + np.linalg.pinv(X) @ (y[0] - X @ start[0])
+    np.testing.assert_allclose(finetuned(data, data.targets(y), start, 1)[0], other, atol=1e-12)
+
+
+@pytest.mark.parametrize("ridge", [0.0, 0.3])
+def test_the_readout_alone_is_ridge_regression_on_its_features(ridge):
+    X, y, _ = problem(2, 12, 6, 2)
+    features = np.random.default_rng(3).standard_normal((6, 4))
+    data, F = Factored.of(X), X @ features
+    found = on_features(data, data.targets(y), features, np.full(2, ridge))
+    readout = np.linalg.solve(F.T @ F + 12 * ridge * np.eye(4), F.T @ y.T)
+    np.testing.assert_allclose(found, (features @ readout).T, atol=1e-10)
+
+
+def test_on_one_feature_it_is_equation_105():
+    X, y, start = problem(4, 12, 6)
+    data, z = Factored.of(X), X @ start[0]
+    found = on_features(data, data.targets(y), start.T)
+    np.testing.assert_allclose(found[0], (z @ y[0]) / (z @ z) * start[0], atol=1e-12)
+
+
+@pytest.mark.parametrize(("n", "strength"), [(4, 0.1), (15, 0.1), (15, 0.5)])
+def test_weight_decay_of_two_layers_is_a_penalty_on_the_norm(n, strength):
+    X, y, _ = problem(5, n, 6, 2)
+    data = Factored.of(X)
+    found = weight_decayed(data, data.targets(y), strength)
+    for run in range(2):
+
+        def loss(layers, targets=y[run]):
+            first, second = layers[:36].reshape(6, 6), layers[36:]
+            return ((X @ first @ second - targets) ** 2).sum() / (2 * n) + strength / 2 * (layers**2).sum()
+
+        start = np.random.default_rng(6).standard_normal(42)
+        layers = minimize(loss, start, method="BFGS", options={"gtol": 1e-7, "maxiter": 5000}).x
+        np.testing.assert_allclose(found[run], layers[:36].reshape(6, 6) @ layers[36:], atol=2e-5)
+
+
+@given(seed=st.integers(0, 50), strength=st.floats(0, 3), n=st.integers(2, 15))
+def test_weight_decay_meets_the_condition_of_its_minimum(seed, strength, n):
+    X, y, _ = problem(seed, n, 6)
+    data = Factored.of(X)
+    beta = weight_decayed(data, data.targets(y), np.array([strength]))[0]
+    pull = X.T @ (y[0] - X @ beta) / n
+    if beta.any():
+        np.testing.assert_allclose(pull, strength * beta / np.linalg.norm(beta), atol=1e-8)
+    else:
+        assert np.linalg.norm(pull) <= strength * (1 + 1e-12)
+
+
+def test_strengths_broadcast_and_none_is_the_least_norm():
+    X, y, _ = problem(7, 4, 6)
+    data = Factored.of(X)
+    targets = data.targets(y[0])
+    found = weight_decayed(data, targets, [0.0, 0.1, 100.0])
+    np.testing.assert_allclose(found[0], minimum_norm(data, targets), atol=1e-12)
+    np.testing.assert_allclose(found[1], weight_decayed(data, targets, 0.1), rtol=1e-12)
+    assert not found[2].any()
+
+
+def test_bad_input_is_refused():
+    data = Factored.of(np.eye(3))
+    with pytest.raises(ValueError, match="must not be negative"):
+        weight_decayed(data, np.ones(3), -1.0)
+    with pytest.raises(ValueError, match="not zero"):
+        finetuned(data, np.ones(3), np.zeros(3), 2)
+    for wrong in (np.zeros((2, 2)), np.ones(3), np.array([[np.nan]])):
+        with pytest.raises(ValueError, match="finite numbers"):
+            Factored.of(wrong)
+
+
+def test_factors_give_the_matrix_back_without_directions_of_rounding():
+    X = np.random.default_rng(8).standard_normal((6, 3)) @ np.random.default_rng(9).standard_normal((3, 5))
+    data = Factored.of(X)
+    assert len(data.values) == 3
+    np.testing.assert_allclose((data.left * data.values) @ data.directions, X, atol=1e-12)
+
+
+def test_the_population_loss_is_half_the_squared_distance():
+    data, rng = Factored.population(4), np.random.default_rng(10)
+    beta, target = rng.standard_normal((2, 4))
+    residual = data.values * (data.directions @ beta) - data.targets(target)
+    assert (residual**2).sum() / (2 * data.samples) == pytest.approx(((beta - target) ** 2).sum() / 2)

@@ -1,0 +1,232 @@
+"""Gradient descent on the population loss against autograd, sampling, plain loops and the same networks on samples."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from carryover.networks.relu import Weights
+from carryover.theory.kernels import relu_risk
+from carryover.training import population, relu
+from carryover.training.population import Group, population_descent
+from carryover.training.result import Divergence
+
+PRECISE = {"precision": "float64", "device": "cpu"}
+invariant = settings(derandomize=True, deadline=None, max_examples=25)
+
+
+def unit(vectors):
+    return vectors / np.linalg.norm(vectors, axis=-1, keepdims=True)
+
+
+def ensemble(seed=0, runs=3, D=4, H=6, K=3, length=0.7):
+    """Teacher and networks."""
+    rng = np.random.default_rng(seed)
+    teacher = Weights(unit(rng.standard_normal((runs, K, D))), rng.standard_normal((runs, 1, K)))
+    first = length * rng.uniform(0.5, 1.5, (runs, H, 1)) * unit(rng.standard_normal((runs, H, D)))
+    return teacher, Weights(first, 0.5 * rng.standard_normal((runs, 1, H)))
+
+
+def group(teacher, weights, rate=0.1, anchor=0.0, dtype=torch.float64):
+    runs = np.arange(len(weights.first))
+    return Group(runs, weights, teacher, rate, np.full(len(runs), anchor), dtype, torch.device("cpu"))
+
+
+def forces(group):
+    """∂L/∂v (R, H, D) and ∂L/∂a (R, H) as a step uses them."""
+    G, (first, second) = group.gradient(), group.weights()
+    return second[:, 0, :, None] * G, (first * G).sum(2)
+
+
+def kernel(W, V):
+    """The arc-cosine kernel, written for autograd."""
+    lengths = W.norm(dim=-1)[:, None] * V.norm(dim=-1)
+    u = (W @ V.mT / lengths).clamp(-1 + 1e-15, 1 - 1e-15)
+    return lengths * ((1 - u**2).sqrt() + (torch.pi - u.acos()) * u) / (2 * torch.pi)
+
+
+def differentiated(teacher, weights, run):
+    """Loss and both gradients of one run by autograd; a unit's kernel with itself is |v|²/2, where acos has none."""
+    first, second = (torch.tensor(w[run], requires_grad=True) for w in (weights.first, weights.second[:, 0]))
+    directions, readout = torch.tensor(teacher.first[run]), torch.tensor(teacher.second[run, 0])
+    own = kernel(first, first)
+    diagonal = torch.eye(len(second), dtype=torch.bool)
+    own = torch.where(diagonal, torch.diag((first**2).sum(1) / 2), torch.where(diagonal, 0.0, own).nan_to_num())
+    own = own if len(second) > 1 else (first**2).sum(1, keepdim=True) / 2
+    cross, power = kernel(first, directions), kernel(directions, directions)
+    loss = (second @ own @ second - 2 * second @ cross @ readout + readout @ power @ readout) / 2
+    return loss, *torch.autograd.grad(loss, (first, second))
+
+
+def plain(teacher, weights, rate, steps, anchor=0.0):
+    """The networks after some steps, one at a time, by autograd."""
+    found = []
+    for run in range(len(weights.first)):
+        first, second = weights.first[run].copy(), weights.second[run, 0].copy()
+        start, lengths = first.copy(), np.linalg.norm(first, axis=1, keepdims=True)
+        for _ in range(steps):
+            now = Weights(first[None], second[None, None])
+            one = Weights(teacher.first[run : run + 1], teacher.second[run : run + 1])
+            _, first_force, second_force = differentiated(one, now, 0)
+            first = first - rate * (first_force.numpy() + anchor * (first - start))
+            second = second - rate * second_force.numpy()
+            first *= lengths / np.linalg.norm(first, axis=1, keepdims=True)
+        found.append((first, second))
+    return [np.stack(values) for values in zip(*found, strict=True)]
+
+
+@invariant
+@given(st.integers(0, 10**6), st.integers(2, 6), st.integers(1, 6), st.integers(1, 4), st.floats(0.1, 3))
+def test_loss_and_gradient_are_those_of_autograd(seed, D, H, K, length):
+    teacher, weights = ensemble(seed, 2, D, H, K, length)
+    trained = group(teacher, weights)
+    first, second = forces(trained)
+    for run in range(2):
+        loss, *expected = differentiated(teacher, weights, run)
+        np.testing.assert_allclose(trained.losses()[run], loss.item(), rtol=1e-10, atol=1e-12)
+        np.testing.assert_allclose(first[run], expected[0], rtol=1e-7, atol=1e-9)
+        np.testing.assert_allclose(second[run], expected[1], rtol=1e-7, atol=1e-9)
+
+
+def test_the_gradient_is_the_mean_over_inputs():
+    teacher, weights = ensemble(1, runs=1)
+    X = np.random.default_rng(2).standard_normal((200_000, 4))
+    error = weights.outputs(X)[0] - teacher.outputs(X)[0]
+    open_units = (X @ weights.first[0].T > 0).astype(float)
+    samples = error[:, :, None] * open_units[:, :, None] * X[:, None, :]
+    found = group(teacher, weights).gradient()[0].numpy()
+    assert (np.abs(samples.mean(0) - found) < 5 * samples.std(0) / np.sqrt(len(X))).all()
+
+
+@pytest.mark.parametrize("anchor", [0.0, 0.8])
+def test_steps_are_those_of_a_plain_loop_on_the_sphere(anchor):
+    teacher, weights = ensemble(3)
+    trained = population_descent(
+        teacher, weights, learning_rate=0.2, tolerance=0, max_steps=15, anchor=anchor, **PRECISE
+    )
+    first, second = plain(teacher, weights, 0.2, 15, anchor)
+    np.testing.assert_allclose(trained.weights.first, first, rtol=0, atol=1e-7)
+    np.testing.assert_allclose(trained.weights.second[:, 0], second, rtol=0, atol=1e-7)
+    lengths = (np.linalg.norm(one.first, axis=2) for one in (trained.weights, weights))
+    np.testing.assert_allclose(*lengths, rtol=1e-12)
+    assert (trained.evaluations == 15).all()
+    assert not trained.converged.any()
+
+
+def test_an_anchor_of_each_run_holds_its_own_input_weights_alone():
+    teacher, weights = ensemble(4)
+    told = {"learning_rate": 0.05, "tolerance": 0, "max_steps": 3000, **PRECISE}
+    anchors = np.array([0.0, 1.0, 19.0])
+    trained = population_descent(teacher, weights, anchor=anchors, **told)
+    way = np.linalg.norm(trained.weights.first - weights.first, axis=2).max(1)
+    free = population_descent(teacher, weights, **told)
+    np.testing.assert_allclose(trained.weights.first[0], free.weights.first[0], rtol=1e-9, atol=1e-12)
+    assert way[0] > 4 * way[2]
+    assert (trained.loss < trained.curves["loss"][:, 0]).all()
+
+
+def test_a_student_of_many_units_learns_its_teacher():
+    teacher, weights = ensemble(5, runs=2, D=3, H=30, K=2)
+    trained = population_descent(teacher, weights, learning_rate=0.3, tolerance=1e-5, max_steps=20_000, device="cpu")
+    assert trained.converged.all()
+    assert (trained.loss <= 1e-5).all()
+    np.testing.assert_allclose(trained.risk_final, 2 * trained.loss)
+    np.testing.assert_allclose(
+        trained.risk_final,
+        relu_risk(trained.weights.first, trained.weights.second[:, 0], teacher.first, teacher.second[:, 0]),
+        rtol=1e-3,
+    )
+    assert (trained.evaluations < 20_000).all()
+    X = np.random.default_rng(6).standard_normal((10_000, 3))
+    errors = (trained.weights.outputs(X) - teacher.outputs(X))[..., 0] ** 2
+    assert (np.abs(errors.mean(1) - trained.risk_final) < 4 * errors.std(1) / np.sqrt(len(X))).all()
+
+
+def test_many_samples_give_nearly_the_same_as_the_population():
+    teacher, weights = ensemble(7, runs=2)
+    X = np.random.default_rng(8).standard_normal((1, 40_000, 4))
+    data = relu.Task(X, teacher.outputs(X[0])[..., 0], np.zeros(2, dtype=int))
+    sampled = relu.gradient_descent(
+        [data], weights, learning_rate=0.1, tolerance=0, max_epochs=40, on_sphere=True, **PRECISE
+    )
+    exact = population_descent(teacher, weights, learning_rate=0.2, tolerance=0, max_steps=40, **PRECISE)
+    np.testing.assert_allclose(exact.weights.first, sampled.weights.first, rtol=0, atol=0.02)
+    np.testing.assert_allclose(exact.weights.second, sampled.weights.second, rtol=0, atol=0.02)
+    np.testing.assert_allclose(exact.loss, sampled.loss / 2, rtol=0.1)
+
+
+def test_single_precision_follows_double_even_between_parallel_units():
+    teacher, weights = ensemble(9, D=8, H=40, K=5)
+    weights.first[:, 20:] = unit(weights.first[:, :20] + 1e-5) * 0.7
+    double, single = (group(teacher, weights, dtype=kind).gradient() for kind in (torch.float64, torch.float32))
+    size = np.abs(weights.second).sum() + np.abs(teacher.second).sum()
+    assert (double - single).abs().max() < 3e-7 * size
+
+
+def test_a_run_is_the_same_alone_as_in_a_batch(monkeypatch):
+    teacher, weights = ensemble(10, runs=5)
+    told = {"learning_rate": 0.2, "tolerance": 1e-2, "max_steps": 300, **PRECISE}
+    together = population_descent(teacher, weights, **told)
+    assert len(set(together.evaluations.tolist())) > 2
+    monkeypatch.setitem(population.BYTES, "cpu", 1)
+    alone = population_descent(teacher, weights, **told)
+    for field in dataclasses.fields(alone):
+        one, other = (getattr(trained, field.name) for trained in (alone, together))
+        if isinstance(one, np.ndarray):
+            np.testing.assert_allclose(one, other, rtol=1e-9, err_msg=field.name)
+    np.testing.assert_allclose(alone.weights.first, together.weights.first, rtol=1e-9)
+
+
+def test_units_without_a_coefficient_are_padding():
+    teacher, weights = ensemble(11)
+    padded = Weights(
+        np.concatenate([teacher.first, teacher.first[:, ::-1]], 1), np.pad(teacher.second, ((0, 0), (0, 0), (0, 3)))
+    )
+    told = {"learning_rate": 0.2, "tolerance": 0, "max_steps": 9, **PRECISE}
+    one, other = (population_descent(t, weights, **told) for t in (teacher, padded))
+    np.testing.assert_allclose(one.weights.first, other.weights.first, rtol=1e-12)
+    np.testing.assert_allclose(one.loss, other.loss, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("told", "named"),
+    [
+        ({"learning_rate": 0.0}, "learning_rate"),
+        ({"tolerance": -1.0}, "tolerance"),
+        ({"max_steps": 0}, "max_steps"),
+        ({"precision": "half"}, "precision"),
+        ({"anchor": -1.0}, "anchor"),
+        ({"anchor": np.nan}, "anchor"),
+    ],
+)
+def test_bad_numbers_are_refused_by_name(told, named):
+    settings = {"learning_rate": 0.1, "tolerance": 0.0, "max_steps": 2, "device": "cpu", **told}
+    with pytest.raises(ValueError, match=named):
+        population_descent(*ensemble(), **settings)
+
+
+@pytest.mark.parametrize("where", ["teacher", "weights"])
+@pytest.mark.parametrize("kind", ["infinite", "runs", "length"])
+def test_networks_that_do_not_fit_are_refused_by_name(where, kind):
+    networks = dict(zip(("teacher", "weights"), ensemble(), strict=True))
+    first, second = networks[where].first.copy(), networks[where].second.copy()
+    if kind == "infinite":
+        second[1, 0, 0] = np.inf
+    elif kind == "length":
+        first[1, 0] = 0
+    else:
+        first, second = first[:2], second[:2]
+    networks[where] = Weights(first, second)
+    with pytest.raises(ValueError, match=where):
+        population_descent(**networks, learning_rate=0.1, tolerance=0.0, max_steps=2, device="cpu")
+
+
+def test_runs_that_diverge_are_named():
+    teacher, weights = ensemble(12)
+    teacher.second[0] = weights.second[0] = 0  # nothing moves
+    with pytest.raises(Divergence) as caught:
+        population_descent(teacher, weights, learning_rate=200.0, tolerance=0, max_steps=50, device="cpu")
+    assert caught.value.runs == (1, 2)
