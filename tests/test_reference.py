@@ -31,11 +31,11 @@ def test_the_written_schema_is_the_one_that_was_made(schema):
 
 
 def test_only_what_stands_between_the_marks_is_replaced(schema):
-    page = f"before\n{reference.BEGIN}\nold\n{reference.END}\nafter\n"
+    page = f"before\n{reference.BEGIN}\nWhat stood here\n{reference.END}\nafter\n"
     filled = reference.fill(page, schema)
     assert filled.startswith(f"before\n{reference.BEGIN}\n\n### ")
     assert filled.endswith(f"|\n\n{reference.END}\nafter\n")
-    assert "old" not in filled
+    assert "What stood here" not in filled
     assert reference.fill(filled, schema) == filled
 
 

@@ -137,7 +137,7 @@ def test_figures_are_the_same_bytes_when_drawn_again(folder):
     ("words", "said"),
     [
         (["pretrain"], "Pretrain one shard"),
-        (["finetune"], "{diagonal"),
+        (["finetune"], ",diagonal,"),
         (["finetune", "diagonal"], "--learning-rate"),
         (["measure", "sparsity"], "most weights to count as the top k (default: 100)"),
         (["curve", "relu_penalty"], "--auxiliary-magnitude"),

@@ -20,7 +20,7 @@ NAMES = {
     "linear_transfer": "linear transfer",
     "pretrained": "pretrained",
 }
-_PALETTE = ("#0072B2", "#009E73", "#D55E00", "#56B4E9", "#E69F00", "#999999", "#CC79A7", "#56B4E9", "#E69F00")
+_PALETTE = ("#0072B2", "#009E73", "#D55E00", "#56B4E9", "#E69F00", "#999999", "#CC79A7", "#882255", "#44AA99")
 COLORS = dict(zip(NAMES, _PALETTE, strict=True))
 LABELS = {
     "samples": "main-task samples n",
