@@ -3,17 +3,19 @@
 import numpy as np
 import xarray as xr
 
+from carryover.errors import UserError
+
 
 def distances(coefficients):
     """‖β − β_exact‖ / ‖β_exact‖ of every run that was not solved exactly, with the coordinates of the run.
 
-    The exact run is the one that has all other coordinates in common.
+    The exact run is the one that has all other coordinates in common; UserError where there is none.
     """
     names = [name for name in coefficients.coords if coefficients[name].dims == ("run",)]
     matched = [name for name in names if name != "solver"]
     exact = {_key(coefficients, matched, r): beta for r, beta in _rows(coefficients, "exact")}
     others = [solver for solver in np.unique(coefficients["solver"].values) if solver != "exact"]
-    rows = [(r, beta, exact[_key(coefficients, matched, r)]) for s in others for r, beta in _rows(coefficients, s)]
+    rows = [(r, beta, _limit(exact, coefficients, matched, r)) for s in others for r, beta in _rows(coefficients, s)]
     runs = [r for r, *_ in rows]
     relative = [np.linalg.norm(beta - limit) / np.linalg.norm(limit) for _, beta, limit in rows]
     kept = {name: ("run", coefficients[name].values[runs]) for name in names}
@@ -23,6 +25,13 @@ def distances(coefficients):
 def _rows(data, solver):
     for run in np.flatnonzero(data["solver"].values == solver):
         yield int(run), data["coefficients"].values[run]
+
+
+def _limit(exact, data, names, run):
+    if (key := _key(data, names, run)) not in exact:
+        where = ", ".join(f"{name} {value}" for name, value in zip(names, key, strict=True))
+        raise UserError(f"no run with the solver exact has {where}, as a simulated one does.")
+    return exact[key]
 
 
 def _key(data, names, run):

@@ -50,12 +50,35 @@ def with_decay(risk, chosen_by=None):
     """The single-task runs of a dataset without weight decay, or with that of the smallest `risk_final` or
     `validation_loss` of each network; without the coordinate `weight_decay`."""
     alone = risk.isel(run=risk["protocol"].values == "single_task")
+    if missing := [name for name in ("weight_decay", chosen_by) if name and name not in alone]:
+        what = "set folds to 2 or more" if missing == ["validation_loss"] else "train them with weight_decay"
+        raise UserError(f"single_task runs have no {missing[0]}: {what}.")
     if chosen_by is None:
         return alone.isel(run=alone["weight_decay"].values == 0).drop_vars("weight_decay")
     frame = alone[[chosen_by]].to_dataframe().reset_index()
     same = [name for name in SAME_DATA if name in frame]
     best = frame.loc[frame.groupby(same)[chosen_by].idxmin(), "run"].sort_values()
     return alone.isel(run=best.to_numpy()).drop_vars("weight_decay")
+
+
+def only(runs, name):
+    """The one value of a coordinate that runs have; UserError where they have several, which must not be averaged."""
+    found = np.unique(runs[name].values)
+    if len(found) != 1:
+        raise UserError(f"runs of one {name} are needed here, not of {', '.join(f'{value:g}' for value in found)}.")
+    return found[0].item()
+
+
+def at(curve, **values):
+    """A theory curve at values of its coordinates, numbers or DataArrays; UserError where it was not computed there."""
+    for name, wanted in values.items():
+        try:
+            curve = curve.sel({name: wanted}, method="nearest", tolerance=1e-6)
+        except KeyError:
+            known = ", ".join(f"{value:g}" for value in curve[name].values)
+            missing = [f"{value:g}" for value in np.ravel(wanted) if not np.isclose(curve[name], value).any()]
+            raise UserError(f"the theory was not computed at {name} {', '.join(missing)}; it has {known}.") from None
+    return curve
 
 
 def averages(frame, by, quantity="transferability"):
@@ -68,10 +91,10 @@ def averages(frame, by, quantity="transferability"):
 def within(table, formula, errors=2):
     """Fraction of the rows of `averages` whose mean lies within so many standard errors of a formula, by its name.
 
-    What all draws have in common to 1e-9 is taken for that good, not for its rounding.
+    What all draws have in common to 1e-9 is taken for that good, not for its rounding. NaN where there is one draw.
     """
     theory = predicted(formula, table)
-    known = np.isfinite(theory)
+    known = np.isfinite(theory) & np.isfinite(table["error"])
     return float((np.abs(table["mean"] - theory) <= errors * table["error"] + 1e-9)[known].mean())
 
 
@@ -80,11 +103,15 @@ def predicted(formula, table):
     return FORMULAS[formula](np.pi * table["angle"], table)
 
 
+def _linear_risk(theta, at):
+    """Equation 10, infinite for one or two samples."""
+    risk = linear_transfer_risk(theta, at["noise"], np.maximum(at["samples"], 3))
+    return np.where(at["samples"] > 2, risk, np.inf)
+
+
 FORMULAS = {
     "linear": lambda theta, at: linear_transferability(at["gamma"], theta, at["noise"]),
-    "linear_finite": lambda theta, at: (
-        scratch_risk(at["gamma"], at["noise"]) - linear_transfer_risk(theta, at["noise"], at["samples"])
-    ),
+    "linear_finite": lambda theta, at: scratch_risk(at["gamma"], at["noise"]) - _linear_risk(theta, at),
     "finetuning": lambda theta, at: finetune_transferability(at["gamma"], theta, at["noise"]),
     "finetuning_norm": lambda theta, at: finetune_transferability(at["gamma"], theta, at["noise"], at["depth"]),
 }

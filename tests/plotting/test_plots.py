@@ -4,7 +4,9 @@ import importlib
 from functools import cache
 from pathlib import Path
 
+import deep_linear_networks
 import matplotlib.pyplot as plt
+import mean_field_networks
 import numpy as np
 import pytest
 import xarray as xr
@@ -14,7 +16,9 @@ from carryover import cli, parameters, published
 from carryover.agreement import distances
 from carryover.curves import relu_penalty
 from carryover.errors import UserError
+from carryover.families.deep_linear import finetune as deep_linear
 from carryover.families.diagonal import finetune, pretrain
+from carryover.families.mean_field import finetune as mean_field
 from carryover.families.relu import finetune as relu
 from carryover.measures import coefficients, norms, risk, sparsity, trajectory
 from carryover.plotting import _panels as panels
@@ -148,20 +152,43 @@ DRAWN = {
 }
 
 
+# {plot: [(module that has its `roles`, parameters, number of panels with those of colour bars)]}
+TRANSFER = {
+    "transfer_diagram": [
+        (deep_linear_networks, {}, 5),
+        (deep_linear_networks, {"protocol": "finetuning", "noise": 0.0}, 5),
+    ],
+    "norm_factor": [(deep_linear_networks, {}, 4)],
+    "ridge_transfer": [(deep_linear_networks, {}, 3)],
+    "regularised_scratch": [(deep_linear_networks, {}, 5)],
+    "dataset_distances": [(deep_linear_networks, {}, 6)],
+    "linear_agreement": [(deep_linear_networks, {}, 6)],
+    "mean_field_transfer": [(mean_field_networks, {"smallest": 8}, 13)],
+    "mean_field_anchor": [(mean_field_networks, {}, 2)],
+}
+
+
+def cases(name):
+    """(data by role, parameters, number of panels) of what is drawn of a plot."""
+    for roles, told, count in DRAWN.get(name, []):
+        yield {role: make(*what) for role, (make, *what) in roles.items()}, told, count
+    for networks, told, count in TRANSFER.get(name, []):
+        yield networks.roles(name), told, count
+
+
 def legends_of(figure):
     """Those of a figure and of its subfigures."""
     return [*figure.legends, *(legend for part in figure.subfigs for legend in legends_of(part))]
 
 
 def test_every_plot_is_tried():
-    assert set(DRAWN) == set(cli.plugins("plotting"))
+    assert {*DRAWN, *TRANSFER} == set(cli.plugins("plotting"))
 
 
 @pytest.mark.parametrize("name", cli.plugins("plotting"))
 def test_a_plot_has_something_in_every_panel_and_a_legend(name):
     module = importlib.import_module(f"carryover.plotting.{name}")
-    for roles, told, count in DRAWN[name]:
-        data = {role: make(*what) for role, (make, *what) in roles.items()}
+    for data, told, count in cases(name):
         p = module.Parameters(**told)
         parameters.check(p)
         figure = module.draw(data, p)
@@ -170,7 +197,7 @@ def test_a_plot_has_something_in_every_panel_and_a_legend(name):
         assert len(figure.axes) == count
         for ax in figure.axes:
             drawn = [line for line in ax.get_lines() if np.isfinite(np.asarray(line.get_ydata(), dtype=float)).any()]
-            assert drawn, ax.get_title()
+            assert drawn or ax.collections or ax.images, ax.get_title()
         legends = [*legends_of(figure), *(ax.get_legend() for ax in figure.axes if ax.get_legend())]
         assert legends
         for legend in legends:
@@ -200,7 +227,8 @@ def test_values_come_in_the_order_of_the_field():
         "single_task", "multi_task", "finetuning", "single_task_probe", "finetuning_probe"
     ]  # fmt: skip
     assert panels.values(data, "samples") == [3, 4, 6, 8]
-    assert set(panels.NAMES) == {*finetune.PROTOCOLS, *relu.PRETRAINED, *relu.SCRATCH}
+    others = {*relu.PRETRAINED, *relu.SCRATCH, *deep_linear.PRETRAINED, *mean_field.SOLVERS}
+    assert set(panels.NAMES) == {*finetune.PROTOCOLS, *others}
     assert len(set(panels.colors("protocol", list(panels.NAMES)))) == len(panels.NAMES)
     assert len(np.unique(panels.colors("samples", [3, 4, 6]), axis=0)) == 3
 

@@ -130,6 +130,14 @@ def common_sizes(*groups):
     return sorted(common)
 
 
+def nearest(found, wanted, name, within=0.05):
+    """The one of the values found that is nearest to the one wanted; UserError where none is near."""
+    best = min(found, key=lambda value: abs(value - wanted))
+    if abs(best - wanted) > within:
+        raise UserError(f"this claim needs runs of {name} near {wanted:g}; the nearest have {best:g}.")
+    return best
+
+
 def _equal(found, value):
     return np.isclose(found, value, rtol=1e-9, atol=0) if _number(value) else found == value
 

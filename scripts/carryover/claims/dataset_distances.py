@@ -6,7 +6,7 @@ import pandas as pd
 import xarray as xr
 
 from carryover.claims import _interval
-from carryover.transferability import transferability
+from carryover.transferability import at, transferability
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,8 +19,8 @@ def check(data, p):
     Statistics are means over draws of rank correlations, and of a gain."""
     runs = transferability(data["risk"], "linear_transfer")
     rows = {name: xr.DataArray(runs[name].to_numpy(), dims="row") for name in ("target_norm", "angle")}
-    distances = data["distances"].sel(rows, method="nearest")
-    runs = runs.assign(kl=distances["kl"].values, wasserstein=distances["wasserstein"].mean("repeat").values)
+    found = at(data["distances"], **rows)
+    runs = runs.assign(kl=found["kl"].values, wasserstein=found["wasserstein"].mean("repeat").values)
     near = runs[(runs["target_norm"] == 1) & (runs["angle"] <= 0.5)]
     farthest = runs.loc[runs.groupby("seed")["kl"].idxmax()]
     return _interval.table(

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from carryover.claims import _interval
+from carryover.claims._runs import Runs, nearest
 from carryover.parameters import parameter
 from carryover.theory.transfer import finetune_boundary
 from carryover.transferability import predicted, transferability
@@ -25,19 +26,21 @@ def check(data, p):
     squares = {name: (apart["transferability"] - predicted(name, apart)) ** 2 for name in ("finetuning",
                                                                                         "finetuning_norm")}  # fmt: skip
     nearer = (squares["finetuning"] - squares["finetuning_norm"]).groupby(apart["seed"]).mean()
+    depth = Runs("diagram", data["diagram"]).only("depth")
     runs = transferability(data["diagram"], "finetuning")
     enough = runs[runs["gamma"] > 1].groupby("seed")["transferability"].apply(lambda found: found.abs().max())
     noises = runs["noise"].min(), runs["noise"].max()
-    quiet, noisy = (_crossing(runs[runs["noise"] == noise], p.gamma) for noise in noises)
-    expected = float(finetune_boundary(p.gamma, noises[1], int(runs["depth"].iloc[0]))) / np.pi
+    gamma = nearest(runs["gamma"].unique(), p.gamma, "gamma")
+    quiet, noisy = (_crossing(runs[(runs["noise"] == noise) & (runs["gamma"] == gamma)]) for noise in noises)
+    first, last = finetune_boundary(gamma, np.array(noises), int(depth)) / np.pi
     return _interval.table(
         [
             ("norm_factor", "Finetuned networks are nearer to the formula with eq 5's norm factor than to eq 15",
              nearer, 0.0),
-            ("third", f"With σ = {noises[0]:g} finetuning stops to help within {p.near:g} π of θ = π/3",
-             _within(quiet, 1 / 3, p.near), 0.0),
-            ("boundary", f"With σ = {noises[1]:g} it stops to help within {p.near:g} π of the {expected:.3f} π "
-             "that the norm factor asks for", _within(noisy, expected, p.near), 0.0),
+            ("quiet", f"With σ = {noises[0]:g} finetuning stops to help within {p.near:g} π of the {first:.3f} π that "
+             "the norm factor asks for", _within(quiet, first, p.near), 0.0),
+            ("noisy", f"With σ = {noises[1]:g} it stops to help within {p.near:g} π of the {last:.3f} π",
+             _within(noisy, last, p.near), 0.0),
             ("moved", f"With σ = {noises[1]:g} it stops to help at a smaller angle than with σ = {noises[0]:g}",
              quiet - noisy, 0.0),
             ("forgotten", "With more samples than dimensions finetuning is worth nothing, to 1e-6", 1e-6 - enough, 0.0),
@@ -50,8 +53,11 @@ def _within(angles, expected, near):
     return near - np.sign(angles.mean() - expected) * (angles - expected)
 
 
-def _crossing(runs, gamma):
-    """Angle in units of π at which the transferability of a seed changes sign, between points of its grid."""
-    nearest = runs["gamma"].unique()[np.abs(runs["gamma"].unique() - gamma).argmin()]
-    table = runs[runs["gamma"] == nearest].pivot(index="seed", columns="angle", values="transferability")
-    return table.apply(lambda row: np.interp(0.0, -row.to_numpy(), row.index.to_numpy()), axis=1)
+def _crossing(runs):
+    """Angle in units of π at which the transferability of a seed changes sign, between points of its grid; else NaN."""
+    table = runs.pivot(index="seed", columns="angle", values="transferability")
+
+    def crossing(row):
+        return np.interp(0.0, -row.to_numpy(), row.index.to_numpy(), left=np.nan, right=np.nan)
+
+    return table.apply(crossing, axis=1)

@@ -5,7 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from carryover.claims import _interval
+from carryover.claims._runs import Runs, nearest
+from carryover.errors import UserError
 from carryover.parameters import parameter
+from carryover.theory.transfer import optimal_ridge
 from carryover.transferability import predicted, transferability, with_decay
 
 
@@ -21,7 +24,8 @@ def check(data, p):
     runs = transferability(data["diagram"], "linear_transfer")
     theory = predicted("linear", runs)
     negative, positive = runs[theory < -p.margin], runs[(theory > p.margin) & np.isfinite(theory)]
-    few, many = (_risks(data["ridge"], samples) for samples in (min, max))
+    fewest, most = Runs("ridge", data["ridge"]).extremes("samples")
+    few, many = (_ridge(data["ridge"], samples) for samples in (fewest, most))
     plain, decayed = (_at_one(data["decay"], chosen) for chosen in (None, "validation_loss"))
     return _interval.table(
         [
@@ -32,10 +36,10 @@ def check(data, p):
              0.9),
             ("positive", "Where theory says that it gains, its median gain over that region is positive",
              positive.groupby("seed")["transferability"].median(), 0.0),
-            ("ridge_hurts", f"A ridge penalty of {p.ridge:g} raises its risk for many samples",
-             many[p.ridge] - many[0.0], 0.0),
-            ("ridge_helps", "With few samples some ridge penalty lowers its risk",
-             few[0.0] - few[few.mean().idxmin()], 0.0),
+            ("ridge_hurts", f"A ridge penalty of {p.ridge:g} raises its risk at n = {most:g}",
+             many(p.ridge) - many(0.0), 0.0),
+            ("ridge_helps", f"The penalty that is best in theory lowers its risk at n = {fewest:g}",
+             few(0.0) - few("best"), 0.0),
             ("anomalous", "Orthogonal features gain at γ ≈ 1 over scratch training without weight decay",
              plain, 0.0),
             ("regularised", "They lose there against weight decay chosen by cross-validation",
@@ -44,18 +48,23 @@ def check(data, p):
     )  # fmt: skip
 
 
-def _risks(risk, choose):
-    """Risk by seed and ridge penalty at the fewest or the most samples, of the largest angle at which it depends on
-    the penalty."""
-    frame = risk[["risk_final"]].to_dataframe()
-    frame = frame[(frame["samples"] == choose(frame["samples"])) & (frame["angle"] < 0.5)]
-    frame = frame[frame["angle"] == frame["angle"].max()]
-    return frame.pivot(index="seed", columns="ridge", values="risk_final")
+def _ridge(risk, samples):
+    """Function of a penalty, or of "best" for that nearest to the best in theory: risk by seed, at the largest angle
+    at which the penalty matters."""
+    runs = Runs("ridge", risk).where(protocol="linear_transfer", samples=samples)
+    noise, acute = runs.only("noise"), [angle for angle in runs.options("angle") if angle < 0.5]
+    if not acute:
+        raise UserError("this claim needs an angle below 0.5 of the role ridge: beyond, no penalty is too large.")
+    runs = runs.where(angle=acute[-1])
+    best = optimal_ridge(np.pi * acute[-1], noise, samples)
+    penalties = np.array([penalty for penalty in runs.options("ridge") if penalty > 0])
+    nearest = penalties[np.abs(np.log(penalties / best)).argmin()] if len(penalties) else best
+    return lambda penalty: runs.by_seed("risk_final", ridge=nearest if penalty == "best" else penalty)
 
 
 def _at_one(risk, chosen_by):
     """Transferability by seed where features are orthogonal and samples are as many as dimensions, or nearly so."""
     runs = transferability(risk, "linear_transfer", with_decay(risk, chosen_by))
-    nearest = runs["gamma"].unique()[np.abs(runs["gamma"].unique() - 1).argmin()]
-    kept = runs[(runs["gamma"] == nearest) & np.isclose(runs["angle"], 0.5)]
+    gamma = nearest(runs["gamma"].unique(), 1.0, "gamma")
+    kept = runs[(runs["gamma"] == gamma) & np.isclose(runs["angle"], 0.5)]
     return kept.set_index("seed")["transferability"]

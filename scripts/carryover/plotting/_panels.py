@@ -178,7 +178,13 @@ def log_rescalings(ax, factors):
 
 
 def seeds_in_words(data):
-    return f"{len(np.unique(data['seed']))} seeds"
+    count = len(np.unique(data["seed"]))
+    return "1 seed" if count == 1 else f"{count} seeds"
+
+
+def percent(share):
+    """'93%', or '?' where it is not known."""
+    return f"{share:.0%}" if np.isfinite(share) else "?"
 
 
 def title(figure, text, note):

@@ -7,7 +7,7 @@ import numpy as np
 
 from carryover.parameters import parameter
 from carryover.plotting import _panels as panels
-from carryover.transferability import averages, transferability
+from carryover.transferability import at, averages, only, transferability
 
 DISTANCES = {
     "kl": "KL divergence",
@@ -29,6 +29,7 @@ def draw(data, p):
     """Roles: `risk` of single-task and transferred networks at one number of samples, `distances` of
     curves.transfer_distances for the same angles and norms of the target."""
     risk, distances = data["risk"], data["distances"]
+    gamma, noise = only(risk, "gamma"), only(risk, "noise")
     fig, axes = plt.subplots(len(SOURCES), len(DISTANCES), figsize=(9.6, 6.4), sharey="row", sharex="col")
     for row, protocol in zip(axes, SOURCES, strict=True):
         table = averages(transferability(risk, protocol), ("target_norm", "angle"))
@@ -38,7 +39,6 @@ def draw(data, p):
     for ax, label in zip(axes[-1], DISTANCES.values(), strict=True):
         ax.set_xlabel(label)
     panels.legend(fig)
-    gamma, noise = float(risk["gamma"].values[0]), float(risk["noise"].values[0])
     drawn = "bars: s.d. of draws and of samples; lines: theory"
     panels.title(fig, p.title, f"γ = {gamma:g}, σ = {noise:g}, {panels.seeds_in_words(risk)}; {drawn}")
     return fig
@@ -48,8 +48,8 @@ def _scatter(ax, table, distances, distance, formula):
     norms = sorted(table["target_norm"].unique())
     for norm, color in zip(norms, panels.colors("target_norm", norms), strict=True):
         rows = table[table["target_norm"] == norm]
-        at = distances.sel(target_norm=norm).sel(angle=rows["angle"].to_numpy(), method="nearest")
-        middle, spread = _over_repeats(at[distance])
+        found = at(distances, target_norm=norm, angle=rows["angle"].to_numpy())
+        middle, spread = _over_repeats(found[distance])
         for acute, face in ((True, color), (False, "none")):
             kept = (rows["angle"] <= 0.5).to_numpy() == acute
             label = f"norm {norm:g}, θ {'≤' if acute else '>'} π/2"
@@ -57,7 +57,7 @@ def _scatter(ax, table, distances, distance, formula):
                 middle[kept], rows["mean"][kept], rows["std"][kept], spread[kept],
                 fmt="o", ms=4, color=color, mfc=face, linewidth=0.8, label=label,
             )  # fmt: skip
-        ax.plot(middle, at[formula], color=color, linewidth=0.8)
+        ax.plot(middle, found[formula], color=color, linewidth=0.8)
     ax.axhline(0, color="0.6", linewidth=0.6)
 
 

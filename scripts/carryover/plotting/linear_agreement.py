@@ -4,9 +4,9 @@ is given, and that gradient flow closes the gap."""
 from dataclasses import dataclass
 
 import matplotlib.pyplot as plt
-import numpy as np
 
 from carryover.agreement import distances
+from carryover.errors import UserError
 from carryover.parameters import parameter
 from carryover.plotting import _panels as panels
 
@@ -25,8 +25,11 @@ class Parameters:
 def draw(data, p):
     """Roles: `coefficients` and `risk` of one experiment solved and simulated."""
     distance, risk = distances(data["coefficients"]), data["risk"]
+    if not distance.sizes["run"]:
+        raise UserError("there are no simulated runs beside the exact ones.")
     protocols = [protocol for protocol in panels.NAMES if protocol in distance["protocol"].values]
-    fig, axes = plt.subplots(2, len(protocols), figsize=(3.2 * len(protocols) + 0.8, 5.6), sharex=True, sharey="row")
+    size = (3.2 * len(protocols) + 0.8, 5.6)
+    fig, axes = plt.subplots(2, len(protocols), figsize=size, sharex=True, sharey="row", squeeze=False)
     for (above, below), protocol in zip(axes.T, protocols, strict=True):
         found = panels.where(distance, protocol=protocol)
         for solver, (label, color) in SOLVERS.items():
@@ -39,6 +42,8 @@ def draw(data, p):
         panels.spread(below, steps, "evaluations", "gamma", color=color)
         _unfinished(below, steps)
         below.set(yscale="log", xlabel="samples per dimension γ")
+    most = panels.where(risk, solver="descent")["evaluations"].values.max()
+    axes[1, 0].set_ylim(top=2 * most)  # once all panels are drawn, which share the axis
     axes[0, 0].set_ylabel("relative distance from\nthe exact limit")
     axes[1, 0].set_ylabel("steps of gradient descent")
     panels.legend(fig)
@@ -52,4 +57,3 @@ def _unfinished(ax, steps):
     short = table[table["converged"] == 0].groupby("gamma")["evaluations"].max()
     if len(short):
         ax.plot(short.index, short, "x", color="k", ms=7, label="stopped before its tolerance")
-    ax.set_ylim(top=np.max(table["evaluations"]) * 2)

@@ -8,7 +8,7 @@ import numpy as np
 
 from carryover.parameters import parameter
 from carryover.plotting import _panels as panels
-from carryover.transferability import averages, transferability, within
+from carryover.transferability import at, averages, only, transferability, within
 
 FORMULAS = {"finetuning": ("eq 15", "--", "#D55E00"), "finetuning_norm": ("norm factor", "-", "#0072B2")}
 SOLVERS = {"descent": ("gradient descent", "o"), "exact": ("exact limit", "x")}
@@ -24,13 +24,15 @@ class Parameters:
 def draw(data, p):
     """Roles: `risk` of finetuned and single-task networks of several depths and noises, `theory`."""
     risk = data["risk"]
+    panels.where(risk, angle=p.angle)
+    only(risk, "target_norm")
     table = averages(transferability(risk, "finetuning"), ("solver", "depth", "noise", "angle", "gamma"))
     depths, noises = sorted(table["depth"].unique()), sorted(table["noise"].unique())
     size = (2.5 * len(noises) + 0.9, 1.9 * len(depths) + 1.4)
     fig, axes = plt.subplots(len(depths), len(noises), figsize=size, sharex=True, sharey="col", squeeze=False)
     for row, depth in zip(axes, depths, strict=True):
         for ax, noise in zip(row, noises, strict=True):
-            theory = data["theory"].sel(depth=depth).sel(noise=noise, angle=p.angle, method="nearest")
+            theory = at(data["theory"], depth=depth, noise=noise).interp(angle=p.angle)
             rows = table[(table["depth"] == depth) & (table["noise"] == noise) & np.isclose(table["angle"], p.angle)]
             _panel(ax, rows, theory)
             ax.set_title(f"L = {depth}, σ = {noise:g}")
@@ -40,7 +42,7 @@ def draw(data, p):
         ax.set_ylabel("transferability")
     panels.legend(fig)
     deep = table[(table["solver"] == "exact") & (table["depth"] > 1)]
-    shares = (f"{label} {within(deep, name):.0%}" for name, (label, *_) in FORMULAS.items())
+    shares = (f"{label} {panels.percent(within(deep, name))}" for name, (label, *_) in FORMULAS.items())
     seeds = panels.seeds_in_words(risk)
     note = (
         f"θ = {p.angle:g} π, {seeds}, bars: 2 s.e.; exact limits within 2 s.e., all angles, L > 1: {', '.join(shares)}"

@@ -9,7 +9,7 @@ from matplotlib.colors import TwoSlopeNorm
 
 from carryover.parameters import parameter
 from carryover.plotting import _panels as panels
-from carryover.transferability import averages, transferability, with_decay
+from carryover.transferability import averages, only, transferability, with_decay
 
 CHOICES = {
     "none": "a: no weight decay",
@@ -28,6 +28,8 @@ class Parameters:
 def draw(data, p):
     """Role: `risk` of linear transfer, and of single-task learning with several strengths of weight decay."""
     risk = data["risk"]
+    noise = only(risk, "noise")
+    panels.where(risk, angle=p.angle)
     tables = {name: averages(_against(risk, name), ("angle", "gamma")) for name in CHOICES}
     fig, axes = plt.subplots(1, 4, figsize=(13.0, 3.8), width_ratios=(1, 1, 1, 1.1))
     norm = TwoSlopeNorm(0.0, -p.largest, p.largest)
@@ -35,7 +37,8 @@ def draw(data, p):
         square = tables[name].pivot(index="angle", columns="gamma", values="mean")
         values = np.clip(square.values, -p.largest, p.largest)
         image = ax.pcolormesh(square.columns, square.index, values, cmap="RdBu", norm=norm)
-        ax.contour(square.columns, square.index, values, levels=[0.0], colors="k", linewidths=1)
+        if min(values.shape) > 1:
+            ax.contour(square.columns, square.index, values, levels=[0.0], colors="k", linewidths=1)
         ax.set(xlabel="samples per dimension γ", title=label)
         ax.grid(False)
     axes[0].set_ylabel("angle θ / π")
@@ -48,7 +51,6 @@ def draw(data, p):
     axes[3].set(xlabel="samples per dimension γ", ylabel="transferability", ylim=(-1.1 * p.largest, 1.1 * p.largest))
     axes[3].set_title(f"d: θ = {p.angle:g} π")
     axes[3].legend(fontsize="small")
-    noise = float(risk["noise"].values[0])
     panels.title(fig, p.title, f"σ = {noise:g}, {panels.seeds_in_words(risk)}; bars in d: s.d. of draws")
     return fig
 
@@ -58,6 +60,5 @@ def _against(risk, chosen_by):
 
 
 def _slice(ax, table, p, label, color):
-    angles = table["angle"].unique()
-    rows = table[table["angle"] == angles[np.abs(angles - p.angle).argmin()]]
+    rows = table[table["angle"] == p.angle]
     ax.errorbar(rows["gamma"], rows["mean"], rows["std"], fmt="o-", ms=3, linewidth=1, color=color, label=label)

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 import matplotlib.pyplot as plt
 import numpy as np
 
+from carryover.errors import UserError
 from carryover.parameters import parameter
 from carryover.plotting import _panels as panels
 from carryover.theory.transfer import optimal_ridge, ridge_transfer_risk
-from carryover.transferability import averages, best_ridge
+from carryover.transferability import averages, best_ridge, only
 
 SMALLEST = 1e-4  # where a penalty of 0 is drawn on the logarithmic axis, if no smaller one is there
 
@@ -22,7 +23,9 @@ class Parameters:
 def draw(data, p):
     """Role: `risk` of linear transfer with several ridge penalties, angles and numbers of samples, of one noise."""
     risk = panels.where(data["risk"], protocol="linear_transfer")
-    noise, sizes = float(risk["noise"].values[0]), panels.values(risk, "samples")
+    noise, sizes, ridges = only(risk, "noise"), panels.values(risk, "samples"), panels.values(risk, "ridge")
+    if ridges[0] > 0 or len(ridges) < 2:
+        raise UserError("this figure needs runs without a ridge penalty and with some.")
     frame = risk[["risk_final"]].to_dataframe()
     fig, (many, few, best) = plt.subplots(1, 3, figsize=(11.5, 4.0))
     angles = sorted(frame["angle"].unique())

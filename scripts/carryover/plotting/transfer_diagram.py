@@ -9,7 +9,7 @@ from matplotlib.colors import TwoSlopeNorm
 
 from carryover.parameters import parameter
 from carryover.plotting import _panels as panels
-from carryover.transferability import averages, transferability, within
+from carryover.transferability import at, averages, only, transferability, within
 
 FORMULAS = {
     "linear_transfer": {"linear": "eq 11"},
@@ -34,7 +34,8 @@ def draw(data, p):
     """Roles: `risk` of single-task and transferred deep linear networks, `theory` of curves.transferability."""
     runs = panels.where(data["risk"], noise=p.noise, depth=p.depth)
     table = averages(transferability(runs, p.protocol), ("angle", "gamma", "samples", "noise", "depth"))
-    theory = data["theory"].sel(noise=p.noise, depth=p.depth, method="nearest")
+    only(runs, "target_norm")
+    theory = at(data["theory"], noise=p.noise, depth=p.depth)
     fig = plt.figure(figsize=(9.2, 7.6))
     surface = fig.add_subplot(2, 2, 1, projection="3d")
     expected, found, slices = (fig.add_subplot(2, 2, i) for i in (2, 3, 4))
@@ -48,7 +49,7 @@ def draw(data, p):
     _slices(slices, table, theory, p)
     panels.legend(fig, columns=3)
     formulas = FORMULAS[p.protocol] | (COUNTED if p.protocol == "linear_transfer" else {})
-    shares = ", ".join(f"{label} {within(table, name):.0%}" for name, label in formulas.items())
+    shares = ", ".join(f"{label} {panels.percent(within(table, name))}" for name, label in formulas.items())
     panels.title(fig, p.title, f"σ = {p.noise:g}, {panels.seeds_in_words(runs)}; means within 2 s.e. of {shares}")
     return fig
 

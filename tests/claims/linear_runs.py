@@ -1,0 +1,149 @@
+"""Runs of deep linear networks as claims about them ask for, with effects of a given size, among runs that none does.
+
+An effect of 1 is that of the paper, -1 its opposite; seeds differ from it by a half."""
+
+from itertools import product
+
+import numpy as np
+import xarray as xr
+
+from carryover.claims import dataset_distances, linear_finetuning, linear_limit, linear_transfer
+
+SEEDS = range(6)
+NEAR = linear_finetuning.Parameters().near
+BOUNDARY = np.arccos(np.sqrt(1.5) / 2) / np.pi
+"""Where finetuning stops to help at γ = 1/2, σ = 1, two layers: there φ² = u solves u² = γ + σ²γ/(1 − γ) + u/2."""
+
+
+def dataset(values, *grids):
+    """Runs of every seed and point of the grids, in no order; `values(seed, **point)` gives their variables."""
+    points = [
+        {"seed": seed} | dict(zip(grid, point, strict=True))
+        for grid in grids
+        for point in product(*grid.values())
+        for seed in SEEDS
+    ]
+    np.random.default_rng(0).shuffle(points)
+    rows = [values(**point) for point in points]
+    variables = {
+        name: (("run", "input")[: 1 + np.ndim(found)], np.array([row[name] for row in rows]))
+        for name, found in rows[0].items()
+    }
+    return xr.Dataset(variables, {name: ("run", [point[name] for point in points]) for name in points[0]})
+
+
+def size(effect, seed):
+    return effect + 0.5 * (-1) ** seed
+
+
+def gaining(gain, protocol, **grid):
+    """Runs of a protocol that gain so much over scratch training, whose risk is 10 + seed."""
+
+    def values(**point):
+        name = point.pop("protocol")
+        return {"risk_final": 10.0 + point["seed"] - (gain(**point) if name == protocol else 0.0)}
+
+    return dataset(values, {"protocol": ["single_task", protocol], "solver": ["exact"], **grid})
+
+
+def transfer(effect):
+    def gain(seed, gamma, angle, **_):  # eq 11 without noise
+        expected = 1 - gamma - np.sin(np.pi * angle) ** 2
+        return size(effect, seed) * expected if abs(expected) > 0.05 else 99.0
+
+    def penalised(seed, samples, angle, ridge, **_):
+        change = {(300, 0.1): 1, (10, 0.6): -0.1}.get((samples, ridge), 0)
+        return {"risk_final": 2.0 + change * size(effect if angle == 0.375 else -effect, seed)}
+
+    def decayed(seed, gamma, angle, weight_decay, protocol, **_):
+        above = {0.0: 1.0, 0.1: -1.0, 1.0: -3.0}[weight_decay] * (protocol == "single_task")  # than that of transfer
+        sign = effect if (gamma, angle) == (0.98, 0.5) else -effect
+        above = above * size(sign, seed) if weight_decay < 1 else above  # the last has least risk, but is not chosen
+        return {"risk_final": 3.0 + above, "validation_loss": {0.0: 2.0, 0.1: 1.0, 1.0: 3.0}[weight_decay]}
+
+    common = {"solver": ["exact"], "gamma": [0.5, 0.98, 1.5], "angle": [0.25, 0.5]}
+    noiseless = {"gamma": [0.25, 0.5, 0.75], "angle": [0.125, 0.25, 0.5], "noise": [0.0]}
+    penalties = {"samples": [10, 30, 300], "angle": [0.25, 0.375, 0.5], "ridge": [0.0, 0.01, 0.1, 0.6], "noise": [0.0]}
+    return {
+        "diagram": gaining(gain, "linear_transfer", **noiseless),
+        "ridge": dataset(penalised, {"protocol": ["linear_transfer"], **penalties}),
+        "decay": dataset(decayed, {"protocol": ["linear_transfer"], "weight_decay": [0.0], **common},
+                         {"protocol": ["single_task"], "weight_decay": [0.0, 0.1, 1.0], **common}),
+    }  # fmt: skip
+
+
+def finetuning(effect, moved=0.0):
+    """`moved` is added to the angle at which finetuning of noisy labels stops to help."""
+
+    def trained(seed, gamma, depth, solver, **_):
+        if gamma > 1 or depth == 1 or solver == "exact":
+            return -9.0
+        return -0.625 - 0.125 * size(effect, seed)  # eq 15: -1/2; with the norm factor: -3/4
+
+    def limit(seed, gamma, angle, noise, **_):
+        off = 1 - size(effect, seed)
+        if gamma > 1:
+            return 1e-6 * off
+        crossing = (1 / 3 if noise == 0 else BOUNDARY + moved) + NEAR * off
+        return 3.0 * (crossing - angle)
+
+    told = {"gamma": [0.5, 1.5], "angle": [0.5], "noise": [1.0], "depth": [1, 2]}
+    tuned = gaining(trained, "finetuning", **(told | {"solver": ["exact", "descent"]}))
+    scratch = (tuned["protocol"] == "single_task") & (tuned["solver"] == "descent")
+    angles = {"angle": [0.1, 0.2, 0.3, 0.4, 0.5], "noise": [0.0, 1.0], "depth": [2]}
+    return {
+        "simulated": tuned.isel(run=~scratch.values),
+        "diagram": gaining(limit, "finetuning", gamma=[0.25, 0.5, 1.5], **angles),
+    }
+
+
+ANGLES, NORMS = (0.0, 0.25, 0.5, 0.75, 1.0), (0.5, 1.0, 2.0)
+GAINS = {
+    "features": lambda norm, angle: norm**2 * (np.cos(np.pi * angle) ** 2 - 0.4),
+    "distance": lambda norm, angle: -_squared(norm, angle),
+    "opposite": lambda norm, angle: _squared(norm, angle),
+}
+
+
+def _squared(norm, angle):
+    return norm**2 + 1 - 2 * norm * np.cos(np.pi * angle)  # of the distance between target and source
+
+
+def distant(kind, farthest=1.0):
+    """Gains by what targets share with the source, or by their distance from it, at angles up to the farthest."""
+    angles = [angle for angle in ANGLES if angle <= farthest]
+
+    def gain(seed, target_norm, angle, **_):
+        return GAINS[kind](target_norm, angle) * (1 + 0.1 * seed)
+
+    kl = np.array([[_squared(norm, angle) for angle in angles] for norm in NORMS])
+    sampled = np.sqrt(kl)[..., None] + [-0.1, 0.1]
+    distances = xr.Dataset(
+        {"kl": (("target_norm", "angle"), kl), "wasserstein": (("target_norm", "angle", "repeat"), sampled)},
+        {"target_norm": list(NORMS), "angle": angles},
+    )
+    return {"risk": gaining(gain, "linear_transfer", target_norm=NORMS, angle=angles), "distances": distances}
+
+
+def limits(effect):
+    """Networks at a distance of 1e-3 · 10^-effect, or far off where they were stopped short."""
+
+    def values(seed, protocol, solver, samples, pretrain_solver, **_):
+        short = samples == 32 and solver != "exact"
+        off = 0.0 if solver == "exact" else 1.0 if short else 1e-3 * 10.0 ** -size(effect, seed) * samples / 16
+        beta = np.array([3.0 + samples, 4.0])
+        beta = beta + off * np.array([0.6, 0.8]) * np.linalg.norm(beta)
+        known = protocol == "finetuning"
+        share = 0.999 + 5e-4 * size(effect, seed) / 1.5 if pretrain_solver == "descent" else 0.1
+        # The product of the share of rank one and the square of its cosine is `share`.
+        rank, cosine = (share**0.5, share**0.25) if known else (np.nan, np.nan)
+        return {"coefficients": beta, "converged": not short, "feature_share": rank, "feature_alignment": cosine}
+
+    told = {"solver": ["exact", "descent", "balanced"], "samples": [8, 16, 32]}
+    runs = dataset(values, {"protocol": ["finetuning"], "pretrain_solver": ["exact", "descent"], **told},
+                   {"protocol": ["single_task"], "pretrain_solver": [""], **told})  # fmt: skip
+    return {"coefficients": runs[["coefficients"]], "risk": runs.drop_vars("coefficients")}
+
+
+MADE = {linear_transfer: transfer, linear_finetuning: finetuning, linear_limit: limits}
+CLAIMS = (*MADE, dataset_distances)

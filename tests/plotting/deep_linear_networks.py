@@ -1,0 +1,110 @@
+"""Deep linear networks for the figures to draw: tiny ones that the family solved and trained, and their theory."""
+
+import importlib
+from functools import cache
+
+from carryover.curves import transfer_distances, transferability
+from carryover.families.deep_linear import balanced, descent, exact, finetune, pretrain
+from carryover.measures import coefficients, risk
+from collect import collect
+
+SEEDS = [0, 1, 2]
+SOLVERS = {"exact": exact, "descent": descent, "balanced": balanced}
+QUICK = {"learning_rate": 0.05, "tolerance": 1e-10, "max_steps": 3000}
+ALL = ("single_task", "linear_transfer", "finetuning")
+PENALTIES = (0.0, 1e-3, 1e-2, 1e-1, 1.0)
+# {experiment: (dimension, depth, solver of pretraining, [(protocols, solver, what these shards are told)], in common)}
+EXPERIMENTS = {
+    "diagram": (
+        20, (2,), "exact", [(ALL, "exact", {})],
+        {"samples": (5, 10, 15, 30), "angle": (0.125, 0.25, 0.375, 0.5), "noise": (0.0, 0.2)},
+    ),
+    "depth": (
+        20, (1, 2), "exact",
+        [(("single_task", "finetuning"), "exact", {"angle": (0.25, 0.5)}),
+         (("finetuning",), "descent", {"angle": (0.5,), **QUICK})],
+        {"samples": (5, 10), "noise": (0.3, 1.0)},
+    ),
+    "agreement": (
+        6, (2,), "descent",
+        [(ALL, "exact", {}), (ALL, "descent", QUICK), (("single_task", "finetuning"), "balanced", {"tolerance": 1e-9})],
+        {"samples": (3, 12)},
+    ),
+    "decay": (
+        20, (2,), "exact",
+        [(("single_task",), "exact", {"weight_decay": (0.0, 1e-2, 1e-1), "folds": 5}),
+         (("linear_transfer",), "exact", {})],
+        {"samples": (10, 15, 20, 30), "angle": (0.125, 0.25, 0.5)},
+    ),
+    "ridge": (
+        20, (2,), "exact", [(("linear_transfer",), "exact", {"ridge": PENALTIES})],
+        {"samples": (10, 30), "angle": (0.125, 0.375)},
+    ),
+    "targets": (
+        20, (2,), "exact", [(ALL, "exact", {})],
+        {"samples": (10,), "angle": (0.0, 0.25, 0.5, 0.75, 1.0), "target_norm": (0.5, 1.0)},
+    ),
+}  # fmt: skip
+
+
+@cache
+def _shards(experiment):
+    dimension, depth, solver, jobs, common = EXPERIMENTS[experiment]
+    task = {"dimension": dimension, "depth": depth, "precision": "float64"}
+    told = QUICK if solver == "descent" else {}
+    source = pretrain.run(pretrain.Parameters(**task, solver=solver, **told), "toy", SEEDS, SOLVERS[solver].solve)
+    made = []
+    for protocols, name, more in jobs:
+        for protocol in protocols:
+            p = finetune.Parameters(**task, protocol=protocol, solver=name, **{**common, **more})
+            start = source if protocol in finetune.PRETRAINED else None
+            made.append(finetune.run(p, "toy", SEEDS, SOLVERS[name].solve, start))
+    return made
+
+
+@cache
+def measured(experiment, measure=risk):
+    """The collected dataset of a measure over the networks of an experiment."""
+    return collect([measure.measure(shard, measure.Parameters()) for shard in _shards(experiment)])
+
+
+@cache
+def theory():
+    """Transferability over a grid that has the noises and depths of the experiments, and angles between theirs."""
+    p = transferability.Parameters(noise=(0.0, 0.2, 0.3, 1.0), depth=(1, 2), angles=9, points=16)
+    return transferability.compute(p)
+
+
+@cache
+def distances():
+    angle, norm = (EXPERIMENTS["targets"][-1][name] for name in ("angle", "target_norm"))
+    return transfer_distances.compute(
+        transfer_distances.Parameters(angle=angle, target_norm=norm, depth=2, samples=12, repeats=2)
+    )
+
+
+ROLES = {
+    "transfer_diagram": lambda: {"risk": measured("diagram"), "theory": theory()},
+    "norm_factor": lambda: {"risk": measured("depth"), "theory": theory()},
+    "ridge_transfer": lambda: {"risk": measured("ridge")},
+    "regularised_scratch": lambda: {"risk": measured("decay")},
+    "dataset_distances": lambda: {"risk": measured("targets"), "distances": distances()},
+    "linear_agreement": lambda: {"coefficients": measured("agreement", coefficients), "risk": measured("agreement")},
+}
+
+
+def roles(plot):
+    """The data of a plot, by role."""
+    return ROLES[plot]()
+
+
+def drawn(plot, data=None, **told):
+    """The figure of a plot's data, some roles of which may be given, with its parameters."""
+    module = importlib.import_module(f"carryover.plotting.{plot}")
+    return module.draw(roles(plot) | (data or {}), module.Parameters(**told))
+
+
+def line(ax, label):
+    """(x, y) of the one line of a panel that has a label."""
+    (found,) = [curve for curve in ax.get_lines() if curve.get_label() == label]
+    return found.get_data()
