@@ -30,7 +30,7 @@ def draw(data, p):
     gain.axhline(0, color="0.6", linewidth=0.6)
     panels.log_samples(gain, sorted(runs["samples"].unique()))
     gain.set(xlabel="target samples n", ylabel="transferability / target power", title="a: linear transfer")
-    gain.set_ylim(-1.0, 0.5)
+    gain.set_ylim(bottom=max(gain.get_ylim()[0], -1.0))  # one bad fit to few samples would hide the rest
     for name, label, color in (("alignment", "pretrained", "#D55E00"), ("initial_alignment", "before", "0.6")):
         panels.spread(aligned, data["gram"], name, "anchor", label, color=color)
     aligned.set_xscale("symlog", linthresh=min(anchor for anchor in anchors if anchor > 0))
