@@ -18,11 +18,13 @@ include: "rules/collect.smk"
 include: "rules/curve.smk"
 include: "rules/claim.smk"
 include: "rules/figure.smk"
+include: "rules/table.smk"
 
 
 rule all:
     default_target: True
     input:
         sweep.collected(),
-        sweep.claims(),
-        sweep.figures(),
+        sweep.made_of_data("claim"),
+        sweep.made_of_data("figure"),
+        sweep.made_of_data("table"),

@@ -6,19 +6,14 @@ import matplotlib
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
-import pandas as pd
 
-from carryover import cli, store
+from carryover import cli
 from carryover.errors import UserError
+from carryover.ingredients import read
 from carryover.provenance import Job
 
 # Nothing of when it was made, so that equal content gives equal bytes.
 TIMELESS = {".png": {}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None, "ModDate": None}}
-
-
-def read(path):
-    """A dataset, or a table that ships with the project."""
-    return pd.read_csv(path) if path.suffix == ".csv" else store.load(path)
 
 
 def metadata(suffix, job):

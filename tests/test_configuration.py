@@ -10,7 +10,7 @@ from snakemake.utils import update_config
 
 from carryover import configuration
 from carryover.configuration import ConfigurationError
-from carryover.sweep import Sweep
+from carryover.sweep import MADE_OF_DATA, Sweep
 
 ROOT = Path(__file__).resolve().parents[1]
 TOY = {
@@ -75,7 +75,7 @@ def test_the_configurations_that_come_with_the_project_are_valid_and_make_jobs(s
     made_by_sweep = {*sweep.collected(), *outputs}
     for rule, wildcards, _ in sweep.jobs():
         assert sweep.modules(rule, wildcards)
-        if rule in ("figure", "claim"):
+        if rule in MADE_OF_DATA:
             missing = [f for f in sweep.data(rule)(wildcards) if f not in made_by_sweep and not (ROOT / f).is_file()]
             assert not missing, wildcards
 

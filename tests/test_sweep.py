@@ -137,3 +137,19 @@ def test_code_follows_the_solver(sweep):
     }
     assert modules["exact"] == ["finetune", "carryover.families.diagonal.finetune", "carryover.families.diagonal.exact"]
     assert modules["descent"][-1] == "carryover.families.diagonal.descent"
+
+
+def test_what_is_made_of_data_has_its_formats_and_records(sweep):
+    made = sweep({"protocol": "single_task"}, measures={"risk": {}})
+    entry = {"data": {"bounds": "toy/risk", "published": "some/file.csv"}}
+    made.config |= {"tables": {"bound_correlations": entry, "other": {"rows": "bound_correlations", **entry}}}
+    names = [f"results/tables/{name}.{suffix}" for name in ("bound_correlations", "other") for suffix in ("md", "tex")]
+    assert made.made_of_data("table") == [path for name in names for path in (name, f"{name}.json")]
+    assert made.made_of_data("figure") == made.made_of_data("claim") == []
+    assert ("table", {"table": "other"}, "results/tables/other.md") in list(made.jobs())
+    wildcards = Wildcards(table="other")
+    assert made.data("table")(wildcards) == ["results/toy/risk.nc", "some/file.csv"]
+    assert made.modules("table", wildcards) == ["table", "carryover.tables.bound_correlations"]
+    assert made.constraints()["table"] == "bound_correlations|other"
+    with pytest.raises(SweepError, match=r"tables\.bound_correlations\.data: some/file.csv is neither a file nor made"):
+        made.check()

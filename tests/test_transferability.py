@@ -40,7 +40,7 @@ def test_another_solver_than_that_of_scratch_runs_is_no_difference():
 def test_missing_and_ambiguous_runs_are_named():
     with pytest.raises(UserError, match="no single_task run to hold finetuning against"):
         transferability(dataset([*ROWS, ("finetuning", 2, 0.5, 1.0)]), "finetuning")
-    with pytest.raises(UserError, match="the same seed, angle, solver; they differ in ridge"):
+    with pytest.raises(UserError, match="the same seed, solver, angle; they differ in ridge"):
         transferability(dataset([*ROWS, ROWS[1]], ridge=np.arange(7.0)), "finetuning")
     with pytest.raises(UserError, match="no runs of the protocol linear_transfer"):
         transferability(dataset(ROWS), "linear_transfer")

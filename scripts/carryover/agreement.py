@@ -22,6 +22,14 @@ def distances(coefficients):
     return xr.Dataset({"distance": ("run", np.array(relative))}, coords=kept)
 
 
+def of_converged(coefficients, risk):
+    """DataFrame of `distances` of the runs that have converged, as the dataset of risks of the same runs says."""
+    table, risk = distances(coefficients).to_dataframe(), risk.to_dataframe()
+    keys = [name for name in table if name != "distance"]
+    table = table.merge(risk[[*keys, "converged"]], on=keys)
+    return table[table["converged"] == 1]
+
+
 def _rows(data, solver):
     for run in np.flatnonzero(data["solver"].values == solver):
         yield int(run), data["coefficients"].values[run]

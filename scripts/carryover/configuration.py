@@ -14,7 +14,7 @@ from carryover.parameters import allowed, fragment
 from carryover.sweep import MADE_OF_DATA, STAGES
 
 NAME = "^[a-z][a-z0-9_]*$"
-RESERVED = ("theory", "figures", "claims", "logs", "benchmarks")
+RESERVED = ("theory", "figures", "claims", "tables", "logs", "benchmarks")
 
 
 class ConfigurationError(UserError):
@@ -54,7 +54,7 @@ def schema():
         definitions[f"{family}.task"] = parameters("families", family, "task")
         for stage in STAGES:
             definitions[f"{family}.{stage}"] = parameters("families", family, stage)
-    for kind in ("measures", "curves", "plotting", "claims"):
+    for kind in ("measures", "curves", *(folder for _, _, folder, _ in MADE_OF_DATA.values())):
         definitions |= {f"{kind}.{name}": parameters(kind, name) for name in plugins(kind)}
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **whole, "$defs": definitions}
 
@@ -132,8 +132,8 @@ def _gridded(family, stage):
 
 
 def _made_of_data(rule):
-    """Figures or claims by name: one that is not called like a plug-in has to say which one makes it."""
-    _, key, kind = MADE_OF_DATA[rule]
+    """Figures, claims or tables by name: one that is not called like a plug-in has to say which one makes it."""
+    _, key, kind, _ = MADE_OF_DATA[rule]
     entry = {"$ref": f"#/$defs/{rule}"}
     unsaid = {"if": {"not": {"required": [key]}}}
     entries = _named(entry["$ref"], f"{rule}s, and the datasets that they are made of")
@@ -148,8 +148,8 @@ def _options(kind, plugin):
 
 
 def _entry(rule):
-    """One figure or claim: its plug-in, its data, the plug-in's options, and words for the report."""
-    _, key, kind = MADE_OF_DATA[rule]
+    """One figure, claim or table: its plug-in, its data, the plug-in's options, and words for the report."""
+    _, key, kind, _ = MADE_OF_DATA[rule]
     properties = {
         key: {
             "type": "string",

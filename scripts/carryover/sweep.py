@@ -16,8 +16,13 @@ from carryover.errors import UserError
 from carryover.parameters import applies, as_flags
 
 STAGES = ("pretrain", "finetune")
-# What is made of collected datasets: rule -> (section of the configuration, key of its plug-in, folder of plug-ins).
-MADE_OF_DATA = {"figure": ("figures", "plot", "plotting"), "claim": ("claims", "check", "claims")}
+# What is made of collected datasets: rule -> (section of the configuration and of the results, key of its plug-in,
+# folder of plug-ins, suffixes of what is written).
+MADE_OF_DATA = {
+    "figure": ("figures", "plot", "plotting", (".png", ".svg", ".pdf")),
+    "claim": ("claims", "check", "claims", (".nc",)),
+    "table": ("tables", "rows", "tables", (".md", ".tex")),
+}
 
 
 class SweepError(UserError):
@@ -74,13 +79,11 @@ class Sweep:
         measured = [f"{self.results}/{e}/{m}.nc" for e, spec in experiments for m in spec.get("measures", {})]
         return recorded(measured + [f"{self.results}/theory/{curve}.nc" for curve in self.config.get("curves", {})])
 
-    def figures(self):
-        """Every figure in every format, with its records."""
-        names = self.config.get("figures", {})
-        return recorded(f"{self.results}/figures/{name}.{suffix}" for name in names for suffix in ("png", "svg", "pdf"))
-
-    def claims(self):
-        return recorded(f"{self.results}/claims/{name}.nc" for name in self.config.get("claims", {}))
+    def made_of_data(self, rule):
+        """Every figure, claim or table in every format, with its records."""
+        section, *_, suffixes = MADE_OF_DATA[rule]
+        names = self.config.get(section, {})
+        return recorded(f"{self.results}/{section}/{name}{suffix}" for name in names for suffix in suffixes)
 
     def jobs(self):
         """(rule, wildcards, output) of every job."""
@@ -99,13 +102,13 @@ class Sweep:
                 yield "collect", wildcards, f"{self.results}/{experiment}/{measure}.nc"
         for curve in self.config.get("curves", {}):
             yield "curve", Wildcards(curve=curve), f"{self.results}/theory/{curve}.nc"
-        for rule, output in (("claim", "claims/{}.nc"), ("figure", "figures/{}.png")):
-            for name in self.config.get(MADE_OF_DATA[rule][0], {}):
-                yield rule, Wildcards({rule: name}), f"{self.results}/{output.format(name)}"
+        for rule, (section, *_, suffixes) in MADE_OF_DATA.items():
+            for name in self.config.get(section, {}):
+                yield rule, Wildcards({rule: name}), f"{self.results}/{section}/{name}{suffixes[0]}"
 
     def check(self):
         """Raise UserError for code that cannot be parsed and data that no job makes: Snakemake would show a stack."""
-        made = [*self.collected(), *self.claims()]
+        made = [*self.collected(), *self.made_of_data("claim")]
         known = [path.removeprefix(f"{self.results}/").removesuffix(".nc") for path in made if path.endswith(".nc")]
         for rule, wildcards, _ in self.jobs():
             self.code(rule)(wildcards)
@@ -149,7 +152,7 @@ class Sweep:
         return inputs
 
     def data(self, rule):
-        """The files that a figure is drawn from or a claim is checked against, in the order of its `data`."""
+        """The files that a figure, claim or table is made of, in the order of its `data`."""
 
         def inputs(wildcards):
             refs = self._entry(rule, wildcards)[1]["data"].values()
@@ -204,8 +207,8 @@ class Sweep:
         return resource
 
     def _entry(self, rule, wildcards):
-        """(plug-in, section) of a figure or claim; the plug-in has the entry's own name unless it says otherwise."""
-        section, key, _ = MADE_OF_DATA[rule]
+        """(plug-in, section) of what is made of data; the plug-in has the entry's own name unless it says otherwise."""
+        section, key, *_ = MADE_OF_DATA[rule]
         name = getattr(wildcards, rule)
         entry = self.config[section][name]
         return entry.get(key, name), entry

@@ -13,7 +13,10 @@ from carryover.theory.transfer import (
 )
 
 RESAMPLES = 1000
-SAME_DATA = ("seed", "draw", "samples", "gamma", "angle", "target_norm", "noise", "depth", "teacher_scale", "solver")
+SAME_DATA = (
+    "seed", "draw", "samples", "gamma", "noise", "depth", "solver", "teacher_scale",
+    "relation", "angle", "target_norm", "source_norm", "stretch", "deviation",
+)  # fmt: skip
 """Coordinates by which a transferred run finds its scratch run: what is drawn, and what both have in common."""
 
 
@@ -57,7 +60,7 @@ def with_decay(risk, chosen_by=None):
         return alone.isel(run=alone["weight_decay"].values == 0).drop_vars("weight_decay")
     frame = alone[[chosen_by]].to_dataframe().reset_index()
     same = [name for name in SAME_DATA if name in frame]
-    best = frame.loc[frame.groupby(same)[chosen_by].idxmin(), "run"].sort_values()
+    best = frame.loc[frame.groupby(same, dropna=False)[chosen_by].idxmin(), "run"].sort_values()
     return alone.isel(run=best.to_numpy()).drop_vars("weight_decay")
 
 

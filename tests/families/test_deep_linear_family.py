@@ -74,6 +74,19 @@ def test_linear_transfer_is_regression_on_the_source():
         np.testing.assert_allclose(run["coefficients"].values[0], expected, atol=1e-5)
 
 
+def test_a_readout_keeps_what_its_data_do_not_see_of_features_that_are_many():
+    told = {"solver": "descent", "initial_scale": 0.3, "learning_rate": 0.05, "max_steps": 20000, "tolerance": 1e-20}
+    p = pretrain.Parameters(dimension=D, precision="float64", **told)
+    shard = pretrain.run(p, "e", SEEDS, descent.solve)
+    solved = finetuned("linear_transfer", shard=shard, truncation=0.0)
+    p = finetune.Parameters(
+        dimension=D, protocol="linear_transfer", samples=(5,), precision="float64", solver="descent",
+        learning_rate=0.05, tolerance=1e-20, max_steps=100_000,
+    )  # fmt: skip
+    trained = finetune.run(p, "e", SEEDS, descent.solve, pretrained=shard)
+    np.testing.assert_allclose(trained["coefficients"], solved["coefficients"], atol=1e-4)
+
+
 def test_mean_risk_of_linear_transfer_is_equation_10():
     seeds = list(range(400))
     found = finetuned("linear_transfer", seeds=seeds, shard=pretrained(seeds), samples=(8,), noise=(0.5,))["risk_final"]
@@ -88,6 +101,42 @@ def test_depth_changes_what_finetuning_keeps_and_nothing_else():
     fitted = [np.einsum("rnd,rd->rn", X, part["coefficients"].values[:, 0]) for part in (one, three)]
     np.testing.assert_allclose(*fitted, atol=1e-4)
     assert not np.allclose(one["risk_final"], three["risk_final"], rtol=1e-2)
+
+
+def test_targets_differ_from_the_source_as_their_relation_says():
+    told = {"leading": 4, "leading_eigenvalue": 2.0, "source_norm": (1.0, 3.0), "deviation": (0.5,)}
+    shard = pretrained(leading=4, leading_eigenvalue=2.0, source_norm=(1.0, 3.0))
+    for relation in ("leading", "trailing", "stretch"):
+        more = {"stretch": (2.0,)} if relation == "stretch" else {}
+        found = finetuned("finetuning", shard=shard, relation=relation, **told, **more)
+        for r in range(found.sizes["run"]):
+            run, norm = found.isel(run=r), float(found["source_norm"][r])
+            source, _ = task.directions(finetune.Parameters(dimension=D), "e", int(run["seed"]))
+            rest = run["teacher"].values / norm - (2.0 if relation == "stretch" else 1.0) * source
+            if relation == "stretch":
+                assert 0.1 < np.linalg.norm(rest) < 1.0
+            else:
+                inside, outside = (rest[:4], rest[4:]) if relation == "leading" else (rest[4:], rest[:4])
+                assert np.linalg.norm(inside) == pytest.approx(0.5, rel=1e-5)
+                np.testing.assert_allclose(outside, 0, atol=1e-6)
+
+
+def test_covariance_is_that_of_inputs_and_of_the_risk():
+    told = {"leading": 4, "leading_eigenvalue": 9.0, "eigenvalue": 0.25}
+    found = finetuned("single_task", samples=(30,), noise=(0.5,), **told)
+    spectrum = np.repeat([9.0, 0.25], [4, D - 4])
+    for r in range(found.sizes["run"]):
+        run = found.isel(run=r)
+        X = inputs(int(run["seed"]), 30) * np.sqrt(spectrum)
+        noise = generator("e", {"samples": 30}, int(run["seed"]), "noise").standard_normal(30)
+        beta = np.linalg.lstsq(X, X @ run["teacher"].values.astype(float) + 0.5 * noise)[0]
+        np.testing.assert_allclose(run["coefficients"].values[0], beta, atol=1e-4)
+        expected = (spectrum * (beta - run["teacher"].values) ** 2).sum()
+        assert float(run["risk_final"]) == pytest.approx(expected, rel=1e-4)
+    trained = {"solver": "descent", "learning_rate": 0.02, "max_steps": 20000, "tolerance": 1e-9, "initial_scale": 1e-3}
+    p = finetune.Parameters(dimension=D, protocol="single_task", samples=(30,), noise=(0.5,), **told, **trained)
+    simulated = finetune.run(p, "e", SEEDS, descent.solve)
+    np.testing.assert_allclose(simulated["risk_final"], found["risk_final"], rtol=1e-2)
 
 
 def test_networks_of_several_depths_are_trained_and_finetuned_together():
@@ -107,7 +156,7 @@ def test_directions_that_vanish_with_the_initial_weights_are_no_features():
     hidden[0, 0, 0, 0] = 1.0  # the feature: the first input
     problem = task.Problem(
         [], np.zeros(0), np.zeros(0), np.zeros(1, int), task.Weights(hidden, np.ones((1, D))),
-        np.zeros((1, D)), np.zeros((1, D)), 2, np.zeros(1), np.zeros(1),
+        np.zeros((1, D)), np.zeros((1, D)), 2, np.ones(D), np.zeros(1), np.zeros(1),
     )  # fmt: skip
     assert exact._features(problem, 0, 1e-2).shape == (D, 1)
     assert exact._features(problem, 0, 0.0).shape == (D, D)
@@ -139,6 +188,12 @@ def test_every_variable_is_labelled():
         ({"protocol": "linear_transfer", "solver": "balanced"}, "linear_transfer has no solver balanced"),
         ({"protocol": "single_task", "folds": 9}, "from 2 to the smallest number of samples"),
         ({"protocol": "finetuning", "depth": (3,)}, "depth is 3, but the pretrained networks have 2 layers"),
+        ({"protocol": "finetuning", "source_norm": (2.0,)}, "source_norm is 2, but the pretrained networks have 1"),
+        (
+            {"protocol": "single_task", "relation": "leading"},
+            "leading needs leading from 1 to below dimension",
+        ),
+        ({"protocol": "single_task", "leading": 99}, "leading is 99, but dimension only 12"),
         ({"protocol": "finetuning", "dimension": 13}, "dimension is 13, but the pretrained networks have 12"),
     ],
 )

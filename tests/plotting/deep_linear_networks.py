@@ -3,7 +3,7 @@
 import importlib
 from functools import cache
 
-from carryover.curves import transfer_distances, transferability
+from carryover.curves import covariance_bound, transfer_distances, transferability
 from carryover.families.deep_linear import balanced, descent, exact, finetune, pretrain
 from carryover.measures import coefficients, risk
 from collect import collect
@@ -44,6 +44,14 @@ EXPERIMENTS = {
         20, (2,), "exact", [(ALL, "exact", {})],
         {"samples": (10,), "angle": (0.0, 0.25, 0.5, 0.75, 1.0), "target_norm": (0.5, 1.0)},
     ),
+    "stretch": (
+        20, (1, 5), "exact", [(("finetuning",), "exact", {})],
+        {"relation": "stretch", "stretch": (1.0, 4.0), "deviation": (0.25, 1.0), "samples": (5, 10), "noise": (0.0,)},
+    ),
+    "scale": (
+        20, (1, 7), "exact", [(("finetuning",), "exact", {})],
+        {"source_norm": (1.0, 4.0), "target_norm": (1.0, 4.0), "samples": (5, 10), "noise": (0.0,)},
+    ),
 }  # fmt: skip
 
 
@@ -52,6 +60,7 @@ def _shards(experiment):
     dimension, depth, solver, jobs, common = EXPERIMENTS[experiment]
     task = {"dimension": dimension, "depth": depth, "precision": "float64"}
     told = QUICK if solver == "descent" else {}
+    told |= {name: values for name, values in common.items() if name == "source_norm"}
     source = pretrain.run(pretrain.Parameters(**task, solver=solver, **told), "toy", SEEDS, SOLVERS[solver].solve)
     made = []
     for protocols, name, more in jobs:
@@ -83,7 +92,15 @@ def distances():
     )
 
 
+@cache
+def bound():
+    return covariance_bound.compute(covariance_bound.Parameters(instances=200))
+
+
 ROLES = {
+    "covariance_bound": lambda: {"curve": bound()},
+    "norm_scale": lambda: {"risk": measured("scale")},
+    "teacher_sensitivity": lambda: {"stretch": measured("stretch"), "scale": measured("scale")},
     "transfer_diagram": lambda: {"risk": measured("diagram"), "theory": theory()},
     "norm_factor": lambda: {"risk": measured("depth"), "theory": theory()},
     "ridge_transfer": lambda: {"risk": measured("ridge")},

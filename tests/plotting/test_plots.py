@@ -5,10 +5,12 @@ from functools import cache
 from pathlib import Path
 
 import deep_linear_networks
+import image_pair_networks
 import matplotlib.pyplot as plt
 import mean_field_networks
 import numpy as np
 import pytest
+import wide_relu_networks
 import xarray as xr
 from relu_networks import measured as measured_relu
 
@@ -163,6 +165,11 @@ TRANSFER = {
     "regularised_scratch": [(deep_linear_networks, {}, 5)],
     "dataset_distances": [(deep_linear_networks, {}, 6)],
     "linear_agreement": [(deep_linear_networks, {}, 6)],
+    "covariance_bound": [(deep_linear_networks, {}, 3)],
+    "ntk_bound": [(wide_relu_networks, {}, 3)],
+    "bound_correlations": [(image_pair_networks, {}, 4)],
+    "norm_scale": [(deep_linear_networks, {}, 4)],
+    "teacher_sensitivity": [(deep_linear_networks, {}, 2)],
     "mean_field_transfer": [(mean_field_networks, {"smallest": 8}, 13)],
     "mean_field_anchor": [(mean_field_networks, {}, 2)],
 }
@@ -236,7 +243,8 @@ def test_values_come_in_the_order_of_the_field():
 def test_names_are_readable():
     assert panels.name("protocol", "finetuning") == "PT+FT"
     assert panels.name("overlap", np.float64(0.5)) == "overlap 0.5"
-    assert panels.name("solver", "exact") == "solver exact"
+    assert panels.name("solver", "flow") == "solver flow"
+    assert panels.name("solver", "exact") == "exact limits"
 
 
 def test_spread_is_the_median_and_the_range():

@@ -112,7 +112,9 @@ def test_one_layer_is_a_linear_equation():
 def test_the_distance_to_a_population_falls_as_a_logistic_curve():
     direction = np.eye(5)[1]
     told = {"teacher": direction[None], "tolerance": 1e-6, "max_time": 1e3, "accuracy": 1e-9}
-    found = balanced_flow([Factored.population(5)], direction[None], [0], 1e-10 * direction[None], depth=2, **told)
+    found = balanced_flow(
+        [Factored.population(np.ones(5))], direction[None], [0], 1e-10 * direction[None], depth=2, **told
+    )
     norm = 1 / (1 + (1e10 - 1) * np.exp(-2 * found.time[0]))  # of d|β|/dt = 2|β|(1 − |β|)
     np.testing.assert_allclose(found.curves["risk"][0], (1 - norm) ** 2, rtol=1e-4, atol=1e-8)
     assert found.loss[0] == pytest.approx(1e-6, rel=1e-6)

@@ -122,7 +122,11 @@ def test_curves_are_what_shorter_trainings_end_with():
 
 def test_the_population_loss_is_the_distance_of_the_coefficients():
     problem = Problem(depth=2, n=6, d=6, runs=2)
-    problem.data, problem.X, problem.targets = [Factored.population(6)] * 2, np.tile(np.eye(6), (2, 1, 1)), None
+    problem.data, problem.X, problem.targets = (
+        [Factored.population(np.ones(6))] * 2,
+        np.tile(np.eye(6), (2, 1, 1)),
+        None,
+    )
     problem.targets = problem.y = problem.teacher
     trained = problem.train(steps=15, learning_rate=0.05)
     for run in range(2):  # of six unit inputs the mean squared error is a sixth of the distance

@@ -114,7 +114,7 @@ def test_factors_give_the_matrix_back_without_directions_of_rounding():
 
 
 def test_the_population_loss_is_half_the_squared_distance():
-    data, rng = Factored.population(4), np.random.default_rng(10)
+    data, rng = Factored.population(np.ones(4)), np.random.default_rng(10)
     beta, target = rng.standard_normal((2, 4))
     residual = data.values * (data.directions @ beta) - data.targets(target)
     assert (residual**2).sum() / (2 * data.samples) == pytest.approx(((beta - target) ** 2).sum() / 2)

@@ -57,7 +57,7 @@ REFUSED = {
     ),
     "unknown measure": (
         ("experiments", "tiny", "measures", "riks", {}),
-        "configuration: experiments.tiny.measures: unknown key riks; allowed here: clusters, coefficients, ",
+        "configuration: experiments.tiny.measures: unknown key riks; allowed here: ",
     ),
     "two grids that ask for one job": (
         (*FINETUNE, "grids", "again", {"protocol": "single_task", "solver": "descent"}),

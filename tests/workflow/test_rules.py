@@ -22,6 +22,7 @@ PLUGINS = {
     "curve": ("curves",),
     "claim": ("claims",),
     "figure": ("plotting",),
+    "table": ("tables",),
 }
 # What is called otherwise by conda than by Python, and what is needed without an import of ours: xarray writes with it.
 CONDA = {"torch": "pytorch", "sklearn": "scikit-learn", "netCDF4": "netcdf4", "yaml": "pyyaml"}

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from carryover.agreement import distances
+from carryover.agreement import of_converged
 from carryover.claims import _interval
 from carryover.errors import UserError
 from carryover.parameters import parameter
@@ -20,11 +20,7 @@ class Parameters:
 
 def check(data, p):
     """Roles: `coefficients` and `risk` of an experiment solved and simulated. Distances are in decades."""
-    table = distances(data["coefficients"]).to_dataframe()
-    risk = data["risk"].to_dataframe()
-    keys = [name for name in table if name != "distance"]
-    table = table.merge(risk[[*keys, "converged"]], on=keys)
-    table = table[table["converged"] == 1]
+    table, risk = of_converged(data["coefficients"], data["risk"]), data["risk"].to_dataframe()
     worst = table.groupby(["solver", "seed"])["distance"].max().clip(lower=SMALLEST)
     if "feature_share" not in risk:
         raise UserError("the runs of the role risk have no feature_share: none was pretrained.")

@@ -33,9 +33,17 @@ LABELS = {
     "initial_scale": "initial scale",
     "protocol": "",
     "solver": "solver",
+    "stretch": "stretch α",
+    "depth": "L =",
     "risk_final": "risk at the end of training",
     "risk_best": "smallest risk along training",
 }
+WORDS = {
+    "relation": {"leading": "difference in leading directions", "trailing": "difference in the others"},
+    "solver": {"exact": "exact limits", "descent": "gradient descent"},
+    "pretrain_solver": {"exact": "from vanishing weights", "descent": "from larger weights", "": "from scratch"},
+}
+"""How values of other coordinates are written; those that are not here follow their coordinate's label."""
 SPREAD = "line: median over seeds, band: their range"
 
 
@@ -43,6 +51,8 @@ def name(coordinate, value):
     """How a value of a coordinate is written: 'PT+FT', 'overlap 0.5'."""
     if coordinate == "protocol":
         return NAMES.get(str(value), str(value))
+    if str(value) in WORDS.get(coordinate, {}):
+        return WORDS[coordinate][str(value)]
     if coordinate == "unit_correlations":
         return f"{LABELS[coordinate]} {cosines_in_words(value)}"
     number = f"{value:g}" if isinstance(value, float | int | np.number) else str(value)

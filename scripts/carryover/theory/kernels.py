@@ -13,6 +13,8 @@ import sys
 
 import numpy as np
 
+from carryover.theory.ntk import ntk_bound as ntk_bound
+
 _PAIRS = 1 << 20  # pairs of units worked on at once (8 MB each array), so that batches do not fill the memory
 _PARALLEL = 8 * np.finfo(float).eps  # 1 − |cosine| that rounding alone can make of two parallel units
 _QUIET = np.errstate(invalid="ignore", over="ignore")  # what is not finite shows in the result

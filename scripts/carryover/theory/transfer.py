@@ -134,11 +134,15 @@ def norm_factor(fitted: ArrayLike, outside: ArrayLike, depth: ArrayLike) -> Arra
     s = outside^L is taken; both zero give φ = 0 for L > 1.) In log s the logarithm of that quotient is convex and
     falls, so Newton's iteration from below climbs to the root without safeguards.
 
+    Depth np.inf gives the limit: the root of s = fitted + outside · s, so φ² = fitted/(1 − outside), which is equation
+    6, φ = |P∥β_t|/|P∥β_s|. It is infinite where outside ≥ 1, save at fitted = 0 and outside = 1: 1 for every depth.
+
     Parameters
     ----------
     fitted : |P∥β_t|² (with label noise |X⁺y|²), outside : |P⊥β_s|², both over |β_s|²; depth : L, 1 giving φ = 1.
     """
-    fitted, outside, depth = _numbers(fitted=fitted, outside=outside, depth=depth)
+    endless = np.asarray(depth, dtype=float) == np.inf
+    fitted, outside, depth = _numbers(fitted=fitted, outside=outside, depth=np.where(endless, 1, depth))
     power = 1 - 1 / depth
     with np.errstate(divide="ignore", invalid="ignore"):
         log_fitted, log_outside = np.log(fitted), np.log(outside)
@@ -150,7 +154,9 @@ def norm_factor(fitted: ArrayLike, outside: ArrayLike, depth: ArrayLike) -> Arra
             if not np.any(step > _TOLERANCE * np.maximum(1, abs(log_s))):
                 break
             log_s = np.where(step > 0, log_s + step, log_s)  # only rounding makes it point downwards
-        return np.where(depth == 1, 1.0, np.exp(power / 2 * log_s))[()]
+        limit = np.where(outside < 1, np.sqrt(fitted / np.maximum(1 - outside, 0)), np.inf)
+        limit = np.where((fitted == 0) & (outside == 1), 1.0, limit)
+        return np.where(endless, limit, np.where(depth == 1, 1.0, np.exp(power / 2 * log_s)))[()]
 
 
 def finetune_transferability(

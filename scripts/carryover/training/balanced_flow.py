@@ -80,6 +80,7 @@ def balanced_flow(
     *,
     depth: int,
     teacher,
+    covariance=1.0,
     tolerance: float,
     max_time: float,
     accuracy: float = 1e-6,
@@ -89,7 +90,8 @@ def balanced_flow(
     """Follow every run's gradient flow on |Xβ − y|²/(2n), until it is `tolerance` above its floor, or to `max_time`.
 
     targets: t = Uᵀy (runs, k); sets: (runs,) the data of each run; start: coefficients (runs, d); teacher: (runs, d),
-    from which the risk |β − teacher|² is measured. `accuracy` bounds a step's error, relative to each component of ω
+    from which the risk Σ covariance (β − teacher)² is measured, with the eigenvalues (d,) of the inputs' covariance
+    along the axes, or a number. `accuracy` bounds a step's error, relative to each component of ω
     and to |ω| at the start. Curves hold loss and risk at log-spaced times, `looks` of them; a run that is there from
     the start has them at time 0 alone. `weights` of the result are `Balanced`; `evaluations` are those of the gradient.
 
@@ -112,7 +114,7 @@ def balanced_flow(
             failed.append(run)
             continue
         found = flow.coefficients(path)
-        values = {"time": times, "loss": flow.loss(path), "risk": ((found - teacher[run]) ** 2).sum(1)}
+        values = {"time": times, "loss": flow.loss(path), "risk": (covariance * (found - teacher[run]) ** 2).sum(1)}
         for name, value in values.items():
             curves[name][run, : len(times)] = value
         beta[run] = found[-1]

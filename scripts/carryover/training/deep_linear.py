@@ -150,8 +150,8 @@ class _Group:
 class _Record:
     """What is known of all runs, in the caller's order."""
 
-    def __init__(self, teacher, looks, tolerance) -> None:
-        runs = len(teacher)
+    def __init__(self, teacher, covariance, looks, tolerance) -> None:
+        runs, self.covariance = len(teacher), covariance
         self.networks, self.teacher, self.tolerance = [None] * runs, teacher, tolerance
         self.curves = {name: np.full((runs, looks), np.nan) for name in ("time", "loss", "risk")}
         self.ends, self.coefficients = [None] * runs, np.full(teacher.shape, np.nan)
@@ -166,7 +166,7 @@ class _Record:
             found = {
                 "time": group.rates[row] * steps,
                 "loss": loss[row],
-                "risk": ((beta - self.teacher[run]) ** 2).sum(),
+                "risk": (self.covariance * (beta - self.teacher[run]) ** 2).sum(),
             }
             for name, value in found.items():
                 self.curves[name][run, column] = value
@@ -198,6 +198,7 @@ def gradient_descent(
     start: Weights,
     *,
     teacher,
+    covariance=1.0,
     trainable: str = "all",
     learning_rate: float,
     tolerance: float,
@@ -211,9 +212,10 @@ def gradient_descent(
     """Train every run by gradient descent on L = |Xβ − y|²/(2n) + weight_decay/2 Σ_l |W_l|².
 
     data: of one rank k; targets: t = Uᵀy (runs, k); sets: (runs,) the data of each run; start: the networks before the
-    first step; teacher: (runs, d), from which the risk |β − teacher|² is measured. `trainable` "readout" moves (and
-    decays) W_L alone. Loss, without weight decay and above the floor that no β gets below, and risk are looked at after
-    log-spaced steps, at most `looks` of them; that is when a run ends by itself. `weights` of the result are `Reduced`.
+    first step; teacher: (runs, d), from which the risk Σ covariance (β − teacher)² is measured, with the eigenvalues
+    (d,) of the inputs' covariance along the axes, or a number. `trainable` "readout" moves (and decays) W_L alone.
+    Loss, without weight decay and above the floor that no β gets below, and risk are looked at after log-spaced steps,
+    at most `looks` of them; that is when a run ends by itself. `weights` of the result are `Reduced`.
 
     A run ends once the loss is `tolerance` or less: a readout on features that cannot express the best β never does,
     and takes all steps. With weight decay (a number or (runs,)) what is bounded is how far L is above its least value:
@@ -233,7 +235,7 @@ def gradient_descent(
             raise ValueError(f"{name} must be one of {', '.join(allowed)}, got {value!r}")
     targets, teacher, decay = _checked(data, targets, sets, start, teacher, weight_decay)
     place, k = torch_device(device), targets.shape[1]
-    schedule, record = epochs_of_looks(max_steps, looks), _Record(teacher, looks, tolerance)
+    schedule, record = epochs_of_looks(max_steps, looks), _Record(teacher, covariance, looks, tolerance)
     diverged = []
     for decays, dtype in ((decay == 0, getattr(torch, precision)), (decay > 0, torch.float64)):
         for chunk in _chunks(np.flatnonzero(decays), _size(start, k, trainable) * dtype.itemsize, place):

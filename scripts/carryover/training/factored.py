@@ -41,10 +41,13 @@ class Factored:
         return cls(left[:, :rank], values[:rank], directions[:rank], len(X))
 
     @classmethod
-    def population(cls, dimension):
-        """Inputs of covariance I and endlessly many samples: the loss is |β − β*|²/2 for targets y = β*."""
-        identity = np.eye(dimension)
-        return cls(identity, np.ones(dimension), identity, 1)
+    def population(cls, eigenvalues):
+        """Endlessly many inputs whose covariance has these eigenvalues (d,) along the axes, positive.
+
+        The loss is (β − β*)ᵀΣ(β − β*)/2 for targets y = Σ^{1/2}β*.
+        """
+        identity = np.eye(len(eigenvalues))
+        return cls(identity, np.sqrt(eigenvalues), identity, 1)
 
     def targets(self, y):
         """t = Uᵀy, (..., k), of targets y (..., n)."""

@@ -11,6 +11,9 @@ from scipy.optimize import elementwise
 from carryover.theory.transfer import norm_factor
 from carryover.training.factored import Factored
 
+NEGLIGIBLE = 1e-200
+"""Strength of weight decay that is none: products with it would underflow."""
+
 
 def minimum_norm(data: Factored, targets) -> np.ndarray:
     """X⁺y, where networks from vanishing weights end ("Features are fate", theorem 3.5); least squares for n > d."""
@@ -62,7 +65,7 @@ def weight_decayed(data: Factored, targets, strength) -> np.ndarray:
     strength, pull = np.broadcast_to(strength, lead).ravel(), np.broadcast_to(pull, (*lead, len(values)))
     pull = pull.reshape(-1, len(values))
     least = np.linalg.norm(pull, axis=1)
-    decayed = np.flatnonzero((strength > 0) & (strength < least))
+    decayed = np.flatnonzero((strength > NEGLIGIBLE) & (strength < least))
     ridge = np.where(strength < least, 0.0, np.inf)
     if len(decayed):
         ridge[decayed] = _ridge_of_norm(values, pull[decayed], strength[decayed], least[decayed])

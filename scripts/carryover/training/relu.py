@@ -44,12 +44,13 @@ class Group:
     """Networks that are trained together. `runs` are their indices in the caller's arrays."""
 
     def __init__(
-        self, runs, weights: Weights, tasks: Sequence[Task], rates, loss: str, dtype, device, on_sphere: bool = False
-    ) -> None:
+        self, runs, weights: Weights, tasks: Sequence[Task], rates, loss: str, dtype, device, on_sphere: bool = False,
+        fixed_readouts: bool = False,
+    ) -> None:  # fmt: skip
         def tensor(values):
             return torch.as_tensor(np.ascontiguousarray(values), dtype=dtype, device=device)
 
-        self.runs, self.loss = np.asarray(runs), LOSSES[loss]
+        self.runs, self.loss, self.fixed_readouts = np.asarray(runs), LOSSES[loss], fixed_readouts
         self.first = tensor(np.swapaxes(weights.first[runs], 1, 2))  # (R, D, H): sums over D run along memory
         self.second = tensor(weights.second[runs])  # (R, O, H)
         self.x = [tensor(np.swapaxes(task.X[task.sets[runs]], 1, 2)) for task in tasks]  # (R, D, n)
@@ -99,10 +100,11 @@ class Group:
                 pulled = x_part * self.loss.pull(f, y_part).mul_(self._rates / y.shape[2])
                 active = torch.gt(room, 0, out=room)
                 torch.bmm(pulled, active, out=total) if start == 0 else total.baddbmm_(pulled, active)
-        moves = [torch.mul(self.first, total, out=self._product).sum(1, keepdim=True) for total in self._sums]
+        trained = [] if self.fixed_readouts else list(zip(self._readouts, self._sums, strict=True))
+        moves = [torch.mul(self.first, total, out=self._product).sum(1, keepdim=True) for _, total in trained]
         for readout, total in zip(self._readouts, self._sums, strict=True):
             self.first.addcmul_(readout, total)
-        for readout, move in zip(self._readouts, moves, strict=True):
+        for (readout, _), move in zip(trained, moves, strict=True):
             readout.add_(move)
         if self._lengths is not None:
             self.first.mul_(self._lengths / torch.mul(self.first, self.first, out=self._product).sum(1, True).sqrt_())
@@ -143,6 +145,7 @@ def gradient_descent(
     precision: str = "float32",
     device: str = "auto",
     on_sphere: bool = False,
+    fixed_readouts: bool = False,
     observe: Mapping[str, Callable] | None = None,
     looks: int = 64,
     progress: Callable[[dict], None] | None = None,
@@ -156,7 +159,8 @@ def gradient_descent(
     `observe` gives more curves: functions (first (R, H, D), second (R, O, H), runs (R,)) -> (R,) by name, of which
     "risk" is the one whose smallest value is kept.
 
-    `on_sphere` brings each unit's input weights back to the length they start with, after every step.
+    `on_sphere` brings each unit's input weights back to the length they start with, after every step. With
+    `fixed_readouts` the input weights alone are trained.
 
     A run whose loss is not finite or twice its start begins again with a quarter of the learning rate, up to 10 times.
     Raises ValueError for bad input, Divergence for runs that diverge with every learning rate.
@@ -172,7 +176,9 @@ def gradient_descent(
         runs, rate = queue.pop()
         diverged = []
         for chunk in _chunks(runs, weights, tasks, batch_size, place):
-            group = Group(chunk, weights, tasks, np.full(len(chunk), rate), loss, dtype, place, on_sphere)
+            group = Group(
+                chunk, weights, tasks, np.full(len(chunk), rate), loss, dtype, place, on_sphere, fixed_readouts
+            )
             batches = Batches(group, batch_size, shuffles)
             diverged += follow(group, batches, schedule, book, progress)
         if diverged and rate < learning_rate / _CUT ** (_FALLBACKS - 0.5):

@@ -7,8 +7,9 @@ ACCURACY = 1e-6  # of a step, relative
 
 
 def solve(problem, p, progress=None):
-    """`Trained`; its risk is |β − β*|², for inputs N(0, I)."""
+    """`Trained`; its risk is the expected squared error."""
     return balanced_flow(
         problem.data, problem.reduced_targets(), problem.sets, problem.coefficients, depth=problem.depth,
-        teacher=problem.teacher, tolerance=p.tolerance, max_time=MAX_TIME, accuracy=ACCURACY, progress=progress,
+        teacher=problem.teacher, covariance=problem.eigenvalues, tolerance=p.tolerance, max_time=MAX_TIME,
+        accuracy=ACCURACY, progress=progress,
     )  # fmt: skip

@@ -9,7 +9,11 @@ MEANING = {
     "gamma": "samples per input dimension, n/d",
     "angle": "angle between source and target task",
     "noise": "standard deviation of the label noise",
-    "target_norm": "norm of the target's coefficients, beside a source of norm 1",
+    "relation": "how the target is made of the source",
+    "target_norm": "norm of the target's coefficients",
+    "source_norm": "norm of the source's coefficients",
+    "stretch": "factor of the source in the target",
+    "deviation": "norm of the rest of the target, in units of the source's",
     "ridge": "strength of the ridge penalty on the readout",
     "weight_decay": "strength of weight decay",
 }

@@ -42,7 +42,11 @@ def _limits(problem, p, data, targets, runs):
         return finetuned(data, targets, problem.coefficients[runs], problem.depth)
     if protocol == "linear_transfer":
         features = _features(problem, np.flatnonzero(runs)[0], p.truncation)
-        return on_features(data, targets, features, problem.ridge[runs])
+        start, ridge = problem.coefficients[runs], problem.ridge[runs]
+        # A penalty pulls the readout towards zero; without one it leaves what the data do not see as it was.
+        kept = np.where(ridge[:, None] > 0, 0.0, start)
+        unexplained = targets - (kept @ data.directions.T) * data.values
+        return kept + on_features(data, unexplained, features, ridge)
     return weight_decayed(data, targets, problem.weight_decay[runs])  # for none the least norm, at any depth
 
 
@@ -80,7 +84,7 @@ def _trained(problem, targets, coefficients, validation):
         loss=above_floor,
         evaluations=np.zeros(runs, dtype=np.int64),
         converged=np.ones(runs, dtype=bool),
-        risk_final=((coefficients - problem.teacher) ** 2).sum(1),
+        risk_final=problem.risk(coefficients),
         risk_best=np.full(runs, np.nan),
         time=nothing,
         curves={"loss": nothing, "risk": nothing},

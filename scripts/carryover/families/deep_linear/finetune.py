@@ -2,14 +2,13 @@
 alone."""
 
 from dataclasses import dataclass
-from itertools import product
 
 import numpy as np
 import xarray as xr
 
 from carryover.errors import UserError
 from carryover.families import _pretrained
-from carryover.families.deep_linear import dataset, task
+from carryover.families.deep_linear import conditions, dataset, task
 from carryover.networks.deep_linear import Weights
 from carryover.parameters import parameter
 from carryover.streams import generator
@@ -31,10 +30,17 @@ class Parameters(task.Parameters):
     solver: str = parameter("exact", "the limit of vanishing initial weights, gradient descent, or gradient flow of "
                             "balanced networks", choices=("exact", "descent", "balanced"), axis=True)  # fmt: skip
     samples: tuple[int, ...] = parameter((250,), "samples n of the target task", minimum=1)
+    relation: str = parameter("angle", "how the target is made of the source: at an angle; stretched, with a random "
+                              "rest; plus a difference within the leading directions of the inputs, or in the others",
+                              choices=conditions.RELATIONS, axis=True)  # fmt: skip
     angle: tuple[float, ...] = parameter((0.25,), "angle θ between source and target task", minimum=0, maximum=1,
-                                         unit="π")  # fmt: skip
-    target_norm: tuple[float, ...] = parameter((1.0,), "norm of the target's coefficients; the source's have norm 1",
-                                               above=0)  # fmt: skip
+                                         unit="π", when={"relation": ("angle",)})  # fmt: skip
+    target_norm: tuple[float, ...] = parameter((1.0,), "norm of the target's coefficients", above=0,
+                                               when={"relation": ("angle",)})  # fmt: skip
+    stretch: tuple[float, ...] = parameter((1.0,), "factors of the source in the target", above=0,
+                                           when={"relation": ("stretch",)})  # fmt: skip
+    deviation: tuple[float, ...] = parameter((0.5,), "norm of the rest of the target, in units of the source's",
+                                             above=0, when={"relation": conditions.RELATIONS[1:]})  # fmt: skip
     noise: tuple[float, ...] = parameter((0.2,), "standard deviation σ of the label noise", minimum=0)
     truncation: float = parameter(1e-2, "pretrained features below this share of the largest are left out: they vanish "
                                   "with the initial weights", minimum=0, when={"protocol": ("linear_transfer",),
@@ -64,20 +70,20 @@ def run(p, experiment, seeds, solve, pretrained=None, progress=None):
     """
     _refuse(p)
     _pretrained.check(p.protocol, seeds, pretrained, PRETRAINED, {"dimension": ("input", p.dimension)})
-    axes = p.angle, p.target_norm, p.noise, p.ridge, p.weight_decay
-    names = "seed", "angle", "target_norm", "noise", "ridge", "weight_decay"
-    runs = dict(zip(names, map(np.array, zip(*product(seeds, *axes), strict=True)), strict=True))
+    runs, spectrum = conditions.columns(p, seeds), task.eigenvalues(p)
+    teacher = conditions.targets(p, experiment, runs)
     sets = np.searchsorted(seeds, runs["seed"])
     parts = []
     for samples in p.samples:
         rngs = [generator(experiment, {"samples": samples}, seed, "inputs") for seed in seeds]
-        inputs = np.stack([rng.standard_normal((samples, p.dimension)) for rng in rngs])
+        inputs = np.stack([rng.standard_normal((samples, p.dimension)) for rng in rngs]) * np.sqrt(spectrum)
         data = [Factored.of(X) for X in inputs]
-        teacher, targets = _targets(p, experiment, seeds, runs, inputs, sets)
+        targets = _labels(experiment, seeds, runs, inputs, sets, teacher)
         for depth in p.depth:
-            start, coefficients, features = _start(p, experiment, seeds, depth, sets, pretrained)
+            start, coefficients, features = _start(p, experiment, seeds, depth, runs, pretrained)
             problem = task.Problem(
-                data, inputs, targets, sets, start, coefficients, teacher, depth, runs["ridge"], runs["weight_decay"]
+                data, inputs, targets, sets, start, coefficients, teacher, depth, spectrum, runs["ridge"],
+                runs["weight_decay"],
             )  # fmt: skip
             columns = runs | _pretrained.columns(len(sets), p, pretrained)
             shared = {"samples": samples, "gamma": samples / p.dimension, "depth": depth}
@@ -98,28 +104,23 @@ def _refuse(p):
         raise UserError(f"folds is {p.folds}: it must be 0, or from 2 to the smallest number of samples.")
 
 
-def _targets(p, experiment, seeds, runs, inputs, sets):
-    """Teachers (runs, d) and noisy labels (runs, n)."""
-    pairs = np.stack([task.directions(p, experiment, seed) for seed in seeds])[sets]
-    radians = np.pi * runs["angle"]
-    mixed = np.stack([np.cos(radians), np.sin(radians)], axis=1) * runs["target_norm"][:, None]
-    teacher = np.einsum("rk,rkd->rd", mixed, pairs)
+def _labels(experiment, seeds, runs, inputs, sets, teacher):
+    """Noisy labels (runs, n)."""
     rngs = (generator(experiment, {"samples": inputs.shape[1]}, seed, "noise") for seed in seeds)
     noise = np.stack([rng.standard_normal(inputs.shape[1]) for rng in rngs])[sets]
     clean = np.stack([inputs[s] @ beta for s, beta in zip(sets, teacher, strict=True)])
-    return teacher, clean + runs["noise"][:, None] * noise
+    return clean + runs["noise"][:, None] * noise
 
 
-def _start(p, experiment, seeds, depth, sets, pretrained):
+def _start(p, experiment, seeds, depth, runs, pretrained):
     """Weights or None for rank one, their coefficients (runs, d), and what is known of pretrained features."""
     if pretrained is None:
         if p.solver == "exact":  # of vanishing weights
-            return None, np.zeros((len(sets), p.dimension)), {}
-        start = task.small_weights(p, experiment, seeds, depth)
+            return None, np.zeros((len(runs["seed"]), p.dimension)), {}
+        start, sets = task.small_weights(p, experiment, seeds, depth), np.searchsorted(seeds, runs["seed"])
         start = Weights(start.hidden[sets], start.readout[sets])
         return start, start.coefficients(), {}
-    rows = _rows(seeds, depth, pretrained)[sets]
-    known = pretrained.isel(run=rows)
+    known = pretrained.isel(run=_rows(runs, depth, pretrained))
     features = dataset.features(known["feature_share"].values, known["feature_alignment"].values)
     coefficients = known["coefficients"].values[:, 0].astype(np.float64)
     if "hidden" not in pretrained:
@@ -127,10 +128,14 @@ def _start(p, experiment, seeds, depth, sets, pretrained):
     return Weights(known["hidden"].values[:, : depth - 1], known["readout"].values), coefficients, features
 
 
-def _rows(seeds, depth, pretrained):
-    """(seeds,) rows of a pretrained shard; UserError where it has no network of this depth."""
-    known = list(zip(pretrained["seed"].values.tolist(), pretrained["depth"].values.tolist(), strict=True))
-    if (seeds[0], depth) not in known:
-        depths = ", ".join(map(str, sorted({depth for _, depth in known})))
-        raise UserError(f"depth is {depth}, but the pretrained networks have {depths} layers.")
-    return np.array([known.index((seed, depth)) for seed in seeds])
+def _rows(runs, depth, pretrained):
+    """(runs,) rows of a pretrained shard; UserError where it has no network of this depth or source norm."""
+    known = list(zip(*(pretrained[name].values.tolist() for name in ("seed", "source_norm", "depth")), strict=True))
+    networks = zip(runs["seed"].tolist(), runs["source_norm"].tolist(), strict=True)
+    wanted = [(*network, depth) for network in networks]
+    for name, place, what in (("depth", 2, "layers"), ("source_norm", 1, "source norms")):
+        there = sorted({row[place] for row in known})
+        if missing := {row[place] for row in wanted} - set(there):
+            found = ", ".join(f"{value:g}" for value in there)
+            raise UserError(f"{name} is {min(missing):g}, but the pretrained networks have {found} {what}.")
+    return np.array([known.index(row) for row in wanted])

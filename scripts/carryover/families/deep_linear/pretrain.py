@@ -1,6 +1,7 @@
 """Pretraining of deep linear networks on the population loss of the source task."""
 
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 import xarray as xr
@@ -28,14 +29,16 @@ class Parameters(task.Parameters):
 
 
 def run(p, experiment, seeds, solve, progress=None):
-    """One network per seed and depth, trained on its source task; Dataset with a `run` dimension."""
-    source = np.stack([task.directions(p, experiment, seed)[0] for seed in seeds])
+    """One network per seed, source norm and depth, trained on its source task; Dataset with a `run` dimension."""
+    seed, norm = (np.array(values) for values in zip(*product(seeds, p.source_norm), strict=True))
+    source = np.stack([task.directions(p, experiment, one)[0] for one in seed.tolist()]) * norm[:, None]
     parts = []
     for depth in p.depth:
-        start = None if p.solver == "exact" else task.small_weights(p, experiment, seeds, depth)
-        problem = task.on_population(source, start, depth)
+        start = None if p.solver == "exact" else task.small_weights(p, experiment, seed.tolist(), depth)
+        problem = task.on_population(p, source, start, depth)
         constant = {"depth": depth, "pretrain_solver": p.solver, "loss_function": "squared"}
-        runs = {"seed": np.array(seeds)} | {name: np.array([value] * len(seeds)) for name, value in constant.items()}
+        runs = {"seed": seed, "source_norm": norm}
+        runs |= {name: np.array([value] * len(seed)) for name, value in constant.items()}
         with naming_runs(runs):
             trained = solve(problem, p, progress)
         parts.append(dataset.assemble(problem, trained, runs, _features(p, trained, source)))
@@ -55,4 +58,5 @@ def _features(p, trained, source):
 
 def alignment(directions, source):
     """|cosine| of vectors (runs, d) with the source's coefficients."""
-    return np.abs((directions * source).sum(1)) / np.linalg.norm(directions, axis=1)
+    lengths = np.linalg.norm(directions, axis=1) * np.linalg.norm(source, axis=1)
+    return np.abs((directions * source).sum(1)) / lengths

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from carryover.errors import UserError
 from carryover.networks.deep_linear import Weights, balanced
 from carryover.parameters import parameter
 from carryover.streams import generator
@@ -16,7 +17,11 @@ STARTS = ("random", "balanced")
 class Parameters:
     """What pretraining and finetuning share."""
 
-    dimension: int = parameter(500, "input dimensions d; inputs are N(0, I)", minimum=2)
+    dimension: int = parameter(500, "input dimensions d; inputs are Gaussian", minimum=2)
+    leading: int = parameter(0, "dimensions in which the inputs' covariance has the leading eigenvalue", minimum=0)
+    leading_eigenvalue: float = parameter(1.5, "its eigenvalue there", above=0)
+    eigenvalue: float = parameter(1.0, "its eigenvalue in all others", above=0)
+    source_norm: tuple[float, ...] = parameter((1.0,), "norm of the source's coefficients", above=0)
     depth: tuple[int, ...] = parameter((2,), "layers L, with the readout", minimum=1)
     precision: str = parameter("float32", "numbers that gradient descent works in", choices=("float32", "float64"))
 
@@ -33,6 +38,7 @@ class Problem:
     coefficients: np.ndarray  # (runs, d), of the start
     teacher: np.ndarray  # (runs, d)
     depth: int
+    eigenvalues: np.ndarray  # (d,) of the inputs' covariance, along the axes
     ridge: np.ndarray  # (runs,)
     weight_decay: np.ndarray  # (runs,)
 
@@ -40,9 +46,22 @@ class Problem:
         """Uᵀy of every run, (runs, k)."""
         return np.stack([self.data[s].targets(y) for s, y in zip(self.sets, self.targets, strict=True)])
 
+    def risk(self, coefficients):
+        """Expected squared error of functions (runs, d), (runs,)."""
+        return (self.eigenvalues * (coefficients - self.teacher) ** 2).sum(1)
+
     def weights(self):
         """The networks before the first step, as matrices."""
         return balanced(self.coefficients, self.depth) if self.start is None else self.start
+
+
+def eigenvalues(p):
+    """(d,) of the inputs' covariance, along the axes; UserError where there are more leading ones than dimensions."""
+    if p.leading > p.dimension:
+        raise UserError(f"leading is {p.leading}, but dimension only {p.dimension}.")
+    found = np.full(p.dimension, p.eigenvalue)
+    found[: p.leading] = p.leading_eigenvalue
+    return found
 
 
 def directions(p, experiment, seed):
@@ -69,14 +88,15 @@ def small_weights(p, experiment, seeds, depth):
     return balanced(p.initial_scale**depth * units, depth)
 
 
-def on_population(source, start, depth):
-    """The Problem of the source tasks (runs, d): inputs of covariance I, and as many of them as one likes.
+def on_population(p, source, start, depth):
+    """The Problem of the source tasks (runs, d) with as many samples as one likes.
 
     `start` None stands for networks that are there already.
     """
-    count, dimension = source.shape
-    data, nothing = Factored.population(dimension), np.zeros(count)
+    found, nothing = eigenvalues(p), np.zeros(len(source))
+    data = Factored.population(found)
     coefficients = source if start is None else start.coefficients()
     return Problem(
-        [data], data.directions[None], source, nothing.astype(int), start, coefficients, source, depth, nothing, nothing
+        [data], data.directions[None], source * np.sqrt(found), nothing.astype(int), start, coefficients, source, depth,
+        found, nothing, nothing,
     )  # fmt: skip

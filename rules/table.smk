@@ -1,0 +1,28 @@
+rule table:
+    input:
+        data=sweep.data("table"),
+    output:
+        markdown=report(
+            "<results>/tables/{table}.md",
+            caption="../docs/captions/table.rst",
+            category="{table}",
+            labels={"table": "{table}", "format": "Markdown"},
+        ),
+        latex="<results>/tables/{table}.tex",
+        records=multiext("<results>/tables/{table}", ".md.json", ".tex.json"),
+    log:
+        "<results>/logs/tables/{table}.log",
+    benchmark:
+        "<results>/benchmarks/tables/{table}.tsv"
+    conda:
+        "../envs/analysis.yaml"
+    threads: 1
+    resources:
+        mem_mb=2000,
+    params:
+        code=sweep.code("table"),
+        flags=sweep.flags("table"),
+    shell:
+        "python scripts/table.py {params.flags:q} --data {input.data}"
+        " --wildcards table={wildcards.table}"
+        " --output {output.markdown} {output.latex} > {log} 2>&1"

@@ -1,0 +1,137 @@
+"""Theory curve: the risk of finetuning beside the bound by the covariance of the data, on random instances.
+
+"A theoretical analysis of fine-tuning with linear teachers", theorem 4.2: what its open constant is, and how its two
+terms fall with the number of samples.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import xarray as xr
+
+from carryover.curves._labels import named
+from carryover.errors import UserError
+from carryover.parameters import parameter
+from carryover.streams import generator
+from carryover.theory.linear_teachers import covariance_terms, estimation_error_bound, linear_limit, population_risk
+
+_SPECTRA = ("flat", "power law", "two levels")
+_ALIGNMENTS = ("top", "bottom", "random")
+_NEWTON_STEPS = 8  # from within a factor of 2 of the root of a convex cubic, 6 give all digits
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameters:
+    """The random instances, and the spectrum for which the terms are drawn against n: that of the paper's figure 1."""
+
+    instances: int = parameter(2000, "random problems; the constants are fitted on half of them", minimum=2)
+    smallest_dimension: int = parameter(30, "fewest input dimensions d of an instance", minimum=4)
+    largest_dimension: int = parameter(60, "most input dimensions", minimum=4)
+    confidence: float = parameter(3.0, "δ: the bound is to hold with probability 1 − exp(−δ)", minimum=1)
+    samples: tuple[int, ...] = parameter(
+        (10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000), "numbers n at which the two terms are drawn", minimum=1
+    )
+    dimension: int = parameter(1000, "input dimensions of the spectrum for the terms", minimum=2)
+    top: int = parameter(50, "eigenvalues of it that are large, the m of the terms", minimum=1)
+    top_eigenvalue: float = parameter(1.5, "the large eigenvalues", above=0)
+    bottom_eigenvalue: float = parameter(0.3, "the others", above=0)
+    seed: int = parameter(0, "which instances", minimum=0)
+
+
+def compute(p: Parameters) -> xr.Dataset:
+    """Risk and bound over `instance`, the constants that fit the first half, and the bound's terms over `samples`.
+
+    An instance is a spectrum, a difference Δ = θ_T − θ_S of norm 1 and n < d Gaussian inputs; the largest eigenvalue is
+    1. `risk` is equation 2; the bound for a constant c is c³ `top_unit` + c `bottom_unit`, at the m that is best for
+    c = 1. `needed` is the least c at which the bound holds for every m, `estimation_needed` that at which
+    |XᵀX/n − Σ| ≤ g, never below it. `c` and `c_estimation` are their largest values in the first half (half 0),
+    `violations` and `violations_estimation` the instances of the other half that need more.
+
+    Raises UserError where largest_dimension is below smallest_dimension, or `top` or `bottom_eigenvalue` too large.
+    """
+    if p.largest_dimension < p.smallest_dimension:
+        raise UserError(f"largest_dimension must be at least smallest_dimension, which is {p.smallest_dimension}")
+    if p.top >= p.dimension:
+        raise UserError(f"top must be below dimension, which is {p.dimension}")
+    if p.bottom_eigenvalue > p.top_eigenvalue:
+        raise UserError(f"bottom_eigenvalue must not exceed top_eigenvalue, which is {p.top_eigenvalue}")
+    found = xr.concat([_instance(p, i) for i in range(p.instances)], "instance", combine_attrs="override")
+    half = (np.arange(p.instances) >= p.instances // 2).astype(int)
+    found = found.assign_coords(
+        instance=("instance", np.arange(p.instances), named("instance")),
+        half=("instance", half, named("0 where the constants are fitted, 1 where they are tested")),
+    )
+    return found.assign(_constants(found)).merge(_terms(p))
+
+
+def _instance(p, index):
+    """One random problem, without an instance dimension."""
+    rng = generator("covariance_bound", {"instance": index}, p.seed, "instance")
+    d = int(rng.integers(p.smallest_dimension, p.largest_dimension + 1))
+    n, cut = int(rng.integers(1, d)), int(rng.integers(1, d // 2 + 1))
+    spectrum, alignment = _SPECTRA[rng.integers(len(_SPECTRA))], _ALIGNMENTS[rng.integers(len(_ALIGNMENTS))]
+    # Gaussian inputs have no preferred axes: a diagonal covariance stands for all with this spectrum.
+    cov = {
+        "flat": lambda: np.ones(d),
+        "power law": lambda: np.arange(1.0, d + 1) ** -rng.uniform(0.5, 2),
+        "two levels": lambda: np.where(np.arange(d) < cut, 1.0, 10 ** rng.uniform(-2, -0.3)),
+    }[spectrum]()
+    difference = rng.standard_normal(d)
+    difference[{"top": slice(cut, None), "bottom": slice(cut), "random": slice(0)}[alignment]] = 0
+    difference /= np.linalg.norm(difference)
+    X = rng.standard_normal((n, d)) * np.sqrt(cov)
+    source = np.zeros(d)
+    risk = population_risk(linear_limit(source, difference, X), difference, cov)
+    terms = covariance_terms(difference, cov, n, np.arange(1, d + 1), p.confidence)
+    best = np.argmin(np.add(*terms))
+    error = np.linalg.norm(X.T @ X / n - np.diag(cov), 2) / estimation_error_bound(cov, n, p.confidence)
+    values = {
+        "risk": (risk, "population risk of finetuning"),
+        "top_unit": (terms[0][best], "term of the top eigenvectors at c = 1"),
+        "bottom_unit": (terms[1][best], "term of the bottom eigenvectors at c = 1"),
+        "m": (best + 1, "number of top eigenvectors of the least bound at c = 1"),
+        "needed": (_least_constant(risk, *terms).max(), "least c at which the bound holds for every m"),
+        "estimation_needed": (error, "least c at which the bound on the covariance's error holds"),
+        "n": (n, "samples"),
+        "dimension": (d, "input dimensions"),
+    }
+    labels = {"spectrum": (spectrum, "spectrum of the covariance"), "alignment": (alignment, "where the tasks differ")}
+    return xr.Dataset(
+        {name: ((), value, named(text)) for name, (value, text) in values.items()},
+        {name: ((), value, named(text)) for name, (value, text) in labels.items()},
+    )
+
+
+def _least_constant(risk, top, bottom):
+    """The root c ≥ 0 of c³ top + c bottom = risk, (m,)."""
+    with np.errstate(divide="ignore"):
+        # What either term alone would need; both together need at least half of the lesser.
+        c = np.minimum(np.cbrt(np.divide(risk, top)), np.divide(risk, bottom))
+    for _ in range(_NEWTON_STEPS):
+        c = (2 * c**3 * top + risk) / (3 * c**2 * top + bottom)
+    return c
+
+
+def _constants(found):
+    fitted = found.half == 0
+    constants = {}
+    for suffix, name in (("", "needed"), ("_estimation", "estimation_needed")):
+        c = float(found[name][fitted].max())
+        violations = int((found[name][~fitted] > c).sum())
+        constants[f"c{suffix}"] = ((), c, named(f"largest {found[name].attrs['long_name']}, first half"))
+        constants[f"violations{suffix}"] = ((), violations, named("instances of the second half that need more"))
+    return constants
+
+
+def _terms(p):
+    """Both terms at c = 1 and g over `samples`, for Δ of norm 1 with equal components along all eigenvectors."""
+    cov = np.where(np.arange(p.dimension) < p.top, p.top_eigenvalue, p.bottom_eigenvalue)
+    samples = np.array(p.samples)
+    top, bottom = covariance_terms(np.full(p.dimension, p.dimension**-0.5), cov, samples, p.top, p.confidence)
+    return xr.Dataset(
+        {
+            "top_term": ("samples", top, named("term of the top eigenvectors at c = 1")),
+            "bottom_term": ("samples", bottom, named("term of the bottom eigenvectors at c = 1")),
+        },
+        {"samples": ("samples", samples, named("samples"))},
+    )

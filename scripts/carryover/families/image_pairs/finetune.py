@@ -1,0 +1,125 @@
+"""Everything that learns a target task: from the coefficients of a source task, or from 0; with the bounds on its
+error that "Finetuning with linear teachers" compares in Table 1."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from carryover.errors import UserError
+from carryover.families import _pretrained
+from carryover.families.image_pairs import dataset, task
+from carryover.parameters import parameter
+from carryover.streams import generator
+from carryover.theory.linear_teachers import benign_overfitting_bound, covariance_bound
+
+PRETRAINED = ("finetuning",)
+STARTS_FROM = {"protocol": PRETRAINED}
+TOP_DIRECTIONS = 2  # m of equation 3 in Table 1
+CONFIDENCE = 1.0  # δ of equation 3, the smallest that theorem 4.2 allows
+MEANING = {
+    "risk_final": "share of the held-out target images that are misclassified, mean over draws",
+    "risk_spread": "its standard deviation over draws",
+    "risk_best": "nothing: there is no training to follow",
+    "loss": "half the mean squared error on the samples, mean over draws",
+    "evaluations": "gradient evaluations",
+    "converged": "1: it is the limit",
+    "distance": "squared distance of the target's coefficients from the start, |θ_T − θ_S|²",
+    "benign_overfitting": "bound of benign overfitting, with θ_T − θ_S in the place of the coefficients",
+    "covariance": f"bound by the covariance of the target's images (eq 3), m = {TOP_DIRECTIONS}, c = 1",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameters(task.Parameters):
+    protocol: str = parameter("finetuning", "finetuning starts from the source task's coefficients, single_task from 0",
+                              choices=("single_task", *PRETRAINED), axis=True)  # fmt: skip
+    solver: str = parameter("exact", "the limit of gradient descent", choices=("exact",), axis=True)
+    samples: tuple[int, ...] = parameter((10, 15, 20, 25, 30), "images n of the target task, drawn from its two "
+                                         "classes together", minimum=1)  # fmt: skip
+    draws: int = parameter(25, "sets of each number of samples", minimum=1)
+
+
+def run(p, experiment, seeds, solve, pretrained=None, progress=None):
+    """One run per seed, pair of tasks, cutoff and number of samples, each the mean over draws; Dataset over `run`.
+
+    Samples are drawn without replacement and not balanced, as from a distribution; those of a draw depend on seed, pair
+    and draw alone, and fewer of them are part of more. The bounds take θ_T and the second moments Σ from all training
+    images of the target's classes. Raises UserError for pretrained shards that are missing, superfluous or of other
+    tasks, and where a task has fewer images than samples are asked for.
+    """
+    images, pairs = task.Images(p, experiment), task.pairs(p, experiment)
+    _pretrained.check(p.protocol, seeds, pretrained, PRETRAINED, {"pixels": ("input", images.pixels.shape[1])})
+    start_of = _starts(pretrained, images.pixels.shape[1])
+    runs, rows = [], []
+    for seed in seeds:
+        split = images.split(seed)
+        for number, four in enumerate(pairs):
+            kinds = [{"seed": seed, **task.named(number, four), "cutoff": cutoff} for cutoff in p.cutoff]
+            starts = np.stack([start_of(kind) for kind in kinds])
+            rngs = [generator(experiment, {"pair": number, "draw": draw}, seed, "samples") for draw in range(p.draws)]
+            rows += _learned(p, split, four, starts, rngs, lambda problem: solve(problem, p, progress))
+            runs += [{**kind, "samples": samples} for samples in p.samples for kind in kinds]
+    shared = {name: values[0] for name, values in _pretrained.columns(1, p, pretrained).items()} | {"pixels": p.pixels}
+    variables = {name: ("run", np.concatenate([row[name] for row in rows]), text) for name, text in MEANING.items()}
+    return dataset.assemble([run | shared for run in runs], variables)
+
+
+def _learned(p, split, four, starts, rngs, limit):
+    """What came of one pair of tasks from starts (cutoffs, d), {variable: (cutoffs,)} for each number of samples."""
+    known, test = split.task(*four[2:]), split.task(*four[2:], "test")
+    if max(p.samples) > len(known[1]):
+        raise UserError(
+            f"samples has {max(p.samples)}, but the classes {four[2]} and {four[3]} have {len(known[1])} training "
+            "images: lower samples or held_out."
+        )
+    targets = [limit(task.Problem(*known, np.zeros(starts.shape[1]), cutoff)) for cutoff in p.cutoff]
+    moments = known[0].T @ known[0] / len(known[1])
+    orders = np.stack([rng.permutation(len(known[1])) for rng in rngs])
+    found = []
+    for samples in p.samples:
+        chosen = task.Problem(*(values[orders[:, :samples]] for values in known), starts[:, None])
+        found.append(_errors(chosen, limit(chosen), test) | _bounds(np.stack(targets) - starts, moments, samples))
+    return found
+
+
+def _starts(pretrained, dimension):
+    """Function of a run's coordinates: the coefficients (d,) that it starts from; UserError where there are none."""
+    if pretrained is None:
+        return lambda names: np.zeros(dimension)
+    kinds = "seed", "pair", "source_classes", "target_classes", "cutoff"
+    keys = zip(*(pretrained[name].values.tolist() for name in kinds), strict=True)
+    known = dict(zip(keys, pretrained["coefficients"].values[:, 0], strict=True))
+
+    def start_of(names):
+        key = tuple(names[name] for name in kinds)
+        if key not in known:
+            wanted = ", ".join(f"{name} {value}" for name, value in zip(kinds, key, strict=True))
+            raise UserError(f"the pretrained shard lacks {wanted}: pretrain with the same classes, pairs and cutoff.")
+        return known[key]
+
+    return start_of
+
+
+def _errors(problem, coefficients, test):
+    """Errors (starts,) of coefficients (starts, draws, d) on the samples that they were fitted to, and on others."""
+    pixels, labels = test
+    wrong = (np.sign(coefficients @ pixels.T) != labels).mean(-1)
+    residual = (problem.pixels @ coefficients[..., None])[..., 0] - problem.labels
+    count = len(coefficients)
+    return {
+        "risk_final": wrong.mean(-1),
+        "risk_spread": wrong.std(-1),
+        "risk_best": np.full(count, np.nan),
+        "loss": (residual**2).mean((-2, -1)) / 2,
+        "evaluations": np.zeros(count, dtype=np.int64),
+        "converged": np.ones(count, dtype=np.int8),
+    }
+
+
+def _bounds(differences, moments, samples):
+    """The three bounds of Table 1, each (starts,), for differences (starts, d)."""
+    return {
+        "distance": (differences**2).sum(-1),
+        "benign_overfitting": benign_overfitting_bound(differences, moments, samples),
+        "covariance": covariance_bound(differences, moments, samples, TOP_DIRECTIONS, CONFIDENCE),
+    }

@@ -1,0 +1,107 @@
+"""Pairs of binary tasks on classes of images, and the problem that a stage hands to its solver.
+
+"Finetuning with linear teachers", section 4.2: a source task tells class a from b, a target task class c from d, all
+four different, as regression to 1 and −1. The paper leaves open which pixels it takes and whether there is an
+intercept: there is none here, and `pixels` says whether a mean image is subtracted. Its theory takes pretraining to be
+perfect. Then coefficients are largest along what the images hardly vary in, which training would take very long to
+learn: a `cutoff` above 0 leaves these directions out.
+"""
+
+from dataclasses import dataclass
+from itertools import permutations
+
+import numpy as np
+
+from carryover.errors import UserError
+from carryover.parameters import parameter
+from carryover.streams import generator
+from carryover.tasks import images
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameters:
+    """What pretraining and finetuning share."""
+
+    images: str = parameter("", "folder with the four files of MNIST; empty for the digits that scikit-learn ships")
+    other_images: bool = parameter(False, "accept other files in MNIST's format, such as Fashion-MNIST")
+    classes: tuple[int, ...] = parameter(tuple(range(10)), "classes that the tasks are drawn from", minimum=0)
+    pairs: int = parameter(20, "pairs of a source and a target task, the same for all seeds", minimum=1)
+    held_out: float = parameter(0.2, "share of each class's images that is held out for the test", above=0,
+                                maximum=0.9)  # fmt: skip
+    pixels: str = parameter("raw", "pixels between 0 and 1, or less the mean of all training images",
+                            choices=("raw", "centred"))  # fmt: skip
+    cutoff: tuple[float, ...] = parameter((0.0,), "singular values of all training images of a task, relative to the "
+                                          "largest, up to which a direction is left out of its coefficients θ_S or "
+                                          "θ_T; 0 for least squares", minimum=0, maximum=1)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Linear regressions; leading axes are data sets of one size and starts, and broadcast."""
+
+    pixels: np.ndarray  # (…, n, d)
+    labels: np.ndarray  # (…, n), 1 or −1
+    start: np.ndarray  # (…, d), coefficients before training
+    cutoff: float = 0.0  # of singular values of the pixels, relative to the largest, that are not learned
+
+
+def pairs(p, experiment):
+    """`pairs` different (a, b, c, d), source and target classes; UserError where the classes do not give as many.
+
+    The classes of a source task are in the order of `classes`: to exchange them in both tasks changes no error.
+    """
+    order = {label: place for place, label in enumerate(p.classes)}
+    possible = [four for four in permutations(p.classes, 4) if order[four[0]] < order[four[1]]]
+    if len(possible) < p.pairs:
+        raise UserError(
+            f"pairs is {p.pairs}, but {len(p.classes)} classes give {len(possible)} pairs of tasks: "
+            "lower pairs or add classes."
+        )
+    drawn = generator(experiment, "", 0, "pairs").choice(len(possible), size=p.pairs, replace=False)
+    return [possible[index] for index in drawn]
+
+
+class Images:
+    """The images of the classes that are asked for; every seed holds out others for the test.
+
+    Raises UserError for a class that does not exist or has one image alone.
+    """
+
+    def __init__(self, p, experiment):
+        self.p, self.experiment = p, experiment
+        self.pixels, self.labels = images.images(p.images, p.other_images)
+        known, counts = np.unique(self.labels, return_counts=True)
+        enough = known[counts > 1].tolist()
+        if missing := [label for label in p.classes if label not in enough]:
+            raise UserError(f"classes names {missing}, but the classes with two images or more are {enough}.")
+
+    def split(self, seed):
+        """`Split` of one seed."""
+        test = np.zeros(len(self.labels), dtype=bool)
+        for label in self.p.classes:
+            members = np.flatnonzero(self.labels == label)
+            order = generator(self.experiment, label, seed, "held out").permutation(members)
+            test[order[: max(1, int(self.p.held_out * len(members)))]] = True
+        train = np.isin(self.labels, self.p.classes) & ~test
+        pixels = self.pixels - self.pixels[train].mean(0) if self.p.pixels == "centred" else self.pixels
+        return Split(pixels, self.labels, train, test)
+
+
+@dataclass(frozen=True)
+class Split:
+    """Images for training and for the test."""
+
+    pixels: np.ndarray  # (N, d)
+    labels: np.ndarray  # (N,)
+    train: np.ndarray  # (N,) whether it is for training
+    test: np.ndarray  # (N,) whether it is held out
+
+    def task(self, first, second, part="train"):
+        """(pixels (n, d), labels (n,)) of a task: 1 for the first class, −1 for the second."""
+        chosen = np.isin(self.labels, (first, second)) & getattr(self, part)
+        return self.pixels[chosen], np.where(self.labels[chosen] == first, 1.0, -1.0)
+
+
+def named(number, four):
+    """{'pair': 0, 'source_classes': '2 3', 'target_classes': '5 6'} of a pair of tasks."""
+    return {"pair": number, "source_classes": f"{four[0]} {four[1]}", "target_classes": f"{four[2]} {four[3]}"}

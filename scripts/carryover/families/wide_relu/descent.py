@@ -1,0 +1,20 @@
+"""Solver: gradient descent on the first layer alone, on the mean squared error, with the exact risk at the end."""
+
+from dataclasses import replace
+
+from carryover.families.wide_relu import task
+from carryover.networks.relu import Weights
+from carryover.training.relu import Task, gradient_descent
+
+
+def solve(problem, p, progress=None):
+    """`Trained`. A step of η is one of 2η/n in the paper, whose loss is half the sum of squares.
+
+    The risk is worked out at the end alone: it costs as much as many steps.
+    """
+    start = Weights(problem.start.first[problem.networks], problem.start.second[problem.networks])
+    trained = gradient_descent(
+        [Task(problem.X, problem.y, problem.networks)], start, learning_rate=p.learning_rate, tolerance=p.tolerance,
+        max_epochs=p.max_steps, precision=p.precision, device=p.device, fixed_readouts=True, progress=progress,
+    )  # fmt: skip
+    return replace(trained, risk_final=task.risk(trained.weights, problem.teacher))

@@ -1,0 +1,69 @@
+"""Everything that learns the target task: the first layer, from the pretrained one or from scratch."""
+
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+import xarray as xr
+
+from carryover.families import _pretrained
+from carryover.families.wide_relu import dataset, task
+from carryover.networks.relu import Weights
+from carryover.parameters import parameter
+from carryover.training.result import naming_runs
+
+PRETRAINED = ("finetuning",)
+STARTS_FROM = {"protocol": PRETRAINED}
+TRAINED = {"solver": ("descent",)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameters(task.Parameters):
+    protocol: str = parameter("finetuning", "finetuning trains the first layer of the pretrained network, single_task "
+                              "that of one from scratch", choices=("finetuning", "single_task"), axis=True)  # fmt: skip
+    solver: str = parameter("descent", "gradient descent, or the limit of infinite width",
+                            choices=("descent", "exact"), axis=True)  # fmt: skip
+    samples: tuple[int, ...] = parameter((64,), "target samples n", minimum=1)
+    distance: tuple[float, ...] = parameter((0.5,), "|θ_T − θ_S| between the unit vectors of target and source",
+                                            minimum=0, maximum=2)  # fmt: skip
+    test_samples: int = parameter(1000, "inputs on which absolute risk and the distance from the limit are measured",
+                                  minimum=1)  # fmt: skip
+    learning_rate: float = parameter(10.0, "step of gradient descent on the mean squared error, cut where it diverges",
+                                     above=0, when=TRAINED)  # fmt: skip
+    tolerance: float = parameter(1e-6, "mean squared error at which training stops", above=0, when=TRAINED)
+    max_steps: int = parameter(10_000, "most steps of a network", minimum=1, when=TRAINED)
+    device: str = parameter("auto", "where it is trained", choices=("auto", "cpu", "cuda"), when=TRAINED)
+
+
+def run(p, experiment, seeds, solve, pretrained=None, progress=None):
+    """All runs of a shard, one per number of samples, seed and distance; Dataset with a `run` dimension.
+
+    Inputs depend on the seed alone, and fewer are part of more. Runs from scratch have the same targets as those of
+    finetuning. Raises UserError for pretrained networks that are missing, superfluous or others.
+    """
+    sizes = {"width": ("unit", p.width), "dimension": ("input", p.dimension)}
+    _pretrained.check(p.protocol, seeds, pretrained, PRETRAINED, sizes)
+    start = task.initial(p, experiment, seeds) if pretrained is None else _started(seeds, pretrained)
+    networks, distance = (np.array(column) for column in zip(*product(range(len(seeds)), p.distance), strict=True))
+    teacher = [task.teacher(p, experiment, seeds[k], d) for k, d in zip(networks.tolist(), distance, strict=True)]
+    moved = np.stack(teacher)
+    if pretrained is not None:
+        moved = moved - np.stack([task.teacher(p, experiment, seed) for seed in seeds])[networks]
+    tests = [task.inputs(p, experiment, seed, "test inputs", p.test_samples) for seed in seeds]
+    parts = []
+    for samples in p.samples:
+        X = [task.inputs(p, experiment, seed, "inputs", samples) for seed in seeds]
+        problem = task.Problem(start, networks, np.stack(X), np.stack(teacher), np.stack(tests))
+        columns = {"seed": np.array(seeds)[networks], "distance": distance}
+        columns |= {"samples": np.full(len(networks), samples)} | _pretrained.columns(len(networks), p, pretrained)
+        with naming_runs(columns):
+            trained = solve(problem, p, progress)
+        parts.append(dataset.assemble(trained, columns, dataset.bounds(problem, trained, moved)))
+    return xr.concat(parts, dim="run")
+
+
+def _started(seeds, pretrained):
+    """The pretrained networks of these seeds, in their order."""
+    order = [pretrained["seed"].values.tolist().index(seed) for seed in seeds]
+    first, second = (pretrained[name].values[order].astype(np.float64) for name in ("first", "second"))
+    return Weights(first, second)

@@ -1,0 +1,35 @@
+"""Pretraining of wide ReLU networks on samples of the linear source task."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from carryover.families.wide_relu import dataset, task
+from carryover.parameters import parameter
+from carryover.training.result import naming_runs
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameters(task.Parameters):
+    solver: str = parameter("descent", "how it is trained: gradient descent", choices=("descent",), axis=True)
+    samples: int = parameter(500, "source samples n_S", minimum=1)
+    learning_rate: float = parameter(10.0, "step of gradient descent on the mean squared error", above=0)
+    tolerance: float = parameter(1e-6, "mean squared error at which training stops", above=0)
+    max_steps: int = parameter(10_000, "most steps of a network", minimum=1)
+    device: str = parameter("auto", "where it is trained", choices=("auto", "cpu", "cuda"))
+
+
+def run(p, experiment, seeds, solve, progress=None):
+    """One network per seed; Dataset with a `run` dimension."""
+    runs = len(seeds)
+    columns = {"seed": np.array(seeds), "pretrain_solver": np.array([p.solver] * runs)}
+    columns |= {"loss_function": np.array(["squared"] * runs)}
+    problem = task.Problem(
+        start=task.initial(p, experiment, seeds),
+        networks=np.arange(runs),
+        X=np.stack([task.inputs(p, experiment, seed, "source inputs", p.samples) for seed in seeds]),
+        teacher=np.stack([task.teacher(p, experiment, seed) for seed in seeds]),
+    )
+    with naming_runs(columns):
+        trained = solve(problem, p, progress)
+    return dataset.assemble(trained, columns, dataset.weights(trained.weights, problem.teacher))

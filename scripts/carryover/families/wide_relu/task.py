@@ -1,0 +1,91 @@
+"""Linear source and target tasks of wide ReLU networks, and the problem that a stage hands to its solver.
+
+Networks are f(x) = 1/√m Σ_r a_r relu(w_r·x) with fixed signs a_r, |x| = 1: section 6 of "Finetuning with linear
+teachers". Weights hold the factor 1/√m in the readout.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from carryover.networks.relu import Weights
+from carryover.parameters import parameter
+from carryover.streams import generator
+from carryover.theory.kernels import relu_risk
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameters:
+    """What pretraining and finetuning share."""
+
+    dimension: int = parameter(10, "input dimensions D; inputs are uniform on the unit sphere", minimum=2)
+    width: int = parameter(1000, "hidden units m of the network", minimum=1)
+    initial_scale: float = parameter(0.3, "κ: before training from scratch input weights are κ times N(0, I)", above=0)
+    precision: str = parameter("float32", "numbers that networks are trained in", choices=("float32", "float64"))
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Runs to be trained. Run r starts from the network `networks[r]` and sees its inputs; teachers are linear."""
+
+    start: Weights  # first (networks, m, D), second (networks, 1, m)
+    networks: np.ndarray  # (runs,)
+    X: np.ndarray  # (networks, n, D), unit vectors
+    teacher: np.ndarray  # (runs, D), unit vectors
+    tests: np.ndarray | None = None  # (networks, tests, D), unit vectors; None in pretraining
+
+    def network(self, index):
+        """The start `index` alone."""
+        return Weights(self.start.first[index], self.start.second[index])
+
+    @cached_property
+    def y(self):
+        """Targets (runs, n)."""
+        return self._labels(self.X)
+
+    @cached_property
+    def wanted(self):
+        """What the teachers say of the test inputs, (runs, tests)."""
+        return self._labels(self.tests)
+
+    @cached_property
+    def residuals(self):
+        """ỹ = y − f(X) at the start, (runs, n)."""
+        return self.y - self.start.outputs(self.X)[self.networks, :, 0]
+
+    def _labels(self, inputs):
+        return (inputs[self.networks] @ self.teacher[..., None])[..., 0]
+
+
+def teacher(p, experiment, seed, distance=0.0):
+    """Unit vector θ_T (D,) at this distance from the source's θ_S, along a great circle that is the seed's."""
+    source, across = generator(experiment, "", seed, "teacher").standard_normal((2, p.dimension))
+    source /= np.linalg.norm(source)
+    across -= (across @ source) * source
+    across /= np.linalg.norm(across)
+    angle = 2 * np.arcsin(distance / 2)
+    return np.cos(angle) * source + np.sin(angle) * across
+
+
+def inputs(p, experiment, seed, stream, count):
+    """Unit vectors (count, D); fewer are the first of more."""
+    drawn = generator(experiment, "", seed, stream).standard_normal((count, p.dimension))
+    return drawn / np.linalg.norm(drawn, axis=1, keepdims=True)
+
+
+def initial(p, experiment, seeds):
+    """Networks before training from scratch: w_r ~ N(0, κ² I), signs at random."""
+    first = [generator(experiment, "", seed, "weights").standard_normal((p.width, p.dimension)) for seed in seeds]
+    signs = [generator(experiment, "", seed, "readout").choice([-1.0, 1.0], (1, p.width)) for seed in seeds]
+    return Weights(p.initial_scale * np.stack(first), np.stack(signs) / np.sqrt(p.width))
+
+
+def risk(network, theta):
+    """Population mean squared error (...) of networks (..., m, D) against linear teachers θ (..., D).
+
+    θ·x = relu(θ·x) − relu(−θ·x), and inputs of length 1 have 1/D of the mean square that `relu_risk` is for.
+    """
+    directions = np.stack([theta, -theta], axis=-2)
+    squares = relu_risk(network.first, network.second[..., 0, :], directions, np.array([1.0, -1.0]))
+    return squares / theta.shape[-1]

@@ -1,0 +1,18 @@
+"""Risk of wide ReLU networks beside the tangent kernel's bound ("Finetuning with linear teachers", theorem 6.1)."""
+
+from dataclasses import dataclass
+
+NAMES = (
+    "risk_final", "absolute_risk", "start_risk", "loss", "converged", "evaluations", "tangent_distance", "ntk_norm",
+    "ntk_norm_linear", "bound", "corollary",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameters:
+    pass
+
+
+def measure(data, p):
+    """Of shape (run,): risks before and after, how training ended, and what the theorem says of them."""
+    return data[list(NAMES)]

@@ -1,0 +1,57 @@
+"""The bound by the covariance of the data ("Finetuning with linear teachers", theorem 4.2): beside the risk on random
+instances, with the constant that fits, and its terms over the number of samples."""
+
+from dataclasses import dataclass
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from carryover.parameters import parameter
+from carryover.plotting import _panels as panels
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameters:
+    title: str = parameter("The covariance bound holds with a constant below 1, and is loose", "what is seen")
+
+
+def draw(data, p):
+    """Role: `curve` of curves.covariance_bound."""
+    curve = data["curve"]
+    fig, (left, middle, right) = plt.subplots(1, 3, figsize=(11.5, 4.0))
+    c, tested = float(curve["c"]), curve.isel(instance=curve["half"].values == 1)
+    bound = c**3 * tested["top_unit"] + c * tested["bottom_unit"]
+    kinds = np.unique(tested["alignment"])
+    for kind, color in zip(kinds, panels.colors("alignment", list(kinds)), strict=True):
+        which = tested["alignment"].values == kind
+        left.plot(bound[which], tested["risk"][which], ".", ms=3, color=color, label=f"difference: {kind}")
+    ends = np.array([float(bound.min()), float(bound.max())])
+    left.plot(ends, ends, "k--", linewidth=1, label="risk = bound")
+    left.set(xscale="log", yscale="log", xlabel=f"bound with c = {c:.2f}", ylabel="risk")
+    left.set_ylim(bottom=max(float(tested["risk"].min()), 1e-6))
+    left.set_title(f"a: {int(curve['violations'])} of {tested.sizes['instance']} need a larger c")
+    _needed(middle, curve)
+    _terms(right, curve)
+    panels.legend(fig, columns=4)
+    panels.title(fig, p.title, "constants fitted on one half of the instances, violations counted on the other")
+    return fig
+
+
+def _needed(ax, curve):
+    """How large a constant each instance needs, for the risk and for the estimate of the covariance."""
+    for name, label, color in (("needed", "for the risk (eq 3)", "#0072B2"),
+                               ("estimation_needed", "for |Σ̃ − Σ| ≤ g", "#D55E00")):  # fmt: skip
+        ax.hist(curve[name], bins=60, histtype="step", color=color, label=label)
+        fitted = float(curve[{"needed": "c", "estimation_needed": "c_estimation"}[name]])
+        ax.axvline(fitted, color=color, linestyle=":", linewidth=1)
+    ax.set(xlabel="constant c that an instance needs", ylabel="instances", yscale="log", title="b: dotted: fitted")
+
+
+def _terms(ax, curve):
+    samples = curve["samples"].values.astype(float)
+    for name, label, power, color in (("top_term", "top term", -1.5, "#009E73"),
+                                      ("bottom_term", "bottom term", -0.5, "#CC79A7")):  # fmt: skip
+        values = curve[name].values
+        ax.plot(samples, values, "o-", ms=3, color=color, label=label)
+        ax.plot(samples, values[-1] * (samples / samples[-1]) ** power, ":", color=color, label=f"n^{power:g}")
+    ax.set(xscale="log", yscale="log", xlabel="samples n", ylabel="terms of the bound at c = 1", title="c: over n")

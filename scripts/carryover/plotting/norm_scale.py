@@ -1,0 +1,41 @@
+"""Scaling the source or the target of finetuning ("Finetuning with linear teachers", Fig. 2b)."""
+
+from dataclasses import dataclass
+
+import matplotlib.pyplot as plt
+
+from carryover.parameters import parameter
+from carryover.plotting import _panels as panels
+from carryover.transferability import only
+
+SCALED = {"source_norm": ("source scaled", "#0072B2"), "target_norm": ("target scaled", "#D55E00")}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameters:
+    title: str = parameter(
+        "Deep networks pay more for the target's norm than for the source's, given the samples", "what is seen"
+    )
+
+
+def draw(data, p):
+    """Role: `risk` of finetuning with several norms of source and target, among them 1, over depths and samples."""
+    risk = panels.where(data["risk"], protocol="finetuning")
+    only(risk, "angle")
+    depths, sizes = panels.values(risk, "depth"), panels.values(risk, "samples")
+    size = (2.5 * len(sizes) + 0.9, 2.0 * len(depths) + 1.1)
+    fig, axes = plt.subplots(len(depths), len(sizes), figsize=size, sharex=True, sharey="row", squeeze=False)
+    for row, depth in zip(axes, depths, strict=True):
+        for ax, samples in zip(row, sizes, strict=True):
+            shown = panels.where(risk, depth=depth, samples=samples)
+            for scaled, (label, color) in SCALED.items():
+                (other,) = SCALED.keys() - {scaled}
+                panels.spread(ax, panels.where(shown, **{other: 1.0}), "risk_final", scaled, label, color=color)
+            ax.set(yscale="log", title=f"L = {depth:g}, n = {samples:g}")
+            panels.log_samples(ax, panels.values(risk, "target_norm"))
+        row[0].set_ylabel("risk")
+    for ax in axes[-1]:
+        ax.set_xlabel("norm; the other's is 1")
+    panels.legend(fig)
+    panels.title(fig, p.title, f"{panels.seeds_in_words(risk)}; {panels.SPREAD}")
+    return fig

@@ -1,0 +1,42 @@
+"""R² between the error of finetuning and bounds on it, beside the published ("Finetuning with linear teachers",
+Table 1)."""
+
+from dataclasses import dataclass
+
+import pandas as pd
+
+from carryover import determination
+from carryover.claims import _interval
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameters:
+    pass
+
+
+def rows(data, p):
+    """Roles: `bounds`, the measure of an experiment of the family image_pairs, and `published`, the paper's table.
+
+    A data frame of texts: for each bound and cutoff of ours the mean ± deviation over repeats and the mean's 95 %
+    interval (bootstrap over repeats, whose pairs of tasks are the same), and the published; a column per number of
+    samples of ours.
+    """
+    ours = determination.r_squared(data["bounds"])
+    sizes = sorted(ours.index.unique("samples"))
+    found = []
+    for bound, name in determination.BOUNDS.items():
+        for cutoff, part in ours[bound].groupby("cutoff"):
+            table = part.droplevel("cutoff").unstack("samples")[sizes]
+            label = f"ours, cutoff {cutoff:g}" if cutoff else "ours, least squares"
+            found.append((name, f"{label}: mean ± s.d.", *map(_spread, table.mean(), table.std())))
+            intervals = (_interval.interval(table[n], f"{bound} {cutoff:g} {n}")[1:] for n in sizes)
+            found.append((name, f"{label}: 95 % interval", *(f"{low:.2f} to {high:.2f}" for low, high in intervals)))
+        theirs = zip(
+            *(values.reindex(sizes) for values in determination.published(data["published"], bound)), strict=True
+        )
+        found.append((name, "published (MNIST)", *(_spread(*cell) for cell in theirs)))
+    return pd.DataFrame(found, columns=["bound", "R²", *(f"n = {n:g}" for n in sizes)])
+
+
+def _spread(mean, deviation):
+    return "" if pd.isna(mean) else f"{mean:.2f} ± {deviation:.2f}"

@@ -1,0 +1,284 @@
+"""Where finetuning between linear teachers ends, its risk, and what bounds the risk.
+
+From "A theoretical analysis of fine-tuning with linear teachers". Source and target are f(x) = θ·x; the n samples X of
+the target carry labels Xθ_T without noise. P∥ projects onto the row space of X, P⊥ = I − P∥, and inputs have mean 0 and
+covariance Σ with eigenvalues λ_1 ≥ … ≥ λ_d.
+
+Everything is dimensionless. Coefficients are (..., d) and samples (..., n, d), leading axes broadcasting; X may have
+dependent rows and more rows than columns. A covariance `cov` is (d,), its diagonal, or (d, d). Every function raises
+ValueError where shapes do not fit, values are not finite, or an argument is out of its range.
+"""
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from carryover.theory.transfer import norm_factor
+
+_ROUNDING = np.finfo(float).eps
+_SYMMETRY = 1e-10  # how far from symmetric a covariance may be, relative to its largest entry
+
+_LEAST = {
+    "n": (lambda value: value >= 1, "at least 1"),
+    "confidence": (lambda value: value >= 1, "at least 1"),
+    "c": (lambda value: value > 0, "positive"),
+    "epsilon": (lambda value: value > 0, "positive"),
+}
+
+Array = NDArray[np.float64]
+
+
+def linear_limit(theta_s: ArrayLike, theta_t: ArrayLike, X: ArrayLike) -> Array:
+    """Theorem 4.1, equation 1: P⊥θ_S + P∥θ_T, where gradient descent on linear regression from θ_S ends.
+
+    theta_s, theta_t : (..., d); X : (..., n, d). Returns (..., d); least squares, θ_T, where X has rank d.
+    """
+    theta_s, theta_t, X = _problem(theta_s, theta_t, X)
+    return theta_s + _inside(X, theta_t - theta_s)[0]
+
+
+def deep_linear_limit(theta_s: ArrayLike, theta_t: ArrayLike, X: ArrayLike, depth: ArrayLike) -> Array:
+    """Theorem 5.2, equation 5: φ P⊥θ_S + P∥θ_T, where gradient flow of a balanced network of L layers ends.
+
+    φ = (|β|/|θ_S|)^{(L−1)/L} is `norm_factor`. Depth np.inf is equation 6, φ = |P∥θ_T|/|P∥θ_S|; depth 1 is
+    `linear_limit`.
+
+    Parameters
+    ----------
+    theta_s : (..., d), not zero: gradient flow of two layers or more does not leave zero. theta_t : (..., d).
+    X : (..., n, d).
+    depth : L, whole numbers from 1 or np.inf, broadcasting with the leading axes. At np.inf θ_S must have a part in the
+        row space of X; φ loses as many digits as |P∥θ_S|² is smaller than |θ_S|².
+
+    Returns (..., d).
+    """
+    theta_s, theta_t, X = _problem(theta_s, theta_t, X)
+    power = (theta_s**2).sum(-1)
+    if not (power > 0).all():
+        raise ValueError("theta_s must not be zero: a deep network does not leave zero")
+    inside, fitted = _inside(X, theta_s, theta_t)
+    outside = theta_s - inside
+    share = (inside**2).sum(-1) / power
+    if np.any(np.isinf(np.asarray(depth, dtype=float)) & (share <= X.shape[-1] * _ROUNDING)):
+        raise ValueError("theta_s must have a part in the row space of X where depth is infinite")
+    factor = norm_factor((fitted**2).sum(-1) / power, (outside**2).sum(-1) / power, depth)
+    return fitted + factor[..., None] * outside
+
+
+def frozen_limit(theta_s: ArrayLike, theta_t: ArrayLike, X: ArrayLike) -> Array:
+    """Theorem 5.5: c θ_S, where a balanced network with its first layer frozen ends; c = Xθ_S·Xθ_T/|Xθ_S|² fits best.
+
+    The theorem leaves c open. Where Xθ_S = 0 the loss does not depend on c, and c stays 1. A negative c is reached
+    where one layer is trained; two or more, exactly balanced, cannot change sign and stop at c = 0, a saddle.
+
+    theta_s, theta_t : (..., d); X : (..., n, d). Returns (..., d).
+    """
+    theta_s, theta_t, X = _problem(theta_s, theta_t, X)
+    source, target = ((X @ theta[..., None])[..., 0] for theta in (theta_s, theta_t))
+    power = (source**2).sum(-1)
+    scale = np.where(power > 0, (source * target).sum(-1) / np.where(power > 0, power, 1.0), 1.0)
+    return scale[..., None] * theta_s
+
+
+def population_risk(beta: ArrayLike, theta_t: ArrayLike, cov: ArrayLike) -> Array:
+    """E(x·β − x·θ_T)² = (β − θ_T)ᵀΣ(β − θ_T). beta, theta_t : (..., d); cov : (d,) or (d, d). Returns (...)."""
+    beta, theta_t = (_finite(name, value, 1) for name, value in (("beta", beta), ("theta_t", theta_t)))
+    try:
+        return _square(beta - theta_t, _covariance(cov))[()]
+    except ValueError as error:
+        raise _misfit(beta=beta, theta_t=theta_t, cov=np.asarray(cov)) from error
+
+
+def aligned_risk(theta_t: ArrayLike, alpha: ArrayLike, X: ArrayLike, cov: ArrayLike) -> Array:
+    """Theorem 5.3, equation 8: risk ((α − 1)/α)² |Σ^{1/2}P⊥θ_T|² of one layer where θ_T = α θ_S. At depth ∞ it is 0.
+
+    theta_t : (..., d); alpha : α > 0, broadcasting with the leading axes; X : (..., n, d). Returns (...).
+    """
+    alpha = _finite("alpha", alpha, 0)
+    if not (alpha > 0).all():
+        raise ValueError("alpha must be positive")
+    theta_t, _, X = _problem(theta_t, theta_t, X)
+    return ((alpha - 1) / alpha) ** 2 * population_risk(theta_t - _inside(X, theta_t)[0], np.zeros_like(theta_t), cov)
+
+
+def estimation_error_bound(cov: ArrayLike, n: ArrayLike, confidence: ArrayLike, c: ArrayLike = 1) -> Array:
+    """g of theorem 4.2, c λ_1 max(√(r/n), r/n, √(δ/n), δ/n) with r = Σλ/λ_1, which bounds |XᵀX/n − Σ| (spectral norm).
+
+    cov : (d,) or (d, d). n ≥ 1 samples; confidence : δ ≥ 1, the bound holding with probability 1 − e^{−δ} for some
+    constant c > 0, which the paper leaves open. Arguments but cov broadcast; returns their shape.
+    """
+    eigenvalues, _ = _spectrum(cov)
+    n, confidence, c = _ranges(n=n, confidence=confidence, c=c)
+    ratio = np.maximum(eigenvalues.sum() / eigenvalues[0], confidence) / n
+    return (c * eigenvalues[0] * np.maximum(np.sqrt(ratio), ratio))[()]
+
+
+def covariance_terms(
+    difference: ArrayLike, cov: ArrayLike, n: ArrayLike, m: ArrayLike, confidence: ArrayLike, c: ArrayLike = 1
+) -> tuple[Array, Array]:
+    """The two terms of equation 3: 2g³|P_{≤m}Δ|²/λ_m² of the top m eigenvectors and 2g|P_{>m}Δ|² of the others.
+
+    They grow with c like c³ and c. g falls like n^{−1/2} only from n = max(Σλ/λ_1, δ) on, and like 1/n before: so the
+    terms fall like n^{−1.5} and n^{−0.5}, as the paper has it, beyond that n, and like n^{−3} and n^{−1} before.
+
+    Where eigenvalues are equal, the first m are those of smallest index (diagonal) or LAPACK's choice; every choice
+    gives a bound. Arguments and errors as in `covariance_bound`. Returns two arrays.
+    """
+    difference = _finite("difference", difference, 1)
+    eigenvalues, vectors = _spectrum(cov)
+    d = len(eigenvalues)
+    if difference.shape[-1] != d:
+        raise _misfit(difference=difference, cov=np.asarray(cov))
+    m = np.asarray(m)
+    if not (np.all(m == np.floor(m)) and np.all((m >= 1) & (m <= d))):
+        raise ValueError(f"m must be a whole number from 1 to {d}")
+    chosen = eigenvalues[m.astype(int) - 1]
+    if not (chosen > 0).all():
+        raise ValueError(f"m must not exceed the rank of cov, {np.count_nonzero(eigenvalues)}: eigenvalue m is 0 there")
+    g = estimation_error_bound(cov, n, confidence, c)
+    parts = (difference[..., vectors] if vectors.ndim == 1 else difference @ vectors) ** 2
+    # Two sums and not one with its complement, which would leave rounding where a part is 0.
+    top = np.where(np.arange(d) < m[..., None], parts, 0.0).sum(-1)
+    bottom = np.where(np.arange(d) < m[..., None], 0.0, parts).sum(-1)
+    return (2 * g**3 * top / chosen**2)[()], (2 * g * bottom)[()]
+
+
+def covariance_bound(
+    difference: ArrayLike, cov: ArrayLike, n: ArrayLike, m: ArrayLike, confidence: ArrayLike, c: ArrayLike = 1
+) -> Array:
+    """Theorem 4.2, equation 3: 2g³|P_{≤m}Δ|²/λ_m² + 2g|P_{>m}Δ|² bounds the risk of `linear_limit`.
+
+    For every m at once it follows from |XᵀX/n − Σ| ≤ g alone, so it holds with the probability 1 − e^{−δ} of that.
+
+    Parameters
+    ----------
+    difference : (..., d), Δ = θ_T − θ_S. cov : (d,) or (d, d).
+    n ≥ 1 samples; m : whole number from 1 to d with λ_m > 0 (of a (d, d) covariance, above its rounding);
+    confidence : δ ≥ 1; c > 0 : the constant of `estimation_error_bound`. They broadcast with the leading axes.
+
+    Returns (...).
+    """
+    top, bottom = covariance_terms(difference, cov, n, m, confidence, c)
+    return top + bottom
+
+
+def benign_overfitting_bound(difference: ArrayLike, cov: ArrayLike, n: ArrayLike) -> Array:
+    """|Δ|² λ_1 max(√(r/n), r/n), r = Σλ/λ_1: theorem 4 of Bartlett et al. (2020) for Δ = θ_T − θ_S in place of θ*.
+
+    Left out are its constant factor, the term √(log(1/δ)/n) in the maximum, and all that the label noise adds.
+
+    difference : (..., d); cov : (d,) or (d, d); n ≥ 1, broadcasting with the leading axes. Returns (...).
+    """
+    difference = _finite("difference", difference, 1)
+    eigenvalues, _ = _spectrum(cov)
+    if difference.shape[-1] != len(eigenvalues):
+        raise _misfit(difference=difference, cov=np.asarray(cov))
+    (n,) = _ranges(n=n)
+    ratio = eigenvalues.sum() / eigenvalues[0] / n
+    return ((difference**2).sum(-1) * eigenvalues[0] * np.maximum(np.sqrt(ratio), ratio))[()]
+
+
+def gaussian_bound(theta_s: ArrayLike, theta_t: ArrayLike, n: ArrayLike, epsilon: ArrayLike) -> Array:
+    """Theorem 5.4, equation 10: for x ~ N(0, I_d) `linear_limit` has a risk up to (d − n)/d (1 + ε)² |θ_T − θ_S|².
+
+    So with probability 1 − 4e^{−cε²n} − 4e^{−cε²(d−n)} for some c > 0. theta_s, theta_t : (..., d); n from 1 to d;
+    ε > 0; they broadcast with the leading axes. Returns (...).
+    """
+    theta_s, theta_t, share, epsilon = _gaussian(theta_s, theta_t, n, epsilon)
+    return (share * (1 + epsilon) ** 2 * ((theta_t - theta_s) ** 2).sum(-1))[()]
+
+
+def deep_gaussian_bound(theta_s: ArrayLike, theta_t: ArrayLike, n: ArrayLike, epsilon: ArrayLike) -> Array:
+    """Theorem 5.4, equation 9, for depth ∞: (d − n)/d [(1 + ε)² |θ_T|² |θ̂_T − θ̂_S|² + ζ²], ζ ≈ ε |θ_T|.
+
+    Here ζ = ε |θ_T|. That is the order and not a bound: what |P∥θ_T|/|P∥θ_S| may be off gives, by the triangle
+    inequality, the larger (d − n)/d (1 + ε)² |θ_T|² (|θ̂_T − θ̂_S| + 2ε/(1 − ε))² for ε < 1.
+
+    Arguments as in `gaussian_bound`; neither θ may be zero. Returns (...).
+    """
+    theta_s, theta_t, share, epsilon = _gaussian(theta_s, theta_t, n, epsilon)
+    source, target = (np.linalg.norm(theta, axis=-1, keepdims=True) for theta in (theta_s, theta_t))
+    if not ((source > 0).all() and (target > 0).all()):
+        raise ValueError("theta_s and theta_t must not be zero: their directions are compared")
+    apart = ((theta_t / target - theta_s / source) ** 2).sum(-1)
+    return (share * target[..., 0] ** 2 * ((1 + epsilon) ** 2 * apart + epsilon**2))[()]
+
+
+def _inside(X, *thetas):
+    """P∥θ (..., d) of each θ."""
+    _, values, directions = np.linalg.svd(X, full_matrices=False)
+    kept = values > max(X.shape[-2:]) * _ROUNDING * values[..., :1]
+    return [(directions.mT @ (kept[..., None] * (directions @ theta[..., None])))[..., 0] for theta in thetas]
+
+
+def _square(vector, cov):
+    """vᵀΣv (...)."""
+    return ((vector * cov if cov.ndim == 1 else vector @ cov) * vector).sum(-1)
+
+
+def _spectrum(cov):
+    """Eigenvalues (d,) from the largest, and their eigenvectors in columns or, of a diagonal, their indices."""
+    cov = _covariance(cov)
+    if cov.ndim == 1:
+        order = np.argsort(-cov, kind="stable")
+        eigenvalues, vectors = cov[order], order
+    else:
+        eigenvalues, vectors = (array[..., ::-1] for array in np.linalg.eigh(cov))
+        eigenvalues = np.where(eigenvalues > len(cov) * _ROUNDING * eigenvalues[0], eigenvalues, 0.0)
+    if not eigenvalues[0] > 0:
+        raise ValueError("cov must not be zero")
+    return eigenvalues, vectors
+
+
+def _covariance(cov):
+    cov = _finite("cov", cov, 1)
+    if cov.ndim > 2 or len(set(cov.shape)) != 1 or not cov.size:
+        raise ValueError(f"cov must be (d,), a diagonal, or (d, d); its shape is {cov.shape}")
+    size = abs(cov).max()
+    lowest = cov.min() if cov.ndim == 1 else np.linalg.eigvalsh(cov)[0]
+    if abs(cov - cov.T).max() > _SYMMETRY * size or lowest < -_SYMMETRY * size:
+        raise ValueError("cov must be symmetric and have no negative eigenvalue")
+    return cov
+
+
+def _problem(theta_s, theta_t, X):
+    """The arguments as float64 arrays that broadcast; theta_s and theta_t of one shape."""
+    theta_s, theta_t = _finite("theta_s", theta_s, 1), _finite("theta_t", theta_t, 1)
+    X = _finite("X", X, 2)
+    try:
+        lead = np.broadcast_shapes(theta_s.shape[:-1], theta_t.shape[:-1], X.shape[:-2])
+    except ValueError as error:
+        raise _misfit(theta_s=theta_s, theta_t=theta_t, X=X) from error
+    if not theta_s.shape[-1] == theta_t.shape[-1] == X.shape[-1]:
+        raise _misfit(theta_s=theta_s, theta_t=theta_t, X=X)
+    return *(np.broadcast_to(theta, (*lead, X.shape[-1])) for theta in (theta_s, theta_t)), X
+
+
+def _gaussian(theta_s, theta_t, n, epsilon):
+    """Both θ, (d − n)/d and ε."""
+    theta_s, theta_t = _finite("theta_s", theta_s, 1), _finite("theta_t", theta_t, 1)
+    if theta_s.shape[-1] != theta_t.shape[-1]:
+        raise _misfit(theta_s=theta_s, theta_t=theta_t)
+    n, epsilon, d = *_ranges(n=n, epsilon=epsilon), theta_t.shape[-1]
+    if np.any(n > d):
+        raise ValueError(f"n must not exceed the {d} dimensions")
+    return theta_s, theta_t, (d - n) / d, epsilon
+
+
+def _ranges(**arguments):
+    for name, value in arguments.items():
+        allowed, words = _LEAST[name]
+        if not np.all(allowed(_finite(name, value, 0))):
+            raise ValueError(f"{name} must be {words}")
+    return [np.asarray(value, dtype=float) for value in arguments.values()]
+
+
+def _finite(name, value, axes):
+    array = np.asarray(value, dtype=float)
+    if array.ndim < axes or not np.isfinite(array).all():
+        raise ValueError(f"{name} must be finite and have {axes} axes or more")
+    return array
+
+
+def _misfit(**arrays):
+    shapes = ", ".join(f"{name} {array.shape}" for name, array in arrays.items())
+    return ValueError(f"the shapes must fit and broadcast; they are {shapes}")

@@ -1,0 +1,47 @@
+"""Typeset one table, as Markdown and LaTeX."""
+
+from pathlib import Path
+
+from tabulate import tabulate
+
+from carryover import cli
+from carryover.errors import UserError
+from carryover.ingredients import read
+from carryover.provenance import Job
+
+# {suffix: (tabulate's name of the format, a comment in it)}
+FORMATS = {".md": ("github", "<!-- {} -->"), ".tex": ("latex_booktabs", "% {}")}
+
+
+def typeset(rows, suffix, job):
+    """A data frame of texts as one file's text, with the digest of the job's request in a comment at its end."""
+    style, comment = FORMATS[suffix]
+    body = tabulate(rows, headers="keys", tablefmt=style, showindex=False, disable_numparse=True)
+    return f"{body}\n\n{comment.format(f'Carryover request {job.request}')}\n"
+
+
+def check_formats(arguments):
+    """Refuse what argparse cannot: formats that are not typeset."""
+    for output in arguments.output:
+        if Path(output).suffix not in FORMATS:
+            raise UserError(f"--output {output}: its suffix must be one of {', '.join(FORMATS)}.")
+
+
+def main(argv):
+    module, p, arguments = cli.plugin(argv, "tables", "table", __doc__, cli.add_data)
+    check_formats(arguments)
+    with Job(
+        rule="table",
+        parameters=p,
+        wildcards=cli.wildcards(arguments),
+        inputs=arguments.data,
+        outputs=arguments.output,
+        modules=["table", module.__name__],
+    ) as job:
+        rows = module.rows(cli.by_role(arguments, read), p)
+        for output in map(Path, arguments.output):
+            job.path(output).write_text(typeset(rows, output.suffix, job), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    cli.run(main)

@@ -1,0 +1,24 @@
+"""Collected datasets of errors and bounds in which R² is known by construction."""
+
+import numpy as np
+import xarray as xr
+
+SEEDS, SIZES = range(5), (10, 20)
+NOISE = {"distance": 0.8, "benign_overfitting": 0.4, "covariance": 0.1}
+
+
+def made(noise=None, cutoffs=(0.0, 0.01), pairs=20, seed=0, protocol="finetuning"):
+    """Bounds that are the error plus `noise` times what is as large as the error."""
+    rng = np.random.default_rng(seed)
+    names = ("cutoff", "seed", "pair", "samples")
+    grid = [axis.ravel() for axis in np.meshgrid(cutoffs, SEEDS, np.arange(pairs), SIZES, indexing="ij")]
+    error = rng.standard_normal(len(grid[0]))
+    variables = {"risk_final": error}
+    for name, size in (NOISE if noise is None else noise).items():
+        variables[name] = 3 + 7 * (error + size * rng.standard_normal(len(error)))
+    coords = dict(zip(names, grid, strict=True)) | {"protocol": np.full(len(error), protocol)}
+    coords["pixels"] = np.full(len(error), "raw")
+    return xr.Dataset(
+        {name: ("run", values) for name, values in variables.items()},
+        coords={name: ("run", values) for name, values in coords.items()},
+    )

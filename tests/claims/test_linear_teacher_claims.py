@@ -1,0 +1,83 @@
+"""Claims about finetuning between linear teachers hold, fail or stay open as the runs that they are about say."""
+
+import numpy as np
+import pytest
+from linear_runs import SEEDS, dataset, size
+
+from carryover.claims import linear_teachers
+from carryover.errors import UserError
+
+P = linear_teachers.Parameters()
+
+
+def runs(decades, *grids):
+    """Converged runs whose risk is a power of ten."""
+    return dataset(lambda **point: {"risk_final": 10.0 ** decades(**point), "converged": 1, "loss": 0.0}, *grids)
+
+
+def teachers(effect):
+    def alignment(seed, relation, samples, **_):
+        return size(effect, seed) * (1 if samples == 10 else -1) * (relation == "leading")
+
+    def stretched(seed, depth, stretch, solver, **_):
+        if solver == "descent":
+            return 5.0
+        return (size(effect, seed) if stretch == 8 else P.same * (1 - size(effect, seed))) * (depth == 1)
+
+    def scaled(seed, depth, samples, target_norm, source_norm, **_):
+        decisive = depth == 7 and samples == 50
+        return size(effect if decisive else -effect, seed) * (target_norm == 8 and source_norm == 1)
+
+    def frozen(seed, protocol, samples, pretrain_solver, **_):
+        if protocol == "linear_transfer":
+            flat = P.flat * (1 - size(effect, seed)) * (samples == 150)
+            return flat if pretrain_solver == "exact" else flat - size(effect, seed)
+        return size(effect if samples < 100 else -9, seed) * (protocol == "single_task")
+
+    def coefficients(seed, depth, stretch, solver, **_):
+        off = 0.0 if solver == "exact" else 1e-3 * 10.0 ** -size(effect, seed)
+        return {"coefficients": np.array([3.0, 4.0]) * (1 + off)}
+
+    over = {
+        "solver": ["exact", "descent"],
+        "depth": [1, 5],
+        "stretch": [1.0, 8.0],
+        "samples": [10, 50],
+        "deviation": [0.5],
+    }
+    sizes = [{"samples": [n], "gamma": [n / 100]} for n in (5, 50, 150)]
+    kinds = [("single_task", "exact", ""), ("finetuning", "descent", "exact")]
+    kinds += [("linear_transfer", "exact", source) for source in ("exact", "descent")]
+    grids = [
+        {"protocol": [protocol], "solver": [solver], "pretrain_solver": [source], **n}
+        for protocol, solver, source in kinds for n in sizes
+    ]  # fmt: skip
+    norms = {"solver": ["exact"], "target_norm": [1.0, 8.0], "source_norm": [1.0, 8.0]}
+    return {
+        "alignment": runs(alignment, {"solver": ["exact"], "relation": ["leading", "trailing"], "samples": [10, 190]}),
+        "stretch": runs(stretched, over),
+        "coefficients": dataset(coefficients, over),
+        "scale": runs(scaled, {**norms, "depth": [1, 7], "samples": [10, 50]}),
+        "frozen": runs(frozen, *grids),
+    }
+
+
+@pytest.mark.parametrize(("effect", "verdict"), [(1.0, "holds"), (-1.0, "fails"), (0.0, "undecided")])
+def test_every_claim_follows_its_effect(effect, verdict):
+    checked = linear_teachers.check(teachers(effect), P)
+    found = checked["verdict"].to_series().to_dict()
+    assert found == dict.fromkeys(found, verdict)
+    assert (checked["seeds"] == len(SEEDS)).all()
+
+
+def test_only_what_has_converged_is_held_against_the_fixed_point():
+    data = teachers(-1.0)
+    short = data["stretch"].assign(converged=data["stretch"]["converged"] * (data["stretch"]["solver"] == "exact"))
+    assert linear_teachers.check(data | {"stretch": short}, P)["verdict"].sel(claim="limit") == "undecided"
+
+
+def test_what_is_missing_is_named():
+    data = teachers(1.0)
+    one = data["stretch"].isel(run=data["stretch"]["depth"].values == 1)
+    with pytest.raises(UserError, match="compares values of depth of the role stretch"):
+        linear_teachers.check(data | {"stretch": one}, P)

@@ -1,0 +1,112 @@
+"""Errors and bounds of pairs of image tasks are those that a plain computation gives, whatever the block."""
+
+import numpy as np
+import pytest
+from image_pair_toys import finetuned, followed, pretrained
+from scipy.linalg import lstsq
+from sklearn.datasets import load_digits
+
+import collect
+from carryover import store
+from carryover.families.image_pairs import finetune, task
+from carryover.measures import bounds, risk
+
+
+@pytest.fixture(scope="module")
+def start():
+    return pretrained()
+
+
+def least_squares(pixels, labels, start, cutoff=1e-13):
+    return start + lstsq(pixels, labels - pixels @ start, cond=cutoff)[0]
+
+
+@pytest.mark.parametrize("protocol", ["finetuning", "single_task"])
+def test_a_run_is_what_a_plain_computation_gives(start, protocol):
+    data, problems = followed(start if protocol == "finetuning" else None)
+    problems = [problem for problem in problems if problem.pixels.ndim == 3]
+    assert data.sizes["run"] == 2 * len(problems) == 2 * 3 * 2 * 2  # seeds, pairs, cutoffs, sizes
+    assert set(data["protocol"].values) == {protocol}
+    images = task.Images(finetune.Parameters(pairs=3), "toy")
+    for number in (0, 7, 17, 23):
+        run, problem = data.isel(run=number, output=0), problems[number // 2]
+        start = problem.start[number % 2, 0]
+        c, d = map(int, str(run["target_classes"].values).split())
+        split = images.split(int(run["seed"]))
+        known, found = split.task(c, d), split.task(c, d, "test")
+        cutoff = float(run["cutoff"]) or 1e-13
+        target = least_squares(*known, np.zeros(64), cutoff)
+        if protocol == "finetuning":
+            a, b = map(int, str(run["source_classes"].values).split())
+            begin = least_squares(*split.task(a, b), np.zeros(64), cutoff)
+        else:
+            begin = np.zeros(64)
+        np.testing.assert_allclose(start, begin, atol=1e-6 * (1 + abs(begin).max()))
+        errors = []
+        for pixels, labels in zip(problem.pixels, problem.labels, strict=True):
+            scores = found[0] @ least_squares(pixels, labels, start)
+            errors.append(np.mean(np.where(scores > 0, 1.0, -1.0) != found[1]))
+        assert run["risk_final"] == pytest.approx(np.mean(errors))
+        assert run["risk_spread"] == pytest.approx(np.std(errors))
+        assert run["loss"] < 1e-12  # fewer samples than dimensions are fitted
+        distance = ((target - begin) ** 2).sum()
+        assert run["distance"] == pytest.approx(distance, rel=1e-5)
+        _check_bounds(run, target - begin, known[0])
+
+
+def _check_bounds(run, difference, pixels):
+    """Bartlett et al.'s and equation 3 in the singular vectors of the images."""
+    _, values, directions = np.linalg.svd(pixels / np.sqrt(len(pixels)))
+    n, variance = float(run["samples"]), values**2
+    share = variance.sum() / variance[0] / n
+    benign = (difference @ difference) * variance[0] * max(np.sqrt(share), share)
+    assert run["benign_overfitting"] == pytest.approx(benign, rel=1e-5)
+    g = variance[0] * max(np.sqrt(share), share, np.sqrt(1 / n), 1 / n)
+    parts = (directions @ difference) ** 2
+    covariance = 2 * g**3 * parts[:2].sum() / variance[1] ** 2 + 2 * g * parts[2:].sum()
+    assert run["covariance"] == pytest.approx(covariance, rel=1e-5)
+
+
+def test_samples_are_training_images_and_fewer_are_part_of_more(start):
+    data, problems = followed(start, seeds=(1,))
+    pools = [problem for problem in problems if problem.pixels.ndim == 2][::2]  # two cutoffs each
+    sets = [problem for problem in problems if problem.pixels.ndim == 3]
+    assert [problem.pixels.shape for problem in sets[:2]] == [(3, 6, 64), (3, 11, 64)]
+    digits = {tuple(row): label for row, label in zip(load_digits().data / 16, load_digits().target, strict=True)}
+    for number, (few, many) in enumerate(zip(sets[::2], sets[1::2], strict=True)):
+        np.testing.assert_array_equal(many.pixels[:, :6], few.pixels)
+        np.testing.assert_array_equal(many.labels[:, :6], few.labels)
+        allowed = set(map(tuple, pools[number].pixels))
+        first = int(str(data["target_classes"].values[4 * number]).split()[0])
+        for pixels, labels in zip(many.pixels, many.labels, strict=True):
+            assert len({tuple(row) for row in pixels} & allowed) == 11
+            assert [digits[tuple(row)] == first for row in pixels] == (labels == 1).tolist()
+        assert (many.pixels[0] != many.pixels[1]).any()
+    _, scratch = followed(seeds=(1,))
+    np.testing.assert_array_equal([p for p in scratch if p.pixels.ndim == 3][1].pixels, sets[1].pixels)
+
+
+def test_a_seed_is_the_same_alone_as_in_a_block(start):
+    block, alone = finetuned(start), finetuned(pretrained((1,)), (1,))
+    part = block.isel(run=block["seed"].values == 1)
+    for name in alone.data_vars:
+        np.testing.assert_array_equal(alone[name], part[name], err_msg=name)
+    assert len(np.unique(block["pair"])) == 3
+    pairs = block.to_dataframe().groupby("pair")[["source_classes", "target_classes"]].nunique()
+    assert (pairs == 1).all(axis=None)  # the same for all seeds
+
+
+def test_more_samples_than_dimensions_are_fitted_by_least_squares():
+    data = finetuned(samples=(90,), draws=1, cutoff=(0.0,))
+    assert (data["loss"] > 1e-4).all()
+    assert (data["risk_final"] < 0.2).all()
+
+
+def test_datasets_are_saved_measured_and_collected(start, tmp_path):
+    shards = [finetuned(start), finetuned()]
+    for measure in (bounds, risk):
+        measured = [measure.measure(shard, measure.Parameters()) for shard in shards]
+        store.save(collect.collect(measured), tmp_path / "measured.nc")
+        assert store.load(tmp_path / "measured.nc").sizes["run"] == 48
+    store.save(start, tmp_path / "start.nc")
+    assert start["coefficients"].shape == (12, 1, 64)

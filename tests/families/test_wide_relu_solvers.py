@@ -1,0 +1,117 @@
+"""Solvers of wide ReLU networks against plain loops, sampling, and each other."""
+
+import numpy as np
+import pytest
+import torch
+from wide_relu_toys import finetuned, followed, pretrained
+
+PRECISE = {"precision": "float64"}
+
+
+@pytest.fixture(scope="module")
+def start():
+    return pretrained(**PRECISE)
+
+
+def plain(first, signs, X, y, rate, steps):
+    """Gradient descent on half the sum of squares as the paper writes it, by autograd: (first layer, loss)."""
+    w = torch.tensor(first, requires_grad=True)
+    X, y, signs = torch.tensor(X), torch.tensor(y), torch.tensor(signs)
+
+    def loss():
+        return ((torch.relu(X @ w.T) @ signs / len(signs) ** 0.5 - y) ** 2).sum() / 2
+
+    for _ in range(steps):
+        (gradient,) = torch.autograd.grad(loss(), w)
+        with torch.no_grad():
+            w -= rate * gradient
+    return w.detach().numpy(), 2 * loss().item() / len(y)
+
+
+@pytest.mark.parametrize("protocol", ["single_task", "finetuning"])
+def test_training_is_that_of_the_paper_s_plain_loop(start, protocol):
+    given = start if protocol == "finetuning" else None
+    data, problem, trained = followed(given, distance=(0.5, 1.5), max_steps=25, tolerance=1e-15, **PRECISE)
+    assert data["protocol"].values.tolist() == [protocol] * 4
+    for run, network in enumerate(problem.networks):
+        signs = np.sign(problem.start.second[network, 0])
+        first, loss = plain(
+            problem.start.first[network], signs, problem.X[network], problem.y[run], 2 * 2.0 / 6, 25
+        )  # fmt: skip
+        np.testing.assert_allclose(trained.weights.first[run], first, rtol=0, atol=1e-7)
+        np.testing.assert_array_equal(trained.weights.second[run], problem.start.second[network])
+        np.testing.assert_allclose(data["loss"][run], loss, rtol=1e-5)
+
+
+def test_risks_are_means_over_new_inputs(start):
+    data, problem, trained = followed(start, distance=(0.5, 1.5), test_samples=40_000)
+    for run, network in enumerate(problem.networks):
+        x = problem.tests[network]
+        wanted = x @ problem.teacher[run]
+        errors = np.maximum(x @ trained.weights.first[run].T, 0) @ trained.weights.second[run, 0] - wanted
+        square = errors**2
+        assert abs(square.mean() - data["risk_final"].values[run]) < 4 * square.std() / 200
+        np.testing.assert_allclose(data["absolute_risk"][run], np.minimum(abs(errors), 1).mean(), rtol=1e-9)
+        before = np.maximum(x @ problem.start.first[network].T, 0) @ problem.start.second[network, 0] - wanted
+        np.testing.assert_allclose(data["start_risk"][run], np.minimum(abs(before), 1).mean(), rtol=1e-9)
+
+
+def test_the_loss_of_the_theorem_is_at_most_1(start):
+    loud = start.assign(second=1e3 * start["second"])
+    data = finetuned(loud, solver="exact", samples=(1,))
+    assert (data["start_risk"] > 0.9).all()
+    assert (data[["start_risk", "absolute_risk"]].to_array() <= 1).all()
+
+
+def test_the_limit_is_the_linearised_training_of_a_very_wide_network():
+    """Its tangent features, sampled: the least change of weights that fits is the end of gradient flow."""
+    data, problem, trained = followed(solver="exact", samples=(5,), distance=(1.0,), seeds=(0,))
+    w = np.random.default_rng(0).standard_normal((100_000, 4))
+    X, x, f0 = problem.X[0], problem.tests[0], problem.start.outputs
+
+    def features(inputs):
+        return ((inputs @ w.T > 0)[..., None] * inputs[:, None] / np.sqrt(len(w))).reshape(len(inputs), -1)
+
+    change = features(X).T @ np.linalg.solve(features(X) @ features(X).T, problem.y[0] - f0(X)[0, :, 0])
+    expected = f0(x)[0, :, 0] + features(x) @ change
+    risk = ((expected - x @ problem.teacher[0]) ** 2).mean()
+    assert data["risk_final"].item() == pytest.approx(risk, rel=0.03)
+    assert data["loss"].item() < 1e-25
+    assert data["tangent_distance"].item() == 0
+    assert trained.weights is None
+
+
+def test_wider_networks_are_nearer_to_the_limit():
+    """Like 1/√m: sixteen times the units leave a quarter of the distance."""
+    found = []
+    for width in (100, 1600):
+        told = {"width": width, "initial_scale": 1.0, "precision": "float64"}
+        seeds = range(8)
+        data = finetuned(seeds=seeds, samples=(5,), tolerance=1e-10, max_steps=4000, **told)
+        assert data["converged"].all()
+        found.append(np.sqrt((data["tangent_distance"] ** 2).mean().item()))
+    assert 2.5 < found[0] / found[1] < 6
+
+
+def test_the_norms_are_those_of_the_gram_matrix_by_sampling(start):
+    data, problem, _ = followed(start, samples=(3,), distance=(0.5,))
+    w = np.random.default_rng(1).standard_normal((400_000, 4))
+    for run, network in enumerate(problem.networks):
+        X = problem.X[network]
+        gates = (X @ w.T > 0).astype(float)
+        inverse = np.linalg.inv(X @ X.T * (gates @ gates.T) / len(w))
+        source = start["source"].values[run].astype(float)
+        residual = problem.y[run] - problem.start.outputs(X)[network, :, 0]
+        for name, y in (("ntk_norm", residual), ("ntk_norm_linear", X @ (problem.teacher[run] - source))):
+            assert data[name].values[run] == pytest.approx(np.sqrt(y @ inverse @ y), rel=0.01)
+        assert data["bound"].values[run] == pytest.approx(2 * data["ntk_norm"].values[run] / np.sqrt(3))
+        assert data["corollary"].values[run] == pytest.approx(1.5)
+
+
+def test_from_scratch_the_whole_teacher_is_to_be_learned():
+    data, problem, _ = followed(distance=(0.0, 1.0))
+    np.testing.assert_allclose(data["corollary"], 3.0)
+    quiet = finetuned(distance=(0.0, 1.0), initial_scale=1e-9)
+    np.testing.assert_allclose(quiet["ntk_norm"], data["ntk_norm_linear"], rtol=1e-6)
+    assert (abs(data["ntk_norm"] - data["ntk_norm_linear"]) > 1e-3).all()
+    assert len(problem.teacher) == 4

@@ -1,0 +1,28 @@
+"""Tiny pairs of image tasks for the figures to draw, that the family solved."""
+
+from functools import cache
+from pathlib import Path
+
+import pandas as pd
+
+from carryover.families.image_pairs import exact, finetune, pretrain
+from carryover.measures import bounds
+from collect import collect
+
+TABLE = Path(__file__).resolve().parents[2] / "resources/published/linear-teachers-table1.csv"
+SEEDS = [0, 1, 2]
+TASK = {"pairs": 5, "cutoff": (0.0, 0.01)}
+
+
+@cache
+def roles(plot):
+    """The data of a plot, by role."""
+    assert plot == "bound_correlations"
+    source = pretrain.run(pretrain.Parameters(**TASK), "toy", SEEDS, exact.solve)
+    told = {**TASK, "samples": (10, 20), "draws": 2}
+    shards = [
+        finetune.run(finetune.Parameters(**told, protocol=protocol), "toy", SEEDS, exact.solve, start)
+        for protocol, start in (("finetuning", source), ("single_task", None))
+    ]
+    measured = collect([bounds.measure(shard, bounds.Parameters()) for shard in shards])
+    return {"bounds": measured, "published": pd.read_csv(TABLE)}

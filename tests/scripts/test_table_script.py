@@ -1,0 +1,79 @@
+"""A table by hand, in process: Markdown and LaTeX with their records, the same bytes again, and a user's mistakes."""
+
+import json
+
+import pandas as pd
+import pytest
+
+import table
+from bound_runs import made
+from carryover import determination, provenance, store
+from carryover.errors import UserError
+
+FILES = ["bounds.nc", "published.csv"]
+WORDS = ["bound_correlations", "--roles", "bounds", "published", "--data", *FILES]
+DEVIATION = "published (MNIST)"
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder with data, which is the working folder."""
+    data = made()
+    for variable in data.variables.values():
+        variable.attrs = {"long_name": "some words", "units": "1"}
+    store.save(data, tmp_path / FILES[0])
+    rows = [(bound, 10, 0.5, 0.25) for bound in determination.BOUNDS]
+    columns = ["bound", "samples", "r_squared", "deviation"]
+    pd.DataFrame(rows, columns=columns).to_csv(tmp_path / FILES[1], index=False)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def typeset(*outputs):
+    table.main([*WORDS, "--wildcards", "table=toy", "--output", *outputs])
+
+
+def cells(line, between, end=""):
+    return [cell.strip() for cell in line.removesuffix(end).strip(between).split(between)]
+
+
+def test_both_formats_hold_the_rows_and_their_records_are_true(folder):
+    typeset("toy.md", "toy.tex")
+    markdown, latex = ((folder / f"toy.{suffix}").read_text() for suffix in ("md", "tex"))
+    lines = markdown.splitlines()
+    assert cells(lines[0], "|") == ["bound", "R²", "n = 10", "n = 20"]
+    assert cells(lines[6], "|")[1:] == [DEVIATION, "0.50 ± 0.25", ""]
+    body = latex.partition("\\midrule\n")[2].partition("\\bottomrule")[0].splitlines()
+    assert len(body) == len(lines) - 4 == 15  # without the head and the comment
+    for row, line in zip(body, lines[2:], strict=False):
+        assert cells(row, "&", "\\\\") == [cell.replace("%", r"\%") for cell in cells(line, "|")]
+    for output in ("toy.md", "toy.tex"):
+        record = provenance.read(f"{output}.json")
+        assert record["rule"] == "table"
+        assert record["wildcards"] == {"table": "toy"}
+        assert record["outputs"][output]["sha256"] == store.sha256(output)
+        assert set(record["inputs"]) == set(FILES)
+        assert "carryover/tables/bound_correlations.py" in record["code"]["files"]
+    request = json.loads((folder / "toy.md.json").read_text())["request"]
+    assert lines[-1] == f"<!-- Carryover request {request} -->"
+    assert latex.endswith(f"\n% Carryover request {request}\n")
+
+
+def test_a_table_is_the_same_bytes_when_made_again(folder):
+    typeset("toy.md", "toy.tex")
+    before = [(folder / name).read_bytes() for name in ("toy.md", "toy.tex")]
+    typeset("toy.md", "toy.tex")
+    assert [(folder / name).read_bytes() for name in ("toy.md", "toy.tex")] == before
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_format_that_is_not_typeset_is_refused():
+    with pytest.raises(UserError, match=r"--output toy.html: its suffix must be one of .md, .tex"):
+        typeset("toy.md", "toy.html")
+
+
+def test_what_is_no_data_is_refused_and_nothing_is_left(folder):
+    (folder / FILES[0]).write_bytes(b"no netCDF")
+    with pytest.raises(UserError, match=r"bounds.nc is not netCDF"):
+        typeset("toy.md")
+    assert sorted(path.name for path in folder.iterdir()) == FILES

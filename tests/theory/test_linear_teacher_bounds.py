@@ -1,0 +1,121 @@
+"""Bounds on the risk of finetuning between linear teachers: by hand, on random data, and what they refuse."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import ortho_group
+
+from carryover.theory import linear_teachers as lt
+
+invariant = settings(derandomize=True, deadline=None, max_examples=100)
+seeds = st.integers(0, 2**32 - 1)
+COV = [0.5, 2.0, 0.0, 1.0]
+
+
+def test_bounds_of_a_small_case_by_hand():
+    difference = [1.0, 2.0, 3.0, 4.0]  # along the eigenvalues 0.5, 2, 0, 1; their sum over the largest is 1.75
+    for n, delta, ratio in ((7, 1, np.sqrt(0.25)), (1, 1, 1.75), (16, 4, np.sqrt(0.25)), (2, 4, 2.0)):
+        g = 3 * 2 * ratio
+        assert lt.estimation_error_bound(COV, n, delta, 3) == pytest.approx(g, rel=1e-14)
+        expected = [2 * g**3 * 4 / 4 + 2 * g * 26, 2 * g**3 * 20 + 2 * g * 10, 2 * g**3 * 21 / 0.25 + 2 * g * 9]
+        np.testing.assert_allclose(lt.covariance_bound(difference, COV, n, [1, 2, 3], delta, 3), expected, rtol=1e-13)
+    np.testing.assert_allclose(lt.benign_overfitting_bound(difference, COV, [7, 1]), [30 * 2 * 0.5, 30 * 3.5])
+    np.testing.assert_allclose(lt.gaussian_bound([1, 0, 0, 0], difference, [1, 4], 0.1), [0.75 * 1.21 * 29, 0])
+    deep = lt.deep_gaussian_bound([0, 0, 0, 5.0], [0, 0, 3.0, 0], 1, 0.1)
+    assert deep == pytest.approx(0.75 * 9 * (1.21 * 2 + 0.01), rel=1e-14)
+
+
+def test_terms_fall_like_the_powers_of_n_that_the_paper_names_only_where_n_is_large():
+    top, bottom = lt.covariance_terms(np.ones(4), [1.0, 1.0, 0.5, 0.5], [1, 2, 8, 32], 2, 1)
+    np.testing.assert_allclose(top[:-1] / top[1:], [2**3, 1.5**3 / (3 / 8) ** 1.5, 4**1.5])
+    np.testing.assert_allclose(bottom[:-1] / bottom[1:], [2, 1.5 / np.sqrt(3 / 8), 2])
+
+
+@invariant
+@given(seeds)
+def test_a_rotated_covariance_gives_the_same_bounds(seed):
+    rng = np.random.default_rng(seed)
+    cov, difference = rng.permutation([3.0, 2.0, 1.0, 0.0, 0.0]), rng.standard_normal(5)
+    axes = ortho_group.rvs(5, random_state=rng)
+    rotated = axes @ np.diag(cov) @ axes.T
+    rotated = (rotated + rotated.T) / 2
+    for bound in (
+        lambda difference, cov: lt.covariance_bound(difference, cov, 3, [1, 2, 3], 1.5),
+        lambda difference, cov: lt.benign_overfitting_bound(difference, cov, 3),
+        lambda difference, cov: lt.population_risk(difference, np.zeros(5), cov),
+    ):
+        np.testing.assert_allclose(bound(axes @ difference, rotated), bound(difference, cov), rtol=1e-10)
+    with pytest.raises(ValueError, match="rank of cov, 3"):
+        lt.covariance_bound(difference, rotated, 3, 4, 1.5)
+
+
+@invariant
+@given(seeds, st.integers(1, 9))
+def test_theorem_4_2_follows_from_the_error_of_the_covariance(seed, n):
+    """With c so chosen that g is |XᵀX/n − Σ| itself, the bound holds for every m, whatever the data."""
+    rng = np.random.default_rng(seed)
+    cov = np.sort(rng.gamma(0.3, size=10) + 1e-3)[::-1]
+    X, difference = rng.standard_normal((n, 10)) * np.sqrt(cov), rng.standard_normal(10)
+    error = np.linalg.norm(X.T @ X / n - np.diag(cov), 2)
+    c = error / lt.estimation_error_bound(cov, n, 1)
+    risk = lt.population_risk(lt.linear_limit(np.zeros(10), difference, X), difference, cov)
+    assert np.all(risk <= lt.covariance_bound(difference, cov, n, np.arange(1, 11), 1, c) * (1 + 1e-9))
+
+
+@pytest.mark.parametrize("scale", [1.0, 3.0])
+def test_gaussian_bounds_hold_where_projections_have_their_typical_length(scale):
+    """Theorem 5.4 on the event of its proof; equation 9 with the ζ that the proof gives, as ζ = ε|θ_T| is too small."""
+    rng, d, n, exceptions = np.random.default_rng(0), 40, 20, 0
+    for _ in range(100):
+        source, X = rng.standard_normal(d), rng.standard_normal((n, d))
+        target = scale * (source + 0.3 * rng.standard_normal(d))
+        outside = np.eye(d) - np.linalg.pinv(X) @ X
+        apart = target / np.linalg.norm(target) - source / np.linalg.norm(source)
+        lengths = [np.linalg.norm(v @ outside) / np.linalg.norm(v) for v in (source, apart, target - source)]
+        lengths += [np.sqrt(1 - (np.linalg.norm(v @ outside) / np.linalg.norm(v)) ** 2) for v in (source, target)]
+        epsilon = abs(np.array(lengths) * np.sqrt(2) - 1).max() * (1 + 1e-12)
+        risks = [np.sum((lt.deep_linear_limit(source, target, X, depth) - target) ** 2) for depth in (1, np.inf)]
+        assert risks[0] <= lt.gaussian_bound(source, target, n, epsilon)
+        wider = np.linalg.norm(apart) + 2 * epsilon / (1 - epsilon)
+        assert risks[1] <= 0.5 * (1 + epsilon) ** 2 * np.sum(target**2) * wider**2
+        exceptions += risks[1] > lt.deep_gaussian_bound(source, target, n, epsilon)
+    assert 0 < exceptions < 20
+
+
+def test_deep_gaussian_bound_ignores_the_norm_of_the_source():
+    source, target = np.random.default_rng(1).standard_normal((2, 6))
+    bounds = lt.deep_gaussian_bound([source, 7 * source], target, 3, 0.2)
+    assert bounds[0] == pytest.approx(bounds[1], rel=1e-13)
+    assert lt.deep_gaussian_bound(source, 7 * target, 3, 0.2) == pytest.approx(49 * bounds[0], rel=1e-13)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: lt.covariance_bound(np.ones(4), COV, 5, 4, 1), "rank of cov, 3"),
+        (lambda: lt.covariance_bound(np.ones(4), COV, 5, 0, 1), "m must be a whole number from 1 to 4"),
+        (lambda: lt.covariance_bound(np.ones(4), COV, 5, 1, 0.5), "confidence must be at least 1"),
+        (lambda: lt.covariance_bound(np.ones(4), COV, 0, 1, 1), "n must be at least 1"),
+        (lambda: lt.covariance_bound(np.ones(4), COV, 5, 1, 1, 0), "c must be positive"),
+        (lambda: lt.covariance_bound(np.ones(3), COV, 5, 1, 1), r"shapes must fit.*difference \(3,\), cov \(4,\)"),
+        (lambda: lt.benign_overfitting_bound(np.ones(3), COV, 5), "shapes must fit"),
+        (lambda: lt.benign_overfitting_bound(np.ones(2), np.zeros(2), 5), "cov must not be zero"),
+        (lambda: lt.estimation_error_bound([[1.0, 0.5], [0.0, 1.0]], 5, 1), "cov must be symmetric"),
+        (lambda: lt.estimation_error_bound([1.0, -0.1], 5, 1), "no negative eigenvalue"),
+        (lambda: lt.estimation_error_bound([[1.0, 0.5]], 5, 1), r"cov must be \(d,\)"),
+        (lambda: lt.population_risk(np.ones(3), np.ones(3), COV), "shapes must fit"),
+        (lambda: lt.linear_limit(np.ones(3), np.ones(3), np.ones((2, 4))), "shapes must fit"),
+        (lambda: lt.linear_limit(np.ones((2, 4)), np.ones((3, 4)), np.ones((2, 4))), "shapes must fit"),
+        (lambda: lt.linear_limit([np.nan], [1.0], [[1.0]]), "theta_s must be finite"),
+        (lambda: lt.deep_linear_limit(np.zeros(2), np.ones(2), np.eye(2), 2), "theta_s must not be zero"),
+        (lambda: lt.deep_linear_limit(np.ones(2), np.ones(2), np.eye(2), 0), "depth must be .* a whole number from 1"),
+        (lambda: lt.deep_linear_limit([1, 0], [0, 1], [[0, 1.0]], np.inf), "theta_s must have a part in the row space"),
+        (lambda: lt.aligned_risk(np.ones(2), 0, np.eye(2), np.ones(2)), "alpha must be positive"),
+        (lambda: lt.gaussian_bound(np.ones(2), np.ones(2), 3, 0.1), "n must not exceed the 2 dimensions"),
+        (lambda: lt.deep_gaussian_bound(np.zeros(2), np.ones(2), 1, 0.1), "must not be zero"),
+    ],
+)
+def test_bad_input_is_named(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()

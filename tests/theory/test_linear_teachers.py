@@ -1,0 +1,146 @@
+"""Limits of finetuning against gradient descent and repeated equations, bounds against their hand-written formulas."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from carryover.theory import linear_teachers as lt
+from carryover.theory.transfer import norm_factor
+
+invariant = settings(derandomize=True, deadline=None, max_examples=50)
+seeds = st.integers(0, 2**32 - 1)
+
+
+def problem(seed, n=4, d=7):
+    rng = np.random.default_rng(seed)
+    return rng.standard_normal(d), rng.standard_normal(d), rng.standard_normal((n, d))
+
+
+def descend(layers, X, labels, frozen=0, rate=2e-3, steps=20_000):
+    """Plain gradient descent on |X W_1 … W_L − y|²/(2n); returns the product of the layers."""
+    layers = [layer.copy() for layer in layers]
+    for _ in range(steps):
+        left, right = [np.eye(X.shape[1])], [np.ones((1, 1))]
+        for layer, last in zip(layers[:-1], layers[:0:-1], strict=True):
+            left.append(left[-1] @ layer)
+            right.append(last @ right[-1])
+        beta = left[-1] @ layers[-1]
+        gradient = X.T @ (X @ beta - labels[:, None]) / len(X)
+        for i in range(frozen, len(layers)):
+            layers[i] -= rate * left[i].T @ gradient @ right[len(layers) - 1 - i].T
+    return beta[:, 0]
+
+
+def balanced(beta, depth):
+    """Layers with W_jᵀW_j = W_{j+1}W_{j+1}ᵀ and the product beta."""
+    d, size = len(beta), np.linalg.norm(beta) ** (1 / depth)
+    inner = np.outer(np.eye(d)[0], np.eye(d)[0])
+    first = np.outer(beta / np.linalg.norm(beta), np.eye(d)[0])
+    return [size * layer for layer in [first, *[inner] * (depth - 2), np.eye(d)[:, :1]]]
+
+
+@pytest.mark.parametrize("rows", [3, 8])
+def test_linear_limit_is_where_gradient_descent_ends(rows):
+    theta_s, theta_t, X = problem(0, rows, 5)
+    X[-1] = 2 * X[0]  # dependent rows
+    beta = descend([theta_s[:, None]], X, X @ theta_t, rate=0.1)
+    np.testing.assert_allclose(lt.linear_limit(theta_s, theta_t, X), beta, rtol=1e-9, atol=1e-11)
+    if rows > 5:
+        np.testing.assert_allclose(beta, theta_t, rtol=1e-9)
+
+
+@pytest.mark.parametrize("depth", [2, 3])
+def test_deep_linear_limit_is_where_gradient_descent_with_small_steps_ends(depth):
+    theta_s, theta_t, X = problem(1, 2, 4)
+    theta_t = 2 * theta_t
+    found = lt.deep_linear_limit(theta_s, theta_t, X, depth)
+    errors = [
+        np.linalg.norm(descend(balanced(theta_s, depth), X, X @ theta_t, rate=rate, steps=round(40 / rate)) - found)
+        for rate in (4e-3, 2e-3)
+    ]
+    assert errors[1] < 0.55 * errors[0] < 2e-3  # what is left is the step, to first order
+    assert np.linalg.norm(found - lt.linear_limit(theta_s, theta_t, X)) > 0.1
+
+
+@invariant
+@given(seeds, st.integers(1, 9), st.integers(1, 6), st.floats(0.1, 10))
+def test_deep_linear_limit_solves_equation_5(seed, depth, n, scale):
+    theta_s, theta_t, X = problem(seed, n)
+    theta_t = scale * theta_t
+    P = np.linalg.pinv(X) @ X
+    beta = theta_t
+    for _ in range(3000):
+        factor = (np.linalg.norm(beta) / np.linalg.norm(theta_s)) ** ((depth - 1) / depth)
+        beta = factor * (theta_s - P @ theta_s) + P @ theta_t
+    np.testing.assert_allclose(lt.deep_linear_limit(theta_s, theta_t, X, depth), beta, rtol=1e-8, atol=1e-9)
+
+
+@invariant
+@given(seeds, st.floats(0.2, 5))
+def test_infinite_depth_is_equation_6_and_the_limit_of_deep_networks(seed, scale):
+    theta_s, theta_t, X = problem(seed)
+    P = np.linalg.pinv(X) @ X
+    ratio = np.linalg.norm(P @ theta_t) / np.linalg.norm(P @ theta_s)
+    found = lt.deep_linear_limit(theta_s, theta_t, X, np.inf)
+    np.testing.assert_allclose(found, ratio * (theta_s - P @ theta_s) + P @ theta_t, rtol=1e-9, atol=1e-10)
+    gaps = lt.deep_linear_limit(theta_s, theta_t, X, [10**4, 10**5]) - found
+    assert np.linalg.norm(gaps[1]) <= 0.15 * np.linalg.norm(gaps[0]) + 1e-9
+    # Theorem 5.3: aligned tasks
+    aligned = lt.deep_linear_limit(theta_s, scale * theta_s, X, np.inf)
+    np.testing.assert_allclose(aligned, scale * theta_s, rtol=1e-9, atol=1e-10)
+
+
+def test_norm_factor_at_infinite_depth():
+    found = norm_factor([0.5, 0.5, 0, 0, 0.5, 0.5], [0.5, 0, 0.5, 1, 1, 2], [np.inf, np.inf, np.inf, np.inf, np.inf, 1])
+    np.testing.assert_array_equal(found, [1, np.sqrt(0.5), 0, 1, np.inf, 1])
+
+
+def test_frozen_limit_is_where_gradient_descent_of_the_later_layers_ends():
+    theta_s, theta_t, X = problem(2, 3, 4)
+    for target, positive in ((theta_t, False), (-theta_t, True)):
+        found = lt.frozen_limit(theta_s, target, X)
+        assert (found @ theta_s > 0) == positive
+        for depth, frozen in ((2, 1), (3, 1), (3, 2)):
+            beta = descend(balanced(theta_s, depth), X, X @ target, frozen, 1e-2, 4000)
+            reached = positive or depth - frozen == 1
+            np.testing.assert_allclose(beta, found if reached else 0, rtol=1e-8, atol=1e-12)
+    np.testing.assert_array_equal(lt.linear_limit(theta_s, theta_t, np.empty((0, 4))), theta_s)
+    unseen = np.array([0.0, 0.0, 1.0, 0.0])
+    np.testing.assert_array_equal(lt.frozen_limit(unseen, theta_t, np.eye(4)[:2]), unseen)
+
+
+def test_leading_axes_broadcast():
+    rng = np.random.default_rng(3)
+    source, target, X = rng.standard_normal((2, 1, 6)), rng.standard_normal((3, 6)), rng.standard_normal((3, 4, 6))
+    depths = np.array([[1], [np.inf]])
+    limits = lt.linear_limit(source, target, X), lt.deep_linear_limit(source, target, X, depths)
+    frozen = lt.frozen_limit(source, target, X)
+    for i, j in np.ndindex(2, 3):
+        one = source[i, 0], target[j], X[j]
+        np.testing.assert_allclose(limits[0][i, j], lt.linear_limit(*one), rtol=1e-13)
+        np.testing.assert_allclose(limits[1][i, j], lt.deep_linear_limit(*one, depths[i, 0]), rtol=1e-12)
+        np.testing.assert_allclose(frozen[i, j], lt.frozen_limit(*one), rtol=1e-13)
+
+
+def test_population_risk_is_the_mean_over_inputs():
+    theta_s, theta_t, factor = problem(4, 7)
+    inputs = np.random.default_rng(5).standard_normal((400_000, 7)) @ factor
+    squares = (inputs @ (theta_s - theta_t)) ** 2
+    risk = lt.population_risk(theta_s, theta_t, factor.T @ factor)
+    assert abs(squares.mean() - risk) < 4 * squares.std() / np.sqrt(len(squares))
+    diagonal = lt.population_risk([theta_s, theta_t], theta_t, np.arange(7.0))
+    np.testing.assert_allclose(diagonal, [np.arange(7) @ (theta_s - theta_t) ** 2, 0], rtol=1e-14)
+
+
+@invariant
+@given(seeds, st.floats(0.1, 10))
+def test_risks_of_equations_2_and_8(seed, alpha):
+    theta_s, theta_t, X = problem(seed)
+    outside = np.eye(7) - np.linalg.pinv(X) @ X
+    cov = np.diag(np.arange(7.0))
+    risk = lt.population_risk(lt.linear_limit(theta_s, theta_t, X), theta_t, cov)
+    expected = np.sum((np.sqrt(cov) @ outside @ (theta_t - theta_s)) ** 2)
+    np.testing.assert_allclose(risk, expected, rtol=1e-9, atol=1e-12)
+    aligned = lt.population_risk(lt.linear_limit(theta_s, alpha * theta_s, X), alpha * theta_s, cov)
+    np.testing.assert_allclose(lt.aligned_risk(alpha * theta_s, alpha, X, cov), aligned, rtol=1e-8, atol=1e-12)

@@ -1,0 +1,92 @@
+"""The infinite-width Gram matrix and its bound against sampling, high precision, wide networks and linear algebra."""
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from carryover.theory import kernels
+from carryover.theory.ntk import infinite_width_gram, ntk_bound, ntk_risk_bound
+
+invariant = settings(derandomize=True, deadline=None, max_examples=100)
+seeds = st.integers(0, 2**32 - 1)
+
+
+def sphere(rng, n, d):
+    X = rng.standard_normal((n, d))
+    return X / np.linalg.norm(X, axis=1, keepdims=True)
+
+
+def test_gram_is_the_mean_product_of_gradients():
+    rng = np.random.default_rng(0)
+    X = sphere(rng, 4, 3)
+    gates = rng.standard_normal((200_000, 3)) @ X.T > 0
+    products = gates[:, :, None] & gates[:, None, :]
+    error = np.sqrt(products.mean(0) * (1 - products.mean(0)) / len(gates))
+    assert np.all(abs(infinite_width_gram(X) - X @ X.T * products.mean(0)) < 4.5 * abs(X @ X.T) * error)
+
+
+@pytest.mark.parametrize("angle", [0.0, 1e-9, 1e-6, 1e-3, 1.0, np.pi - 1e-6, np.pi])
+def test_gram_of_nearly_parallel_and_opposite_inputs(angle):
+    X = np.array([[1.0, 0.0], [np.cos(angle), np.sin(angle)]])
+    with mpmath.workdps(40):
+        (a, b), (c, d) = ([mpmath.mpf(float(x)) for x in row] for row in X)
+        theta = mpmath.atan2(abs(a * d - b * c), a * c + b * d)
+        expected = float((a * c + b * d) * (mpmath.pi - theta) / (2 * mpmath.pi))
+    gram = infinite_width_gram(X)
+    np.testing.assert_allclose(gram, [[0.5, expected], [expected, 0.5]], rtol=1e-15, atol=1e-16)
+
+
+def test_bound_is_the_distance_that_a_wide_network_travels():
+    """√(ỹᵀH⁻¹ỹ) is what the least change of all first-layer weights measures that fits ỹ to first order."""
+    rng = np.random.default_rng(1)
+    X, residual, width = sphere(rng, 6, 4), rng.standard_normal(6), 40_000
+    gates = X @ rng.standard_normal((4, width)) > 0
+    signs = rng.choice([-1, 1], width)
+    features = (gates * signs)[:, :, None] * X[:, None, :] / np.sqrt(width)
+    change = np.linalg.lstsq(features.reshape(6, -1), residual, rcond=None)[0]
+    assert ntk_bound(X, residual) == pytest.approx(np.linalg.norm(change), rel=0.02)
+    bound = ntk_bound(X, residual)
+    np.testing.assert_allclose(ntk_bound(X, [residual, 2 * residual]), [bound, 2 * bound], rtol=1e-14)
+    assert ntk_risk_bound(X, residual) == pytest.approx(2 * bound / np.sqrt(6), rel=1e-15)
+    assert kernels.ntk_bound is ntk_bound
+
+
+@invariant
+@given(seeds, st.integers(2, 12), st.integers(1, 40))
+def test_corollary_6_2_with_the_constant_2(seed, d, n):
+    rng = np.random.default_rng(seed)
+    X, difference = sphere(rng, n, d), rng.standard_normal(d)
+    inside = np.linalg.norm(np.linalg.pinv(X) @ X @ difference)
+    assert ntk_bound(X, X @ difference) <= 2 * inside * (1 + 1e-9)
+
+
+def test_the_constant_2_is_approached():
+    rng = np.random.default_rng(2)
+    X, difference = sphere(rng, 400, 3), rng.standard_normal(3)
+    assert ntk_bound(X, X @ difference) > 1.999 * np.linalg.norm(difference)
+
+
+def test_equal_inputs_with_equal_labels_count_once_and_with_others_cannot_be_fitted():
+    X = sphere(np.random.default_rng(3), 3, 4)
+    repeated = X[[0, 1, 2, 0]]
+    assert ntk_bound(repeated, [1, 2, 3, 1]) == pytest.approx(ntk_bound(X, [1, 2, 3]), rel=1e-12)
+    assert ntk_bound(repeated, [1, 2, 3, 1.01]) == np.inf
+    assert ntk_bound(repeated, np.zeros(4)) == 0
+
+
+@pytest.mark.parametrize(
+    ("X", "residual", "message"),
+    [
+        (2 * np.eye(2), np.ones(2), "rows of X must have norm 1"),
+        (np.ones(2), np.ones(2), r"X must be finite and \(n, d\)"),
+        ([[np.nan, 1.0]], np.ones(1), "X must be finite"),
+        (np.eye(2), np.ones(3), r"residual must be finite and \(..., 2\)"),
+        (np.eye(2), [1.0, np.inf], "residual must be finite"),
+        (np.zeros((0, 2)), np.zeros(0), "X must have a row"),
+    ],
+)
+def test_bad_input_is_named(X, residual, message):
+    with pytest.raises(ValueError, match=message):
+        ntk_risk_bound(X, residual)
