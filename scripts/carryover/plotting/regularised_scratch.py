@@ -36,7 +36,7 @@ def draw(data, p):
     for ax, (name, label) in zip(axes, CHOICES.items(), strict=False):
         square = tables[name].pivot(index="angle", columns="gamma", values="mean")
         values = np.clip(square.values, -p.largest, p.largest)
-        image = ax.pcolormesh(square.columns, square.index, values, cmap="RdBu", norm=norm)
+        image = ax.pcolormesh(square.columns, square.index, values, cmap="RdBu", norm=norm, rasterized=True)
         if min(values.shape) > 1:
             ax.contour(square.columns, square.index, values, levels=[0.0], colors="k", linewidths=1)
         ax.set(xlabel="samples per dimension γ", title=label)

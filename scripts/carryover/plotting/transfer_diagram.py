@@ -57,7 +57,8 @@ def draw(data, p):
 def _surface(ax, theory, formula, largest):
     gamma, angle = np.meshgrid(theory["gamma"], theory["angle"])
     height = np.clip(theory[formula].transpose("angle", "gamma").values, -largest, largest)
-    ax.plot_surface(gamma, angle, height, cmap="RdBu", norm=_norm(largest), rstride=2, cstride=2, linewidth=0)
+    style = {"cmap": "RdBu", "norm": _norm(largest), "linewidth": 0, "rasterized": True}  # else SVG has a path a cell
+    ax.plot_surface(gamma, angle, height, rstride=2, cstride=2, **style)
     ax.contour(gamma, angle, height, levels=[0.0], colors="k", linewidths=1)
     ax.set(xlabel="γ", ylabel=ANGLE, zlabel=GAIN, title="a: theory")
     ax.view_init(28, -60)
@@ -68,7 +69,8 @@ def _norm(largest):
 
 
 def _map(ax, gamma, angle, values, theory, p, title):
-    image = ax.pcolormesh(gamma, angle, np.clip(values, -p.largest, p.largest), cmap="RdBu", norm=_norm(p.largest))
+    cut = np.clip(values, -p.largest, p.largest)
+    image = ax.pcolormesh(gamma, angle, cut, cmap="RdBu", norm=_norm(p.largest), rasterized=True)
     for (name, label), style in zip(FORMULAS[p.protocol].items(), STYLES, strict=False):
         height = np.clip(theory[name].transpose("angle", "gamma"), -p.largest, p.largest)
         ax.contour(theory["gamma"], theory["angle"], height, levels=[0.0], colors="k", linestyles=style)
