@@ -1,7 +1,5 @@
-"""Images from scikit-learn or from files as MNIST's, written here in the real format."""
+"""Sets of images as a caller asks for them."""
 
-import gzip
-import hashlib
 import struct
 
 import numpy as np
@@ -9,122 +7,51 @@ import pytest
 from sklearn.datasets import load_digits
 
 from carryover.errors import UserError
-from carryover.tasks import images
-
-KINDS = {"train": 5, "t10k": 3}
-IMAGES, LABELS = "train-images-idx3-ubyte", "train-labels-idx1-ubyte"
-
-
-def packed(array):
-    """An array of bytes in the IDX format."""
-    head = bytes([0, 0, 8, array.ndim]) + b"".join(struct.pack(">I", size) for size in array.shape)
-    return head + array.astype(np.uint8).tobytes()
-
-
-@pytest.fixture
-def arrays():
-    rng = np.random.default_rng(0)
-    found = {}
-    for part, count in KINDS.items():
-        found[f"{part}-images-idx3-ubyte"] = rng.integers(256, size=(count, 4, 3))
-        found[f"{part}-labels-idx1-ubyte"] = rng.integers(10, size=count)
-    return found
-
-
-@pytest.fixture(params=["", ".gz"], ids=["plain", "gzip"])
-def folder(request, arrays, tmp_path):
-    for name, array in arrays.items():
-        content = packed(array)
-        (tmp_path / f"{name}{request.param}").write_bytes(gzip.compress(content) if request.param else content)
-    return tmp_path
-
-
-def refused(folder, other=True):
-    with pytest.raises(UserError) as caught:
-        images.images(folder, other)
-    return str(caught.value)
+from carryover.tasks.images import images, unit_pixels
 
 
 def test_without_a_folder_they_are_the_digits_of_scikit_learn():
-    pixels, labels = images.images()
-    assert pixels.shape == (1797, 64)
-    assert (pixels.min(), pixels.max(), pixels.dtype) == (0.0, 1.0, np.float64)
-    np.testing.assert_array_equal(pixels * 16, load_digits().data)
-    np.testing.assert_array_equal(labels, load_digits().target)
+    found, digits = images(), load_digits()
+    assert (len(found.train), len(found.test), found.classes) == (1438, 359, 10)
+    assert found.train.shape[1:] == found.test.shape[1:] == (1, 8, 8)
+    np.testing.assert_array_equal(np.concatenate([found.train, found.test])[:, 0] * 16, digits.images)
+    np.testing.assert_array_equal([*found.train_labels, *found.test_labels], digits.target)
+    assert set(found.train_labels) == set(found.test_labels) == set(range(10))
+    assert found.train.dtype == np.float32
 
 
-def test_files_hold_what_was_written(folder, arrays):
-    pixels, labels = images.images(folder, other=True)
-    flat = [arrays[f"{part}-images-idx3-ubyte"].reshape(-1, 12) for part in KINDS]
-    np.testing.assert_allclose(pixels * 255, np.concatenate(flat), rtol=1e-14)
-    np.testing.assert_array_equal(labels, [*arrays[LABELS], *arrays["t10k-labels-idx1-ubyte"]])
+def test_a_set_in_files_keeps_its_parts(tmp_path):
+    for part, size in (("train", 4), ("t10k", 2)):
+        pixels, labels = np.arange(size * 6, dtype=np.uint8), np.arange(size, dtype=np.uint8)
+        (tmp_path / f"{part}-images-idx3-ubyte").write_bytes(
+            struct.pack(">4B3I", 0, 0, 8, 3, size, 2, 3) + bytes(pixels)
+        )
+        (tmp_path / f"{part}-labels-idx1-ubyte").write_bytes(struct.pack(">4BI", 0, 0, 8, 1, size) + bytes(labels))
+    found = images("mnist", tmp_path, other=True)
+    assert (found.train.shape, found.test.shape, found.classes) == ((4, 1, 2, 3), (2, 1, 2, 3), 4)
+    np.testing.assert_array_equal(found.test_labels, [0, 1])
+    np.testing.assert_array_equal(found.train.ravel(), np.arange(24))
 
 
-def test_the_published_files_need_no_leave(folder, arrays, monkeypatch):
-    known = {}
-    for name, array in arrays.items():
-        path = next(folder.glob(f"{name}*"))
-        known[name] = (array.ndim, array.shape, hashlib.md5(path.read_bytes()).hexdigest())
-    monkeypatch.setattr(images, "FILES", known)
-    assert len(images.images(folder)[1]) == 8
-
-
-def test_other_files_have_to_be_asked_for(folder):
-    said = refused(folder, other=False)
-    if next(folder.iterdir()).suffix:
-        found = hashlib.md5((folder / f"{IMAGES}.gz").read_bytes()).hexdigest()
-        checksum = "f68b3c2dcbeaaa9fbdd348bbdeb94873 as published"
-        assert said.startswith(f"{folder / IMAGES}.gz has the MD5 checksum {found}, not {checksum}: put ")
-    else:
-        assert said.startswith(f"{folder / IMAGES} holds 5 × 4 × 3 numbers, not the 60000 × 28 × 28 of MNIST: put ")
-
-
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        (lambda content: b"\x80\x04" + content[2:], "starts with the bytes 80 04 08 03, not 00 00 08 03"),
-        (lambda content: content[:2] + b"\x0d" + content[3:], "starts with the bytes 00 00 0d 03, not 00 00 08 03"),
-        (lambda content: b"", "starts with the bytes of nothing, not 00 00 08 03"),
-        (lambda content: content[:9], "ends before its sizes"),
-        (lambda content: content[:-1], "holds 59 numbers, not the 5 × 4 × 3 that it announces"),
-        (lambda content: content + b"\0", "holds 61 numbers, not the 5 × 4 × 3 that it announces"),
-        (lambda content: content[:4] + b"\xff" * 12, "not the 4294967295 × 4294967295 × 4294967295 that it announces"),
-    ],
-)
-def test_a_file_that_is_not_in_the_format_is_named(folder, arrays, change, said):
-    path = next(folder.glob(f"{IMAGES}*"))
-    content = change(packed(arrays[IMAGES]))
-    path.write_bytes(gzip.compress(content) if path.suffix == ".gz" else content)
-    message = refused(folder)
-    assert said in message
-    assert message.startswith(f"{path} ")
-    assert message.endswith(f": put the published file {path.name} of MNIST into {folder}.")
-
-
-@pytest.mark.parametrize("keep", [slice(0, -6), slice(5, None)], ids=["truncated", "not packed"])
-def test_a_damaged_archive_is_named(folder, keep):
-    path = folder / f"{LABELS}.gz"
-    path.write_bytes(gzip.compress(packed(np.arange(5)))[keep])
-    assert refused(folder).startswith(f"{path} is truncated or not packed by gzip: put ")
-
-
-def test_a_missing_file_or_folder_is_named_with_its_place(folder):
-    next(folder.glob(f"{LABELS}*")).unlink()
-    assert refused(folder) == (
-        f"{folder / LABELS} is missing: put the file {LABELS} or {LABELS}.gz of MNIST into {folder}."
-    )
-    assert refused(folder / "nowhere").startswith(f"{folder / 'nowhere' / IMAGES} is missing: put ")
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_pixels_are_shares_of_white(dtype):
+    found = unit_pixels(np.arange(256, dtype=np.uint8), dtype)
+    assert found.dtype == dtype
+    np.testing.assert_array_equal(found, [dtype(level) / dtype(255) for level in range(256)])
+    digits = images().test
+    np.testing.assert_array_equal(unit_pixels(digits, dtype), digits)
+    assert not np.shares_memory(unit_pixels(digits), digits)
 
 
 @pytest.mark.parametrize(
-    ("name", "array", "said"),
+    ("source", "folder", "said"),
     [
-        ("t10k-labels-idx1-ubyte", np.arange(4), "t10k-images-idx3-ubyte has 3 images and t10k-labels-idx1-ubyte 4 "),
-        ("t10k-images-idx3-ubyte", np.ones((3, 4, 4)), "the images of train and t10k differ in size"),
+        ("cifar", "x", "images are of digits, mnist, cifar-100, stl-10, not of 'cifar'."),
+        ("digits", "x", "the digits come with scikit-learn and not from x: leave the folder out."),
+        ("stl-10", "", "images of stl-10 are read from a local folder: name the one that holds its files."),
     ],
 )
-def test_files_must_belong_together(folder, name, array, said):
-    for path in folder.glob(f"{name}*"):
-        path.unlink()
-    (folder / name).write_bytes(packed(array))
-    assert said in refused(folder)
+def test_a_set_and_its_folder_go_together(source, folder, said):
+    with pytest.raises(UserError) as caught:
+        images(source, folder)
+    assert str(caught.value) == said

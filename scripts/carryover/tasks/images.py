@@ -1,115 +1,73 @@
-"""Images of digits and their classes: those that scikit-learn ships, or MNIST from a local folder.
-
-MNIST is read from the four published files in the IDX format: two zero bytes, one byte for the type of the numbers, one
-for the number of dimensions, each dimension's size as a big-endian 32-bit integer, and the numbers themselves. Nothing
-is downloaded, and nothing is unpickled.
-"""
+"""Sets of images and their classes: the digits that scikit-learn ships, or a published set in a local folder."""
 
 from __future__ import annotations
 
-import gzip
-import hashlib
-import struct
-import zlib
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from carryover.errors import UserError
+from carryover.tasks import image_files
 
-UNSIGNED_BYTE = 0x08
-SIDE = 28
-# {file: (dimensions, sizes of MNIST, MD5 of the published file with the suffix .gz)}
-FILES = {
-    "train-images-idx3-ubyte": (3, (60_000, SIDE, SIDE), "f68b3c2dcbeaaa9fbdd348bbdeb94873"),
-    "train-labels-idx1-ubyte": (1, (60_000,), "d53e105ee54ea40749a09fcbcd1e9432"),
-    "t10k-images-idx3-ubyte": (3, (10_000, SIDE, SIDE), "9fb629c4189551a2d022fa330f9573f3"),
-    "t10k-labels-idx1-ubyte": (1, (10_000,), "ec29112dd5afa0611ce80d1b7f02629c"),
-}
+READERS = {"mnist": image_files.mnist, "cifar-100": image_files.cifar100, "stl-10": image_files.stl10}
+SOURCES = "digits", *READERS
+HELD_OUT = 5  # one in so many of the digits is for the test
 
 
-def images(mnist_folder: str | Path = "", other: bool = False) -> tuple[np.ndarray, np.ndarray]:
-    """(pixels (N, d) float64 in [0, 1], labels (N,) int) of a set of images, its training and test images together.
+@dataclass(frozen=True)
+class ImageSet:
+    """Images for training and for the test, which have none in common.
+
+    Images are (N, C, H, W) with channels in the order red, green, blue: uint8 from 0 to 255, or float32 in [0, 1] for
+    the digits. They may lie on disk, so take them by the batch and see `unit_pixels`. Labels are (N,) int64.
+    """
+
+    train: np.ndarray
+    train_labels: np.ndarray
+    test: np.ndarray
+    test_labels: np.ndarray
+    classes: int  # one more than the largest label
+
+
+def images(source: str = "digits", folder: str | Path = "", other: bool = False) -> ImageSet:
+    """The set of images `source`: "digits", "mnist", "cifar-100" (100 fine classes) or "stl-10" (the labelled images).
 
     Args:
-        mnist_folder: folder with the four files of MNIST as published, each plain or with the suffix .gz; empty for
-            the 1797 digits of 8 × 8 pixels that scikit-learn ships.
-        other: accept other files in the same format and of any size, such as Fashion-MNIST. Otherwise a file with the
-            suffix must have the published MD5 checksum, and a plain one the published sizes.
+        source: one of `SOURCES`. The digits are scikit-learn's 1797 of 8 × 8 pixels, which come in one piece: the first
+            four fifths are for training.
+        folder: where the published files are, packed or plain; empty for the digits. Nothing is downloaded.
+        other: accept other files in the same format and of any size, such as Fashion-MNIST for "mnist".
 
-    Raises UserError, one sentence that names the file, what was expected and where to put it, for a file that is
-    missing, is not in the format, is truncated, or is not MNIST's.
+    Raises UserError for another source, for a folder that is given without need or not at all, and, naming the file,
+    what was expected and where to put it, for files as `image_files` says.
     """
-    if not str(mnist_folder):
-        from sklearn.datasets import load_digits  # slow to import, and not needed for MNIST
-
-        digits = load_digits()
-        return digits.data / 16.0, digits.target
-    pixels, labels = [], []
-    for part in ("train", "t10k"):
-        found, names = (
-            _read(Path(mnist_folder), f"{part}-{kind}-ubyte", other) for kind in ("images-idx3", "labels-idx1")
-        )
-        if len(found) != len(names):
-            raise UserError(
-                f"{mnist_folder}: {part}-images-idx3-ubyte has {len(found)} images and {part}-labels-idx1-ubyte "
-                f"{len(names)} labels, of which there must be as many: put files there that belong together."
-            )
-        pixels.append(found.reshape(len(found), -1) / 255.0)
-        labels.append(names.astype(np.int64))
-    if pixels[0].shape[1] != pixels[1].shape[1]:
-        raise UserError(f"{mnist_folder}: the images of train and t10k differ in size: put files there of one set.")
-    return np.concatenate(pixels), np.concatenate(labels)
+    if source not in SOURCES:
+        raise UserError(f"images are of {', '.join(SOURCES)}, not of {source!r}.")
+    if source == "digits":
+        if str(folder):
+            raise UserError(f"the digits come with scikit-learn and not from {folder}: leave the folder out.")
+        return _digits()
+    if not str(folder):
+        raise UserError(f"images of {source} are read from a local folder: name the one that holds its files.")
+    train, test = READERS[source](folder, other)
+    classes = 1 + max(int(labels.max()) for _, labels in (train, test))
+    return ImageSet(*train, *test, classes)
 
 
-def _read(folder, name, other):
-    """The array in one file, checked."""
-    dimensions, sizes, checksum = FILES[name]
-    path = next((path for path in (folder / f"{name}.gz", folder / name) if path.is_file()), None)
-    if path is None:
-        raise UserError(f"{folder / name} is missing: put the file {name} or {name}.gz of MNIST into {folder}.")
-    array = _parsed(path, _bytes(path, None if other else checksum), dimensions)
-    if not other and array.shape != sizes:
-        raise UserError(_refusal(path, f"holds {_times(array.shape)} numbers, not the {_times(sizes)} of MNIST"))
-    return array
+def unit_pixels(images: np.ndarray, dtype: type = np.float32) -> np.ndarray:
+    """Pixels in [0, 1] of the floating `dtype`, of images as in `ImageSet`; same shape, read into memory."""
+    pixels = np.array(images, dtype=dtype)
+    if images.dtype == np.uint8:
+        pixels /= 255
+    return pixels
 
 
-def _bytes(path, checksum):
-    """What a file holds, unpacked; `checksum` None for a file that need not be the published one."""
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise UserError(_refusal(path, f"cannot be read ({error.strerror})")) from None
-    if path.suffix != ".gz":
-        return content
-    found = hashlib.md5(content, usedforsecurity=False).hexdigest()
-    if checksum not in (None, found):
-        raise UserError(_refusal(path, f"has the MD5 checksum {found}, not {checksum} as published"))
-    try:
-        return gzip.decompress(content)
-    except (EOFError, gzip.BadGzipFile, zlib.error):
-        raise UserError(_refusal(path, "is truncated or not packed by gzip")) from None
+def _digits():
+    from sklearn.datasets import load_digits  # slow to import, and not needed for other sets
 
-
-def _parsed(path, content, dimensions):
-    """The numbers of a file in the IDX format; UserError where it is none, or has other sizes than it says."""
-    expected = struct.pack(">HBB", 0, UNSIGNED_BYTE, dimensions)
-    if content[:4] != expected:
-        what = f"starts with the bytes {content[:4].hex(' ') or 'of nothing'}, not {expected.hex(' ')}"
-        raise UserError(_refusal(path, f"{what} (IDX format, unsigned bytes, {dimensions} dimensions)"))
-    start = 4 + 4 * dimensions
-    if len(content) < start:
-        raise UserError(_refusal(path, "ends before its sizes"))
-    sizes = struct.unpack(f">{dimensions}I", content[4:start])
-    if len(content) - start != np.prod(sizes, dtype=object):
-        what = f"holds {len(content) - start} numbers, not the {_times(sizes)} that it announces"
-        raise UserError(_refusal(path, what))
-    return np.frombuffer(content, dtype=np.uint8, offset=start).reshape(sizes)
-
-
-def _refusal(path, what):
-    return f"{path} {what}: put the published file {path.name} of MNIST into {path.parent}."
-
-
-def _times(sizes):
-    return " × ".join(map(str, sizes))
+    digits = load_digits()
+    pixels = (digits.images[:, None] / 16).astype(np.float32)  # exact: pixels are whole numbers from 0 to 16
+    labels = digits.target.astype(np.int64)
+    cut = len(labels) - len(labels) // HELD_OUT
+    return ImageSet(pixels[:cut], labels[:cut], pixels[cut:], labels[cut:], 10)

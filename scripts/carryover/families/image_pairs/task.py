@@ -69,7 +69,10 @@ class Images:
 
     def __init__(self, p, experiment):
         self.p, self.experiment = p, experiment
-        self.pixels, self.labels = images.images(p.images, p.other_images)
+        found = images.images("mnist" if p.images else "digits", p.images, p.other_images)
+        parts = (images.unit_pixels(part, np.float64) for part in (found.train, found.test))
+        self.pixels = np.concatenate([part.reshape(len(part), -1) for part in parts])
+        self.labels = np.concatenate([found.train_labels, found.test_labels])
         known, counts = np.unique(self.labels, return_counts=True)
         enough = known[counts > 1].tolist()
         if missing := [label for label in p.classes if label not in enough]:

@@ -1,0 +1,109 @@
+"""Classification tasks on subsets of a set's classes: all of them, a pair, or those that a pair leaves for pretraining.
+
+"Features are fate" (figure 8d) pretrains on 98 of CIFAR-100's classes and finetunes on the other two; on the ten digits
+it is 8 and 2. A task holds where its images stand in the set, so that they are read by the batch:
+`images.train[task.train[batch]]`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+import numpy as np
+
+from carryover.errors import UserError
+from carryover.streams import generator
+from carryover.tasks.images import ImageSet
+
+
+@dataclass(frozen=True)
+class ClassTask:
+    """Telling some classes apart; labels are numbered from 0 in the order of `classes`.
+
+    Training and test images come from the two parts of an `ImageSet`, and so have none in common.
+    """
+
+    classes: tuple[int, ...]  # labels in the set
+    train: np.ndarray  # (n,) indices of training images, in increasing order where all are taken
+    train_labels: np.ndarray  # (n,)
+    test: np.ndarray  # (k,) indices of test images, in increasing order
+    test_labels: np.ndarray  # (k,)
+
+
+def class_task(images: ImageSet, classes: Sequence[int]) -> ClassTask:
+    """The task of telling `classes`, two or more, apart, with all their images.
+
+    Raises UserError for a class that does not exist, is named twice, or has no image for training or for the test.
+    """
+    classes = _existing(images.classes, classes)
+    if len(classes) < 2:
+        raise UserError(f"classes must be two or more to be told apart, not {list(classes)}.")
+    parts = []
+    for part, labels in (("training", images.train_labels), ("test", images.test_labels)):
+        if missing := sorted(set(classes) - set(labels.tolist())):
+            raise UserError(f"classes names {missing}, of which there are no {part} images: leave these out.")
+        number = np.zeros(images.classes, dtype=np.int64)
+        number[list(classes)] = np.arange(len(classes))
+        chosen = np.flatnonzero(np.isin(labels, classes))
+        parts += [chosen, number[labels[chosen]]]
+    return ClassTask(classes, *parts)
+
+
+def sampled(task: ClassTask, samples: int, rng: np.random.Generator) -> ClassTask:
+    """The task with `samples` of its training images, drawn without replacement, and all of its test images.
+
+    Classes have equally many, or one more in some that are drawn, too. From generators in the same state, fewer samples
+    are the first of more.
+
+    Raises UserError where a class has fewer images than its share.
+    """
+    if samples < 1:
+        raise UserError(f"samples must be at least 1, not {samples}.")
+    count = len(task.classes)
+    share = -(-samples // count)
+    members = [np.flatnonzero(task.train_labels == label) for label in range(count)]
+    smallest = min(range(count), key=lambda label: len(members[label]))
+    if share > len(members[smallest]):
+        raise UserError(
+            f"samples is {samples}, {share} of each of {count} classes, but class {task.classes[smallest]} has "
+            f"{len(members[smallest])} training images: lower samples."
+        )
+    least = len(members[smallest])
+    rounds = np.stack([rng.permutation(members[label])[:least] for label in rng.permutation(count)], axis=1)
+    chosen = rounds.ravel()[:samples]
+    return replace(task, train=task.train[chosen], train_labels=task.train_labels[chosen])
+
+
+def other_classes(classes: int, held_out: Sequence[int]) -> tuple[int, ...]:
+    """The classes 0 to classes − 1 but those `held_out`; UserError where one does not exist or is named twice."""
+    return tuple(sorted(set(range(classes)) - set(_existing(classes, held_out))))
+
+
+def class_pairs(classes: int, pairs: int, experiment: str) -> list[tuple[int, int]]:
+    """`pairs` different pairs (a, b), a < b, of the classes 0 to classes − 1, the same for all seeds of an experiment.
+
+    Fewer pairs are the first of more. Raises UserError where there are not as many.
+    """
+    possible = list(combinations(range(classes), 2))
+    if not 1 <= pairs <= len(possible):
+        raise UserError(f"pairs is {pairs}, but must be at least 1, and {classes} classes give {len(possible)} pairs.")
+    order = generator(experiment, "", 0, "class pairs").permutation(len(possible))
+    return [possible[index] for index in order[:pairs]]
+
+
+def check_disjoint(pretraining: Sequence[int], finetuning: Sequence[int]) -> None:
+    """Raises UserError where a class of finetuning was pretrained on."""
+    if shared := sorted(set(pretraining) & set(finetuning)):
+        raise UserError(f"pretraining and finetuning share the classes {shared}: hold these out of pretraining.")
+
+
+def _existing(count, classes):
+    """The classes as a tuple of whole numbers, checked."""
+    classes = tuple(int(label) for label in classes)
+    if missing := [label for label in classes if not 0 <= label < count]:
+        raise UserError(f"classes names {missing}, but the classes are 0 to {count - 1}.")
+    if len(set(classes)) < len(classes):
+        raise UserError(f"classes names a class twice: {list(classes)}.")
+    return classes

@@ -1,0 +1,130 @@
+"""Tasks on subsets of classes: what they hold, what is drawn, and what is refused."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from carryover.errors import UserError
+from carryover.streams import generator
+from carryover.tasks.class_subsets import check_disjoint, class_pairs, class_task, other_classes, sampled
+from carryover.tasks.images import ImageSet, images
+
+invariant = settings(derandomize=True, deadline=None, max_examples=50)
+
+
+def marked(train_labels, test_labels, classes=None):
+    """A set whose every image is one pixel, its class."""
+    parts = []
+    for labels in (np.array(train_labels), np.array(test_labels)):
+        parts += [labels[:, None, None, None].astype(np.uint8), labels]
+    return ImageSet(*parts, classes or 1 + max([*train_labels, *test_labels]))
+
+
+def refused(function, *args):
+    with pytest.raises(UserError) as caught:
+        function(*args)
+    return str(caught.value)
+
+
+@st.composite
+def tasks(draw):
+    count = draw(st.integers(2, 6))
+    sizes = draw(st.lists(st.integers(1, 9), min_size=count, max_size=count))
+    train = draw(st.permutations([label for label, size in enumerate(sizes) for _ in range(size)]))
+    test = draw(st.permutations(list(range(count)) * 2))
+    classes = draw(st.permutations(range(count)))[: draw(st.integers(2, count))]
+    return marked(train, test), classes
+
+
+@invariant
+@given(tasks())
+def test_a_task_has_all_images_of_its_classes_numbered_in_their_order(drawn):
+    found, classes = drawn
+    task = class_task(found, classes)
+    for indices, labels, all_images, all_labels in (
+        (task.train, task.train_labels, found.train, found.train_labels),
+        (task.test, task.test_labels, found.test, found.test_labels),
+    ):
+        assert indices.tolist() == [i for i, label in enumerate(all_labels) if label in classes]
+        assert [classes[label] for label in labels] == all_images[indices].ravel().tolist()
+
+
+@invariant
+@given(tasks(), st.integers(0, 99), st.data())
+def test_samples_are_different_balanced_and_part_of_more(drawn, seed, data):
+    task = class_task(*drawn)
+    counts = np.bincount(task.train_labels)
+    most = len(counts) * int(counts.min())
+    samples = data.draw(st.integers(1, most))
+    found, more = (sampled(task, n, generator("toy", "", seed, "samples")) for n in (samples, most))
+    assert len(set(found.train)) == len(found.train) == samples
+    shares = np.bincount(found.train_labels, minlength=len(counts))
+    assert shares.max() - shares.min() <= 1
+    assert (
+        dict(zip(task.train, task.train_labels, strict=True)).items()
+        >= dict(zip(found.train, found.train_labels, strict=True)).items()
+    )
+    np.testing.assert_array_equal(found.train, more.train[:samples])
+    np.testing.assert_array_equal(found.test, task.test)
+    smallest = task.classes[int(counts.argmin())]
+    said = f"but class {smallest} has {counts.min()} training images: lower samples."
+    assert refused(sampled, task, most + 1, np.random.default_rng(0)).endswith(said)
+
+
+def test_every_image_and_every_class_is_as_likely():
+    task = class_task(marked([0, 1, 1, 0, 1, 0, 1, 1], [0, 1]), (0, 1))
+    drawn = [sampled(task, 3, np.random.default_rng(seed)).train for seed in range(4000)]
+    counts = np.bincount(np.concatenate(drawn), minlength=8)
+    expected = 4000 * np.where(task.train_labels == 0, 1.5 / 3, 1.5 / 5)
+    assert (np.abs(counts - expected) < 5 * np.sqrt(expected)).all()
+
+
+def test_eight_digits_and_the_other_two():
+    digits, (pair,) = images(), class_pairs(10, 1, "toy")
+    rest = other_classes(10, pair)
+    assert len(rest) == 8
+    check_disjoint(rest, pair)
+    pretraining, finetuning = class_task(digits, rest), class_task(digits, pair)
+    assert not set(pretraining.train) & set(finetuning.train)
+    assert len(pretraining.train) + len(finetuning.train) == 1438
+    assert set(pretraining.train_labels) == set(range(8))
+    assert set(finetuning.test_labels) == {0, 1}
+
+
+@given(st.integers(2, 12), st.data())
+@invariant
+def test_pairs_differ_and_fewer_are_the_first_of_more(classes, data):
+    everything = list(combinations(range(classes), 2))
+    pairs = data.draw(st.integers(1, len(everything)))
+    found = class_pairs(classes, pairs, "toy")
+    assert found == class_pairs(classes, len(everything), "toy")[:pairs]
+    assert sorted(class_pairs(classes, len(everything), "toy")) == everything
+    for pair in found:
+        assert sorted({*other_classes(classes, pair), *pair}) == list(range(classes))
+        assert not set(other_classes(classes, pair)) & set(pair)
+
+
+def test_experiments_have_pairs_of_their_own():
+    assert class_pairs(100, 50, "toy") != class_pairs(100, 50, "other")
+
+
+def test_what_cannot_be_is_refused():
+    found, rng = marked([0, 1, 1, 3], [0, 1, 2]), np.random.default_rng(0)
+    assert refused(class_task, found, (1, 4, -1)) == "classes names [4, -1], but the classes are 0 to 3."
+    assert refused(class_task, found, (1, 0, 1)) == "classes names a class twice: [1, 0, 1]."
+    assert refused(class_task, found, [1]) == "classes must be two or more to be told apart, not [1]."
+    assert refused(class_task, found, (0, 2)).startswith("classes names [2], of which there are no training images")
+    assert refused(class_task, found, (0, 3)).startswith("classes names [3], of which there are no test images")
+    assert refused(sampled, class_task(found, (0, 1)), 0, rng) == "samples must be at least 1, not 0."
+    assert refused(sampled, class_task(found, (0, 1)), 3, rng) == (
+        "samples is 3, 2 of each of 2 classes, but class 0 has 1 training images: lower samples."
+    )
+    assert refused(other_classes, 10, (3, 10)) == "classes names [10], but the classes are 0 to 9."
+    said = "but must be at least 1, and 3 classes give 3 pairs."
+    assert [refused(class_pairs, 3, pairs, "toy") for pairs in (0, 4)] == [f"pairs is {p}, {said}" for p in (0, 4)]
+    assert refused(check_disjoint, (0, 5, 2), (2, 7, 0)) == (
+        "pretraining and finetuning share the classes [0, 2]: hold these out of pretraining."
+    )

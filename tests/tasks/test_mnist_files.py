@@ -1,0 +1,128 @@
+"""MNIST's files, written here in the real format."""
+
+import gzip
+import hashlib
+import struct
+
+import numpy as np
+import pytest
+
+from carryover.errors import UserError
+from carryover.tasks import image_files
+
+KINDS = {"train": 5, "t10k": 3}
+IMAGES, LABELS = "train-images-idx3-ubyte", "train-labels-idx1-ubyte"
+
+
+def packed(array):
+    """An array of bytes in the IDX format."""
+    head = bytes([0, 0, 8, array.ndim]) + b"".join(struct.pack(">I", size) for size in array.shape)
+    return head + array.astype(np.uint8).tobytes()
+
+
+@pytest.fixture
+def arrays():
+    rng = np.random.default_rng(0)
+    found = {}
+    for part, count in KINDS.items():
+        found[f"{part}-images-idx3-ubyte"] = rng.integers(256, size=(count, 4, 3))
+        found[f"{part}-labels-idx1-ubyte"] = rng.integers(10, size=count)
+    return found
+
+
+@pytest.fixture(params=["", ".gz"], ids=["plain", "gzip"])
+def folder(request, arrays, tmp_path):
+    for name, array in arrays.items():
+        content = packed(array)
+        (tmp_path / f"{name}{request.param}").write_bytes(gzip.compress(content) if request.param else content)
+    return tmp_path
+
+
+def refused(folder, other=True):
+    with pytest.raises(UserError) as caught:
+        image_files.mnist(folder, other)
+    return str(caught.value)
+
+
+def test_files_hold_what_was_written(folder, arrays):
+    for part, (images, labels) in zip(KINDS, image_files.mnist(folder, other=True), strict=True):
+        assert (images.dtype, labels.dtype) == (np.uint8, np.int64)
+        np.testing.assert_array_equal(images[:, 0], arrays[f"{part}-images-idx3-ubyte"])
+        np.testing.assert_array_equal(labels, arrays[f"{part}-labels-idx1-ubyte"])
+
+
+def test_the_published_files_need_no_leave(folder, arrays, monkeypatch):
+    known = {}
+    for name, array in arrays.items():
+        path = next(folder.glob(f"{name}*"))
+        known[name] = (array.ndim, array.shape, hashlib.md5(path.read_bytes()).hexdigest())
+    monkeypatch.setattr(image_files, "MNIST_FILES", known)
+    assert [len(labels) for _, labels in image_files.mnist(folder)] == [5, 3]
+    arrays[LABELS][2] = 10
+    path = next(folder.glob(f"{LABELS}*"))
+    path.write_bytes(gzip.compress(packed(arrays[LABELS])) if path.suffix == ".gz" else packed(arrays[LABELS]))
+    known[LABELS] = (1, (5,), hashlib.md5(path.read_bytes()).hexdigest())
+    assert refused(folder, other=False).startswith(f"{path} holds the label 10, and labels are 0 to 9: put ")
+    assert image_files.mnist(folder, other=True)[0][1][2] == 10
+
+
+def test_other_files_have_to_be_asked_for(folder):
+    said = refused(folder, other=False)
+    if next(folder.iterdir()).suffix:
+        found = hashlib.md5((folder / f"{IMAGES}.gz").read_bytes()).hexdigest()
+        checksum = "f68b3c2dcbeaaa9fbdd348bbdeb94873 as published"
+        assert said.startswith(f"{folder / IMAGES}.gz has the MD5 checksum {found}, not {checksum}: put ")
+    else:
+        assert said.startswith(f"{folder / IMAGES} holds 5 × 4 × 3 numbers, not the 60000 × 28 × 28 of MNIST: put ")
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda content: b"\x80\x04" + content[2:], "starts with the bytes 80 04 08 03, not 00 00 08 03"),
+        (lambda content: content[:2] + b"\x0d" + content[3:], "starts with the bytes 00 00 0d 03, not 00 00 08 03"),
+        (lambda content: b"", "starts with the bytes of nothing, not 00 00 08 03"),
+        (lambda content: content[:9], "ends before its sizes"),
+        (lambda content: content[:-1], "holds 59 numbers, not the 5 × 4 × 3 that it announces"),
+        (lambda content: content + b"\0", "holds 61 numbers, not the 5 × 4 × 3 that it announces"),
+        (lambda content: content[:4] + bytes(12), "holds nothing"),
+        (lambda content: content[:4] + b"\xff" * 12, "not the 4294967295 × 4294967295 × 4294967295 that it announces"),
+    ],
+)
+def test_a_file_that_is_not_in_the_format_is_named(folder, arrays, change, said):
+    path = next(folder.glob(f"{IMAGES}*"))
+    content = change(packed(arrays[IMAGES]))
+    path.write_bytes(gzip.compress(content) if path.suffix == ".gz" else content)
+    message = refused(folder)
+    assert said in message
+    assert message.startswith(f"{path} ")
+    assert message.endswith(f": put the published file {path.name} of MNIST into {folder}.")
+
+
+@pytest.mark.parametrize("keep", [slice(0, -6), slice(5, None)], ids=["truncated", "not packed"])
+def test_a_damaged_archive_is_named(folder, keep):
+    path = folder / f"{LABELS}.gz"
+    path.write_bytes(gzip.compress(packed(np.arange(5)))[keep])
+    assert refused(folder).startswith(f"{path} is truncated or not packed by gzip: put ")
+
+
+def test_a_missing_file_or_folder_is_named_with_its_place(folder):
+    next(folder.glob(f"{LABELS}*")).unlink()
+    assert refused(folder) == (
+        f"{folder / LABELS} is missing: put the file {LABELS} or {LABELS}.gz of MNIST into {folder}."
+    )
+    assert refused(folder / "nowhere").startswith(f"{folder / 'nowhere' / IMAGES} is missing: put ")
+
+
+@pytest.mark.parametrize(
+    ("name", "array", "said"),
+    [
+        ("t10k-labels-idx1-ubyte", np.arange(4), "t10k-images-idx3-ubyte has 3 images and t10k-labels-idx1-ubyte 4 "),
+        ("t10k-images-idx3-ubyte", np.ones((3, 4, 4)), "the images of train and t10k differ in size"),
+    ],
+)
+def test_files_must_belong_together(folder, name, array, said):
+    for path in folder.glob(f"{name}*"):
+        path.unlink()
+    (folder / name).write_bytes(packed(array))
+    assert said in refused(folder)
