@@ -1,0 +1,218 @@
+"""ResNet-18 and VGG-11, by torchvision's names and shapes, in any width and for images from 8 × 8 pixels.
+
+At width 64, with 3 channels and the stem "imagenet", parameters and buffers are those of torchvision's `resnet18` and
+`vgg11`, so that published weights load by name, and the networks compute the same (He et al. 2015; Simonyan and
+Zisserman 2014, configuration A). Other widths have the same layers with `width`/64 times the channels.
+
+The stem says how much of an image is pooled away at once. "imagenet" is torchvision's. "small", for images of 32 × 32
+pixels and below, leaves out the first factor of 4: in ResNet-18 the first convolution is 3 × 3 with stride 1 and no
+pooling follows; in VGG-11 the first two poolings are left out and the features are averaged over the whole image, not
+brought to 7 × 7 places. Either changes the shape of one parameter (`conv1.weight`, `classifier.0.weight`), so published
+weights need the stem "imagenet".
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from numbers import Integral
+from typing import ClassVar
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+STEMS = ("imagenet", "small")
+WIDTH = 64  # channels of torchvision's first convolution
+
+
+class _Convnet(nn.Module):
+    """What both networks share; a subclass has `_build`, `_readout`, `_start_linear` and `stages`."""
+
+    READOUT: ClassVar[str]  # name of the last layer
+    SMALLEST: ClassVar[dict[str, int]]  # {stem: pixels on the shorter side}
+
+    def __init__(
+        self,
+        generator: torch.Generator,
+        classes: int = 1000,
+        width: int = WIDTH,
+        stem: str = "imagenet",
+        channels: int = 3,
+    ) -> None:
+        """Weights drawn from `generator`, as torchvision draws them; no other random state is read or changed.
+
+        Args:
+            generator: a torch.Generator on the CPU. Equal states and arguments give equal networks.
+            classes: outputs.
+            width: channels of the first convolution, of which the others have fixed multiples.
+            stem: one of STEMS, see this module.
+            channels: of the images.
+
+        Raises ValueError for other arguments.
+        """
+        super().__init__()
+        if not isinstance(generator, torch.Generator) or generator.device.type != "cpu":
+            raise ValueError("generator must be a torch.Generator on the CPU")
+        for name, value in (("classes", classes), ("width", width), ("channels", channels)):
+            if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
+                raise ValueError(f"{name} must be a whole number from 1, got {value!r}")
+        if stem not in STEMS:
+            raise ValueError(f"stem must be one of {', '.join(STEMS)}, got {stem!r}")
+        self.classes, self.width, self.stem, self.channels = classes, width, stem, channels
+        with torch.device("meta"):  # layers draw their weights from the global generator as they are made, but not here
+            self._build()
+        self.to_empty(device="cpu")
+        for module in self.modules():
+            if isinstance(module, nn.Conv2d):
+                nn.init.kaiming_normal_(module.weight, mode="fan_out", nonlinearity="relu", generator=generator)
+                if module.bias is not None:
+                    nn.init.zeros_(module.bias)
+            elif isinstance(module, nn.BatchNorm2d):
+                module.reset_parameters()
+            elif isinstance(module, nn.Linear):
+                self._start_linear(module, generator)
+
+    def forward(self, images: Tensor) -> Tensor:
+        """Outputs (n, classes) for images (n, channels, height, width); errors as `stages`."""
+        for _, output in self.stages(images):
+            features = output
+        return self._readout(features)
+
+    def _check(self, images: Tensor) -> None:
+        least = self.SMALLEST[self.stem]
+        if images.ndim != 4 or images.shape[1] != self.channels or min(images.shape[2:]) < least:
+            raise ValueError(
+                f"images must have the shape (n, {self.channels}, height, width) with a height and width of at least "
+                f"{least} for the stem {self.stem}, got {tuple(images.shape)}"
+            )
+
+
+class ResNet18(_Convnet):
+    """ResNet-18; the arguments are those of `_Convnet.__init__`.
+
+    Convolutions start from N(0, 2/fan_out), the last layer from a uniform law on ±1/√fan_in, normalisations from the
+    identity. In training, normalisation needs two values per channel: PyTorch refuses a batch of one image of 8 × 8
+    pixels (of 32 × 32 or less for the stem "imagenet"). Images of that size are one place in layer4, where only the
+    middle of each kernel is trained.
+    """
+
+    READOUT = "fc"
+    SMALLEST: ClassVar = {"imagenet": 8, "small": 8}
+
+    def _build(self) -> None:
+        w, small = self.width, self.stem == "small"
+        kernel, stride, padding = (3, 1, 1) if small else (7, 2, 3)
+        self.conv1 = nn.Conv2d(self.channels, w, kernel, stride, padding, bias=False)
+        self.bn1 = nn.BatchNorm2d(w)
+        self.maxpool = nn.Identity() if small else nn.MaxPool2d(3, 2, 1)
+        self.layer1 = nn.Sequential(_Block(w, w, 1), _Block(w, w, 1))
+        self.layer2 = nn.Sequential(_Block(w, 2 * w, 2), _Block(2 * w, 2 * w, 1))
+        self.layer3 = nn.Sequential(_Block(2 * w, 4 * w, 2), _Block(4 * w, 4 * w, 1))
+        self.layer4 = nn.Sequential(_Block(4 * w, 8 * w, 2), _Block(8 * w, 8 * w, 1))
+        self.fc = nn.Linear(8 * w, self.classes)
+
+    def stages(self, images: Tensor) -> Iterator[tuple[str, Tensor]]:
+        """(name, output) of each stage as it is computed: stem, layer1 … layer4 (n, channels, height, width), after the
+        ReLU, and pooled (n, 8 width), what the last layer reads.
+
+        Args:
+            images: (n, channels, height, width), at least 8 × 8 pixels.
+
+        Raises ValueError for images of other shapes.
+        """
+        self._check(images)
+        output = self.maxpool(F.relu(self.bn1(self.conv1(images))))
+        yield "stem", output
+        for name in ("layer1", "layer2", "layer3", "layer4"):
+            output = self.get_submodule(name)(output)
+            yield name, output
+        yield "pooled", F.adaptive_avg_pool2d(output, 1).flatten(1)
+
+    def _readout(self, features: Tensor) -> Tensor:
+        return self.fc(features)
+
+    @staticmethod
+    def _start_linear(layer: nn.Linear, generator: torch.Generator) -> None:
+        bound = 1 / math.sqrt(layer.in_features)
+        nn.init.uniform_(layer.weight, -bound, bound, generator=generator)
+        nn.init.uniform_(layer.bias, -bound, bound, generator=generator)
+
+
+class _Block(nn.Module):
+    """relu(bn2(conv2(relu(bn1(conv1(x))))) + shortcut(x)), the shortcut a convolution where the shape changes."""
+
+    def __init__(self, inputs: int, outputs: int, stride: int) -> None:
+        super().__init__()
+        self.conv1 = nn.Conv2d(inputs, outputs, 3, stride, 1, bias=False)
+        self.bn1 = nn.BatchNorm2d(outputs)
+        self.conv2 = nn.Conv2d(outputs, outputs, 3, 1, 1, bias=False)
+        self.bn2 = nn.BatchNorm2d(outputs)
+        self.downsample = None
+        if inputs != outputs:
+            self.downsample = nn.Sequential(nn.Conv2d(inputs, outputs, 1, stride, bias=False), nn.BatchNorm2d(outputs))
+
+    def forward(self, x: Tensor) -> Tensor:
+        shortcut = x if self.downsample is None else self.downsample(x)
+        return F.relu(self.bn2(self.conv2(F.relu(self.bn1(self.conv1(x))))) + shortcut)
+
+
+class VGG11(_Convnet):
+    """VGG-11 without normalisation; the arguments are those of `_Convnet.__init__`.
+
+    Convolutions start from N(0, 2/fan_out), linear layers from N(0, .01²), biases from 0.
+
+    Five poolings leave nothing of an image below 32 pixels, hence the stem "small" with three, for 8 pixels and more.
+    In training, the classifier drops half of its units at random, which PyTorch draws from its global generator.
+    """
+
+    READOUT = "classifier.6"
+    SMALLEST: ClassVar = {"imagenet": 32, "small": 8}
+    _BLOCKS = ((1,), (2,), (4, 4), (8, 8), (8, 8))  # channels of each block's convolutions, in widths
+
+    def _build(self) -> None:
+        small, inputs, layers = self.stem == "small", self.channels, []
+        for index, block in enumerate(self._BLOCKS):
+            for multiple in block:
+                layers += [nn.Conv2d(inputs, multiple * self.width, 3, padding=1), nn.ReLU(inplace=True)]
+                inputs = multiple * self.width
+            layers.append(nn.Identity() if small and index < 2 else nn.MaxPool2d(2))
+        self.features = nn.Sequential(*layers)
+        self.avgpool = nn.AdaptiveAvgPool2d(1 if small else 7)
+        hidden = 64 * self.width
+        self.classifier = nn.Sequential(
+            nn.Linear(inputs * (1 if small else 49), hidden),
+            nn.ReLU(inplace=True),
+            nn.Dropout(),
+            nn.Linear(hidden, hidden),
+            nn.ReLU(inplace=True),
+            nn.Dropout(),
+            nn.Linear(hidden, self.classes),
+        )
+
+    def stages(self, images: Tensor) -> Iterator[tuple[str, Tensor]]:
+        """(name, output) of each stage as it is computed: block1 … block5 (n, channels, height, width), after the
+        pooling if the stem has one there, and pooled, what the classifier's first layer reads: (n, 8 width · 49), or
+        (n, 8 width) for the stem "small".
+
+        Args:
+            images: (n, channels, height, width), at least 32 × 32 pixels, or 8 × 8 for the stem "small".
+
+        Raises ValueError for images of other shapes.
+        """
+        self._check(images)
+        output, start = images, 0
+        for number, block in enumerate(self._BLOCKS, 1):
+            end = start + 2 * len(block) + 1
+            output = self.features[start:end](output)
+            yield f"block{number}", output
+            start = end
+        yield "pooled", self.avgpool(output).flatten(1)
+
+    def _readout(self, features: Tensor) -> Tensor:
+        return self.classifier(features)
+
+    @staticmethod
+    def _start_linear(layer: nn.Linear, generator: torch.Generator) -> None:
+        nn.init.normal_(layer.weight, 0, 0.01, generator=generator)
+        nn.init.zeros_(layer.bias)

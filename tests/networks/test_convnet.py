@@ -1,0 +1,238 @@
+"""ResNet-18 and VGG-11: torchvision's names and shapes, what they compute, and how they start."""
+
+import math
+
+import pytest
+import torch
+from torch.nn import functional as F
+
+from carryover.networks.convnet import VGG11, ResNet18
+
+VGG = ((0, 3, 64), (3, 64, 128), (6, 128, 256), (8, 256, 256), (11, 256, 512), (13, 512, 512), (16, 512, 512))
+VGG += ((18, 512, 512),)
+NETWORKS = pytest.mark.parametrize("network", [ResNet18, VGG11])
+
+
+def generator(seed=0):
+    return torch.Generator().manual_seed(seed)
+
+
+def images(*shape, seed=1, dtype=torch.float32):
+    return torch.randn(*shape, generator=generator(seed), dtype=dtype)
+
+
+def norm_table(name, channels):
+    vectors = {f"{name}.{part}": (channels,) for part in ("weight", "bias", "running_mean", "running_var")}
+    return vectors | {f"{name}.num_batches_tracked": ()}
+
+
+def resnet_table():
+    """Names and shapes of torchvision's resnet18, written down from the paper's Table 1."""
+    table = {"conv1.weight": (64, 3, 7, 7)} | norm_table("bn1", 64)
+    inputs = 64
+    for layer, outputs in enumerate((64, 128, 256, 512), 1):
+        for block in (0, 1):
+            name = f"layer{layer}.{block}"
+            table[f"{name}.conv1.weight"] = (outputs, inputs, 3, 3)
+            table |= norm_table(f"{name}.bn1", outputs)
+            table[f"{name}.conv2.weight"] = (outputs, outputs, 3, 3)
+            table |= norm_table(f"{name}.bn2", outputs)
+            if layer > 1 and block == 0:
+                table[f"{name}.downsample.0.weight"] = (outputs, inputs, 1, 1)
+                table |= norm_table(f"{name}.downsample.1", outputs)
+            inputs = outputs
+    return table | {"fc.weight": (1000, 512), "fc.bias": (1000,)}
+
+
+def vgg_table():
+    table = {}
+    for index, inputs, outputs in VGG:
+        table |= {f"features.{index}.weight": (outputs, inputs, 3, 3), f"features.{index}.bias": (outputs,)}
+    for index, inputs, outputs in ((0, 25088, 4096), (3, 4096, 4096), (6, 4096, 1000)):
+        table |= {f"classifier.{index}.weight": (outputs, inputs), f"classifier.{index}.bias": (outputs,)}
+    return table
+
+
+@pytest.mark.parametrize(
+    ("network", "table", "parameters"), [(ResNet18, resnet_table(), 11_689_512), (VGG11, vgg_table(), 132_863_336)]
+)
+def test_names_shapes_and_numbers_of_parameters(network, table, parameters):
+    network = network(generator())
+    assert [(name, tuple(tensor.shape)) for name, tensor in network.state_dict().items()] == list(table.items())
+    assert sum(parameter.numel() for parameter in network.parameters()) == parameters
+
+
+@pytest.mark.parametrize(("network", "name", "side"), [(ResNet18, "resnet18", 65), (VGG11, "vgg11", 33)])
+def test_torchvision_computes_the_same(network, name, side):
+    try:
+        from torchvision import models
+    except (ImportError, RuntimeError) as error:  # a build for another PyTorch raises RuntimeError
+        pytest.skip(f"torchvision cannot be imported: {error}")
+    network = network(generator()).eval()
+    with torch.device("meta"):
+        theirs = getattr(models, name)().eval()
+    theirs.load_state_dict(network.state_dict(), assign=True)
+    with torch.no_grad():
+        torch.testing.assert_close(network(images(2, 3, side, side)), theirs(images(2, 3, side, side)))
+
+
+def resnet_by_hand(state, x, small, training):
+    """Stages and outputs of ResNet-18 from its state; `training` normalises by the batch, otherwise by the buffers."""
+
+    def conv(name, x, stride, padding):
+        return F.conv2d(x, state[f"{name}.weight"], None, stride, padding)
+
+    def norm(name, x):
+        mean, variance = state[f"{name}.running_mean"], state[f"{name}.running_var"]
+        if training:
+            mean, variance = x.mean((0, 2, 3)), x.var((0, 2, 3), correction=0)
+        x = (x - mean[:, None, None]) / torch.sqrt(variance + 1e-5)[:, None, None]
+        return x * state[f"{name}.weight"][:, None, None] + state[f"{name}.bias"][:, None, None]
+
+    x = norm("bn1", conv("conv1", x, *((1, 1) if small else (2, 3)))).clamp(min=0)
+    stages = [x if small else F.max_pool2d(x, 3, 2, 1)]
+    for layer in (1, 2, 3, 4):
+        x = stages[-1]
+        for block in (0, 1):
+            name, stride = f"layer{layer}.{block}", 2 if layer > 1 and block == 0 else 1
+            shortcut = norm(f"{name}.downsample.1", conv(f"{name}.downsample.0", x, 2, 0)) if stride == 2 else x
+            x = norm(f"{name}.bn1", conv(f"{name}.conv1", x, stride, 1)).clamp(min=0)
+            x = (norm(f"{name}.bn2", conv(f"{name}.conv2", x, 1, 1)) + shortcut).clamp(min=0)
+        stages.append(x)
+    stages.append(x.mean((2, 3)))
+    return stages, stages[-1] @ state["fc.weight"].T + state["fc.bias"]
+
+
+def vgg_by_hand(state, x, small, training):
+    assert not training
+    stages, pooled_after = [], (0, 3, 8, 13, 18)
+    for index, *_ in VGG:
+        x = F.conv2d(x, state[f"features.{index}.weight"], state[f"features.{index}.bias"], 1, 1).clamp(min=0)
+        if index in pooled_after:
+            x = x if small and index < 6 else F.max_pool2d(x, 2)
+            stages.append(x)
+    x = x.mean((2, 3)) if small else F.adaptive_avg_pool2d(x, 7).flatten(1)
+    stages.append(x)
+    for index in (0, 3, 6):
+        x = x @ state[f"classifier.{index}.weight"].T + state[f"classifier.{index}.bias"]
+        x = x if index == 6 else x.clamp(min=0)
+    return stages, x
+
+
+@pytest.mark.parametrize(
+    ("network", "by_hand", "stem", "shape", "training"),
+    [
+        (ResNet18, resnet_by_hand, "imagenet", (3, 2, 37, 40), False),
+        (ResNet18, resnet_by_hand, "imagenet", (3, 2, 8, 8), True),
+        (ResNet18, resnet_by_hand, "small", (3, 1, 8, 8), False),
+        (ResNet18, resnet_by_hand, "small", (3, 1, 11, 8), True),
+        (VGG11, vgg_by_hand, "imagenet", (2, 3, 32, 45), False),
+        (VGG11, vgg_by_hand, "small", (2, 1, 8, 8), False),
+        (VGG11, vgg_by_hand, "small", (2, 1, 19, 32), False),
+    ],
+)
+def test_forward_and_stages_by_hand(network, by_hand, stem, shape, training):
+    network = network(generator(), classes=5, width=2, stem=stem, channels=shape[1]).double().train(training)
+    with torch.no_grad():
+        for tensor in network.state_dict().values():  # biases and statistics start from values that would hide errors
+            if tensor.is_floating_point() and tensor.ndim == 1:
+                tensor.uniform_(0.5, 1.5, generator=generator(2))
+        state = {name: tensor.clone() for name, tensor in network.state_dict().items()}
+        expected, outputs = by_hand(state, images(*shape, dtype=torch.float64), stem == "small", training)
+        found = list(network.stages(images(*shape, dtype=torch.float64)))
+        names = ["stem", "layer1", "layer2", "layer3", "layer4"] if by_hand is resnet_by_hand else None
+        assert [name for name, _ in found] == [*(names or [f"block{k}" for k in range(1, 6)]), "pooled"]
+        for (_, stage), by_hand_stage in zip(found, expected, strict=True):
+            torch.testing.assert_close(stage, by_hand_stage, rtol=1e-11, atol=1e-11)
+        torch.testing.assert_close(network(images(*shape, dtype=torch.float64)), outputs, rtol=1e-11, atol=1e-11)
+
+
+@pytest.mark.parametrize(
+    ("network", "stem", "side", "share"),
+    [
+        (ResNet18, "small", 32, 0.5),
+        (ResNet18, "imagenet", 128, 0.5),
+        # one place of an image is left in layer4, so that only the middle of a kernel of 3 × 3 sees it
+        (ResNet18, "small", 8, 0.5 / 9),
+        (VGG11, "small", 8, 0.25),
+        (VGG11, "small", 32, 0.25),
+        (VGG11, "imagenet", 64, 0.25),
+    ],
+)
+def test_every_weight_gets_a_gradient(network, stem, side, share):
+    network = network(generator(), classes=3, width=4, stem=stem, channels=1).eval()
+    network(images(16, 1, side, side)).square().sum().backward()
+    for name, parameter in network.named_parameters():
+        assert parameter.grad.count_nonzero() > share * parameter.numel(), name
+
+
+def test_stages_are_computed_one_at_a_time():
+    network = ResNet18(generator(), classes=2, width=1)
+    network.layer1 = torch.nn.Identity()
+    network.layer2 = None
+    stages = network.stages(images(2, 3, 16, 16))
+    assert [next(stages)[0], next(stages)[0]] == ["stem", "layer1"]
+
+
+@NETWORKS
+def test_one_generator_gives_one_network_and_no_other_random_state_is_touched(network):
+    before = torch.random.get_rng_state()
+    first, again, other = (network(generator(seed), classes=3, width=2).state_dict() for seed in (0, 0, 1))
+    assert torch.equal(before, torch.random.get_rng_state())
+    assert all(torch.equal(first[name], again[name]) for name in first)
+    drawn = [name for name in first if first[name].ndim > 1]
+    assert not any(torch.equal(first[name], other[name]) for name in drawn)
+
+
+@NETWORKS
+def test_weights_start_from_the_laws_of_torchvision(network):
+    network = network(generator(3), classes=100, width=16)
+    for name, module in network.named_modules():
+        if isinstance(module, torch.nn.Conv2d):
+            deviation, spread = math.sqrt(2 / (module.out_channels * math.prod(module.kernel_size))), 3
+        elif isinstance(module, torch.nn.Linear):
+            uniform = isinstance(network, ResNet18)
+            deviation, spread = (1 / math.sqrt(3 * module.in_features), 1.8) if uniform else (0.01, 3)
+        else:
+            continue
+        weight = module.weight.detach()
+        assert abs(weight.mean()) < 5 * deviation / math.sqrt(weight.numel()), name
+        # the deviation of a variance is √((kurtosis − 1)/n) of it: kurtosis 3 for a normal law, 1.8 for a uniform one
+        assert weight.square().mean() / deviation**2 == pytest.approx(
+            1, abs=5 * math.sqrt((spread - 1) / weight.numel())
+        ), name
+    state = network.state_dict()
+    if isinstance(network, ResNet18):
+        bound = 1 / math.sqrt(128)
+        assert 0.9 * bound < state["fc.bias"].abs().max() <= bound
+        assert all((state[f"bn1.{name}"] == 1).all() for name in ("weight", "running_var"))
+        assert all((state[f"bn1.{name}"] == 0).all() for name in ("bias", "running_mean", "num_batches_tracked"))
+    else:
+        assert not any(tensor.any() for name, tensor in state.items() if name.endswith("bias"))
+
+
+@NETWORKS
+@pytest.mark.parametrize(
+    ("argument", "value"),
+    [("classes", 0), ("width", -4), ("width", 2.0), ("channels", True), ("stem", "large"), ("generator", 7)],
+)
+def test_bad_arguments_are_refused(network, argument, value):
+    with pytest.raises(ValueError, match=rf"^{argument} must be "):
+        network(**{"generator": generator(), "width": 1, argument: value})
+
+
+@pytest.mark.parametrize(
+    ("network", "stem", "shape", "least"),
+    [
+        (ResNet18, "small", (2, 3, 7, 8), 8),
+        (ResNet18, "imagenet", (3, 16, 16), 8),
+        (VGG11, "small", (2, 1, 8, 8), 8),
+        (VGG11, "imagenet", (2, 3, 32, 31), 32),
+    ],
+)
+def test_images_of_other_shapes_are_refused(network, stem, shape, least):
+    network = network(generator(), classes=2, width=1, stem=stem)
+    with pytest.raises(
+        ValueError, match=rf"^images must have the shape \(n, 3, .*at least {least} for the stem {stem}"
+    ):
+        network(images(*shape))

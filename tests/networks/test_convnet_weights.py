@@ -1,0 +1,261 @@
+"""Weights of convolutional networks: what is read, what is refused, and what rescaling scales."""
+
+import hashlib
+import pickle
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from carryover.errors import UserError
+from carryover.networks.convnet import VGG11, ResNet18
+from carryover.networks.convnet_weights import load_weights, rescaled
+
+NETWORKS = pytest.mark.parametrize("kind", [ResNet18, VGG11])
+
+
+def build(kind=ResNet18, seed=0, **options):
+    generator = torch.Generator().manual_seed(seed)
+    return kind(generator, **{"classes": 3, "width": 1, "stem": "small", "channels": 1} | options)
+
+
+def images(dtype=torch.float32):
+    return torch.randn(4, 1, 8, 8, generator=torch.Generator().manual_seed(9), dtype=dtype)
+
+
+def saved(folder, state, name="weights.pth", **options):
+    torch.save(state, folder / name, **options)
+    return folder / name
+
+
+def copied(network):
+    return {name: tensor.clone() for name, tensor in network.state_dict().items()}
+
+
+def same(network, state):
+    return all(torch.equal(tensor, state[name]) for name, tensor in network.state_dict().items())
+
+
+@NETWORKS
+@pytest.mark.parametrize("zipped", [True, False])
+def test_saved_weights_come_back(kind, zipped, tmp_path):
+    source, network = build(kind), build(kind, seed=1)
+    source(images())  # so that the buffers are not those of the start
+    path = saved(tmp_path, source.state_dict(), _use_new_zipfile_serialization=zipped)
+    load_weights(network, path)
+    assert same(network, source.state_dict())
+    torch.testing.assert_close(network.eval()(images()), source.eval()(images()), rtol=0, atol=0)
+
+
+def test_parameters_and_other_precisions_are_read(tmp_path):
+    source, network = build(), build(seed=1)
+    state = {name: torch.nn.Parameter(tensor) for name, tensor in source.named_parameters()}
+    state |= {name: buffer.double() if buffer.ndim else buffer for name, buffer in source.named_buffers()}
+    load_weights(network, saved(tmp_path, state))
+    assert same(network, source.state_dict())
+    assert {tensor.dtype for tensor in network.state_dict().values()} == {torch.float32, torch.int64}
+
+
+def test_the_number_of_batches_may_be_missing(tmp_path):
+    source, network = build(), build(seed=1)
+    network(images())
+    state = {name: tensor for name, tensor in source.state_dict().items() if "num_batches" not in name}
+    load_weights(network, saved(tmp_path, state))
+    assert same(network, network.state_dict() | state)
+    assert network.bn1.num_batches_tracked == 1
+
+
+@NETWORKS
+@pytest.mark.parametrize("removed", [True, False])
+def test_another_number_of_classes_keeps_the_last_layer(kind, removed, tmp_path):
+    source, network = build(kind, classes=7), build(kind, seed=1)
+    own, last = copied(network), [f"{network.READOUT}.weight", f"{network.READOUT}.bias"]
+    state = {name: tensor for name, tensor in copied(source).items() if not removed or name not in last}
+    path = saved(tmp_path, state)
+    with pytest.raises(UserError, match=rf"{last[0]}.*the same width, stem, channels and classes"):
+        load_weights(network, path)
+    assert same(network, own)
+    load_weights(network, path, classes_differ=True)
+    assert same(network, state | {name: own[name] for name in last})
+
+
+def test_the_checksum_in_the_name_and_the_one_given(tmp_path):
+    state = build().state_dict()
+    content = saved(tmp_path, state).read_bytes()
+    digest = hashlib.sha256(content).hexdigest()
+    right, wrong = tmp_path / f"resnet18-{digest[:8]}.pth", tmp_path / "resnet18-f37072fd.pth"
+    for path in (right, wrong):
+        path.write_bytes(content)
+    for path in (right, tmp_path / "weights.pth"):
+        network = build(seed=1)
+        load_weights(network, path, sha256=digest.upper())
+        assert same(network, state)
+        with pytest.raises(UserError, match=rf"{path.name} has the SHA-256 {digest}, not {'0' * 64}"):
+            load_weights(network, path, sha256="0" * 64)
+    with pytest.raises(UserError, match=rf"resnet18-f37072fd\.pth .* starts with {digest[:8]}, not with f37072fd"):
+        load_weights(build(), wrong)
+    with pytest.raises(ValueError, match=r"^sha256 must be 64 hexadecimal digits"):
+        load_weights(build(), right, sha256=digest[:8])
+
+
+def changed(name, change):
+    return lambda state: state | {name: change(state[name])}
+
+
+CONV, COUNT = "layer1.0.conv2.weight", "bn1.num_batches_tracked"
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda state: {name: state[name] for name in state if name not in (CONV, "fc.bias")}, rf"lacks '{CONV}'"),
+        (lambda state: state | {"layer9.weight": torch.ones(1)}, "has 'layer9.weight', which ResNet18 has not"),
+        (lambda state: state | {0: torch.ones(1)}, "has 0, which ResNet18 has not"),
+        (
+            changed(CONV, lambda tensor: tensor[..., :2]),
+            rf"has '{CONV}' of the shape \(1, 1, 3, 2\), in .* \(1, 1, 3, 3\)",
+        ),
+        (changed(CONV, lambda tensor: tensor.to(torch.complex64)), rf"has '{CONV}' of the type torch.complex64, not"),
+        (changed(CONV, torch.Tensor.to_sparse), rf"has '{CONV}' of the type torch.float32, not a plain tensor"),
+        (
+            changed(CONV, lambda tensor: tensor.to("meta")),
+            rf"has '{CONV}' of the type torch.float32, not a plain tensor",
+        ),
+        (
+            changed(COUNT, lambda tensor: tensor.float()),
+            rf"has '{COUNT}' of the type torch.float32, not .* torch.int64",
+        ),
+        (changed(CONV, lambda tensor: tensor.double() * 1e300), rf"has '{CONV}' with values that are not finite"),
+        (
+            changed("bn1.running_var", lambda tensor: tensor * torch.nan),
+            "has 'bn1.running_var' with values that are not",
+        ),
+        (changed(CONV, lambda tensor: tensor.tolist()), rf"whose entry '{CONV}' is a list and no tensor"),
+        (lambda state: {"state_dict": state, "epoch": 3}, "whose entry 'state_dict' is a dict and no tensor"),
+        (lambda state: list(state.values()), "holds a list, not tensors by name"),
+        (
+            lambda state: build(width=2).state_dict(),
+            r"has 'conv1.weight' of the shape \(2, 1, 3, 3\), in .* \(1, 1, 3, 3\)",
+        ),
+        (lambda state: build(stem="imagenet").state_dict(), r"has 'conv1.weight' of the shape \(1, 1, 7, 7\)"),
+        (
+            lambda state: build(VGG11).state_dict(),
+            r"lacks 'conv1.weight', in this ResNet18 of the shape \(1, 1, 3, 3\)",
+        ),
+    ],
+)
+def test_a_file_that_does_not_fit_is_refused_and_changes_nothing(change, message, tmp_path):
+    network = build(seed=1)
+    before = copied(network)
+    path = saved(tmp_path, change(copied(build())))
+    with pytest.raises(UserError, match=message) as refusal:
+        load_weights(network, path)
+    assert str(refusal.value).startswith(str(path))
+    assert str(refusal.value).endswith(".")
+    assert same(network, before)
+
+
+class Bomb:
+    def __reduce__(self):
+        return (pytest.fail, ("the file was run",))
+
+
+@pytest.mark.parametrize("zipped", [True, False])
+@pytest.mark.parametrize("kept", [0, 1, 0.01, 0.5, 0.97, -1])
+def test_truncated_files_are_refused(zipped, kept, tmp_path):
+    path = saved(tmp_path, build().state_dict(), _use_new_zipfile_serialization=zipped)
+    content = path.read_bytes()
+    path.write_bytes(content[: int(kept * len(content)) if 0 < kept < 1 else kept])
+    with pytest.raises(UserError, match=r"weights\.pth cannot be read safely .* give a file that torch.save wrote"):
+        load_weights(build(), path)
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda path: torch.save({"conv1.weight": Bomb()}, path),
+        lambda path: torch.save({"conv1.weight": Bomb()}, path, _use_new_zipfile_serialization=False),
+        lambda path: path.write_bytes(pickle.dumps({"conv1.weight": Bomb()})),
+        lambda path: path.write_bytes(b"PK\x03\x04 and no more"),
+        lambda path: path.write_text("<html>not found</html>"),
+    ],
+)
+def test_files_that_would_run_code_or_are_none_are_refused(write, tmp_path):
+    write(tmp_path / "weights.pth")
+    with pytest.raises(UserError, match=r"weights\.pth cannot be read safely as PyTorch weights"):
+        load_weights(build(), tmp_path / "weights.pth")
+
+
+def test_a_file_that_is_missing_is_named(tmp_path):
+    with pytest.raises(
+        UserError, match=r"nothing\.pth cannot be read \(No such file or directory\): give a file of wei"
+    ):
+        load_weights(build(), tmp_path / "nothing.pth")
+    with pytest.raises(UserError, match=r"cannot be read \(Is a directory\)"):
+        load_weights(build(VGG11), tmp_path)
+
+
+BUFFERS = ("running_mean", "running_var", "num_batches_tracked")
+
+
+@NETWORKS
+@pytest.mark.parametrize("which", ["all", "weights"])
+def test_what_rescaling_scales(kind, which):
+    network = build(kind)
+    norms = tuple(name for name, module in network.named_modules() if isinstance(module, torch.nn.BatchNorm2d))
+    state, before = network.state_dict(), copied(network)
+    found = rescaled(state, 0.5, which)
+    assert list(found) == list(before)
+    for name, tensor in before.items():
+        normalises = name.rpartition(".")[0] in norms
+        kept = name.endswith(BUFFERS) or (which == "weights" and normalises)
+        assert torch.equal(found[name], tensor if kept else tensor / 2), name
+        assert found[name].dtype == tensor.dtype
+        assert not found[name].requires_grad
+        assert found[name].data_ptr() != state[name].data_ptr()
+    assert same(network, before)
+    assert len(norms) == (20 if kind is ResNet18 else 0)
+
+
+@settings(derandomize=True, deadline=None, max_examples=20)
+@given(st.integers(-10, 10), st.integers(-10, 10), st.sampled_from(["all", "weights"]))
+def test_factors_multiply(a, b, which):
+    state = build().state_dict()
+    twice, once = rescaled(rescaled(state, 2.0**a, which), 2.0**b, which), rescaled(state, 2.0 ** (a + b), which)
+    assert all(torch.equal(twice[name], once[name]) for name in state)
+
+
+@pytest.mark.parametrize(("which", "scale"), [("all", 0.25), ("weights", 1.0)])
+def test_in_training_normalisation_undoes_the_scale_of_convolutions(which, scale):
+    network = build(width=2).double()
+    for module in network.modules():
+        if isinstance(module, torch.nn.BatchNorm2d):
+            module.eps = 1e-30
+            torch.nn.init.constant_(module.bias, 0.3)
+    features, outputs = dict(network.stages(images(torch.float64))), network(images(torch.float64))
+    network.load_state_dict(rescaled(network.state_dict(), 0.25, which))
+    for name, stage in network.stages(images(torch.float64)):
+        torch.testing.assert_close(stage, scale * features[name])
+    bias = network.fc.bias / 0.25
+    expected = 0.25 * (scale * (outputs - bias) + bias)
+    torch.testing.assert_close(network(images(torch.float64)), expected)
+
+
+def test_without_normalisation_outputs_scale_with_the_depth():
+    network = build(VGG11, width=4).eval()
+    outputs = network(images())  # biases are 0 at the start
+    network.load_state_dict(rescaled(network.state_dict(), 0.5, "all"))
+    assert outputs.any()
+    assert torch.equal(network(images()), outputs * 0.5**11)
+
+
+@pytest.mark.parametrize("factor", [0, -0.5, float("inf"), float("nan")])
+def test_other_factors_are_refused(factor):
+    with pytest.raises(ValueError, match=rf"^factor must be a finite number above 0, got {factor!r}$"):
+        rescaled({}, factor, "all")
+
+
+def test_other_kinds_are_refused():
+    with pytest.raises(ValueError, match=r"^which must be one of all, weights, got 'biases'$"):
+        rescaled({}, 0.5, "biases")
