@@ -25,7 +25,11 @@ class Divergence(UserError):
 
 
 def _spelled(runs: Sequence[int], coordinates: Mapping[str, np.ndarray]) -> str:
-    shown = [", ".join(f"{name} {values[run]}" for name, values in coordinates.items()) for run in runs[:_SPELLED]]
+    def spelled(run: int) -> str:
+        known = {name: values[run] for name, values in coordinates.items()}
+        return ", ".join(f"{name} {value}" for name, value in known.items() if value == value)  # what is NaN it has not
+
+    shown = [spelled(run) for run in runs[:_SPELLED]]
     more = [f"and {len(runs) - _SPELLED} more"] if len(runs) > _SPELLED else []
     return f"{len(runs)} {'run' if len(runs) == 1 else 'runs'}: {'; '.join(shown + more)}"
 
