@@ -2,34 +2,15 @@
 
 An effect of 1 is that of the paper, -1 its opposite; seeds differ from it by a half."""
 
-from itertools import product
-
 import numpy as np
 import xarray as xr
+from made_up_runs import dataset
 
 from carryover.claims import dataset_distances, linear_finetuning, linear_limit, linear_transfer
 
-SEEDS = range(6)
 NEAR = linear_finetuning.Parameters().near
 BOUNDARY = np.arccos(np.sqrt(1.5) / 2) / np.pi
 """Where finetuning stops to help at γ = 1/2, σ = 1, two layers: there φ² = u solves u² = γ + σ²γ/(1 − γ) + u/2."""
-
-
-def dataset(values, *grids):
-    """Runs of every seed and point of the grids, in no order; `values(seed, **point)` gives their variables."""
-    points = [
-        {"seed": seed} | dict(zip(grid, point, strict=True))
-        for grid in grids
-        for point in product(*grid.values())
-        for seed in SEEDS
-    ]
-    np.random.default_rng(0).shuffle(points)
-    rows = [values(**point) for point in points]
-    variables = {
-        name: (("run", "input")[: 1 + np.ndim(found)], np.array([row[name] for row in rows]))
-        for name, found in rows[0].items()
-    }
-    return xr.Dataset(variables, {name: ("run", [point[name] for point in points]) for name in points[0]})
 
 
 def size(effect, seed):

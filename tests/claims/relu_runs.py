@@ -1,9 +1,7 @@
 """Runs of ReLU networks as claims about them ask for, with effects of a given size, among runs that none asks for."""
 
-from itertools import product
-
+import made_up_runs
 import numpy as np
-import xarray as xr
 
 from carryover.claims import (
     relu_clusters,
@@ -14,25 +12,12 @@ from carryover.claims import (
     relu_sharing,
 )
 
-SEEDS = range(6)
 CLUSTERS = np.arange(1, 13)
 
 
 def dataset(values, *grids):
-    """Runs of every seed and every point of the grids, in no order; `values(seed, **point)` gives their variables."""
-    points = [
-        {"seed": seed} | dict(zip(grid, point, strict=True))
-        for grid in grids
-        for point in product(*grid.values())
-        for seed in SEEDS
-    ]
-    np.random.default_rng(0).shuffle(points)
-    rows = [values(**point) for point in points]
-    variables = {name: [row[name] for row in rows] for name in rows[0]}
-    return xr.Dataset(
-        {name: (("run", "clusters")[: np.ndim(found)], np.array(found)) for name, found in variables.items()},
-        coords={name: ("run", [point[name] for point in points]) for name in points[0]} | {"clusters": CLUSTERS},
-    )
+    """Made-up runs, whose values by number of clusters have a coordinate."""
+    return made_up_runs.dataset(values, *grids, along="clusters").assign_coords(clusters=CLUSTERS)
 
 
 def risks(log_risk, *grids, unfinished=lambda **point: False):

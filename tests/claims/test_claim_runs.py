@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 import xarray as xr
-from relu_runs import SEEDS, dataset, nesting
+from made_up_runs import SEEDS
+from relu_runs import dataset, nesting
 
 from carryover.claims import relu_sharing
 from carryover.claims._runs import Runs, common_sizes

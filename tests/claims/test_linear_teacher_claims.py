@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from linear_runs import SEEDS, dataset, size
+from linear_runs import size
+from made_up_runs import SEEDS, dataset
 
 from carryover.claims import linear_teachers
 from carryover.errors import UserError

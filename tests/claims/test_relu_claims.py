@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from relu_runs import MADE, SEEDS, clusters, dimensionality, nesting, penalty, richness, sharing
+from made_up_runs import SEEDS
+from relu_runs import MADE, clusters, dimensionality, nesting, penalty, richness, sharing
 
 from carryover import store
 from carryover.claims import (

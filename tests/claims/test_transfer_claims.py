@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from linear_runs import BOUNDARY, MADE, SEEDS, distant, finetuning, limits, transfer
+from linear_runs import BOUNDARY, MADE, distant, finetuning, limits, transfer
+from made_up_runs import SEEDS
 
 from carryover import store
 from carryover.claims import dataset_distances, linear_finetuning, linear_limit, linear_transfer

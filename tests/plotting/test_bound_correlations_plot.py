@@ -51,7 +51,11 @@ def test_the_title_says_what_was_drawn():
 def test_one_seed_is_drawn_without_spread():
     data = roles("bound_correlations")
     one = data["bounds"].isel(run=data["bounds"]["seed"].values == 1)
-    drawn(data | {"bounds": one}).draw_without_rendering()
+    figure = drawn(data | {"bounds": one})
+    figure.draw_without_rendering()
+    lines = [curve.get_ydata() for curve in figure.axes[0].get_lines()]
+    assert all(np.isfinite(line).all() for line in lines)
+    assert "1 seed" in figure.get_suptitle()
 
 
 def test_a_number_of_samples_that_no_run_has_is_refused():
