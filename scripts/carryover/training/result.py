@@ -64,3 +64,19 @@ class Trained:
     learning_rate: np.ndarray | None = None  # (runs,) with which each was trained, where they may differ
     ridge_strength: np.ndarray | None = None  # (runs,) where ridge regression was cross-validated
     validation_loss: np.ndarray | None = None  # (runs,) mean squared error on samples that were held out
+
+    @classmethod
+    def solved(cls, weights: object, loss: np.ndarray, risk: np.ndarray, **known: np.ndarray) -> Trained:
+        """Networks whose end was computed: no steps, no curves. Loss and risk (runs,), and what else is `known`."""
+        nothing = np.full((len(loss), 1), np.nan)
+        return cls(
+            weights=weights,
+            loss=loss,
+            evaluations=np.zeros(len(loss), dtype=np.int64),
+            converged=np.ones(len(loss), dtype=bool),
+            risk_final=risk,
+            risk_best=np.full(len(loss), np.nan),
+            time=nothing,
+            curves={"loss": nothing, "risk": nothing},
+            **known,
+        )

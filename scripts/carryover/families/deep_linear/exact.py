@@ -78,15 +78,6 @@ def _trained(problem, targets, coefficients, validation):
         data = problem.data[s]
         residual = data.values * (data.directions @ coefficients[run]) - targets[run]
         above_floor[run] = (residual**2).sum() / (2 * data.samples)
-    runs, nothing = len(coefficients), np.full((len(coefficients), 1), np.nan)
-    return Trained(
-        weights=Limits(coefficients, problem.depth),
-        loss=above_floor,
-        evaluations=np.zeros(runs, dtype=np.int64),
-        converged=np.ones(runs, dtype=bool),
-        risk_final=problem.risk(coefficients),
-        risk_best=np.full(runs, np.nan),
-        time=nothing,
-        curves={"loss": nothing, "risk": nothing},
-        validation_loss=validation,
+    return Trained.solved(
+        Limits(coefficients, problem.depth), above_floor, problem.risk(coefficients), validation_loss=validation
     )

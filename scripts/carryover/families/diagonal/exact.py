@@ -21,17 +21,7 @@ def at(problem, weights):
     """`Trained` for networks that were solved and not trained: no steps, no curves."""
     X, y, beta = problem.X[0][problem.draw], problem.y[0][problem.draw], weights.coefficients()[:, 0]
     residual = np.einsum("rni,ri->rn", X, beta) - y
-    runs, nothing = len(problem.draw), np.full((len(problem.draw), 1), np.nan)
-    return Trained(
-        weights=weights,
-        loss=(residual**2).mean(1),
-        evaluations=np.zeros(runs, dtype=np.int64),
-        converged=np.ones(runs, dtype=bool),
-        risk_final=((beta - problem.teacher) ** 2).sum(1),
-        risk_best=np.full(runs, np.nan),
-        time=nothing,
-        curves={"loss": nothing, "risk": nothing},
-    )
+    return Trained.solved(weights, (residual**2).mean(1), ((beta - problem.teacher) ** 2).sum(1))
 
 
 def _limit(problem, run):

@@ -22,7 +22,7 @@ def solve(problem, p, progress=None):
     if p.protocol == "pretrained":
         network, teacher = task.summed(problem.start), task.summed(problem.teacher)
         risks = relu_risk(network.first, network.second[:, 0], teacher.first, teacher.second[:, 0])
-        return _trained(np.full(runs, np.nan), risks, problem.start)
+        return Trained.solved(problem.start, np.full(runs, np.nan), risks)
     loss, risk = np.full((2, runs), np.nan)
     for index in range(len(problem.start.first)):
         network, teacher = (Weights(one.first[index], one.second[index]) for one in (problem.start, problem.teacher))
@@ -34,7 +34,7 @@ def solve(problem, p, progress=None):
             loss[run], risk[run] = ((features @ readout - y) ** 2).mean() / 2, error(readout)
         if progress is not None:
             progress({"step": index + 1, "active": len(problem.start.first) - index - 1})
-    return _trained(loss, risk, None)
+    return Trained.solved(None, loss, risk)
 
 
 def _quadratic_risk(network, teacher):
@@ -44,17 +44,3 @@ def _quadratic_risk(network, teacher):
     cross = relu_kernel(network.first, teacher.first) @ c_star / (m * m_star)
     power = function_power(c_star, teacher.first)
     return lambda c: max(0.0, c @ kernel @ c - 2 * c @ cross + power)
-
-
-def _trained(loss, risk, weights):
-    runs, nothing = len(risk), np.full((len(risk), 1), np.nan)
-    return Trained(
-        weights=weights,
-        loss=loss,
-        evaluations=np.zeros(runs, dtype=np.int64),
-        converged=np.ones(runs, dtype=bool),
-        risk_final=risk,
-        risk_best=np.full(runs, np.nan),
-        time=nothing,
-        curves={"loss": nothing, "risk": nothing},
-    )

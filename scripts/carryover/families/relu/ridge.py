@@ -22,15 +22,9 @@ def solve(problem, p, progress=None):
             progress({"step": run + 1, "active": len(problem.sets) - run - 1})
     readouts = np.stack([one.readout for one in fitted])[:, None]
     risks = [one.risk(problem.teacher.directions[run], problem.teacher.readout[run]) for run, one in enumerate(fitted)]
-    runs, nothing = len(fitted), np.full((len(fitted), 1), np.nan)
-    return Trained(
-        weights=Weights(start.first, readouts if kind == "probe" else start.second),
-        loss=np.array([one.loss for one in fitted]),
-        evaluations=np.zeros(runs, dtype=np.int64),
-        converged=np.ones(runs, dtype=bool),
-        risk_final=np.array(risks),
-        risk_best=np.full(runs, np.nan),
-        time=nothing,
-        curves={"loss": nothing, "risk": nothing},
+    return Trained.solved(
+        Weights(start.first, readouts if kind == "probe" else start.second),
+        np.array([one.loss for one in fitted]),
+        np.array(risks),
         ridge_strength=np.array([one.strength for one in fitted]),
     )

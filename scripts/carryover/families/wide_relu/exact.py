@@ -22,14 +22,8 @@ def outputs(problem, inputs):
 
 def solve(problem, p, progress=None):
     """`Trained` without steps or weights. The risk is a mean over the test inputs, for it has no closed form."""
-    runs, nothing = len(problem.networks), np.full((len(problem.networks), 1), np.nan)
-    return Trained(
-        weights=None,
-        loss=((outputs(problem, problem.X) - problem.y) ** 2).mean(1),
-        evaluations=np.zeros(runs, dtype=np.int64),
-        converged=np.ones(runs, dtype=bool),
-        risk_final=((outputs(problem, problem.tests) - problem.wanted) ** 2).mean(1),
-        risk_best=np.full(runs, np.nan),
-        time=nothing,
-        curves={"loss": nothing, "risk": nothing},
+    return Trained.solved(
+        None,
+        ((outputs(problem, problem.X) - problem.y) ** 2).mean(1),
+        ((outputs(problem, problem.tests) - problem.wanted) ** 2).mean(1),
     )
