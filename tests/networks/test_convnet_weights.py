@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from carryover.errors import UserError
 from carryover.networks.convnet import VGG11, ResNet18
-from carryover.networks.convnet_weights import load_weights, rescaled
+from carryover.networks.convnet_weights import load_weights, packed, rescaled, unpacked
 
 NETWORKS = pytest.mark.parametrize("kind", [ResNet18, VGG11])
 
@@ -259,3 +259,18 @@ def test_other_factors_are_refused(factor):
 def test_other_kinds_are_refused():
     with pytest.raises(ValueError, match=r"^which must be one of all, weights, got 'biases'$"):
         rescaled({}, 0.5, "biases")
+
+
+@pytest.mark.parametrize("kind", [ResNet18, VGG11])
+def test_packed_weights_come_back_with_shapes_and_types(kind):
+    network, other = (kind(torch.Generator().manual_seed(seed), 3, 2, "small", 1) for seed in (0, 1))
+    other.load_state_dict(unpacked(other, packed(network.state_dict())))
+    for name, tensor in network.state_dict().items():
+        assert torch.equal(tensor, other.state_dict()[name])
+        assert tensor.dtype == other.state_dict()[name].dtype
+
+
+def test_packed_weights_of_another_size_are_refused():
+    network = ResNet18(torch.Generator(), 3, 2, "small", 1)
+    with pytest.raises(ValueError, match="values must have the shape"):
+        unpacked(network, packed(network.state_dict())[1:])

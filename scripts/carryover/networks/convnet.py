@@ -216,3 +216,6 @@ class VGG11(_Convnet):
     def _start_linear(layer: nn.Linear, generator: torch.Generator) -> None:
         nn.init.normal_(layer.weight, 0, 0.01, generator=generator)
         nn.init.zeros_(layer.bias)
+
+
+NETWORKS = {"resnet18": ResNet18, "vgg11": VGG11}

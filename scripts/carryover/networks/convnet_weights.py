@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -55,6 +56,27 @@ def rescaled(state: Mapping[str, Tensor], factor: float, which: str) -> dict[str
         kept = kind in _BUFFERS or (which == "weights" and normalises)
         scaled[name] = tensor.detach().clone() if kept else tensor.detach() * factor
     return scaled
+
+
+def packed(state: Mapping[str, Tensor]) -> np.ndarray:
+    """All parameters and buffers of a network, as `state_dict` gives them, one after the other: (P,) float32."""
+    return np.concatenate([tensor.detach().cpu().numpy().astype(np.float32).ravel() for tensor in state.values()])
+
+
+def unpacked(network: ResNet18 | VGG11, values: np.ndarray) -> dict[str, Tensor]:
+    """What `packed` was given, of a network like this one, for its `load_state_dict`; shapes and types are its own.
+
+    Raises ValueError where it has another number of values.
+    """
+    own = network.state_dict()
+    sizes = [tensor.numel() for tensor in own.values()]
+    if np.shape(values) != (sum(sizes),):
+        raise ValueError(f"values must have the shape ({sum(sizes)},) for this network, got {np.shape(values)}")
+    pieces = np.split(values, np.cumsum(sizes)[:-1])
+    return {
+        name: torch.from_numpy(piece.reshape(tensor.shape)).to(tensor.dtype, copy=True)
+        for (name, tensor), piece in zip(own.items(), pieces, strict=True)
+    }
 
 
 def load_weights(
