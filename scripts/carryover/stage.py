@@ -1,6 +1,7 @@
 """Training one shard: what pretrain.py and finetune.py share."""
 
 import importlib
+import shutil
 from pathlib import Path
 
 from carryover import cli, parameters, store
@@ -31,8 +32,12 @@ def main(stage, argv, description):
         seeds=arguments.seeds,
         device=getattr(p, "device", None),
     ) as job:
-        loaded = {name: store.load(path) for name, path in starts.items()}
+        given = {name: store.load(path) for name, path in starts.items()}
+        states = Path(f"{arguments.output[0]}.saved")
+        if getattr(module, "RESUMES", False):
+            given["saved"] = (states, job.request)
         solve = importlib.import_module(modules[-1]).solve
         with Progress(f"{stage} {arguments.experiment}") as progress:
-            trained = module.run(p, arguments.experiment, arguments.seeds, solve, progress=progress, **loaded)
+            trained = module.run(p, arguments.experiment, arguments.seeds, solve, progress=progress, **given)
         job.save(trained)
+    shutil.rmtree(states, ignore_errors=True)  # now that the result is in its place

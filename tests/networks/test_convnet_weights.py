@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from carryover.errors import UserError
 from carryover.networks.convnet import VGG11, ResNet18
-from carryover.networks.convnet_weights import load_weights, packed, rescaled, unpacked
+from carryover.networks.convnet_weights import KINDS, load_weights, packed, rescaled, unpacked
 
 NETWORKS = pytest.mark.parametrize("kind", [ResNet18, VGG11])
 
@@ -200,7 +200,7 @@ BUFFERS = ("running_mean", "running_var", "num_batches_tracked")
 
 
 @NETWORKS
-@pytest.mark.parametrize("which", ["all", "weights"])
+@pytest.mark.parametrize("which", KINDS)
 def test_what_rescaling_scales(kind, which):
     network = build(kind)
     norms = tuple(name for name, module in network.named_modules() if isinstance(module, torch.nn.BatchNorm2d))
@@ -210,6 +210,7 @@ def test_what_rescaling_scales(kind, which):
     for name, tensor in before.items():
         normalises = name.rpartition(".")[0] in norms
         kept = name.endswith(BUFFERS) or (which == "weights" and normalises)
+        kept |= which == "readout" and not name.startswith(kind.READOUT)
         assert torch.equal(found[name], tensor if kept else tensor / 2), name
         assert found[name].dtype == tensor.dtype
         assert not found[name].requires_grad
@@ -219,7 +220,7 @@ def test_what_rescaling_scales(kind, which):
 
 
 @settings(derandomize=True, deadline=None, max_examples=20)
-@given(st.integers(-10, 10), st.integers(-10, 10), st.sampled_from(["all", "weights"]))
+@given(st.integers(-10, 10), st.integers(-10, 10), st.sampled_from(KINDS))
 def test_factors_multiply(a, b, which):
     state = build().state_dict()
     twice, once = rescaled(rescaled(state, 2.0**a, which), 2.0**b, which), rescaled(state, 2.0 ** (a + b), which)
@@ -257,7 +258,7 @@ def test_other_factors_are_refused(factor):
 
 
 def test_other_kinds_are_refused():
-    with pytest.raises(ValueError, match=r"^which must be one of all, weights, got 'biases'$"):
+    with pytest.raises(ValueError, match=r"^which must be one of all, weights, readout, got 'biases'$"):
         rescaled({}, 0.5, "biases")
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from carryover.errors import UserError
 from carryover.streams import generator
-from carryover.tasks.class_subsets import check_disjoint, class_pairs, class_task, other_classes, sampled
+from carryover.tasks.class_subsets import check_disjoint, class_sets, class_task, other_classes, sampled
 from carryover.tasks.images import ImageSet, images
 
 invariant = settings(derandomize=True, deadline=None, max_examples=50)
@@ -83,7 +83,7 @@ def test_every_image_and_every_class_is_as_likely():
 
 
 def test_eight_digits_and_the_other_two():
-    digits, (pair,) = images(), class_pairs(10, 1, "toy")
+    digits, (pair,) = images(), class_sets(range(10), 2, 1, "toy")
     rest = other_classes(10, pair)
     assert len(rest) == 8
     check_disjoint(rest, pair)
@@ -94,21 +94,19 @@ def test_eight_digits_and_the_other_two():
     assert set(finetuning.test_labels) == {0, 1}
 
 
-@given(st.integers(2, 12), st.data())
+@given(st.sets(st.integers(0, 30), min_size=2, max_size=8), st.data())
 @invariant
-def test_pairs_differ_and_fewer_are_the_first_of_more(classes, data):
-    everything = list(combinations(range(classes), 2))
-    pairs = data.draw(st.integers(1, len(everything)))
-    found = class_pairs(classes, pairs, "toy")
-    assert found == class_pairs(classes, len(everything), "toy")[:pairs]
-    assert sorted(class_pairs(classes, len(everything), "toy")) == everything
-    for pair in found:
-        assert sorted({*other_classes(classes, pair), *pair}) == list(range(classes))
-        assert not set(other_classes(classes, pair)) & set(pair)
+def test_sets_differ_and_fewer_are_the_first_of_more(classes, data):
+    size = data.draw(st.integers(1, len(classes)))
+    everything = list(combinations(sorted(classes), size))
+    sets = data.draw(st.integers(1, len(everything)))
+    found = class_sets(classes, size, sets, "toy")
+    assert found == class_sets(classes, size, len(everything), "toy")[:sets]
+    assert sorted(class_sets(classes, size, len(everything), "toy")) == everything
 
 
-def test_experiments_have_pairs_of_their_own():
-    assert class_pairs(100, 50, "toy") != class_pairs(100, 50, "other")
+def test_experiments_have_sets_of_their_own():
+    assert class_sets(range(100), 2, 50, "toy") != class_sets(range(100), 2, 50, "other")
 
 
 def test_what_cannot_be_is_refused():
@@ -123,8 +121,9 @@ def test_what_cannot_be_is_refused():
         "samples is 3, 2 of each of 2 classes, but class 0 has 1 training images: lower samples."
     )
     assert refused(other_classes, 10, (3, 10)) == "classes names [10], but the classes are 0 to 9."
-    said = "but must be at least 1, and 3 classes give 3 pairs."
-    assert [refused(class_pairs, 3, pairs, "toy") for pairs in (0, 4)] == [f"pairs is {p}, {said}" for p in (0, 4)]
+    said = "but must be at least 1, and 3 classes give 3 sets of 2."
+    assert [refused(class_sets, range(3), 2, n, "toy") for n in (0, 4)] == [f"tasks is {n}, {said}" for n in (0, 4)]
+    assert "2 classes give 0 sets of 3" in refused(class_sets, range(2), 3, 1, "toy")
     assert refused(check_disjoint, (0, 5, 2), (2, 7, 0)) == (
         "pretraining and finetuning share the classes [0, 2]: hold these out of pretraining."
     )

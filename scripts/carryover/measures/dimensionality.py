@@ -6,7 +6,7 @@ their mean over samples, and blind to rotations, to a common scale, and to the o
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations_with_replacement
 
@@ -25,6 +25,12 @@ _BLOCK = 2**21  # numbers that are held in double precision at a time: 16 MiB
 _ROUNDING = 8  # units in the last place: responses that vary less are constant
 
 APPLIES_TO = _runs.ALL_LAYERS
+MEANING = {
+    "participation_ratio": "participation ratio of the hidden responses at the end of training",
+    "participation_ratio_start": "participation ratio of the hidden responses at the start of training",
+    "ensd": "effective number of dimensions shared by the hidden responses at start and end of training",
+    "cka": "linear centred kernel alignment of the hidden responses at start and end of training",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,6 +68,22 @@ def cka(X: ArrayLike, Y: ArrayLike) -> float:
     return float(_alignment(_overlaps(*_pair(X, Y))))
 
 
+def compare_kernels(start: np.ndarray, end: np.ndarray) -> tuple[float, float, float, float]:
+    """PR at the end, PR at the start, ENSD and CKA, in the order of MEANING, from kernels K = XXᵀ between samples.
+
+    start, end: (samples, samples) in double precision and C order, of responses less their mean over samples. Where
+    one is 0, of responses that are constant, what needs it is NaN.
+    """
+    with np.errstate(invalid="ignore"):
+        return _summary(_kernel_overlaps((start, end), np.vdot))
+
+
+def constant(low: np.ndarray, high: np.ndarray, dtype: np.dtype | type) -> bool:
+    """Whether responses between `low` (units,) and `high` (units,) are the same, up to the rounding of their type."""
+    rounding = _ROUNDING * np.finfo(dtype).eps if np.dtype(dtype).kind == "f" else 0
+    return bool(np.all(high - low <= rounding * np.maximum(np.abs(low), np.abs(high))))
+
+
 def measure(data, p):
     """Dimensionality of the hidden responses at the end and at the start of training, and what both share, (run,).
 
@@ -70,17 +92,11 @@ def measure(data, p):
     """
     inputs = sphere(generator("dimensionality", "", 0, "inputs"), p.samples, data.sizes["input"])
     values = np.array([_compare(data.isel(run=run), inputs) for run in range(data.sizes["run"])])
-    meanings = {
-        "participation_ratio": "participation ratio of the hidden responses at the end of training",
-        "participation_ratio_start": "participation ratio of the hidden responses at the start of training",
-        "ensd": "effective number of dimensions shared by the hidden responses at start and end of training",
-        "cka": "linear centred kernel alignment of the hidden responses at start and end of training",
-    }
     result = xr.Dataset(
-        {name: ("run", values[:, column]) for column, name in enumerate(meanings)},
+        {name: ("run", values[:, column]) for column, name in enumerate(MEANING)},
         coords=_runs.coordinates(data),
     )
-    for name, meaning in meanings.items():
+    for name, meaning in MEANING.items():
         result[name].attrs = {"long_name": meaning, "units": "1"}
     return result
 
@@ -94,7 +110,10 @@ def _compare(network, inputs):
             responses = weights.responses(inputs)
         with _runs.named(network):
             found.append(_Responses.of(f"the hidden responses at the {when} of training", responses))
-    overlaps = _overlaps(*found)
+    return _summary(_overlaps(*found))
+
+
+def _summary(overlaps):
     return 1 / overlaps[1, 1], 1 / overlaps[0, 0], _shared(overlaps), _alignment(overlaps)
 
 
@@ -118,15 +137,10 @@ def _overlaps(*representations: _Responses) -> np.ndarray:
 
     As ⟨XXᵀ, YYᵀ⟩ = ‖XᵀY‖², the matrices between units serve as well; the smaller ones are used.
     """
-    pairs = combinations_with_replacement(range(len(representations)), 2)
-    overlaps = np.zeros((len(representations),) * 2)
     if max(x.values.shape[1] for x in representations) > len(representations[0].values):
-        kernels = [_kernel(x) for x in representations]
-        for i, j in pairs:
-            overlaps[i, j] = _triangles(kernels[i], kernels[j])
-        return overlaps
-    traces = np.zeros(len(representations))
-    for i, j in pairs:
+        return _kernel_overlaps([_kernel(x) for x in representations], _triangles)
+    overlaps, traces = np.zeros((len(representations),) * 2), np.zeros(len(representations))
+    for i, j in combinations_with_replacement(range(len(representations)), 2):
         products = _products(representations[i], representations[j])
         overlaps[i, j] = np.vdot(products, products)
         if i == j:
@@ -134,13 +148,21 @@ def _overlaps(*representations: _Responses) -> np.ndarray:
     return overlaps / np.outer(traces, traces)
 
 
+def _kernel_overlaps(kernels: Sequence[np.ndarray], inner: Callable[[np.ndarray, np.ndarray], float]) -> np.ndarray:
+    """`_overlaps` from kernels, times any number, of which `inner` gives ⟨K, L⟩."""
+    overlaps, traces = np.zeros((len(kernels),) * 2), [np.trace(kernel) for kernel in kernels]
+    for i, j in combinations_with_replacement(range(len(kernels)), 2):
+        overlaps[i, j] = inner(kernels[i], kernels[j])
+    return overlaps / np.outer(traces, traces)
+
+
 def _kernel(x: _Responses) -> np.ndarray:
-    """XXᵀ/tr(XXᵀ), (samples, samples), its lower triangle alone."""
+    """XXᵀ, (samples, samples), its lower triangle alone."""
     samples = len(x.values)
     total = np.zeros((samples, samples), order="F")
     for block in x.blocks(1, _BLOCK // samples):
         total = dsyrk(1.0, block.T, trans=1, beta=1.0, c=total, overwrite_c=1)  # copies neither total nor block
-    return (total / np.trace(total)).T
+    return total.T
 
 
 def _triangles(a: np.ndarray, b: np.ndarray) -> float:
@@ -177,11 +199,9 @@ class _Responses:
         low, high = (np.asarray(extreme, dtype=np.float64) for extreme in (values.min(axis=0), values.max(axis=0)))
         if not (np.isfinite(low).all() and np.isfinite(high).all()):
             raise ValueError(f"{name} must be finite")
-        rounding = _ROUNDING * np.finfo(values.dtype).eps if values.dtype.kind == "f" else 0
-        spread = high - low
-        if np.all(spread <= rounding * np.maximum(np.abs(low), np.abs(high))):
+        if constant(low, high, values.dtype):
             raise ValueError(f"{name} must vary between samples")
-        scale = 2.0 ** -max(np.frexp(spread.max())[1], -1000)
+        scale = 2.0 ** -max(np.frexp((high - low).max())[1], -1000)
         shifted = cls(values, low, scale, np.zeros_like(low))
         return cls(values, low, scale, sum(block.sum(axis=0) for block in shifted.blocks(0)) / len(values))
 

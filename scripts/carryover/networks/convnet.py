@@ -63,7 +63,7 @@ class _Convnet(nn.Module):
         with torch.device("meta"):  # layers draw their weights from the global generator as they are made, but not here
             self._build()
         self.to_empty(device="cpu")
-        for module in self.modules():
+        for name, module in self.named_modules():
             if isinstance(module, nn.Conv2d):
                 nn.init.kaiming_normal_(module.weight, mode="fan_out", nonlinearity="relu", generator=generator)
                 if module.bias is not None:
@@ -71,7 +71,7 @@ class _Convnet(nn.Module):
             elif isinstance(module, nn.BatchNorm2d):
                 module.reset_parameters()
             elif isinstance(module, nn.Linear):
-                self._start_linear(module, generator)
+                self._start_linear(name, module, generator)
 
     def forward(self, images: Tensor) -> Tensor:
         """Outputs (n, classes) for images (n, channels, height, width); errors as `stages`."""
@@ -133,7 +133,7 @@ class ResNet18(_Convnet):
         return self.fc(features)
 
     @staticmethod
-    def _start_linear(layer: nn.Linear, generator: torch.Generator) -> None:
+    def _start_linear(name: str, layer: nn.Linear, generator: torch.Generator) -> None:
         bound = 1 / math.sqrt(layer.in_features)
         nn.init.uniform_(layer.weight, -bound, bound, generator=generator)
         nn.init.uniform_(layer.bias, -bound, bound, generator=generator)
@@ -160,7 +160,8 @@ class _Block(nn.Module):
 class VGG11(_Convnet):
     """VGG-11 without normalisation; the arguments are those of `_Convnet.__init__`.
 
-    Convolutions start from N(0, 2/fan_out), linear layers from N(0, .01²), biases from 0.
+    Convolutions start from N(0, 2/fan_out), biases from 0, linear layers from N(0, .01²) if they have as many inputs as
+    torchvision's, and otherwise from a width that gives outputs of the same size: from .01, narrow ones would not train.
 
     Five poolings leave nothing of an image below 32 pixels, hence the stem "small" with three, for 8 pixels and more.
     In training, the classifier drops half of its units at random, which PyTorch draws from its global generator.
@@ -213,8 +214,9 @@ class VGG11(_Convnet):
         return self.classifier(features)
 
     @staticmethod
-    def _start_linear(layer: nn.Linear, generator: torch.Generator) -> None:
-        nn.init.normal_(layer.weight, 0, 0.01, generator=generator)
+    def _start_linear(name: str, layer: nn.Linear, generator: torch.Generator) -> None:
+        usual = 49 * 8 * WIDTH if name == "classifier.0" else 64 * WIDTH  # inputs in torchvision's
+        nn.init.normal_(layer.weight, 0, 0.01 * math.sqrt(usual / layer.in_features), generator=generator)
         nn.init.zeros_(layer.bias)
 
 

@@ -15,7 +15,7 @@ from torch import Tensor
 from carryover.errors import UserError
 from carryover.networks.convnet import VGG11, ResNet18
 
-KINDS = ("all", "weights")
+KINDS = ("all", "weights", "readout")
 _WANTED = "give weights of the same network with the same width, stem, channels and classes"
 _BUFFERS = ("running_mean", "running_var", "num_batches_tracked")
 
@@ -31,6 +31,7 @@ def rescaled(state: Mapping[str, Tensor], factor: float, which: str) -> dict[str
         factor: a finite number above 0.
         which: "all", everything that is trained: weights and biases of convolutions and linear layers, and the scale
             and shift of normalisations. "weights", the same without normalisations (layers whose weight has one axis).
+            "readout", the last layer alone: a control, since finetuning begins with a new one.
 
     Buffers, which are not trained, are never scaled: running mean, running variance, number of batches. Behind a scaled
     convolution they are wrong until training has renewed them.
@@ -49,11 +50,11 @@ def rescaled(state: Mapping[str, Tensor], factor: float, which: str) -> dict[str
         raise ValueError(f"factor must be a finite number above 0, got {factor!r}")
     if which not in KINDS:
         raise ValueError(f"which must be one of {', '.join(KINDS)}, got {which!r}")
-    scaled = {}
+    scaled, last = {}, next(reversed(state), "").rpartition(".")[0]
     for name, tensor in state.items():
         layer, _, kind = name.rpartition(".")
         normalises = state.get(f"{layer}.weight", tensor).ndim == 1
-        kept = kind in _BUFFERS or (which == "weights" and normalises)
+        kept = kind in _BUFFERS or (which == "weights" and normalises) or (which == "readout" and layer != last)
         scaled[name] = tensor.detach().clone() if kept else tensor.detach() * factor
     return scaled
 

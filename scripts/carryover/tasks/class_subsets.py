@@ -7,9 +7,9 @@ it is 8 and 2. A task holds where its images stand in the set, so that they are 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
 
 import numpy as np
 
@@ -81,16 +81,20 @@ def other_classes(classes: int, held_out: Sequence[int]) -> tuple[int, ...]:
     return tuple(sorted(set(range(classes)) - set(_existing(classes, held_out))))
 
 
-def class_pairs(classes: int, pairs: int, experiment: str) -> list[tuple[int, int]]:
-    """`pairs` different pairs (a, b), a < b, of the classes 0 to classes − 1, the same for all seeds of an experiment.
+def class_sets(classes: Sequence[int], size: int, sets: int, experiment: str) -> list[tuple[int, ...]]:
+    """`sets` different sets of `size` of the classes, in increasing order, the same for all seeds of an experiment.
 
-    Fewer pairs are the first of more. Raises UserError where there are not as many.
+    Fewer sets are the first of more. Raises UserError where there are not as many.
     """
-    possible = list(combinations(range(classes), 2))
-    if not 1 <= pairs <= len(possible):
-        raise UserError(f"pairs is {pairs}, but must be at least 1, and {classes} classes give {len(possible)} pairs.")
-    order = generator(experiment, "", 0, "class pairs").permutation(len(possible))
-    return [possible[index] for index in order[:pairs]]
+    possible = math.comb(len(classes), size)
+    if not 1 <= sets <= possible:
+        raise UserError(
+            f"tasks is {sets}, but must be at least 1, and {len(classes)} classes give {possible} sets of {size}."
+        )
+    rng, found = generator(experiment, "", 0, "class sets"), {}
+    while len(found) < sets:
+        found[tuple(sorted(rng.choice(sorted(classes), size, replace=False).tolist()))] = None
+    return list(found)
 
 
 def check_disjoint(pretraining: Sequence[int], finetuning: Sequence[int]) -> None:

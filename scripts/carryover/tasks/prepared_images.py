@@ -33,6 +33,10 @@ class PreparedImages:
     def channels(self) -> int:
         return self.images.train.shape[1]
 
+    @property
+    def augments(self) -> bool:
+        return bool(self.crop or self.flip)
+
     def batch(self, part: str, indices: np.ndarray, rng: np.random.Generator | None = None) -> torch.Tensor:
         """Images (n, C, H, W) float32 of `part`, "train" or "test", at `indices` (n,); augmented if `rng` is given."""
         batch = getattr(self.images, part)[indices]

@@ -1,0 +1,45 @@
+"""Solver: gradient descent with momentum on the cross-entropy, runs together or one by one."""
+
+import numpy as np
+
+from carryover.training.convnet import descend, drops_units
+from carryover.training.device import torch_device
+from carryover.training.result import Divergence, Trained
+
+
+def solve(problem, p, progress=None):
+    """`Trained`, with weights (runs, P).
+
+    So many runs are trained together as `p` says, or one where that is impossible (units are dropped at random) or of
+    no use (pretraining, also as a second task: batches are large, and runs have different numbers of images).
+    """
+    runs = len(problem.tasks[0])
+    one_by_one = len(problem.tasks) > 1 or drops_units(problem.network(0))
+    parts = []
+    for first in range(0, runs, step := 1 if one_by_one else getattr(p, "together", 1)):
+        some = np.arange(first, min(first + step, runs))
+        try:
+            parts.append(_descend(problem, some, p, progress))
+        except Divergence as error:
+            raise Divergence(some[list(error.runs)], error.what) from error
+    return _together(parts)
+
+
+def _descend(problem, runs, p, progress):
+    tests = [(task.test, task.test_labels) for task in (problem.tasks[0][run] for run in runs)]
+    return descend(
+        [problem.network(run) for run in runs], problem.samples(runs), tests, problem.images,
+        lambda place, use, number: problem.draws(runs[place], use, number),
+        learning_rate=p.learning_rate, decay=getattr(p, "decay", "constant"), momentum=p.momentum,
+        weight_decay=p.weight_decay, batch_size=p.batch_size, tolerance=p.tolerance, max_epochs=p.max_epochs,
+        renew=getattr(p, "statistics", "kept") == "renewed", precision=p.precision, device=torch_device(p.device),
+        saved=problem.saved, name=f"{problem.name}-{runs[0]}", progress=progress,
+    )  # fmt: skip
+
+
+def _together(parts):
+    """One `Trained` of several, run after run."""
+    arrays = ("weights", "loss", "evaluations", "converged", "risk_final", "risk_best", "time")
+    whole = {name: np.concatenate([getattr(part, name) for part in parts]) for name in arrays}
+    curves = {name: np.concatenate([part.curves[name] for part in parts]) for name in parts[0].curves}
+    return Trained(**whole, curves=curves)

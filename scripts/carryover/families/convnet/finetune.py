@@ -1,0 +1,157 @@
+"""Everything that learns to tell classes apart: from pretrained networks, from scratch, or beside other classes."""
+
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+import xarray as xr
+
+from carryover.errors import UserError
+from carryover.families import _pretrained
+from carryover.families.convnet import dataset, task
+from carryover.networks.convnet_weights import KINDS, packed, rescaled, unpacked
+from carryover.parameters import parameter
+from carryover.streams import generator
+from carryover.tasks.class_subsets import check_disjoint, sampled
+from carryover.training.result import naming_runs
+from carryover.training.saved_states import SavedStates
+
+RESUMES = True
+PRETRAINED = ("finetuning",)
+STARTS_FROM = {"protocol": PRETRAINED}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameters(task.Parameters):
+    protocol: str = parameter("finetuning", "finetuning starts from the pretrained network, single_task from scratch; "
+                              "multi_task learns the classes of pretraining at the same time, from scratch",
+                              choices=("single_task", "multi_task", *PRETRAINED), axis=True)  # fmt: skip
+    solver: str = parameter("descent", "gradient descent with momentum", choices=("descent",), axis=True)
+    rescale: tuple[float, ...] = parameter((1.0,), "factor on the weights before training", above=0)
+    rescaled: str = parameter("all", "what the factor is on: all that is trained, all but normalisation, or the new "
+                              "last layer alone", choices=KINDS, axis=True)  # fmt: skip
+    statistics: str = parameter("renewed", "running statistics of normalisation before training: renewed are those of "
+                                "the (rescaled) network on the samples, kept those of pretraining",
+                                choices=("renewed", "kept"))  # fmt: skip
+    samples: tuple[int, ...] = parameter((16,), "training images of the task, from all its classes alike", minimum=2)
+    learning_rate: float = parameter(0.01, "step of gradient descent", above=0, axis=True)
+    weight_decay: float = parameter(0.0, "penalty on the weights", minimum=0)
+    tolerance: float = parameter(0.01, "training loss at which training stops", minimum=0)
+    max_epochs: int = parameter(300, "most passes through the samples", minimum=1)
+    together: int = parameter(16, "most runs that are trained together", minimum=1)
+    keep_weights: bool = parameter(False, "keep the networks, for measures by stage")
+
+
+def run(p, experiment, seeds, solve, pretrained=None, progress=None, saved=()):
+    """One run per number of samples, seed, task and factor; Dataset with a `run` dimension.
+
+    The last layer is new, and is rescaled with the others. Samples, order and new layers of a seed and task are the
+    same for all protocols and factors; fewer samples are part of more. Raises UserError for pretrained networks that
+    are missing, superfluous, of another shape, or have seen classes of the task, and as `task.Classes`.
+    """
+    _pretrained.check(p.protocol, seeds, pretrained, PRETRAINED, {})
+    classes = task.Classes(p, experiment)
+    starts = Starts(classes, p, pretrained)
+    kinds = list(product(seeds, range(len(classes.targets)), p.rescale))
+    targets = [classes.task(classes.targets[number]) for _, number, _ in kinds]
+    others = [[classes.task(classes.source(number)) for _, number, _ in kinds]] if p.protocol == "multi_task" else []
+    parts = []
+    for samples in p.samples:
+        rngs = [generator(experiment, {"task": number}, seed, "samples") for seed, number, _ in kinds]
+        problem = task.Problem(
+            network=lambda run: starts.network(*kinds[run]),
+            tasks=[[sampled(target, samples, rng) for target, rng in zip(targets, rngs, strict=True)], *others],
+            images=classes.prepared,
+            draws=task.draws(experiment, kinds),
+            name=f"samples{samples}",
+            saved=SavedStates(*saved),
+        )
+        columns = _columns(p, classes, starts, kinds, pretrained) | {"samples": np.full(len(kinds), samples)}
+        with naming_runs(columns):
+            trained = solve(problem, p, progress)
+        kept = dataset.state(trained) | starts.places(kinds) if p.keep_weights else {}
+        parts.append(dataset.assemble(trained, columns, kept, classes.attributes() | {"classes": starts.outputs}))
+    found = xr.concat(parts, dim="run")
+    return found.merge(starts.dataset()) if p.keep_weights else found
+
+
+def _columns(p, classes, starts, kinds, pretrained):
+    """{coordinate: (runs,) values} of the runs of one number of samples."""
+    count = len(kinds)
+    shared = {"rescaled": p.rescaled, "learning_rate": p.learning_rate, "weight_decay": p.weight_decay}
+    return {
+        **dataset.columns(kinds, p),
+        **_pretrained.columns(count, p, pretrained),
+        **{name: np.array([value] * count) for name, value in shared.items()},
+        "loss_function": np.array(["cross_entropy"] * count),
+        "rescale": np.array([factor for *_, factor in kinds]),
+        "source_classes": np.array([starts.source_classes(seed, number) for seed, number, _ in kinds]),
+        "target_classes": np.array([task.spelled(classes.targets[number]) for _, number, _ in kinds]),
+    }
+
+
+class Starts:
+    """The networks that training begins from, by seed and task, before they are rescaled."""
+
+    def __init__(self, classes, p, pretrained):
+        self._classes, self._p, self._pretrained = classes, p, pretrained
+        self.outputs = p.classes + (len(classes.source(0)) if p.protocol == "multi_task" else 0)
+        self._known = {}  # (seed, task): state
+        if pretrained is not None:
+            _check_shapes(classes.attributes(), pretrained.attrs)
+
+    def network(self, seed, number, factor):
+        """A network to be trained; all of it is its own."""
+        network = self._classes.network(self.outputs, seed)
+        network.load_state_dict(rescaled(self._state(seed, number), factor, self._p.rescaled))
+        return network
+
+    def source_classes(self, seed, number):
+        """'0 1 2' that were, or are, learned besides the task; '' where there are none, or none of this set."""
+        if self._pretrained is not None:
+            return str(self._pretrained["source_classes"].values[self._row(seed, number)])
+        return task.spelled(self._classes.source(number)) if self._p.protocol == "multi_task" else ""
+
+    def places(self, kinds):
+        """Variable that says which network of `dataset` a run (seed, task, …) starts from."""
+        rows = list(self._known)
+        places = np.array([rows.index(kind[:2]) for kind in kinds])
+        return {"start": ("run", places, "network that training began from, before it was rescaled")}
+
+    def dataset(self):
+        """The networks so far, (start_network, parameter)."""
+        states = np.stack([packed(state) for state in self._known.values()])
+        attributes = {"long_name": "parameters and buffers before training and rescaling", "units": "1"}
+        return xr.Dataset({"start_state": (("start_network", "parameter"), states, attributes)})
+
+    def _state(self, seed, number):
+        """The initial network, and, if there is a pretrained one, all of that but its last layer."""
+        if (seed, number) not in self._known:
+            network = self._classes.network(self.outputs, seed)
+            state = network.state_dict()
+            if self._pretrained is not None:
+                new = self._classes.network(self.outputs, seed, f"readout {number}").state_dict()
+                own = tuple(f"{network.READOUT}.{part}" for part in ("weight", "bias"))
+                state = {name: new[name] if name in own else old for name, old in self._old(seed, number).items()}
+            self._known[seed, number] = state
+        return self._known[seed, number]
+
+    def _old(self, seed, number):
+        row = self._row(seed, number)
+        known = str(self._pretrained["source_classes"].values[row]).split()
+        check_disjoint([int(label) for label in known], self._classes.targets[number])
+        shape = self._classes.network(len(known) or self._p.classes, seed)
+        return unpacked(shape, self._pretrained["state"].values[row])
+
+    def _row(self, seed, number):
+        kinds = list(zip(*(self._pretrained[name].values.tolist() for name in ("seed", "task")), strict=True))
+        for kind in ((seed, number), (seed, -1)):
+            if kind in kinds:
+                return kinds.index(kind)
+        raise UserError(f"the pretrained shard has no network for seed {seed}, task {number}: pretrain as many tasks.")
+
+
+def _check_shapes(own, others):
+    for name in ("network", "width", "stem", "channels"):
+        if own[name] != others[name]:
+            raise UserError(f"{name} is {own[name]}, but the pretrained networks have {others[name]}.")

@@ -1,0 +1,56 @@
+"""Pretraining of convolutional networks on the classes that finetuning leaves, or from published weights."""
+
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+
+from carryover.families.convnet import dataset, task
+from carryover.parameters import parameter
+from carryover.training.result import naming_runs
+from carryover.training.saved_states import SavedStates
+
+RESUMES = True
+TRAINED = {"solver": ("descent",)}
+PUBLISHED = {"solver": ("published",)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameters(task.Parameters):
+    solver: str = parameter("descent", "it is trained here, or published weights are read from a file",
+                            choices=("descent", "published"), axis=True)  # fmt: skip
+    learning_rate: float = parameter(0.05, "step of gradient descent, at first", above=0, when=TRAINED)
+    decay: str = parameter("cosine", "of the learning rate: to 0 at the end along a cosine, or none",
+                           choices=("constant", "cosine"), when=TRAINED)  # fmt: skip
+    weight_decay: float = parameter(0.0005, "penalty on the weights", minimum=0, when=TRAINED)
+    tolerance: float = parameter(0.0, "training loss at which training stops", minimum=0, when=TRAINED)
+    max_epochs: int = parameter(6, "most passes through the images", minimum=1, when=TRAINED)
+    weights: str = parameter("", "file of published weights, such as resnet18-f37072fd.pth", when=PUBLISHED)
+    sha256: str = parameter("", "its SHA-256, checked if given, besides what its name says", when=PUBLISHED)
+
+
+def run(p, experiment, seeds, solve, progress=None, saved=()):
+    """One network per seed and finetuning task, or per seed where all tasks share it; Dataset with a `run` dimension.
+
+    Initial weights are those of single-task learning. `saved` is folder and request of `SavedStates`. Raises UserError
+    as `task.Classes` and the solver do.
+    """
+    classes, read = task.Classes(p, experiment), p.solver == "published"
+    tasks = [-1] if classes.shared or read else range(len(classes.targets))
+    kinds = list(product(seeds, tasks))
+    # Published weights know no classes of this set; their last layer is as good as any and is never used.
+    sources = [classes.task(classes.targets[0] if read else classes.source(number)) for _, number in kinds]
+    problem = task.Problem(
+        network=lambda run: classes.network(len(sources[run].classes), kinds[run][0]),
+        tasks=[sources],
+        images=classes.prepared,
+        draws=task.draws(experiment, kinds),
+        name="pretrain",
+        saved=SavedStates(*saved),
+    )
+    spelled = ["" if read else task.spelled(source.classes) for source in sources]
+    columns = dataset.columns(kinds, p) | {"source_classes": np.array(spelled)}
+    columns["pretrain_solver"] = np.array([p.solver] * len(kinds))
+    with naming_runs(columns):
+        trained = solve(problem, p, progress)
+    return dataset.assemble(trained, columns, dataset.state(trained), classes.attributes())

@@ -1,0 +1,134 @@
+"""Classes of images to pretrain on and to finetune on, and the problem that a stage hands to its solver.
+
+"Feature reuse in multi-task learning and finetuning (appendix)", section F: a network pretrained on some classes is
+finetuned to tell others apart. A finetuning task is a set of classes; pretraining has the classes that it leaves, or,
+for all tasks alike, those that are named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from carryover.errors import UserError
+from carryover.networks.convnet import NETWORKS, STEMS
+from carryover.parameters import parameter
+from carryover.streams import generator
+from carryover.tasks import class_subsets, images
+from carryover.tasks.prepared_images import PreparedImages
+from carryover.training.convnet import Samples
+from carryover.training.saved_states import SavedStates
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameters:
+    """What pretraining and finetuning share."""
+
+    network: str = parameter("resnet18", "architecture", choices=tuple(NETWORKS))
+    width: int = parameter(8, "channels of the first convolution, of which the others have fixed multiples; 64 in "
+                           "published networks", minimum=1)  # fmt: skip
+    stem: str = parameter("small", "imagenet is that of published networks, small is for images below 64 pixels",
+                          choices=STEMS)  # fmt: skip
+    images: str = parameter("digits", "set of images; digits come with scikit-learn", choices=images.SOURCES)
+    folder: str = parameter("", "folder with the files of the set; empty for digits")
+    other_images: bool = parameter(False, "accept other files in the same format, such as Fashion-MNIST")
+    pixels: int = parameter(0, "height and width that images are brought to; 0: as they are", minimum=0)
+    crop: int = parameter(0, "augmentation: training images are padded by so many pixels and cut at random", minimum=0)
+    flip: bool = parameter(False, "augmentation: half of the training images are mirrored")
+    classes: int = parameter(2, "classes that a finetuning task tells apart", minimum=2)
+    tasks: int = parameter(5, "finetuning tasks: different sets of classes, the same for all seeds", minimum=1)
+    finetuning_classes: tuple[int, ...] = parameter((), "classes that finetuning tasks are drawn from; none: all but "
+                                                    "pretraining_classes", minimum=0)  # fmt: skip
+    pretraining_classes: tuple[int, ...] = parameter((), "classes to pretrain on, one network for all tasks; none: for "
+                                                     "each task a network of its own, on all other classes",
+                                                     minimum=0)  # fmt: skip
+    batch_size: int = parameter(128, "images of a task in a step; 0 for all", minimum=0)
+    momentum: float = parameter(0.9, "of gradient descent", minimum=0, maximum=0.999)
+    precision: str = parameter("float32", "in bfloat16 layers compute in mixed precision",
+                               choices=("float32", "bfloat16"))  # fmt: skip
+    device: str = parameter("auto", "where it is trained", choices=("auto", "cpu", "cuda"))
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Runs to be trained."""
+
+    network: Callable[[int], torch.nn.Module]  # by run: with the weights that it starts from
+    tasks: list[list[class_subsets.ClassTask]]  # the main task first, each by run
+    images: PreparedImages
+    draws: Callable[[int, str, int], np.random.Generator]
+    name: str  # of this problem in the shard
+    saved: SavedStates
+
+    def samples(self, runs: Sequence[int]) -> list[Samples]:
+        """Training images of every task of these runs; the tasks' outputs stand side by side."""
+        found, first = [], 0
+        for tasks in self.tasks:
+            some = [tasks[run] for run in runs]
+            end = first + len(some[0].classes)
+            indices, labels = np.stack([task.train for task in some]), np.stack([task.train_labels for task in some])
+            found.append(Samples(indices, labels, slice(first, end)))
+            first = end
+        return found
+
+
+class Classes:
+    """The set of images, and which classes of it are pretrained on and finetuned on.
+
+    Raises UserError for files as `tasks.images.images`, for classes that do not exist, that pretraining and finetuning
+    share, or that are too few.
+    """
+
+    def __init__(self, p: Parameters, experiment: str) -> None:
+        self.p, self.experiment = p, experiment
+        self.set = images.images(p.images, p.folder, p.other_images)
+        self.prepared = PreparedImages(self.set, p.pixels, p.crop, p.flip)
+        class_subsets.check_disjoint(p.pretraining_classes, p.finetuning_classes)
+        left = class_subsets.other_classes(self.set.classes, p.pretraining_classes)
+        self.targets = class_subsets.class_sets(p.finetuning_classes or left, p.classes, p.tasks, experiment)
+
+    @property
+    def shared(self) -> bool:
+        """Whether one pretrained network serves all tasks."""
+        return bool(self.p.pretraining_classes)
+
+    def source(self, task: int) -> tuple[int, ...]:
+        """Classes to pretrain on for the finetuning task of this number."""
+        return self.p.pretraining_classes or class_subsets.other_classes(self.set.classes, self.targets[task])
+
+    def task(self, classes: tuple[int, ...]) -> class_subsets.ClassTask:
+        return class_subsets.class_task(self.set, classes)
+
+    def network(self, classes: int, seed: int, stream: str = "weights") -> torch.nn.Module:
+        """A network with so many outputs, from its initial weights; UserError where images are too small for it."""
+        kind = NETWORKS[self.p.network]
+        pixels = self.p.pixels or min(self.set.train.shape[2:])
+        if pixels < kind.SMALLEST[self.p.stem]:
+            least = f"{kind.SMALLEST[self.p.stem]} with the stem {self.p.stem}"
+            raise UserError(f"{self.p.network} takes images from {least}, not of {pixels} pixels: raise pixels.")
+        start = torch.Generator().manual_seed(int(generator(self.experiment, "", seed, stream).integers(2**63)))
+        return kind(start, classes, self.p.width, self.p.stem, self.prepared.channels)
+
+    def attributes(self) -> dict[str, str | int]:
+        """What a measure needs to show the same images to the same networks."""
+        known = {"network", "width", "stem", "images", "folder", "other_images", "pixels"}
+        chosen = {name: getattr(self.p, name) for name in sorted(known)}
+        return {**chosen, "other_images": int(self.p.other_images), "channels": self.prepared.channels}
+
+
+def draws(experiment: str, kinds: Sequence[tuple]) -> Callable[[int, str, int], np.random.Generator]:
+    """Function of run, use and number; runs, (seed, task, …), of one seed and task see the same."""
+
+    def draw(run: int, use: str, number: int) -> np.random.Generator:
+        seed, task = kinds[run][:2]
+        return generator(experiment, {"task": task, "number": number}, seed, use)
+
+    return draw
+
+
+def spelled(classes: tuple[int, ...]) -> str:
+    """'5 6' of (5, 6)."""
+    return " ".join(map(str, classes))

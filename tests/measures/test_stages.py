@@ -1,0 +1,182 @@
+"""Stages of small networks against dimensionality of their outputs side by side; starts, dead stages, refusals."""
+
+import numpy as np
+import pytest
+import torch
+import xarray as xr
+
+from carryover import store
+from carryover.errors import UserError
+from carryover.measures import stages
+from carryover.measures.dimensionality import cka, ensd, participation_ratio
+from carryover.networks.convnet import NETWORKS
+from carryover.networks.convnet_weights import packed
+from carryover.tasks.images import images
+
+NAMES = {"resnet18": ["stem", "layer1", "layer2", "layer3", "layer4", "pooled"],
+         "vgg11": ["block1", "block2", "block3", "block4", "block5", "pooled"]}  # fmt: skip
+STARTS, TARGETS = (0, 1, 0), ("5 6", "5 6", "0 3")
+LABELLED = {"long_name": "made for a test", "units": "1"}
+PARAMETERS = stages.Parameters(batch=50)
+
+
+def network(name="resnet18", seed=0):
+    """Random weights and running statistics, all of which matter."""
+    made = NETWORKS[name](torch.Generator().manual_seed(seed), 2, 2, "small", 1).eval()
+    rng = np.random.default_rng(seed)
+    for key, value in made.state_dict().items():
+        if value.ndim == 1:
+            law = (
+                rng.uniform(0.5, 2, value.shape) if key.endswith(("var", "weight")) else rng.normal(0, 0.1, value.shape)
+            )
+            value.copy_(torch.from_numpy(law))
+    return made
+
+
+def shard(name="resnet18"):
+    """Three runs from two starts, and the networks before and after finetuning."""
+    before, after = ([network(name, 10 * when + i) for i in range(3 - 1 + when)] for when in (0, 1))
+    states = {"start_state": ("start_network", before), "state": ("run", after)}
+    data = xr.Dataset(
+        {
+            key: ((dim, "parameter"), np.stack([packed(one.state_dict()) for one in made]), LABELLED)
+            for key, (dim, made) in states.items()
+        },
+        coords={"seed": ("run", [0, 1, 0], LABELLED), "target_classes": ("run", list(TARGETS), LABELLED)},
+        attrs={"network": name, "width": 2, "stem": "small", "channels": 1, "classes": 2, "images": "digits",
+               "folder": "", "other_images": 0, "pixels": 0},
+    )  # fmt: skip
+    data["start"] = ("run", list(STARTS), LABELLED)
+    return data, [before[start] for start in STARTS], after
+
+
+def responses(made, classes):
+    """{stage: (images, units)} at the test images of these classes, of all for None."""
+    digits = images()
+    pixels = (digits.test - digits.train.mean(dtype=float)) / digits.train.std(dtype=float)
+    if classes:
+        pixels = pixels[np.isin(digits.test_labels, [int(label) for label in classes.split()])]
+    with torch.no_grad():
+        return {name: out.flatten(1).numpy() for name, out in made.stages(torch.from_numpy(pixels).float())}
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("of", ["target", "all"])
+def test_stages_are_compared_by_their_outputs_for_the_same_images(name, of):
+    data, before, after = shard(name)
+    measured = stages.measure(data, stages.Parameters(of=of, batch=50))
+    assert measured["stage"].values.tolist() == NAMES[name]
+    for run, target in enumerate(TARGETS):
+        start, end = (responses(made[run], target if of == "target" else None) for made in (before, after))
+        for stage in NAMES[name]:
+            X, Y = start[stage], end[stage]
+            expected = participation_ratio(Y), participation_ratio(X), ensd(X, Y), cka(X, Y)
+            found = [float(measured[key].sel(stage=stage)[run]) for key in stages.MEANING]
+            assert found == pytest.approx(expected, rel=1e-5), (run, stage)
+
+
+def test_a_network_that_was_not_trained_shares_all_its_dimensions():
+    data, *_ = shard()
+    data["state"][1] = data["start_state"][1].values
+    measured = stages.measure(data, PARAMETERS).isel(run=1)
+    np.testing.assert_allclose(measured["cka"], 1, rtol=1e-12)
+    np.testing.assert_allclose(measured["ensd"], measured["participation_ratio_start"], rtol=1e-12)
+
+
+def test_a_run_does_not_depend_on_what_it_is_measured_beside():
+    data, *_ = shard()
+    whole, alone = (stages.measure(part, PARAMETERS) for part in (data, data.isel(run=[1])))
+    xr.testing.assert_identical(whole.isel(run=[1]), alone)
+
+
+def test_networks_before_finetuning_are_gone_through_once_for_the_same_images(monkeypatch):
+    data, *_ = shard()
+    whole, calls = stages.centred_kernels, []
+    monkeypatch.setattr(stages, "centred_kernels", lambda *args, **told: calls.append(args[1]) or whole(*args, **told))
+    data["start"][:] = 1
+    stages.measure(data, PARAMETERS)
+    assert len(calls) == 5  # three runs, and two pairs of classes
+    calls.clear()
+    stages.measure(data, stages.Parameters(of="all", count=20))
+    assert calls == [20] * 4
+
+
+def test_fewer_images_are_drawn_evenly_and_are_some_of_more(monkeypatch):
+    seen = []
+    monkeypatch.setattr(stages, "_kernels", lambda *given: seen.append(given[3]) or {"only": np.eye(len(given[3]))})
+    data = shard()[0].isel(run=[0])
+    for count in (30, 200, 0, 5000):
+        stages.measure(data, stages.Parameters(of="all", count=count))
+    few, more, every, most = seen[::2]
+    assert (len(few), len(more)) == (30, 200)
+    assert set(few) < set(more)
+    test = images().test_labels
+    np.testing.assert_array_equal(every, np.arange(len(test)))
+    np.testing.assert_array_equal(every, most)
+    assert (np.diff(more) > 0).all()
+    assert np.bincount(test[more], minlength=10).min() >= 10  # 20 expected of each class
+    assert 0.4 < np.mean(more < len(test) / 2) < 0.6
+
+
+def test_a_stage_that_died_and_all_that_follow_have_no_dimensionality():
+    data, _, after = shard()
+    block = after[1].layer2[1].bn2
+    with torch.no_grad():
+        block.bias.fill_(-1e6)
+    data["state"][1] = packed(after[1].state_dict())
+    measured = stages.measure(data, PARAMETERS)
+    dead = measured.isel(run=1)
+    for key in ("participation_ratio", "ensd", "cka"):
+        assert np.isnan(dead[key].values).tolist() == [False] * 2 + [True] * 4, key
+    assert np.isfinite(measured["participation_ratio_start"]).all()
+    assert np.isfinite(measured["cka"].isel(run=[0, 2])).all()
+
+
+def test_weights_that_were_not_kept_are_missed_in_one_sentence():
+    data = shard()[0].drop_vars(["state", "start_state", "start"])
+    with pytest.raises(UserError) as raised:
+        stages.measure(data, PARAMETERS)
+    assert str(raised.value) == "the weights of the finetuned networks were not kept: set keep_weights: true."
+
+
+@pytest.mark.parametrize(
+    ("name", "row", "message"),
+    [("state", 1, "the weights after finetuning"), ("start_state", 1, "the weights before finetuning")],
+)
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_a_run_with_weights_that_are_not_finite_is_named(name, row, message, bad):
+    data, *_ = shard()
+    data[name][row, 7] = bad
+    with pytest.raises(UserError) as raised:
+        stages.measure(data, PARAMETERS)
+    assert str(raised.value) == f"{message} must be finite, in the run with seed 1, target_classes 5 6"
+
+
+def test_a_run_whose_outputs_overflow_is_named():
+    data, *_ = shard()
+    data["state"][2] *= 1e20
+    with pytest.raises(UserError, match="the features of the stage layer1 must be finite, in the run with seed 0, ta"):
+        stages.measure(data, PARAMETERS)
+
+
+def test_one_image_is_too_few():
+    with pytest.raises(UserError) as raised:
+        stages.measure(shard()[0], stages.Parameters(count=1))
+    assert str(raised.value) == ("count is 1, and 1 test image of the classes 5 6 is too few: give two or more.")
+
+
+def test_everything_is_labelled_and_says_what_the_runs_were(tmp_path):
+    data, *_ = shard()
+    measured = stages.measure(data, PARAMETERS)
+    assert set(measured.coords) == {"seed", "target_classes", "stage"}
+    assert {variable.dims for variable in measured.data_vars.values()} == {("run", "stage")}
+    assert set(measured.data_vars) == {"participation_ratio", "participation_ratio_start", "ensd", "cka"}
+    xr.testing.assert_identical(measured["target_classes"].variable, data["target_classes"].variable)
+    store.save(measured, tmp_path / "stages.nc")
+
+
+def test_a_shard_that_was_saved_is_measured_alike(tmp_path):
+    data, *_ = shard()
+    store.save(data, tmp_path / "finetuned.nc")
+    loaded = store.load(tmp_path / "finetuned.nc")
+    xr.testing.assert_identical(stages.measure(loaded, PARAMETERS), stages.measure(data, PARAMETERS))

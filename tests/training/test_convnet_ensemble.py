@@ -1,0 +1,112 @@
+"""Networks that are trained in step, beside PyTorch's own loop over each of them."""
+
+import convnet_toys as toys
+import numpy as np
+import pytest
+import torch
+
+from carryover.networks.convnet_weights import packed
+from carryover.training.convnet_ensemble import ConvnetEnsemble
+
+
+def batch(runs, seed=0, count=6):
+    rng = torch.Generator().manual_seed(seed)
+    return torch.randn(runs, count, 1, 8, 8, generator=rng), torch.randint(3, (runs, count), generator=rng)
+
+
+def ensemble_of(networks, columns=(slice(0, 3),), **options):
+    return ConvnetEnsemble(networks, columns, **options)
+
+
+def close(ensemble, place, network, **tolerance):
+    np.testing.assert_allclose(ensemble.packed([place])[0], packed(network.state_dict()), **tolerance)
+
+
+@pytest.mark.parametrize("runs", [1, 3])
+def test_steps_are_those_of_plain_loops(runs):
+    networks, rates = [toys.network(seed=run) for run in range(runs)], [0.02, 0.01, 0.02]
+    ensemble = ensemble_of(networks, weight_decay=0.01)
+    batches = [batch(runs, seed) for seed in range(3)]
+    losses = [ensemble.step([images], [labels], rate) for (images, labels), rate in zip(batches, rates, strict=True)]
+    for run, network in enumerate(networks):
+        own = [(images[run], labels[run]) for images, labels in batches]
+        expected = toys.plain_loop(network, own, rates, weight_decay=0.01)
+        np.testing.assert_allclose([loss[run] for loss in losses], expected, rtol=1e-4)
+        close(ensemble, run, network, rtol=1e-3, atol=1e-4)
+        network.eval()
+        torch.testing.assert_close(ensemble.outputs(run, batches[0][0][run]), network(batches[0][0][run]), rtol=1e-3, atol=1e-3)  # fmt: skip  # noqa: E501
+
+
+def test_networks_that_are_left_go_on_as_before():
+    networks = [toys.network(seed=run) for run in range(3)]
+    some, all_three = ensemble_of(networks), ensemble_of(networks)
+    first, second = batch(3, 0), batch(3, 1)
+    for ensemble in (some, all_three):
+        ensemble.step([first[0]], [first[1]], 0.05)
+    some.keep(np.array([True, False, True]))
+    assert some.runs.tolist() == [0, 2]
+    some.step([second[0][[0, 2]]], [second[1][[0, 2]]], 0.05)
+    all_three.step([second[0]], [second[1]], 0.05)
+    np.testing.assert_allclose(some.packed([0, 1]), all_three.packed([0, 2]), rtol=1e-4, atol=1e-5)
+
+
+def test_a_state_brings_everything_back():
+    networks = [toys.network(seed=run) for run in range(2)]
+    ensemble, other = ensemble_of(networks), ensemble_of([toys.network(seed=9), toys.network(seed=8)])
+    images, labels = batch(2)
+    ensemble.step([images], [labels], 0.05)
+    other.load(ensemble.state())
+    for each in (ensemble, other):
+        each.step([images], [labels], 0.05)
+    assert np.array_equal(ensemble.packed([0, 1]), other.packed([0, 1]))
+
+
+def test_two_tasks_add_their_losses_and_each_has_its_own_outputs():
+    network = toys.network(classes=5)
+    (one, labels), (two, others) = batch(1, 0), batch(1, 1)
+    ensemble = ensemble_of([network], columns=(slice(0, 3), slice(3, 5)))
+    found = ensemble.step([one, two], [labels, others % 2], 0.01)
+    outputs = network.train()(torch.cat([one[0], two[0]])).detach()
+    losses = (
+        torch.nn.functional.cross_entropy(outputs[:6, :3], labels[0]),
+        torch.nn.functional.cross_entropy(outputs[6:, 3:], others[0] % 2),
+    )
+    torch.testing.assert_close(found[0], sum(losses))
+
+
+@pytest.mark.parametrize("runs", [1, 2])
+def test_renewed_statistics_are_those_of_the_images(runs):
+    networks = [toys.network(seed=run) for run in range(runs)]
+    ensemble, (images, _) = ensemble_of(networks), batch(runs)
+    before = {name: tensor.clone() for name, tensor in ensemble.parameters.items()}
+    ensemble.renew_statistics([images])
+    for run, network in enumerate(networks):
+        first = network.conv1(images[run])
+        torch.testing.assert_close(ensemble.buffers["bn1.running_mean"][run], first.mean((0, 2, 3)).detach())
+        torch.testing.assert_close(ensemble.buffers["bn1.running_var"][run], first.var((0, 2, 3)).detach())
+    assert all(torch.equal(tensor, before[name]) for name, tensor in ensemble.parameters.items())
+    ensemble.step([images], [torch.zeros(runs, 6, dtype=torch.int64)], 1e-9)  # and training goes on averaging
+    torch.testing.assert_close(ensemble.buffers["bn1.running_mean"][0], networks[0].conv1(images[0]).mean((0, 2, 3)).detach())  # fmt: skip  # noqa: E501
+
+
+def test_mixed_precision_computes_in_bfloat16_and_keeps_float32():
+    networks = [toys.network()]
+    (images, labels), exact = batch(1), ensemble_of(networks)
+    mixed = ensemble_of(networks, precision="bfloat16")
+    losses = [each.step([images], [labels], 0.01) for each in (exact, mixed)]
+    assert losses[0] != losses[1]
+    torch.testing.assert_close(losses[0], losses[1], rtol=0.05, atol=0)
+    assert {tensor.dtype for tensor in mixed.parameters.values()} == {torch.float32}
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no CUDA GPU here")
+@pytest.mark.parametrize("runs", [1, 3])
+def test_the_gpu_computes_the_same(runs):
+    networks, (images, labels) = [toys.network(seed=run) for run in range(runs)], batch(runs)
+    found = []
+    for device in ("cpu", "cuda"):
+        ensemble = ensemble_of(networks, device=device)
+        for _ in range(3):
+            ensemble.step([images], [labels], 0.01)
+        found.append(ensemble.packed(range(runs)))
+    np.testing.assert_allclose(*found, rtol=1e-2, atol=1e-3)

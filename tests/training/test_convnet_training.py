@@ -1,0 +1,150 @@
+"""Training of convolutional networks: batches, ends, looks, and going on after a kill."""
+
+import convnet_toys as toys
+import numpy as np
+import pytest
+import torch
+
+from carryover.networks.convnet_weights import packed, unpacked
+from carryover.training.convnet import Samples, descend
+from carryover.training.result import Divergence
+from carryover.training.saved_states import SavedStates
+
+
+def train(runs=2, count=6, kind="resnet18", images=None, start=0, **options):
+    images = images or toys.prepared()
+    networks = [toys.network(kind, seed=start + run) for run in range(runs)]
+    options = {"learning_rate": 0.02, "max_epochs": 6, "batch_size": 128} | options
+    return descend(networks, [toys.samples(images, runs, count)], toys.tests(runs), images, toys.draws, **options)
+
+
+def test_full_batches_follow_the_plain_loop_down_a_cosine():
+    images, network = toys.prepared(), toys.network()
+    rates = 0.02 * (1 + np.cos(np.pi * np.arange(6) / 6)) / 2
+    batch = images.batch("train", np.arange(6)), torch.arange(6) % 3
+    losses = toys.plain_loop(network, [batch] * 6, rates)
+    found = train(runs=1, decay="cosine")
+    assert found.loss[0] == pytest.approx(losses[-1], rel=1e-4)
+    np.testing.assert_allclose(found.weights[0], packed(network.state_dict()), rtol=1e-3, atol=1e-4)
+    assert found.time[0, -1] == pytest.approx(rates.sum())
+    network.eval()
+    wrong = network(images.batch("test", np.arange(30))).argmax(1).numpy() != np.arange(30) % 3
+    assert found.risk_final[0] == pytest.approx(wrong.mean())
+    assert found.risk_best[0] == np.nanmin(found.curves["risk"][0])
+
+
+def test_an_epoch_takes_every_image_once_in_batches_of_nearly_equal_size():
+    seen = []
+
+    class Counting(type(toys.prepared())):
+        def batch(self, part, indices, rng=None):
+            if part == "train":
+                seen.append(indices)
+            return super().batch(part, indices, rng)
+
+    images = Counting(toys.prepared().images)
+    found = train(runs=1, count=17, images=images, batch_size=8, max_epochs=2)
+    assert found.evaluations[0] == 6
+    assert sorted(map(len, seen)) == [5, 5, 6, 6, 6, 6]
+    for epoch in (seen[:3], seen[3:]):
+        assert sorted(np.concatenate(epoch)) == list(range(17))
+    assert not np.array_equal(np.concatenate(seen[:3]), np.concatenate(seen[3:]))
+
+
+def test_a_run_is_the_same_whatever_it_is_trained_with():
+    # Few and small steps: rounding differs between one and several, and grows along training as in chaos.
+    options = {"count": 17, "batch_size": 8, "learning_rate": 1e-3, "max_epochs": 2}
+    both, alone = train(**options), train(runs=1, **options)
+    np.testing.assert_allclose(both.weights[0], alone.weights[0], rtol=1e-3, atol=1e-4)
+    np.testing.assert_allclose(both.curves["loss"][0], alone.curves["loss"][0], rtol=1e-4)
+
+
+def test_runs_end_where_their_loss_is_small_enough():
+    long = train(runs=3, max_epochs=60, looks=60)
+    tolerance = float(np.median(long.curves["loss"][:, 20]))
+    found = train(runs=3, max_epochs=60, tolerance=tolerance)
+    assert found.converged.all()
+    assert len(set(found.evaluations.tolist())) > 1
+    assert (found.loss <= tolerance).all()
+    first = [int(np.argmax(curve <= tolerance)) for curve in long.curves["loss"]]
+    epochs = [int(steps) for steps in found.evaluations]
+    for run, epoch in enumerate(epochs):
+        assert long.curves["loss"][run, first[run]] <= tolerance
+        assert found.curves["loss"][run][np.isfinite(found.curves["loss"][run])][-1] == found.loss[run]
+        assert epoch >= 2
+    assert not train(runs=1, max_epochs=2, tolerance=1e-9).converged[0]
+
+
+def test_smaller_tasks_begin_again_beside_larger_ones():
+    images = toys.prepared()
+    tasks = [toys.samples(images, 1, 4), Samples(np.arange(20)[None], np.arange(20)[None] % 2, slice(3, 5))]
+    options = {"learning_rate": 0.01, "max_epochs": 2, "batch_size": 8}
+    network = toys.network(classes=5)
+    assert descend([network], tasks, toys.tests(1), images, toys.draws, **options).evaluations[0] == 6
+
+
+def test_augmentation_depends_on_run_and_step_alone():
+    images = toys.prepared(crop=1, flip=True)
+    one, again, plain = train(images=images), train(images=images), train()
+    assert np.array_equal(one.weights, again.weights)
+    assert not np.array_equal(one.weights, plain.weights)
+
+
+def test_dropped_units_depend_on_run_and_step_alone_and_spare_the_global_generator():
+    before = torch.random.get_rng_state()
+    one, again = (train(runs=1, kind="vgg11") for _ in range(2))
+    assert np.array_equal(one.weights, again.weights)
+    assert torch.equal(before, torch.random.get_rng_state())
+    with pytest.raises(ValueError, match="must be trained one at a time"):
+        train(runs=2, kind="vgg11")
+
+
+def test_a_loss_that_is_not_finite_names_the_runs():
+    with pytest.raises(Divergence, match=r"infinite or not a number in runs \[0\]"), np.errstate(all="ignore"):
+        train(runs=1, kind="vgg11", learning_rate=1e20)
+
+
+class Killed(Exception):
+    pass
+
+
+class Dying(SavedStates):
+    """Saves at every step, and kills the training at one of them."""
+
+    def __init__(self, folder, step):
+        super().__init__(folder, "request")
+        self.left = step
+
+    def due(self):
+        return True
+
+    def save(self, name, state):
+        super().save(name, state)
+        self.left -= 1
+        if not self.left:
+            raise Killed
+
+
+@pytest.mark.parametrize("kind", ["resnet18", "vgg11"])
+def test_killed_at_any_step_it_ends_with_equal_weights(kind, tmp_path):
+    images = toys.prepared(crop=1)
+    runs = 2 if kind == "resnet18" else 1
+    options = {"kind": kind, "runs": runs, "images": images, "count": 9, "batch_size": 4, "max_epochs": 3}
+    options |= {"tolerance": 0.5, "learning_rate": 0.05, "renew": True}
+    whole = train(**options)
+    for step in (1, 2, 3, 4, 7):
+        folder = tmp_path / str(step)
+        with pytest.raises(Killed):
+            train(**options, saved=Dying(folder, step))
+        for _ in range(2):  # a finished one is read and not trained again
+            found = train(**options, start=50, saved=SavedStates(folder, "request"))
+            assert np.array_equal(found.weights, whole.weights), step
+            for name, curve in whole.curves.items():
+                np.testing.assert_array_equal(found.curves[name], curve)
+
+
+def test_a_packed_network_is_what_was_trained():
+    found, network = train(runs=1), toys.network()
+    network.load_state_dict(unpacked(network, found.weights[0]))
+    wrong = network.eval()(toys.prepared().batch("test", np.arange(30))).argmax(1).numpy() != np.arange(30) % 3
+    assert wrong.mean() == pytest.approx(found.risk_final[0])
