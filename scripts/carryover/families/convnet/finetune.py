@@ -138,9 +138,9 @@ class Starts:
 
     def _old(self, seed, number):
         row = self._row(seed, number)
-        known = str(self._pretrained["source_classes"].values[row]).split()
-        check_disjoint([int(label) for label in known], self._classes.targets[number])
-        shape = self._classes.network(len(known) or self._p.classes, seed)
+        known = [int(label) for label in str(self._pretrained["source_classes"].values[row]).split()]
+        check_disjoint(known, self._classes.targets[number])
+        shape = self._classes.network(int(self._pretrained.attrs["classes"]), seed)
         return unpacked(shape, self._pretrained["state"].values[row])
 
     def _row(self, seed, number):

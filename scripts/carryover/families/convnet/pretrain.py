@@ -53,4 +53,5 @@ def run(p, experiment, seeds, solve, progress=None, saved=()):
     columns["pretrain_solver"] = np.array([p.solver] * len(kinds))
     with naming_runs(columns):
         trained = solve(problem, p, progress)
-    return dataset.assemble(trained, columns, dataset.state(trained), classes.attributes())
+    attributes = classes.attributes() | {"classes": len(sources[0].classes)}
+    return dataset.assemble(trained, columns, dataset.state(trained), attributes)

@@ -1,0 +1,169 @@
+"""The family of convolutional networks: what its datasets hold, what runs share, and what is refused."""
+
+import numpy as np
+import pytest
+import torch
+
+from carryover import store
+from carryover.errors import UserError
+from carryover.families.convnet import descent, finetune, pretrain, published, task
+from carryover.networks.convnet import ResNet18
+from carryover.networks.convnet_weights import packed, unpacked
+
+TASK = {"width": 2, "tasks": 2, "device": "cpu"}
+SHORT = {"samples": (4, 6), "max_epochs": 2}
+
+
+def pretrained(seeds=(0, 1), **told):
+    p = pretrain.Parameters(**TASK, **{"max_epochs": 1} | told)
+    return pretrain.run(p, "toy", seeds, descent.solve if p.solver == "descent" else published.solve)
+
+
+def finetuned(start=None, seeds=(0, 1), experiment="toy", **told):
+    p = finetune.Parameters(**TASK | SHORT | ({} if start is not None else {"protocol": "single_task"}) | told)
+    return finetune.run(p, experiment, seeds, descent.solve, pretrained=start)
+
+
+@pytest.fixture(scope="module")
+def start():
+    return pretrained()
+
+
+def network(state, outputs):
+    built = ResNet18(torch.Generator(), outputs, 2, "small", 1)
+    built.load_state_dict(unpacked(built, state))
+    return built.state_dict()
+
+
+def one(data, **which):
+    chosen = np.logical_and.reduce([data[name].values == value for name, value in which.items()])
+    return data.isel(run=np.flatnonzero(chosen)).squeeze("run")
+
+
+def refused(function, *arguments, **told):
+    with pytest.raises(UserError) as caught:
+        function(*arguments, **told)
+    return str(caught.value)
+
+
+def test_each_seed_and_task_has_a_network_that_saw_the_other_classes(start, tmp_path):
+    assert list(zip(start["seed"].values, start["task"].values, strict=True)) == [(0, 0), (0, 1), (1, 0), (1, 1)]
+    data = finetuned(start)
+    for source, target in zip(data["source_classes"].values, data["target_classes"].values, strict=True):
+        assert sorted(f"{source} {target}".split()) == list("0123456789")
+    for shard in (start, data):
+        store.save(shard, tmp_path / "data.nc")
+        assert store.load(tmp_path / "data.nc").identical(shard)
+    assert data.sizes["run"] == 8
+    assert np.isfinite(data[["risk_final", "loss"]].to_array()).all()
+    assert "state" not in data
+
+
+def test_named_classes_are_pretrained_on_once_for_all_tasks():
+    start = pretrained(pretraining_classes=(0, 1, 2, 3))
+    assert start["task"].values.tolist() == [-1, -1]
+    data = finetuned(start, pretraining_classes=(0, 1, 2, 3), keep_weights=True)
+    assert set(data["source_classes"].values) == {"0 1 2 3"}
+    assert not set("".join(data["target_classes"].values)) & set("0123")
+    bodies = [network(state, 2)["conv1.weight"] for state in data["start_state"].values]
+    assert torch.equal(bodies[0], bodies[1])  # the two tasks of seed 0
+
+
+def test_training_starts_from_the_pretrained_network_with_a_new_last_layer_rescaled(start):
+    told = {"samples": (4,), "max_epochs": 1, "learning_rate": 1e-30, "keep_weights": True, "rescale": (0.5, 1.0)}
+    for which, parts in {"all": (0.5, 0.5, 0.5), "weights": (0.5, 1, 0.5), "readout": (1, 1, 0.5)}.items():
+        data = finetuned(start, rescaled=which, **told)
+        before = network(start["state"].values[0], 8)
+        after = {factor: network(one(data, seed=0, task=0, rescale=factor)["state"].values, 2) for factor in (0.5, 1.0)}
+        begun = network(data["start_state"].values[int(one(data, seed=0, task=0, rescale=0.5)["start"])], 2)
+        for name, factor in zip(("conv1.weight", "bn1.weight", "fc.weight"), parts, strict=True):
+            np.testing.assert_allclose(after[0.5][name], factor * after[1.0][name])
+            np.testing.assert_array_equal(begun[name], after[1.0][name])
+        torch.testing.assert_close(after[1.0]["layer4.0.conv1.weight"], before["layer4.0.conv1.weight"])
+        assert after[1.0]["fc.weight"].shape == (2, 16)
+
+
+def test_from_scratch_it_starts_as_pretraining_did(start):
+    begun = finetuned(keep_weights=True, samples=(4,), max_epochs=1, learning_rate=1e-30)
+    untrained = pretrained(max_epochs=1, learning_rate=1e-30, weight_decay=0.0)
+    first = network(begun["start_state"].values[0], 2), network(untrained["state"].values[0], 8)
+    torch.testing.assert_close(first[0]["layer4.1.conv2.weight"], first[1]["layer4.1.conv2.weight"])
+    assert not np.array_equal(first[0]["conv1.weight"], network(start["state"].values[0], 8)["conv1.weight"])
+
+
+def test_statistics_are_renewed_or_kept(start):
+    told = {"samples": (4,), "max_epochs": 1, "learning_rate": 1e-30, "keep_weights": True, "rescale": (0.5,)}
+    renewed, kept = (finetuned(start, statistics=which, **told) for which in ("renewed", "kept"))
+    before = network(start["state"].values[0], 8)["layer4.1.bn2.running_var"]
+    found = [network(data["state"].values[0], 2)["layer4.1.bn2.running_var"] for data in (renewed, kept)]
+    assert (found[1] > 0.8 * before).all()  # nine tenths of the old ones after one step
+    assert (found[0] < 0.5 * before).all()  # of inputs and weights a half as large
+
+
+def test_protocols_and_factors_share_samples_and_a_run_is_the_same_alone(start):
+    told = {"together": 1, "rescale": (0.5, 1.0)}
+    both, alone = finetuned(start, **told), finetuned(start, seeds=(1,), samples=(6,), together=1, rescale=(1.0,))
+    for name in ("risk_final", "loss"):
+        expected = one(both, seed=1, task=1, samples=6, rescale=1.0)[name].values
+        assert one(alone, seed=1, task=1)[name].values == expected
+    begun = finetuned(together=1), finetuned(together=1, experiment="another")
+    assert not np.array_equal(begun[0]["loss"], begun[1]["loss"])
+
+
+def test_several_tasks_are_learned_beside_the_classes_of_pretraining():
+    data = finetuned(protocol="multi_task", tasks=1, samples=(4,), max_epochs=1, keep_weights=True, seeds=(0,))
+    assert data.attrs["classes"] == 10
+    assert len(str(data["source_classes"].values[0]).split()) == 8
+    assert data["evaluations"].values[0] > 1  # as many steps as the larger task asks for
+    assert network(data["state"].values[0], 10)["fc.weight"].shape == (10, 16)
+
+
+def test_published_weights_are_read_from_a_file(tmp_path):
+    built = ResNet18(torch.Generator().manual_seed(4), 1000, 2, "small", 1)
+    file = tmp_path / "resnet18.pth"
+    torch.save(built.state_dict(), file)
+    start = pretrained(solver="published", weights=str(file))
+    assert start["source_classes"].values.tolist() == ["", ""]
+    assert np.isnan(start["risk_final"]).all()
+    data = finetuned(start, samples=(4,), keep_weights=True, classes=10, tasks=1, max_epochs=1, seeds=(0,))
+    begun = network(data["start_state"].values[0], 10)
+    assert torch.equal(begun["layer3.0.conv1.weight"], built.state_dict()["layer3.0.conv1.weight"])
+    assert "must name a file" in refused(pretrained, solver="published")
+    assert "has the SHA-256" in refused(pretrained, solver="published", weights=str(file), sha256="0" * 64)
+    file.write_bytes(file.read_bytes()[:-100])
+    assert f"{file} cannot be read safely" in refused(pretrained, solver="published", weights=str(file))
+    other = tmp_path / "other.pth"
+    torch.save(ResNet18(torch.Generator(), 1000, 3, "small", 1).state_dict(), other)
+    assert "'conv1.weight' of the shape (3, 1, 3, 3), in this ResNet18 of (2, 1, 3, 3)" in refused(
+        pretrained, solver="published", weights=str(other)
+    )
+
+
+def test_what_cannot_be_is_refused(start):
+    said = refused(finetuned, start, tasks=2, classes=3)
+    assert said.startswith("pretraining and finetuning share the classes [")
+    overlap = {"pretraining_classes": (0, 1, 2), "finetuning_classes": (2, 3)}
+    assert refused(pretrained, **overlap).startswith("pretraining and finetuning share the classes [2]")
+    assert refused(finetuned, start, width=4) == "width is 4, but the pretrained networks have 2."
+    assert refused(finetuned, start, network="vgg11") == "network is vgg11, but the pretrained networks have resnet18."
+    assert refused(finetuned, start, tasks=3).endswith("no network for seed 0, task 2: pretrain as many tasks.")
+    assert "single_task starts from scratch" in refused(finetuned, start, protocol="single_task")
+    assert "but not [7]" in refused(finetuned, start, seeds=(7,))
+    assert "takes images from 32 with the stem imagenet, not of 8 pixels" in refused(
+        finetuned, network="vgg11", stem="imagenet"
+    )
+    assert refused(finetuned, samples=(1000,)).startswith("samples is 1000, 500 of each of 2 classes, but class")
+
+
+def test_the_order_of_samples_is_the_same_for_all_factors():
+    kinds = [(0, 1, 0.5), (0, 1, 1.0), (0, 0, 1.0), (1, 1, 1.0)]
+    draws = task.draws("toy", kinds)
+    orders = [draws(run, "order", 3).permutation(20).tolist() for run in range(4)]
+    assert orders[0] == orders[1]
+    assert len({tuple(order) for order in orders}) == 3
+    assert orders[0] != draws(0, "order", 4).permutation(20).tolist()
+
+
+def test_packed_states_are_in_the_order_of_the_network(start):
+    state = network(start["state"].values[0], 8)
+    assert np.array_equal(packed(state), start["state"].values[0])
