@@ -19,6 +19,8 @@ include: "rules/curve.smk"
 include: "rules/claim.smk"
 include: "rules/figure.smk"
 include: "rules/table.smk"
+include: "rules/crate.smk"
+include: "rules/audit.smk"
 
 
 rule all:

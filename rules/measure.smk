@@ -9,10 +9,10 @@ rule measure:
     benchmark:
         "<results>/benchmarks/{experiment}/measure/{measure}/{point}/{block}.tsv"
     conda:
-        "../envs/analysis.yaml"
+        "../envs/training.yaml"
     threads: 1
     resources:
-        mem_mb=2000,
+        mem_mb=4000,
     params:
         code=sweep.code("measure"),
         flags=sweep.flags("measure"),

@@ -7,19 +7,10 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
-from carryover import cli
+from carryover import cli, imprint
 from carryover.errors import UserError
 from carryover.ingredients import read
 from carryover.provenance import Job
-
-# Nothing of when it was made, so that equal content gives equal bytes.
-TIMELESS = {".png": {}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None, "ModDate": None}}
-
-
-def metadata(suffix, job):
-    """The record's digest inside the figure itself."""
-    key = {".png": "Description", ".svg": "Description", ".pdf": "Subject"}[suffix]
-    return {**TIMELESS[suffix], key: f"Carryover request {job.request}"}
 
 
 def add_style(parser):
@@ -29,8 +20,8 @@ def add_style(parser):
 def check_formats(arguments):
     """Refuse what argparse cannot: formats that are not drawn."""
     for output in arguments.output:
-        if Path(output).suffix not in TIMELESS:
-            raise UserError(f"--output {output}: its suffix must be one of {', '.join(TIMELESS)}.")
+        if Path(output).suffix not in imprint.KEYS:
+            raise UserError(f"--output {output}: its suffix must be one of {', '.join(imprint.KEYS)}.")
 
 
 def main(argv):
@@ -50,7 +41,9 @@ def main(argv):
         with plt.rc_context({"figure.constrained_layout.use": False}):
             drawn.set_layout_engine(None)
         for output in map(Path, arguments.output):
-            drawn.savefig(job.path(output), metadata=metadata(output.suffix, job))
+            drawn.savefig(job.path(output), metadata=imprint.metadata(output.suffix, job.request_text))
+            if output.suffix == ".png":
+                job.describe(output, pixels=imprint.pixel_digest(job.path(output)))
 
 
 if __name__ == "__main__":

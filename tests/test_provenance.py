@@ -6,7 +6,6 @@ import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
@@ -67,17 +66,12 @@ def test_record_says_it_all(here):
     environment = record["environment"]
     assert {"numpy": np.__version__, "xarray": xr.__version__}.items() <= environment["versions"].items()
     assert (environment["device"], environment["accelerator"]) == ("cpu", None)
+    assert environment["conda"] == (Path(sys.prefix) / "conda-meta").is_dir()
     assert record["volatile"].keys() == {"host", "platform", "start", "duration", "peak_memory", "pid"}
     assert 2**20 < record["volatile"]["peak_memory"] < 2**40
     assert running.request == record["request"] == provenance.request_digest(record)
     asked = json.loads(store.load("out/x.nc").attrs[store.RECORD])
     assert asked == {key: record[key] for key in ("rule", "wildcards", "parameters", "seeds")}
-
-
-def test_versions_are_those_that_importlib_names():
-    loaded = provenance.loaded_versions()
-    assert loaded == {name: version(name) for name in loaded}
-    assert {"numpy", "netcdf4", "pytest"} <= loaded.keys()
 
 
 def test_all_but_the_volatile_part_is_deterministic(here):

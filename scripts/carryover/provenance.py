@@ -14,13 +14,15 @@ A record is JSON. All but `volatile` is the same whenever the same job runs in t
     carryover_record    1, the version of this layout
     rule, wildcards, parameters, seeds      what was asked, by name
     command             the command line, with its paths as given
-    inputs, outputs     {path: {sha256, bytes, content}}; content (netCDF alone) is `store.content_digest`
+    inputs, outputs     {path: {sha256, bytes, content}}; content (netCDF alone) is `store.content_digest`; an output
+                        may have more, see `Job.describe`: a PNG has `pixels`
     code                {digest, modules, files}: closure of the modules that the job names, as they stood at its start
-    request             `request_digest`; it is known before the results are, so a figure can carry it
+    request             `request_digest`; it is known before the results are, so a figure can carry it, which it
+                        cannot do with a digest of this record: the record holds the figure's own
     git                 {commit, dirty} of the code, dirty by tracked files alone; null outside a repository
-    environment         python, versions, blas, cpu, libc, device, accelerator, threads
+    environment         python, conda, versions, blas, cpu, libc, device, accelerator, threads
     volatile            host, platform, start, duration, peak_memory, pid
-    notes               may be added later; neither they nor `volatile` count in `record_digest`
+    notes               may be added later, by accept.py; neither they nor `volatile` count in `record_digest`
 
 Paths below the working folder are relative to it, so a moved project keeps its records true. `versions` holds the
 distributions that the process had loaded by the end and no others: a new plotting library makes no training stale.
@@ -45,6 +47,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from carryover import digest, store
+from carryover.environment import environment
 from carryover.errors import UserError
 
 if TYPE_CHECKING:
@@ -54,8 +57,6 @@ VERSION = 1
 SCRIPTS = Path(__file__).parents[1]
 _ASKED = ("rule", "wildcards", "parameters", "seeds")
 _NOT_HASHED = ("volatile", "notes")
-# Modules that are not called like the distribution they come from.
-_DISTRIBUTIONS = {"PIL": "pillow", "dateutil": "python-dateutil", "sklearn": "scikit-learn", "yaml": "pyyaml"}
 
 
 def record_path(result: str | Path) -> Path:
@@ -76,15 +77,25 @@ def read(path: str | Path) -> dict[str, Any]:
     return record
 
 
+def as_text(record: Mapping[str, Any]) -> str:
+    """The text of a record's file."""
+    return json.dumps(record, indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n"
+
+
 def record_digest(record: Mapping[str, Any]) -> str:
     """SHA-256 over everything in a record but its volatile part and notes."""
-    return _json_digest({key: value for key, value in record.items() if key not in _NOT_HASHED})
+    return json_digest({key: value for key, value in record.items() if key not in _NOT_HASHED})
+
+
+def request_text(record: Mapping[str, Any]) -> str:
+    """Rule, wildcards, parameters, seeds, the code's digest and the inputs' contents, as one line of JSON in ASCII."""
+    inputs = {path: found.get("content", found["sha256"]) for path, found in record["inputs"].items()}
+    return _json({**{key: record[key] for key in _ASKED}, "code": record["code"]["digest"], "inputs": inputs})
 
 
 def request_digest(record: Mapping[str, Any]) -> str:
-    """SHA-256 over rule, wildcards, parameters, seeds, the code's digest and the inputs' contents: what was asked."""
-    inputs = {path: found.get("content", found["sha256"]) for path, found in record["inputs"].items()}
-    return _json_digest({**{key: record[key] for key in _ASKED}, "code": record["code"]["digest"], "inputs": inputs})
+    """SHA-256 over `request_text`: what was asked."""
+    return hashlib.sha256(request_text(record).encode()).hexdigest()
 
 
 @dataclass(kw_only=True)
@@ -114,11 +125,20 @@ class Job:
         """`request_digest` of this job, for a figure to carry."""
         return self._record["request"]
 
+    @property
+    def request_text(self) -> str:
+        """`request_text` of this job, for a figure to carry."""
+        return request_text(self._record)
+
     def path(self, output: str | Path) -> Path:
         """Where to write one of the job's outputs: a temporary file with the same suffix."""
         if Path(output) not in self._temporaries:
             raise ValueError(f"{output} is not an output of this job: {', '.join(map(str, self.outputs))}")
         return self._temporaries[Path(output)]
+
+    def describe(self, output: str | Path, **facts: Any) -> None:
+        """Have the record say more of one of the outputs than its size and hash, e.g. `pixels` of a PNG."""
+        self._facts.setdefault(self.path(output), {}).update(facts)
 
     def save(self, dataset: xr.Dataset, output: str | Path | None = None) -> None:
         """Write a dataset, with what was asked among its attributes, as `output` (by default the job's only one)."""
@@ -129,13 +149,14 @@ class Job:
 
     def __enter__(self) -> Job:
         self._start, self._clock = datetime.now(UTC), time.perf_counter()
+        self._facts = {}
         self.inputs = list(self.inputs)  # an iterator would be empty by the second look
         files, code = digest.closure_files(SCRIPTS, *self.modules), digest.closure_digest(SCRIPTS, *self.modules)
         self._record = {
             "carryover_record": VERSION,
             **{key: _plain(getattr(self, key)) for key in _ASKED},
             "command": list(sys.argv if self.command is None else self.command),
-            "inputs": {_shown(path): _fingerprint(Path(path)) for path in self.inputs},
+            "inputs": {shown(path): _fingerprint(Path(path)) for path in self.inputs},
             "code": {"digest": code, "modules": list(self.modules), "files": files},
             "git": git_state(SCRIPTS),
         }
@@ -155,13 +176,14 @@ class Job:
             if not temporary.is_file() or not temporary.stat().st_size:
                 raise UserError(f"{self.rule} did not write its output {output}")
         self._check_modules()
-        outputs = {_shown(output): _fingerprint(file) for output, file in self._temporaries.items()}
+        files = self._temporaries.items()
+        outputs = {shown(output): {**_fingerprint(file), **self._facts.get(file, {})} for output, file in files}
         for path in self.inputs:
-            if store.sha256(path) != self._record["inputs"][_shown(path)]["sha256"]:
+            if store.sha256(path) != self._record["inputs"][shown(path)]["sha256"]:
                 raise UserError(f"{path} changed while {self.rule} ran: run it again")
         record = {**self._record, "outputs": outputs, "environment": environment(self.device)}
         record["volatile"] = _volatile(self._start, time.perf_counter() - self._clock)
-        self._publish(json.dumps(record, indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n")
+        self._publish(as_text(record))
 
     def _publish(self, text: str) -> None:
         """Put the results, then the records in their places; should that fail half way, take back what was put."""
@@ -205,52 +227,6 @@ def git_state(folder: Path) -> dict[str, Any] | None:
     return {"commit": commit[1], "dirty": any(not line.startswith("#") for line in done.stdout.splitlines())}
 
 
-def environment(device: Any = None) -> dict[str, Any]:
-    """The software and hardware that the bits of a result may depend on, as far as this process has loaded it."""
-    numpy, torch = sys.modules.get("numpy"), sys.modules.get("torch")
-    device = str(device or "cpu")
-    if device == "auto":
-        device = "cuda" if torch and torch.cuda.is_available() else "cpu"
-    cpu, accelerator = {"machine": platform.machine()}, None
-    if numpy:
-        cpu["numpy"] = numpy.show_config(mode="dicts")["SIMD Extensions"].get("found", [])
-    if torch:
-        cpu["torch"] = torch.backends.cpu.get_cpu_capability()
-        if device.startswith("cuda"):
-            accelerator = {"name": torch.cuda.get_device_name(device), "cuda": torch.version.cuda}
-    blas, threads = _blas()
-    return {
-        "python": f"{sys.implementation.name} {platform.python_version()}",
-        "versions": loaded_versions(),
-        "blas": blas,
-        "cpu": cpu,
-        "libc": " ".join(platform.libc_ver()),
-        "device": device,
-        "accelerator": accelerator,
-        "threads": threads | ({"torch": torch.get_num_threads()} if torch else {}),
-    }
-
-
-def loaded_versions() -> dict[str, str]:
-    """{distribution: version} of the installed packages that this process has loaded."""
-    # Off the names of the .dist-info folders: importlib.metadata takes milliseconds for each package.
-    entries = [name for folder in sys.path if os.path.isdir(folder) for name in os.listdir(folder)]
-    parts = [name.removesuffix(".dist-info").rpartition("-") for name in entries if name.endswith(".dist-info")]
-    installed = {name.replace("_", "-").lower(): version for name, _, version in reversed(parts)}
-    modules = {module for module in list(sys.modules) if "." not in module} - sys.stdlib_module_names
-    names = {_DISTRIBUTIONS.get(module, module).replace("_", "-").lower() for module in modules}
-    return {name: installed[name] for name in sorted(names & installed.keys())}
-
-
-def _blas() -> tuple[list[dict[str, Any]], dict[str, int]]:
-    """The linear algebra and threading libraries that are loaded, without their paths; and their numbers of threads."""
-    from threadpoolctl import threadpool_info
-
-    found = threadpool_info()
-    libraries = [{"library": i["internal_api"], "version": i["version"], "cpu": i.get("architecture")} for i in found]
-    return sorted(libraries, key=json.dumps), {i["internal_api"]: i["num_threads"] for i in found}
-
-
 def _volatile(start: datetime, duration: float) -> dict[str, Any]:
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return {
@@ -277,8 +253,8 @@ def _known_content(path: Path, sha256: str) -> str | None:
         return next(k["content"] for k in read(record_path(path))["outputs"].values() if k["sha256"] == sha256)
 
 
-def _shown(path: str | Path) -> str:
-    """The path as a record has it: relative to the working folder where it lies below that."""
+def shown(path: str | Path) -> str:
+    """A path as a record has it: relative to the working folder where it lies below that."""
     absolute, here = Path(os.path.abspath(path)), Path.cwd()
     return (absolute.relative_to(here) if absolute.is_relative_to(here) else Path(path)).as_posix()
 
@@ -296,5 +272,10 @@ def _simpler(value: Any) -> Any:
     raise ValueError(f"a parameter is {value!r}: allowed are None, text, numbers, and lists and mappings of them")
 
 
-def _json_digest(value: Any) -> str:
-    return hashlib.sha256(json.dumps(value, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+def json_digest(value: Any) -> str:
+    """SHA-256 over a value's JSON, with sorted keys, without spaces, in ASCII."""
+    return hashlib.sha256(_json(value).encode()).hexdigest()
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, separators=(",", ":"))

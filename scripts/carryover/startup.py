@@ -20,17 +20,36 @@ LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # in C where there is on
 def sweep(config, root):
     """The checked configuration's `Sweep`; a user's mistake ends the run with one sentence."""
     try:
-        schema = yaml.load((root / "config/schema.yaml").read_text(), Loader=LOADER)
-        configuration.validate(config, schema)
-        results = config.get("pathvars", {}).get("results", "results")
-        _check_writable(Path(results), [*config.get("experiments", {}), *configuration.RESERVED])
-        made = Sweep(config, schema, root / "scripts", results)
+        made = valid_sweep(config, root)
+        _check_writable(Path(made.results), [*config.get("experiments", {}), *configuration.RESERVED])
         made.check()
         for line in differences(made):
             print(f"carryover: {line}", file=sys.stderr)
         return made
     except UserError as error:
         sys.exit(f"carryover: {sentence(error)}")
+
+
+def valid_sweep(config, root):
+    """The `Sweep` of a configuration that keeps to the schema; raises UserError where it does not."""
+    schema = yaml.load((root / "config/schema.yaml").read_text(), Loader=LOADER)
+    configuration.validate(config, schema)
+    return Sweep(config, schema, root / "scripts", config.get("pathvars", {}).get("results", "results"))
+
+
+def effective(config, results):
+    """A function of wildcards that files the configuration with the logs and gives the file's path, for `audit`.
+
+    With all overlays and overrides in it, it may be longer than a command line can be.
+    """
+
+    def path(wildcards):
+        file = Path(results, "logs/audit.config.json")
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps(config))
+        return file.as_posix()
+
+    return path
 
 
 def _check_writable(results, names):
@@ -77,31 +96,47 @@ def _has_metadata(output):
 
 
 def _changes(made, rule, wildcards, record):
-    then, now = _by_name(record["command"][1:]), _by_name(_words(made, rule, wildcards))
+    yield from changed_parameters(made, rule, wildcards, record)
+    files = closure_files(made.scripts, *made.modules(rule, wildcards))
+    yield from (f"scripts/{file} has changed" for file in changed_files(files, record))
+
+
+# Flags that the rules add, and that follow from the path of the output.
+GIVEN_BY_RULES = ("wildcards", "output", "pretrained", "finetuned", "style")
+# Rules whose command names nothing but files.
+MADE_OF = {"collect": "shards", "crate": "results"}
+
+
+def changed_parameters(made, rule, wildcards, record, given=GIVEN_BY_RULES):
+    """What of a job's flags and shards is not as its record has it, by name, with the old and the new value.
+
+    `given` names the flags that the rule adds: that they are not among `words` says nothing.
+    """
+    then, now = _by_name(record["command"][1:]), _by_name(words(made, rule, wildcards))
     before, after = then.pop("", ""), now.pop("", "")
     if before != after:
-        yield "it was made of other shards" if rule == "collect" else f"{before}, now {after}"
+        yield f"it was made of other {MADE_OF[rule]}" if rule in MADE_OF else f"{before}, now {after}"
     for name in sorted(then.keys() | now.keys()):
         if name in now and name not in then:
             yield f"{name} was not given, now {now[name]}"
         elif name in now and then[name] != now[name]:
             yield f"{name} {then[name]}, now {now[name]}"
-        elif name not in now and name not in GIVEN_BY_RULES:
+        elif name not in now and name not in given:
             yield f"{name} {then[name]}, now not given"
-    files, code = record["code"]["files"], closure_files(made.scripts, *made.modules(rule, wildcards))
-    for file in sorted(files.keys() | code.keys()):
-        if files.get(file) != code.get(file):
-            yield f"scripts/{file} has changed"
 
 
-# Flags that the rules add, and that follow from the path of the output.
-GIVEN_BY_RULES = ("wildcards", "output", "pretrained", "finetuned", "style")
+def changed_files(files, record):
+    """The source files of a job's closure that are not, in `files` ({file: digest}), as its record has them."""
+    then = record["code"]["files"]
+    return [file for file in sorted(then.keys() | files.keys()) if then.get(file) != files.get(file)]
 
 
-def _words(made, rule, wildcards):
-    """The command line of a job but for GIVEN_BY_RULES."""
+def words(made, rule, wildcards):
+    """The command line of a job, without its script and what the rule adds."""
     if rule == "collect":
         return made.shards(made.results + "/{experiment}/measure/{measure}/{point}/{block}.nc")(wildcards)
+    if rule == "crate":
+        return [*made.collected(), *(path for kind in ("claim", "figure", "table") for path in made.made_of_data(kind))]
     data = ["--data", *made.data(rule)(wildcards)] if rule in MADE_OF_DATA else []
     return [*made.flags(rule)(wildcards), *data]
 

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.preprocessing import KernelCenterer
 
-from carryover.measures.dimensionality import cka, compare_kernels, ensd, participation_ratio
 from carryover.measures._streamed import MEMORY, centred_kernels
+from carryover.measures.dimensionality import cka, compare_kernels, ensd, participation_ratio
 from carryover.networks.convnet import ResNet18
 
 UNITS = {"wide": 300, "narrow": 5, "middle": 40}

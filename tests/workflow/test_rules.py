@@ -25,7 +25,7 @@ PLUGINS = {
     "table": ("tables",),
 }
 # What is called otherwise by conda than by Python, and what is needed without an import of ours: xarray writes with it.
-CONDA = {"torch": "pytorch", "sklearn": "scikit-learn", "netCDF4": "netcdf4", "yaml": "pyyaml"}
+CONDA = {"PIL": "pillow", "torch": "pytorch", "sklearn": "scikit-learn", "netCDF4": "netcdf4", "yaml": "pyyaml"}
 UNSEEN = {"python", "netcdf4"}
 
 
@@ -40,6 +40,8 @@ def rules():
 
 
 RULES = rules()
+# `audit` makes nothing: it has no input, output, benchmark or code, so that it always runs and repairs nothing.
+MAKERS = [rule for rule in RULES if rule != "audit"]
 
 
 def imports(rule):
@@ -67,16 +69,16 @@ def environment(file):
 
 
 def test_every_script_but_schema_has_its_rule():
-    assert {path.stem for path in SCRIPTS.glob("*.py")} - {"schema"} == set(RULES)
+    assert {path.stem for path in SCRIPTS.glob("*.py")} - {"accept", "schema", "whence"} == set(RULES)
     assert {path.stem for path in ROOT.glob("rules/*.smk")} - {"common"} == set(RULES)
 
 
-@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("rule", MAKERS)
 def test_a_rule_has_every_section(rule):
     assert [key for key in SECTIONS if key not in RULES[rule]] == (["input"] if rule in ROOTS else [])
 
 
-@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("rule", MAKERS)
 def test_inputs_and_outputs_are_named_and_results_have_records(rule):
     for section in ("input", "output", "params", "resources"):
         lines = RULES[rule].get(section, "").splitlines()
@@ -86,7 +88,7 @@ def test_inputs_and_outputs_are_named_and_results_have_records(rule):
     assert "code=sweep.code(" in RULES[rule]["params"]
 
 
-@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("rule", MAKERS)
 def test_a_rule_runs_its_script_with_visible_flags_into_its_log(rule):
     shell = " ".join(re.findall(r'"(.*?)"', RULES[rule]["shell"]))
     assert shell.startswith(f"python scripts/{rule}.py ")

@@ -11,8 +11,8 @@ import xarray as xr
 
 from carryover.errors import UserError
 from carryover.measures import _runs
-from carryover.measures.dimensionality import MEANING, compare_kernels
 from carryover.measures._streamed import centred_kernels
+from carryover.measures.dimensionality import MEANING, compare_kernels
 from carryover.networks.convnet import NETWORKS
 from carryover.networks.convnet_weights import unpacked
 from carryover.parameters import parameter

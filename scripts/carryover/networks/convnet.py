@@ -160,8 +160,8 @@ class _Block(nn.Module):
 class VGG11(_Convnet):
     """VGG-11 without normalisation; the arguments are those of `_Convnet.__init__`.
 
-    Convolutions start from N(0, 2/fan_out), biases from 0, linear layers from N(0, .01²) if they have as many inputs as
-    torchvision's, and otherwise from a width that gives outputs of the same size: from .01, narrow ones would not train.
+    Convolutions start from N(0, 2/fan_out), biases from 0, linear layers from N(0, .01²) where they have as many inputs
+    as torchvision's, and else from a law that gives outputs of the same size: from .01 narrow ones would not train.
 
     Five poolings leave nothing of an image below 32 pixels, hence the stem "small" with three, for 8 pixels and more.
     In training, the classifier drops half of its units at random, which PyTorch draws from its global generator.

@@ -1,0 +1,17 @@
+# No input, output or benchmark, so that it always runs and repairs nothing.
+rule audit:
+    log:
+        "<results>/logs/audit.log",
+    localrule: True
+    conda:
+        "../envs/audit.yaml"
+    threads: 2
+    resources:
+        mem_mb=2000,
+    params:
+        configuration=startup.effective(config, sweep.results),
+        results=sweep.results,
+    shell:
+        "python scripts/audit.py {params.results:q} --configfile {params.configuration:q}"
+        " --threads {threads} --json {params.results:q}/audit.json --html {params.results:q}/audit.html"
+        " > {log} 2>&1 && cat {log}"

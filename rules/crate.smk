@@ -1,0 +1,22 @@
+rule crate:
+    input:
+        collected=sweep.collected(),
+        claims=sweep.made_of_data("claim"),
+        figures=sweep.made_of_data("figure"),
+        tables=sweep.made_of_data("table"),
+    output:
+        crate="<results>/crate.zip",
+        record="<results>/crate.zip.json",
+    log:
+        "<results>/logs/crate.log",
+    benchmark:
+        "<results>/benchmarks/crate.tsv"
+    conda:
+        "../envs/provenance.yaml"
+    threads: 1
+    resources:
+        mem_mb=2000,
+    params:
+        code=sweep.code("crate"),
+    shell:
+        "python scripts/crate.py {input} --output {output.crate} > {log} 2>&1"

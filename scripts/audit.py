@@ -1,0 +1,70 @@
+"""Hold every result against its record, the configuration, the code and the software; exit code 1 unless all are OK."""
+
+import argparse
+import random
+import sys
+from pathlib import Path
+
+from carryover import cli, store
+from carryover.audit import project, replay, report
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def parsed(argv):
+    made = argparse.ArgumentParser(prog="audit.py", description=__doc__, allow_abbrev=False)
+    made.add_argument("results", nargs="?", metavar="FOLDER", help="default: the one that the configuration names")
+    project.add_configuration(made)
+    made.add_argument("--strict", action="store_true", help="STALE-ENV, a warning, fails as well")
+    made.add_argument("--root", metavar="DIGEST", help="the root digest that the records must have")
+    made.add_argument("--replay", type=int, metavar="K", help="run K random jobs again, elsewhere, and compare")
+    made.add_argument("--seed", type=int, help="draws the jobs to replay; default: another one each time, and said")
+    made.add_argument("--json", type=Path, metavar="FILE", help="write everything as JSON")
+    made.add_argument("--html", type=Path, metavar="FILE", help="write everything as a page")
+    made.add_argument("--threads", type=int, help="that read and hash; default: one per core")
+    arguments = made.parse_args(argv)
+    for name in ("replay", "threads"):
+        if getattr(arguments, name) is not None and getattr(arguments, name) < 1:
+            made.error(f"argument --{name}: it must be a whole number ≥ 1")
+    return arguments
+
+
+def replayed(chain, arguments):
+    """The replays that were asked for, each printed as soon as it is done."""
+    seed = random.randrange(2**32) if arguments.seed is None else arguments.seed
+    print(f"Replay, --seed {seed}:")
+    for done in replay.replay(chain, ROOT, arguments.replay, seed):
+        print(f"{done.verdict:<7}  {done.path}  {done.text}", flush=True)
+        for line in done.place:
+            print(f"         not as recorded, so equal bits are not promised: {line}")
+        yield done
+
+
+def main(argv):
+    arguments = parsed(argv)
+    audit = project.audit(project.configuration(arguments.configfile, arguments.results), ROOT, arguments.threads)
+    findings = list(audit.findings.values())
+    print(report.text(findings), end="")
+    replays = list(replayed(audit.chain, arguments)) if arguments.replay else []
+    for file, form in ((arguments.json, report.as_json), (arguments.html, report.as_html)):
+        if file:
+            with store.atomic(file) as temporary:
+                temporary.write_text(form(findings, audit.root, replays), encoding="utf-8")
+    print(report.summary(findings))
+    if others := audit.chain.others:
+        print(f"Passed over, as another configuration's: {', '.join(others)}.")
+    if absent := audit.absent:
+        print(f"Not installed here, so not compared: {', '.join(absent)}.")
+    print(f"Root digest of {len(audit.chain.records)} records: {audit.root}")
+    if arguments.root and arguments.root != audit.root:
+        print(
+            f"The root digest is not the one that was given, {arguments.root}: a record was changed, added or removed."
+        )
+    same = not arguments.root or arguments.root == audit.root
+    again = all(done.verdict == "SAME" or (done.verdict == "DIFFERS" and done.place) for done in replays)
+    if not (report.passed(findings, arguments.strict) and same and again):
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    cli.run(main)

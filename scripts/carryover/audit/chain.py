@@ -1,0 +1,172 @@
+"""What stands in a results folder: every artefact with its job and record, and the hash of every byte."""
+
+import json
+import os
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from carryover import provenance, store
+from carryover.audit import notes
+from carryover.digest import closure_files
+from carryover.sweep import MADE_OF_DATA, Sweep, Wildcards
+
+# In a results folder, but no results: what Snakemake keeps there, and what `audit` writes itself.
+NO_RESULTS = ("logs", "benchmarks", "audit.json", "audit.html")
+# What a rule makes there when it is asked for: not missing where it is not.
+ON_DEMAND = {"crate.zip": "crate"}
+# Folders between a result and the results folder, itself included, by rule.
+_DEPTHS = {"pretrain": 4, "finetune": 4, "measure": 5, "collect": 2, "curve": 2, **dict.fromkeys(MADE_OF_DATA, 2)}
+
+
+@dataclass
+class Chain:
+    """The artefacts of one results folder, as found.
+
+    `jobs` is {path: (rule, wildcards)} of all that the configuration makes; `records` and `problems` hold, by path of
+    the result, its record or the sentence why it cannot be read; `hashes` is {path: SHA-256, None where there is no
+    file} of all results and of all inputs that a record names. `others` are the results folders of other configurations
+    inside this one; nothing below them is looked at.
+    """
+
+    made: Sweep
+    jobs: dict[str, tuple]
+    records: dict[str, dict]
+    problems: dict[str, str]
+    paths: list[str]
+    others: list[str]
+    hashes: dict[str, str | None] = field(default_factory=dict)
+    _contents: dict[str, str | None] = field(default_factory=dict)
+    _code: dict[tuple, dict] = field(default_factory=dict)
+
+    def same(self, path, known):
+        """Whether a file has the bytes or the content that `known` = {sha256, content} says."""
+        if self.hashes.get(path) == known["sha256"]:
+            return True
+        return "content" in known and self.hashes.get(path) is not None and self.content(path) == known["content"]
+
+    def content(self, path):
+        """The content digest of a file; None where it is not netCDF of ours."""
+        if path not in self._contents:
+            try:
+                self._contents[path] = store.content_digest(path)
+            except store.DataError:
+                self._contents[path] = None
+        return self._contents[path]
+
+    def code(self, path):
+        """{file: digest} of the code that the job of an artefact would run now."""
+        modules = tuple(self.made.modules(*self.jobs[path]))  # many jobs have the same
+        if modules not in self._code:
+            self._code[modules] = closure_files(self.made.scripts, *modules)
+        return self._code[modules]
+
+    def inputs(self, path):
+        """{input: {sha256, bytes, content}} by the record of an artefact."""
+        return self.records.get(path, {}).get("inputs", {})
+
+
+def gather(made, threads=None):
+    """The `Chain` of the results of a sweep, with every file hashed in `threads` threads (by default one per core)."""
+    jobs = {path: tuple(job) for *job, path in _outputs(made)}
+    files = _files(made.results)
+    on_demand = {f"{made.results}/{name}": (rule, Wildcards()) for name, rule in ON_DEMAND.items()}
+    jobs |= {path: job for path, job in on_demand.items() if path in files}
+    targets = {file.removesuffix(".json") for file in files if file.endswith(".json") and _is_record(file, files, jobs)}
+    targets |= {path for path in jobs if provenance.record_path(path).is_file()}  # behind a link to a folder as well
+    records, problems = {}, {}
+    for path in sorted(targets):
+        try:
+            records[path] = _checked(path, provenance.read(provenance.record_path(path)))
+        except store.DataError as error:
+            problems[path] = str(error)
+    plain = files - {f"{path}.json" for path in targets}
+    others = _other_results(made.results, records, jobs)
+    below = tuple(f"{folder}/" for folder in others)
+    paths = [path for path in jobs.keys() | targets | plain if not path.startswith(below)]
+    kept = {path: records[path] for path in paths if path in records}
+    chain = Chain(made, jobs, kept, problems, sorted(paths), others)
+    wanted = sorted({*paths, *(name for path in paths for name in chain.inputs(path))})
+    with ThreadPoolExecutor(threads or os.cpu_count()) as pool:
+        chain.hashes = dict(zip(wanted, pool.map(_sha256, wanted), strict=True))
+    return chain
+
+
+def root_digest(chain):
+    """SHA-256 over the JSON list of [path, `record_digest`], sorted by path, of every record that can be read."""
+    parts = {path: provenance.record_digest(record) for path, record in chain.records.items()}
+    return provenance.json_digest(sorted(parts.items()))
+
+
+def _outputs(made):
+    """(rule, wildcards, path) of every file that a job makes: figures and tables have several formats."""
+    for rule, wildcards, path in made.jobs():
+        suffixes = MADE_OF_DATA[rule][-1] if rule in MADE_OF_DATA else (Path(path).suffix,)
+        yield from ((rule, wildcards, path.removesuffix(suffixes[0]) + suffix) for suffix in suffixes)
+
+
+def _files(results):
+    """Every file below the folder that may be a result or a record."""
+    found = set()
+    for folder, folders, names in os.walk(results):
+        top = folder == results
+        folders[:] = [n for n in folders if not n.startswith(".") and not n.endswith(".saved")]
+        if top:
+            folders[:] = [name for name in folders if name not in NO_RESULTS]
+        found |= {f"{folder}/{n}" for n in names if not n.startswith(".") and not (top and n in NO_RESULTS)}
+    return found
+
+
+def _is_record(file, files, jobs):
+    """Whether a JSON file is, or should be, the record of a result."""
+    result = file.removesuffix(".json")
+    if result in files or result in jobs:
+        return True
+    try:
+        return "carryover_record" in json.loads(Path(file).read_bytes())
+    except (OSError, ValueError, TypeError):
+        return False
+
+
+def _checked(path, record):
+    """The record, if it has what an audit reads and is of this result; store.DataError if not."""
+    again = "delete it with its result and run again"
+    try:
+        outputs, inputs = record["outputs"], record["inputs"]
+        known = [found["sha256"] for found in (*outputs.values(), *inputs.values())]
+        texts = [*known, *record["command"], *record["code"]["files"].values(), record["rule"]]
+        versions = record["environment"]["versions"]
+        texts += [record["environment"]["python"], *versions.values(), *record["code"]["modules"]]
+        texts += [word for blas in record["environment"]["blas"] for word in (blas["library"], str(blas["version"]))]
+        right = all(isinstance(text, str) for text in texts) and record["command"]
+        provenance.request_digest(record), notes.accepted(record), record["code"]["digest"]
+    except (LookupError, TypeError, AttributeError):
+        right = False
+    if not right:
+        raise store.DataError(f"{path}.json lacks parts of a record: {again}")
+    if path not in outputs:
+        raise store.DataError(f"{path}.json is the record of {', '.join(sorted(outputs))}: {again}")
+    return record
+
+
+def _other_results(results, records, jobs):
+    """Results folders inside this one, as `results/paper` is: another configuration's, by what their records say.
+
+    No folder in which a job of ours writes is among them, whatever a record there says.
+    """
+    roots = set()
+    for path, record in records.items():
+        parents = Path(path).parents
+        depth = _DEPTHS.get(record["rule"], 0)
+        if path not in jobs and 0 < depth <= len(parents):
+            roots.add(parents[depth - 1].as_posix())
+    inside = {root for root in roots if root.startswith(f"{results}/")}
+    ours = {parent.as_posix() for path in jobs for parent in Path(path).parents} if inside else set()
+    return sorted(inside - ours)
+
+
+def _sha256(path):
+    try:
+        return store.sha256(path)
+    except store.DataError:
+        return None

@@ -1,0 +1,152 @@
+"""One verdict on each artefact, with its cause by name."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+from carryover import provenance, startup
+from carryover.audit import notes, rules
+from carryover.audit.software import Software
+from carryover.errors import UserError
+
+# Worst first; the worst of an artefact's causes is its verdict.
+VERDICTS = (
+    "ALTERED",
+    "UNRECORDED",
+    "MISSING",
+    "STALE-INPUT",
+    "STALE-CODE",
+    "STALE-CONFIG",
+    "DOWNSTREAM-OF",
+    "STALE-ENV",
+    "OK",
+)
+WARNING = "STALE-ENV"
+NAMED = 3  # of what an artefact is downstream of
+
+
+@dataclass(frozen=True)
+class Cause:
+    """Why an artefact is not OK: `text` names what differs, `found` is the digest of what stands there now."""
+
+    verdict: str
+    text: str
+    found: str = ""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """The verdict on one artefact: `causes` are all that were found in itself, `cause` is what the verdict rests on."""
+
+    path: str
+    rule: str
+    verdict: str
+    cause: str
+    causes: Sequence[Cause] = ()
+    remarks: Sequence[str] = ()
+
+
+def judge(chain, root, software=None):
+    """{path: Finding} of every artefact of a `Chain`, of the project in the folder `root`.
+
+    What is wrong with an artefact itself comes before what is wrong upstream of it; STALE-ENV, which is a warning,
+    does not go downstream. Raises UserError where records name each other as inputs, and for code that cannot be read.
+    """
+    judged = _Judge(chain, rules.read(Path(root, "rules")), software or Software(root))
+    known = set(chain.paths)
+    graph = {path: [name for name in chain.inputs(path) if name in known] for path in chain.paths}
+    try:
+        for path in TopologicalSorter(graph).static_order():
+            judged.add(path)
+    except CycleError as error:
+        raise UserError(f"records name each other as inputs: {', '.join(error.args[1])}") from None
+    return judged.findings
+
+
+class _Judge:
+    def __init__(self, chain, rules, software):
+        self.chain, self.rules, self.software = chain, rules, software
+        self.findings, self.sources = {}, {}  # sources: what the trouble of a path comes from
+
+    def add(self, path):
+        """The finding on a path, all that is upstream of it having been judged."""
+        record = self.chain.records.get(path, {})
+        rule = self.chain.jobs[path][0] if path in self.chain.jobs else record.get("rule", "")
+        causes, remarks, reasons = [], [], notes.accepted(record) if record else {}
+        for cause in self._causes(path, remarks):
+            reason = reasons.get((cause.verdict, cause.text, cause.found))
+            if reason is None:
+                causes.append(cause)
+            else:
+                remarks.append(f"accepted: {reason} ({cause.verdict}: {cause.text})")
+        above = sorted({source for name in self.chain.inputs(path) for source in self.sources.get(name, ())})
+        found = {cause.verdict for cause in causes} | ({"DOWNSTREAM-OF"} if above else set())
+        verdict = min(found or {"OK"}, key=VERDICTS.index)
+        if verdict not in ("OK", WARNING):
+            self.sources[path] = above if verdict == "DOWNSTREAM-OF" else [path]
+        texts = [cause.text for cause in causes if cause.verdict == verdict]
+        if verdict == "DOWNSTREAM-OF":
+            texts = above[:NAMED] + ([f"and {len(above) - NAMED} more"] if len(above) > NAMED else [])
+        self.findings[path] = Finding(path, rule, verdict, "; ".join(texts), tuple(causes), tuple(remarks))
+
+    def _causes(self, path, remarks):
+        """What is wrong with an artefact itself."""
+        chain, record = self.chain, self.chain.records.get(path)
+        made = path in chain.jobs
+        if chain.hashes[path] is None:
+            yield Cause("MISSING", "no file" + ("" if made else ", and no job makes it: its record alone is there"))
+            return
+        if record is None:
+            yield Cause(
+                "UNRECORDED", chain.problems.get(path) or "no record" + ("" if made else ", and no job makes it")
+            )
+            return
+        yield from self._altered(path, record, remarks)
+        if not made:
+            yield Cause("STALE-CONFIG", "no job makes it any more")
+            return
+        yield from self._stale_inputs(path)
+        yield from self._stale_code(path, record)
+        yield from self._stale_configuration(path, record)
+        rule = self.rules.get(record["rule"])
+        for text in self.software.differences(record["environment"], rule and rule.environment):
+            yield Cause(WARNING, text)
+
+    def _altered(self, path, record, remarks):
+        known, found = record["outputs"][path], self.chain.hashes[path]
+        if found != known["sha256"]:
+            if self.chain.same(path, known):
+                remarks.append("re-encoded: other bytes, same content")
+            else:
+                yield Cause("ALTERED", f"sha256 {known['sha256'][:12]}…, now {found[:12]}…", found)
+        request = provenance.request_digest(record)
+        if request != record.get("request"):
+            yield Cause("ALTERED", f"{path}.json has been edited: it is not what its request says", request)
+
+    def _stale_inputs(self, path):
+        for name, known in self.chain.inputs(path).items():
+            found = self.chain.hashes[name]
+            # Where an input is itself in trouble, that is the cause.
+            if name not in self.sources and not self.chain.same(name, known):
+                text = f"{name} is missing" if found is None else f"{name} is not the one it was made of"
+                yield Cause("STALE-INPUT", text, found or "")
+
+    def _stale_code(self, path, record):
+        rule, wildcards = self.chain.jobs[path]
+        files, digest = self.chain.code(path), self.chain.made.code(rule)(wildcards)
+        changed = startup.changed_files(files, record)
+        yield from (Cause("STALE-CODE", f"scripts/{file} has changed", files.get(file, "")) for file in changed)
+        if not changed and record["code"]["digest"] != digest:
+            yield Cause("STALE-CODE", "the code's digest is not that of the files that the record names", digest)
+
+    def _stale_configuration(self, path, record):
+        rule, wildcards = self.chain.jobs[path]
+        text, made = self.rules.get(rule), self.chain.made
+        now = startup.words(made, rule, wildcards)
+        given = text.flags if text else startup.GIVEN_BY_RULES
+        changes = list(startup.changed_parameters(made, rule, wildcards, record, given))
+        if not changes and text and not text.gives(record["command"], wildcards):
+            changes = [f"{text.file} has another command"]
+        found = provenance.json_digest([now, text.words if text else []])
+        yield from (Cause("STALE-CONFIG", change, found) for change in changes)

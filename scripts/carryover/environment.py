@@ -1,0 +1,62 @@
+"""The software and hardware that a process has loaded, for the record beside its results."""
+
+import json
+import os
+import platform
+import sys
+from typing import Any
+
+# Modules that are not called like the distribution they come from.
+_DISTRIBUTIONS = {"PIL": "pillow", "dateutil": "python-dateutil", "sklearn": "scikit-learn", "yaml": "pyyaml"}
+
+
+def environment(device: Any = None) -> dict[str, Any]:
+    """The software and hardware that the bits of a result may depend on, as far as this process has loaded it."""
+    numpy, torch = sys.modules.get("numpy"), sys.modules.get("torch")
+    device = str(device or "cpu")
+    if device == "auto":
+        device = "cuda" if torch and torch.cuda.is_available() else "cpu"
+    cpu, accelerator = {"machine": platform.machine()}, None
+    if numpy:
+        cpu["numpy"] = numpy.show_config(mode="dicts")["SIMD Extensions"].get("found", [])
+    if torch:
+        cpu["torch"] = torch.backends.cpu.get_cpu_capability()
+        if device.startswith("cuda"):
+            accelerator = {"name": torch.cuda.get_device_name(device), "cuda": torch.version.cuda}
+    blas, threads = _blas()
+    return {
+        "python": f"{sys.implementation.name} {platform.python_version()}",
+        "conda": os.path.isdir(os.path.join(sys.prefix, "conda-meta")),
+        "versions": loaded_versions(),
+        "blas": blas,
+        "cpu": cpu,
+        "libc": " ".join(platform.libc_ver()),
+        "device": device,
+        "accelerator": accelerator,
+        "threads": threads | ({"torch": torch.get_num_threads()} if torch else {}),
+    }
+
+
+def loaded_versions() -> dict[str, str]:
+    """{distribution: version} of the installed packages that this process has loaded."""
+    installed = installed_versions()
+    modules = {module for module in list(sys.modules) if "." not in module} - sys.stdlib_module_names
+    names = {_DISTRIBUTIONS.get(module, module).replace("_", "-").lower() for module in modules}
+    return {name: installed[name] for name in sorted(names & installed.keys())}
+
+
+def installed_versions() -> dict[str, str]:
+    """{distribution: version} of every package on Python's path."""
+    # Off the names of the .dist-info folders: importlib.metadata takes milliseconds for each package.
+    entries = [name for folder in sys.path if os.path.isdir(folder) for name in os.listdir(folder)]
+    parts = [name.removesuffix(".dist-info").rpartition("-") for name in entries if name.endswith(".dist-info")]
+    return {name.replace("_", "-").lower(): version for name, _, version in reversed(parts)}
+
+
+def _blas() -> tuple[list[dict[str, Any]], dict[str, int]]:
+    """The linear algebra and threading libraries that are loaded, without their paths; and their numbers of threads."""
+    from threadpoolctl import threadpool_info
+
+    found = threadpool_info()
+    libraries = [{"library": i["internal_api"], "version": i["version"], "cpu": i.get("architecture")} for i in found]
+    return sorted(libraries, key=json.dumps), {i["internal_api"]: i["num_threads"] for i in found}

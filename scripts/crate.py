@@ -1,0 +1,44 @@
+"""Export results with all that they were made of as a Workflow Run RO-Crate."""
+
+import os
+import shutil
+from pathlib import Path
+
+from carryover import cli
+from carryover.crate import contents, description, writing
+from carryover.errors import UserError
+from carryover.provenance import Job
+
+
+def write(gathered, output):
+    """A new folder, in its place only when it is whole."""
+    if output.exists():
+        raise UserError(f"--output {output}: it is there already; remove it, or name another")
+    unfinished = output.with_name(f".{output.name}.tmp{os.getpid()}")
+    try:
+        writing.write_folder(description.describe(gathered), gathered, unfinished)
+        unfinished.rename(output)
+    except OSError as error:
+        raise UserError(f"cannot write into the folder {output}: {error.strerror}") from None
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)
+
+
+def main(argv):
+    parser = cli.parser("crate.py", __doc__)
+    parser.add_argument("targets", nargs="+", type=Path, metavar="RESULT", help="results, or folders of them")
+    arguments = parser.parse_args(argv)
+    gathered = contents.gather(arguments.targets)
+    if len(arguments.output) != 1:
+        raise UserError("--output must be one folder, or one file that ends in .zip")
+    output = Path(arguments.output[0])
+    if output.suffix != ".zip":
+        write(gathered, output)
+        return
+    results = [one.file for one in gathered.results.values()]
+    with Job(rule="crate", inputs=results, outputs=[output], modules=["crate"]) as job:
+        writing.write_zip(description.describe(gathered), gathered, job.path(output))
+
+
+if __name__ == "__main__":
+    cli.run(main)

@@ -1,0 +1,42 @@
+"""The small project of the workflow's tests, run once; each test audits a copy of the finished folder."""
+
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from carryover.audit import project as audits
+from workflow.small_project import ENVIRONMENT, Project
+
+
+class Audited(Project):
+    """A finished project in the working folder."""
+
+    def audit(self):
+        return audits.audit(audits.configuration([self.folder / "config/config.yaml"]), self.folder)
+
+    def findings(self):
+        return self.audit().findings
+
+    def verdicts(self):
+        """{path: verdict} of all that is not OK."""
+        return {path: found.verdict for path, found in self.findings().items() if found.verdict != "OK"}
+
+
+@pytest.fixture(scope="session")
+def finished(tmp_path_factory):
+    """Never change it: take a `project`."""
+    made = Project.new(tmp_path_factory.mktemp("audit") / "project", None)
+    command = [sys.executable, "-m", "snakemake", "--cores", "2", "--quiet", "all"]
+    done = subprocess.run(command, cwd=made.folder, env=ENVIRONMENT, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    return made
+
+
+@pytest.fixture
+def project(finished, tmp_path, monkeypatch):
+    """A copy of the finished project, which is the working folder: moved, and without Snakemake's metadata."""
+    shutil.copytree(finished.folder, tmp_path / "moved", ignore=shutil.ignore_patterns(".snakemake"))
+    monkeypatch.chdir(tmp_path / "moved")
+    return Audited(tmp_path / "moved", None)

@@ -1,0 +1,190 @@
+"""Reports say everything, worst first, and escape what they show; exit codes follow the verdicts."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from html.parser import HTMLParser
+
+import mutations as m
+import pytest
+import yaml
+
+import audit
+from carryover.audit import report
+from carryover.audit.replay import Replay
+from carryover.audit.verdicts import VERDICTS, Finding
+from workflow.small_project import ENVIRONMENT, Project
+
+CURVE = "results/theory/relu_penalty.nc"
+slow = [pytest.mark.workflow, pytest.mark.xdist_group("audit")]
+
+
+def found(verdict, path="results/a.nc", cause="because", remarks=()):
+    return Finding(path, "curve", verdict, "" if verdict == "OK" else cause, (), remarks)
+
+
+EACH = [found(verdict, f"results/{9 - number}.nc") for number, verdict in enumerate(reversed(VERDICTS))]
+
+
+def test_the_table_is_worst_first_and_leaves_out_what_is_simply_ok():
+    lines = report.text([*EACH, found("OK", "results/z.nc", remarks=["accepted: so"])]).splitlines()
+    assert [line.split()[0] for line in lines] == list(VERDICTS)
+    assert lines[0].split() == ["ALTERED", "results/1.nc", "because"]
+    assert lines[-1].split(maxsplit=2)[1:] == ["results/z.nc", "accepted: so"]
+    assert report.text([found("OK")]) == ""
+
+
+def test_one_sentence():
+    assert report.summary([]) == "There is nothing to audit."
+    assert report.summary([found("OK")] * 3) == "All 3 artefacts are OK."
+    counted = [found("OK"), found("STALE-ENV"), found("ALTERED"), found("OK")]
+    assert report.summary(counted) == "Of 4 artefacts: 1 ALTERED, 1 STALE-ENV, 2 OK."
+
+
+@pytest.mark.parametrize("verdict", VERDICTS)
+def test_only_a_warning_passes_and_not_if_strict(verdict):
+    findings = [found("OK"), found(verdict)]
+    assert report.passed(findings) == (verdict in ("OK", "STALE-ENV"))
+    assert report.passed(findings, strict=True) == (verdict == "OK")
+
+
+class Page(HTMLParser):
+    """The cells of a page, and the elements that are left open or are none of the page's."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.cells, self.open, self.seen = [], [], set()
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.seen.add(tag)
+        if tag != "meta":
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if self.open[-1:] == ["td"]:
+            self.cells.append(data)
+
+
+def test_the_page_has_everything_and_runs_nothing_of_it():
+    evil = "<script>alert('&')</script>"
+    replays = [Replay(evil, "DIFFERS", "not as recorded", ["numpy 1, now 2"])]
+    text = report.as_html([*EACH, found("OK", evil)], "abc", replays)
+    page = Page(text)
+    assert not page.open
+    assert page.seen <= {
+        "html",
+        "head",
+        "meta",
+        "title",
+        "style",
+        "body",
+        "h1",
+        "h2",
+        "p",
+        "code",
+        "table",
+        "tr",
+        "th",
+        "td",
+    }
+    assert page.cells.count(evil) == 2
+    assert {*VERDICTS, "DIFFERS", "not as recorded; numpy 1, now 2"} <= set(page.cells)
+    assert "http" not in text
+
+
+def test_json_has_everything():
+    replays = [Replay("p", "SAME", "same bytes")]
+    read = json.loads(report.as_json(EACH, "abc", replays))
+    assert (read["root"], read["verdicts"]) == ("abc", dict.fromkeys(VERDICTS, 1))
+    assert [row["verdict"] for row in read["artefacts"]] == list(VERDICTS)
+    assert read["artefacts"][0].keys() == {"path", "rule", "verdict", "cause", "causes", "remarks"}
+    assert read["replays"] == [{"path": "p", "verdict": "SAME", "text": "same bytes", "place": []}]
+
+
+def run(*words):
+    """Exit code of audit.py in this process."""
+    try:
+        audit.main(list(words))
+    except SystemExit as end:
+        return end.code
+    return 0
+
+
+@pytest.fixture
+def here(project, monkeypatch):
+    monkeypatch.setattr(audit, "ROOT", project.folder)
+    return project
+
+
+class TestCommand:
+    pytestmark = slow
+
+    def test_exit_codes_and_files(self, here, capsys):
+        assert run("results/", "--json", "results/audit.json", "--html", "results/audit.html") == 0
+        said = capsys.readouterr().out.splitlines()
+        assert said[0] == "All 16 artefacts are OK."
+        root = json.loads((here.folder / "results/audit.json").read_text())["root"]
+        assert said[1] == f"Root digest of 16 records: {root}"
+        assert run("--root", root) == 0
+        assert run("--root", "0" * 64) == 1
+        assert "The root digest is not the one that was given" in capsys.readouterr().out
+        m.replace("envs/lock.txt", "\ntqdm==", "\ntqdm==9.9 # not ")(here)
+        assert (run(), run("--strict")) == (0, 1)
+        m.on(CURVE, m.one_value)(here)
+        assert run() == 1
+        assert capsys.readouterr().out.splitlines()[-9].split()[:2] == ["ALTERED", CURVE]
+
+    def test_a_replay_that_differs_fails_unless_the_place_differs(self, here, capsys, monkeypatch):
+        for verdict, place, code in (("SAME", [], 0), ("DIFFERS", [], 1), ("FAILED", [], 1), ("DIFFERS", ["x"], 0)):
+            replays = [Replay("p", verdict, "text", place)]
+            monkeypatch.setattr(audit.replay, "replay", lambda *told, replays=replays: replays)
+            assert run("--replay", "2", "--seed", "3") == code
+            assert f"Replay, --seed 3:\n{verdict:<7}  p  text\n" in capsys.readouterr().out
+
+    def test_bad_input_is_one_sentence(self, here, capsys):
+        with pytest.raises(SystemExit) as end:
+            audit.parsed(["--replay", "0"])
+        assert (end.value.code, "--replay: it must be a whole number ≥ 1" in capsys.readouterr().err) == (2, True)
+        for text, sentence in [("experiments: {a: 3}", "experiments.a: 3 is not allowed"), ("[1]", "sections of keys")]:
+            (here.folder / "other.yaml").write_text(text)
+            with pytest.raises(ValueError, match=sentence):
+                audit.main(["--configfile", "other.yaml"])
+        for name, sentence in [("gone.yaml", "gone.yaml: No such file"), ("Makefile", "Makefile cannot be read")]:
+            with pytest.raises(ValueError, match=sentence):
+                audit.main(["--configfile", name])
+
+    def test_overlays_and_results_folder_are_those_of_the_command_line(self, here, capsys):
+        overlay = {"curves": {"relu_penalty": {"readout": 1e-05}}}
+        for name, text in (("o.yaml", yaml.safe_dump(overlay)), ("o.json", json.dumps(overlay))):
+            (here.folder / name).write_text(text)
+            assert run("--configfile", "config/config.yaml", name) == 1
+            assert "readout was not given, now 1e-05" in capsys.readouterr().out
+        m.copy_theory("results/paper")(here)
+        assert run() == 0
+        assert "Passed over, as another configuration's: results/paper.\n" in capsys.readouterr().out
+        os.rename("results", "other")
+        assert run("other") == 1
+        assert "18 UNRECORDED" in capsys.readouterr().out  # their records are of results/, as paths go
+
+    def test_notes_rerun_nothing_and_the_rule_knows_overlays_and_repairs_nothing(self, finished, tmp_path):
+        copy = Project(shutil.copytree(finished.folder, tmp_path / "p"), None)
+        command = [sys.executable, "-m", "snakemake", "--cores", "1"]
+        told = {"cwd": copy.folder, "env": ENVIRONMENT, "capture_output": True, "text": True, "timeout": 60}
+        m.record(CURVE, lambda record: record.update(notes=[]))(copy)  # as accept.py does
+        assert "Nothing to be done" in subprocess.run([*command, "--dry-run"], **told).stdout
+        (copy.folder / CURVE).unlink()
+        (copy.folder / "overlay.yaml").write_text("curves: {relu_penalty: {readout: 1.0e-05}}")
+        done = subprocess.run([*command, "audit", "--configfile", "overlay.yaml"], **told)
+        assert done.returncode == 1
+        assert re.search(rf"^MISSING +{CURVE} +no file$", done.stderr, re.MULTILINE)
+        assert not (copy.folder / CURVE).exists()
+        assert "DOWNSTREAM-OF" in (copy.folder / "results/audit.html").read_text()
+        config = json.loads((copy.folder / "results/logs/audit.config.json").read_text())
+        assert config["curves"]["relu_penalty"]["readout"] == 1e-05

@@ -1,0 +1,121 @@
+"""What is read off the rules and environment files, against texts written for it and against packaging's rules."""
+
+import pytest
+from packaging.specifiers import SpecifierSet
+from packaging.version import Version
+
+from carryover.audit import rules
+from carryover.audit.software import Software
+from carryover.errors import UserError
+from workflow.small_project import ROOT
+
+TEXT = """
+rule curve:
+    input:
+        style="config/a.style",
+        data=sweep.data("curve"),
+    output:
+        data="<results>/{curve}.nc",
+    conda:
+        "../envs/some.yaml"
+    shell:
+        "OMP_NUM_THREADS=1 python scripts/curve.py {params.flags:q} --data {input.data} --style {input.style}"
+        " --wildcards curve={wildcards.curve} --log-scale {log}.txt"
+        " --output {output.data} > {log} 2>&1"
+
+
+rule other:
+    shell:
+        "rm -r x"
+"""
+GOOD = (
+    "scripts/curve.py relu --points 3 --data a.nc b.nc --style config/a.style"
+    " --wildcards curve=c{x} --log-scale l.txt --output out.nc"
+)
+
+
+@pytest.fixture
+def rule(tmp_path):
+    (tmp_path / "rules").mkdir()
+    (tmp_path / "rules/a.smk").write_text(TEXT)
+    found = rules.read(tmp_path / "rules")
+    assert list(found) == ["curve"]
+    return found["curve"]
+
+
+def test_reads_a_rule(rule):
+    assert (rule.file, rule.environment) == ("rules/a.smk", "envs/some.yaml")
+    assert rule.flags == ["data", "style", "wildcards", "log_scale", "output"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "gives"),
+    [
+        ("", "", True),
+        ("relu --points 3 ", "", True),
+        ("scripts/", "/home/me/scripts/", True),
+        ("relu", "rélu $(x) *", True),
+        ("--data", "--date", False),
+        ("a.style", "b.style", False),
+        ("curve=c", "curve=d", False),
+        ("curve.py", "curves.py", False),
+        ("--style config/a.style ", "", False),
+        ("l.txt", "l.txt 3", False),
+    ],
+)
+def test_a_command_is_one_that_the_rule_gives(rule, old, new, gives):
+    command = GOOD.replace(old, new) if old else GOOD
+    assert rule.gives(command.split(), {"curve": "c{x}"}) == gives
+
+
+def test_every_rule_of_the_project_that_makes_results_is_read():
+    found = rules.read(ROOT / "rules")
+    made = {"pretrain", "finetune", "measure", "collect", "curve", "claim", "figure", "table"}
+    assert made <= found.keys()
+    for name in made:
+        assert found[name].words[0] == f"scripts/{name}.py"
+        assert (ROOT / found[name].environment).is_file()
+
+
+def record(software, **versions):
+    return {"python": "cpython 3.11.7", "conda": True, "versions": versions, "blas": []}
+
+
+@pytest.fixture
+def software(tmp_path):
+    made = Software(tmp_path)
+    made.python, made.versions, made.blas = "cpython 3.11.7", {}, []
+    (tmp_path / "env.yaml").touch()
+    return made
+
+
+@pytest.mark.parametrize("version", ["2.13", "2.13.0", "2.13.1+cpu", "2.1", "2.130", "3.0rc1", "1.9.post1"])
+@pytest.mark.parametrize("asked", ["=2.13", "==2.13", ">=2.13", "<3,>=2.13", "=2.13.*", "!=2.1", "~=2.1"])
+def test_versions_are_compared_as_packaging_does(asked, version, software):
+    (software.root / "env.yaml").write_text(f"dependencies:\n  - pytorch {asked} # why\n  - other\n")
+    loose = f"={asked.removesuffix('.*')}.*" if asked.startswith("=2.") else asked
+    fits = SpecifierSet(loose).contains(Version(version), prereleases=True)
+    said = [] if fits else [f"torch {version}, and env.yaml asks for {asked}"]
+    assert list(software.differences(record(software, torch=version), "env.yaml")) == said
+
+
+def test_a_file_that_asks_for_what_is_no_version(software):
+    (software.root / "env.yaml").write_text("dependencies:\n  - numpy=>3\n")
+    with pytest.raises(UserError, match=r"env\.yaml: =>3 after numpy is no version that can be read"):
+        list(software.differences(record(software), "env.yaml"))
+
+
+def test_what_is_here_is_compared_with_both_versions_named(software):
+    software.versions = {"numpy": "2.0", "xarray": "1.0"}
+    software.blas = [{"library": "openblas", "version": "0.4"}, {"library": "mkl", "version": "1"}]
+    then = record(software, numpy="1.9", xarray="1.0", absent="3") | {"python": "cpython 3.11.8"}
+    then["blas"] = [{"library": "openblas", "version": "0.3"}, {"library": "openmp", "version": None}]
+    said = ["cpython 3.11.8, now cpython 3.11.7", "numpy 1.9, now 2.0", "openblas 0.3, now 0.4"]
+    assert list(software.differences(then, None)) == said
+    software.blas.append({"library": "openblas", "version": "0.3"})  # another package has brought another
+    assert list(software.differences(then, None)) == said[:2]
+
+
+def test_the_rule_audit_always_runs_and_repairs_nothing():
+    text = (ROOT / "rules/audit.smk").read_text()
+    assert [word for word in ("input:", "output:", "benchmark:") if word in text] == []

@@ -1,0 +1,100 @@
+"""Recorded jobs run again elsewhere, and what is said of a difference; nothing in the project changes."""
+
+from pathlib import Path
+
+import mutations as m
+import pytest
+
+from carryover.audit import replay
+from workflow.small_project import EXACT
+
+pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("audit")]
+
+CURVE, PNG = "results/theory/relu_penalty.nc", "results/figures/relu_penalty.png"
+
+
+def only(project, *paths):
+    """The chain of the project without the records of any other artefact."""
+    chain = project.audit().chain
+    chain.records = {path: chain.records[path] for path in paths}
+    return chain
+
+
+def again(project, path):
+    (done,) = replay.replay(only(project, path), project.folder, 1, 0)
+    return done
+
+
+def stamps(project):
+    files = (path for path in project.folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
+    return {path: (path.stat().st_mtime_ns, path.stat().st_size) for path in files}
+
+
+def test_the_same_comes_out_and_the_project_stays(project):
+    before = stamps(project)
+    done = list(replay.replay(only(project, EXACT, PNG), project.folder, 5, 0))
+    first = min(project.audit().chain.records[PNG]["outputs"])
+    assert [(one.verdict, one.text, list(one.place)) for one in done] == [("SAME", "same bytes", [])] * 2
+    assert {one.path for one in done} == {EXACT, first}
+    assert stamps(project) == before
+
+
+def test_a_record_of_another_content_differs_and_the_place_is_named(project):
+    m.forge(CURVE)(project)
+    done = again(project, CURVE)
+    assert (done.verdict, done.text, list(done.place)) == ("DIFFERS", f"not as recorded: {CURVE}", [])
+    m.record(CURVE, lambda record: record["environment"].update(libc="glibc 1.0"))(project)
+    m.record(CURVE, lambda record: record["environment"]["versions"].update(numpy="1.0"))(project)
+    m.append("scripts/carryover/curves/relu_penalty.py", "\nNEW = 1\n")(project)
+    code, numpy, libc = again(project, CURVE).place
+    assert code == "the code has changed"
+    assert numpy.startswith("numpy 1.0, now ")
+    assert libc.startswith("libc glibc 1.0, now ")
+
+
+def test_an_input_that_is_no_longer_the_recorded_one_is_named(project):
+    m.on(EXACT, m.one_value)(project)
+    risk = EXACT.replace("/finetune/", "/measure/risk/", 1)
+    done = again(project, risk)
+    assert list(done.place) == [f"input {EXACT} is not the recorded one"]
+
+
+def test_other_bytes_of_the_same_content_are_the_same(project):
+    def other_bytes(record):
+        for found in record["outputs"].values():
+            found["sha256"] = "0" * 64
+
+    m.record(CURVE, other_bytes)(project)
+    assert (again(project, CURVE).verdict, again(project, CURVE).text) == ("SAME", "same content, other bytes")
+
+
+def test_what_is_not_run(project):
+    outside = project.folder.parent / "outside.nc"
+    cases = [
+        (lambda r: r["command"].__setitem__(0, "scripts/../evil.py"), "its command runs scripts/../evil.py"),
+        (lambda r: r["command"].append(str(outside)), "--output and the recorded outputs"),
+        (lambda r: r["outputs"].update({str(outside): r["outputs"][CURVE]}), "--output and the recorded outputs"),
+        (lambda r: r["inputs"].update({str(outside): r["outputs"][CURVE]}), "lies outside the folder of the project"),
+        (lambda r: r["command"].insert(2, "--nonsense"), "error: unrecognized arguments: --nonsense"),
+    ]
+    kept = Path(f"{CURVE}.json").read_bytes()
+    for change, sentence in cases:
+        Path(f"{CURVE}.json").write_bytes(kept)
+        m.record(CURVE, change)(project)
+        done = again(project, CURVE)
+        assert done.verdict == "FAILED"
+        assert sentence in done.text
+    assert not outside.exists()
+
+
+def test_jobs_are_drawn_by_the_seed(project, monkeypatch):
+    monkeypatch.setattr(replay, "_again", lambda path, *told: path)
+    chain = project.audit().chain
+    drawn = {seed: list(replay.replay(chain, project.folder, 3, seed)) for seed in range(20)}
+    assert drawn[0] == list(replay.replay(chain, project.folder, 3, 0))
+    assert all(len(set(paths)) == 3 for paths in drawn.values())
+    every = set(replay.replay(chain, project.folder, 1000, 0))
+    assert set().union(*drawn.values()) == every
+    assert len(every) == 12  # the formats of a figure are one job
+    with pytest.raises(ValueError, match="count 0: it must be a whole number ≥ 1"):
+        list(replay.replay(chain, project.folder, 0, 0))

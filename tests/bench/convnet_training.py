@@ -1,0 +1,103 @@
+"""Convolutional networks trained together against PyTorch's loop over one at a time; on a GPU, images per second.
+
+All on one thread. What is compared takes turns, so that other work on the machine hits all of it.
+"""
+
+import time
+
+import torch
+from torch.nn import functional as F
+
+from carryover.networks.convnet import NETWORKS
+from carryover.training.convnet_ensemble import ConvnetEnsemble
+
+TOGETHER, WIDTH, PIXELS, ROUNDS = 16, 8, 8, 5
+# images of each network in a step, times faster: calls cost more than arithmetic while batches are small
+SETTINGS = ((4, 1.8), (16, 1.4), (128, 0.6))
+BATCH, WARM, STEPS = 512, 5, 30  # of pretraining on a GPU, at CIFAR's shape
+
+
+def networks(count, width=WIDTH, channels=1, classes=2):
+    return [
+        NETWORKS["resnet18"](torch.Generator().manual_seed(seed), classes, width, "small", channels)
+        for seed in range(count)
+    ]
+
+
+def plain_step(network, optimiser, images, labels):
+    optimiser.zero_grad()
+    F.cross_entropy(network(images), labels).backward()
+    optimiser.step()
+
+
+def seconds(function):
+    began = time.perf_counter()
+    function()
+    return time.perf_counter() - began
+
+
+def together(count, at_least):
+    """Seconds of a step of all networks, one at a time and together."""
+    rng = torch.Generator().manual_seed(0)
+    images = torch.randn(TOGETHER, count, 1, PIXELS, PIXELS, generator=rng)
+    labels = torch.randint(2, (TOGETHER, count), generator=rng)
+    alone, ensemble = networks(TOGETHER), ConvnetEnsemble(networks(TOGETHER), (slice(0, 2),))
+    optimisers = [torch.optim.SGD(network.parameters(), lr=0.01, momentum=0.9) for network in alone]
+
+    def one_by_one():
+        for run, (network, optimiser) in enumerate(zip(alone, optimisers, strict=True)):
+            plain_step(network, optimiser, images[run], labels[run])
+
+    times = [(seconds(one_by_one), seconds(lambda: ensemble.step([images], [labels], 0.01))) for _ in range(ROUNDS)]
+    loop, ours = (min(column) for column in zip(*times[1:], strict=True))
+    detail = f"{1e3 * ours / TOGETHER:.1f} ms a network and step, {1e3 * loop / TOGETHER:.1f} ms one at a time"
+    name = f"{TOGETHER} ResNet-18 together, width {WIDTH}, {count} images of {PIXELS} × {PIXELS}"
+    return {"name": name, "ratio": loop / ours, "at_least": at_least, "detail": detail}
+
+
+def matrix_rate(dtype):
+    """Operations a second of the card's own matrix product."""
+    a = torch.randn(8192, 8192, device="cuda", dtype=dtype)
+    for _ in range(3):
+        a @ a
+    torch.cuda.synchronize()
+    began = time.perf_counter()
+    for _ in range(10):
+        a @ a
+    torch.cuda.synchronize()
+    return 10 * 2 * 8192**3 / (time.perf_counter() - began)
+
+
+def pretraining_on_a_gpu():
+    """Steps of pretraining on images that are on the card, so that their preparation does not count."""
+    ensemble = ConvnetEnsemble(
+        networks(1, 64, 3, 100), (slice(0, 100),), precision="bfloat16", weight_decay=5e-4, device="cuda"
+    )
+    images, labels = torch.randn(1, BATCH, 3, 32, 32, device="cuda"), torch.randint(100, (1, BATCH), device="cuda")
+    for _ in range(WARM):
+        ensemble.step([images], [labels], 0.01)
+    torch.cuda.synchronize()
+    began = time.perf_counter()
+    for _ in range(STEPS):
+        ensemble.step([images], [labels], 0.01)
+    torch.cuda.synchronize()
+    rate = STEPS * BATCH / (time.perf_counter() - began)
+    operations = 3 * 2 * 0.556e9 * rate  # multiplications and additions of one forward pass, three times with gradients
+    share = operations / matrix_rate(torch.bfloat16)
+    detail = f"{rate:.0f} images a second, {share:.0%} of the card's rate of matrix products"
+    return {
+        "name": "pretraining ResNet-18, 32 × 32, bfloat16, share",
+        "ratio": share,
+        "at_least": 0.1,
+        "detail": detail,
+    }
+
+
+def measure():
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        rows = [together(count, at_least) for count, at_least in SETTINGS]
+    finally:
+        torch.set_num_threads(threads)
+    return [*rows, pretraining_on_a_gpu()] if torch.cuda.is_available() else rows
