@@ -3,6 +3,7 @@ rule finetune:
         pretrained=sweep.upstream(
             "<results>/{experiment}/pretrain/{point}/{block}.nc", "finetune"
         ),
+        files=sweep.files("finetune"),
     output:
         data="<results>/{experiment}/finetune/{point}/{block}.nc",
         record="<results>/{experiment}/finetune/{point}/{block}.nc.json",

@@ -1,4 +1,6 @@
 rule pretrain:
+    input:
+        files=sweep.files("pretrain"),
     output:
         data="<results>/{experiment}/pretrain/{point}/{block}.nc",
         record="<results>/{experiment}/pretrain/{point}/{block}.nc.json",

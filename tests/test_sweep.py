@@ -49,6 +49,19 @@ def test_a_point_spells_its_axes_and_where_it_starts(sweep):
     }
 
 
+def test_files_that_parameters_name_are_inputs_of_the_jobs_that_read_them(sweep, tmp_path):
+    for name in ("images.bin", "weights.pth"):
+        (tmp_path / name).touch()
+    told = {"images": "cifar-100", "folder": str(tmp_path)}
+    start = {"solver": "published", "weights": str(tmp_path / "weights.pth")}
+    made = sweep({"protocol": "single_task"}, family="convnet", task=told, pretrain=start)
+    both = [str(tmp_path / "images.bin"), str(tmp_path / "weights.pth")]
+    for stage in ("pretrain", "finetune"):
+        (point,) = made.points("toy", stage)
+        assert made.files(stage)(Wildcards(experiment="toy", block="0", point=point)) == both
+    assert sweep().files("pretrain")(Wildcards(experiment="toy", block="0", point="solver~exact")) == []
+
+
 def test_several_values_share_a_job_unless_split(sweep):
     together = sweep({"samples": [8, 16], "protocol": "single_task"})
     (name,) = together.points("toy", "finetune")

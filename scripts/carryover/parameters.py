@@ -8,13 +8,15 @@
 
 A ``tuple`` takes several values, all worked on in one job. An ``axis`` takes several values in the configuration, each
 a job of its own. ``when`` names the values of axes under which the parameter is read at all: elsewhere it is no flag
-of the job, so changing it reruns nothing there. Standard library only.
+of the job, so changing it reruns nothing there. A ``path`` names a file, or a folder, whose files become inputs of the
+job. Standard library only.
 """
 
 import argparse
 import dataclasses
 import math
 from decimal import Decimal
+from pathlib import Path
 from typing import get_args, get_origin, get_type_hints
 
 from carryover.errors import UserError
@@ -28,7 +30,9 @@ class ParameterError(UserError):
     """A parameter's value is not allowed; the message is one sentence naming it."""
 
 
-def parameter(default, help, *, minimum=None, above=None, maximum=None, choices=None, axis=False, when=None, unit=None):
+def parameter(
+    default, help, *, minimum=None, above=None, maximum=None, choices=None, axis=False, when=None, unit=None, path=False
+):
     """A dataclass field that knows its meaning, range and unit, and whether and when it makes jobs of its own."""
     limits = {"minimum": minimum, "exclusiveMinimum": above, "maximum": maximum}
     metadata = {
@@ -38,6 +42,7 @@ def parameter(default, help, *, minimum=None, above=None, maximum=None, choices=
         "axis": axis,
         "when": {k: list(v) for k, v in (when or {}).items()},
         "unit": unit,
+        "path": path,
     }
     return dataclasses.field(default=default, metadata=metadata)
 
@@ -66,7 +71,7 @@ def _property(cls, field):
     schema = {"anyOf": [value, several]} if many or field.metadata["axis"] else dict(value)
     schema["description"] = field.metadata["help"]
     schema["default"] = list(field.default) if many else field.default
-    for key in ("unit", "when"):
+    for key in ("unit", "when", "path"):
         if field.metadata[key]:
             schema[key] = field.metadata[key]
     if many or field.metadata["axis"]:
@@ -150,6 +155,23 @@ def _boolean(text):
 def flag(name):
     """'learning_rate' -> '--learning-rate'."""
     return "--" + name.replace("_", "-")
+
+
+def files(path):
+    """The files that a parameter that is a `path` stands for: itself, or what lies in that folder; none if empty.
+
+    What is missing is left for its reader to name.
+    """
+    found = Path(path) if path else None
+    if found is None or not found.is_dir():
+        return [str(found)] if found and found.is_file() else []
+    return sorted(str(file) for file in found.iterdir() if file.is_file() and not file.name.startswith("."))
+
+
+def files_read(values):
+    """All files that a stage's parameters name."""
+    paths = [getattr(values, f.name) for f in dataclasses.fields(values) if f.metadata["path"]]
+    return list(dict.fromkeys(file for path in paths for file in files(path)))
 
 
 def as_flags(values):

@@ -26,7 +26,7 @@ def main(stage, argv, description):
         rule=stage,
         parameters=p,
         wildcards=cli.wildcards(arguments),
-        inputs=starts.values(),
+        inputs=[*starts.values(), *parameters.files_read(p)],
         outputs=arguments.output,
         modules=modules,
         seeds=arguments.seeds,

@@ -6,14 +6,14 @@ spelled in its path (`protocol~finetuning_solver~exact`, axes sorted). A *shard*
 """
 
 import re
-from dataclasses import dataclass, field
 from functools import cache
 from itertools import product
 from pathlib import Path
 
 from carryover.digest import closure_digest
 from carryover.errors import UserError
-from carryover.parameters import applies, as_flags
+from carryover.parameters import applies, as_flags, files
+from carryover.points import Point, Wildcards, recorded
 
 STAGES = ("pretrain", "finetune")
 # What is made of collected datasets: rule -> (section of the configuration and of the results, key of its plug-in,
@@ -27,31 +27,6 @@ MADE_OF_DATA = {
 
 class SweepError(UserError):
     """The configuration asks for something contradictory; the message is one sentence naming the key."""
-
-
-def recorded(files):
-    """Results, each with its record."""
-    return [path for file in files for path in (file, f"{file}.json")]
-
-
-class Wildcards(dict):
-    """Values by name, as attributes too: what Snakemake hands to functions of wildcards."""
-
-    __getattr__ = dict.__getitem__
-
-
-@dataclass(frozen=True)
-class Point:
-    """One job of a stage, but for its seeds: what its path spells, and its parameters."""
-
-    axes: dict
-    values: dict
-    upstream: str | None = None
-    modules: tuple = field(default=())
-
-    @property
-    def name(self):
-        return "_".join(f"{k}~{v}" for k, v in sorted(self.axes.items())) or "all"
 
 
 class Sweep:
@@ -148,6 +123,17 @@ class Sweep:
         def inputs(wildcards):
             point = self._point(wildcards, stage)
             return [pattern.format(**{**wildcards, "point": point.upstream})] if point.upstream else []
+
+        return inputs
+
+    def files(self, stage):
+        """The files outside the workflow that a shard of `stage` reads: those that its parameters name."""
+
+        def inputs(wildcards):
+            kinds = self._fragment(self.config["experiments"][wildcards.experiment]["family"], stage)["properties"]
+            values = self._point(wildcards, stage).values
+            found = (file for name, value in values.items() if kinds[name].get("path") for file in files(value))
+            return list(dict.fromkeys(found))
 
         return inputs
 

@@ -13,7 +13,7 @@ from carryover import cli, digest
 SCRIPTS = ROOT / "scripts"
 SECTIONS = ("input", "output", "log", "benchmark", "conda", "threads", "resources", "params", "shell")
 # Rules that need nothing made before.
-ROOTS = ("pretrain", "curve")
+ROOTS = ("curve",)
 # Plug-ins that the script of a rule may load.
 PLUGINS = {
     "pretrain": ("families",),

@@ -25,7 +25,8 @@ class Parameters(task.Parameters):
     weight_decay: float = parameter(0.0005, "penalty on the weights", minimum=0, when=TRAINED)
     tolerance: float = parameter(0.0, "training loss at which training stops", minimum=0, when=TRAINED)
     max_epochs: int = parameter(6, "most passes through the images", minimum=1, when=TRAINED)
-    weights: str = parameter("", "file of published weights, such as resnet18-f37072fd.pth", when=PUBLISHED)
+    weights: str = parameter("", "file of published weights, such as resnet18-f37072fd.pth", when=PUBLISHED,
+                             path=True)  # fmt: skip
     sha256: str = parameter("", "its SHA-256, checked if given, besides what its name says", when=PUBLISHED)
 
 

@@ -33,7 +33,7 @@ class Parameters:
     stem: str = parameter("small", "imagenet is that of published networks, small is for images below 64 pixels",
                           choices=STEMS)  # fmt: skip
     images: str = parameter("digits", "set of images; digits come with scikit-learn", choices=images.SOURCES)
-    folder: str = parameter("", "folder with the files of the set; empty for digits")
+    folder: str = parameter("", "folder with the files of the set; empty for digits", path=True)
     other_images: bool = parameter(False, "accept other files in the same format, such as Fashion-MNIST")
     pixels: int = parameter(0, "height and width that images are brought to; 0: as they are", minimum=0)
     crop: int = parameter(0, "augmentation: training images are padded by so many pixels and cut at random", minimum=0)

@@ -22,7 +22,8 @@ from carryover.tasks import images
 class Parameters:
     """What pretraining and finetuning share."""
 
-    images: str = parameter("", "folder with the four files of MNIST; empty for the digits that scikit-learn ships")
+    images: str = parameter("", "folder with the four files of MNIST; empty for the digits that scikit-learn ships",
+                            path=True)  # fmt: skip
     other_images: bool = parameter(False, "accept other files in MNIST's format, such as Fashion-MNIST")
     classes: tuple[int, ...] = parameter(tuple(range(10)), "classes that the tasks are drawn from", minimum=0)
     pairs: int = parameter(20, "pairs of a source and a target task, the same for all seeds", minimum=1)
