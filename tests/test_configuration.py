@@ -65,7 +65,7 @@ def refusal(path, value, schema):
     return str(error.value)
 
 
-@pytest.mark.parametrize("layers", [("config.yaml",), ("config.yaml", "paper.yaml")])
+@pytest.mark.parametrize("layers", [("config.yaml",), ("config.yaml", "paper.yaml"), ("config.yaml", "images.yaml")])
 def test_the_configurations_that_come_with_the_project_are_valid_and_make_jobs(schema, layers):
     made = config(*layers)
     configuration.validate(made, schema)

@@ -4,6 +4,7 @@ import importlib
 from functools import cache
 from pathlib import Path
 
+import convnet_networks
 import deep_linear_networks
 import image_pair_networks
 import matplotlib.pyplot as plt
@@ -172,6 +173,9 @@ TRANSFER = {
     "teacher_sensitivity": [(deep_linear_networks, {}, 2)],
     "mean_field_transfer": [(mean_field_networks, {"smallest": 8}, 13)],
     "mean_field_anchor": [(mean_field_networks, {}, 2)],
+    "convnet_rescaling": [(convnet_networks, {}, 4)],
+    "convnet_controls": [(convnet_networks, {}, 3)],
+    "stage_dimensionality": [(convnet_networks, {}, 6)],
 }
 
 

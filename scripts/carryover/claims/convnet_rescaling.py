@@ -1,0 +1,122 @@
+"""Rescaling convolutional networks before finetuning makes them better in all experiments: Fig. 7 of "Feature reuse …"
+(B6), with what the same factor does from scratch, and on part of the weights."""
+
+from dataclasses import dataclass
+
+from carryover.claims import _crossed
+from carryover.claims._runs import Runs, common_sizes
+from carryover.crossed import table, usual
+from carryover.errors import UserError
+from carryover.parameters import parameter
+
+PARTS = {"weights": "all but normalisation", "readout": "the new last layer alone"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameters:
+    rescale: float = parameter(0.5, "factor on the weights that is held against none", above=0)
+    trained: float = parameter(0.95, "share of rescaled networks that have to reach the training loss at which "
+                               "training stops", above=0, maximum=1)  # fmt: skip
+
+
+def check(data, p):
+    """Roles: `risk` of any experiments, each with networks finetuned with the factor and without, and from scratch.
+    Statistics are shares of test images, differences between runs of the same seed, task and samples. The claims that
+    compare the factor with itself, from scratch or on part of the weights, are made where there are such networks.
+
+    Raises UserError where there is no role, or one has no such runs.
+    """
+    if not data:
+        raise UserError("this claim is about the risk of one experiment or more, but there is no role.")
+    return _crossed.table([claim for role in data for claim in _of_system(role, data[role], p)])
+
+
+def _of_system(role, risk, p):
+    every = Runs(role, risk)
+    runs = every.where(learning_rate=usual(risk, "learning_rate"))
+    tuned, scratch = (_Gains(runs.where(protocol=protocol), p.rescale) for protocol in ("finetuning", "single_task"))
+    sizes = tuned.sizes()
+    few = sizes[0]
+    by = f"by {p.rescale:g}"
+    claims = [
+        ("all", f"rescaling {by} before finetuning raises test accuracy, on average over n", tuned.mean(sizes)),
+        ("few", f"rescaling {by} before finetuning raises test accuracy at n = {few:g}", tuned.mean([few])),
+        ("trains", f"control: more than {p.trained:g} of the networks rescaled {by} reach their training loss in "
+         "finetuning, on average over n", tuned.trained(sizes)),
+    ]  # fmt: skip
+    claims += _controls(tuned, scratch, by) + _over_rates(every, tuned, p)
+    bounds = {"trains": p.trained}
+    return [(f"{role}_{name}", f"{role}: {statement}", values, bounds.get(name, 0.0))
+            for name, statement, values in claims]  # fmt: skip
+
+
+def _controls(tuned, scratch, by):
+    """What the same factor gains from scratch, and on part of the weights, where there are such runs."""
+    claims = []
+    if tuned.rescale in scratch.runs.options("rescale"):
+        shared = common_sizes(tuned.plain, tuned.scaled(), scratch.plain, scratch.scaled())
+        gain = tuned.mean(shared, trained=True) - scratch.mean(shared, trained=True)
+        statement = f"control: rescaling {by} raises accuracy by more before finetuning than before training from " \
+                    "scratch, on average over n, of networks that reached their training loss"  # fmt: skip
+        claims.append(("over_scratch", statement, gain))
+    for part, meaning in PARTS.items():
+        if part in tuned.runs.options("rescaled"):
+            sizes = tuned.sizes(part)
+            gain = tuned.mean(sizes) - tuned.mean(sizes, part)
+            statement = f"control: rescaling all weights {by} raises accuracy by more than {meaning}, at n = "
+            claims.append((f"over_{part}", statement + _listed(sizes), gain))
+    return claims
+
+
+def _over_rates(every, tuned, p):
+    """The factor against the learning rate that is best without it, where networks were finetuned at several."""
+    plain = every.where(protocol="finetuning", rescaled="all", rescale=1.0)
+    rates = plain.options("learning_rate")
+    if len(rates) == 1:
+        return []
+    sizes = common_sizes(tuned.scaled(), *(plain.where(learning_rate=rate) for rate in rates))
+    without = [_mean_risk(plain.where(learning_rate=rate), sizes) for rate in rates]
+    # To choose by the same test images favours the networks that were not rescaled.
+    best = min(without, key=lambda risks: risks.mean(axis=None))
+    statement = f"control: rescaling by {p.rescale:g} gives a higher accuracy than the best of the learning rates " \
+                f"{_listed(rates)} without, at n = {_listed(sizes)}"  # fmt: skip
+    return [("over_rates", statement, best - _mean_risk(tuned.scaled(), sizes))]
+
+
+def _listed(numbers):
+    return ", ".join(f"{number:g}" for number in numbers)
+
+
+def _mean_risk(runs, sizes):
+    return sum(table(runs.where(samples=n).data, "risk_final") for n in sizes) / len(sizes)
+
+
+class _Gains:
+    """Accuracy with a factor on the weights above that without, of the runs of a protocol, seeds by tasks."""
+
+    def __init__(self, runs, rescale):
+        self.runs, self.rescale = runs, rescale
+        self.plain = runs.where(rescaled="all", rescale=1.0)
+
+    def scaled(self, part="all"):
+        return self.runs.where(rescaled=part, rescale=self.rescale)
+
+    def sizes(self, part="all"):
+        """Numbers of samples, rising, that there are with the factor and without."""
+        return common_sizes(self.plain, self.scaled(), self.scaled(part))
+
+    def mean(self, sizes, part="all", trained=False):
+        """Mean gain over numbers of samples; NaN where a run lacks.
+
+        `trained`: NaN, too, where training with the factor stopped short of its training loss.
+        """
+        return sum(self._gain(n, part, trained) for n in sizes) / len(sizes)
+
+    def _gain(self, samples, part, trained):
+        old, new = (runs.where(samples=samples).data for runs in (self.plain, self.scaled(part)))
+        gain = table(old, "risk_final") - table(new, "risk_final")
+        return gain.where(table(new, "converged") == 1) if trained else gain
+
+    def trained(self, sizes):
+        """Share of numbers of samples at which the network with the factor reached its training loss."""
+        return sum(table(self.scaled().where(samples=n).data, "converged") for n in sizes) / len(sizes)

@@ -1,0 +1,67 @@
+"""Finetuning lowers the dimensionality of a convolutional network only if its weights are rescaled before, and keeps
+dimensions that were there: Fig. 8d of "Feature reuse …" (B7)."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from carryover.claims import _crossed
+from carryover.claims._runs import Runs
+from carryover.crossed import table
+from carryover.errors import UserError
+from carryover.parameters import parameter
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameters:
+    stages: tuple[str, ...] = parameter(("layer3", "layer4"), "stages that the claims are about, each for itself")
+    change: float = parameter(0.1, "relative change of a dimensionality from which on it counts", above=0, maximum=1)
+    near: float = parameter(0.2, "relative distance of ENSD from PR up to which they count as the same", above=0)
+
+
+def check(data, p):
+    """Role: `stages` of networks finetuned with factors below 1, and with 1. PR: participation ratio of a stage's
+    outputs for test images of the task; ENSD: effective number of shared dimensions of start and end."""
+    runs = Runs("stages", data["stages"]).where(protocol="finetuning")
+    factors = runs.options("rescale")
+    if factors[0] >= 1:
+        raise UserError(f"this claim needs rescale below 1 of the role stages, not from {factors[0]:g}.")
+    plain = runs.where(rescale=1.0)
+    claims = []
+    for stage in p.stages:
+        claims += [claim for factor in factors if factor < 1 for claim in _rescaled(runs, plain, factor, stage, p)]
+        claims += [_kept(runs, factor, stage, p) for factor in factors if factor >= 1]
+    return _crossed.table(claims)
+
+
+def _rescaled(runs, plain, factor, stage, p):
+    """That PR falls, to less than without the factor, and that what is left was there before."""
+    small = runs.where(rescale=factor)
+    after, shared = _values(small, "participation_ratio", stage), _values(small, "ensd", stage)
+    where = f"in {stage} after finetuning with the factor {factor:g}"
+    return [
+        (f"falls_{factor:g}_{stage}", f"PR is lower by more than {p.change:g} of it {where} than before",
+         1 - _change(small, stage), p.change),
+        (f"lower_{factor:g}_{stage}", f"PR is lower {where} than with the factor 1 (decades)",
+         np.log10(_values(plain, "participation_ratio", stage) / after), 0.0),
+        (f"inherited_{factor:g}_{stage}", f"ENSD of start and end is the PR {where}, up to {p.near:g} of it",
+         -abs(shared / after - 1), -p.near),
+    ]  # fmt: skip
+
+
+def _kept(runs, factor, stage, p):
+    statement = f"PR is not lower by more than {p.change:g} of it in {stage} after finetuning with the factor " \
+                f"{factor:g} than before"  # fmt: skip
+    return f"kept_{factor:g}_{stage}", statement, _change(runs.where(rescale=factor), stage), 1 - p.change
+
+
+def _change(runs, stage):
+    return _values(runs, "participation_ratio", stage) / _values(runs, "participation_ratio_start", stage)
+
+
+def _values(runs, quantity, stage):
+    """A quantity of one stage, seeds by tasks; UserError for a stage that the networks do not have."""
+    known = runs.data["stage"].values.tolist()
+    if stage not in known:
+        raise UserError(f"stages is {stage}, but these networks have {', '.join(known)}.")
+    return table(runs.data.sel(stage=stage), quantity)

@@ -1,0 +1,40 @@
+"""What the figures of convolutional networks share: names, tables of accuracies, and points with intervals."""
+
+from carryover.crossed import interval, table
+from carryover.plotting import _panels as panels
+
+ARCHITECTURES = {"resnet18": "ResNet-18", "vgg11": "VGG-11"}
+INTERVALS = "means over seeds and tasks with 95 % bootstrap intervals over both"
+
+
+def accuracy(runs, **chosen):
+    """Test accuracy in percent at some values of the coordinates, seeds by tasks."""
+    return 100 * (1 - table(panels.where(runs, **chosen), "risk_final"))
+
+
+def gain(runs, rescale, rescaled="all", **chosen):
+    """Percentage points of accuracy by a factor on part of the weights, of the same seed and task, seeds by tasks."""
+    scaled = accuracy(runs, rescale=rescale, rescaled=rescaled, **chosen)
+    return scaled - accuracy(runs, rescale=1.0, rescaled="all", **chosen)
+
+
+def points(ax, x, tables, label, **style):
+    """The means of tables with their intervals, at places x."""
+    means, lows, highs = zip(*(interval(found, f"{label} {place}") for place, found in enumerate(tables)), strict=True)
+    below, above = ([abs(a - b) for a, b in zip(ends, means, strict=True)] for ends in (lows, highs))
+    ax.errorbar(x, means, yerr=(below, above), label=label, **({"elinewidth": 1} | style))
+
+
+def units(runs):
+    """'3 seeds × 8 tasks'."""
+    tasks = len(panels.values(runs, "task"))
+    return f"{panels.seeds_in_words(runs)} × {tasks} task" + ("s" if tasks > 1 else "")
+
+
+def system(runs):
+    """What finetuned runs are: the network, its target and its source, in words."""
+    tuned = panels.where(runs, protocol="finetuning")
+    network, source, target = (str(tuned[name].values[0]) for name in ("network", "source_classes", "target_classes"))
+    pretrained = f"pretrained on {len(source.split())} others" if source else "published weights"
+    images = runs.attrs.get("images", "images")
+    return f"{ARCHITECTURES.get(network, network)}\n{len(target.split())} classes of {images}, {pretrained}"

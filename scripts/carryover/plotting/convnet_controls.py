@@ -1,0 +1,110 @@
+"""What of the gain by rescaling convolutional networks is due to which weights, to the learning rate and to the length
+of training: controls of Fig. 7 of feature reuse."""
+
+from dataclasses import dataclass
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.ticker import LogLocator, NullLocator
+
+from carryover.crossed import interval, table
+from carryover.parameters import parameter
+from carryover.plotting import _convnet as convnet
+from carryover.plotting import _panels as panels
+
+PARTS = {"all": "all weights", "weights": "all but normalisation", "readout": "new last layer alone"}
+ACCURACY = "test accuracy (%)"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameters:
+    title: str = parameter("What rescaling convolutional networks before finetuning changes", "what is seen")
+    rescale: float = parameter(0.5, "factor on the weights that is held against none", above=0)
+    learning_rate: float = parameter(0.01, "step of gradient descent where it is not compared", above=0)
+    samples: int = parameter(8, "training images of the task", minimum=1)
+
+
+def draw(data, p):
+    """Panels a–c. Roles: `risk` and `trajectory` of one experiment, whose networks were finetuned with the factor on
+    parts of their weights and at several learning rates. Raises UserError where there are no such runs."""
+    risk, trajectory = (panels.where(data[role], samples=p.samples) for role in ("risk", "trajectory"))
+    fig, (left, middle, right) = plt.subplots(1, 3, figsize=(11.5, 4.4), width_ratios=(1.1, 0.8, 1.1))
+    _parts(left, risk, p)
+    _learning_rates(middle, panels.where(risk, protocol="finetuning", rescaled="all"), p)
+    _training(right, panels.where(trajectory, learning_rate=p.learning_rate, rescaled="all"))
+    panels.legend(fig)
+    note = f"n = {p.samples}; {convnet.units(risk)}; {convnet.INTERVALS}; c: ended runs keep their last value"
+    panels.title(fig, p.title, note)
+    return fig
+
+
+def _parts(ax, risk, p):
+    """Panel a: gain by what the factor is on, and by the learning rate, one below the other."""
+    tuned, scratch = (panels.where(risk, protocol=protocol) for protocol in ("finetuning", "single_task"))
+    usual = {"learning_rate": p.learning_rate}
+    parts = [part for part in PARTS if panels.chosen(tuned, rescaled=part, rescale=p.rescale, **usual).any()]
+    others = [rate for rate in panels.values(tuned, "learning_rate")[::-1] if rate != p.learning_rate]
+    rows = {f"PT+FT, {PARTS[part]}": convnet.gain(tuned, p.rescale, part, **usual) for part in parts}
+    rows |= {f"PT+FT, all weights,\nlearning rate {rate:g}": convnet.gain(tuned, p.rescale, learning_rate=rate)
+             for rate in others}  # fmt: skip
+    rows["STL, all weights"] = convnet.gain(scratch, p.rescale, **usual)
+    ax.axvline(0, color="0.3", linewidth=0.8)
+    for place, (label, found) in enumerate(rows.items()):
+        mean, low, high = interval(found, label)
+        color = panels.COLORS["single_task" if label.startswith("STL") else "finetuning"]
+        ax.plot([low, high], [place, place], color=color, linewidth=1)
+        ax.plot(mean, place, "o", color=color)
+    ax.set_yticks(range(len(rows)), rows)
+    ax.set(ylim=(len(rows) - 0.5, -0.5), xlabel=f"gain by the factor {p.rescale:g} (percentage points, paired)")
+    ax.set_title("a  Gain by what is rescaled")
+
+
+def _learning_rates(ax, tuned, p):
+    """Panel b: accuracy of finetuning against the learning rate, with and without the factor."""
+    rates = panels.values(tuned, "learning_rate")
+    factors = panels.values(tuned, "rescale")
+    for factor, color in zip(factors, panels.colors("rescale", factors), strict=True):
+        if factor in (p.rescale, 1.0):
+            tables = [convnet.accuracy(tuned, learning_rate=rate, rescale=factor) for rate in rates]
+            x = np.array(rates) * (1.03 if factor == 1 else 0.97)
+            convnet.points(ax, x, tables, _label("finetuning", factor), color=color, marker="o")
+    ax.set_xscale("log")
+    ax.set_xticks(rates, [f"{rate:g}" for rate in rates])
+    ax.minorticks_off()
+    ax.set(xlabel="learning rate", ylabel=ACCURACY, title="b  PT+FT by learning rate")
+
+
+def _training(ax, runs):
+    """Panel c: accuracy along training, by factor."""
+    for protocol, style in (("finetuning", "-"), ("single_task", "--")):
+        shown = panels.where(runs, protocol=protocol)
+        factors = panels.values(runs, "rescale")
+        for factor, color in zip(factors, panels.colors("rescale", factors), strict=True):
+            if panels.chosen(shown, rescale=factor).any():
+                _curve(ax, panels.where(shown, rescale=factor), _label(protocol, factor), color=color, linestyle=style)
+    ax.set(xscale="log", xlabel="steps of gradient descent", ylabel=ACCURACY, title="c  Accuracy along training")
+    ax.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    ax.xaxis.set_major_formatter("{x:g}")
+    ax.xaxis.set_minor_locator(NullLocator())
+
+
+def _label(protocol, factor):
+    return panels.NAMES[protocol] + (f", rescaled by {factor:g}" if factor != 1 else ", as it is")
+
+
+def _curve(ax, runs, label, color, linestyle):
+    """Mean accuracy at every step at which a run was looked at, and its interval at the last end of one."""
+    steps = np.rint(runs["time"].values / runs["learning_rate"].values[:, None])
+    grid = np.unique(steps[np.isfinite(steps)])
+    found = [_at(grid, *curve) for curve in zip(steps, 100 * (1 - runs["risk_curve"].values), strict=True)]
+    runs = runs.drop_dims("checkpoint").assign({f"{step:g}": ("run", column) for step, column in zip(
+        grid, np.transpose(found), strict=True)})  # fmt: skip
+    tables = [table(runs, f"{step:g}") for step in grid]
+    ax.plot(grid, [np.nanmean(found) for found in tables], color=color, linestyle=linestyle, label=label)
+    convnet.points(ax, grid[-1:], tables[-1:], None, color=color, marker="o")
+
+
+def _at(grid, steps, values):
+    """A curve at common steps: between two looks along their logarithm, after its end its last value."""
+    known = np.isfinite(steps)
+    return np.interp(np.log(grid), np.log(steps[known]), values[known])

@@ -1,0 +1,93 @@
+"""Whether convolutional networks are finetuned better with their weights rescaled before (Fig. 7 of feature reuse)."""
+
+from dataclasses import dataclass
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from carryover.crossed import usual
+from carryover.errors import UserError
+from carryover.parameters import parameter
+from carryover.plotting import _convnet as convnet
+from carryover.plotting import _panels as panels
+
+PROTOCOLS = ("finetuning", "single_task", "multi_task")
+DONE = 0.95
+NEEDED = ("protocol", "rescale", "rescaled", "learning_rate", "network", "source_classes", "target_classes")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameters:
+    title: str = parameter("Finetuning convolutional networks with and without rescaling", "what is seen")
+    rescale: float = parameter(0.5, "factor on the weights that is held against none", above=0)
+
+
+def draw(data, p):
+    """A column for each role, a `risk` dataset: test accuracy, and below it what the factor gains, against samples.
+
+    Of several learning rates the usual one is shown. Gains are differences between runs of the same seed, task and
+    samples. Raises UserError where there is no role, or
+    one has no such runs.
+    """
+    if not data:
+        raise UserError("convnet_rescaling draws any risk datasets of convolutional networks, of which there is none.")
+    size = (max(7.0, 2.5 * len(data) + 0.8), 5.6)
+    fig, axes = plt.subplots(2, len(data), figsize=size, sharex="col", squeeze=False)
+    for (above, below), (role, risk) in zip(axes.T, data.items(), strict=True):
+        if missing := [name for name in NEEDED if name not in risk.coords]:
+            raise UserError(f"runs of the role {role} have no {missing[0]}: it is no risk of convolutional networks.")
+        runs = panels.where(risk, learning_rate=usual(risk, "learning_rate"), rescaled="all")
+        if above is not axes[0, 0]:
+            above.sharey(axes[0, 0])
+        _accuracies(above, runs, p.rescale)
+        _gains(below, runs, p.rescale)
+        above.set_title(f"{convnet.system(runs)}\n({convnet.units(runs)})", fontsize="small")
+        below.set_xlabel("training images of the task")
+        panels.log_samples(below, panels.values(panels.where(runs, protocol="finetuning"), "samples"))
+    axes[0, 0].set_ylabel("test accuracy (%)")
+    axes[1, 0].set_ylabel(f"gain by the factor {p.rescale:g}\n(percentage points, paired)")
+    panels.legend(fig)
+    cross = f"×: fewer than {DONE:.0%} of the networks reached the training loss at which training stops"
+    panels.title(fig, p.title, f"{convnet.INTERVALS}; {cross}; scales of gains differ")
+    return fig
+
+
+def _accuracies(ax, runs, rescale):
+    classes = len(str(runs["target_classes"].values[0]).split())
+    ax.axhline(100 / classes, color="0.3", linestyle=":", linewidth=1, label="chance")
+    curves = [(protocol, factor) for protocol in PROTOCOLS for factor in (1.0, rescale)]
+    for place, (protocol, factor) in enumerate(curves):
+        plain, first = factor == 1, protocol == "finetuning"
+        label = panels.NAMES[protocol] + ("" if plain else f", rescaled by {factor:g}")
+        style = {"linestyle": "-" if plain else "--", "mfc": None if plain else "white", "lw": 1.6 if first else 0.9}
+        tables = _by_samples(runs, convnet.accuracy, protocol, rescale=factor)
+        _along_samples(ax, tables, place - 2, label, color=panels.COLORS[protocol], **style)
+        for n, found in tables.items():
+            chosen = {"protocol": protocol, "rescale": factor, "samples": n}
+            if panels.where(runs, **chosen)["converged"].mean() < DONE:
+                ax.plot(_beside(n, place - 2), np.nanmean(found), "kx", markersize=7, zorder=3)
+
+
+def _gains(ax, runs, rescale):
+    ax.axhline(0, color="0.3", linewidth=0.8)
+    for place, protocol in enumerate(("finetuning", "single_task")):
+        tables = _by_samples(runs, convnet.gain, protocol, rescale=rescale)
+        label = f"gain of {panels.NAMES[protocol]}"
+        _along_samples(ax, tables, 2 * place - 1, label, color=panels.COLORS[protocol], lw=1.6 - 0.7 * place)
+
+
+def _by_samples(runs, values, protocol, rescale):
+    """{samples: table} of what a protocol has at a factor."""
+    known = panels.chosen(runs, protocol=protocol, rescale=rescale)
+    sizes = panels.values(runs.isel(run=known), "samples")
+    return {n: values(runs, rescale=rescale, protocol=protocol, samples=n) for n in sizes}
+
+
+def _along_samples(ax, tables, place, label, **style):
+    """Points at sample sizes, beside those of other curves."""
+    if tables:
+        convnet.points(ax, [_beside(n, place) for n in tables], tables.values(), label, marker="o", **style)
+
+
+def _beside(samples, place):
+    return samples * 2 ** (0.07 * place)

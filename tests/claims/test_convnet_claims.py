@@ -1,0 +1,130 @@
+"""Claims about convolutional networks hold, fail or stay open as the runs they are about say, and others do not."""
+
+import numpy as np
+import pytest
+from convnet_runs import SIZES, TASKS, risk, stages
+from made_up_runs import SEEDS
+
+from carryover import store
+from carryover.claims import convnet_rescaling, convnet_stages
+from carryover.errors import UserError
+
+P = convnet_rescaling.Parameters()
+EFFECTS = pytest.mark.parametrize(("effect", "verdict"), [(1.0, "holds"), (-1.0, "fails"), (0.0, "undecided")])
+NAMES = {"all", "few", "over_scratch", "over_weights", "over_readout", "over_rates", "trains"}
+
+
+def verdicts(checked):
+    return checked["verdict"].to_series().to_dict()
+
+
+@EFFECTS
+def test_every_claim_on_rescaling_follows_its_effect(effect, verdict, tmp_path):
+    checked = convnet_rescaling.check({"pairs": risk(effect), "others": risk(1.0)}, P)
+    found = verdicts(checked)
+    assert set(found) == {f"{role}_{name}" for role in ("pairs", "others") for name in NAMES}
+    assert found.pop("pairs_trains") == "holds"
+    assert {value for name, value in found.items() if name.startswith("pairs")} == {verdict}
+    assert {value for name, value in found.items() if name.startswith("others")} == {"holds"}
+    assert (checked["seeds"] == len(SEEDS)).all()
+    assert (checked["tasks"] == len(TASKS)).all()
+    store.save(checked, tmp_path / "claims.nc")
+
+
+def test_statistics_are_differences_of_accuracies():
+    found = convnet_rescaling.check({"pairs": risk(1.0)}, P)["statistic"].to_series()
+    expected = {"all": 0.08, "few": 0.08, "over_rates": 0.08, "trains": 1}
+    expected |= dict.fromkeys(("over_scratch", "over_weights", "over_readout"), 0.04)
+    for name, value in expected.items():
+        assert found[f"pairs_{name}"] == pytest.approx(value)
+
+
+def test_each_claim_on_rescaling_is_about_its_own_runs():
+    data = risk(1.0)
+
+    def failing(**condition):
+        keep = np.logical_and.reduce([data[name].values == value for name, value in condition.items()])
+        worse = data.assign(risk_final=data["risk_final"] + keep)
+        found = verdicts(convnet_rescaling.check({"pairs": worse}, P))
+        return {name.removeprefix("pairs_") for name, value in found.items() if value == "fails"}
+
+    scaled = {"protocol": "finetuning", "rescaled": "all", "rescale": 0.5, "learning_rate": 0.01}
+    always = {"all", "over_scratch", "over_rates"}
+    assert failing(**scaled, samples=SIZES[0]) == {*always, "few", "over_weights", "over_readout"}
+    assert failing(**scaled, samples=SIZES[1]) == always
+    assert failing(protocol="single_task", rescale=1.0) == {"over_scratch"}
+    assert failing(learning_rate=0.001) == set()
+    assert failing(protocol="multi_task") == set()
+
+
+def test_the_factor_is_held_against_the_best_learning_rate_without_it():
+    data = risk(1.0)
+    other = (data["learning_rate"].values == 0.001) & (data["rescale"].values == 1)
+    better = data.assign(risk_final=data["risk_final"].where(~other, data["risk_final"] - 1.05))
+    checked = convnet_rescaling.check({"pairs": better}, P).sel(claim="pairs_over_rates")
+    assert checked["statistic"] == pytest.approx(0.08 + 0.9 - 1.05)
+    assert checked["verdict"] == "fails"
+
+
+def test_networks_that_were_not_trained_are_no_control():
+    found = verdicts(convnet_rescaling.check({"pairs": risk(1.0, trained=False)}, P))
+    assert found["pairs_trains"] == "fails"
+    assert found["pairs_over_scratch"] == "undecided"
+    assert found["pairs_all"] == "holds"
+
+
+def test_controls_are_claims_where_there_are_such_runs():
+    data = risk(1.0)
+    tuned, scaled, whole = (data[name].values == value for name, value in
+                            (("protocol", "finetuning"), ("rescale", 0.5), ("rescaled", "all")))  # fmt: skip
+    usual = data["learning_rate"].values == 0.01
+    found = convnet_rescaling.check({"pairs": data.isel(run=(tuned | ~scaled) & whole & usual)}, P)
+    assert set(verdicts(found)) == {"pairs_all", "pairs_few", "pairs_trains"}
+
+
+def test_what_is_missing_of_rescaling_is_named():
+    data = risk(1.0)
+    with pytest.raises(UserError, match="there is no role"):
+        convnet_rescaling.check({}, P)
+    plain = data.isel(run=data["rescale"].values == 1)
+    with pytest.raises(UserError, match=r"needs rescale 0\.5 of the role pairs"):
+        convnet_rescaling.check({"pairs": plain}, P)
+    tuned = data.isel(run=data["protocol"].values == "finetuning")
+    with pytest.raises(UserError, match="needs protocol single_task of the role pairs"):
+        convnet_rescaling.check({"pairs": tuned}, P)
+
+
+@EFFECTS
+def test_every_claim_on_stages_follows_its_effect(effect, verdict, tmp_path):
+    checked = convnet_stages.check({"stages": stages(effect)}, convnet_stages.Parameters())
+    found = verdicts(checked)
+    small = [f"{name}_{factor}" for name in ("falls", "lower", "inherited") for factor in (0.25, 0.5)]
+    names = [f"{name}_{stage}" for name in (*small, "kept_1", "kept_2") for stage in ("layer3", "layer4")]
+    assert found == dict.fromkeys(names, verdict)
+    store.save(checked, tmp_path / "claims.nc")
+
+
+def test_statistics_of_stages_are_ratios_of_dimensions():
+    found = convnet_stages.check({"stages": stages(1.0)}, convnet_stages.Parameters())["statistic"].to_series()
+    assert found["falls_0.5_layer3"] == pytest.approx(0.3)
+    assert found["kept_2_layer4"] == pytest.approx(1.1)
+    assert found["inherited_0.25_layer4"] == pytest.approx(-0.1)
+    lower = np.mean([np.log10((0.9 + off) / (0.9 - off)) for off in (0.3, 0.1)])
+    assert found["lower_0.5_layer4"] == pytest.approx(lower)
+
+
+def test_shared_dimensions_beyond_those_that_are_left_count_as_other():
+    data = stages(1.0)
+    more = data.assign(ensd=2 * data["participation_ratio"] - data["ensd"] + 0.3 * data["participation_ratio"])
+    found = verdicts(convnet_stages.check({"stages": more}, convnet_stages.Parameters(stages=("layer4",))))
+    assert {name for name, value in found.items() if value != "holds"} == {
+        "inherited_0.25_layer4", "inherited_0.5_layer4"
+    }  # fmt: skip
+
+
+def test_what_is_missing_of_stages_is_named():
+    data = stages(1.0)
+    with pytest.raises(UserError, match="stages is block5, but these networks have layer2, layer3, layer4"):
+        convnet_stages.check({"stages": data}, convnet_stages.Parameters(stages=("block5",)))
+    with pytest.raises(UserError, match="rescale below 1 of the role stages, not from 1"):
+        convnet_stages.check({"stages": data.isel(run=data["rescale"].values >= 1)}, convnet_stages.Parameters())

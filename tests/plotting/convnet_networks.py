@@ -1,0 +1,47 @@
+"""Tiny convolutional networks for the figures to draw, that the family trained, hardly at all."""
+
+from functools import cache
+
+from carryover.families.convnet import descent, finetune, pretrain
+from carryover.measures import risk, stages, trajectory
+from collect import collect
+
+SEEDS = [0, 1]
+TASK = {"network": "resnet18", "width": 1, "tasks": 2, "pretraining_classes": (0, 1, 2, 3, 4), "device": "cpu"}
+FACTORS = {"samples": (4, 8), "rescale": (0.5, 1.0)}
+# {name: how its networks are trained, besides}
+JOBS = {
+    "finetuned": {**FACTORS},
+    "scratch": {"protocol": "single_task", **FACTORS},
+    "part": {"rescaled": "readout", "samples": (8,), "rescale": (0.5,)},
+    "slower": {"learning_rate": 0.003, "samples": (8,), "rescale": (0.5, 1.0)},
+    "kept": {"samples": (8,), "rescale": (0.5, 1.0), "keep_weights": True},
+}
+
+
+@cache
+def _source():
+    return pretrain.run(pretrain.Parameters(**TASK, max_epochs=1), "toy", SEEDS, descent.solve)
+
+
+@cache
+def _shard(job):
+    p = finetune.Parameters(**TASK, max_epochs=3, **JOBS[job])
+    start = _source() if p.protocol in finetune.PRETRAINED else None
+    return finetune.run(p, "toy", SEEDS, descent.solve, start)
+
+
+@cache
+def measured(measure, *jobs):
+    """What a measure says of jobs, collected."""
+    return collect([measure.measure(_shard(job), measure.Parameters()) for job in jobs])
+
+
+def roles(plot):
+    """The data of a plot, by role."""
+    controls = ("finetuned", "scratch", "part", "slower")
+    if plot == "convnet_rescaling":
+        return {"pairs": measured(risk, "finetuned", "scratch"), "controls": measured(risk, *controls)}
+    if plot == "convnet_controls":
+        return {"risk": measured(risk, *controls), "trajectory": measured(trajectory, *controls)}
+    return {"stages": measured(stages, "kept"), "risk": measured(risk, "kept")}
