@@ -51,6 +51,13 @@ def closure_digest(root: str | Path, *names: str) -> str:
     return combined(closure(root, *names))
 
 
+def closure_record(root: str | Path, *names: str) -> dict[str, str | dict[str, str]]:
+    """{"digest": `closure_digest`, "files": `closure_files`} of one search."""
+    found = _closure(Path(root), names)
+    files = sorted((file, digest) for _, file, digest in found)
+    return {"digest": combined({name: digest for name, _, digest in found}), "files": dict(files)}
+
+
 def combined(parts: dict[str, str]) -> str:
     """SHA-256 over a mapping of names to digests, whatever its order."""
     return hashlib.sha256(ascii(sorted(parts.items())).encode()).hexdigest()
@@ -81,13 +88,11 @@ def _closure(root: Path, names: tuple[str, ...]) -> list[tuple[str, str, str]]:
 
 def _module_file(root: Path, name: str) -> Path | None:
     """File that `import name` runs, a package before a module of the same name as Python has it; None if not local."""
-    base = root.joinpath(*name.split("."))
-    if base.is_dir():
-        package = base / "__init__.py"
-        if package.is_file():
-            return package
-    module = base.with_name(f"{base.name}.py")
-    return module if module.is_file() else None
+    base = os.path.join(root, *name.split("."))  # os.path: most names are not local, and pathlib is slower than stat
+    for file in (os.path.join(base, "__init__.py"), f"{base}.py"):
+        if os.path.isfile(file):
+            return Path(file)
+    return None
 
 
 def _children(root: Path, package: str) -> list[str]:

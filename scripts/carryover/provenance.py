@@ -151,13 +151,12 @@ class Job:
         self._start, self._clock = datetime.now(UTC), time.perf_counter()
         self._facts = {}
         self.inputs = list(self.inputs)  # an iterator would be empty by the second look
-        files, code = digest.closure_files(SCRIPTS, *self.modules), digest.closure_digest(SCRIPTS, *self.modules)
         self._record = {
             "carryover_record": VERSION,
             **{key: _plain(getattr(self, key)) for key in _ASKED},
             "command": list(sys.argv if self.command is None else self.command),
             "inputs": {shown(path): _fingerprint(Path(path)) for path in self.inputs},
-            "code": {"digest": code, "modules": list(self.modules), "files": files},
+            "code": {"modules": list(self.modules), **digest.closure_record(SCRIPTS, *self.modules)},
             "git": git_state(SCRIPTS),
         }
         self._record["request"] = request_digest(self._record)

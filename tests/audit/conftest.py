@@ -28,7 +28,7 @@ class Audited(Project):
 def finished(tmp_path_factory):
     """Never change it: take a `project`."""
     made = Project.new(tmp_path_factory.mktemp("audit") / "project", None)
-    command = [sys.executable, "-m", "snakemake", "--cores", "2", "--quiet", "all"]
+    command = [sys.executable, "-m", "snakemake", "--cores", "2"]
     done = subprocess.run(command, cwd=made.folder, env=ENVIRONMENT, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     return made
@@ -39,4 +39,5 @@ def project(finished, tmp_path, monkeypatch):
     """A copy of the finished project, which is the working folder: moved, and without Snakemake's metadata."""
     shutil.copytree(finished.folder, tmp_path / "moved", ignore=shutil.ignore_patterns(".snakemake"))
     monkeypatch.chdir(tmp_path / "moved")
+    monkeypatch.setenv("OMP_NUM_THREADS", ENVIRONMENT["OMP_NUM_THREADS"])  # replays have as many threads
     return Audited(tmp_path / "moved", None)

@@ -3,13 +3,13 @@
 import json
 from pathlib import Path
 
-import mutations as m
 import pytest
 
 import accept
 from carryover import provenance
 from carryover.audit import chain, notes
 from carryover.errors import UserError
+from workflow import mutations as m
 from workflow.small_project import DESCENT, EXACT
 
 pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("audit")]

@@ -8,7 +8,6 @@ import subprocess
 import sys
 from html.parser import HTMLParser
 
-import mutations as m
 import pytest
 import yaml
 
@@ -16,6 +15,7 @@ import audit
 from carryover.audit import report
 from carryover.audit.replay import Replay
 from carryover.audit.verdicts import VERDICTS, Finding
+from workflow import mutations as m
 from workflow.small_project import ENVIRONMENT, Project
 
 CURVE = "results/theory/relu_penalty.nc"

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-import mutations as m
 import pytest
 
 from carryover.audit import replay
+from workflow import mutations as m
 from workflow.small_project import EXACT
 
 pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("audit")]

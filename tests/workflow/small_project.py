@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -91,6 +92,18 @@ class Project:
     def snakemake(self, *arguments, **options):
         self.start(*arguments, **options)
         return self.end()
+
+    def at_work(self, output):
+        """Wait until a job is in the middle of making `output`: the process that its temporary file is named after.
+
+        From then on a job that needs torch takes another second.
+        """
+        head, tail = f".{(self.folder / output).stem}.tmp", Path(output).suffix
+        for _ in range(20_000):
+            for temporary in (self.folder / output).parent.glob(f"{head}*"):
+                return int(temporary.name.removeprefix(head).removesuffix(tail))
+            time.sleep(0.003)
+        raise AssertionError(f"{output} was never begun")
 
     def make(self, *arguments, **options):
         """What is printed by a `snakemake <arguments>` that must succeed."""

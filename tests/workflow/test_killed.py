@@ -13,19 +13,6 @@ from small_project import DESCENT, ENVIRONMENT
 pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("workflow")]
 
 
-def process_at_work(project, output):
-    """Wait until a job is in the middle of making `output`: the process that its temporary file is named after.
-
-    From then on a job that needs torch takes another second.
-    """
-    pattern = f".{(project.folder / output).stem}.tmp*"
-    for _ in range(20_000):
-        for temporary in (project.folder / output).parent.glob(pattern):
-            return int(temporary.name.removeprefix(pattern[:-1]).removesuffix(".nc"))
-        time.sleep(0.003)
-    raise AssertionError(f"{output} was never begun")
-
-
 def without(project, output):
     for path in (project.folder / output, project.folder / f"{output}.json"):
         path.unlink()
@@ -40,7 +27,7 @@ def make(project, *targets):
 def test_a_killed_job_leaves_nothing_and_runs_again(project, finished):
     without(project, DESCENT)
     project.start(DESCENT)
-    os.kill(process_at_work(project, DESCENT), signal.SIGKILL)
+    os.kill(project.at_work(DESCENT), signal.SIGKILL)
     done = project.end()
     assert done.code == 1
     assert "Traceback" not in done.text
@@ -54,7 +41,7 @@ def test_a_killed_job_leaves_nothing_and_runs_again(project, finished):
 def test_after_snakemake_is_killed_make_names_the_lock_and_results_are_the_same(project, finished):
     without(project, DESCENT)
     group = project.start(DESCENT)
-    job = process_at_work(project, DESCENT)
+    job = project.at_work(DESCENT)
     os.killpg(group, signal.SIGKILL)
     with suppress(ProcessLookupError):
         for _ in range(100):  # until the system has done away with it: its temporary is swept once it is dead

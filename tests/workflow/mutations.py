@@ -1,16 +1,20 @@
-"""What can happen to a finished project: each is a function of its folder, that of `Project`."""
+"""What can happen to a finished project: each is a function of a `Project`."""
 
 import json
 import os
 import random
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import netCDF4
+import numpy as np
 import xarray as xr
 
 from carryover import store
 from carryover.digest import closure_files
+from workflow.small_project import ENVIRONMENT
 
 RISK = "scripts/carryover/measures/risk.py"
 
@@ -40,6 +44,34 @@ def replace(file, old, new):
 
 def configure(change):
     return lambda project: tell(project, change)
+
+
+def put(*keys, value):
+    """Set one value of the configuration."""
+
+    def change(config):
+        for key in keys[:-1]:
+            config = config[key]
+        config[keys[-1]] = value
+
+    return configure(change)
+
+
+def swap_values(config):
+    grid = finetune(config)
+    grid["learning_rate"], grid["initial_scale"] = grid["initial_scale"], grid["learning_rate"]
+
+
+def change_what_nothing_reads(config):
+    """What no job reads, defaults written out, and keys in another order."""
+    tiny = config["experiments"]["tiny"]
+    tiny["finetune"]["grids"]["solved"] = dict(reversed(tiny["finetune"]["grids"]["solved"].items()))
+    config["experiments"]["tiny"] = dict(reversed((tiny | {"resources": {"mem_mb": 4000, "runtime": 120}}).items()))
+    config["figures"]["tiny_risk"] |= {"caption": "Other words.", "category": "another"}
+
+
+def forget_theory(config):
+    del config["curves"], config["figures"]["relu_penalty"]
 
 
 def delete(*patterns):
@@ -74,12 +106,65 @@ def clone(project):
     os.chdir(project.folder)
 
 
+def without_metadata(project):
+    shutil.rmtree(project.folder / ".snakemake", ignore_errors=True)
+
+
+def inputs_last(project):
+    """Times by which every input is later than what was made of it."""
+    files = [path for path in project.folder.rglob("*") if path.is_file()]
+    files.sort(key=lambda path: path.stat().st_mtime_ns, reverse=True)
+    for second, file in enumerate(files):
+        os.utime(file, (1e9 + second, 1e9 + second))
+
+
+def replacement(project, source):
+    """A file of another value, to be put in the place of `source` at once."""
+    other = shutil.copyfile(project.folder / source, project.folder / "other.nc")
+    one_value(other)
+    return other
+
+
+def replaced_during(result, source):
+    """The job of a result runs again and an input is replaced meanwhile: it must fail, name it and leave the result."""
+
+    def mutation(project):
+        kept = (project.folder / result).read_bytes()
+        other = replacement(project, source)
+        command = json.loads((project.folder / f"{result}.json").read_text())["command"]
+        told = {"cwd": project.folder, "env": ENVIRONMENT, "stderr": subprocess.PIPE, "text": True}
+        with subprocess.Popen([sys.executable, *command], **told) as job:
+            project.at_work(result)
+            os.replace(other, project.folder / source)
+            said = job.stderr.read()
+        assert job.returncode == 1
+        assert f"{source} changed while finetune ran: run it again" in said
+        assert (project.folder / result).read_bytes() == kept
+
+    return mutation
+
+
+def installed(package, version):
+    """Another version of a package stands first on Python's path, as the tests make it."""
+
+    def mutation(project):
+        (project.folder / "site-packages" / f"{package}-{version}.dist-info").mkdir(parents=True)
+
+    return mutation
+
+
+def loaded_also(package, version, *results):
+    """Records of jobs that had one package more."""
+    return both(*(record(path, lambda r: r["environment"]["versions"].update({package: version})) for path in results))
+
+
 def kept_time(change):
-    """The same change of a file, of which its times tell nothing."""
+    """The same change of a file, of which its size and times tell nothing."""
 
     def mutation(path):
         stat = os.stat(path)
         change(path)
+        assert path.stat().st_size == stat.st_size
         os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
 
     return mutation
@@ -99,11 +184,16 @@ def one_bit(path):
 
 @kept_time
 def one_value(path):
-    with netCDF4.Dataset(path, "r+") as opened:
-        name = next(name for name, v in opened.variables.items() if v.dtype.kind == "f" and v.ndim and v.size)
-        values = opened[name][:]
-        values.flat[0] += 1
-        opened[name][:] = values
+    """The next number in the place of one, such that the compressed file is no longer."""
+    content, place = path.read_bytes(), 0
+    while path.read_bytes() == content or path.stat().st_size != len(content):
+        path.write_bytes(content)
+        with netCDF4.Dataset(path, "r+") as opened:
+            variable = next(v for v in opened.variables.values() if v.dtype.kind == "f" and v.ndim and v.size > place)
+            values = variable[:]
+            values.flat[place] = np.nextafter(values.flat[place], np.inf)
+            variable[:] = values
+        place += 1
 
 
 def recode(path):
@@ -202,13 +292,7 @@ def copy_theory(folder):
 
 def no_results(project):
     """What stands in a results folder and is none."""
-    for name in (
-        "logs/x.log",
-        "benchmarks/x.tsv",
-        "tiny/finetune/x.saved/state.pt",
-        "tiny/.risk.tmp1.nc",
-        "audit.json",
-    ):
+    for name in "logs/x.log", "benchmarks/x.tsv", "tiny/finetune/x.saved/state.pt", "tiny/.risk.tmp1.nc", "audit.json":
         path = Path(project.folder, "results", name)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("x")
