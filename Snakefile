@@ -17,6 +17,7 @@ include: "rules/measure.smk"
 include: "rules/collect.smk"
 include: "rules/curve.smk"
 include: "rules/claim.smk"
+include: "rules/claims.smk"
 include: "rules/figure.smk"
 include: "rules/table.smk"
 include: "rules/crate.smk"
@@ -28,5 +29,6 @@ rule all:
     input:
         sweep.collected(),
         sweep.made_of_data("claim"),
+        sweep.claims_table(),
         sweep.made_of_data("figure"),
         sweep.made_of_data("table"),

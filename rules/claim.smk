@@ -8,6 +8,7 @@ rule claim:
         "<results>/logs/claims/{claim}.log",
     benchmark:
         "<results>/benchmarks/claims/{claim}.tsv"
+    localrule: True
     conda:
         "../envs/analysis.yaml"
     threads: 1

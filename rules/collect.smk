@@ -10,6 +10,7 @@ rule collect:
         "<results>/logs/{experiment}/collect/{measure}.log",
     benchmark:
         "<results>/benchmarks/{experiment}/collect/{measure}.tsv"
+    localrule: True
     conda:
         "../envs/analysis.yaml"
     threads: 1

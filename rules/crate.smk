@@ -4,6 +4,7 @@ rule crate:
         claims=sweep.made_of_data("claim"),
         figures=sweep.made_of_data("figure"),
         tables=sweep.made_of_data("table"),
+        claims_table=sweep.claims_table(),
     output:
         crate="<results>/crate.zip",
         record="<results>/crate.zip.json",
@@ -11,6 +12,7 @@ rule crate:
         "<results>/logs/crate.log",
     benchmark:
         "<results>/benchmarks/crate.tsv"
+    localrule: True
     conda:
         "../envs/provenance.yaml"
     threads: 1

@@ -6,6 +6,7 @@ rule curve:
         "<results>/logs/theory/{curve}.log",
     benchmark:
         "<results>/benchmarks/theory/{curve}.tsv"
+    localrule: True
     conda:
         "../envs/analysis.yaml"
     threads: 1

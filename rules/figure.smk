@@ -18,6 +18,7 @@ rule figure:
         "<results>/logs/figures/{figure}.log",
     benchmark:
         "<results>/benchmarks/figures/{figure}.tsv"
+    localrule: True
     conda:
         "../envs/plotting.yaml"
     threads: 1

@@ -14,6 +14,7 @@ rule table:
         "<results>/logs/tables/{table}.log",
     benchmark:
         "<results>/benchmarks/tables/{table}.tsv"
+    localrule: True
     conda:
         "../envs/analysis.yaml"
     threads: 1

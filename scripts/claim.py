@@ -1,7 +1,14 @@
 """Check one group of claims against the datasets."""
 
 from carryover import cli, store
+from carryover.claims._interval import labels
 from carryover.provenance import Job
+
+
+def with_data(checked, files):
+    """A group of claims that says which datasets it reads: their files' names, after the folder that holds them."""
+    names = ", ".join(f"{file.parent.name}/{file.stem}" for file in files)
+    return checked.assign(data=("claim", [names] * checked.sizes["claim"], labels("datasets that the group reads")))
 
 
 def main(argv):
@@ -17,7 +24,7 @@ def main(argv):
         checked = module.check(cli.by_role(arguments, store.load), p)
         for row in checked.to_dataframe().itertuples():
             print(f"{row.verdict:10} {row.statement}: {row.statistic:.3g} [{row.low:.3g}, {row.high:.3g}]")
-        job.save(checked)
+        job.save(with_data(checked, arguments.data))
 
 
 if __name__ == "__main__":

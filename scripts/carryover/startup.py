@@ -104,7 +104,7 @@ def _changes(made, rule, wildcards, record):
 # Flags that the rules add, and that follow from the path of the output.
 GIVEN_BY_RULES = ("wildcards", "output", "pretrained", "finetuned", "style")
 # Rules whose command names nothing but files.
-MADE_OF = {"collect": "shards", "crate": "results"}
+MADE_OF = {"collect": "shards", "claims": "groups", "crate": "results"}
 
 
 def changed_parameters(made, rule, wildcards, record, given=GIVEN_BY_RULES):
@@ -135,8 +135,11 @@ def words(made, rule, wildcards):
     """The command line of a job, without its script and what the rule adds."""
     if rule == "collect":
         return made.shards(made.results + "/{experiment}/measure/{measure}/{point}/{block}.nc")(wildcards)
+    if rule == "claims":
+        return made.checked()
     if rule == "crate":
-        return [*made.collected(), *(path for kind in ("claim", "figure", "table") for path in made.made_of_data(kind))]
+        of_data = (path for kind in ("claim", "figure", "table") for path in made.made_of_data(kind))
+        return [*made.collected(), *of_data, *made.claims_table()]
     data = ["--data", *made.data(rule)(wildcards)] if rule in MADE_OF_DATA else []
     return [*made.flags(rule)(wildcards), *data]
 

@@ -23,6 +23,7 @@ MADE_OF_DATA = {
     "claim": ("claims", "check", "claims", (".nc",)),
     "table": ("tables", "rows", "tables", (".md", ".tex")),
 }
+CLAIMS_TABLE = (".nc", ".md", ".html")
 
 
 class SweepError(UserError):
@@ -60,6 +61,14 @@ class Sweep:
         names = self.config.get(section, {})
         return recorded(f"{self.results}/{section}/{name}{suffix}" for name in names for suffix in suffixes)
 
+    def checked(self):
+        """Every group of claims."""
+        return [f"{self.results}/claims/{group}.nc" for group in self.config.get("claims", {})]
+
+    def claims_table(self):
+        """The table of all claims in every format, with its records; nothing where there are no claims."""
+        return recorded(f"{self.results}/claims{suffix}" for suffix in CLAIMS_TABLE) if self.checked() else []
+
     def jobs(self):
         """(rule, wildcards, output) of every job."""
         for experiment, spec in self.config.get("experiments", {}).items():
@@ -80,6 +89,7 @@ class Sweep:
         for rule, (section, *_, suffixes) in MADE_OF_DATA.items():
             for name in self.config.get(section, {}):
                 yield rule, Wildcards({rule: name}), f"{self.results}/{section}/{name}{suffixes[0]}"
+        yield from (("claims", Wildcards(), path) for path in self.claims_table() if not path.endswith(".json"))
 
     def check(self):
         """Raise UserError for code that cannot be parsed and data that no job makes: Snakemake would show a stack."""
@@ -160,7 +170,7 @@ class Sweep:
                 return [wildcards.measure, *as_flags(section[wildcards.measure] or {})]
             if stage == "curve":
                 return [wildcards.curve, *as_flags(self.config["curves"][wildcards.curve] or {})]
-            if stage == "collect":
+            if stage in ("collect", "claims"):
                 return []
             plugin, section = self._entry(stage, wildcards)
             return [plugin, *as_flags({"roles": list(section["data"]), **section.get("options", {})})]
@@ -184,11 +194,15 @@ class Sweep:
         return [stage]
 
     def resource(self, name):
-        """A resource that the experiment asks for in its jobs (`resources: {gpu: 1, mem_mb: 4000}`)."""
+        """A resource that the experiment asks for in its jobs (`resources: {gpu: 1, mem_mb: 4000}`).
 
-        def resource(wildcards):
+        Memory and time double with every attempt: a job that ran out of them may then fit.
+        """
+
+        def resource(wildcards, attempt):
             asked = self.config["experiments"][wildcards.experiment].get("resources", {})
-            return asked.get(name, self._default("resources")[name])
+            value = asked.get(name, self._default("resources")[name])
+            return value if name == "gpu" else value * 2 ** (attempt - 1)
 
         return resource
 

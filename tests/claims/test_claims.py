@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 import xarray as xr
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import stats
 
 from carryover import store
@@ -10,28 +12,62 @@ from carryover.claims import _interval, exact_limit, feature_reuse
 from carryover.errors import UserError
 
 
-def test_the_interval_covers_the_mean_as_often_as_it_says():
+def test_the_interval_of_few_values_covers_the_mean_as_often_as_it_says():
     rng = np.random.default_rng(0)
-    hits = 0
-    for trial in range(300):
-        _, low, high = _interval.interval(rng.normal(size=30), f"trial {trial}")
-        hits += low <= 0 <= high
-    # The percentile bootstrap of 30 values covers a little less than 95 %.
-    assert stats.binomtest(hits, 300, 0.93).pvalue > 0.01
+    found = [_interval.student(rng.normal(size=4), "", 0.0) for _ in range(1000)]
+    assert stats.binomtest(sum(one["low"] <= 0 <= one["high"] for one in found), 1000, 0.95).pvalue > 0.01
+    assert stats.kstest([one["p_value"] for one in found], "uniform").pvalue > 0.01
 
 
-def test_the_interval_of_many_values_is_that_of_the_normal():
-    values = np.random.default_rng(1).normal(2.0, 3.0, size=4000)
-    mean, low, high = _interval.interval(values, "normal")
-    half = 1.96 * values.std(ddof=1) / np.sqrt(len(values))
-    np.testing.assert_allclose(
-        [low, mean, high], [values.mean() - half, values.mean(), values.mean() + half], atol=0.01
-    )
+@given(st.lists(st.floats(-1e3, 1e3), min_size=2, max_size=12).filter(lambda values: np.ptp(values) > 1e-3),
+       st.floats(-1e3, 1e3))  # fmt: skip
+def test_interval_and_p_value_are_those_of_the_t_test_and_agree(values, bound):
+    found = _interval.student([*values, np.nan], "", bound)
+    expected = stats.ttest_1samp(values, bound)
+    ends = expected.confidence_interval(0.95)
+    np.testing.assert_allclose([found["low"], found["high"]], [ends.low, ends.high], rtol=1e-9, atol=1e-9)
+    assert found["p_value"] == pytest.approx(expected.pvalue, rel=1e-6)
+    assert found["deviation"] == pytest.approx(np.std(values, ddof=1))
+    if abs(found["p_value"] - 0.05) > 1e-9:
+        decided = _interval.verdict(found["low"], found["high"], bound) != "undecided"
+        assert decided == (found["p_value"] < 0.05)
+
+
+@pytest.mark.parametrize(("bound", "p_value"), [(0.1, 1.0), (0.0, 0.0)])
+def test_values_without_spread_are_their_own_interval(bound, p_value):
+    found = _interval.student([0.1] * 3, "", bound)
+    assert (found["low"], found["high"], found["p_value"], found["deviation"]) == (0.1, 0.1, p_value, 0.0)
 
 
 def test_one_seed_or_none_decides_nothing():
-    assert np.isnan(_interval.interval([1.0, np.nan], "one")).all()
+    for values, mean in (([1.0, np.nan], 1.0), ([np.nan], np.nan)):
+        found = _interval.student(values, "one", 0.0)
+        assert found["statistic"] == pytest.approx(mean, nan_ok=True)
+        assert np.isnan([found["low"], found["high"], found["p_value"]]).all()
     assert _interval.verdict(np.nan, np.nan, 0.0) == "undecided"
+
+
+def test_what_was_computed_is_its_own_interval_and_has_no_p_value():
+    claims = [("up", "it is up", 0.2, 0.1), ("down", "it is up", 0.0, 0.1), ("none", "it is up", np.nan, 0.1)]
+    found = _interval.table(claims, "Paper", estimate=_interval.exact)
+    assert found["verdict"].values.tolist() == ["holds", "fails", "undecided"]
+    assert np.isnan(found["p_value"]).all()
+    assert (found["interval"] == "computed, not drawn").all()
+
+
+def test_a_claim_may_have_its_own_section_paper_and_estimate():
+    def estimate(values, statement, bound):
+        ends = {"statistic": 1.0, "low": 0.5, "high": 2.0, "p_value": 0.01, "deviation": np.nan}
+        return ends | {"interval": "bootstrap over seeds and tasks", "seeds": 3, "tasks": 8}
+
+    claims = [("a", "one", [], 0.0), _interval.Claim("b", "two", [], 0.75, "Fig. 2", paper="Other")]
+    found = _interval.table(claims, "Paper", "Fig. 1", "risk", estimate).to_dataframe()
+    assert found["paper"].to_list() == ["Paper", "Other"]
+    assert found["section"].to_list() == ["Fig. 1", "Fig. 2"]
+    assert found["measured"].to_list() == ["risk", "risk"]
+    assert found["criterion"].to_list() == ["above 0", "above 0.75"]
+    assert found["verdict"].to_list() == ["holds", "undecided"]
+    assert found["tasks"].to_list() == [8, 8]
 
 
 @pytest.mark.parametrize(("low", "high", "expected"), [(0.1, 1, "holds"), (-1, -0.1, "fails"), (-1, 1, "undecided")])
@@ -63,6 +99,8 @@ def test_the_advantage_of_finetuning_is_the_ratio_of_risks(finetuning, expected,
     row = checked.sel(claim="finetuning_shared")
     assert row["statistic"] == pytest.approx(-np.log10(finetuning))
     assert row["verdict"] == expected
+    # Multi-task learning, at a risk of 0.1, is better than the one and worse than the other.
+    assert checked.sel(claim="multi_task_new")["verdict"] == {"holds": "fails", "fails": "holds"}[expected]
     store.save(checked, tmp_path / "claims.nc")
 
 
@@ -90,7 +128,9 @@ def test_the_script_checks_claims_and_writes_them(tmp_path, capsys):
     words = ["feature_reuse", "--roles", "risk", "--data", str(tmp_path / "risk.nc")]
     claim.main([*words, "--output", str(tmp_path / "claims.nc")])
     assert "holds      PT+FT beats STL" in capsys.readouterr().out
-    assert store.load(tmp_path / "claims.nc").sizes["claim"] == 3
+    found = store.load(tmp_path / "claims.nc")
+    assert found.sizes["claim"] == 4
+    assert (found["data"] == f"{tmp_path.name}/risk").all()
     with pytest.raises(UserError, match="data of the role risk are needed; given were: risks"):
         claim.main([words[0], "--roles", "risks", *words[3:], "--output", str(tmp_path / "none.nc")])
     assert not (tmp_path / "none.nc").exists()

@@ -26,7 +26,9 @@ def teachers(effect):
         return (size(effect, seed) if stretch == 8 else P.same * (1 - size(effect, seed))) * (depth == 1)
 
     def scaled(seed, depth, samples, target_norm, source_norm, **_):
-        decisive = depth == 7 and samples == 50
+        decisive = depth == 7 and samples != 25
+        if (target_norm, source_norm) == (1, 8):
+            return P.flat * (1 - size(effect, seed)) * decisive
         return size(effect if decisive else -effect, seed) * (target_norm == 8 and source_norm == 1)
 
     def frozen(seed, protocol, samples, pretrain_solver, **_):
@@ -58,7 +60,7 @@ def teachers(effect):
         "alignment": runs(alignment, {"solver": ["exact"], "relation": ["leading", "trailing"], "samples": [10, 190]}),
         "stretch": runs(stretched, over),
         "coefficients": dataset(coefficients, over),
-        "scale": runs(scaled, {**norms, "depth": [1, 7], "samples": [10, 50]}),
+        "scale": runs(scaled, {**norms, "depth": [1, 7], "samples": [10, 25, 50]}),
         "frozen": runs(frozen, *grids),
     }
 

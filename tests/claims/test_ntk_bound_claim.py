@@ -100,7 +100,7 @@ def test_statistics_are_the_margins():
     found = checked()
     assert found.loc["corollary", "statistic"] == pytest.approx(3 - (1.97 - 4 / 256))
     assert found.loc["pretrained", "statistic"] == pytest.approx(3 - (2.07 - 4 / 256))
-    assert found.loc["grows", "statistic"] == pytest.approx(0.1)
+    assert found.loc["grows", "statistic"] == pytest.approx(1.0)
     assert found.loc["near_helps", "statistic"] == pytest.approx(np.log10(1.01 / 0.51))
     assert found.loc["far_hurts", "statistic"] == pytest.approx(np.log10(1.51 / 1.01))
     assert found.loc["limit", "statistic"] == pytest.approx(0.1 - 1 / 60)

@@ -11,10 +11,10 @@ from carryover.errors import UserError
 
 # {effect: {module: {claim: its verdict, where it is not that of the others}}}
 OTHERWISE = {
-    1.0: {},
-    -1.0: {linear_finetuning: {"moved": "holds"}},
-    # Half of all signs are less than nine of ten.
-    0.0: {linear_transfer: {"signs": "fails"}, linear_finetuning: {"moved": "holds"}},
+    # Where the angle moves away from π/3, as the norm factor says, the paper's π/3 fails.
+    1.0: {linear_finetuning: {"third_noisy": "fails"}},
+    -1.0: {linear_finetuning: {"moved": "holds", "third_noisy": "holds"}},
+    0.0: {linear_finetuning: {"moved": "holds"}},
 }
 
 
@@ -38,7 +38,7 @@ def test_distances_predict_transfer_where_gains_follow_them(kind, wrong):
     assert set(checked.index[checked["verdict"] == "holds"]) == set(checked.index) - wrong
     correlations = {"distance": -1.0, "opposite": 1.0}
     if kind in correlations:
-        assert checked.loc["not_kl", "statistic"] == pytest.approx(correlations[kind] + 0.5)
+        assert checked.loc["not_kl", "statistic"] == pytest.approx(correlations[kind])
 
 
 def test_without_the_targets_opposite_to_the_source_their_gain_is_open():
@@ -88,7 +88,7 @@ def test_finetuning_stops_to_help_where_its_runs_say():
     unmoved = check(moved=1 / 3 - BOUNDARY + 0.01)
     assert set(unmoved.index[unmoved["verdict"] == "fails"]) == {"noisy", "moved"}
     assert check(moved=0.005)["verdict"].to_dict() == moved["verdict"].to_dict()
-    assert check(moved=0.03).loc["noisy", "verdict"] == "fails"
+    assert check(moved=0.04).loc["noisy", "verdict"] == "fails"
 
 
 def test_the_norm_factor_is_asked_of_simulated_deep_networks_with_few_samples():

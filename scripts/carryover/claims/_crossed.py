@@ -3,24 +3,23 @@
 import numpy as np
 
 from carryover.claims import _interval
-from carryover.crossed import interval
-
-MEANINGS = {
-    "statistic": "mean over seeds and tasks",
-    "low": "lower end of its 95 % interval (bootstrap over seeds and tasks)",
-    "high": "upper end of its 95 % interval (bootstrap over seeds and tasks)",
-    "tasks": "tasks that the statistic is a mean over",
-}
+from carryover.crossed import interval, resampled
 
 
-def table(claims):
-    """Dataset over `claim` from tuples (name, statement, DataFrame of values, seeds by tasks, bound)."""
-    # Names, statements, bounds and numbers of seeds are those of other claims; the intervals over seeds are replaced.
-    found = _interval.table([(name, text, values.mean(axis=1), bound) for name, text, values, bound in claims])
-    means, lows, highs = np.transpose([interval(values, statement) for _, statement, values, _ in claims])
-    verdicts = [_interval.verdict(*ends) for ends in zip(lows, highs, found["bound"].values, strict=True)]
-    tasks = [np.isfinite(values).any(axis=0).sum() for _, _, values, _ in claims]
-    columns = {"statistic": means, "low": lows, "high": highs, "tasks": np.array(tasks)}
-    for name, column in columns.items():
-        found[name] = ("claim", column, {"long_name": MEANINGS[name], "units": "1"})
-    return found.assign(verdict=("claim", np.array(verdicts), found["verdict"].attrs))
+def table(claims, paper, section, measured):
+    """`_interval.table` of claims whose values are DataFrames, seeds by tasks."""
+    return _interval.table(claims, paper, section, measured, _estimate)
+
+
+def _estimate(values, statement, bound):
+    """Mean over seeds and tasks with its bootstrap interval, and a p-value from the same draws, two-sided."""
+    known, means = np.isfinite(np.asarray(values, dtype=float)), resampled(values, statement)
+    mean, low, high = interval(values, statement)
+    share = min((means <= bound).mean(), (means >= bound).mean()) if len(means) else np.nan
+    # So many draws cannot show a smaller probability.
+    p_value = np.clip(2 * share, 1 / len(means), 1) if len(means) else np.nan
+    return {
+        "statistic": mean, "low": low, "high": high, "p_value": p_value, "deviation": np.nan,
+        "interval": "bootstrap over seeds and tasks", "seeds": known.any(axis=1).sum(),
+        "tasks": known.any(axis=0).sum(),
+    }  # fmt: skip

@@ -1,35 +1,73 @@
-"""What claims share: a statistic over seeds, its bootstrap interval, and the verdict that the interval allows."""
+"""What claims share: a statistic over seeds, its interval and p-value, and the verdict that the interval allows."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import xarray as xr
+from scipy import special  # stats would take a second more of every job
 
-from carryover.streams import generator
-
-RESAMPLES = 2000
+LEVEL = 0.05
+"""Share of true bounds at which a single claim is decided wrongly; intervals leave out as much."""
 MEANINGS = {
     "statement": "what is claimed",
-    "statistic": "mean over seeds",
-    "low": "lower end of its 95 % interval (bootstrap over seeds)",
-    "high": "upper end of its 95 % interval (bootstrap over seeds)",
-    "bound": "value that the statistic is claimed to lie above",
-    "verdict": "holds, fails, or undecided at this scale",
-    "seeds": "seeds that the statistic is a mean over",
+    "paper": "paper that claims it",
+    "section": "where in the paper",
+    "measured": "what the statistic is",
+    "statistic": "mean, of what `interval` names",
+    "low": "lower end of its 95 % interval",
+    "high": "upper end of its 95 % interval",
+    "bound": "value that the statistic is claimed to lie above, fixed before it was known",
+    "criterion": "the same in words",
+    "p_value": "probability of so large a distance from the bound if there were none, in either direction",
+    "verdict": "holds, fails, or undecided at this scale, for this claim alone",
+    "interval": "how interval and p-value come about",
+    "deviation": "standard deviation over seeds; NaN where they are not what the interval is over",
+    "seeds": "seeds, or what else `interval` names, that the statistic is a mean over",
+    "tasks": "tasks that the statistic is a mean over",
 }
 
 
-def interval(values, statement):
-    """95 % percentile interval of the mean over seeds.
+class Claim(NamedTuple):
+    """A claim as a plug-in makes it; `section`, `measured` and `paper` where they are not those of its module."""
 
-    Args: values (seeds,), NaN left out; statement, which names the resampling's random numbers. Returns (mean, low,
-    high), all NaN where fewer than two seeds are left.
+    name: str
+    statement: str
+    values: Sequence[float]
+    bound: float
+    section: str | None = None
+    measured: str | None = None
+    paper: str | None = None
+
+
+def student(values, statement, bound, over="seeds"):
+    """Mean of independent values (n,), NaN left out, with Student's 95 % interval and two-sided p-value of the bound.
+
+    `over` says what there is a value of. Values that are all the same give an interval without length, and p 0, or 1 at
+    the bound. Returns the columns of `MEANINGS` that hang on the values; interval and p-value are NaN where fewer than
+    two values are left.
     """
     values = np.asarray(values, dtype=float)
     values = values[np.isfinite(values)]
+    found = {"statistic": np.nan, "low": np.nan, "high": np.nan, "p_value": np.nan, "deviation": np.nan}
+    found |= {"interval": f"Student's t over {over}", "seeds": len(values)}
     if len(values) < 2:
-        return np.nan, np.nan, np.nan
-    draws = generator("claims", statement, 0, "bootstrap").integers(len(values), size=(RESAMPLES, len(values)))
-    low, high = np.quantile(values[draws].mean(1), [0.025, 0.975])
-    return values.mean(), low, high
+        return found | {"statistic": values.mean() if len(values) else np.nan}
+    if np.ptp(values) == 0:  # a sum of equal numbers is rounded, and would differ from the bound by that alone
+        mean, deviation, half, p_value = values[0], 0.0, 0.0, float(values[0] == bound)
+    else:
+        mean, deviation, freedom = values.mean(), values.std(ddof=1), len(values) - 1
+        error = deviation / np.sqrt(len(values))
+        half = special.stdtrit(freedom, 1 - LEVEL / 2) * error
+        p_value = 2 * special.stdtr(freedom, -abs(mean - bound) / error)
+    found |= {"statistic": mean, "low": mean - half, "high": mean + half, "p_value": p_value}
+    return found | {"deviation": deviation if over == "seeds" else np.nan}
+
+
+def exact(value, statement, bound):
+    """A number that was computed, of which nothing was drawn: it is its own interval, and there is no p-value."""
+    ends = dict.fromkeys(("statistic", "low", "high"), float(value))
+    return {**ends, "p_value": np.nan, "interval": "computed, not drawn", "deviation": np.nan, "seeds": 0}
 
 
 def verdict(low, high, bound):
@@ -39,16 +77,35 @@ def verdict(low, high, bound):
     return "fails" if high < bound else "undecided"
 
 
-def table(claims):
-    """Dataset over `claim` from tuples (name, statement, values over seeds, bound)."""
+def table(claims, paper, section="", measured="", estimate=student):
+    """Dataset over `claim` of `MEANINGS` from claims, or tuples of what `Claim` has.
+
+    Args: `paper` by its short name, `section`, and `measured`, what statistics are, of claims that do not say
+    otherwise; `estimate(values, statement, bound)` gives the columns of a claim that hang on what was drawn at random,
+    as `student` does over seeds.
+    """
     rows = []
-    for name, statement, values, bound in claims:
-        mean, low, high = interval(values, statement)
-        seeds = np.isfinite(np.asarray(values, dtype=float)).sum()
-        rows.append((name, statement, mean, low, high, bound, verdict(low, high, bound), seeds))
-    names, *columns = zip(*rows, strict=True)
-    variables = {key: ("claim", np.array(column)) for key, column in zip(MEANINGS, columns, strict=True)}
-    result = xr.Dataset(variables, coords={"claim": list(names)})
-    for key, meaning in {**MEANINGS, "claim": "short name of the claim"}.items():
-        result[key].attrs = {"long_name": meaning, "units": "1"}
+    for claim in (Claim(*one) for one in claims):
+        found = estimate(claim.values, claim.statement, claim.bound)
+        rows.append({
+            "claim": claim.name,
+            "statement": claim.statement,
+            "paper": claim.paper or paper,
+            "section": claim.section or section,
+            "measured": claim.measured or measured,
+            "bound": float(claim.bound),
+            "criterion": f"above {claim.bound:g}",
+            "verdict": verdict(found["low"], found["high"], claim.bound),
+            **found,
+        })  # fmt: skip
+    names = [row["claim"] for row in rows]
+    result = xr.Dataset(coords={"claim": ("claim", names, labels("short name of the claim"))})
+    for key, meaning in MEANINGS.items():
+        if key in rows[0]:
+            result[key] = ("claim", np.array([row[key] for row in rows]), labels(meaning))
     return result
+
+
+def labels(meaning):
+    """Attributes of a variable without units."""
+    return {"long_name": meaning, "units": "1"}

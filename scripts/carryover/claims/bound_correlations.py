@@ -6,6 +6,9 @@ from carryover import determination
 from carryover.claims import _interval
 from carryover.parameters import parameter
 
+PAPER, SECTION = "Linear teachers", "4.2, Table 1"
+MEASURED = "R² over pairs of tasks, or a difference of two"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters:
@@ -21,7 +24,12 @@ def check(data, p):
     """
     found = determination.r_squared(data["bounds"]).groupby(["cutoff", "seed"]).mean()
     pairs = determination.finetuned(data["bounds"])["pair"].nunique()
-    return _interval.table([row for cutoff, runs in found.groupby("cutoff") for row in _claims(p, pairs, cutoff, runs)])
+    return _interval.table(
+        [row for cutoff, runs in found.groupby("cutoff") for row in _claims(p, pairs, cutoff, runs)],
+        PAPER,
+        SECTION,
+        MEASURED,
+    )
 
 
 def _claims(p, pairs, cutoff, runs):

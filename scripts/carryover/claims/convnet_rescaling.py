@@ -10,6 +10,7 @@ from carryover.errors import UserError
 from carryover.parameters import parameter
 
 PARTS = {"weights": "all but normalisation", "readout": "the new last layer alone"}
+PAPER, SECTION, MEASURED = "Feature reuse", "App. F, Fig. 7", "share of test images"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,7 +29,9 @@ def check(data, p):
     """
     if not data:
         raise UserError("this claim is about the risk of one experiment or more, but there is no role.")
-    return _crossed.table([claim for role in data for claim in _of_system(role, data[role], p)])
+    return _crossed.table(
+        [claim for role in data for claim in _of_system(role, data[role], p)], PAPER, SECTION, MEASURED
+    )
 
 
 def _of_system(role, risk, p):

@@ -11,6 +11,8 @@ from carryover.crossed import table
 from carryover.errors import UserError
 from carryover.parameters import parameter
 
+PAPER, SECTION, MEASURED = "Feature reuse", "App. G, Fig. 8d", "relative change, or ratio, of dimensions"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters:
@@ -31,7 +33,7 @@ def check(data, p):
     for stage in p.stages:
         claims += [claim for factor in factors if factor < 1 for claim in _rescaled(runs, plain, factor, stage, p)]
         claims += [_kept(runs, factor, stage, p) for factor in factors if factor >= 1]
-    return _crossed.table(claims)
+    return _crossed.table(claims, PAPER, SECTION, MEASURED)
 
 
 def _rescaled(runs, plain, factor, stage, p):

@@ -6,6 +6,9 @@ from carryover.claims import _interval
 from carryover.claims._runs import Runs
 from carryover.parameters import parameter
 
+PAPER, SECTION = "Feature reuse", "Fig. 1a"
+MEASURED = "log₁₀ of a ratio of risks"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters:
@@ -25,7 +28,9 @@ def check(data, p):
             *shared(lambda protocol: advantage(protocol, max(runs.options("overlap"))), at),
             ("probe_insufficient", f"PT+FT beats a linear probe of it when half of the features are new, {at}",
              advantage("finetuning", 0.5, over="finetuning_probe"), 0.0),
-        ]
+            ("multi_task_new", f"MTL beats PT+FT when half of the features are new, {at}",
+             advantage("multi_task", 0.5, over="finetuning"), 0.0, "Fig. 4b's order in diagonal networks"),
+        ], PAPER, SECTION, MEASURED
     )  # fmt: skip
 
 

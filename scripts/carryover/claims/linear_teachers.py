@@ -11,6 +11,10 @@ from carryover.claims import _interval
 from carryover.claims._runs import Runs
 from carryover.parameters import parameter
 
+PAPER, SECTION = "Linear teachers", "4.2, Fig. 1"
+MEASURED = "log₁₀ of a ratio of risks"
+DEPTH, FROZEN = "theorem 5.3, Fig. 2a", "theorem 5.5, Fig. 3"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters:
@@ -29,7 +33,7 @@ def check(data, p):
     few, many = alignment.extremes("samples")
     shallow, deep = stretch.extremes("depth")
     own, stretched = stretch.extremes("stretch")
-    layers, most = scale.extremes("depth")[1], scale.extremes("samples")[1]
+    layers, (fewest, most) = scale.extremes("depth")[1], scale.extremes("samples")
     one, large = scale.extremes("target_norm")
     least, enough = frozen.extremes("samples")
     worst = of_converged(data["coefficients"], data["stretch"]).groupby("seed")["distance"].max()
@@ -37,22 +41,36 @@ def check(data, p):
         [
             ("few", f"A difference in leading directions costs more than one in others at n = {few:g}",
              _leading_over(alignment, few), 0.0),
-            ("many", f"It costs less at n = {many:g}", -_leading_over(alignment, many), 0.0),
+            ("many", f"A difference in leading directions costs less than one in others at n = {many:g}",
+             -_leading_over(alignment, many), 0.0),
             ("depth_helps", f"At {stretched:g} times the source {deep:g} layers have less risk than {shallow:g}",
-             _gains(stretch, shallow, deep, stretched).min(axis=1), 0.0),
-            ("depth_alike", f"At the source's own scale their risks differ by less than {p.same:g} decades",
-             p.same - _gains(stretch, shallow, deep, own).abs().max(axis=1), 0.0),
-            ("target_costs", f"With {layers:g} layers, n = {most:g}, a scaled target costs more than a scaled source",
-             _scaled(scale, layers, most, large, one) - _scaled(scale, layers, most, one, large), 0.0),
+             _gains(stretch, shallow, deep, stretched).min(axis=1), 0.0, DEPTH),
+            ("depth_alike", f"At the source's own scale the risks of {deep:g} and {shallow:g} layers differ by less "
+             f"than {p.same:g} decades",
+             -_gains(stretch, shallow, deep, own).abs().max(axis=1), -p.same, DEPTH,
+             "largest log₁₀ of a ratio of risks, with the sign changed"),
+            ("depth_grows", f"The gain of {deep:g} over {shallow:g} layers, as a ratio of risks, grows with the "
+             "stretch of the source (rank correlation above 0.9, of the mean over samples and rests)",
+             _growth(stretch, shallow, deep), 0.9, DEPTH, "rank correlation"),
+            ("source_cheap", f"With {layers:g} layers, n = {most:g}, a scaled source changes the risk by less than "
+             f"{p.flat:g} decades", _within(_scaled(scale, layers, most, one, large)
+                                            - _scaled(scale, layers, most, one, one), p.flat), 0.0, "5.3, Fig. 2b",
+             "allowed less actual log₁₀ of a ratio of risks"),
+            *((f"target_costs{name}", f"With {layers:g} layers, n = {n:g}, a scaled target costs more than a scaled "
+               "source",
+               _scaled(scale, layers, n, large, one) - _scaled(scale, layers, n, one, large), 0.0, "5.3, Fig. 2b")
+              for name, n in (("", most), ("_few", fewest))),
             ("frozen_flat", f"With a frozen layer risks at n = {least:g} and {enough:g} are within {p.flat:g} decades",
-             _within(_frozen(frozen, "exact", enough) - _frozen(frozen, "exact", least), p.flat), 0.0),
+             _within(_frozen(frozen, "exact", enough) - _frozen(frozen, "exact", least), p.flat), 0.0, FROZEN,
+             "allowed less actual log₁₀ of a ratio of risks"),
             ("finetuned_better", "Finetuned networks have less risk than those from scratch at any n below d",
-             _over_scratch(frozen), 0.0),
+             _over_scratch(frozen), 0.0, FROZEN),
             ("larger_cures", f"Larger weights before pretraining lower the risk of a frozen network at n = {enough:g}",
-             _frozen(frozen, "exact", enough) - _frozen(frozen, "descent", enough), 0.0),
+             _frozen(frozen, "exact", enough) - _frozen(frozen, "descent", enough), 0.0, FROZEN),
             ("limit", f"Networks that have converged end within {p.near:g} of the fixed point of eq 5",
-             np.log10(p.near / worst.clip(lower=1e-12)), 0.0),
-        ]
+             np.log10(p.near / worst.clip(lower=1e-12)), 0.0, "theorem 5.2, eq 5",
+             "log₁₀ of the allowed over the largest relative distance"),
+        ], PAPER, SECTION, MEASURED
     )  # fmt: skip
 
 
@@ -71,6 +89,13 @@ def _gains(runs, shallow, deep, stretch):
     runs = runs.where(stretch=stretch)
     at = [{"samples": n, "deviation": rest} for n in runs.options("samples") for rest in runs.options("deviation")]
     return pd.concat([runs.risk(depth=shallow, **one) - runs.risk(depth=deep, **one) for one in at], axis=1)
+
+
+def _growth(runs, shallow, deep):
+    """Spearman's correlation of the mean gain of depth with the stretch, by seed."""
+    stretches = runs.options("stretch")
+    gains = pd.DataFrame({stretch: _gains(runs, shallow, deep, stretch).mean(axis=1) for stretch in stretches})
+    return gains.T.corrwith(pd.Series(stretches, index=stretches), method="spearman")
 
 
 def _scaled(runs, depth, samples, target, source):

@@ -11,6 +11,11 @@ from carryover.claims import _interval
 from carryover.claims._runs import Runs, common_sizes
 from carryover.parameters import parameter
 
+PAPER, SECTION = "Feature reuse", "App. E.2.1, Fig. 6a"
+MEASURED, ALIGNMENT = "share of weight", "cosine"
+NESTED = "App. E.2.3, Fig. 6f"
+UNIQUE = "Fig. 6d", "relative distance, with the sign changed"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters:
@@ -37,7 +42,10 @@ def check(data, p):
             *_unique_features(overlap, p),
             *_one_cluster(nested, p),
             *_alignment_of_subset(nested),
-        ]
+        ],
+        PAPER,
+        SECTION,
+        MEASURED,
     )
 
 
@@ -57,7 +65,7 @@ def _sparse_teacher(runs, p):
          f"n = {intermediate} than at n = {first:g} or at n = {last:g}",
          sum(left[n] for n in between) / len(between) - np.maximum(left[first], left[last]), 0.0),
         ("alignment_grows", f"Alignment of rich STL networks with {task} grows with the doublings of n",
-         rich.per_doubling("alignment"), 0.0),
+         rich.per_doubling("alignment"), 0.0, "App. E.2.1, Fig. 6b", ALIGNMENT),
     ]  # fmt: skip
 
 
@@ -65,7 +73,7 @@ def _dense_teacher(runs):
     _, many = runs.extremes("main_features")
     rich, _ = runs.where(protocol="single_task", main_features=many).regimes()
     statement = f"Rich STL networks on a teacher of {many:g} units use more clusters with the doublings of n"
-    return "clusters_grow", statement, rich.per_doubling("effective_clusters"), 0.0
+    return "clusters_grow", statement, rich.per_doubling("effective_clusters"), 0.0, None, "clusters per doubling"
 
 
 def _alignment_of_shared(runs):
@@ -75,7 +83,7 @@ def _alignment_of_shared(runs):
     scratch, *reused = (runs.by_seed("alignment", samples=fewest) for runs in groups)
     return [
         (f"{protocol}_aligns", f"{name} aligns better with the teacher than STL when all features are shared, "
-         f"at n = {fewest:g}", aligned - scratch, 0.0)
+         f"at n = {fewest:g}", aligned - scratch, 0.0, "App. E.2.2, Fig. 6e", ALIGNMENT)
         for (protocol, name), aligned in zip((("finetuning", "PT+FT"), ("multi_task", "MTL")), reused, strict=True)
     ]  # fmt: skip
 
@@ -90,7 +98,7 @@ def _disjoint(runs, p):
         f"{features:g} clusters leave at most {p.near:g} more of PT+FT than of STL networks when no feature is shared, "
         f"at n = {most:g}"
     )
-    return "finetuning_as_sparse", statement, scratch - tuned, -p.near
+    return "finetuning_as_sparse", statement, scratch - tuned, -p.near, "App. E.2.2, Fig. 6c"
 
 
 def _unique_features(runs, p):
@@ -103,7 +111,7 @@ def _unique_features(runs, p):
             f"MTL uses as many clusters as there are unique features, {unique}, up to {p.tolerance:g} of them, "
             f"at n = {most:g}"
         )
-        yield f"multi_task_uses_{unique}", statement, -abs(found / unique - 1), -p.tolerance
+        yield f"multi_task_uses_{unique}", statement, -abs(found / unique - 1), -p.tolerance, *UNIQUE
 
 
 def _one_cluster(runs, p):
@@ -117,13 +125,13 @@ def _one_cluster(runs, p):
     task = f"a task with {few:g} of the auxiliary features, at n = {most:g}"
     return [
         ("nested", f"K = {few:g} clusters explain more than {1 - p.near:g} of PT+FT networks without rescaling on "
-         f"{task}", 1 - tuned, 1 - p.near),
+         f"{task}", 1 - tuned, 1 - p.near, NESTED),
         ("lazy_not_nested", f"K = {few:g} clusters leave more than {p.near:g} of PT+FT networks rescaled by {high:g} "
-         f"on {task}", lazy, p.near),
+         f"on {task}", lazy, p.near, NESTED),
         ("lazy_less_nested", f"K = {few:g} clusters leave more of PT+FT networks rescaled by {high:g} than of "
-         f"unrescaled ones on {task}", lazy - tuned, 0.0),
+         f"unrescaled ones on {task}", lazy - tuned, 0.0, NESTED),
         ("multi_task_not_nested", f"K = {few:g} clusters leave more of MTL than of PT+FT networks on {task}",
-         together - tuned, 0.0),
+         together - tuned, 0.0, NESTED),
     ]  # fmt: skip
 
 
@@ -137,7 +145,7 @@ def _alignment_of_subset(runs):
     kept, left = subset - new, low_subset - low_new
     task = f"with {few:g} of the auxiliary features than with new ones, at n = {fewest:g}"
     return [
-        ("subset_aligns", f"PT+FT without rescaling aligns better {task}", kept, 0.0),
-        ("lost_by_rescaling", f"PT+FT rescaled by {low:g} has less than half of that advantage {task}",
-         kept / 2 - left, 0.0),
+        ("subset_aligns", f"PT+FT without rescaling aligns better {task}", kept, 0.0, "App. E.2.3, Fig. 6g", ALIGNMENT),
+        ("lost_by_rescaling", f"PT+FT rescaled by {low:g} keeps less than half of the advantage in alignment {task}",
+         kept / 2 - left, 0.0, "App. E.2.3, Fig. 6g", ALIGNMENT),
     ]  # fmt: skip

@@ -9,6 +9,9 @@ from carryover.claims import _interval
 from carryover.claims._runs import Runs
 from carryover.parameters import parameter
 
+PAPER, SECTION = "Feature reuse", "App. G, Fig. 8b–c"
+MEASURED = "relative change"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters:
@@ -18,7 +21,12 @@ class Parameters:
 
 def check(data, p):
     """Roles: `dimensionality` of the experiments `regimes` (single-task) and `nested`. PR: participation ratio."""
-    return _interval.table([*_regimes(Runs("regimes", data["regimes"])), *_nested(Runs("nested", data["nested"]), p)])
+    return _interval.table(
+        [*_regimes(Runs("regimes", data["regimes"])), *_nested(Runs("nested", data["nested"]), p)],
+        PAPER,
+        SECTION,
+        MEASURED,
+    )
 
 
 def _regimes(runs):
@@ -30,7 +38,8 @@ def _regimes(runs):
         for regime in runs.regimes()
     )
     statement = f"Rich networks on a teacher of {few:g} units have a smaller PR than lazy ones, at every n"
-    return [("rich_lower", statement, np.log10(lazy / rich).min(axis=1, skipna=False), 0.0)]
+    return [("rich_lower", statement, np.log10(lazy / rich).min(axis=1, skipna=False), 0.0, "App. G, Fig. 8a",
+             "smallest log₁₀ of a ratio of PR")]  # fmt: skip
 
 
 def _nested(runs, p):

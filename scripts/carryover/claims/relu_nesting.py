@@ -12,6 +12,9 @@ from carryover.claims import _interval
 from carryover.claims._runs import Runs
 from carryover.parameters import parameter
 
+PAPER, SECTION = "Feature reuse", "nested regime, Fig. 2"
+MEASURED = "log₁₀ of a ratio of risks"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters:
@@ -42,10 +45,10 @@ def check(data, p):
             ("reuse", f"PT+FT without rescaling beats STL on {task}, {at}", reuse, 0.0),
             ("no_rescaling_needed", f"PT+FT gains more over STL on {task} without rescaling than with both rescaled "
              f"by {small:g}, {at}",
-             reuse - rescaled, 0.0),
+             reuse - rescaled, 0.0, "1.2", None, "Implicit penalty"),
             ("selection_over_kernel", f"PT+FT without rescaling gains more {fewer} than its tangent kernel, {at}",
              gain - kernel, 0.0),
             ("selection_over_lazy", f"PT+FT without rescaling gains more {fewer} than rescaled by {large:g}, {at}",
              gain - lazy, 0.0),
-        ]
+        ], PAPER, SECTION, MEASURED
     )  # fmt: skip

@@ -10,6 +10,9 @@ from carryover.parameters import parameter
 
 LAZY = {"single_task": "lazy networks", "single_task_kernel": "the tangent kernel"}
 
+PAPER, SECTION = "Feature reuse", "App. D, Fig. 4a"
+MEASURED = "log₁₀ of a ratio of risks"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters:
@@ -43,5 +46,5 @@ def check(data, p):
              np.log10(p.gain) - gain(many, "lazy", "rich"), 0.0),
             ("sparsity", f"Rich networks gain more over {against} from {few:g} than from {many:g} units, {at}",
              gain(few, "lazy") - gain(many, "rich"), 0.0),
-        ]
+        ], PAPER, SECTION, MEASURED
     )  # fmt: skip

@@ -18,7 +18,7 @@ def rows(data, p):
     """Roles: `bounds`, the measure of an experiment of the family image_pairs, and `published`, the paper's table.
 
     A data frame of texts: for each bound and cutoff of ours the mean ± deviation over repeats and the mean's 95 %
-    interval (bootstrap over repeats, whose pairs of tasks are the same), and the published; a column per number of
+    interval (Student's t over repeats, whose pairs of tasks are the same), and the published; a column per number of
     samples of ours.
     """
     ours = determination.r_squared(data["bounds"])
@@ -29,8 +29,8 @@ def rows(data, p):
             table = part.droplevel("cutoff").unstack("samples")[sizes]
             label = f"ours, cutoff {cutoff:g}" if cutoff else "ours, least squares"
             found.append((name, f"{label}: mean ± s.d.", *map(_spread, table.mean(), table.std())))
-            intervals = (_interval.interval(table[n], f"{bound} {cutoff:g} {n}")[1:] for n in sizes)
-            found.append((name, f"{label}: 95 % interval", *(f"{low:.2f} to {high:.2f}" for low, high in intervals)))
+            ends = (_interval.student(table[n], bound, 0.0) for n in sizes)
+            found.append((name, f"{label}: 95 % interval", *(f"{one['low']:.2f} to {one['high']:.2f}" for one in ends)))
         theirs = zip(
             *(values.reindex(sizes) for values in determination.published(data["published"], bound)), strict=True
         )

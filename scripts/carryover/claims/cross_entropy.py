@@ -1,0 +1,93 @@
+"""On cross-entropy, training longer acts like starting smaller: appendix C of "Feature reuse …"."""
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+
+from carryover.claims import _interval
+from carryover.claims._runs import Runs
+from carryover.margins import margin_over_scale
+from carryover.parameters import parameter
+
+PAPER, SECTION = "Feature reuse", "App. C"
+MEASURED = "log₁₀ of a ratio of effective numbers of features"
+FAMILIES = {"diagonal": "diagonal networks", "relu": "ReLU networks"}
+FEATURES, ERROR = "effective_features_curve", "risk_curve"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameters:
+    fitted: float = parameter(0.3, "training loss from which on networks count as fitted", above=0)
+
+
+def check(data, p):
+    """Roles `diagonal` and `relu`: trajectories on cross-entropy from several initial scales. Means over seeds."""
+    claims = [claim for role, name in FAMILIES.items() for claim in _of_family(role, name, Runs(role, data[role]), p)]
+    return _interval.table(claims, PAPER, SECTION, MEASURED)
+
+
+def _of_family(role, name, runs, p):
+    small, large = runs.extremes("initial_scale")
+    curves = {scale: _curves(runs.where(initial_scale=scale).data, p.fitted) for scale in runs.options("initial_scale")}
+    start, end = (_features_and_errors(curves[large], pick) for pick in (_when_fitted, _last))
+    smallest = _features_and_errors(curves[small], _last)
+    pairs = [_nearer(one, other) for one, other in pairwise(curves.values())]
+    from_large = f"from an initial scale of {large:g}"
+    return [
+        (f"{role}_smaller", f"{name} end with fewer features from an initial scale of {small:g} than {from_large}",
+         np.log10(end[FEATURES] / smallest[FEATURES]), 0.0),
+        (f"{role}_longer", f"{name} that train on after their samples are fitted have fewer features, {from_large}",
+         np.log10(start[FEATURES] / end[FEATURES]), 0.0),
+        (f"{role}_better", f"{name} that train on after their samples are fitted err less, {from_large}",
+         np.log10(start[ERROR] / end[ERROR]), 0.0, None, "log₁₀ of a ratio of test errors"),
+        (f"{role}_alike", f"{name} from neighbouring scales have more nearly the same number of features at the same "
+         "margin over squared scale than at the same time, on the mean over scales",
+         pd.concat(pairs, axis=1).mean(axis=1), 0.0, None, "difference of two distances in decades"),
+    ]  # fmt: skip
+
+
+def _curves(data, fitted):
+    """{seed: its trajectory from one initial scale, a DataFrame over checkpoints}."""
+    ratio = margin_over_scale(data["loss_curve"].values, data["initial_scale"].values, fitted)
+    columns = {name: data[name].values for name in ("time", FEATURES, ERROR)} | {"ratio": ratio}
+    frames = (pd.DataFrame({name: values[run] for name, values in columns.items()}) for run in range(len(ratio)))
+    return {seed: frame.dropna(subset="time") for seed, frame in zip(data["seed"].values, frames, strict=True)}
+
+
+def _features_and_errors(curves, pick):
+    return pd.DataFrame({seed: pick(curve) for seed, curve in curves.items()}).T
+
+
+def _last(curve):
+    return curve[[FEATURES, ERROR]].iloc[-1]
+
+
+def _when_fitted(curve):
+    """The first checkpoint at which samples are fitted; NaN where they never are."""
+    return curve[[FEATURES, ERROR]].reindex([curve["ratio"].first_valid_index()]).iloc[0]
+
+
+def _nearer(one, other):
+    """Distance of the numbers of features from two scales at the same time, less that at the same ratio, by seed.
+
+    Both are taken as late as the two have them; NaN where they have no ratio in common.
+    """
+    found = {}
+    for seed in one.keys() & other.keys():
+        pair = one[seed], other[seed]
+        found[seed] = _distance("time", *pair) - _distance("ratio", *pair)
+    return pd.Series(found).sort_index()
+
+
+def _distance(along, *pair):
+    """log₁₀ distance of two numbers of features at the largest x that both curves have."""
+    known = [curve.dropna(subset=along) for curve in pair]
+    if any(curve.empty for curve in known):
+        return np.nan
+    x = min(curve[along].iloc[-1] for curve in known)
+    if x < max(curve[along].iloc[0] for curve in known):
+        return np.nan
+    one, other = (np.interp(x, curve[along], np.log10(curve[FEATURES])) for curve in known)
+    return abs(one - other)

@@ -1,0 +1,45 @@
+"""Diagonal networks select few of the auxiliary features only when they are rescaled, and pay for it where all are
+needed: "The implicit penalty", 1.2, and Fig. 1 of "Feature reuse …"."""
+
+from dataclasses import dataclass
+
+from carryover.claims import _interval
+from carryover.claims._runs import Runs
+from carryover.parameters import parameter
+
+PAPER, SECTION = "Feature reuse", "nested regime, Fig. 1"
+MEASURED = "log₁₀ of a ratio of risks"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameters:
+    samples: int = parameter(16, "main-task samples at which networks are compared", minimum=1)
+    gain: float = parameter(0.5, "decades of risk that are no gain yet", minimum=0)
+
+
+def check(data, p):
+    """Role: `risk` of a nested experiment, rescaled by 1 and by less. Each statistic is a mean over seeds."""
+    runs = Runs("risk", data["risk"]).where(overlap=1.0, samples=p.samples)
+    few, many = runs.extremes("main_features")
+    small = runs.where(protocol="finetuning").extremes("rescale")[0]
+
+    def risk(protocol, rescale, features):
+        return runs.risk(protocol=protocol, rescale=rescale, main_features=features)
+
+    def selected(rescale):
+        return risk("finetuning", rescale, many) - risk("finetuning", rescale, few)
+
+    gained, alone = (risk(name, 1.0, few) - risk(name, small, few) for name in ("finetuning", "single_task"))
+    at, fewer = f"at n = {p.samples}", f"from {few:g} instead of {many:g} features"
+    return _interval.table(
+        [
+            ("unrescaled", f"Without rescaling PT+FT gains less than {p.gain:g} decades {fewer}, {at}",
+             -selected(1.0), -p.gain, "1.2", None, "Implicit penalty"),
+            ("needs_rescaling", f"PT+FT gains more {fewer} when rescaled by {small:g} than without, {at}",
+             selected(small) - selected(1.0), 0.0, "1.2", None, "Implicit penalty"),
+            ("beyond_scratch", f"On {few:g} of the auxiliary features rescaling by {small:g} helps PT+FT more than "
+             f"STL, {at}", gained - alone, 0.0),
+            ("costs_reuse", f"On {many:g} auxiliary features rescaling by {small:g} raises the risk of PT+FT, {at}",
+             risk("finetuning", small, many) - risk("finetuning", 1.0, many), 0.0),
+        ], PAPER, SECTION, MEASURED
+    )  # fmt: skip

@@ -1,0 +1,43 @@
+"""Put all groups of claims together in one table, with verdicts that count how many claims are tested."""
+
+from pathlib import Path
+
+from carryover import claims_page, claims_table, cli, store
+from carryover.errors import UserError
+from carryover.provenance import Job
+
+
+def write(table, output, job):
+    """The table in the format that the suffix of an output asks for; UserError for another suffix."""
+    if output.suffix == ".nc":
+        job.save(table, output)
+        return
+    note = f"Carryover request {job.request}"
+    if output.suffix == ".html":
+        text = claims_page.page(table, note)
+    elif output.suffix == ".md":
+        text = f"{claims_page.markdown(table)}\n<!-- {note} -->\n"
+    else:
+        raise UserError(f"--output {output}: its suffix must be one of .nc, .md, .html.")
+    job.path(output).write_text(text, encoding="utf-8")
+
+
+def main(argv):
+    parser = cli.parser("claims.py", __doc__)
+    parser.add_argument("groups", nargs="+", type=Path, metavar="GROUP", help="checked groups of claims")
+    arguments = parser.parse_args(argv)
+    with Job(
+        rule="claims",
+        wildcards=cli.wildcards(arguments),
+        inputs=arguments.groups,
+        outputs=arguments.output,
+        modules=["claims"],
+    ) as job:
+        table = claims_table.gathered({group.stem: store.load(group) for group in arguments.groups})
+        print(claims_page.summary(table))
+        for output in map(Path, arguments.output):
+            write(table, output, job)
+
+
+if __name__ == "__main__":
+    cli.run(main)

@@ -1,0 +1,75 @@
+"""Claims about training longer on cross-entropy follow the trajectories that they are given."""
+
+import numpy as np
+import pytest
+from made_up_runs import SEEDS, dataset
+
+from carryover.claims import cross_entropy
+from carryover.errors import UserError
+
+TIMES = np.arange(6.0)
+MARGINS = np.array([0.1, 2.0, 4.0, 6.0, 8.0, np.nan])  # the last checkpoint was not reached
+
+
+def trajectories(effect, alike=1.0):
+    """Features that fall with the margin over squared scale by `effect`, or with time alone where not `alike`."""
+
+    def values(seed, initial_scale, **_):
+        ratio = MARGINS / initial_scale**2
+        rate = 0.01 * (effect + 0.2 * (-1) ** seed)
+        features = 50 * 10.0 ** (-rate * (ratio if alike else TIMES))
+        curves = {"time": TIMES, "loss_curve": np.log1p(np.exp(-MARGINS)), "effective_features_curve": features}
+        curves["risk_curve"] = 0.3 * 10.0 ** (-rate * ratio)
+        return {name: np.where(np.isnan(MARGINS), np.nan, curve) for name, curve in curves.items()}
+
+    told = {"initial_scale": [0.5, 0.7, 1.0], "loss_function": ["cross_entropy"]}
+    return dataset(values, told, along="checkpoint")
+
+
+def checked(**data):
+    return cross_entropy.check(data, cross_entropy.Parameters()).to_dataframe()
+
+
+@pytest.mark.parametrize(("effect", "verdict"), [(1.0, "holds"), (-1.0, "fails"), (0.0, "undecided")])
+def test_every_claim_follows_its_effect(effect, verdict):
+    found = checked(diagonal=trajectories(effect), relu=trajectories(effect))
+    expected = dict.fromkeys(found.index, verdict)
+    # However features change, they are the same at the same margin over squared scale.
+    expected |= dict.fromkeys(("diagonal_alike", "relu_alike"), "holds")
+    assert found["verdict"].to_dict() == expected
+    assert (found["seeds"] == len(SEEDS)).all()
+
+
+def test_statistics_are_decades_between_the_fit_and_the_end():
+    found = checked(diagonal=trajectories(1.0), relu=trajectories(1.0))["statistic"]
+    assert found["diagonal_longer"] == pytest.approx(0.01 * (8 - 2))
+    assert found["diagonal_smaller"] == pytest.approx(0.01 * (8 / 0.5**2 - 8))
+    assert found["diagonal_alike"] == pytest.approx(0.01 * (8 / 0.5**2 - 8) / 2)
+
+
+def test_features_that_follow_time_alone_are_not_alike():
+    found = checked(diagonal=trajectories(1.0, alike=False), relu=trajectories(1.0))
+    assert found.loc["relu_alike", "verdict"] == "holds"
+    assert found.loc["diagonal_alike", "statistic"] < 0
+
+
+def test_scales_that_have_no_margin_in_common_leave_it_open():
+    data = trajectories(1.0)
+    scales = data["initial_scale"].values
+    far = data.assign_coords(initial_scale=("run", np.where(scales == 0.5, 0.01, scales))).isel(run=scales != 0.7)
+    found = checked(diagonal=far, relu=data)
+    assert (found.loc["diagonal_alike", "seeds"], found.loc["diagonal_alike", "verdict"]) == (0, "undecided")
+
+
+def test_networks_that_never_fit_leave_what_comes_after_open():
+    data = trajectories(1.0)
+    found = checked(diagonal=data.assign(loss_curve=data["loss_curve"] + 1), relu=data)
+    assert found.loc["diagonal_longer", "verdict"] == "undecided"
+    assert found.loc["diagonal_smaller", "verdict"] == "holds"
+
+
+def test_one_scale_alone_is_refused():
+    one = trajectories(1.0)
+    one = one.isel(run=one["initial_scale"].values == 1.0)
+    with pytest.raises(UserError, match="compares values of initial_scale of the role diagonal, but there is one"):
+        checked(diagonal=one, relu=one)
