@@ -22,8 +22,8 @@ def table(runs, quantity):
     return frame.pivot(index="seed", columns="task", values=quantity)
 
 
-def interval(values, name):
-    """Mean of a table and its 95 % percentile interval, from seeds and tasks that are both drawn anew.
+def resampled(values, name):
+    """Means of a table whose seeds and tasks are both drawn anew, up to 2000; none where fewer than two are known.
 
     Runs of one seed share initial or pretrained networks, and runs of one task share their classes, so that neither
     are independent. Drawing whole rows and whole columns counts both, and overstates what is left rather than
@@ -33,20 +33,27 @@ def interval(values, name):
     Args:
         values: (seeds, tasks), NaN left out.
         name: text that names the resampling's random numbers.
-
-    Returns (mean, low, high); low and high are NaN where fewer than two values are known, mean where none is.
     """
     values = np.asarray(values, dtype=float)
     known = np.isfinite(values)
     if known.sum() < 2:
-        return (values[known].mean() if known.any() else np.nan), np.nan, np.nan
+        return np.array([])
     rng = generator("crossed", name, 0, "bootstrap")
     seeds, tasks = (rng.multinomial(n, np.full(n, 1 / n), size=RESAMPLES).astype(float) for n in values.shape)
     weight = ((seeds @ known) * tasks).sum(axis=1)
     total = ((seeds @ np.where(known, values, 0.0)) * tasks).sum(axis=1)
-    # A draw can consist of missing values alone.
-    low, high = np.quantile(total[weight > 0] / weight[weight > 0], [0.025, 0.975])
-    return values[known].mean(), low, high
+    return total[weight > 0] / weight[weight > 0]  # a draw can consist of missing values alone
+
+
+def interval(values, name):
+    """Mean of a table (seeds, tasks), NaN left out, and its 95 % percentile interval of the means `resampled`.
+
+    Returns (mean, low, high); low and high are NaN where fewer than two values are known, mean where none is.
+    """
+    values = np.asarray(values, dtype=float)
+    known, means = np.isfinite(values), resampled(values, name)
+    low, high = np.quantile(means, [0.025, 0.975]) if len(means) else (np.nan, np.nan)
+    return values[known].mean() if known.any() else np.nan, low, high
 
 
 def usual(runs, name):
