@@ -7,12 +7,12 @@ VENV := .venv
 SNAKEMAKE := PATH="$(CURDIR)/$(VENV)/bin:$$PATH" snakemake --cores $(CORES)
 READY := $(VENV)/.ready
 
-.PHONY: all test bench lint schema lock unlock clean help
+.PHONY: all report test bench lint schema lock unlock clean help
 
-all: $(READY)
+all report: $(READY)
 	@if [ -n "$$(ls -A .snakemake/locks 2>/dev/null)" ]; then \
 	  echo "carryover: .snakemake/locks is held by another run, or by one that was killed; if none is running, clear it with: make unlock"; exit 1; fi
-	@$(SNAKEMAKE)
+	@$(SNAKEMAKE) $@
 
 test: $(READY)
 	@$(VENV)/bin/python -m pytest -n $(CORES) --dist loadgroup
@@ -42,6 +42,7 @@ clean:
 
 help:
 	@echo "make         set up, run the small configuration to figures in results/figures/"
+	@echo "make report  the same, and everything on one page: results/report.html"
 	@echo "make test    set up, run every test"
 	@echo "make bench   time our solvers against the plain loops of the papers, as ratios"
 	@echo "make lint    ruff, snakefmt, snakemake --lint"

@@ -20,6 +20,7 @@ include: "rules/claim.smk"
 include: "rules/claims.smk"
 include: "rules/figure.smk"
 include: "rules/table.smk"
+include: "rules/report.smk"
 include: "rules/crate.smk"
 include: "rules/audit.smk"
 

@@ -55,7 +55,7 @@ def main(argv):
         print(f"Passed over, as another configuration's: {', '.join(others)}.")
     if absent := audit.absent:
         print(f"Not installed here, so not compared: {', '.join(absent)}.")
-    print(f"Root digest of {len(audit.chain.records)} records: {audit.root}")
+    print(f"Root digest of {len(audit.chain.lasting)} records: {audit.root}")
     if arguments.root and arguments.root != audit.root:
         print(
             f"The root digest is not the one that was given, {arguments.root}: a record was changed, added or removed."

@@ -137,6 +137,8 @@ def words(made, rule, wildcards):
         return made.shards(made.results + "/{experiment}/measure/{measure}/{point}/{block}.nc")(wildcards)
     if rule == "claims":
         return made.checked()
+    if rule == "report":
+        return [made.results]
     if rule == "crate":
         of_data = (path for kind in ("claim", "figure", "table") for path in made.made_of_data(kind))
         return [*made.collected(), *of_data, *made.claims_table()]

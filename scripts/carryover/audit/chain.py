@@ -14,7 +14,7 @@ from carryover.sweep import MADE_OF_DATA, Sweep, Wildcards
 # In a results folder, but no results: what Snakemake keeps there, and what `audit` writes itself.
 NO_RESULTS = ("logs", "benchmarks", "audit.json", "audit.html")
 # What a rule makes there when it is asked for: not missing where it is not.
-ON_DEMAND = {"crate.zip": "crate"}
+ON_DEMAND = {"crate.zip": "crate", "report.html": "report"}
 # Folders between a result and the results folder, itself included, by rule.
 _DEPTHS = {"pretrain": 4, "finetune": 4, "measure": 5, "collect": 2, "curve": 2, **dict.fromkeys(MADE_OF_DATA, 2)}
 
@@ -38,6 +38,11 @@ class Chain:
     hashes: dict[str, str | None] = field(default_factory=dict)
     _contents: dict[str, str | None] = field(default_factory=dict)
     _code: dict[tuple, dict] = field(default_factory=dict)
+
+    @property
+    def lasting(self):
+        """{path: record} of all but what is made on demand, which is made of all the others."""
+        return {path: one for path, one in sorted(self.records.items()) if one["rule"] not in ON_DEMAND.values()}
 
     def same(self, path, known):
         """Whether a file has the bytes or the content that `known` = {sha256, content} says."""
@@ -93,8 +98,11 @@ def gather(made, threads=None):
 
 
 def root_digest(chain):
-    """SHA-256 over the JSON list of [path, `record_digest`], sorted by path, of every record that can be read."""
-    parts = {path: provenance.record_digest(record) for path, record in chain.records.items()}
+    """SHA-256 over the JSON list of [path, `record_digest`], sorted by path, of every record that can be read.
+
+    Records of what is made on demand do not count: a report shows this digest, and its own record comes later.
+    """
+    parts = {path: provenance.record_digest(record) for path, record in chain.lasting.items()}
     return provenance.json_digest(sorted(parts.items()))
 
 

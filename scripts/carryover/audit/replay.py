@@ -26,14 +26,15 @@ class Replay:
 
 
 def replay(chain, root, count, seed):
-    """`Replay` of `count` jobs, drawn at random by `seed` among those that have a record (all, where there are fewer).
+    """`Replay` of `count` jobs, drawn at random by `seed` among those that have a record (all, where there are fewer);
+    what is made on demand is not among them, for it holds nothing that other jobs have not made.
 
     Each runs its recorded command line on links to its inputs; nothing in the project's own results changes. Equal
     bytes, content (netCDF) or pixels (PNG) are SAME. Raises ValueError for a count < 1.
     """
     if count < 1:
         raise ValueError(f"count {count}: it must be a whole number ≥ 1")
-    jobs = {min(chain.records[path]["outputs"]): chain.records[path] for path in chain.records if path in chain.jobs}
+    jobs = {min(chain.records[path]["outputs"]): chain.records[path] for path in chain.lasting if path in chain.jobs}
     chosen = random.Random(seed).sample(sorted(jobs), min(count, len(jobs)))
     for path in chosen:
         with tempfile.TemporaryDirectory(prefix="carryover-replay-") as scratch:

@@ -1,0 +1,29 @@
+rule report:
+    input:
+        collected=sweep.collected(),
+        claims=sweep.made_of_data("claim"),
+        figures=sweep.made_of_data("figure"),
+        tables=sweep.made_of_data("table"),
+        claims_table=sweep.claims_table(),
+    output:
+        page="<results>/report.html",
+        record="<results>/report.html.json",
+    log:
+        "<results>/logs/report.log",
+    benchmark:
+        "<results>/benchmarks/report.tsv"
+    localrule: True
+    conda:
+        "../envs/report.yaml"
+    threads: 1
+    resources:
+        mem_mb=2000,
+    params:
+        code=sweep.code("report"),
+        configuration=startup.effective(config, sweep.results),
+        figures=config.get("figures"),
+        tables=config.get("tables"),
+        results=sweep.results,
+    shell:
+        "python scripts/report.py {params.results:q} --configfile {params.configuration:q}"
+        " --output {output.page} > {log} 2>&1"

@@ -1,0 +1,90 @@
+"""What the records of results say of the jobs that made them: how many, how long, on what, with which software."""
+
+from collections import defaultdict
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Work:
+    """The jobs of one rule: their number, times in seconds, and the most memory of one, in bytes."""
+
+    jobs: int
+    total: float
+    longest: float
+    memory: int
+
+
+def jobs(records):
+    """One record of each job: a figure's formats are outputs of one."""
+    return list({tuple(sorted(record["outputs"])): record for record in records.values()}.values())
+
+
+def work(records):
+    """{rule: Work} of the jobs of records {path: record}."""
+    by_rule = defaultdict(list)
+    for record in jobs(records):
+        by_rule[record["rule"]].append(record["volatile"])
+    return {
+        rule: Work(
+            jobs=len(found),
+            total=sum(one["duration"] for one in found),
+            longest=max(one["duration"] for one in found),
+            memory=max(one["peak_memory"] for one in found),
+        )
+        for rule, found in sorted(by_rule.items())
+    }
+
+
+def edges(records):
+    """{(rule, rule that reads what it made)} over all jobs."""
+    return {
+        (records[name]["rule"], record["rule"])
+        for record in records.values()
+        for name in record["inputs"]
+        if name in records
+    }
+
+
+def upstream(record, records):
+    """{path: record} of all results that went into one, directly or not."""
+    found, unseen = {}, [record]
+    while unseen:
+        for name in unseen.pop()["inputs"]:
+            if name in records and name not in found:
+                found[name] = records[name]
+                unseen.append(records[name])
+    return found
+
+
+def seeds(records):
+    """All seeds of some records, sorted."""
+    return sorted({seed for record in records for seed in record["seeds"]})
+
+
+def commits(records):
+    """Commits of the code, `<commit> with changes` where tracked files differed, sorted; none outside a repository."""
+    states = {(record["git"]["commit"], record["git"]["dirty"]) for record in records if record["git"]}
+    return [commit + (" with changes" if dirty else "") for commit, dirty in sorted(states)]
+
+
+def software(records):
+    """{distribution: its versions, sorted} over some records; Python and BLAS among them."""
+    found = defaultdict(set)
+    for record in records:
+        environment = record["environment"]
+        python, _, version = environment["python"].partition(" ")
+        named = [(python, version), *environment["versions"].items()]
+        named += [(blas["library"], str(blas["version"])) for blas in environment["blas"]]
+        for name, version in named:
+            found[name].add(version)
+    return {name: sorted(versions) for name, versions in sorted(found.items())}
+
+
+def machines(records):
+    """Host, platform and device of every place where some records were made, as sorted texts."""
+    found = set()
+    for record in records:
+        volatile, environment = record["volatile"], record["environment"]
+        device = (environment["accelerator"] or {}).get("name", environment["device"])
+        found.add(f"{volatile['host']}: {volatile['platform']}, {device}")
+    return sorted(found)

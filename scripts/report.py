@@ -1,0 +1,34 @@
+"""Put figures, tables, claims and what the records say of them on one HTML page."""
+
+from pathlib import Path
+
+from carryover import cli
+from carryover.audit import project
+from carryover.provenance import Job
+from carryover.report import contents, page
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def main(argv):
+    parser = cli.parser("report.py", __doc__)
+    parser.add_argument("results", metavar="FOLDER", help="the results to show")
+    project.add_configuration(parser)
+    arguments = parser.parse_args(argv)
+    config = project.configuration(arguments.configfile, arguments.results)
+    gathered = contents.gather(config, project.audit(config, ROOT, threads=1))
+    with Job(
+        rule="report",
+        parameters={section: config.get(section, {}) for section in ("figures", "tables")},
+        wildcards=cli.wildcards(arguments),
+        inputs=gathered.files,
+        outputs=arguments.output,
+        modules=["report"],
+    ) as job:
+        for output in arguments.output:
+            text = page.page(gathered, f"Carryover request {job.request}")
+            job.path(output).write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    cli.run(main)

@@ -1,0 +1,94 @@
+"""Results of a toy run in the working folder: three figures, a table and claims, each with its record."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import xarray as xr
+from PIL import Image
+
+from carryover import claims_table, lineage, provenance
+from carryover.audit.chain import Chain, root_digest
+from carryover.audit.verdicts import Finding
+from carryover.claims import _interval
+from carryover.report import contents
+
+TITLE, CAPTION = 'Rich & "lazy" <networks>', "Risk <b>along</b> n & m_aux."
+CONFIG = {
+    "pathvars": {"results": "results"},
+    "figures": {
+        "own": {"data": {"risk": "toy/norms"}, "category": "Toys"},
+        "risk": {"data": {"risk": "toy/risk", "published": "resources/published.csv"}, "caption": CAPTION,
+                 "category": "ReLU networks"},
+        "relu_penalty": {"data": {"curve": "theory/relu_penalty"}, "category": "ReLU penalty", "caption": "A penalty."},
+    },
+    "tables": {"ntk_bound": {"data": {"risk": "toy/risk"}, "caption": "Some numbers."}},
+    "claims": {"shared": {"data": {"risk": "toy/risk"}}, "norms": {"data": {"norms": "toy/norms"}}},
+}  # fmt: skip
+SHARDS = [f"results/toy/finetune/all/{block}.nc" for block in (0, 1)]
+MARKDOWN = "| bound | n = 10 |\n|-------|--------|\n| a \\| b | 0.1 |\n| <c>    |        |\n\n<!-- request -->\n"
+
+
+def job(rule, inputs, outputs, **told):
+    words = [f"scripts/{rule}.py", "--output", *outputs]
+    return provenance.Job(rule=rule, inputs=inputs, outputs=outputs, modules=["carryover.store"], command=words, **told)
+
+
+def save(rule, inputs, output, data=None, **told):
+    with job(rule, inputs, [output], **told) as running:
+        running.save(xr.Dataset({"w": ("x", np.ones(3), _interval.labels("made up"))}) if data is None else data)
+
+
+def draw(name, source, pixels, padding, title=None):
+    """A figure whose SVG has some `padding` bytes, so that either format can be the smaller one."""
+    outputs = [f"results/figures/{name}.{suffix}" for suffix in ("png", "svg", "pdf")]
+    parameters = {"title": title} if title else {}
+    with job("figure", [source], outputs, parameters=parameters, wildcards={"figure": name}) as running:
+        noise = np.random.default_rng(0).integers(0, 255, (*pixels[::-1], 3), dtype=np.uint8)
+        Image.fromarray(noise).save(running.path(outputs[0]))
+        size = f'width="{pixels[0]}" height="{pixels[1]}"'
+        picture = f'<svg xmlns="http://www.w3.org/2000/svg" {size}><circle r="9"/><!--{"x" * padding}--></svg>'
+        running.path(outputs[1]).write_text(picture)
+        running.path(outputs[2]).write_bytes(b"%PDF-")
+
+
+def claims(group, values, data):
+    rows = [(f"claim_{number}", f"claim {number} of {group}", one, 0.0) for number, one in enumerate(values)]
+    found = _interval.table(rows, "Feature reuse", "Fig. 1", "a difference")
+    return found.assign(data=("claim", [data] * len(rows), _interval.labels("datasets")))
+
+
+def run():
+    """All jobs: two blocks of seeds, of which one is read again by the dataset of norms."""
+    save("pretrain", [], "results/toy/pretrain/all/0.nc", seeds=[0, 1])
+    save("finetune", ["results/toy/pretrain/all/0.nc"], SHARDS[0], seeds=[0, 1])
+    save("finetune", [], SHARDS[1], seeds=[2])
+    save("collect", SHARDS, "results/toy/risk.nc")
+    save("collect", SHARDS[:1], "results/toy/norms.nc")
+    save("curve", [], "results/theory/relu_penalty.nc")
+    draw("relu_penalty", "results/theory/relu_penalty.nc", (300, 100), padding=9)
+    draw("risk", "results/toy/risk.nc", (40, 20), padding=5000, title=TITLE)
+    draw("own", "results/toy/norms.nc", (1900, 500), padding=99)
+    outputs = [f"results/tables/ntk_bound.{suffix}" for suffix in ("md", "tex")]
+    with job("table", ["results/toy/risk.nc"], outputs) as running:
+        for output in outputs:
+            running.path(output).write_text(MARKDOWN)
+    groups = {
+        "shared": claims("shared", [[1.0, 1.1, 0.9], [-1.0, -1.2, -0.9]], "toy/risk"),
+        "norms": claims("norms", [[0.1, -0.2, 0.1], [2.0, 2.1, 2.2]], "toy/norms"),
+    }
+    for name, found in groups.items():
+        save("claim", [f"results/toy/{'risk' if name == 'shared' else name}.nc"], f"results/claims/{name}.nc", found)
+    inputs = [f"results/claims/{name}.nc" for name in groups]
+    save("claims", inputs, "results/claims.nc", claims_table.gathered(groups))
+
+
+def audited():
+    """What `contents.gather` takes of an audit of the working folder."""
+    records = {name: one.record for name, one in lineage.all_made("results").items()}
+    findings = {path: Finding(path, record["rule"], "OK", "") for path, record in records.items()}
+    chain = Chain(made=None, jobs={}, records=records, problems={}, paths=[], others=[])
+    return SimpleNamespace(chain=chain, findings=findings, root=root_digest(chain))
+
+
+def gathered(config=CONFIG):
+    return contents.gather(config, audited())

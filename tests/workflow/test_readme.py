@@ -1,0 +1,32 @@
+"""What the README shows for copying works as it stands there."""
+
+import re
+
+import pytest
+import yaml
+from small_project import ROOT
+
+from carryover import store
+
+pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("workflow")]
+
+
+def blocks(kind):
+    text = (ROOT / "README.md").read_text().partition("## Add to it")[2]
+    return re.findall(rf"```{kind}\n(.*?)```", text, re.DOTALL)
+
+
+def test_an_experiment_a_measure_and_a_claim(fresh):
+    experiment, entry = map(yaml.safe_load, blocks("yaml"))
+    fresh.configure(experiment | entry)
+    for file, text in zip(("measures/nonzero.py", "claims/my_claim.py"), blocks("python")[:2], strict=True):
+        (fresh.folder / "scripts/carryover" / file).write_text(text)
+    done = fresh.run_python("scripts/schema.py")
+    assert done.returncode == 0, done.stderr
+    fresh.make("claims")
+    claim = store.load(fresh.folder / "results/claims/my_claim.nc")
+    assert claim["verdict"].values[0] in ("holds", "fails", "undecided")
+    assert int(claim["seeds"].values[0]) == 4
+    table = store.load(fresh.folder / "results/claims.nc")
+    assert "my_claim/fewer" in table["claim"].values
+    assert "Finetuned networks use fewer coefficients" in (fresh.folder / "results/claims.md").read_text()
