@@ -1,0 +1,60 @@
+"""Say what finetuning did to the features of a network, from its activations before and after.
+
+Writes diagnosis.nc, diagnosis.png and diagnosis.html into a folder.
+"""
+
+import argparse
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+
+from carryover import cli, imprint, parameters
+from carryover.activations.figure import draw
+from carryover.activations.page import page, summary
+from carryover.diagnosis import Parameters, diagnose
+from carryover.provenance import SCRIPTS, Job
+
+STYLE = SCRIPTS.parent / "config" / "figures.mplstyle"
+KINDS = "npz, npy, netCDF or safetensors: (samples, …) by layer"
+
+
+def parsed(argv):
+    """(criteria, all arguments)."""
+    parser = argparse.ArgumentParser(prog="diagnose.py", description=__doc__, allow_abbrev=False)
+    parser.add_argument("--pretrained", required=True, type=Path, metavar="FILE", help=f"before: {KINDS}")
+    parser.add_argument("--finetuned", required=True, type=Path, metavar="FILE", help="after, of the same samples")
+    parser.add_argument("-o", "--output", required=True, type=Path, metavar="FOLDER", help="where the results go")
+    parser.add_argument("--layers", nargs="+", metavar="NAME", help="default: all")
+    parser.add_argument("--style", default=STYLE, type=Path, metavar="FILE", help="matplotlib style")
+    parser.add_argument("--wildcards", nargs="*", default=[], metavar="KEY=VALUE", help="kept in the record")
+    parameters.add_arguments(parser, Parameters)
+    arguments = parser.parse_args(argv)
+    return parameters.from_arguments(Parameters, arguments), arguments
+
+
+def main(argv):
+    p, arguments = parsed(argv)
+    data, figure, report = (arguments.output / f"diagnosis.{suffix}" for suffix in ("nc", "png", "html"))
+    with Job(
+        rule="diagnose",
+        parameters={**vars(p), "layers": arguments.layers},
+        wildcards=cli.wildcards(arguments),
+        inputs=[arguments.pretrained, arguments.finetuned, arguments.style],
+        outputs=[data, figure, report],
+        modules=["diagnose"],
+    ) as job:
+        found = diagnose(arguments.pretrained, arguments.finetuned, layers=arguments.layers, p=p)
+        job.save(found, data)
+        plt.style.use(arguments.style)
+        draw(found).savefig(job.path(figure), metadata=imprint.metadata(".png", job.request_text))
+        job.describe(figure, pixels=imprint.pixel_digest(job.path(figure)))
+        text = page(found, job.path(figure).read_bytes(), f"Carryover request {job.request}")
+        job.path(report).write_text(text, encoding="utf-8")
+        print(summary(found))
+
+
+if __name__ == "__main__":
+    cli.run(main)

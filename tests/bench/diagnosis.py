@@ -1,0 +1,78 @@
+"""A diagnosis of files of wide layers against three float32 Gram products of each layer, which it cannot do without.
+
+python tests/bench/diagnosis.py 8               # layers of 10 000 samples × 4096 units; 2 if it is left out
+python tests/bench/diagnosis.py 1 3000 1500     # of other sizes
+"""
+
+import resource
+import sys
+import tempfile
+import time
+import zipfile
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+
+import numpy as np
+
+from carryover.diagnosis import diagnose
+
+LAYERS, SAMPLES, UNITS = 2, 10_000, 4096
+AT_LEAST = 0.5  # of the time are the products
+MEMORY = 4  # GiB, of the whole process
+
+
+def write(folder, layers, samples, units):
+    """before.npz and after.npz, one layer in memory at a time."""
+    rng = np.random.default_rng(0)
+    paths = [Path(folder, f"{name}.npz") for name in ("before", "after")]
+    with zipfile.ZipFile(paths[0], "w") as before, zipfile.ZipFile(paths[1], "w") as after:
+        for layer in range(layers):
+            responses = rng.standard_normal((samples, units), dtype=np.float32)
+            for archive in (before, after):
+                with archive.open(f"layer{layer}.npy", "w", force_zip64=True) as stream:
+                    np.lib.format.write_array(stream, responses)
+                responses[:, ::2] = 0.5
+    return paths
+
+
+def floor(layers, samples, units):
+    """Seconds of the products alone, at the rate at which this machine multiplies some of the samples."""
+    rows = min(samples, 2048)
+    X, Y = np.random.default_rng(0).standard_normal((2, rows, units), dtype=np.float32)
+    began = time.process_time()
+    np.matmul(X.T, Y)
+    return 3 * layers * (time.process_time() - began) * samples / rows
+
+
+def compare(layers, samples, units):
+    """Seconds of processor time of the products before and after the diagnosis, seconds of it, its memory in GiB."""
+    with tempfile.TemporaryDirectory() as folder:
+        paths = write(folder, layers, samples, units)
+        products = floor(layers, samples, units)
+        began, wall = time.process_time(), time.perf_counter()
+        diagnose(*paths)
+        taken, wall = time.process_time() - began, time.perf_counter() - wall
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+        return (products + floor(layers, samples, units)) / 2, taken, wall, peak
+
+
+def measure(layers=LAYERS, samples=SAMPLES, units=UNITS) -> list[dict]:
+    """One row, from a process of its own."""
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        products, taken, wall, peak = pool.submit(compare, layers, samples, units).result()
+    if peak > MEMORY:
+        raise AssertionError(f"a diagnosis took {peak:.1f} GiB, not {MEMORY}")
+    rate = 6 * layers * samples * units**2 / products / 1e9
+    detail = (
+        f"{layers} layers of {samples} samples × {units} units: {taken:.1f} s of CPU time on one thread ({wall:.0f} s "
+        f"in all), against {products:.1f} s of products at {rate:.0f} GFLOP/s, {taken / products:.2f} times as long; "
+        f"{peak:.1f} GiB at most"
+    )
+    return [{"name": "diagnosis of a network's layers", "ratio": products / taken, "at_least": AT_LEAST,
+             "detail": detail}]  # fmt: skip
+
+
+if __name__ == "__main__":
+    for row in measure(*map(int, sys.argv[1:])):
+        print(f"{row['name']}: {row['ratio']:.2f} (at least {row['at_least']})\n    {row['detail']}")

@@ -1,0 +1,130 @@
+"""The script, in process: its files, its records, a user's mistakes; the lines that the documentation says to copy."""
+
+import contextlib
+import io
+import re
+import shlex
+from html.parser import HTMLParser
+from pathlib import Path
+
+import diagnosed_networks as networks
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+
+import diagnose as script
+from carryover import imprint, provenance, store
+from carryover.activations import overlaps, regimes
+from carryover.activations.page import page, summary
+from carryover.diagnosis import DEFAULTS, MEANING, diagnose
+from carryover.errors import UserError
+
+DOCS = Path(__file__).parents[2] / "docs" / "diagnose.md"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A folder with two files and a report, with other criteria than the default."""
+    made = tmp_path_factory.mktemp("diagnosed")
+    np.savez(made / "before.npz", **{"a <b>": networks.pretrained(600), "c": networks.pretrained(600)})
+    np.savez(made / "after.npz", **{"a <b>": networks.selected(600), "c": networks.frozen(600)})
+    with contextlib.chdir(made), contextlib.redirect_stdout(io.StringIO()) as said:
+        run("-o", "report", "--wildcards", "diagnosis=toy", "--near", "0.25")
+    assert said.getvalue() == "2 layers: nested feature selection in 1, lazy in 1.\n"
+    return made
+
+
+def run(*words):
+    with plt.rc_context():
+        script.main(["--pretrained", "before.npz", "--finetuned", "after.npz", *words])
+    plt.close("all")
+
+
+def test_data_figure_and_page_have_true_records(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    names = [f"diagnosis.{suffix}" for suffix in ("html", "nc", "png")]
+    assert sorted(path.name for path in Path("report").iterdir()) == sorted([*names, *(f"{n}.json" for n in names)])
+    for name in names:
+        record = provenance.read(f"report/{name}.json")
+        assert record["outputs"][f"report/{name}"]["sha256"] == store.sha256(f"report/{name}")
+        assert {"before.npz", "after.npz"} < set(record["inputs"])
+        assert (record["parameters"]["near"], record["parameters"]["layers"]) == (0.25, None)
+        assert record["wildcards"] == {"diagnosis": "toy"}
+        assert "carryover/activations/overlaps.py" in record["code"]["files"]
+    found = store.load("report/diagnosis.nc")
+    assert found["regime"].values.tolist() == [regimes.NESTED, regimes.LAZY]
+    assert all(variable.attrs["long_name"] and variable.attrs["units"] for variable in found.variables.values())
+    assert record["outputs"]["report/diagnosis.png"]["pixels"] == imprint.pixel_digest("report/diagnosis.png")
+
+
+def test_the_same_request_gives_the_same_bytes(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    run("--output", "again", "--wildcards", "diagnosis=toy", "--near", "0.25")
+    for suffix in ("nc", "png", "html"):
+        assert Path(f"report/diagnosis.{suffix}").read_bytes() == Path(f"again/diagnosis.{suffix}").read_bytes()
+
+
+class Page(HTMLParser):
+    """Open tags, sources and text of a page."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.sources, self.words = [], [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.sources += [value for key, value in attrs if key in ("src", "href")]
+        if tag not in ("meta", "img"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.words.append(data)
+
+
+def test_the_page_is_whole_and_needs_no_other_file():
+    found = diagnose({"a <b>": networks.pretrained(600)}, {"a <b>": networks.selected(600)})
+    read = Page(page(found, b"png", "a note"))
+    assert read.open == []
+    assert [source.partition(",")[0] for source in read.sources] == ["data:image/png;base64"]
+    for words in ("a <b>", regimes.NESTED, f": {regimes.WORDS[regimes.NESTED]}", summary(found), "a note", "50 → 50"):
+        assert words in read.words
+    assert f"{found['ensd'].item():.3g}" in read.words
+    assert f": {regimes.WORDS[regimes.LAZY]}" not in read.words
+
+
+def test_mistakes_are_named_and_leave_nothing(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    with pytest.raises(UserError, match="lacks the layer d; it has a <b>, c"):
+        run("-o", "none", "--layers", "c", "d")
+    with pytest.raises(UserError, match=r"--change 2.0: it must be a number > 0 and ≤ 1"):
+        run("-o", "none", "--change", "2")
+    assert not list(Path().glob("none/*"))
+
+
+def test_the_lines_to_copy_work_as_they_stand(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    blocks = re.findall(r"```(\w*)\n(.*?)```", DOCS.read_text(encoding="utf-8"), flags=re.DOTALL)
+    assert [kind for kind, _ in blocks] == ["python", "", "python"]
+    with plt.rc_context():
+        for kind, text in blocks:
+            if kind:
+                exec(text, {})
+            else:
+                python, name, *words = shlex.split(text)
+                assert (python, name) == ("python", "scripts/diagnose.py")
+                script.main(words)
+    plt.close("all")
+    assert Path("report/diagnosis.html").stat().st_size > 10_000
+
+
+def test_the_documentation_says_the_criteria_and_limits_that_are_applied():
+    text = DOCS.read_text(encoding="utf-8").replace("\n", " ")
+    for regime, ranges in regimes.criteria(vars(DEFAULTS)).items():
+        assert f"| {regime} | {regimes.in_words(ranges)} |" in text
+    assert f"{int((overlaps.MEMORY / 8) ** 0.5):,} samples".replace(",", " ") in text
+    assert f"{int((overlaps.MEMORY / 80) ** 0.5)} units" in text
+    assert str(overlaps._RESAMPLED) in text
+    assert set(MEANING) <= set(diagnose({"a": networks.pretrained(30)}, {"a": networks.fresh(30)}).data_vars)

@@ -1,0 +1,133 @@
+"""Values against double precision and other code; intervals against leaving blocks out by hand; streams and memory."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+from sklearn.decomposition import PCA
+
+from carryover.activations import overlaps, responses
+from carryover.activations.overlaps import effective_rank
+from carryover.diagnosis import MEANING, diagnose, jackknife
+from carryover.errors import UserError
+from carryover.measures.dimensionality import cka, ensd, participation_ratio
+
+SHAPES = [(600, 30, 20), (90, 250, 140), (120, 30, 300), (300, 300, 5)]
+
+
+def drawn(samples, units, others, seed=0, offset=100.0):
+    """Correlated responses whose means are large beside what varies."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((samples, 8)) @ rng.standard_normal((8, units)) + rng.standard_normal((samples, units))
+    Y = X @ rng.standard_normal((units, others)) / units**0.5 + rng.standard_normal((samples, others))
+    return (X + offset).astype(np.float32), (Y - offset).astype(np.float32)
+
+
+def by_hand(X, Y):
+    """Every quantity in double precision, by code of its own."""
+    before, after, shared = participation_ratio(X), participation_ratio(Y), ensd(X, Y)
+    ranks = [effective_rank(PCA(svd_solver="full").fit(Z.astype(np.float64)).explained_variance_) for Z in (X, Y)]
+    return np.array([before, after, shared, cka(X, Y), after / before, shared / after, *ranks])
+
+
+def values(found, end=""):
+    return np.array([found[f"{name}{end}"].item() for name in MEANING])
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("held", [responses.HELD, 4 * 300 * 23, 4 * 300 * 5])
+def test_values_and_intervals_are_those_of_double_precision(shape, held, monkeypatch):
+    """In memory and streamed, with products between units and between samples."""
+    monkeypatch.setattr(responses, "HELD", held)
+    monkeypatch.setattr(responses, "_PIECE", 300 * 7)  # numbers
+    X, Y = drawn(*shape)
+    found = diagnose({"a": X}, {"a": Y})
+    np.testing.assert_allclose(values(found), by_hand(X, Y), rtol=1e-5)
+    block = responses.dealt(len(X))
+    table = np.array([by_hand(X, Y), *(by_hand(X[block != b], Y[block != b]) for b in range(20))])
+    ends = np.array([jackknife(column, 0.95) for column in table.T]).T
+    np.testing.assert_allclose(values(found, "_low"), ends[0], rtol=2e-5)
+    np.testing.assert_allclose(values(found, "_high"), ends[1], rtol=2e-5)
+
+
+@pytest.mark.parametrize("shape", [(3000, 400, 300), (300, 3000, 2500)])
+@pytest.mark.parametrize("offset", [0.0, 1e4])
+def test_five_places_are_right_at_some_size(shape, offset):
+    X, Y = drawn(*shape, offset=offset)
+    found = diagnose({"a": X}, {"a": Y})
+    np.testing.assert_allclose(values(found)[:4], [f(X, Y) for f in _FOUR], rtol=1e-5)
+
+
+_FOUR = (lambda X, Y: participation_ratio(X), lambda X, Y: participation_ratio(Y), ensd, cka)
+
+
+@settings(derandomize=True, deadline=None, max_examples=25)
+@given(st.integers(30, 60), st.integers(1, 70), st.integers(1, 70), st.integers(-20, 20), st.integers(0, 1000))
+def test_scale_shift_rotation_and_order_of_units_do_not_matter(samples, units, others, exponent, seed):
+    X, Y = drawn(samples, units, others, seed, offset=0.0)
+    rng = np.random.default_rng(seed)
+    rotation = np.linalg.qr(rng.standard_normal((units, units)))[0]
+    turned = 10.0**exponent * (X.astype(np.float64) @ rotation + 7)
+    first, second = diagnose({"a": X}, {"a": Y}), diagnose({"a": turned}, {"a": Y[:, rng.permutation(others)]})
+    for end in ("", "_low", "_high"):
+        np.testing.assert_allclose(values(second, end), values(first, end), rtol=1e-4, atol=1e-5)
+
+
+def test_memory_does_not_grow_with_the_file(tmp_path, monkeypatch):
+    """Of 2 × 16 MB of samples a small part is held."""
+    monkeypatch.setattr(responses, "HELD", 2**18)
+    monkeypatch.setattr(responses, "_PIECE", 2**14)
+    X, _ = drawn(80_000, 50, 1)
+    for writer, name in ((np.savez, "plain"), (np.savez_compressed, "packed")):
+        writer(tmp_path / f"{name}.npz", a=X)
+    tracemalloc.start()
+    try:
+        found = diagnose(tmp_path / "plain.npz", tmp_path / "packed.npz")
+        assert tracemalloc.get_traced_memory()[1] < 5e6
+    finally:
+        tracemalloc.stop()
+    np.testing.assert_allclose(values(found)[:4], [f(X, X) for f in _FOUR], rtol=1e-5)
+
+
+def test_the_jackknife_of_a_mean_is_students_interval():
+    x = np.random.default_rng(0).standard_normal(20)
+    without = (x.sum() - x) / 19
+    expected = stats.t.interval(0.9, 19, x.mean(), stats.sem(x))
+    assert jackknife(np.array([x.mean(), *without]), 0.9) == pytest.approx(expected)
+
+
+def test_effective_rank_is_the_number_of_equal_eigenvalues():
+    assert effective_rank(np.array([3.0] * 7 + [0.0] * 4 + [-1e-9])) == pytest.approx(7)
+    assert effective_rank(np.array([1.0, 0.0])) == 1
+
+
+def test_blocks_are_of_equal_sizes_and_blind_to_the_order_of_samples():
+    block = responses.dealt(1010)
+    assert sorted(np.bincount(block)) == [50] * 10 + [51] * 10
+    assert len(set(block[:50])) > 10
+
+
+def test_large_layers_have_no_interval_of_the_effective_rank(monkeypatch):
+    monkeypatch.setattr(overlaps, "_RESAMPLED", 10)
+    X, Y = drawn(60, 12, 8)
+    found = diagnose({"a": X}, {"a": Y})
+    assert np.isnan(found["effective_rank_before_low"].item())
+    assert found["effective_rank_after_low"].item() > 1
+
+
+def test_more_than_memory_is_meant_for_is_refused(monkeypatch):
+    monkeypatch.setattr(overlaps, "MEMORY", 8 * 50**2)
+    X, Y = drawn(60, 40, 40)
+    with pytest.raises(UserError, match="at most 50 samples or 15 units are allowed"):
+        diagnose({"a": X}, {"a": Y})
+
+
+@pytest.mark.parametrize("samples", [2, 3, 19])
+def test_very_few_samples_give_an_answer_without_warnings(samples):
+    X, Y = drawn(samples, 5, 4)
+    found = diagnose({"a": X}, {"a": Y})
+    assert found["regime"].item() == "undecided"
+    assert found["participation_ratio_before"].item() == pytest.approx(participation_ratio(X), rel=1e-5)

@@ -1,0 +1,125 @@
+"""Activations recorded from a module are those it has, and the module is left as it was, whatever happens."""
+
+import tracemalloc
+
+import netCDF4
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from carryover.diagnosis import diagnose
+from carryover.recording import record
+
+
+class Twice(nn.Module):
+    """Calls one part twice, another never, and has one whose output is no tensor."""
+
+    def __init__(self):
+        super().__init__()
+        self.shared, self.unused, self.pair = nn.Linear(4, 4), nn.Linear(4, 4), nn.LSTM(4, 4)
+
+    def forward(self, x):
+        return self.pair(self.shared(self.shared(x)))[0]
+
+
+def network():
+    torch.manual_seed(0)
+    parts = [nn.Conv2d(3, 4, 3), nn.BatchNorm2d(4), nn.ReLU(), nn.Flatten(), nn.Dropout(0.5), nn.Linear(144, 5)]
+    return nn.Sequential(*parts)
+
+
+def images(count=50):
+    return torch.randn(count, 3, 8, 8, generator=torch.Generator().manual_seed(1))
+
+
+def test_what_is_recorded_is_what_the_module_computes(tmp_path):
+    net, x = network(), images()
+    net[1].eval()  # a mode of its own
+    state = {name: value.clone() for name, value in net.state_dict().items()}
+    with record(net, ["2", "5", "2"], tmp_path / "a.nc") as see:
+        outputs = [see(batch) for batch in x.split(16)]
+    assert [part.training for part in net] == [True, False, True, True, True, True]
+    assert not any(part._forward_hooks for part in net)
+    assert all(torch.equal(value, state[name]) for name, value in net.state_dict().items())
+    net.eval()
+    with netCDF4.Dataset(tmp_path / "a.nc") as file, torch.no_grad():
+        assert list(file.variables) == ["2", "5"]
+        np.testing.assert_allclose(file["5"][:], net(x).numpy(), rtol=1e-5, atol=1e-6)
+        np.testing.assert_allclose(file["2"][:], net[:3](x).flatten(1).numpy(), rtol=1e-5, atol=1e-6)
+        np.testing.assert_array_equal(file["5"][:], torch.cat(outputs).numpy())
+        assert {file[name].units for name in file.variables} == {"1"}
+
+
+def test_the_record_is_diagnosed_and_its_samples_are_compared(tmp_path):
+    net, x = network(), images(300)
+    for name, order in (("a", torch.arange(300)), ("b", torch.arange(300)), ("c", torch.arange(300).flip(0))):
+        with record(net, ["2"], tmp_path / f"{name}.nc") as see:
+            for rows in order.split(128):
+                see(x[rows], sample_id=rows)
+    assert diagnose(tmp_path / "a.nc", tmp_path / "b.nc")["cka"].item() == pytest.approx(1, rel=1e-6)
+    with pytest.raises(ValueError, match="same order, but sample 0 is 0 and 299"):
+        diagnose(tmp_path / "a.nc", tmp_path / "c.nc")
+
+
+def test_an_error_leaves_the_module_and_no_file(tmp_path):
+    net = network()
+    with pytest.raises(KeyboardInterrupt), record(net, ["2"], tmp_path / "a.nc") as see:  # noqa: PT012
+        see(images())
+        raise KeyboardInterrupt
+    assert net.training
+    assert not net[2]._forward_hooks
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_memory_does_not_grow_with_the_samples(tmp_path):
+    net, x = nn.Sequential(nn.Flatten(), nn.ReLU()), torch.randn(64, 4000)
+    tracemalloc.start()
+    try:
+        with record(net, ["1"], tmp_path / "a.nc") as see:
+            for _ in range(40):
+                see(x)
+        assert tracemalloc.get_traced_memory()[1] < 5 * x.numel() * 4
+    finally:
+        tracemalloc.stop()
+    assert (tmp_path / "a.nc").stat().st_size > 40 * x.numel() * 4
+
+
+@pytest.mark.parametrize(("names", "sentence"), [
+    (["layer3"], "names must be submodules, and layer3 is none; close are: layer4, layer1"),
+    (["zzz"], "names must be submodules, and zzz is none; close are: layer1, layer4"),
+    ([], "names must name at least one submodule"),
+    (["id"], "names must not be any of sample, sample_id, id"),
+])  # fmt: skip
+def test_names_that_do_not_exist_are_refused_with_close_ones(names, sentence, tmp_path):
+    net = nn.ModuleDict({"layer1": nn.Linear(2, 2), "layer4": nn.Linear(2, 2)})
+    with pytest.raises(ValueError, match=sentence), record(net, names, tmp_path / "a.nc"):
+        pass
+
+
+@pytest.mark.parametrize(("name", "sentence"), [
+    ("shared", "called once for each input, shared was 2 times"),
+    ("unused", "called once for each input, unused was 0 times"),
+    ("pair", "with one tensor .* as output, pair has <class 'tuple'>"),
+])  # fmt: skip
+def test_submodules_without_one_output_are_refused(name, sentence, tmp_path):
+    with pytest.raises(ValueError, match=sentence), record(Twice(), [name], tmp_path / "a.nc") as see:
+        see(torch.ones(5, 4))
+
+
+@pytest.mark.parametrize(("calls", "sentence"), [
+    ([], "nothing was seen, so .*a.nc is not written"),
+    ([(5, 4)], "sample_id must name each of the 5 samples, got 4"),
+    ([(5, 5), (5, None)], "sample_id must be given in every call or in none"),
+    ([(5, None), (5, 5)], "sample_id must be given in every call or in none"),
+])  # fmt: skip
+def test_calls_that_do_not_make_a_file_are_refused(calls, sentence, tmp_path):
+    with pytest.raises(ValueError, match=sentence), record(network(), ["2"], tmp_path / "a.nc") as see:  # noqa: PT012
+        for count, ids in calls:
+            see(images(count), sample_id=None if ids is None else range(ids))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_another_suffix_is_refused(tmp_path):
+    with pytest.raises(ValueError, match=r"path must end in \.nc"), record(network(), ["2"], tmp_path / "a.npz"):
+        pass
