@@ -23,6 +23,7 @@ include: "rules/table.smk"
 include: "rules/report.smk"
 include: "rules/crate.smk"
 include: "rules/audit.smk"
+include: "rules/plan.smk"
 
 
 rule all:

@@ -1,0 +1,51 @@
+"""A real Slurm of one node, and the small project made on it."""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from cluster.on_slurm import Clustered
+from workflow.small_project import ENVIRONMENT, Project
+
+HERE = Path(__file__).parent
+
+
+@pytest.fixture(scope="session")
+def slurm():
+    """Skips where there is no Slurm, or no right to start one."""
+    missing = [program for program in ("munged", "slurmctld", "slurmd", "sbatch") if not shutil.which(program)]
+    if missing:
+        pytest.skip(f"Slurm is not installed here: no {', '.join(missing)}")
+    if os.geteuid() != 0:
+        pytest.skip("only root can start a Slurm")
+    with tempfile.TemporaryDirectory(prefix="slurm") as folder:  # munge refuses folders that others cannot enter
+        started = subprocess.run([HERE / "slurm_up.sh", folder], capture_output=True, text=True, timeout=120)
+        try:
+            if started.returncode == 2:
+                pytest.skip(started.stderr.strip())
+            assert started.returncode == 0, started.stderr
+            yield
+        finally:
+            subprocess.run([HERE / "slurm_down.sh", folder], timeout=60, check=False)
+
+
+@pytest.fixture(scope="session")
+def local(tmp_path_factory):
+    """The small project, made on this machine without Slurm. Never change it."""
+    made = Project.new(tmp_path_factory.mktemp("local") / "project", None)
+    command = [sys.executable, "-m", "snakemake", "--cores", "2"]
+    done = subprocess.run(command, cwd=made.folder, env=ENVIRONMENT, capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0, done.stderr
+    return made
+
+
+@pytest.fixture
+def project(slurm, tmp_path):
+    """The small project, with nothing made yet."""
+    with Clustered(tmp_path / "project") as clustered:
+        yield clustered

@@ -1,0 +1,59 @@
+"""Environment files against the lock of pip: what runs under conda is what is tested under pip."""
+
+import re
+
+import pytest
+import yaml
+from packaging.specifiers import SpecifierSet
+from small_project import ROOT
+
+FILES = sorted(path.name for path in ROOT.glob("envs/*.yaml"))
+ON_PYPI = {"pytorch": "torch"}
+
+
+def lock():
+    lines = (line.strip() for line in (ROOT / "envs/lock.txt").read_text().splitlines())
+    pairs = (line.split("==") for line in lines if line and not line.startswith("#"))
+    return {re.sub(r"[-_.]+", "-", name).lower(): version for name, version in pairs}
+
+
+def listed(file):
+    """{name on PyPI: version or limits} of an environment file."""
+    entries = yaml.safe_load((ROOT / "envs" / file).read_text())["dependencies"]
+    parts = [re.fullmatch(r"([\w.-]+)\s*(.*)", entry).groups() for entry in entries]
+    return {ON_PYPI.get(name, name): limits for name, limits in parts}
+
+
+def satisfies(version, limits):
+    """Whether a version keeps conda's limits; =1.2 is any 1.2 there, as ==1.2.* elsewhere."""
+    fuzzy = re.fullmatch(r"=(?!=)([\w.]+?)(?:\.\*)?", limits)
+    return SpecifierSet(f"=={fuzzy[1]}.*" if fuzzy else limits).contains(version, prereleases=True)
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_what_an_environment_limits_the_lock_keeps(file):
+    locked = lock()
+    for name, limits in listed(file).items():
+        if name != "python":
+            assert satisfies(locked[name], limits), f"{file}: {name}{limits}, but the lock has {locked[name]}"
+
+
+def test_python_is_the_oldest_that_the_project_allows():
+    oldest = re.search(r'requires-python = ">=([\d.]+)"', (ROOT / "pyproject.toml").read_text())[1]
+    assert {listed(file)["python"] for file in FILES} == {f"={oldest}"}
+
+
+def test_what_training_and_measuring_need_is_the_same_version_everywhere():
+    limits = {}
+    for file in FILES:
+        for name, limit in listed(file).items():
+            assert limits.setdefault(name, limit) == limit, f"{file}: {name}{limit}, elsewhere {limits[name]}"
+
+
+@pytest.mark.parametrize(
+    ("version", "limits", "kept"),
+    [("2.13.0", "=2.13", True), ("2.14.0", "=2.13", False), ("2.1.0", "=2.13", False), ("2.13.0", "=2.13.*", True),
+     ("2.4", "", True), ("2.4", ">=2.3,<3", True), ("3.0", ">=2.3,<3", False), ("2.13.1", "==2.13.0", False)],
+)  # fmt: skip
+def test_limits_are_read_as_conda_reads_them(version, limits, kept):
+    assert satisfies(version, limits) == kept
