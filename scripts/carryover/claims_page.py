@@ -111,7 +111,7 @@ STYLE = """
 .claims table{border-collapse:collapse;width:100%}
 .claims td,.claims th{text-align:left;vertical-align:top;padding:.4em .6em;border-bottom:1px solid var(--line)}
 .claims td:nth-child(2){min-width:20em}
-.claims small{display:block;overflow-wrap:anywhere}
+.claims small{display:block;overflow-wrap:break-word}
 .claims td:first-child{font-weight:bold}
 .claims [data-verdict=fails] td:first-child{color:var(--fails)}
 .claims [data-verdict=undecided] td:first-child{color:var(--undecided)}

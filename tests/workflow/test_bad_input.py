@@ -53,7 +53,7 @@ REFUSED = {
     ),
     "unknown family": (
         ("experiments", "tiny", "family", "diagnal"),
-        "configuration: experiments.tiny.family: 'diagnal' is not allowed; it must be one of convnet, deep_linear, diagonal",
+        "configuration: experiments.tiny.family: 'diagnal' is not allowed; it must be one of convnet, deep_linear, ",
     ),
     "unknown measure": (
         ("experiments", "tiny", "measures", "riks", {}),
