@@ -164,6 +164,30 @@ def test_the_order_of_samples_is_the_same_for_all_factors():
     assert orders[0] != draws(0, "order", 4).permutation(20).tolist()
 
 
+def test_where_a_gpus_memory_is_too_small_half_as_many_go_on(start, monkeypatch, capsys):
+    usual, sizes = descent.descend, []
+
+    def small(networks, *arguments, **told):
+        sizes.append(len(networks))
+        if len(networks) > 3:
+            raise torch.OutOfMemoryError
+        return usual(networks, *arguments, **told)
+
+    told = {"samples": (4,), "rescale": (0.5, 1.0)}
+    expected = finetuned(start, together=2, **told)
+    monkeypatch.setattr(descent, "descend", small)
+    found = finetuned(start, together=5, **told)
+    assert sizes == [5, 2, 2, 2, 2]
+    assert "too small for 5 networks: going on with 2" in capsys.readouterr().err
+    np.testing.assert_array_equal(found["loss"], expected["loss"])
+
+    def none(*arguments, **told):
+        raise torch.OutOfMemoryError
+
+    monkeypatch.setattr(descent, "descend", none)
+    assert "too small for one network: lower batch_size or width" in refused(finetuned, start, **told)
+
+
 def test_packed_states_are_in_the_order_of_the_network(start):
     state = network(start["state"].values[0], 8)
     assert np.array_equal(packed(state), start["state"].values[0])

@@ -1,7 +1,11 @@
 """Solver: gradient descent with momentum on the cross-entropy, runs together or one by one."""
 
-import numpy as np
+import sys
 
+import numpy as np
+import torch
+
+from carryover.errors import UserError
 from carryover.training.convnet import descend, drops_units
 from carryover.training.device import torch_device
 from carryover.training.result import Divergence, Trained
@@ -11,18 +15,32 @@ def solve(problem, p, progress=None):
     """`Trained`, with weights (runs, P).
 
     So many runs are trained together as `p` says, or one where that is impossible (units are dropped at random) or of
-    no use (pretraining, also as a second task: batches are large, and runs have different numbers of images).
+    no use (pretraining, also as a second task: batches are large, and runs have different numbers of images). Where a
+    GPU's memory is too small for them, half as many. Raises UserError where it is too small for one.
     """
-    runs = len(problem.tasks[0])
+    runs, first, parts = len(problem.tasks[0]), 0, []
     one_by_one = len(problem.tasks) > 1 or drops_units(problem.network(0))
-    parts = []
-    for first in range(0, runs, step := 1 if one_by_one else getattr(p, "together", 1)):
-        some = np.arange(first, min(first + step, runs))
+    together = 1 if one_by_one else getattr(p, "together", 1)
+    while first < runs:
+        some = np.arange(first, min(first + together, runs))
         try:
             parts.append(_descend(problem, some, p, progress))
+        except torch.OutOfMemoryError:
+            together = _fewer(len(some))
         except Divergence as error:
             raise Divergence(some[list(error.runs)], error.what) from error
+        else:
+            first += len(some)
     return _together(parts)
+
+
+def _fewer(networks):
+    """How many networks to go on with where so many were too many; UserError where it was one."""
+    if networks == 1:
+        raise UserError("a GPU's memory is too small for one network: lower batch_size or width.")
+    torch.cuda.empty_cache()
+    print(f"the GPU's memory is too small for {networks} networks: going on with {networks // 2}", file=sys.stderr)
+    return networks // 2
 
 
 def _descend(problem, runs, p, progress):
@@ -33,7 +51,7 @@ def _descend(problem, runs, p, progress):
         learning_rate=p.learning_rate, decay=getattr(p, "decay", "constant"), momentum=p.momentum,
         weight_decay=p.weight_decay, batch_size=p.batch_size, tolerance=p.tolerance, max_epochs=p.max_epochs,
         renew=getattr(p, "statistics", "kept") == "renewed", precision=p.precision, device=torch_device(p.device),
-        saved=problem.saved, name=f"{problem.name}-{runs[0]}", progress=progress,
+        saved=problem.saved, name=f"{problem.name}-{runs[0]}-{len(runs)}", progress=progress,
     )  # fmt: skip
 
 
