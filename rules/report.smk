@@ -23,7 +23,7 @@ rule report:
         configuration=startup.effective(config, sweep.results),
         figures=config.get("figures"),
         tables=config.get("tables"),
-        results=sweep.results,
+        results=[sweep.results],
     shell:
         "python scripts/report.py {params.results:q} --configfile {params.configuration:q}"
         " --output {output.page} > {log} 2>&1"
