@@ -3,14 +3,13 @@
 import os
 import shutil
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
 import pytest
 
 from cluster.on_slurm import Clustered
-from workflow.small_project import ENVIRONMENT, Project
+from workflow.small_project import Project
 
 HERE = Path(__file__).parent
 
@@ -37,11 +36,7 @@ def slurm():
 @pytest.fixture(scope="session")
 def local(tmp_path_factory):
     """The small project, made on this machine without Slurm. Never change it."""
-    made = Project.new(tmp_path_factory.mktemp("local") / "project", None)
-    command = [sys.executable, "-m", "snakemake", "--cores", "2"]
-    done = subprocess.run(command, cwd=made.folder, env=ENVIRONMENT, capture_output=True, text=True, timeout=600)
-    assert done.returncode == 0, done.stderr
-    return made
+    return Project.made(tmp_path_factory.mktemp("local") / "project")
 
 
 @pytest.fixture

@@ -149,7 +149,14 @@ def test_a_crate_that_would_not_be_true_is_refused(here, change, sentence):
     assert sorted(Path().iterdir()) == before
 
 
-def test_a_comment_in_the_code_is_no_other_code(here):
-    with Path("scripts/carryover/errors.py").open("a") as file:
+def test_a_comment_in_the_code_is_no_other_code(here, graph):
+    changed = "scripts/carryover/errors.py"
+    with Path(changed).open("a") as file:
         file.write("# a comment\n")
     crate.main(["results", "--output", "again"])
+    entities = json.loads(Path("again/ro-crate-metadata.json").read_text())["@graph"]
+    again = {entity["@id"]: entity for entity in entities}
+    assert [name for name in graph if again[name] != graph[name]] == [changed]
+    assert again.keys() == graph.keys()
+    assert again[changed]["sha256"] == hashlib.sha256(Path("again", changed).read_bytes()).hexdigest()
+    assert Path("again", changed).read_text().endswith("# a comment\n")

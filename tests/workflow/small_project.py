@@ -73,6 +73,15 @@ class Project:
             style.write(f"# {'long' * 300_000}\n")  # an input larger than those that Snakemake by itself compares
         return project
 
+    @classmethod
+    def made(cls, folder):
+        """The small project after one whole run of Snakemake in a process of its own."""
+        project = cls.new(folder, None)
+        command = [sys.executable, "-m", "snakemake", "--cores", "2"]
+        done = subprocess.run(command, cwd=folder, env=ENVIRONMENT, capture_output=True, text=True, timeout=600)
+        assert done.returncode == 0, done.stderr
+        return project
+
     def copy(self, folder, **options):
         shutil.copytree(self.folder, folder, **options)
         return Project(folder, self.server)
