@@ -7,6 +7,7 @@ import numpy as np
 from matplotlib.ticker import LogLocator, NullLocator
 
 from carryover.errors import UserError
+from carryover.margins import margin_over_scale
 from carryover.parameters import parameter
 from carryover.plotting import _panels as panels
 
@@ -74,7 +75,7 @@ def _panel(ax, runs, quantity, along, p, colors):
     for scale, color in colors.items():
         if scale in runs["initial_scale"].values:
             part = panels.where(runs, initial_scale=scale)
-            x = part["time"].values if along == "time" else _ratio(part, p.fitted)
+            x = part["time"].values if along == "time" else _margin(part, p.fitted)
             _band(ax, x, part[quantity].values, color, f"initial scale {scale:g}")
     ax.set_xscale("log")
     if quantity == FEATURES:
@@ -86,11 +87,9 @@ def _panel(ax, runs, quantity, along, p, colors):
         ax.set_ylabel(LABELS[quantity])
 
 
-def _ratio(part, fitted):
+def _margin(part, fitted):
     """γ over the squared initial scale, (run, checkpoint); NaN until the samples are fitted."""
-    loss = np.fmin.accumulate(part["loss_curve"].values, axis=1)  # noise of mini-batches must not lead back
-    margin = -np.log(np.expm1(np.where((loss > 0) & (loss <= fitted), loss, np.nan)))
-    return np.where(np.isfinite(part["time"]), margin, np.nan) / part["initial_scale"].values[:, None] ** 2
+    return margin_over_scale(part["loss_curve"].values, part["initial_scale"].values, fitted)
 
 
 def _band(ax, x, y, color, label):
