@@ -7,6 +7,7 @@ from pathlib import Path
 
 from carryover import cli, store
 from carryover.audit import project, replay, report
+from carryover.errors import UserError
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -42,6 +43,8 @@ def replayed(chain, arguments):
 
 def main(argv):
     arguments = parsed(argv)
+    if arguments.results and not Path(arguments.results).is_dir():
+        raise UserError(f"{arguments.results} is no folder: name that of the results, or leave it out.")
     audit = project.audit(project.configuration(arguments.configfile, arguments.results), ROOT, arguments.threads)
     findings = list(audit.findings.values())
     print(report.text(findings), end="")

@@ -152,6 +152,9 @@ class TestCommand:
         with pytest.raises(SystemExit) as end:
             audit.parsed(["--replay", "0"])
         assert (end.value.code, "--replay: it must be a whole number ≥ 1" in capsys.readouterr().err) == (2, True)
+        for wrong in ("nowhere", "Makefile"):
+            with pytest.raises(ValueError, match=f"{wrong} is no folder: name that of the results"):
+                audit.main([wrong])
         for text, sentence in [("experiments: {a: 3}", "experiments.a: 3 is not allowed"), ("[1]", "sections of keys")]:
             (here.folder / "other.yaml").write_text(text)
             with pytest.raises(ValueError, match=sentence):
