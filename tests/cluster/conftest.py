@@ -1,5 +1,6 @@
 """A real Slurm of one node, and the small project made on it."""
 
+import fcntl
 import os
 import shutil
 import subprocess
@@ -22,7 +23,10 @@ def slurm():
         pytest.skip(f"Slurm is not installed here: no {', '.join(missing)}")
     if os.geteuid() != 0:
         pytest.skip("only root can start a Slurm")
-    with tempfile.TemporaryDirectory(prefix="slurm") as folder:  # munge refuses folders that others cannot enter
+    one_at_a_time = Path(tempfile.gettempdir(), "carryover-slurm.lock").open("w")  # its ports are fixed
+    # munge refuses folders that others cannot enter
+    with one_at_a_time as lock, tempfile.TemporaryDirectory(prefix="slurm") as folder:
+        fcntl.flock(lock, fcntl.LOCK_EX)
         started = subprocess.run([HERE / "slurm_up.sh", folder], capture_output=True, text=True, timeout=120)
         try:
             if started.returncode == 2:
