@@ -5,7 +5,7 @@ from pathlib import Path
 
 from carryover import cli, startup
 from carryover.audit import project
-from carryover.plan import measured, table
+from carryover.plan import measured, overhead, table
 from carryover.plan.rates import Rates
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -35,7 +35,9 @@ def main(argv):
         found, passed_over = measured.read(folder, made.schema)
         jobs += found
         print(f"{folder}: {len(found)} measured jobs, {passed_over} benchmarks without a record of the same job.")
-    if not jobs:
+    if jobs:
+        print(f"Overhead, all that is neither training nor measuring:\n\n{overhead.text(overhead.by_rule(jobs))}")
+    else:
         print("Nothing was measured yet: run a small configuration first (make), or name --measured FOLDER.")
     here = Rates([job for job in jobs if job.device == "cpu"])
     there = Rates([job for job in jobs if table.GPU in job.device])

@@ -1,0 +1,28 @@
+"""Overhead of made-up jobs, against values by hand."""
+
+import re
+
+from carryover.plan import overhead
+from carryover.plan.measured import Measured
+from carryover.plan.work import Work
+
+
+def job(rule, plugin, seconds, inside):
+    return Measured(Work((rule, plugin), (), {}), seconds, inside, 100.0, "cpu")
+
+
+def test_starting_is_overhead_of_jobs_that_work_and_everything_of_others():
+    found = overhead.by_rule([
+        job("finetune", "quick", 2.0, 1.5),
+        job("finetune", "quick", 10.0, 9.5),
+        job("finetune", "large", 20.0, 17.0),  # takes 3 s before its record begins
+        job("measure", "risk", 1.0, 0.5),
+        job("figure", "curves", 5.0, 4.0),
+    ])  # fmt: skip
+    assert found == {
+        "finetune": (3, 32.0, 2.0 + 2.0 + 3.0),
+        "measure": (1, 1.0, 1.0),
+        "figure": (1, 5.0, 5.0),
+    }
+    shares = dict(re.findall(r"^(\w+) .* (\d+)%$", overhead.text(found), re.M))
+    assert shares == {"finetune": "22", "measure": "100", "figure": "100", "all": "34"}
