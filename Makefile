@@ -7,7 +7,7 @@ VENV := .venv
 SNAKEMAKE := PATH="$(CURDIR)/$(VENV)/bin:$$PATH" snakemake --cores $(CORES)
 READY := $(VENV)/.ready
 
-.PHONY: all report test bench lint schema lock unlock clean help
+.PHONY: all report test test-conda bench bench-gpu lint schema lock unlock clean help
 
 all report: $(READY)
 	@if [ -n "$$(ls -A .snakemake/locks 2>/dev/null)" ]; then \
@@ -17,8 +17,14 @@ all report: $(READY)
 test: $(READY)
 	@$(VENV)/bin/python -m pytest -n $(CORES) --dist loadgroup
 
+test-conda: $(READY)
+	@$(VENV)/bin/python -m pytest -m conda -rs tests/conda
+
 bench: $(READY)
 	@$(VENV)/bin/python tests/bench/run.py
+
+bench-gpu: $(READY)
+	@$(VENV)/bin/python tests/bench/run.py cuda
 
 lint: $(READY)
 	@$(VENV)/bin/ruff check . && $(VENV)/bin/ruff format --check .
@@ -44,7 +50,9 @@ help:
 	@echo "make         set up, run the small configuration to figures in results/figures/"
 	@echo "make report  the same, and everything on one page: results/report.html"
 	@echo "make test    set up, run every test"
+	@echo "make test-conda  run the small project of the tests in conda environments (minutes)"
 	@echo "make bench   time our solvers against the plain loops of the papers, as ratios"
+	@echo "make bench-gpu  time a GPU against the CPU beside it, as ratios"
 	@echo "make lint    ruff, snakefmt, snakemake --lint"
 	@echo "make schema  write config/schema.yaml and config/README.md's tables anew from the code"
 	@echo "make lock    resolve envs/requirements.in into envs/lock.txt"

@@ -185,7 +185,7 @@ def test_where_a_gpus_memory_is_too_small_half_as_many_go_on(start, monkeypatch,
         raise torch.OutOfMemoryError
 
     monkeypatch.setattr(descent, "descend", none)
-    assert "too small for one network: lower batch_size or width" in refused(finetuned, start, **told)
+    assert "too small for one network: choose the device cpu" in refused(finetuned, start, **told)
 
 
 def test_packed_states_are_in_the_order_of_the_network(start):

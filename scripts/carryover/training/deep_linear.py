@@ -10,6 +10,8 @@ descent what they are. The rest of W_1 stands still, or shrinks by weight decay.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import chain
 
 import numpy as np
 import torch
@@ -18,6 +20,7 @@ from carryover.networks.deep_linear import Weights
 from carryover.training.device import torch_device
 from carryover.training.factored import Factored
 from carryover.training.looks import Whole, epochs_of_looks, follow
+from carryover.training.memory import in_pieces
 from carryover.training.reduced import Reduced, reduced
 from carryover.training.relu import PRECISIONS
 from carryover.training.result import Divergence, Trained
@@ -158,6 +161,13 @@ class _Record:
         self.loss, self.excess, self.risk, self.rate = (np.full(runs, np.nan) for _ in range(4))
         self.steps = np.zeros(runs, dtype=np.int64)
 
+    def begin(self, runs, networks) -> None:
+        """Take these networks for the runs, and forget their curves if they had begun before."""
+        for run, network in zip(runs, networks, strict=True):
+            self.networks[run] = network
+        for curve in self.curves.values():
+            curve[runs] = np.nan
+
     def record(self, column, steps, group, excess, ended) -> None:
         inside, right = (values.cpu().numpy() for values in group.inside())
         loss, shrunk = group.data_losses().cpu().numpy(), group.left_outside().cpu().numpy()
@@ -236,16 +246,17 @@ def gradient_descent(
     targets, teacher, decay = _checked(data, targets, sets, start, teacher, weight_decay)
     place, k = torch_device(device), targets.shape[1]
     schedule, record = epochs_of_looks(max_steps, looks), _Record(teacher, covariance, looks, tolerance)
+
+    def train(runs, dtype):
+        networks = [reduced(data[sets[run]], Weights(start.hidden[run], start.readout[run]), trainable) for run in runs]
+        record.begin(runs, [network for network, *_ in networks])
+        group = _Group(runs, networks, targets, learning_rate, decay, tolerance, dtype, place)
+        return follow(group, Whole(), schedule, record, progress)
+
     diverged = []
     for decays, dtype in ((decay == 0, getattr(torch, precision)), (decay > 0, torch.float64)):
-        for chunk in _chunks(np.flatnonzero(decays), _size(start, k, trainable) * dtype.itemsize, place):
-            networks = [
-                reduced(data[sets[run]], Weights(start.hidden[run], start.readout[run]), trainable) for run in chunk
-            ]
-            for run, (network, *_) in zip(chunk, networks, strict=True):
-                record.networks[run] = network
-            group = _Group(chunk, networks, targets, learning_rate, decay, tolerance, dtype, place)
-            diverged += follow(group, Whole(), schedule, record, progress)
+        chunks = _chunks(np.flatnonzero(decays), _size(start, k, trainable) * dtype.itemsize, place)
+        diverged += chain(*in_pieces(partial(train, dtype=dtype), chunks))
     if diverged:
         raise Divergence(sorted(diverged), f"gradient descent diverged with learning rate {learning_rate:g}")
     return record.trained()

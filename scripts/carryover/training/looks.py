@@ -83,7 +83,7 @@ class Book:
             self.loss[rows], self.rate[rows], self.steps[rows] = loss[ended].cpu().numpy(), group.rates[done], steps
 
     def forget(self, runs) -> None:
-        """Clear the curves of runs that begin again: they may end before the look at which they diverged."""
+        """Clear the curves of runs that begin, perhaps again: they may end before a look that they had come to."""
         for curve in self.curves.values():
             curve[runs] = np.nan
 

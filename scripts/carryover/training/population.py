@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from itertools import chain
 
 import numpy as np
 import torch
@@ -22,6 +23,7 @@ from carryover.networks.relu import Weights
 from carryover.theory.kernels import relu_risk
 from carryover.training.device import torch_device
 from carryover.training.looks import Book, Whole, epochs_of_looks, follow
+from carryover.training.memory import in_pieces
 from carryover.training.relu import BYTES, PRECISIONS
 from carryover.training.result import Divergence, Trained
 
@@ -123,11 +125,15 @@ def population_descent(
     place, dtype = torch_device(device), getattr(torch, precision)
     schedule = epochs_of_looks(max_steps, looks)
     book = Book(weights, schedule, looks, {"risk": None}, tolerance)
-    diverged = []
-    for runs in _chunks(weights, teacher, dtype, place):
+
+    def train(runs):
+        book.forget(runs)
+        book.observed["risk"] = None  # lets go of the last group's memory
         group = Group(runs, weights, teacher, learning_rate, anchor, dtype, place)
-        book.observed["risk"] = lambda first, second, runs, group=group: 2 * group.losses()
-        diverged += follow(group, Whole(), schedule, book, progress)
+        book.observed["risk"] = lambda first, second, runs: 2 * group.losses()
+        return follow(group, Whole(), schedule, book, progress)
+
+    diverged = list(chain(*in_pieces(train, _chunks(weights, teacher, dtype, place))))
     if diverged:
         raise Divergence(sorted(diverged), f"gradient descent diverged with learning rate {learning_rate:g}")
     return book.trained()

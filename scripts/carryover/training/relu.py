@@ -13,6 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import chain
 
 import numpy as np
 import torch
@@ -22,6 +24,7 @@ from carryover.training.batches import Batches
 from carryover.training.device import torch_device
 from carryover.training.looks import Book, epochs_of_looks, follow
 from carryover.training.losses import LOSSES
+from carryover.training.memory import in_pieces
 from carryover.training.result import Divergence, Trained
 
 BYTES = {"cpu": 2**20, "cuda": 2**31}  # of a group at a time: what stays in the cache, what fills the device
@@ -171,20 +174,21 @@ def gradient_descent(
     place, dtype = torch_device(device), getattr(torch, precision)
     schedule = epochs_of_looks(max_epochs, looks)
     book = Book(weights, schedule, looks, dict(observe or {}), tolerance)
+
+    def train(runs, rate):
+        book.forget(runs)
+        rates = np.full(len(runs), rate)
+        group = Group(runs, weights, tasks, rates, loss, dtype, place, on_sphere, fixed_readouts)
+        return follow(group, Batches(group, batch_size, shuffles), schedule, book, progress)
+
     queue = [(np.arange(len(weights.first)), learning_rate)]
     while queue:
         runs, rate = queue.pop()
-        diverged = []
-        for chunk in _chunks(runs, weights, tasks, batch_size, place):
-            group = Group(
-                chunk, weights, tasks, np.full(len(chunk), rate), loss, dtype, place, on_sphere, fixed_readouts
-            )
-            batches = Batches(group, batch_size, shuffles)
-            diverged += follow(group, batches, schedule, book, progress)
+        chunks = _chunks(runs, weights, tasks, batch_size, place)
+        diverged = list(chain(*in_pieces(partial(train, rate=rate), chunks)))
         if diverged and rate < learning_rate / _CUT ** (_FALLBACKS - 0.5):
             raise Divergence(sorted(diverged), f"gradient descent diverged with learning rates down to {rate:g}")
         if diverged:
-            book.forget(diverged)
             queue.append((np.sort(diverged), rate / _CUT))
     return book.trained()
 

@@ -1,14 +1,11 @@
 """Solver: gradient descent with momentum on the cross-entropy, runs together or one by one."""
 
-import sys
-
 import numpy as np
-import torch
 
-from carryover.errors import UserError
 from carryover.training.convnet import descend, drops_units
 from carryover.training.device import torch_device
-from carryover.training.result import Divergence, Trained
+from carryover.training.memory import in_pieces
+from carryover.training.result import Trained
 
 
 def solve(problem, p, progress=None):
@@ -18,29 +15,11 @@ def solve(problem, p, progress=None):
     no use (pretraining, also as a second task: batches are large, and runs have different numbers of images). Where a
     GPU's memory is too small for them, half as many. Raises UserError where it is too small for one.
     """
-    runs, first, parts = len(problem.tasks[0]), 0, []
+    runs = np.arange(len(problem.tasks[0]))
     one_by_one = len(problem.tasks) > 1 or drops_units(problem.network(0))
     together = 1 if one_by_one else getattr(p, "together", 1)
-    while first < runs:
-        some = np.arange(first, min(first + together, runs))
-        try:
-            parts.append(_descend(problem, some, p, progress))
-        except torch.OutOfMemoryError:
-            together = _fewer(len(some))
-        except Divergence as error:
-            raise Divergence(some[list(error.runs)], error.what) from error
-        else:
-            first += len(some)
-    return _together(parts)
-
-
-def _fewer(networks):
-    """How many networks to go on with where so many were too many; UserError where it was one."""
-    if networks == 1:
-        raise UserError("a GPU's memory is too small for one network: lower batch_size or width.")
-    torch.cuda.empty_cache()
-    print(f"the GPU's memory is too small for {networks} networks: going on with {networks // 2}", file=sys.stderr)
-    return networks // 2
+    pieces = np.split(runs, range(together, len(runs), together))
+    return _together(in_pieces(lambda some: _descend(problem, some, p, progress), pieces))
 
 
 def _descend(problem, runs, p, progress):

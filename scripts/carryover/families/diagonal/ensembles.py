@@ -6,7 +6,8 @@ from operator import attrgetter
 import numpy as np
 
 from carryover.networks.diagonal import Weights
-from carryover.training.result import Divergence, Trained
+from carryover.training.memory import in_pieces
+from carryover.training.result import Trained
 
 BYTES = 2**29  # of inputs at a time
 
@@ -16,20 +17,16 @@ def train(trainer, problem, p, progress, **options):
     per_run = sum(X[0].nbytes for X in problem.X)
     size = max(1, BYTES // per_run)
     runs = np.arange(len(problem.draw))
-    parts = []
-    for chunk in (runs[i : i + size] for i in range(0, len(runs), size)):
+
+    def trained(chunk):
         part = problem.subset(chunk)
         X, y = ([array[part.draw] for array in arrays] for arrays in (part.X, part.y))
-        try:
-            parts.append(
-                trainer(
-                    X, y, part.start, tolerance=p.tolerance, trainable=part.trainable, teacher=part.teacher,
-                    device=p.device, progress=progress, **options,
-                )
-            )  # fmt: skip
-        except Divergence as error:
-            raise Divergence(chunk[list(error.runs)], error.what) from error
-    return _join(parts)
+        return trainer(
+            X, y, part.start, tolerance=p.tolerance, trainable=part.trainable, teacher=part.teacher, device=p.device,
+            progress=progress, **options,
+        )  # fmt: skip
+
+    return _join(in_pieces(trained, np.split(runs, range(size, len(runs), size))))
 
 
 def _join(parts):

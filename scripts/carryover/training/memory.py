@@ -1,0 +1,50 @@
+"""Ensembles in pieces, and in smaller pieces where a GPU's memory is too small for them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable
+from typing import TypeVar
+
+import numpy as np
+import torch
+
+from carryover.errors import UserError
+from carryover.training.result import Divergence
+
+Result = TypeVar("Result")
+
+
+def in_pieces(train: Callable[[np.ndarray], Result], pieces: Iterable[np.ndarray]) -> list[Result]:
+    """[train(piece) for piece in pieces], in order; pieces are indices of runs (r,), r at least 1.
+
+    Where PyTorch reports that a GPU's memory is too small for a piece of r runs, its runs and all that are left go on
+    in pieces of at most r // 2, which is said on stderr. So `train` may be called again with runs that it has begun
+    with, and must not go by what it did then. A `Divergence` that it raises names runs by their places in the piece,
+    and is passed on with their indices.
+
+    Raises UserError where the memory is too small for one run.
+    """
+    found, waiting = [], list(pieces)
+    while waiting:
+        piece = waiting.pop(0)
+        try:
+            found.append(train(piece))
+            continue
+        except torch.OutOfMemoryError:
+            pass  # as long as the error is handled, its frames hold the tensors that are to go
+        except Divergence as error:
+            raise Divergence(piece[list(error.runs)], error.what) from error
+        fewer = _half(len(piece))
+        rest = np.concatenate([piece, *waiting])
+        waiting = np.split(rest, range(fewer, len(rest), fewer))
+    return found
+
+
+def _half(networks: int) -> int:
+    """How many networks to go on with where so many were too many."""
+    if networks == 1:
+        raise UserError("a GPU's memory is too small for one network: choose the device cpu, or smaller sizes.")
+    torch.cuda.empty_cache()
+    print(f"the GPU's memory is too small for {networks} networks: going on with {networks // 2}", file=sys.stderr)
+    return networks // 2

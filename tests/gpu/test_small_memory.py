@@ -1,0 +1,160 @@
+"""Where memory is too small for an ensemble it goes on in halves: simulated, by steps that fail for many networks."""
+
+import itertools
+import weakref
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from trainer_shards import TRAINERS
+
+from carryover.errors import UserError
+from carryover.training.memory import in_pieces
+from carryover.training.result import Divergence
+
+torch.set_num_threads(1)
+BEGUN = 3  # steps before memory runs out
+ROUNDED = {"loss", "loss_curve"}  # the library takes exponentials of numbers side by side otherwise than of single ones
+
+
+def scarce(monkeypatch, name, most):
+    """Let steps of more than `most` networks fail once some were taken; the sizes of what failed."""
+    _, kind, method = TRAINERS[name]
+    usual, count, failed = getattr(kind, method), itertools.count(1), []
+
+    def step(self, *told, **named):
+        if len(self) > most and next(count) > BEGUN:
+            failed.append(len(self))
+            raise torch.OutOfMemoryError
+        return usual(self, *told, **named)
+
+    monkeypatch.setattr(kind, method, step)
+    return failed
+
+
+@pytest.mark.parametrize("name", TRAINERS)
+def test_networks_are_the_same_in_halves(name, monkeypatch, capsys):
+    shard = TRAINERS[name][0]
+    expected = shard(device="cpu")
+    failed = scarce(monkeypatch, name, most=2)
+    found = shard(device="cpu")
+    said = [line for line in capsys.readouterr().err.splitlines() if "too small" in line]
+    assert failed
+    assert len(said) == len(failed)
+    assert said[0].startswith("the GPU's memory is too small for ")
+    for variable in expected.variables:
+        if name == "relu_classes" and variable in ROUNDED:
+            np.testing.assert_allclose(found[variable], expected[variable], rtol=1e-6, atol=0)
+        else:
+            assert found[variable].identical(expected[variable]), variable
+
+
+@pytest.mark.parametrize("name", TRAINERS)
+def test_too_little_memory_for_one_network_is_said(name, monkeypatch):
+    scarce(monkeypatch, name, most=0)
+    with pytest.raises(UserError, match="memory is too small for one network: choose the device cpu"):
+        TRAINERS[name][0](device="cpu")
+
+
+@pytest.mark.parametrize(
+    ("name", "steps"), [("relu_batches", 60), ("mean_field_population", 30), ("deep_linear_descent", 200)]
+)
+def test_what_was_recorded_before_memory_ran_out_is_forgotten(name, steps, monkeypatch):
+    """Networks that stand still until then take longer than some of those that count."""
+    (shard, kind, _), count = TRAINERS[name], itertools.count()
+    usual = kind.step
+    expected = shard(device="cpu")
+
+    def step(self, *told):
+        if len(self) <= 2:
+            return usual(self, *told)
+        if next(count) > steps:
+            raise torch.OutOfMemoryError
+        return None
+
+    monkeypatch.setattr(kind, "step", step)
+    assert expected["evaluations"].min() < steps
+    assert shard(device="cpu").identical(expected)
+
+
+@pytest.mark.parametrize("name", TRAINERS)
+def test_what_failed_is_let_go_before_the_next_begins(name, monkeypatch):
+    shard, kind, _ = TRAINERS[name]
+    usual, made, left = kind.__init__, [], []
+
+    def begin(self, *told, **named):
+        left.append([reference() for reference in made if reference() is not None])
+        made.append(weakref.ref(self))
+        usual(self, *told, **named)
+
+    failed = scarce(monkeypatch, name, most=2)
+    monkeypatch.setattr(kind, "__init__", begin)
+    shard(device="cpu")
+    assert failed
+    assert left[: len(failed) + 1] == [[]] * (len(failed) + 1)
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("mean_field_population", {"learning_rate": 5.0}),
+        ("deep_linear_descent", {"learning_rate": 0.2}),
+        ("diagonal_descent", {"rescale": (1.0, 20.0)}),
+    ],
+)
+def test_runs_that_diverge_are_named_after_halving_as_before(name, told, monkeypatch):
+    def named():
+        with pytest.raises(Divergence) as caught:
+            TRAINERS[name][0](device="cpu", **told)
+        return caught.value.runs
+
+    expected = named()
+    failed = scarce(monkeypatch, name, most=2)
+    found = named()
+    assert failed
+    if name == "diagonal_descent":  # the first ensemble with such runs ends the training
+        assert found == expected[: len(found)]
+    else:
+        assert found == expected
+
+
+@settings(derandomize=True, deadline=None, max_examples=20)
+@given(sizes=st.lists(st.integers(1, 9), min_size=1, max_size=5), most=st.integers(1, 9))
+def test_every_run_is_trained_once_in_order_and_never_too_many_together(sizes, most):
+    pieces = np.split(np.arange(sum(sizes)), np.cumsum(sizes)[:-1])
+    tried = []
+
+    def train(piece):
+        tried.append(len(piece))
+        if len(piece) > most:
+            raise torch.OutOfMemoryError
+        return piece
+
+    found = in_pieces(train, pieces)
+    np.testing.assert_array_equal(np.concatenate(found), np.arange(sum(sizes)))
+    assert max(map(len, found)) <= most
+    too_many = [size for size in tried if size > most]
+    assert all(later <= earlier // 2 for earlier, later in itertools.pairwise(too_many))
+    if not too_many:
+        assert list(map(len, found)) == sizes
+
+
+def test_a_divergence_names_runs_by_their_own_indices():
+    def train(piece):
+        if len(piece) > 3:
+            raise torch.OutOfMemoryError
+        if 5 in piece:
+            raise Divergence([int(np.flatnonzero(piece == 5)[0])], "all was lost")
+
+    with pytest.raises(Divergence, match=r"all was lost in runs \[5\]"):
+        in_pieces(train, [np.arange(8)])
+
+
+def test_other_failures_of_training_are_passed_on():
+    def train(piece):
+        raise RuntimeError("CUDA error: an illegal memory access was encountered")
+
+    with pytest.raises(RuntimeError, match="illegal memory access"):
+        in_pieces(train, [np.arange(8)])

@@ -1,0 +1,69 @@
+"""A tiny shard of several runs for every trainer that has a device."""
+
+from carryover.families.convnet import descent as convnet_descent
+from carryover.families.convnet import finetune as convnet
+from carryover.families.deep_linear import descent, finetune
+from carryover.training import convnet_ensemble, deep_linear, ensemble, population, relu
+from families import diagonal_toys, mean_field_toys, relu_toys, wide_relu_toys
+
+SEEDS = (0, 1, 2, 3, 4)
+
+
+def relu_batches(**told):
+    asked = {"samples": (12,), "batch_size": 4, "tolerance": 0.02, "initial_scale": (0.3, 1.0), **told}
+    return relu_toys.finetuned(None, "single_task", SEEDS[:3], **asked)
+
+
+def relu_classes(**told):
+    return relu_batches(loss="cross_entropy", **{"tolerance": 0.3, **told})
+
+
+def wide_relu(**told):
+    return wide_relu_toys.finetuned(None, SEEDS, **{"tolerance": 1e-3, **told})
+
+
+def mean_field_population(**told):
+    return mean_field_toys.pretrained(SEEDS[:3], **{"tolerance": 0.02, **told})
+
+
+def mean_field_samples(**told):
+    return mean_field_toys.finetuned(None, "single_task", SEEDS, **{"tolerance": 0.01, **told})
+
+
+def deep_linear_descent(**told):
+    asked = {"dimension": 12, "protocol": "single_task", "solver": "descent", "samples": (8,), "depth": (3,),
+             "weight_decay": (0.0, 0.05), "initial_scale": 0.3, "learning_rate": 0.02, "max_steps": 300,
+             "tolerance": 0.003, **told}  # fmt: skip
+    return finetune.run(finetune.Parameters(**asked), "toy", list(SEEDS[:3]), descent.solve)
+
+
+def diagonal_descent(**told):
+    asked = {**diagonal_toys.COARSE, "max_steps": 1000, "tolerance": 1e-3, **told}
+    return diagonal_toys.finetuned(None, "multi_task", "descent", SEEDS, **asked)
+
+
+def diagonal_flow(**told):
+    asked = {**diagonal_toys.COARSE, "max_steps": 200, **told}
+    return diagonal_toys.finetuned(None, "multi_task", "flow", SEEDS, **asked)
+
+
+def convnets(**told):
+    """`saved` is the folder and the text of the saved states."""
+    saved = told.pop("saved", ())
+    asked = {"protocol": "single_task", "width": 2, "tasks": 2, "samples": (6,), "max_epochs": 3, "batch_size": 4}
+    p = convnet.Parameters(**asked | told)
+    return convnet.run(p, "toy", SEEDS[:2], convnet_descent.solve, saved=saved)
+
+
+# By trainer: the shard, and the method of an ensemble that every one of its steps goes through.
+TRAINERS = {
+    "relu_batches": (relu_batches, relu.Group, "step"),
+    "relu_classes": (relu_classes, relu.Group, "step"),
+    "wide_relu": (wide_relu, relu.Group, "step"),
+    "mean_field_population": (mean_field_population, population.Group, "step"),
+    "mean_field_samples": (mean_field_samples, relu.Group, "step"),
+    "deep_linear_descent": (deep_linear_descent, deep_linear._Group, "step"),
+    "diagonal_descent": (diagonal_descent, ensemble.Ensemble, "pull"),
+    "diagonal_flow": (diagonal_flow, ensemble.Ensemble, "pull"),
+    "convnets": (convnets, convnet_ensemble.ConvnetEnsemble, "step"),
+}
