@@ -23,10 +23,10 @@ def slurm():
         pytest.skip(f"Slurm is not installed here: no {', '.join(missing)}")
     if os.geteuid() != 0:
         pytest.skip("only root can start a Slurm")
-    one_at_a_time = Path(tempfile.gettempdir(), "carryover-slurm.lock").open("w")  # its ports are fixed
+    lock = Path(tempfile.gettempdir(), "carryover-slurm.lock")
     # munge refuses folders that others cannot enter
-    with one_at_a_time as lock, tempfile.TemporaryDirectory(prefix="slurm") as folder:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with lock.open("w") as one_at_a_time, tempfile.TemporaryDirectory(prefix="slurm") as folder:
+        fcntl.flock(one_at_a_time, fcntl.LOCK_EX)  # its ports are fixed
         started = subprocess.run([HERE / "slurm_up.sh", folder], capture_output=True, text=True, timeout=120)
         try:
             if started.returncode == 2:

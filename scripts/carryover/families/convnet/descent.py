@@ -1,6 +1,7 @@
 """Solver: gradient descent with momentum on the cross-entropy, runs together or one by one."""
 
 import numpy as np
+import torch
 
 from carryover.training.convnet import descend, drops_units
 from carryover.training.device import torch_device
@@ -24,14 +25,16 @@ def solve(problem, p, progress=None):
 
 def _descend(problem, runs, p, progress):
     tests = [(task.test, task.test_labels) for task in (problem.tasks[0][run] for run in runs)]
-    return descend(
-        [problem.network(run) for run in runs], problem.samples(runs), tests, problem.images,
-        lambda place, use, number: problem.draws(runs[place], use, number),
-        learning_rate=p.learning_rate, decay=getattr(p, "decay", "constant"), momentum=p.momentum,
-        weight_decay=p.weight_decay, batch_size=p.batch_size, tolerance=p.tolerance, max_epochs=p.max_epochs,
-        renew=getattr(p, "statistics", "kept") == "renewed", precision=p.precision, device=torch_device(p.device),
-        saved=problem.saved, name=f"{problem.name}-{runs[0]}-{len(runs)}", progress=progress,
-    )  # fmt: skip
+    # Without TensorFloat-32, which has 11 bits, "float32" is on a GPU what it is on a CPU.
+    with torch.backends.cudnn.flags(enabled=True, allow_tf32=p.precision != "float32"):
+        return descend(
+            [problem.network(run) for run in runs], problem.samples(runs), tests, problem.images,
+            lambda place, use, number: problem.draws(runs[place], use, number),
+            learning_rate=p.learning_rate, decay=getattr(p, "decay", "constant"), momentum=p.momentum,
+            weight_decay=p.weight_decay, batch_size=p.batch_size, tolerance=p.tolerance, max_epochs=p.max_epochs,
+            renew=getattr(p, "statistics", "kept") == "renewed", precision=p.precision, device=torch_device(p.device),
+            saved=problem.saved, name=f"{problem.name}-{runs[0]}-{len(runs)}", progress=progress,
+        )  # fmt: skip
 
 
 def _together(parts):
