@@ -20,6 +20,7 @@ include: "rules/claim.smk"
 include: "rules/claims.smk"
 include: "rules/figure.smk"
 include: "rules/table.smk"
+include: "rules/diagnose.smk"
 include: "rules/report.smk"
 include: "rules/crate.smk"
 include: "rules/audit.smk"
@@ -34,3 +35,4 @@ rule all:
         sweep.claims_table(),
         sweep.made_of_data("figure"),
         sweep.made_of_data("table"),
+        sweep.made_of_data("diagnose"),

@@ -1,8 +1,6 @@
 rule collect:
     input:
-        shards=sweep.shards(
-            "<results>/{experiment}/measure/{measure}/{point}/{block}.nc"
-        ),
+        shards=sweep.shards("<results>/{experiment}/{stage}/{point}/{block}.nc"),
     output:
         data="<results>/{experiment}/{measure}.nc",
         record="<results>/{experiment}/{measure}.nc.json",
@@ -18,7 +16,8 @@ rule collect:
         mem_mb=2000,
     params:
         code=sweep.code("collect"),
+        flags=sweep.flags("collect"),
     shell:
-        "python scripts/collect.py {input.shards}"
+        "python scripts/collect.py {input.shards} {params.flags:q}"
         " --wildcards experiment={wildcards.experiment} measure={wildcards.measure}"
         " --output {output.data} > {log} 2>&1"

@@ -4,6 +4,7 @@ rule crate:
         claims=sweep.made_of_data("claim"),
         figures=sweep.made_of_data("figure"),
         tables=sweep.made_of_data("table"),
+        diagnoses=sweep.made_of_data("diagnose"),
         claims_table=sweep.claims_table(),
     output:
         crate="<results>/crate.zip",

@@ -1,11 +1,16 @@
-"""Put the measured shards of an experiment together along their runs."""
+"""Put the shards of an experiment together along their runs: measured ones, or what is selected of finetuned ones.
 
+A measure that only selects (`SELECTS = True` in its plug-in) takes less time than a job takes to start.
+"""
+
+import importlib
 from pathlib import Path
 
 import numpy as np
 import xarray as xr
 
 from carryover import cli, store
+from carryover.errors import UserError
 from carryover.provenance import Job
 
 
@@ -23,18 +28,31 @@ def collect(shards):
     return together
 
 
+def selecting(name):
+    """The plug-in of a measure that only selects; UserError for any other name."""
+    known = name in cli.plugins("measures")
+    module = importlib.import_module(f"carryover.measures.{name}") if known else None
+    if not getattr(module, "SELECTS", False):
+        raise UserError(f"--select {name}: there is no measure of this name that only selects.")
+    return module
+
+
 def main(argv):
     parser = cli.parser("collect.py", __doc__)
-    parser.add_argument("shards", nargs="+", type=Path, metavar="SHARD", help="measured shards")
+    parser.add_argument("shards", nargs="+", type=Path, metavar="SHARD", help="shards, in the order of their runs")
+    parser.add_argument("--select", metavar="MEASURE", help="the measure that selects what is wanted of these shards")
     arguments = parser.parse_args(argv)
+    module = selecting(arguments.select) if arguments.select else None
     with Job(
         rule="collect",
+        parameters={"select": arguments.select} if module else {},
         wildcards=cli.wildcards(arguments),
         inputs=arguments.shards,
         outputs=arguments.output,
-        modules=["collect"],
+        modules=["collect", *([module.__name__] if module else [])],
     ) as job:
-        job.save(collect([store.load(shard) for shard in arguments.shards]))
+        select = (lambda shard: module.measure(shard, module.Parameters())) if module else (lambda shard: shard)
+        job.save(collect([store.load(shard, select) for shard in arguments.shards]))
 
 
 if __name__ == "__main__":

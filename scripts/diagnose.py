@@ -14,7 +14,7 @@ import matplotlib.pyplot as plt
 from carryover import cli, imprint, parameters
 from carryover.activations.figure import draw
 from carryover.activations.page import page, summary
-from carryover.diagnosis import Parameters, diagnose
+from carryover.diagnosis import Options, diagnose
 from carryover.provenance import SCRIPTS, Job
 
 STYLE = SCRIPTS.parent / "config" / "figures.mplstyle"
@@ -22,17 +22,16 @@ KINDS = "npz, npy, netCDF or safetensors: (samples, …) by layer"
 
 
 def parsed(argv):
-    """(criteria, all arguments)."""
+    """(criteria and layers, all arguments)."""
     parser = argparse.ArgumentParser(prog="diagnose.py", description=__doc__, allow_abbrev=False)
     parser.add_argument("--pretrained", required=True, type=Path, metavar="FILE", help=f"before: {KINDS}")
     parser.add_argument("--finetuned", required=True, type=Path, metavar="FILE", help="after, of the same samples")
     parser.add_argument("-o", "--output", required=True, type=Path, metavar="FOLDER", help="where the results go")
-    parser.add_argument("--layers", nargs="+", metavar="NAME", help="default: all")
     parser.add_argument("--style", default=STYLE, type=Path, metavar="FILE", help="matplotlib style")
     parser.add_argument("--wildcards", nargs="*", default=[], metavar="KEY=VALUE", help="kept in the record")
-    parameters.add_arguments(parser, Parameters)
+    parameters.add_arguments(parser, Options)
     arguments = parser.parse_args(argv)
-    return parameters.from_arguments(Parameters, arguments), arguments
+    return parameters.from_arguments(Options, arguments), arguments
 
 
 def main(argv):
@@ -40,13 +39,13 @@ def main(argv):
     data, figure, report = (arguments.output / f"diagnosis.{suffix}" for suffix in ("nc", "png", "html"))
     with Job(
         rule="diagnose",
-        parameters={**vars(p), "layers": arguments.layers},
+        parameters=p,
         wildcards=cli.wildcards(arguments),
         inputs=[arguments.pretrained, arguments.finetuned, arguments.style],
         outputs=[data, figure, report],
         modules=["diagnose"],
     ) as job:
-        found = diagnose(arguments.pretrained, arguments.finetuned, layers=arguments.layers, p=p)
+        found = diagnose(arguments.pretrained, arguments.finetuned, layers=p.layers or None, p=p)
         job.save(found, data)
         plt.style.use(arguments.style)
         draw(found).savefig(job.path(figure), metadata=imprint.metadata(".png", job.request_text))

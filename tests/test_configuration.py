@@ -28,6 +28,7 @@ TOY = {
         "toy_risk": {"plot": "risk_curves", "data": {"risk": "toy/risk"}, "options": {"floor": 1e-8}},
         "relu_penalty": {"data": {"curve": "theory/relu_penalty"}, "options": {"quantity": "exponent"}},
     },
+    "diagnoses": {"a": {"data": {"pretrained": "before.npz", "finetuned": "after.nc"}, "options": {"layers": "fc"}}},
 }
 SPEC = TOY["experiments"]["toy"]
 ABSENT = object()
@@ -116,6 +117,9 @@ REFUSED = [
     ("figures/toy_risk/title", "T", r"figures\.toy_risk: unknown key title; allowed here: plot, data, options, .*"),
     ("figures/toy_risk/options/row", "T", r"figures\.toy_risk\.options: unknown key row; allowed here: .*rows, .*"),
     ("figures/relu_penalty/options/row", "T", r"figures\.relu_penalty\.options: unknown key row; .*: quantity\."),
+    ("diagnoses/a/layers", ["b"], r"diagnoses\.a: unknown key layers; allowed here: data, options\."),
+    ("diagnoses/a/data/before", "b.npz", r"diagnoses\.a\.data: unknown key before; .*: pretrained, finetuned\."),
+    ("diagnoses/a/options", {"far": 1.0}, r"diagnoses\.a\.options: unknown key far; allowed here: change, .*layers\."),
     # Types.
     ("experiments", None, r"experiments: None is not allowed; it must be a section of keys and values\."),
     ("experiments/toy/seeds", "six", r"experiments\.toy\.seeds: 'six' is not allowed; it must be a whole number ≥ 1\."),
@@ -128,6 +132,7 @@ REFUSED = [
         r"experiments\.toy\.finetune\.samples: \[4, 8\.5\] is not allowed; "
         r"it must be a whole number ≥ 1, or a list of such without repeats\.",
     ),
+    ("diagnoses/a/options", {"layers": [1]}, r"diagnoses\.a\.options\.layers: \[1\] is not allowed; .* text, .*"),
     ("pathvars", {"results": 5}, r"pathvars\.results: 5 is not allowed; it must be text\."),
     # Ranges and choices.
     ("experiments/toy/seeds", 0, r"experiments\.toy\.seeds: 0 is not allowed; it must be a whole number ≥ 1\."),
@@ -152,6 +157,16 @@ REFUSED = [
     ),
     ("figures/toy_risk/plot", "lines", r"figures\.toy_risk\.plot: 'lines' is not allowed; it must be one of .*\."),
     ("figures/toy_risk/data", {}, r"figures\.toy_risk\.data: \{\} .*; it must be a section with at least one key\."),
+    ("diagnoses/a/options", {"change": 0}, r"diagnoses\.a\.options\.change: 0 is not allowed; .* > 0 and ≤ 1\."),
+    (
+        "diagnoses/a/data/finetuned", "after.pt",
+        r"diagnoses\.a\.data\.finetuned: 'after\.pt' is not allowed; "
+        r"it must be a file of one of the kinds \.npz, \.npy, \.nc, \.safetensors\.",
+    ),
+    (
+        "diagnoses/a/data/finetuned", "toy/risk",
+        r"diagnoses\.a\.data\.finetuned: 'toy/risk' is not allowed; it must be a file of one of the kinds .*\.",
+    ),
     # Text where YAML was meant to give a number.
     (
         "experiments/toy/pretrain/tolerance", "1e-3",
@@ -176,6 +191,7 @@ REFUSED = [
     ("experiments/toy/family", ABSENT, r"experiments\.toy: family is missing\."),
     ("experiments/toy/finetune", ABSENT, r"experiments\.toy: finetune is missing\."),
     ("figures/toy_risk/data", ABSENT, r"figures\.toy_risk: data is missing\."),
+    ("diagnoses/a/data/finetuned", ABSENT, r"diagnoses\.a\.data: finetuned is missing\."),
     ("figures/toy_risk/plot", ABSENT, r"figures\.toy_risk: plot is missing\."),
 ]  # fmt: skip
 

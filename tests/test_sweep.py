@@ -2,7 +2,7 @@
 
 import pytest
 
-from carryover import configuration
+from carryover import configuration, startup
 from carryover.sweep import Sweep, SweepError, Wildcards
 
 
@@ -166,3 +166,25 @@ def test_what_is_made_of_data_has_its_formats_and_records(sweep):
     assert made.constraints()["table"] == "bound_correlations|other"
     with pytest.raises(SweepError, match=r"tables\.bound_correlations\.data: some/file.csv is neither a file nor made"):
         made.check()
+
+
+def test_a_diagnosis_has_flags_for_its_files_and_no_plug_in(sweep, tmp_path):
+    made = sweep({"protocol": "single_task"})
+    assert made.made_of_data("diagnose") == []
+    data = {"finetuned": str(tmp_path / "after.npz"), "pretrained": "before.npz"}
+    made.config["diagnoses"] = {"mine": {"data": data, "options": {"layers": ["fc"], "change": 0.2}}, "other": {}}
+    names = [f"results/diagnoses/mine/diagnosis.{suffix}" for suffix in ("nc", "png", "html")]
+    assert made.made_of_data("diagnose")[:6] == [path for name in names for path in (name, f"{name}.json")]
+    assert ("diagnose", {"diagnosis": "mine"}, names[0]) in list(made.jobs())
+    assert made.constraints()["diagnosis"] == "mine|other"
+    wildcards = Wildcards(diagnosis="mine")
+    assert made.data("diagnose", "pretrained")(wildcards) == ["before.npz"]
+    assert made.data("diagnose")(wildcards) == list(data.values())
+    assert made.flags("diagnose")(wildcards) == ["--layers", "fc", "--change", "0.2"]
+    assert startup.words(made, "diagnose", wildcards)[4:] == [
+        "--finetuned",
+        data["finetuned"],
+        "--pretrained",
+        "before.npz",
+    ]
+    assert made.modules("diagnose", wildcards) == ["diagnose"]

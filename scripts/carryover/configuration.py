@@ -10,11 +10,12 @@ import re
 
 from carryover.cli import plugins
 from carryover.errors import UserError
+from carryover.made_of_data import MADE_OF_DATA
 from carryover.parameters import allowed, fragment
-from carryover.sweep import MADE_OF_DATA, STAGES
+from carryover.sweep import STAGES
 
 NAME = "^[a-z][a-z0-9_]*$"
-RESERVED = ("theory", "figures", "claims", "tables", "logs", "benchmarks")
+RESERVED = ("theory", *(kind.section for kind in MADE_OF_DATA.values()), "logs", "benchmarks")
 
 
 class ConfigurationError(UserError):
@@ -23,12 +24,19 @@ class ConfigurationError(UserError):
 
 def parameters(*names):
     """The schema fragment of the plug-in carryover.<names>: its dataclass `Parameters`."""
-    module = importlib.import_module(".".join(("carryover", *names)))
+    module = _module(*names)
     section = fragment(module.Parameters)
     for condition in ("STARTS_FROM", "APPLIES_TO"):
         if axes := getattr(module, condition, None):
             section[condition.lower()] = {axis: list(values) for axis, values in axes.items()}
+    if getattr(module, "SELECTS", False):
+        section["selects"] = True
     return section
+
+
+def _module(*names):
+    """carryover.<names>, by name: who only checks a configuration need not have what plug-ins import."""
+    return importlib.import_module(".".join(("carryover", *names)))
 
 
 def schema():
@@ -45,17 +53,21 @@ def schema():
             "curves": _section(
                 {c: {"$ref": f"#/$defs/curves.{c}"} for c in plugins("curves")}, "theory curves, which need no training"
             ),
-            **{section: _made_of_data(rule) for rule, (section, *_) in MADE_OF_DATA.items()},
+            **{kind.section: _made_of_data(rule, kind) for rule, kind in MADE_OF_DATA.items()},
         },
         "the whole configuration",
     )
-    definitions = {"experiment": _experiment(families), **{rule: _entry(rule) for rule in MADE_OF_DATA}}
+    definitions = {
+        "experiment": _experiment(families),
+        **{rule: _entry(rule, kind) for rule, kind in MADE_OF_DATA.items()},
+    }
     for family in families:
         definitions[f"{family}.task"] = parameters("families", family, "task")
         for stage in STAGES:
             definitions[f"{family}.{stage}"] = parameters("families", family, stage)
-    for kind in ("measures", "curves", *(folder for _, _, folder, _ in MADE_OF_DATA.values())):
-        definitions |= {f"{kind}.{name}": parameters(kind, name) for name in plugins(kind)}
+    for folder in ("measures", "curves", *(kind.plugins for kind in MADE_OF_DATA.values() if kind.plugins)):
+        definitions |= {f"{folder}.{name}": parameters(folder, name) for name in plugins(folder)}
+    definitions["diagnoses.options"] = fragment(_module("diagnosis").Options)
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **whole, "$defs": definitions}
 
 
@@ -131,29 +143,36 @@ def _gridded(family, stage):
     return {**grid, "properties": {**properties, "grids": grids}}
 
 
-def _made_of_data(rule):
-    """Figures, claims or tables by name: one that is not called like a plug-in has to say which one makes it."""
-    _, key, kind, _ = MADE_OF_DATA[rule]
+def _made_of_data(rule, kind):
+    """Entries by name: one that is not called like a plug-in has to say which one makes it, where there are any."""
     entry = {"$ref": f"#/$defs/{rule}"}
-    unsaid = {"if": {"not": {"required": [key]}}}
-    entries = _named(entry["$ref"], f"{rule}s, and the datasets that they are made of")
+    if not kind.plugins:
+        return _named(entry["$ref"], f"{kind.section} of networks, and the files that they are made of")
+    unsaid = {"if": {"not": {"required": [kind.key]}}}
+    entries = _named(entry["$ref"], f"{kind.section}, and the datasets that they are made of")
     entries["properties"] = {
-        plugin: {"allOf": [entry, {**unsaid, "then": _options(kind, plugin)}]} for plugin in plugins(kind)
+        plugin: {"allOf": [entry, {**unsaid, "then": _options(kind.plugins, plugin)}]}
+        for plugin in plugins(kind.plugins)
     }
-    return {**entries, "additionalProperties": {"allOf": [entry, {"required": [key]}]}}
+    return {**entries, "additionalProperties": {"allOf": [entry, {"required": [kind.key]}]}}
 
 
-def _options(kind, plugin):
-    return {"properties": {"options": {"$ref": f"#/$defs/{kind}.{plugin}"}}}
+def _options(folder, plugin):
+    return {"properties": {"options": {"$ref": f"#/$defs/{folder}.{plugin}"}}}
 
 
-def _entry(rule):
-    """One figure, claim or table: its plug-in, its data, the plug-in's options, and words for the report."""
-    _, key, kind, _ = MADE_OF_DATA[rule]
+def _entry(rule, kind):
+    """One figure, claim, table or diagnosis: what makes it, its data, options, and words for the report."""
+    if not kind.plugins:
+        return _section(
+            {"data": _activations(), "options": {"$ref": f"#/$defs/{kind.section}.options"}},
+            f"one {kind.one}",
+            required=("data",),
+        )
     properties = {
-        key: {
+        kind.key: {
             "type": "string",
-            "enum": plugins(kind),
+            "enum": plugins(kind.plugins),
             "description": f"how it is made (default: the {rule}'s own name)",
         },
         "data": {
@@ -163,15 +182,27 @@ def _entry(rule):
             "additionalProperties": {"type": "string"},
         },
         "options": {"type": "object"},
-        "category": {"type": "string", "default": f"{rule}s", "description": "heading in the report"},
+        "category": {"type": "string", "default": kind.section, "description": "heading in the report"},
         "caption": {"type": "string", "default": "", "description": "caption in the report"},
     }
     entry = _section(properties, f"one {rule}", required=("data",))
     entry["allOf"] = [
-        {"if": {"properties": {key: {"const": plugin}}, "required": [key]}, "then": _options(kind, plugin)}
-        for plugin in plugins(kind)
+        {
+            "if": {"properties": {kind.key: {"const": plugin}}, "required": [kind.key]},
+            "then": _options(kind.plugins, plugin),
+        }
+        for plugin in plugins(kind.plugins)
     ]
     return entry
+
+
+def _activations():
+    """The files of activations that a diagnosis compares."""
+    kinds = _module("activations", "sources").KINDS
+    file = {"type": "string", "pattern": f"({'|'.join(map(re.escape, kinds))})$"}
+    words = {"pretrained": "file of the activations before finetuning", "finetuned": "after it, of the same samples"}
+    files = {role: {**file, "suffixes": list(kinds), "description": said} for role, said in words.items()}
+    return _section(files, "activations by layer", required=tuple(files))
 
 
 def validate(config, schema):

@@ -56,6 +56,13 @@ class Parameters:
     confidence: float = parameter(0.95, "probability that an interval contains the truth", above=0, maximum=0.999)
 
 
+@dataclass(frozen=True, kw_only=True)
+class Options(Parameters):
+    """What the command line and the configuration say of a diagnosis."""
+
+    layers: tuple[str, ...] = parameter((), "layers to look at; none: all")
+
+
 DEFAULTS = Parameters()
 
 
@@ -96,7 +103,7 @@ def diagnose(
         ends = {"low": "lower", "high": "upper"}
         meaning = f"{ends[end]} end of the interval of: {MEANING[stem]}" if end in ends else (MEANING | _FACTS)[name]
         variable.attrs = {"long_name": meaning, "units": "1"}
-    result.attrs = asdict(p)
+    result.attrs = {name: getattr(p, name) for name in asdict(DEFAULTS)}
     return result
 
 

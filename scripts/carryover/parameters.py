@@ -85,6 +85,8 @@ def allowed(schema):
         return f"{allowed(schema['anyOf'][0])}, or a list of such without repeats"
     if "enum" in schema:
         return "one of " + ", ".join(map(str, schema["enum"]))
+    if "suffixes" in schema:
+        return f"a file of one of the kinds {', '.join(schema['suffixes'])}"
     section = "a section with at least one key" if schema.get("minProperties") else "a section of keys and values"
     words = {"array": "a list", "object": section} | PLAIN
     limits = " and ".join(f"{sign} {schema[key]:g}" for key, sign in LIMITS.items() if key in schema)

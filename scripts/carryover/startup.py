@@ -11,7 +11,8 @@ import yaml
 from carryover import configuration
 from carryover.digest import closure_files
 from carryover.errors import UserError, sentence
-from carryover.sweep import MADE_OF_DATA, Sweep
+from carryover.made_of_data import MADE_OF_DATA
+from carryover.sweep import Sweep
 
 METADATA = Path(".snakemake/metadata")
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # in C where there is one: ten times as fast
@@ -134,16 +135,18 @@ def changed_files(files, record):
 def words(made, rule, wildcards):
     """The command line of a job, without its script and what the rule adds."""
     if rule == "collect":
-        return made.shards(made.results + "/{experiment}/measure/{measure}/{point}/{block}.nc")(wildcards)
+        shards = made.shards(made.results + "/{experiment}/{stage}/{point}/{block}.nc")(wildcards)
+        return [*shards, *made.flags(rule)(wildcards)]
     if rule == "claims":
         return made.checked()
     if rule == "report":
         return [made.results]
     if rule == "crate":
-        of_data = (path for kind in ("claim", "figure", "table") for path in made.made_of_data(kind))
+        of_data = (path for kind in ("claim", "figure", "table", "diagnose") for path in made.made_of_data(kind))
         return [*made.collected(), *of_data, *made.claims_table()]
-    data = ["--data", *made.data(rule)(wildcards)] if rule in MADE_OF_DATA else []
-    return [*made.flags(rule)(wildcards), *data]
+    kind = MADE_OF_DATA.get(rule)
+    files = kind.file_flags(made.config, made.results, wildcards) if kind else []
+    return [*made.flags(rule)(wildcards), *files]
 
 
 def _by_name(words):

@@ -12,7 +12,7 @@ import errno
 import hashlib
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -68,11 +68,11 @@ def write(dataset: xr.Dataset, path: str | Path, record: Mapping[str, Any] | Non
         raise DataError(f"cannot write into the folder {Path(path).parent}: {_brief(error)}") from error
 
 
-def load(path: str | Path) -> xr.Dataset:
-    """The dataset in `path`, in memory, the file closed.
+def load(path: str | Path, select: Callable[[xr.Dataset], xr.Dataset] = lambda whole: whole) -> xr.Dataset:
+    """The dataset in `path`, in memory, the file closed; `select` takes a part of it before values are read.
 
     Raises DataError, in one sentence that names the file and what to do, where it is missing, truncated, damaged, not
-    netCDF, or netCDF that `save` did not write.
+    netCDF, or netCDF that `save` did not write, and where it lacks what `select` takes (KeyError).
     """
     import xarray as xr
 
@@ -83,21 +83,30 @@ def load(path: str | Path) -> xr.Dataset:
         # Times, masks and scales are left alone: units are for reading, and values come back as they went in.
         with xr.open_dataset(path, engine="netcdf4", decode_times=False, mask_and_scale=False) as opened:
             version = opened.attrs.get(FORMAT)
-            dataset = opened.load().drop_encoding() if version == VERSION else None
+            dataset = _part(opened, select, path).load().drop_encoding() if version == VERSION else None
     except (FileNotFoundError, IsADirectoryError, PermissionError) as error:
         raise unreadable(path, error) from None
+    except DataError:
+        raise
     except Exception as error:  # the library reports damage as OSError, RuntimeError, ValueError and more
         raise DataError(f"{path} is not netCDF, or truncated or damaged: {again} ({_brief(error)})") from None
     if version is None:
         raise DataError(f"{path} was not written by Carryover (it has no attribute {FORMAT}): {again}")
     if dataset is None:
         raise DataError(f"{path} has format {version}, but this version of Carryover reads {VERSION}: {again}")
-    del dataset.attrs[FORMAT]
+    dataset.attrs.pop(FORMAT, None)
     for variable in dataset.variables.values():  # NaN as fill value says nothing; tools that re-encode a file add it
         fill = variable.attrs.get("_FillValue")
         if isinstance(fill, np.floating) and np.isnan(fill):
             del variable.attrs["_FillValue"]
     return dataset
+
+
+def _part(dataset, select, path):
+    try:
+        return select(dataset)
+    except KeyError as error:
+        raise DataError(f"{path} does not have what is to be taken of it: {error.args[0]}") from None
 
 
 def content_digest(source: xr.Dataset | str | Path) -> str:

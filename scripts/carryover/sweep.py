@@ -12,17 +12,11 @@ from pathlib import Path
 
 from carryover.digest import closure_digest
 from carryover.errors import UserError
+from carryover.made_of_data import MADE_OF_DATA
 from carryover.parameters import applies, as_flags, files
 from carryover.points import Point, Wildcards, recorded
 
 STAGES = ("pretrain", "finetune")
-# What is made of collected datasets: rule -> (section of the configuration and of the results, key of its plug-in,
-# folder of plug-ins, suffixes of what is written).
-MADE_OF_DATA = {
-    "figure": ("figures", "plot", "plotting", (".png", ".svg", ".pdf")),
-    "claim": ("claims", "check", "claims", (".nc",)),
-    "table": ("tables", "rows", "tables", (".md", ".tex")),
-}
 CLAIMS_TABLE = (".nc", ".md", ".html")
 
 
@@ -56,10 +50,9 @@ class Sweep:
         return recorded(measured + [f"{self.results}/theory/{curve}.nc" for curve in self.config.get("curves", {})])
 
     def made_of_data(self, rule):
-        """Every figure, claim or table in every format, with its records."""
-        section, *_, suffixes = MADE_OF_DATA[rule]
-        names = self.config.get(section, {})
-        return recorded(f"{self.results}/{section}/{name}{suffix}" for name in names for suffix in suffixes)
+        """Everything that one rule makes of data, in every format, with its records."""
+        kind = MADE_OF_DATA[rule]
+        return recorded(path for name in kind.names(self.config) for path in kind.outputs(self.results, name))
 
     def checked(self):
         """Every group of claims."""
@@ -77,7 +70,7 @@ class Sweep:
                     wildcards = Wildcards(experiment=experiment, point=point, block=block)
                     yield stage, wildcards, f"{self.results}/{experiment}/{stage}/{point}/{block}.nc"
                     for measure in spec.get("measures", {}) if stage == STAGES[-1] else ():
-                        if point not in self._measured(experiment, measure):
+                        if self.selects(measure) or point not in self._measured(experiment, measure):
                             continue
                         output = f"{self.results}/{experiment}/measure/{measure}/{point}/{block}.nc"
                         yield "measure", Wildcards(**wildcards, measure=measure), output
@@ -86,9 +79,9 @@ class Sweep:
                 yield "collect", wildcards, f"{self.results}/{experiment}/{measure}.nc"
         for curve in self.config.get("curves", {}):
             yield "curve", Wildcards(curve=curve), f"{self.results}/theory/{curve}.nc"
-        for rule, (section, *_, suffixes) in MADE_OF_DATA.items():
-            for name in self.config.get(section, {}):
-                yield rule, Wildcards({rule: name}), f"{self.results}/{section}/{name}{suffixes[0]}"
+        for rule, kind in MADE_OF_DATA.items():
+            for name in kind.names(self.config):
+                yield rule, Wildcards({kind.one: name}), kind.outputs(self.results, name)[0]
         yield from (("claims", Wildcards(), path) for path in self.claims_table() if not path.endswith(".json"))
 
     def check(self):
@@ -99,8 +92,11 @@ class Sweep:
             self.code(rule)(wildcards)
             for path in self.data(rule)(wildcards) if rule in MADE_OF_DATA else ():
                 if path not in made and not Path(path).is_file():
-                    where = f"{MADE_OF_DATA[rule][0]}.{wildcards[rule]}.data"
-                    raise SweepError(f"{where}: {path} is neither a file nor made here; known are {', '.join(known)}.")
+                    kind = MADE_OF_DATA[rule]
+                    where = f"{kind.section}.{wildcards[kind.one]}.data"
+                    raise SweepError(
+                        f"{where}: {path} is neither a file nor made here; known are {', '.join(known) or 'none'}."
+                    )
 
     # For the rules: what wildcards can be, and functions of them.
 
@@ -113,17 +109,18 @@ class Sweep:
             "point": {point for points in self._points.values() for point in points},
             "block": {block for experiment in experiments for block in self.blocks(experiment)},
             "curve": self.config.get("curves", {}),
-            **{rule: self.config.get(section, {}) for rule, (section, *_) in MADE_OF_DATA.items()},
+            **{kind.one: kind.names(self.config) for kind in MADE_OF_DATA.values()},
         }
         return {name: "|".join(re.escape(str(v)) for v in sorted(values)) or "(?!)" for name, values in names.items()}
 
     def shards(self, pattern):
-        """Every shard of one experiment to which one measure applies."""
+        """Every shard of one experiment to which one measure applies, in the stage ({stage}) that has its values."""
 
         def inputs(wildcards):
             points = self._measured(wildcards.experiment, wildcards.measure)
+            stage = STAGES[-1] if self.selects(wildcards.measure) else f"measure/{wildcards.measure}"
             blocks = self.blocks(wildcards.experiment)
-            return [pattern.format(**{**wildcards, "point": p, "block": b}) for p in points for b in blocks]
+            return [pattern.format(**wildcards, stage=stage, point=p, block=b) for p in points for b in blocks]
 
         return inputs
 
@@ -147,12 +144,12 @@ class Sweep:
 
         return inputs
 
-    def data(self, rule):
-        """The files that a figure, claim or table is made of, in the order of its `data`."""
+    def data(self, rule, *roles):
+        """The files of these roles, or all in the order of its `data`, that something is made of."""
 
         def inputs(wildcards):
-            refs = self._entry(rule, wildcards)[1]["data"].values()
-            return [ref if Path(ref).suffix else f"{self.results}/{ref}.nc" for ref in refs]
+            files = MADE_OF_DATA[rule].files(self.config, self.results, wildcards)
+            return [files[role] for role in roles or files]
 
         return inputs
 
@@ -170,10 +167,11 @@ class Sweep:
                 return [wildcards.measure, *as_flags(section[wildcards.measure] or {})]
             if stage == "curve":
                 return [wildcards.curve, *as_flags(self.config["curves"][wildcards.curve] or {})]
-            if stage in ("collect", "claims"):
+            if stage == "collect":
+                return ["--select", wildcards.measure] if self.selects(wildcards.measure) else []
+            if stage == "claims":
                 return []
-            plugin, section = self._entry(stage, wildcards)
-            return [plugin, *as_flags({"roles": list(section["data"]), **section.get("options", {})})]
+            return MADE_OF_DATA[stage].flags(self.config, wildcards)
 
         return flags
 
@@ -185,12 +183,13 @@ class Sweep:
         """The script and the plug-ins that a job names; what they import is found from there."""
         if stage in STAGES:
             return [stage, *self._point(wildcards, stage).modules]
-        if stage == "measure":
+        if stage == "measure" or (stage == "collect" and self.selects(wildcards.measure)):
             return [stage, f"carryover.measures.{wildcards.measure}"]
         if stage == "curve":
             return [stage, f"carryover.curves.{wildcards.curve}"]
-        if stage in MADE_OF_DATA:
-            return [stage, f"carryover.{MADE_OF_DATA[stage][2]}.{self._entry(stage, wildcards)[0]}"]
+        kind = MADE_OF_DATA.get(stage)
+        if kind and kind.plugins:
+            return [stage, f"carryover.{kind.plugins}.{kind.entry(self.config, wildcards)[0]}"]
         return [stage]
 
     def resource(self, name):
@@ -206,12 +205,9 @@ class Sweep:
 
         return resource
 
-    def _entry(self, rule, wildcards):
-        """(plug-in, section) of what is made of data; the plug-in has the entry's own name unless it says otherwise."""
-        section, key, *_ = MADE_OF_DATA[rule]
-        name = getattr(wildcards, rule)
-        entry = self.config[section][name]
-        return entry.get(key, name), entry
+    def selects(self, measure):
+        """Whether a measure picks what training has left in a shard, so that it needs no job before `collect`."""
+        return self.schema["$defs"][f"measures.{measure}"].get("selects", False)
 
     def _measured(self, experiment, measure):
         """The finetuned points to which a measure applies: all, unless its plug-in says otherwise."""

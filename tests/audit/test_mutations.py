@@ -9,7 +9,7 @@ from carryover.audit import verdicts
 from carryover.errors import UserError, sentence
 from workflow import mutation_page
 from workflow import mutations as m
-from workflow.mutation_rows import AFTER_EXACT, ALL, FIGURE, PRETRAINED, RISK, RISKS
+from workflow.mutation_rows import AFTER_EXACT, ALL, FIGURE, PRETRAINED, SPARSITIES, SPARSITY
 from workflow.mutation_table import TABLE
 from workflow.small_project import EXACT
 
@@ -61,12 +61,12 @@ def test_what_is_made_on_demand_is_a_result_where_it_is(project):
 
 def test_many_sources_are_counted(project, monkeypatch):
     m.delete("results/tiny/measure/**/*.nc")(project)
-    assert project.findings()[RISK].cause == "; ".join(sorted(RISKS))
+    assert project.findings()[SPARSITY].cause == "; ".join(sorted(SPARSITIES))
     monkeypatch.setattr(verdicts, "NAMED", 1)
-    assert project.findings()[RISK].cause == f"{min(RISKS)}; and 1 more"
+    assert project.findings()[SPARSITY].cause == f"{min(SPARSITIES)}; and 1 more"
 
 
 def test_records_that_name_each_other_as_inputs(project):
-    m.record(EXACT, lambda record: record["inputs"].update({RISKS[0]: {"sha256": "0", "bytes": 1}}))(project)
+    m.record(EXACT, lambda record: record["inputs"].update({SPARSITIES[0]: {"sha256": "0", "bytes": 1}}))(project)
     with pytest.raises(UserError, match=r"records name each other as inputs: results/tiny/.*, results/tiny/"):
         project.findings()

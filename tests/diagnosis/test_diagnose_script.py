@@ -11,13 +11,16 @@ import diagnosed_networks as networks
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+import yaml
 
 import diagnose as script
-from carryover import imprint, provenance, store
+from carryover import configuration, imprint, provenance, store
 from carryover.activations import overlaps, regimes
 from carryover.activations.page import page, summary
 from carryover.diagnosis import DEFAULTS, MEANING, diagnose
 from carryover.errors import UserError
+from carryover.provenance import SCRIPTS
+from carryover.sweep import Sweep
 
 DOCS = Path(__file__).parents[2] / "docs" / "diagnose.md"
 
@@ -48,7 +51,7 @@ def test_data_figure_and_page_have_true_records(folder, monkeypatch):
         record = provenance.read(f"report/{name}.json")
         assert record["outputs"][f"report/{name}"]["sha256"] == store.sha256(f"report/{name}")
         assert {"before.npz", "after.npz"} < set(record["inputs"])
-        assert (record["parameters"]["near"], record["parameters"]["layers"]) == (0.25, None)
+        assert (record["parameters"]["near"], record["parameters"]["layers"]) == (0.25, [])
         assert record["wildcards"] == {"diagnosis": "toy"}
         assert "carryover/activations/overlaps.py" in record["code"]["files"]
     found = store.load("report/diagnosis.nc")
@@ -107,10 +110,14 @@ def test_mistakes_are_named_and_leave_nothing(folder, monkeypatch):
 def test_the_lines_to_copy_work_as_they_stand(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"```(\w*)\n(.*?)```", DOCS.read_text(encoding="utf-8"), flags=re.DOTALL)
-    assert [kind for kind, _ in blocks] == ["python", "", "python"]
+    assert [kind for kind, _ in blocks] == ["python", "", "python", "yaml"]
     with plt.rc_context():
         for kind, text in blocks:
-            if kind:
+            if kind == "yaml":
+                config = yaml.safe_load(text)
+                configuration.validate(config, configuration.schema())
+                Sweep(config, {}, SCRIPTS).check()
+            elif kind:
                 exec(text, {})
             else:
                 python, name, *words = shlex.split(text)

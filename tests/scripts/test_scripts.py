@@ -31,7 +31,8 @@ CHAIN = {
     "scratch.nc": ["finetune", "diagonal", *TOY, *MAIN, *SCRATCH],
     "finetuned_risk.nc": ["measure", "risk", "--finetuned", "finetuned.nc"],
     "scratch_risk.nc": ["measure", "risk", "--finetuned", "scratch.nc"],
-    "risk.nc": ["collect", "finetuned_risk.nc", "scratch_risk.nc"],
+    "measured_risk.nc": ["collect", "finetuned_risk.nc", "scratch_risk.nc"],
+    "risk.nc": ["collect", "finetuned.nc", "scratch.nc", "--select", "risk"],
     "curve.nc": ["curve", "relu_penalty", "--points", "5", "--readout", "-0.00001"],
 }
 
@@ -120,6 +121,12 @@ def test_collected_runs_are_those_of_the_shards(folder):
         assert variable.attrs["long_name"]
 
 
+def test_selecting_from_shards_is_collecting_what_was_measured_of_them(folder):
+    selected, measured = (store.load(folder / f"{name}.nc") for name in ("risk", "measured_risk"))
+    xr.testing.assert_identical(selected.drop_attrs(deep=False), measured.drop_attrs(deep=False))
+    assert set(json.loads((folder / "risk.nc.json").read_text())["inputs"]) == {"finetuned.nc", "scratch.nc"}
+
+
 def test_figures_carry_their_request(folder):
     record = json.loads((folder / "first.png.json").read_text())
     for name in figure("first"):
@@ -145,7 +152,7 @@ def test_figures_are_the_same_bytes_when_drawn_again(folder):
         (["finetune", "diagonal"], "--learning-rate"),
         (["measure", "sparsity"], "most weights to count as the top k (default: 100)"),
         (["curve", "relu_penalty"], "--auxiliary-magnitude"),
-        (["collect"], "measured shards"),
+        (["collect"], "shards, in the order of their runs"),
         (["figure", "risk_curves"], "--style"),
         (["schema"], "config/schema.yaml"),
         (["whence"], "default: results"),
@@ -194,6 +201,12 @@ def test_a_role_that_the_figure_lacks_is_named(files, monkeypatch):
     with plt.rc_context():
         sentence = ended("figure", *RISK, "--roles", "risks", monkeypatch=monkeypatch, output="x.png")
     assert sentence == "figure: data of the role risk are needed; given were: risks."
+
+
+@pytest.mark.parametrize("measure", ["sparsity", "risks"])
+def test_what_does_more_than_select_is_no_selection(measure, monkeypatch):
+    sentence = ended("collect", "x.nc", "--select", measure, monkeypatch=monkeypatch, output="y.nc")
+    assert sentence == f"collect: --select {measure}: there is no measure of this name that only selects."
 
 
 @pytest.mark.parametrize(

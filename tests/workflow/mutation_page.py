@@ -21,7 +21,7 @@ GROUPS = {
     "Records": RECORDS,
     "Software and environment files": SOFTWARE,
 }
-RULES = {"theory": "curve", "figures": "figure"}
+RULES = {"theory": "curve", "figures": "figure", "diagnoses": "diagnose"}
 
 
 def table():

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from workflow import mutations as m
 from workflow.small_project import DESCENT, EXACT
 
@@ -11,25 +13,26 @@ RISK, SPARSITY = "results/tiny/risk.nc", "results/tiny/sparsity.nc"
 STYLE, RULE = "config/figures.mplstyle", "rules/curve.smk"
 
 
-def measured(finetuned, measure):
-    return finetuned.replace("/finetune/", f"/measure/{measure}/", 1)
-
-
 def figure(name):
     return [f"results/figures/{name}.{suffix}" for suffix in ("png", "svg", "pdf")]
 
 
-RISKS = [measured(EXACT, "risk"), measured(DESCENT, "risk")]
-SPARSITIES = [measured(EXACT, "sparsity"), measured(DESCENT, "sparsity")]
+SPARSITIES = [shard.replace("/finetune/", "/measure/sparsity/", 1) for shard in (EXACT, DESCENT)]
 FIGURE, THEORY_FIGURE = figure("tiny_risk"), figure("relu_penalty")
-AFTER_RISK = [RISK, *FIGURE]
-AFTER_MEASURES = [SPARSITY, *AFTER_RISK]
-AFTER_EXACT = [RISKS[0], SPARSITIES[0], *AFTER_MEASURES]
-AFTER_DESCENT = [RISKS[1], SPARSITIES[1], *AFTER_MEASURES]
+COLLECTED = [RISK, SPARSITY, *FIGURE]  # with what is made of it
+AFTER_EXACT = [SPARSITIES[0], *COLLECTED]
+AFTER_DESCENT = [SPARSITIES[1], *COLLECTED]
 TRAINED = [PRETRAINED, EXACT, DESCENT]
-AFTER_TRAINING = [*RISKS, *SPARSITIES, *AFTER_MEASURES]
+AFTER_TRAINING = [*SPARSITIES, *COLLECTED]
 ALL = [*TRAINED, *AFTER_TRAINING, CURVE, *THEORY_FIGURE]
-NEW_BLOCK = [path.replace("/0.nc", "/1.nc") for path in (*TRAINED, *RISKS, *SPARSITIES)]
+NEW_BLOCK = [path.replace("/0.nc", "/1.nc") for path in (*TRAINED, *SPARSITIES)]
+
+
+def add_diagnosis(project):
+    """Activations of a network, and an entry that asks for their diagnosis."""
+    for name in ("before", "after"):
+        np.savez(project.folder / f"{name}.npz", fc=np.eye(40, 3))
+    m.put("diagnoses", value={"mine": {"data": {"pretrained": "before.npz", "finetuned": "after.npz"}}})(project)
 
 
 @dataclass
@@ -48,7 +51,7 @@ class Row:
     refused: str = ""
 
 
-AFTER_TRAINING_AGAIN = {"measure": 2, "collect": 2, "figure": 1}
+AFTER_TRAINING_AGAIN = {"measure": 1, "collect": 2, "figure": 1}
 DESCENT_AGAIN = {"finetune": 1, **AFTER_TRAINING_AGAIN}
 
 NOTHING = [
@@ -59,7 +62,7 @@ NOTHING = [
         "a clone, with results but no metadata copied, inputs after what was made of them",
         m.both(m.without_metadata, m.inputs_last),
         {},
-        {"finetune": 1, "measure": 4, "collect": 2, "figure": 2},
+        {"finetune": 1, "measure": 2, "collect": 2, "figure": 2},
     ),
     Row("every file touched, in any order", m.touch),
     Row("comments, docstrings and layout of source files", m.new_words),
@@ -72,8 +75,8 @@ CODE = [
     Row(
         "a module that a job imports",
         m.replace(m.RISK, "return data[[*names,", "return 1.0 * data[[*names,"),
-        {"STALE-CODE": RISKS, "DOWNSTREAM-OF": AFTER_RISK},
-        {"measure": 2, "collect": 1, "figure": 1},
+        {"STALE-CODE": [RISK], "DOWNSTREAM-OF": FIGURE},
+        {"collect": 1, "figure": 1},
         "scripts/carryover/measures/risk.py has changed",
     ),
     Row(
@@ -86,8 +89,8 @@ CODE = [
     Row(
         "a script",
         m.append("scripts/measure.py", "\nNEW = 1\n"),
-        {"STALE-CODE": [*RISKS, *SPARSITIES], "DOWNSTREAM-OF": AFTER_MEASURES},
-        {"measure": 4, "collect": 2, "figure": 1},
+        {"STALE-CODE": SPARSITIES, "DOWNSTREAM-OF": [SPARSITY]},
+        {"measure": 2, "collect": 1},
         "scripts/measure.py has changed",
     ),
     Row(
@@ -151,15 +154,22 @@ CONFIGURATION = [
         "one seed fewer",
         m.put("experiments", "tiny", "seeds", value=1),
         {"STALE-CONFIG": TRAINED, "DOWNSTREAM-OF": AFTER_TRAINING},
-        {"pretrain": 1, "finetune": 2, "measure": 4, "collect": 2, "figure": 1},
+        {"pretrain": 1, "finetune": 2, "measure": 2, "collect": 2, "figure": 1},
         "seeds 0 1, now 0",
     ),
     Row(
         "one seed more, in a block of its own",
         m.put("experiments", "tiny", "seeds", value=3),
         {"MISSING": NEW_BLOCK, "STALE-CONFIG": [RISK, SPARSITY], "DOWNSTREAM-OF": FIGURE},
-        {"pretrain": 1, "finetune": 2, "measure": 4, "collect": 2, "figure": 1},
+        {"pretrain": 1, "finetune": 2, "measure": 2, "collect": 2, "figure": 1},
         "it was made of other shards",
+    ),
+    Row(
+        "a network to diagnose added",
+        add_diagnosis,
+        {"MISSING": [f"results/diagnoses/mine/diagnosis.{suffix}" for suffix in ("nc", "png", "html")]},
+        {"diagnose": 1},
+        "no file",
     ),
     Row(
         "an entry taken out",

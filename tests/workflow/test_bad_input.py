@@ -109,7 +109,7 @@ def test_an_overlay_is_merged_and_checked(project):
     overlay.write_text("experiments: {tiny: {finetune: {grids: {simulated: {learning_rate: 0.03}}}}}\n")
     assert project.would_run("--configfile", "overlay.yaml")["finetune"] == 1  # all else is as it was
     overlay.write_text("pathvars: {results: results/other}\nexperiments: {tiny: {seeds: 3}}\n")
-    shards = {"pretrain": 2, "finetune": 4, "measure": 8}
+    shards = {"pretrain": 2, "finetune": 4, "measure": 4}
     assert project.would_run("--configfile", "overlay.yaml") == {**shards, "collect": 2, "curve": 1, "figure": 2}
     overlay.write_text("experiments: {tiny: {finetune: {grids: {simulated: {rate: 0.03}}}}}\n")
     said = refusal(project, "--configfile", "overlay.yaml")
@@ -195,7 +195,7 @@ def test_an_impossible_job_says_why(project, change, target, sentence):
 def test_damaged_and_foreign_files_between_stages_are_named(project):
     os.truncate(project.folder / DESCENT, 5000)
     xr.Dataset({"a": ("x", [1.0, 2.0])}).to_netcdf(project.folder / EXACT, engine="netcdf4")
-    targets = [path.replace("finetune/", "measure/risk/") for path in (DESCENT, EXACT)]
+    targets = [path.replace("finetune/", "measure/sparsity/") for path in (DESCENT, EXACT)]
     said = failure(project, *targets)
     assert f"\nmeasure: {DESCENT} is not netCDF, or truncated or damaged: delete it and run again (" in said
     assert f"\nmeasure: {EXACT} was not written by Carryover (it has no attribute carryover_format): delete it" in said

@@ -66,7 +66,8 @@ def test_after_snakemake_is_killed_make_names_the_lock_and_results_are_the_same(
 
 
 def test_results_are_the_same_bytes_elsewhere_and_on_another_number_of_cores(fresh, finished):
-    fresh.make("results/figures/tiny_risk.png", "results/theory/relu_penalty.nc", cores=1)  # something of every rule
+    something = ("results/figures/tiny_risk.png", "results/tiny/sparsity.nc", "results/theory/relu_penalty.nc")
+    fresh.make(*something, cores=1)  # of every rule
     made, known = fresh.results(), finished.results()
-    assert len(made) == 1 + 2 + 2 + 1 + 1 + 3  # pretrain, finetune, measure, collect, curve, figure
+    assert len(made) == 1 + 2 + 2 + 2 + 1 + 3  # pretrain, finetune, measure, collect, curve, figure
     assert [path for path in made if made[path] != known[path]] == []

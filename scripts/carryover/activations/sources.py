@@ -76,8 +76,8 @@ def opened(source: Mapping[str, Any] | str | Path, name: str = "the mapping") ->
         yield _activations(name, {str(key): _array(value) for key, value in source.items()}, _sliced)
         return
     path = Path(source)
-    if path.suffix not in _OPENERS:
-        raise UserError(f"{path} must be of one of the kinds {', '.join(_OPENERS)}")
+    if path.suffix not in KINDS:
+        raise UserError(f"{path} must be of one of the kinds {', '.join(KINDS)}")
     with ExitStack() as stack:
         try:
             path.open("rb").close()  # a missing file has an error of its own
@@ -155,6 +155,8 @@ def _npz(path: Path, stack: ExitStack) -> tuple:
 
 
 _OPENERS = {".npz": _npz, ".npy": _npy, ".nc": _netcdf, ".safetensors": _safetensors}
+KINDS = tuple(_OPENERS)
+"""Suffixes of files that can be read."""
 
 
 class _Variable:

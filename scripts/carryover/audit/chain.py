@@ -9,14 +9,16 @@ from pathlib import Path
 from carryover import provenance, store
 from carryover.audit import notes
 from carryover.digest import closure_files
-from carryover.sweep import MADE_OF_DATA, Sweep, Wildcards
+from carryover.made_of_data import MADE_OF_DATA
+from carryover.sweep import Sweep, Wildcards
 
 # In a results folder, but no results: what Snakemake keeps there, and what `audit` writes itself.
 NO_RESULTS = ("logs", "benchmarks", "audit.json", "audit.html")
 # What a rule makes there when it is asked for: not missing where it is not.
 ON_DEMAND = {"crate.zip": "crate", "report.html": "report"}
 # Folders between a result and the results folder, itself included, by rule.
-_DEPTHS = {"pretrain": 4, "finetune": 4, "measure": 5, "collect": 2, "curve": 2, **dict.fromkeys(MADE_OF_DATA, 2)}
+_DEPTHS = {"pretrain": 4, "finetune": 4, "measure": 5, "collect": 2, "curve": 2}
+_DEPTHS |= {rule: 2 + kind.file.count("/") for rule, kind in MADE_OF_DATA.items()}
 
 
 @dataclass
@@ -109,7 +111,7 @@ def root_digest(chain):
 def _outputs(made):
     """(rule, wildcards, path) of every file that a job makes: figures and tables have several formats."""
     for rule, wildcards, path in made.jobs():
-        suffixes = MADE_OF_DATA[rule][-1] if rule in MADE_OF_DATA else (Path(path).suffix,)
+        suffixes = MADE_OF_DATA[rule].suffixes if rule in MADE_OF_DATA else (Path(path).suffix,)
         yield from ((rule, wildcards, path.removesuffix(suffixes[0]) + suffix) for suffix in suffixes)
 
 

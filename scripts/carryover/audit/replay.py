@@ -55,7 +55,7 @@ def _again(path, record, root, scratch):
         return Replay(path, "FAILED", last)
     made = provenance.read(scratch / f"{path}.json")
     place = list(_elsewhere(record, made))
-    pairs = {name: (known, made["outputs"][name]) for name, known in record["outputs"].items()}
+    pairs = {name: (known, made["outputs"].get(name, {})) for name, known in record["outputs"].items()}
     other = [name for name, (then, now) in pairs.items() if not _equal(then, now)]
     if other:
         return Replay(path, "DIFFERS", f"not as recorded: {', '.join(other)}", place)
@@ -74,8 +74,11 @@ def _refuse(record, root):
             f"its command runs {command[0]}: only a script of the project, from the project's folder, is run"
         )
     start = command.index("--output") + 1 if "--output" in command else len(command)
-    if command.count("--output") != 1 or sorted(command[start:]) != sorted(record["outputs"]):
-        raise UserError("its command does not end with --output and the recorded outputs")
+    folders = {name: Path(name).parent.as_posix() for name in record["outputs"]}
+    words, known = set(command[start:]), {*folders, *folders.values()}
+    unsaid = [name for name, folder in folders.items() if not words & {name, folder}]
+    if command.count("--output") != 1 or unsaid or words - known:
+        raise UserError("its command does not end with --output and the recorded outputs, or the folder of them")
     for name in (*record["outputs"], *record["inputs"]):
         if Path(name).is_absolute() or ".." in Path(name).parts:
             raise UserError(f"{name} lies outside the folder of the project")

@@ -6,15 +6,15 @@ from pathlib import Path, PurePath
 from carryover import digest, store
 from carryover.errors import UserError
 from carryover.lineage import Made, all_made, made
+from carryover.made_of_data import MADE_OF_DATA
 from carryover.provenance import record_path
-from carryover.sweep import MADE_OF_DATA
 
 PROJECT = (
     "Snakefile", "Makefile", "README.md", "LICENSE", "CITATION.cff",
     "config", "docs", "envs", "profiles", "resources", "rules", "scripts",
 )  # fmt: skip
-# What jobs make, by its suffix.
-_SUFFIXES = {".nc", *(suffix for *_, suffixes in MADE_OF_DATA.values() for suffix in suffixes)}
+# What jobs make, by its suffix; pages of others lie there too, such as those of audit and of `snakemake --report`.
+_SUFFIXES = {".nc", *(suffix for kind in MADE_OF_DATA.values() for suffix in kind.suffixes)} - {".html"}
 
 
 @dataclass

@@ -28,7 +28,8 @@ PROFILES = {
 _FORMATS = {
     ".nc": "application/x-netcdf", ".json": "application/json", ".png": "image/png", ".svg": "image/svg+xml",
     ".pdf": "application/pdf", ".md": "text/markdown", ".tex": "application/x-tex", ".yaml": "application/yaml",
-    ".py": "text/x-python", ".tsv": "text/tab-separated-values", ".csv": "text/csv",
+    ".py": "text/x-python", ".tsv": "text/tab-separated-values", ".csv": "text/csv", ".html": "text/html",
+    ".npz": "application/zip", ".npy": "application/octet-stream", ".safetensors": "application/octet-stream",
 }  # fmt: skip
 
 

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+SELECTS = True  # of what training has left in the shard: collect.py does it
+
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters:

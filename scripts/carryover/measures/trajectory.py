@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+SELECTS = True  # of what training has left in the shard: collect.py does it
+
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters:

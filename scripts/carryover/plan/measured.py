@@ -6,8 +6,9 @@ from pathlib import Path
 
 from carryover import provenance
 from carryover.errors import UserError
+from carryover.made_of_data import MADE_OF_DATA
 from carryover.plan import work
-from carryover.sweep import MADE_OF_DATA, STAGES
+from carryover.sweep import STAGES
 
 _SUFFIXES = (".nc", ".png", ".md")
 
@@ -73,11 +74,15 @@ def _work(folder, record, schema):
             path = provenance.record_path(shard)
             finetuned = path.is_file() and _work(folder, provenance.read(path), schema)
             return work.measure(schema, plugin, asked, finetuned) if finetuned else None
-        if rule in ("curve", *MADE_OF_DATA):
-            return work.plugin(schema, rule, MADE_OF_DATA[rule][2] if rule in MADE_OF_DATA else "curves", plugin, asked)
+        if rule == "curve":
+            return work.plugin(schema, rule, "curves", plugin, asked)
+        if rule in MADE_OF_DATA:
+            return work.of_data(schema, rule, plugin, asked)
     except KeyError:
         return None
-    return work.collect(len(record["inputs"])) if rule == "collect" else work.Work((rule,), (), {})
+    if rule == "collect":
+        return work.collect(len(record["inputs"]), "select" in asked)
+    return work.Work((rule,), (), {})
 
 
 def _benchmark(file):

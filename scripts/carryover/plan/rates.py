@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import nnls
 
-from carryover.sweep import MADE_OF_DATA
+from carryover.made_of_data import MADE_OF_DATA
 
 EXPONENT_SPREAD = 0.35  # of an exponent about 1 before anything is measured
 LEAST_NOISE = 0.3  # of log time from run to run: what one machine does not repeat, a busy one still less

@@ -3,7 +3,8 @@
 from dataclasses import dataclass, field
 from math import prod
 
-from carryover.sweep import MADE_OF_DATA, STAGES
+from carryover.made_of_data import MADE_OF_DATA
+from carryover.sweep import STAGES
 
 # Whole numbers that hardly say how much there is to do: batches do not change the sum, teachers are only sampled from.
 _NOT_SIZES = (
@@ -37,13 +38,12 @@ def of_job(made, rule, wildcards):
         values = made.config["experiments"][wildcards.experiment]["measures"][wildcards.measure]
         return measure(made.schema, wildcards.measure, values or {}, finetuned)
     if rule == "collect":
-        return collect(len(made.shards("{point}{block}")(wildcards)))
+        return collect(len(made.shards("{point}{block}")(wildcards)), made.selects(wildcards.measure))
     if rule == "curve":
         return plugin(made.schema, rule, "curves", wildcards.curve, made.config["curves"][wildcards.curve] or {})
     if rule in MADE_OF_DATA:
-        section, key, folder, _ = MADE_OF_DATA[rule]
-        entry = made.config[section][wildcards[rule]]
-        return plugin(made.schema, rule, folder, entry.get(key, wildcards[rule]), entry.get("options", {}))
+        name, entry = MADE_OF_DATA[rule].entry(made.config, wildcards)
+        return of_data(made.schema, rule, name, entry.get("options", {}))
     return Work((rule,), (), {})
 
 
@@ -63,9 +63,15 @@ def measure(schema, name, values, finetuned):
     return Work(kind, (*known.items(), finetuned.kind, finetuned.asked), {**of_network, **sizes})
 
 
-def collect(shards):
-    """The `Work` of collecting this many shards."""
-    return Work(("collect",), (shards,), {"shards": shards})
+def collect(shards, selected):
+    """The `Work` of collecting this many shards, measured ones or what is selected of finetuned ones."""
+    return Work(("collect", "selected" if selected else "measured"), (shards,), {"shards": shards})
+
+
+def of_data(schema, rule, name, values):
+    """The `Work` of what is made of data; `name` is that of its plug-in, if there are any."""
+    kind = MADE_OF_DATA[rule]
+    return plugin(schema, rule, *((kind.plugins, name) if kind.plugins else (kind.section, "options")), values)
 
 
 def plugin(schema, rule, folder, name, values):

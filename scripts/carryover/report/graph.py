@@ -6,13 +6,14 @@ from carryover.report.words import count, duration
 PLACES = {
     "pretrain": (0, 1),
     "finetune": (1, 1),
-    "measure": (2, 1),
+    "measure": (2, 2),
     "collect": (3, 1),
     "curve": (3, 0),
     "figure": (4, 0),
     "claim": (4, 1),
     "table": (4, 2),
     "claims": (5, 1),
+    "diagnose": (0, 0),
 }
 _COLUMN, _ROW, _WIDTH, _HEIGHT, _MARGIN = 152, 98, 108, 72, 6
 

@@ -1,0 +1,33 @@
+rule diagnose:
+    input:
+        pretrained=sweep.data("diagnose", "pretrained"),
+        finetuned=sweep.data("diagnose", "finetuned"),
+        style="config/figures.mplstyle",
+    output:
+        data="<results>/diagnoses/{diagnosis}/diagnosis.nc",
+        figure="<results>/diagnoses/{diagnosis}/diagnosis.png",
+        page="<results>/diagnoses/{diagnosis}/diagnosis.html",
+        records=multiext(
+            "<results>/diagnoses/{diagnosis}/diagnosis",
+            ".nc.json",
+            ".png.json",
+            ".html.json",
+        ),
+    log:
+        "<results>/logs/diagnoses/{diagnosis}/diagnosis.log",
+    benchmark:
+        "<results>/benchmarks/diagnoses/{diagnosis}/diagnosis.tsv"
+    conda:
+        "../envs/diagnose.yaml"
+    threads: 1
+    resources:
+        mem_mb=4000,
+    params:
+        code=sweep.code("diagnose"),
+        flags=sweep.flags("diagnose"),
+        folder=subpath(output.data, parent=True),
+    shell:
+        "python scripts/diagnose.py {params.flags:q}"
+        " --pretrained {input.pretrained:q} --finetuned {input.finetuned:q} --style {input.style}"
+        " --wildcards diagnosis={wildcards.diagnosis}"
+        " --output {params.folder:q} > {log} 2>&1"
