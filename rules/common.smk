@@ -1,6 +1,6 @@
 from carryover import startup
 
-sweep = startup.sweep(config, Path(workflow.basedir))
+sweep = startup.sweep(config, Path(workflow.basedir), workflow.is_main_process)
 
 
 wildcard_constraints:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from carryover.networks.convnet import ResNet18
-from carryover.rescaling import choose_factor, search_factor
+from carryover.rescaling import choose_factor, choose_family_factor, search_factor
 from carryover.streams import generator
 
 
@@ -124,3 +124,22 @@ def test_finetuning_starts_from_the_pretrained_module_rescaled_with_new_layers()
     assert torch.equal(half[0]["fc.weight"], build(1).state_dict()["fc.weight"] / 2)
     with pytest.raises(ValueError, match="state has no parameter of the module's names and shapes"):
         choose_factor(build, {"weight": torch.zeros(3)}, finetune, lambda module: 0.0)
+
+
+TASK = {"dimension": 100, "auxiliary_features": 20}
+
+
+@pytest.mark.parametrize(("main_features", "end"), [(3, "No smaller one was tried."), (20, "No larger one was tried.")])
+def test_diagonal_networks_gain_from_small_factors_where_few_features_are_wanted_and_from_large_ones_where_all_are(
+    main_features, end
+):
+    finetune = {**TASK, "samples": (32,), "main_features": (main_features,)}
+    found = choose_family_factor("diagonal", {**TASK, "samples": 128}, finetune)
+    assert found.verdict == "helps"
+    assert (found.factor < 1) == (main_features == 3)
+    assert found.sentence().endswith(f"it beats 1 beyond noise. {end}")
+
+
+def test_a_family_without_factors_is_refused():
+    with pytest.raises(ValueError, match="finetuning of the family deep_linear has no parameter rescale"):
+        choose_family_factor("deep_linear", {}, {})

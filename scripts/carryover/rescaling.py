@@ -3,7 +3,7 @@
 "Feature reuse in multi-task learning and finetuning (appendix)", section F, rescales by 0.5 without a search. Here the
 factor is searched for a network of one's own:
 
-    found = choose_factor(make, state, finetune, score)
+    found = choose_factor(make, state, finetune, score)         # or choose_family_factor, of our own networks
     print(found.sentence())
 
 The search takes seeds as the noise that they are: every factor is tried with the same seeds, half of the factors are
@@ -13,9 +13,11 @@ winner beats 1 is asked of seeds that had no part in choosing it.
 
 from __future__ import annotations
 
+import importlib
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from functools import cache
 
 import numpy as np
 import xarray as xr
@@ -58,8 +60,11 @@ class Choice:
             "hurts": "is worse than 1 on fresh seeds: leave the weights as they are",
             "undecided": "does not beat 1 beyond noise: leave the weights as they are, or try more seeds",
         }[self.verdict]
+        tried = self.curve["factor"].values
+        end = {min(tried): " No smaller one was tried.", max(tried): " No larger one was tried."}.get(self.factor, "")
         return (
-            f"A factor of {self.factor:g} on {self.which} weights gains {mean:.3g} [{low:.3g}, {high:.3g}]; it {said}."
+            f"A factor of {self.factor:g} on {self.which} weights gains {mean:.3g} [{low:.3g}, {high:.3g}]; "
+            f"it {said}.{end}"
         )
 
 
@@ -99,6 +104,42 @@ def choose_factor(
         return float(score(module))
 
     return search_factor(run, which=which, **search)
+
+
+def choose_family_factor(
+    family: str,
+    pretrain: Mapping,
+    finetune: Mapping,
+    score: Callable[[xr.Dataset], float] = lambda finetuned: -float(np.log10(finetuned["risk_final"]).mean()),
+    **search,
+) -> Choice:
+    """The factor on the pretrained networks of one of our families with which finetuning scores highest.
+
+    Args:
+        family: one whose finetuning has a parameter `rescale`, such as "diagonal", "relu" or "convnet".
+        pretrain, finetune: parameters of the two stages by name, as in the configuration with its `task` in both.
+        score: of a finetuned dataset, higher is better; as it is, minus the decadic logarithm of the risk at the end.
+        search: arguments of `search_factor`.
+
+    Raises ValueError for a family that cannot be rescaled, and as `search_factor`.
+    """
+    first, second = (
+        importlib.import_module(f"carryover.families.{family}.{stage}") for stage in ("pretrain", "finetune")
+    )
+    if "rescale" not in {field.name for field in fields(second.Parameters)}:
+        raise ValueError(f"finetuning of the family {family} has no parameter rescale")
+
+    def done(stage, values, seed, *pretrained):
+        p = stage.Parameters(**values)
+        solver = importlib.import_module(f"carryover.families.{family}.{p.solver}")
+        return stage.run(p, "choose_family_factor", [seed], solver.solve, *pretrained)
+
+    start = cache(lambda seed: done(first, pretrain, seed))
+
+    def run(factor: float, seed: int) -> float:
+        return score(done(second, {**finetune, "protocol": "finetuning", "rescale": (factor,)}, seed, start(seed)))
+
+    return search_factor(run, **search)
 
 
 def search_factor(

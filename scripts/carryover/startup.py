@@ -18,10 +18,15 @@ METADATA = Path(".snakemake/metadata")
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # in C where there is one: ten times as fast
 
 
-def sweep(config, root):
-    """The checked configuration's `Sweep`; a user's mistake ends the run with one sentence."""
+def sweep(config, root, first):
+    """The checked configuration's `Sweep`; a user's mistake ends the run with one sentence.
+
+    Only the `first` Snakemake of a run holds results against their records: on a cluster every job starts another one.
+    """
     try:
         made = valid_sweep(config, root)
+        if not first:
+            return made
         _check_writable(Path(made.results), [*config.get("experiments", {}), *configuration.RESERVED])
         made.check()
         for line in differences(made):
@@ -72,8 +77,7 @@ def differences(made):
     """
     found = Counter()
     for rule, wildcards, output in made.jobs():
-        record = _record(output)
-        if record is not None and not _has_metadata(output):
+        if not _has_metadata(output) and (record := _record(output)) is not None:
             for change in _changes(made, rule, wildcards, record):
                 found[rule, change] += 1
     for (rule, change), count in found.items():
