@@ -35,9 +35,9 @@ def main(argv):
         found, passed_over = measured.read(folder, made.schema)
         jobs += found
         print(f"{folder}: {len(found)} measured jobs, {passed_over} benchmarks without a record of the same job.")
-    if jobs:
-        print(f"Overhead, all that is neither training nor measuring:\n\n{overhead.text(overhead.by_rule(jobs))}")
-    else:
+        if found:
+            print(f"Overhead there, all that is neither training nor measuring:\n\n{overhead.text(found)}")
+    if not jobs:
         print("Nothing was measured yet: run a small configuration first (make), or name --measured FOLDER.")
     here = Rates([job for job in jobs if job.device == "cpu"])
     there = Rates([job for job in jobs if table.GPU in job.device])

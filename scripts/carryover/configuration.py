@@ -30,6 +30,8 @@ def parameters(*names):
         if axes := getattr(module, condition, None):
             section[condition.lower()] = {axis: list(values) for axis, values in axes.items()}
     if getattr(module, "SELECTS", False):
+        if section["properties"]:
+            raise TypeError(f"{module.__name__}: a measure that selects has no parameters")
         section["selects"] = True
     return section
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 import importlib
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cache
 
 import numpy as np
@@ -24,9 +24,11 @@ import xarray as xr
 from scipy import stats
 
 from carryover.networks.convnet_weights import KINDS, rescaled
+from carryover.parameters import check, scalar_type
 
 FACTORS = tuple(2.0**power for power in range(-4, 3))
 CONFIDENCE = 0.95
+FAMILIES = ("diagonal", "relu")
 
 
 @dataclass(frozen=True)
@@ -106,40 +108,42 @@ def choose_factor(
     return search_factor(run, which=which, **search)
 
 
-def choose_family_factor(
-    family: str,
-    pretrain: Mapping,
-    finetune: Mapping,
-    score: Callable[[xr.Dataset], float] = lambda finetuned: -float(np.log10(finetuned["risk_final"]).mean()),
-    **search,
-) -> Choice:
-    """The factor on the pretrained networks of one of our families with which finetuning scores highest.
+def choose_family_factor(family: str, pretrain: Mapping, finetune: Mapping, **search) -> Choice:
+    """The factor on the pretrained networks of one of our families with which finetuning ends at the lowest risk.
 
     Args:
-        family: one whose finetuning has a parameter `rescale`, such as "diagonal", "relu" or "convnet".
-        pretrain, finetune: parameters of the two stages by name, as in the configuration with its `task` in both.
-        score: of a finetuned dataset, higher is better; as it is, minus the decadic logarithm of the risk at the end.
-        search: arguments of `search_factor`.
+        family: "diagonal" or "relu", whose risk is exact; for convolutional networks there is `choose_factor`.
+        pretrain, finetune: parameters of the two stages by name, as in the configuration, with its `task` in both.
+            `rescaled` says which layers the factor is on.
+        search: arguments of `search_factor`, whose score is minus the decadic logarithm of the risk.
 
-    Raises ValueError for a family that cannot be rescaled, and as `search_factor`.
+    Raises ValueError for another family, an unknown parameter or a value that is not allowed, and as `search_factor`.
     """
-    first, second = (
-        importlib.import_module(f"carryover.families.{family}.{stage}") for stage in ("pretrain", "finetune")
-    )
-    if "rescale" not in {field.name for field in fields(second.Parameters)}:
-        raise ValueError(f"finetuning of the family {family} has no parameter rescale")
+    if family not in FAMILIES:
+        raise ValueError(f"family must be one of {', '.join(FAMILIES)}, got {family!r}")
 
-    def done(stage, values, seed, *pretrained):
-        p = stage.Parameters(**values)
-        solver = importlib.import_module(f"carryover.families.{family}.{p.solver}")
-        return stage.run(p, "choose_family_factor", [seed], solver.solve, *pretrained)
+    def parameters(stage: str, values: Mapping):
+        cls = importlib.import_module(f"carryover.families.{family}.{stage}").Parameters
+        if unknown := values.keys() - {field.name for field in fields(cls)}:
+            raise ValueError(f"{stage} of the family {family} has no parameter {', '.join(sorted(unknown))}")
+        listed = {name: value if isinstance(value, list | tuple) else [value] for name, value in values.items()}
+        p = cls(**{name: tuple(listed[name]) if scalar_type(cls, name)[1] else values[name] for name in values})
+        check(p)
+        return p
 
-    start = cache(lambda seed: done(first, pretrain, seed))
+    def done(stage: str, p, seed: int, *pretrained) -> xr.Dataset:
+        module, solver = (importlib.import_module(f"carryover.families.{family}.{name}") for name in (stage, p.solver))
+        return module.run(p, "choose_family_factor", [seed], solver.solve, *pretrained)
+
+    first = parameters("pretrain", pretrain)
+    second = parameters("finetune", {**finetune, "protocol": "finetuning"})
+    start = cache(lambda seed: done("pretrain", first, seed))
 
     def run(factor: float, seed: int) -> float:
-        return score(done(second, {**finetune, "protocol": "finetuning", "rescale": (factor,)}, seed, start(seed)))
+        finetuned = done("finetune", replace(second, rescale=(factor,)), seed, start(seed))
+        return -float(np.log10(finetuned["risk_final"]).mean())
 
-    return search_factor(run, **search)
+    return search_factor(run, which={"both": "all", "first": "first-layer"}[second.rescaled], **search)
 
 
 def search_factor(

@@ -88,6 +88,8 @@ def load(path: str | Path, select: Callable[[xr.Dataset], xr.Dataset] = lambda w
         raise unreadable(path, error) from None
     except DataError:
         raise
+    except _Mistake as mistake:
+        raise mistake.__cause__ from None
     except Exception as error:  # the library reports damage as OSError, RuntimeError, ValueError and more
         raise DataError(f"{path} is not netCDF, or truncated or damaged: {again} ({_brief(error)})") from None
     if version is None:
@@ -102,11 +104,19 @@ def load(path: str | Path, select: Callable[[xr.Dataset], xr.Dataset] = lambda w
     return dataset
 
 
+class _Mistake(Exception):
+    """On its way out: what `select` raises says nothing of the file."""
+
+
 def _part(dataset, select, path):
     try:
         return select(dataset)
     except KeyError as error:
         raise DataError(f"{path} does not have what is to be taken of it: {error.args[0]}") from None
+    except (OSError, RuntimeError):  # of the netCDF library
+        raise
+    except Exception as error:
+        raise _Mistake from error
 
 
 def content_digest(source: xr.Dataset | str | Path) -> str:

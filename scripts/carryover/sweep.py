@@ -70,7 +70,7 @@ class Sweep:
                     wildcards = Wildcards(experiment=experiment, point=point, block=block)
                     yield stage, wildcards, f"{self.results}/{experiment}/{stage}/{point}/{block}.nc"
                     for measure in spec.get("measures", {}) if stage == STAGES[-1] else ():
-                        if self.selects(measure) or point not in self._measured(experiment, measure):
+                        if point not in self._measured(experiment, measure) or self.selects(measure):
                             continue
                         output = f"{self.results}/{experiment}/measure/{measure}/{point}/{block}.nc"
                         yield "measure", Wildcards(**wildcards, measure=measure), output
@@ -94,9 +94,8 @@ class Sweep:
                 if path not in made and not Path(path).is_file():
                     kind = MADE_OF_DATA[rule]
                     where = f"{kind.section}.{wildcards[kind.one]}.data"
-                    raise SweepError(
-                        f"{where}: {path} is neither a file nor made here; known are {', '.join(known) or 'none'}."
-                    )
+                    made_here = f"; known are {', '.join(known)}" if kind.plugins and known else ""
+                    raise SweepError(f"{where}: {path} is neither a file nor made here{made_here}.")
 
     # For the rules: what wildcards can be, and functions of them.
 

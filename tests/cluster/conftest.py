@@ -13,6 +13,7 @@ from cluster.on_slurm import Clustered
 from workflow.small_project import Project
 
 HERE = Path(__file__).parent
+LOCK = Path("/run/carryover-slurm.lock")  # one at a time: its ports are fixed
 
 
 @pytest.fixture(scope="session")
@@ -23,10 +24,9 @@ def slurm():
         pytest.skip(f"Slurm is not installed here: no {', '.join(missing)}")
     if os.geteuid() != 0:
         pytest.skip("only root can start a Slurm")
-    lock = Path(tempfile.gettempdir(), "carryover-slurm.lock")
     # munge refuses folders that others cannot enter
-    with lock.open("w") as one_at_a_time, tempfile.TemporaryDirectory(prefix="slurm") as folder:
-        fcntl.flock(one_at_a_time, fcntl.LOCK_EX)  # its ports are fixed
+    with LOCK.open("w") as one_at_a_time, tempfile.TemporaryDirectory(prefix="slurm") as folder:
+        fcntl.flock(one_at_a_time, fcntl.LOCK_EX)
         started = subprocess.run([HERE / "slurm_up.sh", folder], capture_output=True, text=True, timeout=120)
         try:
             if started.returncode == 2:

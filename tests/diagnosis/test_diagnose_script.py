@@ -110,7 +110,7 @@ def test_mistakes_are_named_and_leave_nothing(folder, monkeypatch):
 def test_the_lines_to_copy_work_as_they_stand(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"```(\w*)\n(.*?)```", DOCS.read_text(encoding="utf-8"), flags=re.DOTALL)
-    assert [kind for kind, _ in blocks] == ["python", "", "python", "yaml"]
+    assert [kind for kind, _ in blocks] == ["python", "", "python", "yaml", "python"]
     with plt.rc_context():
         for kind, text in blocks:
             if kind == "yaml":

@@ -188,6 +188,19 @@ def test_where_a_gpus_memory_is_too_small_half_as_many_go_on(start, monkeypatch,
     assert "too small for one network: choose the device cpu" in refused(finetuned, start, **told)
 
 
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+def test_float32_is_not_rounded_further_on_a_gpu(precision, start, monkeypatch):
+    usual, allowed = descent.descend, []
+
+    def watched(*arguments, **told):
+        allowed.append(torch.backends.cudnn.allow_tf32)
+        return usual(*arguments, **told)
+
+    monkeypatch.setattr(descent, "descend", watched)
+    finetuned(start, samples=(4,), precision=precision)
+    assert set(allowed) == {precision == "bfloat16"}
+
+
 def test_packed_states_are_in_the_order_of_the_network(start):
     state = network(start["state"].values[0], 8)
     assert np.array_equal(packed(state), start["state"].values[0])

@@ -45,11 +45,10 @@ def test_a_training_goes_on_on_another_device(begun_on_the_card, card, tmp_path,
 
     monkeypatch.setenv("CARRYOVER_SAVE_EVERY", "0")
     monkeypatch.setattr(ConvnetEnsemble, "step", step)
-    with torch.backends.cudnn.flags(enabled=True, allow_tf32=False):
-        with pytest.raises(KeyboardInterrupt):
-            convnets(device=first, **told)
-        stopped, taken[:] = list(taken), []
-        found = convnets(device=second, **told)
+    with pytest.raises(KeyboardInterrupt):
+        convnets(device=first, **told)
+    stopped, taken[:] = list(taken), []
+    found = convnets(device=second, **told)
     assert (stopped, taken) == ([first] * 4, [second] * 2)
     risks = [name for name in expected.data_vars if name.startswith("risk")]
     agree(expected.drop_vars(risks), found.drop_vars(risks), 1e-4)

@@ -128,7 +128,7 @@ def test_a_plan_knows_those_that_were_measured(project):
 def test_a_missing_file_is_named_before_any_job(project):
     (project.folder / "before.npy").unlink()
     done = project.snakemake("--dry-run")
-    said = "carryover: diagnoses.other.data: before.npy is neither a file nor made here; known are none.\n"
+    said = "carryover: diagnoses.other.data: before.npy is neither a file nor made here.\n"
     assert (done.code, done.text.count(said)) == (1, 1)
     assert "Traceback" not in done.text
 

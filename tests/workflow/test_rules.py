@@ -1,6 +1,7 @@
 """Rules have every section and no logic, and name environments that have what their jobs import."""
 
 import ast
+import importlib
 import re
 import sys
 
@@ -47,6 +48,9 @@ MAKERS = [rule for rule in RULES if rule not in ("audit", "plan")]
 def imports(rule):
     """Top-level packages that the script and any plug-in of a rule import, our own and the standard library's aside."""
     names = [rule]
+    if rule == "collect":
+        modules = (f"carryover.measures.{name}" for name in cli.plugins("measures"))
+        names += [name for name in modules if getattr(importlib.import_module(name), "SELECTS", False)]
     for kind in PLUGINS.get(rule, ()):
         folder = SCRIPTS / "carryover" / kind
         for plugin in cli.plugins(kind):

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-SELECTS = True  # of what training has left in the shard: collect.py does it
+SELECTS = True
 
 
 @dataclass(frozen=True, kw_only=True)

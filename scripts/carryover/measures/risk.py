@@ -6,7 +6,7 @@ FURTHER = (
     "learning_rate", "validation_loss", "target_power", "pretrained_loss", "feature_share", "feature_alignment",
 )  # fmt: skip
 
-SELECTS = True  # of what training has left in the shard: collect.py does it
+SELECTS = True
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -102,6 +102,6 @@ def _kernels(network, state, prepared, chosen, batch, when):
         for name, output in network.stages(prepared.batch("test", chosen[rows]).to(device)):
             yield name, output.flatten(1)
 
-    # Without TensorFloat-32, which has 11 bits, a GPU finds what a CPU finds.
+    # Without TensorFloat-32, which keeps 10 bits, a GPU finds what a CPU finds.
     with torch.backends.cudnn.flags(enabled=True, deterministic=True, allow_tf32=False):
         return centred_kernels(features, len(chosen), batch=batch)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-SELECTS = True  # of what training has left in the shard: collect.py does it
+SELECTS = True
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,24 +13,23 @@ WORKING = (*STAGES, "measure")
 def by_rule(jobs):
     """{rule: (number, seconds, seconds of overhead)} of `Measured` jobs.
 
-    Of jobs that train or measure it is the start of Python and the imports: as long as the shortest job of their rule,
-    or what is outside of their record where that is more. Of all other jobs it is everything.
+    Of jobs that train or measure it is the start of Python and the imports: as long as the shortest of them all, or
+    what is outside of their record where that is more. Of all other jobs it is everything.
     """
     rules = defaultdict(list)
     for job in jobs:
         rules[job.work.kind[0]].append(job)
-    return {rule: (len(own), sum(job.seconds for job in own), _spent(rule, own)) for rule, own in rules.items()}
+    shortest = min((job.seconds for rule in WORKING for job in rules.get(rule, ())), default=0.0)
+    found = {}
+    for rule, own in rules.items():
+        starts = (max(shortest, job.seconds - job.inside) if rule in WORKING else job.seconds for job in own)
+        found[rule] = len(own), sum(job.seconds for job in own), sum(starts)
+    return found
 
 
-def _spent(rule, jobs):
-    if rule not in WORKING:
-        return sum(job.seconds for job in jobs)
-    shortest = min(job.seconds for job in jobs)
-    return sum(max(shortest, job.seconds - job.inside) for job in jobs)
-
-
-def text(found):
+def text(jobs):
     """The table of `by_rule`, with a sum."""
+    found = by_rule(jobs)
     whole = [sum(column) for column in zip(*found.values(), strict=True)]
     lines = [
         [rule, number, duration(seconds), duration(spent), f"{spent / seconds:.0%}"]

@@ -25,7 +25,7 @@ def solve(problem, p, progress=None):
 
 def _descend(problem, runs, p, progress):
     tests = [(task.test, task.test_labels) for task in (problem.tasks[0][run] for run in runs)]
-    # Without TensorFloat-32, which has 11 bits, "float32" is on a GPU what it is on a CPU.
+    # Without TensorFloat-32, which keeps 10 bits, "float32" is on a GPU what it is on a CPU.
     with torch.backends.cudnn.flags(enabled=True, allow_tf32=p.precision != "float32"):
         return descend(
             [problem.network(run) for run in runs], problem.samples(runs), tests, problem.images,
