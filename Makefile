@@ -1,4 +1,4 @@
-# Two commands: `make` runs the small configuration to figures, `make test` runs every test.
+# Two commands: `make` runs the small configuration to figures, `make test` runs every test but those of conda.
 # Both set up `.venv` from envs/lock.txt by themselves; they need nothing but Python >= 3.11.
 
 PYTHON ?= python3
@@ -49,7 +49,7 @@ clean:
 help:
 	@echo "make         set up, run the small configuration to figures in results/figures/"
 	@echo "make report  the same, and everything on one page: results/report.html"
-	@echo "make test    set up, run every test"
+	@echo "make test    set up, run every test but those of conda"
 	@echo "make test-conda  run the small project of the tests in conda environments (minutes)"
 	@echo "make bench   time our solvers against the plain loops of the papers, as ratios"
 	@echo "make bench-gpu  time a GPU against the CPU beside it, as ratios"
