@@ -121,6 +121,21 @@ def test_a_measure_is_taken_where_its_plug_in_says_that_it_applies(sweep, schema
         made.check()
 
 
+def test_a_measure_that_selects_has_no_jobs_of_its_own(sweep, schema):
+    made = sweep({"protocol": "single_task"}, measures={"risk": {}, "sparsity": {}})
+    made.schema = schema  # `risk` selects, `sparsity` does not
+    assert {w.measure for rule, w, _ in made.jobs() if rule == "measure"} == {"sparsity"}
+    for measure, stage, flags in (("risk", "finetune", ["--select", "risk"]), ("sparsity", "measure/sparsity", [])):
+        wildcards = Wildcards(experiment="toy", measure=measure)
+        assert {path.rpartition(" ")[0] for path in made.shards("{stage} {point}{block}")(wildcards)} == {stage}
+        assert made.flags("collect")(wildcards) == flags
+    assert made.modules("collect", Wildcards(experiment="toy", measure="risk"))[1:] == ["carryover.measures.risk"]
+    selects_nothing = {"applies_to": {"protocol": ["finetuning"]}, "selects": True}
+    made.schema = {"$defs": {**schema["$defs"], "measures.risk": selects_nothing}}
+    with pytest.raises(SweepError, match=r"toy\.measures\.risk applies to no job of this experiment"):
+        made.check()
+
+
 def test_shards_and_upstream_are_the_paths_of_other_rules(sweep):
     made = sweep({"protocol": "finetuning"})
     shards = made.shards("r/{experiment}/{measure}/{point}/{block}.nc")(Wildcards(experiment="toy", measure="risk"))
