@@ -38,12 +38,12 @@ def main(argv):
         plt.style.use(arguments.style)
         drawn = module.draw(cli.by_role(arguments, read), p)
         drawn.draw_without_rendering()  # lays it out, once for all formats
-        with plt.rc_context({"figure.constrained_layout.use": False}):
+        with plt.rc_context({"figure.constrained_layout.use": False}):  # Matplotlib asks it again after every format
             drawn.set_layout_engine(None)
-        for output in map(Path, arguments.output):
-            drawn.savefig(job.path(output), metadata=imprint.metadata(output.suffix, job.request_text))
-            if output.suffix == ".png":
-                job.describe(output, pixels=imprint.pixel_digest(job.path(output)))
+            for output in map(Path, arguments.output):
+                drawn.savefig(job.path(output), metadata=imprint.metadata(output.suffix, job.request_text))
+                if output.suffix == ".png":
+                    job.describe(output, pixels=imprint.pixel_digest(job.path(output)))
 
 
 if __name__ == "__main__":
