@@ -181,6 +181,11 @@ REFUSED = [
         r"experiments\.toy\.finetune\.rescale\.1: nan is not a finite number\.",
     ),
     ("curves/relu_penalty/readout", float("inf"), r"curves\.relu_penalty\.readout: inf is not a finite number\."),
+    (
+        "experiments/toy/finetune/rescale", [1.0, 1e300],
+        r"experiments\.toy\.finetune\.rescale\.1: 1e\+300 is too large to compute with: the size of a "
+        r"number is at most 1e\+30\.",
+    ),
     # Names.
     ("experiments/Toy", SPEC, r"experiments: 'Toy' cannot be a name; allowed are lower-case letters, digits and .*"),
     ("experiments/2nd", SPEC, r"experiments: '2nd' cannot be a name; .*"),

@@ -42,7 +42,7 @@ def test_floats_survive_the_command_line_exactly(rate):
     assert parse("--learning-rate", repr(rate)).learning_rate == rate
 
 
-@given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, unique=True))
+@given(st.lists(st.floats(-parameters.LARGEST, parameters.LARGEST), min_size=1, unique=True))
 @settings(derandomize=True, deadline=None, max_examples=50)
 def test_negative_floats_are_no_flags(offsets):
     back = parse(*parameters.as_flags({"offsets": offsets, "samples": [2]})).offsets
@@ -68,8 +68,10 @@ def test_schema_and_command_line_refuse_the_same_values(value):
 def test_a_value_out_of_range_is_named_with_what_is_allowed():
     with pytest.raises(parameters.ParameterError, match=r"--learning-rate 0\.0: it must be a number > 0 and ≤ 10\."):
         parse("--learning-rate", "0")
-    with pytest.raises(parameters.ParameterError, match="--learning-rate nan"):
+    with pytest.raises(parameters.ParameterError, match="--learning-rate nan: it is not a finite number"):
         parse("--learning-rate", "nan")
+    with pytest.raises(parameters.ParameterError, match=r"too large to compute with: .* at most 1e\+30"):
+        parse("--learning-rate=-1e31")
     with pytest.raises(parameters.ParameterError, match=r"--samples 0: it must be a whole number ≥ 1\."):
         parse("--samples", "4", "0")
 

@@ -5,13 +5,12 @@ Snakemake nor an editor needs the plug-ins' own imports. `schema(root)` makes it
 """
 
 import importlib
-import math
 import re
 
 from carryover.cli import plugins
 from carryover.errors import UserError
 from carryover.made_of_data import MADE_OF_DATA
-from carryover.parameters import allowed, fragment
+from carryover.parameters import allowed, fragment, no_usable_number
 from carryover.sweep import STAGES
 
 NAME = "^[a-z][a-z0-9_]*$"
@@ -211,7 +210,7 @@ def validate(config, schema):
     """Refuse a configuration that breaks its schema; the message is one sentence with the key and what is allowed."""
     import jsonschema  # Snakemake brings it; jobs in their own environments need not
 
-    _refuse_infinite(config, ())
+    _refuse_unusable_numbers(config, ())
     base = jsonschema.Draft202012Validator  # its integers include 16.0, which the command line refuses
     whole = base.TYPE_CHECKER.redefine("integer", lambda _, value: type(value) is int)
     errors = list(jsonschema.validators.extend(base, type_checker=whole)(schema).iter_errors(config))
@@ -219,12 +218,12 @@ def validate(config, schema):
         raise ConfigurationError(_sentence(min(errors, key=lambda e: (-len(e.absolute_path), str(e.message)))))
 
 
-def _refuse_infinite(node, path):
+def _refuse_unusable_numbers(node, path):
     if isinstance(node, dict | list):
         for key, value in node.items() if isinstance(node, dict) else enumerate(node):
-            _refuse_infinite(value, (*path, key))
-    elif isinstance(node, float) and not math.isfinite(node):
-        raise ConfigurationError(f"configuration: {_spell(path)}: {node} is not a finite number.")
+            _refuse_unusable_numbers(value, (*path, key))
+    elif fault := no_usable_number(node):
+        raise ConfigurationError(f"configuration: {_spell(path)}: {node} is {fault}.")
 
 
 def _spell(path):

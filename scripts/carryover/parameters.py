@@ -24,6 +24,8 @@ from carryover.errors import UserError
 JSON_TYPES = {int: "integer", float: "number", str: "string", bool: "boolean"}
 PLAIN = {"integer": "a whole number", "number": "a number", "string": "text", "boolean": "true or false"}
 LIMITS = {"minimum": "≥", "exclusiveMinimum": ">", "maximum": "≤"}
+LARGEST = 1e30
+"""No parameter is larger in size: squares of it leave single precision, powers of it soon double precision."""
 
 
 class ParameterError(UserError):
@@ -130,15 +132,24 @@ def check(values):
         single = schema["anyOf"][0] if "anyOf" in schema else schema
         items = value if isinstance(value, tuple) else (value,)
         for item in items:
+            if fault := no_usable_number(item):
+                raise ParameterError(f"{flag(f.name)} {item}: it is {fault}.")
             if not _within(item, single):
                 raise ParameterError(f"{flag(f.name)} {item}: it must be {allowed(single)}.")
         if len(set(items)) < len(items):
             raise ParameterError(f"{' '.join(as_flags({f.name: value}))}: it must be {allowed(schema)}.")
 
 
+def no_usable_number(item):
+    """Why a floating-point number cannot be computed with, in words; nothing for any other value."""
+    if not isinstance(item, float):
+        return ""
+    if not math.isfinite(item):
+        return "not a finite number"
+    return f"too large to compute with: the size of a number is at most {LARGEST:g}" if abs(item) > LARGEST else ""
+
+
 def _within(item, schema):
-    if isinstance(item, float) and not math.isfinite(item):
-        return False
     tests = {
         "minimum": lambda limit: item >= limit,
         "exclusiveMinimum": lambda limit: item > limit,
