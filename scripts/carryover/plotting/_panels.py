@@ -34,7 +34,8 @@ LABELS = {
     "protocol": "",
     "solver": "solver",
     "stretch": "stretch α",
-    "depth": "L =",
+    "depth": "layers L =",
+    "target_norm": "norm of the target",
     "risk_final": "risk at the end of training",
     "risk_best": "smallest risk along training",
 }

@@ -38,7 +38,7 @@ def draw(data, p):
             if i == 0:
                 axes[i, j].set_title(panels.name(p.columns, column))
             if i == len(rows) - 1:
-                axes[i, j].set_xlabel(panels.LABELS.get(p.along, p.along))
+                axes[i, j].set_xlabel(panels.LABELS.get(p.along, p.along).removesuffix(" ="))
         label = f"{panels.name(p.rows, row)}\n" if p.rows else ""
         axes[i, 0].set_ylabel(label + panels.LABELS[p.quantity])
     panels.legend(fig)
