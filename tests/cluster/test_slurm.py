@@ -8,6 +8,9 @@ from cluster.on_slurm import slurm
 
 pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("slurm")]
 
+# As docs/scale.md has it, for training on a partition of its own.
+PARTITIONS = ["--default-resources", "slurm_partition=cpu"]
+PARTITIONS += ["--set-resources", "pretrain:slurm_partition=gpu", "finetune:slurm_partition=gpu"]
 FOREVER = "exec sleep 1000"
 MEMORY = f"exec {sys.executable} -c 'import time; x = bytes([1]) * 2_000_000_000; time.sleep(1000)'"
 
@@ -21,23 +24,23 @@ def of(job, jobs):
 def test_training_is_given_gpus_and_a_killed_run_goes_on_to_the_same_results(project, local):
     project.ask_for(gpu=1, mem_mb=1500, runtime=10)
     project.let("finetune", "sleep 3")
-    project.start_on_slurm()
+    project.start_on_slurm(*PARTITIONS)
     project.troubled("finetune")
     project.kill()
 
     project.start_on_slurm("--unlock")
     code, text = project.ended()
     assert code == 0, text
-    project.start_on_slurm()
+    project.start_on_slurm(*PARTITIONS)
     code, text = project.ended()
     assert code == 0, text
     assert project.results() == local.results()
     assert not project.litter()
 
     for rule in ("pretrain", "finetune"):
-        asked = {(job["TresPerJob"], job["JOB_GRES"]) for job in project.jobs(rule)}
-        assert asked == {("gres:gpu:1", "gpu:fake:1")}
-    assert not any("TresPerJob" in job for job in project.jobs("measure"))
+        asked = {(job["TresPerJob"], job["JOB_GRES"], job["Partition"]) for job in project.jobs(rule)}
+        assert asked == {("gres:gpu:1", "gpu:fake:1", "gpu")}
+    assert {("TresPerJob" in job, job["Partition"]) for job in project.jobs("measure")} == {(False, "cpu")}
     given = project.seen()
     assert {gpus for rule, gpus in given if rule in ("pretrain", "finetune")} <= {"0", "1"}
     assert "".join(gpus for rule, gpus in given if rule == "measure").replace("NoDevFiles", "") == ""
