@@ -1,5 +1,6 @@
 """What the README shows for copying works as it stands there."""
 
+import copy
 import re
 
 import pytest
@@ -16,7 +17,7 @@ def blocks(kind):
     return re.findall(rf"```{kind}\n(.*?)```", text, re.DOTALL)
 
 
-def test_an_experiment_a_measure_and_a_claim(fresh):
+def test_an_experiment_a_measure_and_a_claim_of_which_only_what_changed_is_remade(fresh):
     experiment, entry = map(yaml.safe_load, blocks("yaml"))
     fresh.configure(experiment | entry)
     for file, text in zip(("measures/nonzero.py", "claims/my_claim.py"), blocks("python")[:2], strict=True):
@@ -30,3 +31,17 @@ def test_an_experiment_a_measure_and_a_claim(fresh):
     table = store.load(fresh.folder / "results/claims.nc")
     assert "my_claim/fewer" in table["claim"].values
     assert "Finetuned networks use fewer coefficients" in (fresh.folder / "results/claims.md").read_text()
+
+    # `snakemake claims` remakes what has changed, and nothing else: an option of one of two claims, then its criterion.
+    entry["claims"]["another"] = {"check": "my_claim", **copy.deepcopy(entry["claims"]["my_claim"])}
+    fresh.configure(experiment | entry)
+    assert fresh.would_run("claims") == {"claim": 1, "claims": 1}
+    fresh.make("claims")
+    assert fresh.would_run("claims") == {}
+    entry["claims"]["another"]["options"]["samples"] = 4
+    fresh.configure(experiment | entry)
+    assert fresh.would_run("claims") == {"claim": 1, "claims": 1}
+    fresh.make("claims")
+    file = fresh.folder / "scripts/carryover/claims/my_claim.py"
+    file.write_text(file.read_text().replace("fewer, 0.0)", "fewer, 1.0)"))
+    assert fresh.would_run("claims") == {"claim": 2, "claims": 1}
