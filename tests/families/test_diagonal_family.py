@@ -52,7 +52,8 @@ def test_cross_entropy_datasets_have_a_curve_of_effective_features(start, tmp_pa
     for protocol in finetune.PROTOCOLS:
         data = finetuned(start, protocol, "descent", **told)
         curves = {name for name in data.data_vars if name.endswith("_curve")}
-        assert curves == {"loss_curve", "risk_curve", "effective_features_curve"}
+        names = ("loss", "risk", "effective_features", "l1_norm", "group_norm")
+        assert curves == {f"{name}_curve" for name in names}
         assert set(data["loss_function"].values) == {"cross_entropy"}
         last = np.isfinite(data["time"].values[0]).sum() - 1
         beta = np.abs(data["coefficients"].values[:, 0])

@@ -71,6 +71,37 @@ def test_steps_are_those_of_autograd(samples, trainable, loss):
     np.testing.assert_array_equal(trained.evaluations, 131)
 
 
+def test_normalised_steps_are_divided_by_the_loss_and_its_logarithm():
+    """Against a plain loop over one network: early losses above 1/e, late ones far below."""
+    X, y, w = ensemble(samples=(4, 5))
+    y, rate, steps = labelled(y), 0.05, 400
+    options = {"learning_rate": rate, "loss": "cross_entropy", "normalised": True, "device": "cpu"}
+    trained = gradient_descent(X, y, w, tolerance=0.0, max_steps=steps, **options)
+    assert (trained.loss < 0.1).all()
+    for run in range(3):
+        Xs, ys, start = part(X, y, w, run)
+        time, at = 0.0, {}
+        first = [start.first_plus[0].copy(), start.first_minus[0].copy()]
+        second = [start.second_plus[0].copy(), start.second_minus[0].copy()]
+        for step in range(steps + 1):
+            beta = second[0] * first[0] - second[1] * first[1]
+            margins = [t[0] * (x[0] @ b) for x, t, b in zip(Xs, ys, beta, strict=True)]
+            loss = sum(np.log1p(np.exp(-m)).mean() for m in margins)
+            at[step] = time, loss
+            force = [(t[0] / (1 + np.exp(m)) @ x[0]) / len(m) for x, t, m in zip(Xs, ys, margins, strict=True)]
+            push = np.array(force) * rate / (loss * max(1.0, np.log(1 / loss)))
+            time += rate / (loss * max(1.0, np.log(1 / loss)))
+            for sign, path in ((1, 0), (-1, 1)):
+                moved = first[path] + sign * (push * second[path]).sum(0), second[path] + sign * push * first[path]
+                first[path], second[path] = moved
+        np.testing.assert_allclose(trained.loss[run], loss, rtol=1e-8)
+        times = trained.time[run][np.isfinite(trained.time[run])]
+        np.testing.assert_allclose(times[-1], at[steps][0], rtol=1e-8)
+        assert set(np.round(times, 6)) <= {round(time, 6) for time, _ in at.values()}
+    short = gradient_descent(X, y, w, tolerance=1e-40, max_steps=20_000, **options)
+    assert short.converged.all()  # plain steps would need e^90 of them
+
+
 def test_runs_stop_by_themselves_and_compaction_changes_nothing():
     X, y, w = ensemble(runs=5)
     settings = {"learning_rate": 0.05, "tolerance": 1e-6, "max_steps": 20_000, "device": "cpu"}

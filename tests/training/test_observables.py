@@ -9,7 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from carryover.training.losses import LOSSES
-from carryover.training.observables import RISKS, effective_features, misclassified, squared_distance
+from carryover.training.observables import (
+    RISKS,
+    effective_features,
+    group_norm,
+    l1_norm,
+    misclassified,
+    squared_distance,
+)
 
 D, SAMPLES = 6, 200_000
 
@@ -68,3 +75,11 @@ def test_effective_features_counts_equals_and_stays_between_one_and_all(k, size,
     assert 1 <= found <= 20
     share = np.abs(unequal) / np.abs(unequal).sum()  # the inverse participation ratio of these shares
     assert found == pytest.approx(1 / np.sum(share**2), rel=1e-12)
+
+
+def test_norms_are_those_of_numpy():
+    betas = np.random.default_rng(3).standard_normal((4, 2, 5))
+    np.testing.assert_allclose(l1_norm(torch.as_tensor(betas[:, 0])), np.linalg.norm(betas[:, 0], 1, axis=1))
+    expected = [sum(np.linalg.norm(column) for column in beta.T) for beta in betas]
+    np.testing.assert_allclose(group_norm(torch.as_tensor(betas)), expected)
+    np.testing.assert_allclose(group_norm(torch.as_tensor(betas[:, :1])), l1_norm(torch.as_tensor(betas[:, 0])))

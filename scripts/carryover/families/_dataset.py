@@ -14,7 +14,13 @@ MEANING = {
     "pretrain_solver": "how the pretrained network was solved",
     "output": "readout",
 }
-CURVES = {"loss": "loss", "risk": "risk", "effective_features": "effective number of main features"}
+CURVES = {
+    "loss": "loss",
+    "risk": "risk",
+    "effective_features": "effective number of main features",
+    "l1_norm": "ℓ1 norm of the main task's coefficients",
+    "group_norm": "ℓ1,2 norm of all tasks' coefficients",
+}
 MEASURED = {
     "learning_rate": "step of gradient descent",
     "ridge_strength": "ridge strength in units of the kernel's mean eigenvalue",

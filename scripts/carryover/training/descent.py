@@ -25,6 +25,7 @@ def gradient_descent(
     tolerance: float,
     max_steps: int,
     loss: str = "squared",
+    normalised: bool = False,
     trainable: Iterable[str] = ("first", "second"),
     teacher=None,
     observe: Mapping[str, Callable] | None = None,
@@ -36,11 +37,12 @@ def gradient_descent(
 
     X, y: lists with one array per output, X[o] (runs, n_o, D) and y[o] (runs, n_o); weights: first (runs, D), second
     (runs, O, D); teacher: (runs, D) coefficients of output 0. `loss` is a name in `training.losses`; cross-entropy
-    takes labels y = ±1 and reaches 0 never, so it ends at the tolerance or at `max_steps`. `trainable` names the
-    layers that move. A run ends by itself and then no longer changes nor costs; at `max_steps` the others end with
-    `converged` false. Curves of loss, risk and `observe`, {name: function of β (R, O, D) and teacher (R, D) of the R
-    runs in training -> (R,)}, are recorded at up to `checkpoints` log-spaced steps. `progress` receives {"step",
-    "active", "loss"} now and then.
+    takes labels y = ±1 and reaches 0 never, so it ends at the tolerance or at `max_steps`. `normalised` steps are
+    `learning_rate` over L max(1, log 1/L): on cross-entropy the margin, nearly log 1/L, then grows by a share of itself
+    in some steps, and not like the logarithm of their number. `trainable` names the layers that move. A run ends by
+    itself and then no longer changes nor costs; at `max_steps` the others end with `converged` false. Curves of loss,
+    risk and `observe`, {name: function of β (R, O, D) and teacher (R, D) of the R runs in training -> (R,)}, are
+    recorded at up to `checkpoints` log-spaced steps. `progress` receives {"step", "active", "loss"} now and then.
 
     Method of "feature reuse in multi-task learning and finetuning" (learning rate .5 in pretraining, .1 in
     finetuning, tolerance 1e-10); multi-task form: eqs 24–25 of its appendix; cross-entropy: its appendix C. Raises
@@ -52,13 +54,15 @@ def gradient_descent(
     steps = np.unique(np.geomspace(1, max_steps, checkpoints).round().astype(int))
     book = _Book(ensemble, steps, checkpoints, observe or {})
     ledger, limit = Ledger(ensemble, tolerance), None
+    time = torch.zeros(len(ensemble), dtype=torch.float64, device=ensemble.device)
     for step in range(max_steps + 1):
         beta = coefficients(ensemble.first, ensemble.second)
         value, force = ensemble.force(beta)
         limit = value * _BLOWN_UP if limit is None else limit
         # A run that has ended gets the step 0, and stays what it is until the next look removes it.
         active = ~(value <= tolerance)
-        book.record(step, step * learning_rate, beta, value, active)
+        rate = learning_rate / (value * (-torch.log(value)).clamp(min=1)) if normalised else learning_rate
+        book.record(step, time, beta, value, active)
         if step % _INSPECT == 0 or step == max_steps:
             _raise_if_diverged(ensemble, value, limit, learning_rate)
             if progress is not None and step % _REPORT == 0:
@@ -66,12 +70,15 @@ def gradient_descent(
             ended = ~active if step < max_steps else torch.ones_like(active)
             if ended.any():
                 ledger.close(ended, value)
-                limit, force, active = limit[~ended], force[~ended], active[~ended]
+                limit, force, active, time = (kept[~ended] for kept in (limit, force, active, time))
+                rate = rate[~ended] if normalised else rate
                 book.ended = book.ended[~ended]
                 if not len(ensemble):
                     break
-        # `active * learning_rate` would be rounded to float32: torch's default for a product of booleans and a float.
-        _update(ensemble, force * (active.to(force.dtype) * learning_rate)[:, None, None])
+        # `active * rate` may be rounded to float32: torch's default for a product of booleans and a float.
+        taken = active.to(force.dtype) * rate
+        time = time + taken
+        _update(ensemble, force * taken[:, None, None])
     return ledger.trained(*book.results())
 
 
@@ -110,13 +117,15 @@ class _Book:
         }
         self.ended = torch.zeros(runs, dtype=torch.bool, device=device)  # among the runs still in the ensemble
 
-    def record(self, step: int, time: float, beta: torch.Tensor, loss: torch.Tensor, active: torch.Tensor) -> None:
+    def record(
+        self, step: int, time: torch.Tensor, beta: torch.Tensor, loss: torch.Tensor, active: torch.Tensor
+    ) -> None:
         runs, risk = self.ensemble.runs, self.ensemble.risk(beta)
         self.evaluations[runs] += ~self.ended
         self.risk_best[runs] = torch.fmin(self.risk_best[runs], risk)
         if step in self.column:
             observed = {name: function(beta, self.ensemble.teacher) for name, function in self.observe.items()}
-            for name, values in {"time": torch.full_like(loss, time), "loss": loss, "risk": risk, **observed}.items():
+            for name, values in {"time": time, "loss": loss, "risk": risk, **observed}.items():
                 self.curves[name][runs, self.column[step]] = torch.where(self.ended, torch.nan, values)
         self.ended = ~active
 

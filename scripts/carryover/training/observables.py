@@ -32,5 +32,15 @@ def effective_features(beta: torch.Tensor, teacher: torch.Tensor | None = None) 
     return beta.abs().sum(-1).square() / beta.square().sum(-1)
 
 
+def l1_norm(beta: torch.Tensor, teacher: torch.Tensor | None = None) -> torch.Tensor:
+    """‖β‖₁. Needs no teacher."""
+    return beta.abs().sum(-1)
+
+
+def group_norm(betas: torch.Tensor) -> torch.Tensor:
+    """ℓ1,2 norm Σ_d √(Σ_o β_od²) of several outputs' coefficients, (..., O, D) -> (...)."""
+    return torch.linalg.vector_norm(betas, dim=-2).sum(-1)
+
+
 RISKS = {"squared": squared_distance, "cross_entropy": misclassified}
 """Test error by the name of the loss that was minimised."""

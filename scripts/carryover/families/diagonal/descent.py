@@ -2,12 +2,19 @@
 
 from carryover.families.diagonal.ensembles import train
 from carryover.training.descent import gradient_descent
-from carryover.training.observables import effective_features
+from carryover.training.observables import effective_features, group_norm, l1_norm
+
+# Along training on cross-entropy, which goes on after the samples are fitted.
+OBSERVED = {
+    "effective_features": lambda beta, teacher: effective_features(beta[:, 0]),
+    "l1_norm": lambda beta, teacher: l1_norm(beta[:, 0]),
+    "group_norm": lambda beta, teacher: group_norm(beta),
+}
 
 
 def solve(problem, p, progress=None):
-    observe = {"effective_features": lambda beta, teacher: effective_features(beta[:, 0])}
     options = {"max_steps": p.max_steps, "learning_rate": p.learning_rate, "loss": p.loss}
+    options |= {"normalised": p.normalised} if p.loss == "cross_entropy" else {}
     return train(
-        gradient_descent, problem, p, progress, **options, observe=observe if p.loss == "cross_entropy" else None
+        gradient_descent, problem, p, progress, **options, observe=OBSERVED if p.loss == "cross_entropy" else None
     )

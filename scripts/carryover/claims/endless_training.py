@@ -1,0 +1,72 @@
+"""What endless training on cross-entropy would make of diagonal networks: appendix C of "Feature reuse …".
+
+There initial weights are forgotten, so that PT+FT ends where STL ends, at the least ℓ1 norm for its margin, and MTL at
+the least ℓ1,2 norm. Margins grow like the logarithm of time, and what is left of the start falls like the inverse of a
+logarithm of the margin: no network comes to that end. What can be claimed is that it comes nearer.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from carryover.claims import _interval
+from carryover.claims._runs import Runs
+from carryover.margins import at_margins
+from carryover.parameters import parameter
+
+PAPER, SECTION = "Feature reuse", "App. C"
+MEASURED = "log₁₀ of a ratio"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameters:
+    early: float = parameter(10.0, "margin of all samples early in training on what is fitted", above=0)
+    late: float = parameter(100.0, "margin late in it", above=0)
+    near: float = parameter(0.1, "decades of test error that count as no difference", above=0)
+
+
+def check(data, p):
+    """Role `trajectory`: PT+FT, and STL and MTL from two initial scales, on cross-entropy with all features shared.
+
+    Statistics are means over seeds; STL is that from the smallest scale.
+    """
+    runs = Runs("trajectory", data["trajectory"])
+    small, large = runs.where(protocol="multi_task").extremes("initial_scale")
+    alone = runs.where(protocol="single_task", initial_scale=small)
+    tuned, joint = runs.where(protocol="finetuning"), runs.where(protocol="multi_task", initial_scale=small)
+    lazier = runs.where(protocol="multi_task", initial_scale=large)
+    norms = _decades("l1_norm_curve", tuned, alone, p)
+    errors = _decades("risk_curve", alone, tuned, p)
+    scales = _decades("group_norm_curve", lazier, joint, p)
+    over = f"from a margin of {p.early:g} to one of {p.late:g}"
+    return _interval.table(
+        [
+            ("norm_nearer", f"The ℓ1 norm of PT+FT, for its margin, comes nearer to that of STL {over}",
+             _fallen(norms), 0.0),
+            ("error_nearer", f"The test error of PT+FT comes nearer to that of STL {over}", _fallen(errors), 0.0),
+            ("alike", f"At a margin of {p.late:g} PT+FT errs as STL does, within {p.near:g} decades",
+             p.near - np.sign(errors["late"].mean()) * errors["late"], 0.0, None,
+             "allowed less actual log₁₀ of a ratio"),
+            ("start_forgotten", f"The ℓ1,2 norms of MTL from initial scales {large:g} and {small:g} come nearer to "
+             f"each other {over}", _fallen(scales), 0.0),
+            ("shared", f"At a margin of {p.late:g} MTL errs less than STL",
+             _decades("risk_curve", alone, joint, p)["late"], 0.0),
+        ], PAPER, SECTION, MEASURED
+    )  # fmt: skip
+
+
+def _decades(curve, one, other, p):
+    """log₁₀ of the ratio of a curve of some runs to that of others, by seed, at the `early` and the `late` margin."""
+    margins = {"early": p.early, "late": p.late}
+    return pd.DataFrame({when: _at(one, curve, m) - _at(other, curve, m) for when, m in margins.items()})
+
+
+def _at(runs, curve, margin):
+    found = at_margins(runs.data, curve, [margin]).isel(margin=0, drop=True)
+    return np.log10(Runs(runs.role, runs.data.assign(found=found), runs.chosen).by_seed("found"))
+
+
+def _fallen(ratios):
+    """By how much the size of a ratio has fallen, in the direction of its mean."""
+    return np.sign(ratios["early"].mean()) * ratios["early"] - np.sign(ratios["late"].mean()) * ratios["late"]

@@ -1,0 +1,54 @@
+"""Endless training on cross-entropy: norms and test errors over the margin (appendix C of "Feature reuse …")."""
+
+from dataclasses import dataclass
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from carryover.margins import at_margins
+from carryover.parameters import parameter
+from carryover.plotting import _panels as panels
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameters:
+    title: str = parameter("Training on cross-entropy forgets its start, but ever more slowly", "what is seen")
+    least: float = parameter(2.0, "smallest margin shown", above=0)
+    most: float = parameter(130.0, "largest margin shown", above=0)
+    points: int = parameter(40, "margins at which curves are drawn", minimum=2)
+
+
+def draw(data, p):
+    """Role `trajectory`: diagonal networks of several protocols, from scratch from several initial scales."""
+    runs = data["trajectory"]
+    margins = np.geomspace(p.least, p.most, p.points)
+    fig, axes = plt.subplots(1, 3, figsize=(8.4, 3.0))
+    smallest = np.nanmin(runs["initial_scale"].values)
+    from_small = runs.isel(run=~(runs["initial_scale"].values > smallest))  # NaN: from a pretrained network
+    alone = from_small.isel(run=from_small["protocol"].values != "multi_task")
+    joint = panels.where(runs, protocol="multi_task")
+    _curves(axes[0], alone, "l1_norm_curve", "protocol", margins, per_margin=True)
+    axes[0].set(title="a  main task", ylabel="ℓ1 norm / margin")
+    _curves(axes[1], from_small, "risk_curve", "protocol", margins)
+    axes[1].set(title="b  main task", ylabel="test error")
+    _curves(axes[2], joint, "group_norm_curve", "initial_scale", margins, per_margin=True)
+    axes[2].set(title="c  MTL", ylabel="ℓ1,2 norm / margin")
+    for ax in axes:
+        ax.set_xscale("log")
+        ax.set_xlabel("margin γ")
+    panels.legend(fig)
+    panels.title(
+        fig,
+        p.title,
+        f"from scratch in a and b: initial scale {smallest:g}; {panels.seeds_in_words(runs)}; {panels.SPREAD}",
+    )
+    return fig
+
+
+def _curves(ax, runs, curve, hue, margins, per_margin=False):
+    """Curves over the margins that all runs of a colour have reached."""
+    found = at_margins(runs, curve, margins)
+    found = (found / found["margin"] if per_margin else found).rename("value")
+    data = found.to_dataset()
+    data = data.isel(margin=np.isfinite(found.values).all(axis=0))
+    panels.curves(ax, data, "value", "margin", hue)

@@ -1,0 +1,62 @@
+"""Claims about endless training follow the trajectories that they are given."""
+
+import numpy as np
+import pytest
+from linear_runs import size
+from made_up_runs import SEEDS, dataset
+
+from carryover.claims import endless_training
+from carryover.errors import UserError
+
+P = endless_training.Parameters()
+MARGINS = np.geomspace(1, 1000, 13)
+
+
+def trajectories(effect):
+    """Norms grow with the margin γ; ratios between runs change by a power of γ, which the effect decides."""
+
+    def values(seed, protocol, initial_scale, **_):
+        change = 0.05 * size(effect, seed)  # decades a decade of margin
+        decades = np.log10(MARGINS)
+        norm, group, error = decades, decades + 0.3, np.full(len(MARGINS), -0.5)
+        if protocol == "finetuning":
+            norm = norm + 0.4 - change * decades
+            # The gap is P.near at the late margin and without effect; the effect makes it fall to below that.
+            error = error - P.near - change * (1 - decades)
+        if protocol == "multi_task":
+            error = error - change
+            group = group + (0.4 - change * decades) * (initial_scale == 1)
+        curves = {"l1_norm_curve": norm, "group_norm_curve": group, "risk_curve": error}
+        return {name: 10**curve for name, curve in curves.items()} | {"loss_curve": np.log1p(np.exp(-MARGINS))}
+
+    scales = {"initial_scale": [0.1, 1.0]}
+    grids = [
+        {"protocol": ["single_task", "multi_task"], **scales},
+        {"protocol": ["finetuning"], "initial_scale": [np.nan]},
+    ]
+    return {"trajectory": dataset(values, *grids, along="checkpoint")}
+
+
+@pytest.mark.parametrize(("effect", "verdict"), [(1.0, "holds"), (-1.0, "fails"), (0.0, "undecided")])
+def test_every_claim_follows_its_effect(effect, verdict):
+    checked = endless_training.check(trajectories(effect), P)
+    found = checked["verdict"].to_series().to_dict()
+    names = ("norm_nearer", "error_nearer", "alike", "start_forgotten", "shared")
+    assert found == dict.fromkeys(names, verdict)
+    assert (checked["seeds"] == len(SEEDS)).all()
+
+
+def test_runs_that_never_come_to_the_margin_leave_it_open():
+    short = trajectories(1.0)["trajectory"].isel(checkpoint=MARGINS < 90)
+    found = endless_training.check({"trajectory": short}, P)
+    assert set(found["verdict"].values) == {"undecided"}
+    assert (found["seeds"] == 0).all()
+
+
+def test_what_is_missing_is_named():
+    data = trajectories(1.0)["trajectory"]
+    with pytest.raises(UserError, match="needs protocol finetuning of the role trajectory"):
+        endless_training.check({"trajectory": data.isel(run=data["protocol"].values != "finetuning")}, P)
+    one = data.isel(run=data["initial_scale"].values != 1)
+    with pytest.raises(UserError, match="compares values of initial_scale"):
+        endless_training.check({"trajectory": one}, P)
