@@ -2,8 +2,15 @@
 
 from pathlib import Path
 
-from carryover import cli, store
+from carryover import cli, parameters, store
 from carryover.provenance import Job
+
+
+def also_read(module, shard):
+    """The files that a measure reads besides the shard: those that attributes of the shard, its `READS`, name."""
+    names = getattr(module, "READS", ())
+    attributes = store.load(shard, lambda whole: whole[[]]).attrs if names else {}
+    return [file for name in names for file in parameters.files(attributes.get(name))]
 
 
 def main(argv):
@@ -15,7 +22,7 @@ def main(argv):
         rule="measure",
         parameters=p,
         wildcards=cli.wildcards(arguments),
-        inputs=[arguments.finetuned],
+        inputs=[arguments.finetuned, *also_read(module, arguments.finetuned)],
         outputs=arguments.output,
         modules=["measure", module.__name__],
     ) as job:

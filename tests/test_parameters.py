@@ -103,18 +103,19 @@ def test_conditions_hold_where_every_axis_has_a_named_value():
     assert not parameters.applies({"solver": ["descent"]}, {})
 
 
-def test_a_path_stands_for_its_file_or_for_the_files_of_its_folder(tmp_path):
+def test_a_path_stands_for_its_file_or_for_the_files_of_its_folder_and_of_those_in_it(tmp_path):
     @dataclass(frozen=True, kw_only=True)
     class Reading:
         folder: str = parameter("", "images", path=True)
         weights: str = parameter("", "file", path=True)
         name: str = parameter("", "no file")
 
-    (tmp_path / "images/below").mkdir(parents=True)
-    for name in ("images/b.bin", "images/a.bin", "images/.hidden", "images/below/c.bin", "weights.pth"):
+    none = ("images/.hidden", "images/below/.hidden", "images/.git/d.bin", "images/below/deeper/e.bin")
+    for name in (*none, "images/b.bin", "images/a.bin", "images/below/c.bin", "weights.pth"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).touch()
     both = Reading(folder=str(tmp_path / "images"), weights=str(tmp_path / "weights.pth"), name=str(tmp_path))
-    expected = [tmp_path / name for name in ("images/a.bin", "images/b.bin", "weights.pth")]
+    expected = [tmp_path / name for name in ("images/a.bin", "images/b.bin", "images/below/c.bin", "weights.pth")]
     assert parameters.files_read(both) == list(map(str, expected))
     assert parameters.files_read(Reading(folder=str(tmp_path / "missing"))) == []
     assert parameters.fragment(Reading)["properties"]["weights"]["path"] is True

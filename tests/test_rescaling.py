@@ -122,8 +122,38 @@ def test_finetuning_starts_from_the_pretrained_module_rescaled_with_new_layers()
     assert torch.equal(half[0]["bn1.weight"], state["bn1.weight"] / 2)
     assert torch.equal(half[0]["bn1.running_var"], state["bn1.running_var"])
     assert torch.equal(half[0]["fc.weight"], build(1).state_dict()["fc.weight"] / 2)
-    with pytest.raises(ValueError, match="state has no parameter of the module's names and shapes"):
-        choose_factor(build, {"weight": torch.zeros(3)}, finetune, lambda module: 0.0)
+
+
+def wider(width):
+    return ResNet18(torch.Generator(), 2, width, "small", 1).state_dict()
+
+
+def one_right_key():
+    return {"conv1.weight": wider(2)["conv1.weight"], "weight": torch.zeros(3)}
+
+
+@pytest.mark.parametrize(
+    ("state", "said"),
+    [
+        (wider(3), r"state has 'conv1.weight' of the shape \(3, 1, 3, 3\), in this ResNet18 of the shape \(2, 1, 3, 3"),
+        (one_right_key(), r"state lacks 'bn1.weight', in this ResNet18 of the shape \(2,\): give weights of the same"),
+        ({}, "state lacks 'conv1.weight'"),
+    ],
+)
+def test_the_state_of_another_network_is_refused(state, said):
+    with pytest.raises(ValueError, match=said):
+        choose_factor(build, state, lambda module, seed: None, lambda module: 0.0)
+
+
+def test_the_number_of_batches_and_the_last_layer_may_be_missing():
+    state = {name: tensor for name, tensor in wider(2).items() if "num_batches" not in name and "fc." not in name}
+    found = choose_factor(
+        build,
+        state,
+        lambda module, seed: None,
+        lambda module: float(torch.equal(module.conv1.weight, state["conv1.weight"])),
+    )
+    assert (found.factor, float(found.curve["score"].sel(factor=1))) == (1, 1)
 
 
 TASK = {"dimension": 100, "auxiliary_features": 20}

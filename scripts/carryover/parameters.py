@@ -171,14 +171,16 @@ def flag(name):
 
 
 def files(path):
-    """The files that a parameter that is a `path` stands for: itself, or what lies in that folder; none if empty.
+    """The files that a parameter that is a `path` stands for: itself, or what lies in that folder and, as an unpacked
+    archive does, in the folders in it; none if empty.
 
     What is missing is left for its reader to name.
     """
     found = Path(path) if path else None
     if found is None or not found.is_dir():
         return [str(found)] if found and found.is_file() else []
-    return sorted(str(file) for file in found.iterdir() if file.is_file() and not file.name.startswith("."))
+    inside = (file for pattern in ("[!.]*", "[!.]*/[!.]*") for file in found.glob(pattern))
+    return sorted(str(file) for file in inside if file.is_file())
 
 
 def files_read(values):

@@ -32,7 +32,8 @@ def record(module: nn.Module, names: Sequence[str], path: str | Path) -> Iterato
     Args:
         module: any torch module. Inside the block it is in evaluation mode and its calls record no gradients; at the
             end, also after an error, its modes are what they were and nothing hangs on it any more.
-        names: submodules as in `module.named_modules()`, each with one tensor (batch, …) as output.
+        names: submodules as in `module.named_modules()`, each with one tensor (batch, …) as output. It is recorded as
+            the submodule returns it, whatever is done to it in place afterwards.
         path: netCDF file, `.nc`; it takes its place when the block ends well. One batch is in memory at a time.
 
     `see` returns the module's output. `sample_id` are numbers or text (batch,), in every call or in none; `diagnose`
@@ -50,6 +51,8 @@ def record(module: nn.Module, names: Sequence[str], path: str | Path) -> Iterato
     for name in names:
         if name in _TAKEN:
             raise ValueError(f"names must not be any of {', '.join(_TAKEN)}, which the file uses itself, got {name}")
+        if not name:
+            raise ValueError("names must be submodules, and an empty name is the whole module")
         if name not in found:
             close = get_close_matches(name, found, n=5, cutoff=0.4) or [key for key in found if key][:5]
             raise ValueError(f"names must be submodules, and {name} is none; close are: {', '.join(close)}")
@@ -70,9 +73,13 @@ def record(module: nn.Module, names: Sequence[str], path: str | Path) -> Iterato
             raise ValueError(f"nothing was seen, so {path} is not written: call what the block is given")
 
 
-def _keep(outputs: dict[str, list], name: str) -> Callable[..., None]:
+def _keep(outputs: dict[str, list[np.ndarray]], name: str) -> Callable[..., None]:
     def hook(module: nn.Module, inputs: Any, output: Any) -> None:
-        outputs.setdefault(name, []).append(output)
+        if not isinstance(output, Tensor) or not output.ndim or not output.numel():
+            wanted = "submodules with one tensor (batch, …) as output"
+            raise ValueError(f"names must be {wanted}, {name} has {type(output)}")
+        values = output.detach().to("cpu", torch.float32, copy=True)  # the next layer may overwrite its input
+        outputs.setdefault(name, []).append(values.reshape(len(values), -1).numpy())
 
     return hook
 
@@ -82,23 +89,20 @@ def _seer(module: nn.Module, names: list[str], outputs: dict[str, list], writer:
         outputs.clear()
         with torch.inference_mode():
             result = module(*inputs, **named_inputs)
-            writer.append({name: _values(name, outputs.get(name, [])) for name in names}, sample_id)
+            writer.append({name: _only(name, outputs.get(name, [])) for name in names}, sample_id)
         outputs.clear()
         return result
 
     return see
 
 
-def _values(name: str, outputs: list) -> np.ndarray:
+def _only(name: str, outputs: list[np.ndarray]) -> np.ndarray:
     """(batch, units) of one submodule."""
     if len(outputs) != 1:
         raise ValueError(
             f"names must be submodules that are called once for each input, {name} was {len(outputs)} times"
         )
-    output = outputs[0]
-    if not isinstance(output, Tensor) or not output.ndim or not output.numel():
-        raise ValueError(f"names must be submodules with one tensor (batch, …) as output, {name} has {type(output)}")
-    return output.reshape(len(output), -1).to("cpu", torch.float32).numpy()
+    return outputs[0]
 
 
 class _Writer:

@@ -82,7 +82,8 @@ def choose_factor(
 
     Args:
         make: gives a new module from a seed, with the initial weights of the layers that finetuning begins anew.
-        state: the pretrained `state_dict`; what it lacks, such as a new last layer, stays as `make` gave it.
+        state: the pretrained `state_dict`, of the same network but for its last layer, which stays as `make` gave it
+            where its shape is another or `state` lacks it.
         finetune: trains a module in place, from a seed for whatever is random.
         score: of a finetuned module on validation data that `finetune` does not use; higher is better.
         which: what is multiplied, new layers included: "all" that is trained, "weights", all but normalisation layers
@@ -90,22 +91,36 @@ def choose_factor(
             let `finetune` renew them where it matters.
         search: arguments of `search_factor`.
 
-    Raises ValueError for another `which`, a pretrained state of which the module has nothing, and as `search_factor`.
+    Raises ValueError for another `which`, naming the first parameter that a state of another network lacks or has in
+    another shape, and as `search_factor`.
     """
     if which not in KINDS:
         raise ValueError(f"which must be one of {', '.join(KINDS)}, got {which!r}")
 
     def run(factor: float, seed: int) -> float:
         module = make(seed)
-        own = module.state_dict()
-        known = {name: tensor for name, tensor in state.items() if name in own and own[name].shape == tensor.shape}
-        if not known:
-            raise ValueError("state has no parameter of the module's names and shapes: give that of the same network")
-        module.load_state_dict(rescaled({**own, **known}, factor, which))
+        module.load_state_dict(rescaled(_pretrained(module, state), factor, which))
         finetune(module, seed)
         return float(score(module))
 
     return search_factor(run, which=which, **search)
+
+
+def _pretrained(module: object, state: Mapping) -> dict:
+    """The module's `state_dict` with what `state` has of it: all but the last layer, where that is another."""
+    own, network = module.state_dict(), type(module).__name__
+    last = next(reversed(own), "").rpartition(".")[0]
+    known = {name: tensor for name, tensor in state.items() if name in own and tensor.shape == own[name].shape}
+    for name, tensor in own.items():
+        layer, _, kind = name.rpartition(".")
+        if name in known or layer == last or (name not in state and kind == "num_batches_tracked"):
+            continue
+        what = f"has {name!r} of the shape {tuple(state[name].shape)}" if name in state else f"lacks {name!r}"
+        raise ValueError(
+            f"state {what}, in this {network} of the shape {tuple(tensor.shape)}: give weights of the same network, of "
+            "which the last layer alone may be another"
+        )
+    return {**own, **known}
 
 
 def choose_family_factor(family: str, pretrain: Mapping, finetune: Mapping, **search) -> Choice:

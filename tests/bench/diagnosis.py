@@ -1,5 +1,7 @@
 """A diagnosis of files of wide layers against three float32 Gram products of each layer, which it cannot do without.
 
+What it finds of the first layer must be what is found in double precision.
+
 python tests/bench/diagnosis.py 8               # layers of 10 000 samples × 4096 units; 2 if it is left out
 python tests/bench/diagnosis.py 1 3000 1500     # of other sizes
 """
@@ -16,10 +18,12 @@ from pathlib import Path
 import numpy as np
 
 from carryover.diagnosis import diagnose
+from carryover.measures.dimensionality import cka, ensd, participation_ratio
 
 LAYERS, SAMPLES, UNITS = 2, 10_000, 4096
 AT_LEAST = 0.5  # of the time are the products
 MEMORY = 4  # GiB, of the whole process
+ROUNDING = 1e-5  # largest relative difference from double precision
 
 
 def write(folder, layers, samples, units):
@@ -51,10 +55,24 @@ def compare(layers, samples, units):
         paths = write(folder, layers, samples, units)
         products = floor(layers, samples, units)
         began, wall = time.process_time(), time.perf_counter()
-        diagnose(*paths)
+        found = diagnose(*paths)
         taken, wall = time.process_time() - began, time.perf_counter() - wall
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-        return (products + floor(layers, samples, units)) / 2, taken, wall, peak
+        products = (products + floor(layers, samples, units)) / 2
+        check(found.isel(layer=0), *(np.load(path)["layer0"] for path in paths))
+        return products, taken, wall, peak
+
+
+def check(found, before, after):
+    """AssertionError unless a layer's PR, ENSD and CKA are those of its responses (samples, units)."""
+    expected = {
+        "participation_ratio_before": participation_ratio(before),
+        "participation_ratio_after": participation_ratio(after),
+        "ensd": ensd(before, after),
+        "cka": cka(before, after),
+    }
+    for name, value in expected.items():
+        np.testing.assert_allclose(found[name].item(), value, rtol=ROUNDING, err_msg=name)
 
 
 def measure(layers=LAYERS, samples=SAMPLES, units=UNITS) -> list[dict]:

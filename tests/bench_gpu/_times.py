@@ -11,29 +11,30 @@ ROUNDS = 2
 def row(name, prepare, device, unit):
     """A row of `tests/bench/run.py`: the same work on the CPU, at its best number of threads, and on the device.
 
-    `prepare(device)` gives a function that does the work. It returns the number of `unit`s that it did, and not before
-    their result is in the computer's memory. The bound of 1 says that a card is not to be slower; what it could be was
-    not measured.
+    `prepare(device)` gives a function that does the work. It returns the number of `unit`s that it did, which may be
+    another on another device, and not before their result is in the computer's memory. The bound of 1 says that a card
+    is not to be slower; what it could be was not measured.
     """
-    card, units = fastest(prepare(device))
+    card = fastest(prepare(device))
     before, tried = torch.get_num_threads(), {}
     for threads in sorted({1, os.cpu_count()}):
         torch.set_num_threads(threads)
-        tried[threads] = fastest(prepare("cpu"))[0]
+        tried[threads] = fastest(prepare("cpu"))
     torch.set_num_threads(before)
     threads = min(tried, key=tried.get)
     detail = (
-        f"{1e6 * card / units:.1f} µs a {unit} on the GPU, {1e6 * tried[threads] / units:.1f} µs on the CPU "
+        f"{1e6 * card:.1f} µs per {unit} on the GPU, {1e6 * tried[threads]:.1f} µs on the CPU "
         f"({threads} of {os.cpu_count()} threads)"
     )
     return {"name": name, "ratio": tried[threads] / card, "at_least": 1, "detail": detail}
 
 
 def fastest(work):
-    """(seconds of the fastest of some rounds, after one that warms up; units of work)."""
-    units, found = work(), []
+    """Seconds a unit in the fastest of some rounds, after one that warms up."""
+    work()
+    found = []
     for _ in range(ROUNDS):
         began = time.perf_counter()
-        work()
-        found.append(time.perf_counter() - began)
-    return min(found), units
+        units = work()
+        found.append((time.perf_counter() - began) / units)
+    return min(found)

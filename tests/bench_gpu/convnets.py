@@ -1,15 +1,20 @@
-"""ResNets on digits, trained together as finetuning jobs train them; steps alone, without the choice of images."""
+"""ResNets trained as jobs train them: small ones together, by their steps alone, and one with all that feeds it."""
 
 import numpy as np
 import torch
 from _times import row
 
 from carryover.networks.convnet import NETWORKS
-from carryover.tasks.images import images
+from carryover.streams import generator
+from carryover.tasks.images import ImageSet, images
+from carryover.tasks.prepared_images import PreparedImages
+from carryover.training.convnet import Samples, descend
 from carryover.training.convnet_ensemble import ConvnetEnsemble
 
 TOGETHER, WIDTH, STEPS = 16, 8, 2
 SETTINGS = (16, 128)  # images of each network in a step
+CLASSES, PIXELS = 10, 224
+FED = {"cuda": (2048, 128, "bfloat16"), "cpu": (8, 4, "float32")}  # images, of which in a step, and what is fast there
 
 
 def training(count):
@@ -36,9 +41,31 @@ def training(count):
     return prepare
 
 
+def epoch(device):
+    """What takes images of 32 × 32 once, cuts, mirrors and enlarges them, and trains a network that is evaluated."""
+    count, batch, precision = FED[device]
+    pixels = np.random.default_rng(0).integers(256, size=(count, 3, 32, 32), dtype=np.uint8)
+    labels = np.arange(count) % CLASSES
+    tests = np.arange(count // 8), labels[: count // 8]
+    prepared = PreparedImages(ImageSet(pixels, labels, pixels, labels, CLASSES), PIXELS, crop=4, flip=True)
+    task = Samples(np.arange(count)[None], labels[None], slice(0, CLASSES))
+    network = NETWORKS["resnet18"](torch.Generator().manual_seed(0), CLASSES)
+
+    def train():
+        descend(
+            [network], [task], [tests], prepared,
+            lambda run, use, number: generator("benchmark", {"number": number}, run, use),
+            learning_rate=0.01, batch_size=batch, max_epochs=1, precision=precision, device=device,
+        )  # fmt: skip
+        return count
+
+    return train
+
+
 def measure(device):
-    return [
+    together = [
         row(f"{TOGETHER} ResNet-18 together, width {WIDTH}, {count} digits a step", training(count), device,
             "network-step")
         for count in SETTINGS
     ]  # fmt: skip
+    return [*together, row(f"a ResNet-18, fed with images enlarged to {PIXELS} pixels", epoch, device, "image")]

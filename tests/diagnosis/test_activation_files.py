@@ -74,6 +74,9 @@ def test_rows_are_read_from_any_sample_on(name, first, step, tmp_path):
 def test_tensors_whole_numbers_and_single_units_are_taken():
     tensors = {name: torch.tensor(values, requires_grad=True) for name, values in BEFORE.items()}
     xr.testing.assert_identical(diagnose(tensors, AFTER), diagnose(BEFORE, AFTER))
+    halves = {name: tensor.bfloat16() for name, tensor in tensors.items()}
+    rounded = {name: half.float() for name, half in halves.items()}
+    xr.testing.assert_identical(diagnose(halves, AFTER), diagnose(rounded, AFTER))
     counts = {"hits": RNG.integers(0, 9, 90)}
     assert diagnose(counts, {"hits": counts["hits"].astype(np.float16)})["cka"].item() == pytest.approx(1, rel=1e-6)
 
@@ -108,6 +111,9 @@ def changed(**layers):
     (changed(conv1=np.array(["cat"] * 90)), r"layer conv1 of after must be numbers of shape \(samples, …\).* got <U3"),
     (changed(conv1=AFTER["conv1"].astype(complex)), "layer conv1 of after must be numbers"),
     (changed(conv1=np.float64(1)), r"layer conv1 of after must be numbers .* got float64 of shape \(\)"),
+    (changed(conv1=None), "layer conv1 of after must be numbers .* got object"),
+    (changed(conv1=[[1.0, 2.0]] * 89 + [[1.0]]), "layer conv1 of after must be an array of numbers, and is none"),
+    (changed(conv1=torch.ones(90, 4).to_sparse()), "layer conv1 of after must be an array of numbers, and is none"),
     ({"id": IDS}, "after holds no layers"),
     (AFTER | {"id": IDS[:5]}, "after must name all of its 90 samples, but names 5"),
 ])  # fmt: skip

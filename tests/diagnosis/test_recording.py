@@ -9,6 +9,7 @@ import torch
 from torch import nn
 
 from carryover.diagnosis import diagnose
+from carryover.networks.convnet import VGG11
 from carryover.recording import record
 
 
@@ -51,6 +52,26 @@ def test_what_is_recorded_is_what_the_module_computes(tmp_path):
         assert {file[name].units for name in file.variables} == {"1"}
 
 
+def linear_and_relu():
+    torch.manual_seed(0)
+    return nn.Sequential(nn.Linear(6, 5), nn.ReLU(inplace=True)), torch.randn(8, 6)
+
+
+def small_vgg():
+    return VGG11(torch.Generator().manual_seed(0), 2, 2, "small", 1), torch.randn(8, 1, 8, 8)
+
+
+@pytest.mark.parametrize(("make", "name"), [(linear_and_relu, "0"), (small_vgg, "features.0")])
+def test_what_is_done_in_place_afterwards_is_not_recorded(make, name, tmp_path):
+    net, x = make()
+    with record(net, [name], tmp_path / "a.nc") as see:
+        see(x)
+    with netCDF4.Dataset(tmp_path / "a.nc") as file, torch.no_grad():
+        expected = net.get_submodule(name)(x).flatten(1).numpy()
+        assert (expected < 0).any()
+        np.testing.assert_allclose(file[name][:], expected, rtol=1e-5, atol=1e-6)
+
+
 def test_the_record_is_diagnosed_and_its_samples_are_compared(tmp_path):
     net, x = network(), images(300)
     for name, order in (("a", torch.arange(300)), ("b", torch.arange(300)), ("c", torch.arange(300).flip(0))):
@@ -89,6 +110,7 @@ def test_memory_does_not_grow_with_the_samples(tmp_path):
     (["layer3"], "names must be submodules, and layer3 is none; close are: layer4, layer1"),
     (["zzz"], "names must be submodules, and zzz is none; close are: layer1, layer4"),
     ([], "names must name at least one submodule"),
+    ([""], "names must be submodules, and an empty name is the whole module"),
     (["id"], "names must not be any of sample, sample_id, id"),
 ])  # fmt: skip
 def test_names_that_do_not_exist_are_refused_with_close_ones(names, sentence, tmp_path):

@@ -1,10 +1,13 @@
 """The family of convolutional networks: what its datasets hold, what runs share, and what is refused."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
 
-from carryover import store
+import measure
+from carryover import parameters, provenance, stage, store
 from carryover.errors import UserError
 from carryover.families.convnet import descent, finetune, pretrain, published, task
 from carryover.networks.convnet import ResNet18
@@ -129,6 +132,7 @@ def test_published_weights_are_read_from_a_file(tmp_path):
     begun = network(data["start_state"].values[0], 10)
     assert torch.equal(begun["layer3.0.conv1.weight"], built.state_dict()["layer3.0.conv1.weight"])
     assert "must name a file" in refused(pretrained, solver="published")
+    assert refused(pretrained, solver="published", weights=str(file), sha256="abc").startswith("sha256 must be 64 hex")
     assert "has the SHA-256" in refused(pretrained, solver="published", weights=str(file), sha256="0" * 64)
     file.write_bytes(file.read_bytes()[:-100])
     assert f"{file} cannot be read safely" in refused(pretrained, solver="published", weights=str(file))
@@ -152,6 +156,7 @@ def test_what_cannot_be_is_refused(start):
     assert "takes images from 32 with the stem imagenet, not of 8 pixels" in refused(
         finetuned, network="vgg11", stem="imagenet"
     )
+    assert refused(finetuned, samples=(3,), batch_size=2, classes=3).startswith("batch_size is 2, so that one of 3 ")
     assert refused(finetuned, samples=(1000,)).startswith("samples is 1000, 500 of each of 2 classes, but class")
 
 
@@ -199,6 +204,24 @@ def test_float32_is_not_rounded_further_on_a_gpu(precision, start, monkeypatch):
     monkeypatch.setattr(descent, "descend", watched)
     finetuned(start, samples=(4,), precision=precision)
     assert set(allowed) == {precision == "bfloat16"}
+
+
+def test_records_of_training_and_of_stages_name_the_files_of_images_in_a_folder_below(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    files = [f"data/cifar-100-binary/{part}.bin" for part in ("test", "train")]
+    rng = np.random.default_rng(0)
+    for file in map(Path, files):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        records = rng.integers(256, size=(12, 2 + 3 * 32 * 32), dtype=np.uint8)
+        records[:, 1] = np.arange(12) % 3
+        file.write_bytes(records.tobytes())
+    told = {"protocol": "single_task", "images": "cifar-100", "folder": "data", "other_images": True, "width": 1,
+            "tasks": 1, "samples": 4, "max_epochs": 1, "keep_weights": True, "device": "cpu"}  # fmt: skip
+    told = parameters.as_flags(told)
+    stage.main("finetune", ["convnet", "--experiment", "toy", "--seeds", "0", *told, "--output", "shard.nc"], "")
+    measure.main(["stages", "--device", "cpu", "--finetuned", "shard.nc", "--output", "stages.nc"])
+    assert list(provenance.read("shard.nc.json")["inputs"]) == files
+    assert sorted(provenance.read("stages.nc.json")["inputs"]) == [*files, "shard.nc"]
 
 
 def test_packed_states_are_in_the_order_of_the_network(start):

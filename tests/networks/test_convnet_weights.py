@@ -95,7 +95,7 @@ def test_the_checksum_in_the_name_and_the_one_given(tmp_path):
             load_weights(network, path, sha256="0" * 64)
     with pytest.raises(UserError, match=rf"resnet18-f37072fd\.pth .* starts with {digest[:8]}, not with f37072fd"):
         load_weights(build(), wrong)
-    with pytest.raises(ValueError, match=r"^sha256 must be 64 hexadecimal digits"):
+    with pytest.raises(UserError, match=r"^sha256 must be 64 hexadecimal digits"):
         load_weights(build(), right, sha256=digest[:8])
 
 

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 import torch
 
+from carryover.errors import UserError
 from carryover.networks.convnet_weights import packed, unpacked
 from carryover.training.convnet import Samples, descend
 from carryover.training.result import Divergence
@@ -37,10 +38,10 @@ def test_an_epoch_takes_every_image_once_in_batches_of_nearly_equal_size():
     seen = []
 
     class Counting(type(toys.prepared())):
-        def batch(self, part, indices, rng=None):
+        def batch(self, part, indices, rng=None, device="cpu"):
             if part == "train":
                 seen.append(indices)
-            return super().batch(part, indices, rng)
+            return super().batch(part, indices, rng, device)
 
     images = Counting(toys.prepared().images)
     found = train(runs=1, count=17, images=images, batch_size=8, max_epochs=2)
@@ -49,6 +50,26 @@ def test_an_epoch_takes_every_image_once_in_batches_of_nearly_equal_size():
     for epoch in (seen[:3], seen[3:]):
         assert sorted(np.concatenate(epoch)) == list(range(17))
     assert not np.array_equal(np.concatenate(seen[:3]), np.concatenate(seen[3:]))
+
+
+def test_images_are_asked_for_on_the_device_of_the_networks():
+    seen = []
+
+    class Placed(type(toys.prepared())):
+        def batch(self, part, indices, rng=None, device=None):
+            seen.append((part, device))
+            return super().batch(part, indices, rng, device)
+
+    train(images=Placed(toys.prepared().images), count=9, batch_size=4, max_epochs=1, renew=True)
+    assert set(seen) == {("train", torch.device("cpu")), ("test", torch.device("cpu"))}
+
+
+@pytest.mark.parametrize(("count", "size"), [(3, 2), (4, 1)])
+def test_a_batch_of_one_image_is_refused_where_a_layer_has_one_place(count, size):
+    said = f"batch_size is {size}, so that one of {count} samples is a batch of its own"
+    with pytest.raises(UserError, match=said):
+        train(count=count, batch_size=size)
+    assert np.isfinite(train(runs=1, count=count, batch_size=size, kind="vgg11", max_epochs=1).loss).all()
 
 
 def test_a_run_is_the_same_whatever_it_is_trained_with():

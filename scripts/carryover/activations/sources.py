@@ -73,7 +73,8 @@ def opened(source: Mapping[str, Any] | str | Path, name: str = "the mapping") ->
     as many samples as the others, two or more.
     """
     if isinstance(source, Mapping):
-        yield _activations(name, {str(key): _array(value) for key, value in source.items()}, _sliced)
+        arrays = {str(key): _array(f"layer {key} of {name}", value) for key, value in source.items()}
+        yield _activations(name, arrays, _sliced)
         return
     path = Path(source)
     if path.suffix not in KINDS:
@@ -115,8 +116,14 @@ def _activations(name: str, arrays: Mapping[str, Any], read: Callable[[Any], Any
     return Activations(name, layers, ids)
 
 
-def _array(values: Any) -> np.ndarray:
-    return np.asarray(values.detach().cpu() if hasattr(values, "detach") else values)  # torch's tensors have it
+def _array(where: str, values: Any) -> np.ndarray:
+    try:
+        if hasattr(values, "detach"):  # a tensor of torch
+            values = values.detach().cpu()
+            values = values.float() if str(values.dtype) == "torch.bfloat16" else values  # NumPy has no such type
+        return np.asarray(values)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise UserError(f"{where} must be an array of numbers, and is none ({error})") from None
 
 
 def _sliced(array: Any) -> Callable[[int, int], Iterator[np.ndarray]]:

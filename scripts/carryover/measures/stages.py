@@ -23,6 +23,7 @@ from carryover.tasks.prepared_images import PreparedImages
 from carryover.training.device import torch_device
 
 APPLIES_TO = _runs.ALL_LAYERS
+READS = ("folder",)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,7 +100,7 @@ def _kernels(network, state, prepared, chosen, batch, when):
     device = next(network.parameters()).device
 
     def features(rows):
-        for name, output in network.stages(prepared.batch("test", chosen[rows]).to(device)):
+        for name, output in network.stages(prepared.batch("test", chosen[rows], device=device)):
             yield name, output.flatten(1)
 
     # Without TensorFloat-32, which keeps 10 bits, a GPU finds what a CPU finds.

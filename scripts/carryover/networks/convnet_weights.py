@@ -97,13 +97,11 @@ def load_weights(
         classes_differ: the file is of a network for other classes. Its last layer is passed over, whatever its shape,
             and the network keeps its own, with its initial values.
 
-    Raises
-    ------
-    ValueError : `sha256` is none.
-    UserError : one sentence that names the file, what is wrong (of the parameters the first one) and what was expected.
+    Raises UserError for a `sha256` that is none, and, in one sentence that names the file, what is wrong (of the
+    parameters the first one) and what was expected.
     """
     if sha256 is not None and not re.fullmatch("[0-9a-fA-F]{64}", sha256):
-        raise ValueError(f"sha256 must be 64 hexadecimal digits, got {sha256!r}")
+        raise UserError(f"sha256 must be 64 hexadecimal digits, got {sha256!r}")
     path = Path(path)
     known = dict(network.state_dict())
     given = _read(path, type(network).__name__, sha256)

@@ -37,14 +37,23 @@ class PreparedImages:
     def augments(self) -> bool:
         return bool(self.crop or self.flip)
 
-    def batch(self, part: str, indices: np.ndarray, rng: np.random.Generator | None = None) -> torch.Tensor:
-        """Images (n, C, H, W) float32 of `part`, "train" or "test", at `indices` (n,); augmented if `rng` is given."""
+    def batch(
+        self,
+        part: str,
+        indices: np.ndarray,
+        rng: np.random.Generator | None = None,
+        device: torch.device | str = "cpu",
+    ) -> torch.Tensor:
+        """Images (n, C, H, W) float32 of `part`, "train" or "test", at `indices` (n,); augmented if `rng` is given.
+
+        They are brought to their size on `device`, so that only their own pixels have to get there.
+        """
         batch = getattr(self.images, part)[indices]
         if rng is not None and self.crop:
             batch = random_crop(batch, rng, self.crop)
         if rng is not None and self.flip:
             batch = random_flip(batch, rng)
-        batch = torch.from_numpy(normalised(batch, *self._statistics))
+        batch = torch.from_numpy(normalised(batch, *self._statistics)).to(device)
         if self.pixels:
             batch = F.interpolate(batch, (self.pixels, self.pixels), mode="bilinear", antialias=True)
         return batch

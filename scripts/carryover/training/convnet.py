@@ -11,6 +11,7 @@ import numpy as np
 import torch
 from torch import nn
 
+from carryover.errors import UserError
 from carryover.tasks.prepared_images import PreparedImages
 from carryover.training.convnet_ensemble import ConvnetEnsemble
 from carryover.training.looks import epochs_of_looks
@@ -67,7 +68,8 @@ def descend(
 
     The weights of the result are (R, P) as `packed` gives them; the risk is the share of test images that are
     misclassified, with running statistics. Raises Divergence where a loss is not finite; ValueError where networks
-    that drop units at random are to be trained together.
+    that drop units at random are to be trained together; UserError for a batch of one image where a layer that is
+    normalised has one place.
     """
     if len(networks) > 1 and drops_units(networks[0]):
         raise ValueError("networks that drop units at random must be trained one at a time")
@@ -134,8 +136,19 @@ class _Feed:
         counts = [task.indices.shape[1] for task in tasks]
         self._steps = [-(-count // size) if size and count > size else 1 for count in counts]
         self.per_epoch = max(self._steps)
+        self._refuse_lone_images(size)
         self._known = ()  # runs of the batches in `_plain`, whole tasks that are the same in every step
         self._plain = {}
+
+    def _refuse_lone_images(self, size: int) -> None:
+        counts = [task.indices.shape[1] for task in self._tasks]
+        if sum(count // steps for count, steps in zip(counts, self._steps, strict=True)) > 1:
+            return
+        if not self._ensemble.normalises(self._images.batch("train", self._tasks[0].indices[0, :1])):
+            raise UserError(
+                f"batch_size is {size}, so that one of {counts[0]} samples is a batch of its own, of which layers with "
+                "one place cannot be normalised: raise batch_size, or change the number of samples."
+            )
 
     def order(self, epoch: int) -> list[np.ndarray | None]:
         """Of every task that is shuffled, the order of its samples, (R, n)."""
@@ -180,7 +193,8 @@ class _Feed:
         """(images (R, b, C, H, W), labels (R, b)) at `places` (R, b) of a task's samples."""
         rows = self._ensemble.runs[:, None]
         indices, labels = task.indices[rows, places], task.labels[rows, places]
-        batches = [self._images.batch("train", some, rng) for some, rng in zip(indices, rngs, strict=True)]
+        device = self._ensemble.device
+        batches = [self._images.batch("train", some, rng, device) for some, rng in zip(indices, rngs, strict=True)]
         return torch.stack(batches), torch.from_numpy(labels)
 
 
@@ -235,7 +249,8 @@ class _Book:
         wrong = 0
         for start in range(0, len(indices), _EVALUATED):
             some = slice(start, start + _EVALUATED)
-            outputs = ensemble.outputs(place, self._images.batch("test", indices[some]))[:, ensemble.columns[0]]
+            batch = self._images.batch("test", indices[some], device=ensemble.device)
+            outputs = ensemble.outputs(place, batch)[:, ensemble.columns[0]]
             wrong += int((outputs.argmax(1).cpu().numpy() != labels[some]).sum())
         return wrong / len(indices)
 

@@ -83,6 +83,14 @@ class ConvnetEnsemble:
         with self._autocast():
             return functional_call(self._skeleton, state, self._moved(images[None])[0]).float()
 
+    def normalises(self, images: Tensor) -> bool:
+        """Whether a batch (b, C, H, W) gives normalisations the two values per channel that they need in training."""
+        try:
+            self._skeleton.train()(images.to("meta"))
+        except ValueError:
+            return False
+        return True
+
     def packed(self, places: Sequence[int]) -> np.ndarray:
         """Parameters and buffers of the networks at `places`, (places, P)."""
         tensors = self.parameters | self.buffers
