@@ -1,7 +1,11 @@
 """Check one group of claims against the datasets."""
 
-from carryover import cli, store
+import numpy as np
+import xarray as xr
+
+from carryover import cli, ingredients, store
 from carryover.claims._interval import labels
+from carryover.errors import UserError
 from carryover.provenance import Job
 
 
@@ -9,6 +13,13 @@ def with_data(checked, files):
     """A group of claims that says which datasets it reads: their files' names, after the folder that holds them."""
     names = ", ".join(f"{file.parent.name}/{file.stem}" for file in files)
     return checked.assign(data=("claim", [names] * checked.sizes["claim"], labels("datasets that the group reads")))
+
+
+def check_names(checked):
+    """Refuse a group in which a name stands for two claims: files and pages tell claims by it."""
+    names, counts = np.unique(checked["claim"].values, return_counts=True)
+    if (counts > 1).any():
+        raise UserError(f"two claims of this group have the name {names[counts.argmax()]}: names must differ.")
 
 
 def main(argv):
@@ -21,7 +32,8 @@ def main(argv):
         outputs=arguments.output,
         modules=["claim", module.__name__],
     ) as job:
-        checked = module.check(cli.by_role(arguments, store.load), p)
+        checked = ingredients.made_of_roles(module.check, xr.Dataset, arguments, p, store.load)
+        check_names(checked)
         for row in checked.to_dataframe().itertuples():
             print(f"{row.verdict:10} {row.statement}: {row.statistic:.3g} [{row.low:.3g}, {row.high:.3g}]")
         job.save(with_data(checked, arguments.data))

@@ -1,6 +1,8 @@
 """Compute a theory curve, which needs no training."""
 
-from carryover import cli
+import xarray as xr
+
+from carryover import cli, ingredients
 from carryover.provenance import Job
 
 
@@ -13,7 +15,7 @@ def main(argv):
         outputs=arguments.output,
         modules=["curve", module.__name__],
     ) as job:
-        job.save(module.compute(p))
+        job.save(ingredients.made(module.compute, xr.Dataset, p))
 
 
 if __name__ == "__main__":

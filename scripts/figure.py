@@ -7,9 +7,8 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
-from carryover import cli, imprint
+from carryover import cli, imprint, ingredients
 from carryover.errors import UserError
-from carryover.ingredients import read
 from carryover.provenance import Job
 
 
@@ -36,7 +35,7 @@ def main(argv):
         modules=["figure", module.__name__],
     ) as job:
         plt.style.use(arguments.style)
-        drawn = module.draw(cli.by_role(arguments, read), p)
+        drawn = ingredients.made_of_roles(module.draw, plt.Figure, arguments, p)
         drawn.draw_without_rendering()  # lays it out, once for all formats
         with plt.rc_context({"figure.constrained_layout.use": False}):  # Matplotlib asks it again after every format
             drawn.set_layout_engine(None)

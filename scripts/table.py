@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
+import pandas as pd
 from tabulate import tabulate
 
-from carryover import cli
+from carryover import cli, ingredients
 from carryover.errors import UserError
-from carryover.ingredients import read
 from carryover.provenance import Job
 
 # {suffix: (tabulate's name of the format, a comment in it)}
@@ -38,7 +38,7 @@ def main(argv):
         outputs=arguments.output,
         modules=["table", module.__name__],
     ) as job:
-        rows = module.rows(cli.by_role(arguments, read), p)
+        rows = ingredients.made_of_roles(module.rows, pd.DataFrame, arguments, p)
         for output in map(Path, arguments.output):
             job.path(output).write_text(typeset(rows, output.suffix, job), encoding="utf-8")
 

@@ -68,7 +68,7 @@ def test_the_page_is_whole_and_says_what_the_table_says(table):
     assert by_id["one/up"][1] == "|up| <is> above 0 (one/up)"
     assert by_id["one/none"][3:6] == ["none number", "above 0", ""]
     assert re.search(r"needed: \d+$", by_id["one/open"][6])
-    assert by_id["one/none"][6] == "0 Student's t over seeds"
+    assert by_id["one/none"][6] == "0 Student's t over seeds needed: not known, no run qualifies"
 
 
 def test_markdown_has_a_row_for_each_claim_and_no_bar_too_many(table):
@@ -81,6 +81,18 @@ def test_markdown_has_a_row_for_each_claim_and_no_bar_too_many(table):
 def test_a_claim_that_no_number_of_seeds_would_decide(table):
     endless = table.assign(seeds_needed=table["seeds_needed"].where(table["claim"] != "one/open", np.inf))
     assert "needed: more than 10 000" in claims_page.markdown(endless)
+
+
+def test_seeds_on_several_tasks_would_decide_about_those(table):
+    several = table.assign(tasks=("claim", np.where(table["claim"] == "one/open", 8.0, np.nan)))
+    found = re.findall(r"needed: \d+( on these tasks)? +\|", claims_page.markdown(several))
+    assert sorted(found) == ["", " on these tasks"]
+
+
+def test_what_was_computed_needs_no_run():
+    computed = _interval.table([("none", "it is", np.nan, 0.0)], "Paper", estimate=_interval.exact)
+    found = claims_table.gathered({"one": computed.assign(data=("claim", ["theory/curve"], labels("data")))})
+    assert "needed: not" not in claims_page.markdown(found)
 
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="node runs the script")

@@ -78,7 +78,7 @@ def test_the_seeds_that_are_needed_decide_four_times_in_five(effect, level):
 
 def test_seeds_that_are_too_many_or_not_known():
     assert claims_table.seeds_needed(1e-3) == np.inf
-    assert claims_table.seeds_needed(1e3) == 2
+    assert claims_table.seeds_needed(1e3) == claims_table.seeds_needed(np.inf, 1e-4) == 2
     assert np.isnan(claims_table.seeds_needed(np.nan))
     table = claims_table.gathered({"one": group({"up": 20.0, "open": 1.0, "none": np.nan})})
     needed = table["seeds_needed"].to_series()

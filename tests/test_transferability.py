@@ -5,7 +5,7 @@ import pytest
 import xarray as xr
 
 from carryover.errors import UserError
-from carryover.transferability import averages, best_ridge, predicted, transferability, with_decay, within
+from carryover.transferability import at, averages, best_ridge, predicted, transferability, with_decay, within
 
 
 def dataset(rows, **more):
@@ -80,3 +80,8 @@ def test_the_best_penalty_has_the_smallest_mean_and_an_interval():
     pairs = zip(seeds.ravel(), risk.ravel(), strict=True)
     runs = dataset([("linear_transfer", seed, 0.5, value) for seed, value in pairs], ridge=penalties.ravel())
     assert best_ridge(runs.to_dataframe()) == (0.2, 0.2, 0.2)
+
+
+def test_runs_in_the_place_of_a_theory_are_named():
+    with pytest.raises(UserError, match="a theory over angle is needed, and this has run alone"):
+        at(dataset(ROWS), angle=0.5)

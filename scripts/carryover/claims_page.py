@@ -5,6 +5,7 @@ import html
 import numpy as np
 from tabulate import tabulate
 
+from carryover.claims._interval import COMPUTED
 from carryover.claims_table import MOST_SEEDS, ORDER, POWER, counts
 
 HEADS = ("Verdict", "Claim", "Where", "Statistic", "Criterion", "p", "Seeds", "Data")
@@ -21,11 +22,13 @@ def explanation():
     """How to read the table, in a few sentences."""
     return (
         "A claim says that a statistic lies above a bound that was fixed in advance. Brackets: 95 % interval of the "
-        "mean, by what the column of seeds says. p: two-sided p-value; adjusted: for the number of claims, by "
-        "Benjamini and Hochberg's procedure. Verdicts are given where the adjusted p-value is below .05, so that of "
-        "those given one in twenty is expected to be wrong; claims on the same runs are not independent, which the "
-        "procedure allows where they depend positively. Claims that were computed, not drawn, have no p-value. "
-        f"Needed: seeds with which a t-test would decide with probability {POWER:g}, were mean and spread as found."
+        "mean, by what the column of seeds says; over seeds and tasks: the widest of Student's t over seeds, over "
+        "tasks, and over both (min F'). p: two-sided p-value; adjusted: for the number of claims, by Benjamini and "
+        "Hochberg's procedure. Verdicts are given where the adjusted p-value is below .05, so that of those given one "
+        "in twenty is expected to be wrong; claims on the same runs are not independent, which the procedure allows "
+        "where they depend positively. Claims that were computed, not drawn, have no p-value. Needed: seeds with which "
+        f"a t-test would decide with probability {POWER:g}, were mean and spread as found; on these tasks: about those "
+        "alone, so that where there are as many seeds already more tasks are needed."
     )
 
 
@@ -40,16 +43,24 @@ def cells(row):
     """Texts of one claim's cells, each of a main part and further ones, in the order of `HEADS`."""
     p_value = [] if np.isnan(row.p_value) else [f"{row.p_value:.2g}", f"({row.adjusted_p_value:.2g} adjusted)"]
     alone = [f"({row.verdict_alone} alone)"] if row.verdict_alone != row.verdict else []
-    seeds = [str(row.seeds), row.interval]
-    if not np.isnan(row.seeds_needed):
-        seeds.append(f"needed: {row.seeds_needed:.0f}" if np.isfinite(row.seeds_needed) else
-                     f"needed: more than {MOST_SEEDS:,}".replace(",", " "))  # fmt: skip
+    seeds = [str(row.seeds), row.interval, *_needed(row)]
     ends = [] if np.isnan(row.low) else [f"[{row.low:.3g}, {row.high:.3g}]"]
     statistic = ["none" if np.isnan(row.statistic) else f"{row.statistic:.3g}", *ends, row.measured]
     return (
         [row.verdict, *alone], [row.statement, f"({row.Index})"], [row.paper, row.section], statistic,
         [row.criterion], p_value, seeds, [row.data],
     )  # fmt: skip
+
+
+def _needed(row):
+    """How many seeds would decide an open claim, as a list of one text or none."""
+    if row.seeds == 0 and row.interval != COMPUTED:
+        return ["needed: not known, no run qualifies"]
+    if np.isnan(row.seeds_needed):
+        return []
+    number = f"{row.seeds_needed:.0f}" if np.isfinite(row.seeds_needed) else f"more than {MOST_SEEDS:,}"
+    where = " on these tasks" if getattr(row, "tasks", 0) > 1 else ""
+    return [f"needed: {number}{where}".replace(",", " ")]
 
 
 def page(table, note=""):
@@ -102,7 +113,8 @@ def _row(row):
 
 PAGE_STYLE = (
     ":root{color-scheme:light dark}"
-    "body{font:15px/1.45 system-ui,sans-serif;margin:1.5em auto;max-width:90em;padding:0 1em}"
+    "body{font:15px/1.45 system-ui,sans-serif;margin:1.5em auto;max-width:90em;padding:0 1em;"
+    "overflow-wrap:break-word}"
 )
 STYLE = """
 .claims{--line:#d5d5d5;--fails:#a40000;--undecided:#765000;--holds:#005f2f}
@@ -111,7 +123,7 @@ STYLE = """
 .claims table{border-collapse:collapse;width:100%}
 .claims td,.claims th{text-align:left;vertical-align:top;padding:.4em .6em;border-bottom:1px solid var(--line)}
 .claims td:nth-child(2){min-width:20em}
-.claims small{display:block;overflow-wrap:break-word}
+.claims small{display:block}
 .claims td:first-child{font-weight:bold}
 .claims [data-verdict=fails] td:first-child{color:var(--fails)}
 .claims [data-verdict=undecided] td:first-child{color:var(--undecided)}

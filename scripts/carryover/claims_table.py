@@ -9,6 +9,8 @@ from carryover.claims._interval import LEVEL, MEANINGS, labels
 
 POWER = 0.8
 MOST_SEEDS = 10_000
+LARGEST_EFFECT = 1e6
+"""Effect, in standard deviations, that two seeds show at any level; beyond it the noncentral t is lost to rounding."""
 ORDER = ("fails", "undecided", "holds")  # worst news first
 ADDED = {
     "data": "datasets that the claim's group reads",
@@ -16,7 +18,8 @@ ADDED = {
     "verdict": f"holds, fails, or undecided, at a false discovery rate of {LEVEL:g} over all claims",
     "verdict_alone": MEANINGS["verdict"],
     "seeds_needed": f"seeds with which a t-test would decide with probability {POWER:g}, were mean and spread as "
-                    f"found; infinite where {MOST_SEEDS} are not enough, NaN where decided or spread is not known",
+                    "found, about the tasks there are where those are several; infinite where "
+                    f"{MOST_SEEDS} are not enough, NaN where decided or spread is not known",
 }  # fmt: skip
 
 
@@ -61,6 +64,7 @@ def seeds_needed(effect, level=LEVEL):
     """
     if np.isnan(effect):
         return np.nan
+    effect = min(effect, LARGEST_EFFECT)
     if power(MOST_SEEDS, effect, level) < POWER:
         return np.inf
     if power(2, effect, level) >= POWER:

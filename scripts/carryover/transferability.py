@@ -75,6 +75,8 @@ def only(runs, name):
 def at(curve, **values):
     """A theory curve at values of its coordinates, numbers or DataArrays; UserError where it was not computed there."""
     for name, wanted in values.items():
+        if name not in curve.dims:
+            raise UserError(f"a theory over {name} is needed, and this has {', '.join(map(str, curve.dims))} alone.")
         try:
             curve = curve.sel({name: wanted}, method="nearest", tolerance=1e-6)
         except KeyError:

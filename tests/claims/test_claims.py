@@ -58,7 +58,7 @@ def test_what_was_computed_is_its_own_interval_and_has_no_p_value():
 def test_a_claim_may_have_its_own_section_paper_and_estimate():
     def estimate(values, statement, bound):
         ends = {"statistic": 1.0, "low": 0.5, "high": 2.0, "p_value": 0.01, "deviation": np.nan}
-        return ends | {"interval": "bootstrap over seeds and tasks", "seeds": 3, "tasks": 8}
+        return ends | {"interval": "Student's t over seeds and tasks", "seeds": 3, "tasks": 8}
 
     claims = [("a", "one", [], 0.0), _interval.Claim("b", "two", [], 0.75, "Fig. 2", paper="Other")]
     found = _interval.table(claims, "Paper", "Fig. 1", "risk", estimate).to_dataframe()
@@ -68,6 +68,11 @@ def test_a_claim_may_have_its_own_section_paper_and_estimate():
     assert found["criterion"].to_list() == ["above 0", "above 0.75"]
     assert found["verdict"].to_list() == ["holds", "undecided"]
     assert found["tasks"].to_list() == [8, 8]
+
+
+def test_a_group_without_claims_is_refused():
+    with pytest.raises(UserError, match="must have one claim or more"):
+        _interval.table([], "Paper")
 
 
 @pytest.mark.parametrize(("low", "high", "expected"), [(0.1, 1, "holds"), (-1, -0.1, "fails"), (-1, 1, "undecided")])

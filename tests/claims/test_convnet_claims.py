@@ -6,7 +6,7 @@ from convnet_runs import SIZES, TASKS, risk, stages
 from made_up_runs import SEEDS
 
 from carryover import store
-from carryover.claims import convnet_rescaling, convnet_stages
+from carryover.claims import _crossed, convnet_rescaling, convnet_stages
 from carryover.errors import UserError
 
 P = convnet_rescaling.Parameters()
@@ -29,6 +29,19 @@ def test_every_claim_on_rescaling_follows_its_effect(effect, verdict, tmp_path):
     assert (checked["seeds"] == len(SEEDS)).all()
     assert (checked["tasks"] == len(TASKS)).all()
     store.save(checked, tmp_path / "claims.nc")
+
+
+def test_what_was_drawn_is_named_and_seeds_spread_about_their_means_over_tasks():
+    values = np.random.default_rng(0).normal(size=(3, 4))
+    tables = {"all": values, "task": values[:, :1], "seed": values[:1], "none": np.full((3, 4), np.nan)}
+    claims = [(name, "it is", found, 0.0) for name, found in tables.items()]
+    found = _crossed.table(claims, "Paper", "1", "number").to_dataframe()
+    drawn = {"all": "seeds and tasks", "task": "seeds", "seed": "tasks", "none": "seeds"}
+    assert found["interval"].to_dict() == {name: f"Student's t over {words}" for name, words in drawn.items()}
+    expected = [np.std(values.mean(axis=1), ddof=1), np.std(values[:, 0], ddof=1), np.nan, np.nan]
+    np.testing.assert_allclose(found["deviation"], expected)
+    assert found["seeds"].to_list() == [3, 3, 1, 0]
+    assert found["tasks"].to_list() == [4, 1, 4, 0]
 
 
 def test_statistics_are_differences_of_accuracies():
@@ -60,9 +73,9 @@ def test_each_claim_on_rescaling_is_about_its_own_runs():
 def test_the_factor_is_held_against_the_best_learning_rate_without_it():
     data = risk(1.0)
     other = (data["learning_rate"].values == 0.001) & (data["rescale"].values == 1)
-    better = data.assign(risk_final=data["risk_final"].where(~other, data["risk_final"] - 1.05))
+    better = data.assign(risk_final=data["risk_final"].where(~other, data["risk_final"] - 1.16))
     checked = convnet_rescaling.check({"pairs": better}, P).sel(claim="pairs_over_rates")
-    assert checked["statistic"] == pytest.approx(0.08 + 0.9 - 1.05)
+    assert checked["statistic"] == pytest.approx(0.08 + 0.9 - 1.16)
     assert checked["verdict"] == "fails"
 
 

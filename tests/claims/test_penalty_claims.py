@@ -50,3 +50,5 @@ def test_a_gap_without_exponents_near_one_is_open():
 def test_a_curve_without_the_units_that_are_compared_is_refused():
     with pytest.raises(UserError, match=r"^this claim needs auxiliary_magnitude 100 of the role curve, which has 2"):
         verdicts(CURVE.sel(auxiliary_magnitude=[0.01, 1.0]))
+    with pytest.raises(UserError, match=r"^this claim needs the penalty along correlation of the role curve"):
+        verdicts(CURVE.stack(run=["correlation", "magnitude", "auxiliary_magnitude"]))

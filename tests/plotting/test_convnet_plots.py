@@ -124,7 +124,7 @@ def test_bars_reach_from_end_to_end_of_the_interval():
     _convnet.points(ax, [1, 2], tables, "some")
     (container,) = ax.containers
     ends = [segment[:, 1] for segment in container.lines[2][0].get_segments()]
-    _, low, high = _convnet.interval(tables[0], "some 0")
+    _, low, high = _convnet.interval(tables[0])
     np.testing.assert_allclose(ends, [[low, high], [1, 1]])
 
 

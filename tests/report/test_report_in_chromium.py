@@ -5,6 +5,8 @@ import re
 import chromium
 import pytest
 
+from carryover import claims_page, store
+
 pytestmark = [
     pytest.mark.skipif(not chromium.PROGRAM, reason=f"none of {', '.join(chromium.NAMES)} is installed"),
     pytest.mark.xdist_group("chromium"),
@@ -70,6 +72,16 @@ def test_every_picture_is_seen_and_the_page_is_no_wider_than_the_window(opened, 
     assert opened.run(f"[...document.images].map(e => {shown})") == [True] * 3
     opened.run('document.querySelectorAll("details").forEach(e => e.open = true)')
     assert opened.run("document.documentElement.scrollWidth") <= width
+
+
+def test_the_page_of_claims_alone_is_no_wider_than_a_phone(browser, finished, tmp_path):
+    page = claims_page.page(store.load(finished / "results/claims.nc"), f"Carryover request {'0' * 64}")
+    (tmp_path / "claims.html").write_text(page, encoding="utf-8")
+    browser.show(390)
+    browser.open((tmp_path / "claims.html").as_uri())
+    assert browser.complaints() == []
+    assert browser.run(f"{ROWS}.length") == 4
+    assert browser.run("document.documentElement.scrollWidth") <= 390
 
 
 def test_links_lead_to_what_is_there(opened):

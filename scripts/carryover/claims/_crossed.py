@@ -3,7 +3,7 @@
 import numpy as np
 
 from carryover.claims import _interval
-from carryover.crossed import interval, resampled
+from carryover.crossed import errors, interval, p_value
 
 
 def table(claims, paper, section, measured):
@@ -12,14 +12,14 @@ def table(claims, paper, section, measured):
 
 
 def _estimate(values, statement, bound):
-    """Mean over seeds and tasks with its bootstrap interval, and a p-value from the same draws, two-sided."""
-    known, means = np.isfinite(np.asarray(values, dtype=float)), resampled(values, statement)
-    mean, low, high = interval(values, statement)
-    share = min((means <= bound).mean(), (means >= bound).mean()) if len(means) else np.nan
-    # So many draws cannot show a smaller probability.
-    p_value = np.clip(2 * share, 1 / len(means), 1) if len(means) else np.nan
+    """Mean over seeds and tasks with its interval and p-value, and the spread of seeds on these tasks."""
+    known = np.isfinite(np.asarray(values, dtype=float))
+    mean, low, high = interval(values)
+    found = errors(values)[1]
+    error, freedom = found.get("seeds", (np.nan, 0))
+    drawn = " and ".join(name for name in ("seeds", "tasks") if name in found)
     return {
-        "statistic": mean, "low": low, "high": high, "p_value": p_value, "deviation": np.nan,
-        "interval": "bootstrap over seeds and tasks", "seeds": known.any(axis=1).sum(),
-        "tasks": known.any(axis=0).sum(),
+        "statistic": mean, "low": low, "high": high, "p_value": p_value(values, bound),
+        "deviation": error * np.sqrt(freedom + 1), "interval": f"Student's t over {drawn or 'seeds'}",
+        "seeds": known.any(axis=1).sum(), "tasks": known.any(axis=0).sum(),
     }  # fmt: skip

@@ -7,8 +7,11 @@ import numpy as np
 import xarray as xr
 from scipy import special  # stats would take a second more of every job
 
+from carryover.errors import UserError
+
 LEVEL = 0.05
 """Share of true bounds at which a single claim is decided wrongly; intervals leave out as much."""
+COMPUTED = "computed, not drawn"
 MEANINGS = {
     "statement": "what is claimed",
     "paper": "paper that claims it",
@@ -22,10 +25,11 @@ MEANINGS = {
     "p_value": "probability of so large a distance from the bound if there were none, in either direction",
     "verdict": "holds, fails, or undecided at this scale, for this claim alone",
     "interval": "how interval and p-value come about",
-    "deviation": "standard deviation over seeds; NaN where they are not what the interval is over",
+    "deviation": "standard deviation over seeds, of means over the tasks where there are several; NaN where seeds are "
+                 "not what the interval is over",
     "seeds": "seeds, or what else `interval` names, that the statistic is a mean over",
     "tasks": "tasks that the statistic is a mean over",
-}
+}  # fmt: skip
 
 
 class Claim(NamedTuple):
@@ -67,7 +71,7 @@ def student(values, statement, bound, over="seeds"):
 def exact(value, statement, bound):
     """A number that was computed, of which nothing was drawn: it is its own interval, and there is no p-value."""
     ends = dict.fromkeys(("statistic", "low", "high"), float(value))
-    return {**ends, "p_value": np.nan, "interval": "computed, not drawn", "deviation": np.nan, "seeds": 0}
+    return {**ends, "p_value": np.nan, "interval": COMPUTED, "deviation": np.nan, "seeds": 0}
 
 
 def verdict(low, high, bound):
@@ -83,6 +87,8 @@ def table(claims, paper, section="", measured="", estimate=student):
     Args: `paper` by its short name, `section`, and `measured`, what statistics are, of claims that do not say
     otherwise; `estimate(values, statement, bound)` gives the columns of a claim that hang on what was drawn at random,
     as `student` does over seeds.
+
+    Raises UserError where there is no claim.
     """
     rows = []
     for claim in (Claim(*one) for one in claims):
@@ -98,6 +104,8 @@ def table(claims, paper, section="", measured="", estimate=student):
             "verdict": verdict(found["low"], found["high"], claim.bound),
             **found,
         })  # fmt: skip
+    if not rows:
+        raise UserError("a group of claims must have one claim or more: with these options there is none.")
     names = [row["claim"] for row in rows]
     result = xr.Dataset(coords={"claim": ("claim", names, labels("short name of the claim"))})
     for key, meaning in MEANINGS.items():

@@ -61,7 +61,9 @@ def _unit(curve, cosine, magnitude):
 
 
 def _at(curve, name, value):
-    """The curve at a value of a coordinate, to a tenth of a per cent; UserError where it has none there."""
+    """The curve at a value of a coordinate, to a tenth of a per cent; UserError where it has none there, or runs."""
+    if name not in curve.dims:
+        raise UserError(f"this claim needs the penalty along {name} of the role curve, which has no such dimension.")
     found = curve[name].values
     (near,) = np.nonzero(np.isclose(found, value, rtol=1e-3))
     if not len(near):

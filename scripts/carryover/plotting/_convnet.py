@@ -4,7 +4,7 @@ from carryover.crossed import interval, table
 from carryover.plotting import _panels as panels
 
 ARCHITECTURES = {"resnet18": "ResNet-18", "vgg11": "VGG-11"}
-INTERVALS = "means over seeds and tasks with 95 % bootstrap intervals over both"
+INTERVALS = "means over seeds and tasks with 95 % t intervals over both"
 
 
 def accuracy(runs, **chosen):
@@ -20,7 +20,7 @@ def gain(runs, rescale, rescaled="all", **chosen):
 
 def points(ax, x, tables, label, **style):
     """The means of tables with their intervals, at places x."""
-    means, lows, highs = zip(*(interval(found, f"{label} {place}") for place, found in enumerate(tables)), strict=True)
+    means, lows, highs = zip(*map(interval, tables), strict=True)
     below, above = ([abs(a - b) for a, b in zip(ends, means, strict=True)] for ends in (lows, highs))
     ax.errorbar(x, means, yerr=(below, above), label=label, **({"elinewidth": 1} | style))
 

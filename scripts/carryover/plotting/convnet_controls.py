@@ -50,7 +50,7 @@ def _parts(ax, risk, p):
     rows["STL, all weights"] = convnet.gain(scratch, p.rescale, **usual)
     ax.axvline(0, color="0.3", linewidth=0.8)
     for place, (label, found) in enumerate(rows.items()):
-        mean, low, high = interval(found, label)
+        mean, low, high = interval(found)
         color = panels.COLORS["single_task" if label.startswith("STL") else "finetuning"]
         ax.plot([low, high], [place, place], color=color, linewidth=1)
         ax.plot(mean, place, "o", color=color)

@@ -44,7 +44,7 @@ def draw(data, p):
         above.set_title(f"{convnet.system(runs)}\n({convnet.units(runs)})", fontsize="small")
         below.set_xlabel("training images of the task")
         panels.log_samples(below, panels.values(panels.where(runs, protocol="finetuning"), "samples"))
-    axes[0, 0].set_ylabel("test accuracy (%)")
+    axes[0, 0].set(ylabel="test accuracy (%)", ylim=(0, 103))  # intervals can reach beyond what there can be
     axes[1, 0].set_ylabel(f"gain by the factor {p.rescale:g}\n(percentage points, paired)")
     panels.legend(fig)
     cross = f"×: fewer than {DONE:.0%} of the networks reached the training loss at which training stops"

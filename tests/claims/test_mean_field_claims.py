@@ -1,0 +1,121 @@
+"""Claims about mean-field ReLU networks hold, fail or stay open as the runs that they are about say."""
+
+import numpy as np
+import pytest
+from linear_runs import size
+from made_up_runs import SEEDS, dataset
+
+from carryover import store
+from carryover.claims import mean_field_transfer
+
+P = mean_field_transfer.Parameters()
+LAZY, RICH = 0.1, 1.0
+SAMPLES = [2**k for k in range(5, 12)]
+PREDICTED, EXPONENT = 7.0, 0.5
+"""log₂ n at which scratch training falls to what the features leave out, and the exponent of its power law."""
+FREE = dict(zip((32, 64, 128), (-5.0, 5.5, 5.5), strict=True))
+"""Gains without an anchor, by n."""
+
+
+def gain(effect, seed, ablated, samples, teacher_scale):
+    if teacher_scale == LAZY:
+        return -99.0
+    if ablated == P.ablated:  # it stops to gain nearer to the prediction than the factor by an effect above 0
+        return PREDICTED + np.log2(P.factor) - size(effect, seed) - np.log2(samples)
+    if ablated == 0:
+        return size(effect, seed) + (samples != 128)
+    return -size(effect if samples == SAMPLES[-1] else -9, seed)
+
+
+def anchored_gain(effect, seed, anchor, samples):
+    """With the anchor .01 the mean over n is more by the effect than without, with the other less."""
+    held = size(effect, seed) + (3 if samples > 32 else 0)
+    return {0.0: FREE[samples], 0.01: held, 0.1: held - 10}[anchor]
+
+
+def risks(gains, grid, only_transferred):
+    """Runs with gains over scratch training; networks from scratch know nothing of one coordinate of the others."""
+
+    def values(seed, protocol, **point):
+        power, scratch = 2.0 + seed, point["samples"] ** -EXPONENT * (9 if point["samples"] < P.smallest else 1)
+        if protocol == "linear_transfer":
+            scratch = scratch - gains(seed=seed, **{k: v for k, v in point.items() if k != "solver"})
+        return {"risk_final": power * scratch, "target_power": power}
+
+    common = {"solver": ["exact"], **grid}
+    alone = {"protocol": ["single_task"], **common, only_transferred: [np.nan]}
+    return dataset(values, {"protocol": ["linear_transfer"], **common}, alone)
+
+
+def networks(effect):
+    def kernels(seed, ablated, teacher_scale):
+        gained = 0.2 * size(effect, seed) if teacher_scale == RICH else 0.0
+        return {"alignment": 0.3 + gained + 0.1 * ablated, "initial_alignment": 0.3 + 0.1 * ablated}
+
+    def outside(seed, ablated, teacher_scale):
+        slope = size(effect if teacher_scale == RICH else -9, seed)
+        return {"out_of_rkhs": 2 ** (slope * (ablated - P.ablated) - EXPONENT * PREDICTED)}
+
+    grid = {"ablated": [0.0, 0.5, 1.0], "teacher_scale": [LAZY, RICH]}
+    return {
+        "risk": risks(lambda **point: gain(effect, **point), {**grid, "samples": SAMPLES}, "ablated"),
+        "gram": dataset(kernels, grid),
+        "out_of_rkhs": dataset(outside, grid),
+        "anchored": risks(lambda **point: anchored_gain(effect, **point),
+                          {"anchor": [0.0, 0.01, 0.1], "samples": list(FREE)}, "anchor"),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(("effect", "verdict"), [(1.0, "holds"), (-1.0, "fails"), (0.0, "undecided")])
+def test_every_claim_follows_its_effect(effect, verdict, tmp_path):
+    checked = mean_field_transfer.check(networks(effect), P)
+    found = checked["verdict"].to_series().to_dict()
+    assert found == dict.fromkeys(found, verdict)
+    assert len(found) == 9
+    assert (checked["seeds"] == len(SEEDS)).all()
+    store.save(checked, tmp_path / "claims.nc")
+
+
+def test_statistics_are_differences_and_gains():
+    found = mean_field_transfer.check(networks(1.0), P)["statistic"].to_series()
+    assert found.pop("features") == found.pop("richness") == pytest.approx(0.2)
+    np.testing.assert_allclose(found, 1.0)
+
+
+CHANGES = [
+    # claims that fail, role, variable, change of its values, condition of the runs at which they change
+    ({"features"}, "gram", "initial_alignment", lambda found: found + 9, {"teacher_scale": RICH}),
+    (set(), "gram", "initial_alignment", lambda found: found + 9, {"teacher_scale": LAZY}),
+    ({"richness"}, "gram", "alignment", lambda found: found + 9, {"teacher_scale": LAZY}),
+    ({"left_out"}, "out_of_rkhs", "out_of_rkhs", lambda found: found / 99, {"teacher_scale": RICH, "ablated": 1.0}),
+    ({"boundary"}, "out_of_rkhs", "out_of_rkhs", lambda found: found * 16, {"teacher_scale": RICH}),
+    ({"boundary"}, "out_of_rkhs", "out_of_rkhs", lambda found: found / 16, {"teacher_scale": RICH}),
+    (set(), "out_of_rkhs", "out_of_rkhs", lambda found: found * 16, {"teacher_scale": LAZY}),
+    ({"helps"}, "risk", "risk_final", lambda risk: risk + 99, {"ablated": 0.0, "samples": 256}),
+    ({"hurts"}, "risk", "risk_final", lambda risk: risk - 99, {"ablated": 1.0, "samples": SAMPLES[-1]}),
+    (set(), "risk", "risk_final", lambda risk: risk - 99, {"ablated": 1.0, "samples": SAMPLES[0]}),
+    ({"anchor_helps", "anchor_turns"}, "anchored", "risk_final", lambda risk: risk - 99, {"anchor": 0, "samples": 32}),
+    ({"anchor_helps", "anchor_avoids"}, "anchored", "risk_final", lambda risk: risk + 40,
+     {"anchor": 0.01, "samples": 64}),
+    (set(), "anchored", "risk_final", lambda risk: risk + 99, {"anchor": 0.1}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("claims", "role", "quantity", "change", "condition"), CHANGES)
+def test_the_runs_that_a_claim_is_about_decide_it(claims, role, quantity, change, condition):
+    data = networks(1.0)
+    runs = data[role]
+    keep = np.logical_and.reduce([runs[name].values == value for name, value in condition.items()])
+    assert keep.any()
+    changed = runs.assign({quantity: runs[quantity].where(~keep, change(runs[quantity]))})
+    checked = mean_field_transfer.check(data | {role: changed}, P)["verdict"].to_series()
+    assert set(checked.index[checked == "fails"]) == claims
+    assert set(checked.index[checked == "holds"]) == set(checked.index) - claims
+
+
+def test_seeds_that_gain_at_every_n_leave_the_boundary_open():
+    data = networks(1.0)
+    risk = data["risk"]
+    better = risk.assign(risk_final=risk["risk_final"] - 99 * (risk["ablated"] == P.ablated))
+    checked = mean_field_transfer.check(data | {"risk": better}, P).sel(claim="boundary")
+    assert (checked["verdict"], checked["seeds"]) == ("undecided", 0)
