@@ -2,6 +2,7 @@
 
 import argparse
 import random
+import re
 import sys
 from pathlib import Path
 
@@ -12,12 +13,19 @@ from carryover.errors import UserError
 ROOT = Path(__file__).resolve().parents[1]
 
 
+def digest(text):
+    """A SHA-256 as the command line has it."""
+    if not re.fullmatch("[0-9a-f]{64}", text.lower()):
+        raise argparse.ArgumentTypeError(f"it must be a root digest, which has 64 hexadecimal digits, not {text!r}")
+    return text.lower()
+
+
 def parsed(argv):
     made = argparse.ArgumentParser(prog="audit.py", description=__doc__, allow_abbrev=False)
     made.add_argument("results", nargs="?", metavar="FOLDER", help="default: the one that the configuration names")
     project.add_configuration(made)
     made.add_argument("--strict", action="store_true", help="STALE-ENV, a warning, fails as well")
-    made.add_argument("--root", metavar="DIGEST", help="the root digest that the records must have")
+    made.add_argument("--root", type=digest, metavar="DIGEST", help="the root digest that the records must have")
     made.add_argument("--replay", type=int, metavar="K", help="run K random jobs again, elsewhere, and compare")
     made.add_argument("--seed", type=int, help="draws the jobs to replay; default: another one each time, and said")
     made.add_argument("--json", type=Path, metavar="FILE", help="write everything as JSON")
@@ -46,26 +54,16 @@ def main(argv):
     if arguments.results and not Path(arguments.results).is_dir():
         raise UserError(f"{arguments.results} is no folder: name that of the results, or leave it out.")
     audit = project.audit(project.configuration(arguments.configfile, arguments.results), ROOT, arguments.threads)
-    findings = list(audit.findings.values())
-    print(report.text(findings), end="")
+    print(report.text(audit.findings.values()), end="")
     replays = list(replayed(audit.chain, arguments)) if arguments.replay else []
+    outcome = report.Outcome(audit, arguments.strict, arguments.root, replays)
     for file, form in ((arguments.json, report.as_json), (arguments.html, report.as_html)):
         if file:
             with store.atomic(file) as temporary:
-                temporary.write_text(form(findings, audit.root, replays), encoding="utf-8")
-    print(report.summary(findings))
-    if others := audit.chain.others:
-        print(f"Passed over, as another configuration's: {', '.join(others)}.")
-    if absent := audit.absent:
-        print(f"Not installed here, so not compared: {', '.join(absent)}.")
-    print(f"Root digest of {len(audit.chain.lasting)} records: {audit.root}")
-    if arguments.root and arguments.root != audit.root:
-        print(
-            f"The root digest is not the one that was given, {arguments.root}: a record was changed, added or removed."
-        )
-    same = not arguments.root or arguments.root == audit.root
-    again = all(done.verdict == "SAME" or (done.verdict == "DIFFERS" and done.place) for done in replays)
-    if not (report.passed(findings, arguments.strict) and same and again):
+                # A name that is no UTF-8 stands there with escapes.
+                temporary.write_text(form(outcome), encoding="utf-8", errors="backslashreplace")
+    print("\n".join((report.summary(outcome.findings), *report.remarks(outcome))))
+    if not outcome.passed:
         sys.exit(1)
 
 

@@ -27,7 +27,7 @@ def main(argv):
     ) as job:
         for output in arguments.output:
             text = page.page(gathered, f"Carryover request {job.request}")
-            job.path(output).write_text(text, encoding="utf-8")
+            job.path(output).write_text(text, encoding="utf-8", errors="backslashreplace")  # names of strays
 
 
 if __name__ == "__main__":

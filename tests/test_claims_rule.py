@@ -42,4 +42,5 @@ def test_a_group_more_or_less_is_said(sweep):
     groups = sweep(["covariance_bound", "relu_penalty"]).checked()
     record = {"command": ["scripts/claims.py", groups[0], "--output", *FILES]}
     made = sweep(["covariance_bound", "relu_penalty"])
-    assert list(startup.changed_parameters(made, "claims", Wildcards(), record)) == ["it was made of other groups"]
+    said = "it was made of other groups: 1 added, the first results/claims/relu_penalty.nc"
+    assert list(startup.changed_parameters(made, "claims", Wildcards(), record)) == [said]

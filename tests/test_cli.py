@@ -1,12 +1,17 @@
 """What the command lines have in common: plug-ins by name, wildcards, and mistakes as one sentence."""
 
 import argparse
+import os
+import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from carryover import cli
 from carryover.errors import UserError
+
+SCRIPTS = Path(cli.__file__).parents[1]
 
 
 def test_plugins_are_modules_and_folders_without_an_underscore():
@@ -77,3 +82,40 @@ def test_our_own_mistakes_keep_their_trace():
 
     with pytest.raises(ValueError, match="a bug"):
         cli.run(main)
+
+
+SCRIPT = """
+import sys
+from carryover import cli
+from carryover.errors import UserError
+def main(argv):
+    print("\\udcff")
+    if argv[0] == "much":
+        for number in range(100_000):
+            print(number)
+    if argv[0] == "mistake":
+        raise UserError("a mistake")
+    sys.exit(int(argv[0] == "verdict"))
+cli.run(main)
+"""
+
+
+@pytest.mark.parametrize("mode", ["much", "mistake", "verdict", "fine"])
+def test_a_reader_that_goes_away_leaves_no_stack_trace(mode, tmp_path):
+    (tmp_path / "script.py").write_text(SCRIPT)
+    command = [sys.executable, str(tmp_path / "script.py"), mode]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen(command, env={**os.environ, "PYTHONPATH": str(SCRIPTS)}, **pipes) as process:
+        if mode == "much":
+            assert process.stdout.readline() == "\\udcff\n"
+        process.stdout.close()
+        said = process.stderr.read()
+    assert (process.returncode, said) == (1, "")
+
+
+def test_what_is_no_utf_8_is_printed_with_escapes_and_a_mistake_is_one_sentence(tmp_path):
+    (tmp_path / "script.py").write_text(SCRIPT)
+    told = {"env": {**os.environ, "PYTHONPATH": str(SCRIPTS)}, "capture_output": True, "text": True}
+    for mode, code, said in (("fine", 0, ""), ("verdict", 1, ""), ("mistake", 1, "script: a mistake.\n")):
+        done = subprocess.run([sys.executable, str(tmp_path / "script.py"), mode], **told)
+        assert (done.returncode, done.stdout, done.stderr) == (code, "\\udcff\n", said)

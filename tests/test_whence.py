@@ -4,6 +4,8 @@ import hashlib
 import json
 import os
 import shutil
+import struct
+import zlib
 from pathlib import Path
 
 import matplotlib.figure
@@ -186,3 +188,64 @@ def test_what_cannot_be_found_is_one_sentence(here):
     Path(f"{FIGURES[1]}.json").write_text(Path(f"{FIGURES[0]}.json").read_text().replace("risk.", "other."))
     with pytest.raises(UserError, match=r"risk.svg.json is not a record of .*risk.svg"):
         whence.main(["x.png"])
+
+
+def bomb(path):
+    """A PNG of 60000 by 60000 pixels, by its head."""
+    Image.new("L", (1, 1)).save(path)
+    data = bytearray(path.read_bytes())
+    data[16:24] = struct.pack(">II", 60000, 60000)
+    data[29:33] = struct.pack(">I", zlib.crc32(data[12:29]))
+    path.write_bytes(data)
+
+
+def carrying(text):
+    """Write a PNG that carries a text, with its digest."""
+
+    def write(path):
+        fields = PngImagePlugin.PngInfo()
+        for key, value in imprint.metadata(".png", text).items():
+            fields.add_text(key, value)
+        Image.new("L", (1, 1)).save(path, pnginfo=fields)
+
+    return write
+
+
+def numbered(path):
+    """A PDF with a number where the digest stands as a text."""
+    matplotlib.figure.Figure(figsize=(1, 1)).savefig(path, metadata={"Subject": "words"})
+    path.write_bytes(path.read_bytes().replace(b"(words)", b"5      "))
+
+
+ODD = {
+    "pixels.png": (bomb, "has too many pixels to be looked at: give a figure as it was drawn"),
+    "unknown.svg": (
+        lambda path: path.write_text("<?xml version='1.0' encoding='klingon'?><svg/>"),
+        "is no SVG, or damaged: give a whole copy of the figure",
+    ),
+    "list.png": (carrying("[1]"), "carries a text of its digest that is no request: someone else has written it"),
+    "words.png": (carrying("words"), "carries a text of its digest that is no request: someone else has written it"),
+    "deep.png": (carrying("[" * 9999), "carries a text of its digest that is no request: someone else has written it"),
+    "number.pdf": (numbered, "no request inside, and no result in results has these bytes"),
+}
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_odd_figures_are_one_sentence(name, tmp_path):
+    write, sentence = ODD[name]
+    write(tmp_path / name)
+    with pytest.raises(UserError) as raised:
+        whence.main([str(tmp_path / name)])
+    assert str(raised.value) in (f"{tmp_path / name} {sentence}", f"{tmp_path / name}: {sentence}")
+
+
+@pytest.mark.parametrize("part", ["outputs", "volatile", "code", "request", "environment"])
+def test_a_record_without_a_part_is_named(part, here):
+    path = Path("results/toy/a.nc.json")
+    record = json.loads(path.read_text())
+    del record[part]
+    path.write_text(provenance.as_text(record))
+    again = "delete it with its result and run again"
+    with pytest.raises(UserError) as raised:
+        whence.main([FIGURES[0]])
+    assert str(raised.value) == f"{path} lacks parts of a record, or has odd ones ({part}): {again}"

@@ -2,6 +2,7 @@
 
 import argparse
 import importlib
+import os
 import pkgutil
 import sys
 from pathlib import Path
@@ -11,11 +12,22 @@ from carryover.errors import UserError, sentence
 
 
 def run(main):
-    """Run a script's `main(argv)`; a user's mistake ends it with one sentence and exit code 1."""
+    """Run a script's `main(argv)`; a user's mistake ends it with one sentence and exit code 1.
+
+    So does, without one, a reader who has seen enough of what it prints, such as `head`. Names of files that are no
+    UTF-8 are printed with escapes.
+    """
+    sys.stdout.reconfigure(errors="backslashreplace")
     try:
-        main(sys.argv[1:])
-    except UserError as error:
-        sys.exit(f"{Path(sys.argv[0]).stem}: {sentence(error)}")
+        try:
+            main(sys.argv[1:])
+        except UserError as error:
+            sys.exit(f"{Path(sys.argv[0]).stem}: {sentence(error)}")
+        finally:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python flushes once more at its end
+        sys.exit(1)
 
 
 def plugins(kind):

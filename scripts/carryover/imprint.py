@@ -31,7 +31,7 @@ def found(fields):
     `fields` are the values of its format's two `KEYS`, None where missing. The text is None where the figure carries
     the digest alone, and where it does not have that digest: then someone changed one of them.
     """
-    head, text = fields
+    head, text = (field if isinstance(field, str) else None for field in fields)
     if head is None or not head.startswith(_HEAD):
         return None
     request = head.removeprefix(_HEAD)

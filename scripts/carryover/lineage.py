@@ -35,7 +35,7 @@ def made(file, below="."):
     that were moved or copied as a whole keep their records.
     """
     file = Path(file)
-    record = provenance.read(provenance.record_path(file))
+    record = provenance.whole(provenance.record_path(file))
     end = file.relative_to(below).parts if file.is_relative_to(below) else file.parts
     names = [name for name in record["outputs"] if Path(name).parts[-len(end) :] == end]
     if len(names) != 1:
@@ -52,7 +52,7 @@ def all_made(results):
         raise UserError(f"{results} is no folder: name the one with the results")
     found = {}
     for path in sorted(Path(results).rglob("[!.]*.json")):
-        if _RECORD.match(path.read_bytes()):  # JSON of others may lie there too
+        if path.is_file() and _RECORD.match(path.read_bytes()):  # JSON of others may lie there too
             one = made(path.with_suffix(""), below=results)
             found[one.name] = one
     return found

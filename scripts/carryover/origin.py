@@ -1,5 +1,6 @@
 """Where a figure came from: what it carries, which result it is, and the tree of what that was made of."""
 
+import json
 from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree
@@ -14,18 +15,24 @@ _DUBLIN_CORE = "{http://purl.org/dc/elements/1.1/}"
 def read_imprint(path):
     """(digest, text) of the request that a PNG, SVG or PDF carries, see `imprint.found`; None where it carries none.
 
-    Raises UserError for a file that is missing, of another format, or not what its suffix says.
+    Raises UserError for a file that is missing, of another format, or not what its suffix says, for a PNG with too many
+    pixels to be looked at, and where the text has its digest but is no request.
     """
     path = Path(path)
     reader = {".png": _png_fields, ".svg": _svg_fields, ".pdf": _pdf_fields}.get(path.suffix.lower())
     if reader is None:
         raise UserError(f"{path} has the suffix {path.suffix or 'of nothing'}: it must be one of .png, .svg, .pdf")
     store.sha256(path)  # says what is wrong with a file that cannot be opened
-    return imprint.found(reader(path, imprint.KEYS[path.suffix.lower()]))
-
-
-def _damaged(path, what):
-    return UserError(f"{path} is no {what}, or damaged: give a whole copy of the figure")
+    try:
+        carried = imprint.found(reader(path, imprint.KEYS[path.suffix.lower()]))
+    except UserError:
+        raise
+    except Exception:  # the libraries report damage as OSError, SyntaxError, LookupError, ValueError and more
+        kind = path.suffix[1:].upper()
+        raise UserError(f"{path} is no {kind}, or damaged: give a whole copy of the figure") from None
+    if carried and not _is_request(carried[1]):
+        raise UserError(f"{path} carries a text of its digest that is no request: someone else has written it")
+    return carried
 
 
 def _png_fields(path, keys):
@@ -35,27 +42,28 @@ def _png_fields(path, keys):
         with Image.open(path) as image:
             image.load()  # text may stand behind the pixels
             return [image.info.get(key) for key in keys]
-    except (OSError, SyntaxError, ValueError):
-        raise _damaged(path, "PNG") from None
+    except Image.DecompressionBombError:
+        raise UserError(f"{path} has too many pixels to be looked at: give a figure as it was drawn") from None
 
 
 def _svg_fields(path, keys):
-    try:
-        tree = ElementTree.parse(path)
-    except ElementTree.ParseError:
-        raise _damaged(path, "SVG") from None
+    tree = ElementTree.parse(path)
     return [tree.findtext(f".//{_DUBLIN_CORE}{key.lower()}") for key in keys]
 
 
 def _pdf_fields(path, keys):
     from pypdf import PdfReader
-    from pypdf.errors import PyPdfError
 
-    try:
-        fields = PdfReader(path).metadata or {}
-    except (PyPdfError, OSError, ValueError):
-        raise _damaged(path, "PDF") from None
+    fields = PdfReader(path).metadata or {}
     return [fields.get(f"/{key}") for key in keys]
+
+
+def _is_request(text):
+    """Whether a text, if there is one, is a JSON object."""
+    try:
+        return text is None or isinstance(json.loads(text), dict)
+    except (ValueError, RecursionError):
+        return False
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ put in their places, and after all of them their records, `<result>.json`. So an
 and a kill at any instant leaves either a result with its own record, or a result whose hash is not the one in its
 record (or that has none), which anyone can see; never a record that vouches for other bytes.
 
-A record is JSON. All but `volatile` is the same whenever the same job runs in the same place:
+A record is JSON. All but `volatile` and `checksum` is the same whenever the same job runs in the same place:
 
     carryover_record    1, the version of this layout
     rule, wildcards, parameters, seeds      what was asked, by name
@@ -22,7 +22,10 @@ A record is JSON. All but `volatile` is the same whenever the same job runs in t
     git                 {commit, dirty} of the code, dirty by tracked files alone; null outside a repository
     environment         python, conda, versions, blas, cpu, libc, device, accelerator, threads
     volatile            host, platform, start, duration, peak_memory, pid
-    notes               may be added later, by accept.py; neither they nor `volatile` count in `record_digest`
+    checksum            `checksum`, over all of the above
+    notes               may be added later, by accept.py
+
+`volatile`, `checksum` and `notes` do not count in `record_digest`.
 
 Paths below the working folder are relative to it, so a moved project keeps its records true. `versions` holds the
 distributions that the process had loaded by the end and no others: a new plotting library makes no training stale.
@@ -46,7 +49,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from carryover import digest, store
+from carryover import digest, layout, loaded, store
 from carryover.environment import environment
 from carryover.errors import UserError
 
@@ -56,7 +59,7 @@ if TYPE_CHECKING:
 VERSION = 1
 SCRIPTS = Path(__file__).parents[1]
 _ASKED = ("rule", "wildcards", "parameters", "seeds")
-_NOT_HASHED = ("volatile", "notes")
+_NOT_HASHED = ("volatile", "checksum", "notes")
 
 
 def record_path(result: str | Path) -> Path:
@@ -70,10 +73,19 @@ def read(path: str | Path) -> dict[str, Any]:
         record = json.loads(Path(path).read_bytes())
     except OSError as error:
         raise store.unreadable(path, error) from None
-    except ValueError:
+    except (ValueError, RecursionError):
         raise store.DataError(f"{path} is truncated or damaged: delete it with its result and run again") from None
     if not isinstance(record, dict) or record.get("carryover_record") != VERSION:
         raise store.DataError(f"{path} is not a record of layout {VERSION}: delete it with its result and run again")
+    return record
+
+
+def whole(path: str | Path) -> dict[str, Any]:
+    """As `read`, for those who read more than a key or two: raises DataError for parts that are missing or odd, too."""
+    record = read(path)
+    if wrong := layout.wrong(record):
+        again = "delete it with its result and run again"
+        raise store.DataError(f"{path} lacks parts of a record, or has odd ones ({', '.join(wrong)}): {again}")
     return record
 
 
@@ -83,8 +95,13 @@ def as_text(record: Mapping[str, Any]) -> str:
 
 
 def record_digest(record: Mapping[str, Any]) -> str:
-    """SHA-256 over everything in a record but its volatile part and notes."""
+    """SHA-256 over what is the same whenever a job runs in one place: all but times and the like, checksum, notes."""
     return json_digest({key: value for key, value in record.items() if key not in _NOT_HASHED})
+
+
+def checksum(record: Mapping[str, Any]) -> str:
+    """SHA-256 over everything in a record but its `checksum` and notes, which tells a later edit of any part."""
+    return json_digest({key: value for key, value in record.items() if key not in ("checksum", "notes")})
 
 
 def request_text(record: Mapping[str, Any]) -> str:
@@ -106,8 +123,8 @@ class Job:
     `command` is `sys.argv` unless given, `device` ("auto" is CUDA where torch has it) may be set until the block ends.
 
     Entering raises UserError for a missing input or an output folder that cannot be written; leaving raises it for an
-    input that changed meanwhile, an output that was not written and, where the running program is one of the scripts, a
-    local module that was loaded but is not in the closure of `modules`.
+    input that changed meanwhile, an output that was not written and a loaded module that the record would not name, see
+    `loaded.check`.
     """
 
     rule: str
@@ -174,7 +191,7 @@ class Job:
         for output, temporary in self._temporaries.items():
             if not temporary.is_file() or not temporary.stat().st_size:
                 raise UserError(f"{self.rule} did not write its output {output}")
-        self._check_modules()
+        loaded.check(self.rule, SCRIPTS, self._record["code"]["files"])
         files = self._temporaries.items()
         outputs = {shown(output): {**_fingerprint(file), **self._facts.get(file, {})} for output, file in files}
         for path in self.inputs:
@@ -182,7 +199,7 @@ class Job:
                 raise UserError(f"{path} changed while {self.rule} ran: run it again")
         record = {**self._record, "outputs": outputs, "environment": environment(self.device)}
         record["volatile"] = _volatile(self._start, time.perf_counter() - self._clock)
-        self._publish(as_text(record))
+        self._publish(as_text({**record, "checksum": checksum(record)}))
 
     def _publish(self, text: str) -> None:
         """Put the results, then the records in their places; should that fail half way, take back what was put."""
@@ -199,16 +216,6 @@ class Job:
                 with suppress(OSError):
                     path.unlink()
             raise
-
-    def _check_modules(self) -> None:
-        """The static closure cannot see an import by computed name; what is loaded by now can be compared with it."""
-        main = vars(sys.modules["__main__"]).get("__file__")
-        if main is None or not Path(main).resolve().is_relative_to(SCRIPTS.resolve()):
-            return
-        loaded = {str(getattr(module, "__dict__", {}).get("__file__")) for module in list(sys.modules.values())}
-        local = {Path(file).relative_to(SCRIPTS).as_posix() for file in loaded if file.startswith(f"{SCRIPTS}{os.sep}")}
-        for file in sorted(local - set(self._record["code"]["files"])):
-            raise UserError(f"{self.rule} loaded {file}, which no import statement names: name it in its modules")
 
 
 def git_state(folder: Path) -> dict[str, Any] | None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import yaml
 
-from carryover import configuration
+from carryover import configuration, layout
 from carryover.digest import closure_files
 from carryover.errors import UserError, sentence
 from carryover.made_of_data import MADE_OF_DATA
@@ -87,9 +87,11 @@ def differences(made):
 
 
 def _record(output):
+    """The record of a result; None where there is none that can be read whole, which an audit says."""
     try:
-        return json.loads(Path(f"{output}.json").read_bytes())
-    except (OSError, ValueError):
+        record = json.loads(Path(f"{output}.json").read_bytes())
+        return None if layout.wrong(record) else record
+    except (OSError, ValueError, AttributeError, RecursionError):
         return None
 
 
@@ -117,17 +119,20 @@ def changed_parameters(made, rule, wildcards, record, given=GIVEN_BY_RULES):
 
     `given` names the flags that the rule adds: that they are not among `words` says nothing.
     """
-    then, now = _by_name(record["command"][1:]), _by_name(words(made, rule, wildcards))
-    before, after = then.pop("", ""), now.pop("", "")
-    if before != after:
-        yield f"it was made of other {MADE_OF[rule]}" if rule in MADE_OF else f"{before}, now {after}"
+    then, now = by_name(record["command"][1:]), by_name(words(made, rule, wildcards))
+    before, after = then.pop(""), now.pop("")
+    if before != after and rule in MADE_OF:
+        yield f"it was made of other {MADE_OF[rule]}: {_difference(before, after)}"
+    elif before != after:
+        yield f"{' '.join(before)}, now {' '.join(after)}"
     for name in sorted(then.keys() | now.keys()):
+        old, new = (" ".join(named.get(name, ())) for named in (then, now))
         if name in now and name not in then:
-            yield f"{name} was not given, now {now[name]}"
-        elif name in now and then[name] != now[name]:
-            yield f"{name} {then[name]}, now {now[name]}"
+            yield f"{name} was not given, now {new}"
+        elif name in now and old != new:
+            yield f"{name} {old}, now {new}"
         elif name not in now and name not in given:
-            yield f"{name} {then[name]}, now not given"
+            yield f"{name} {old}, now not given"
 
 
 def changed_files(files, record):
@@ -153,12 +158,20 @@ def words(made, rule, wildcards):
     return [*made.flags(rule)(wildcards), *files]
 
 
-def _by_name(words):
-    """{'learning_rate': '0.1'} from --learning-rate 0.1; what comes before the first flag is named ''."""
+def _difference(before, after):
+    """How many files were added to and removed from a list, and the first of each."""
+    lists = {"added": [file for file in after if file not in before],
+             "removed": [file for file in before if file not in after]}  # fmt: skip
+    told = [f"{len(files)} {what}, the first {files[0]}" for what, files in lists.items() if files]
+    return "; ".join(told) or "the same in another order"
+
+
+def by_name(words):
+    """{'learning_rate': ['0.1']} from --learning-rate 0.1; what comes before the first flag is named ''."""
     values, name = {"": []}, ""
     for word in words:
         if word.startswith("--"):
             values[name := word[2:].replace("-", "_")] = []
         else:
             values[name].append(word)
-    return {name: " ".join(items) for name, items in values.items() if name or items}
+    return values

@@ -5,7 +5,7 @@ import shutil
 import pytest
 
 from carryover.audit import project as audits
-from workflow.small_project import ENVIRONMENT, Project
+from workflow.small_project import Project
 
 
 class Audited(Project):
@@ -33,5 +33,4 @@ def project(finished, tmp_path, monkeypatch):
     """A copy of the finished project, which is the working folder: moved, and without Snakemake's metadata."""
     shutil.copytree(finished.folder, tmp_path / "moved", ignore=shutil.ignore_patterns(".snakemake"))
     monkeypatch.chdir(tmp_path / "moved")
-    monkeypatch.setenv("OMP_NUM_THREADS", ENVIRONMENT["OMP_NUM_THREADS"])  # replays have as many threads
     return Audited(tmp_path / "moved", None)

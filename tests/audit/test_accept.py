@@ -7,7 +7,7 @@ import pytest
 
 import accept
 from carryover import provenance
-from carryover.audit import chain, notes
+from carryover.audit import chain, notes, report
 from carryover.errors import UserError
 from workflow import mutations as m
 from workflow.small_project import DESCENT, EXACT
@@ -95,12 +95,68 @@ def test_refuses_without_writing_anything(project):
     assert {path: path.read_bytes() for path in Path("results").rglob("*.json")} == records
 
 
+def note(project, reason):
+    notes.accept(project.findings(), reason, [CURVE])
+
+
+NOTE_EDITS = {
+    "the first reason": lambda found: found["notes"][0].update(reason="edited"),
+    "the last reason": lambda found: found["notes"][1].update(reason="edited"),
+    "the first taken out": lambda found: found["notes"].pop(0),
+    "the order": lambda found: found["notes"].reverse(),
+    "a link taken out": lambda found: found["notes"][1].pop("link"),
+    "the first with a link that fits": lambda found: found["notes"].__setitem__(
+        0, {**(edited := {"reason": "x", "date": "", "causes": []}), "link": notes._link({}, edited)}
+    ),
+}
+
+
+def test_edited_notes_are_seen_and_accept_nothing(project):
+    m.append(PLOT, "\nNEW = 1\n")(project)
+    note(project, "first")
+    m.append(PLOT, "\nNEWER = 1\n")(project)
+    note(project, "second")
+    found = project.audit()
+    assert (project.verdicts(), found.notes) == (
+        {},
+        provenance.json_digest([[CURVE, provenance.json_digest(provenance.read(f"{CURVE}.json")["notes"])]]),
+    )
+    kept = Path(f"{CURVE}.json").read_bytes()
+    for name, change in NOTE_EDITS.items():
+        m.edit(CURVE, change)(project)
+        edited = project.audit()
+        assert edited.findings[CURVE].cause == f"the notes of {CURVE}.json have been edited", name
+        assert {cause.verdict for cause in edited.findings[CURVE].causes} == {"ALTERED", "STALE-CODE"}
+        assert edited.notes != found.notes
+        with pytest.raises(UserError, match="have been edited: put back what stood there, or run again"):
+            note(project, "third")
+        Path(f"{CURVE}.json").write_bytes(kept)
+
+
+def test_notes_of_old_without_links_are_read_and_guarded_by_later_ones(project):
+    m.append(PLOT, "\nNEW = 1\n")(project)
+    note(project, "old")
+    m.edit(CURVE, lambda found: found["notes"][0].pop("link"))(project)
+    assert project.verdicts() == {}
+    m.append(PLOT, "\nNEWER = 1\n")(project)
+    note(project, "new")
+    assert project.verdicts() == {}
+    m.edit(CURVE, lambda found: found["notes"][0].update(reason="edited"))(project)
+    assert project.findings()[CURVE].cause == f"the notes of {CURVE}.json have been edited"
+
+
 def test_the_command(project, capsys, monkeypatch):
     m.append(PLOT, "\nNEW = 1\n")(project)
     monkeypatch.setattr(accept, "ROOT", project.folder)
     accept.main(["--reason", "a constant that nothing reads", str(project.folder / CURVE)])
     assert capsys.readouterr().out == f"{CURVE}: STALE-CODE accepted: {PLOT} has changed\n"
-    assert project.verdicts() == {}
+    found = project.audit()
+    said = [report.summary(found.findings.values()), *report.remarks(report.Outcome(found, asked_root=found.root))]
+    assert said == [
+        "All 14 artefacts are OK, 1 of them by an accepted difference.",
+        f"Root digest of 14 records: {found.root}",
+        f"Digest of the notes, which the root digest leaves out: {found.notes}",
+    ]
 
 
 def test_the_root_digest_is_over_every_record(project):

@@ -1,12 +1,15 @@
 """Reports say everything, worst first, and escape what they show; exit codes follow the verdicts."""
 
+import html
 import json
 import os
 import re
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from html.parser import HTMLParser
+from types import SimpleNamespace
 
 import pytest
 import yaml
@@ -14,7 +17,7 @@ import yaml
 import audit
 from carryover.audit import report
 from carryover.audit.replay import Replay
-from carryover.audit.verdicts import VERDICTS, Finding
+from carryover.audit.verdicts import VERDICTS, Cause, Finding
 from workflow import mutations as m
 from workflow.small_project import ENVIRONMENT, Project
 
@@ -24,6 +27,14 @@ slow = [pytest.mark.workflow, pytest.mark.xdist_group("audit")]
 
 def found(verdict, path="results/a.nc", cause="because", remarks=()):
     return Finding(path, "curve", verdict, "" if verdict == "OK" else cause, (), remarks)
+
+
+def outcome(findings, **told):
+    """An audit of these findings, in which one folder was passed over and one package is absent."""
+    chain = SimpleNamespace(others=["results/paper"], lasting={})
+    by_path = dict(enumerate(findings))
+    audit = SimpleNamespace(findings=by_path, chain=chain, absent=["tqdm"], root="abc", notes="def")
+    return report.Outcome(audit, **told)
 
 
 EACH = [found(verdict, f"results/{9 - number}.nc") for number, verdict in enumerate(reversed(VERDICTS))]
@@ -42,6 +53,15 @@ def test_one_sentence():
     assert report.summary([found("OK")] * 3) == "All 3 artefacts are OK."
     counted = [found("OK"), found("STALE-ENV"), found("ALTERED"), found("OK")]
     assert report.summary(counted) == "Of 4 artefacts: 1 ALTERED, 1 STALE-ENV, 2 OK."
+
+
+def test_what_is_ok_by_a_note_alone_is_counted():
+    accepted = replace(found("OK"), accepted=[Cause("STALE-CODE", "because")])
+    altered = replace(accepted, verdict="ALTERED")
+    assert report.summary([found("OK"), accepted]) == "All 2 artefacts are OK, 1 of them by an accepted difference."
+    said = "Of 2 artefacts: 1 ALTERED, 1 OK, 1 of them by an accepted difference."
+    assert report.summary([altered, accepted]) == said
+    assert report.summary([altered]) == "Of 1 artefacts: 1 ALTERED."
 
 
 @pytest.mark.parametrize("verdict", VERDICTS)
@@ -75,7 +95,7 @@ class Page(HTMLParser):
 def test_the_page_has_everything_and_runs_nothing_of_it():
     evil = "<script>alert('&')</script>"
     replays = [Replay(evil, "DIFFERS", "not as recorded", ["numpy 1, now 2"])]
-    text = report.as_html([*EACH, found("OK", evil)], "abc", replays)
+    text = report.as_html(outcome([*EACH, found("OK", evil)], replays=replays))
     page = Page(text)
     assert not page.open
     assert page.seen <= {
@@ -97,15 +117,36 @@ def test_the_page_has_everything_and_runs_nothing_of_it():
     assert page.cells.count(evil) == 2
     assert {*VERDICTS, "DIFFERS", "not as recorded; numpy 1, now 2"} <= set(page.cells)
     assert "http" not in text
+    for sentence in ("as another configuration's: results/paper.", "so not compared: tqdm.", "records: abc"):
+        assert f"{html.escape(sentence)}</p>" in text
 
 
 def test_json_has_everything():
     replays = [Replay("p", "SAME", "same bytes")]
-    read = json.loads(report.as_json(EACH, "abc", replays))
-    assert (read["root"], read["verdicts"]) == ("abc", dict.fromkeys(VERDICTS, 1))
+    read = json.loads(report.as_json(outcome(EACH, strict=True, asked_root="x", replays=replays)))
+    assert (read["root"], read["notes"], read["verdicts"]) == ("abc", "def", dict.fromkeys(VERDICTS, 1))
+    assert (read["passed"], read["strict"], read["asked_root"], read["has_asked_root"]) == (False, True, "x", False)
+    assert (read["passed_over"], read["not_compared"]) == (["results/paper"], ["tqdm"])
     assert [row["verdict"] for row in read["artefacts"]] == list(VERDICTS)
-    assert read["artefacts"][0].keys() == {"path", "rule", "verdict", "cause", "causes", "remarks"}
+    assert read["artefacts"][0].keys() == {"path", "rule", "verdict", "cause", "causes", "remarks", "accepted"}
     assert read["replays"] == [{"path": "p", "verdict": "SAME", "text": "same bytes", "place": []}]
+
+
+@pytest.mark.parametrize(
+    ("told", "passes", "matched"),
+    [
+        ({}, True, None),
+        ({"strict": True}, False, None),
+        ({"asked_root": "abc"}, True, True),
+        ({"asked_root": "x"}, False, False),
+        ({"replays": [Replay("p", "DIFFERS", "")]}, False, None),
+        ({"replays": [Replay("p", "DIFFERS", "", ["x"])]}, True, None),
+        ({"replays": [Replay("p", "FAILED", "")]}, False, None),
+    ],
+)
+def test_json_says_whether_it_passed_and_why_not(told, passes, matched):
+    read = json.loads(report.as_json(outcome([found("OK"), found("STALE-ENV")], **told)))
+    assert (read["passed"], read["has_asked_root"]) == (passes, matched)
 
 
 def run(*words):
@@ -133,6 +174,7 @@ class TestCommand:
         root = json.loads((here.folder / "results/audit.json").read_text())["root"]
         assert said[1] == f"Root digest of 14 records: {root}"
         assert run("--root", root) == 0
+        assert run("--root", root.upper()) == 0
         assert run("--root", "0" * 64) == 1
         assert "The root digest is not the one that was given" in capsys.readouterr().out
         m.replace("envs/lock.txt", "\ntqdm==", "\ntqdm==9.9 # not ")(here)
@@ -148,10 +190,24 @@ class TestCommand:
             assert run("--replay", "2", "--seed", "3") == code
             assert f"Replay, --seed 3:\n{verdict:<7}  p  text\n" in capsys.readouterr().out
 
+    def test_a_name_that_is_no_utf_8_is_escaped(self, here):
+        (here.folder / os.fsdecode(b"results/\xff.csv")).write_text("1\n")
+        words = ["scripts/audit.py", "--json", "a.json", "--html", "a.html"]
+        done = subprocess.run([sys.executable, *words], capture_output=True, text=True, timeout=60)
+        assert (done.returncode, done.stderr) == (1, "")
+        assert r"results/\udcff.csv  no record, and no job makes it" in done.stdout
+        assert json.loads((here.folder / "a.json").read_text())["artefacts"][0]["path"] == "results/\udcff.csv"
+        assert r"results/\udcff.csv" in (here.folder / "a.html").read_text()
+
     def test_bad_input_is_one_sentence(self, here, capsys):
         with pytest.raises(SystemExit) as end:
             audit.parsed(["--replay", "0"])
         assert (end.value.code, "--replay: it must be a whole number ≥ 1" in capsys.readouterr().err) == (2, True)
+        for root in ("", "0" * 63, "x" * 64):
+            with pytest.raises(SystemExit) as end:
+                audit.parsed(["--root", root])
+            said = f"argument --root: it must be a root digest, which has 64 hexadecimal digits, not '{root}'"
+            assert (end.value.code, said in capsys.readouterr().err) == (2, True)
         for wrong in ("nowhere", "Makefile"):
             with pytest.raises(ValueError, match=f"{wrong} is no folder: name that of the results"):
                 audit.main([wrong])

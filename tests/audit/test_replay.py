@@ -31,7 +31,10 @@ def stamps(project):
     return {path: (path.stat().st_mtime_ns, path.stat().st_size) for path in files}
 
 
-def test_the_same_comes_out_and_the_project_stays(project):
+@pytest.mark.parametrize("threads", [None, "2"])
+def test_the_same_comes_out_as_in_the_same_place_and_the_project_stays(threads, project, monkeypatch):
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+        monkeypatch.setenv(name, threads) if threads else monkeypatch.delenv(name, raising=False)
     before = stamps(project)
     done = list(replay.replay(only(project, EXACT, PNG), project.folder, 5, 0))
     first = min(project.audit().chain.records[PNG]["outputs"])

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from datetime import UTC, datetime
 from pathlib import Path
 
 import yaml
@@ -73,8 +74,11 @@ def fill(made):
             "outputs": {output: facts[output]},
             "code": {"digest": made.code(rule)(wildcards), "modules": modules, "files": files},
             "environment": here,
+            "git": None,
+            "volatile": provenance._volatile(datetime.now(UTC), 0.0),
         }
         record["request"] = provenance.request_digest(record)
+        record["checksum"] = provenance.checksum(record)
         provenance.record_path(output).write_text(provenance.as_text(record))
     return total
 

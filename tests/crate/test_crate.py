@@ -113,7 +113,16 @@ def altered(path):
     Path(path).write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
 
 
+def without(part):
+    """The record of the shard loses a part."""
+    record = small_run.record(SHARD)
+    del record[part]
+    Path(f"{SHARD}.json").write_text(provenance.as_text(record))
+
+
 REFUSALS = {
+    "no outputs": (lambda: without("outputs"), f"{SHARD}.json lacks parts of a record, or has odd ones (outputs)"),
+    "no times": (lambda: without("volatile"), f"{SHARD}.json lacks parts of a record, or has odd ones (volatile)"),
     "altered": (lambda: altered(SHARD), f"{SHARD} is not what its record says: run again, or ask audit why"),
     "data": (lambda: altered(DATA), f"{DATA} is not what its record says: run again, or ask audit why"),
     "no data": (lambda: os.remove(DATA), f"{DATA} is missing: run the step that makes it"),

@@ -3,9 +3,10 @@
 import json
 import shutil
 
-from offline import RO_CRATE, validate
 from rocrate import vocabs
 from rocrate_validator.models import Severity
+
+from crate_validator import RO_CRATE, validate
 
 # What the profile recommends and nobody has recorded: who ran a job, and where the project stands on the web.
 UNTOLD = (

@@ -39,7 +39,8 @@ def add_diagnosis(project):
 class Row:
     """A change, with what follows from it alone.
 
-    `verdicts`: {verdict: artefacts} of all that is not OK in an audit, and `says`: words that it then says.
+    `verdicts`: {verdict: artefacts} of all that is not OK in an audit. `says`: words of the cause of each of them that
+    is not DOWNSTREAM-OF, by verdict where they differ; of a remark where all is OK.
     `reruns`: {rule: number of jobs} of Snakemake's dry run. `refused`: instead of all this, what both say of it.
     """
 
@@ -47,7 +48,7 @@ class Row:
     change: object
     verdicts: dict = field(default_factory=dict)
     reruns: dict = field(default_factory=dict)
-    says: str = ""
+    says: str | dict = ""
     refused: str = ""
 
 
@@ -105,7 +106,7 @@ CODE = [
         m.replace(RULE, "{params.flags:q}", "{params.flags:q} --points 12"),
         {"STALE-CONFIG": [CURVE], "DOWNSTREAM-OF": THEORY_FIGURE},
         {"curve": 1, "figure": 1},
-        "rules/curve.smk has another command",
+        "rules/curve.smk has another command: points 11, now 12",
     ),
 ]
 CONFIGURATION = [
@@ -162,7 +163,7 @@ CONFIGURATION = [
         m.put("experiments", "tiny", "seeds", value=3),
         {"MISSING": NEW_BLOCK, "STALE-CONFIG": [RISK, SPARSITY], "DOWNSTREAM-OF": FIGURE},
         {"pretrain": 1, "finetune": 2, "measure": 2, "collect": 2, "figure": 1},
-        "it was made of other shards",
+        {"MISSING": "no file", "STALE-CONFIG": "it was made of other shards: 2 added, the first results/tiny/"},
     ),
     Row(
         "a network to diagnose added",

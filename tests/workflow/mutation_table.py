@@ -3,6 +3,8 @@
 `TABLE` is read by the tests of both, and written into docs/audit.md by mutation_page.py.
 """
 
+from importlib.metadata import version
+
 from workflow import mutations as m
 from workflow.mutation_rows import (
     AFTER_DESCENT,
@@ -25,6 +27,7 @@ from workflow.mutation_rows import (
 )  # fmt: skip
 from workflow.small_project import DESCENT, EXACT
 
+TQDM = version("tqdm")  # of the jobs as well, which ran with this Python
 TARGETS_AGAIN = {"collect": 2, "curve": 1, "figure": 2}
 RESULTS = [
     Row(
@@ -157,10 +160,17 @@ RECORDS = [
     ),
     Row(
         "an edited record",
-        m.record(DESCENT, lambda record: record["parameters"].update(learning_rate=1.0)),
+        m.edit(DESCENT, lambda record: record["parameters"].update(learning_rate=1.0)),
         {"ALTERED": [DESCENT], "DOWNSTREAM-OF": AFTER_DESCENT},
         {},
-        "0.nc.json has been edited",
+        "0.nc.json has been edited: it is not what its request says",
+    ),
+    Row(
+        "an edited record: the commit",
+        m.edit(DESCENT, lambda record: record.update(git={"commit": "0" * 40, "dirty": False})),
+        {"ALTERED": [DESCENT], "DOWNSTREAM-OF": AFTER_DESCENT},
+        {},
+        "0.nc.json has been edited: it is not what its checksum says",
     ),
     Row(
         "another module, and a record that claims it",
@@ -177,7 +187,7 @@ RECORDS = [
         m.copy_theory("results/tiny"),
         {"STALE-CONFIG": ["results/tiny/theory/relu_penalty.nc"], "UNRECORDED": ["results/tiny/logs/a.log"]},
         {},
-        "no job makes it any more",
+        {"STALE-CONFIG": "no job makes it any more", "UNRECORDED": "no record, and no job makes it"},
     ),
 ]
 SOFTWARE = [
@@ -186,7 +196,7 @@ SOFTWARE = [
         m.installed("tqdm", "9.9"),
         {"STALE-ENV": TRAINED},
         {},
-        ", now 9.9",
+        f"tqdm {TQDM}, now 9.9",
     ),
     Row("a package that is not installed here", m.loaded_also("absent", "1.0", *TRAINED)),
     Row(
@@ -194,7 +204,7 @@ SOFTWARE = [
         m.replace("envs/lock.txt", "\ntqdm==", "\ntqdm==9.9 # not "),
         {"STALE-ENV": TRAINED},
         {},
-        "and envs/lock.txt asks for ==9.9",
+        f"tqdm {TQDM}, and envs/lock.txt asks for ==9.9",
     ),
     Row(
         "another version in an environment file, of a job that ran in conda",
@@ -205,7 +215,7 @@ SOFTWARE = [
         ),
         {"STALE-ENV": [CURVE]},
         {},
-        "and envs/analysis.yaml asks for =1.26",
+        f"numpy {version('numpy')}, and envs/analysis.yaml asks for =1.26",
     ),
     Row(
         "comments in environment files",

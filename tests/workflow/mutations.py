@@ -12,18 +12,11 @@ import netCDF4
 import numpy as np
 import xarray as xr
 
-from carryover import store
+from carryover import provenance, store
 from carryover.digest import closure_files
 from workflow.small_project import ENVIRONMENT
 
 RISK = "scripts/carryover/measures/risk.py"
-
-
-def tell(project, change):
-    """Change the configuration by a function of it."""
-    config = project.config()
-    change(config)
-    project.configure(config)
 
 
 def finetune(config):
@@ -43,7 +36,14 @@ def replace(file, old, new):
 
 
 def configure(change):
-    return lambda project: tell(project, change)
+    """Change the configuration by a function of it."""
+
+    def mutation(project):
+        config = project.config()
+        change(config)
+        project.configure(config)
+
+    return mutation
 
 
 def put(*keys, value):
@@ -147,10 +147,7 @@ def replaced_during(result, source):
 def installed(package, version):
     """Another version of a package stands first on Python's path, as the tests make it."""
 
-    def mutation(project):
-        (project.folder / "site-packages" / f"{package}-{version}.dist-info").mkdir(parents=True)
-
-    return mutation
+    return lambda project: (project.folder / f"site-packages/{package}-{version}.dist-info").mkdir(parents=True)
 
 
 def loaded_also(package, version, *results):
@@ -208,7 +205,12 @@ def older(path):
 
 
 def record(result, change):
-    """Change the record of a result by a function of it."""
+    """Change the record of a result by a function of it, its checksum with it: as a job might have written it."""
+    return edit(result, lambda found: (change(found), found.update(checksum=provenance.checksum(found))))
+
+
+def edit(result, change):
+    """Change the record of a result by a function of it and nothing else."""
 
     def mutation(project):
         path = project.folder / f"{result}.json"
@@ -220,15 +222,12 @@ def record(result, change):
 
 
 def claim_present_sources(result):
-    """A record that names the source files as they are now."""
+    """A record that names the source files in the working folder as they are now."""
 
-    def mutation(project):
-        def change(found):
-            found["code"]["files"] = closure_files(project.folder / "scripts", *found["code"]["modules"])
+    def claim(found):
+        found["code"]["files"] = closure_files("scripts", *found["code"]["modules"])
 
-        record(result, change)(project)
-
-    return mutation
+    return record(result, claim)
 
 
 def forge(result):

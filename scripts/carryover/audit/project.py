@@ -15,11 +15,12 @@ from carryover.errors import UserError
 
 @dataclass(frozen=True)
 class Audit:
-    """What was found, {path: Finding}, of which chain, and the digest over its records."""
+    """What was found, {path: Finding}, of which chain, and the digests over its records and over notes, if any."""
 
     findings: dict
     chain: chain.Chain
     root: str
+    notes: str | None
 
     @property
     def absent(self):
@@ -76,4 +77,4 @@ def audit(config, root, threads=None):
     Reads every byte and writes nothing. Raises UserError for a configuration that breaks its schema.
     """
     found = chain.gather(startup.valid_sweep(config, Path(root)), threads)
-    return Audit(verdicts.judge(found, root), found, chain.root_digest(found))
+    return Audit(verdicts.judge(found, root), found, chain.root_digest(found), chain.notes_digest(found))

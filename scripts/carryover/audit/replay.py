@@ -1,5 +1,6 @@
 """Run recorded jobs again, in a folder of their own, and compare what comes out with what the records say."""
 
+import os
 import random
 import subprocess
 import sys
@@ -13,6 +14,9 @@ from carryover.errors import UserError
 
 # What the bits of a result may depend on beside the versions; those are compared one by one.
 _PLACE = ("python", "blas", "cpu", "libc", "device", "accelerator", "threads")
+
+# What tells a library its number of threads, by its name in a record.
+_THREADS = {"openmp": "OMP_NUM_THREADS", "openblas": "OPENBLAS_NUM_THREADS", "mkl": "MKL_NUM_THREADS"}
 
 
 @dataclass(frozen=True)
@@ -29,8 +33,9 @@ def replay(chain, root, count, seed):
     """`Replay` of `count` jobs, drawn at random by `seed` among those that have a record (all, where there are fewer);
     what is made on demand is not among them, for it holds nothing that other jobs have not made.
 
-    Each runs its recorded command line on links to its inputs; nothing in the project's own results changes. Equal
-    bytes, content (netCDF) or pixels (PNG) are SAME. Raises ValueError for a count < 1.
+    Each runs its recorded command line on links to its inputs, with the recorded numbers of threads; nothing in the
+    project's own results changes. Equal bytes, content (netCDF) or pixels (PNG) are SAME. Raises ValueError for a
+    count < 1.
     """
     if count < 1:
         raise ValueError(f"count {count}: it must be a whole number ≥ 1")
@@ -47,9 +52,8 @@ def _again(path, record, root, scratch):
     except UserError as error:
         return Replay(path, "FAILED", str(error))
     _link(record, root, scratch)
-    done = subprocess.run(
-        [sys.executable, *record["command"]], cwd=scratch, capture_output=True, text=True, errors="replace"
-    )
+    told = {"cwd": scratch, "env": _variables(record), "capture_output": True, "text": True, "errors": "replace"}
+    done = subprocess.run([sys.executable, *record["command"]], **told)
     if done.returncode:
         last = (done.stderr.strip() or f"exit code {done.returncode}").splitlines()[-1]
         return Replay(path, "FAILED", last)
@@ -63,15 +67,23 @@ def _again(path, record, root, scratch):
     return Replay(path, "SAME", "same bytes" if bytewise else "same content, other bytes", place)
 
 
+def _variables(record):
+    """This process's environment variables, with as many threads as the record has."""
+    threads = record["environment"]["threads"]
+    if "torch" in threads:  # it takes the number of OpenMP, which threadpoolctl does not see everywhere
+        threads = {"openmp": threads["torch"], **threads}
+    return os.environ | {name: str(threads[library]) for library, name in _THREADS.items() if library in threads}
+
+
 def _refuse(record, root):
     """UserError for a command that is not one of the project's scripts, or that would write or read elsewhere.
 
     A record is a file that anyone may have edited, so it is not run on trust.
     """
     command = record["command"]
-    if not (root / f"scripts/{record['rule']}.py").is_file() or command[0] != f"scripts/{record['rule']}.py":
+    if not (root / f"scripts/{record['rule']}.py").is_file() or command[:1] != [f"scripts/{record['rule']}.py"]:
         raise UserError(
-            f"its command runs {command[0]}: only a script of the project, from the project's folder, is run"
+            f"its command runs {' '.join(command[:1])}: only a script of the project, from the project's folder, is run"
         )
     start = command.index("--output") + 1 if "--output" in command else len(command)
     folders = {name: Path(name).parent.as_posix() for name in record["outputs"]}

@@ -3,8 +3,11 @@
 import html
 import json
 from collections import Counter
-from dataclasses import asdict
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 
+from carryover.audit.project import Audit
+from carryover.audit.replay import Replay
 from carryover.audit.verdicts import VERDICTS, WARNING
 
 _STYLE = (
@@ -12,6 +15,31 @@ _STYLE = (
     "td,th{text-align:left;vertical-align:top;padding:.2em .8em;border-bottom:1px solid #ddd;overflow-wrap:anywhere}"
     ".OK{color:#060}.STALE-ENV{color:#850}.bad{color:#a00}"
 )
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """An `audit` with what was asked of it: whether warnings fail it, the root that it must have, and replays."""
+
+    audit: Audit
+    strict: bool = False
+    asked_root: str | None = None
+    replays: Sequence[Replay] = ()
+
+    @property
+    def findings(self):
+        return list(self.audit.findings.values())
+
+    @property
+    def has_asked_root(self):
+        """Whether the root digest is the one that was asked for; None where none was."""
+        return None if self.asked_root is None else self.asked_root == self.audit.root
+
+    @property
+    def passed(self):
+        """Whether everything is OK, the root is the one asked for, and replays give what they promise."""
+        kept = all(one.verdict == "SAME" or (one.verdict == "DIFFERS" and one.place) for one in self.replays)
+        return passed(self.findings, self.strict) and self.has_asked_root is not False and kept
 
 
 def passed(findings, strict=False):
@@ -25,14 +53,31 @@ def ordered(findings):
 
 
 def summary(findings):
-    """One sentence: how many artefacts have which verdict."""
+    """One sentence: how many artefacts have which verdict, and how many are OK only because a note says so."""
     counts = Counter(finding.verdict for finding in findings)
     if not counts:
         return "There is nothing to audit."
+    accepted = sum(finding.verdict == "OK" and bool(finding.accepted) for finding in findings)
+    by_notes = f", {accepted} of them by an accepted difference" if accepted else ""
     if counts.keys() == {"OK"}:
-        return f"All {counts['OK']} artefacts are OK."
+        return f"All {counts['OK']} artefacts are OK{by_notes}."
     listed = ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS if verdict in counts)
-    return f"Of {len(findings)} artefacts: {listed}."
+    return f"Of {len(findings)} artefacts: {listed}{by_notes}."
+
+
+def remarks(outcome):
+    """Sentences on what was left out, on the digests, and on the root that was asked for."""
+    audit = outcome.audit
+    if audit.chain.others:
+        yield f"Passed over, as another configuration's: {', '.join(audit.chain.others)}."
+    if audit.absent:
+        yield f"Not installed here, so not compared: {', '.join(audit.absent)}."
+    yield f"Root digest of {len(audit.chain.lasting)} records: {audit.root}"
+    if audit.notes:
+        yield f"Digest of the notes, which the root digest leaves out: {audit.notes}"
+    if outcome.has_asked_root is False:
+        asked = outcome.asked_root
+        yield f"The root digest is not the one that was given, {asked}: a record was changed, added or removed."
 
 
 def text(findings):
@@ -42,30 +87,36 @@ def text(findings):
     return "".join(f"{f.verdict:<{widths[0]}}  {f.path:<{widths[1]}}  {_why(f)}".rstrip() + "\n" for f in shown)
 
 
-def as_json(findings, root, replays=()):
+def as_json(outcome):
     """Everything, as JSON text."""
+    audit, findings = outcome.audit, outcome.findings
     found = {
-        "root": root,
+        "passed": outcome.passed,
+        "strict": outcome.strict,
+        "root": audit.root,
+        "asked_root": outcome.asked_root,
+        "has_asked_root": outcome.has_asked_root,
+        "notes": audit.notes,
         "verdicts": Counter(finding.verdict for finding in findings),
         "artefacts": [asdict(finding) for finding in ordered(findings)],
-        "replays": [asdict(replay) for replay in replays],
+        "passed_over": audit.chain.others,
+        "not_compared": audit.absent,
+        "replays": [asdict(replay) for replay in outcome.replays],
     }
     return json.dumps(found, indent=1, ensure_ascii=False) + "\n"
 
 
-def as_html(findings, root, replays=()):
+def as_html(outcome):
     """Everything, as one HTML page that needs no other file."""
-    rows = [(f.verdict, f.path, f.rule, _why(f)) for f in ordered(findings)]
-    parts = [_table(("verdict", "artefact", "rule", "cause"), rows)]
-    if replays:
-        again = [(r.verdict, r.path, "; ".join((r.text, *r.place))) for r in replays]
+    rows = [(f.verdict, f.path, f.rule, _why(f)) for f in ordered(outcome.findings)]
+    parts = [f"<p>{html.escape(line)}</p>" for line in (summary(outcome.findings), *remarks(outcome))]
+    parts.append(_table(("verdict", "artefact", "rule", "cause"), rows))
+    if outcome.replays:
+        again = [(r.verdict, r.path, "; ".join((r.text, *r.place))) for r in outcome.replays]
         parts += ["<h2>Run again</h2>", _table(("verdict", "job", "comparison"), again)]
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>Audit</title>'
-        f"<style>{_STYLE}</style></head><body>\n<h1>Audit</h1>\n"
-        f"<p>{html.escape(summary(findings))}</p>\n<p>Root digest: <code>{html.escape(root)}</code></p>\n"
-        + "\n".join(parts)
-        + "\n</body></html>\n"
+        f"<style>{_STYLE}</style></head><body>\n<h1>Audit</h1>\n" + "\n".join(parts) + "\n</body></html>\n"
     )
 
 

@@ -3,9 +3,13 @@
 import re
 import shlex
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 
+from carryover import startup
+
 END = "\0"  # of a word: it stands in none
+_PLACEHOLDER = r"\{[^{}]*\}"  # a word that stands for any number of them
 
 
 @dataclass(frozen=True)
@@ -22,20 +26,46 @@ class Rule:
         """Names of the flags that the rule itself gives."""
         return [word[2:].replace("-", "_") for word in self.words if word.startswith("--")]
 
-    def gives(self, command, wildcards):
-        """Whether the rule can give this command; what flags and files stand for its placeholders is not looked at."""
-        words = "".join(self._pattern(word, wildcards) for word in self.words)
-        text = "".join(f"{word}{END}" for word in command)
-        return re.fullmatch(f"(?:[^{END}]*/)?{words}", text) is not None  # by hand a script may have a longer path
+    def difference(self, command, wildcards):
+        """The first word of a recorded command that the rule gives otherwise, old and new; None where it can give it.
 
-    def _pattern(self, word, wildcards):
+        What flags and files stand for the rule's placeholders is not looked at.
+        """
+        if self._gives(self.words, command, wildcards):
+            return None
+        then = startup.by_name(command)
+        for name, words in startup.by_name(self.words).items():
+            if name not in then:
+                return f"{name} was not given, now {' '.join(self._filled(word, wildcards) for word in words)}"
+            if not self._gives(words, then[name], wildcards):
+                old, new = self._first(words, then[name], wildcards)
+                return f"{name} {old}, now {new}".strip()
+        return "the same words in another order"
+
+    def _first(self, words, command, wildcards):
+        """(old, new) where a command parts from words that cannot give it."""
+        return next(
+            (old, self._filled(word, wildcards))
+            for word, old in zip_longest(words, command, fillvalue="nothing")
+            if re.fullmatch(_PLACEHOLDER, word) or not self._gives([word], [old], wildcards)
+        )
+
+    def _gives(self, words, command, wildcards):
+        text = "".join(f"{word}{END}" for word in command)
+        return re.fullmatch("".join(self._pattern(word, wildcards) for word in words), text) is not None
+
+    def _filled(self, word, wildcards):
         known = {f"{{input.{name}}}": text for name, text in self.literals.items()}
         known |= {f"{{wildcards.{name}}}": str(value) for name, value in wildcards.items()}
         for placeholder, text in known.items():
             word = word.replace(placeholder, text)
-        if re.fullmatch(r"\{[^{}]*\}", word):
+        return word
+
+    def _pattern(self, word, wildcards):
+        if re.fullmatch(_PLACEHOLDER, filled := self._filled(word, wildcards)):
             return f"(?:[^{END}]+{END})*"
-        return re.sub(r"\\\{.*?\\\}", f"[^{END}]*", re.escape(word)) + END
+        longer = f"(?:[^{END}]*/)?" if word == self.words[0] else ""  # by hand a script may have a longer path
+        return longer + re.sub(r"\\\{.*?\\\}", f"[^{END}]*", re.escape(filled)) + END
 
 
 def read(folder):

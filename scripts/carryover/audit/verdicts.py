@@ -1,5 +1,6 @@
 """One verdict on each artefact, with its cause by name."""
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
@@ -37,7 +38,10 @@ class Cause:
 
 @dataclass(frozen=True)
 class Finding:
-    """The verdict on one artefact: `causes` are all that were found in itself, `cause` is what the verdict rests on."""
+    """The verdict on one artefact: `causes` are all that were found in itself, `cause` is what the verdict rests on.
+
+    `accepted` are the causes that notes in its record accept; the verdict does not count them.
+    """
 
     path: str
     rule: str
@@ -45,6 +49,7 @@ class Finding:
     cause: str
     causes: Sequence[Cause] = ()
     remarks: Sequence[str] = ()
+    accepted: Sequence[Cause] = ()
 
 
 def judge(chain, root, software=None):
@@ -73,12 +78,13 @@ class _Judge:
         """The finding on a path, all that is upstream of it having been judged."""
         record = self.chain.records.get(path, {})
         rule = self.chain.jobs[path][0] if path in self.chain.jobs else record.get("rule", "")
-        causes, remarks, reasons = [], [], notes.accepted(record) if record else {}
+        causes, accepted, remarks, reasons = [], [], [], notes.accepted(record)
         for cause in self._causes(path, remarks):
             reason = reasons.get((cause.verdict, cause.text, cause.found))
             if reason is None:
                 causes.append(cause)
             else:
+                accepted.append(cause)
                 remarks.append(f"accepted: {reason} ({cause.verdict}: {cause.text})")
         above = sorted({source for name in self.chain.inputs(path) for source in self.sources.get(name, ())})
         found = {cause.verdict for cause in causes} | ({"DOWNSTREAM-OF"} if above else set())
@@ -88,7 +94,8 @@ class _Judge:
         texts = [cause.text for cause in causes if cause.verdict == verdict]
         if verdict == "DOWNSTREAM-OF":
             texts = above[:NAMED] + ([f"and {len(above) - NAMED} more"] if len(above) > NAMED else [])
-        self.findings[path] = Finding(path, rule, verdict, "; ".join(texts), tuple(causes), tuple(remarks))
+        details = map(tuple, (causes, remarks, accepted))
+        self.findings[path] = Finding(path, rule, verdict, "; ".join(texts), *details)
 
     def _causes(self, path, remarks):
         """What is wrong with an artefact itself."""
@@ -120,9 +127,22 @@ class _Judge:
                 remarks.append("re-encoded: other bytes, same content")
             else:
                 yield Cause("ALTERED", f"sha256 {known['sha256'][:12]}…, now {found[:12]}…", found)
-        request = provenance.request_digest(record)
-        if request != record.get("request"):
+        yield from self._edited(path, record)
+
+    def _edited(self, path, record):
+        """What in a record does not fit the rest of it, or the file that it describes."""
+        known, found = record["outputs"][path], self.chain.hashes[path]
+        request, checksum = provenance.request_digest(record), provenance.checksum(record)
+        size = os.path.getsize(path)
+        if request != record["request"]:
             yield Cause("ALTERED", f"{path}.json has been edited: it is not what its request says", request)
+        if checksum != record.get("checksum", checksum):  # records were without one once
+            yield Cause("ALTERED", f"{path}.json has been edited: it is not what its checksum says", checksum)
+        if found == known["sha256"] and size != known["bytes"]:
+            text = f"{path}.json has been edited: bytes {known['bytes']}, and there are {size}"
+            yield Cause("ALTERED", text, str(size))
+        if not notes.intact(record):
+            yield Cause("ALTERED", f"the notes of {path}.json have been edited", notes.digest(record))
 
     def _stale_inputs(self, path):
         for name, known in self.chain.inputs(path).items():
@@ -146,7 +166,7 @@ class _Judge:
         now = startup.words(made, rule, wildcards)
         given = text.flags if text else startup.GIVEN_BY_RULES
         changes = list(startup.changed_parameters(made, rule, wildcards, record, given))
-        if not changes and text and not text.gives(record["command"], wildcards):
-            changes = [f"{text.file} has another command"]
+        if not changes and text and (change := text.difference(record["command"], wildcards)):
+            changes = [f"{text.file} has another command: {change}"]
         found = provenance.json_digest([now, text.words if text else []])
         yield from (Cause("STALE-CONFIG", change, found) for change in changes)

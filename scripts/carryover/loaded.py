@@ -1,0 +1,60 @@
+"""What a running script has loaded, held against what a record can say of it."""
+
+import os
+import sys
+import sysconfig
+from functools import cache
+from pathlib import Path
+
+from carryover.errors import UserError
+
+# Installations of Python bring these along, wherever they stand.
+_CUSTOM = ("sitecustomize", "usercustomize")
+_PACKAGES = {"site-packages", "dist-packages"}
+
+
+def check(rule, scripts, files):
+    """UserError for a loaded module that the record of a job of `rule` would not name.
+
+    `scripts` is the folder of the project's modules and `files` are those of them, relative to it, that the record
+    names: an import by computed name cannot be seen before it runs. Any other module must belong to Python or to an
+    installed package, whose versions the record has. Where another program runs than a script of the project, nothing
+    is checked: it has modules of its own.
+    """
+    main = vars(sys.modules["__main__"]).get("__file__")
+    if main is None or not Path(main).resolve().is_relative_to(scripts.resolve()):
+        return
+    inside = f"{scripts}{os.sep}"
+    for name, file in sorted(_loaded().items()):
+        local = file.startswith(inside)
+        if not local and (name in _CUSTOM or _is_installed(file)):
+            continue
+        # The running script may be named by a link.
+        path, folder = (Path(file), scripts) if local else (Path(file).resolve(), scripts.resolve())
+        if not path.is_relative_to(folder):
+            raise UserError(
+                f"{rule} loaded {name} from {file}, of which its record would say nothing: "
+                "move it into scripts/, or install it as a package"
+            )
+        if (module := path.relative_to(folder).as_posix()) not in files:
+            raise UserError(f"{rule} loaded {module}, which no import statement names: name it in its modules")
+
+
+def _loaded():
+    """{module: its file} of all that this process has loaded from files."""
+    found = {name: getattr(module, "__dict__", {}).get("__file__") for name, module in list(sys.modules.items())}
+    return {name: file for name, file in found.items() if isinstance(file, str)}
+
+
+def _is_installed(file):
+    """Whether a file is one of the standard library, or stands in a folder of installed packages, or is none."""
+    if not _PACKAGES.isdisjoint(file.split(os.sep)) or file.startswith(_python()) or not os.path.isfile(file):
+        return True
+    return os.path.realpath(file).startswith(_python())
+
+
+@cache
+def _python():
+    """Folders of the standard library."""
+    folders = {sysconfig.get_path(kind) for kind in ("stdlib", "platstdlib")}
+    return tuple(f"{path}{os.sep}" for folder in folders for path in (folder, os.path.realpath(folder)))
