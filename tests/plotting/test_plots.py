@@ -84,6 +84,21 @@ def classifying():
     return collect([trajectory.measure(run, trajectory.Parameters())])
 
 
+@cache
+def endless():
+    start = pretrain.run(pretrain.Parameters(**TASK, samples=20), "toy", SEEDS, solver("exact"))
+    told = {"solver": "descent", "loss": "cross_entropy", "normalised": True, "max_steps": 2000, "tolerance": 1e-6}
+    sizes = {"samples": (6,), "main_features": (2,), "auxiliary_samples": 20, "initial_scale": (0.5, 0.1)}
+    runs = [
+        finetune.run(p, "toy", SEEDS, solver("descent"), start if p.protocol == "finetuning" else None)
+        for p in (
+            finetune.Parameters(**TASK, **told, **sizes, protocol=protocol)
+            for protocol in ("single_task", "multi_task", "finetuning")
+        )
+    ]
+    return collect([trajectory.measure(run, trajectory.Parameters()) for run in runs])
+
+
 def near_published(experiment):
     """Runs of every published cell of an experiment, as if each seed had found the published mean, or nearly."""
     table = published.cells(published.read(TABLE), "diagonal")
@@ -135,6 +150,7 @@ DRAWN = {
         ({"relu": (classifying,)}, {"fitted": 0.5}, 3),
         ({"diagonal": (classifying,), "relu": (classifying,)}, {}, 6),
     ],
+    "endless_training": [({"trajectory": (endless,)}, {"most": 10.0}, 3)],
     "clusters": [
         (RELU["clusters"], {"samples": 8, "auxiliary_features": 2}, 13),
         (RELU["clusters"], {"samples": 8, "auxiliary_features": 2, "nested_samples": (4,), "main_features": 2}, 11),
