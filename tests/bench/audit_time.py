@@ -15,7 +15,7 @@ from carryover import provenance, startup
 from carryover.environment import environment
 
 ROOT = Path(__file__).resolve().parents[2]
-LIMIT, SEEDS, SIZE = 30.0, 399, 540_000  # seconds; 5 results each; bytes
+LIMIT, SEEDS, SIZE = 30.0, 499, 540_000  # seconds; 4 results each; bytes
 CONFIG = {
     "experiments": {
         "bench": {
@@ -34,7 +34,7 @@ CONFIG = {
 def command(made, rule, wildcards, inputs, output):
     """The command line that the rule gives."""
     if rule == "collect":
-        words = inputs
+        words = startup.words(made, rule, wildcards)
     else:
         flag = {"pretrain": [], "finetune": ["--pretrained"], "measure": ["--finetuned"]}[rule]
         words = [*startup.words(made, rule, wildcards), *flag, *inputs]
@@ -49,7 +49,8 @@ def upstream(made, rule, wildcards):
         return made.upstream(f"{folder}/pretrain/{{point}}/{{block}}.nc", rule)(wildcards)
     if rule == "measure":
         return [f"{folder}/finetune/{{point}}/{{block}}.nc".format(**wildcards)]
-    return startup.words(made, rule, wildcards) if rule == "collect" else []
+    words = startup.words(made, rule, wildcards) if rule == "collect" else []
+    return [word for word in words if word.endswith(".nc")]  # without --select and its measure
 
 
 def fill(made):
