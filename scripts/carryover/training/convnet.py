@@ -91,9 +91,7 @@ def descend(
             if saved.due():
                 saved.save(name, _state(ensemble, book, epoch, step + 1, total))
         epoch, done, loss, total = epoch + 1, 0, total / feed.per_epoch, np.zeros(len(ensemble))
-        gone = ensemble.runs[~np.isfinite(loss)]
-        if gone.size:
-            raise Divergence(gone, "the training loss became infinite or not a number")
+        _raise_if_diverged(ensemble, loss)
         ended = (loss <= tolerance) | (epoch == max_epochs)
         book.look(ensemble, epoch, epoch * feed.per_epoch, rates, loss, ended)
         if progress is not None:
@@ -103,6 +101,12 @@ def descend(
             total = np.zeros(len(ensemble))
     saved.save(name, _state(ensemble, book, max_epochs, 0, total))
     return book.trained()
+
+
+def _raise_if_diverged(ensemble: ConvnetEnsemble, loss: np.ndarray) -> None:
+    gone = ensemble.runs[~np.isfinite(loss)]
+    if gone.size:
+        raise Divergence(gone, "the training loss became infinite or not a number")
 
 
 def drops_units(network: nn.Module) -> bool:
