@@ -1,6 +1,7 @@
 rule claim:
     input:
         data=sweep.data("claim"),
+        files=upstream.files("claim"),
     output:
         data="<results>/claims/{claim}.nc",
         record="<results>/claims/{claim}.nc.json",
@@ -16,6 +17,7 @@ rule claim:
         mem_mb=2000,
     params:
         code=sweep.code("claim"),
+        upstream=upstream.asked("claim"),
         flags=sweep.flags("claim"),
     shell:
         "python scripts/claim.py {params.flags:q} --data {input.data}"

@@ -1,6 +1,7 @@
 rule claims:
     input:
         groups=sweep.checked(),
+        files=upstream.files("claims"),
     output:
         data="<results>/claims.nc",
         markdown="<results>/claims.md",
@@ -18,6 +19,7 @@ rule claims:
         mem_mb=2000,
     params:
         code=sweep.code("claims"),
+        upstream=upstream.asked("claims"),
     shell:
         "python scripts/claims.py {input.groups}"
         " --output {output.data} {output.markdown} {output.page} > {log} 2>&1"

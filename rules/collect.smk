@@ -1,6 +1,7 @@
 rule collect:
     input:
         shards=sweep.shards("<results>/{experiment}/{stage}/{point}/{block}.nc"),
+        files=upstream.files("collect"),
     output:
         data="<results>/{experiment}/{measure}.nc",
         record="<results>/{experiment}/{measure}.nc.json",
@@ -16,6 +17,7 @@ rule collect:
         mem_mb=2000,
     params:
         code=sweep.code("collect"),
+        upstream=upstream.asked("collect"),
         flags=sweep.flags("collect"),
     shell:
         "python scripts/collect.py {input.shards} {params.flags:q}"

@@ -6,6 +6,7 @@ rule crate:
         tables=sweep.made_of_data("table"),
         diagnoses=sweep.made_of_data("diagnose"),
         claims_table=sweep.claims_table(),
+        files=upstream.files("crate"),
     output:
         crate="<results>/crate.zip",
         record="<results>/crate.zip.json",
@@ -21,5 +22,7 @@ rule crate:
         mem_mb=2000,
     params:
         code=sweep.code("crate"),
+        upstream=upstream.asked("crate"),
     shell:
-        "python scripts/crate.py {input} --output {output.crate} > {log} 2>&1"
+        "python scripts/crate.py {input.collected} {input.claims} {input.figures}"
+        " {input.tables} {input.diagnoses} {input.claims_table} --output {output.crate} > {log} 2>&1"

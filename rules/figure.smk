@@ -2,6 +2,7 @@ rule figure:
     input:
         data=sweep.data("figure"),
         style="config/figures.mplstyle",
+        files=upstream.files("figure"),
     output:
         png=report(
             "<results>/figures/{figure}.png",
@@ -26,6 +27,7 @@ rule figure:
         mem_mb=2000,
     params:
         code=sweep.code("figure"),
+        upstream=upstream.asked("figure"),
         flags=sweep.flags("figure"),
     shell:
         "python scripts/figure.py {params.flags:q} --data {input.data} --style {input.style}"

@@ -3,7 +3,7 @@ rule finetune:
         pretrained=sweep.upstream(
             "<results>/{experiment}/pretrain/{point}/{block}.nc", "finetune"
         ),
-        files=sweep.files("finetune"),
+        files=upstream.files("finetune"),
     output:
         data="<results>/{experiment}/finetune/{point}/{block}.nc",
         record="<results>/{experiment}/finetune/{point}/{block}.nc.json",
@@ -20,6 +20,7 @@ rule finetune:
         runtime=sweep.resource("runtime"),
     params:
         code=sweep.code("finetune"),
+        upstream=upstream.asked("finetune"),
         flags=sweep.flags("finetune"),
     shell:
         "python scripts/finetune.py {params.flags:q} --pretrained {input.pretrained}"

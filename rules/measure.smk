@@ -1,6 +1,7 @@
 rule measure:
     input:
         finetuned="<results>/{experiment}/finetune/{point}/{block}.nc",
+        files=upstream.files("measure"),
     output:
         data="<results>/{experiment}/measure/{measure}/{point}/{block}.nc",
         record="<results>/{experiment}/measure/{measure}/{point}/{block}.nc.json",
@@ -15,6 +16,7 @@ rule measure:
         mem_mb=4000,
     params:
         code=sweep.code("measure"),
+        upstream=upstream.asked("measure"),
         flags=sweep.flags("measure"),
     shell:
         "python scripts/measure.py {params.flags:q} --finetuned {input.finetuned}"

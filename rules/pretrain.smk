@@ -1,6 +1,6 @@
 rule pretrain:
     input:
-        files=sweep.files("pretrain"),
+        files=upstream.files("pretrain"),
     output:
         data="<results>/{experiment}/pretrain/{point}/{block}.nc",
         record="<results>/{experiment}/pretrain/{point}/{block}.nc.json",

@@ -6,6 +6,7 @@ rule report:
         tables=sweep.made_of_data("table"),
         diagnoses=sweep.made_of_data("diagnose"),
         claims_table=sweep.claims_table(),
+        files=upstream.files("report"),
     output:
         page="<results>/report.html",
         record="<results>/report.html.json",
@@ -21,6 +22,7 @@ rule report:
         mem_mb=2000,
     params:
         code=sweep.code("report"),
+        upstream=upstream.asked("report"),
         configuration=startup.effective(config, sweep.results),
         figures=config.get("figures"),
         tables=config.get("tables"),

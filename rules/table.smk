@@ -1,6 +1,7 @@
 rule table:
     input:
         data=sweep.data("table"),
+        files=upstream.files("table"),
     output:
         markdown=report(
             "<results>/tables/{table}.md",
@@ -22,6 +23,7 @@ rule table:
         mem_mb=2000,
     params:
         code=sweep.code("table"),
+        upstream=upstream.asked("table"),
         flags=sweep.flags("table"),
     shell:
         "python scripts/table.py {params.flags:q} --data {input.data}"

@@ -13,6 +13,7 @@ class Kind:
 
     `one` is what an entry is called in wildcards, `file` the name of what is written but for its `suffixes`. `plugins`
     is the folder of the plug-ins that make it, and `key` the key that names one; None where the script itself does.
+    `reads` are files that every job reads beside its data.
     """
 
     section: str
@@ -21,6 +22,7 @@ class Kind:
     plugins: str | None = None
     key: str | None = None
     file: str = "{}"
+    reads: tuple[str, ...] = ()
 
     def names(self, config):
         """The entries that a configuration has."""
@@ -53,9 +55,10 @@ class Kind:
         return ["--data", *files.values()] if self.plugins else as_flags(files)
 
 
+STYLE = ("config/figures.mplstyle",)
 MADE_OF_DATA = {
-    "figure": Kind("figures", "figure", (".png", ".svg", ".pdf"), "plotting", "plot"),
+    "figure": Kind("figures", "figure", (".png", ".svg", ".pdf"), "plotting", "plot", reads=STYLE),
     "claim": Kind("claims", "claim", (".nc",), "claims", "check"),
     "table": Kind("tables", "table", (".md", ".tex"), "tables", "rows"),
-    "diagnose": Kind("diagnoses", "diagnosis", (".nc", ".png", ".html"), file="{}/diagnosis"),
+    "diagnose": Kind("diagnoses", "diagnosis", (".nc", ".png", ".html"), file="{}/diagnosis", reads=STYLE),
 }

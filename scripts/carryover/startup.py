@@ -71,18 +71,25 @@ def _check_writable(results, names):
 
 
 def differences(made):
-    """Sentences on results that Snakemake has no metadata of and that are not what would be made now.
+    """Sentences on results that Snakemake has no metadata of and that are not what would be made now, or that were made
+    of what a job was to make anew and has not.
 
     Snakemake compares nothing where its metadata is missing, as after copying results alone; the records still know.
     """
-    found = Counter()
+    found, failed = Counter(), {}
     for rule, wildcards, output in made.jobs():
         if not _has_metadata(output) and (record := _record(output)) is not None:
             for change in _changes(made, rule, wildcards, record):
                 found[rule, change] += 1
+            # Of what Snakemake itself has begun it has metadata; it deletes what was there.
+            if gone := [name for name in record["inputs"] if _has_metadata(name) and not Path(name).exists()]:
+                failed.setdefault(rule, []).append(gone[0])
     for (rule, change), count in found.items():
         yield f"{count} {rule} result(s) differ from what would be made now: {change}."
-    if found:
+    for rule, gone in failed.items():
+        what = "made of what was to be made anew and is missing"
+        yield f"{len(gone)} {rule} result(s) were {what}, the first {gone[0]}."
+    if found or failed:
         yield "Snakemake has no metadata of them and keeps them; to make them anew, delete them or name them with -R."
 
 

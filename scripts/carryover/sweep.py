@@ -132,12 +132,14 @@ class Sweep:
 
         return inputs
 
-    def files(self, stage):
-        """The files outside the workflow that a shard of `stage` reads: those that its parameters name."""
+    def files(self, rule):
+        """The files from outside that a job reads beside its data: those that its parameters name, or its style."""
 
         def inputs(wildcards):
-            kinds = self._fragment(self.config["experiments"][wildcards.experiment]["family"], stage)["properties"]
-            values = self._point(wildcards, stage).values
+            if rule not in STAGES:
+                return list(MADE_OF_DATA[rule].reads) if rule in MADE_OF_DATA else []
+            kinds = self._fragment(self.config["experiments"][wildcards.experiment]["family"], rule)["properties"]
+            values = self._point(wildcards, rule).values
             found = (file for name, value in values.items() if kinds[name].get("path") for file in files(value))
             return list(dict.fromkeys(found))
 

@@ -2,22 +2,16 @@
 
 import gzip
 import hashlib
-import struct
 
 import numpy as np
 import pytest
 
 from carryover.errors import UserError
 from carryover.tasks import image_files
+from tasks.idx_files import packed
 
 KINDS = {"train": 5, "t10k": 3}
 IMAGES, LABELS = "train-images-idx3-ubyte", "train-labels-idx1-ubyte"
-
-
-def packed(array):
-    """An array of bytes in the IDX format."""
-    head = bytes([0, 0, 8, array.ndim]) + b"".join(struct.pack(">I", size) for size in array.shape)
-    return head + array.astype(np.uint8).tobytes()
 
 
 @pytest.fixture

@@ -15,6 +15,8 @@ SCRIPTS = ROOT / "scripts"
 SECTIONS = ("input", "output", "log", "benchmark", "conda", "threads", "resources", "params", "shell")
 # Rules that need nothing made before.
 ROOTS = ("curve",)
+# Rules that are made of no other results.
+TOP = ("pretrain", "curve", "diagnose")
 # Plug-ins that the script of a rule may load.
 PLUGINS = {
     "pretrain": ("families",),
@@ -89,7 +91,13 @@ def test_inputs_and_outputs_are_named_and_results_have_records(rule):
         top = [line for line in lines if line and (not line.startswith(" ") or re.match(r" {8}[^ )]", line))]
         assert all(re.match(r" *\w+=", line) for line in top), (section, top)
     assert re.search(r"\brecords?=", RULES[rule]["output"])
-    assert "code=sweep.code(" in RULES[rule]["params"]
+    assert f'code=sweep.code("{rule}")' in RULES[rule]["params"]
+
+
+@pytest.mark.parametrize("rule", [rule for rule in MAKERS if rule not in TOP])
+def test_a_rule_knows_what_is_asked_for_upstream_and_which_files_are_read_there(rule):
+    assert f'upstream=upstream.asked("{rule}")' in RULES[rule]["params"]
+    assert f'files=upstream.files("{rule}")' in RULES[rule]["input"]
 
 
 @pytest.mark.parametrize("rule", MAKERS)
