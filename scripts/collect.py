@@ -50,6 +50,7 @@ def main(argv):
         inputs=arguments.shards,
         outputs=arguments.output,
         modules=["collect", *([module.__name__] if module else [])],
+        portable="bits",
     ) as job:
         select = (lambda shard: module.measure(shard, module.Parameters())) if module else (lambda shard: shard)
         job.save(collect([store.load(shard, select) for shard in arguments.shards]))

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from carryover import cli, parameters, store
+from carryover import cli, parameters, portability, store
 from carryover.provenance import Job
 
 
@@ -25,6 +25,7 @@ def main(argv):
         inputs=[arguments.finetuned, *also_read(module, arguments.finetuned)],
         outputs=arguments.output,
         modules=["measure", module.__name__],
+        portable=portability.promised(module),
     ) as job:
         job.save(module.measure(store.load(arguments.finetuned), p))
 

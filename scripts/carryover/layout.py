@@ -2,6 +2,8 @@
 
 from datetime import datetime, timedelta
 
+from carryover.portability import LEVELS
+
 # A type; (one form, or another); [form of each]; {name: form}, or {...: form} for any names; or a function of the part.
 _FILES = {...: {"sha256": str, "bytes": int}}
 _CAUSE = {"verdict": str, "cause": str, "found": str}
@@ -44,6 +46,10 @@ def _is_volatile(part):
     return True
 
 
+def _is_promise(part):
+    return part in LEVELS
+
+
 _PARTS = {
     "rule": str,
     "wildcards": dict,
@@ -54,6 +60,7 @@ _PARTS = {
     "outputs": _FILES,
     "code": {"digest": str, "modules": [str], "files": {...: str}},
     "request": str,
+    "portable": {"job": _is_promise, "result": _is_promise},
     "git": (type(None), {"commit": str, "dirty": bool}),
     "environment": {
         "python": _is_python,
@@ -66,4 +73,5 @@ _PARTS = {
     "volatile": _is_volatile,
     "notes": [{"reason": str, "causes": [_CAUSE]}],
 }
-_IF_MISSING = {"notes": []}
+# Records were without these once.
+_IF_MISSING = {"notes": [], "portable": {"job": "rounding", "result": "rounding"}}

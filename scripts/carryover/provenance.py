@@ -20,6 +20,8 @@ A record is JSON. All but `volatile` and `checksum` is the same whenever the sam
     request             `request_digest`; it is known before the results are, so a figure can carry it, which it
                         cannot do with a digest of this record: the record holds the figure's own
     git                 {commit, dirty} of the code, dirty by tracked files alone; null outside a repository
+    portable            {job, result}: what `portability` promises elsewhere, of the job alone on the same inputs, and of
+                        its results where the inputs were made there as well
     environment         python, conda, versions, blas, cpu, libc, device, accelerator, threads
     volatile            host, platform, start, duration, peak_memory, pid
     checksum            `checksum`, over all of the above
@@ -52,6 +54,7 @@ from typing import TYPE_CHECKING, Any
 from carryover import digest, layout, loaded, store
 from carryover.environment import environment
 from carryover.errors import UserError
+from carryover.portability import LEVELS, weakest
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -120,7 +123,7 @@ class Job:
     """One job of the workflow as a context manager; see the module's text for its use and for what it records.
 
     `parameters` is a mapping or a dataclass of plain values, `modules` are the script and the plug-ins by dotted name,
-    `command` is `sys.argv` unless given, `device` ("auto" is CUDA where torch has it) may be set until the block ends.
+    `portable` is what the job promises elsewhere, see `portability`, `command` is `sys.argv` unless given, `device` ("auto" is CUDA where torch has it) may be set until the block ends.
 
     Entering raises UserError for a missing input or an output folder that cannot be written; leaving raises it for an
     input that changed meanwhile, an output that was not written and a loaded module that the record would not name, see
@@ -135,6 +138,7 @@ class Job:
     inputs: Sequence[str | Path] = ()
     seeds: Sequence[int] = ()
     device: Any = None
+    portable: str = "rounding"
     command: Sequence[str] | None = None
 
     @property
@@ -175,6 +179,7 @@ class Job:
             "inputs": {shown(path): _fingerprint(Path(path)) for path in self.inputs},
             "code": {"modules": list(self.modules), **digest.closure_record(SCRIPTS, *self.modules)},
             "git": git_state(SCRIPTS),
+            "portable": {"job": self.portable, "result": weakest([self.portable, *map(_promised, self.inputs)])},
         }
         self._record["request"] = request_digest(self._record)
         with ExitStack() as stack:
@@ -216,6 +221,13 @@ class Job:
                 with suppress(OSError):
                     path.unlink()
             raise
+
+
+def _promised(path: str | Path) -> str:
+    """What is promised elsewhere of an input: the same bits where it was not made here."""
+    with suppress(store.DataError, LookupError, TypeError):
+        return weakest([read(record_path(path))["portable"]["result"]])
+    return LEVELS[0]
 
 
 def git_state(folder: Path) -> dict[str, Any] | None:

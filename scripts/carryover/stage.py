@@ -4,7 +4,7 @@ import importlib
 import shutil
 from pathlib import Path
 
-from carryover import cli, parameters, store
+from carryover import cli, parameters, portability, store
 from carryover.progress import Progress
 from carryover.provenance import Job
 
@@ -22,6 +22,7 @@ def main(stage, argv, description):
     p = parameters.from_arguments(module.Parameters, arguments)
     starts = {"pretrained": arguments.pretrained} if arguments.pretrained else {}
     modules = [stage, f"carryover.families.{family}.{stage}", f"carryover.families.{family}.{p.solver}"]
+    solver = importlib.import_module(modules[-1])
     with Job(
         rule=stage,
         parameters=p,
@@ -31,13 +32,13 @@ def main(stage, argv, description):
         modules=modules,
         seeds=arguments.seeds,
         device=getattr(p, "device", None),
+        portable=portability.promised(solver),
     ) as job:
         given = {name: store.load(path) for name, path in starts.items()}
         states = Path(f"{arguments.output[0]}.saved")
         if getattr(module, "RESUMES", False):
             given["saved"] = (states, job.request)
-        solve = importlib.import_module(modules[-1]).solve
         with Progress(f"{stage} {arguments.experiment}") as progress:
-            trained = module.run(p, arguments.experiment, arguments.seeds, solve, progress=progress, **given)
+            trained = module.run(p, arguments.experiment, arguments.seeds, solver.solve, progress=progress, **given)
         job.save(trained)
     shutil.rmtree(states, ignore_errors=True)  # now that the result is in its place

@@ -122,14 +122,14 @@ def test_the_page_has_everything_and_runs_nothing_of_it():
 
 
 def test_json_has_everything():
-    replays = [Replay("p", "SAME", "same bytes")]
+    replays = [Replay("p", "SAME", "same bytes", kept=True)]
     read = json.loads(report.as_json(outcome(EACH, strict=True, asked_root="x", replays=replays)))
     assert (read["root"], read["notes"], read["verdicts"]) == ("abc", "def", dict.fromkeys(VERDICTS, 1))
     assert (read["passed"], read["strict"], read["asked_root"], read["has_asked_root"]) == (False, True, "x", False)
     assert (read["passed_over"], read["not_compared"]) == (["results/paper"], ["tqdm"])
     assert [row["verdict"] for row in read["artefacts"]] == list(VERDICTS)
     assert read["artefacts"][0].keys() == {"path", "rule", "verdict", "cause", "causes", "remarks", "accepted"}
-    assert read["replays"] == [{"path": "p", "verdict": "SAME", "text": "same bytes", "place": []}]
+    assert read["replays"] == [{"path": "p", "verdict": "SAME", "text": "same bytes", "place": [], "kept": True}]
 
 
 @pytest.mark.parametrize(
@@ -139,8 +139,8 @@ def test_json_has_everything():
         ({"strict": True}, False, None),
         ({"asked_root": "abc"}, True, True),
         ({"asked_root": "x"}, False, False),
-        ({"replays": [Replay("p", "DIFFERS", "")]}, False, None),
-        ({"replays": [Replay("p", "DIFFERS", "", ["x"])]}, True, None),
+        ({"replays": [Replay("p", "DIFFERS", "", ["x"])]}, False, None),
+        ({"replays": [Replay("p", "DIFFERS", "", ["x"], True)]}, True, None),
         ({"replays": [Replay("p", "FAILED", "")]}, False, None),
     ],
 )
@@ -183,9 +183,9 @@ class TestCommand:
         assert run() == 1
         assert capsys.readouterr().out.splitlines()[-9].split()[:2] == ["ALTERED", CURVE]
 
-    def test_a_replay_that_differs_fails_unless_the_place_differs(self, here, capsys, monkeypatch):
-        for verdict, place, code in (("SAME", [], 0), ("DIFFERS", [], 1), ("FAILED", [], 1), ("DIFFERS", ["x"], 0)):
-            replays = [Replay("p", verdict, "text", place)]
+    def test_a_replay_that_does_not_keep_what_is_promised_fails(self, here, capsys, monkeypatch):
+        for verdict, kept in (("SAME", True), ("ROUNDED", True), ("DIFFERS", True), ("DIFFERS", False)):
+            replays, code = [Replay("p", verdict, "text", ["x"], kept)], 0 if kept else 1
             monkeypatch.setattr(audit.replay, "replay", lambda *told, replays=replays: replays)
             assert run("--replay", "2", "--seed", "3") == code
             assert f"Replay, --seed 3:\n{verdict:<7}  p  text\n" in capsys.readouterr().out

@@ -44,9 +44,10 @@ def test_the_same_comes_out_as_in_the_same_place_and_the_project_stays(threads, 
 
 
 def test_a_record_of_another_content_differs_and_the_place_is_named(project):
-    m.forge(CURVE)(project)
+    m.forge(CURVE, m.scaled(1.001))(project)
     done = again(project, CURVE)
-    assert (done.verdict, done.text, list(done.place)) == ("DIFFERS", f"not as recorded: {CURVE}", [])
+    assert (done.verdict, list(done.place), done.kept) == ("DIFFERS", [], False)
+    assert done.text.startswith(f"not as recorded: {CURVE}: ")
     m.record(CURVE, lambda record: record["environment"].update(libc="glibc 1.0"))(project)
     m.record(CURVE, lambda record: record["environment"]["versions"].update(numpy="1.0"))(project)
     m.append("scripts/carryover/curves/relu_penalty.py", "\nNEW = 1\n")(project)
@@ -54,6 +55,42 @@ def test_a_record_of_another_content_differs_and_the_place_is_named(project):
     assert code == "the code has changed"
     assert numpy.startswith("numpy 1.0, now ")
     assert libc.startswith("libc glibc 1.0, now ")
+
+
+def elsewhere(project, path, promise):
+    """As if the record had been made on another processor."""
+
+    def change(record):
+        record["environment"]["cpu"]["numpy"] = ["another"]
+        record["portable"]["job"] = promise
+
+    m.record(path, change)(project)
+
+
+@pytest.mark.parametrize("promise", ["bits", "rounding", "distribution"])
+def test_elsewhere_a_job_must_give_what_it_promises(project, promise):
+    """Values off by a rounding, and then by more."""
+    elsewhere(project, CURVE, promise)
+    assert again(project, CURVE).verdict == "SAME"
+    m.forge(CURVE, m.scaled(1 + 1e-12))(project)
+    done = again(project, CURVE)
+    assert (done.verdict, done.kept) == ("ROUNDED", promise != "bits")
+    assert done.text.startswith("same to rounding: at most ")
+    m.forge(CURVE, m.scaled(1.001))(project)
+    done = again(project, CURVE)
+    assert (done.verdict, done.kept) == ("DIFFERS", promise == "distribution")
+    assert " differs by 1.0e-03 of its largest number" in done.text
+    assert ("; elsewhere it is promised in distribution only" in done.text) == (promise == "distribution")
+    assert len(done.place) == 1
+
+
+def test_pixels_cannot_be_compared_to_rounding(project):
+    for place, kept in ((lambda record: None, False), (lambda r: r["environment"].update(libc="glibc 1.0"), True)):
+        m.record(PNG, place)(project)
+        m.record(PNG, lambda r: [found.update(sha256="0" * 64, pixels="0") for found in r["outputs"].values()])(project)
+        done = again(project, PNG)
+        assert (done.verdict, done.kept) == ("DIFFERS", kept)
+        assert done.text.startswith("not as recorded: results/figures/relu_penalty.p")
 
 
 def test_an_input_that_is_no_longer_the_recorded_one_is_named(project):

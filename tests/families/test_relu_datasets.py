@@ -5,7 +5,8 @@ from itertools import product
 import numpy as np
 import pytest
 import xarray as xr
-from relu_toys import FITTED, TRAINED, finetuned, pretrained, solver
+from relu_toys import FITTED, QUICK, TASK, TRAINED, finetuned, pretrained, solver
+from rounding import assert_same_runs, share
 
 import collect
 from carryover import store
@@ -179,7 +180,7 @@ def test_the_loss_is_that_of_the_final_network_on_what_it_was_taught(start, prot
 @pytest.mark.parametrize("precision", ["float32", "float64"])
 @pytest.mark.parametrize("size", [0, 3])
 @pytest.mark.parametrize("protocol", TRAINED)
-def test_a_run_is_the_same_to_the_last_bit_alone_as_in_a_shard(start, protocol, size, precision):
+def test_a_run_is_the_same_to_rounding_alone_as_in_a_shard(start, protocol, size, precision):
     several = {"samples": (4, 7), "main_features": (2, 4), "overlap": (0.0, 0.5), "magnitude": (1.0, 2.0)}
     settings = {"batch_size": size, "precision": precision, "tolerance": 0.2, "initial_scale": (0.5,), "width": 9}
     shard = finetuned(start, protocol, seeds=(0, 2), **several, **settings)
@@ -188,9 +189,10 @@ def test_a_run_is_the_same_to_the_last_bit_alone_as_in_a_shard(start, protocol, 
         run = shard.isel(run=[index])
         alone = {key: (run[key].item(),) for key in several}
         single = finetuned(start, protocol, seeds=run["seed"].values.tolist(), **alone, **settings)
-        assert single.coords.to_dataset().identical(run.coords.to_dataset())
         units = slice(0, single.sizes["teacher_unit"])
-        xr.testing.assert_equal(single.drop_vars(single.coords), run.isel(teacher_unit=units).drop_vars(run.coords))
+        steps = QUICK["max_epochs"] * (4 if size else 1)
+        terms = TASK["dimension"] + settings["width"] + 12
+        assert_same_runs(single, run.isel(teacher_unit=units), share(precision, steps, terms))
 
 
 @pytest.mark.parametrize("size", [0, 6])
@@ -198,11 +200,12 @@ def test_more_seeds_pretrain_the_same_networks(size):
     settings = {"batch_size": size, "tolerance": 0.1}
     block = pretrained(seeds=(0, 1, 2, 3), **settings)
     for seeds in ((2,), (3, 0)):
-        xr.testing.assert_identical(pretrained(seeds=seeds, **settings), block.isel(run=list(seeds)))
+        part = block.isel(run=list(seeds))
+        assert_same_runs(pretrained(seeds=seeds, **settings), part, share("float32", 30 * 4, 7 + 9 + 20))
 
 
 @pytest.mark.parametrize("protocol", FITTED)
 def test_a_fit_is_the_same_alone(start, protocol):
     shard = finetuned(start, protocol, samples=(3, 6), overlap=(0.0, 0.5), seeds=(0, 2))
     alone = finetuned(start, protocol, samples=(6,), overlap=(0.5,), seeds=(2,))
-    xr.testing.assert_identical(alone, shard.isel(run=[7]))
+    assert_same_runs(alone, shard.isel(run=[7]), share("float64", 1, 1e6))  # a linear system, of some condition

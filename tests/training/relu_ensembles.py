@@ -3,6 +3,7 @@
 import dataclasses
 
 import numpy as np
+from rounding import assert_alike
 
 from carryover.networks.relu import Weights
 from carryover.training.relu import Task
@@ -29,12 +30,12 @@ def part(tasks, w, run):
     return [Task(t.X, t.y[pick], t.sets[pick]) for t in tasks], Weights(w.first[pick], w.second[pick])
 
 
-def assert_same(one, other, run=slice(None), **tolerance):
-    """Two trainings have the same weights, records and curves; exactly unless told otherwise."""
+def assert_same(one, other, run=slice(None), share=0.0):
+    """Two trainings have the same weights, records and curves, up to `share` of the largest number of each."""
     known = [f.name for f in dataclasses.fields(one) if getattr(one, f.name) is not None]
     fields = [name for name in known if name not in ("weights", "curves")]
     pairs = {name: (getattr(one, name), getattr(other, name)[run]) for name in fields}
     pairs |= {name: (getattr(one.weights, name), getattr(other.weights, name)[run]) for name in ("first", "second")}
     pairs |= {name: (one.curves[name], other.curves[name][run]) for name in other.curves}
     for name, (found, expected) in pairs.items():
-        np.testing.assert_allclose(found, expected, err_msg=name, **{"rtol": 0, **tolerance})
+        assert_alike(found, expected, share, name)

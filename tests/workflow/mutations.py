@@ -193,6 +193,30 @@ def one_value(path):
         place += 1
 
 
+def scaled(factor):
+    """All floating-point numbers of a file times a factor."""
+
+    def change(path):
+        with netCDF4.Dataset(path, "r+") as opened:
+            for variable in opened.variables.values():
+                if variable.dtype.kind == "f":
+                    variable[:] = variable[:] * factor
+
+    return change
+
+
+def forge(result, change=one_value):
+    """Another value, and a record that says so."""
+
+    def mutation(project):
+        path = project.folder / result
+        change(path)
+        facts = {"sha256": store.sha256(path), "bytes": path.stat().st_size, "content": store.content_digest(path)}
+        record(result, lambda found: found["outputs"].update({result: facts}))(project)
+
+    return mutation
+
+
 def recode(path):
     with xr.open_dataset(path, decode_times=False, mask_and_scale=False) as opened:
         dataset = opened.load().drop_encoding()
@@ -228,18 +252,6 @@ def claim_present_sources(result):
         found["code"]["files"] = closure_files("scripts", *found["code"]["modules"])
 
     return record(result, claim)
-
-
-def forge(result):
-    """Another value, and a record that says so."""
-
-    def mutation(project):
-        path = project.folder / result
-        one_value(path)
-        facts = {"sha256": store.sha256(path), "bytes": path.stat().st_size, "content": store.content_digest(path)}
-        record(result, lambda found: found["outputs"].update({result: facts}))(project)
-
-    return mutation
 
 
 def both(*mutations):

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from carryover import provenance
+from carryover import portability, provenance, store
 from carryover.errors import UserError
 
 # What the bits of a result may depend on beside the versions; those are compared one by one.
@@ -21,12 +21,17 @@ _THREADS = {"openmp": "OMP_NUM_THREADS", "openblas": "OPENBLAS_NUM_THREADS", "mk
 
 @dataclass(frozen=True)
 class Replay:
-    """One job again: `verdict` is SAME, DIFFERS or FAILED; `place` says what was not as when the record was made."""
+    """One job again: `verdict` is SAME, ROUNDED, DIFFERS or FAILED.
+
+    `place` says what was not as when the record was made, and `kept` whether what came out is what the record promises:
+    in the same place the same bits, elsewhere what its `portable` says, with other code or inputs nothing.
+    """
 
     path: str
     verdict: str
     text: str
     place: Sequence[str] = ()
+    kept: bool = False
 
 
 def replay(chain, root, count, seed):
@@ -34,8 +39,8 @@ def replay(chain, root, count, seed):
     what is made on demand is not among them, for it holds nothing that other jobs have not made.
 
     Each runs its recorded command line on links to its inputs, with the recorded numbers of threads; nothing in the
-    project's own results changes. Equal bytes, content (netCDF) or pixels (PNG) are SAME. Raises ValueError for a
-    count < 1.
+    project's own results changes. Equal bytes, content (netCDF) or pixels (PNG) are SAME, numbers that agree as
+    `portability.largest_difference` has it ROUNDED. Raises ValueError for a count < 1.
     """
     if count < 1:
         raise ValueError(f"count {count}: it must be a whole number ≥ 1")
@@ -58,13 +63,44 @@ def _again(path, record, root, scratch):
         last = (done.stderr.strip() or f"exit code {done.returncode}").splitlines()[-1]
         return Replay(path, "FAILED", last)
     made = provenance.read(scratch / f"{path}.json")
-    place = list(_elsewhere(record, made))
+    software, hardware = list(_with_other_software(record, made)), list(_elsewhere(record, made))
+    place = [*software, *hardware]
     pairs = {name: (known, made["outputs"].get(name, {})) for name, known in record["outputs"].items()}
     other = [name for name, (then, now) in pairs.items() if not _equal(then, now)]
     if other:
-        return Replay(path, "DIFFERS", f"not as recorded: {', '.join(other)}", place)
+        promise = record.get("portable", {}).get("job", "rounding")
+        alike, text = _to_rounding(other, record, scratch)
+        if alike:
+            return Replay(path, "ROUNDED", text, place, bool(software) or promise != "bits")
+        # What holds no numbers that could be compared may differ elsewhere as well.
+        free = hardware and (promise == "distribution" or alike is None)
+        if free and promise == "distribution":
+            text += "; elsewhere it is promised in distribution only"
+        return Replay(path, "DIFFERS", text, place, bool(software or free))
     bytewise = all(then["sha256"] == now["sha256"] for then, now in pairs.values())
-    return Replay(path, "SAME", "same bytes" if bytewise else "same content, other bytes", place)
+    return Replay(path, "SAME", "same bytes" if bytewise else "same content, other bytes", place, True)
+
+
+def _to_rounding(outputs, record, scratch):
+    """Whether outputs that are not as recorded agree with the recorded ones to rounding, and what is said of it.
+
+    None where they cannot be compared: they are no netCDF, or what stands there is not what the record is of.
+    """
+    unlike = f"not as recorded: {', '.join(outputs)}"
+    precision, found = record["parameters"].get("precision", "float64"), []
+    for name in outputs:
+        if Path(name).suffix != ".nc" or not Path(name).is_file() or store.sha256(name) != _recorded(record, name):
+            return None, unlike
+        share, text = portability.largest_difference(store.load(scratch / name), store.load(name), precision)
+        if share is None:
+            return False, f"{unlike}: {text}"
+        found.append((share, text))
+    share, where = max(found)
+    return True, f"same to rounding: at most {share:.1e} of the largest" + (f" ({where})" if where else "")
+
+
+def _recorded(record, name):
+    return record["outputs"][name]["sha256"]
 
 
 def _variables(record):
@@ -112,8 +148,8 @@ def _equal(then, now):
     return any(key in then and then[key] == now.get(key) for key in ("sha256", "content", "pixels"))
 
 
-def _elsewhere(then, now):
-    """What was not as when the record was made: inputs, code, versions, hardware."""
+def _with_other_software(then, now):
+    """What was not as when the record was made, of inputs, code and versions: then nothing is promised."""
     for name, known in then["inputs"].items():
         if not _equal(known, now["inputs"].get(name, {})):
             yield f"input {name} is not the recorded one"
@@ -123,6 +159,11 @@ def _elsewhere(then, now):
     for name in sorted(before["versions"].keys() | after["versions"].keys()):
         if before["versions"].get(name) != after["versions"].get(name):
             yield f"{name} {before['versions'].get(name, 'absent')}, now {after['versions'].get(name, 'absent')}"
+
+
+def _elsewhere(then, now):
+    """What was not as when the record was made, of all else that the bits may depend on."""
+    before, after = then["environment"], now["environment"]
     for name in _PLACE:
         if before.get(name) != after.get(name):
             yield f"{name} {before.get(name)}, now {after.get(name)}"

@@ -38,7 +38,7 @@ class Outcome:
     @property
     def passed(self):
         """Whether everything is OK, the root is the one asked for, and replays give what they promise."""
-        kept = all(one.verdict == "SAME" or (one.verdict == "DIFFERS" and one.place) for one in self.replays)
+        kept = all(one.kept for one in self.replays)
         return passed(self.findings, self.strict) and self.has_asked_root is not False and kept
 
 
@@ -123,7 +123,7 @@ def as_html(outcome):
 def _table(heads, rows):
     lines = ["<tr>" + "".join(f"<th>{head}</th>" for head in heads) + "</tr>"]
     for verdict, *cells in rows:
-        kind = verdict if verdict in ("OK", WARNING) else "OK" if verdict == "SAME" else "bad"
+        kind = verdict if verdict in ("OK", WARNING) else "OK" if verdict in ("SAME", "ROUNDED") else "bad"
         plain = "".join(f"<td>{html.escape(cell)}</td>" for cell in cells)
         lines.append(f'<tr><td class="{kind}">{html.escape(verdict)}</td>{plain}</tr>')
     return "<table>\n" + "\n".join(lines) + "\n</table>"

@@ -8,6 +8,8 @@ from carryover.training.device import torch_device
 from carryover.training.memory import in_pieces
 from carryover.training.result import Trained
 
+PORTABLE = "distribution"  # normalisation over few values and large steps enlarge any rounding
+
 
 def solve(problem, p, progress=None):
     """`Trained`, with weights (runs, P).

@@ -8,6 +8,7 @@ from carryover.tasks.sparse import sphere
 from carryover.theory.kernels import relu_kernel, relu_risk
 from carryover.training.relu import Task, gradient_descent
 
+PORTABLE = "distribution"  # units that start small choose their place early, large steps swing for long
 TEST_SAMPLES = 2000  # for what has no closed form
 
 
