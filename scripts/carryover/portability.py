@@ -2,11 +2,11 @@
 
     bits            the same bytes
     rounding        the same numbers but for their last digits: libraries add in another order there
-    distribution    other numbers from the same distribution: training enlarges a rounding until it is as good as another
-                    draw, as near-divergent steps and normalisation over few values do
+    distribution    other numbers from the same distribution: training enlarges a rounding until it is as good as
+                    another draw, as steps near the largest stable one and normalisation over few values do
 
-In one place a job gives the same bits again, whatever it promises elsewhere. A solver, measure or other plug-in promises
-what its `PORTABLE` says, and rounding where it says nothing. What is made of results promises no more than they do.
+In one place a job gives the same bits again, whatever it promises elsewhere. A solver, measure or other plug-in
+promises what its `PORTABLE` says, and rounding where it says nothing. What is made of results promises no more.
 """
 
 LEVELS = ("bits", "rounding", "distribution")
@@ -28,9 +28,9 @@ def largest_difference(found, expected, precision="float64"):
     """How two datasets differ beyond rounding, in words, or by what share of the largest number they differ at most.
 
     They agree to rounding where they have the same variables, types, dimensions, attributes, texts, whole numbers and
-    missing values, and every other number up to half of the digits of `precision` (1.5e-8 of the largest of its variable
-    in float64, 3.5e-4 in float32), or up to one rounding of a number of order one: what is fitted has errors of that
-    size and no digits that could agree. Returns (share, where), or (None, the sentence).
+    missing values, and every other number up to half of the digits of `precision` (1.5e-8 of the largest of its
+    variable in float64, 3.5e-4 in float32), or up to one rounding of a number of order one: what is fitted has errors
+    of that size and no digits that could agree. Returns (share, where), or (None, the sentence).
     """
     import numpy as np
 

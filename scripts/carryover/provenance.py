@@ -20,8 +20,8 @@ A record is JSON. All but `volatile` and `checksum` is the same whenever the sam
     request             `request_digest`; it is known before the results are, so a figure can carry it, which it
                         cannot do with a digest of this record: the record holds the figure's own
     git                 {commit, dirty} of the code, dirty by tracked files alone; null outside a repository
-    portable            {job, result}: what `portability` promises elsewhere, of the job alone on the same inputs, and of
-                        its results where the inputs were made there as well
+    portable            {job, result}: what `portability` promises elsewhere, of the job alone on the same inputs,
+                        and of its results where the inputs were made there as well
     environment         python, conda, versions, blas, cpu, libc, device, accelerator, threads
     volatile            host, platform, start, duration, peak_memory, pid
     checksum            `checksum`, over all of the above
@@ -123,7 +123,8 @@ class Job:
     """One job of the workflow as a context manager; see the module's text for its use and for what it records.
 
     `parameters` is a mapping or a dataclass of plain values, `modules` are the script and the plug-ins by dotted name,
-    `portable` is what the job promises elsewhere, see `portability`, `command` is `sys.argv` unless given, `device` ("auto" is CUDA where torch has it) may be set until the block ends.
+    `portable` is what the job promises elsewhere, see `portability`. `command` is `sys.argv` unless given, `device`
+    ("auto" is CUDA where torch has it) may be set until the block ends.
 
     Entering raises UserError for a missing input or an output folder that cannot be written; leaving raises it for an
     input that changed meanwhile, an output that was not written and a loaded module that the record would not name, see

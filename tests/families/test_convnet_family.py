@@ -103,6 +103,7 @@ def test_statistics_are_renewed_or_kept(start):
     assert (found[0] < 0.5 * before).all()  # of inputs and weights a half as large
 
 
+@pytest.mark.portable
 def test_protocols_and_factors_share_samples_and_a_run_is_the_same_alone(start):
     told = {"together": 1, "rescale": (0.5, 1.0)}
     both, alone = finetuned(start, **told), finetuned(start, seeds=(1,), samples=(6,), together=1, rescale=(1.0,))
@@ -169,6 +170,7 @@ def test_the_order_of_samples_is_the_same_for_all_factors():
     assert orders[0] != draws(0, "order", 4).permutation(20).tolist()
 
 
+@pytest.mark.portable
 def test_where_a_gpus_memory_is_too_small_half_as_many_go_on(start, monkeypatch, capsys):
     usual, sizes = descent.descend, []
 

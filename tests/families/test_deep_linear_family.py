@@ -32,6 +32,7 @@ def labels(run):
     return inputs(seed, samples) @ run["teacher"].values.astype(float) + float(run["noise"]) * noise
 
 
+@pytest.mark.portable
 @pytest.mark.parametrize("solver_protocol", ["single_task", "linear_transfer", "finetuning"])
 def test_a_run_is_the_same_alone_and_in_any_company(solver_protocol):
     together = finetuned(solver_protocol, angle=(0.1, 0.4), noise=(0.0, 0.3), samples=(4, 20))

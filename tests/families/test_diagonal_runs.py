@@ -75,6 +75,7 @@ def test_conditions_and_experiments_have_inputs_of_their_own(start):
     assert not np.array_equal(other["teacher"][0], start["teacher"][0])
 
 
+@pytest.mark.portable
 @pytest.mark.parametrize(("protocol", "name"), [("finetuning", "exact"), ("finetuning", "flow"), ("multi_task", "flow"),
                                                 ("single_task", "descent"), ("finetuning", "symmetric")])  # fmt: skip
 def test_a_run_is_the_same_alone_as_in_a_batch(start, protocol, name):
@@ -89,6 +90,7 @@ def test_a_run_is_the_same_alone_as_in_a_batch(start, protocol, name):
             np.testing.assert_allclose(single[variable], run[variable], rtol=1e-9, atol=1e-13, err_msg=variable)
 
 
+@pytest.mark.portable
 @pytest.mark.parametrize("name", ["flow", "descent"])
 def test_chunks_of_an_ensemble_come_together_in_order(start, name, monkeypatch):
     told = {"overlap": (0.0, 0.5), "rescale": (1.0, 0.5), **COARSE}

@@ -86,6 +86,7 @@ def test_samples_are_training_images_and_fewer_are_part_of_more(start):
     np.testing.assert_array_equal([p for p in scratch if p.pixels.ndim == 3][1].pixels, sets[1].pixels)
 
 
+@pytest.mark.portable
 def test_a_seed_is_the_same_alone_as_in_a_block(start):
     block, alone = finetuned(start), finetuned(pretrained((1,)), (1,))
     part = block.isel(run=block["seed"].values == 1)

@@ -4,15 +4,14 @@ from itertools import product
 
 import numpy as np
 import pytest
-import xarray as xr
 from relu_toys import FITTED, QUICK, TASK, TRAINED, finetuned, pretrained, solver
-from rounding import assert_same_runs, share
 
 import collect
 from carryover import store
 from carryover.families.relu import finetune, task
 from carryover.networks.relu import Weights
 from carryover.theory.kernels import relu_risk, tangent_risk
+from rounding import assert_same_runs, share
 
 PROTOCOLS = (*TRAINED, *FITTED)
 LOSSES = ("squared", "cross_entropy")
@@ -177,6 +176,7 @@ def test_the_loss_is_that_of_the_final_network_on_what_it_was_taught(start, prot
 # A run depends on nothing but itself.
 
 
+@pytest.mark.portable
 @pytest.mark.parametrize("precision", ["float32", "float64"])
 @pytest.mark.parametrize("size", [0, 3])
 @pytest.mark.parametrize("protocol", TRAINED)
@@ -195,6 +195,7 @@ def test_a_run_is_the_same_to_rounding_alone_as_in_a_shard(start, protocol, size
         assert_same_runs(single, run.isel(teacher_unit=units), share(precision, steps, terms))
 
 
+@pytest.mark.portable
 @pytest.mark.parametrize("size", [0, 6])
 def test_more_seeds_pretrain_the_same_networks(size):
     settings = {"batch_size": size, "tolerance": 0.1}
@@ -204,6 +205,7 @@ def test_more_seeds_pretrain_the_same_networks(size):
         assert_same_runs(pretrained(seeds=seeds, **settings), part, share("float32", 30 * 4, 7 + 9 + 20))
 
 
+@pytest.mark.portable
 @pytest.mark.parametrize("protocol", FITTED)
 def test_a_fit_is_the_same_alone(start, protocol):
     shard = finetuned(start, protocol, samples=(3, 6), overlap=(0.0, 0.5), seeds=(0, 2))

@@ -52,6 +52,7 @@ def test_runs_are_of_every_seed_size_and_distance(start, protocol, name, tmp_pat
     assert np.isfinite(data[[*BOUNDS, "risk_final"]].to_array()).all()
 
 
+@pytest.mark.portable
 @pytest.mark.parametrize("protocol", ["single_task", "finetuning"])
 @pytest.mark.parametrize("name", ["descent", "exact"])
 def test_a_run_is_the_same_alone(start, protocol, name):

@@ -8,14 +8,13 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rounding import assert_same_runs, share
 from trainer_shards import TRAINERS
 
 from carryover.errors import UserError
 from carryover.training.memory import in_pieces
 from carryover.training.result import Divergence
+from rounding import assert_same_runs, share
 
-torch.set_num_threads(1)
 BEGUN = 3  # steps before memory runs out
 # Roundings of a step, in the sums of these shards and in functions such as acos.
 TERMS = 100
@@ -41,6 +40,7 @@ def scarce(monkeypatch, name, most):
     return failed
 
 
+@pytest.mark.portable
 @pytest.mark.parametrize("name", TRAINERS)
 def test_networks_are_the_same_in_halves(name, monkeypatch, capsys):
     shard = TRAINERS[name][0]
@@ -61,6 +61,7 @@ def test_too_little_memory_for_one_network_is_said(name, monkeypatch):
         TRAINERS[name][0](device="cpu")
 
 
+@pytest.mark.portable
 @pytest.mark.parametrize(
     ("name", "steps"), [("relu_batches", 60), ("mean_field_population", 30), ("deep_linear_descent", 200)]
 )

@@ -195,13 +195,13 @@ def test_two_thousand_samples_of_65536_units_in_single_precision():
     few = rng.standard_normal((samples, factors), dtype=np.float32) + 3
     X = np.tile(few, units // factors)  # every unit 1024 times: the dimensionality of the few
     tracemalloc.start()
-    begun = time.perf_counter()
+    begun = time.process_time()
     found = participation_ratio(X)
-    took = time.perf_counter() - begun
+    took = time.process_time() - begun
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert found == pytest.approx(participation_ratio(few), rel=1e-9)
-    assert took < 15
+    assert took < 120  # seconds of the processor: some 10 on one that is quiet
     assert X.nbytes + peak < 1.5 * 2**30
 
 

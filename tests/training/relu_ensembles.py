@@ -3,10 +3,10 @@
 import dataclasses
 
 import numpy as np
-from rounding import assert_alike
 
 from carryover.networks.relu import Weights
 from carryover.training.relu import Task
+from rounding import assert_alike
 
 EXACT = {"precision": "float64", "device": "cpu"}
 

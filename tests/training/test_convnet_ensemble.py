@@ -37,6 +37,7 @@ def test_steps_are_those_of_plain_loops(runs):
         torch.testing.assert_close(ensemble.outputs(run, batches[0][0][run]), network(batches[0][0][run]), rtol=1e-3, atol=1e-3)  # fmt: skip  # noqa: E501
 
 
+@pytest.mark.portable
 def test_networks_that_are_left_go_on_as_before():
     networks = [toys.network(seed=run) for run in range(3)]
     some, all_three = ensemble_of(networks), ensemble_of(networks)
@@ -50,6 +51,7 @@ def test_networks_that_are_left_go_on_as_before():
     np.testing.assert_allclose(some.packed([0, 1]), all_three.packed([0, 2]), rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.portable
 def test_a_state_brings_everything_back():
     networks = [toys.network(seed=run) for run in range(2)]
     ensemble, other = ensemble_of(networks), ensemble_of([toys.network(seed=9), toys.network(seed=8)])

@@ -146,6 +146,7 @@ class Dying(SavedStates):
             raise Killed
 
 
+@pytest.mark.portable
 @pytest.mark.parametrize("kind", ["resnet18", "vgg11"])
 def test_killed_at_any_step_it_ends_with_equal_weights(kind, tmp_path):
     images = toys.prepared(crop=1)

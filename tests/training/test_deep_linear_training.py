@@ -15,7 +15,6 @@ from carryover.training.factored import Factored
 from carryover.training.linear_limits import minimum_norm, on_features, weight_decayed
 from carryover.training.result import Divergence
 
-torch.set_num_threads(1)
 FIXED = settings(derandomize=True, deadline=None, max_examples=40)
 EXACT = {"precision": "float64", "device": "cpu"}
 
@@ -147,6 +146,7 @@ def test_float32_from_small_weights_ends_where_float64_does():
 # In company and alone.
 
 
+@pytest.mark.portable
 @pytest.mark.parametrize("depth", [1, 2, 3])
 def test_networks_that_leave_early_do_not_disturb_others(depth):
     problem = Problem(depth, n=3, d=6, runs=4, scale=0.5)
@@ -158,6 +158,7 @@ def test_networks_that_leave_early_do_not_disturb_others(depth):
         assert_same(problem.train(slice(run, run + 1), **told), together, slice(run, run + 1), rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.portable
 def test_groups_do_not_matter(monkeypatch):
     problem = Problem(depth=2, n=3, d=6, runs=5)
     whole = problem.train(steps=50)

@@ -8,8 +8,6 @@ from carryover.training.device import torch_device
 from carryover.training.exact import diagonal_flow_limit, linear_probe_limit
 from carryover.training.result import Divergence
 
-torch.set_num_threads(1)
-
 
 def ensemble(seed=0, runs=3, samples=(4,), D=7, scale=0.3):
     rng = np.random.default_rng(seed)

@@ -1,6 +1,5 @@
 import numpy as np
 import pytest
-import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.integrate import solve_ivp
@@ -10,8 +9,6 @@ from carryover.training.descent import gradient_descent
 from carryover.training.exact import diagonal_flow_limit, linear_probe_limit
 from carryover.training.flow import gradient_flow
 from carryover.training.result import Divergence
-
-torch.set_num_threads(1)
 
 
 def ensemble(seed=0, runs=3, samples=(4,), D=7, scale=0.3):

@@ -10,8 +10,6 @@ from sklearn.model_selection import GridSearchCV, LeaveOneOut
 from carryover.theory.kernels import relu_risk
 from carryover.training.kernel_ridge import KINDS, STRENGTHS, fit, kernel
 
-torch.set_num_threads(1)
-
 
 def sphere(rng, n, D):
     X = rng.standard_normal((n, D))

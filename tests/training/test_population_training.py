@@ -6,13 +6,13 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from relu_ensembles import assert_same
-from rounding import share
 
 from carryover.networks.relu import Weights
 from carryover.theory.kernels import relu_risk
 from carryover.training import population, relu
 from carryover.training.population import Group, population_descent
 from carryover.training.result import Divergence
+from rounding import share
 
 PRECISE = {"precision": "float64", "device": "cpu"}
 invariant = settings(derandomize=True, deadline=None, max_examples=25)
@@ -166,6 +166,7 @@ def test_single_precision_follows_double_even_between_parallel_units():
     assert (double - single).abs().max() < 3e-7 * size
 
 
+@pytest.mark.portable
 def test_a_run_is_the_same_alone_as_in_a_batch(monkeypatch):
     teacher, weights = ensemble(10, runs=5)
     told = {"learning_rate": 0.2, "tolerance": 1e-2, "max_steps": 300, **PRECISE}

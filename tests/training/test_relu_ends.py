@@ -4,13 +4,11 @@ import numpy as np
 import pytest
 import torch
 from relu_ensembles import EXACT, assert_same, ensemble, part
-from rounding import share
 
 from carryover.networks.relu import Weights
 from carryover.training.relu import Task, gradient_descent
 from carryover.training.result import Divergence, naming_runs
-
-torch.set_num_threads(1)
+from rounding import share
 
 
 def looks_of(epochs, count):
@@ -89,6 +87,7 @@ def test_progress_tells_of_every_look():
 # Steps that are too large.
 
 
+@pytest.mark.portable
 @pytest.mark.parametrize(("size", "precision"), [(0, "float64"), (3, "float64"), (3, "float32")])
 def test_a_run_that_diverges_begins_again_with_a_quarter_of_the_rate(size, precision):
     tasks, w = ensemble(runs=5, samples=(7, 4))

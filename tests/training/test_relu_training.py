@@ -6,12 +6,11 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from relu_ensembles import EXACT, assert_same, ensemble, part
-from rounding import share
 
 from carryover.training import relu
 from carryover.training.relu import Group, gradient_descent
+from rounding import share
 
-torch.set_num_threads(1)
 FIXED = settings(derandomize=True, deadline=None, max_examples=25)
 
 
@@ -136,6 +135,7 @@ def test_inputs_of_the_caller_are_left_alone():
 # What a run is trained with does not matter.
 
 
+@pytest.mark.portable
 @FIXED
 @given(
     seed=st.integers(0, 10**6), runs=st.integers(2, 5), D=st.integers(2, 9), H=st.integers(2, 20),
@@ -144,77 +144,6 @@ def test_inputs_of_the_caller_are_left_alone():
 )  # fmt: skip
 def test_a_run_is_the_same_alone_as_in_a_batch(seed, runs, D, H, samples, size, loss, precision):
     """To rounding, with runs that end early and one that begins again."""
-    tasks, w = ensemble(seed, runs, samples, D, H, loss=loss)
-    rates = np.linspace(0.01, 0.1, runs)
-    group = group_of(tasks, w, rates, loss)
-    group.step(list(zip(group.x, group.y, strict=True)))
-    first, second = group.weights()
-    losses = group.losses()
-    for run in range(runs):
-        expected = autograd(tasks, w, run, rates[run], [[slice(None)] * len(tasks)], loss)
-        for found, value in zip((first[run], second[run], losses[run]), expected, strict=True):
-            np.testing.assert_allclose(found, value, rtol=1e-12, atol=1e-13)
-
-
-@pytest.mark.parametrize("loss", OBJECTIVES)
-@pytest.mark.parametrize(("samples", "size"), [((5,), 2), ((7, 4), 3), ((3, 8), 4), ((5, 6, 2), 5), ((6, 4), 0)])
-def test_training_is_that_of_autograd(samples, size, loss):
-    tasks, w = ensemble(samples=samples, sets=[0, 1, 0], loss=loss)
-    generators = [Recorded(run) for run in range(3)]
-    settings = {"learning_rate": 0.05, "tolerance": 0.0, "max_epochs": 40, "batch_size": size, "loss": loss, **EXACT}
-    trained = gradient_descent(tasks, w, **settings, shuffles=generators.__getitem__)
-    per_epoch = max(-(-n // (size or n)) for n in samples)
-    np.testing.assert_array_equal(trained.evaluations, 40 * per_epoch)
-    np.testing.assert_array_equal(trained.learning_rate, 0.05)
-    for run, generator in enumerate(generators):
-        shuffled = [o for o, n in enumerate(samples) if n > size > 0]  # their orders are drawn in turn, in blocks
-        blocks = {o: generator.drawn[i :: len(shuffled)] for i, o in enumerate(shuffled)}
-        orders = [np.concatenate(blocks[o]) if o in blocks else None for o in range(len(samples))]
-        steps = list(steps_of(orders, samples, size or max(samples), 40))
-        first, second, value = autograd(tasks, w, run, 0.05, steps, loss)
-        np.testing.assert_allclose(trained.weights.first[run], first, rtol=1e-10, atol=1e-12)
-        np.testing.assert_allclose(trained.weights.second[run], second, rtol=1e-10, atol=1e-12)
-        assert trained.loss[run] == pytest.approx(value, rel=1e-10)
-
-
-def test_with_fixed_readouts_the_first_layer_alone_follows_its_gradient():
-    tasks, w = ensemble(samples=(7, 4))
-    settings = {"learning_rate": 0.05, "tolerance": 0.0, "max_epochs": 30, **EXACT}
-    trained = gradient_descent(tasks, w, **settings, fixed_readouts=True)
-    np.testing.assert_array_equal(trained.weights.second, w.second)
-    for run in range(3):
-        first, second = torch.tensor(w.first[run], requires_grad=True), torch.tensor(w.second[run])
-        data = [(torch.tensor(t.X[t.sets[run]]), torch.tensor(t.y[run]), a) for t, a in zip(tasks, second, strict=True)]
-        for _ in range(30):
-            loss = sum(((torch.relu(X @ first.T) @ a - y) ** 2).mean() for X, y, a in data)
-            (gradient,) = torch.autograd.grad(loss, first)
-            with torch.no_grad():
-                first -= 0.05 * gradient
-        np.testing.assert_allclose(trained.weights.first[run], first.detach(), rtol=1e-10, atol=1e-12)
-
-
-def test_inputs_of_the_caller_are_left_alone():
-    tasks, w = ensemble(samples=(5, 4))
-    before = [a.copy() for a in (w.first, w.second, *(v for t in tasks for v in (t.X, t.y, t.sets)))]
-    gradient_descent(tasks, w, learning_rate=0.05, tolerance=0.0, max_epochs=9, **EXACT)
-    for now, then in zip((w.first, w.second, *(v for t in tasks for v in (t.X, t.y, t.sets))), before, strict=True):
-        np.testing.assert_array_equal(now, then)
-
-
-# What a run is trained with does not matter.
-
-
-@FIXED
-@given(
-    seed=st.integers(0, 10**6), runs=st.integers(2, 5), D=st.integers(2, 9), H=st.integers(2, 20),
-    samples=st.lists(st.integers(1, 20), min_size=1, max_size=2), size=st.integers(0, 6),
-    loss=st.sampled_from(list(OBJECTIVES)), precision=st.sampled_from(relu.PRECISIONS),
-)  # fmt: skip
-def test_a_run_is_the_same_alone_as_in_a_batch(seed, runs, D, H, samples, size, loss, precision):
-    """To the last bit, with runs that end early and one that begins again.
-
-    But for cross-entropy: where the end of an array fills no vector, its exponential is rounded otherwise.
-    """
     tasks, w = ensemble(seed, runs, samples, D, H, loss=loss)
     tasks[0].X[0] *= 12
     settings = {"learning_rate": 0.1, "tolerance": 0.3, "max_epochs": 40, "batch_size": size, "loss": loss}
@@ -228,6 +157,7 @@ def test_a_run_is_the_same_alone_as_in_a_batch(seed, runs, D, H, samples, size, 
         assert_same(alone, together, slice(run, run + 1), share=share(precision, steps, D + H + max(samples)))
 
 
+@pytest.mark.portable
 @pytest.mark.parametrize("precision", relu.PRECISIONS)
 def test_a_batch_of_one_sample_is_no_exception(precision):
     """Sums of a size for which the library has more than one way."""
@@ -242,6 +172,7 @@ def test_a_batch_of_one_sample_is_no_exception(precision):
         assert_same(alone, together, slice(run, run + 1), share=share(precision, 10 * 4, 11 + 98 + 4))
 
 
+@pytest.mark.portable
 @pytest.mark.parametrize(("D", "H"), [(1, 1), (1, 5), (5, 1)])
 def test_a_run_of_one_input_or_one_unit_is_the_same_alone_to_rounding(D, H):
     tasks, w = ensemble(1, 4, (5, 3), D, H)
@@ -252,6 +183,7 @@ def test_a_run_of_one_input_or_one_unit_is_the_same_alone_to_rounding(D, H):
         assert_same(alone, together, slice(run, run + 1), share=share("float64", 40, D + H + 5))
 
 
+@pytest.mark.portable
 def test_groups_of_any_size_give_the_same(monkeypatch):
     tasks, w = ensemble(runs=7, samples=(6, 3))
     settings = {"learning_rate": 0.05, "tolerance": 0.02, "max_epochs": 300, "batch_size": 4, **EXACT}
@@ -270,6 +202,7 @@ def test_groups_of_any_size_give_the_same(monkeypatch):
     assert sizes == [1] * 7 + [3, 2, 2]
 
 
+@pytest.mark.portable
 @pytest.mark.parametrize("loss", OBJECTIVES)
 @pytest.mark.parametrize("columns", [1, 3, 5, 10**6])
 def test_blocks_of_samples_add_up_to_all_of_them(columns, loss, monkeypatch):
@@ -280,9 +213,11 @@ def test_blocks_of_samples_add_up_to_all_of_them(columns, loss, monkeypatch):
         whole = gradient_descent(tasks, w, **told)
         with monkeypatch.context() as patch:
             patch.setitem(relu._COLUMNS, "cpu", columns)
-            assert_same(gradient_descent(tasks, w, **told), whole, share=share("float64", 30 * 2, 4 + 6 + 11))
+            blocks = gradient_descent(tasks, w, **told)
+            assert_same(blocks, whole, share=share("float64", 30 * 2, 4 + 6 + 11))
 
 
+@pytest.mark.portable
 @pytest.mark.parametrize("n", [256, 257, 700])
 def test_more_samples_than_a_block_holds(n, monkeypatch):
     tasks, w = ensemble(samples=(n,), D=3, H=4)

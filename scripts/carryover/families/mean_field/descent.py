@@ -10,6 +10,8 @@ from carryover.theory.kernels import relu_risk
 from carryover.training.population import population_descent
 from carryover.training.relu import Task, gradient_descent
 
+PORTABLE = "distribution"  # units that start small choose their place early
+
 
 def solve(problem, p, progress=None):
     """`Trained`: on the population loss where there are no samples. Losses are half the mean squared error."""

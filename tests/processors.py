@@ -1,0 +1,71 @@
+"""Run the tests marked `portable` as on other processors, and with one thread and two, each time in new processes.
+
+    python tests/processors.py
+
+Libraries choose their code by what the processor can do; variables of the environment have them take older code. What
+can be asked whether it did so is asked. oneDNN and MKL do not tell; MKL's own switch works on Intel's processors alone,
+so that on others its code of AVX2 cannot be chosen, and its compatible mode stands for the oldest.
+"""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+MARK, THREADS = "portable", (1, 2)
+PROCESSORS = {
+    "this processor": {},
+    "AVX2": {
+        "ATEN_CPU_CAPABILITY": "avx2",
+        "ONEDNN_MAX_CPU_ISA": "AVX2",
+        "MKL_ENABLE_INSTRUCTIONS": "AVX2",
+        "OPENBLAS_CORETYPE": "Haswell",
+        "NPY_DISABLE_CPU_FEATURES": "X86_V4 AVX512_ICL AVX512_SPR",
+    },
+    "the oldest": {
+        "ATEN_CPU_CAPABILITY": "default",
+        "ONEDNN_MAX_CPU_ISA": "SSE41",
+        "MKL_ENABLE_INSTRUCTIONS": "SSE4_2",
+        "MKL_CBWR": "COMPATIBLE",
+        "OPENBLAS_CORETYPE": "Nehalem",
+        "NPY_DISABLE_CPU_FEATURES": "X86_V3 X86_V4 AVX512_ICL AVX512_SPR",
+    },
+}
+TOLD = """
+import numpy, threadpoolctl, torch
+simd = numpy.show_config(mode="dicts")["SIMD Extensions"].get("found", [])
+blas = [one["architecture"] for one in threadpoolctl.threadpool_info() if one["internal_api"] == "openblas"]
+print(torch.backends.cpu.get_cpu_capability(), ",".join(blas), ",".join(simd) or "none", torch.get_num_threads())
+"""
+# What PyTorch, OpenBLAS and NumPy then say; NumPy may have lacked the features before.
+EXPECTED = {"AVX2": ("AVX2", "Haswell", {"X86_V3", "none"}), "the oldest": ("DEFAULT", "Nehalem", {"none"})}
+
+
+def told(environment):
+    done = subprocess.run([sys.executable, "-c", TOLD], env=environment, capture_output=True, text=True, check=True)
+    return done.stdout.split()
+
+
+def main():
+    marked = f"@pytest.mark.{MARK}"
+    files = [path for path in sorted(ROOT.glob("tests/*/test_*.py")) if marked in path.read_text()]  # collected sooner
+    failed = []
+    for name, switches in PROCESSORS.items():
+        for threads in THREADS:
+            numbers = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), str(threads))
+            environment = {**os.environ, **switches, **numbers}
+            torch, blas, simd, torch_threads = told(environment)
+            print(f"--- {name}, {threads} threads: PyTorch {torch}, OpenBLAS {blas}, NumPy {simd}", flush=True)
+            if name in EXPECTED:
+                capability, core, features = EXPECTED[name]
+                assert (torch, blas, torch_threads) == (capability, core, str(threads)), "a switch does not switch"
+                assert simd in features, "a switch does not switch"
+            command = [sys.executable, "-m", "pytest", "-q", "-n", "2", "-m", MARK, *map(str, files)]
+            if subprocess.run(command, env=environment, cwd=ROOT).returncode:
+                failed.append(f"{name}, {threads} threads")
+    sys.exit(f"tests failed on: {'; '.join(failed)}" if failed else 0)
+
+
+if __name__ == "__main__":
+    main()
