@@ -1,5 +1,5 @@
-from carryover import startup
-from carryover.upstream import Upstream
+from carryover.workflow import startup
+from carryover.workflow.upstream import Upstream
 
 sweep = startup.sweep(config, Path(workflow.basedir), workflow.is_main_process)
 upstream = Upstream(sweep)

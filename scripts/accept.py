@@ -3,8 +3,9 @@
 import argparse
 from pathlib import Path
 
-from carryover import cli, provenance
 from carryover.audit import notes, project
+from carryover.provenance import job_record
+from carryover.workflow import command_line
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -16,11 +17,11 @@ def main(argv):
     project.add_configuration(made)
     arguments = made.parse_args(argv)
     findings = project.audit(project.configuration(arguments.configfile), ROOT).findings
-    paths = list(dict.fromkeys(provenance.shown(file) for file in arguments.files))
+    paths = list(dict.fromkeys(job_record.shown(file) for file in arguments.files))
     notes.accept(findings, arguments.reason, paths)
     for path in paths:
         print(f"{path}: {findings[path].verdict} accepted: {findings[path].cause}")
 
 
 if __name__ == "__main__":
-    cli.run(main)
+    command_line.run(main)

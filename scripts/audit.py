@@ -6,9 +6,10 @@ import re
 import sys
 from pathlib import Path
 
-from carryover import cli, store
 from carryover.audit import project, replay, report
 from carryover.errors import UserError
+from carryover.provenance import store
+from carryover.workflow import command_line
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -68,4 +69,4 @@ def main(argv):
 
 
 if __name__ == "__main__":
-    cli.run(main)
+    command_line.run(main)

@@ -3,10 +3,11 @@
 import numpy as np
 import xarray as xr
 
-from carryover import cli, ingredients, store
-from carryover.claims._interval import labels
+from carryover.analysis.intervals import labels
 from carryover.errors import UserError
-from carryover.provenance import Job
+from carryover.provenance import store
+from carryover.provenance.job_record import Job
+from carryover.workflow import artifact_jobs, command_line
 
 
 def with_data(checked, files):
@@ -23,16 +24,16 @@ def check_names(checked):
 
 
 def main(argv):
-    module, p, arguments = cli.plugin(argv, "claims", "claim", __doc__, cli.add_data)
+    module, p, arguments = command_line.plugin(argv, "claims", "claim", __doc__, command_line.add_data)
     with Job(
         rule="claim",
         parameters=p,
-        wildcards=cli.wildcards(arguments),
+        wildcards=command_line.wildcards(arguments),
         inputs=arguments.data,
         outputs=arguments.output,
         modules=["claim", module.__name__],
     ) as job:
-        checked = ingredients.made_of_roles(module.check, xr.Dataset, arguments, p, store.load)
+        checked = artifact_jobs.made_of_roles(module.check, xr.Dataset, arguments, p, store.load)
         check_names(checked)
         for row in checked.to_dataframe().itertuples():
             print(f"{row.verdict:10} {row.statement}: {row.statistic:.3g} [{row.low:.3g}, {row.high:.3g}]")
@@ -40,4 +41,4 @@ def main(argv):
 
 
 if __name__ == "__main__":
-    cli.run(main)
+    command_line.run(main)

@@ -2,9 +2,12 @@
 
 from pathlib import Path
 
-from carryover import claims_page, claims_table, cli, store
+from carryover.analysis import claims_table
 from carryover.errors import UserError
-from carryover.provenance import Job
+from carryover.provenance import store
+from carryover.provenance.job_record import Job
+from carryover.report import claims_page
+from carryover.workflow import command_line
 
 
 def write(table, output, job):
@@ -23,12 +26,12 @@ def write(table, output, job):
 
 
 def main(argv):
-    parser = cli.parser("claims.py", __doc__)
+    parser = command_line.parser("claims.py", __doc__)
     parser.add_argument("groups", nargs="+", type=Path, metavar="GROUP", help="checked groups of claims")
     arguments = parser.parse_args(argv)
     with Job(
         rule="claims",
-        wildcards=cli.wildcards(arguments),
+        wildcards=command_line.wildcards(arguments),
         inputs=arguments.groups,
         outputs=arguments.output,
         modules=["claims"],
@@ -40,4 +43,4 @@ def main(argv):
 
 
 if __name__ == "__main__":
-    cli.run(main)
+    command_line.run(main)

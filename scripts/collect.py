@@ -9,9 +9,11 @@ from pathlib import Path
 import numpy as np
 import xarray as xr
 
-from carryover import cli, store
+from carryover.config import plugins
 from carryover.errors import UserError
-from carryover.provenance import Job
+from carryover.provenance import store
+from carryover.provenance.job_record import Job
+from carryover.workflow import command_line
 
 
 def collect(shards):
@@ -30,7 +32,7 @@ def collect(shards):
 
 def selecting(name):
     """The plug-in of a measure that only selects; UserError for any other name."""
-    known = name in cli.plugins("measures")
+    known = name in plugins.names("measures")
     module = importlib.import_module(f"carryover.measures.{name}") if known else None
     if not getattr(module, "SELECTS", False):
         raise UserError(f"--select {name}: there is no measure of this name that only selects.")
@@ -38,7 +40,7 @@ def selecting(name):
 
 
 def main(argv):
-    parser = cli.parser("collect.py", __doc__)
+    parser = command_line.parser("collect.py", __doc__)
     parser.add_argument("shards", nargs="+", type=Path, metavar="SHARD", help="shards, in the order of their runs")
     parser.add_argument("--select", metavar="MEASURE", help="the measure that selects what is wanted of these shards")
     arguments = parser.parse_args(argv)
@@ -46,7 +48,7 @@ def main(argv):
     with Job(
         rule="collect",
         parameters={"select": arguments.select} if module else {},
-        wildcards=cli.wildcards(arguments),
+        wildcards=command_line.wildcards(arguments),
         inputs=arguments.shards,
         outputs=arguments.output,
         modules=["collect", *([module.__name__] if module else [])],
@@ -57,4 +59,4 @@ def main(argv):
 
 
 if __name__ == "__main__":
-    cli.run(main)
+    command_line.run(main)

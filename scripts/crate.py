@@ -4,10 +4,10 @@ import os
 import shutil
 from pathlib import Path
 
-from carryover import cli
 from carryover.crate import contents, description, writing
 from carryover.errors import UserError
-from carryover.provenance import Job
+from carryover.provenance.job_record import Job
+from carryover.workflow import command_line
 
 
 def write(gathered, output):
@@ -25,7 +25,7 @@ def write(gathered, output):
 
 
 def main(argv):
-    parser = cli.parser("crate.py", __doc__)
+    parser = command_line.parser("crate.py", __doc__)
     parser.add_argument("targets", nargs="+", type=Path, metavar="RESULT", help="results, or folders of them")
     arguments = parser.parse_args(argv)
     gathered = contents.gather(arguments.targets)
@@ -41,4 +41,4 @@ def main(argv):
 
 
 if __name__ == "__main__":
-    cli.run(main)
+    command_line.run(main)

@@ -2,21 +2,21 @@
 
 import xarray as xr
 
-from carryover import cli, ingredients
-from carryover.provenance import Job
+from carryover.provenance.job_record import Job
+from carryover.workflow import artifact_jobs, command_line
 
 
 def main(argv):
-    module, p, arguments = cli.plugin(argv, "curves", "curve", __doc__)
+    module, p, arguments = command_line.plugin(argv, "curves", "curve", __doc__)
     with Job(
         rule="curve",
         parameters=p,
-        wildcards=cli.wildcards(arguments),
+        wildcards=command_line.wildcards(arguments),
         outputs=arguments.output,
         modules=["curve", module.__name__],
     ) as job:
-        job.save(ingredients.made(module.compute, xr.Dataset, p))
+        job.save(artifact_jobs.made(module.compute, xr.Dataset, p))
 
 
 if __name__ == "__main__":
-    cli.run(main)
+    command_line.run(main)

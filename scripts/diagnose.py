@@ -11,11 +11,13 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
-from carryover import cli, imprint, parameters
-from carryover.activations.figure import draw
-from carryover.activations.page import page, summary
-from carryover.diagnosis import Options, diagnose
-from carryover.provenance import SCRIPTS, Job
+from carryover.config import parameters
+from carryover.diagnosis.activations.figure import draw
+from carryover.diagnosis.activations.page import page, summary
+from carryover.diagnosis.diagnosis import Options, diagnose
+from carryover.provenance import figure_metadata
+from carryover.provenance.job_record import SCRIPTS, Job
+from carryover.workflow import command_line
 
 STYLE = SCRIPTS.parent / "config" / "figures.mplstyle"
 KINDS = "npz, npy, netCDF or safetensors: (samples, …) by layer"
@@ -40,7 +42,7 @@ def main(argv):
     with Job(
         rule="diagnose",
         parameters=p,
-        wildcards=cli.wildcards(arguments),
+        wildcards=command_line.wildcards(arguments),
         inputs=[arguments.pretrained, arguments.finetuned, arguments.style],
         outputs=[data, figure, report],
         modules=["diagnose"],
@@ -48,12 +50,12 @@ def main(argv):
         found = diagnose(arguments.pretrained, arguments.finetuned, layers=p.layers or None, p=p)
         job.save(found, data)
         plt.style.use(arguments.style)
-        draw(found).savefig(job.path(figure), metadata=imprint.metadata(".png", job.request_text))
-        job.describe(figure, pixels=imprint.pixel_digest(job.path(figure)))
+        draw(found).savefig(job.path(figure), metadata=figure_metadata.metadata(".png", job.request_text))
+        job.describe(figure, pixels=figure_metadata.pixel_digest(job.path(figure)))
         text = page(found, job.path(figure).read_bytes(), f"Carryover request {job.request}")
         job.path(report).write_text(text, encoding="utf-8")
         print(summary(found))
 
 
 if __name__ == "__main__":
-    cli.run(main)
+    command_line.run(main)

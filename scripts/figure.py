@@ -7,9 +7,10 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
-from carryover import cli, imprint, ingredients
 from carryover.errors import UserError
-from carryover.provenance import Job
+from carryover.provenance import figure_metadata
+from carryover.provenance.job_record import Job
+from carryover.workflow import artifact_jobs, command_line
 
 
 def add_style(parser):
@@ -19,31 +20,31 @@ def add_style(parser):
 def check_formats(arguments):
     """Refuse what argparse cannot: formats that are not drawn."""
     for output in arguments.output:
-        if Path(output).suffix not in imprint.KEYS:
-            raise UserError(f"--output {output}: its suffix must be one of {', '.join(imprint.KEYS)}.")
+        if Path(output).suffix not in figure_metadata.KEYS:
+            raise UserError(f"--output {output}: its suffix must be one of {', '.join(figure_metadata.KEYS)}.")
 
 
 def main(argv):
-    module, p, arguments = cli.plugin(argv, "plotting", "figure", __doc__, cli.add_data, add_style)
+    module, p, arguments = command_line.plugin(argv, "plotting", "figure", __doc__, command_line.add_data, add_style)
     check_formats(arguments)
     with Job(
         rule="figure",
         parameters=p,
-        wildcards=cli.wildcards(arguments),
+        wildcards=command_line.wildcards(arguments),
         inputs=[*arguments.data, arguments.style],
         outputs=arguments.output,
         modules=["figure", module.__name__],
     ) as job:
         plt.style.use(arguments.style)
-        drawn = ingredients.made_of_roles(module.draw, plt.Figure, arguments, p)
+        drawn = artifact_jobs.made_of_roles(module.draw, plt.Figure, arguments, p)
         drawn.draw_without_rendering()  # lays it out, once for all formats
         with plt.rc_context({"figure.constrained_layout.use": False}):  # Matplotlib asks it again after every format
             drawn.set_layout_engine(None)
             for output in map(Path, arguments.output):
-                drawn.savefig(job.path(output), metadata=imprint.metadata(output.suffix, job.request_text))
+                drawn.savefig(job.path(output), metadata=figure_metadata.metadata(output.suffix, job.request_text))
                 if output.suffix == ".png":
-                    job.describe(output, pixels=imprint.pixel_digest(job.path(output)))
+                    job.describe(output, pixels=figure_metadata.pixel_digest(job.path(output)))
 
 
 if __name__ == "__main__":
-    cli.run(main)
+    command_line.run(main)

@@ -1,11 +1,11 @@
 """Train one shard of an experiment on its main task, from pretrained networks or from scratch."""
 
-from carryover import cli, stage
+from carryover.workflow import command_line, training_job
 
 
 def main(argv):
-    stage.main("finetune", argv, __doc__)
+    training_job.main("finetune", argv, __doc__)
 
 
 if __name__ == "__main__":
-    cli.run(main)
+    command_line.run(main)

@@ -2,8 +2,10 @@
 
 from pathlib import Path
 
-from carryover import cli, parameters, portability, store
-from carryover.provenance import Job
+from carryover.config import parameters
+from carryover.provenance import portability, store
+from carryover.provenance.job_record import Job
+from carryover.workflow import command_line
 
 
 def also_read(module, shard):
@@ -17,11 +19,11 @@ def main(argv):
     def add(parser):
         parser.add_argument("--finetuned", required=True, type=Path, metavar="FILE", help="shard to measure")
 
-    module, p, arguments = cli.plugin(argv, "measures", "measure", __doc__, add)
+    module, p, arguments = command_line.plugin(argv, "measures", "measure", __doc__, add)
     with Job(
         rule="measure",
         parameters=p,
-        wildcards=cli.wildcards(arguments),
+        wildcards=command_line.wildcards(arguments),
         inputs=[arguments.finetuned, *also_read(module, arguments.finetuned)],
         outputs=arguments.output,
         modules=["measure", module.__name__],
@@ -31,4 +33,4 @@ def main(argv):
 
 
 if __name__ == "__main__":
-    cli.run(main)
+    command_line.run(main)

@@ -3,10 +3,10 @@
 import argparse
 from pathlib import Path
 
-from carryover import cli, startup
 from carryover.audit import project
-from carryover.plan import measured, overhead, table
-from carryover.plan.rates import Rates
+from carryover.workflow import command_line, startup
+from carryover.workflow.plan import measured, overhead, table
+from carryover.workflow.plan.rates import Rates
 
 ROOT = Path(__file__).resolve().parents[1]
 READING = f"""Time is by the clock, with the start of Python in it; on several cores all jobs run side by side, none
@@ -48,4 +48,4 @@ def main(argv):
 
 
 if __name__ == "__main__":
-    cli.run(main)
+    command_line.run(main)

@@ -1,11 +1,11 @@
 """Pretrain one shard of an experiment on its auxiliary task."""
 
-from carryover import cli, stage
+from carryover.workflow import command_line, training_job
 
 
 def main(argv):
-    stage.main("pretrain", argv, __doc__)
+    training_job.main("pretrain", argv, __doc__)
 
 
 if __name__ == "__main__":
-    cli.run(main)
+    command_line.run(main)

@@ -2,16 +2,16 @@
 
 from pathlib import Path
 
-from carryover import cli
 from carryover.audit import project
-from carryover.provenance import Job
+from carryover.provenance.job_record import Job
 from carryover.report import contents, page
+from carryover.workflow import command_line
 
 ROOT = Path(__file__).resolve().parents[1]
 
 
 def main(argv):
-    parser = cli.parser("report.py", __doc__)
+    parser = command_line.parser("report.py", __doc__)
     parser.add_argument("results", metavar="FOLDER", help="the results to show")
     project.add_configuration(parser)
     arguments = parser.parse_args(argv)
@@ -20,7 +20,7 @@ def main(argv):
     with Job(
         rule="report",
         parameters={section: config.get(section, {}) for section in ("figures", "tables")},
-        wildcards=cli.wildcards(arguments),
+        wildcards=command_line.wildcards(arguments),
         inputs=gathered.files,
         outputs=arguments.output,
         modules=["report"],
@@ -31,4 +31,4 @@ def main(argv):
 
 
 if __name__ == "__main__":
-    cli.run(main)
+    command_line.run(main)

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from carryover import configuration, reference
+from carryover.config import configuration, documentation
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -11,9 +11,9 @@ ROOT = Path(__file__).resolve().parent.parent
 def main(argv=None):
     argparse.ArgumentParser(description=__doc__).parse_args(argv)
     schema = configuration.schema()
-    (ROOT / "config/schema.yaml").write_text(reference.schema_text(schema))
+    (ROOT / "config/schema.yaml").write_text(documentation.schema_text(schema))
     page = ROOT / "config/README.md"
-    page.write_text(reference.fill(page.read_text(), schema))
+    page.write_text(documentation.fill(page.read_text(), schema))
 
 
 if __name__ == "__main__":

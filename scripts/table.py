@@ -5,9 +5,9 @@ from pathlib import Path
 import pandas as pd
 from tabulate import tabulate
 
-from carryover import cli, ingredients
 from carryover.errors import UserError
-from carryover.provenance import Job
+from carryover.provenance.job_record import Job
+from carryover.workflow import artifact_jobs, command_line
 
 # {suffix: (tabulate's name of the format, a comment in it)}
 FORMATS = {".md": ("github", "<!-- {} -->"), ".tex": ("latex_booktabs", "% {}")}
@@ -28,20 +28,20 @@ def check_formats(arguments):
 
 
 def main(argv):
-    module, p, arguments = cli.plugin(argv, "tables", "table", __doc__, cli.add_data)
+    module, p, arguments = command_line.plugin(argv, "tables", "table", __doc__, command_line.add_data)
     check_formats(arguments)
     with Job(
         rule="table",
         parameters=p,
-        wildcards=cli.wildcards(arguments),
+        wildcards=command_line.wildcards(arguments),
         inputs=arguments.data,
         outputs=arguments.output,
         modules=["table", module.__name__],
     ) as job:
-        rows = ingredients.made_of_roles(module.rows, pd.DataFrame, arguments, p)
+        rows = artifact_jobs.made_of_roles(module.rows, pd.DataFrame, arguments, p)
         for output in map(Path, arguments.output):
             job.path(output).write_text(typeset(rows, output.suffix, job), encoding="utf-8")
 
 
 if __name__ == "__main__":
-    cli.run(main)
+    command_line.run(main)

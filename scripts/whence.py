@@ -7,8 +7,9 @@ import argparse
 import json
 from pathlib import Path
 
-from carryover import cli, lineage, origin
 from carryover.errors import UserError
+from carryover.provenance import record_index, trace
+from carryover.workflow import command_line
 
 
 def described(figure, found, known):
@@ -21,7 +22,7 @@ def described(figure, found, known):
             yield f"    {key}: {json.dumps(value, ensure_ascii=False)}"
     if found.result:
         yield f"  is {found.result.file}, by {found.by}{', BUT carries another request' * found.contradicts}"
-        for line in origin.tree(found.result, known):
+        for line in trace.tree(found.result, known):
             yield f"    {line}"
 
 
@@ -32,10 +33,10 @@ def main(argv):
     arguments = parser.parse_args(argv)
     # Without results at hand a figure still tells what it carries; a folder that was named must be there.
     given = arguments.results.is_dir() or arguments.results != Path("results")
-    known = lineage.all_made(arguments.results) if given else {}
+    known = record_index.all_made(arguments.results) if given else {}
     lost = []
     for figure in arguments.figures:
-        found = origin.find(figure, known)
+        found = trace.find(figure, known)
         if found.carried or found.result:
             print("\n".join(described(figure, found, known)))
         else:
@@ -46,4 +47,4 @@ def main(argv):
 
 
 if __name__ == "__main__":
-    cli.run(main)
+    command_line.run(main)

@@ -16,11 +16,11 @@ import torch
 from torch.nn import functional as F
 from torch.optim.swa_utils import update_bn
 
-from carryover.diagnosis import diagnose
+from carryover.diagnosis.diagnosis import diagnose
+from carryover.diagnosis.recording import record
+from carryover.diagnosis.rescaling import choose_factor
 from carryover.networks.convnet import ResNet18
 from carryover.networks.convnet_weights import rescaled
-from carryover.recording import record
-from carryover.rescaling import choose_factor
 from carryover.streams import generator
 from carryover.tasks.class_subsets import class_task, other_classes, sampled
 from carryover.tasks.images import images

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 import accept
-from carryover import provenance
 from carryover.audit import chain, notes, report
 from carryover.errors import UserError
+from carryover.provenance import job_record
 from workflow import mutations as m
 from workflow.small_project import DESCENT, EXACT
 
@@ -57,7 +57,7 @@ def test_what_is_accepted_is_that_state_alone(verdict, path, change, further, pr
     again = project.audit()
     assert again.findings[path].verdict == verdict
     notes.accept(again.findings, "still", [path])
-    assert [note["reason"] for note in provenance.read(f"{path}.json")["notes"]] == ["looked at by hand", "still"]
+    assert [note["reason"] for note in job_record.read(f"{path}.json")["notes"]] == ["looked at by hand", "still"]
     assert project.findings()[path].verdict == "OK"
 
 
@@ -119,7 +119,7 @@ def test_edited_notes_are_seen_and_accept_nothing(project):
     found = project.audit()
     assert (project.verdicts(), found.notes) == (
         {},
-        provenance.json_digest([[CURVE, provenance.json_digest(provenance.read(f"{CURVE}.json")["notes"])]]),
+        job_record.json_digest([[CURVE, job_record.json_digest(job_record.read(f"{CURVE}.json")["notes"])]]),
     )
     kept = Path(f"{CURVE}.json").read_bytes()
     for name, change in NOTE_EDITS.items():
@@ -161,8 +161,8 @@ def test_the_command(project, capsys, monkeypatch):
 
 def test_the_root_digest_is_over_every_record(project):
     found = project.audit()
-    parts = [[path, provenance.record_digest(json.loads(Path(f"{path}.json").read_text()))] for path in found.findings]
-    assert found.root == provenance.json_digest(sorted(parts))
+    parts = [[path, job_record.record_digest(json.loads(Path(f"{path}.json").read_text()))] for path in found.findings]
+    assert found.root == job_record.json_digest(sorted(parts))
     roots = {found.root}
     changes = [
         m.record(CURVE, lambda record: record["seeds"].append(1)),

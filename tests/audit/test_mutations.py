@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from carryover import provenance, startup
 from carryover.audit import verdicts
 from carryover.errors import UserError, sentence
+from carryover.provenance import job_record
+from carryover.workflow import startup
 from workflow import mutation_page
 from workflow import mutations as m
 from workflow.mutation_rows import AFTER_EXACT, ALL, FIGURE, PRETRAINED, SPARSITIES, SPARSITY
@@ -40,7 +41,7 @@ EDITS = {
     "git": lambda record: record.update(git={"commit": "0" * 40, "dirty": False}),
     "volatile": lambda record: record["volatile"].update(host="elsewhere"),
     "processor": lambda record: record["environment"].update(cpu={}),
-    "modules": lambda record: record["code"]["modules"].append("carryover.store"),
+    "modules": lambda record: record["code"]["modules"].append("carryover.provenance.store"),
     "bytes": lambda record: record["outputs"][EXACT].update(bytes=1),
     "an added key": lambda record: record.update(new=1),
 }
@@ -103,7 +104,7 @@ def test_what_is_made_on_demand_is_a_result_where_it_is(project):
     made = project.audit().chain.made
     words, path = startup.words(made, "crate", {}), "results/crate.zip"
     command = ["scripts/crate.py", *words, "--output", path]
-    with provenance.Job(rule="crate", inputs=words, outputs=[path], modules=["crate"], command=command) as job:
+    with job_record.Job(rule="crate", inputs=words, outputs=[path], modules=["crate"], command=command) as job:
         job.path(path).write_text("zipped")
     assert (project.verdicts(), project.findings()[path].rule) == ({}, "crate")
     m.on(FIGURE[1], m.one_bit)(project)

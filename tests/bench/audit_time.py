@@ -11,8 +11,9 @@ from pathlib import Path
 
 import yaml
 
-from carryover import provenance, startup
-from carryover.environment import environment
+from carryover.provenance import job_record
+from carryover.provenance.environment import environment
+from carryover.workflow import startup
 
 ROOT = Path(__file__).resolve().parents[2]
 LIMIT, SEEDS, SIZE = 30.0, 499, 540_000  # seconds; 4 results each; bytes
@@ -60,12 +61,12 @@ def fill(made):
         Path(output).parent.mkdir(parents=True, exist_ok=True)
         Path(output).write_bytes(noise[number : number + SIZE])
         total += SIZE
-        facts[output] = provenance._fingerprint(Path(output))
+        facts[output] = job_record._fingerprint(Path(output))
         inputs = upstream(made, rule, wildcards)
         modules = made.modules(rule, wildcards)
         files = startup.closure_files(made.scripts, *modules)
         record = {
-            "carryover_record": provenance.VERSION,
+            "carryover_record": job_record.VERSION,
             "rule": rule,
             "wildcards": {k: str(v) for k, v in wildcards.items()},
             "parameters": {},
@@ -76,11 +77,11 @@ def fill(made):
             "code": {"digest": made.code(rule)(wildcards), "modules": modules, "files": files},
             "environment": here,
             "git": None,
-            "volatile": provenance._volatile(datetime.now(UTC), 0.0),
+            "volatile": job_record._volatile(datetime.now(UTC), 0.0),
         }
-        record["request"] = provenance.request_digest(record)
-        record["checksum"] = provenance.checksum(record)
-        provenance.record_path(output).write_text(provenance.as_text(record))
+        record["request"] = job_record.request_digest(record)
+        record["checksum"] = job_record.checksum(record)
+        job_record.record_path(output).write_text(job_record.as_text(record))
     return total
 
 

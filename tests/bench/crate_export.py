@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 import crate
-from carryover import store
+from carryover.provenance import store
 
 JOBS, BYTES, SECONDS = 1000, 100_000, 30
 HERE = Path(__file__).resolve().parents[1]

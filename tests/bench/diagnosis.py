@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
-from carryover.diagnosis import diagnose
+from carryover.diagnosis.diagnosis import diagnose
 from carryover.measures.dimensionality import cka, ensd, participation_ratio
 
 LAYERS, SAMPLES, UNITS = 2, 10_000, 4096

@@ -8,14 +8,14 @@ from pathlib import Path
 import numpy as np
 import xarray as xr
 
-from carryover import provenance, store
+from carryover.provenance import job_record, store
 
 LIMIT, TIMES = 50, 20  # ms; jobs
 MODULES = ["finetune", "carryover.families.diagonal.finetune", "carryover.families.diagonal.exact"]
 
 
 def job(inputs, output):
-    return provenance.Job(rule="finetune", inputs=inputs, outputs=[output], modules=MODULES)
+    return job_record.Job(rule="finetune", inputs=inputs, outputs=[output], modules=MODULES)
 
 
 def added(dataset, inputs, output):

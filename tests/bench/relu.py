@@ -17,8 +17,8 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from carryover import store
 from carryover.networks.relu import Weights
+from carryover.provenance import store
 from carryover.training import relu
 from carryover.training.relu import Task, gradient_descent
 

@@ -4,9 +4,9 @@ import pytest
 import xarray as xr
 
 from bound_runs import NOISE, made
-from carryover import store
 from carryover.claims import bound_correlations
 from carryover.errors import UserError
+from carryover.provenance import store
 
 REVERSED = dict(zip(NOISE, sorted(NOISE.values()), strict=True))
 

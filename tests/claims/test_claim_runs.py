@@ -6,8 +6,8 @@ import xarray as xr
 from made_up_runs import SEEDS
 from relu_runs import dataset, nesting
 
+from carryover.analysis.runs import Runs, common_sizes
 from carryover.claims import relu_sharing
-from carryover.claims._runs import Runs, common_sizes
 from carryover.errors import UserError
 
 

@@ -7,14 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from carryover import store
-from carryover.claims import _interval, exact_limit, feature_reuse
+from carryover.analysis import intervals
+from carryover.claims import exact_limit, feature_reuse
 from carryover.errors import UserError
+from carryover.provenance import store
 
 
 def test_the_interval_of_few_values_covers_the_mean_as_often_as_it_says():
     rng = np.random.default_rng(0)
-    found = [_interval.student(rng.normal(size=4), "", 0.0) for _ in range(1000)]
+    found = [intervals.student(rng.normal(size=4), "", 0.0) for _ in range(1000)]
     assert stats.binomtest(sum(one["low"] <= 0 <= one["high"] for one in found), 1000, 0.95).pvalue > 0.01
     assert stats.kstest([one["p_value"] for one in found], "uniform").pvalue > 0.01
 
@@ -22,34 +23,34 @@ def test_the_interval_of_few_values_covers_the_mean_as_often_as_it_says():
 @given(st.lists(st.floats(-1e3, 1e3), min_size=2, max_size=12).filter(lambda values: np.ptp(values) > 1e-3),
        st.floats(-1e3, 1e3))  # fmt: skip
 def test_interval_and_p_value_are_those_of_the_t_test_and_agree(values, bound):
-    found = _interval.student([*values, np.nan], "", bound)
+    found = intervals.student([*values, np.nan], "", bound)
     expected = stats.ttest_1samp(values, bound)
     ends = expected.confidence_interval(0.95)
     np.testing.assert_allclose([found["low"], found["high"]], [ends.low, ends.high], rtol=1e-9, atol=1e-9)
     assert found["p_value"] == pytest.approx(expected.pvalue, rel=1e-6)
     assert found["deviation"] == pytest.approx(np.std(values, ddof=1))
     if abs(found["p_value"] - 0.05) > 1e-9:
-        decided = _interval.verdict(found["low"], found["high"], bound) != "undecided"
+        decided = intervals.verdict(found["low"], found["high"], bound) != "undecided"
         assert decided == (found["p_value"] < 0.05)
 
 
 @pytest.mark.parametrize(("bound", "p_value"), [(0.1, 1.0), (0.0, 0.0)])
 def test_values_without_spread_are_their_own_interval(bound, p_value):
-    found = _interval.student([0.1] * 3, "", bound)
+    found = intervals.student([0.1] * 3, "", bound)
     assert (found["low"], found["high"], found["p_value"], found["deviation"]) == (0.1, 0.1, p_value, 0.0)
 
 
 def test_one_seed_or_none_decides_nothing():
     for values, mean in (([1.0, np.nan], 1.0), ([np.nan], np.nan)):
-        found = _interval.student(values, "one", 0.0)
+        found = intervals.student(values, "one", 0.0)
         assert found["statistic"] == pytest.approx(mean, nan_ok=True)
         assert np.isnan([found["low"], found["high"], found["p_value"]]).all()
-    assert _interval.verdict(np.nan, np.nan, 0.0) == "undecided"
+    assert intervals.verdict(np.nan, np.nan, 0.0) == "undecided"
 
 
 def test_what_was_computed_is_its_own_interval_and_has_no_p_value():
     claims = [("up", "it is up", 0.2, 0.1), ("down", "it is up", 0.0, 0.1), ("none", "it is up", np.nan, 0.1)]
-    found = _interval.table(claims, "Paper", estimate=_interval.exact)
+    found = intervals.table(claims, "Paper", estimate=intervals.exact)
     assert found["verdict"].values.tolist() == ["holds", "fails", "undecided"]
     assert np.isnan(found["p_value"]).all()
     assert (found["interval"] == "computed, not drawn").all()
@@ -60,8 +61,8 @@ def test_a_claim_may_have_its_own_section_paper_and_estimate():
         ends = {"statistic": 1.0, "low": 0.5, "high": 2.0, "p_value": 0.01, "deviation": np.nan}
         return ends | {"interval": "Student's t over seeds and tasks", "seeds": 3, "tasks": 8}
 
-    claims = [("a", "one", [], 0.0), _interval.Claim("b", "two", [], 0.75, "Fig. 2", paper="Other")]
-    found = _interval.table(claims, "Paper", "Fig. 1", "risk", estimate).to_dataframe()
+    claims = [("a", "one", [], 0.0), intervals.Claim("b", "two", [], 0.75, "Fig. 2", paper="Other")]
+    found = intervals.table(claims, "Paper", "Fig. 1", "risk", estimate).to_dataframe()
     assert found["paper"].to_list() == ["Paper", "Other"]
     assert found["section"].to_list() == ["Fig. 1", "Fig. 2"]
     assert found["measured"].to_list() == ["risk", "risk"]
@@ -72,12 +73,12 @@ def test_a_claim_may_have_its_own_section_paper_and_estimate():
 
 def test_a_group_without_claims_is_refused():
     with pytest.raises(UserError, match="must have one claim or more"):
-        _interval.table([], "Paper")
+        intervals.table([], "Paper")
 
 
 @pytest.mark.parametrize(("low", "high", "expected"), [(0.1, 1, "holds"), (-1, -0.1, "fails"), (-1, 1, "undecided")])
 def test_verdicts(low, high, expected):
-    assert _interval.verdict(low, high, 0.0) == expected
+    assert intervals.verdict(low, high, 0.0) == expected
 
 
 def risks(finetuning):

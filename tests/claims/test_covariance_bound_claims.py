@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from carryover import store
 from carryover.claims import covariance_bound
 from carryover.curves.covariance_bound import Parameters, compute
+from carryover.provenance import store
 
 P = covariance_bound.Parameters()
 INSTANCES = 200

@@ -5,8 +5,8 @@ import pytest
 from linear_runs import size
 from made_up_runs import SEEDS, dataset
 
-from carryover import store
 from carryover.claims import mean_field_transfer
+from carryover.provenance import store
 
 P = mean_field_transfer.Parameters()
 LAZY, RICH = 0.1, 1.0

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from carryover import store
 from carryover.claims import ntk_bound
 from carryover.errors import UserError
+from carryover.provenance import store
 
 SEEDS = range(6)
 SIZES, DISTANCES = (16, 64, 256), (0.0, 0.25, 0.5, 1.5)

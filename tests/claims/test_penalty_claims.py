@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from carryover import store
 from carryover.claims import relu_penalty
 from carryover.curves import relu_penalty as curves
 from carryover.errors import UserError
+from carryover.provenance import store
 
 CURVE = curves.compute(curves.Parameters())
 

@@ -5,7 +5,6 @@ import pytest
 from made_up_runs import SEEDS
 from relu_runs import MADE, clusters, dimensionality, nesting, penalty, richness, sharing
 
-from carryover import store
 from carryover.claims import (
     relu_clusters,
     relu_dimensionality,
@@ -15,6 +14,7 @@ from carryover.claims import (
     relu_sharing,
 )
 from carryover.errors import UserError
+from carryover.provenance import store
 
 
 @pytest.mark.parametrize(("effect", "verdict"), [(1.0, "holds"), (-1.0, "fails"), (0.0, "undecided")])

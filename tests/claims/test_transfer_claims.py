@@ -5,9 +5,9 @@ import pytest
 from linear_runs import BOUNDARY, MADE, distant, finetuning, limits, transfer
 from made_up_runs import SEEDS
 
-from carryover import store
 from carryover.claims import dataset_distances, linear_finetuning, linear_limit, linear_transfer
 from carryover.errors import UserError
+from carryover.provenance import store
 
 # {effect: {module: {claim: its verdict, where it is not that of the others}}}
 OTHERWISE = {

@@ -2,8 +2,8 @@
 
 import yaml
 
-from carryover import configuration
-from carryover.sweep import Sweep, Wildcards
+from carryover.config import configuration
+from carryover.workflow.sweep import Sweep, Wildcards
 from workflow.small_project import ROOT, TINY
 
 

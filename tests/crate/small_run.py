@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import xarray as xr
 
-from carryover import provenance
+from carryover.provenance import job_record
 
 ROOT = Path(__file__).resolve().parents[2]
 PARTS = ("Snakefile", "CITATION.cff", "README.md", "config", "rules", "scripts")
@@ -22,8 +22,8 @@ CHAIN = (
 
 
 def job(rule, inputs, outputs, **told):
-    modules, command = ["carryover.store"], [f"scripts/{rule}.py", "--output", *outputs]
-    return provenance.Job(rule=rule, inputs=inputs, outputs=outputs, modules=modules, command=command, **told)
+    modules, command = ["carryover.provenance.store"], [f"scripts/{rule}.py", "--output", *outputs]
+    return job_record.Job(rule=rule, inputs=inputs, outputs=outputs, modules=modules, command=command, **told)
 
 
 def dataset(value=1.0):

@@ -12,8 +12,8 @@ import small_run
 from small_run import DATA, FIGURES, PRETRAINED, RISK, SHARD
 
 import crate
-from carryover import lineage, provenance
 from carryover.errors import UserError
+from carryover.provenance import job_record, record_index
 
 OUTSIDE = f"external/{hashlib.sha256(b'labels').hexdigest()[:16]}/labels.idx"
 RESULTS = [PRETRAINED, SHARD, RISK, *FIGURES]
@@ -99,12 +99,12 @@ def test_a_zip_has_the_files_of_the_folder_and_a_record(here):
         assert archive.read(SHARD) == Path(SHARD).read_bytes()
         graph = json.loads(archive.read("ro-crate-metadata.json"))
     assert graph == json.loads(Path("crate/ro-crate-metadata.json").read_text())
-    assert set(provenance.read("results/crate.zip.json")["inputs"]) == set(RESULTS)
+    assert set(job_record.read("results/crate.zip.json")["inputs"]) == set(RESULTS)
 
 
 def test_one_result_brings_what_it_was_made_of_and_no_more(here):
     crate.main([f"{SHARD}.json", "--output", "part"])
-    assert set(lineage.all_made("part/results")) == {PRETRAINED, SHARD}
+    assert set(record_index.all_made("part/results")) == {PRETRAINED, SHARD}
     assert Path("part", OUTSIDE).read_text() == "labels"
 
 
@@ -117,7 +117,7 @@ def without(part):
     """The record of the shard loses a part."""
     record = small_run.record(SHARD)
     del record[part]
-    Path(f"{SHARD}.json").write_text(provenance.as_text(record))
+    Path(f"{SHARD}.json").write_text(job_record.as_text(record))
 
 
 REFUSALS = {

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq
 
+from carryover.config.parameters import check
 from carryover.curves import covariance_bound
 from carryover.curves.covariance_bound import Parameters, compute
 from carryover.errors import UserError
-from carryover.parameters import check
 
 
 @pytest.fixture(scope="module")

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
+from carryover.config.parameters import check
 from carryover.curves.relu_penalty import Parameters, compute
-from carryover.parameters import check
 
 
 @pytest.fixture(scope="module")

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from carryover.config.parameters import check
 from carryover.curves.transfer_distances import Parameters, compute
-from carryover.parameters import check
 
 
 @pytest.fixture(scope="module")

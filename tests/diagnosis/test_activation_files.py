@@ -10,9 +10,9 @@ import xarray as xr
 from safetensors.numpy import save_file
 from safetensors.torch import save_file as save_tensors
 
-from carryover.activations import responses
-from carryover.activations.sources import opened
-from carryover.diagnosis import diagnose
+from carryover.diagnosis.activations import responses
+from carryover.diagnosis.activations.sources import opened
+from carryover.diagnosis.diagnosis import diagnose
 from carryover.errors import UserError
 
 RNG = np.random.default_rng(0)

@@ -14,13 +14,14 @@ import pytest
 import yaml
 
 import diagnose as script
-from carryover import configuration, imprint, provenance, store
-from carryover.activations import overlaps, regimes
-from carryover.activations.page import page, summary
-from carryover.diagnosis import DEFAULTS, MEANING, diagnose
+from carryover.config import configuration
+from carryover.diagnosis.activations import overlaps, regimes
+from carryover.diagnosis.activations.page import page, summary
+from carryover.diagnosis.diagnosis import DEFAULTS, MEANING, diagnose
 from carryover.errors import UserError
-from carryover.provenance import SCRIPTS
-from carryover.sweep import Sweep
+from carryover.provenance import figure_metadata, job_record, store
+from carryover.provenance.job_record import SCRIPTS
+from carryover.workflow.sweep import Sweep
 
 DOCS = Path(__file__).parents[2] / "docs" / "diagnose.md"
 
@@ -48,16 +49,16 @@ def test_data_figure_and_page_have_true_records(folder, monkeypatch):
     names = [f"diagnosis.{suffix}" for suffix in ("html", "nc", "png")]
     assert sorted(path.name for path in Path("report").iterdir()) == sorted([*names, *(f"{n}.json" for n in names)])
     for name in names:
-        record = provenance.read(f"report/{name}.json")
+        record = job_record.read(f"report/{name}.json")
         assert record["outputs"][f"report/{name}"]["sha256"] == store.sha256(f"report/{name}")
         assert {"before.npz", "after.npz"} < set(record["inputs"])
         assert (record["parameters"]["near"], record["parameters"]["layers"]) == (0.25, [])
         assert record["wildcards"] == {"diagnosis": "toy"}
-        assert "carryover/activations/overlaps.py" in record["code"]["files"]
+        assert "carryover/diagnosis/activations/overlaps.py" in record["code"]["files"]
     found = store.load("report/diagnosis.nc")
     assert found["regime"].values.tolist() == [regimes.NESTED, regimes.LAZY]
     assert all(variable.attrs["long_name"] and variable.attrs["units"] for variable in found.variables.values())
-    assert record["outputs"]["report/diagnosis.png"]["pixels"] == imprint.pixel_digest("report/diagnosis.png")
+    assert record["outputs"]["report/diagnosis.png"]["pixels"] == figure_metadata.pixel_digest("report/diagnosis.png")
 
 
 def test_the_same_request_gives_the_same_bytes(folder, monkeypatch):

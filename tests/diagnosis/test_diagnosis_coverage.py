@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from carryover.diagnosis import diagnose
+from carryover.diagnosis.diagnosis import diagnose
 
 
 def test_intervals_hold_the_truth_as_often_as_they_say():

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from scipy import stats
 from sklearn.decomposition import PCA
 
-from carryover.activations import overlaps, responses
-from carryover.activations.overlaps import effective_rank
-from carryover.diagnosis import MEANING, diagnose, jackknife
+from carryover.diagnosis.activations import overlaps, responses
+from carryover.diagnosis.activations.overlaps import effective_rank
+from carryover.diagnosis.diagnosis import MEANING, diagnose, jackknife
 from carryover.errors import UserError
 from carryover.measures.dimensionality import cka, ensd, participation_ratio
 

@@ -4,11 +4,11 @@ import diagnosed_networks as networks
 import numpy as np
 import pytest
 
-from carryover.activations import regimes
-from carryover.diagnosis import DEFAULTS, Parameters, diagnose
+from carryover.config.parameters import ParameterError
+from carryover.diagnosis.activations import regimes
+from carryover.diagnosis.diagnosis import DEFAULTS, Parameters, diagnose
 from carryover.families.relu import descent, finetune, pretrain
 from carryover.networks.relu import Weights
-from carryover.parameters import ParameterError
 from carryover.tasks.sparse import sphere
 
 KNOWN = {

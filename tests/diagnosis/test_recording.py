@@ -8,9 +8,9 @@ import pytest
 import torch
 from torch import nn
 
-from carryover.diagnosis import diagnose
+from carryover.diagnosis.diagnosis import diagnose
+from carryover.diagnosis.recording import record
 from carryover.networks.convnet import VGG11
-from carryover.recording import record
 
 
 class Twice(nn.Module):

@@ -7,11 +7,13 @@ import pytest
 import torch
 
 import measure
-from carryover import parameters, provenance, stage, store
+from carryover.config import parameters
 from carryover.errors import UserError
 from carryover.families.convnet import descent, finetune, pretrain, published, task
 from carryover.networks.convnet import ResNet18
 from carryover.networks.convnet_weights import packed, unpacked
+from carryover.provenance import job_record, store
+from carryover.workflow import training_job
 
 TASK = {"width": 2, "tasks": 2, "device": "cpu"}
 SHORT = {"samples": (4, 6), "max_epochs": 2}
@@ -220,10 +222,10 @@ def test_records_of_training_and_of_stages_name_the_files_of_images_in_a_folder_
     told = {"protocol": "single_task", "images": "cifar-100", "folder": "data", "other_images": True, "width": 1,
             "tasks": 1, "samples": 4, "max_epochs": 1, "keep_weights": True, "device": "cpu"}  # fmt: skip
     told = parameters.as_flags(told)
-    stage.main("finetune", ["convnet", "--experiment", "toy", "--seeds", "0", *told, "--output", "shard.nc"], "")
+    training_job.main("finetune", ["convnet", "--experiment", "toy", "--seeds", "0", *told, "--output", "shard.nc"], "")
     measure.main(["stages", "--device", "cpu", "--finetuned", "shard.nc", "--output", "stages.nc"])
-    assert list(provenance.read("shard.nc.json")["inputs"]) == files
-    assert sorted(provenance.read("stages.nc.json")["inputs"]) == [*files, "shard.nc"]
+    assert list(job_record.read("shard.nc.json")["inputs"]) == files
+    assert sorted(job_record.read("stages.nc.json")["inputs"]) == [*files, "shard.nc"]
 
 
 def test_packed_states_are_in_the_order_of_the_network(start):

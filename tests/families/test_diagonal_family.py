@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from diagonal_toys import COARSE, PRETRAINED, finetuned, pretrained, problems, weights
 
-from carryover import store
 from carryover.families.diagonal import finetune
+from carryover.provenance import store
 
 
 @pytest.fixture(scope="module")

@@ -7,9 +7,9 @@ from scipy.linalg import lstsq
 from sklearn.datasets import load_digits
 
 import collect
-from carryover import store
 from carryover.families.image_pairs import finetune, task
 from carryover.measures import bounds, risk
+from carryover.provenance import store
 
 
 @pytest.fixture(scope="module")

@@ -5,9 +5,9 @@ import pytest
 from mean_field_toys import TASK, finetuned, followed, pretrained
 
 import collect
-from carryover import store
 from carryover.errors import UserError
 from carryover.families.mean_field import finetune, pretrain, task
+from carryover.provenance import store
 
 WEIGHTS = {"first", "second", "start_first", "teacher_directions", "teacher_readout", "source_readout"}
 P = pretrain.Parameters(**TASK)

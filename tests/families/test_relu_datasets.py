@@ -7,9 +7,9 @@ import pytest
 from relu_toys import FITTED, QUICK, TASK, TRAINED, finetuned, pretrained, solver
 
 import collect
-from carryover import store
 from carryover.families.relu import finetune, task
 from carryover.networks.relu import Weights
+from carryover.provenance import store
 from carryover.theory.kernels import relu_risk, tangent_risk
 from rounding import assert_same_runs, share
 

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from relu_toys import FITTED, TASK, TRAINED, finetuned, pretrained
 
-from carryover import provenance, store
 from carryover.errors import UserError
 from carryover.families.relu import finetune
+from carryover.provenance import job_record, store
 
 SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
 TOY = [
@@ -131,7 +131,7 @@ def test_scripts_give_what_the_library_gives(folder):
 
 def test_their_records_are_true(folder):
     for name, solver in (("pretrained", "descent"), ("finetuned", "descent"), ("kernel", "ridge")):
-        record = provenance.read(folder / f"{name}.nc.json")
+        record = job_record.read(folder / f"{name}.nc.json")
         assert record["outputs"][f"{name}.nc"]["sha256"] == store.sha256(folder / f"{name}.nc")
         assert f"carryover/families/relu/{solver}.py" in record["code"]["files"]
         assert set(record["inputs"]) == ({"pretrained.nc"} if name == "finetuned" else set())

@@ -6,10 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from wide_relu_toys import TASK, finetuned, pretrained, solver
 
-from carryover import store
 from carryover.errors import UserError
 from carryover.families.wide_relu import finetune, task
 from carryover.families.wide_relu.dataset import BOUNDS
+from carryover.provenance import store
 
 
 @pytest.fixture(scope="module")

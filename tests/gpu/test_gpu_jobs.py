@@ -10,7 +10,7 @@ import torch
 from comparison import CONVNETS, SHARES, differing
 from trainer_shards import convnets
 
-from carryover import store
+from carryover.provenance import store
 from carryover.training.convnet_ensemble import ConvnetEnsemble
 
 pytestmark = pytest.mark.gpu

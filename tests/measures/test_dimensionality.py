@@ -13,10 +13,10 @@ from scipy.stats import ortho_group
 from sklearn.decomposition import PCA
 from sklearn.preprocessing import KernelCenterer
 
-from carryover import store
 from carryover.errors import UserError
 from carryover.measures import dimensionality
 from carryover.measures.dimensionality import cka, ensd, participation_ratio
+from carryover.provenance import store
 from carryover.streams import generator
 from carryover.tasks.sparse import sphere
 

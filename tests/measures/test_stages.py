@@ -5,12 +5,12 @@ import pytest
 import torch
 import xarray as xr
 
-from carryover import store
 from carryover.errors import UserError
 from carryover.measures import stages
 from carryover.measures.dimensionality import cka, ensd, participation_ratio
 from carryover.networks.convnet import NETWORKS
 from carryover.networks.convnet_weights import packed
+from carryover.provenance import store
 from carryover.tasks.images import images
 
 NAMES = {"resnet18": ["stem", "layer1", "layer2", "layer3", "layer4", "pooled"],

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from carryover import store
 from carryover.measures import coefficients, trajectory
+from carryover.provenance import store
 
 CURVES = ("time", "loss_curve", "risk_curve", "effective_features_curve")
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from image_pair_networks import SEEDS, roles
 
-from carryover import determination
+from carryover.analysis import r_squared
 from carryover.errors import UserError
 from carryover.plotting import bound_correlations
 
@@ -16,24 +16,24 @@ def drawn(data=None, **told):
 def test_lines_are_means_over_seeds_and_dashes_what_was_published():
     data = roles("bound_correlations")
     figure = drawn()
-    ours = determination.r_squared(data["bounds"])
+    ours = r_squared.r_squared(data["bounds"])
     assert len(figure.axes) == 4  # two cutoffs
     for ax, cutoff in zip(figure.axes[:2], (0.0, 0.01), strict=True):
         lines = {line.get_label(): line for line in ax.get_lines()}
-        for bound, name in determination.BOUNDS.items():
+        for bound, name in r_squared.BOUNDS.items():
             found = ours.loc[cutoff, bound].groupby("samples")
             np.testing.assert_array_equal(lines[name].get_xdata(), [10, 20])
             np.testing.assert_allclose(lines[name].get_ydata(), found.mean())
             published = lines[f"{name}, published (MNIST)"]
-            theirs, _ = determination.published(data["published"], bound)
+            theirs, _ = r_squared.published(data["published"], bound)
             np.testing.assert_array_equal(published.get_data(), (theirs.index, theirs))
             assert published.get_linestyle() == "--"
-            band = ax.collections[list(determination.BOUNDS).index(bound)].get_datalim(ax.transData)
+            band = ax.collections[list(r_squared.BOUNDS).index(bound)].get_datalim(ax.transData)
             assert band.ymax == pytest.approx((found.mean() + found.std()).max())
 
 
 def test_points_are_pairs_at_one_number_of_samples():
-    runs = determination.finetuned(roles("bound_correlations")["bounds"])
+    runs = r_squared.finetuned(roles("bound_correlations")["bounds"])
     figure = drawn(bound="distance", samples=20)
     for ax, cutoff in zip(figure.axes[2:], (0.0, 0.01), strict=True):
         (container,) = ax.containers

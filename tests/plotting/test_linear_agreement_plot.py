@@ -4,7 +4,7 @@ import numpy as np
 import xarray as xr
 from deep_linear_networks import drawn, line, measured, roles
 
-from carryover.agreement import distances
+from carryover.analysis.agreement import distances
 from carryover.measures import coefficients
 
 

@@ -15,8 +15,9 @@ import wide_relu_networks
 import xarray as xr
 from relu_networks import measured as measured_relu
 
-from carryover import cli, parameters, published
-from carryover.agreement import distances
+from carryover.analysis import published_risks
+from carryover.analysis.agreement import distances
+from carryover.config import parameters, plugins
 from carryover.curves import relu_penalty
 from carryover.errors import UserError
 from carryover.families.deep_linear import finetune as deep_linear
@@ -101,9 +102,9 @@ def endless():
 
 def near_published(experiment):
     """Runs of every published cell of an experiment, as if each seed had found the published mean, or nearly."""
-    table = published.cells(published.read(TABLE), "diagonal")
+    table = published_risks.cells(published_risks.read(TABLE), "diagonal")
     rows = [row for _, row in table[table["experiment"] == experiment].iterrows() for _ in SEEDS]
-    columns = {name: ("run", np.array([row[name] for row in rows])) for name in published.CELLS["diagonal"]}
+    columns = {name: ("run", np.array([row[name] for row in rows])) for name in published_risks.CELLS["diagonal"]}
     means = np.array([row["risk_mean"] for row in rows])
     factors = np.tile([0.8, 1.3], len(rows) // 2)
     return xr.Dataset(
@@ -163,7 +164,7 @@ DRAWN = {
     ],
     "published_risk": [
         (
-            {"published": (published.read, TABLE), **{e: (near_published, e) for e in ("overlap", "nested")}},
+            {"published": (published_risks.read, TABLE), **{e: (near_published, e) for e in ("overlap", "nested")}},
             {},
             4,
         )
@@ -209,10 +210,10 @@ def legends_of(figure):
 
 
 def test_every_plot_is_tried():
-    assert {*DRAWN, *TRANSFER} == set(cli.plugins("plotting"))
+    assert {*DRAWN, *TRANSFER} == set(plugins.names("plotting"))
 
 
-@pytest.mark.parametrize("name", cli.plugins("plotting"))
+@pytest.mark.parametrize("name", plugins.names("plotting"))
 def test_a_plot_has_something_in_every_panel_and_a_legend(name):
     module = importlib.import_module(f"carryover.plotting.{name}")
     for data, told, count in cases(name):

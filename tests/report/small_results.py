@@ -6,10 +6,10 @@ import numpy as np
 import xarray as xr
 from PIL import Image
 
-from carryover import claims_table, lineage, provenance
+from carryover.analysis import claims_table, intervals
 from carryover.audit.chain import Chain, root_digest
 from carryover.audit.verdicts import Finding
-from carryover.claims import _interval
+from carryover.provenance import job_record, record_index
 from carryover.report import contents
 
 TITLE, CAPTION = 'Rich & "lazy" <networks>', "Risk <b>along</b> n & m_aux."
@@ -30,12 +30,14 @@ MARKDOWN = "| bound | n = 10 |\n|-------|--------|\n| a \\| b | 0.1 |\n| <c>    
 
 def job(rule, inputs, outputs, **told):
     words = [f"scripts/{rule}.py", "--output", *outputs]
-    return provenance.Job(rule=rule, inputs=inputs, outputs=outputs, modules=["carryover.store"], command=words, **told)
+    return job_record.Job(
+        rule=rule, inputs=inputs, outputs=outputs, modules=["carryover.provenance.store"], command=words, **told
+    )
 
 
 def save(rule, inputs, output, data=None, **told):
     with job(rule, inputs, [output], **told) as running:
-        running.save(xr.Dataset({"w": ("x", np.ones(3), _interval.labels("made up"))}) if data is None else data)
+        running.save(xr.Dataset({"w": ("x", np.ones(3), intervals.labels("made up"))}) if data is None else data)
 
 
 def draw(name, source, pixels, padding, title=None):
@@ -53,8 +55,8 @@ def draw(name, source, pixels, padding, title=None):
 
 def claims(group, values, data):
     rows = [(f"claim_{number}", f"claim {number} of {group}", one, 0.0) for number, one in enumerate(values)]
-    found = _interval.table(rows, "Feature reuse", "Fig. 1", "a difference")
-    return found.assign(data=("claim", [data] * len(rows), _interval.labels("datasets")))
+    found = intervals.table(rows, "Feature reuse", "Fig. 1", "a difference")
+    return found.assign(data=("claim", [data] * len(rows), intervals.labels("datasets")))
 
 
 def run():
@@ -84,7 +86,7 @@ def run():
 
 def audited():
     """What `contents.gather` takes of an audit of the working folder."""
-    records = {name: one.record for name, one in lineage.all_made("results").items()}
+    records = {name: one.record for name, one in record_index.all_made("results").items()}
     findings = {path: Finding(path, record["rule"], "OK", "") for path, record in records.items()}
     chain = Chain(made=None, jobs={}, records=records, problems={}, paths=[], others=[])
     return SimpleNamespace(chain=chain, findings=findings, root=root_digest(chain))

@@ -5,7 +5,8 @@ import re
 import chromium
 import pytest
 
-from carryover import claims_page, store
+from carryover.provenance import store
+from carryover.report import claims_page
 
 pytestmark = [
     pytest.mark.skipif(not chromium.PROGRAM, reason=f"none of {', '.join(chromium.NAMES)} is installed"),

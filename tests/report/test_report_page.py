@@ -14,7 +14,7 @@ from small_results import CAPTION, CONFIG, SHARDS, TITLE
 
 from carryover.audit.chain import root_digest
 from carryover.errors import UserError
-from carryover.provenance import json_digest, record_digest
+from carryover.provenance.job_record import json_digest, record_digest
 from carryover.report import contents, page
 
 VOID = {"meta", "link", "img", "br", "input", "path", "rect"}

@@ -15,7 +15,7 @@ import pytest
 import xarray as xr
 
 import collect
-from carryover import origin, provenance, store
+from carryover.provenance import job_record, store, trace
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPTS, STYLE = ROOT / "scripts", ROOT / "config/figures.mplstyle"
@@ -85,7 +85,7 @@ def files(folder):
 
 def test_every_result_has_a_true_record(folder):
     for output in [*CHAIN, *figure("first")]:
-        record = provenance.read(folder / f"{output}.json")
+        record = job_record.read(folder / f"{output}.json")
         assert record["outputs"][output]["sha256"] == store.sha256(folder / output)
         for path, found in record["inputs"].items():
             assert found["sha256"] == store.sha256(folder / path)
@@ -130,7 +130,7 @@ def test_selecting_from_shards_is_collecting_what_was_measured_of_them(folder):
 def test_figures_carry_their_request(folder):
     record = json.loads((folder / "first.png.json").read_text())
     for name in figure("first"):
-        request, text = origin.read_imprint(folder / name)
+        request, text = trace.read_imprint(folder / name)
         assert request == record["request"] == hashlib.sha256(text.encode()).hexdigest()
     carried = json.loads(text)
     assert carried["rule"] == "figure"

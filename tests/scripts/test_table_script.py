@@ -7,8 +7,9 @@ import pytest
 
 import table
 from bound_runs import made
-from carryover import determination, provenance, store
+from carryover.analysis import r_squared
 from carryover.errors import UserError
+from carryover.provenance import job_record, store
 
 FILES = ["bounds.nc", "published.csv"]
 WORDS = ["bound_correlations", "--roles", "bounds", "published", "--data", *FILES]
@@ -22,7 +23,7 @@ def folder(tmp_path, monkeypatch):
     for variable in data.variables.values():
         variable.attrs = {"long_name": "some words", "units": "1"}
     store.save(data, tmp_path / FILES[0])
-    rows = [(bound, 10, 0.5, 0.25) for bound in determination.BOUNDS]
+    rows = [(bound, 10, 0.5, 0.25) for bound in r_squared.BOUNDS]
     columns = ["bound", "samples", "r_squared", "deviation"]
     pd.DataFrame(rows, columns=columns).to_csv(tmp_path / FILES[1], index=False)
     monkeypatch.chdir(tmp_path)
@@ -48,7 +49,7 @@ def test_both_formats_hold_the_rows_and_their_records_are_true(folder):
     for row, line in zip(body, lines[2:], strict=False):
         assert cells(row, "&", "\\\\") == [cell.replace("%", r"\%") for cell in cells(line, "|")]
     for output in ("toy.md", "toy.tex"):
-        record = provenance.read(f"{output}.json")
+        record = job_record.read(f"{output}.json")
         assert record["rule"] == "table"
         assert record["wildcards"] == {"table": "toy"}
         assert record["outputs"][output]["sha256"] == store.sha256(output)

@@ -8,11 +8,11 @@ import pytest
 from scipy import stats
 
 from bound_runs import made
-from carryover import determination
+from carryover.analysis import r_squared
 from carryover.tables import bound_correlations
 
 PUBLISHED = pd.DataFrame(
-    [(b, n, 0.5 + 0.01 * n, 0.02) for b in determination.BOUNDS for n in (10, 30)],
+    [(b, n, 0.5 + 0.01 * n, 0.02) for b in r_squared.BOUNDS for n in (10, 30)],
     columns=["bound", "samples", "r_squared", "deviation"],
 )
 
@@ -24,7 +24,7 @@ def rows():
 
 def test_a_bound_has_two_rows_a_cutoff_and_the_published(rows):
     assert rows.columns.tolist() == ["bound", "R²", "n = 10", "n = 20"]
-    assert rows["bound"].tolist() == [name for name in determination.BOUNDS.values() for _ in range(5)]
+    assert rows["bound"].tolist() == [name for name in r_squared.BOUNDS.values() for _ in range(5)]
     kinds = ["least squares: mean ± s.d.", "least squares: 95 % interval", "cutoff 0.01: mean ± s.d.",
              "cutoff 0.01: 95 % interval"]  # fmt: skip
     assert rows["R²"].tolist() == [*(f"ours, {kind}" for kind in kinds), "published (MNIST)"] * 3
@@ -37,8 +37,8 @@ def test_published_values_stand_at_their_samples(rows):
 
 
 def test_ours_are_mean_deviation_and_interval_over_seeds(rows):
-    found = determination.r_squared(made())
-    for bound, name in determination.BOUNDS.items():
+    found = r_squared.r_squared(made())
+    for bound, name in r_squared.BOUNDS.items():
         for cutoff, label in ((0.0, "least squares"), (0.01, "cutoff 0.01")):
             values = found.xs((cutoff, 20), level=("cutoff", "samples"))[bound].to_numpy()
             mine = rows[(rows["bound"] == name) & rows["R²"].str.contains(label)].set_index("R²")["n = 20"]

@@ -12,8 +12,8 @@ import netCDF4
 import numpy as np
 import xarray as xr
 
-from carryover import provenance, store
-from carryover.digest import closure_files
+from carryover.provenance import job_record, store
+from carryover.provenance.code_digest import closure_files
 from workflow.small_project import ENVIRONMENT
 
 RISK = "scripts/carryover/measures/risk.py"
@@ -230,7 +230,7 @@ def older(path):
 
 def record(result, change):
     """Change the record of a result by a function of it, its checksum with it: as a job might have written it."""
-    return edit(result, lambda found: (change(found), found.update(checksum=provenance.checksum(found))))
+    return edit(result, lambda found: (change(found), found.update(checksum=job_record.checksum(found))))
 
 
 def edit(result, change):

@@ -6,7 +6,7 @@ from urllib.parse import unquote
 
 import pytest
 
-from carryover import store
+from carryover.provenance import store
 from crate_validator import validate
 
 pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("workflow")]

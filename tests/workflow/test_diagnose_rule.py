@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from small_project import Project
 
-from carryover import startup
 from carryover.audit import project as audits
-from carryover.plan import measured, work
+from carryover.workflow import startup
+from carryover.workflow.plan import measured, work
 
 pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("workflow")]
 

@@ -7,7 +7,7 @@ import pytest
 import yaml
 from small_project import ROOT
 
-from carryover import store
+from carryover.provenance import store
 
 pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("workflow")]
 

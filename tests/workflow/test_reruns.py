@@ -12,7 +12,7 @@ NEW_MEASURE = '''"""The largest coefficient."""
 
 from dataclasses import dataclass
 
-from carryover.parameters import parameter
+from carryover.config.parameters import parameter
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,7 +9,8 @@ import pytest
 import yaml
 from small_project import ROOT
 
-from carryover import cli, digest
+from carryover.config import plugins
+from carryover.provenance import code_digest
 
 SCRIPTS = ROOT / "scripts"
 SECTIONS = ("input", "output", "log", "benchmark", "conda", "threads", "resources", "params", "shell")
@@ -51,16 +52,16 @@ def imports(rule):
     """Top-level packages that the script and any plug-in of a rule import, our own and the standard library's aside."""
     names = [rule]
     if rule == "collect":
-        modules = (f"carryover.measures.{name}" for name in cli.plugins("measures"))
+        modules = (f"carryover.measures.{name}" for name in plugins.names("measures"))
         names += [name for name in modules if getattr(importlib.import_module(name), "SELECTS", False)]
     for kind in PLUGINS.get(rule, ()):
         folder = SCRIPTS / "carryover" / kind
-        for plugin in cli.plugins(kind):
+        for plugin in plugins.names(kind):
             inside = sorted((folder / plugin).glob("*.py")) or [folder / f"{plugin}.py"]
             names += [".".join(file.relative_to(SCRIPTS).with_suffix("").parts) for file in inside]
     names = [name.removesuffix(".__init__") for name in names]
     found = set()
-    for file in digest.closure_files(SCRIPTS, *names):
+    for file in code_digest.closure_files(SCRIPTS, *names):
         for node in ast.walk(ast.parse((SCRIPTS / file).read_text())):
             if isinstance(node, ast.Import):
                 found |= {alias.name.partition(".")[0] for alias in node.names}

@@ -6,11 +6,11 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from carryover import provenance, store
 from carryover.audit import notes
-from carryover.digest import closure_files
-from carryover.made_of_data import MADE_OF_DATA
-from carryover.sweep import Sweep, Wildcards
+from carryover.config.artifacts import MADE_OF_DATA
+from carryover.provenance import job_record, store
+from carryover.provenance.code_digest import closure_files
+from carryover.workflow.sweep import Sweep, Wildcards
 
 # In a results folder, but no results: what Snakemake keeps there, and what `audit` writes itself.
 NO_RESULTS = ("logs", "benchmarks", "audit.json", "audit.html")
@@ -80,11 +80,11 @@ def gather(made, threads=None):
     on_demand = {f"{made.results}/{name}": (rule, Wildcards()) for name, rule in ON_DEMAND.items()}
     jobs |= {path: job for path, job in on_demand.items() if path in files}
     targets = {file.removesuffix(".json") for file in files if file.endswith(".json") and _is_record(file, files, jobs)}
-    targets |= {path for path in jobs if provenance.record_path(path).is_file()}  # behind a link to a folder as well
+    targets |= {path for path in jobs if job_record.record_path(path).is_file()}  # behind a link to a folder as well
     records, problems = {}, {}
     for path in sorted(targets):
         try:
-            records[path] = _checked(path, provenance.whole(provenance.record_path(path)))
+            records[path] = _checked(path, job_record.whole(job_record.record_path(path)))
         except store.DataError as error:
             problems[path] = str(error)
     plain = files - {f"{path}.json" for path in targets}
@@ -104,8 +104,8 @@ def root_digest(chain):
 
     Records of what is made on demand do not count: a report shows this digest, and its own record comes later.
     """
-    parts = {path: provenance.record_digest(record) for path, record in chain.lasting.items()}
-    return provenance.json_digest(sorted(parts.items()))
+    parts = {path: job_record.record_digest(record) for path, record in chain.lasting.items()}
+    return job_record.json_digest(sorted(parts.items()))
 
 
 def notes_digest(chain):
@@ -114,7 +114,7 @@ def notes_digest(chain):
     The root digest leaves notes out, so that a result may be accepted without another root.
     """
     parts = {path: notes.digest(record) for path, record in chain.records.items() if record.get("notes")}
-    return provenance.json_digest(sorted(parts.items())) if parts else None
+    return job_record.json_digest(sorted(parts.items())) if parts else None
 
 
 def _outputs(made):

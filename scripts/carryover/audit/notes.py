@@ -6,8 +6,8 @@ Each has, as its `link`, the SHA-256 over the note before it and its own text, s
 from datetime import UTC, datetime
 from itertools import pairwise
 
-from carryover import provenance, store
 from carryover.errors import UserError
+from carryover.provenance import job_record, store
 
 
 def intact(record):
@@ -18,12 +18,12 @@ def intact(record):
 
 def digest(record):
     """SHA-256 over all notes of a record: whoever has written it down sees that a chain was written anew."""
-    return provenance.json_digest(record.get("notes", []))
+    return job_record.json_digest(record.get("notes", []))
 
 
 def _link(before, note):
     text = {key: value for key, value in note.items() if key != "link"}
-    return provenance.json_digest([before, text])
+    return job_record.json_digest([before, text])
 
 
 def accepted(record):
@@ -64,7 +64,7 @@ def accept(findings, reason, paths):
     for path in paths:
         if why := refusal(path, findings.get(path), reason):
             raise UserError(why)
-        records[path] = provenance.read(provenance.record_path(path))
+        records[path] = job_record.read(job_record.record_path(path))
         if not intact(records[path]):
             raise UserError(f"the notes of {path}.json have been edited: put back what stood there, or run again")
     for path, record in records.items():
@@ -72,5 +72,5 @@ def accept(findings, reason, paths):
         note = {"reason": reason.strip(), "date": datetime.now(UTC).isoformat(timespec="seconds"), "causes": causes}
         notes = record.get("notes", [])
         note["link"] = _link(notes[-1] if notes else {}, note)
-        with store.atomic(provenance.record_path(path)) as temporary:
-            temporary.write_text(provenance.as_text({**record, "notes": [*notes, note]}), encoding="utf-8")
+        with store.atomic(job_record.record_path(path)) as temporary:
+            temporary.write_text(job_record.as_text({**record, "notes": [*notes, note]}), encoding="utf-8")

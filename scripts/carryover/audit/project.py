@@ -7,10 +7,11 @@ from pathlib import Path
 
 import yaml
 
-from carryover import provenance, startup
 from carryover.audit import chain, verdicts
-from carryover.environment import installed_versions
 from carryover.errors import UserError
+from carryover.provenance import job_record
+from carryover.provenance.environment import installed_versions
+from carryover.workflow import startup
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ def configuration(files, results=None):
             raise UserError(f"--configfile {file}: it must hold sections of keys and values")
         whole = _laid_over(whole, read or {})
     folder = results or whole.get("pathvars", {}).get("results", "results")
-    return _laid_over(whole, {"pathvars": {"results": provenance.shown(os.path.normpath(folder))}})
+    return _laid_over(whole, {"pathvars": {"results": job_record.shown(os.path.normpath(folder))}})
 
 
 def _laid_over(below, above):

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from carryover import portability, provenance, store
 from carryover.errors import UserError
+from carryover.provenance import job_record, portability, store
 
 # What the bits of a result may depend on beside the versions; those are compared one by one.
 _PLACE = ("python", "blas", "cpu", "libc", "device", "accelerator", "threads")
@@ -62,7 +62,7 @@ def _again(path, record, root, scratch):
     if done.returncode:
         last = (done.stderr.strip() or f"exit code {done.returncode}").splitlines()[-1]
         return Replay(path, "FAILED", last)
-    made = provenance.read(scratch / f"{path}.json")
+    made = job_record.read(scratch / f"{path}.json")
     software, hardware = list(_with_other_software(record, made)), list(_elsewhere(record, made))
     place = [*software, *hardware]
     pairs = {name: (known, made["outputs"].get(name, {})) for name, known in record["outputs"].items()}

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
 
-from carryover import startup
+from carryover.workflow import startup
 
 END = "\0"  # of a word: it stands in none
 _PLACEHOLDER = r"\{[^{}]*\}"  # a word that stands for any number of them

@@ -7,8 +7,8 @@ from pathlib import Path
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import InvalidVersion
 
-from carryover import environment
 from carryover.errors import UserError
+from carryover.provenance import environment
 
 LOCK = "envs/lock.txt"
 _DISTRIBUTIONS = {"pytorch": "torch"}  # what conda calls otherwise

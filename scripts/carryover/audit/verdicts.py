@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
-from carryover import provenance, startup
 from carryover.audit import notes, rules
 from carryover.audit.software import Software
 from carryover.errors import UserError
+from carryover.provenance import job_record
+from carryover.workflow import startup
 
 # Worst first; the worst of an artefact's causes is its verdict.
 VERDICTS = (
@@ -132,7 +133,7 @@ class _Judge:
     def _edited(self, path, record):
         """What in a record does not fit the rest of it, or the file that it describes."""
         known, found = record["outputs"][path], self.chain.hashes[path]
-        request, checksum = provenance.request_digest(record), provenance.checksum(record)
+        request, checksum = job_record.request_digest(record), job_record.checksum(record)
         size = os.path.getsize(path)
         if request != record["request"]:
             yield Cause("ALTERED", f"{path}.json has been edited: it is not what its request says", request)
@@ -168,5 +169,5 @@ class _Judge:
         changes = list(startup.changed_parameters(made, rule, wildcards, record, given))
         if not changes and text and (change := text.difference(record["command"], wildcards)):
             changes = [f"{text.file} has another command: {change}"]
-        found = provenance.json_digest([now, text.words if text else []])
+        found = job_record.json_digest([now, text.words if text else []])
         yield from (Cause("STALE-CONFIG", change, found) for change in changes)

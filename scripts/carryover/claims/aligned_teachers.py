@@ -6,10 +6,10 @@ from itertools import product
 import numpy as np
 import pandas as pd
 
-from carryover.claims import _interval
-from carryover.claims._runs import Runs
+from carryover.analysis import intervals
+from carryover.analysis.runs import Runs
+from carryover.config.parameters import parameter
 from carryover.errors import UserError
-from carryover.parameters import parameter
 
 PAPER, SECTION = "Linear teachers", "theorem 5.3"
 
@@ -33,7 +33,7 @@ def check(data, p):
     at = [{"samples": n, "target_norm": norm} for n, norm in product(tuned.sizes(), tuned.options("target_norm"))]
     off = [_from_eq_8(tuned, scratch, one, source) for one in at]
     falls = [tuned.risk(depth=before, **one) - tuned.risk(depth=deepest, **one) for one in at]
-    return _interval.table(
+    return intervals.table(
         [
             ("one_layer", f"Finetuning one layer leaves the risk of eq 8, within {p.near:g} decades",
              p.near - _each(off).abs().max(axis=1), 0.0, f"{SECTION}, eq 8",

@@ -2,9 +2,8 @@
 
 from dataclasses import dataclass
 
-from carryover import determination
-from carryover.claims import _interval
-from carryover.parameters import parameter
+from carryover.analysis import intervals, r_squared
+from carryover.config.parameters import parameter
 
 PAPER, SECTION = "Linear teachers", "4.2, Table 1"
 MEASURED = "R² over pairs of tasks, or a difference of two"
@@ -22,9 +21,9 @@ def check(data, p):
     intervals are over repeats of the same pairs, as in the paper, and so are the verdicts: other pairs may turn the
     order, of few ones above all.
     """
-    found = determination.r_squared(data["bounds"]).groupby(["cutoff", "seed"]).mean()
-    pairs = determination.finetuned(data["bounds"])["pair"].nunique()
-    return _interval.table(
+    found = r_squared.r_squared(data["bounds"]).groupby(["cutoff", "seed"]).mean()
+    pairs = r_squared.finetuned(data["bounds"])["pair"].nunique()
+    return intervals.table(
         [row for cutoff, runs in found.groupby("cutoff") for row in _claims(p, pairs, cutoff, runs)],
         PAPER,
         SECTION,

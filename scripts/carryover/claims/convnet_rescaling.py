@@ -3,11 +3,11 @@
 
 from dataclasses import dataclass
 
-from carryover.claims import _crossed
-from carryover.claims._runs import Runs, common_sizes
-from carryover.crossed import table, usual
+from carryover.analysis import two_way_claims
+from carryover.analysis.runs import Runs, common_sizes
+from carryover.analysis.two_way import table, usual
+from carryover.config.parameters import parameter
 from carryover.errors import UserError
-from carryover.parameters import parameter
 
 PARTS = {"weights": "all but normalisation", "readout": "the new last layer alone"}
 PAPER, SECTION, MEASURED = "Feature reuse", "App. F, Fig. 7", "share of test images"
@@ -29,7 +29,7 @@ def check(data, p):
     """
     if not data:
         raise UserError("this claim is about the risk of one experiment or more, but there is no role.")
-    return _crossed.table(
+    return two_way_claims.table(
         [claim for role in data for claim in _of_system(role, data[role], p)], PAPER, SECTION, MEASURED
     )
 

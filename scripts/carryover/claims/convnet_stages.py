@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from carryover.claims import _crossed
-from carryover.claims._runs import Runs
-from carryover.crossed import table
+from carryover.analysis import two_way_claims
+from carryover.analysis.runs import Runs
+from carryover.analysis.two_way import table
+from carryover.config.parameters import parameter
 from carryover.errors import UserError
-from carryover.parameters import parameter
 
 PAPER, SECTION, MEASURED = "Feature reuse", "App. G, Fig. 8d", "relative change, or ratio, of dimensions"
 
@@ -33,7 +33,7 @@ def check(data, p):
     for stage in p.stages:
         claims += [claim for factor in factors if factor < 1 for claim in _rescaled(runs, plain, factor, stage, p)]
         claims += [_kept(runs, factor, stage, p) for factor in factors if factor >= 1]
-    return _crossed.table(claims, PAPER, SECTION, MEASURED)
+    return two_way_claims.table(claims, PAPER, SECTION, MEASURED)
 
 
 def _rescaled(runs, plain, factor, stage, p):

@@ -6,8 +6,8 @@ from functools import partial
 import numpy as np
 import xarray as xr
 
-from carryover.claims import _interval
-from carryover.parameters import parameter
+from carryover.analysis import intervals
+from carryover.config.parameters import parameter
 
 PAPER, SECTION = "Linear teachers", "theorem 4.2"
 
@@ -27,19 +27,19 @@ def check(data, p):
     many = curve.isel(samples=slice(-4, None))
     off = {name: np.diff(np.log(many[name].values)) / np.diff(np.log(many["samples"].values.astype(float))) - expected
            for name, expected in (("top_term", -1.5), ("bottom_term", -0.5))}  # fmt: skip
-    drawn = _interval.table(
+    drawn = intervals.table(
         [
             ("bound", f"With a constant fitted to others, at most a share of {p.violations:g} lies above the bound",
              p.violations - above["needed"], 0.0),
             ("estimation", f"With a constant fitted to others, |Σ̃ − Σ| ≤ g but for a share of at most {p.violations:g}",
              p.violations - above["estimation_needed"], 0.0),
-        ], PAPER, SECTION, "allowed less actual share", partial(_interval.student, over="instances")
+        ], PAPER, SECTION, "allowed less actual share", partial(intervals.student, over="instances")
     )  # fmt: skip
-    computed = _interval.table(
+    computed = intervals.table(
         [
             ("top", "The top term falls like n^-1.5 for many samples", -abs(off["top_term"]).max(), -p.near),
             ("bottom", "The bottom term falls like n^-0.5 for many samples",
              -abs(off["bottom_term"]).max(), -p.near),
-        ], PAPER, SECTION, "largest distance of slopes, with the sign changed", _interval.exact
+        ], PAPER, SECTION, "largest distance of slopes, with the sign changed", intervals.exact
     )  # fmt: skip
     return xr.concat([drawn, computed], "claim")

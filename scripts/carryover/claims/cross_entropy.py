@@ -6,10 +6,10 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 
-from carryover.claims import _interval
-from carryover.claims._runs import Runs
-from carryover.margins import margin_over_scale
-from carryover.parameters import parameter
+from carryover.analysis import intervals
+from carryover.analysis.margins import margin_over_scale
+from carryover.analysis.runs import Runs
+from carryover.config.parameters import parameter
 
 PAPER, SECTION = "Feature reuse", "App. C"
 MEASURED = "log₁₀ of a ratio of effective numbers of features"
@@ -25,7 +25,7 @@ class Parameters:
 def check(data, p):
     """Roles `diagonal` and `relu`: trajectories on cross-entropy from several initial scales. Means over seeds."""
     claims = [claim for role, name in FAMILIES.items() for claim in _of_family(role, name, Runs(role, data[role]), p)]
-    return _interval.table(claims, PAPER, SECTION, MEASURED)
+    return intervals.table(claims, PAPER, SECTION, MEASURED)
 
 
 def _of_family(role, name, runs, p):

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import pandas as pd
 import xarray as xr
 
-from carryover.claims import _interval
-from carryover.transferability import at, transferability
+from carryover.analysis import intervals
+from carryover.analysis.transferability import at, transferability
 
 PAPER, SECTION = "Features are fate", "theorem 2.2, Fig. 4"
 MEASURED = "rank correlation of transferability and distance"
@@ -26,7 +26,7 @@ def check(data, p):
     runs = runs.assign(kl=found["kl"].values, wasserstein=found["wasserstein"].mean("repeat").values)
     near = runs[(runs["target_norm"] == 1) & (runs["angle"] <= 0.5)]
     farthest = runs.loc[runs.groupby("seed")["kl"].idxmax()]
-    return _interval.table(
+    return intervals.table(
         [
             ("monotone", "Within a right angle, at one norm, transferability falls with the KL divergence "
              "(rank correlation below -0.9)", -_correlations(near, "kl"), 0.9, None,

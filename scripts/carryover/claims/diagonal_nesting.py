@@ -3,9 +3,9 @@ needed: "The implicit penalty", 1.2, and Fig. 1 of "Feature reuse …"."""
 
 from dataclasses import dataclass
 
-from carryover.claims import _interval
-from carryover.claims._runs import Runs
-from carryover.parameters import parameter
+from carryover.analysis import intervals
+from carryover.analysis.runs import Runs
+from carryover.config.parameters import parameter
 
 PAPER, SECTION = "Feature reuse", "nested regime, Fig. 1"
 MEASURED = "log₁₀ of a ratio of risks"
@@ -31,7 +31,7 @@ def check(data, p):
 
     gained, alone = (risk(name, 1.0, few) - risk(name, small, few) for name in ("finetuning", "single_task"))
     at, fewer = f"at n = {p.samples}", f"from {few:g} instead of {many:g} features"
-    return _interval.table(
+    return intervals.table(
         [
             ("unrescaled", f"Without rescaling PT+FT gains less than {p.gain:g} decades {fewer}, {at}",
              -selected(1.0), -p.gain, "1.2", None, "Implicit penalty"),

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from carryover.claims import _interval
-from carryover.claims._runs import Runs
-from carryover.parameters import parameter
+from carryover.analysis import intervals
+from carryover.analysis.runs import Runs
+from carryover.config.parameters import parameter
 
 PAPER = "Feature reuse"
 NORMS, SHARES = "log₁₀ of a ratio of norms", "share of the weight norm"
@@ -29,7 +29,7 @@ def check(data, p):
     """
     norms, sparsity, rescaled = (Runs(role, data[role]) for role in ("norms", "sparsity", "rescaled"))
     claims = [*_norms(norms, p), *_sparsity(sparsity, p), *_sharing(sparsity, p), _rescaling(rescaled)]
-    return _interval.table(claims, PAPER, "App. E.1, Fig. 5a", NORMS)
+    return intervals.table(claims, PAPER, "App. E.1, Fig. 5a", NORMS)
 
 
 def _norms(norms, p):

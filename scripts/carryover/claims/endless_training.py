@@ -10,10 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from carryover.claims import _interval
-from carryover.claims._runs import Runs
-from carryover.margins import at_margins
-from carryover.parameters import parameter
+from carryover.analysis import intervals
+from carryover.analysis.margins import at_margins
+from carryover.analysis.runs import Runs
+from carryover.config.parameters import parameter
 
 PAPER, SECTION = "Feature reuse", "App. C"
 MEASURED = "log₁₀ of a ratio"
@@ -40,7 +40,7 @@ def check(data, p):
     errors = _decades("risk_curve", alone, tuned, p)
     scales = _decades("group_norm_curve", lazier, joint, p)
     over = f"from a margin of {p.early:g} to one of {p.late:g}"
-    return _interval.table(
+    return intervals.table(
         [
             ("norm_nearer", f"The ℓ1 norm of PT+FT, for its margin, comes nearer to that of STL {over}",
              _fallen(norms), 0.0),

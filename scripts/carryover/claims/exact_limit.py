@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from carryover.agreement import distances
-from carryover.claims import _interval
-from carryover.parameters import parameter
+from carryover.analysis import intervals
+from carryover.analysis.agreement import distances
+from carryover.config.parameters import parameter
 
 PAPER, SECTION = "Carryover", "exact and simulated"
 MEASURED = "log₁₀ of the allowed over the largest relative distance"
@@ -23,7 +23,7 @@ def check(data, p):
     table = distances(data["coefficients"]).to_dataframe()
     worst = table.groupby(["solver", "seed"])["distance"].max()
     finetuned = table[table["protocol"] == "finetuning"].groupby(["solver", "seed"])["distance"].median()
-    return _interval.table(
+    return intervals.table(
         [
             ("flow_exact", f"The adaptive flow ends within {p.flow:g} of the exact limit",
              np.log10(p.flow / worst["flow"]), 0.0),

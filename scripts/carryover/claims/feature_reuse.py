@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from carryover.claims import _interval
-from carryover.claims._runs import Runs
-from carryover.parameters import parameter
+from carryover.analysis import intervals
+from carryover.analysis.runs import Runs
+from carryover.config.parameters import parameter
 
 PAPER, SECTION = "Feature reuse", "Fig. 1a"
 MEASURED = "log₁₀ of a ratio of risks"
@@ -23,7 +23,7 @@ def check(data, p):
         return runs.risk(protocol=over, overlap=overlap) - runs.risk(protocol=protocol, overlap=overlap)
 
     at = f"at n = {p.samples}"
-    return _interval.table(
+    return intervals.table(
         [
             *shared(lambda protocol: advantage(protocol, max(runs.options("overlap"))), at),
             ("probe_insufficient", f"PT+FT beats a linear probe of it when half of the features are new, {at}",

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from carryover.claims import _interval
-from carryover.claims._runs import Runs, nearest
-from carryover.parameters import parameter
+from carryover.analysis import intervals
+from carryover.analysis.runs import Runs, nearest
+from carryover.analysis.transferability import predicted, transferability
+from carryover.config.parameters import parameter
 from carryover.theory.transfer import finetune_boundary
-from carryover.transferability import predicted, transferability
 
 PAPER, SECTION = "Features are fate", "theorem 3.9, Fig. 2"
 MEASURED = "allowed less actual distance of two angles, in units of π"
@@ -37,7 +37,7 @@ def check(data, p):
     gamma = nearest(runs["gamma"].unique(), p.gamma, "gamma")
     quiet, noisy = (_crossing(runs[(runs["noise"] == noise) & (runs["gamma"] == gamma)]) for noise in noises)
     first, last = finetune_boundary(gamma, np.array(noises), int(depth)) / np.pi
-    return _interval.table(
+    return intervals.table(
         [
             ("norm_factor", "Finetuned networks are nearer to the formula with eq 5's norm factor than to eq 15",
              nearer, 0.0, "eq 5", "difference of mean squared distances", "Linear teachers"),

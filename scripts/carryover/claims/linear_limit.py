@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from carryover.agreement import of_converged
-from carryover.claims import _interval
+from carryover.analysis import intervals
+from carryover.analysis.agreement import of_converged
+from carryover.config.parameters import parameter
 from carryover.errors import UserError
-from carryover.parameters import parameter
 
 SMALLEST = 1e-12  # distance that rounding leaves of one that vanishes
 
@@ -29,7 +29,7 @@ def check(data, p):
         raise UserError("the runs of the role risk have no feature_share: none was pretrained.")
     trained = risk[(risk["pretrain_solver"] == "descent") & risk["feature_share"].notna()]
     along = (trained["feature_share"] * trained["feature_alignment"] ** 2).groupby(trained["seed"]).min()
-    return _interval.table(
+    return intervals.table(
         [
             ("descent", f"Gradient descent that has converged is within {p.near:g} of the exact limit",
              np.log10(p.near / _of(worst, "descent")), 0.0),

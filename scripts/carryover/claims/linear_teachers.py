@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from carryover.agreement import of_converged
-from carryover.claims import _interval
-from carryover.claims._runs import Runs
-from carryover.parameters import parameter
+from carryover.analysis import intervals
+from carryover.analysis.agreement import of_converged
+from carryover.analysis.runs import Runs
+from carryover.config.parameters import parameter
 
 PAPER, SECTION = "Linear teachers", "4.2, Fig. 1"
 MEASURED = "log₁₀ of a ratio of risks"
@@ -37,7 +37,7 @@ def check(data, p):
     one, large = scale.extremes("target_norm")
     least, enough = frozen.extremes("samples")
     worst = of_converged(data["coefficients"], data["stretch"]).groupby("seed")["distance"].max()
-    return _interval.table(
+    return intervals.table(
         [
             ("few", f"A difference in leading directions costs more than one in others at n = {few:g}",
              _leading_over(alignment, few), 0.0),

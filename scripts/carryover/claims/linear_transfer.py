@@ -5,12 +5,12 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from carryover.claims import _interval
-from carryover.claims._runs import Runs, nearest
+from carryover.analysis import intervals
+from carryover.analysis.runs import Runs, nearest
+from carryover.analysis.transferability import predicted, transferability, with_decay
+from carryover.config.parameters import parameter
 from carryover.errors import UserError
-from carryover.parameters import parameter
 from carryover.theory.transfer import optimal_ridge
-from carryover.transferability import predicted, transferability, with_decay
 
 PAPER, SECTION = "Features are fate", "theorem 3.7, Fig. 1"
 MEASURED, RISKS = "transferability", "difference of risks"
@@ -31,7 +31,7 @@ def check(data, p):
     fewest, most = Runs("ridge", data["ridge"]).extremes("samples")
     few, many = (_ridge(data["ridge"], samples) for samples in (fewest, most))
     plain, decayed = (_at_one(data["decay"], chosen) for chosen in (None, "validation_loss"))
-    return _interval.table(
+    return intervals.table(
         [
             ("negative", "Linear transfer loses where theory says so (eq 11), on the mean over that region",
              -negative.groupby("seed")["transferability"].mean(), 0.0),

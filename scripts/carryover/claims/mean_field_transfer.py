@@ -6,11 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from carryover import power_law
-from carryover.claims import _interval
-from carryover.claims._runs import Runs
-from carryover.parameters import parameter
-from carryover.transferability import normalised, transferability
+from carryover.analysis import intervals, power_law
+from carryover.analysis.runs import Runs
+from carryover.analysis.transferability import normalised, transferability
+from carryover.config.parameters import parameter
 
 PAPER, SECTION, ANCHOR = "Features are fate", "4, Fig. 3e", "App. E, Fig. 9"
 MEASURED = "transferability"
@@ -41,7 +40,7 @@ def check(data, p):
     free, held = _anchors(anchored)
     near = np.log2(p.factor) - abs(_boundary_error(table[p.ablated], left_out[p.ablated], scratch, p.smallest))
     penalty = "the best penalty on the distance from the start"
-    return _interval.table(
+    return intervals.table(
         [
             ("features", "Rich pretraining aligns the network's kernel with that of the source's units",
              gained[rich] - _mean(gram.where(teacher_scale=rich), "initial_alignment"), 0.0, *KERNELS),

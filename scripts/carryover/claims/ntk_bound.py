@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from carryover.claims import _interval
-from carryover.claims._runs import Runs
+from carryover.analysis import intervals
+from carryover.analysis.runs import Runs
+from carryover.config.parameters import parameter
 from carryover.errors import UserError
-from carryover.parameters import parameter
 
 PUBLISHED, SHARP = 3.0, 2.0  # constants in front of |Δ|: of corollary 6.2, and the smallest there is
 
@@ -38,7 +38,7 @@ def check(data, p):
     ideal, real = (tuned[name] / tuned["unit"] for name in ("ntk_norm_linear", "ntk_norm"))
     most = tuned["samples"].max()
     gain = _table(alone) - _table(tuned)
-    return _interval.table(
+    return intervals.table(
         [
             ("bound", "The risk of trained networks is below 2√(ỹᵀH⁻¹ỹ/n)",
              _least(np.log10(every["bound"] / every["absolute_risk"]), every), 0.0),

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from carryover.claims import _interval
-from carryover.claims._runs import Runs, common_sizes
-from carryover.parameters import parameter
+from carryover.analysis import intervals
+from carryover.analysis.runs import Runs, common_sizes
+from carryover.config.parameters import parameter
 
 PAPER, SECTION = "Feature reuse", "App. E.2.1, Fig. 6a"
 MEASURED, ALIGNMENT = "share of weight", "cosine"
@@ -33,7 +33,7 @@ def check(data, p):
     regimes, overlap, nested = (Runs(role, data[role]) for role in ("regimes", "overlap", "nested"))
     overlap = overlap.where(correlation=1.0)
     nested = nested.where(main_features=min(nested.options("main_features")))
-    return _interval.table(
+    return intervals.table(
         [
             *_sparse_teacher(regimes, p),
             _dense_teacher(regimes),

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from carryover.claims import _interval
-from carryover.claims._runs import Runs
-from carryover.parameters import parameter
+from carryover.analysis import intervals
+from carryover.analysis.runs import Runs
+from carryover.config.parameters import parameter
 
 PAPER, SECTION = "Feature reuse", "App. G, Fig. 8b–c"
 MEASURED = "relative change"
@@ -21,7 +21,7 @@ class Parameters:
 
 def check(data, p):
     """Roles: `dimensionality` of the experiments `regimes` (single-task) and `nested`. PR: participation ratio."""
-    return _interval.table(
+    return intervals.table(
         [*_regimes(Runs("regimes", data["regimes"])), *_nested(Runs("nested", data["nested"]), p)],
         PAPER,
         SECTION,

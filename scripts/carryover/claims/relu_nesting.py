@@ -8,9 +8,9 @@ the statistic is how much more it gains from the main task's having few features
 
 from dataclasses import dataclass
 
-from carryover.claims import _interval
-from carryover.claims._runs import Runs
-from carryover.parameters import parameter
+from carryover.analysis import intervals
+from carryover.analysis.runs import Runs
+from carryover.config.parameters import parameter
 
 PAPER, SECTION = "Feature reuse", "nested regime, Fig. 2"
 MEASURED = "log₁₀ of a ratio of risks"
@@ -40,7 +40,7 @@ def check(data, p):
     at = f"at n = {p.samples}"
     task = f"a task with {few:g} of the auxiliary features"
     fewer = f"from {few:g} instead of {many:g} features"
-    return _interval.table(
+    return intervals.table(
         [
             ("reuse", f"PT+FT without rescaling beats STL on {task}, {at}", reuse, 0.0),
             ("no_rescaling_needed", f"PT+FT gains more over STL on {task} without rescaling than with both rescaled "

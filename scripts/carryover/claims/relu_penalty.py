@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from carryover.claims import _interval
+from carryover.analysis import intervals
+from carryover.config.parameters import parameter
 from carryover.errors import UserError
-from carryover.parameters import parameter
 
 PAPER = "Implicit penalty"
 PENALTY = "1.2, Fig. 1a", "log₁₀ of a ratio of penalties"
@@ -41,7 +41,7 @@ def check(data, p):
     used = _at(small, "auxiliary_magnitude", SAME)
     statement = f"At cosines below 1, m_aux = 1 and m = {float(small['magnitude']):g} the exponent is below {p.near:g}"
     claims.append(("vanishes", statement, -used.max(), -p.near, *EXPONENT, "Carryover"))
-    return _interval.table(claims, PAPER, estimate=_interval.exact)
+    return intervals.table(claims, PAPER, estimate=intervals.exact)
 
 
 def _smallest_gap(curve, near):

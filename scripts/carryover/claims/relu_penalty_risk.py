@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from carryover.claims import _interval
-from carryover.claims._runs import Runs
-from carryover.parameters import parameter
+from carryover.analysis import intervals
+from carryover.analysis.runs import Runs
+from carryover.config.parameters import parameter
 
 PAPER, SECTION = "Implicit penalty", "1.2, Fig. 1c"
 MEASURED = "log₁₀ of a ratio of risks"
@@ -34,7 +34,7 @@ def check(data, p):
     at = f"at n = {runs.only('samples'):g}"
     lost_by_small = benefit(high, small, "single_task") - benefit(low, small, "finetuning")
     lost_by_large = benefit(high, large, "finetuning") - benefit(low, large, "single_task")
-    return _interval.table(
+    return intervals.table(
         [
             ("shared", f"PT+FT beats STL at cosine {high:g} even for magnitude {small:g}, {at}",
              benefit(high, small, "single_task"), 0.0),

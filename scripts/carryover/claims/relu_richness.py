@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from carryover.claims import _interval
-from carryover.claims._runs import Runs
-from carryover.parameters import parameter
+from carryover.analysis import intervals
+from carryover.analysis.runs import Runs
+from carryover.config.parameters import parameter
 
 LAZY = {"single_task": "lazy networks", "single_task_kernel": "the tangent kernel"}
 
@@ -38,7 +38,7 @@ def check(data, p):
         return over - rich.risk("rich" in trained, main_features=count)
 
     at = f"at n = {p.samples}"
-    return _interval.table(
+    return intervals.table(
         [
             ("sparse", f"Rich networks beat {against} on a teacher of {few:g} units, {at}",
              gain(few, "lazy"), 0.0),

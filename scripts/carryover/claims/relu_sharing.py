@@ -5,10 +5,10 @@ Units that are correlated, but neither shared nor new, are left out.
 
 from dataclasses import dataclass
 
-from carryover.claims import _interval
-from carryover.claims._runs import Runs
+from carryover.analysis import intervals
+from carryover.analysis.runs import Runs
 from carryover.claims.feature_reuse import shared
-from carryover.parameters import parameter
+from carryover.config.parameters import parameter
 
 FITTED = {"finetuning_probe": "the linear probe of it", "finetuning_kernel": "its tangent kernel"}
 
@@ -33,7 +33,7 @@ def check(data, p):
         return runs.risk(trained=True, protocol=over, overlap=overlap) - runs.risk(protocol=protocol, overlap=overlap)
 
     at, new = f"at n = {p.samples}", f"when a share of {1 - p.overlap:g} of the features is new"
-    return _interval.table(
+    return intervals.table(
         [
             *shared(lambda protocol: advantage(protocol, "single_task", 1.0), at),
             ("multi_task_new", f"MTL beats PT+FT {new}, {at}", advantage("multi_task", "finetuning", p.overlap), 0.0),

@@ -3,11 +3,11 @@
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 
-from carryover import digest, store
+from carryover.config.artifacts import MADE_OF_DATA
 from carryover.errors import UserError
-from carryover.lineage import Made, all_made, made
-from carryover.made_of_data import MADE_OF_DATA
-from carryover.provenance import record_path
+from carryover.provenance import code_digest, store
+from carryover.provenance.job_record import record_path
+from carryover.provenance.record_index import Made, all_made, made
 
 PROJECT = (
     "Snakefile", "Makefile", "README.md", "LICENSE", "CITATION.cff",
@@ -100,7 +100,7 @@ def _check_code(jobs):
     for record in jobs:
         modules = tuple(record["code"]["modules"])
         if modules not in now:
-            now[modules] = digest.closure_files("scripts", *modules)
+            now[modules] = code_digest.closure_files("scripts", *modules)
         changed = dict(set(now[modules].items()) ^ set(record["code"]["files"].items()))
         if changed:
             first = min(record["outputs"])

@@ -16,7 +16,7 @@ from rocrate.model.computationalworkflow import ComputationalWorkflow
 from rocrate.model.contextentity import ContextEntity
 from rocrate.rocrate import ROCrate
 
-from carryover.provenance import record_digest
+from carryover.provenance.job_record import record_digest
 
 RUN_CONTEXT = "https://w3id.org/ro/terms/workflow-run/context"
 PROFILES = {

@@ -6,8 +6,8 @@ import shutil
 import zipfile
 from pathlib import Path
 
-from carryover import store
 from carryover.errors import UserError
+from carryover.provenance import store
 
 METADATA = "ro-crate-metadata.json"
 

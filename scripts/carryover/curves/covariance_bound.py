@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 import xarray as xr
 
+from carryover.config.parameters import parameter
 from carryover.curves._labels import named
 from carryover.errors import UserError
-from carryover.parameters import parameter
 from carryover.streams import generator
 from carryover.theory.linear_teachers import covariance_terms, estimation_error_bound, linear_limit, population_risk
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import xarray as xr
 
+from carryover.config.parameters import parameter
 from carryover.curves._labels import named
 from carryover.errors import UserError
-from carryover.parameters import parameter
 from carryover.theory.penalty import relu_penalty, relu_penalty_exponent
 
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import xarray as xr
 
+from carryover.config.parameters import parameter
 from carryover.curves._labels import named
-from carryover.parameters import parameter
 from carryover.streams import generator
 from carryover.theory import discrepancy, transfer
 

@@ -18,9 +18,9 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import ThreadpoolController
 
+from carryover.config.parameters import parameter
 from carryover.errors import UserError
 from carryover.measures import _runs
-from carryover.parameters import parameter
 
 RESTARTS = 2
 _DECIMALS = 12  # to which directions are told apart

@@ -15,9 +15,9 @@ import xarray as xr
 from numpy.typing import ArrayLike
 from scipy.linalg.blas import dsyrk
 
+from carryover.config.parameters import parameter
 from carryover.measures import _runs
 from carryover.networks.relu import Weights
-from carryover.parameters import parameter
 from carryover.streams import generator
 from carryover.tasks.sparse import sphere
 

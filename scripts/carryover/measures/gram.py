@@ -6,11 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 import xarray as xr
 
+from carryover.config.parameters import parameter
 from carryover.errors import UserError
 from carryover.measures import _runs
 from carryover.measures.clusters import importance
 from carryover.measures.dimensionality import cka
-from carryover.parameters import parameter
 from carryover.streams import generator
 
 APPLIES_TO = {"protocol": ("pretrained",)}

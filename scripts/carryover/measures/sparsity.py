@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 import xarray as xr
 
+from carryover.config.parameters import parameter
 from carryover.measures import _runs
-from carryover.parameters import parameter
 
 
 @dataclass(frozen=True, kw_only=True)

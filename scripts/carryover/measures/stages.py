@@ -9,13 +9,13 @@ import numpy as np
 import torch
 import xarray as xr
 
+from carryover.config.parameters import parameter
 from carryover.errors import UserError
 from carryover.measures import _runs
 from carryover.measures._streamed import centred_kernels
 from carryover.measures.dimensionality import MEANING, compare_kernels
 from carryover.networks.convnet import NETWORKS
 from carryover.networks.convnet_weights import unpacked
-from carryover.parameters import parameter
 from carryover.streams import generator
 from carryover.tasks.class_subsets import class_task
 from carryover.tasks.images import images

@@ -1,6 +1,6 @@
 """What the figures of convolutional networks share: names, tables of accuracies, and points with intervals."""
 
-from carryover.crossed import interval, table
+from carryover.analysis.two_way import interval, table
 from carryover.plotting import _panels as panels
 
 ARCHITECTURES = {"resnet18": "ResNet-18", "vgg11": "VGG-11"}

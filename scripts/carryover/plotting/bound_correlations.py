@@ -6,19 +6,19 @@ from dataclasses import dataclass
 import matplotlib.pyplot as plt
 from matplotlib.ticker import NullFormatter
 
-from carryover import determination
+from carryover.analysis import r_squared
+from carryover.config.parameters import parameter
 from carryover.errors import UserError
-from carryover.parameters import parameter
 from carryover.plotting import _panels as panels
 
-COLORS = dict(zip(determination.BOUNDS, ("#0072B2", "#E69F00", "#D55E00"), strict=True))
+COLORS = dict(zip(r_squared.BOUNDS, ("#0072B2", "#E69F00", "#D55E00"), strict=True))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters:
     title: str = parameter("How well bounds tell the error of finetuning hangs on the directions in which source and "
                            "target were learned", "what is seen")  # fmt: skip
-    bound: str = parameter("covariance", "bound of the lower panels", choices=tuple(determination.BOUNDS))
+    bound: str = parameter("covariance", "bound of the lower panels", choices=tuple(r_squared.BOUNDS))
     samples: int = parameter(10, "images of the target task in the lower panels", minimum=1)
 
 
@@ -28,7 +28,7 @@ def draw(data, p):
     A column per cutoff. Above: R² along the samples, mean over repeats and their deviation. Below: a point per pair of
     tasks, mean over repeats and their deviation.
     """
-    runs, ours = determination.finetuned(data["bounds"]), determination.r_squared(data["bounds"])
+    runs, ours = r_squared.finetuned(data["bounds"]), r_squared.r_squared(data["bounds"])
     cutoffs = sorted(runs["cutoff"].unique())
     fig, axes = plt.subplots(2, len(cutoffs), figsize=(1.2 + 3.6 * len(cutoffs), 7.0), sharey="row", squeeze=False)
     for (above, below), cutoff in zip(axes.T, cutoffs, strict=True):
@@ -44,12 +44,12 @@ def draw(data, p):
 
 
 def _correlations(ax, ours, table):
-    for bound, name in determination.BOUNDS.items():
+    for bound, name in r_squared.BOUNDS.items():
         repeats = ours[bound].groupby("samples")
         mean, deviation = repeats.mean(), repeats.std().fillna(0)
         ax.plot(mean.index, mean, "o-", ms=4, color=COLORS[bound], label=name)
         ax.fill_between(mean.index, mean - deviation, mean + deviation, color=COLORS[bound], alpha=0.18, linewidth=0)
-        theirs, _ = determination.published(table, bound)
+        theirs, _ = r_squared.published(table, bound)
         ax.plot(theirs.index, theirs, "--", color=COLORS[bound], label=f"{name}, published (MNIST)")
     ax.set(xlabel="target samples n", xticks=sorted(ours.index.unique("samples")))
 
@@ -64,5 +64,5 @@ def _scatter(ax, runs, ours, p):
     ax.errorbar(mean[p.bound], mean["risk_final"], deviation["risk_final"], deviation[p.bound], fmt="o", ms=4,
                 color=COLORS[p.bound], elinewidth=0.7)  # fmt: skip
     found = ours[p.bound].xs(p.samples, level="samples").mean()
-    ax.set(xscale="log", xlabel=f"bound: {determination.BOUNDS[p.bound]}", title=f"n = {p.samples}: R² = {found:.2f}")
+    ax.set(xscale="log", xlabel=f"bound: {r_squared.BOUNDS[p.bound]}", title=f"n = {p.samples}: R² = {found:.2f}")
     ax.xaxis.set_minor_formatter(NullFormatter())

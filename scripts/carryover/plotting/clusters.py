@@ -6,7 +6,7 @@ from functools import partial
 import xarray as xr
 from matplotlib.ticker import MaxNLocator
 
-from carryover.parameters import parameter
+from carryover.config.parameters import parameter
 from carryover.plotting import _panels as panels
 from carryover.plotting import _relu as relu
 

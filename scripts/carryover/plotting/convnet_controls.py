@@ -7,8 +7,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.ticker import LogLocator, NullLocator
 
-from carryover.crossed import interval, table
-from carryover.parameters import parameter
+from carryover.analysis.two_way import interval, table
+from carryover.config.parameters import parameter
 from carryover.plotting import _convnet as convnet
 from carryover.plotting import _panels as panels
 

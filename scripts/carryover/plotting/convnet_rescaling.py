@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import matplotlib.pyplot as plt
 import numpy as np
 
-from carryover.crossed import usual
+from carryover.analysis.two_way import usual
+from carryover.config.parameters import parameter
 from carryover.errors import UserError
-from carryover.parameters import parameter
 from carryover.plotting import _convnet as convnet
 from carryover.plotting import _panels as panels
 

@@ -6,9 +6,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.ticker import LogLocator, NullLocator
 
+from carryover.analysis.margins import margin_over_scale
+from carryover.config.parameters import parameter
 from carryover.errors import UserError
-from carryover.margins import margin_over_scale
-from carryover.parameters import parameter
 from carryover.plotting import _panels as panels
 
 FAMILIES = {"diagonal": "Diagonal networks", "relu": "ReLU networks"}

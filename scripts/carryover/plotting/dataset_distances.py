@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import matplotlib.pyplot as plt
 import numpy as np
 
-from carryover.parameters import parameter
+from carryover.analysis.transferability import at, averages, only, transferability
+from carryover.config.parameters import parameter
 from carryover.plotting import _panels as panels
-from carryover.transferability import at, averages, only, transferability
 
 DISTANCES = {
     "kl": "KL divergence",

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import matplotlib.pyplot as plt
 import numpy as np
 
-from carryover.parameters import parameter
+from carryover.config.parameters import parameter
 from carryover.plotting import _panels as panels
 
 TRAINED = ("single_task", "multi_task", "finetuning")

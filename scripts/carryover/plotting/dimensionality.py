@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from functools import partial
 
-from carryover.parameters import parameter
+from carryover.config.parameters import parameter
 from carryover.plotting import _panels as panels
 from carryover.plotting import _relu as relu
 

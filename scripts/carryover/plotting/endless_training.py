@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import matplotlib.pyplot as plt
 import numpy as np
 
-from carryover.margins import at_margins
-from carryover.parameters import parameter
+from carryover.analysis.margins import at_margins
+from carryover.config.parameters import parameter
 from carryover.plotting import _panels as panels
 
 

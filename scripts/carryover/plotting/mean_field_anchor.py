@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import matplotlib.pyplot as plt
 
-from carryover.parameters import parameter
+from carryover.analysis.transferability import normalised, transferability
+from carryover.config.parameters import parameter
 from carryover.plotting import _panels as panels
-from carryover.transferability import normalised, transferability
 
 
 @dataclass(frozen=True, kw_only=True)

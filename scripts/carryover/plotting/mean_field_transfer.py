@@ -7,10 +7,10 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.colors import TwoSlopeNorm
 
-from carryover import power_law
-from carryover.parameters import parameter
+from carryover.analysis import power_law
+from carryover.analysis.transferability import averages, normalised, transferability
+from carryover.config.parameters import parameter
 from carryover.plotting import _panels as panels
-from carryover.transferability import averages, normalised, transferability
 
 GRAMS = {"initial_gram": "before", "gram": "pretrained", "source_gram": "source's units"}
 

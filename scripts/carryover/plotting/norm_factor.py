@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import matplotlib.pyplot as plt
 import numpy as np
 
-from carryover.parameters import parameter
+from carryover.analysis.transferability import at, averages, only, transferability, within
+from carryover.config.parameters import parameter
 from carryover.plotting import _panels as panels
-from carryover.transferability import at, averages, only, transferability, within
 
 FORMULAS = {"finetuning": ("eq 15", "--", "#D55E00"), "finetuning_norm": ("norm factor", "-", "#0072B2")}
 SOLVERS = {"descent": ("gradient descent", "o"), "exact": ("exact limit", "x")}

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import matplotlib.pyplot as plt
 
-from carryover.parameters import parameter
+from carryover.analysis.transferability import only
+from carryover.config.parameters import parameter
 from carryover.plotting import _panels as panels
-from carryover.transferability import only
 
 SCALED = {"source_norm": ("source scaled", "#0072B2"), "target_norm": ("target scaled", "#D55E00")}
 

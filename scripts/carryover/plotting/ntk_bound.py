@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import matplotlib.pyplot as plt
 import numpy as np
 
-from carryover.parameters import parameter
+from carryover.config.parameters import parameter
 from carryover.plotting import _panels as panels
 
 SLOPES = ((3, "3 |Δ| (corollary 6.2)", "--"), (2, "2 |Δ| (sharp)", "-"))

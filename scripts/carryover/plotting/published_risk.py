@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import matplotlib.pyplot as plt
 import pandas as pd
 
-from carryover import published
-from carryover.parameters import parameter
+from carryover.analysis import published_risks
+from carryover.config.parameters import parameter
 from carryover.plotting import _panels as panels
 
 MARKERS = ("o", "s", "^", "D", "v")
@@ -15,7 +15,7 @@ QUANTITIES = {"risk_final": "at the end of training", "risk_best": "smallest alo
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters:
-    family: str = parameter("diagonal", "whose published risks", choices=tuple(published.CELLS))
+    family: str = parameter("diagonal", "whose published risks", choices=tuple(published_risks.CELLS))
     title: str = parameter("Published risks are the smallest along training, not the last (diagonal networks, ours and "
                            "theirs)", "what is seen")  # fmt: skip
     floor: float = parameter(1e-8, "cells below are left out: there the stopping loss sets the risk", above=0)
@@ -27,12 +27,12 @@ def draw(data, p):
 
     Left: ours against published, in colours of the protocol and markers of the sample size. Right: z-scores.
     """
-    table = published.cells(data["published"], p.family)
+    table = published_risks.cells(data["published"], p.family)
     ours = {name: data[name].to_dataframe() for name in table["experiment"].unique() if name in data}
     fig, axes = plt.subplots(2, 2, figsize=(10.5, 8.6), width_ratios=[1, 1.25])
     for (quantity, meaning), (scatter, scores) in zip(QUANTITIES.items(), axes, strict=True):
         parts = [
-            published.compare(runs, table[table["experiment"] == name], quantity, p.floor)
+            published_risks.compare(runs, table[table["experiment"] == name], quantity, p.floor)
             for name, runs in ours.items()
         ]
         cells = pd.concat(parts, ignore_index=True)

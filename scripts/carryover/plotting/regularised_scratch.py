@@ -7,9 +7,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.colors import TwoSlopeNorm
 
-from carryover.parameters import parameter
+from carryover.analysis.transferability import averages, only, transferability, with_decay
+from carryover.config.parameters import parameter
 from carryover.plotting import _panels as panels
-from carryover.transferability import averages, only, transferability, with_decay
 
 CHOICES = {
     "none": "a: no weight decay",

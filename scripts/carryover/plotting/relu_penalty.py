@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import matplotlib.pyplot as plt
 
-from carryover.parameters import parameter
+from carryover.config.parameters import parameter
 
 TITLES = {
     "penalty": "Penalty of a finetuned ReLU unit: a pretrained feature is cheap to reuse if aligned (ρ = 1),\n"

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import matplotlib.pyplot as plt
 
-from carryover.parameters import parameter
+from carryover.config.parameters import parameter
 from carryover.plotting import _panels as panels
 
 STYLES = ("-", "--", ":")

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import matplotlib.pyplot as plt
 
-from carryover.agreement import distances
-from carryover.parameters import parameter
+from carryover.analysis.agreement import distances
+from carryover.config.parameters import parameter
 from carryover.plotting import _panels as panels
 
 SOLVERS = {

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import matplotlib.pyplot as plt
 
-from carryover.crossed import table
-from carryover.parameters import parameter
+from carryover.analysis.two_way import table
+from carryover.config.parameters import parameter
 from carryover.plotting import _convnet as convnet
 from carryover.plotting import _panels as panels
 

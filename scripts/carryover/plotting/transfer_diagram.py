@@ -7,9 +7,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.colors import TwoSlopeNorm
 
-from carryover.parameters import parameter
+from carryover.analysis.transferability import at, averages, only, transferability, within
+from carryover.config.parameters import parameter
 from carryover.plotting import _panels as panels
-from carryover.transferability import at, averages, only, transferability, within
 
 FORMULAS = {
     "linear_transfer": {"linear": "eq 11"},

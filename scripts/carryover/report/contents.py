@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from carryover import store
 from carryover.errors import UserError
+from carryover.provenance import store
 
 # Paper, by the short name that claims have too: its title, and the categories of figures that reproduce it.
 PAPERS = {

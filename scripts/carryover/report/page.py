@@ -1,7 +1,7 @@
 """A report: one HTML page that needs no other file."""
 
-from carryover import claims_page, store
-from carryover.report import sections
+from carryover.provenance import store
+from carryover.report import claims_page, sections
 from carryover.report.contents import by_paper
 from carryover.report.style import STYLE
 from carryover.report.words import count, escaped

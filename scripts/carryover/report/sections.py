@@ -4,10 +4,10 @@ import base64
 import re
 from collections import Counter
 
-from carryover import claims_page, provenance
+from carryover.analysis.claims_table import ORDER
 from carryover.audit import report as verdicts
-from carryover.claims_table import ORDER
-from carryover.report import graph, jobs
+from carryover.provenance import job_record
+from carryover.report import claims_page, graph, jobs
 from carryover.report.contents import OURS_TITLE, PAPERS, by_paper, in_words
 from carryover.report.words import count, described, duration, escaped, folded, memory, scrolling, seeds, table
 
@@ -65,7 +65,7 @@ def origin(record, records):
             ("Computing time", duration(sum(one["volatile"]["duration"] for one in done))),
             ("Commits", jobs.commits(everything)),
             ("Request", record["request"]),
-            ("Record", provenance.record_digest(record)),
+            ("Record", job_record.record_digest(record)),
         ]
     )
 

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from carryover import determination
-from carryover.claims import _interval
+from carryover.analysis import intervals, r_squared
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,19 +20,17 @@ def rows(data, p):
     interval (Student's t over repeats, whose pairs of tasks are the same), and the published; a column per number of
     samples of ours.
     """
-    ours = determination.r_squared(data["bounds"])
+    ours = r_squared.r_squared(data["bounds"])
     sizes = sorted(ours.index.unique("samples"))
     found = []
-    for bound, name in determination.BOUNDS.items():
+    for bound, name in r_squared.BOUNDS.items():
         for cutoff, part in ours[bound].groupby("cutoff"):
             table = part.droplevel("cutoff").unstack("samples")[sizes]
             label = f"ours, cutoff {cutoff:g}" if cutoff else "ours, least squares"
             found.append((name, f"{label}: mean ± s.d.", *map(_spread, table.mean(), table.std())))
-            ends = (_interval.student(table[n], bound, 0.0) for n in sizes)
+            ends = (intervals.student(table[n], bound, 0.0) for n in sizes)
             found.append((name, f"{label}: 95 % interval", *(f"{one['low']:.2f} to {one['high']:.2f}" for one in ends)))
-        theirs = zip(
-            *(values.reindex(sizes) for values in determination.published(data["published"], bound)), strict=True
-        )
+        theirs = zip(*(values.reindex(sizes) for values in r_squared.published(data["published"], bound)), strict=True)
         found.append((name, "published (MNIST)", *(_spread(*cell) for cell in theirs)))
     return pd.DataFrame(found, columns=["bound", "R²", *(f"n = {n:g}" for n in sizes)])
 

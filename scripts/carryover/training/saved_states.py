@@ -11,7 +11,7 @@ from typing import Any
 
 import torch
 
-from carryover import store
+from carryover.provenance import store
 
 SECONDS = 120.0  # between saved states; the variable CARRYOVER_SAVE_EVERY says otherwise
 

@@ -6,11 +6,11 @@ from itertools import product
 import numpy as np
 import xarray as xr
 
+from carryover.config.parameters import parameter
 from carryover.errors import UserError
 from carryover.families import _pretrained
 from carryover.families.convnet import dataset, task
 from carryover.networks.convnet_weights import KINDS, packed, rescaled, unpacked
-from carryover.parameters import parameter
 from carryover.streams import generator
 from carryover.tasks.class_subsets import check_disjoint, sampled
 from carryover.training.result import naming_runs

@@ -5,8 +5,8 @@ from itertools import product
 
 import numpy as np
 
+from carryover.config.parameters import parameter
 from carryover.families.convnet import dataset, task
-from carryover.parameters import parameter
 from carryover.training.result import naming_runs
 from carryover.training.saved_states import SavedStates
 

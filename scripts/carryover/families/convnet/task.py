@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
+from carryover.config.parameters import parameter
 from carryover.errors import UserError
 from carryover.networks.convnet import NETWORKS, STEMS
-from carryover.parameters import parameter
 from carryover.streams import generator
 from carryover.tasks import class_subsets, images
 from carryover.tasks.prepared_images import PreparedImages

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 import xarray as xr
 
+from carryover.config.parameters import parameter
 from carryover.errors import UserError
 from carryover.families import _pretrained
 from carryover.families.deep_linear import conditions, dataset, task
 from carryover.networks.deep_linear import Weights
-from carryover.parameters import parameter
 from carryover.streams import generator
 from carryover.training.factored import Factored
 from carryover.training.result import naming_runs

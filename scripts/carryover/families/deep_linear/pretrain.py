@@ -6,8 +6,8 @@ from itertools import product
 import numpy as np
 import xarray as xr
 
+from carryover.config.parameters import parameter
 from carryover.families.deep_linear import dataset, task
-from carryover.parameters import parameter
 from carryover.training.result import naming_runs
 
 SIMULATED = {"solver": ("descent", "balanced")}

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from carryover.config.parameters import parameter
 from carryover.errors import UserError
 from carryover.networks.deep_linear import Weights, balanced
-from carryover.parameters import parameter
 from carryover.streams import generator
 from carryover.training.factored import Factored
 

@@ -8,10 +8,10 @@ from itertools import product
 import numpy as np
 import xarray as xr
 
+from carryover.config.parameters import parameter
 from carryover.families import _pretrained
 from carryover.families.diagonal import dataset, task
 from carryover.networks.diagonal import Weights
-from carryover.parameters import parameter
 from carryover.streams import generator
 from carryover.tasks import sparse
 from carryover.training.result import naming_runs

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from carryover.config.parameters import parameter
 from carryover.errors import UserError
 from carryover.families import _pretrained
 from carryover.families.image_pairs import dataset, task
-from carryover.parameters import parameter
 from carryover.streams import generator
 from carryover.theory.linear_teachers import benign_overfitting_bound, covariance_bound
 

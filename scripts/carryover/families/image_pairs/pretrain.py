@@ -5,8 +5,8 @@ from itertools import product
 
 import numpy as np
 
+from carryover.config.parameters import parameter
 from carryover.families.image_pairs import dataset, task
-from carryover.parameters import parameter
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,8 +12,8 @@ from itertools import permutations
 
 import numpy as np
 
+from carryover.config.parameters import parameter
 from carryover.errors import UserError
-from carryover.parameters import parameter
 from carryover.streams import generator
 from carryover.tasks import images
 

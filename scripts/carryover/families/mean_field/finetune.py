@@ -6,11 +6,11 @@ from itertools import product
 import numpy as np
 import xarray as xr
 
+from carryover.config.parameters import parameter
 from carryover.errors import UserError
 from carryover.families import _pretrained
 from carryover.families.mean_field import dataset, task
 from carryover.networks.relu import Weights
-from carryover.parameters import parameter
 from carryover.streams import generator
 from carryover.training.result import naming_runs
 

@@ -5,8 +5,8 @@ from itertools import product
 
 import numpy as np
 
+from carryover.config.parameters import parameter
 from carryover.families.mean_field import dataset, task
-from carryover.parameters import parameter
 from carryover.training.result import naming_runs
 
 

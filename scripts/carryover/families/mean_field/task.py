@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from carryover.config.parameters import parameter
 from carryover.errors import UserError
 from carryover.networks.relu import Weights
-from carryover.parameters import parameter
 from carryover.streams import generator
 
 INITIAL_READOUT = 1e-7  # c_i before training is this times N(0, 1)

@@ -6,11 +6,11 @@ from dataclasses import asdict, dataclass
 import numpy as np
 import xarray as xr
 
+from carryover.config.parameters import parameter
 from carryover.errors import UserError
 from carryover.families import _pretrained
 from carryover.families.relu import conditions, dataset, task
 from carryover.networks.relu import Weights
-from carryover.parameters import parameter
 from carryover.streams import generator
 from carryover.tasks.sparse import sphere
 from carryover.training.result import naming_runs

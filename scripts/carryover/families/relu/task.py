@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from carryover.config.parameters import parameter
 from carryover.networks.relu import Weights
-from carryover.parameters import parameter
 from carryover.streams import generator
 from carryover.tasks import units
 from carryover.tasks.sparse import sphere

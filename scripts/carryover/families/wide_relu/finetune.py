@@ -6,10 +6,10 @@ from itertools import product
 import numpy as np
 import xarray as xr
 
+from carryover.config.parameters import parameter
 from carryover.families import _pretrained
 from carryover.families.wide_relu import dataset, task
 from carryover.networks.relu import Weights
-from carryover.parameters import parameter
 from carryover.training.result import naming_runs
 
 PRETRAINED = ("finetuning",)

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from carryover.config.parameters import parameter
 from carryover.families.wide_relu import dataset, task
-from carryover.parameters import parameter
 from carryover.training.result import naming_runs
 
 

@@ -9,8 +9,8 @@ from functools import cached_property
 
 import numpy as np
 
+from carryover.config.parameters import parameter
 from carryover.networks.relu import Weights
-from carryover.parameters import parameter
 from carryover.streams import generator
 from carryover.theory.kernels import relu_risk
 

@@ -1,0 +1,92 @@
+"""All claims in one table: verdicts that count how many claims are tested, and what undecided ones would take."""
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+from scipy import optimize, stats
+
+from carryover.analysis.intervals import LEVEL, MEANINGS, labels
+
+POWER = 0.8
+MOST_SEEDS = 10_000
+LARGEST_EFFECT = 1e6
+"""Effect, in standard deviations, that two seeds show at any level; beyond it the noncentral t is lost to rounding."""
+ORDER = ("fails", "undecided", "holds")  # worst news first
+ADDED = {
+    "data": "datasets that the claim's group reads",
+    "adjusted_p_value": "p-value adjusted for the number of claims (Benjamini-Hochberg)",
+    "verdict": f"holds, fails, or undecided, at a false discovery rate of {LEVEL:g} over all claims",
+    "verdict_alone": MEANINGS["verdict"],
+    "seeds_needed": f"seeds with which a t-test would decide with probability {POWER:g}, were mean and spread as "
+                    "found, about the tasks there are where those are several; infinite where "
+                    f"{MOST_SEEDS} are not enough, NaN where decided or spread is not known",
+}  # fmt: skip
+
+
+def gathered(groups):
+    """One dataset over `claim` of the groups {name: dataset of a claims plug-in, with `data`}, worst news first.
+
+    A claim `name` of a group is called `group/name`. Verdicts are those of the groups, but only where the p-value,
+    adjusted over all claims that have one (Benjamini & Hochberg 1995), is below 0.05: so of all claims that are decided
+    at most one in twenty is expected to be so by chance. Claims that were computed, not drawn, have no p-value and keep
+    their verdicts.
+    """
+    frames = [data.to_dataframe().reset_index().assign(group=group) for group, data in groups.items()]
+    rows = pd.concat(frames, ignore_index=True)
+    rows["claim"] = rows["group"] + "/" + rows["claim"]
+    rows = rows.drop(columns="group").rename(columns={"verdict": "verdict_alone"})
+    rows["adjusted_p_value"] = adjusted(rows["p_value"])
+    open_again = rows["adjusted_p_value"] >= LEVEL  # NaN is not
+    rows["verdict"] = rows["verdict_alone"].mask(open_again, "undecided")
+    decided = (rows["adjusted_p_value"] < LEVEL).sum()
+    # The level at which one claim more would be decided, the others being as they are.
+    level = LEVEL * min(1, (decided + 1) / max(1, rows["p_value"].notna().sum()))
+    effects = (rows["statistic"] - rows["bound"]).abs() / rows["deviation"]
+    rows["seeds_needed"] = [seeds_needed(effect, level) for effect in effects.where(rows["verdict"] == "undecided")]
+    rank = rows["verdict"].map(ORDER.index)
+    rows = rows.assign(rank=rank).sort_values(["rank", "paper", "claim"], kind="stable").drop(columns="rank")
+    return _labelled(rows.set_index("claim").to_xarray())
+
+
+def adjusted(p_values):
+    """P-values (n,) adjusted by Benjamini and Hochberg's procedure; NaN are left out, and stay."""
+    p_values = np.array(p_values, dtype=float)
+    known = np.isfinite(p_values)
+    p_values[known] = stats.false_discovery_control(p_values[known]) if known.any() else []
+    return p_values
+
+
+def seeds_needed(effect, level=LEVEL):
+    """Fewest seeds with which a two-sided t-test of a level decides with probability 0.8.
+
+    Args: effect, distance of the mean from the bound in standard deviations. Returns infinity where 10 000 are not
+    enough, NaN where the effect is not known (noncentral t distribution).
+    """
+    if np.isnan(effect):
+        return np.nan
+    effect = min(effect, LARGEST_EFFECT)
+    if power(MOST_SEEDS, effect, level) < POWER:
+        return np.inf
+    if power(2, effect, level) >= POWER:
+        return 2.0
+    return float(np.ceil(optimize.brentq(lambda seeds: power(seeds, effect, level) - POWER, 2, MOST_SEEDS)))
+
+
+def power(seeds, effect, level=LEVEL):
+    """Probability that a two-sided t-test of a level over so many seeds decides, in the right direction."""
+    return stats.nct.sf(stats.t.ppf(1 - level / 2, seeds - 1), seeds - 1, effect * np.sqrt(seeds))
+
+
+def counts(table):
+    """{verdict: number of claims}, worst news first."""
+    return {verdict: int((table["verdict"] == verdict).sum()) for verdict in ORDER}
+
+
+def _labelled(table):
+    columns = {name: table[name] for name in {**MEANINGS, **ADDED} if name in table}
+    texts = {name: column.astype(str) for name, column in columns.items() if column.dtype == object}
+    result = xr.Dataset({**columns, **texts}).assign_coords(claim=table["claim"].astype(str))
+    for name in result.data_vars:
+        result[name].attrs = labels({**MEANINGS, **ADDED}[name])
+    result["claim"].attrs = labels("group and name of the claim")
+    return result

@@ -1,0 +1,65 @@
+"""What is made of data, by the rule that makes it: its section of the configuration, and what is written (standard
+library only)."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from carryover.config.parameters import as_flags
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A section of the configuration, which is its folder in the results as well.
+
+    `one` is what an entry is called in wildcards, `file` the name of what is written but for its `suffixes`. `plugins`
+    is the folder of the plug-ins that make it, and `key` the key that names one; None where the script itself does.
+    `reads` are files that every job reads beside its data.
+    """
+
+    section: str
+    one: str
+    suffixes: tuple[str, ...]
+    plugins: str | None = None
+    key: str | None = None
+    file: str = "{}"
+    reads: tuple[str, ...] = ()
+
+    def names(self, config):
+        """The entries that a configuration has."""
+        return list(config.get(self.section, {}))
+
+    def entry(self, config, wildcards):
+        """(plug-in, section) of an entry; the plug-in has the entry's own name unless it says otherwise."""
+        name = getattr(wildcards, self.one)
+        entry = config[self.section][name]
+        return entry.get(self.key, name) if self.plugins else None, entry
+
+    def outputs(self, results, name):
+        """The files of an entry, one for each suffix."""
+        return [f"{results}/{self.section}/{self.file.format(name)}{suffix}" for suffix in self.suffixes]
+
+    def files(self, config, results, wildcards):
+        """{role: file} of what an entry is made of."""
+        refs = self.entry(config, wildcards)[1]["data"]
+        return {role: ref if Path(ref).suffix else f"{results}/{ref}.nc" for role, ref in refs.items()}
+
+    def flags(self, config, wildcards):
+        """The flags of a job, but for the files."""
+        plugin, entry = self.entry(config, wildcards)
+        roles = {"roles": list(entry["data"])} if self.plugins else {}
+        return [*filter(None, [plugin]), *as_flags({**roles, **entry.get("options", {})})]
+
+    def file_flags(self, config, results, wildcards):
+        """The flags that name the files: a script without plug-ins has one for each role."""
+        files = self.files(config, results, wildcards)
+        return ["--data", *files.values()] if self.plugins else as_flags(files)
+
+
+STAGES = ("pretrain", "finetune")  # of training
+STYLE = ("config/figures.mplstyle",)
+MADE_OF_DATA = {
+    "figure": Kind("figures", "figure", (".png", ".svg", ".pdf"), "plotting", "plot", reads=STYLE),
+    "claim": Kind("claims", "claim", (".nc",), "claims", "check"),
+    "table": Kind("tables", "table", (".md", ".tex"), "tables", "rows"),
+    "diagnose": Kind("diagnoses", "diagnosis", (".nc", ".png", ".html"), file="{}/diagnosis", reads=STYLE),
+}

@@ -1,0 +1,257 @@
+"""The configuration's schema, generated from the plug-ins' parameters, and its errors as single sentences.
+
+`config/schema.yaml` is what the Snakefile reads: it holds every key, type, range, default and meaning, so that neither
+Snakemake nor an editor needs the plug-ins' own imports. `schema(root)` makes it anew from the code.
+"""
+
+import importlib
+import re
+
+from carryover.config import plugins
+from carryover.config.artifacts import MADE_OF_DATA, STAGES
+from carryover.config.parameters import allowed, fragment, no_usable_number
+from carryover.errors import UserError
+
+NAME = "^[a-z][a-z0-9_]*$"
+RESERVED = ("theory", *(kind.section for kind in MADE_OF_DATA.values()), "logs", "benchmarks")
+
+
+class ConfigurationError(UserError):
+    """A key or value of the configuration is not allowed; the message is one sentence naming it."""
+
+
+def parameters(*names):
+    """The schema fragment of the plug-in carryover.<names>: its dataclass `Parameters`."""
+    module = _module(*names)
+    section = fragment(module.Parameters)
+    for condition in ("STARTS_FROM", "APPLIES_TO"):
+        if axes := getattr(module, condition, None):
+            section[condition.lower()] = {axis: list(values) for axis, values in axes.items()}
+    if getattr(module, "SELECTS", False):
+        if section["properties"]:
+            raise TypeError(f"{module.__name__}: a measure that selects has no parameters")
+        section["selects"] = True
+    return section
+
+
+def _module(*names):
+    """carryover.<names>, by name: who only checks a configuration need not have what plug-ins import."""
+    return importlib.import_module(".".join(("carryover", *names)))
+
+
+def schema():
+    """The whole JSON schema of the configuration, as a dictionary."""
+    families = plugins.names("families")
+    whole = _section(
+        {
+            "pathvars": {
+                "type": "object",
+                "description": "where things are written: results, logs, benchmarks",
+                "additionalProperties": {"type": "string", "minLength": 1},
+            },
+            "experiments": _named("#/$defs/experiment", "networks, tasks, sweeps and measures"),
+            "curves": _section(
+                {c: {"$ref": f"#/$defs/curves.{c}"} for c in plugins.names("curves")},
+                "theory curves, which need no training",
+            ),
+            **{kind.section: _made_of_data(rule, kind) for rule, kind in MADE_OF_DATA.items()},
+        },
+        "the whole configuration",
+    )
+    definitions = {
+        "experiment": _experiment(families),
+        **{rule: _entry(rule, kind) for rule, kind in MADE_OF_DATA.items()},
+    }
+    for family in families:
+        definitions[f"{family}.task"] = parameters("families", family, "task")
+        for stage in STAGES:
+            definitions[f"{family}.{stage}"] = parameters("families", family, stage)
+    for folder in ("measures", "curves", *(kind.plugins for kind in MADE_OF_DATA.values() if kind.plugins)):
+        definitions |= {f"{folder}.{name}": parameters(folder, name) for name in plugins.names(folder)}
+    definitions["diagnoses.options"] = fragment(_module("diagnosis", "diagnosis").Options)
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **whole, "$defs": definitions}
+
+
+def _section(properties, description, required=()):
+    section = {"type": "object", "description": description, "additionalProperties": False, "properties": properties}
+    return {**section, "required": list(required)} if required else section
+
+
+def _named(ref, description):
+    names = {"type": "string", "pattern": NAME, "not": {"enum": list(RESERVED)}}
+    return {
+        "type": "object",
+        "description": description,
+        "propertyNames": names,
+        "additionalProperties": {"$ref": ref},
+    }
+
+
+def _experiment(families):
+    size = {"type": "integer", "minimum": 1}
+    resources = {
+        "gpu": {"type": "integer", "minimum": 0, "default": 0, "description": "GPUs of a training job"},
+        "mem_mb": {**size, "default": 2000, "description": "memory of a training job [MB]"},
+        "runtime": {**size, "default": 120, "description": "time limit of a training job on a cluster [min]"},
+    }
+    properties = {
+        "family": {"type": "string", "enum": families, "description": "network family"},
+        "seeds": {**size, "description": "number of seeds: each draws its own teacher, data and weights"},
+        "block": {**size, "default": 6, "description": "seeds trained together in one job"},
+        "split": {
+            "type": "array",
+            "items": {"type": "string"},
+            "default": [],
+            "description": "parameters with several values that are to make a job each instead of sharing one",
+        },
+        "resources": _section(resources, "what a training job of this experiment asks for"),
+        "measures": _section(
+            {m: {"$ref": f"#/$defs/measures.{m}"} for m in plugins.names("measures")},
+            "what is measured on each network",
+        ),
+        **{key: {"type": "object"} for key in ("task", *STAGES)},
+    }
+    experiment = _section(properties, "one experiment", required=("family", "seeds", "finetune"))
+    experiment["allOf"] = [
+        {
+            "if": {"properties": {"family": {"const": family}}, "required": ["family"]},
+            "then": {
+                "properties": {
+                    "split": {"items": {"enum": _splittable(family)}},
+                    "task": {"$ref": f"#/$defs/{family}.task"},
+                    **{stage: _gridded(family, stage) for stage in STAGES},
+                }
+            },
+        }
+        for family in families
+    ]
+    return experiment
+
+
+def _splittable(family):
+    """Parameters of which several values share a job unless they are split."""
+    stages = [parameters("families", family, stage)["properties"] for stage in STAGES]
+    return [name for stage in stages for name, kind in stage.items() if kind.get("several") == "one job"]
+
+
+def _gridded(family, stage):
+    """A stage's section: its parameters, and `grids`, each of which adds to or overrides them."""
+    own = parameters("families", family, stage)
+    shared = set(parameters("families", family, "task")["properties"])
+    ref = f"#/$defs/{family}.{stage}/properties/"
+    properties = {name: {"$ref": ref + name} for name in own["properties"] if name not in shared}
+    grid = {"type": "object", "additionalProperties": False, "properties": properties}
+    grids = {"type": "object", "additionalProperties": grid, "minProperties": 1}
+    return {**grid, "properties": {**properties, "grids": grids}}
+
+
+def _made_of_data(rule, kind):
+    """Entries by name: one that is not called like a plug-in has to say which one makes it, where there are any."""
+    entry = {"$ref": f"#/$defs/{rule}"}
+    if not kind.plugins:
+        return _named(entry["$ref"], f"{kind.section} of networks, and the files that they are made of")
+    unsaid = {"if": {"not": {"required": [kind.key]}}}
+    entries = _named(entry["$ref"], f"{kind.section}, and the datasets that they are made of")
+    entries["properties"] = {
+        plugin: {"allOf": [entry, {**unsaid, "then": _options(kind.plugins, plugin)}]}
+        for plugin in plugins.names(kind.plugins)
+    }
+    return {**entries, "additionalProperties": {"allOf": [entry, {"required": [kind.key]}]}}
+
+
+def _options(folder, plugin):
+    return {"properties": {"options": {"$ref": f"#/$defs/{folder}.{plugin}"}}}
+
+
+def _entry(rule, kind):
+    """One figure, claim, table or diagnosis: what makes it, its data, options, and words for the report."""
+    if not kind.plugins:
+        return _section(
+            {"data": _activations(), "options": {"$ref": f"#/$defs/{kind.section}.options"}},
+            f"one {kind.one}",
+            required=("data",),
+        )
+    properties = {
+        kind.key: {
+            "type": "string",
+            "enum": plugins.names(kind.plugins),
+            "description": f"how it is made (default: the {rule}'s own name)",
+        },
+        "data": {
+            "type": "object",
+            "description": "role -> dataset: <experiment>/<measure>, theory/<curve>, or a file of the project",
+            "minProperties": 1,
+            "additionalProperties": {"type": "string"},
+        },
+        "options": {"type": "object"},
+        "category": {"type": "string", "default": kind.section, "description": "heading in the report"},
+        "caption": {"type": "string", "default": "", "description": "caption in the report"},
+    }
+    entry = _section(properties, f"one {rule}", required=("data",))
+    entry["allOf"] = [
+        {
+            "if": {"properties": {kind.key: {"const": plugin}}, "required": [kind.key]},
+            "then": _options(kind.plugins, plugin),
+        }
+        for plugin in plugins.names(kind.plugins)
+    ]
+    return entry
+
+
+def _activations():
+    """The files of activations that a diagnosis compares."""
+    kinds = _module("diagnosis", "activations", "sources").KINDS
+    file = {"type": "string", "pattern": f"({'|'.join(map(re.escape, kinds))})$"}
+    words = {"pretrained": "file of the activations before finetuning", "finetuned": "after it, of the same samples"}
+    files = {role: {**file, "suffixes": list(kinds), "description": said} for role, said in words.items()}
+    return _section(files, "activations by layer", required=tuple(files))
+
+
+def validate(config, schema):
+    """Refuse a configuration that breaks its schema; the message is one sentence with the key and what is allowed."""
+    import jsonschema  # Snakemake brings it; jobs in their own environments need not
+
+    _refuse_unusable_numbers(config, ())
+    base = jsonschema.Draft202012Validator  # its integers include 16.0, which the command line refuses
+    whole = base.TYPE_CHECKER.redefine("integer", lambda _, value: type(value) is int)
+    errors = list(jsonschema.validators.extend(base, type_checker=whole)(schema).iter_errors(config))
+    if errors:
+        raise ConfigurationError(_sentence(min(errors, key=lambda e: (-len(e.absolute_path), str(e.message)))))
+
+
+def _refuse_unusable_numbers(node, path):
+    if isinstance(node, dict | list):
+        for key, value in node.items() if isinstance(node, dict) else enumerate(node):
+            _refuse_unusable_numbers(value, (*path, key))
+    elif fault := no_usable_number(node):
+        raise ConfigurationError(f"configuration: {_spell(path)}: {node} is {fault}.")
+
+
+def _spell(path):
+    return ".".join(str(part) for part in path) or "top level"
+
+
+def _sentence(error):
+    where = _spell(error.absolute_path)
+    if error.validator == "additionalProperties":
+        known = error.schema.get("properties", {})
+        unknown = ", ".join(sorted(str(k) for k in error.instance if k not in known))
+        return f"configuration: {where}: unknown key {unknown}; allowed here: {', '.join(known) or 'none'}."
+    if error.validator == "required":
+        missing = ", ".join(k for k in error.validator_value if k not in error.instance)
+        return f"configuration: {where}: {missing} is missing."
+    if "propertyNames" in error.absolute_schema_path:
+        rule = f"lower-case letters, digits and underscores, and none of {', '.join(RESERVED)}"
+        return f"configuration: {where}: {error.instance!r} cannot be a name; allowed are {rule}."
+    allows = allowed(error.schema)
+    hint = _text_for_number(error.instance) if "number" in allows else ""
+    return f"configuration: {where}: {error.instance!r} is not allowed; it must be {allows}.{hint}"
+
+
+def _text_for_number(value):
+    for item in value if isinstance(value, list) else [value]:
+        if isinstance(item, str) and re.fullmatch(r"[-+]?(\d+\.?\d*|\.\d+)[eE][-+]?\d+", item):
+            mantissa, exponent = re.split("[eE]", item)
+            exact = f"{float(mantissa)}e{exponent if exponent[0] in '+-' else '+' + exponent}"
+            return f" (YAML reads {item} as text: write {exact}.)"
+    return ""

@@ -1,0 +1,58 @@
+"""The records under a folder of results, and what was made of what."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from carryover.errors import UserError
+from carryover.provenance import job_record
+
+_RECORD = re.compile(rb'{\s*"carryover_record"')  # keys are sorted, so this is what a truncated record begins with too
+
+
+@dataclass(frozen=True)
+class Made:
+    """A result: its file, its name (the path that its record has) and its record."""
+
+    file: Path
+    name: str
+    record: dict
+
+    @property
+    def facts(self):
+        """{sha256, bytes, …} of the result, by its record."""
+        return self.record["outputs"][self.name]
+
+    def asked(self, request):
+        """Whether it was made on the request of this digest."""
+        return self.record["request"] == request
+
+
+def made(file, below="."):
+    """The result in `file`. Raises UserError where the record beside it cannot be read, or is not of that file.
+
+    `below` is a folder around it: what follows of its path must be the end of a path in the record, so that results
+    that were moved or copied as a whole keep their records.
+    """
+    file = Path(file)
+    record = job_record.whole(job_record.record_path(file))
+    end = file.relative_to(below).parts if file.is_relative_to(below) else file.parts
+    names = [name for name in record["outputs"] if Path(name).parts[-len(end) :] == end]
+    if len(names) != 1:
+        raise UserError(f"{job_record.record_path(file)} is not a record of {file}: delete both and run again")
+    return Made(file, names[0], record)
+
+
+def all_made(results):
+    """{name: Made} of all results under the folder `results` that have a record, by name.
+
+    Raises UserError where there is no such folder, or one of the records is damaged.
+    """
+    if not Path(results).is_dir():
+        raise UserError(f"{results} is no folder: name the one with the results")
+    found = {}
+    for path in sorted(Path(results).rglob("[!.]*.json")):
+        if path.is_file() and _RECORD.match(path.read_bytes()):  # JSON of others may lie there too
+            one = made(path.with_suffix(""), below=results)
+            found[one.name] = one
+    return found

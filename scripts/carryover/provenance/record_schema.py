@@ -1,0 +1,77 @@
+"""The parts of a record that its readers take: anyone may have edited the file in which it stands."""
+
+from datetime import datetime, timedelta
+
+from carryover.provenance.portability import LEVELS
+
+# A type; (one form, or another); [form of each]; {name: form}, or {...: form} for any names; or a function of the part.
+_FILES = {...: {"sha256": str, "bytes": int}}
+_CAUSE = {"verdict": str, "cause": str, "found": str}
+
+
+def wrong(record):
+    """Names of the parts that a record lacks, or has in another form than `job_record.Job` writes them."""
+    return [name for name, form in _PARTS.items() if not _fits(record.get(name, _IF_MISSING.get(name)), form)]
+
+
+def _fits(part, form):
+    if isinstance(form, type):
+        return isinstance(part, form)
+    if isinstance(form, tuple):
+        return any(_fits(part, one) for one in form)
+    if isinstance(form, list):
+        return isinstance(part, list) and all(_fits(item, form[0]) for item in part)
+    if not isinstance(form, dict):
+        return form(part)
+    if not isinstance(part, dict):
+        return False
+    if ... in form:
+        return all(_fits(item, form[...]) for item in part.values())
+    return all(name in part and _fits(part[name], one) for name, one in form.items())
+
+
+def _is_python(part):
+    """An implementation and its version."""
+    return isinstance(part, str) and len(part.split(" ")) == len(part.split()) == 2
+
+
+def _is_volatile(part):
+    """Host and the like, with a start and a duration in seconds that have an end which can be written as a date."""
+    if not _fits(part, {"host": str, "platform": str, "peak_memory": int}):
+        return False
+    try:
+        datetime.fromisoformat(part["start"]) + timedelta(seconds=part["duration"])
+    except (LookupError, TypeError, ValueError, OverflowError):
+        return False
+    return True
+
+
+def _is_promise(part):
+    return part in LEVELS
+
+
+_PARTS = {
+    "rule": str,
+    "wildcards": dict,
+    "parameters": dict,
+    "seeds": list,
+    "command": [str],
+    "inputs": _FILES,
+    "outputs": _FILES,
+    "code": {"digest": str, "modules": [str], "files": {...: str}},
+    "request": str,
+    "portable": {"job": _is_promise, "result": _is_promise},
+    "git": (type(None), {"commit": str, "dirty": bool}),
+    "environment": {
+        "python": _is_python,
+        "versions": {...: str},
+        "blas": [{"library": str, "version": object}],
+        "device": str,
+        "accelerator": (type(None), {"name": str}),
+        "threads": {...: int},
+    },
+    "volatile": _is_volatile,
+    "notes": [{"reason": str, "causes": [_CAUSE]}],
+}
+# Records were without these once.
+_IF_MISSING = {"notes": [], "portable": {"job": "rounding", "result": "rounding"}}

@@ -1,0 +1,89 @@
+"""What the scripts' command lines have in common."""
+
+import argparse
+import importlib
+import os
+import sys
+from pathlib import Path
+
+from carryover.config import parameters, plugins
+from carryover.errors import UserError, sentence
+
+
+def run(main):
+    """Run a script's `main(argv)`; a user's mistake ends it with one sentence and exit code 1.
+
+    So does, without one, a reader who has seen enough of what it prints, such as `head`. Names of files that are no
+    UTF-8 are printed with escapes.
+    """
+    sys.stdout.reconfigure(errors="backslashreplace")
+    try:
+        try:
+            main(sys.argv[1:])
+        except UserError as error:
+            sys.exit(f"{Path(sys.argv[0]).stem}: {sentence(error)}")
+        finally:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python flushes once more at its end
+        sys.exit(1)
+
+
+def chosen(argv, kind, rule, description):
+    """The plug-in that the first word of the command line names; help and errors where it names none."""
+    helps = not argv or argv[0].startswith("-")  # help after the plug-in's name is the plug-in's
+    parser = argparse.ArgumentParser(prog=f"{rule}.py", description=description, add_help=helps)
+    parser.add_argument("plugin", choices=plugins.names(kind), help="then its own flags: --help after it lists them")
+    return parser.parse_known_args(argv[:1])[0].plugin
+
+
+def parser(rule, description):
+    """A parser with the flags that every job has."""
+    made = argparse.ArgumentParser(prog=rule, description=description, allow_abbrev=False)
+    made.add_argument("--output", required=True, nargs="+", metavar="FILE", help="where the result goes")
+    made.add_argument("--wildcards", nargs="*", default=[], metavar="KEY=VALUE", help="kept in the record")
+    return made
+
+
+def plugin(argv, kind, rule, description, *additions):
+    """The plug-in that a command line names and what it is told: (module, its parameters, all arguments).
+
+    `additions` are functions that add a rule's own flags to the parser.
+    """
+    name = chosen(argv, kind, rule, description)
+    module = importlib.import_module(f"carryover.{kind}.{name}")
+    made = parser(f"{rule}.py {name}", description)
+    for add in additions:
+        add(made)
+    parameters.add_arguments(made, module.Parameters)
+    arguments = made.parse_args(argv[1:])
+    if "roles" in arguments and len(arguments.roles) != len(arguments.data):
+        counts = f"{len(arguments.roles)} and {len(arguments.data)}"
+        raise UserError(f"--roles and --data must name as many things each: they name {counts}.")
+    return module, parameters.from_arguments(module.Parameters, arguments), arguments
+
+
+def add_data(made):
+    """The flags of what is made of collected datasets."""
+    made.add_argument("--roles", required=True, nargs="+", help="what each data file is for")
+    made.add_argument("--data", required=True, nargs="+", type=Path, metavar="FILE", help="in the order of --roles")
+
+
+class Roles(dict):
+    """Data by role; a role that was not given is a user's mistake."""
+
+    def __missing__(self, role):
+        raise UserError(f"data of the role {role} are needed; given were: {', '.join(self)}.")
+
+
+def by_role(arguments, read):
+    """The data files, read by `read`, by their roles."""
+    return Roles(zip(arguments.roles, map(read, arguments.data), strict=True))
+
+
+def wildcards(arguments):
+    """{'point': 'all'} from --wildcards point=all; UserError for a word without an equals sign."""
+    pairs = [word.partition("=") for word in arguments.wildcards]
+    if unpaired := [key for key, equals, _ in pairs if not equals]:
+        raise UserError(f"--wildcards {unpaired[0]}: it must be KEY=VALUE.")
+    return {key: value for key, _, value in pairs}

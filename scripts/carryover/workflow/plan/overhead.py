@@ -1,0 +1,40 @@
+"""Overhead of jobs that ran: the share of their time that is neither training nor measuring."""
+
+from collections import defaultdict
+
+from tabulate import tabulate
+
+from carryover.config.artifacts import STAGES
+from carryover.workflow.plan.table import duration
+
+WORKING = (*STAGES, "measure")
+
+
+def by_rule(jobs):
+    """{rule: (number, seconds, seconds of overhead)} of `Measured` jobs.
+
+    Of jobs that train or measure it is the start of Python and the imports: as long as the shortest of them all, or
+    what is outside of their record where that is more. Of all other jobs it is everything.
+    """
+    rules = defaultdict(list)
+    for job in jobs:
+        rules[job.work.kind[0]].append(job)
+    shortest = min((job.seconds for rule in WORKING for job in rules.get(rule, ())), default=0.0)
+    found = {}
+    for rule, own in rules.items():
+        starts = (max(shortest, job.seconds - job.inside) if rule in WORKING else job.seconds for job in own)
+        found[rule] = len(own), sum(job.seconds for job in own), sum(starts)
+    return found
+
+
+def text(jobs):
+    """The table of `by_rule`, with a sum."""
+    found = by_rule(jobs)
+    whole = [sum(column) for column in zip(*found.values(), strict=True)]
+    lines = [
+        [rule, number, duration(seconds), duration(spent), f"{spent / seconds:.0%}"]
+        for rule, (number, seconds, spent) in [*found.items(), ("all", whole)]
+    ]
+    return (
+        tabulate(lines, ["rule", "jobs", "time", "overhead", "share"], tablefmt="simple", disable_numparse=True) + "\n"
+    )

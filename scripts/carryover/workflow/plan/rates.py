@@ -1,0 +1,122 @@
+r"""Cost of jobs that were never run, from jobs of the same kind that were.
+
+A job takes the start-up of its rule and then its work, and
+
+    log work = a + \sum_i e_i log size_i,  e_i >= 0,
+
+over the sizes that `carryover.workflow.plan.work` names. Without measurements e_i is 1: twice as much of anything
+takes twice as long. Measured jobs move the exponents from there, by nonnegative least squares with a penalty on
+e_i - 1, as in ridge regression. So what never varied in the measurements is extrapolated in proportion, and the
+uncertainty says so.
+"""
+
+import math
+from collections import defaultdict
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import nnls
+
+from carryover.config.artifacts import MADE_OF_DATA
+
+EXPONENT_SPREAD = 0.35  # of an exponent about 1 before anything is measured
+LEAST_NOISE = 0.3  # of log time from run to run: what one machine does not repeat, a busy one still less
+STARTUP_FLOOR = 0.1  # work below this share of the start-up cannot be told from none
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Seconds of one job, and the standard deviation of their logarithm (0 where this very job was measured)."""
+
+    seconds: float
+    spread: float
+    measured: bool
+
+
+class Fit:
+    """The law of one kind of job; `jobs` are `Measured`, `shortest` [s] is the shortest job of their rule."""
+
+    def __init__(self, jobs, shortest):
+        # Both are lower limits: what a plug-in imports late counts as inside, and no two import the same.
+        startup = self.startup = max(shortest, min(job.seconds - job.inside for job in jobs))
+        self.sizes = sorted(set().union(*(job.work.sizes for job in jobs)))
+        seconds = np.array([job.seconds for job in jobs])
+        inside = np.array([job.inside for job in jobs])
+        working = np.maximum(np.minimum(seconds - startup, inside), STARTUP_FLOOR * startup)
+        # The noise is of the whole time: work that is a small part of it is known less well.
+        weights = (working / seconds) ** 2
+        logs = np.array([self._logs(job.work) for job in jobs])
+        self._center = np.average(logs, axis=0, weights=weights)
+        self._level = np.average(np.log(working), weights=weights)
+        scaled = np.sqrt(weights)[:, None] * (logs - self._center)
+        targets = np.sqrt(weights) * (np.log(working) - self._level)
+        penalty = LEAST_NOISE / EXPONENT_SPREAD * np.eye(len(self.sizes))
+        self._solve(scaled, targets, penalty)
+        self._covariance = np.linalg.inv(scaled.T @ scaled + penalty @ penalty)
+        used = 1 + np.trace(scaled @ self._covariance @ scaled.T)  # by the level and, in part, by each exponent
+        squares = np.sum((targets - scaled @ self._exponents) ** 2)
+        self.noise = max(math.sqrt(squares / max(len(jobs) - used, 1.0)), LEAST_NOISE)
+        self._mean_variance = 1 / weights.sum()
+
+    def _solve(self, scaled, targets, penalty):
+        if self.sizes:
+            rows, values = np.vstack([scaled, penalty]), np.concatenate([targets, penalty.sum(axis=1)])
+            self._exponents = nnls(rows, values)[0]
+        else:
+            self._exponents = np.zeros(0)
+
+    @property
+    def exponents(self):
+        """{size: its exponent}."""
+        return dict(zip(self.sizes, self._exponents.tolist(), strict=True))
+
+    def estimate(self, asked):
+        """The `Estimate` of a job with this `Work`."""
+        apart = self._logs(asked) - self._center
+        variance = 1 + self._mean_variance + apart @ self._covariance @ apart
+        working = math.exp(self._level + float(apart @ self._exponents))
+        share = working / (self.startup + working)
+        return Estimate(self.startup + working, share * self.noise * math.sqrt(variance), measured=False)
+
+    def _logs(self, asked):
+        # A size that these jobs did not have is one that the others have as 1.
+        return np.log([asked.sizes.get(size, 1.0) for size in self.sizes])
+
+
+class Rates:
+    """The laws of all kinds of jobs that were measured on one device."""
+
+    def __init__(self, jobs):
+        self._known, by_kind, by_rule = defaultdict(list), defaultdict(list), defaultdict(list)
+        for job in jobs:
+            self._known[job.work].append(job)
+            by_kind[job.work.kind].append(job)
+            by_rule[job.work.kind[0]].append(job.seconds)
+        self.counts = {kind: len(found) for kind, found in sorted(by_kind.items())}
+        self.fits = {kind: Fit(found, min(by_rule[kind[0]])) for kind, found in sorted(by_kind.items())}
+        self._of_rule = {rule: _middle(by_rule[rule]) for rule in MADE_OF_DATA if rule in by_rule}
+        self._memory = {kind: max(job.megabytes for job in found) for kind, found in by_kind.items()}
+
+    def estimate(self, asked):
+        """The `Estimate` of a job with this `Work`; None where no job of its kind was measured.
+
+        Of what is made of data, any job of the same rule will do: their times hardly differ.
+        """
+        if asked in self._known:
+            times = [job.seconds for job in self._known[asked]]
+            return Estimate(sum(times) / len(times), 0.0, measured=True)
+        if asked.kind in self.fits:
+            return self.fits[asked.kind].estimate(asked)
+        return self._of_rule.get(asked.kind[0])
+
+    def megabytes(self, asked):
+        """Peak memory of this very job, else the largest of its kind: there it may be more. 0 where none is known."""
+        if asked in self._known:
+            return max(job.megabytes for job in self._known[asked])
+        return self._memory.get(asked.kind, 0.0)
+
+
+def _middle(seconds):
+    """The geometric mean of times, and how far they lie about it."""
+    logs = np.log(seconds)
+    return Estimate(float(np.exp(logs.mean())), max(float(logs.std()), LEAST_NOISE), measured=False)

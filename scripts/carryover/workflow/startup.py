@@ -1,0 +1,185 @@
+"""What happens when the Snakefile is read: the configuration is checked, and results are held against their records."""
+
+import json
+import sys
+from base64 import urlsafe_b64encode
+from collections import Counter
+from pathlib import Path
+
+import yaml
+
+from carryover.config import configuration
+from carryover.config.artifacts import MADE_OF_DATA
+from carryover.errors import UserError, sentence
+from carryover.provenance import record_schema
+from carryover.provenance.code_digest import closure_files
+from carryover.workflow.sweep import Sweep
+
+METADATA = Path(".snakemake/metadata")
+LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # in C where there is one: ten times as fast
+
+
+def sweep(config, root, first):
+    """The checked configuration's `Sweep`; a user's mistake ends the run with one sentence.
+
+    Only the `first` Snakemake of a run holds results against their records: on a cluster every job starts another one.
+    """
+    try:
+        made = valid_sweep(config, root)
+        if not first:
+            return made
+        _check_writable(Path(made.results), [*config.get("experiments", {}), *configuration.RESERVED])
+        made.check()
+        for line in differences(made):
+            print(f"carryover: {line}", file=sys.stderr)
+        return made
+    except UserError as error:
+        sys.exit(f"carryover: {sentence(error)}")
+
+
+def valid_sweep(config, root):
+    """The `Sweep` of a configuration that keeps to the schema; raises UserError where it does not."""
+    schema = yaml.load((root / "config/schema.yaml").read_text(), Loader=LOADER)
+    configuration.validate(config, schema)
+    return Sweep(config, schema, root / "scripts", config.get("pathvars", {}).get("results", "results"))
+
+
+def effective(config, results):
+    """A function of wildcards that files the configuration with the logs and gives the file's path, for `audit`.
+
+    With all overlays and overrides in it, it may be longer than a command line can be.
+    """
+
+    def path(wildcards):
+        file = Path(results, "logs/audit.config.json")
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps(config))
+        return file.as_posix()
+
+    return path
+
+
+def _check_writable(results, names):
+    """Make the results folder, and try to write there and into the folders of these names that it has."""
+    for folder in (results, *(results / name for name in names if (results / name).exists())):
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            probe = folder / ".writable"
+            probe.touch()
+            probe.unlink(missing_ok=True)  # another Snakemake may look at the same moment
+        except OSError as error:
+            raise UserError(f"cannot write into the results folder {folder} ({error.strerror}).") from None
+
+
+def differences(made):
+    """Sentences on results that Snakemake has no metadata of and that are not what would be made now, or that were made
+    of what a job was to make anew and has not.
+
+    Snakemake compares nothing where its metadata is missing, as after copying results alone; the records still know.
+    """
+    found, failed = Counter(), {}
+    for rule, wildcards, output in made.jobs():
+        if not _has_metadata(output) and (record := _record(output)) is not None:
+            for change in _changes(made, rule, wildcards, record):
+                found[rule, change] += 1
+            # Of what Snakemake itself has begun it has metadata; it deletes what was there.
+            if gone := [name for name in record["inputs"] if _has_metadata(name) and not Path(name).exists()]:
+                failed.setdefault(rule, []).append(gone[0])
+    for (rule, change), count in found.items():
+        yield f"{count} {rule} result(s) differ from what would be made now: {change}."
+    for rule, gone in failed.items():
+        what = "made of what was to be made anew and is missing"
+        yield f"{len(gone)} {rule} result(s) were {what}, the first {gone[0]}."
+    if found or failed:
+        yield "Snakemake has no metadata of them and keeps them; to make them anew, delete them or name them with -R."
+
+
+def _record(output):
+    """The record of a result; None where there is none that can be read whole, which an audit says."""
+    try:
+        record = json.loads(Path(f"{output}.json").read_bytes())
+        return None if record_schema.wrong(record) else record
+    except (OSError, ValueError, AttributeError, RecursionError):
+        return None
+
+
+def _has_metadata(output):
+    """Whether Snakemake keeps metadata of a file: filed under the path in base64, cut where names get too long."""
+    name = urlsafe_b64encode(output.encode()).decode()
+    pieces = [name[i : i + 254] for i in range(0, len(name), 254)]
+    return METADATA.joinpath(*(f"@{piece}" for piece in pieces[:-1]), pieces[-1]).exists()
+
+
+def _changes(made, rule, wildcards, record):
+    yield from changed_parameters(made, rule, wildcards, record)
+    files = closure_files(made.scripts, *made.modules(rule, wildcards))
+    yield from (f"scripts/{file} has changed" for file in changed_files(files, record))
+
+
+# Flags that the rules add, and that follow from the path of the output.
+GIVEN_BY_RULES = ("wildcards", "output", "pretrained", "finetuned", "style")
+# Rules whose command names nothing but files.
+MADE_OF = {"collect": "shards", "claims": "groups", "crate": "results"}
+
+
+def changed_parameters(made, rule, wildcards, record, given=GIVEN_BY_RULES):
+    """What of a job's flags and shards is not as its record has it, by name, with the old and the new value.
+
+    `given` names the flags that the rule adds: that they are not among `words` says nothing.
+    """
+    then, now = by_name(record["command"][1:]), by_name(words(made, rule, wildcards))
+    before, after = then.pop(""), now.pop("")
+    if before != after and rule in MADE_OF:
+        yield f"it was made of other {MADE_OF[rule]}: {_difference(before, after)}"
+    elif before != after:
+        yield f"{' '.join(before)}, now {' '.join(after)}"
+    for name in sorted(then.keys() | now.keys()):
+        old, new = (" ".join(named.get(name, ())) for named in (then, now))
+        if name in now and name not in then:
+            yield f"{name} was not given, now {new}"
+        elif name in now and old != new:
+            yield f"{name} {old}, now {new}"
+        elif name not in now and name not in given:
+            yield f"{name} {old}, now not given"
+
+
+def changed_files(files, record):
+    """The source files of a job's closure that are not, in `files` ({file: digest}), as its record has them."""
+    then = record["code"]["files"]
+    return [file for file in sorted(then.keys() | files.keys()) if then.get(file) != files.get(file)]
+
+
+def words(made, rule, wildcards):
+    """The command line of a job, without its script and what the rule adds."""
+    if rule == "collect":
+        shards = made.shards(made.results + "/{experiment}/{stage}/{point}/{block}.nc")(wildcards)
+        return [*shards, *made.flags(rule)(wildcards)]
+    if rule == "claims":
+        return made.checked()
+    if rule == "report":
+        return [made.results]
+    if rule == "crate":
+        of_data = (path for kind in ("claim", "figure", "table", "diagnose") for path in made.made_of_data(kind))
+        return [*made.collected(), *of_data, *made.claims_table()]
+    kind = MADE_OF_DATA.get(rule)
+    files = kind.file_flags(made.config, made.results, wildcards) if kind else []
+    return [*made.flags(rule)(wildcards), *files]
+
+
+def _difference(before, after):
+    """How many files were added to and removed from a list, and the first of each."""
+    lists = {"added": [file for file in after if file not in before],
+             "removed": [file for file in before if file not in after]}  # fmt: skip
+    told = [f"{len(files)} {what}, the first {files[0]}" for what, files in lists.items() if files]
+    return "; ".join(told) or "the same in another order"
+
+
+def by_name(words):
+    """{'learning_rate': ['0.1']} from --learning-rate 0.1; what comes before the first flag is named ''."""
+    values, name = {"": []}, ""
+    for word in words:
+        if word.startswith("--"):
+            values[name := word[2:].replace("-", "_")] = []
+        else:
+            values[name].append(word)
+    return values

@@ -1,0 +1,295 @@
+"""What the workflow makes, read off the configuration and its schema alone (standard library only: the Snakefile
+imports it). Rules get functions of wildcards from here, and hold no logic.
+
+A *point* of a stage is one job's worth of the sweep: the values of the axes that make jobs of their own. They are
+spelled in its path (`protocol~finetuning_solver~exact`, axes sorted). A *shard* is a point and a block of seeds.
+"""
+
+import re
+from functools import cache
+from itertools import product
+from pathlib import Path
+
+from carryover.config.artifacts import MADE_OF_DATA, STAGES
+from carryover.config.parameters import applies, as_flags, files
+from carryover.errors import UserError
+from carryover.provenance.code_digest import closure_digest
+from carryover.workflow.points import Point, Wildcards, recorded
+
+CLAIMS_TABLE = (".nc", ".md", ".html")
+
+
+class SweepError(UserError):
+    """The configuration asks for something contradictory; the message is one sentence naming the key."""
+
+
+class Sweep:
+    def __init__(self, config, schema, scripts, results="results"):
+        self.config, self.schema, self.scripts, self.results = config, schema, Path(scripts), results
+        self._points, self._digest = {}, cache(closure_digest)  # many jobs have the same code
+        for experiment, stage in product(config.get("experiments", {}), STAGES):  # a stage looks up the one before
+            self._points[experiment, stage] = self._find_points(experiment, stage)
+
+    # What there is to make.
+
+    def points(self, experiment, stage):
+        """{name: Point} of one stage of one experiment."""
+        return self._points[experiment, stage]
+
+    def blocks(self, experiment):
+        """{block: its seeds}; blocks have a fixed size, so more seeds only add blocks or fill the last one."""
+        spec = self.config["experiments"][experiment]
+        seeds, size = spec["seeds"], spec.get("block", self._default("block"))
+        return {b: list(range(size * b, min(size * (b + 1), seeds))) for b in range(-(-seeds // size))}
+
+    def collected(self):
+        """Every dataset that stands for a whole experiment or theory curve, with its record."""
+        experiments = self.config.get("experiments", {}).items()
+        measured = [f"{self.results}/{e}/{m}.nc" for e, spec in experiments for m in spec.get("measures", {})]
+        return recorded(measured + [f"{self.results}/theory/{curve}.nc" for curve in self.config.get("curves", {})])
+
+    def made_of_data(self, rule):
+        """Everything that one rule makes of data, in every format, with its records."""
+        kind = MADE_OF_DATA[rule]
+        return recorded(path for name in kind.names(self.config) for path in kind.outputs(self.results, name))
+
+    def checked(self):
+        """Every group of claims."""
+        return [f"{self.results}/claims/{group}.nc" for group in self.config.get("claims", {})]
+
+    def claims_table(self):
+        """The table of all claims in every format, with its records; nothing where there are no claims."""
+        return recorded(f"{self.results}/claims{suffix}" for suffix in CLAIMS_TABLE) if self.checked() else []
+
+    def jobs(self):
+        """(rule, wildcards, output) of every job."""
+        for experiment, spec in self.config.get("experiments", {}).items():
+            for stage in STAGES:
+                for point, block in product(self.points(experiment, stage), self.blocks(experiment)):
+                    wildcards = Wildcards(experiment=experiment, point=point, block=block)
+                    yield stage, wildcards, f"{self.results}/{experiment}/{stage}/{point}/{block}.nc"
+                    for measure in spec.get("measures", {}) if stage == STAGES[-1] else ():
+                        if point not in self._measured(experiment, measure) or self.selects(measure):
+                            continue
+                        output = f"{self.results}/{experiment}/measure/{measure}/{point}/{block}.nc"
+                        yield "measure", Wildcards(**wildcards, measure=measure), output
+            for measure in spec.get("measures", {}):
+                wildcards = Wildcards(experiment=experiment, measure=measure)
+                yield "collect", wildcards, f"{self.results}/{experiment}/{measure}.nc"
+        for curve in self.config.get("curves", {}):
+            yield "curve", Wildcards(curve=curve), f"{self.results}/theory/{curve}.nc"
+        for rule, kind in MADE_OF_DATA.items():
+            for name in kind.names(self.config):
+                yield rule, Wildcards({kind.one: name}), kind.outputs(self.results, name)[0]
+        yield from (("claims", Wildcards(), path) for path in self.claims_table() if not path.endswith(".json"))
+
+    def check(self):
+        """Raise UserError for code that cannot be parsed and data that no job makes: Snakemake would show a stack."""
+        made = [*self.collected(), *self.made_of_data("claim")]
+        known = [path.removeprefix(f"{self.results}/").removesuffix(".nc") for path in made if path.endswith(".nc")]
+        for rule, wildcards, _ in self.jobs():
+            self.code(rule)(wildcards)
+            for path in self.data(rule)(wildcards) if rule in MADE_OF_DATA else ():
+                if path not in made and not Path(path).is_file():
+                    kind = MADE_OF_DATA[rule]
+                    where = f"{kind.section}.{wildcards[kind.one]}.data"
+                    made_here = f"; known are {', '.join(known)}" if kind.plugins and known else ""
+                    raise SweepError(f"{where}: {path} is neither a file nor made here{made_here}.")
+
+    # For the rules: what wildcards can be, and functions of them.
+
+    def constraints(self):
+        """{wildcard: regular expression} of what there is, so that a path that no job makes fits no rule."""
+        experiments = self.config.get("experiments", {})
+        names = {
+            "experiment": experiments,
+            "measure": {measure for spec in experiments.values() for measure in spec.get("measures", {})},
+            "point": {point for points in self._points.values() for point in points},
+            "block": {block for experiment in experiments for block in self.blocks(experiment)},
+            "curve": self.config.get("curves", {}),
+            **{kind.one: kind.names(self.config) for kind in MADE_OF_DATA.values()},
+        }
+        return {name: "|".join(re.escape(str(v)) for v in sorted(values)) or "(?!)" for name, values in names.items()}
+
+    def shards(self, pattern):
+        """Every shard of one experiment to which one measure applies, in the stage ({stage}) that has its values."""
+
+        def inputs(wildcards):
+            points = self._measured(wildcards.experiment, wildcards.measure)
+            stage = STAGES[-1] if self.selects(wildcards.measure) else f"measure/{wildcards.measure}"
+            blocks = self.blocks(wildcards.experiment)
+            return [pattern.format(**wildcards, stage=stage, point=p, block=b) for p in points for b in blocks]
+
+        return inputs
+
+    def upstream(self, pattern, stage):
+        """The one earlier shard that a shard of `stage` starts from, if it starts from any."""
+
+        def inputs(wildcards):
+            point = self._point(wildcards, stage)
+            return [pattern.format(**{**wildcards, "point": point.upstream})] if point.upstream else []
+
+        return inputs
+
+    def files(self, rule):
+        """The files from outside that a job reads beside its data: those that its parameters name, or its style."""
+
+        def inputs(wildcards):
+            if rule not in STAGES:
+                return list(MADE_OF_DATA[rule].reads) if rule in MADE_OF_DATA else []
+            kinds = self._fragment(self.config["experiments"][wildcards.experiment]["family"], rule)["properties"]
+            values = self._point(wildcards, rule).values
+            found = (file for name, value in values.items() if kinds[name].get("path") for file in files(value))
+            return list(dict.fromkeys(found))
+
+        return inputs
+
+    def data(self, rule, *roles):
+        """The files of these roles, or all in the order of its `data`, that something is made of."""
+
+        def inputs(wildcards):
+            files = MADE_OF_DATA[rule].files(self.config, self.results, wildcards)
+            return [files[role] for role in roles or files]
+
+        return inputs
+
+    def flags(self, stage):
+        """A job's visible command line: exactly its own section of the configuration, in one ordered list."""
+
+        def flags(wildcards):
+            if stage in STAGES:
+                spec = self.config["experiments"][wildcards.experiment]
+                seeds = self.blocks(wildcards.experiment)[int(wildcards.block)]
+                own = {"experiment": wildcards.experiment, "seeds": seeds, **self._point(wildcards, stage).values}
+                return [spec["family"], *as_flags(own)]
+            if stage == "measure":
+                section = self.config["experiments"][wildcards.experiment]["measures"]
+                return [wildcards.measure, *as_flags(section[wildcards.measure] or {})]
+            if stage == "curve":
+                return [wildcards.curve, *as_flags(self.config["curves"][wildcards.curve] or {})]
+            if stage == "collect":
+                return ["--select", wildcards.measure] if self.selects(wildcards.measure) else []
+            if stage == "claims":
+                return []
+            return MADE_OF_DATA[stage].flags(self.config, wildcards)
+
+        return flags
+
+    def code(self, stage):
+        """Digest of the job's script and plug-ins with everything of ours that they import."""
+        return lambda wildcards: self._digest(self.scripts, *self.modules(stage, wildcards))
+
+    def modules(self, stage, wildcards):
+        """The script and the plug-ins that a job names; what they import is found from there."""
+        if stage in STAGES:
+            return [stage, *self._point(wildcards, stage).modules]
+        if stage == "measure" or (stage == "collect" and self.selects(wildcards.measure)):
+            return [stage, f"carryover.measures.{wildcards.measure}"]
+        if stage == "curve":
+            return [stage, f"carryover.curves.{wildcards.curve}"]
+        kind = MADE_OF_DATA.get(stage)
+        if kind and kind.plugins:
+            return [stage, f"carryover.{kind.plugins}.{kind.entry(self.config, wildcards)[0]}"]
+        return [stage]
+
+    def resource(self, name):
+        """A resource that the experiment asks for in its jobs (`resources: {gpu: 1, mem_mb: 4000}`).
+
+        Memory and time double with every attempt: a job that ran out of them may then fit.
+        """
+
+        def resource(wildcards, attempt):
+            asked = self.config["experiments"][wildcards.experiment].get("resources", {})
+            value = asked.get(name, self._default("resources")[name])
+            return value if name == "gpu" else value * 2 ** (attempt - 1)
+
+        return resource
+
+    def selects(self, measure):
+        """Whether a measure picks what training has left in a shard, so that it needs no job before `collect`."""
+        return self.schema["$defs"][f"measures.{measure}"].get("selects", False)
+
+    def _measured(self, experiment, measure):
+        """The finetuned points to which a measure applies: all, unless its plug-in says otherwise."""
+        applies_to = self.schema["$defs"][f"measures.{measure}"].get("applies_to", {})
+        found = {name: point for name, point in self.points(experiment, STAGES[-1]).items()
+                 if applies(applies_to, point.axes)}  # fmt: skip
+        if not found:
+            raise SweepError(f"experiments.{experiment}.measures.{measure} applies to no job of this experiment.")
+        return found
+
+    # How points come about.
+
+    def _default(self, key):
+        schema = self.schema["$defs"]["experiment"]["properties"][key]
+        return schema.get("default", {k: v["default"] for k, v in schema.get("properties", {}).items()})
+
+    def _point(self, wildcards, stage):
+        points = self.points(wildcards.experiment, stage)
+        if wildcards.point not in points:
+            known = ", ".join(points) or "none"
+            raise SweepError(f"{wildcards.experiment} has no {stage} point {wildcards.point}; it has: {known}.")
+        return points[wildcards.point]
+
+    def _find_points(self, experiment, stage):
+        spec = self.config["experiments"][experiment]
+        if stage not in spec:
+            return {}
+        where = f"experiments.{experiment}.{stage}"
+        section = spec[stage] or {}
+        common = {k: v for k, v in section.items() if k != "grids"}
+        points, read = {}, set()
+        for name, grid in section.get("grids", {"": {}}).items():
+            own = {p.name: p for p in self._grid(experiment, stage, {**spec.get("task", {}), **common, **grid})}
+            for twice in own.keys() & points.keys():
+                raise SweepError(f"{where}: two grids ask for {twice}; let one of them differ or leave it out.")
+            read_here = set().union(*(point.values for point in own.values()))
+            self._refuse_unread(experiment, stage, f"{where}.grids.{name}", grid.keys() - read_here)
+            points, read = points | own, read | read_here
+        self._refuse_unread(experiment, stage, where, common.keys() - read)
+        return points
+
+    def _refuse_unread(self, experiment, stage, where, unread):
+        kinds = self._fragment(self.config["experiments"][experiment]["family"], stage)["properties"]
+        for name in sorted(unread):
+            when = kinds[name].get("when", {})
+            rule = " and ".join(f"{axis} is {' or '.join(map(str, values))}" for axis, values in when.items())
+            raise SweepError(f"{where}.{name} is read only where {rule}, which no job of this section is.")
+
+    def _fragment(self, family, stage):
+        return self.schema["$defs"][f"{family}.{stage}"]
+
+    def _grid(self, experiment, stage, section):
+        """The points of one grid: a product over its axes, and over what `split` names."""
+        spec = self.config["experiments"][experiment]
+        fragment = self._fragment(spec["family"], stage)
+        kinds = fragment["properties"]
+        section = {name: section[name] for name in kinds if name in section}  # the order of the flags is the code's
+        several = {name: kind["several"] for name, kind in kinds.items() if "several" in kind}
+        split = [name for name in several if several[name] == "jobs" or name in spec.get("split", [])]
+        axes = {name: section.get(name, kinds[name]["default"]) for name in split}
+        for values in product(*(v if isinstance(v, list) else [v] for v in axes.values())):
+            chosen = dict(zip(axes, values, strict=True))
+            plain = {k: v for k, v in section.items() if k not in axes and applies(kinds[k].get("when", {}), chosen)}
+            own = {k: v for k, v in chosen.items() if applies(kinds[k].get("when", {}), chosen)}
+            merged = {**plain, **own}
+            merged = {name: merged[name] for name in kinds if name in merged}
+            modules = (f"carryover.families.{spec['family']}.{stage}",)
+            if "solver" in own:
+                modules += (f"carryover.families.{spec['family']}.{own['solver']}",)
+            for upstream in self._sources(experiment, stage, fragment, chosen):
+                inherited = {f"pretrain_{k}": v for k, v in upstream.axes.items()} if upstream else {}
+                yield Point({**inherited, **own}, merged, upstream.name if upstream else None, modules)
+
+    def _sources(self, experiment, stage, fragment, chosen):
+        """The points of the stage before, where this point starts from one; else a lone None."""
+        starts_from = fragment.get("starts_from", {})
+        if stage == STAGES[0] or not starts_from or not applies(starts_from, chosen):
+            return [None]
+        sources = list(self._points[experiment, STAGES[0]].values())
+        if not sources:
+            asked = ", ".join(f"{k} {v}" for k, v in chosen.items())
+            raise SweepError(
+                f"experiments.{experiment}: {stage} with {asked} starts from pretraining: add `pretrain:`."
+            )
+        return sources

@@ -1,0 +1,46 @@
+"""Training one shard: what pretrain.py and finetune.py share."""
+
+import importlib
+import shutil
+from pathlib import Path
+
+from carryover.config import parameters
+from carryover.provenance import portability, store
+from carryover.provenance.job_record import Job
+from carryover.workflow import command_line
+from carryover.workflow.progress import Progress
+
+
+def main(stage, argv, description):
+    """`<stage>.py FAMILY --experiment NAME --seeds 0 1 … [--pretrained FILE] --output FILE`."""
+    family = command_line.chosen(argv, "families", stage, description)
+    module = importlib.import_module(f"carryover.families.{family}.{stage}")
+    parser = command_line.parser(f"{stage}.py {family}", description)
+    parser.add_argument("--experiment", required=True, metavar="NAME", help="what the random generators derive from")
+    parser.add_argument("--seeds", required=True, nargs="+", type=int, metavar="SEED", help="one network each")
+    parser.add_argument("--pretrained", nargs="?", type=Path, metavar="FILE", help="pretrained shard to start from")
+    parameters.add_arguments(parser, module.Parameters)
+    arguments = parser.parse_args(argv[1:])
+    p = parameters.from_arguments(module.Parameters, arguments)
+    starts = {"pretrained": arguments.pretrained} if arguments.pretrained else {}
+    modules = [stage, f"carryover.families.{family}.{stage}", f"carryover.families.{family}.{p.solver}"]
+    solver = importlib.import_module(modules[-1])
+    with Job(
+        rule=stage,
+        parameters=p,
+        wildcards=command_line.wildcards(arguments),
+        inputs=[*starts.values(), *parameters.files_read(p)],
+        outputs=arguments.output,
+        modules=modules,
+        seeds=arguments.seeds,
+        device=getattr(p, "device", None),
+        portable=portability.promised(solver),
+    ) as job:
+        given = {name: store.load(path) for name, path in starts.items()}
+        states = Path(f"{arguments.output[0]}.saved")
+        if getattr(module, "RESUMES", False):
+            given["saved"] = (states, job.request)
+        with Progress(f"{stage} {arguments.experiment}") as progress:
+            trained = module.run(p, arguments.experiment, arguments.seeds, solver.solve, progress=progress, **given)
+        job.save(trained)
+    shutil.rmtree(states, ignore_errors=True)  # now that the result is in its place

@@ -1,0 +1,94 @@
+"""One table of all claims: adjusted p-values, verdicts by them, seeds that would decide, and the order."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from carryover.analysis import claims_table, intervals
+from carryover.analysis.intervals import LEVEL, labels
+from carryover.provenance import store
+
+SEEDS = np.array([-1.0, 0.0, 0.0, 1.0])
+
+
+def group(means, paper="Paper", **options):
+    """Claims, by name, that their statistics, with the spread of `SEEDS`, lie above 0."""
+    claims = [(name, f"{name} is above 0", mean + SEEDS, 0.0) for name, mean in means.items()]
+    checked = intervals.table(claims, paper, "1", "number", **options)
+    return checked.assign(data=("claim", ["toy/risk"] * len(claims), labels("data")))
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=20))
+def test_adjusted_p_values_decide_as_benjamini_and_hochbergs_steps(p_values):
+    adjusted = claims_table.adjusted([*p_values, np.nan])
+    assert np.isnan(adjusted[-1])
+    ranked = np.sort(p_values)
+    steps = [k for k in range(1, len(ranked) + 1) if ranked[k - 1] <= LEVEL * k / len(ranked)]
+    largest = ranked[max(steps) - 1] if steps else -1
+    near = np.isclose(adjusted[:-1], LEVEL, rtol=1e-9)  # rounding decides there
+    assert ((adjusted[:-1] <= LEVEL) == (np.array(p_values) <= largest))[~near].all()
+    assert (adjusted[:-1] >= p_values - np.float64(1e-12)).all()
+
+
+def test_without_p_values_there_is_nothing_to_adjust():
+    assert np.isnan(claims_table.adjusted([np.nan])).all()
+
+
+def test_a_claim_that_is_decided_alone_is_open_among_many():
+    alone = claims_table.gathered({"one": group({"likely": 1.6})})
+    assert alone["verdict"].values.tolist() == ["holds"]
+    among = claims_table.gathered({"one": group({"likely": 1.6, **{f"no{i}": 0.1 for i in range(9)}})})
+    row = among.sel(claim="one/likely")
+    assert (row["verdict_alone"], row["verdict"]) == ("holds", "undecided")
+    assert row["adjusted_p_value"] == pytest.approx(10 * row["p_value"])
+
+
+def test_worst_news_comes_first_and_by_paper(tmp_path):
+    means = {"up": 20.0, "down": -20.0, "open": 0.1}
+    table = claims_table.gathered({"b": group(means, "A paper"), "a": group(means, "Z paper")})
+    assert table["claim"].values.tolist() == ["b/down", "a/down", "b/open", "a/open", "b/up", "a/up"]
+    assert claims_table.counts(table) == {"fails": 2, "undecided": 2, "holds": 2}
+    store.save(table, tmp_path / "claims.nc")
+    assert store.load(tmp_path / "claims.nc")["verdict"].values.tolist() == table["verdict"].values.tolist()
+
+
+def test_what_was_computed_keeps_its_verdict_and_counts_for_no_adjustment():
+    computed = intervals.table([("sure", "it is", 1.0, 0.0)], "Paper", estimate=intervals.exact)
+    computed = computed.assign(data=("claim", ["theory/curve"], labels("data")))
+    table = claims_table.gathered({"drawn": group({"likely": 1.6}), "computed": computed})
+    assert table["verdict"].sel(claim="computed/sure") == "holds"
+    assert table["adjusted_p_value"].sel(claim="drawn/likely") == table["p_value"].sel(claim="drawn/likely")
+
+
+@pytest.mark.parametrize(("effect", "level"), [(0.5, 0.05), (1.5, 0.05), (1.5, 0.01)])
+def test_the_seeds_that_are_needed_decide_four_times_in_five(effect, level):
+    needed = claims_table.seeds_needed(effect, level)
+    rng = np.random.default_rng(0)
+
+    def decided(seeds):
+        runs = rng.normal(effect, 1.0, size=(20_000, int(seeds)))
+        found = stats.ttest_1samp(runs, 0.0, axis=1)
+        return ((found.pvalue < level) & (found.statistic > 0)).mean()
+
+    assert decided(needed) > 0.79
+    assert decided(needed - 1) < 0.81
+
+
+def test_seeds_that_are_too_many_or_not_known():
+    assert claims_table.seeds_needed(1e-3) == np.inf
+    assert claims_table.seeds_needed(1e3) == claims_table.seeds_needed(np.inf, 1e-4) == 2
+    assert np.isnan(claims_table.seeds_needed(np.nan))
+    table = claims_table.gathered({"one": group({"up": 20.0, "open": 1.0, "none": np.nan})})
+    needed = table["seeds_needed"].to_series()
+    assert needed["one/open"] > len(SEEDS)
+    assert np.isnan(needed["one/up"])
+    assert np.isnan(needed["one/none"])
+
+
+def test_groups_may_have_columns_of_their_own():
+    crossed = group({"up": 20.0}).assign(tasks=("claim", [8], labels("tasks")))
+    table = claims_table.gathered({"one": group({"up": 20.0}), "crossed": crossed})
+    assert table["tasks"].sel(claim="crossed/up") == 8
+    assert np.isnan(table["tasks"].sel(claim="one/up"))

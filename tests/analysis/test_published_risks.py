@@ -1,0 +1,173 @@
+"""The published table in our coordinates, and z-scores worked out by hand."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from carryover.analysis import published_risks
+from carryover.families.diagonal import finetune
+from carryover.families.relu import finetune as relu_finetune
+
+TABLE = Path(__file__).resolve().parents[2] / "resources/published/feature-reuse-risk.csv"
+CONDITION = {"protocol": "finetuning", "main_features": 40, "overlap": 0.5, "rescale": 1.0}
+
+
+@pytest.fixture(scope="module")
+def table():
+    return published_risks.read(TABLE)
+
+
+def test_moments_are_those_of_sampled_log_normals():
+    for mu, sigma in ((-3.0, 0.1), (0.5, 0.8), (2.0, 1.1)):
+        logs = mu + sigma * np.random.default_rng(0).standard_normal(400_000)
+        found = published_risks.log_moments(np.exp(logs).mean(), np.exp(logs).std())
+        np.testing.assert_allclose(found, (mu, sigma), atol=0.02)
+
+
+@settings(derandomize=True, deadline=None, max_examples=60)
+@given(st.floats(-20, 5), st.floats(0, 3))
+def test_moments_undo_the_mean_and_deviation_of_a_log_normal(mu, sigma):
+    mean = np.exp(mu + sigma**2 / 2)
+    deviation = mean * np.sqrt(np.expm1(sigma**2))
+    np.testing.assert_allclose(published_risks.log_moments(mean, deviation), (mu, sigma), rtol=1e-7, atol=1e-7)
+
+
+def test_every_diagonal_row_becomes_a_cell(table):
+    """450 rows; the 60 of the rescaling experiment at factor 1 repeat rows of the nested one, to the digit."""
+    rows = table[table["experiment"].str.startswith("diagonal")]
+    cells = published_risks.cells(table, "diagonal")
+    repeated = (rows["experiment"] == "diagonal_nested_rescale") & (rows["w_scaling"] == 1)
+    assert (len(rows), repeated.sum(), len(cells)) == (450, 60, 390)
+    assert not cells.isna().any().any()
+    assert not cells.duplicated(["experiment", *published_risks.CELLS["diagonal"]]).any()
+    assert set(cells["protocol"]) == set(finetune.PROTOCOLS)
+    assert cells.groupby("experiment").size().to_dict() == {"nested": 330, "overlap": 60}
+    # A row's numbers are its identity: none is lost, and no cell is made of two rows.
+    numbers = ["risk_mean", "risk_std", "seeds"]
+    assert set(map(tuple, rows[numbers].values)) == set(map(tuple, cells[numbers].values))
+
+
+def test_cells_have_the_coordinates_of_their_rows(table):
+    def coordinates(row):
+        if row.experiment == "diagonal_overlap":
+            return "overlap", 40, row.overlap / 40, 1.0
+        rescale = 1.0 if np.isnan(row.w_scaling) else row.w_scaling
+        return "nested", row.active_dims, {"yes": 1.0, "no": 0.0}[row.nested], rescale
+
+    rows = table[table["experiment"].str.startswith("diagonal")].itertuples()
+    cells = published_risks.cells(table, "diagonal").itertuples()
+    expected = {(published_risks.PROTOCOLS[r.setup], r.n_train, r.risk_mean, r.risk_std, *coordinates(r)) for r in rows}
+    found = {
+        (c.protocol, c.samples, c.risk_mean, c.risk_std, c.experiment, c.main_features, c.overlap, c.rescale)
+        for c in cells
+    }
+    assert found == expected
+
+
+def runs(**told):
+    """A DataFrame of runs, one row per (samples, seed, risk)."""
+    cells = told.pop("cells")
+    rows = [{**CONDITION, **told, "samples": n, "seed": s, "risk_final": r} for n, s, r in cells]
+    return pd.DataFrame(rows)
+
+
+def cells(*rows):
+    return pd.DataFrame([{"experiment": "overlap", **CONDITION, "samples": n, "risk_mean": m, "risk_std": s, "seeds": 6}
+                         for n, m, s in rows])  # fmt: skip
+
+
+def test_z_is_the_difference_of_mean_logs_in_standard_errors():
+    theirs = cells((16, 0.3, 0.15))
+    ours = runs(cells=[(16, 0, 0.2), (16, 1, 0.4), (16, 2, 0.3)])
+    (row,) = published_risks.compare(ours, theirs, "risk_final", 1e-8).itertuples()
+    logs = np.log([0.2, 0.4, 0.3])
+    variance = np.log(1 + 0.25)  # (.15/.3)²
+    mu = np.log(0.3) - variance / 2
+    assert row.z == pytest.approx((logs.mean() - mu) / np.sqrt(variance / 6 + logs.var(ddof=1) / 3), rel=1e-12)
+    assert row.ours == pytest.approx((0.2 * 0.4 * 0.3) ** (1 / 3), rel=1e-12)
+    assert row.published == pytest.approx(np.exp(mu), rel=1e-12)
+    assert row.risk_mean == 0.3
+
+
+def test_equal_risks_are_no_standard_errors_apart():
+    mu, sigma = published_risks.log_moments(0.3, 0.15)
+    ours = runs(cells=[(16, 0, np.exp(mu - sigma)), (16, 1, np.exp(mu + sigma))])
+    assert published_risks.compare(ours, cells((16, 0.3, 0.15)), "risk_final", 1e-8)["z"].item() == pytest.approx(
+        0, abs=1e-12
+    )
+
+
+def test_cells_below_the_floor_on_either_side_are_left_out():
+    theirs = cells((16, 1e-3, 1e-4), (64, 1e-9, 1e-10), (256, 1e-3, 1e-4))
+    ours = runs(cells=[(n, s, r * (1 + s)) for n, r in ((16, 1e-3), (64, 1e-3), (256, 1e-12)) for s in (0, 1)])
+    assert published_risks.compare(ours, theirs, "risk_final", 1e-8)["samples"].tolist() == [16]
+    assert published_risks.compare(ours, theirs, "risk_final", 1e-20)["samples"].tolist() == [16, 64, 256]
+
+
+def test_only_cells_of_both_sides_with_a_spread_are_compared():
+    theirs = cells((16, 0.3, 0.15), (64, 0.3, 0.15), (512, 0.3, 0.15))
+    ours = runs(cells=[(16, 0, 0.1), (16, 1, 0.2), (64, 0, 0.1), (128, 0, 0.1), (128, 1, 0.2)])
+    assert published_risks.compare(ours, theirs, "risk_final", 1e-8)["samples"].tolist() == [16]
+    other = runs(cells=[(16, 0, 0.1), (16, 1, 0.2)], overlap=0.75)
+    assert published_risks.compare(other, theirs, "risk_final", 1e-8).empty
+
+
+def test_runs_without_a_value_are_left_out():
+    ours = runs(cells=[(16, 0, 0.1), (16, 1, 0.2), (16, 2, np.nan)])
+    without = published_risks.compare(ours.dropna(), cells((16, 0.3, 0.15)), "risk_final", 1e-8)
+    pd.testing.assert_frame_equal(published_risks.compare(ours, cells((16, 0.3, 0.15)), "risk_final", 1e-8), without)
+    nothing = ours.assign(risk_final=np.nan)
+    assert published_risks.compare(nothing, cells((16, 0.3, 0.15)), "risk_final", 1e-8).empty
+
+
+def test_a_network_that_was_solved_twice_counts_once():
+    theirs, one = cells((16, 0.3, 0.15)), [(16, 0, 0.1), (16, 1, 0.2)]
+    twice = published_risks.compare(runs(cells=one + one), theirs, "risk_final", 1e-8)
+    pd.testing.assert_frame_equal(twice, published_risks.compare(runs(cells=one), theirs, "risk_final", 1e-8))
+
+
+def test_every_relu_row_becomes_a_cell(table):
+    """1010 rows or so; those of the rescaling experiment at factor 1 repeat rows of the nested one, to the digit."""
+    rows = table[table["experiment"].str.startswith("relu")]
+    cells = published_risks.cells(table, "relu")
+    repeated = (rows["experiment"] == "relu_nested_rescale") & (rows["weight_scaling"] == 1)
+    assert len(cells) == len(rows) - repeated.sum()
+    assert not cells.drop(columns="risk_std").isna().any().any()
+    assert set(cells["protocol"]) == set(relu_finetune.SCRATCH + relu_finetune.PRETRAINED)
+    assert set(cells["experiment"]) == {"overlap", "nested", "correlation_magnitude"}
+    assert set(map(tuple, rows[["risk_mean", "seeds"]].values)) == set(map(tuple, cells[["risk_mean", "seeds"]].values))
+
+
+@pytest.mark.parametrize(
+    ("row", "cell"),
+    [
+        ({"experiment": "relu_overlap", "correlation": "[1.0, 1.0, 0.9, 0.9, 0.0, 0.0]"},
+         {"main_features": 6, "unit_correlations": "1 1 0.9 0.9 0 0", "magnitude": 1.0, "rescale": 1.0}),
+        ({"experiment": "relu_nested", "corr": 1.0, "n_units": 2.0},
+         {"main_features": 2, "unit_correlations": "1 1", "magnitude": 1.0, "rescale": 1.0}),
+        ({"experiment": "relu_nested_rescale", "corr": 0.0, "n_units": 3.0, "weight_scaling": 10.0},
+         {"main_features": 3, "unit_correlations": "0 0 0", "magnitude": 1.0, "rescale": 10.0}),
+        ({"experiment": "relu_correlation_magnitude", "correlation": "0.95", "magnitude": 0.05},
+         {"main_features": 6, "unit_correlations": " ".join(["0.95"] * 6), "magnitude": 0.05, "rescale": 1.0}),
+    ],
+)  # fmt: skip
+def test_relu_cells_are_spelled_as_the_family_spells_its_runs(table, row, cell):
+    where = np.all([table[name] == value for name, value in row.items()], axis=0)
+    values = set(table[where]["risk_mean"])
+    found = published_risks.cells(table, "relu").set_index("risk_mean").loc[sorted(values)]
+    assert len(values) >= 3
+    for name, value in cell.items():
+        assert set(found[name]) == {value}
+
+
+def test_a_cell_of_one_published_seed_takes_our_spread(table):
+    logs = np.array([-1.0, 0.0, 1.0])
+    ours = pd.DataFrame({**CONDITION, "samples": 16, "seed": [0, 1, 2], "risk_final": np.exp(logs)})
+    (row,) = published_risks.compare(
+        ours, cells((16, np.exp(2.0), np.nan)).assign(seeds=1), "risk_final", 1e-8
+    ).itertuples()
+    assert row.z == pytest.approx(-2.0 / np.sqrt(1.0 + 1.0 / 3))

@@ -1,0 +1,219 @@
+"""The digest of a program changes with its meaning and with nothing else."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from carryover.errors import UserError
+from carryover.provenance import code_digest
+
+SCRIPTS = Path(code_digest.__file__).parents[2]
+
+PROGRAM = '''
+"""A module."""
+import lib.norms as norms  # the library
+
+RATE = 0.1
+
+
+def step(x, *, scale=None):
+    """One step."""
+    y = f"{x!r:>{RATE}} and {'text' 'more'} {{}}" + "a" "b"
+    return norms.size(x) * (RATE if scale is None else scale), y, b"\\xff", 1e400, "π\u0378"
+
+
+class Empty:
+    """Nothing."""
+'''
+
+SAME_MEANING = {
+    "comment": PROGRAM.replace("# the library", "# ours"),
+    "module docstring": PROGRAM.replace('"""A module."""', ""),
+    "function docstring": PROGRAM.replace("One step", "A stride\n\n    of some length"),
+    "class docstring": PROGRAM.replace('"""Nothing."""', "pass"),
+    "layout": PROGRAM.replace("    return norms", "\n\n    return (\n        norms").replace(
+        '\u0378"', '\u0378"\n    )'
+    ),
+    "quotes": PROGRAM.replace('"a" "b"', "u'ab'"),
+    "spelling of numbers": PROGRAM.replace("0.1", "1e-1"),
+    "text after f-string": PROGRAM.replace("'text' 'more'", "'textmore'").replace('f"{x!r', '"" f"{x!r'),
+}
+
+OTHER_MEANING = {
+    "constant": PROGRAM.replace("0.1", "0.2"),
+    "constant of another type": PROGRAM.replace("RATE = 0.1", "RATE = '0.1'"),
+    "bool for a number": PROGRAM.replace("1e400", "True"),
+    "name": PROGRAM.replace("scale", "factor"),
+    "default": PROGRAM.replace("scale=None", "scale"),
+    "operator": PROGRAM.replace(") * (", ") + ("),
+    "format": PROGRAM.replace("!r:>", "!s:>"),
+    "text of an f-string": PROGRAM.replace(" and ", " or "),
+    "bytes": PROGRAM.replace("xff", "xfe"),
+    "order": PROGRAM.replace('y, b"\\xff"', 'b"\\xff", y'),
+    "import": PROGRAM.replace("as norms", "as other").replace("norms.size", "other.size"),
+}
+
+
+@pytest.fixture
+def tree(tmp_path):
+    """Write {path: source} below a fresh root."""
+
+    def write(files, root="scripts"):
+        for name, source in files.items():
+            path = tmp_path / root / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(source, encoding="utf-8")
+        return tmp_path / root
+
+    return write
+
+
+def of_source(tree, source):
+    return code_digest.closure_digest(tree({"program.py": source}), "program")
+
+
+@pytest.mark.parametrize("source", SAME_MEANING.values(), ids=SAME_MEANING)
+def test_blind_to_what_means_nothing(tree, source):
+    assert source != PROGRAM
+    assert of_source(tree, source) == of_source(tree, PROGRAM)
+
+
+@pytest.mark.parametrize("source", OTHER_MEANING.values(), ids=OTHER_MEANING)
+def test_sees_what_means_something(tree, source):
+    assert source != PROGRAM
+    assert of_source(tree, source) != of_source(tree, PROGRAM)
+
+
+def test_all_other_meanings_differ_from_each_other(tree):
+    digests = {of_source(tree, source) for source in OTHER_MEANING.values()}
+    assert len(digests) == len(OTHER_MEANING)
+
+
+def test_value_is_the_same_on_every_python(tree):
+    """Taken with Python 3.11, 3.12 and 3.13, whose syntax trees of these f-strings all differ."""
+    assert of_source(tree, PROGRAM) == "87f07c1a67bd02030b451910927c136e7b47b4ab79cf653f6c48f0533e333e0d"
+
+
+LIBRARY = {
+    "run.py": "def main():\n    from pkg import work, VALUE\n    import pkg.sub.deep as d\n",
+    "unrelated.py": "",
+    "pkg/__init__.py": "VALUE = 1\n",
+    "pkg/work.py": "import numpy.linalg\nfrom pkg.names import *\n",
+    "pkg/names.py": "import both\n",
+    "pkg/sub/__init__.py": "",
+    "pkg/sub/deep.py": "if False:\n    import pkg.work\n",
+    "pkg/sub/idle.py": "",
+    "both.py": "THE_MODULE = 1\n",
+    "both/__init__.py": "THE_PACKAGE = 1\n",
+}
+
+
+def test_closure_follows_every_local_import(tree):
+    root = tree(LIBRARY)
+    assert list(code_digest.closure(root, "run")) == [
+        "both", "pkg", "pkg.names", "pkg.sub", "pkg.sub.deep", "pkg.work", "run",
+    ]  # fmt: skip
+    assert list(code_digest.closure_files(root, "run")) == [
+        "both/__init__.py", "pkg/__init__.py", "pkg/names.py", "pkg/sub/__init__.py", "pkg/sub/deep.py", "pkg/work.py",
+        "run.py",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("edited", "changes"),
+    [("pkg/names.py", True), ("pkg/__init__.py", True), ("both/__init__.py", True), ("both.py", False),
+     ("pkg/sub/idle.py", False), ("unrelated.py", False)],
+)  # fmt: skip
+def test_edit_of_another_module(tree, edited, changes):
+    root = tree(LIBRARY)
+    before = code_digest.closure_digest(root, "run")
+    tree({edited: LIBRARY[edited] + "edited = 1\n"})
+    assert (code_digest.closure_digest(root, "run") != before) is changes
+
+
+def test_new_module_in_the_place_of_an_installed_one_is_seen(tree):
+    root = tree(LIBRARY)
+    before = code_digest.closure(root, "run")
+    tree({"numpy/__init__.py": "", "numpy/linalg.py": ""})
+    assert set(code_digest.closure(root, "run")) - set(before) == {"numpy", "numpy.linalg"}
+
+
+def test_star_of_a_package_takes_all_its_modules(tree):
+    root = tree({"run.py": "from pkg import *\n", "pkg/__init__.py": "", "pkg/a.py": "", "pkg/b/__init__.py": ""})
+    assert set(code_digest.closure(root, "run")) == {"run", "pkg", "pkg.a", "pkg.b"}
+
+
+def test_folder_without_init(tree):
+    root = tree({"run.py": "import space.inner\n", "space/inner.py": ""})
+    assert set(code_digest.closure(root, "run")) == {"run", "space.inner"}
+
+
+def test_plug_ins_are_part_of_the_closure_in_any_order(tree):
+    root = tree(LIBRARY)
+    both = code_digest.closure_digest(root, "run", "unrelated")
+    assert both == code_digest.closure_digest(root, "unrelated", "run") != code_digest.closure_digest(root, "run")
+
+
+def test_place_and_names_of_the_root_do_not_count(tree):
+    here, there = tree(LIBRARY), tree(LIBRARY, root="elsewhere/deeper")
+    assert code_digest.closure_digest(here, "run") == code_digest.closure_digest(there, "run")
+
+
+@pytest.mark.parametrize(
+    ("source", "sentence"),
+    [
+        ("import os\n\nfrom . import x\n", "scripts/pkg/bad.py, line 3: relative import"),
+        ("from ..x import y\n", "scripts/pkg/bad.py, line 1: relative import"),
+        ("x = 1\ny = (\n", "scripts/pkg/bad.py, line 2: "),
+        ("\0", "scripts/pkg/bad.py"),
+    ],
+)
+def test_names_file_and_line(tree, source, sentence):
+    root = tree({"run.py": "import pkg.bad\n", "pkg/__init__.py": "", "pkg/bad.py": source})
+    with pytest.raises(UserError) as caught:
+        code_digest.closure(root, "run")
+    assert str(caught.value).startswith(sentence)
+    assert "\n" not in str(caught.value)
+
+
+def test_names_a_module_that_is_missing(tree):
+    with pytest.raises(UserError, match=r"no module pkg\.gone below scripts/: expected pkg/gone\.py"):
+        code_digest.closure_digest(tree(LIBRARY), "run", "pkg.gone")
+
+
+def test_memo_changes_nothing_and_follows_the_source(tree, monkeypatch):
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+
+    def fresh(root):
+        code_digest._meaning.cache_clear()
+        return code_digest.closure_digest(root, "run")
+
+    root = tree(LIBRARY)
+    first = fresh(root)
+    memo = root / "pkg/__pycache__/work.meaning"
+    assert memo.is_file()
+    assert fresh(root) == first
+    memo.write_text("damaged")
+    assert fresh(root) == first
+    stat = (root / "pkg/work.py").stat()
+    tree({"pkg/work.py": LIBRARY["pkg/work.py"].replace("linalg", "random")})
+    os.utime(root / "pkg/work.py", ns=(stat.st_atime_ns, stat.st_mtime_ns))  # an edit that times do not show
+    assert fresh(root) != first
+
+
+OURS = {"carryover", "carryover.errors", "carryover.provenance", "carryover.provenance.code_digest"}
+
+
+def test_standard_library_only():
+    code = "import sys; sys.path.insert(0, sys.argv[1]); import carryover.provenance.code_digest; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code, SCRIPTS], capture_output=True, text=True, check=True)
+    ours = {name for name in done.stdout.split() if name.partition(".")[0] == "carryover"}
+    assert ours == OURS
+    assert not {"numpy", "xarray", "torch", "snakemake"} & set(done.stdout.split())
+
+
+def test_our_own_closure_is_readable():
+    assert set(code_digest.closure(SCRIPTS, "carryover.provenance.code_digest")) == OURS

@@ -1,0 +1,284 @@
+"""A record says what was asked and what came out, and never vouches for other bytes."""
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from carryover.errors import UserError
+from carryover.provenance import code_digest, job_record, store
+
+SCRIPTS = job_record.SCRIPTS
+MODULES = ["carryover.provenance.store"]
+
+
+def made(value=1.0):
+    return xr.Dataset({"w": ("x", np.full(3, value), {"long_name": "made for a test", "units": "1"})})
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    store.save(made(), "in.nc")
+    return tmp_path
+
+
+def job(**changes):
+    told = {"rule": "finetune", "inputs": ["in.nc"], "outputs": ["out/x.nc"], "modules": MODULES, "command": ["s.py"]}
+    return job_record.Job(**(told | changes))
+
+
+def done(value=1.0, **changes):
+    with job(**changes) as running:
+        running.save(made(value))
+    return job_record.read("out/x.nc.json")
+
+
+def files():
+    return sorted(str(path) for path in Path().rglob("*") if path.is_file())
+
+
+@dataclass(frozen=True)
+class Parameters:
+    sizes: tuple = (1, np.float64(0.1))
+    depth: float = float("inf")
+
+
+def test_record_says_it_all(here):
+    with job(parameters=Parameters(), wildcards={"block": 0}, seeds=[np.int64(3)], device="cpu") as running:
+        running.save(made(2.0))
+    record = job_record.read(job_record.record_path("out/x.nc"))
+    assert record["parameters"] == {"sizes": [1, 0.1], "depth": "Infinity"}
+    assert (record["rule"], record["wildcards"], record["seeds"]) == ("finetune", {"block": 0}, [3])
+    assert record["command"] == ["s.py"]
+    for group, path in (("inputs", "in.nc"), ("outputs", "out/x.nc")):
+        found = {"sha256": store.sha256(path), "bytes": os.path.getsize(path), "content": store.content_digest(path)}
+        assert record[group] == {path: found}
+    code, sources = code_digest.closure_digest(SCRIPTS, *MODULES), code_digest.closure_files(SCRIPTS, *MODULES)
+    assert record["code"] == {"digest": code, "modules": MODULES, "files": sources}
+    environment = record["environment"]
+    assert {"numpy": np.__version__, "xarray": xr.__version__}.items() <= environment["versions"].items()
+    assert (environment["device"], environment["accelerator"]) == ("cpu", None)
+    assert environment["conda"] == (Path(sys.prefix) / "conda-meta").is_dir()
+    assert record["volatile"].keys() == {"host", "platform", "start", "duration", "peak_memory", "pid"}
+    assert 2**20 < record["volatile"]["peak_memory"] < 2**40
+    assert running.request == record["request"] == job_record.request_digest(record)
+    rest = {key: value for key, value in record.items() if key != "checksum"}
+    text = json.dumps(rest, sort_keys=True, separators=(",", ":"))
+    assert record["checksum"] == hashlib.sha256(text.encode()).hexdigest() == job_record.checksum(record)
+    asked = json.loads(store.load("out/x.nc").attrs[store.RECORD])
+    assert asked == {key: record[key] for key in ("rule", "wildcards", "parameters", "seeds")}
+
+
+def test_all_but_the_volatile_part_is_deterministic(here):
+    first = done()
+    second = done()
+    assert job_record.record_digest(first) == job_record.record_digest(second)
+    same = {"volatile": 0, "checksum": 0}
+    assert {**first, **same} == {**second, **same}
+    text = json.dumps(second, indent=1, sort_keys=True, ensure_ascii=False)
+    assert Path("out/x.nc.json").read_text() == text + "\n"
+    assert job_record.record_digest({**first, "notes": ["harmless"]}) == job_record.record_digest(first)
+    assert job_record.record_digest({**first, "rule": "other"}) != job_record.record_digest(first)
+
+
+def test_request_is_of_what_was_asked_alone(here):
+    base = done()["request"]
+    assert done(command=["elsewhere.py"], device="cpu")["request"] == base
+    with xr.open_dataset("in.nc") as opened:
+        opened.load().to_netcdf("again.nc", encoding={"w": {"zlib": False}})
+    os.replace("again.nc", "in.nc")  # other bytes, same content
+    assert done()["request"] == base
+    others = [{"parameters": {"a": 1}}, {"seeds": [1]}, {"wildcards": {"a": "1"}}, {"modules": ["carryover.errors"]}]
+    assert len({base} | {done(**change)["request"] for change in others}) == 5
+    store.save(made(7.0), "in.nc")
+    assert done()["request"] != base
+
+
+def test_paths_are_relative_below_the_working_folder(here):
+    outside = here.parent / f"{here.name}.txt"
+    outside.write_text("x")
+    record = done(inputs=iter([here / "in.nc", Path("..") / outside.name]), device="auto", outputs=[here / "out/x.nc"])
+    assert list(record["inputs"]) == [f"../{outside.name}", "in.nc"]
+    assert list(record["outputs"]) == ["out/x.nc"]
+
+
+def test_several_outputs_share_one_record(here):
+    outputs = ["f/a.png", "f/a.svg"]
+    with job(outputs=outputs) as running:
+        for output in outputs:
+            assert running.path(output).suffix == Path(output).suffix
+            running.path(output).write_text(running.request)
+        with pytest.raises(ValueError, match=r"output must be one of f/a\.png, f/a\.svg"):
+            running.save(made())
+        with pytest.raises(ValueError, match=r"f/b\.png is not an output of this job"):
+            running.path("f/b.png")
+    one, other = [job_record.read(job_record.record_path(output)) for output in outputs]
+    assert [one["outputs"][output]["sha256"] for output in outputs] == [store.sha256(output) for output in outputs]
+    assert one == other
+    assert files() == ["f/a.png", "f/a.png.json", "f/a.svg", "f/a.svg.json", "in.nc"]
+
+
+def test_content_of_an_input_is_taken_from_its_record_if_that_is_true(here, monkeypatch):
+    done()
+    os.replace("out/x.nc", "in.nc")
+    os.replace("out/x.nc.json", "in.nc.json")
+    content = store.content_digest("in.nc")
+    with monkeypatch.context() as patch:
+        patch.setattr(store, "content_digest", lambda path: "computed")
+        assert done()["inputs"]["in.nc"]["content"] == content
+        for damaged in ("{}", "[", '{"carryover_record": 1}', '{"carryover_record": 1, "outputs": {"x": 3}}'):
+            Path("in.nc.json").write_text(damaged)
+            assert done()["inputs"]["in.nc"]["content"] == "computed"
+    os.replace("out/x.nc.json", "in.nc.json")
+    store.save(made(5.0), "in.nc")  # bytes that are not those of its record
+    assert done()["inputs"]["in.nc"]["content"] == store.content_digest("in.nc")
+
+
+def tamper(path):
+    """Change one bit; size and time stay."""
+    stat, data = os.stat(path), bytearray(Path(path).read_bytes())
+    data[-1] ^= 1
+    Path(path).write_bytes(data)
+    os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+
+
+@pytest.mark.parametrize("change", [tamper, lambda path: store.save(made(9.0), path), os.remove])
+def test_an_input_that_changes_fails_the_job(here, change):
+    before = done()
+    running = job()
+    running.__enter__()
+    running.save(made(2.0))
+    change("in.nc")
+    with pytest.raises(UserError, match=r"^in\.nc (changed while finetune ran: run it again|is missing)"):
+        running.__exit__(None, None, None)
+    assert job_record.read("out/x.nc.json") == before
+    assert store.sha256("out/x.nc") == before["outputs"]["out/x.nc"]["sha256"]
+    assert set(files()) - {"in.nc"} == {"out/x.nc", "out/x.nc.json"}
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit])
+def test_an_exception_leaves_what_was_there(here, error):
+    done()
+    before = {path: Path(path).read_bytes() for path in files()}
+
+    def fail():
+        with job(outputs=["out/x.nc", "out/new.nc"]) as running:
+            running.save(made(2.0), "out/x.nc")
+            running.save(made(2.0), "out/new.nc")
+            raise error
+
+    with pytest.raises(error):
+        fail()
+    assert {path: Path(path).read_bytes() for path in files()} == before
+
+
+def test_refuses_what_it_cannot_do(here):
+    cases = [
+        ({"inputs": ["gone.nc"]}, r"gone\.nc is missing: run the step that makes it"),
+        ({"outputs": ["in.nc/x.nc"]}, r"cannot write into the folder in\.nc"),
+        ({"outputs": ["ok.nc", "in.nc/x.nc"]}, r"cannot write into the folder in\.nc"),
+        ({"modules": ["carryover.gone"]}, r"no module carryover\.gone"),
+        ({"outputs": ["out/x.nc", "out/y.nc"]}, r"finetune did not write its output out/y\.nc"),
+    ]
+    for change, sentence in cases:
+        with pytest.raises(UserError, match=sentence), job(**change) as running:
+            running.save(made(), "out/x.nc")
+        assert files() == ["in.nc"]
+    with pytest.raises(ValueError, match=r"a parameter is <object .*: allowed are None, text, numbers"):
+        job(parameters={"a": object()}).__enter__()
+
+
+def test_takes_back_a_result_whose_record_cannot_be_written(here):
+    Path("out/x.nc.json/in_the_way").mkdir(parents=True)
+    with pytest.raises(store.DataError, match=r"cannot write out/x\.nc\.json: Is a directory"), job() as running:
+        running.save(made())
+    assert files() == ["in.nc"]
+
+
+def test_says_what_is_wrong_with_a_record(here):
+    with pytest.raises(store.DataError, match=r"r\.json is missing: run"):
+        job_record.read("r.json")
+    damaged, other = "is truncated or damaged: delete it", "is not a record of layout 1: delete it"
+    for text, sentence in (
+        ("[" * 9999, damaged),
+        ('{"carryover_rec', damaged),
+        ("[1]", other),
+        ('{"carryover_record": 2}', other),
+    ):
+        Path("r.json").write_text(text)
+        with pytest.raises(store.DataError, match=rf"r\.json {sentence}"):
+            job_record.read("r.json")
+
+
+@pytest.mark.skipif(not shutil.which("git"), reason="needs git")
+def test_git_state(here, monkeypatch):
+    def git(*arguments):
+        name = ["-c", "user.name=a", "-c", "user.email=b", "-c", "commit.gpgsign=false"]
+        return subprocess.run(["git", *name, *arguments], check=True, capture_output=True, text=True).stdout.strip()
+
+    assert job_record.git_state(here / "nothing") is None
+    git("init")
+    git("add", "in.nc")
+    assert job_record.git_state(here) is None
+    git("commit", "-m", "x")
+    Path("untracked").write_text("x")
+    assert job_record.git_state(here) == {"commit": git("rev-parse", "HEAD"), "dirty": False}
+    os.utime("in.nc", (1, 1))
+    assert job_record.git_state(here)["dirty"] is False
+    Path("in.nc").write_text("x")
+    assert job_record.git_state(here)["dirty"] is True
+    monkeypatch.setenv("PATH", str(here))
+    assert job_record.git_state(here) is None
+
+
+KILLS = """
+import itertools, json, os, random, signal, time, warnings
+warnings.simplefilter("ignore", DeprecationWarning)  # fork beside the threads of a BLAS, which stand still
+import numpy as np, xarray as xr
+from carryover.provenance import job_record, store
+OUT, RECORD = "out/x.nc", "out/x.nc.json"
+def work(i, out=OUT):
+    told = {"modules": ["carryover.provenance.store"], "command": []}
+    job = job_record.Job(rule="r", parameters={"i": i}, outputs=[out], **told)
+    values = np.random.default_rng(i).normal(size=30_000)
+    with job:
+        job.save(xr.Dataset({"w": ("x", values, {"long_name": "made for a test", "units": "1"})}))
+job_record.git_state = lambda folder: None  # a child of the child that is killed would outlive it
+work(0, "reference.nc")
+pairs = 0
+for _ in range(20):
+    child = os.fork()
+    if not child:
+        for i in itertools.count(1):
+            work(i)
+    time.sleep(random.uniform(0.01, 0.15))  # by chance, another each time
+    os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    assert os.path.exists(OUT) or not os.path.exists(RECORD)
+    data = os.path.exists(OUT) and store.load(OUT)  # whole, whatever its record says
+    record = os.path.exists(RECORD) and job_record.read(RECORD)
+    if record and record["outputs"][OUT]["sha256"] == store.sha256(OUT):
+        assert json.loads(data.attrs[store.RECORD])["parameters"] == record["parameters"]
+        assert record["outputs"][OUT]["content"] == store.content_digest(OUT)
+        pairs += 1
+work(0)
+assert sorted(os.listdir("out")) == ["x.nc", "x.nc.json"], os.listdir("out")
+assert store.sha256(OUT) == store.sha256("reference.nc")
+print(pairs)
+"""
+
+
+def test_killed_at_any_time(here):
+    environment = {**os.environ, "PYTHONPATH": str(SCRIPTS)}
+    finished = subprocess.run([sys.executable, "-c", KILLS], capture_output=True, text=True, env=environment)
+    assert not finished.stderr
+    assert int(finished.stdout) > 5

@@ -1,0 +1,300 @@
+"""Files are whole, the same bytes every time, and damage to them is said in one sentence."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import netCDF4
+import numpy as np
+import pytest
+import xarray as xr
+
+from carryover.errors import UserError
+from carryover.provenance import store
+
+SCRIPTS = Path(store.__file__).parents[2]
+
+# A dataset with everything that a stage may write, as source, for other processes make it too.
+MAKE = """
+import numpy as np, xarray as xr
+label = {"long_name": "made for a test", "units": "1"}
+rng = np.random.default_rng(0)
+dataset = xr.Dataset(
+    {
+        "w": (("run", "unit"), rng.normal(size=(3, 700)), label),
+        "single": (("run", "unit"), rng.normal(size=(3, 700)).astype("f4"), label),
+        "flag": ("run", np.array([True, False, True]), label),
+        "gap": ("run", np.array([np.nan, -0.0, np.inf]), label),
+        "count": ("run", np.array([1, 2, -3]), {**label, "units": "steps"}),
+        "time": ("run", np.array([0.5, 1, 2]), {"long_name": "time", "units": "seconds since 2000-01-01"}),
+        "scalar": ((), 1.5, label),
+        "empty": ("none", np.zeros(0), label),
+    },
+    {"run": ("run", ["", "béta", "c d"], label), "arm": ("run", ["x", "y", "z"], label), "point": ((), "one", label)},
+    {"lr": 0.1, "steps": 7, "rescale": [1.0, 0.1], "names": ["a", "bc"], "note": "text", "nothing": ""},
+)
+"""
+
+
+def make():
+    namespace = {}
+    exec(MAKE, namespace)
+    return namespace["dataset"]
+
+
+@pytest.fixture
+def dataset():
+    return make()
+
+
+@pytest.fixture
+def saved(dataset, tmp_path):
+    path = tmp_path / "results/x/0.nc"
+    store.save(dataset, path)
+    return path
+
+
+def test_what_goes_in_comes_out(dataset, saved):
+    loaded = store.load(saved)
+    xr.testing.assert_identical(loaded, dataset)
+    assert {n: v.dtype.kind for n, v in loaded.variables.items()} == {
+        n: v.dtype.kind for n, v in dataset.variables.items()
+    }
+    assert loaded["single"].dtype == np.float32
+    saved.unlink()  # in memory, and closed
+    assert loaded["w"].values.sum() == dataset["w"].values.sum()
+
+
+def test_leaves_the_dataset_alone(dataset, saved):
+    xr.testing.assert_identical(dataset, make())
+
+
+def test_only_the_file_is_left(saved):
+    assert [path.name for path in saved.parent.iterdir()] == ["0.nc"]
+
+
+def test_is_compressed(tmp_path):
+    zeros = xr.Dataset({"w": ("x", np.zeros(10**5), {"long_name": "zeros", "units": "1"})})
+    store.save(zeros, tmp_path / "zeros.nc")
+    assert (tmp_path / "zeros.nc").stat().st_size < 20_000
+
+
+def test_record_is_kept_as_json_and_an_old_one_dropped(dataset, tmp_path):
+    record = {"rule": "größe", "parameters": {"b": None, "a": [True, 0.1]}}
+    store.save(dataset, tmp_path / "a.nc", record=record)
+    loaded = store.load(tmp_path / "a.nc")
+    assert json.loads(loaded.attrs[store.RECORD]) == record
+    store.save(loaded, tmp_path / "b.nc")
+    xr.testing.assert_identical(store.load(tmp_path / "b.nc"), dataset)
+
+
+def run(code, **environment):
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(SCRIPTS), **environment}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_same_bytes_in_another_process(saved, tmp_path):
+    """With other hashes, another order of variables and attributes, another byte order, and a file's encodings."""
+    code = f"""{MAKE}
+from carryover.provenance import store
+names = list(dataset.data_vars)[::-1]
+dataset.attrs = dict(reversed(dataset.attrs.items()))
+dataset["w"] = dataset["w"].astype(">f8")
+dataset[names].to_netcdf("foreign.nc", encoding={{"w": {{"chunksizes": (1, 10), "zlib": True}}}})
+with xr.open_dataset("foreign.nc", decode_times=False) as opened:
+    dataset["w"] = opened["w"].load()
+store.save(dataset[names], "other.nc")
+print(store.content_digest("other.nc"))
+"""
+    digest = run(f"import os; os.chdir({str(tmp_path)!r})\n{code}", PYTHONHASHSEED="7").strip()
+    assert (tmp_path / "other.nc").read_bytes() == saved.read_bytes()
+    assert digest == store.content_digest(saved)
+
+
+def test_content_digest_reference_value(dataset):
+    """Of this machine or another, of this version of xarray or the next."""
+    assert store.content_digest(dataset) == "f3fce27ce1fcc6225c3dfadb0a066c5464119209b25f7702a82ca4da2bd94cf8"
+
+
+@pytest.mark.parametrize("level", [0, 9])
+def test_content_digest_survives_recompression(dataset, saved, tmp_path, level):
+    again = store.load(saved).assign_attrs({store.FORMAT: store.VERSION})
+    encoding = {"w": {"complevel": level, "zlib": level > 0, "chunksizes": (2, 9), "_FillValue": None}}
+    again.to_netcdf(tmp_path / "again.nc", engine="netcdf4", encoding=encoding)
+    assert (tmp_path / "again.nc").read_bytes() != saved.read_bytes()
+    assert store.content_digest(tmp_path / "again.nc") == store.content_digest(saved) == store.content_digest(dataset)
+
+
+def test_content_digest_survives_order_byte_order_and_bits_of_nan(dataset):
+    other = dataset[list(dataset.data_vars)[::-1]]
+    other["w"] = other["w"].astype(">f8")
+    other["gap"] = other["gap"].copy(data=np.where(np.isnan(other["gap"]), -np.float64("nan"), other["gap"]))
+    assert other["gap"].values.tobytes() != dataset["gap"].values.tobytes()
+    assert store.content_digest(other) == store.content_digest(dataset)
+
+
+CHANGES = {
+    "value": lambda d: d.assign(w=d.w.copy(data=np.nextafter(d.w.values, 2))),
+    "sign of zero": lambda d: d.assign(gap=abs(d.gap).assign_attrs(d.gap.attrs)),
+    "type": lambda d: d.assign(count=d["count"].astype("i4")),
+    "name": lambda d: d.rename(w="v"),
+    "dimension": lambda d: d.rename(unit="input"),
+    "shape": lambda d: d.isel(unit=slice(0, 699)),
+    "role": lambda d: d.set_coords("scalar"),
+    "text": lambda d: d.assign_coords(arm=("run", ["x", "y", "Z"], d.arm.attrs)),
+    "units": lambda d: d.assign(w=d.w.assign_attrs(units="2")),
+    "attribute": lambda d: d.assign_attrs(lr=0.2),
+    "type of an attribute": lambda d: d.assign_attrs(steps=7.0),
+    "attribute more": lambda d: d.assign_attrs(more=1),
+    "variable less": lambda d: d.drop_vars("flag"),
+}
+
+
+def test_content_digest_sees_every_change(dataset):
+    digests = {store.content_digest(change(dataset)) for change in CHANGES.values()}
+    assert len(digests | {store.content_digest(dataset)}) == len(CHANGES) + 1
+
+
+def test_truncated_at_any_length(saved, tmp_path):
+    whole, path = saved.read_bytes(), tmp_path / "cut.nc"
+    for length in [0, 1, 7, *range(100, len(whole), len(whole) // 40), len(whole) - 1]:
+        path.write_bytes(whole[:length])
+        with pytest.raises(store.DataError, match=r"cut\.nc is not netCDF, or truncated or damaged: delete it and run"):
+            store.load(path)
+
+
+def test_a_flipped_byte_is_caught_or_harmless(saved, tmp_path):
+    whole, path, digest = saved.read_bytes(), tmp_path / "flipped.nc", store.content_digest(saved)
+    caught = 0
+    for place in range(0, len(whole), len(whole) // 60):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 0x41]) + whole[place + 1 :])
+        try:
+            assert store.content_digest(path) == digest, place
+        except store.DataError:
+            caught += 1
+    assert caught > 20
+
+
+def foreign(path, kind):
+    if kind == "folder":
+        path.mkdir()
+    elif kind == "text":
+        path.write_text("not data")
+    elif kind != "missing":
+        with netCDF4.Dataset(path, "w", format="NETCDF3_CLASSIC" if kind == "old netCDF" else "NETCDF4") as file:
+            file.createDimension("x", 2)
+            if kind == "newer":
+                file.setncattr(store.FORMAT, 99)
+
+
+@pytest.mark.parametrize(
+    ("kind", "sentence"),
+    [
+        ("missing", "is missing: run the step that makes it"),
+        ("folder", "cannot be read: Is a directory"),
+        ("text", "is not netCDF, or truncated or damaged: delete it and run again"),
+        ("netCDF", "was not written by Carryover (it has no attribute carryover_format): delete it and run again"),
+        ("old netCDF", "was not written by Carryover"),
+        ("newer", "has format 99, but this version of Carryover reads 1: delete it and run again"),
+    ],
+)
+def test_says_what_is_wrong_with_a_file(tmp_path, kind, sentence):
+    path = tmp_path / "x.nc"
+    foreign(path, kind)
+    for read in (store.load, store.content_digest):
+        with pytest.raises(store.DataError) as caught:
+            read(path)
+        assert str(caught.value).startswith(f"{path} {sentence}")
+        assert "\n" not in str(caught.value)
+    assert issubclass(store.DataError, UserError)
+
+
+@pytest.mark.parametrize("label", ["long_name", "units"])
+@pytest.mark.parametrize(("name", "kind"), [("w", "variable"), ("run", "coordinate"), ("point", "coordinate")])
+@pytest.mark.parametrize("value", [None, ""])
+def test_asks_for_labels(dataset, tmp_path, name, kind, label, value):
+    attributes = {k: v for k, v in dataset[name].attrs.items() if k != label} | (
+        {} if value is None else {label: value}
+    )
+    dataset[name].attrs = attributes
+    with pytest.raises(ValueError, match=f"{kind} {name} must have the text attribute {label}"):
+        store.save(dataset, tmp_path / "x.nc")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("values", "named"),
+    [
+        (np.array([1j]), "complex128"),
+        (np.array([1], "f2"), "float16"),
+        (np.array(["2000-01-01"], "M8[s]"), "datetime64"),
+        (np.array([None]), "object"),
+    ],
+)
+def test_refuses_types_that_would_not_come_back(tmp_path, values, named):
+    with pytest.raises(ValueError, match=f"variable v has type {named}"):
+        store.save(xr.Dataset({"v": ("x", values, {"long_name": "v", "units": "1"})}), tmp_path / "x.nc")
+
+
+@pytest.mark.parametrize("value", [None, True, [], {"a": 1}, [1, "a"], [[1, 2]], 1j])
+def test_refuses_attributes_that_would_not_come_back(dataset, tmp_path, value):
+    with pytest.raises(ValueError, match=r"attribute odd of the dataset is .*: allowed are text, numbers and lists"):
+        store.save(dataset.assign_attrs(odd=value), tmp_path / "x.nc")
+
+
+def test_names_a_folder_that_cannot_be_made_or_written(dataset, tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(store.DataError, match=r"cannot write into the folder .*/file/inner: Not a directory"):
+        store.save(dataset, tmp_path / "file/inner/x.nc")
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_names_a_folder_without_permission(dataset, tmp_path):
+    tmp_path.chmod(0o500)
+    with pytest.raises(store.DataError, match=r"cannot write into the folder .*: Permission denied"):
+        store.save(dataset, tmp_path / "x.nc")
+
+
+def test_failure_keeps_the_old_file_and_no_temporary(dataset, saved, monkeypatch):
+    before = saved.read_bytes()
+
+    def fail(self, path, **_):
+        Path(path).write_bytes(before[:100])
+        raise RuntimeError("NetCDF: HDF error")
+
+    monkeypatch.setattr(xr.Dataset, "to_netcdf", fail)
+    with pytest.raises(store.DataError, match=r"cannot write into the folder .*: NetCDF: HDF error"):
+        store.save(dataset, saved)
+    assert saved.read_bytes() == before
+    assert [path.name for path in saved.parent.iterdir()] == ["0.nc"]
+
+
+def test_atomic_keeps_the_suffix_and_removes_what_dead_processes_left(tmp_path):
+    dead = subprocess.Popen([sys.executable, "-c", ""])
+    dead.wait()
+    leftover, living = tmp_path / f".f.tmp{dead.pid}.png", tmp_path / ".f.tmp1.png"
+    others = [tmp_path / f".g.tmp{dead.pid}.png", tmp_path / f".f.tmp{dead.pid}.svg", tmp_path / ".f.tmpx.png"]
+    for path in [leftover, living, *others]:
+        path.write_text("half")
+    with store.atomic(tmp_path / "f.png") as temporary:
+        temporary.write_text("whole")
+        assert temporary.suffix == ".png"
+        assert not (tmp_path / "f.png").exists()
+    assert (tmp_path / "f.png").read_text() == "whole"
+    assert set(tmp_path.iterdir()) == {tmp_path / "f.png", living, *others}
+
+
+def test_sha256(tmp_path):
+    (tmp_path / "x").write_bytes(b"abc")
+    assert store.sha256(tmp_path / "x") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+    with pytest.raises(store.DataError, match="nothing is missing"):
+        store.sha256(tmp_path / "nothing")
+
+
+def test_import_is_light():
+    loaded = run("import sys, carryover.provenance.job_record; print(*sys.modules)").split()
+    assert not {"xarray", "netCDF4", "torch", "pandas", "snakemake"} & set(loaded)

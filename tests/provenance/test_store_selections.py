@@ -1,0 +1,54 @@
+"""Parts of a dataset, taken before values are read; whose mistake it is when that fails."""
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from carryover.config import configuration
+from carryover.provenance import store
+
+
+@pytest.fixture
+def file(tmp_path):
+    labels = {"long_name": "a number", "units": "1"}
+    data = xr.Dataset({name: ("run", np.arange(3.0), labels) for name in ("risk", "weights")})
+    store.save(data, tmp_path / "x.nc")
+    return tmp_path / "x.nc"
+
+
+def test_a_part_is_that_of_the_whole(file):
+    part = store.load(file, lambda data: data[["risk"]])
+    xr.testing.assert_identical(part, store.load(file)[["risk"]])
+
+
+def test_only_the_part_is_read(file, monkeypatch):
+    taken = []
+
+    def select(data):
+        taken.append(data)
+        return data[["risk"]]
+
+    store.load(file, select)
+    assert not taken[0]["weights"].variable._in_memory
+
+
+def test_what_a_file_lacks_is_named(file):
+    with pytest.raises(store.DataError, match=r"x\.nc does not have what is to be taken of it: .*teacher"):
+        store.load(file, lambda data: data[["teacher"]])
+
+
+def test_a_mistake_in_the_selection_says_nothing_of_the_file(file):
+    with pytest.raises(NameError, match="nowhere"):
+        store.load(file, lambda data: nowhere)  # noqa: F821
+
+
+def test_a_damaged_file_is_damaged_whatever_is_taken(file):
+    file.write_bytes(file.read_bytes()[:-100])
+    with pytest.raises(store.DataError, match="truncated or damaged"):
+        store.load(file, lambda data: data[["risk"]])
+
+
+def test_a_measure_that_selects_has_no_parameters(monkeypatch):
+    monkeypatch.setattr("carryover.measures.sparsity.SELECTS", True, raising=False)
+    with pytest.raises(TypeError, match=r"carryover\.measures\.sparsity: a measure that selects has no parameters"):
+        configuration.parameters("measures", "sparsity")

@@ -1,0 +1,257 @@
+"""A figure says where it came from, also as a stripped or altered copy."""
+
+import hashlib
+import json
+import os
+import shutil
+import struct
+import zlib
+from pathlib import Path
+
+import matplotlib.figure
+import numpy as np
+import pytest
+import xarray as xr
+from PIL import Image, PngImagePlugin
+from pypdf import PdfReader, PdfWriter
+
+import whence
+from carryover.errors import UserError
+from carryover.provenance import figure_metadata, job_record, record_index, store, trace
+
+FIGURES = [f"results/figures/risk.{suffix}" for suffix in ("png", "svg", "pdf")]
+
+
+def made(value=1.0):
+    return xr.Dataset({"w": ("x", np.full(3, value), {"long_name": "made for a test", "units": "1"})})
+
+
+def job(rule, inputs, outputs, **told):
+    return job_record.Job(
+        rule=rule, inputs=inputs, outputs=outputs, modules=["carryover.provenance.store"], command=[], **told
+    )
+
+
+def draw(outputs, inputs=("results/toy/risk.nc", "style.txt")):
+    drawn = matplotlib.figure.Figure(figsize=(1, 1))
+    drawn.subplots().plot([1, 2])
+    with job("figure", inputs, outputs, parameters={"title": "Größe <&> (50 %)"}) as running:
+        for output in map(Path, outputs):
+            drawn.savefig(running.path(output), metadata=figure_metadata.metadata(output.suffix, running.request_text))
+            if output.suffix == ".png":
+                running.describe(output, pixels=figure_metadata.pixel_digest(running.path(output)))
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory):
+    """Two shards of one pretraining, collected, and a figure of them. Nobody changes it."""
+    here = tmp_path_factory.mktemp("project")
+    before = Path.cwd()
+    os.chdir(here)
+    try:
+        Path("style.txt").write_text("lines.color: black")
+        for rule, inputs, output in (
+            ("pretrain", [], "toy/0.nc"),
+            ("finetune", ["results/toy/0.nc"], "toy/a.nc"),
+            ("finetune", ["results/toy/0.nc"], "toy/b.nc"),
+            ("collect", ["results/toy/a.nc", "results/toy/b.nc"], "toy/risk.nc"),
+        ):
+            with job(
+                rule, inputs, [f"results/{output}"], seeds=[*range(12)] if rule == "pretrain" else [0, 1]
+            ) as running:
+                running.save(made())
+        draw(FIGURES)
+    finally:
+        os.chdir(before)
+    return here
+
+
+@pytest.fixture
+def here(project, tmp_path, monkeypatch):
+    shutil.copytree(project, tmp_path / "moved")
+    monkeypatch.chdir(tmp_path / "moved")
+    return tmp_path / "moved"
+
+
+def told(capsys, *words):
+    whence.main([str(word) for word in words])
+    return capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", FIGURES)
+def test_a_figure_carries_its_request_and_is_found_by_its_bytes(here, name):
+    record = job_record.read(f"{name}.json")
+    shutil.copy(name, f"copy{Path(name).suffix}")
+    found = trace.find(f"copy{Path(name).suffix}", record_index.all_made("results"))
+    request, text = found.carried
+    assert request == record["request"] == hashlib.sha256(text.encode()).hexdigest()
+    assert json.loads(text)["parameters"] == {"title": "Größe <&> (50 %)"}
+    assert json.loads(text)["inputs"]["results/toy/risk.nc"] == store.content_digest("results/toy/risk.nc")
+    assert (found.result.name, found.by) == (name, "its bytes")
+
+
+def test_the_tree_goes_up_to_pretraining(here, capsys):
+    known = record_index.all_made("results")
+    code, git = known[FIGURES[0]].record["code"]["digest"][:12], known[FIGURES[0]].record["git"]
+    end = f", commit {git['commit'][:12]}{' with changes' * git['dirty']}" if git else ""
+
+    def line(name, rule, seeds=", seeds 0, 1"):
+        return f"{name}: {rule}, record {job_record.record_digest(known[name].record)[:12]}, code {code}{seeds}{end}"
+
+    lines = told(capsys, FIGURES[0]).splitlines()
+    assert [entry[4:] for entry in lines[lines.index(f"  is {FIGURES[0]}, by its bytes") + 1 :]] == [
+        line(FIGURES[0], "figure", ""),
+        "  " + line("results/toy/risk.nc", "collect"),
+        "    " + line("results/toy/a.nc", "finetune"),
+        "      " + line("results/toy/0.nc", "pretrain", ", 12 seeds from 0"),
+        "    " + line("results/toy/b.nc", "finetune"),
+        "      results/toy/0.nc: see above",
+        f"  style.txt: sha256 {store.sha256('style.txt')[:12]}, not made here",
+    ]
+
+
+def test_a_stripped_png_is_found_by_its_pixels_from_anywhere(here, capsys, monkeypatch):
+    with Image.open(FIGURES[0]) as image:
+        image.save("x.png", pnginfo=PngImagePlugin.PngInfo(), compress_level=1)
+    assert trace.read_imprint("x.png") is None
+    monkeypatch.chdir(here.parent)
+    out = told(capsys, "moved/x.png", "--results", "moved/results")
+    assert f"is moved/{FIGURES[0]}, by its pixels" in out
+    assert "carries" not in out
+    assert "results/toy/0.nc: pretrain" in out
+
+
+def test_one_pixel_is_enough_to_be_another_image(here):
+    with Image.open(FIGURES[0]) as image:
+        image.putpixel((3, 4), (1, 2, 3, 255))
+        image.save("x.png", pnginfo=PngImagePlugin.PngInfo())
+    assert trace.find("x.png", record_index.all_made("results")).result is None
+    with Image.open("x.png") as image:
+        shapes = [image.resize((image.width * 2, image.height // 2), Image.Resampling.NEAREST), image]
+        for number, shape in enumerate(shapes):
+            shape.save(f"{number}.png")
+    assert (
+        figure_metadata.pixel_digest("0.png")
+        != figure_metadata.pixel_digest("1.png")
+        == figure_metadata.pixel_digest("x.png")
+    )
+
+
+def test_an_altered_figure_is_told_from_its_record(here, capsys):
+    reader = PdfReader(FIGURES[2])
+    writer = PdfWriter(clone_from=reader)
+    writer.pages[0].rotate(90)
+    writer.write("x.pdf")
+    assert "by its request alone: it was altered" in told(capsys, "x.pdf")
+    Path("x.svg").write_text(Path(FIGURES[1]).read_text().replace("Größe", "Grosse").replace("Gr\\u00f6", "Gro"))
+    assert trace.read_imprint("x.svg") == (job_record.read(f"{FIGURES[1]}.json")["request"], None)
+
+
+def test_the_same_picture_of_another_request_is_told(here, capsys):
+    shutil.copy(FIGURES[0], "old.png")
+    Path("style.txt").write_text("lines.color: k")
+    draw([FIGURES[0]])
+    assert f"is {FIGURES[0]}, by its pixels, BUT carries another request\n" in told(capsys, "old.png")
+    draw(["results/other/same.png"], inputs=["results/toy/risk.nc"])
+    assert "is results/other/same.png, by its bytes\n" in told(capsys, "results/other/same.png")
+    assert f"is {FIGURES[0]}, by its bytes\n" in told(capsys, FIGURES[0])
+
+
+def test_without_results_a_figure_tells_what_it_carries(here, capsys, monkeypatch):
+    (here / "elsewhere").mkdir()
+    monkeypatch.chdir(here / "elsewhere")
+    out = told(capsys, here / FIGURES[1])
+    assert '    rule: "figure"' in out
+    assert "  is " not in out
+
+
+def test_what_an_input_has_become_is_said(here, capsys):
+    with job("collect", ["results/toy/a.nc", "results/toy/b.nc"], ["results/toy/risk.nc"]) as running:
+        running.save(made(2.0))
+    assert "; MADE ANEW since it was read here" in told(capsys, FIGURES[0])
+
+
+def test_what_cannot_be_found_is_one_sentence(here):
+    Image.new("RGBA", (3, 2)).save("x.png")
+    Path("y.svg").write_text("<svg xmlns='http://www.w3.org/2000/svg'/>")
+    Path("z.png").write_text("text")
+    Path("z.pdf").write_text("text")
+    shutil.copy("style.txt", "x.txt")
+    sentences = {
+        "x.png": "x.png: no request inside, and no result in results has these bytes or pixels",
+        "y.svg": "y.svg: no request inside, and no result in results has these bytes",
+        "z.png": "z.png is no PNG, or damaged: give a whole copy of the figure",
+        "z.pdf": "z.pdf is no PDF, or damaged: give a whole copy of the figure",
+        "x.txt": "x.txt has the suffix .txt: it must be one of .png, .svg, .pdf",
+        "no.png": "no.png is missing: run the step that makes it",
+    }
+    for name, sentence in sentences.items():
+        with pytest.raises(UserError) as raised:
+            whence.main([name])
+        assert str(raised.value) == sentence
+    with pytest.raises(UserError, match=r"^nowhere is no folder"):
+        whence.main(["x.png", "--results", "nowhere"])
+    Path(f"{FIGURES[1]}.json").write_text(Path(f"{FIGURES[0]}.json").read_text().replace("risk.", "other."))
+    with pytest.raises(UserError, match=r"risk.svg.json is not a record of .*risk.svg"):
+        whence.main(["x.png"])
+
+
+def bomb(path):
+    """A PNG of 60000 by 60000 pixels, by its head."""
+    Image.new("L", (1, 1)).save(path)
+    data = bytearray(path.read_bytes())
+    data[16:24] = struct.pack(">II", 60000, 60000)
+    data[29:33] = struct.pack(">I", zlib.crc32(data[12:29]))
+    path.write_bytes(data)
+
+
+def carrying(text):
+    """Write a PNG that carries a text, with its digest."""
+
+    def write(path):
+        fields = PngImagePlugin.PngInfo()
+        for key, value in figure_metadata.metadata(".png", text).items():
+            fields.add_text(key, value)
+        Image.new("L", (1, 1)).save(path, pnginfo=fields)
+
+    return write
+
+
+def numbered(path):
+    """A PDF with a number where the digest stands as a text."""
+    matplotlib.figure.Figure(figsize=(1, 1)).savefig(path, metadata={"Subject": "words"})
+    path.write_bytes(path.read_bytes().replace(b"(words)", b"5      "))
+
+
+ODD = {
+    "pixels.png": (bomb, "has too many pixels to be looked at: give a figure as it was drawn"),
+    "unknown.svg": (
+        lambda path: path.write_text("<?xml version='1.0' encoding='klingon'?><svg/>"),
+        "is no SVG, or damaged: give a whole copy of the figure",
+    ),
+    "list.png": (carrying("[1]"), "carries a text of its digest that is no request: someone else has written it"),
+    "words.png": (carrying("words"), "carries a text of its digest that is no request: someone else has written it"),
+    "deep.png": (carrying("[" * 9999), "carries a text of its digest that is no request: someone else has written it"),
+    "number.pdf": (numbered, "no request inside, and no result in results has these bytes"),
+}
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_odd_figures_are_one_sentence(name, tmp_path):
+    write, sentence = ODD[name]
+    write(tmp_path / name)
+    with pytest.raises(UserError) as raised:
+        whence.main([str(tmp_path / name)])
+    assert str(raised.value) in (f"{tmp_path / name} {sentence}", f"{tmp_path / name}: {sentence}")
+
+
+@pytest.mark.parametrize("part", ["outputs", "volatile", "code", "request", "environment"])
+def test_a_record_without_a_part_is_named(part, here):
+    path = Path("results/toy/a.nc.json")
+    record = json.loads(path.read_text())
+    del record[part]
+    path.write_text(job_record.as_text(record))
+    again = "delete it with its result and run again"
+    with pytest.raises(UserError) as raised:
+        whence.main([FIGURES[0]])
+    assert str(raised.value) == f"{path} lacks parts of a record, or has odd ones ({part}): {again}"

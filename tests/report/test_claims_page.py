@@ -1,0 +1,130 @@
+"""The table of claims as Markdown and HTML, its script, and the program that writes them."""
+
+import json
+import re
+import shutil
+import subprocess
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+import claims
+from carryover.analysis import claims_table, intervals
+from carryover.analysis.intervals import labels
+from carryover.errors import UserError
+from carryover.provenance import job_record, store
+from carryover.report import claims_page
+
+VALUES = {"up": [1.0, 1.1, 1.2], "open": [-1.0, 0.0, 1.5], "none": [np.nan]}
+
+
+def group(paper="Papér & co"):
+    rows = [(name, f"|{name}| <is> above 0", values, 0.0) for name, values in VALUES.items()]
+    checked = intervals.table(rows, paper, "Fig. 1", "number")
+    return checked.assign(data=("claim", ["toy/risk"] * len(rows), labels("data")))
+
+
+@pytest.fixture(scope="module")
+def table():
+    return claims_table.gathered({"one": group(), "two": group("Other")})
+
+
+class Reader(HTMLParser):
+    """Texts of the cells, row by row, and the attributes of the rows; fails where tags do not close in order."""
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.rows, self.attributes, self.loaded = [], [], [], []
+
+    def handle_starttag(self, tag, attrs):
+        if tag not in ("meta", "input"):
+            self.open.append(tag)
+        self.loaded += [value for name, value in attrs if name in ("src", "href")]
+        if tag == "tr":
+            self.rows.append([])
+            self.attributes.append(dict(attrs))
+        elif tag in ("td", "th"):
+            self.rows[-1].append("")
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if self.rows and {"td", "th"} & set(self.open):
+            self.rows[-1][-1] += data
+
+
+def test_the_page_is_whole_and_says_what_the_table_says(table):
+    reader = Reader()
+    reader.feed(claims_page.page(table, "note <1>"))
+    assert reader.open == reader.loaded == []
+    head, *rows = reader.rows
+    assert head == list(claims_page.HEADS)
+    assert [attributes["id"] for attributes in reader.attributes[1:]] == table["claim"].values.tolist()
+    for row, found in zip(rows, table.to_dataframe().itertuples(), strict=True):
+        for cell, parts in zip(row, claims_page.cells(found), strict=True):
+            assert cell == " ".join(parts)
+    by_id = {attributes["id"]: row for attributes, row in zip(reader.attributes[1:], rows, strict=True)}
+    assert by_id["one/up"][1] == "|up| <is> above 0 (one/up)"
+    assert by_id["one/none"][3:6] == ["none number", "above 0", ""]
+    assert re.search(r"needed: \d+$", by_id["one/open"][6])
+    assert by_id["one/none"][6] == "0 Student's t over seeds needed: not known, no run qualifies"
+
+
+def test_markdown_has_a_row_for_each_claim_and_no_bar_too_many(table):
+    lines = [line for line in claims_page.markdown(table).splitlines() if line.startswith("|")]
+    assert len(lines) == 2 + table.sizes["claim"]
+    assert {len(re.findall(r"(?<!\\)\|", line)) for line in lines} == {len(claims_page.HEADS) + 1}
+    assert claims_page.summary(table) == "Of 6 claims, 0 fail, 4 are undecided at this scale, 2 hold."
+
+
+def test_a_claim_that_no_number_of_seeds_would_decide(table):
+    endless = table.assign(seeds_needed=table["seeds_needed"].where(table["claim"] != "one/open", np.inf))
+    assert "needed: more than 10 000" in claims_page.markdown(endless)
+
+
+def test_seeds_on_several_tasks_would_decide_about_those(table):
+    several = table.assign(tasks=("claim", np.where(table["claim"] == "one/open", 8.0, np.nan)))
+    found = re.findall(r"needed: \d+( on these tasks)? +\|", claims_page.markdown(several))
+    assert sorted(found) == ["", " on these tasks"]
+
+
+def test_what_was_computed_needs_no_run():
+    computed = intervals.table([("none", "it is", np.nan, 0.0)], "Paper", estimate=intervals.exact)
+    found = claims_table.gathered({"one": computed.assign(data=("claim", ["theory/curve"], labels("data")))})
+    assert "needed: not" not in claims_page.markdown(found)
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="node runs the script")
+def test_the_script_can_be_parsed(tmp_path):
+    (tmp_path / "script.js").write_text(claims_page.SCRIPT)
+    subprocess.run(["node", "--check", tmp_path / "script.js"], check=True)
+
+
+@pytest.fixture
+def groups(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("one", "two"):
+        store.save(group(), tmp_path / f"{name}.nc")
+    return ["one.nc", "two.nc"]
+
+
+def test_the_program_writes_every_format_with_its_record(groups, tmp_path, capsys):
+    outputs = ["claims.nc", "claims.md", "claims.html"]
+    claims.main([*groups, "--output", *outputs])
+    assert capsys.readouterr().out == "Of 6 claims, 0 fail, 4 are undecided at this scale, 2 hold.\n"
+    assert store.load("claims.nc")["claim"].values[0].startswith("one/")
+    request = json.loads((tmp_path / "claims.nc.json").read_text())["request"]
+    for output in outputs[1:]:
+        assert f"Carryover request {request}" in (tmp_path / output).read_text()
+        assert set(job_record.read(f"{output}.json")["inputs"]) == set(groups)
+    before = [(tmp_path / output).read_bytes() for output in outputs]
+    claims.main([*groups, "--output", *outputs])
+    assert [(tmp_path / output).read_bytes() for output in outputs] == before
+
+
+def test_another_format_is_refused_and_nothing_is_left(groups, tmp_path):
+    with pytest.raises(UserError, match=r"--output claims.tex: its suffix must be one of .nc, .md, .html"):
+        claims.main([*groups, "--output", "claims.tex"])
+    assert sorted(path.name for path in tmp_path.iterdir()) == groups

@@ -1,0 +1,56 @@
+"""Imports inside the library go one way: a package imports from layers below its own, and from nothing beside it."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+LIBRARY = Path(__file__).resolve().parents[1] / "scripts/carryover"
+# From the ground up. Plug-ins of different kinds share a layer: none knows of another kind.
+LAYERS = (
+    ("errors", "streams"),
+    ("config", "provenance"),
+    ("theory", "networks", "tasks"),
+    ("training",),
+    ("measures", "analysis"),
+    ("families", "claims", "curves", "plotting", "tables"),
+    ("workflow",),
+    ("audit", "crate", "diagnosis"),
+    ("report",),
+)
+HEIGHT = {room: height for height, layer in enumerate(LAYERS) for room in layer}
+FILES = sorted(path.relative_to(LIBRARY) for path in LIBRARY.rglob("*.py"))
+
+
+def room(path):
+    return path.parts[0].removesuffix(".py")
+
+
+def imported(path):
+    """The rooms of every import of ours, wherever in the file it stands."""
+    for node in ast.walk(ast.parse((LIBRARY / path).read_text())):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "carryover":
+            parts = node.module.split(".")[1:]
+            yield from ((parts or [alias.name])[0] for alias in node.names)
+        elif isinstance(node, ast.Import):
+            names = (alias.name.split(".") for alias in node.names)
+            yield from (parts[1] for parts in names if parts[0] == "carryover" and len(parts) > 1)
+
+
+def test_the_root_holds_packages_and_hardly_a_module():
+    rooms = {room(path) for path in FILES} - {"__init__"}
+    assert rooms == HEIGHT.keys()
+    assert sum((LIBRARY / f"{name}.py").is_file() for name in rooms) <= 5
+    assert all((LIBRARY / name / "__init__.py").read_text() == "" for name in rooms if (LIBRARY / name).is_dir())
+
+
+@pytest.mark.parametrize("name", HEIGHT)
+def test_a_room_imports_from_below_alone(name):
+    upwards = {
+        f"{path} imports {other}"
+        for path in FILES
+        if room(path) == name
+        for other in imported(path)
+        if other != name and HEIGHT[other] >= HEIGHT[name]
+    }
+    assert not upwards

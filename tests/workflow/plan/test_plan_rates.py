@@ -1,0 +1,101 @@
+"""Laws of cost against made-up measurements whose law is known, and the fit against SciPy's general minimiser."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+
+from carryover.workflow.plan import rates
+from carryover.workflow.plan.measured import Measured
+from carryover.workflow.plan.work import Work
+
+STARTUP = 2.0
+
+
+def job(seconds, kind=("finetune", "toy", "descent"), megabytes=100.0, **sizes):
+    """A measured job that takes `seconds` beyond its start-up."""
+    asked = Work(kind, tuple(sizes.items()), {name: float(value) for name, value in sizes.items()})
+    return Measured(asked, STARTUP + seconds, seconds, megabytes, "cpu")
+
+
+def grid(law, noise=0.0):
+    generator = np.random.default_rng(0)
+    points = [(round(runs), round(width)) for runs in np.geomspace(1, 1e3, 10) for width in np.geomspace(10, 1e4, 10)]
+    return [
+        job(law(runs, width) * math.exp(noise * generator.standard_normal()), runs=runs, width=width)
+        for runs, width in points
+    ]
+
+
+def test_finds_a_known_law_and_extrapolates_by_it():
+    fit = rates.Fit(grid(lambda runs, width: 0.5 * runs**0.8 * width**1.5), STARTUP)
+    assert fit.exponents == pytest.approx({"runs": 0.8, "width": 1.5}, abs=0.02)
+    found = fit.estimate(job(0, runs=10_000, width=100_000).work)
+    assert found.seconds == pytest.approx(STARTUP + 0.5 * 10_000**0.8 * 100_000**1.5, rel=0.3)
+
+
+def test_noise_is_found_and_errors_are_within_what_is_said():
+    fit = rates.Fit(grid(lambda runs, width: 10 * runs * width, noise=0.7), STARTUP)
+    assert fit.noise == pytest.approx(0.7, abs=0.15)
+    found = fit.estimate(job(0, runs=10_000, width=100_000).work)
+    assert abs(math.log(found.seconds / 1e10)) < 2 * found.spread
+
+
+def test_what_never_varied_is_taken_to_cost_in_proportion_and_less_surely():
+    fit = rates.Fit([job(10.0, runs=runs, width=50) for runs in (1, 10, 100)], STARTUP)
+    assert fit.exponents["width"] == pytest.approx(1.0)
+    near, far = (fit.estimate(job(0, runs=10, width=width).work) for width in (50, 500))
+    assert far.seconds - STARTUP == pytest.approx(10 * (near.seconds - STARTUP))
+    # An exponent known to a half as good as not at all: log 10 times its spread, besides the noise.
+    expected = math.hypot(near.spread * far.seconds / near.seconds / 10, rates.EXPONENT_SPREAD * math.log(10))
+    assert near.spread < far.spread < 1.1 * expected
+
+
+def test_no_cost_falls_with_size():
+    fit = rates.Fit(grid(lambda runs, width: 1e3 * runs / width), STARTUP)
+    assert fit.exponents["width"] == 0.0
+
+
+SHARDS = st.tuples(st.floats(0.01, 1e4), st.integers(1, 1000), st.integers(1, 1000))
+
+
+@settings(derandomize=True, deadline=None, max_examples=40)
+@given(st.lists(SHARDS, min_size=2, max_size=12, unique=True))
+def test_exponents_minimise_what_is_said(points):
+    jobs = [job(seconds, runs=runs, width=width) for seconds, runs, width in points]
+    fit = rates.Fit(jobs, STARTUP)
+    logs = np.log([[runs, width] for _, runs, width in points])
+    working = np.maximum([seconds for seconds, *_ in points], rates.STARTUP_FLOOR * STARTUP)
+    weights = (working / [STARTUP + seconds for seconds, *_ in points]) ** 2
+    stiffness = (rates.LEAST_NOISE / rates.EXPONENT_SPREAD) ** 2
+
+    def loss(unknown):
+        apart = np.log(working) - unknown[0] - logs @ unknown[1:]
+        return weights @ apart**2 + stiffness * np.sum((unknown[1:] - 1) ** 2)
+
+    best = minimize(loss, [0.0, 1.0, 1.0], bounds=[(None, None), (0, None), (0, None)], method="L-BFGS-B")
+    exponents = np.array([fit.exponents["runs"], fit.exponents["width"]])
+    level = np.average(np.log(working) - logs @ exponents, weights=weights)
+    assert loss(np.array([level, *exponents])) <= best.fun * (1 + 1e-6) + 1e-9
+
+
+def test_a_job_that_was_measured_is_looked_up():
+    known = rates.Rates([job(7.0, runs=3), job(9.0, runs=3, megabytes=300.0), job(1000.0, runs=4)])
+    found = known.estimate(job(0, runs=3).work)
+    assert found == rates.Estimate(STARTUP + 8.0, 0.0, measured=True)
+    assert known.megabytes(job(0, runs=3).work) == 300.0
+
+
+def test_what_has_no_rate_is_said_to_have_none_but_for_what_is_made_of_data():
+    known = rates.Rates([job(7.0, runs=3), job(2.0, kind=("figure", "one")), job(14.0, kind=("figure", "two"))])
+    assert known.estimate(job(0, kind=("finetune", "toy", "exact"), runs=3).work) is None
+    assert known.estimate(job(0, kind=("figure", "three")).work).seconds == pytest.approx(math.sqrt(4 * 16))
+    assert known.megabytes(job(0, kind=("finetune", "toy", "exact")).work) == 0.0
+
+
+def test_memory_of_a_new_size_is_the_largest_of_its_kind():
+    known = rates.Rates([job(7.0, runs=3), job(9.0, runs=5, megabytes=300.0)])
+    assert known.megabytes(job(0, runs=4).work) == 300.0

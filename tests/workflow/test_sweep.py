@@ -1,0 +1,206 @@
+"""What the workflow makes, read off small configurations by hand."""
+
+import pytest
+
+from carryover.config import configuration
+from carryover.workflow import startup
+from carryover.workflow.sweep import Sweep, SweepError, Wildcards
+
+
+@pytest.fixture(scope="module")
+def schema():
+    return configuration.schema()
+
+
+@pytest.fixture
+def sweep(schema, request):
+    def build(finetune=None, **experiment):
+        spec = {"family": "diagonal", "seeds": 7, "block": 3, "pretrain": {}, "finetune": finetune or {}, **experiment}
+        scripts = request.config.rootpath / "scripts"
+        return Sweep({"experiments": {"toy": spec}}, schema, scripts)
+
+    return build
+
+
+def flags(sweep, stage, **wildcards):
+    words = sweep.flags(stage)(Wildcards(experiment="toy", block="0", **wildcards))
+    groups, name = {}, None
+    for word in words[1:]:
+        if word.startswith("--"):
+            groups[name := word] = []
+        else:
+            groups[name].append(word)
+    return groups
+
+
+def test_seeds_fill_blocks_of_fixed_size(sweep):
+    assert sweep().blocks("toy") == {0: [0, 1, 2], 1: [3, 4, 5], 2: [6]}
+
+
+def test_more_seeds_leave_the_full_blocks_alone(sweep):
+    few, many = sweep().blocks("toy"), sweep(seeds=9).blocks("toy")
+    assert [few[b] for b in (0, 1)] == [many[b] for b in (0, 1)]
+
+
+def test_a_point_spells_its_axes_and_where_it_starts(sweep):
+    points = sweep({"protocol": ["single_task", "finetuning"], "solver": "exact"}).points("toy", "finetune")
+    assert {name: p.upstream for name, p in points.items()} == {
+        "protocol~single_task_solver~exact": None,
+        "pretrain_solver~exact_protocol~finetuning_solver~exact": "solver~exact",
+    }
+
+
+def test_files_that_parameters_name_are_inputs_of_the_jobs_that_read_them(sweep, tmp_path):
+    for name in ("images.bin", "weights.pth"):
+        (tmp_path / name).touch()
+    told = {"images": "cifar-100", "folder": str(tmp_path)}
+    start = {"solver": "published", "weights": str(tmp_path / "weights.pth")}
+    made = sweep({"protocol": "single_task"}, family="convnet", task=told, pretrain=start)
+    both = [str(tmp_path / "images.bin"), str(tmp_path / "weights.pth")]
+    for stage in ("pretrain", "finetune"):
+        (point,) = made.points("toy", stage)
+        assert made.files(stage)(Wildcards(experiment="toy", block="0", point=point)) == both
+    assert sweep().files("pretrain")(Wildcards(experiment="toy", block="0", point="solver~exact")) == []
+
+
+def test_several_values_share_a_job_unless_split(sweep):
+    together = sweep({"samples": [8, 16], "protocol": "single_task"})
+    (name,) = together.points("toy", "finetune")
+    assert flags(together, "finetune", point=name)["--samples"] == ["8", "16"]
+    apart = sweep({"samples": [8, 16], "protocol": "single_task"}, split=["samples"]).points("toy", "finetune")
+    assert [p.values["samples"] for p in apart.values()] == [8, 16]
+    assert "protocol~single_task_samples~8_solver~exact" in apart
+
+
+def test_a_job_gets_only_the_flags_it_reads(sweep):
+    made = sweep({"protocol": "single_task", "solver": ["exact", "descent"], "learning_rate": 0.3})
+    exact, descent = (f"protocol~single_task_solver~{s}" for s in ("exact", "descent"))
+    assert "--learning-rate" not in flags(made, "finetune", point=exact)
+    assert flags(made, "finetune", point=descent)["--learning-rate"] == ["0.3"]
+
+
+def test_a_key_that_no_job_reads_is_refused(sweep):
+    with pytest.raises(SweepError, match="learning_rate is read only where solver is descent"):
+        sweep({"protocol": "single_task", "solver": "exact", "learning_rate": 0.3})
+
+
+def test_grids_add_up_and_override(sweep):
+    made = sweep(
+        {
+            "samples": 8,
+            "grids": {
+                "one": {"protocol": "single_task"},
+                "two": {"protocol": "multi_task", "solver": "flow", "samples": 16},
+            },
+        }
+    )
+    samples = {name: p.values["samples"] for name, p in made.points("toy", "finetune").items()}
+    assert samples == {"protocol~single_task_solver~exact": 8, "protocol~multi_task_solver~flow": 16}
+
+
+def test_two_grids_must_not_ask_for_the_same_job(sweep):
+    grids = {"one": {"protocol": "single_task"}, "two": {"protocol": "single_task", "samples": 16}}
+    with pytest.raises(SweepError, match=r"two grids ask for protocol~single_task_solver~exact"):
+        sweep({"grids": grids})
+
+
+def test_finetuning_without_pretraining_is_refused(schema, request):
+    config = {"experiments": {"toy": {"family": "diagonal", "seeds": 1, "finetune": {"protocol": "finetuning"}}}}
+    with pytest.raises(SweepError, match="starts from pretraining: add `pretrain:`"):
+        Sweep(config, schema, request.config.rootpath / "scripts")
+
+
+def test_a_measure_is_taken_where_its_plug_in_says_that_it_applies(sweep, schema):
+    made = sweep({"protocol": ["single_task", "single_task_probe"]}, measures={"risk": {}})
+    made.schema = {"$defs": {**schema["$defs"], "measures.risk": {"applies_to": {"protocol": ["single_task"]}}}}
+    measured = [wildcards.point for rule, wildcards, _ in made.jobs() if rule == "measure"]
+    assert set(measured) == {"protocol~single_task_solver~exact"}
+    shards = made.shards("{point}/{block}")(Wildcards(experiment="toy", measure="risk"))
+    assert shards == [f"protocol~single_task_solver~exact/{block}" for block in range(3)]
+    made.schema["$defs"]["measures.risk"]["applies_to"]["protocol"] = ["finetuning"]
+    with pytest.raises(SweepError, match=r"toy\.measures\.risk applies to no job of this experiment"):
+        made.check()
+
+
+def test_a_measure_that_selects_has_no_jobs_of_its_own(sweep, schema):
+    made = sweep({"protocol": "single_task"}, measures={"risk": {}, "sparsity": {}})
+    made.schema = schema  # `risk` selects, `sparsity` does not
+    assert {w.measure for rule, w, _ in made.jobs() if rule == "measure"} == {"sparsity"}
+    for measure, stage, flags in (("risk", "finetune", ["--select", "risk"]), ("sparsity", "measure/sparsity", [])):
+        wildcards = Wildcards(experiment="toy", measure=measure)
+        assert {path.rpartition(" ")[0] for path in made.shards("{stage} {point}{block}")(wildcards)} == {stage}
+        assert made.flags("collect")(wildcards) == flags
+    assert made.modules("collect", Wildcards(experiment="toy", measure="risk"))[1:] == ["carryover.measures.risk"]
+    selects_nothing = {"applies_to": {"protocol": ["finetuning"]}, "selects": True}
+    made.schema = {"$defs": {**schema["$defs"], "measures.risk": selects_nothing}}
+    with pytest.raises(SweepError, match=r"toy\.measures\.risk applies to no job of this experiment"):
+        made.check()
+
+
+def test_shards_and_upstream_are_the_paths_of_other_rules(sweep):
+    made = sweep({"protocol": "finetuning"})
+    shards = made.shards("r/{experiment}/{measure}/{point}/{block}.nc")(Wildcards(experiment="toy", measure="risk"))
+    point = "pretrain_solver~exact_protocol~finetuning_solver~exact"
+    assert shards == [f"r/toy/risk/{point}/{block}.nc" for block in range(3)]
+    upstream = made.upstream("r/{experiment}/{point}/{block}.nc", "finetune")
+    assert upstream(Wildcards(experiment="toy", point=point, block="1")) == ["r/toy/solver~exact/1.nc"]
+
+
+def test_an_unknown_point_is_named_with_the_known_ones(sweep):
+    with pytest.raises(SweepError, match="no finetune point nowhere; it has: protocol~single_task_solver~exact"):
+        sweep({"protocol": "single_task"}).flags("finetune")(Wildcards(experiment="toy", point="nowhere", block="0"))
+
+
+def test_the_order_of_flags_is_the_codes_not_the_files(sweep):
+    one = sweep({"protocol": "single_task", "samples": 8, "overlap": 0.5})
+    other = sweep({"overlap": 0.5, "samples": 8, "protocol": "single_task"})
+    wildcards = Wildcards(experiment="toy", point="protocol~single_task_solver~exact", block="0")
+    assert one.flags("finetune")(wildcards) == other.flags("finetune")(wildcards)
+
+
+def test_code_follows_the_solver(sweep):
+    made = sweep({"protocol": "single_task", "solver": ["exact", "descent"]})
+    modules = {
+        p.axes["solver"]: made.modules("finetune", Wildcards(experiment="toy", point=name))
+        for name, p in made.points("toy", "finetune").items()
+    }
+    assert modules["exact"] == ["finetune", "carryover.families.diagonal.finetune", "carryover.families.diagonal.exact"]
+    assert modules["descent"][-1] == "carryover.families.diagonal.descent"
+
+
+def test_what_is_made_of_data_has_its_formats_and_records(sweep):
+    made = sweep({"protocol": "single_task"}, measures={"risk": {}})
+    entry = {"data": {"bounds": "toy/risk", "published": "some/file.csv"}}
+    made.config |= {"tables": {"bound_correlations": entry, "other": {"rows": "bound_correlations", **entry}}}
+    names = [f"results/tables/{name}.{suffix}" for name in ("bound_correlations", "other") for suffix in ("md", "tex")]
+    assert made.made_of_data("table") == [path for name in names for path in (name, f"{name}.json")]
+    assert made.made_of_data("figure") == made.made_of_data("claim") == []
+    assert ("table", {"table": "other"}, "results/tables/other.md") in list(made.jobs())
+    wildcards = Wildcards(table="other")
+    assert made.data("table")(wildcards) == ["results/toy/risk.nc", "some/file.csv"]
+    assert made.modules("table", wildcards) == ["table", "carryover.tables.bound_correlations"]
+    assert made.constraints()["table"] == "bound_correlations|other"
+    with pytest.raises(SweepError, match=r"tables\.bound_correlations\.data: some/file.csv is neither a file nor made"):
+        made.check()
+
+
+def test_a_diagnosis_has_flags_for_its_files_and_no_plug_in(sweep, tmp_path):
+    made = sweep({"protocol": "single_task"})
+    assert made.made_of_data("diagnose") == []
+    data = {"finetuned": str(tmp_path / "after.npz"), "pretrained": "before.npz"}
+    made.config["diagnoses"] = {"mine": {"data": data, "options": {"layers": ["fc"], "change": 0.2}}, "other": {}}
+    names = [f"results/diagnoses/mine/diagnosis.{suffix}" for suffix in ("nc", "png", "html")]
+    assert made.made_of_data("diagnose")[:6] == [path for name in names for path in (name, f"{name}.json")]
+    assert ("diagnose", {"diagnosis": "mine"}, names[0]) in list(made.jobs())
+    assert made.constraints()["diagnosis"] == "mine|other"
+    wildcards = Wildcards(diagnosis="mine")
+    assert made.data("diagnose", "pretrained")(wildcards) == ["before.npz"]
+    assert made.data("diagnose")(wildcards) == list(data.values())
+    assert made.flags("diagnose")(wildcards) == ["--layers", "fc", "--change", "0.2"]
+    assert startup.words(made, "diagnose", wildcards)[4:] == [
+        "--finetuned",
+        data["finetuned"],
+        "--pretrained",
+        "before.npz",
+    ]
+    assert made.modules("diagnose", wildcards) == ["diagnose"]
