@@ -15,7 +15,7 @@ import xarray as xr
 from PIL import Image, PngImagePlugin
 from pypdf import PdfReader, PdfWriter
 
-import whence
+import trace_figure
 from carryover.errors import UserError
 from carryover.provenance import figure_metadata, job_record, record_index, store, trace
 
@@ -74,7 +74,7 @@ def here(project, tmp_path, monkeypatch):
 
 
 def told(capsys, *words):
-    whence.main([str(word) for word in words])
+    trace_figure.main([str(word) for word in words])
     return capsys.readouterr().out
 
 
@@ -187,13 +187,13 @@ def test_what_cannot_be_found_is_one_sentence(here):
     }
     for name, sentence in sentences.items():
         with pytest.raises(UserError) as raised:
-            whence.main([name])
+            trace_figure.main([name])
         assert str(raised.value) == sentence
     with pytest.raises(UserError, match=r"^nowhere is no folder"):
-        whence.main(["x.png", "--results", "nowhere"])
+        trace_figure.main(["x.png", "--results", "nowhere"])
     Path(f"{FIGURES[1]}.json").write_text(Path(f"{FIGURES[0]}.json").read_text().replace("risk.", "other."))
     with pytest.raises(UserError, match=r"risk.svg.json is not a record of .*risk.svg"):
-        whence.main(["x.png"])
+        trace_figure.main(["x.png"])
 
 
 def bomb(path):
@@ -241,7 +241,7 @@ def test_odd_figures_are_one_sentence(name, tmp_path):
     write, sentence = ODD[name]
     write(tmp_path / name)
     with pytest.raises(UserError) as raised:
-        whence.main([str(tmp_path / name)])
+        trace_figure.main([str(tmp_path / name)])
     assert str(raised.value) in (f"{tmp_path / name} {sentence}", f"{tmp_path / name}: {sentence}")
 
 
@@ -253,5 +253,5 @@ def test_a_record_without_a_part_is_named(part, here):
     path.write_text(job_record.as_text(record))
     again = "delete it with its result and run again"
     with pytest.raises(UserError) as raised:
-        whence.main([FIGURES[0]])
+        trace_figure.main([FIGURES[0]])
     assert str(raised.value) == f"{path} lacks parts of a record, or has odd ones ({part}): {again}"

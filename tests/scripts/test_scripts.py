@@ -155,7 +155,7 @@ def test_figures_are_the_same_bytes_when_drawn_again(folder):
         (["collect"], "shards, in the order of their runs"),
         (["figure", "risk_curves"], "--style"),
         (["schema"], "config/schema.yaml"),
-        (["whence"], "default: results"),
+        (["trace_figure"], "default: results"),
     ],
     ids=lambda value: value if isinstance(value, str) else None,
 )

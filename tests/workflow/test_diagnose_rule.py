@@ -103,7 +103,7 @@ def test_another_file_is_named_where_snakemake_has_no_metadata(project):
 
 
 def test_a_figure_says_where_it_came_from_and_a_replay_gives_the_same(project):
-    said = project.run_python("scripts/whence.py", MINE[2]).stdout
+    said = project.run_python("scripts/trace_figure.py", MINE[2]).stdout
     assert f"is {MINE[2]}, by its bytes" in said
     assert "my nets/before.npz: sha256 " in said
     replayed = project.run_python("scripts/audit.py", "--replay", "1", "--seed", "1")

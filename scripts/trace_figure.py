@@ -27,7 +27,7 @@ def described(figure, found, known):
 
 
 def main(argv):
-    parser = argparse.ArgumentParser(prog="whence.py", description=__doc__, allow_abbrev=False)
+    parser = argparse.ArgumentParser(prog="trace_figure.py", description=__doc__, allow_abbrev=False)
     parser.add_argument("figures", nargs="+", type=Path, metavar="FIGURE", help="PNG, SVG or PDF")
     parser.add_argument("--results", default="results", type=Path, metavar="FOLDER", help="default: results")
     arguments = parser.parse_args(argv)
