@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from carryover.config import parameters
-from carryover.provenance import portability, store
+from carryover.provenance import store
 from carryover.provenance.job_record import Job
 from carryover.workflow import command_line
 
@@ -27,7 +27,6 @@ def main(argv):
         inputs=[arguments.finetuned, *also_read(module, arguments.finetuned)],
         outputs=arguments.output,
         modules=["measure", module.__name__],
-        portable=portability.promised(module),
     ) as job:
         job.save(module.measure(store.load(arguments.finetuned), p))
 

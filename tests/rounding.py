@@ -28,6 +28,17 @@ def assert_alike(found, expected, share, name=""):
     np.testing.assert_allclose(found, expected, rtol=0, atol=stored * largest, err_msg=name)
 
 
+def differing(found, expected, share):
+    """Names of variables that two shards do not have alike."""
+    names = set(found.variables) ^ set(expected.variables)
+    for name in found.variables.keys() & expected.variables.keys():
+        try:
+            assert_alike(found[name], expected[name], share)
+        except AssertionError:
+            names.add(name)
+    return names
+
+
 def assert_same_runs(found, expected, share):
     """Shards have the same coordinates and attributes, and data that are alike."""
     assert found.coords.to_dataset().identical(expected.coords.to_dataset())

@@ -9,6 +9,7 @@ import accept
 from carryover.audit import chain, notes, report
 from carryover.errors import UserError
 from carryover.provenance import job_record
+from workflow import file_changes
 from workflow import mutations as m
 from workflow.small_project import DESCENT, EXACT
 
@@ -34,7 +35,7 @@ def pin(version):
 
 
 STATES = [
-    ("ALTERED", DESCENT, m.on(DESCENT, m.one_value), m.on(DESCENT, m.one_value)),
+    ("ALTERED", DESCENT, m.on(DESCENT, file_changes.one_value), m.on(DESCENT, file_changes.one_value)),
     ("STALE-CODE", CURVE, m.append(PLOT, "\nNEW = 1\n"), m.append(PLOT, "\nNEWER = 1\n")),
     ("STALE-CONFIG", DESCENT, change_rate(0.03), change_rate(0.04)),
     ("STALE-INPUT", FIGURE, m.append(STYLE, "axes.grid: True\n"), m.append(STYLE, "axes.linewidth: 2\n")),
@@ -64,12 +65,12 @@ def test_what_is_accepted_is_that_state_alone(verdict, path, change, further, pr
 def test_accepting_one_cause_does_not_hide_another(project):
     m.append(PLOT, "\nNEW = 1\n")(project)
     notes.accept(project.findings(), "a constant that nothing reads", [CURVE])
-    m.on(CURVE, m.one_value)(project)
+    m.on(CURVE, file_changes.one_value)(project)
     assert project.findings()[CURVE].verdict == "ALTERED"
 
 
 def test_accepting_what_is_upstream_leaves_what_was_made_of_other_bytes(project):
-    m.on(CURVE, m.one_value)(project)
+    m.on(CURVE, file_changes.one_value)(project)
     notes.accept(project.findings(), "rounding", [CURVE])
     assert project.findings()[FIGURE].verdict == "STALE-INPUT"
 

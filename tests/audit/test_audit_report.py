@@ -18,6 +18,7 @@ import audit
 from carryover.audit import report
 from carryover.audit.replay import Replay
 from carryover.audit.verdicts import VERDICTS, Cause, Finding
+from workflow import file_changes
 from workflow import mutations as m
 from workflow.small_project import ENVIRONMENT, Project
 
@@ -179,7 +180,7 @@ class TestCommand:
         assert "The root digest is not the one that was given" in capsys.readouterr().out
         m.replace("envs/lock.txt", "\ntqdm==", "\ntqdm==9.9 # not ")(here)
         assert (run(), run("--strict")) == (0, 1)
-        m.on(CURVE, m.one_value)(here)
+        m.on(CURVE, file_changes.one_value)(here)
         assert run() == 1
         assert capsys.readouterr().out.splitlines()[-9].split()[:2] == ["ALTERED", CURVE]
 

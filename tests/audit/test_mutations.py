@@ -9,7 +9,7 @@ from carryover.audit import verdicts
 from carryover.errors import UserError, sentence
 from carryover.provenance import job_record
 from carryover.workflow import startup
-from workflow import mutation_page
+from workflow import file_changes, mutation_page
 from workflow import mutations as m
 from workflow.mutation_rows import AFTER_EXACT, ALL, FIGURE, PRETRAINED, SPARSITIES, SPARSITY
 from workflow.mutation_table import TABLE
@@ -107,7 +107,7 @@ def test_what_is_made_on_demand_is_a_result_where_it_is(project):
     with job_record.Job(rule="crate", inputs=words, outputs=[path], modules=["crate"], command=command) as job:
         job.path(path).write_text("zipped")
     assert (project.verdicts(), project.findings()[path].rule) == ({}, "crate")
-    m.on(FIGURE[1], m.one_bit)(project)
+    m.on(FIGURE[1], file_changes.one_bit)(project)
     assert project.verdicts() == {FIGURE[1]: "ALTERED", path: "DOWNSTREAM-OF"}
     m.delete(path)(project)
     m.delete(f"{path}.json")(project)

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from carryover.audit import replay
+from workflow import file_changes
 from workflow import mutations as m
 from workflow.mutation_rows import SPARSITIES
 from workflow.small_project import EXACT
@@ -44,7 +45,7 @@ def test_the_same_comes_out_as_in_the_same_place_and_the_project_stays(threads, 
 
 
 def test_a_record_of_another_content_differs_and_the_place_is_named(project):
-    m.forge(CURVE, m.scaled(1.001))(project)
+    m.forge(CURVE, file_changes.scaled(1.001))(project)
     done = again(project, CURVE)
     assert (done.verdict, list(done.place), done.kept) == ("DIFFERS", [], False)
     assert done.text.startswith(f"not as recorded: {CURVE}: ")
@@ -72,11 +73,11 @@ def test_elsewhere_a_job_must_give_what_it_promises(project, promise):
     """Values off by a rounding, and then by more."""
     elsewhere(project, CURVE, promise)
     assert again(project, CURVE).verdict == "SAME"
-    m.forge(CURVE, m.scaled(1 + 1e-12))(project)
+    m.forge(CURVE, file_changes.scaled(1 + 1e-12))(project)
     done = again(project, CURVE)
     assert (done.verdict, done.kept) == ("ROUNDED", promise != "bits")
     assert done.text.startswith("same to rounding: at most ")
-    m.forge(CURVE, m.scaled(1.001))(project)
+    m.forge(CURVE, file_changes.scaled(1.001))(project)
     done = again(project, CURVE)
     assert (done.verdict, done.kept) == ("DIFFERS", promise == "distribution")
     assert " differs by 1.0e-03 of its largest number" in done.text
@@ -94,7 +95,7 @@ def test_pixels_cannot_be_compared_to_rounding(project):
 
 
 def test_an_input_that_is_no_longer_the_recorded_one_is_named(project):
-    m.on(EXACT, m.one_value)(project)
+    m.on(EXACT, file_changes.one_value)(project)
     done = again(project, SPARSITIES[0])
     assert list(done.place) == [f"input {EXACT} is not the recorded one"]
 

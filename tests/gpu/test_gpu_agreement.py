@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
-from comparison import CONVNETS, SHARES, differing
+from comparison import CONVNETS, SHARES
 from trainer_shards import TRAINERS, convnets
 
 from carryover.training.device import torch_device
+from rounding import differing
 
 pytestmark = pytest.mark.gpu
 SINGLE = [name for name in TRAINERS if not name.startswith(("diagonal", "convnets"))]

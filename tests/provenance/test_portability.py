@@ -58,6 +58,8 @@ def test_whole_numbers_texts_and_missing_values_must_be_the_same():
         share, text = largest_difference(expected.assign({name: (expected[name].dims, values)}), expected)
         assert share is None
         assert said in (None, text)
+    for other in (expected.assign_attrs(a=1), expected.assign(steps=expected["steps"].assign_attrs(units="1"))):
+        assert largest_difference(other, expected)[1].endswith("has other attributes")
     assert largest_difference(expected.drop_vars("steps"), expected) == (None, "other variables or sizes: steps")
     assert largest_difference(expected.isel(run=[0]), expected)[0] is None
 
@@ -70,10 +72,13 @@ def test_the_weakest_promise_counts(levels):
 def test_every_plug_in_promises_one_of_the_levels():
     for kind in ("measures", "curves", "claims", "plotting", "tables"):
         for name in plugins.names(kind):
-            assert portability.promised(importlib.import_module(f"carryover.{kind}.{name}")) in LEVELS
+            importlib.import_module(f"carryover.{kind}.{name}")
+            assert portability.promised([kind, f"carryover.{kind}.{name}"]) in LEVELS
     chaotic = {f"{family}.descent" for family in ("relu", "mean_field", "convnet")}
     for name in chaotic:
-        assert portability.promised(importlib.import_module(f"carryover.families.{name}")) == "distribution"
+        importlib.import_module(f"carryover.families.{name}")
+        modules = ["finetune", "carryover.families.relu.finetune", f"carryover.families.{name}"]
+        assert portability.promised(modules) == "distribution"
 
 
 def test_a_record_promises_no_more_than_its_inputs(tmp_path, monkeypatch):

@@ -5,6 +5,7 @@
 
 from importlib.metadata import version
 
+from workflow import file_changes
 from workflow import mutations as m
 from workflow.mutation_rows import (
     AFTER_DESCENT,
@@ -32,28 +33,28 @@ TARGETS_AGAIN = {"collect": 2, "curve": 1, "figure": 2}
 RESULTS = [
     Row(
         "one value of a result, with size and time kept",
-        m.on(EXACT, m.one_value),
+        m.on(EXACT, file_changes.one_value),
         {"ALTERED": [EXACT], "DOWNSTREAM-OF": AFTER_EXACT},
         {},
         "sha256",
     ),
     Row(
         "one bit of a result, with size and time kept",
-        m.on(EXACT, m.one_bit),
+        m.on(EXACT, file_changes.one_bit),
         {"ALTERED": [EXACT], "DOWNSTREAM-OF": AFTER_EXACT},
         {},
         "sha256",
     ),
     Row(
         "one bit of a figure, with size and time kept",
-        m.on(FIGURE[1], m.one_bit),
+        m.on(FIGURE[1], file_changes.one_bit),
         {"ALTERED": [FIGURE[1]]},
         {},
         "sha256",
     ),
     Row(
         "a result compressed otherwise",
-        m.on(EXACT, m.recode),
+        m.on(EXACT, file_changes.recode),
         {},
         AFTER_TRAINING_AGAIN,
         "re-encoded: other bytes, same content",
@@ -95,7 +96,7 @@ RESULTS = [
     ),
     Row(
         "an input replaced by another, of an older time",
-        m.on(STYLE, m.older),
+        m.on(STYLE, file_changes.older),
         {"STALE-INPUT": [*FIGURE, *THEORY_FIGURE]},
         {},
         f"{STYLE} is not the one it was made of",

@@ -8,12 +8,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-import netCDF4
-import numpy as np
-import xarray as xr
-
 from carryover.provenance import job_record, store
 from carryover.provenance.code_digest import closure_files
+from workflow import file_changes
 from workflow.small_project import ENVIRONMENT
 
 RISK = "scripts/carryover/measures/risk.py"
@@ -121,7 +118,7 @@ def inputs_last(project):
 def replacement(project, source):
     """A file of another value, to be put in the place of `source` at once."""
     other = shutil.copyfile(project.folder / source, project.folder / "other.nc")
-    one_value(other)
+    file_changes.one_value(other)
     return other
 
 
@@ -155,57 +152,11 @@ def loaded_also(package, version, *results):
     return both(*(record(path, lambda r: r["environment"]["versions"].update({package: version})) for path in results))
 
 
-def kept_time(change):
-    """The same change of a file, of which its size and times tell nothing."""
-
-    def mutation(path):
-        stat = os.stat(path)
-        change(path)
-        assert path.stat().st_size == stat.st_size
-        os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
-
-    return mutation
-
-
 def on(path, change):
     return lambda project: change(project.folder / path)
 
 
-@kept_time
-def one_bit(path):
-    data = bytearray(path.read_bytes())
-    compressed = data.find(b"x^")  # elsewhere, HDF5 has gaps that hold nothing
-    data[compressed + 10 if path.suffix == ".nc" else len(data) // 2] ^= 1
-    path.write_bytes(data)
-
-
-@kept_time
-def one_value(path):
-    """The next number in the place of one, such that the compressed file is no longer."""
-    content, place = path.read_bytes(), 0
-    while path.read_bytes() == content or path.stat().st_size != len(content):
-        path.write_bytes(content)
-        with netCDF4.Dataset(path, "r+") as opened:
-            variable = next(v for v in opened.variables.values() if v.dtype.kind == "f" and v.ndim and v.size > place)
-            values = variable[:]
-            values.flat[place] = np.nextafter(values.flat[place], np.inf)
-            variable[:] = values
-        place += 1
-
-
-def scaled(factor):
-    """All floating-point numbers of a file times a factor."""
-
-    def change(path):
-        with netCDF4.Dataset(path, "r+") as opened:
-            for variable in opened.variables.values():
-                if variable.dtype.kind == "f":
-                    variable[:] = variable[:] * factor
-
-    return change
-
-
-def forge(result, change=one_value):
+def forge(result, change=file_changes.one_value):
     """Another value, and a record that says so."""
 
     def mutation(project):
@@ -215,17 +166,6 @@ def forge(result, change=one_value):
         record(result, lambda found: found["outputs"].update({result: facts}))(project)
 
     return mutation
-
-
-def recode(path):
-    with xr.open_dataset(path, decode_times=False, mask_and_scale=False) as opened:
-        dataset = opened.load().drop_encoding()
-    dataset.to_netcdf(path, encoding={name: {"zlib": False} for name, v in dataset.variables.items() if v.ndim})
-
-
-def older(path):
-    path.write_text(path.read_text().replace("font.size: 9", "font.size: 10"))
-    os.utime(path, (1e9, 1e9))
 
 
 def record(result, change):

@@ -91,7 +91,11 @@ def _to_rounding(outputs, record, scratch):
     precision, found = "float64" if record["seeds"] or not record["inputs"] else "float32", []
     precision = record["parameters"].get("precision", precision)
     for name in outputs:
-        if Path(name).suffix != ".nc" or not Path(name).is_file() or store.sha256(name) != _recorded(record, name):
+        if (
+            Path(name).suffix != ".nc"
+            or not Path(name).is_file()
+            or store.sha256(name) != record["outputs"][name]["sha256"]
+        ):
             return None, unlike
         share, text = portability.largest_difference(store.load(scratch / name), store.load(name), precision)
         if share is None:
@@ -99,10 +103,6 @@ def _to_rounding(outputs, record, scratch):
         found.append((share, text))
     share, where = max(found)
     return True, f"same to rounding: at most {share:.1e} of the largest" + (f" ({where})" if where else "")
-
-
-def _recorded(record, name):
-    return record["outputs"][name]["sha256"]
 
 
 def _variables(record):

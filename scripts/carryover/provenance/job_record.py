@@ -54,7 +54,7 @@ from typing import TYPE_CHECKING, Any
 from carryover.errors import UserError
 from carryover.provenance import code_digest, import_check, record_schema, store
 from carryover.provenance.environment import environment
-from carryover.provenance.portability import LEVELS, weakest
+from carryover.provenance.portability import LEVELS, promised, weakest
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -122,9 +122,8 @@ def request_digest(record: Mapping[str, Any]) -> str:
 class Job:
     """One job of the workflow as a context manager; see the module's text for its use and for what it records.
 
-    `parameters` is a mapping or a dataclass of plain values, `modules` are the script and the plug-ins by dotted name,
-    `portable` is what the job promises elsewhere, see `portability`. `command` is `sys.argv` unless given, `device`
-    ("auto" is CUDA where torch has it) may be set until the block ends.
+    `parameters` is a mapping or dataclass of plain values, `modules` are script and plug-ins by dotted name, whose promise
+    `portable` is unless told, `command` is `sys.argv` unless given, `device` ("auto": CUDA if any) may be set in the block.
 
     Entering raises UserError for a missing input or an output folder that cannot be written; leaving raises it for an
     input that changed meanwhile, an output that was not written and a loaded module that the record would not name, see
@@ -139,7 +138,7 @@ class Job:
     inputs: Sequence[str | Path] = ()
     seeds: Sequence[int] = ()
     device: Any = None
-    portable: str = "rounding"
+    portable: str | None = None
     command: Sequence[str] | None = None
 
     @property
@@ -173,6 +172,7 @@ class Job:
         self._start, self._clock = datetime.now(UTC), time.perf_counter()
         self._facts = {}
         self.inputs = list(self.inputs)  # an iterator would be empty by the second look
+        promise = self.portable or promised(self.modules)
         self._record = {
             "carryover_record": VERSION,
             **{key: _plain(getattr(self, key)) for key in _ASKED},
@@ -180,7 +180,7 @@ class Job:
             "inputs": {shown(path): _fingerprint(Path(path)) for path in self.inputs},
             "code": {"modules": list(self.modules), **code_digest.closure_record(SCRIPTS, *self.modules)},
             "git": git_state(SCRIPTS),
-            "portable": {"job": self.portable, "result": weakest([self.portable, *map(_promised, self.inputs)])},
+            "portable": {"job": promise, "result": weakest([promise, *map(_promised, self.inputs)])},
         }
         self._record["request"] = request_digest(self._record)
         with ExitStack() as stack:

@@ -9,14 +9,16 @@ In one place a job gives the same bits again, whatever it promises elsewhere. A 
 promises what its `PORTABLE` says, and rounding where it says nothing. What is made of results promises no more.
 """
 
+import sys
+
 LEVELS = ("bits", "rounding", "distribution")
 # The largest relative error of one rounding, by the numbers that were trained in.
 _UNIT = {"float32": 2.0**-24, "float64": 2.0**-53}
 
 
-def promised(module):
-    """What a plug-in promises of its results."""
-    return getattr(module, "PORTABLE", "rounding")
+def promised(modules):
+    """What a job promises that names these modules, the plug-ins that it has loaded among them."""
+    return weakest(["rounding", *(getattr(sys.modules.get(name), "PORTABLE", "rounding") for name in modules)])
 
 
 def weakest(levels):
@@ -37,6 +39,10 @@ def largest_difference(found, expected, precision="float64"):
     names = set(found.variables) ^ set(expected.variables)
     if names or found.sizes != expected.sizes:
         return None, f"other variables or sizes: {', '.join(sorted(names)) or dict(found.sizes)}"
+    parts = {"the dataset": (found, expected), **{name: (found[name], expected[name]) for name in expected.variables}}
+    for part, (now, then) in parts.items():
+        if repr(now.attrs) != repr(then.attrs):
+            return None, f"{part} has other attributes"
     unit, worst = _UNIT.get(precision, _UNIT["float32"]), (0.0, "")
     for name in expected.variables:
         now, then = found[name].values, expected[name].values

@@ -14,6 +14,7 @@ from carryover.errors import UserError, sentence
 from carryover.provenance import record_schema
 from carryover.provenance.code_digest import closure_files
 from carryover.workflow.sweep import Sweep
+from carryover.workflow.upstream import Upstream
 
 METADATA = Path(".snakemake/metadata")
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # in C where there is one: ten times as fast
@@ -151,11 +152,8 @@ def changed_files(files, record):
 
 def words(made, rule, wildcards):
     """The command line of a job, without its script and what the rule adds."""
-    if rule == "collect":
-        shards = made.shards(made.results + "/{experiment}/{stage}/{point}/{block}.nc")(wildcards)
-        return [*shards, *made.flags(rule)(wildcards)]
-    if rule == "claims":
-        return made.checked()
+    if rule in ("collect", "claims"):
+        return [*Upstream(made).made_of(rule, wildcards), *made.flags(rule)(wildcards)]
     if rule == "report":
         return [made.results]
     if rule == "crate":

@@ -5,7 +5,7 @@ import shutil
 from pathlib import Path
 
 from carryover.config import parameters
-from carryover.provenance import portability, store
+from carryover.provenance import store
 from carryover.provenance.job_record import Job
 from carryover.workflow import command_line
 from carryover.workflow.progress import Progress
@@ -34,7 +34,6 @@ def main(stage, argv, description):
         modules=modules,
         seeds=arguments.seeds,
         device=getattr(p, "device", None),
-        portable=portability.promised(solver),
     ) as job:
         given = {name: store.load(path) for name, path in starts.items()}
         states = Path(f"{arguments.output[0]}.saved")
