@@ -122,8 +122,8 @@ def request_digest(record: Mapping[str, Any]) -> str:
 class Job:
     """One job of the workflow as a context manager; see the module's text for its use and for what it records.
 
-    `parameters` is a mapping or dataclass of plain values, `modules` are script and plug-ins by dotted name; unless given
-    `portable` is what they promise, `command` is `sys.argv`. `device` ("auto": CUDA if any) may be set in the block.
+    `parameters` is a mapping or dataclass of plain values, `modules` are script and plug-ins by dotted name. Unless
+    given `portable` is what they promise, `command` is `sys.argv`. `device` may be set in the block; "auto" finds CUDA.
 
     Entering raises UserError for a missing input or an output folder that cannot be written; leaving raises it for an
     input that changed meanwhile, an output that was not written and a loaded module that the record would not name, see
