@@ -1,30 +1,23 @@
 """Digest of a program's meaning: a script, its plug-ins and every local module they import, directly or not.
 
-Two sources that differ only in comments, docstrings and other bare constants, `pass`, layout or the way a literal is
-written have one digest; any other edit gives another. The digest is the same on every supported Python: `ast.dump`
-is not, since each version adds fields to its syntax trees, prints them differently and splits f-strings its own way.
+What a source means, and what of it does not count, is said in `meaning`.
 
-The search is static. It follows every `import` statement wherever it stands (in a function, a branch, under
-`TYPE_CHECKING`), with the `__init__` of all parent packages, and cannot see what is imported by a computed name
-(`importlib.import_module`, `__import__`): the caller names such modules, as a job names its plug-ins. Since
-docstrings do not count, nothing that ends up in a result may be taken from `__doc__`.
+The search is static. It follows every `import` statement that counts, wherever it stands (in a function, in a branch),
+with the `__init__` of all parent packages, and cannot see what is imported by a computed name
+(`importlib.import_module`, `__import__`): the caller names such modules, as a job names its plug-ins.
 
 Standard library only, for the Snakefile imports it.
 """
 
-import ast
 import hashlib
 import os
 import sys
 from contextlib import suppress
 from functools import cache
-from itertools import groupby
 from pathlib import Path
 
 from carryover.errors import UserError
-
-# Load, Store and Del follow from where a name stands; kind tells u"" from "" and nothing else.
-_REDUNDANT = frozenset({"ctx", "kind", "type_comment", "type_ignores"})
+from carryover.provenance import meaning
 
 
 def closure(root: str | Path, *names: str) -> dict[str, str]:
@@ -114,20 +107,19 @@ def _read(file: Path, shown: str) -> tuple[str, tuple[str, ...]]:
 
 @cache  # by content, so that an edit is seen within one process as well
 def _meaning(source: bytes, memo: Path) -> tuple[str, tuple[str, ...]]:
-    """(digest of the syntax tree, names that the source may import), remembered in the file `memo` between processes.
+    """(digest of what the source means, names that it may import), remembered in the file `memo` between processes.
 
     Parsing is most of the cost of a record. The memo stands beside the bytecode that Python keeps for the same reason,
-    and holds for one source and one version of this module, by their hash, never by times.
+    and holds for one source and one version of `meaning`, by their hash, never by times.
     """
-    key = hashlib.sha256(_own_source() + source).hexdigest()
+    key = hashlib.sha256(_definition() + source).hexdigest()
     with suppress(OSError, ValueError):
         known, digest, *imports = memo.read_text("utf-8").split()
         if known == key:
             return digest, tuple(imports)
-    names: set[str] = set()
-    tree = _canonical(ast.parse(source), names)
+    tree, imports = meaning.of(source)
     # ascii, not repr: which characters repr escapes depends on the version's Unicode tables
-    digest, imports = hashlib.sha256(ascii(tree).encode()).hexdigest(), sorted(names)
+    digest = hashlib.sha256(ascii(tree).encode()).hexdigest()
     if not sys.dont_write_bytecode:
         with suppress(OSError):
             memo.parent.mkdir(exist_ok=True)
@@ -138,58 +130,5 @@ def _meaning(source: bytes, memo: Path) -> tuple[str, tuple[str, ...]]:
 
 
 @cache
-def _own_source() -> bytes:
-    return Path(__file__).read_bytes()
-
-
-def _canonical(node, imports: set[str]):
-    """Nested tuples of a syntax tree without empty fields; the names that it imports are added to `imports`."""
-    if isinstance(node, list):
-        return tuple([_canonical(item, imports) for item in node if not _is_idle(item)])
-    if not isinstance(node, ast.AST):
-        return node
-    kind = type(node)
-    if kind is ast.JoinedStr:
-        return ("JoinedStr", _merged(tuple(_canonical(value, imports) for value in node.values)))
-    if kind is ast.Import or kind is ast.ImportFrom:
-        imports |= _imported(node)
-    parts = [kind.__name__]
-    for field in node._fields:
-        value = getattr(node, field, None)
-        if value is None or field in _REDUNDANT:
-            continue
-        value = _canonical(value, imports)
-        if value != ():
-            parts.append((field, value))
-    return tuple(parts)
-
-
-def _is_idle(node) -> bool:
-    """Statements that do nothing: `pass` and bare constants, docstrings among them."""
-    kind = type(node)
-    return kind is ast.Pass or (kind is ast.Expr and type(node.value) is ast.Constant)
-
-
-def _merged(values: tuple) -> tuple:
-    """Parts of an f-string with neighbouring pieces of text joined, for versions cut them differently."""
-    parts = []
-    for is_text, group in groupby(values, key=lambda value: value[0] == "Constant"):
-        group = list(group)
-        if is_text:
-            text = "".join(value[1][1] for value in group)
-            group = [("Constant", ("value", text))] if text else []
-        parts += group
-    return tuple(parts)
-
-
-def _imported(node: ast.Import | ast.ImportFrom) -> set[str]:
-    """Names a statement may import; the b of `from a import b` may be a module or a name in a, so both are asked for.
-
-    So is the star of `from a import *`, as `a.*`.
-    """
-    if isinstance(node, ast.Import):
-        return {alias.name for alias in node.names}
-    if node.level:
-        message = "relative import; write it from the top, as in `from carryover.theory import norms`"
-        raise SyntaxError(message, (None, node.lineno, None, None))
-    return {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+def _definition() -> bytes:
+    return Path(meaning.__file__).read_bytes()
