@@ -79,22 +79,20 @@ class _Reader:
     _AsyncFunctionDef = _FunctionDef
 
     def _ClassDef(self, node):
-        """Fields of a class keep that they are annotated, which makes them fields of a dataclass."""
-        body = [self._field(one) if isinstance(one, ast.AnnAssign) else self.read(one)
-                for one in node.body if not _is_idle(one)]  # fmt: skip
-        return (*self._plain(node, {"body"}), ("body", tuple(body)))
+        for field in node.body:
+            field.of_class = True
+        return self._plain(node)
 
-    def _field(self, node):
+    def _AnnAssign(self, node):
+        """Outside a class, an assignment or what makes a name local; in one, what may be a field of a dataclass."""
+        if not hasattr(node, "of_class"):
+            if node.value is None:
+                return ("Local", self.read(node.target))
+            return ("Assign", ("targets", (self.read(node.target),)), ("value", self.read(node.value)))
         if isinstance(node.value, ast.Call) and _called(node.value) == "parameter":
             return self._plain(node)
         named = {one.id if isinstance(one, ast.Name) else getattr(one, "attr", "") for one in ast.walk(node.annotation)}
         return (*self._plain(node, {"annotation"}), ("annotation", tuple(sorted(named & _READ_BY_DATACLASSES))))
-
-    def _AnnAssign(self, node):
-        """Outside a class an annotated assignment is one; without a value it still makes a name local."""
-        if node.value is None:
-            return ("Local", self.read(node.target))
-        return ("Assign", ("targets", (self.read(node.target),)), ("value", self.read(node.value)))
 
     def _Raise(self, node):
         """Which error, of what; not in which words."""
