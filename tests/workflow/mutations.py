@@ -67,6 +67,18 @@ def change_what_nothing_reads(config):
     config["figures"]["tiny_risk"] |= {"caption": "Other words.", "category": "another"}
 
 
+def ask_for_the_same(config):
+    """Defaults written out, whole numbers for others, grids and a curve's keys in another order."""
+    tiny = config["experiments"]["tiny"]
+    tiny["seeds"], tiny["block"] = 2, 2
+    tiny["task"]["auxiliary_norm"], tiny["finetune"]["rescale"] = "l2", 1
+    tiny["finetune"]["overlap"] = [0, 1]
+    tiny["finetune"]["grids"] = dict(reversed(tiny["finetune"]["grids"].items()))
+    finetune(config)["loss"] = "squared"
+    curve = config["curves"]["relu_penalty"] | {"auxiliary_magnitude": [1], "readout": 0, "largest_magnitude": 1000}
+    config["curves"]["relu_penalty"] = dict(reversed(curve.items()))
+
+
 def forget_theory(config):
     del config["curves"], config["figures"]["relu_penalty"]
 
@@ -86,6 +98,15 @@ def new_words(project):
     for file in (RISK, "scripts/finetune.py", "scripts/carryover/tasks/sparse.py"):
         path = project.folder / file
         path.write_text("# A comment.\n\n\n" + path.read_text().replace('"""', '"""Reworded. ', 1) + "\n\n# The end.\n")
+
+
+def what_no_result_takes(project):
+    """Help texts, annotations, and the words of an error."""
+    project.replace(RISK, "def measure(data, p):", "def measure(data: object, p: object) -> object:")
+    project.replace(
+        "scripts/carryover/curves/relu_penalty.py", "magnitudes, evenly spaced", "magnitudes, spaced evenly"
+    )
+    project.replace("scripts/carryover/curves/relu_penalty.py", "must exceed", "must be larger than")
 
 
 def touch(project):

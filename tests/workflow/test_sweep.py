@@ -196,7 +196,7 @@ def test_a_diagnosis_has_flags_for_its_files_and_no_plug_in(sweep, tmp_path):
     wildcards = Wildcards(diagnosis="mine")
     assert made.data("diagnose", "pretrained")(wildcards) == ["before.npz"]
     assert made.data("diagnose")(wildcards) == list(data.values())
-    assert made.flags("diagnose")(wildcards) == ["--layers", "fc", "--change", "0.2"]
+    assert made.flags("diagnose")(wildcards) == ["--change", "0.2", "--layers", "fc"]
     assert startup.words(made, "diagnose", wildcards)[4:] == [
         "--finetuned",
         data["finetuned"],

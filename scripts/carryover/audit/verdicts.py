@@ -9,7 +9,7 @@ from pathlib import Path
 from carryover.audit import notes, rules
 from carryover.audit.software import Software
 from carryover.errors import UserError
-from carryover.provenance import job_record
+from carryover.provenance import job_record, meaning
 from carryover.workflow import startup
 
 # Worst first; the worst of an artefact's causes is its verdict.
@@ -154,6 +154,9 @@ class _Judge:
                 yield Cause("STALE-INPUT", text, found or "")
 
     def _stale_code(self, path, record):
+        if other := startup.other_definition(record):
+            yield Cause("STALE-CODE", other, str(meaning.DEFINITION))
+            return
         rule, wildcards = self.chain.jobs[path]
         files, digest = self.chain.code(path), self.chain.made.code(rule)(wildcards)
         changed = startup.changed_files(files, record)

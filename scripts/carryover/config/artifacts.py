@@ -4,6 +4,7 @@ library only)."""
 from dataclasses import dataclass
 from pathlib import Path
 
+from carryover.config.canonical import canonical
 from carryover.config.parameters import as_flags
 
 
@@ -43,11 +44,15 @@ class Kind:
         refs = self.entry(config, wildcards)[1]["data"]
         return {role: ref if Path(ref).suffix else f"{results}/{ref}.nc" for role, ref in refs.items()}
 
-    def flags(self, config, wildcards):
-        """The flags of a job, but for the files."""
+    def options(self, plugin):
+        """The schema's definition of the parameters that a plug-in has, or the script itself."""
+        return f"{self.plugins}.{plugin}" if self.plugins else f"{self.section}.options"
+
+    def flags(self, config, wildcards, kinds):
+        """The flags of a job, whose parameters have these kinds, but for the files."""
         plugin, entry = self.entry(config, wildcards)
         roles = {"roles": list(entry["data"])} if self.plugins else {}
-        return [*filter(None, [plugin]), *as_flags({**roles, **entry.get("options", {})})]
+        return [*filter(None, [plugin]), *as_flags({**roles, **canonical(entry.get("options", {}), kinds)})]
 
     def file_flags(self, config, results, wildcards):
         """The flags that name the files: a script without plug-ins has one for each role."""

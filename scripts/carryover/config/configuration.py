@@ -68,7 +68,7 @@ def schema():
             definitions[f"{family}.{stage}"] = parameters("families", family, stage)
     for folder in ("measures", "curves", *(kind.plugins for kind in MADE_OF_DATA.values() if kind.plugins)):
         definitions |= {f"{folder}.{name}": parameters(folder, name) for name in plugins.names(folder)}
-    definitions["diagnoses.options"] = fragment(_module("diagnosis", "diagnosis").Options)
+    definitions[MADE_OF_DATA["diagnose"].options(None)] = fragment(_module("diagnosis", "diagnosis").Options)
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **whole, "$defs": definitions}
 
 

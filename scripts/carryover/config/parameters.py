@@ -118,9 +118,11 @@ def add_arguments(parser, cls):
 
 def from_arguments(cls, arguments):
     """The dataclass filled from parsed flags and checked; raises ParameterError."""
-    given = {f.name: getattr(arguments, f.name) for f in dataclasses.fields(cls) if hasattr(arguments, f.name)}
-    values = cls(**{k: tuple(v) if isinstance(v, list) else v for k, v in given.items()})
-    check(values)
+    given = {}
+    for f in dataclasses.fields(cls):
+        (kind, many), value = scalar_type(cls, f.name), getattr(arguments, f.name, f.default)
+        given[f.name] = tuple(map(kind, value)) if many else kind(value)  # a default of 1 is 1.0 where it is a number
+    check(values := cls(**given))
     return values
 
 

@@ -17,6 +17,8 @@ A record is JSON. All but `volatile` and `checksum` is the same whenever the sam
     inputs, outputs     {path: {sha256, bytes, content}}; content (netCDF alone) is `store.content_digest`; an output
                         may have more, see `Job.describe`: a PNG has `pixels`
     code                {digest, modules, files}: closure of the modules that the job names, as they stood at its start
+    definition          `meaning.DEFINITION`, which the digests of code and request follow; records were without one
+                        once, and followed the first
     request             `request_digest`; it is known before the results are, so a figure can carry it, which it
                         cannot do with a digest of this record: the record holds the figure's own
     git                 {commit, dirty} of the code, dirty by tracked files alone; null outside a repository
@@ -52,7 +54,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from carryover.errors import UserError
-from carryover.provenance import code_digest, import_check, record_schema, store
+from carryover.provenance import code_digest, import_check, meaning, record_schema, store
 from carryover.provenance.environment import environment
 from carryover.provenance.portability import LEVELS, promised, weakest
 
@@ -110,7 +112,8 @@ def checksum(record: Mapping[str, Any]) -> str:
 def request_text(record: Mapping[str, Any]) -> str:
     """Rule, wildcards, parameters, seeds, the code's digest and the inputs' contents, as one line of JSON in ASCII."""
     inputs = {path: found.get("content", found["sha256"]) for path, found in record["inputs"].items()}
-    return _json({**{key: record[key] for key in _ASKED}, "code": record["code"]["digest"], "inputs": inputs})
+    asked = {key: record[key] for key in (*_ASKED, "definition") if key in record}
+    return _json({**asked, "code": record["code"]["digest"], "inputs": inputs})
 
 
 def request_digest(record: Mapping[str, Any]) -> str:
@@ -179,6 +182,7 @@ class Job:
             "command": list(sys.argv if self.command is None else self.command),
             "inputs": {shown(path): _fingerprint(Path(path)) for path in self.inputs},
             "code": {"modules": list(self.modules), **code_digest.closure_record(SCRIPTS, *self.modules)},
+            "definition": meaning.DEFINITION,
             "git": git_state(SCRIPTS),
             "portable": {"job": promise, "result": weakest([promise, *map(_promised, self.inputs)])},
         }

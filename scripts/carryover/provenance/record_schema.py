@@ -59,6 +59,7 @@ _PARTS = {
     "inputs": _FILES,
     "outputs": _FILES,
     "code": {"digest": str, "modules": [str], "files": {...: str}},
+    "definition": int,
     "request": str,
     "portable": {"job": _is_promise, "result": _is_promise},
     "git": (type(None), {"commit": str, "dirty": bool}),
@@ -74,4 +75,4 @@ _PARTS = {
     "notes": [{"reason": str, "causes": [_CAUSE]}],
 }
 # Records were without these once.
-_IF_MISSING = {"notes": [], "portable": {"job": "rounding", "result": "rounding"}}
+_IF_MISSING = {"notes": [], "definition": 1, "portable": {"job": "rounding", "result": "rounding"}}

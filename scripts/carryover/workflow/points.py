@@ -16,10 +16,12 @@ class Wildcards(dict):
 
 @dataclass(frozen=True)
 class Point:
-    """One job of a stage, but for its seeds: what its path spells, and its parameters."""
+    """One job of a stage, but for its seeds: what its path spells, its parameters as they are configured, and those in
+    canonical form."""
 
     axes: dict
     values: dict
+    asked: dict
     upstream: str | None = None
     modules: tuple = field(default=())
 

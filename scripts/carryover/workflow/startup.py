@@ -10,8 +10,9 @@ import yaml
 
 from carryover.config import configuration
 from carryover.config.artifacts import MADE_OF_DATA
+from carryover.config.canonical import canonical_words, default_words
 from carryover.errors import UserError, sentence
-from carryover.provenance import record_schema
+from carryover.provenance import meaning, record_schema
 from carryover.provenance.code_digest import closure_files
 from carryover.workflow.sweep import Sweep
 from carryover.workflow.upstream import Upstream
@@ -113,8 +114,11 @@ def _has_metadata(output):
 
 def _changes(made, rule, wildcards, record):
     yield from changed_parameters(made, rule, wildcards, record)
-    files = closure_files(made.scripts, *made.modules(rule, wildcards))
-    yield from (f"scripts/{file} has changed" for file in changed_files(files, record))
+    if other := other_definition(record):
+        yield other
+    else:
+        files = closure_files(made.scripts, *made.modules(rule, wildcards))
+        yield from (f"scripts/{file} has changed" for file in changed_files(files, record))
 
 
 # Flags that the rules add, and that follow from the path of the output.
@@ -128,20 +132,27 @@ def changed_parameters(made, rule, wildcards, record, given=GIVEN_BY_RULES):
 
     `given` names the flags that the rule adds: that they are not among `words` says nothing.
     """
-    then, now = by_name(record["command"][1:]), by_name(words(made, rule, wildcards))
+    kinds = made.kinds(rule, wildcards)
+    then, now = (canonical_words(by_name(one), kinds) for one in (record["command"][1:], words(made, rule, wildcards)))
     before, after = then.pop(""), now.pop("")
-    if before != after and rule in MADE_OF:
-        yield f"it was made of other {MADE_OF[rule]}: {_difference(before, after)}"
+    if rule in MADE_OF:
+        if set(before) != set(after):
+            yield f"it was made of other {MADE_OF[rule]}: {_difference(before, after)}"
     elif before != after:
         yield f"{' '.join(before)}, now {' '.join(after)}"
     for name in sorted(then.keys() | now.keys()):
-        old, new = (" ".join(named.get(name, ())) for named in (then, now))
-        if name in now and name not in then:
+        old, new = (" ".join(named.get(name, default_words(kinds.get(name, {})))) for named in (then, now))
+        if name in now and not old:
             yield f"{name} was not given, now {new}"
-        elif name in now and old != new:
-            yield f"{name} {old}, now {new}"
-        elif name not in now and name not in given:
-            yield f"{name} {old}, now not given"
+        elif old != new and (name in now or name not in given):
+            yield f"{name} {old}, now {new or 'not given'}"
+
+
+def other_definition(record):
+    """That the digests of a record cannot be compared with those of now, in words; empty where they can."""
+    if record.get("definition", 1) == meaning.DEFINITION:
+        return ""
+    return f"its digests follow definition {record.get('definition', 1)} of what code means, now {meaning.DEFINITION}"
 
 
 def changed_files(files, record):
@@ -165,11 +176,11 @@ def words(made, rule, wildcards):
 
 
 def _difference(before, after):
-    """How many files were added to and removed from a list, and the first of each."""
+    """How many files were added and removed, and the first of each."""
     lists = {"added": [file for file in after if file not in before],
              "removed": [file for file in before if file not in after]}  # fmt: skip
     told = [f"{len(files)} {what}, the first {files[0]}" for what, files in lists.items() if files]
-    return "; ".join(told) or "the same in another order"
+    return "; ".join(told)
 
 
 def by_name(words):

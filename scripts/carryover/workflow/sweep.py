@@ -11,6 +11,7 @@ from itertools import product
 from pathlib import Path
 
 from carryover.config.artifacts import MADE_OF_DATA, STAGES
+from carryover.config.canonical import canonical, typed
 from carryover.config.parameters import applies, as_flags, files
 from carryover.errors import UserError
 from carryover.provenance.code_digest import closure_digest
@@ -55,7 +56,7 @@ class Sweep:
 
     def checked(self):
         """Every group of claims."""
-        return [f"{self.results}/claims/{group}.nc" for group in self.config.get("claims", {})]
+        return [f"{self.results}/claims/{group}.nc" for group in sorted(self.config.get("claims", {}))]
 
     def claims_table(self):
         """The table of all claims in every format, with its records; nothing where there are no claims."""
@@ -137,7 +138,7 @@ class Sweep:
         def inputs(wildcards):
             if rule not in STAGES:
                 return list(MADE_OF_DATA[rule].reads) if rule in MADE_OF_DATA else []
-            kinds = self._fragment(self.config["experiments"][wildcards.experiment]["family"], rule)["properties"]
+            kinds = self.kinds(rule, wildcards)
             values = self._point(wildcards, rule).values
             found = (file for name, value in values.items() if kinds[name].get("path") for file in files(value))
             return list(dict.fromkeys(found))
@@ -154,26 +155,40 @@ class Sweep:
         return inputs
 
     def flags(self, stage):
-        """A job's visible command line: exactly its own section of the configuration, in one ordered list."""
+        """A job's visible command line: exactly its own section of the configuration, in one ordered list, in the one
+        form of all that asks for the same."""
 
         def flags(wildcards):
             if stage in STAGES:
                 spec = self.config["experiments"][wildcards.experiment]
                 seeds = self.blocks(wildcards.experiment)[int(wildcards.block)]
-                own = {"experiment": wildcards.experiment, "seeds": seeds, **self._point(wildcards, stage).values}
+                own = {"experiment": wildcards.experiment, "seeds": seeds, **self._point(wildcards, stage).asked}
                 return [spec["family"], *as_flags(own)]
-            if stage == "measure":
-                section = self.config["experiments"][wildcards.experiment]["measures"]
-                return [wildcards.measure, *as_flags(section[wildcards.measure] or {})]
-            if stage == "curve":
-                return [wildcards.curve, *as_flags(self.config["curves"][wildcards.curve] or {})]
             if stage == "collect":
                 return ["--select", wildcards.measure] if self.selects(wildcards.measure) else []
-            if stage == "claims":
-                return []
-            return MADE_OF_DATA[stage].flags(self.config, wildcards)
+            kinds = self.kinds(stage, wildcards)
+            if stage == "measure":
+                section = self.config["experiments"][wildcards.experiment]["measures"]
+                return [wildcards.measure, *as_flags(canonical(section[wildcards.measure] or {}, kinds))]
+            if stage == "curve":
+                return [wildcards.curve, *as_flags(canonical(self.config["curves"][wildcards.curve] or {}, kinds))]
+            return MADE_OF_DATA[stage].flags(self.config, wildcards, kinds) if stage in MADE_OF_DATA else []
 
         return flags
+
+    def kinds(self, stage, wildcards):
+        """{name: its schema} of the parameters of a job."""
+        if stage in STAGES:
+            return self._kinds(f"{self.config['experiments'][wildcards.experiment]['family']}.{stage}")
+        if stage == "measure":
+            return self._kinds(f"measures.{wildcards.measure}")
+        if stage == "curve":
+            return self._kinds(f"curves.{wildcards.curve}")
+        kind = MADE_OF_DATA.get(stage)
+        return self._kinds(kind.options(kind.entry(self.config, wildcards)[0])) if kind else {}
+
+    def _kinds(self, definition):
+        return self.schema["$defs"][definition]["properties"]
 
     def code(self, stage):
         """Digest of the job's script and plug-ins with everything of ours that they import."""
@@ -247,7 +262,7 @@ class Sweep:
             self._refuse_unread(experiment, stage, f"{where}.grids.{name}", grid.keys() - read_here)
             points, read = points | own, read | read_here
         self._refuse_unread(experiment, stage, where, common.keys() - read)
-        return points
+        return dict(sorted(points.items(), key=lambda item: sorted(item[1].axes.items())))
 
     def _refuse_unread(self, experiment, stage, where, unread):
         kinds = self._fragment(self.config["experiments"][experiment]["family"], stage)["properties"]
@@ -267,7 +282,7 @@ class Sweep:
         section = {name: section[name] for name in kinds if name in section}  # the order of the flags is the code's
         several = {name: kind["several"] for name, kind in kinds.items() if "several" in kind}
         split = [name for name in several if several[name] == "jobs" or name in spec.get("split", [])]
-        axes = {name: section.get(name, kinds[name]["default"]) for name in split}
+        axes = {name: typed(section.get(name, kinds[name]["default"]), kinds[name]) for name in split}
         for values in product(*(v if isinstance(v, list) else [v] for v in axes.values())):
             chosen = dict(zip(axes, values, strict=True))
             plain = {k: v for k, v in section.items() if k not in axes and applies(kinds[k].get("when", {}), chosen)}
@@ -279,7 +294,8 @@ class Sweep:
                 modules += (f"carryover.families.{spec['family']}.{own['solver']}",)
             for upstream in self._sources(experiment, stage, fragment, chosen):
                 inherited = {f"pretrain_{k}": v for k, v in upstream.axes.items()} if upstream else {}
-                yield Point({**inherited, **own}, merged, upstream.name if upstream else None, modules)
+                asked = canonical(merged, kinds, keep=own)
+                yield Point({**inherited, **own}, merged, asked, upstream.name if upstream else None, modules)
 
     def _sources(self, experiment, stage, fragment, chosen):
         """The points of the stage before, where this point starts from one; else a lone None."""
