@@ -225,7 +225,7 @@ class TestCommand:
         for name, text in (("o.yaml", yaml.safe_dump(overlay)), ("o.json", json.dumps(overlay))):
             (here.folder / name).write_text(text)
             assert run("--configfile", "config/config.yaml", name) == 1
-            assert "readout was not given, now 1e-05" in capsys.readouterr().out
+            assert "readout 0.0, now 1e-05" in capsys.readouterr().out
         m.copy_theory("results/paper")(here)
         assert run() == 0
         assert "Passed over, as another configuration's: results/paper.\n" in capsys.readouterr().out
