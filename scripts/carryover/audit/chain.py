@@ -126,14 +126,14 @@ def _outputs(made):
 
 def _files(results):
     """Every file below the folder that may be a result or a record."""
-    found = set()
+    files = set()
     for folder, folders, names in os.walk(results):
         top = folder == results
         folders[:] = [n for n in folders if not n.startswith(".") and not n.endswith(".saved")]
         if top:
             folders[:] = [name for name in folders if name not in NO_RESULTS]
-        found |= {f"{folder}/{n}" for n in names if not n.startswith(".") and not (top and n in NO_RESULTS)}
-    return found
+        files |= {f"{folder}/{n}" for n in names if not n.startswith(".") and not (top and n in NO_RESULTS)}
+    return files
 
 
 def _is_record(file, files, jobs):

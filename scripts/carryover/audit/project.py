@@ -77,5 +77,5 @@ def audit(config, root, threads=None):
 
     Reads every byte and writes nothing. Raises UserError for a configuration that breaks its schema.
     """
-    found = chain.gather(startup.valid_sweep(config, Path(root)), threads)
-    return Audit(verdicts.judge(found, root), found, chain.root_digest(found), chain.notes_digest(found))
+    whole = chain.gather(startup.valid_sweep(config, Path(root)), threads)
+    return Audit(verdicts.judge(whole, root), whole, chain.root_digest(whole), chain.notes_digest(whole))

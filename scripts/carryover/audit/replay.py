@@ -88,7 +88,7 @@ def _to_rounding(outputs, record, scratch):
     """
     unlike = f"not as recorded: {', '.join(outputs)}"
     # What is made of results has the digits of those, which are mostly kept in single precision.
-    precision, found = "float64" if record["seeds"] or not record["inputs"] else "float32", []
+    precision, shares = "float64" if record["seeds"] or not record["inputs"] else "float32", []
     precision = record["parameters"].get("precision", precision)
     for name in outputs:
         if (
@@ -100,8 +100,8 @@ def _to_rounding(outputs, record, scratch):
         share, text = portability.largest_difference(store.load(scratch / name), store.load(name), precision)
         if share is None:
             return False, f"{unlike}: {text}"
-        found.append((share, text))
-    share, where = max(found)
+        shares.append((share, text))
+    share, where = max(shares)
     return True, f"same to rounding: at most {share:.1e} of the largest" + (f" ({where})" if where else "")
 
 

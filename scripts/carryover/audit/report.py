@@ -90,7 +90,7 @@ def text(findings):
 def as_json(outcome):
     """Everything, as JSON text."""
     audit, findings = outcome.audit, outcome.findings
-    found = {
+    parts = {
         "passed": outcome.passed,
         "strict": outcome.strict,
         "root": audit.root,
@@ -103,7 +103,7 @@ def as_json(outcome):
         "not_compared": audit.absent,
         "replays": [asdict(replay) for replay in outcome.replays],
     }
-    return json.dumps(found, indent=1, ensure_ascii=False) + "\n"
+    return json.dumps(parts, indent=1, ensure_ascii=False) + "\n"
 
 
 def as_html(outcome):

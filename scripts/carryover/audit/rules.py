@@ -70,7 +70,7 @@ class Rule:
 
 def read(folder):
     """{name: Rule} of every rule in the folder's .smk files that runs one of our scripts."""
-    found = {}
+    rules = {}
     for path in sorted(Path(folder).glob("*.smk")):
         for name, body in re.findall(r"^rule (\w+):\n((?:(?: .*)?\n)+)", path.read_text() + "\n", re.MULTILINE):
             parts = re.split(r"^    (\w+):", body, flags=re.MULTILINE)
@@ -81,5 +81,5 @@ def read(folder):
                 literals = dict(re.findall(r'(\w+)="([^"{<]*)"', sections.get("input", "")))
                 environment = re.search(r'"(?:\.\./)?(.*?)"', sections.get("conda", ""))
                 words = tuple(shlex.split(command[0]))
-                found[name] = Rule(f"{path.parent.name}/{path.name}", words, literals, environment and environment[1])
-    return found
+                rules[name] = Rule(f"{path.parent.name}/{path.name}", words, literals, environment and environment[1])
+    return rules

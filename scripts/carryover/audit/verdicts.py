@@ -88,8 +88,8 @@ class _Judge:
                 accepted.append(cause)
                 remarks.append(f"accepted: {reason} ({cause.verdict}: {cause.text})")
         above = sorted({source for name in self.chain.inputs(path) for source in self.sources.get(name, ())})
-        found = {cause.verdict for cause in causes} | ({"DOWNSTREAM-OF"} if above else set())
-        verdict = min(found or {"OK"}, key=VERDICTS.index)
+        verdicts = {cause.verdict for cause in causes} | ({"DOWNSTREAM-OF"} if above else set())
+        verdict = min(verdicts or {"OK"}, key=VERDICTS.index)
         if verdict not in ("OK", WARNING):
             self.sources[path] = above if verdict == "DOWNSTREAM-OF" else [path]
         texts = [cause.text for cause in causes if cause.verdict == verdict]
@@ -122,24 +122,24 @@ class _Judge:
             yield Cause(WARNING, text)
 
     def _altered(self, path, record, remarks):
-        known, found = record["outputs"][path], self.chain.hashes[path]
-        if found != known["sha256"]:
+        known, digest = record["outputs"][path], self.chain.hashes[path]
+        if digest != known["sha256"]:
             if self.chain.same(path, known):
                 remarks.append("re-encoded: other bytes, same content")
             else:
-                yield Cause("ALTERED", f"sha256 {known['sha256'][:12]}…, now {found[:12]}…", found)
+                yield Cause("ALTERED", f"sha256 {known['sha256'][:12]}…, now {digest[:12]}…", digest)
         yield from self._edited(path, record)
 
     def _edited(self, path, record):
         """What in a record does not fit the rest of it, or the file that it describes."""
-        known, found = record["outputs"][path], self.chain.hashes[path]
+        known, digest = record["outputs"][path], self.chain.hashes[path]
         request, checksum = job_record.request_digest(record), job_record.checksum(record)
         size = os.path.getsize(path)
         if request != record["request"]:
             yield Cause("ALTERED", f"{path}.json has been edited: it is not what its request says", request)
         if checksum != record.get("checksum", checksum):  # records were without one once
             yield Cause("ALTERED", f"{path}.json has been edited: it is not what its checksum says", checksum)
-        if found == known["sha256"] and size != known["bytes"]:
+        if digest == known["sha256"] and size != known["bytes"]:
             text = f"{path}.json has been edited: bytes {known['bytes']}, and there are {size}"
             yield Cause("ALTERED", text, str(size))
         if not notes.intact(record):
@@ -147,11 +147,11 @@ class _Judge:
 
     def _stale_inputs(self, path):
         for name, known in self.chain.inputs(path).items():
-            found = self.chain.hashes[name]
+            digest = self.chain.hashes[name]
             # Where an input is itself in trouble, that is the cause.
             if name not in self.sources and not self.chain.same(name, known):
-                text = f"{name} is missing" if found is None else f"{name} is not the one it was made of"
-                yield Cause("STALE-INPUT", text, found or "")
+                text = f"{name} is missing" if digest is None else f"{name} is not the one it was made of"
+                yield Cause("STALE-INPUT", text, digest or "")
 
     def _stale_code(self, path, record):
         if other := startup.other_definition(record):
@@ -172,5 +172,5 @@ class _Judge:
         changes = list(startup.changed_parameters(made, rule, wildcards, record, given))
         if not changes and text and (change := text.difference(record["command"], wildcards)):
             changes = [f"{text.file} has another command: {change}"]
-        found = job_record.json_digest([now, text.words if text else []])
-        yield from (Cause("STALE-CONFIG", change, found) for change in changes)
+        digest = job_record.json_digest([now, text.words if text else []])
+        yield from (Cause("STALE-CONFIG", change, digest) for change in changes)

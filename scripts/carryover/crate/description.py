@@ -184,12 +184,12 @@ def _asked(record):
 def _add_values(crate, jobs):
     """The PropertyValue of every parameter of every job; jobs with the same value share it."""
     # A dictionary, since the crate looks through all that it has for what it has not.
-    found = {
+    values = {
         _value_id(record["rule"], name, value): (record["rule"], name, value)
         for record in jobs
         for name, value in _asked(record).items()
     }
-    for identifier, (rule, name, value) in found.items():
+    for identifier, (rule, name, value) in values.items():
         shown = value if isinstance(value, str | int | float) else json.dumps(value, sort_keys=True)
         kind = {"type": "PropertyValue", "exampleOfWork": {"@id": f"#{rule}/{name}"}}
         _add(crate, identifier, name=name, value=shown, **kind)

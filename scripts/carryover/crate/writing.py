@@ -41,8 +41,8 @@ def _entry(place):
     return zipfile.ZipInfo(str(place))
 
 
-def _compare(source, expected, found):
-    if found != expected:
+def _compare(source, expected, written):
+    if written != expected:
         raise UserError(f"{source} is not what its record says: run again, or ask audit why")
 
 

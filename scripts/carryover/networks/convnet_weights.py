@@ -134,14 +134,14 @@ def _read(path: Path, network: str, sha256: str | None) -> dict[str, Tensor]:
     return dict(state)
 
 
-def _compare(path: Path, found: str, sha256: str | None) -> None:
+def _compare(path: Path, digest: str, sha256: str | None) -> None:
     """Refuse a file whose SHA-256 is not the one given, or does not start as its name says."""
-    if sha256 is not None and found != sha256.lower():
-        raise UserError(f"{path} has the SHA-256 {found}, not {sha256.lower()}: get the file again.")
+    if sha256 is not None and digest != sha256.lower():
+        raise UserError(f"{path} has the SHA-256 {digest}, not {sha256.lower()}: get the file again.")
     named = re.search(r"-([0-9a-f]{8,64})\.pth$", path.name)
-    if named and not found.startswith(named[1]):
+    if named and not digest.startswith(named[1]):
         raise UserError(
-            f"{path} has a SHA-256 that starts with {found[:8]}, not with {named[1]} as its name says: get the file "
+            f"{path} has a SHA-256 that starts with {digest[:8]}, not with {named[1]} as its name says: get the file "
             f"again, or rename it if the digits are no checksum."
         )
 

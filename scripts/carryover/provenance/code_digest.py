@@ -46,9 +46,9 @@ def closure_digest(root: str | Path, *names: str) -> str:
 
 def closure_record(root: str | Path, *names: str) -> dict[str, str | dict[str, str]]:
     """{"digest": `closure_digest`, "files": `closure_files`} of one search."""
-    found = _closure(Path(root), names)
-    files = sorted((file, digest) for _, file, digest in found)
-    return {"digest": combined({name: digest for name, _, digest in found}), "files": dict(files)}
+    modules = _closure(Path(root), names)
+    files = sorted((file, digest) for _, file, digest in modules)
+    return {"digest": combined({name: digest for name, _, digest in modules}), "files": dict(files)}
 
 
 def combined(parts: dict[str, str]) -> str:
@@ -61,7 +61,7 @@ def _closure(root: Path, names: tuple[str, ...]) -> list[tuple[str, str, str]]:
     for name in names:
         if _module_file(root, name) is None:
             raise UserError(f"no module {name} below {root.name}/: expected {name.replace('.', '/')}.py")
-    found, seen, todo = [], set(), list(names)
+    modules, seen, todo = [], set(), list(names)
     while todo:
         name = todo.pop()
         if name in seen:
@@ -74,9 +74,9 @@ def _closure(root: Path, names: tuple[str, ...]) -> list[tuple[str, str, str]]:
         elif file := _module_file(root, name):
             shown = file.relative_to(root).as_posix()
             digest, imports = _read(file, f"{root.name}/{shown}")
-            found.append((name, shown, digest))
+            modules.append((name, shown, digest))
             todo += imports
-    return sorted(found)
+    return sorted(modules)
 
 
 def _module_file(root: Path, name: str) -> Path | None:

@@ -57,6 +57,6 @@ def _blas() -> tuple[list[dict[str, Any]], dict[str, int]]:
     """The linear algebra and threading libraries that are loaded, without their paths; and their numbers of threads."""
     from threadpoolctl import threadpool_info
 
-    found = threadpool_info()
-    libraries = [{"library": i["internal_api"], "version": i["version"], "cpu": i.get("architecture")} for i in found]
-    return sorted(libraries, key=json.dumps), {i["internal_api"]: i["num_threads"] for i in found}
+    loaded = threadpool_info()
+    libraries = [{"library": i["internal_api"], "version": i["version"], "cpu": i.get("architecture")} for i in loaded]
+    return sorted(libraries, key=json.dumps), {i["internal_api"]: i["num_threads"] for i in loaded}

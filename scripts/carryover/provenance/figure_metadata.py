@@ -25,7 +25,7 @@ def metadata(suffix, text):
     return {**nothing, digest_key: _HEAD + hashlib.sha256(text.encode()).hexdigest(), text_key: text}
 
 
-def found(fields):
+def carried(fields):
     """(digest, text) of the request among the metadata that a figure has; None where it carries none.
 
     `fields` are the values of its format's two `KEYS`, None where missing. The text is None where the figure carries

@@ -42,8 +42,8 @@ def check(rule, scripts, files):
 
 def _loaded():
     """{module: its file} of all that this process has loaded from files."""
-    found = {name: getattr(module, "__dict__", {}).get("__file__") for name, module in list(sys.modules.items())}
-    return {name: file for name, file in found.items() if isinstance(file, str)}
+    files = {name: getattr(module, "__dict__", {}).get("__file__") for name, module in list(sys.modules.items())}
+    return {name: file for name, file in files.items() if isinstance(file, str)}
 
 
 def _is_installed(file):

@@ -111,7 +111,7 @@ def checksum(record: Mapping[str, Any]) -> str:
 
 def request_text(record: Mapping[str, Any]) -> str:
     """Rule, wildcards, parameters, seeds, the code's digest and the inputs' contents, as one line of JSON in ASCII."""
-    inputs = {path: found.get("content", found["sha256"]) for path, found in record["inputs"].items()}
+    inputs = {path: file.get("content", file["sha256"]) for path, file in record["inputs"].items()}
     asked = {key: record[key] for key in (*_ASKED, "definition") if key in record}
     return _json({**asked, "code": record["code"]["digest"], "inputs": inputs})
 
@@ -264,11 +264,11 @@ def _volatile(start: datetime, duration: float) -> dict[str, Any]:
 
 def _fingerprint(path: Path) -> dict[str, Any]:
     """{sha256, bytes} of a file; for netCDF also its content, from the file's own record if that has these bytes."""
-    found = {"sha256": store.sha256(path), "bytes": path.stat().st_size}
+    fingerprint = {"sha256": store.sha256(path), "bytes": path.stat().st_size}
     if path.suffix == ".nc":
         with suppress(store.DataError):  # netCDF of others: whether that will do is for its reader to say
-            found["content"] = _known_content(path, found["sha256"]) or store.content_digest(path)
-    return found
+            fingerprint["content"] = _known_content(path, fingerprint["sha256"]) or store.content_digest(path)
+    return fingerprint
 
 
 def _known_content(path: Path, sha256: str) -> str | None:

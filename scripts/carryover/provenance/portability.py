@@ -26,7 +26,7 @@ def weakest(levels):
     return max(levels, key=LEVELS.index)
 
 
-def largest_difference(found, expected, precision="float64"):
+def largest_difference(data, expected, precision="float64"):
     """How two datasets differ beyond rounding, in words, or by what share of the largest number they differ at most.
 
     They agree to rounding where they have the same variables, types, dimensions, attributes, texts, whole numbers and
@@ -36,17 +36,20 @@ def largest_difference(found, expected, precision="float64"):
     """
     import numpy as np
 
-    names = set(found.variables) ^ set(expected.variables)
-    if names or found.sizes != expected.sizes:
-        return None, f"other variables or sizes: {', '.join(sorted(names)) or dict(found.sizes)}"
-    parts = {"the dataset": (found, expected), **{name: (found[name], expected[name]) for name in expected.variables}}
+    names = set(data.variables) ^ set(expected.variables)
+    if names or data.sizes != expected.sizes:
+        return None, f"other variables or sizes: {', '.join(sorted(names)) or dict(data.sizes)}"
+    parts = {
+        "the dataset": (data, expected),
+        **{name: (data[name], expected[name]) for name in expected.variables},
+    }
     for part, (now, then) in parts.items():
         if repr(now.attrs) != repr(then.attrs):
             return None, f"{part} has other attributes"
     unit, worst = _UNIT.get(precision, _UNIT["float32"]), (0.0, "")
     for name in expected.variables:
-        now, then = found[name].values, expected[name].values
-        if now.dtype != then.dtype or found[name].dims != expected[name].dims:
+        now, then = dataset[name].values, expected[name].values
+        if now.dtype != then.dtype or dataset[name].dims != expected[name].dims:
             return None, f"{name} is of another type or other dimensions"
         if then.dtype.kind != "f":
             if not np.array_equal(now, then):

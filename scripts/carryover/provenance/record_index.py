@@ -50,9 +50,9 @@ def all_made(results):
     """
     if not Path(results).is_dir():
         raise UserError(f"{results} is no folder: name the one with the results")
-    found = {}
+    records = {}
     for path in sorted(Path(results).rglob("[!.]*.json")):
         if path.is_file() and _RECORD.match(path.read_bytes()):  # JSON of others may lie there too
             one = made(path.with_suffix(""), below=results)
-            found[one.name] = one
-    return found
+            records[one.name] = one
+    return records

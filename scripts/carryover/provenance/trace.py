@@ -13,7 +13,7 @@ _DUBLIN_CORE = "{http://purl.org/dc/elements/1.1/}"
 
 
 def read_imprint(path):
-    """(digest, text) of the request that a PNG, SVG or PDF carries, see `figure_metadata.found`; None for none.
+    """(digest, text) of the request that a PNG, SVG or PDF carries, see `figure_metadata.carried`; None for none.
 
     Raises UserError for a file that is missing, of another format, or not what its suffix says, for a PNG with too many
     pixels to be looked at, and where the text has its digest but is no request.
@@ -24,7 +24,7 @@ def read_imprint(path):
         raise UserError(f"{path} has the suffix {path.suffix or 'of nothing'}: it must be one of .png, .svg, .pdf")
     store.sha256(path)  # says what is wrong with a file that cannot be opened
     try:
-        carried = figure_metadata.found(reader(path, figure_metadata.KEYS[path.suffix.lower()]))
+        carried = figure_metadata.carried(reader(path, figure_metadata.KEYS[path.suffix.lower()]))
     except UserError:
         raise
     except Exception:  # the libraries report damage as OSError, SyntaxError, LookupError, ValueError and more

@@ -91,10 +91,10 @@ def class_sets(classes: Sequence[int], size: int, sets: int, experiment: str) ->
         raise UserError(
             f"tasks is {sets}, but must be at least 1, and {len(classes)} classes give {possible} sets of {size}."
         )
-    rng, found = generator(experiment, "", 0, "class sets"), {}
-    while len(found) < sets:
-        found[tuple(sorted(rng.choice(sorted(classes), size, replace=False).tolist()))] = None
-    return list(found)
+    rng, drawn = generator(experiment, "", 0, "class sets"), {}
+    while len(drawn) < sets:
+        drawn[tuple(sorted(rng.choice(sorted(classes), size, replace=False).tolist()))] = None
+    return list(drawn)
 
 
 def check_disjoint(pretraining: Sequence[int], finetuning: Sequence[int]) -> None:

@@ -131,13 +131,13 @@ def _records(folder, published, other):
 def _shaped(path, name, content, published, other):
     """Records (N, bytes) of the content of the file `name`, in an archive at `path`; None for the plain file there."""
     count, size = published.files[name]
-    found = path.stat().st_size if content is None else len(content)
+    length = path.stat().st_size if content is None else len(content)
     named = "" if path.name == name else f"{name} of "
-    if found % size or not found:
-        what = f"{named}{found} bytes, which are not whole records of {size} bytes"
+    if length % size or not length:
+        what = f"{named}{length} bytes, which are not whole records of {size} bytes"
         raise UserError(_refusal(path, f"has {what}", published.title))
-    if not other and found != count * size:
-        what = f"{named}{found // size} records, not the {count} of {published.title}"
+    if not other and length != count * size:
+        what = f"{named}{length // size} records, not the {count} of {published.title}"
         raise UserError(_refusal(path, f"has {what}", published.title))
     if content is not None:
         return np.frombuffer(content, dtype=np.uint8).reshape(-1, size)
@@ -149,7 +149,7 @@ def _shaped(path, name, content, published, other):
 
 def _unpacked(archive, published, checksum):
     """{file: bytes} of an archive, which is read up to the last file that is wanted; `checksum` None for any."""
-    found = {}
+    contents = {}
     try:
         with archive.open("rb") as file:
             if checksum is not None:
@@ -159,14 +159,14 @@ def _unpacked(archive, published, checksum):
                 for member in members:
                     name = PurePosixPath(member.name).name
                     if member.isfile() and name in published.files:
-                        found[name] = members.extractfile(member).read()
-                    if len(found) == len(published.files):
-                        return found
+                        contents[name] = members.extractfile(member).read()
+                    if len(contents) == len(published.files):
+                        return contents
     except DAMAGE:
         raise UserError(_refusal(archive, "is truncated or no tar archive packed by gzip", published.title)) from None
     except OSError as error:
         raise UserError(_unreadable(archive, error, published.title)) from None
-    missing = next(name for name in published.files if name not in found)
+    missing = next(name for name in published.files if name not in contents)
     raise UserError(_refusal(archive, f"holds no file {missing}", published.title))
 
 
@@ -233,9 +233,9 @@ def _check_count(folder, image_name, images, label_name, labels):
         )
 
 
-def _check_sum(path, found, checksum, title="MNIST"):
-    if found != checksum:
-        raise UserError(_refusal(path, f"has the MD5 checksum {found}, not {checksum} as published", title))
+def _check_sum(path, digest, checksum, title="MNIST"):
+    if digest != checksum:
+        raise UserError(_refusal(path, f"has the MD5 checksum {digest}, not {checksum} as published", title))
 
 
 def _md5(content=b""):
