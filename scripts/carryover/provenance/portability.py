@@ -48,8 +48,8 @@ def largest_difference(data, expected, precision="float64"):
             return None, f"{part} has other attributes"
     unit, worst = _UNIT.get(precision, _UNIT["float32"]), (0.0, "")
     for name in expected.variables:
-        now, then = dataset[name].values, expected[name].values
-        if now.dtype != then.dtype or dataset[name].dims != expected[name].dims:
+        now, then = data[name].values, expected[name].values
+        if now.dtype != then.dtype or data[name].dims != expected[name].dims:
             return None, f"{name} is of another type or other dimensions"
         if then.dtype.kind != "f":
             if not np.array_equal(now, then):
