@@ -16,8 +16,8 @@ include: "rules/finetune.smk"
 include: "rules/measure.smk"
 include: "rules/collect.smk"
 include: "rules/curve.smk"
-include: "rules/claim.smk"
-include: "rules/claims.smk"
+include: "rules/check_claims.smk"
+include: "rules/claims_table.smk"
 include: "rules/figure.smk"
 include: "rules/table.smk"
 include: "rules/diagnose.smk"
@@ -31,7 +31,7 @@ rule all:
     default_target: True
     input:
         sweep.collected(),
-        sweep.made_of_data("claim"),
+        sweep.made_of_data("check_claims"),
         sweep.claims_table(),
         sweep.made_of_data("figure"),
         sweep.made_of_data("table"),

@@ -1,7 +1,7 @@
 rule crate:
     input:
         collected=sweep.collected(),
-        claims=sweep.made_of_data("claim"),
+        claims=sweep.made_of_data("check_claims"),
         figures=sweep.made_of_data("figure"),
         tables=sweep.made_of_data("table"),
         diagnoses=sweep.made_of_data("diagnose"),

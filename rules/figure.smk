@@ -4,12 +4,7 @@ rule figure:
         style="config/figures.mplstyle",
         files=upstream.files("figure"),
     output:
-        png=report(
-            "<results>/figures/{figure}.png",
-            caption="../docs/captions/figure.rst",
-            category="{figure}",
-            labels={"figure": "{figure}", "format": "PNG"},
-        ),
+        png="<results>/figures/{figure}.png",
         svg="<results>/figures/{figure}.svg",
         pdf="<results>/figures/{figure}.pdf",
         records=multiext(

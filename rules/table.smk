@@ -3,12 +3,7 @@ rule table:
         data=sweep.data("table"),
         files=upstream.files("table"),
     output:
-        markdown=report(
-            "<results>/tables/{table}.md",
-            caption="../docs/captions/table.rst",
-            category="{table}",
-            labels={"table": "{table}", "format": "Markdown"},
-        ),
+        markdown="<results>/tables/{table}.md",
         latex="<results>/tables/{table}.tex",
         records=multiext("<results>/tables/{table}", ".md.json", ".tex.json"),
     log:

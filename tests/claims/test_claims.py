@@ -125,18 +125,18 @@ def test_solvers_are_held_to_their_distance_from_the_exact_limit(distance, expec
 
 
 def test_the_script_checks_claims_and_writes_them(tmp_path, capsys):
-    import claim
+    import check_claims
 
     data = risks(0.01)
     for name in [*data.data_vars, *data.coords]:
         data[name].attrs = {"long_name": name, "units": "1"}
     store.save(data, tmp_path / "risk.nc")
     words = ["feature_reuse", "--roles", "risk", "--data", str(tmp_path / "risk.nc")]
-    claim.main([*words, "--output", str(tmp_path / "claims.nc")])
+    check_claims.main([*words, "--output", str(tmp_path / "claims.nc")])
     assert "holds      PT+FT beats STL" in capsys.readouterr().out
     found = store.load(tmp_path / "claims.nc")
     assert found.sizes["claim"] == 4
     assert (found["data"] == f"{tmp_path.name}/risk").all()
     with pytest.raises(UserError, match="data of the role risk are needed; given were: risks"):
-        claim.main([words[0], "--roles", "risks", *words[3:], "--output", str(tmp_path / "none.nc")])
+        check_claims.main([words[0], "--roles", "risks", *words[3:], "--output", str(tmp_path / "none.nc")])
     assert not (tmp_path / "none.nc").exists()

@@ -79,9 +79,10 @@ def run():
         "norms": claims("norms", [[0.1, -0.2, 0.1], [2.0, 2.1, 2.2]], "toy/norms"),
     }
     for name, found in groups.items():
-        save("claim", [f"results/toy/{'risk' if name == 'shared' else name}.nc"], f"results/claims/{name}.nc", found)
+        data = f"results/toy/{'risk' if name == 'shared' else name}.nc"
+        save("check_claims", [data], f"results/claims/{name}.nc", found)
     inputs = [f"results/claims/{name}.nc" for name in groups]
-    save("claims", inputs, "results/claims.nc", claims_table.gathered(groups))
+    save("claims_table", inputs, "results/claims.nc", claims_table.gathered(groups))
 
 
 def audited():

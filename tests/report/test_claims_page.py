@@ -9,7 +9,7 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-import claims
+import claims_table as script
 from carryover.analysis import claims_table, intervals
 from carryover.analysis.intervals import labels
 from carryover.errors import UserError
@@ -112,7 +112,7 @@ def groups(tmp_path, monkeypatch):
 
 def test_the_program_writes_every_format_with_its_record(groups, tmp_path, capsys):
     outputs = ["claims.nc", "claims.md", "claims.html"]
-    claims.main([*groups, "--output", *outputs])
+    script.main([*groups, "--output", *outputs])
     assert capsys.readouterr().out == "Of 6 claims, 0 fail, 4 are undecided at this scale, 2 hold.\n"
     assert store.load("claims.nc")["claim"].values[0].startswith("one/")
     request = json.loads((tmp_path / "claims.nc.json").read_text())["request"]
@@ -120,11 +120,11 @@ def test_the_program_writes_every_format_with_its_record(groups, tmp_path, capsy
         assert f"Carryover request {request}" in (tmp_path / output).read_text()
         assert set(job_record.read(f"{output}.json")["inputs"]) == set(groups)
     before = [(tmp_path / output).read_bytes() for output in outputs]
-    claims.main([*groups, "--output", *outputs])
+    script.main([*groups, "--output", *outputs])
     assert [(tmp_path / output).read_bytes() for output in outputs] == before
 
 
 def test_another_format_is_refused_and_nothing_is_left(groups, tmp_path):
     with pytest.raises(UserError, match=r"--output claims.tex: its suffix must be one of .nc, .md, .html"):
-        claims.main([*groups, "--output", "claims.tex"])
+        script.main([*groups, "--output", "claims.tex"])
     assert sorted(path.name for path in tmp_path.iterdir()) == groups

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 import xarray as xr
 
-import claim
+import check_claims
 import curve
 import figure
 import table
@@ -87,7 +87,7 @@ def test_what_is_made_must_be_of_its_kind(arguments):
 
 STYLE = ["--style", str(Path(__file__).parents[2] / "config" / "figures.mplstyle")]
 SCRIPTS = {
-    "claim": (claim, ["exact_limit"], "coefficients", "x.nc"),
+    "check_claims": (check_claims, ["exact_limit"], "coefficients", "x.nc"),
     "figure": (figure, ["solver_agreement", *STYLE], "coefficients", "x.png"),
     "table": (table, ["bound_correlations"], "bounds", "x.md"),
 }
@@ -112,4 +112,4 @@ def test_two_claims_of_one_name_are_refused(monkeypatch):
     claims = [("twice", "it is", [1.0], 0.0), ("once", "it is", [1.0], 0.0), ("twice", "it is", [2.0], 0.0)]
     monkeypatch.setattr(exact_limit, "check", lambda data, p: intervals.table(claims, "Paper"))
     with pytest.raises(UserError, match="two claims of this group have the name twice: names must differ"):
-        claim.main(["exact_limit", "--roles", "risk", "--data", "risk.nc", "--output", "x.nc"])
+        check_claims.main(["exact_limit", "--roles", "risk", "--data", "risk.nc", "--output", "x.nc"])

@@ -24,7 +24,7 @@ def test_an_experiment_a_measure_and_a_claim_of_which_only_what_changed_is_remad
         (fresh.folder / "scripts/carryover" / file).write_text(text)
     done = fresh.run_python("scripts/schema.py")
     assert done.returncode == 0, done.stderr
-    fresh.make("claims")
+    fresh.make("claims_table")
     claim = store.load(fresh.folder / "results/claims/my_claim.nc")
     assert claim["verdict"].values[0] in ("holds", "fails", "undecided")
     assert int(claim["seeds"].values[0]) == 4
@@ -32,16 +32,16 @@ def test_an_experiment_a_measure_and_a_claim_of_which_only_what_changed_is_remad
     assert "my_claim/fewer" in table["claim"].values
     assert "Finetuned networks use fewer coefficients" in (fresh.folder / "results/claims.md").read_text()
 
-    # `snakemake claims` remakes what has changed, and nothing else: an option of one of two claims, then its criterion.
+    # `snakemake claims_table` remakes what has changed, no more: an option of one of two claims, then its criterion.
     entry["claims"]["another"] = {"check": "my_claim", **copy.deepcopy(entry["claims"]["my_claim"])}
     fresh.configure(experiment | entry)
-    assert fresh.would_run("claims") == {"claim": 1, "claims": 1}
-    fresh.make("claims")
-    assert fresh.would_run("claims") == {}
+    assert fresh.would_run("claims_table") == {"check_claims": 1, "claims_table": 1}
+    fresh.make("claims_table")
+    assert fresh.would_run("claims_table") == {}
     entry["claims"]["another"]["options"]["samples"] = 4
     fresh.configure(experiment | entry)
-    assert fresh.would_run("claims") == {"claim": 1, "claims": 1}
-    fresh.make("claims")
+    assert fresh.would_run("claims_table") == {"check_claims": 1, "claims_table": 1}
+    fresh.make("claims_table")
     file = fresh.folder / "scripts/carryover/claims/my_claim.py"
     file.write_text(file.read_text().replace("fewer, 0.0)", "fewer, 1.0)"))
-    assert fresh.would_run("claims") == {"claim": 2, "claims": 1}
+    assert fresh.would_run("claims_table") == {"check_claims": 2, "claims_table": 1}

@@ -24,7 +24,7 @@ PLUGINS = {
     "finetune": ("families",),
     "measure": ("measures",),
     "curve": ("curves",),
-    "claim": ("claims",),
+    "check_claims": ("claims",),
     "figure": ("plotting",),
     "table": ("tables",),
 }

@@ -174,7 +174,7 @@ def test_what_is_made_of_data_has_its_formats_and_records(sweep):
     made.config |= {"tables": {"bound_correlations": entry, "other": {"rows": "bound_correlations", **entry}}}
     names = [f"results/tables/{name}.{suffix}" for name in ("bound_correlations", "other") for suffix in ("md", "tex")]
     assert made.made_of_data("table") == [path for name in names for path in (name, f"{name}.json")]
-    assert made.made_of_data("figure") == made.made_of_data("claim") == []
+    assert made.made_of_data("figure") == made.made_of_data("check_claims") == []
     assert ("table", {"table": "other"}, "results/tables/other.md") in list(made.jobs())
     wildcards = Wildcards(table="other")
     assert made.data("table")(wildcards) == ["results/toy/risk.nc", "some/file.csv"]

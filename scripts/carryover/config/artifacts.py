@@ -64,7 +64,7 @@ STAGES = ("pretrain", "finetune")  # of training
 STYLE = ("config/figures.mplstyle",)
 MADE_OF_DATA = {
     "figure": Kind("figures", "figure", (".png", ".svg", ".pdf"), "plotting", "plot", reads=STYLE),
-    "claim": Kind("claims", "claim", (".nc",), "claims", "check"),
+    "check_claims": Kind("claims", "claim", (".nc",), "claims", "check"),
     "table": Kind("tables", "table", (".md", ".tex"), "tables", "rows"),
     "diagnose": Kind("diagnoses", "diagnosis", (".nc", ".png", ".html"), file="{}/diagnosis", reads=STYLE),
 }

@@ -13,7 +13,7 @@ PROJECT = (
     "Snakefile", "Makefile", "README.md", "LICENSE", "CITATION.cff",
     "config", "docs", "envs", "profiles", "resources", "rules", "scripts",
 )  # fmt: skip
-# What jobs make, by its suffix; pages of others lie there too, such as those of audit and of `snakemake --report`.
+# What jobs make, by its suffix; the page of an audit lies there too.
 _SUFFIXES = {".nc", *(suffix for kind in MADE_OF_DATA.values() for suffix in kind.suffixes)} - {".html"}
 
 

@@ -10,9 +10,9 @@ PLACES = {
     "collect": (3, 1),
     "curve": (3, 0),
     "figure": (4, 0),
-    "claim": (4, 1),
+    "check_claims": (4, 1),
     "table": (4, 2),
-    "claims": (5, 1),
+    "claims_table": (5, 1),
     "diagnose": (0, 0),
 }
 _COLUMN, _ROW, _WIDTH, _HEIGHT, _MARGIN = 152, 98, 108, 72, 6

@@ -6,11 +6,6 @@ from carryover.report.contents import by_paper
 from carryover.report.style import STYLE
 from carryover.report.words import count, escaped
 
-WHY = (
-    "Snakemake's own report is an application in an archive that lists files; this one page can be read and searched "
-    "as it is, and has the claims and what the records say."
-)
-
 
 def page(contents, note=""):
     """The whole page of `Contents`; `note` is one more line at its end."""
@@ -29,7 +24,7 @@ def page(contents, note=""):
         '<a class="skip" href="#main">Skip to the results</a>\n'
         f"{_navigation(contents)}\n{_header(contents, claims)}\n"
         '<main id="main" tabindex="-1">\n' + "\n".join(parts) + "\n</main>\n"
-        f"<footer><p>{escaped(WHY)}</p><p><small>{escaped(note)}</small></p></footer>\n{script}</body></html>\n"
+        f"<footer><p><small>{escaped(note)}</small></p></footer>\n{script}</body></html>\n"
     )
 
 

@@ -124,7 +124,7 @@ def _changes(made, rule, wildcards, record):
 # Flags that the rules add, and that follow from the path of the output.
 GIVEN_BY_RULES = ("wildcards", "output", "pretrained", "finetuned", "style")
 # Rules whose command names nothing but files.
-MADE_OF = {"collect": "shards", "claims": "groups", "crate": "results"}
+MADE_OF = {"collect": "shards", "claims_table": "groups", "crate": "results"}
 
 
 def changed_parameters(made, rule, wildcards, record, given=GIVEN_BY_RULES):
@@ -163,12 +163,12 @@ def changed_files(files, record):
 
 def words(made, rule, wildcards):
     """The command line of a job, without its script and what the rule adds."""
-    if rule in ("collect", "claims"):
+    if rule in ("collect", "claims_table"):
         return [*Upstream(made).made_of(rule, wildcards), *made.flags(rule)(wildcards)]
     if rule == "report":
         return [made.results]
     if rule == "crate":
-        of_data = (path for kind in ("claim", "figure", "table", "diagnose") for path in made.made_of_data(kind))
+        of_data = (path for kind in ("check_claims", "figure", "table", "diagnose") for path in made.made_of_data(kind))
         return [*made.collected(), *of_data, *made.claims_table()]
     kind = MADE_OF_DATA.get(rule)
     files = kind.file_flags(made.config, made.results, wildcards) if kind else []

@@ -82,11 +82,11 @@ class Sweep:
         for rule, kind in MADE_OF_DATA.items():
             for name in kind.names(self.config):
                 yield rule, Wildcards({kind.one: name}), kind.outputs(self.results, name)[0]
-        yield from (("claims", Wildcards(), path) for path in self.claims_table() if not path.endswith(".json"))
+        yield from (("claims_table", Wildcards(), path) for path in self.claims_table() if not path.endswith(".json"))
 
     def check(self):
         """Raise UserError for code that cannot be parsed and data that no job makes: Snakemake would show a stack."""
-        made = [*self.collected(), *self.made_of_data("claim")]
+        made = [*self.collected(), *self.made_of_data("check_claims")]
         known = [path.removeprefix(f"{self.results}/").removesuffix(".nc") for path in made if path.endswith(".nc")]
         for rule, wildcards, _ in self.jobs():
             self.code(rule)(wildcards)

@@ -48,7 +48,7 @@ class Upstream:
             return [shard.format(**{**wildcards, "stage": "finetune"})]
         if rule == "collect":
             return sweep.shards(shard)(wildcards)
-        if rule == "claims":
+        if rule == "claims_table":
             return sweep.checked()
         if rule in MADE_OF_DATA:
             return sweep.data(rule)(wildcards)

@@ -1,7 +1,7 @@
-rule claims:
+rule claims_table:
     input:
         groups=sweep.checked(),
-        files=upstream.files("claims"),
+        files=upstream.files("claims_table"),
     output:
         data="<results>/claims.nc",
         markdown="<results>/claims.md",
@@ -18,8 +18,8 @@ rule claims:
     resources:
         mem_mb=2000,
     params:
-        code=sweep.code("claims"),
-        upstream=upstream.asked("claims"),
+        code=sweep.code("claims_table"),
+        upstream=upstream.asked("claims_table"),
     shell:
-        "python scripts/claims.py {input.groups}"
+        "python scripts/claims_table.py {input.groups}"
         " --output {output.data} {output.markdown} {output.page} > {log} 2>&1"

@@ -26,15 +26,15 @@ def write(table, output, job):
 
 
 def main(argv):
-    parser = command_line.parser("claims.py", __doc__)
+    parser = command_line.parser("claims_table.py", __doc__)
     parser.add_argument("groups", nargs="+", type=Path, metavar="GROUP", help="checked groups of claims")
     arguments = parser.parse_args(argv)
     with Job(
-        rule="claims",
+        rule="claims_table",
         wildcards=command_line.wildcards(arguments),
         inputs=arguments.groups,
         outputs=arguments.output,
-        modules=["claims"],
+        modules=["claims_table"],
     ) as job:
         table = claims_table.gathered({group.stem: store.load(group) for group in arguments.groups})
         print(claims_page.summary(table))

@@ -1,7 +1,7 @@
-rule claim:
+rule check_claims:
     input:
-        data=sweep.data("claim"),
-        files=upstream.files("claim"),
+        data=sweep.data("check_claims"),
+        files=upstream.files("check_claims"),
     output:
         data="<results>/claims/{claim}.nc",
         record="<results>/claims/{claim}.nc.json",
@@ -16,10 +16,10 @@ rule claim:
     resources:
         mem_mb=2000,
     params:
-        code=sweep.code("claim"),
-        upstream=upstream.asked("claim"),
-        flags=sweep.flags("claim"),
+        code=sweep.code("check_claims"),
+        upstream=upstream.asked("check_claims"),
+        flags=sweep.flags("check_claims"),
     shell:
-        "python scripts/claim.py {params.flags:q} --data {input.data}"
+        "python scripts/check_claims.py {params.flags:q} --data {input.data}"
         " --wildcards claim={wildcards.claim}"
         " --output {output.data} > {log} 2>&1"

@@ -24,14 +24,14 @@ def check_names(checked):
 
 
 def main(argv):
-    module, p, arguments = command_line.plugin(argv, "claims", "claim", __doc__, command_line.add_data)
+    module, p, arguments = command_line.plugin(argv, "claims", "check_claims", __doc__, command_line.add_data)
     with Job(
-        rule="claim",
+        rule="check_claims",
         parameters=p,
         wildcards=command_line.wildcards(arguments),
         inputs=arguments.data,
         outputs=arguments.output,
-        modules=["claim", module.__name__],
+        modules=["check_claims", module.__name__],
     ) as job:
         checked = artifact_jobs.made_of_roles(module.check, xr.Dataset, arguments, p, store.load)
         check_names(checked)
