@@ -3,8 +3,8 @@
 import numpy as np
 import xarray as xr
 
-from carryover.analysis.intervals import labels
 from carryover.errors import UserError
+from carryover.labels import attributes
 from carryover.provenance import store
 from carryover.provenance.job_record import Job
 from carryover.workflow import artifact_jobs, command_line
@@ -13,7 +13,7 @@ from carryover.workflow import artifact_jobs, command_line
 def with_data(checked, files):
     """A group of claims that says which datasets it reads: their files' names, after the folder that holds them."""
     names = ", ".join(f"{file.parent.name}/{file.stem}" for file in files)
-    return checked.assign(data=("claim", [names] * checked.sizes["claim"], labels("datasets that the group reads")))
+    return checked.assign(data=("claim", [names] * checked.sizes["claim"], attributes("datasets that the group reads")))
 
 
 def check_names(checked):

@@ -13,7 +13,7 @@ from carryover.config import plugins
 from carryover.errors import UserError
 from carryover.provenance import store
 from carryover.provenance.job_record import Job
-from carryover.workflow import command_line
+from carryover.workflow import command_line, coordinate_labels
 
 
 def collect(shards):
@@ -43,19 +43,21 @@ def main(argv):
     parser = command_line.parser("collect.py", __doc__)
     parser.add_argument("shards", nargs="+", type=Path, metavar="SHARD", help="shards, in the order of their runs")
     parser.add_argument("--select", metavar="MEASURE", help="the measure that selects what is wanted of these shards")
+    parser.add_argument("--family", required=True, help="the family whose runs these are")
     arguments = parser.parse_args(argv)
     module = selecting(arguments.select) if arguments.select else None
     with Job(
         rule="collect",
-        parameters={"select": arguments.select} if module else {},
+        parameters={"family": arguments.family, **({"select": arguments.select} if module else {})},
         wildcards=command_line.wildcards(arguments),
         inputs=arguments.shards,
         outputs=arguments.output,
-        modules=["collect", *([module.__name__] if module else [])],
+        modules=["collect", *filter(None, (module and module.__name__, coordinate_labels.module(arguments.family)))],
         portable="bits",
     ) as job:
         select = (lambda shard: module.measure(shard, module.Parameters())) if module else (lambda shard: shard)
-        job.save(collect([store.load(shard, select) for shard in arguments.shards]))
+        together = collect([store.load(shard, select) for shard in arguments.shards])
+        job.save(coordinate_labels.named(together, arguments.family))
 
 
 if __name__ == "__main__":

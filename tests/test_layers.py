@@ -8,11 +8,12 @@ import pytest
 LIBRARY = Path(__file__).resolve().parents[1] / "scripts/carryover"
 # From the ground up. Plug-ins of different kinds share a layer: none knows of another kind.
 LAYERS = (
-    ("errors", "streams"),
-    ("config", "provenance"),
+    ("errors", "streams", "labels"),
+    ("config", "provenance", "runs"),
     ("theory", "networks", "tasks"),
     ("training",),
     ("measures", "analysis"),
+    ("drawing",),
     ("families", "claims", "curves", "plotting", "tables"),
     ("workflow",),
     ("audit", "crate", "diagnosis"),

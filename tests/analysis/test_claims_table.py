@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from carryover.analysis import claims_table, intervals
-from carryover.analysis.intervals import LEVEL, labels
+from carryover.analysis.intervals import LEVEL
+from carryover.labels import attributes
 from carryover.provenance import store
 
 SEEDS = np.array([-1.0, 0.0, 0.0, 1.0])
@@ -17,7 +18,7 @@ def group(means, paper="Paper", **options):
     """Claims, by name, that their statistics, with the spread of `SEEDS`, lie above 0."""
     claims = [(name, f"{name} is above 0", mean + SEEDS, 0.0) for name, mean in means.items()]
     checked = intervals.table(claims, paper, "1", "number", **options)
-    return checked.assign(data=("claim", ["toy/risk"] * len(claims), labels("data")))
+    return checked.assign(data=("claim", ["toy/risk"] * len(claims), attributes("data")))
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=20))
@@ -56,7 +57,7 @@ def test_worst_news_comes_first_and_by_paper(tmp_path):
 
 def test_what_was_computed_keeps_its_verdict_and_counts_for_no_adjustment():
     computed = intervals.table([("sure", "it is", 1.0, 0.0)], "Paper", estimate=intervals.exact)
-    computed = computed.assign(data=("claim", ["theory/curve"], labels("data")))
+    computed = computed.assign(data=("claim", ["theory/curve"], attributes("data")))
     table = claims_table.gathered({"drawn": group({"likely": 1.6}), "computed": computed})
     assert table["verdict"].sel(claim="computed/sure") == "holds"
     assert table["adjusted_p_value"].sel(claim="drawn/likely") == table["p_value"].sel(claim="drawn/likely")
@@ -88,7 +89,7 @@ def test_seeds_that_are_too_many_or_not_known():
 
 
 def test_groups_may_have_columns_of_their_own():
-    crossed = group({"up": 20.0}).assign(tasks=("claim", [8], labels("tasks")))
+    crossed = group({"up": 20.0}).assign(tasks=("claim", [8], attributes("tasks")))
     table = claims_table.gathered({"one": group({"up": 20.0}), "crossed": crossed})
     assert table["tasks"].sel(claim="crossed/up") == 8
     assert np.isnan(table["tasks"].sel(claim="one/up"))

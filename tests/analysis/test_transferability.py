@@ -1,4 +1,4 @@
-"""Transferability of runs: each transferred run is held against the scratch run of the same data."""
+"""Transferability of runs: each transferred run is compared with the scratch run of the same data."""
 
 import numpy as np
 import pytest
@@ -27,7 +27,7 @@ ROWS = [
 ]  # fmt: skip
 
 
-def test_a_run_is_held_against_scratch_training_on_its_own_data():
+def test_a_run_is_compared_with_scratch_training_on_its_own_data():
     found = transferability(dataset(ROWS), "finetuning").set_index(["seed", "angle"])["transferability"]
     assert found.to_dict() == {(1, 0.5): -1.0, (0, 0.25): 1.5}
 
@@ -37,10 +37,19 @@ def test_another_solver_than_that_of_scratch_runs_is_no_difference():
     assert len(transferability(dataset(ROWS, solver=solver), "finetuning")) == 2
 
 
+def test_coordinates_that_the_transfer_alone_has_are_no_difference_and_any_other_is():
+    """No list of a family's coordinates is needed: scratch runs say by NaN or empty text what they do not have."""
+    scratch = np.array([protocol == "single_task" for protocol, *_ in ROWS])
+    own = {"ablated": np.where(scratch, np.nan, 0.5), "pretrain_solver": np.where(scratch, "", "exact")}
+    assert len(transferability(dataset(ROWS, **own), "finetuning")) == 2
+    with pytest.raises(UserError, match="no single_task run to compare finetuning with"):
+        transferability(dataset(ROWS, temperature=np.where(scratch, 1.0, 2.0)), "finetuning")
+
+
 def test_missing_and_ambiguous_runs_are_named():
-    with pytest.raises(UserError, match="no single_task run to hold finetuning against"):
+    with pytest.raises(UserError, match="no single_task run to compare finetuning with"):
         transferability(dataset([*ROWS, ("finetuning", 2, 0.5, 1.0)]), "finetuning")
-    with pytest.raises(UserError, match="the same seed, solver, angle; they differ in ridge"):
+    with pytest.raises(UserError, match="the same angle, seed, solver; they differ in ridge"):
         transferability(dataset([*ROWS, ROWS[1]], ridge=np.arange(7.0)), "finetuning")
     with pytest.raises(UserError, match="no runs of the protocol linear_transfer"):
         transferability(dataset(ROWS), "linear_transfer")

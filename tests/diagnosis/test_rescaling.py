@@ -182,7 +182,8 @@ def test_relu_networks_say_which_layer_was_multiplied():
 @pytest.mark.parametrize(
     ("family", "finetune", "said"),
     [
-        ("convnet", {}, "family must be one of diagonal, relu, got 'convnet'"),
+        ("convnet", {}, "the family convnet has no exact risk"),
+        ("none", {}, "there is no family none"),
         ("diagonal", {"sample": 8}, "finetune of the family diagonal has no parameter sample"),
         ("diagonal", {"readout_scale": -1.0}, "--readout-scale -1.0: it must be a number > 0"),
     ],

@@ -4,6 +4,7 @@ from functools import cache
 
 from carryover.families.convnet import descent, finetune, pretrain
 from carryover.measures import risk, stages, trajectory
+from carryover.workflow.coordinate_labels import named
 from collect import collect
 
 SEEDS = [0, 1]
@@ -34,7 +35,7 @@ def _shard(job):
 @cache
 def measured(measure, *jobs):
     """What a measure says of jobs, collected."""
-    return collect([measure.measure(_shard(job), measure.Parameters()) for job in jobs])
+    return named(collect([measure.measure(_shard(job), measure.Parameters()) for job in jobs]), "convnet")
 
 
 def roles(plot):

@@ -6,6 +6,7 @@ from functools import cache
 from carryover.curves import covariance_bound, transfer_distances, transferability
 from carryover.families.deep_linear import balanced, descent, exact, finetune, pretrain
 from carryover.measures import coefficients, risk
+from carryover.workflow.coordinate_labels import named
 from collect import collect
 
 SEEDS = [0, 1, 2]
@@ -74,7 +75,9 @@ def _shards(experiment):
 @cache
 def measured(experiment, measure=risk):
     """The collected dataset of a measure over the networks of an experiment."""
-    return collect([measure.measure(shard, measure.Parameters()) for shard in _shards(experiment)])
+    return named(
+        collect([measure.measure(shard, measure.Parameters()) for shard in _shards(experiment)]), "deep_linear"
+    )
 
 
 @cache

@@ -7,6 +7,7 @@ import pandas as pd
 
 from carryover.families.image_pairs import exact, finetune, pretrain
 from carryover.measures import bounds
+from carryover.workflow.coordinate_labels import named
 from collect import collect
 
 TABLE = Path(__file__).resolve().parents[2] / "resources/published/linear-teachers-table1.csv"
@@ -24,5 +25,5 @@ def roles(plot):
         finetune.run(finetune.Parameters(**told, protocol=protocol), "toy", SEEDS, exact.solve, start)
         for protocol, start in (("finetuning", source), ("single_task", None))
     ]
-    measured = collect([bounds.measure(shard, bounds.Parameters()) for shard in shards])
+    measured = named(collect([bounds.measure(shard, bounds.Parameters()) for shard in shards]), "image_pairs")
     return {"bounds": measured, "published": pd.read_csv(TABLE)}

@@ -4,6 +4,7 @@ from functools import cache
 
 from carryover.families.mean_field import descent, exact, finetune, pretrain
 from carryover.measures import gram, out_of_rkhs, risk
+from carryover.workflow.coordinate_labels import named
 from collect import collect
 
 SEEDS = [0, 1]
@@ -36,7 +37,9 @@ def roles(plot):
     """The data of a plot, by role."""
     experiment = {"mean_field_transfer": "ablated", "mean_field_anchor": "anchored"}[plot]
     shards = _shards(experiment)
-    found = {"risk": collect([risk.measure(shard, risk.Parameters()) for shard in shards.values()])}
+    found = {
+        "risk": named(collect([risk.measure(shard, risk.Parameters()) for shard in shards.values()]), "mean_field")
+    }
     for name, (measure, told) in MEASURES.items():
-        found[name] = collect([measure.measure(shards["pretrained"], measure.Parameters(**told))])
+        found[name] = named(collect([measure.measure(shards["pretrained"], measure.Parameters(**told))]), "mean_field")
     return found

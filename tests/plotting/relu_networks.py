@@ -8,6 +8,7 @@ import xarray as xr
 
 from carryover.families.relu import descent, finetune, pretrain, ridge
 from carryover.measures import clusters, dimensionality
+from carryover.workflow.coordinate_labels import named
 from collect import collect
 
 SEEDS = [0, 1]
@@ -61,17 +62,18 @@ def _shards(experiment):
 def measured(experiment, measure):
     """The collected dataset of a measure over the networks of an experiment."""
     module, p = MEASURES[measure]
-    return collect([module.measure(shard, p) for shard in _shards(experiment)])
+    return named(collect([module.measure(shard, p) for shard in _shards(experiment)]), "relu")
 
 
 def dataset(rows):
     """A measured dataset of made-up values at the given runs."""
     rng, n = np.random.default_rng(0), len(rows)
     plain = ("alignment", "participation_ratio", "participation_ratio_start", "ensd")
-    return xr.Dataset(
+    made_up = xr.Dataset(
         {"inertia": (("run", "clusters"), rng.random((n, 20)))} | {v: ("run", 50 * rng.random(n)) for v in plain},
         coords={"clusters": np.arange(1, 21)} | {k: ("run", np.array([row[k] for row in rows])) for k in rows[0]},
     )
+    return named(made_up, "relu")
 
 
 def crossed(**values):

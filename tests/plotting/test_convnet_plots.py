@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 import xarray as xr
 
+from carryover.drawing import convnet
 from carryover.errors import UserError
-from carryover.plotting import _convnet, convnet_controls, convnet_rescaling, stage_dimensionality
+from carryover.plotting import convnet_controls, convnet_rescaling, stage_dimensionality
 
 
 def drawn(module, **told):
@@ -121,10 +122,10 @@ def test_lines_of_stages_are_means_of_dimensions_and_of_their_ratios():
 def test_bars_reach_from_end_to_end_of_the_interval():
     ax = plt.figure().subplots()
     tables = [np.arange(12.0).reshape(3, 4), np.ones((3, 4))]
-    _convnet.points(ax, [1, 2], tables, "some")
+    convnet.points(ax, [1, 2], tables, "some")
     (container,) = ax.containers
     ends = [segment[:, 1] for segment in container.lines[2][0].get_segments()]
-    _, low, high = _convnet.interval(tables[0])
+    _, low, high = convnet.interval(tables[0])
     np.testing.assert_allclose(ends, [[low, high], [1, 1]])
 
 
@@ -141,4 +142,4 @@ def test_what_cannot_be_drawn_is_named():
 def test_published_weights_have_no_number_of_classes():
     data = convnet_networks.roles("convnet_rescaling")["pairs"]
     named = data.assign_coords(source_classes=("run", [""] * data.sizes["run"]))
-    assert _convnet.system(named) == "ResNet-18\n2 classes of digits, published weights"
+    assert convnet.system(named) == "ResNet-18\n2 classes of digits, published weights"

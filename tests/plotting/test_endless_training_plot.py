@@ -6,6 +6,7 @@ import pytest
 import xarray as xr
 
 from carryover.plotting import endless_training
+from carryover.workflow.coordinate_labels import named
 
 MARGINS = np.geomspace(1, 1000, 13)
 P = endless_training.Parameters(most=100.0)
@@ -18,10 +19,11 @@ def trajectories():
     curves = {"loss_curve": np.log1p(np.exp(-MARGINS)), "risk_curve": np.full(len(MARGINS), 0.2)}
     curves |= {"l1_norm_curve": MARGINS, "group_norm_curve": 2 * MARGINS}
     names = ("protocol", "initial_scale", "seed")
-    return xr.Dataset(
+    made_up = xr.Dataset(
         {name: (("run", "checkpoint"), np.tile(curve, (len(runs), 1))) for name, curve in curves.items()},
         {name: ("run", list(column)) for name, column in zip(names, zip(*runs, strict=True), strict=True)},
     )
+    return named(made_up, "diagonal")
 
 
 @pytest.fixture

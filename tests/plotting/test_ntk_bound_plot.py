@@ -50,7 +50,7 @@ def test_risks_and_bounds_are_medians_over_seeds(panel, distance):
 def test_where_the_bound_says_nothing_is_shaded():
     figure = drawn()
     for ax in figure.axes[:2]:
-        (shade,) = [patch for patch in ax.patches if patch.get_label() == "bound says nothing"]
+        (shade,) = [patch for patch in ax.patches if patch.get_label() == "vacuous bound"]
         assert shade.get_y() == 1
         assert shade.get_y() + shade.get_height() == ax.get_ylim()[1]
     assert (medians("bound", "samples", distance=1.5, protocol="finetuning", solver="descent")[1] > 1).any()

@@ -5,8 +5,7 @@ import numpy as np
 import xarray as xr
 from relu_networks import LARGE, LEAST, crossed
 
-from carryover.plotting import _panels as panels
-from carryover.plotting import _relu as relu
+from carryover.drawing import panels, relu
 from carryover.plotting import clusters
 
 

@@ -19,13 +19,16 @@ from carryover.analysis import published_risks
 from carryover.analysis.agreement import distances
 from carryover.config import parameters, plugins
 from carryover.curves import relu_penalty
+from carryover.drawing import panels
 from carryover.errors import UserError
 from carryover.families.deep_linear import finetune as deep_linear
 from carryover.families.diagonal import finetune, pretrain
 from carryover.families.mean_field import finetune as mean_field
 from carryover.families.relu import finetune as relu
+from carryover.labels import labelled
 from carryover.measures import coefficients, norms, risk, sparsity, trajectory
-from carryover.plotting import _panels as panels
+from carryover.plotting import risk_curves
+from carryover.workflow.coordinate_labels import VALUE_LABELS, named
 from collect import collect
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -74,7 +77,7 @@ def shards(experiment):
 
 @cache
 def measured(experiment, measure):
-    return collect([measure.measure(shard, measure.Parameters()) for shard in shards(experiment)])
+    return named(collect([measure.measure(shard, measure.Parameters()) for shard in shards(experiment)]), "diagonal")
 
 
 @cache
@@ -82,7 +85,7 @@ def classifying():
     told = {"protocol": "single_task", "solver": "descent", "loss": "cross_entropy", "initial_scale": (0.5, 0.1)}
     sizes = {"samples": (6,), "main_features": (2,), "learning_rate": 0.2, "max_steps": 400}
     run = finetune.run(finetune.Parameters(**TASK, **told, **sizes), "toy", SEEDS, solver("descent"))
-    return collect([trajectory.measure(run, trajectory.Parameters())])
+    return named(collect([trajectory.measure(run, trajectory.Parameters())]), "diagonal")
 
 
 @cache
@@ -97,7 +100,7 @@ def endless():
             for protocol in ("single_task", "multi_task", "finetuning")
         )
     ]
-    return collect([trajectory.measure(run, trajectory.Parameters()) for run in runs])
+    return named(collect([trajectory.measure(run, trajectory.Parameters()) for run in runs]), "diagonal")
 
 
 def near_published(experiment):
@@ -256,16 +259,32 @@ def test_values_come_in_the_order_of_the_field():
     ]  # fmt: skip
     assert panels.values(data, "samples") == [3, 4, 6, 8]
     others = {*relu.PRETRAINED, *relu.SCRATCH, *deep_linear.PRETRAINED, *mean_field.SOLVERS}
-    assert set(panels.NAMES) == {*finetune.PROTOCOLS, *others}
-    assert len(set(panels.colors("protocol", list(panels.NAMES)))) == len(panels.NAMES)
+    protocols = VALUE_LABELS["protocol"].keys()
+    assert protocols == panels.COLORS.keys() == {*finetune.PROTOCOLS, *others}
+    assert len(set(panels.colors("protocol", protocols))) == len(protocols)
     assert len(np.unique(panels.colors("samples", [3, 4, 6]), axis=0)) == 3
 
 
 def test_names_are_readable():
-    assert panels.name("protocol", "finetuning") == "PT+FT"
-    assert panels.name("overlap", np.float64(0.5)) == "overlap 0.5"
-    assert panels.name("solver", "flow") == "solver flow"
-    assert panels.name("solver", "exact") == "exact limits"
+    data = measured("overlapping", risk)
+    assert panels.name(data, "protocol", "finetuning") == "PT+FT"
+    assert panels.name(data, "overlap", np.float64(0.5)) == "overlap 0.5"
+    assert panels.name(data, "solver", "flow") == "solver flow"
+    assert panels.name(data, "solver", "exact") == "exact limits"
+
+
+def test_a_coordinate_and_a_protocol_that_no_figure_knows_are_drawn_as_their_data_say():
+    """A family brings protocols and coordinates of its own: in its labels, and in no table of the figures."""
+    data = measured("overlapping", risk)
+    other = np.where(data["protocol"] == "multi_task", "distilled", data["protocol"])
+    data = data.assign_coords(protocol=("run", other, data["protocol"].attrs), warmth=("run", data["overlap"].values))
+    data = labelled(data, {"warmth": "warmth τ ="}, {"protocol": {"distilled": "KD", "finetuning": "PT+FT"}})
+    figure = risk_curves.draw({"risk": data}, risk_curves.Parameters(columns="warmth"))
+    assert [ax.get_title() for ax in figure.axes] == ["warmth τ = 0", "warmth τ = 0.5", "warmth τ = 1"]
+    shown = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert shown[:2] == ["KD", "PT+FT"]
+    assert set(shown[2:]) == {"single_task", "single_task_probe", "finetuning_probe"}
+    assert panels.color("distilled") == panels.color("distilled") != panels.color("finetuning")
 
 
 def test_spread_is_the_median_and_the_range():

@@ -5,8 +5,8 @@ import pytest
 from relu_networks import LARGE, LEAST, measured
 
 from carryover.errors import UserError
-from carryover.plotting import _panels as panels
 from carryover.plotting import clusters, dimensionality
+from carryover.workflow.coordinate_labels import VALUE_LABELS
 
 ROLES = ("regimes", "overlap", "nested")
 TOLD = {clusters: {"samples": 8, "auxiliary_features": 2}, dimensionality: {}}
@@ -109,7 +109,7 @@ def test_one_cluster_is_that_of_the_subset_with_multi_task_across_the_rescalings
     chosen = runs("nested", "clusters", main_features=1, overlap=1.0, samples=4, clusters=1)
     for protocol in ("finetuning", "single_task"):
         expected = chosen[chosen["protocol"] == protocol].groupby("rescale")["inertia"].median()
-        x, inertia = curve(ax, panels.NAMES[protocol])
+        x, inertia = curve(ax, VALUE_LABELS["protocol"][protocol])
         np.testing.assert_array_equal(x, [0.5, 1.0])
         np.testing.assert_allclose(inertia, expected)
     x, inertia = curve(ax, "MTL")

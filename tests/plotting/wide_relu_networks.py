@@ -4,6 +4,7 @@ from functools import cache
 
 from carryover.families.wide_relu import descent, exact, finetune, pretrain
 from carryover.measures import ntk_bound
+from carryover.workflow.coordinate_labels import named
 from collect import collect
 
 SEEDS = [0, 1, 2]
@@ -23,4 +24,6 @@ def roles(plot):
                 **TASK, **QUICK, protocol=protocol, solver=name, samples=(2, 8), distance=(0.25, 1.5), test_samples=60
             )
             shards.append(finetune.run(p, "toy", SEEDS, module.solve, start))
-    return {"bound": collect([ntk_bound.measure(shard, ntk_bound.Parameters()) for shard in shards])}
+    return {
+        "bound": named(collect([ntk_bound.measure(shard, ntk_bound.Parameters()) for shard in shards]), "wide_relu")
+    }

@@ -9,6 +9,7 @@ from PIL import Image
 from carryover.analysis import claims_table, intervals
 from carryover.audit.chain import Chain, root_digest
 from carryover.audit.verdicts import Finding
+from carryover.labels import attributes
 from carryover.provenance import job_record, record_index
 from carryover.report import contents
 
@@ -37,7 +38,7 @@ def job(rule, inputs, outputs, **told):
 
 def save(rule, inputs, output, data=None, **told):
     with job(rule, inputs, [output], **told) as running:
-        running.save(xr.Dataset({"w": ("x", np.ones(3), intervals.labels("made up"))}) if data is None else data)
+        running.save(xr.Dataset({"w": ("x", np.ones(3), attributes("made up"))}) if data is None else data)
 
 
 def draw(name, source, pixels, padding, title=None):
@@ -56,7 +57,7 @@ def draw(name, source, pixels, padding, title=None):
 def claims(group, values, data):
     rows = [(f"claim_{number}", f"claim {number} of {group}", one, 0.0) for number, one in enumerate(values)]
     found = intervals.table(rows, "Feature reuse", "Fig. 1", "a difference")
-    return found.assign(data=("claim", [data] * len(rows), intervals.labels("datasets")))
+    return found.assign(data=("claim", [data] * len(rows), attributes("datasets")))
 
 
 def run():

@@ -11,8 +11,8 @@ import pytest
 
 import claims_table as script
 from carryover.analysis import claims_table, intervals
-from carryover.analysis.intervals import labels
 from carryover.errors import UserError
+from carryover.labels import attributes
 from carryover.provenance import job_record, store
 from carryover.report import claims_page
 
@@ -22,7 +22,7 @@ VALUES = {"up": [1.0, 1.1, 1.2], "open": [-1.0, 0.0, 1.5], "none": [np.nan]}
 def group(paper="Papér & co"):
     rows = [(name, f"|{name}| <is> above 0", values, 0.0) for name, values in VALUES.items()]
     checked = intervals.table(rows, paper, "Fig. 1", "number")
-    return checked.assign(data=("claim", ["toy/risk"] * len(rows), labels("data")))
+    return checked.assign(data=("claim", ["toy/risk"] * len(rows), attributes("data")))
 
 
 @pytest.fixture(scope="module")
@@ -92,7 +92,7 @@ def test_seeds_on_several_tasks_would_decide_about_those(table):
 
 def test_what_was_computed_needs_no_run():
     computed = intervals.table([("none", "it is", np.nan, 0.0)], "Paper", estimate=intervals.exact)
-    found = claims_table.gathered({"one": computed.assign(data=("claim", ["theory/curve"], labels("data")))})
+    found = claims_table.gathered({"one": computed.assign(data=("claim", ["theory/curve"], attributes("data")))})
     assert "needed: not" not in claims_page.markdown(found)
 
 

@@ -31,8 +31,8 @@ CHAIN = {
     "scratch.nc": ["finetune", "diagonal", *TOY, *MAIN, *SCRATCH],
     "finetuned_risk.nc": ["measure", "risk", "--finetuned", "finetuned.nc"],
     "scratch_risk.nc": ["measure", "risk", "--finetuned", "scratch.nc"],
-    "measured_risk.nc": ["collect", "finetuned_risk.nc", "scratch_risk.nc"],
-    "risk.nc": ["collect", "finetuned.nc", "scratch.nc", "--select", "risk"],
+    "measured_risk.nc": ["collect", "finetuned_risk.nc", "scratch_risk.nc", "--family", "diagonal"],
+    "risk.nc": ["collect", "finetuned.nc", "scratch.nc", "--family", "diagonal", "--select", "risk"],
     "curve.nc": ["curve", "relu_penalty", "--points", "5", "--readout", "-0.00001"],
 }
 
@@ -169,9 +169,10 @@ FINETUNE = ["finetune", "diagonal", *TOY]
 MISTAKES = {
     "missing": (["measure", "risk", "--finetuned", "no.nc"], "measure: no.nc is missing: run the step that makes it."),
     "damaged": (
-        ["collect", "first.png"],
+        ["collect", "first.png", "--family", "diagonal"],
         "collect: first.png is not netCDF, or truncated or damaged: delete it and run again (",
     ),
+    "family": (["collect", "risk.nc", "--family", "diagonals"], "collect: there is no family diagonals."),
     "value": ([*FINETUNE, "--samples", "0"], "finetune: --samples 0: it must be a whole number ≥ 1."),
     "start": (FINETUNE, "finetune: finetuning starts from pretrained networks: name their shard with --pretrained."),
     "solver": (
@@ -205,7 +206,9 @@ def test_a_role_that_the_figure_lacks_is_named(files, monkeypatch):
 
 @pytest.mark.parametrize("measure", ["sparsity", "risks"])
 def test_what_does_more_than_select_is_no_selection(measure, monkeypatch):
-    sentence = ended("collect", "x.nc", "--select", measure, monkeypatch=monkeypatch, output="y.nc")
+    sentence = ended(
+        "collect", "x.nc", "--family", "diagonal", "--select", measure, monkeypatch=monkeypatch, output="y.nc"
+    )
     assert sentence == f"collect: --select {measure}: there is no measure of this name that only selects."
 
 

@@ -15,11 +15,12 @@ from carryover.analysis import intervals
 from carryover.claims import exact_limit
 from carryover.curves import relu_penalty
 from carryover.errors import UserError
+from carryover.labels import attributes
 from carryover.provenance import store
 from carryover.workflow import artifact_jobs
 from figure import plt
 
-LABELS = intervals.labels("made up")
+LABELS = attributes("made up")
 RUNS = xr.Dataset({"risk": ("run", [0.5, 0.25], LABELS)}, {"seed": ("run", [0, 1], LABELS)})
 ASKING = {
     "variable": lambda data: data["risk"]["coefficients"],

@@ -126,10 +126,11 @@ def test_a_measure_that_selects_has_no_jobs_of_its_own(sweep, schema):
     made = sweep({"protocol": "single_task"}, measures={"risk": {}, "sparsity": {}})
     made.schema = schema  # `risk` selects, `sparsity` does not
     assert {w.measure for rule, w, _ in made.jobs() if rule == "measure"} == {"sparsity"}
-    for measure, stage, flags in (("risk", "finetune", ["--select", "risk"]), ("sparsity", "measure/sparsity", [])):
+    selection = {"risk": ("finetune", ["--select", "risk"]), "sparsity": ("measure/sparsity", [])}
+    for measure, (stage, flags) in selection.items():
         wildcards = Wildcards(experiment="toy", measure=measure)
         assert {path.rpartition(" ")[0] for path in made.shards("{stage} {point}{block}")(wildcards)} == {stage}
-        assert made.flags("collect")(wildcards) == flags
+        assert made.flags("collect")(wildcards) == ["--family", "diagonal", *flags]
     assert made.modules("collect", Wildcards(experiment="toy", measure="risk"))[1:] == ["carryover.measures.risk"]
     selects_nothing = {"applies_to": {"protocol": ["finetuning"]}, "selects": True}
     made.schema = {"$defs": {**schema["$defs"], "measures.risk": selects_nothing}}

@@ -18,7 +18,7 @@ def distances(coefficients):
     rows = [(r, beta, _limit(exact, coefficients, matched, r)) for s in others for r, beta in _rows(coefficients, s)]
     runs = [r for r, *_ in rows]
     relative = [np.linalg.norm(beta - limit) / np.linalg.norm(limit) for _, beta, limit in rows]
-    kept = {name: ("run", coefficients[name].values[runs]) for name in names}
+    kept = {name: ("run", coefficients[name].values[runs], coefficients[name].attrs) for name in names}
     return xr.Dataset({"distance": ("run", np.array(relative))}, coords=kept)
 
 

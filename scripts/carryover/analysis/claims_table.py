@@ -5,7 +5,8 @@ import pandas as pd
 import xarray as xr
 from scipy import optimize, stats
 
-from carryover.analysis.intervals import LEVEL, MEANINGS, labels
+from carryover.analysis.intervals import LEVEL, MEANINGS
+from carryover.labels import attributes
 
 POWER = 0.8
 MOST_SEEDS = 10_000
@@ -87,6 +88,6 @@ def _labelled(table):
     texts = {name: column.astype(str) for name, column in columns.items() if column.dtype == object}
     result = xr.Dataset({**columns, **texts}).assign_coords(claim=table["claim"].astype(str))
     for name in result.data_vars:
-        result[name].attrs = labels({**MEANINGS, **ADDED}[name])
-    result["claim"].attrs = labels("group and name of the claim")
+        result[name].attrs = attributes({**MEANINGS, **ADDED}[name])
+    result["claim"].attrs = attributes("group and name of the claim")
     return result

@@ -8,6 +8,7 @@ import xarray as xr
 from scipy import special  # stats would take a second more of every job
 
 from carryover.errors import UserError
+from carryover.labels import attributes
 
 LEVEL = 0.05
 """Share of true bounds at which a single claim is decided wrongly; intervals leave out as much."""
@@ -107,13 +108,8 @@ def table(claims, paper, section="", measured="", estimate=student):
     if not rows:
         raise UserError("a group of claims must have one claim or more: with these options there is none.")
     names = [row["claim"] for row in rows]
-    result = xr.Dataset(coords={"claim": ("claim", names, labels("short name of the claim"))})
+    result = xr.Dataset(coords={"claim": ("claim", names, attributes("short name of the claim"))})
     for key, meaning in MEANINGS.items():
         if key in rows[0]:
-            result[key] = ("claim", np.array([row[key] for row in rows]), labels(meaning))
+            result[key] = ("claim", np.array([row[key] for row in rows]), attributes(meaning))
     return result
-
-
-def labels(meaning):
-    """Attributes of a variable without units."""
-    return {"long_name": meaning, "units": "1"}

@@ -4,6 +4,7 @@ eq 5), of runs in a dataset of risks."""
 import numpy as np
 
 from carryover.errors import UserError
+from carryover.runs import coordinates
 from carryover.streams import generator
 from carryover.theory.transfer import (
     finetune_transferability,
@@ -13,11 +14,8 @@ from carryover.theory.transfer import (
 )
 
 RESAMPLES = 1000
-SAME_DATA = (
-    "seed", "draw", "samples", "gamma", "noise", "depth", "solver", "teacher_scale",
-    "relation", "angle", "target_norm", "source_norm", "stretch", "deviation",
-)  # fmt: skip
-"""Coordinates by which a transferred run finds its scratch run: what is drawn, and what both have in common."""
+CHOSEN = ("protocol", "ridge", "weight_decay")
+"""Coordinates in which a transferred run and its scratch run may differ: penalties are chosen for each."""
 
 
 def transferability(risk, protocol, scratch=None):
@@ -27,8 +25,9 @@ def transferability(risk, protocol, scratch=None):
     solver that single-task runs do not have is no difference: they are compared with those of the one they have.
     Raises UserError where a run of the protocol has no scratch run, or several.
     """
-    moved, alone = _frame(risk, protocol), _frame(risk if scratch is None else scratch, "single_task")
-    shared = [name for name in SAME_DATA if name in moved and name in alone]
+    scratch = _of(risk if scratch is None else scratch, "single_task")
+    moved, alone = _frame(_of(risk, protocol)), _frame(scratch)
+    shared = [name for name in _compared(scratch) if name in moved]
     if not set(moved["solver"]) <= set(alone["solver"]):
         shared.remove("solver")
     if alone.duplicated(shared).any():
@@ -39,7 +38,7 @@ def transferability(risk, protocol, scratch=None):
     found = moved.merge(alone[[*shared, "risk_final"]].rename(columns={"risk_final": "scratch"}), on=shared, how="left")
     if found["scratch"].isna().any():
         where = found.loc[found["scratch"].isna(), shared].iloc[0].to_dict()
-        raise UserError(f"no single_task run to hold {protocol} against at {where}.")
+        raise UserError(f"no single_task run to compare {protocol} with at {where}.")
     found = found.rename(columns={"risk_final": "risk"})
     return found.assign(transferability=found["scratch"] - found["risk"])
 
@@ -59,8 +58,7 @@ def with_decay(risk, chosen_by=None):
     if chosen_by is None:
         return alone.isel(run=alone["weight_decay"].values == 0).drop_vars("weight_decay")
     frame = alone[[chosen_by]].to_dataframe().reset_index()
-    same = [name for name in SAME_DATA if name in frame]
-    best = frame.loc[frame.groupby(same, dropna=False)[chosen_by].idxmin(), "run"].sort_values()
+    best = frame.loc[frame.groupby(_compared(alone), dropna=False)[chosen_by].idxmin(), "run"].sort_values()
     return alone.isel(run=best.to_numpy()).drop_vars("weight_decay")
 
 
@@ -136,9 +134,18 @@ def best_ridge(runs):
     return penalties[table.mean().argmin()], low, high
 
 
-def _frame(risk, protocol):
+def _of(risk, protocol):
     kept = risk["protocol"].values == protocol
     if not kept.any():
         raise UserError(f"there are no runs of the protocol {protocol}, which transferability compares.")
-    coordinates = {name for name in risk.coords if risk[name].dims == ("run",)}
-    return risk[["risk_final"]].isel(run=kept).to_dataframe()[[*sorted(coordinates), "risk_final"]]
+    return risk.isel(run=kept)
+
+
+def _frame(runs):
+    return runs[["risk_final"]].to_dataframe()[[*sorted(coordinates(runs)), "risk_final"]]
+
+
+def _compared(scratch):
+    """Coordinates by which a run finds its scratch run: all that such runs have a value of, but those chosen."""
+    found = {name: scratch[name].values for name in sorted(coordinates(scratch)) if name not in CHOSEN}
+    return [name for name, values in found.items() if ((values == values) & (values != "")).any()]

@@ -15,7 +15,7 @@ PAPER, SECTION, MEASURED = "Feature reuse", "App. F, Fig. 7", "share of test ima
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters:
-    rescale: float = parameter(0.5, "factor on the weights that is held against none", above=0)
+    rescale: float = parameter(0.5, "factor on the weights that is compared with no rescaling", above=0)
     trained: float = parameter(0.95, "share of rescaled networks that have to reach the training loss at which "
                                "training stops", above=0, maximum=1)  # fmt: skip
 

@@ -19,7 +19,7 @@ MEASURED, RISKS = "transferability", "difference of risks"
 @dataclass(frozen=True, kw_only=True)
 class Parameters:
     margin: float = parameter(0.05, "points at which theory is nearer to 0 say nothing about its sign", above=0)
-    ridge: float = parameter(0.1, "ridge penalty that is held against none", above=0)
+    ridge: float = parameter(0.1, "ridge penalty that is compared with none", above=0)
 
 
 def check(data, p):

@@ -10,8 +10,8 @@ import numpy as np
 import xarray as xr
 
 from carryover.config.parameters import parameter
-from carryover.curves._labels import named
 from carryover.errors import UserError
+from carryover.labels import attributes
 from carryover.streams import generator
 from carryover.theory.linear_teachers import covariance_terms, estimation_error_bound, linear_limit, population_risk
 
@@ -58,8 +58,8 @@ def compute(p: Parameters) -> xr.Dataset:
     found = xr.concat([_instance(p, i) for i in range(p.instances)], "instance", combine_attrs="override")
     half = (np.arange(p.instances) >= p.instances // 2).astype(int)
     found = found.assign_coords(
-        instance=("instance", np.arange(p.instances), named("instance")),
-        half=("instance", half, named("0 where the constants are fitted, 1 where they are tested")),
+        instance=("instance", np.arange(p.instances), attributes("instance")),
+        half=("instance", half, attributes("0 where the constants are fitted, 1 where they are tested")),
     )
     return found.assign(_constants(found)).merge(_terms(p))
 
@@ -97,8 +97,8 @@ def _instance(p, index):
     }
     labels = {"spectrum": (spectrum, "spectrum of the covariance"), "alignment": (alignment, "where the tasks differ")}
     return xr.Dataset(
-        {name: ((), value, named(text)) for name, (value, text) in values.items()},
-        {name: ((), value, named(text)) for name, (value, text) in labels.items()},
+        {name: ((), value, attributes(text)) for name, (value, text) in values.items()},
+        {name: ((), value, attributes(text)) for name, (value, text) in labels.items()},
     )
 
 
@@ -118,8 +118,8 @@ def _constants(found):
     for suffix, name in (("", "needed"), ("_estimation", "estimation_needed")):
         c = float(found[name][fitted].max())
         violations = int((found[name][~fitted] > c).sum())
-        constants[f"c{suffix}"] = ((), c, named(f"largest {found[name].attrs['long_name']}, first half"))
-        constants[f"violations{suffix}"] = ((), violations, named("instances of the second half that need more"))
+        constants[f"c{suffix}"] = ((), c, attributes(f"largest {found[name].attrs['long_name']}, first half"))
+        constants[f"violations{suffix}"] = ((), violations, attributes("instances of the second half that need more"))
     return constants
 
 
@@ -130,8 +130,8 @@ def _terms(p):
     top, bottom = covariance_terms(np.full(p.dimension, p.dimension**-0.5), cov, samples, p.top, p.confidence)
     return xr.Dataset(
         {
-            "top_term": ("samples", top, named("term of the top eigenvectors at c = 1")),
-            "bottom_term": ("samples", bottom, named("term of the bottom eigenvectors at c = 1")),
+            "top_term": ("samples", top, attributes("term of the top eigenvectors at c = 1")),
+            "bottom_term": ("samples", bottom, attributes("term of the bottom eigenvectors at c = 1")),
         },
-        {"samples": ("samples", samples, named("samples"))},
+        {"samples": ("samples", samples, attributes("samples"))},
     )

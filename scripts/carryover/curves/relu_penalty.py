@@ -9,8 +9,8 @@ import numpy as np
 import xarray as xr
 
 from carryover.config.parameters import parameter
-from carryover.curves._labels import named
 from carryover.errors import UserError
+from carryover.labels import attributes
 from carryover.theory.penalty import relu_penalty, relu_penalty_exponent
 
 
@@ -47,16 +47,20 @@ def compute(p: Parameters) -> xr.Dataset:
     dims = ("correlation", "auxiliary_magnitude", "magnitude")
     return xr.Dataset(
         {
-            "penalty": (dims, relu_penalty(*unit), named("penalty on the distance from the pretrained unit")),
-            "exponent": (dims, relu_penalty_exponent(*unit), named("local exponent d log penalty / d log magnitude")),
+            "penalty": (dims, relu_penalty(*unit), attributes("penalty on the distance from the pretrained unit")),
+            "exponent": (
+                dims,
+                relu_penalty_exponent(*unit),
+                attributes("local exponent d log penalty / d log magnitude"),
+            ),
         },
         coords={
-            "correlation": ("correlation", correlation, named("cosine of pretrained and finetuned input weights")),
+            "correlation": ("correlation", correlation, attributes("cosine of pretrained and finetuned input weights")),
             "auxiliary_magnitude": (
                 "auxiliary_magnitude",
                 auxiliary,
-                named("magnitude of the feature in the auxiliary task"),
+                attributes("magnitude of the feature in the auxiliary task"),
             ),
-            "magnitude": ("magnitude", magnitude, named("magnitude of the feature in the finetuning task")),
+            "magnitude": ("magnitude", magnitude, attributes("magnitude of the feature in the finetuning task")),
         },
     )

@@ -9,7 +9,7 @@ import numpy as np
 import xarray as xr
 
 from carryover.config.parameters import parameter
-from carryover.curves._labels import named
+from carryover.labels import attributes
 from carryover.streams import generator
 from carryover.theory import discrepancy, transfer
 
@@ -51,20 +51,24 @@ def compute(p: Parameters) -> xr.Dataset:
     wasserstein, dudley = _sampled(p, source, targets)
     return xr.Dataset(
         {
-            "kl": (dims, discrepancy.kl_divergence(source, targets, p.noise), named("Kullback-Leibler divergence")),
-            "wasserstein": (sampled, wasserstein, named("Wasserstein-1 distance between samples")),
-            "dudley": (sampled, dudley, named("Dudley metric between samples")),
-            "linear": (dims, linear, named("risk from scratch less risk of linear transfer")),
-            "finetuning": (dims, finetuning, named("risk from scratch less risk of finetuning")),
+            "kl": (
+                dims,
+                discrepancy.kl_divergence(source, targets, p.noise),
+                attributes("Kullback-Leibler divergence"),
+            ),
+            "wasserstein": (sampled, wasserstein, attributes("Wasserstein-1 distance between samples")),
+            "dudley": (sampled, dudley, attributes("Dudley metric between samples")),
+            "linear": (dims, linear, attributes("risk from scratch less risk of linear transfer")),
+            "finetuning": (dims, finetuning, attributes("risk from scratch less risk of finetuning")),
         },
         coords={
             "target_norm": (
                 "target_norm",
                 norm,
-                named("norm of the target's coefficients, beside a source of norm 1"),
+                attributes("norm of the target's coefficients, beside a source of norm 1"),
             ),
-            "angle": ("angle", np.array(p.angle, float), named("angle between source and target task", "pi")),
-            "repeat": ("repeat", np.arange(p.repeats), named("draw of the samples")),
+            "angle": ("angle", np.array(p.angle, float), attributes("angle between source and target task", "pi")),
+            "repeat": ("repeat", np.arange(p.repeats), attributes("draw of the samples")),
         },
     )
 

@@ -9,8 +9,8 @@ import numpy as np
 import xarray as xr
 
 from carryover.config.parameters import parameter
-from carryover.curves._labels import named
 from carryover.errors import UserError
+from carryover.labels import attributes
 from carryover.theory import transfer
 
 _CRITICAL = 1e-9  # distance of γ from 1 that is rounding
@@ -45,10 +45,10 @@ def compute(p: Parameters) -> xr.Dataset:
     gamma[abs(gamma - 1) < _CRITICAL] = 1  # where the risk from scratch is infinite, not merely huge
     noise, depth = np.array(p.noise, float), np.array(p.depth)
     coordinates = {
-        "noise": ("noise", noise, named("standard deviation of the label noise")),
-        "depth": ("depth", depth, named("layers, with the readout")),
-        "angle": ("angle", angle, named("angle between source and target task", "pi")),
-        "gamma": ("gamma", gamma, named("samples per input dimension, n/d")),
+        "noise": ("noise", noise, attributes("standard deviation of the label noise")),
+        "depth": ("depth", depth, attributes("layers, with the readout")),
+        "angle": ("angle", angle, attributes("angle between source and target task", "pi")),
+        "gamma": ("gamma", gamma, attributes("samples per input dimension, n/d")),
     }
     return xr.Dataset(
         _risks(gamma, np.pi * angle, noise, depth) | _boundaries(gamma, np.pi * angle, noise, depth), coordinates
@@ -65,10 +65,10 @@ def _risks(gamma, theta, noise, depth):
     scratch = transfer.scratch_risk(gamma, noise[:, None])
     text = "risk from scratch less risk of "
     return {
-        "linear": (("noise", "angle", "gamma"), linear, named(f"{text}linear transfer")),
-        "finetuning": (("angle", "gamma"), finetuning, named(f"{text}finetuning, norm outside the data kept")),
-        "finetuning_norm": (("noise", "depth", "angle", "gamma"), with_norm, named(f"{text}finetuning")),
-        "scratch": (("noise", "gamma"), scratch, named("risk from scratch")),
+        "linear": (("noise", "angle", "gamma"), linear, attributes(f"{text}linear transfer")),
+        "finetuning": (("angle", "gamma"), finetuning, attributes(f"{text}finetuning, norm outside the data kept")),
+        "finetuning_norm": (("noise", "depth", "angle", "gamma"), with_norm, attributes(f"{text}finetuning")),
+        "scratch": (("noise", "gamma"), scratch, attributes("risk from scratch")),
     }
 
 
@@ -78,12 +78,12 @@ def _boundaries(gamma, theta, noise, depth):
     boundary = transfer.finetune_boundary(gamma, noise[:, None, None], depth[:, None]) / np.pi
     regions, text = ("noise", "angle"), "gamma above which linear transfer is negative"
     return {
-        "interval_low": (regions, low, named(f"{text}, below 1")),
-        "interval_high": (regions, high, named("gamma below 1 up to which linear transfer is negative")),
-        "threshold": (regions, threshold, named(f"{text}, above 1")),
+        "interval_low": (regions, low, attributes(f"{text}, below 1")),
+        "interval_high": (regions, high, attributes("gamma below 1 up to which linear transfer is negative")),
+        "threshold": (regions, threshold, attributes(f"{text}, above 1")),
         "finetuning_boundary": (
             ("noise", "depth", "gamma"),
             boundary,
-            named("angle above which finetuning is negative", "pi"),
+            attributes("angle above which finetuning is negative", "pi"),
         ),
     }

@@ -18,17 +18,18 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cache
+from types import ModuleType
 
 import numpy as np
 import xarray as xr
 from scipy import stats
 
+from carryover.config import plugins
 from carryover.config.parameters import check, scalar_type
 from carryover.networks.convnet_weights import KINDS, rescaled
 
 FACTORS = tuple(2.0**power for power in range(-4, 3))
 CONFIDENCE = 0.95
-FAMILIES = ("diagonal", "relu")
 
 
 @dataclass(frozen=True)
@@ -127,18 +128,20 @@ def choose_family_factor(family: str, pretrain: Mapping, finetune: Mapping, **se
     """The factor on the pretrained networks of one of our families with which finetuning ends at the lowest risk.
 
     Args:
-        family: "diagonal" or "relu", whose risk is exact; for convolutional networks there is `choose_factor`.
+        family: one whose finetuning says EXACT_RISK, such as "relu"; for others there is `choose_factor`.
         pretrain, finetune: parameters of the two stages by name, as in the configuration, with its `task` in both.
             `rescaled` says which layers the factor is on.
         search: arguments of `search_factor`, whose score is minus the decadic logarithm of the risk.
 
     Raises ValueError for another family, an unknown parameter or a value that is not allowed, and as `search_factor`.
     """
-    if family not in FAMILIES:
-        raise ValueError(f"family must be one of {', '.join(FAMILIES)}, got {family!r}")
+    if family not in plugins.names("families"):
+        raise ValueError(f"there is no family {family}")
+    if not getattr(_module(family, "finetune"), "EXACT_RISK", False):
+        raise ValueError(f"the family {family} has no exact risk, by which a factor could be chosen")
 
     def parameters(stage: str, values: Mapping):
-        cls = importlib.import_module(f"carryover.families.{family}.{stage}").Parameters
+        cls = _module(family, stage).Parameters
         if unknown := values.keys() - {field.name for field in fields(cls)}:
             raise ValueError(f"{stage} of the family {family} has no parameter {', '.join(sorted(unknown))}")
         listed = {name: value if isinstance(value, list | tuple) else [value] for name, value in values.items()}
@@ -147,8 +150,8 @@ def choose_family_factor(family: str, pretrain: Mapping, finetune: Mapping, **se
         return p
 
     def done(stage: str, p, seed: int, *pretrained) -> xr.Dataset:
-        module, solver = (importlib.import_module(f"carryover.families.{family}.{name}") for name in (stage, p.solver))
-        return module.run(p, "choose_family_factor", [seed], solver.solve, *pretrained)
+        solve = _module(family, p.solver).solve
+        return _module(family, stage).run(p, "choose_family_factor", [seed], solve, *pretrained)
 
     first = parameters("pretrain", pretrain)
     second = parameters("finetune", {**finetune, "protocol": "finetuning"})
@@ -158,7 +161,11 @@ def choose_family_factor(family: str, pretrain: Mapping, finetune: Mapping, **se
         finetuned = done("finetune", replace(second, rescale=(factor,)), seed, start(seed))
         return -float(np.log10(finetuned["risk_final"]).mean())
 
-    return search_factor(run, which={"both": "all", "first": "first-layer"}[second.rescaled], **search)
+    return search_factor(run, which="all" if second.rescaled == "both" else f"{second.rescaled}-layer", **search)
+
+
+def _module(family: str, name: str) -> ModuleType:
+    return importlib.import_module(f"carryover.families.{family}.{name}")
 
 
 def search_factor(

@@ -1,4 +1,4 @@
-"""Errors of linear functions on pairs of image tasks, and the bounds that are held against them."""
+"""Errors of linear functions on pairs of image tasks, and the bounds that they are compared with."""
 
 from dataclasses import dataclass
 

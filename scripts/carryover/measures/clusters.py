@@ -20,7 +20,7 @@ from threadpoolctl import ThreadpoolController
 
 from carryover.config.parameters import parameter
 from carryover.errors import UserError
-from carryover.measures import _runs
+from carryover.runs import ALL_LAYERS, coordinates, naming
 
 RESTARTS = 2
 _DECIMALS = 12  # to which directions are told apart
@@ -30,7 +30,7 @@ _SAME = 1 - 1e-5  # cosine of teacher units that are one feature, in single prec
 _SEED = 0  # of k-means: one for all networks
 _THREADS = ThreadpoolController()
 
-APPLIES_TO = _runs.ALL_LAYERS
+APPLIES_TO = ALL_LAYERS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,7 +134,7 @@ def measure(data, p):
     found = []
     for run in range(data.sizes["run"]):
         network = data.isel(run=run)
-        with _runs.named(network):
+        with naming(network):
             found.append(_explained(network, counts, p.restarts))
     inertias, alignments, aligned = (np.array(values) for values in zip(*found, strict=True))
     result = xr.Dataset(
@@ -144,7 +144,7 @@ def measure(data, p):
             "alignment": ("run", aligned),
             "effective_clusters": ("run", effective_clusters(inertias)),
         },
-        coords=_runs.coordinates(data) | {"clusters": list(counts)},
+        coords=coordinates(data) | {"clusters": list(counts)},
     )
     for name, meaning in {
         "inertia": "share of the units' weighted squared length that is left unexplained",

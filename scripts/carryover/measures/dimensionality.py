@@ -16,15 +16,15 @@ from numpy.typing import ArrayLike
 from scipy.linalg.blas import dsyrk
 
 from carryover.config.parameters import parameter
-from carryover.measures import _runs
 from carryover.networks.relu import Weights
+from carryover.runs import ALL_LAYERS, coordinates, naming
 from carryover.streams import generator
 from carryover.tasks.sparse import sphere
 
 _BLOCK = 2**21  # numbers that are held in double precision at a time: 16 MiB
 _ROUNDING = 8  # units in the last place: responses that vary less are constant
 
-APPLIES_TO = _runs.ALL_LAYERS
+APPLIES_TO = ALL_LAYERS
 MEANING = {
     "participation_ratio": "participation ratio of the hidden responses at the end of training",
     "participation_ratio_start": "participation ratio of the hidden responses at the start of training",
@@ -94,7 +94,7 @@ def measure(data, p):
     values = np.array([_compare(data.isel(run=run), inputs) for run in range(data.sizes["run"])])
     result = xr.Dataset(
         {name: ("run", values[:, column]) for column, name in enumerate(MEANING)},
-        coords=_runs.coordinates(data),
+        coords=coordinates(data),
     )
     for name, meaning in MEANING.items():
         result[name].attrs = {"long_name": meaning, "units": "1"}
@@ -108,7 +108,7 @@ def _compare(network, inputs):
         weights = Weights(network[f"{prefix}first"].values, network[f"{prefix}second"].values)
         with np.errstate(invalid="ignore", over="ignore"):  # weights that are not finite are refused by name below
             responses = weights.responses(inputs)
-        with _runs.named(network):
+        with naming(network):
             found.append(_Responses.of(f"the hidden responses at the {when} of training", responses))
     return _summary(_overlaps(*found))
 

@@ -8,9 +8,9 @@ import xarray as xr
 
 from carryover.config.parameters import parameter
 from carryover.errors import UserError
-from carryover.measures import _runs
 from carryover.measures.clusters import importance
 from carryover.measures.dimensionality import cka
+from carryover.runs import coordinates, naming
 from carryover.streams import generator
 
 APPLIES_TO = {"protocol": ("pretrained",)}
@@ -46,8 +46,8 @@ def measure(data, p):
     runs = [_compare(data.isel(run=run), X, p.points) for run in range(data.sizes["run"])]
     dims = ("run", "point", "other_point")
     values = {name: np.stack([run[name] for run in runs]) for name in runs[0]}
-    coordinates = _runs.coordinates(data) | {name: np.arange(p.points) for name in dims[1:]}
-    result = xr.Dataset({name: (dims[: array.ndim], array) for name, array in values.items()}, coords=coordinates)
+    known = coordinates(data) | {name: np.arange(p.points) for name in dims[1:]}
+    result = xr.Dataset({name: (dims[: array.ndim], array) for name, array in values.items()}, coords=known)
     for name, meaning in MEANING.items():
         result[name].attrs = {"long_name": meaning, "units": "1"}
     return result
@@ -61,7 +61,7 @@ def _compare(network, X, points):
     units = {"gram": first, "initial_gram": network["start_first"].values.astype(np.float64), "source_gram": source}
     responses = {name: np.maximum(X @ one.T, 0) for name, one in units.items()}
     grams = {name: one[:points] @ one[:points].T / one.shape[1] for name, one in responses.items()}
-    with _runs.named(network):
+    with naming(network):
         alignment, initial = (cka(responses[name], responses["source_gram"]) for name in ("gram", "initial_gram"))
     cosines = (first @ source.T).max(axis=1)
     return grams | {

@@ -6,7 +6,7 @@ import numpy as np
 import xarray as xr
 
 from carryover.config.parameters import parameter
-from carryover.measures import _runs
+from carryover.runs import coordinates
 from carryover.theory.norms import flow_penalty, l1_norm, l12_norm, q_norm
 
 
@@ -39,7 +39,7 @@ def measure(data, p):
         "flow_penalty": "penalty that gradient flow minimises from the network's own start",
     }
     result = xr.Dataset({name: ("run", value) for name, value in values.items()})
-    result = result.assign_coords(_runs.coordinates(data))
+    result = result.assign_coords(coordinates(data))
     for name in values:
         of = ", of the teacher" if name.endswith("_teacher") else ""
         result[name].attrs = {"long_name": meanings[name.removesuffix("_teacher")] + of, "units": "1"}

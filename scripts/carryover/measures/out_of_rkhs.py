@@ -6,7 +6,7 @@ import numpy as np
 import xarray as xr
 
 from carryover.config.parameters import parameter
-from carryover.measures import _runs
+from carryover.runs import coordinates, naming
 from carryover.theory.kernels import function_power, rkhs_residual
 
 APPLIES_TO = {"protocol": ("pretrained",)}
@@ -29,7 +29,7 @@ def measure(data, p):
     """
     values = np.array([_shares(data.isel(run=run), p.cutoff) for run in range(data.sizes["run"])])
     result = xr.Dataset(
-        {name: ("run", values[:, column]) for column, name in enumerate(MEANING)}, coords=_runs.coordinates(data)
+        {name: ("run", values[:, column]) for column, name in enumerate(MEANING)}, coords=coordinates(data)
     )
     for name, meaning in MEANING.items():
         result[name].attrs = {"long_name": meaning, "units": "1"}
@@ -38,7 +38,7 @@ def measure(data, p):
 
 def _shares(network, cutoff):
     readout, directions = network["teacher_readout"].values, network["teacher_directions"].values
-    with _runs.named(network):
+    with naming(network):
         outside = [
             rkhs_residual(readout, directions, network[name].values, cutoff=cutoff) for name in ("first", "start_first")
         ]

@@ -6,7 +6,7 @@ import numpy as np
 import xarray as xr
 
 from carryover.config.parameters import parameter
-from carryover.measures import _runs
+from carryover.runs import coordinates
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,7 +42,7 @@ def measure(data, p):
     solution = data["coefficients"].isel(output=0, drop=True).values
     teacher, auxiliary = data["teacher"].values, data["auxiliary_teacher"].values
     top = top_k_variance(solution, p.largest_k)
-    coordinates = _runs.coordinates(data)
+    known = coordinates(data)
     result = xr.Dataset(
         {
             "top_k_variance": (("run", "k"), top),
@@ -50,7 +50,7 @@ def measure(data, p):
             "auxiliary_share": ("run", auxiliary_share(solution, auxiliary)),
             "auxiliary_share_teacher": ("run", auxiliary_share(teacher, auxiliary)),
         },
-        coords={**coordinates, "k": np.arange(1, top.shape[1] + 1)},
+        coords={**known, "k": np.arange(1, top.shape[1] + 1)},
     )
     for name, meaning in {
         "top_k_variance": "share of squared weight in the k largest coefficients",

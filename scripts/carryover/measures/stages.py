@@ -11,18 +11,18 @@ import xarray as xr
 
 from carryover.config.parameters import parameter
 from carryover.errors import UserError
-from carryover.measures import _runs
 from carryover.measures._streamed import centred_kernels
 from carryover.measures.dimensionality import MEANING, compare_kernels
 from carryover.networks.convnet import NETWORKS
 from carryover.networks.convnet_weights import unpacked
+from carryover.runs import ALL_LAYERS, coordinates, naming
 from carryover.streams import generator
 from carryover.tasks.class_subsets import class_task
 from carryover.tasks.images import images
 from carryover.tasks.prepared_images import PreparedImages
 from carryover.training.device import torch_device
 
-APPLIES_TO = _runs.ALL_LAYERS
+APPLIES_TO = ALL_LAYERS
 READS = ("folder",)
 
 
@@ -52,16 +52,16 @@ def measure(data, p):
     found = {}
     for (start, classes), runs in _groups(data, p.of).items():
         chosen = _chosen(source, classes, p.count)
-        with _runs.named(data.isel(run=runs[0])):
+        with naming(data.isel(run=runs[0])):
             before = _kernels(network, data["start_state"].values[start], prepared, chosen, p.batch, "before")
         for run in runs:
-            with _runs.named(data.isel(run=run)):
+            with naming(data.isel(run=run)):
                 after = _kernels(network, data["state"].values[run], prepared, chosen, p.batch, "after")
             found[run] = {name: compare_kernels(before[name], after[name]) for name in after}
     values = np.array([list(found[run].values()) for run in sorted(found)])
     result = xr.Dataset(
         {name: (("run", "stage"), values[:, :, column]) for column, name in enumerate(MEANING)},
-        coords={**_runs.coordinates(data), "stage": list(found[0])},
+        coords={**coordinates(data), "stage": list(found[0])},
     )
     for name, meaning in {**MEANING, "stage": "stage of the network, by its output"}.items():
         result[name].attrs = {"long_name": meaning, "units": "1"}

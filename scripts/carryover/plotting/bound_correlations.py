@@ -8,8 +8,8 @@ from matplotlib.ticker import NullFormatter
 
 from carryover.analysis import r_squared
 from carryover.config.parameters import parameter
+from carryover.drawing import panels
 from carryover.errors import UserError
-from carryover.plotting import _panels as panels
 
 COLORS = dict(zip(r_squared.BOUNDS, ("#0072B2", "#E69F00", "#D55E00"), strict=True))
 

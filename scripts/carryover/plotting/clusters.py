@@ -7,8 +7,7 @@ import xarray as xr
 from matplotlib.ticker import MaxNLocator
 
 from carryover.config.parameters import parameter
-from carryover.plotting import _panels as panels
-from carryover.plotting import _relu as relu
+from carryover.drawing import panels, relu
 
 ALIGNMENT, TOP = "alignment with the teacher", 1.03
 SHARING = {"finetuning": "c", "multi_task": "d"}
@@ -91,7 +90,7 @@ def _by_cosines(runs, protocols, p, figure):
         part = panels.where(runs, protocol=protocol, samples=p.samples)
         panels.curves(ax, part, "inertia", "clusters", "unit_correlations", relu.related(runs))
         _clusters_axis(ax, part, {_features(text, protocol, p) for text in relu.related(part)})
-        ax.set_title(panels.NAMES[protocol])
+        ax.set_title(panels.name(runs, "protocol", protocol))
     relu.from_zero(axes, "inertia", TOP)
 
 
@@ -120,12 +119,12 @@ def _nested(runs, p):
 def _one_cluster(task, sizes, figure):
     """Panel f."""
     subset = relu.subset(task)
-    title = f"f  Inertia of one cluster, {relu.task(task)}, {panels.name('overlap', subset['overlap'].values[0])}"
+    title = f"f  Inertia of one cluster, {relu.task(task)}, {relu.overlap(subset)}"
     axes = panels.row(figure, len(sizes), title)
     for ax, n in zip(axes, sizes, strict=True):
         part = panels.where(subset, samples=n).sel(clusters=1)
         panels.curves(ax, part, "inertia", "rescale", "protocol")
-        panels.log_rescalings(ax, panels.values(subset, "rescale"))
+        panels.log_rescalings(ax, subset)
         ax.set(yscale="log", title=f"n = {n}")
     axes[0].set_ylabel("inertia at K = 1")
 

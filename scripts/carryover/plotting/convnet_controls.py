@@ -9,17 +9,15 @@ from matplotlib.ticker import LogLocator, NullLocator
 
 from carryover.analysis.two_way import interval, table
 from carryover.config.parameters import parameter
-from carryover.plotting import _convnet as convnet
-from carryover.plotting import _panels as panels
+from carryover.drawing import convnet, panels
 
-PARTS = {"all": "all weights", "weights": "all but normalisation", "readout": "new last layer alone"}
 ACCURACY = "test accuracy (%)"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters:
     title: str = parameter("What rescaling convolutional networks before finetuning changes", "what is seen")
-    rescale: float = parameter(0.5, "factor on the weights that is held against none", above=0)
+    rescale: float = parameter(0.5, "factor on the weights that is compared with no rescaling", above=0)
     learning_rate: float = parameter(0.01, "step of gradient descent where it is not compared", above=0)
     samples: int = parameter(8, "training images of the task", minimum=1)
 
@@ -42,16 +40,17 @@ def _parts(ax, risk, p):
     """Panel a: gain by what the factor is on, and by the learning rate, one below the other."""
     tuned, scratch = (panels.where(risk, protocol=protocol) for protocol in ("finetuning", "single_task"))
     usual = {"learning_rate": p.learning_rate}
-    parts = [part for part in PARTS if panels.chosen(tuned, rescaled=part, rescale=p.rescale, **usual).any()]
+    at_rate = tuned.isel(run=panels.chosen(tuned, rescale=p.rescale, **usual))
+    parts = {panels.name(risk, "rescaled", part): part for part in panels.values(at_rate, "rescaled")}
     others = [rate for rate in panels.values(tuned, "learning_rate")[::-1] if rate != p.learning_rate]
-    rows = {f"PT+FT, {PARTS[part]}": convnet.gain(tuned, p.rescale, part, **usual) for part in parts}
+    rows = {f"PT+FT, {name}": convnet.gain(tuned, p.rescale, part, **usual) for name, part in parts.items()}
     rows |= {f"PT+FT, all weights,\nlearning rate {rate:g}": convnet.gain(tuned, p.rescale, learning_rate=rate)
              for rate in others}  # fmt: skip
     rows["STL, all weights"] = convnet.gain(scratch, p.rescale, **usual)
     ax.axvline(0, color="0.3", linewidth=0.8)
     for place, (label, found) in enumerate(rows.items()):
         mean, low, high = interval(found)
-        color = panels.COLORS["single_task" if label.startswith("STL") else "finetuning"]
+        color = panels.color("single_task" if label.startswith("STL") else "finetuning")
         ax.plot([low, high], [place, place], color=color, linewidth=1)
         ax.plot(mean, place, "o", color=color)
     ax.set_yticks(range(len(rows)), rows)
@@ -67,7 +66,7 @@ def _learning_rates(ax, tuned, p):
         if factor in (p.rescale, 1.0):
             tables = [convnet.accuracy(tuned, learning_rate=rate, rescale=factor) for rate in rates]
             x = np.array(rates) * (1.03 if factor == 1 else 0.97)
-            convnet.points(ax, x, tables, _label("finetuning", factor), color=color, marker="o")
+            convnet.points(ax, x, tables, _label(tuned, "finetuning", factor), color=color, marker="o")
     ax.set_xscale("log")
     ax.set_xticks(rates, [f"{rate:g}" for rate in rates])
     ax.minorticks_off()
@@ -81,15 +80,21 @@ def _training(ax, runs):
         factors = panels.values(runs, "rescale")
         for factor, color in zip(factors, panels.colors("rescale", factors), strict=True):
             if panels.chosen(shown, rescale=factor).any():
-                _curve(ax, panels.where(shown, rescale=factor), _label(protocol, factor), color=color, linestyle=style)
+                _curve(
+                    ax,
+                    panels.where(shown, rescale=factor),
+                    _label(runs, protocol, factor),
+                    color=color,
+                    linestyle=style,
+                )
     ax.set(xscale="log", xlabel="steps of gradient descent", ylabel=ACCURACY, title="c  Accuracy along training")
     ax.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     ax.xaxis.set_major_formatter("{x:g}")
     ax.xaxis.set_minor_locator(NullLocator())
 
 
-def _label(protocol, factor):
-    return panels.NAMES[protocol] + (f", rescaled by {factor:g}" if factor != 1 else ", as it is")
+def _label(runs, protocol, factor):
+    return panels.name(runs, "protocol", protocol) + (f", rescaled by {factor:g}" if factor != 1 else ", as it is")
 
 
 def _curve(ax, runs, label, color, linestyle):

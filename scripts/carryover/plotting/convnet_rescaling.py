@@ -7,9 +7,8 @@ import numpy as np
 
 from carryover.analysis.two_way import usual
 from carryover.config.parameters import parameter
+from carryover.drawing import convnet, panels
 from carryover.errors import UserError
-from carryover.plotting import _convnet as convnet
-from carryover.plotting import _panels as panels
 
 PROTOCOLS = ("finetuning", "single_task", "multi_task")
 DONE = 0.95
@@ -19,7 +18,7 @@ NEEDED = ("protocol", "rescale", "rescaled", "learning_rate", "network", "source
 @dataclass(frozen=True, kw_only=True)
 class Parameters:
     title: str = parameter("Finetuning convolutional networks with and without rescaling", "what is seen")
-    rescale: float = parameter(0.5, "factor on the weights that is held against none", above=0)
+    rescale: float = parameter(0.5, "factor on the weights that is compared with no rescaling", above=0)
 
 
 def draw(data, p):
@@ -58,10 +57,10 @@ def _accuracies(ax, runs, rescale):
     curves = [(protocol, factor) for protocol in PROTOCOLS for factor in (1.0, rescale)]
     for place, (protocol, factor) in enumerate(curves):
         plain, first = factor == 1, protocol == "finetuning"
-        label = panels.NAMES[protocol] + ("" if plain else f", rescaled by {factor:g}")
+        label = panels.name(runs, "protocol", protocol) + ("" if plain else f", rescaled by {factor:g}")
         style = {"linestyle": "-" if plain else "--", "mfc": None if plain else "white", "lw": 1.6 if first else 0.9}
         tables = _by_samples(runs, convnet.accuracy, protocol, rescale=factor)
-        _along_samples(ax, tables, place - 2, label, color=panels.COLORS[protocol], **style)
+        _along_samples(ax, tables, place - 2, label, color=panels.color(protocol), **style)
         for n, found in tables.items():
             chosen = {"protocol": protocol, "rescale": factor, "samples": n}
             if panels.where(runs, **chosen)["converged"].mean() < DONE:
@@ -72,8 +71,8 @@ def _gains(ax, runs, rescale):
     ax.axhline(0, color="0.3", linewidth=0.8)
     for place, protocol in enumerate(("finetuning", "single_task")):
         tables = _by_samples(runs, convnet.gain, protocol, rescale=rescale)
-        label = f"gain of {panels.NAMES[protocol]}"
-        _along_samples(ax, tables, 2 * place - 1, label, color=panels.COLORS[protocol], lw=1.6 - 0.7 * place)
+        label = f"gain of {panels.name(runs, 'protocol', protocol)}"
+        _along_samples(ax, tables, 2 * place - 1, label, color=panels.color(protocol), lw=1.6 - 0.7 * place)
 
 
 def _by_samples(runs, values, protocol, rescale):

@@ -7,7 +7,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from carryover.config.parameters import parameter
-from carryover.plotting import _panels as panels
+from carryover.drawing import panels
 
 
 @dataclass(frozen=True, kw_only=True)

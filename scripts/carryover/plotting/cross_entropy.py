@@ -8,8 +8,8 @@ from matplotlib.ticker import LogLocator, NullLocator
 
 from carryover.analysis.margins import margin_over_scale
 from carryover.config.parameters import parameter
+from carryover.drawing import panels
 from carryover.errors import UserError
-from carryover.plotting import _panels as panels
 
 FAMILIES = {"diagonal": "Diagonal networks", "relu": "ReLU networks"}
 FEATURES, ERROR = "effective_features_curve", "risk_curve"

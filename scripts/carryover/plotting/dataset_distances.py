@@ -7,7 +7,7 @@ import numpy as np
 
 from carryover.analysis.transferability import at, averages, only, transferability
 from carryover.config.parameters import parameter
-from carryover.plotting import _panels as panels
+from carryover.drawing import panels
 
 DISTANCES = {
     "kl": "KL divergence",
@@ -35,7 +35,7 @@ def draw(data, p):
         table = averages(transferability(risk, protocol), ("target_norm", "angle"))
         for ax, distance in zip(row, DISTANCES, strict=True):
             _scatter(ax, table, distances, distance, SOURCES[protocol])
-        row[0].set_ylabel(f"transferability of\n{panels.name('protocol', protocol)}")
+        row[0].set_ylabel(f"transferability of\n{panels.name(risk, 'protocol', protocol)}")
     for ax, label in zip(axes[-1], DISTANCES.values(), strict=True):
         ax.set_xlabel(label)
     panels.legend(fig)

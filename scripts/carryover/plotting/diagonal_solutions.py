@@ -5,8 +5,9 @@ from dataclasses import dataclass
 import matplotlib.pyplot as plt
 import numpy as np
 
+from carryover import labels
 from carryover.config.parameters import parameter
-from carryover.plotting import _panels as panels
+from carryover.drawing import panels
 
 TRAINED = ("single_task", "multi_task", "finetuning")
 
@@ -46,11 +47,11 @@ def _norm(ax, norms, quantity, title):
     """A norm of the solutions relative to the teacher's own."""
     relative = norms.assign({quantity: norms[quantity] / norms[f"{quantity}_teacher"]})
     for protocol in _protocols(norms, TRAINED):
-        shown = panels.where(relative, protocol=protocol)
-        panels.spread(ax, shown, quantity, "samples", panels.NAMES[protocol], color=panels.COLORS[protocol])
+        shown, name = panels.where(relative, protocol=protocol), panels.name(norms, "protocol", protocol)
+        panels.spread(ax, shown, quantity, "samples", name, color=panels.color(protocol))
     ax.axhline(1, color="0.4", linewidth=0.8, linestyle=":")
     panels.log_samples(ax, panels.values(norms, "samples"))
-    ax.set(title=title, xlabel=panels.LABELS["samples"], ylabel="relative to ground truth")
+    ax.set(title=title, xlabel=labels.label(norms, "samples"), ylabel="relative to ground truth")
 
 
 def _l1(ax, norms):
@@ -66,7 +67,9 @@ def _rescaled_share(ax, sparsity):
         part = panels.where(shown, rescale=factor)
         panels.spread(ax, part, "auxiliary_share", "samples", f"× {factor:g}", color=color)
     panels.log_samples(ax, panels.values(shown, "samples"))
-    ax.set(title="b  PT+FT on new features, rescaled", xlabel=panels.LABELS["samples"], ylabel="auxiliary share")
+    ax.set(
+        title="b  PT+FT on new features, rescaled", xlabel=labels.label(sparsity, "samples"), ylabel="auxiliary share"
+    )
     ax.set_ylim(-0.02, 1.02)
     ax.legend()
 
@@ -92,7 +95,7 @@ def _bands(ax, part, label, **style):
 def _top_k(ax, sparsity):
     for protocol in panels.values(sparsity, "protocol"):
         part = panels.where(sparsity, protocol=protocol)
-        _bands(ax, part, panels.NAMES[protocol], color=panels.COLORS[protocol])
+        _bands(ax, part, panels.name(sparsity, "protocol", protocol), color=panels.color(protocol))
     ax.plot(sparsity["k"], sparsity["top_k_variance_teacher"].isel(run=0), color="0.4", linestyle=":", linewidth=1)
     ax.set(xlabel="k", ylim=(0, 1.02))
     ax.set_ylabel("share of variance in top k") if ax.get_subplotspec().is_first_col() else None
@@ -100,15 +103,15 @@ def _top_k(ax, sparsity):
 
 def _share(ax, sparsity):
     for protocol in panels.values(sparsity, "protocol"):
-        part = panels.where(sparsity, protocol=protocol)
-        panels.spread(ax, part, "auxiliary_share", "samples", panels.NAMES[protocol], color=panels.COLORS[protocol])
+        part, name = panels.where(sparsity, protocol=protocol), panels.name(sparsity, "protocol", protocol)
+        panels.spread(ax, part, "auxiliary_share", "samples", name, color=panels.color(protocol))
     ax.axhline(float(sparsity["auxiliary_share_teacher"][0]), color="0.4", linewidth=1, linestyle=":")
     panels.log_samples(ax, panels.values(sparsity, "samples"))
-    ax.set(xlabel=panels.LABELS["samples"], ylim=(-0.02, 1.02))
+    ax.set(xlabel=labels.label(sparsity, "samples"), ylim=(-0.02, 1.02))
     ax.set_ylabel("auxiliary share") if ax.get_subplotspec().is_first_col() else None
 
 
 def _by_overlap(figure, sparsity, overlaps, panel):
     for ax, overlap in zip(figure.subplots(1, len(overlaps), sharey=True), overlaps, strict=True):
         panel(ax, panels.where(sparsity, overlap=overlap))
-        ax.set_title(panels.name("overlap", overlap))
+        ax.set_title(panels.name(sparsity, "overlap", overlap))

@@ -4,8 +4,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from carryover.config.parameters import parameter
-from carryover.plotting import _panels as panels
-from carryover.plotting import _relu as relu
+from carryover.drawing import panels, relu
 
 RATIO = "participation ratio"
 COMPARED = {"participation_ratio_start": "before: PR", "participation_ratio": "after: PR", "ensd": "shared: ENSD"}
@@ -92,7 +91,7 @@ def _by_overlap(tuned, sizes, figure):
 def _before_and_after(tuned, sizes, figure):
     """Panel c."""
     subset = relu.subset(tuned)
-    title = f"c  Finetuning, {relu.task(subset)}, {panels.name('overlap', subset['overlap'].values[0])}"
+    title = f"c  Finetuning, {relu.task(subset)}, {relu.overlap(subset)}"
     axes = panels.row(figure, len(COMPARED), title)
     named = {n: name for n, name in relu.sizes(tuned).items() if n in sizes}
     panels.level(axes[0], subset, "participation_ratio_start", "before finetuning", color="0.4", linestyle="--")

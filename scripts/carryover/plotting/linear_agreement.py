@@ -7,8 +7,8 @@ import matplotlib.pyplot as plt
 
 from carryover.analysis.agreement import distances
 from carryover.config.parameters import parameter
+from carryover.drawing import panels
 from carryover.errors import UserError
-from carryover.plotting import _panels as panels
 
 SOLVERS = {
     "descent": ("gradient descent", "#D55E00"),
@@ -27,7 +27,7 @@ def draw(data, p):
     distance, risk = distances(data["coefficients"]), data["risk"]
     if not distance.sizes["run"]:
         raise UserError("there are no simulated runs beside the exact ones.")
-    protocols = [protocol for protocol in panels.NAMES if protocol in distance["protocol"].values]
+    protocols = panels.values(distance, "protocol")
     size = (3.2 * len(protocols) + 0.8, 5.6)
     fig, axes = plt.subplots(2, len(protocols), figsize=size, sharex=True, sharey="row", squeeze=False)
     for (above, below), protocol in zip(axes.T, protocols, strict=True):
@@ -36,7 +36,7 @@ def draw(data, p):
             if (found["solver"].values == solver).any():
                 panels.spread(above, panels.where(found, solver=solver), "distance", "gamma", label, color=color)
         above.axhline(p.near, color="0.5", linestyle=":", label=f"{p.near:g}")
-        above.set(yscale="log", title=panels.name("protocol", protocol))
+        above.set(yscale="log", title=panels.name(risk, "protocol", protocol))
         steps = panels.where(risk, protocol=protocol, solver="descent")
         _, color = SOLVERS["descent"]
         panels.spread(below, steps, "evaluations", "gamma", color=color)

@@ -10,7 +10,7 @@ from matplotlib.colors import TwoSlopeNorm
 from carryover.analysis import power_law
 from carryover.analysis.transferability import averages, normalised, transferability
 from carryover.config.parameters import parameter
-from carryover.plotting import _panels as panels
+from carryover.drawing import panels
 
 GRAMS = {"initial_gram": "before", "gram": "pretrained", "source_gram": "source's units"}
 
@@ -62,7 +62,7 @@ def _kernels(axes, gram):
 
 def _scratch(ax, runs, smallest):
     scratch = panels.where(runs, protocol="single_task")
-    panels.spread(ax, scratch, "risk_final", "samples", "from scratch", color=panels.COLORS["single_task"])
+    panels.spread(ax, scratch, "risk_final", "samples", "from scratch", color=panels.color("single_task"))
     table = scratch[["risk_final"]].to_dataframe().pivot_table("risk_final", "seed", "samples")
     law = power_law.fit(table[[n for n in table if n >= smallest]])
     fine = np.array([smallest, table.columns.max()])
@@ -78,7 +78,7 @@ def _scratch(ax, runs, smallest):
 def _outside(ax, outside):
     for name, label, color in (
         ("initial_out_of_rkhs", "features before pretraining", "0.6"),
-        ("out_of_rkhs", "pretrained features", panels.COLORS["finetuning"]),
+        ("out_of_rkhs", "pretrained features", panels.color("finetuning")),
     ):
         panels.spread(ax, outside, name, "ablated", label, color=color)
     ax.set(xlabel="ablated share μ of the target's units", ylabel="out-of-RKHS norm² / target power", ylim=(0, None))

@@ -8,7 +8,7 @@ import numpy as np
 
 from carryover.analysis.transferability import at, averages, only, transferability, within
 from carryover.config.parameters import parameter
-from carryover.plotting import _panels as panels
+from carryover.drawing import panels
 
 FORMULAS = {"finetuning": ("eq 15", "--", "#D55E00"), "finetuning_norm": ("norm factor", "-", "#0072B2")}
 SOLVERS = {"descent": ("gradient descent", "o"), "exact": ("exact limit", "x")}

@@ -6,7 +6,7 @@ import matplotlib.pyplot as plt
 
 from carryover.analysis.transferability import only
 from carryover.config.parameters import parameter
-from carryover.plotting import _panels as panels
+from carryover.drawing import panels
 
 SCALED = {"source_norm": ("source scaled", "#0072B2"), "target_norm": ("target scaled", "#D55E00")}
 

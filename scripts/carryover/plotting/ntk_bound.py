@@ -7,7 +7,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from carryover.config.parameters import parameter
-from carryover.plotting import _panels as panels
+from carryover.drawing import panels
 
 SLOPES = ((3, "3 |Δ| (corollary 6.2)", "--"), (2, "2 |Δ| (sharp)", "-"))
 TOP = 2.0  # of the risks' axis: what is above 1 holds for every network
@@ -45,8 +45,8 @@ def draw(data, p):
 def _risks(ax, runs):
     """Risks of both protocols with their bounds, of training and of the limit of infinite width, against n."""
     for protocol in panels.values(runs, "protocol"):
-        part, told = panels.where(runs, protocol=protocol), {"color": panels.COLORS[protocol], "ms": 4}
-        name = panels.NAMES[protocol]
+        part, told = panels.where(runs, protocol=protocol), {"color": panels.color(protocol), "ms": 4}
+        name = panels.name(runs, "protocol", protocol)
         trained = panels.where(part, solver="descent")
         panels.spread(ax, trained, "absolute_risk", "samples", name, **told)
         panels.spread(ax, trained, "bound", "samples", f"{name}, bound", linestyle="--", **told)
@@ -55,7 +55,7 @@ def _risks(ax, runs):
             ax.plot(limit.index, limit, "kx", ms=5, label="infinite width")
         if protocol == "finetuning":
             panels.level(ax, trained, "start_risk", "before finetuning", color="0.5", linestyle=":")
-    ax.axhspan(1, TOP, color="0.85", linewidth=0, label="bound says nothing")
+    ax.axhspan(1, TOP, color="0.85", linewidth=0, label="vacuous bound")
     panels.log_samples(ax, panels.values(runs, "samples"))
     ax.set(yscale="log", xlabel="target samples n", ylim=(None, TOP))
 

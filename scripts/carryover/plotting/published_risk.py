@@ -7,7 +7,8 @@ import pandas as pd
 
 from carryover.analysis import published_risks
 from carryover.config.parameters import parameter
-from carryover.plotting import _panels as panels
+from carryover.drawing import panels
+from carryover.labels import value_labels
 
 MARKERS = ("o", "s", "^", "D", "v")
 QUANTITIES = {"risk_final": "at the end of training", "risk_best": "smallest along training"}
@@ -29,6 +30,7 @@ def draw(data, p):
     """
     table = published_risks.cells(data["published"], p.family)
     ours = {name: data[name].to_dataframe() for name in table["experiment"].unique() if name in data}
+    names = {k: v for experiment in ours for k, v in value_labels(data[experiment], "protocol").items()}
     fig, axes = plt.subplots(2, 2, figsize=(10.5, 8.6), width_ratios=[1, 1.25])
     for (quantity, meaning), (scatter, scores) in zip(QUANTITIES.items(), axes, strict=True):
         parts = [
@@ -36,6 +38,7 @@ def draw(data, p):
             for name, runs in ours.items()
         ]
         cells = pd.concat(parts, ignore_index=True)
+        cells["name"] = [names.get(protocol, protocol) for protocol in cells["protocol"]]
         _scatter(scatter, cells, p.floor, meaning)
         _scores(scores, cells, meaning)
     panels.legend(fig)
@@ -45,10 +48,10 @@ def draw(data, p):
 
 def _groups(cells):
     sizes = sorted(cells["samples"].unique())
-    for (protocol, samples), group in cells.groupby(["protocol", "samples"], sort=True):
+    for (protocol, name, samples), group in cells.groupby(["protocol", "name", "samples"], sort=True):
         marker = MARKERS[sizes.index(samples) % len(MARKERS)]
-        label = f"{panels.NAMES[protocol]}, n = {samples}"
-        yield group, {"color": panels.COLORS[protocol], "marker": marker, "label": label, "linestyle": "none"}
+        label = f"{name}, n = {samples}"
+        yield group, {"color": panels.color(protocol), "marker": marker, "label": label, "linestyle": "none"}
 
 
 def _scatter(ax, cells, floor, meaning):

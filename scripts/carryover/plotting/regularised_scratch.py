@@ -9,7 +9,7 @@ from matplotlib.colors import TwoSlopeNorm
 
 from carryover.analysis.transferability import averages, only, transferability, with_decay
 from carryover.config.parameters import parameter
-from carryover.plotting import _panels as panels
+from carryover.drawing import panels
 
 CHOICES = {
     "none": "a: no weight decay",

@@ -5,18 +5,17 @@ from dataclasses import dataclass
 import matplotlib.pyplot as plt
 
 from carryover.config.parameters import parameter
+from carryover.drawing import panels
 
-TITLES = {
-    "penalty": "Penalty of a finetuned ReLU unit: a pretrained feature is cheap to reuse if aligned (ρ = 1),\n"
-    "and costs more than a new one if it is large and only nearly aligned",
-    "exponent": "Local exponent of the penalty: ℓ1-like (1) or ℓ2-like (2) finetuning of a ReLU unit",
-}
 MEANINGS = {0.01: "new", 1.0: "used alike", 100.0: "used far more"}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters:
-    quantity: str = parameter("penalty", "the penalty itself, or d log r / d log m", choices=tuple(TITLES))
+    title: str = parameter("Penalty of a finetuned ReLU unit: a pretrained feature is cheap to reuse if aligned "
+                           "(ρ = 1), and costs more than a new one if it is large and only nearly aligned",
+                           "what is seen")  # fmt: skip
+    quantity: str = parameter("penalty", "the penalty itself, or d log r / d log m", choices=("penalty", "exponent"))
 
 
 def draw(data, p):
@@ -42,5 +41,5 @@ def draw(data, p):
                 ax.annotate(label, (0.02, exponent), xycoords=("axes fraction", "data"), va="bottom", color="0.4")
     axes[0, len(correlations) // 2].set_xlabel("magnitude m of the finetuned feature")
     fig.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
-    fig.suptitle(TITLES[p.quantity])
+    panels.title(fig, p.title)
     return fig

@@ -8,8 +8,8 @@ import numpy as np
 
 from carryover.analysis.transferability import averages, best_ridge, only
 from carryover.config.parameters import parameter
+from carryover.drawing import panels
 from carryover.errors import UserError
-from carryover.plotting import _panels as panels
 from carryover.theory.transfer import optimal_ridge, ridge_transfer_risk
 
 SMALLEST = 1e-4  # where a penalty of 0 is drawn on the logarithmic axis, if no smaller one is there

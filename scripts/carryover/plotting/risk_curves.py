@@ -4,8 +4,9 @@ from dataclasses import dataclass
 
 import matplotlib.pyplot as plt
 
+from carryover import labels
 from carryover.config.parameters import parameter
-from carryover.plotting import _panels as panels
+from carryover.drawing import panels
 
 STYLES = ("-", "--", ":")
 
@@ -36,11 +37,11 @@ def draw(data, p):
             chosen = {p.columns: column} | ({p.rows: row} if p.rows else {})
             _panel(axes[i, j], panels.where(risk, **chosen), p, hues)
             if i == 0:
-                axes[i, j].set_title(panels.name(p.columns, column))
+                axes[i, j].set_title(panels.name(risk, p.columns, column))
             if i == len(rows) - 1:
-                axes[i, j].set_xlabel(panels.LABELS.get(p.along, p.along).removesuffix(" ="))
-        label = f"{panels.name(p.rows, row)}\n" if p.rows else ""
-        axes[i, 0].set_ylabel(label + panels.LABELS[p.quantity])
+                axes[i, j].set_xlabel(labels.label(risk, p.along).removesuffix(" ="))
+        place = f"{panels.name(risk, p.rows, row)}\n" if p.rows else ""
+        axes[i, 0].set_ylabel(place + risk[p.quantity].attrs["long_name"])
     panels.legend(fig)
     clipped = f"; below {p.floor:g} drawn there" if (risk[p.quantity] < p.floor).any() else ""
     panels.title(fig, p.title, f"{panels.seeds_in_words(risk)}; {panels.SPREAD}{clipped}")
@@ -55,7 +56,7 @@ def _panel(ax, risk, p, hues):
         if panels.chosen(risk, **chosen).any():
             shown = panels.where(risk, **chosen)
             shown = shown.assign({p.quantity: shown[p.quantity].clip(min=p.floor)})
-            label = ", ".join(panels.name(*pair) for pair in chosen.items())
-            panels.spread(ax, shown, p.quantity, p.along, label, color=color, linestyle=style)
+            name = ", ".join(panels.name(risk, *pair) for pair in chosen.items())
+            panels.spread(ax, shown, p.quantity, p.along, name, color=color, linestyle=style)
     ax.set_yscale("log")
     panels.log_samples(ax, panels.values(risk, p.along))

@@ -4,9 +4,10 @@ from dataclasses import dataclass
 
 import matplotlib.pyplot as plt
 
+from carryover import labels
 from carryover.analysis.agreement import distances
 from carryover.config.parameters import parameter
-from carryover.plotting import _panels as panels
+from carryover.drawing import panels
 
 SOLVERS = {
     "flow": ("gradient flow, adaptive", "#009E73"),
@@ -30,7 +31,7 @@ def draw(data, p):
         _distance(ax[0], panels.where(distance, protocol=protocol))
         _evaluations(ax[1], panels.where(data["risk"], protocol=protocol))
         _training(ax[2], data, protocol, p.samples)
-        ax[0].set_title(panels.NAMES[protocol])
+        ax[0].set_title(panels.name(data["risk"], "protocol", protocol))
     axes[0, 0].set_ylabel("relative distance from the exact limit")
     axes[1, 0].set_ylabel("gradient evaluations")
     axes[2, 0].set_ylabel("risk along training")
@@ -53,7 +54,7 @@ def _evaluations(ax, risk):
         label, color = SOLVERS[solver]
         panels.spread(ax, panels.where(risk, solver=solver), "evaluations", "samples", label, color=color)
     ax.set_yscale("log")
-    ax.set_xlabel(panels.LABELS["samples"])
+    ax.set_xlabel(labels.label(risk, "samples"))
     panels.log_samples(ax, panels.values(risk, "samples"))
 
 

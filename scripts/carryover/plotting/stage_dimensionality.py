@@ -7,8 +7,7 @@ import matplotlib.pyplot as plt
 
 from carryover.analysis.two_way import table
 from carryover.config.parameters import parameter
-from carryover.plotting import _convnet as convnet
-from carryover.plotting import _panels as panels
+from carryover.drawing import convnet, panels
 
 AFTER, BEFORE = "participation_ratio", "participation_ratio_start"
 
@@ -72,5 +71,5 @@ def _accuracies(ax, risk):
     factors = panels.values(risk, "rescale")
     for factor, color in zip(factors, panels.colors("rescale", factors), strict=True):
         convnet.points(ax, [factor], [convnet.accuracy(risk, rescale=factor)], None, color=color, marker="o")
-    panels.log_rescalings(ax, factors)
+    panels.log_rescalings(ax, risk)
     ax.set(title="c  Test accuracy", ylabel="test accuracy (%)", xlabel="factor on the weights before finetuning")

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 import matplotlib.pyplot as plt
 
 from carryover.config.parameters import parameter
-from carryover.plotting import _panels as panels
+from carryover.drawing import panels
 
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters:
     title: str = parameter("Depth helps stretched targets at any n; scaled targets cost more from some n on",
                            "what is seen")  # fmt: skip
-    depth: int = parameter(5, "layers that are held against one", minimum=2)
+    depth: int = parameter(5, "layers that are compared with one", minimum=2)
     scaled_depth: int = parameter(7, "layers of which source or target is scaled", minimum=1)
 
 

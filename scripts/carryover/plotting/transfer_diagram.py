@@ -9,7 +9,7 @@ from matplotlib.colors import TwoSlopeNorm
 
 from carryover.analysis.transferability import at, averages, only, transferability, within
 from carryover.config.parameters import parameter
-from carryover.plotting import _panels as panels
+from carryover.drawing import panels
 
 FORMULAS = {
     "linear_transfer": {"linear": "eq 11"},
@@ -23,7 +23,7 @@ GAMMA, ANGLE, GAIN = "samples per dimension γ", "angle θ / π", "transferabili
 @dataclass(frozen=True, kw_only=True)
 class Parameters:
     title: str = parameter("Where transfer helps", "what is seen")
-    protocol: str = parameter("linear_transfer", "what is held against training from scratch", choices=tuple(FORMULAS))
+    protocol: str = parameter("linear_transfer", "what is compared with training from scratch", choices=tuple(FORMULAS))
     noise: float = parameter(0.2, "standard deviation of the label noise", minimum=0)
     depth: int = parameter(2, "layers of the networks", minimum=1)
     slices: tuple[float, ...] = parameter((0.125, 0.25, 0.375), "angles of the slices, in units of π", minimum=0)

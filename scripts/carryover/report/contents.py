@@ -21,7 +21,6 @@ PAPERS = {
 }
 OURS = "Carryover"
 OURS_TITLE = "what none of the papers has"
-_NAMES = {"relu": "ReLU", "ntk": "NTK"}
 
 
 @dataclass(frozen=True)
@@ -104,8 +103,8 @@ def by_paper(figures):
 
 
 def in_words(name):
-    """A name of the configuration as a heading: `ntk_bound` is NTK bound."""
-    words = " ".join(_NAMES.get(word, word) for word in name.split("_"))
+    """A name of the configuration as a heading: `bound_correlations` is Bound correlations."""
+    words = name.replace("_", " ")
     return words[:1].upper() + words[1:]
 
 

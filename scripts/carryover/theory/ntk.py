@@ -67,7 +67,7 @@ def ntk_risk_bound(X: ArrayLike, residual: ArrayLike) -> Array:
     """2√(ỹᵀ(H^∞)⁻¹ỹ/n), the first term of equation 11, for a loss in [0, 1] that is 1-Lipschitz and 0 for right labels.
 
     Left out is O(√(log(n/(λ_0 δ))/n)), λ_0 the least eigenvalue of H^∞ and δ the probability of failure, whose constant
-    the paper leaves open. From 1 on the bound says nothing; for linear teachers (see `ntk_bound`) this term is below
+    the paper leaves open. From 1 on the bound is vacuous; for linear teachers (see `ntk_bound`) this term is below
     1 where n > 16|Δ|², by the paper's 6|Δ|/√n (corollary 6.3) where n > 36|Δ|².
 
     Arguments and errors as `ntk_bound`, n ≥ 1.

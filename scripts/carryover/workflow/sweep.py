@@ -15,6 +15,7 @@ from carryover.config.canonical import canonical, typed
 from carryover.config.parameters import applies, as_flags, files
 from carryover.errors import UserError
 from carryover.provenance.code_digest import closure_digest
+from carryover.workflow import coordinate_labels
 from carryover.workflow.points import Point, Wildcards, recorded
 
 CLAIMS_TABLE = (".nc", ".md", ".html")
@@ -165,7 +166,8 @@ class Sweep:
                 own = {"experiment": wildcards.experiment, "seeds": seeds, **self._point(wildcards, stage).asked}
                 return [spec["family"], *as_flags(own)]
             if stage == "collect":
-                return ["--select", wildcards.measure] if self.selects(wildcards.measure) else []
+                select = ["--select", wildcards.measure] if self.selects(wildcards.measure) else []
+                return ["--family", self.config["experiments"][wildcards.experiment]["family"], *select]
             kinds = self.kinds(stage, wildcards)
             if stage == "measure":
                 section = self.config["experiments"][wildcards.experiment]["measures"]
@@ -198,8 +200,12 @@ class Sweep:
         """The script and the plug-ins that a job names; what they import is found from there."""
         if stage in STAGES:
             return [stage, *self._point(wildcards, stage).modules]
-        if stage == "measure" or (stage == "collect" and self.selects(wildcards.measure)):
+        if stage == "measure":
             return [stage, f"carryover.measures.{wildcards.measure}"]
+        if stage == "collect":
+            labels = coordinate_labels.module(self.config["experiments"][wildcards.experiment]["family"], self.scripts)
+            select = f"carryover.measures.{wildcards.measure}" if self.selects(wildcards.measure) else None
+            return [stage, *filter(None, (select, labels))]
         if stage == "curve":
             return [stage, f"carryover.curves.{wildcards.curve}"]
         kind = MADE_OF_DATA.get(stage)

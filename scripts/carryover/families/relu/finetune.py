@@ -21,6 +21,8 @@ STARTS_FROM = {"protocol": PRETRAINED}
 WHOLE = {"protocol": ("single_task", "finetuning")}
 TRAINED = {"solver": ("descent",)}
 
+EXACT_RISK = True  # it is over all inputs, so that what is chosen by it was not chosen on test data
+
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters(task.Parameters):

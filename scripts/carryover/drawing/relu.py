@@ -2,10 +2,12 @@
 
 import numpy as np
 
+from carryover import labels
+from carryover.drawing import panels
 from carryover.errors import UserError
-from carryover.plotting import _panels as panels
+from carryover.runs import ALL_LAYERS
 
-WHOLE = ("single_task", "multi_task", "finetuning")  # protocols that train all layers
+WHOLE = ALL_LAYERS["protocol"]
 
 
 def trained(data, roles, only=()):
@@ -54,7 +56,7 @@ def overlaps(data):
     """{overlap: its name} of tasks whose features are new, or a subset of the auxiliary ones."""
     extremes = {0: " (disjoint)", 1: " (subset)"}
     return {
-        overlap: f"{panels.name('overlap', overlap)}{extremes.get(overlap, '')}"
+        overlap: f"{panels.name(data, 'overlap', overlap)}{extremes.get(overlap, '')}"
         for overlap in panels.values(data, "overlap")
     }
 
@@ -72,6 +74,11 @@ def ends(named):
 def subset(runs):
     """Those whose main task has most features in common with the auxiliary one."""
     return panels.where(runs, overlap=panels.values(runs, "overlap")[-1])
+
+
+def overlap(runs):
+    """The overlap that all of some runs have, in words."""
+    return panels.name(runs, "overlap", runs["overlap"].values[0])
 
 
 def task(runs):
@@ -95,14 +102,14 @@ def against_samples(axes, runs, label, top=None):
     """Axes of panels in a row that show a quantity, from 0 up, against the sample sizes of the runs."""
     for ax in axes:
         panels.log_samples(ax, panels.values(runs, "samples"))
-        ax.set_xlabel(panels.LABELS["samples"])
+        ax.set_xlabel(labels.label(runs, "samples"))
     from_zero(axes, label, top)
 
 
 def against_rescaling(axes, runs, label, top=None):
     """The same against their rescalings."""
     for ax in axes:
-        panels.log_rescalings(ax, panels.values(runs, "rescale"))
+        panels.log_rescalings(ax, runs)
     from_zero(axes, label, top)
 
 

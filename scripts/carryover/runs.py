@@ -1,11 +1,12 @@
-"""What the measures share: which runs they measured."""
+"""The runs of a dataset: what says which they are, and which of them have learned features."""
 
 from contextlib import contextmanager
 
 from carryover.errors import UserError
 
 ALL_LAYERS = {"protocol": ("single_task", "multi_task", "finetuning")}
-"""`APPLIES_TO` of measures of learned features: what a probe or a kernel has are those of its start."""
+"""Protocols that train every layer, `APPLIES_TO` of measures of learned features: a probe or a kernel has those of its
+start."""
 
 
 def coordinates(data):
@@ -14,7 +15,7 @@ def coordinates(data):
 
 
 @contextmanager
-def named(network):
+def naming(network):
     """Let a ValueError about one run, a dataset without the dimension `run`, name it by its coordinates: UserError."""
     try:
         yield

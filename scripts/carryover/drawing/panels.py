@@ -1,63 +1,45 @@
-"""What the figures share: names of the field, one colour per protocol, selections of runs, curves with their spread."""
+"""What the figures share: one colour per protocol, selections of runs, curves with their spread."""
 
 import itertools
 import textwrap
+from zlib import crc32
 
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.font_manager import FontProperties
 
+from carryover import labels
 from carryover.errors import UserError
 
-NAMES = {
-    "single_task": "STL",
-    "multi_task": "MTL",
-    "finetuning": "PT+FT",
-    "single_task_probe": "STL (LP)",
-    "finetuning_probe": "PT+FT (LP)",
-    "single_task_kernel": "STL (NTK)",
-    "finetuning_kernel": "PT+FT (NTK)",
-    "linear_transfer": "linear transfer",
-    "pretrained": "pretrained",
+COLORS = {
+    "single_task": "#0072B2",
+    "multi_task": "#009E73",
+    "finetuning": "#D55E00",
+    "single_task_probe": "#56B4E9",
+    "finetuning_probe": "#E69F00",
+    "single_task_kernel": "#999999",
+    "finetuning_kernel": "#CC79A7",
+    "linear_transfer": "#882255",
+    "pretrained": "#44AA99",
 }
-_PALETTE = ("#0072B2", "#009E73", "#D55E00", "#56B4E9", "#E69F00", "#999999", "#CC79A7", "#882255", "#44AA99")
-COLORS = dict(zip(NAMES, _PALETTE, strict=True))
-LABELS = {
-    "samples": "main-task samples n",
-    "overlap": "overlap",
-    "main_features": "main features",
-    "rescale": "rescaling",
-    "unit_correlations": "cosines",
-    "correlation": "cosine ρ",
-    "magnitude": "magnitude",
-    "initial_scale": "initial scale",
-    "protocol": "",
-    "solver": "solver",
-    "stretch": "stretch α",
-    "depth": "layers L =",
-    "target_norm": "norm of the target",
-    "risk_final": "risk at the end of training",
-    "risk_best": "smallest risk along training",
-}
-WORDS = {
-    "relation": {"leading": "difference in leading directions", "trailing": "difference in the others"},
-    "solver": {"exact": "exact limits", "descent": "gradient descent"},
-    "pretrain_solver": {"exact": "from vanishing weights", "descent": "from larger weights", "": "from scratch"},
-}
-"""How values of other coordinates are written; those that are not here follow their coordinate's label."""
+"""Of protocols that figures show together most; any other has one of the same colour map in every figure."""
 SPREAD = "line: median over seeds, band: their range"
 
 
-def name(coordinate, value):
+def name(data, coordinate, value):
     """How a value of a coordinate is written: 'PT+FT', 'overlap 0.5'."""
-    if coordinate == "protocol":
-        return NAMES.get(str(value), str(value))
-    if str(value) in WORDS.get(coordinate, {}):
-        return WORDS[coordinate][str(value)]
+    words = labels.value_labels(data, coordinate)
+    if str(value) in words or coordinate == "protocol":
+        return words.get(str(value), str(value))
     if coordinate == "unit_correlations":
-        return f"{LABELS[coordinate]} {cosines_in_words(value)}"
+        return f"{labels.label(data, coordinate)} {cosines_in_words(value)}"
     number = f"{value:g}" if isinstance(value, float | int | np.number) else str(value)
-    return f"{LABELS.get(coordinate, coordinate)} {number}"
+    return f"{labels.label(data, coordinate)} {number}"
+
+
+def color(protocol):
+    """The colour of a protocol, the same in every figure."""
+    return COLORS.get(protocol) or plt.get_cmap("tab20")(crc32(protocol.encode()) % 20)
 
 
 def cosines_in_words(text):
@@ -109,10 +91,11 @@ def conditions(words):
 
 
 def values(data, coordinate):
-    """Distinct values of a coordinate in the order of the field: protocols as above, numbers and cosines rising."""
+    """Distinct values of a coordinate: words in the order that it carries, numbers and cosines rising."""
     found = np.unique(data[coordinate].values)
-    if coordinate == "protocol":
-        return [protocol for protocol in NAMES if protocol in found]
+    order = [*labels.value_labels(data, coordinate)]
+    if order:
+        return sorted(found, key=lambda value: order.index(value) if value in order else len(order))
     if coordinate == "unit_correlations":
         return sorted(found, key=lambda text: (np.mean(_numbers(text)), text))
     return list(found)
@@ -121,7 +104,7 @@ def values(data, coordinate):
 def colors(coordinate, found):
     """A colour for each value, or combination of values: fixed for protocols, along a scale for anything ordered."""
     if coordinate == "protocol":
-        return [COLORS[value["protocol"] if isinstance(value, dict) else value] for value in found]
+        return [color(value["protocol"] if isinstance(value, dict) else value) for value in found]
     return list(plt.get_cmap("viridis")(np.linspace(0.0, 0.85, len(found))))
 
 
@@ -159,7 +142,7 @@ def curves(ax, data, quantity, along, hue, named=None):
     Values and their labels are those of `named`, or all of the data; those that the data lack keep their colour. What
     has one rescaling alone was not rescaled, and is drawn across all of them.
     """
-    named = {value: name(hue, value) for value in values(data, hue)} if named is None else named
+    named = {value: name(data, hue, value) for value in values(data, hue)} if named is None else named
     for (value, label), color in zip(named.items(), colors(hue, list(named)), strict=True):
         if value not in data[hue].values:
             continue
@@ -179,13 +162,14 @@ def log_samples(ax, samples):
     ax.minorticks_off()
 
 
-def log_rescalings(ax, factors):
-    """A base-10 axis of rescalings that names each."""
+def log_rescalings(ax, runs):
+    """A base-10 axis of the rescalings of runs that names each."""
+    factors = values(runs, "rescale")
     ax.set_xscale("log")
     ax.set_xticks(factors, [f"{factor:g}" for factor in factors])
     ax.minorticks_off()
     ax.set_xlim(min(factors) / 1.5, max(factors) * 1.5)
-    ax.set_xlabel(LABELS["rescale"])
+    ax.set_xlabel(labels.label(runs, "rescale"))
 
 
 def seeds_in_words(data):
@@ -198,10 +182,10 @@ def percent(share):
     return f"{share:.0%}" if np.isfinite(share) else "?"
 
 
-def title(figure, text, note):
+def title(figure, text, note=""):
     """What is seen, in as many lines as the figure's width asks for, and below it in brackets how it is drawn."""
     letters = int(11.5 * figure.get_size_inches()[0])  # of a title, in an inch
-    figure.suptitle("\n".join([*textwrap.wrap(text, letters), *textwrap.wrap(f"({note})", letters)]))
+    figure.suptitle("\n".join([*textwrap.wrap(text, letters), *textwrap.wrap(f"({note})" if note else "", letters)]))
 
 
 def legend(figure, columns=None):
@@ -235,7 +219,7 @@ def compose(rows, title):
 def _fitting(figure):
     """How many columns of a legend the width of a figure has room for."""
     size = FontProperties(size=plt.rcParams["legend.fontsize"]).get_size_in_points()
-    labels = {label for ax in figure.axes for label in ax.get_legend_handles_labels()[1]}
-    widths = [size * (0.6 * len(label) + 5) for label in labels]  # of a letter, and of handle and gaps
+    texts = {label for ax in figure.axes for label in ax.get_legend_handles_labels()[1]}
+    widths = [size * (0.6 * len(text) + 5) for text in texts]  # of a letter, and of handle and gaps
     room = figure.bbox.width / figure.dpi * 72
-    return len(labels) if sum(widths) <= room else max(1, int(room / max(widths)))
+    return len(texts) if sum(widths) <= room else max(1, int(room / max(widths)))

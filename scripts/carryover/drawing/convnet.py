@@ -1,9 +1,9 @@
 """What the figures of convolutional networks share: names, tables of accuracies, and points with intervals."""
 
 from carryover.analysis.two_way import interval, table
-from carryover.plotting import _panels as panels
+from carryover.drawing import panels
+from carryover.labels import value_labels
 
-ARCHITECTURES = {"resnet18": "ResNet-18", "vgg11": "VGG-11"}
 INTERVALS = "means over seeds and tasks with 95 % t intervals over both"
 
 
@@ -37,4 +37,5 @@ def system(runs):
     network, source, target = (str(tuned[name].values[0]) for name in ("network", "source_classes", "target_classes"))
     pretrained = f"pretrained on {len(source.split())} others" if source else "published weights"
     images = runs.attrs.get("images", "images")
-    return f"{ARCHITECTURES.get(network, network)}\n{len(target.split())} classes of {images}, {pretrained}"
+    name = value_labels(runs, "network").get(network, network)
+    return f"{name}\n{len(target.split())} classes of {images}, {pretrained}"

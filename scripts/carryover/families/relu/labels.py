@@ -1,0 +1,3 @@
+"""How figures write what runs of ReLU networks are."""
+
+LABELS = {"unit_correlations": "cosines", "correlation": "cosine ρ", "magnitude": "magnitude"}
