@@ -116,7 +116,7 @@ REFUSED = [
     ("curves/relu_penalty/point", 5, r"curves\.relu_penalty: unknown key point; allowed here: correlation, .*"),
     ("figures/toy_risk/title", "T", r"figures\.toy_risk: unknown key title; allowed here: plot, data, options, .*"),
     ("figures/toy_risk/options/row", "T", r"figures\.toy_risk\.options: unknown key row; allowed here: .*rows, .*"),
-    ("figures/relu_penalty/options/row", "T", r"figures\.relu_penalty\.options: unknown key row; .*: quantity\."),
+    ("figures/relu_penalty/options/row", "T", r"figures\.relu_penalty\.options: unknown key row; .* quantity\."),
     ("diagnoses/a/layers", ["b"], r"diagnoses\.a: unknown key layers; allowed here: data, options\."),
     ("diagnoses/a/data/before", "b.npz", r"diagnoses\.a\.data: unknown key before; .*: pretrained, finetuned\."),
     ("diagnoses/a/options", {"far": 1.0}, r"diagnoses\.a\.options: unknown key far; allowed here: change, .*layers\."),
