@@ -97,6 +97,13 @@ CODE = [
         "scripts/measure.py has changed",
     ),
     Row(
+        "how figures write a coordinate",
+        m.replace("scripts/carryover/workflow/coordinate_labels.py", '"rescaling"', '"factor on the weights"'),
+        {"STALE-CODE": [RISK, SPARSITY], "DOWNSTREAM-OF": FIGURE},
+        {"collect": 2, "figure": 1},
+        "scripts/carryover/workflow/coordinate_labels.py has changed",
+    ),
+    Row(
         "the plot of a figure",
         m.append("scripts/carryover/plotting/relu_penalty.py", "\nNEW = 1\n"),
         {"STALE-CODE": THEORY_FIGURE},
