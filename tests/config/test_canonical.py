@@ -147,9 +147,10 @@ def test_a_command_by_hand_that_asks_for_the_same_is_no_difference(jobs):
 
 def test_shards_in_another_order_are_the_same_shards(jobs):
     made, words = jobs(ASKED)
-    own = words["results/toy/sparsity.nc"]
-    command = ["scripts/collect.py", *reversed(own), "--output", "results/toy/sparsity.nc"]
     wildcards = Wildcards(experiment="toy", measure="sparsity")
+    flags = made.flags("collect")(wildcards)
+    shards = words["results/toy/sparsity.nc"][: -len(flags)]
+    command = ["scripts/collect.py", *reversed(shards), *flags, "--output", "results/toy/sparsity.nc"]
     assert list(startup.changed_parameters(made, "collect", wildcards, {"command": command})) == []
     (said,) = startup.changed_parameters(made, "collect", wildcards, {"command": [*command[:2], *command[3:]]})
     assert said.startswith("it was made of other shards: 1 added")
