@@ -19,7 +19,7 @@ def test_plugins_are_modules_and_folders_without_an_underscore():
     assert {"coefficients", "norms", "risk", "sparsity", "trajectory"} <= set(plugins.names("measures"))
     assert "diagonal" in plugins.names("families")
     assert "risk_curves" in plugins.names("plotting")
-    assert "_panels" not in plugins.names("plotting")
+    assert "_streamed" not in plugins.names("measures")
     assert plugins.names("measures") == sorted(plugins.names("measures"))
 
 
