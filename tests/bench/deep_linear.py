@@ -72,7 +72,7 @@ def trained(samples, steps, networks=1):
     _, y, teacher, data, _, first, last = problem(samples)
     alike = [np.broadcast_to(values, (networks, *values.shape)) for values in (first[None], last, teacher)]
     targets, sets = np.tile(data.targets(y), (networks, 1)), np.zeros(networks, dtype=int)
-    settings = {"learning_rate": RATE, "tolerance": 0.0, "max_steps": steps, "looks": 4, "device": "cpu"}
+    settings = {"learning_rate": RATE, "tolerance": 0.0, "max_steps": steps, "checkpoints": 4, "device": "cpu"}
     began = time.perf_counter()
     found = gradient_descent([data], targets, sets, Weights(*alike[:2]), teacher=alike[2], **settings)
     return time.perf_counter() - began, found.weights.coefficients
@@ -81,7 +81,7 @@ def trained(samples, steps, networks=1):
 def group(samples):
     """Networks that the trainer takes at a time."""
     _, _, _, data, _, first, last = problem(samples)
-    size = deep_linear._size(Weights(first[None, None], last[None]), len(data.values), "all")
+    size = deep_linear._size(Weights(first[None, None], last[None]), len(data.values), ("hidden", "readout"))
     return len(deep_linear._chunks(np.arange(1000), 4 * size, torch.device("cpu"))[0])
 
 

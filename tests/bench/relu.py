@@ -87,7 +87,13 @@ def ensemble(width, samples, steps):
     """Seconds of a network-step, of at least `steps` in all."""
     networks = group(width, samples)
     task, weights = problem(width, samples, networks)
-    settings = {"learning_rate": RATE, "tolerance": 0, "max_epochs": -(-steps // networks), "looks": 4, "device": "cpu"}
+    settings = {
+        "learning_rate": RATE,
+        "tolerance": 0,
+        "max_epochs": -(-steps // networks),
+        "checkpoints": 4,
+        "device": "cpu",
+    }
     began = time.perf_counter()
     trained = gradient_descent([task], weights, **settings)
     seconds = time.perf_counter() - began
@@ -99,12 +105,12 @@ def ensemble(width, samples, steps):
 def products(width, samples, steps, columns=None):
     """Seconds of the two matrix products of a step alone, of all samples or of so many columns at a time."""
     columns = columns or samples
-    x, W, pulled = (torch.rand(shape) for shape in ((columns, D), (D, width), (D, columns)))
+    x, W, weighted = (torch.rand(shape) for shape in ((columns, D), (D, width), (D, columns)))
     responses, total = torch.empty(columns, width), torch.empty(D, width)
     began = time.perf_counter()
     for _ in range(steps * samples // columns):
         torch.mm(x, W, out=responses)
-        torch.mm(pulled, responses, out=total)
+        torch.mm(weighted, responses, out=total)
     return (time.perf_counter() - began) / steps
 
 

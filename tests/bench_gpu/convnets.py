@@ -8,7 +8,7 @@ from carryover.networks.convnet import NETWORKS
 from carryover.streams import generator
 from carryover.tasks.images import ImageSet, images
 from carryover.tasks.prepared_images import PreparedImages
-from carryover.training.convnet import Samples, descend
+from carryover.training.convnet import Samples, gradient_descent
 from carryover.training.convnet_ensemble import ConvnetEnsemble
 
 TOGETHER, WIDTH, STEPS = 16, 8, 2
@@ -52,7 +52,7 @@ def epoch(device):
     network = NETWORKS["resnet18"](torch.Generator().manual_seed(0), CLASSES)
 
     def train():
-        descend(
+        gradient_descent(
             [network], [task], [tests], prepared,
             lambda run, use, number: generator("benchmark", {"number": number}, run, use),
             learning_rate=0.01, batch_size=batch, max_epochs=1, precision=precision, device=device,

@@ -174,7 +174,7 @@ def test_the_order_of_samples_is_the_same_for_all_factors():
 
 @pytest.mark.portable
 def test_where_a_gpus_memory_is_too_small_half_as_many_go_on(start, monkeypatch, capsys):
-    usual, sizes = descent.descend, []
+    usual, sizes = descent.gradient_descent, []
 
     def small(networks, *arguments, **told):
         sizes.append(len(networks))
@@ -184,7 +184,7 @@ def test_where_a_gpus_memory_is_too_small_half_as_many_go_on(start, monkeypatch,
 
     told = {"samples": (4,), "rescale": (0.5, 1.0)}
     expected = finetuned(start, together=2, **told)
-    monkeypatch.setattr(descent, "descend", small)
+    monkeypatch.setattr(descent, "gradient_descent", small)
     found = finetuned(start, together=5, **told)
     assert sizes == [5, 2, 2, 2, 2]
     assert "too small for 5 networks: going on with 2" in capsys.readouterr().err
@@ -193,19 +193,19 @@ def test_where_a_gpus_memory_is_too_small_half_as_many_go_on(start, monkeypatch,
     def none(*arguments, **told):
         raise torch.OutOfMemoryError
 
-    monkeypatch.setattr(descent, "descend", none)
+    monkeypatch.setattr(descent, "gradient_descent", none)
     assert "too small for one network: choose the device cpu" in refused(finetuned, start, **told)
 
 
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])
 def test_float32_is_not_rounded_further_on_a_gpu(precision, start, monkeypatch):
-    usual, allowed = descent.descend, []
+    usual, allowed = descent.gradient_descent, []
 
     def watched(*arguments, **told):
         allowed.append(torch.backends.cudnn.allow_tf32)
         return usual(*arguments, **told)
 
-    monkeypatch.setattr(descent, "descend", watched)
+    monkeypatch.setattr(descent, "gradient_descent", watched)
     finetuned(start, samples=(4,), precision=precision)
     assert set(allowed) == {precision == "bfloat16"}
 

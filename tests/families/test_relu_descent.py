@@ -34,16 +34,16 @@ def problem(seed=0, runs=3, n=20, start=None, labels=False):
 
 
 def recorded(posed, p, monkeypatch):
-    """What `descent.solve` gives, and the networks at each look, (looks, runs, …)."""
+    """What `descent.solve` gives, and the networks at each checkpoint, (checkpoints, runs, …)."""
     kept = []
 
     def spied(*told, observe, **settings):
-        look = {
+        watch = {
             "kept": lambda first, second, runs: (
                 kept.append(Weights(first.numpy().copy(), second.numpy().copy())) or second[:, 0, 0]
             )
         }
-        return gradient_descent(*told, observe={**observe, **look}, **settings)
+        return gradient_descent(*told, observe={**observe, **watch}, **settings)
 
     monkeypatch.setattr(descent, "gradient_descent", spied)
     return descent.solve(posed, p), kept
@@ -55,9 +55,9 @@ def test_the_risk_along_training_is_that_of_many_new_inputs(monkeypatch):
     X = sphere(np.random.default_rng(1), 40_000, D)
     expected = posed.teacher(X)
     assert len(networks) > 10
-    for look in (0, 5, len(networks) - 1):
-        errors = (networks[look].outputs(X)[..., 0] - expected) ** 2
-        found = trained.curves["risk"][:, look]
+    for checkpoint in (0, 5, len(networks) - 1):
+        errors = (networks[checkpoint].outputs(X)[..., 0] - expected) ** 2
+        found = trained.curves["risk"][:, checkpoint]
         assert (np.abs(errors.mean(1) - found) < 4 * errors.std(1) / np.sqrt(len(X))).all()
     np.testing.assert_array_equal(trained.risk_final, trained.curves["risk"][:, len(networks) - 1])
     np.testing.assert_array_equal(trained.risk_best, np.nanmin(trained.curves["risk"], axis=1))
@@ -70,15 +70,15 @@ def test_the_share_of_wrong_labels_is_that_of_many_new_inputs(monkeypatch):
     trained, networks = recorded(posed, p, monkeypatch)
     X = sphere(np.random.default_rng(1), 40_000, D)
     positive = posed.teacher(X) > 0
-    for look in (0, 5, len(networks) - 1):
-        wrong = ((networks[look].outputs(X)[..., 0] > 0) != positive).mean(1)
-        found = trained.curves["risk"][:, look]
+    for checkpoint in (0, 5, len(networks) - 1):
+        wrong = ((networks[checkpoint].outputs(X)[..., 0] > 0) != positive).mean(1)
+        found = trained.curves["risk"][:, checkpoint]
         assert (np.abs(wrong - found) <= 4 * np.sqrt(wrong * (1 - wrong) / descent.TEST_SAMPLES) * 1.03).all()
-        responses = networks[look].responses(X)
+        responses = networks[checkpoint].responses(X)
         for run, values in enumerate(responses):
             eigenvalues = np.linalg.eigvalsh(np.cov(values.T))
             ratio = eigenvalues.sum() ** 2 / (eigenvalues**2).sum()
-            assert trained.curves["effective_features"][run, look] == pytest.approx(ratio, rel=0.05)
+            assert trained.curves["effective_features"][run, checkpoint] == pytest.approx(ratio, rel=0.05)
     assert (trained.risk_final < trained.curves["risk"][:, 0]).all()
 
 

@@ -63,7 +63,7 @@ TRAINERS = {
     "mean_field_population": (mean_field_population, population.Group, "step"),
     "mean_field_samples": (mean_field_samples, relu.Group, "step"),
     "deep_linear_descent": (deep_linear_descent, deep_linear._Group, "step"),
-    "diagonal_descent": (diagonal_descent, ensemble.Ensemble, "pull"),
-    "diagonal_flow": (diagonal_flow, ensemble.Ensemble, "pull"),
+    "diagonal_descent": (diagonal_descent, ensemble.Ensemble, "correlations"),
+    "diagonal_flow": (diagonal_flow, ensemble.Ensemble, "correlations"),
     "convnets": (convnets, convnet_ensemble.ConvnetEnsemble, "step"),
 }

@@ -122,7 +122,7 @@ def test_the_distance_to_a_population_falls_as_a_logistic_curve():
 
 def test_it_stops_at_the_tolerance_with_curves_to_its_end():
     problem = Problem()
-    found = problem.follow(2, tolerance=1e-4, looks=7)
+    found = problem.follow(2, tolerance=1e-4, checkpoints=7)
     np.testing.assert_allclose(found.loss, 1e-4, rtol=1e-6)
     assert found.converged.all()
     assert (np.diff(found.time) > 0).all()

@@ -1,4 +1,4 @@
-"""Training of convolutional networks: batches, ends, looks, and going on after a kill."""
+"""Training of convolutional networks: batches, ends, checkpoints, and going on after a kill."""
 
 import convnet_toys as toys
 import numpy as np
@@ -7,7 +7,7 @@ import torch
 
 from carryover.errors import UserError
 from carryover.networks.convnet_weights import packed, unpacked
-from carryover.training.convnet import Samples, descend
+from carryover.training.convnet import Samples, gradient_descent
 from carryover.training.result import Divergence
 from carryover.training.saved_states import SavedStates
 
@@ -16,7 +16,9 @@ def train(runs=2, count=6, kind="resnet18", images=None, start=0, **options):
     images = images or toys.prepared()
     networks = [toys.network(kind, seed=start + run) for run in range(runs)]
     options = {"learning_rate": 0.02, "max_epochs": 6, "batch_size": 128} | options
-    return descend(networks, [toys.samples(images, runs, count)], toys.tests(runs), images, toys.draws, **options)
+    return gradient_descent(
+        networks, [toys.samples(images, runs, count)], toys.tests(runs), images, toys.draws, **options
+    )
 
 
 def test_full_batches_follow_the_plain_loop_down_a_cosine():
@@ -81,7 +83,7 @@ def test_a_run_is_the_same_whatever_it_is_trained_with():
 
 
 def test_runs_end_where_their_loss_is_small_enough():
-    long = train(runs=3, max_epochs=60, looks=60)
+    long = train(runs=3, max_epochs=60, checkpoints=60)
     tolerance = float(np.median(long.curves["loss"][:, 20]))
     found = train(runs=3, max_epochs=60, tolerance=tolerance)
     assert found.converged.all()
@@ -101,7 +103,7 @@ def test_smaller_tasks_begin_again_beside_larger_ones():
     tasks = [toys.samples(images, 1, 4), Samples(np.arange(20)[None], np.arange(20)[None] % 2, slice(3, 5))]
     options = {"learning_rate": 0.01, "max_epochs": 2, "batch_size": 8}
     network = toys.network(classes=5)
-    assert descend([network], tasks, toys.tests(1), images, toys.draws, **options).evaluations[0] == 6
+    assert gradient_descent([network], tasks, toys.tests(1), images, toys.draws, **options).evaluations[0] == 6
 
 
 def test_augmentation_depends_on_run_and_step_alone():

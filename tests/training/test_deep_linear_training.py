@@ -44,10 +44,10 @@ class Problem:
             self.data, self.targets[runs], self.sets[runs], start, teacher=self.teacher[runs], **told
         )  # fmt: skip
 
-    def autograd(self, run, steps, rate=0.05, decay=0.0, trainable="all"):
+    def autograd(self, run, steps, rate=0.05, decay=0.0, trainable=("hidden", "readout")):
         """The network, its loss above the least-squares one and its risk after torch's own steps on full matrices."""
         layers = [torch.tensor(layer) for layer in (*self.start.hidden[run], self.start.readout[run])]
-        moving = layers if trainable == "all" else layers[-1:]
+        moving = layers if "hidden" in trainable else layers[-1:]
         for layer in moving:
             layer.requires_grad_()
         X, y = torch.tensor(self.X[self.sets[run]]), torch.tensor(self.y[run])
@@ -88,7 +88,7 @@ def assert_same(one, other, run, **tolerance):
 @FIXED
 @given(
     seed=st.integers(0, 10**6), depth=st.integers(1, 4), n=st.integers(1, 9), d=st.integers(2, 7),
-    start=st.sampled_from(["random", "balanced"]), trainable=st.sampled_from(["all", "readout"]),
+    start=st.sampled_from(["random", "balanced"]), trainable=st.sampled_from([("hidden", "readout"), ("readout",)]),
     decay=st.sampled_from([0.0, 0.3]), steps=st.integers(1, 12),
 )  # fmt: skip
 def test_training_is_that_of_autograd(seed, depth, n, d, start, trainable, decay, steps):
@@ -108,7 +108,7 @@ def test_training_is_that_of_autograd(seed, depth, n, d, start, trainable, decay
 
 def test_curves_are_what_shorter_trainings_end_with():
     problem = Problem()
-    trained = problem.train(steps=30, looks=5)
+    trained = problem.train(steps=30, checkpoints=5)
     steps = np.unique(np.geomspace(1, 30, 5).round().astype(int))
     np.testing.assert_allclose(trained.time, np.tile(0.05 * steps, (3, 1)), rtol=1e-12)
     for column, step in enumerate(steps):
@@ -176,7 +176,7 @@ def test_inputs_of_the_caller_are_left_alone():
 
 def test_progress_is_told():
     told = []
-    Problem().train(steps=9, looks=3, progress=told.append)
+    Problem().train(steps=9, checkpoints=3, progress=told.append)
     assert [(one["step"], one["active"]) for one in told] == [(1, 3), (3, 3), (9, 3)]
 
 
@@ -242,11 +242,11 @@ def test_weight_decay_of_three_layers_ends_where_the_gradient_vanishes():
     full, decay = trained.weights.full(), 0.05
     for run, s in enumerate(problem.sets):
         (one, two), last, X = full.hidden[run], full.readout[run], problem.X[s]
-        pull = X.T @ (X @ one @ two @ last - problem.y[run]) / 4
+        of_beta = X.T @ (X @ one @ two @ last - problem.y[run]) / 4
         gradients = (
-            np.outer(pull, two @ last) + decay * one,
-            np.outer(one.T @ pull, last) + decay * two,
-            two.T @ one.T @ pull + decay * last,
+            np.outer(of_beta, two @ last) + decay * one,
+            np.outer(one.T @ of_beta, last) + decay * two,
+            two.T @ one.T @ of_beta + decay * last,
         )
         assert sum((gradient**2).sum() for gradient in gradients) / (2 * decay) <= 1e-12
 
@@ -265,7 +265,7 @@ def test_networks_that_diverge_are_named():
 @pytest.mark.parametrize(
     ("told", "words"),
     [
-        ({"trainable": "first"}, "trainable must be one of all, readout"),
+        ({"trainable": "first"}, "trainable must name hidden and readout, or readout, got"),
         ({"precision": "half"}, "precision must be one of float32, float64"),
         ({"learning_rate": 0.0}, "learning_rate"),
         ({"tolerance": -1.0}, "tolerance"),

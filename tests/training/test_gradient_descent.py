@@ -243,7 +243,7 @@ def test_bad_input_is_named():
         gradient_descent(X, y * 2, w, **settings)
     with pytest.raises(ValueError, match=r"X\[0\] and y\[0\] must have the shapes"):
         gradient_descent([X[0][0]], y, w, **settings)
-    with pytest.raises(ValueError, match="weights must be those of 3 runs, 2 outputs"):
+    with pytest.raises(ValueError, match="start must be those of 3 runs, 2 outputs"):
         gradient_descent(X * 2, y * 2, w, **settings)
     with pytest.raises(ValueError, match="teacher must have the shape"):
         gradient_descent(X, y, w, **settings, teacher=np.ones(7))

@@ -65,7 +65,7 @@ def test_one_output_ends_in_the_exact_limit_whatever_the_accuracy(seed, n, log_s
 def test_path_and_end_are_those_of_an_independent_integrator(samples, trainable):
     X, y, w = ensemble(seed=3, runs=1, samples=samples)
     trained = gradient_flow(
-        X, y, w, tolerance=0.0, accuracy=1e-4, max_evaluations=400, trainable=trainable, device="cpu", checkpoints=1000
+        X, y, w, tolerance=0.0, accuracy=1e-4, max_steps=400, trainable=trainable, device="cpu", checkpoints=1000
     )
     last = int(np.isfinite(trained.time[0]).sum()) - 1
     scale = np.abs(trained.weights.coefficients()).max()
@@ -80,8 +80,7 @@ def test_path_and_end_are_those_of_an_independent_integrator(samples, trainable)
 def test_the_error_of_the_multi_task_limit_is_of_second_order():
     X, y, w = ensemble(seed=5, runs=1, samples=(3, 4), scale=0.01)
     runs = [
-        gradient_flow(X, y, w, tolerance=1e-18, accuracy=a, max_evaluations=100_000, device="cpu")
-        for a in (1e-5, 1e-3, 1e-1)
+        gradient_flow(X, y, w, tolerance=1e-18, accuracy=a, max_steps=100_000, device="cpu") for a in (1e-5, 1e-3, 1e-1)
     ]
     reference, fine, coarse = (run.weights.coefficients() for run in runs)
     assert np.abs(fine - reference).max() < 0.1 * np.abs(coarse - reference).max() < 0.1 * np.abs(reference).max()
@@ -149,7 +148,7 @@ def test_repeated_and_surplus_rows_change_the_flow_only_as_they_must():
 def test_noise_on_surplus_samples_leaves_the_least_squares_loss():
     X, y, w = ensemble(samples=(20,))
     y[0] += np.random.default_rng(0).standard_normal(y[0].shape)
-    trained = gradient_flow(X, y, w, tolerance=0.0, max_evaluations=600, device="cpu")
+    trained = gradient_flow(X, y, w, tolerance=0.0, max_steps=600, device="cpu")
     for run in range(3):
         beta = np.linalg.lstsq(X[0][run], y[0][run], rcond=None)[0]
         assert trained.loss[run] == pytest.approx(np.mean((X[0][run] @ beta - y[0][run]) ** 2), rel=1e-8)
@@ -170,7 +169,7 @@ def test_curves_and_counts():
     assert np.isnan(trained.risk_best).all()
     assert (trained.evaluations < 400).all()
     assert seen[0]["active"] == 3
-    short = gradient_flow(X, y, w, tolerance=1e-12, device="cpu", max_evaluations=9)
+    short = gradient_flow(X, y, w, tolerance=1e-12, device="cpu", max_steps=9)
     assert not short.converged.any()
     np.testing.assert_array_equal(short.evaluations, 9)
 
@@ -188,5 +187,5 @@ def test_bad_input_is_named():
     X, y, w = ensemble()
     with pytest.raises(ValueError, match="accuracy"):
         gradient_flow(X, y, w, tolerance=1e-12, accuracy=0.0, device="cpu")
-    with pytest.raises(ValueError, match="weights must be finite"):
+    with pytest.raises(ValueError, match="start must be finite"):
         gradient_flow(X, y, Weights(*(a * np.nan for a in arrays(w))), tolerance=1e-12, device="cpu")

@@ -78,11 +78,11 @@ def test_weight_decay_meets_the_condition_of_its_minimum(seed, strength, n):
     X, y, _ = problem(seed, n, 6)
     data = Factored.of(X)
     beta = weight_decayed(data, data.targets(y), np.array([strength]))[0]
-    pull = X.T @ (y[0] - X @ beta) / n
+    gradient = X.T @ (y[0] - X @ beta) / n
     if beta.any():
-        np.testing.assert_allclose(pull, strength * beta / np.linalg.norm(beta), atol=1e-8)
+        np.testing.assert_allclose(gradient, strength * beta / np.linalg.norm(beta), atol=1e-8)
     else:
-        assert np.linalg.norm(pull) <= strength * (1 + 1e-12)
+        assert np.linalg.norm(gradient) <= strength * (1 + 1e-12)
 
 
 def test_strengths_broadcast_and_none_is_the_least_norm():

@@ -14,7 +14,7 @@ def test_pull_is_minus_the_derivative_of_the_value(name, label):
     f, y = OUTPUTS.clone().requires_grad_(), torch.full_like(OUTPUTS, label)
     loss = LOSSES[name]
     loss.value(f, y).sum().backward()
-    np.testing.assert_allclose(loss.pull(OUTPUTS, y).numpy(), -f.grad.numpy(), rtol=1e-13, atol=0)
+    np.testing.assert_allclose(loss.negative_gradient(OUTPUTS, y).numpy(), -f.grad.numpy(), rtol=1e-13, atol=0)
 
 
 def test_squared_is_torchs_mean_squared_error():
@@ -28,9 +28,9 @@ def test_cross_entropy_is_precise_at_any_margin(label):
     loss, y = LOSSES["cross_entropy"], torch.full_like(OUTPUTS, label)
     with mpmath.workdps(600):
         value = [float(mpmath.log(1 + mpmath.exp(-label * f))) for f in map(mpmath.mpf, OUTPUTS.tolist())]
-        pull = [float(label / (1 + mpmath.exp(label * f))) for f in map(mpmath.mpf, OUTPUTS.tolist())]
+        expected = [float(label / (1 + mpmath.exp(label * f))) for f in map(mpmath.mpf, OUTPUTS.tolist())]
     np.testing.assert_allclose(loss.value(OUTPUTS, y), value, rtol=1e-14, atol=0)
-    np.testing.assert_allclose(loss.pull(OUTPUTS, y), pull, rtol=1e-14, atol=0)
+    np.testing.assert_allclose(loss.negative_gradient(OUTPUTS, y), expected, rtol=1e-14, atol=0)
 
 
 def test_cross_entropy_is_that_of_a_two_class_softmax():

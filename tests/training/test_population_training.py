@@ -205,10 +205,10 @@ def test_bad_numbers_are_refused_by_name(told, named):
         population_descent(*ensemble(), **settings)
 
 
-@pytest.mark.parametrize("where", ["teacher", "weights"])
+@pytest.mark.parametrize("where", ["teacher", "start"])
 @pytest.mark.parametrize("kind", ["infinite", "runs", "length"])
 def test_networks_that_do_not_fit_are_refused_by_name(where, kind):
-    networks = dict(zip(("teacher", "weights"), ensemble(), strict=True))
+    networks = dict(zip(("teacher", "start"), ensemble(), strict=True))
     first, second = networks[where].first.copy(), networks[where].second.copy()
     if kind == "infinite":
         second[1, 0, 0] = np.inf

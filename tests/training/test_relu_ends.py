@@ -11,13 +11,13 @@ from carryover.training.result import Divergence, naming_runs
 from rounding import share
 
 
-def looks_of(epochs, count):
-    """Epochs after which one looks, written down another way: evenly spaced in their logarithm."""
+def schedule(epochs, count):
+    """Epochs after which values are recorded, written down another way: evenly spaced in their logarithm."""
     exponents = np.arange(count) / (count - 1) if count > 1 else [1.0]
     return sorted({round(float(epochs**exponent)) for exponent in exponents})
 
 
-def test_runs_end_at_their_first_look_below_the_tolerance():
+def test_runs_end_at_their_first_checkpoint_below_the_tolerance():
     tasks, w = ensemble(seed=3, runs=6, samples=(4,), H=12)
     settings = {"learning_rate": 0.04, "max_epochs": 1500, **EXACT}
     seen = []
@@ -29,19 +29,19 @@ def test_runs_end_at_their_first_look_below_the_tolerance():
         seen.append(len(runs))
         return torch.sin(40 * first[:, 0, 0]) + second[:, 0, 0]
 
-    free = gradient_descent(tasks, w, **settings, tolerance=0.0, looks=50, observe={"risk": risk})
+    free = gradient_descent(tasks, w, **settings, tolerance=0.0, checkpoints=50, observe={"risk": risk})
     tolerance = 1.5 * float(np.median(free.loss))
-    trained = gradient_descent(tasks, w, **settings, tolerance=tolerance, looks=50, observe={"risk": risk})
-    looks = looks_of(1500, 50)
-    assert len(looks) < 50
-    assert len(set(seen)) > 2  # networks that have ended are no longer looked at
+    trained = gradient_descent(tasks, w, **settings, tolerance=tolerance, checkpoints=50, observe={"risk": risk})
+    epochs = schedule(1500, 50)
+    assert len(epochs) < 50
+    assert len(set(seen)) > 2  # networks that have ended are no longer recorded
     for run in range(6):
-        below = np.flatnonzero(free.curves["loss"][run, : len(looks)] <= tolerance)
-        last = below[0] if len(below) else len(looks) - 1
+        below = np.flatnonzero(free.curves["loss"][run, : len(epochs)] <= tolerance)
+        last = below[0] if len(below) else len(epochs) - 1
         assert trained.converged[run] == (len(below) > 0)
-        assert trained.evaluations[run] == looks[last]
+        assert trained.evaluations[run] == epochs[last]
         recorded = slice(0, last + 1)
-        np.testing.assert_allclose(trained.time[run, recorded], 0.04 * np.array(looks[recorded]), rtol=1e-15)
+        np.testing.assert_allclose(trained.time[run, recorded], 0.04 * np.array(epochs[recorded]), rtol=1e-15)
         for name in ("loss", "risk"):
             curve = trained.curves[name][run]
             np.testing.assert_allclose(curve[recorded], free.curves[name][run, recorded], rtol=1e-9)
@@ -56,13 +56,15 @@ def test_runs_end_at_their_first_look_below_the_tolerance():
     assert (trained.risk_best < trained.risk_final).any()
 
 
-@pytest.mark.parametrize("looks", [1, 2, 7])
-def test_the_last_epoch_is_looked_at_however_few_looks_there_are(looks):
+@pytest.mark.parametrize("checkpoints", [1, 2, 7])
+def test_the_last_epoch_is_recorded_however_few_checkpoints_there_are(checkpoints):
     tasks, w = ensemble()
-    trained = gradient_descent(tasks, w, learning_rate=0.01, tolerance=0.0, max_epochs=100, looks=looks, **EXACT)
+    trained = gradient_descent(
+        tasks, w, learning_rate=0.01, tolerance=0.0, max_epochs=100, checkpoints=checkpoints, **EXACT
+    )
     np.testing.assert_array_equal(trained.evaluations, 100)
-    assert trained.curves["loss"].shape == (3, looks)
-    np.testing.assert_allclose(trained.time, 0.01 * np.tile(looks_of(100, looks), (3, 1)), rtol=1e-15)
+    assert trained.curves["loss"].shape == (3, checkpoints)
+    np.testing.assert_allclose(trained.time, 0.01 * np.tile(schedule(100, checkpoints), (3, 1)), rtol=1e-15)
 
 
 def test_without_a_risk_there_is_none():
@@ -71,14 +73,14 @@ def test_without_a_risk_there_is_none():
         assert np.isnan(values).all()
 
 
-def test_progress_tells_of_every_look():
+def test_progress_tells_of_every_checkpoint():
     tasks, w = ensemble(samples=(7,))
     seen = []
     trained = gradient_descent(
-        tasks, w, learning_rate=0.04, tolerance=0.3, max_epochs=60, batch_size=3, looks=10, progress=seen.append,
+        tasks, w, learning_rate=0.04, tolerance=0.3, max_epochs=60, batch_size=3, checkpoints=10, progress=seen.append,
         shuffles=np.random.default_rng, **EXACT,
     )  # fmt: skip
-    assert [row["step"] for row in seen] == [3 * epoch for epoch in looks_of(60, 10)][: len(seen)]
+    assert [row["step"] for row in seen] == [3 * epoch for epoch in schedule(60, 10)][: len(seen)]
     assert [row["active"] for row in seen] == np.isfinite(trained.time).sum(0)[: len(seen)].tolist()
     worst = np.nanmax(trained.curves["loss"][:, : len(seen)], axis=0)
     assert [row["loss"] for row in seen] == worst.tolist()
@@ -117,9 +119,9 @@ def almost_learned(error, instability):
 
 
 def test_nothing_is_left_of_a_training_that_diverged():
-    """At rate 1 the loss doubles only after many looks; at a quarter of it the run ends after a few."""
+    """At rate 1 the loss doubles only after many checkpoints; at a quarter of it the run ends after a few."""
     tasks, w = almost_learned(1e-4, 0.02)
-    settings = {"tolerance": 1e-11, "max_epochs": 60, "looks": 60, **EXACT}
+    settings = {"tolerance": 1e-11, "max_epochs": 60, "checkpoints": 60, **EXACT}
     observe = {"risk": lambda first, second, runs: -second[:, 0, 0]}
     stuck = gradient_descent(tasks, w, learning_rate=1.0, **{**settings, "max_epochs": 10}, observe=observe)
     assert stuck.learning_rate == 1.0
@@ -174,13 +176,14 @@ def test_ten_cuts_are_tried():
 @pytest.mark.parametrize(
     ("wrong", "sentence"),
     [
-        ({"learning_rate": 0.0}, "learning_rate, max_epochs and looks must be positive"),
-        ({"learning_rate": np.nan}, "learning_rate, max_epochs and looks must be positive"),
-        ({"max_epochs": 0}, "learning_rate, max_epochs and looks must be positive"),
-        ({"looks": 0}, "learning_rate, max_epochs and looks must be positive"),
-        ({"tolerance": -1.0}, "tolerance and batch_size not negative"),
-        ({"batch_size": -1}, "tolerance and batch_size not negative"),
+        ({"learning_rate": 0.0}, "learning_rate must be positive, got 0.0"),
+        ({"learning_rate": np.nan}, "learning_rate must be positive, got nan"),
+        ({"max_epochs": 0}, "max_epochs must be positive, got 0"),
+        ({"checkpoints": 0}, "checkpoints must be positive, got 0"),
+        ({"tolerance": -1.0}, "tolerance must not be negative, got -1.0"),
+        ({"batch_size": -1}, "batch_size must not be negative, got -1"),
         ({"batch_size": 2}, "batches smaller than a task need generators to shuffle with"),
+        ({"trainable": "second"}, "trainable must name first and second, or first, got "),
         ({"loss": "hinge"}, "loss must be one of squared, cross_entropy, got 'hinge'"),
         ({"loss": "cross_entropy"}, "labels y of task 0 must be 1 or -1 for cross_entropy"),
         ({"precision": "float16"}, "precision must be one of float32, float64, got 'float16'"),
@@ -195,11 +198,11 @@ def test_settings_out_of_range_are_named(wrong, sentence):
 def test_arrays_that_do_not_fit_are_named():
     (task,), w = ensemble()
 
-    def refused(sentence, tasks=(task,), weights=w):
+    def refused(sentence, tasks=(task,), start=w):
         with pytest.raises(ValueError, match=sentence):
-            gradient_descent(tasks, weights, learning_rate=0.1, tolerance=0.0, max_epochs=3, **EXACT)
+            gradient_descent(tasks, start, learning_rate=0.1, tolerance=0.0, max_epochs=3, **EXACT)
 
-    refused("weights must have one readout per task, got 1 for 2", [task, task])
+    refused("start must have one readout per task, got 1 for 2", [task, task])
     shapes = r"task 0 must have inputs \(sets, n, 4\), targets \(3, n\) and sets \(3,\), got "
     for wrong in (
         Task(task.X[..., :3], task.y, task.sets), Task(task.X, task.y[:2], task.sets),
@@ -209,4 +212,4 @@ def test_arrays_that_do_not_fit_are_named():
         refused(shapes, [wrong])
     refused("inputs and targets of task 0 must be finite", [Task(task.X * np.inf, task.y, task.sets)])
     refused("inputs and targets of task 0 must be finite", [Task(task.X, task.y * np.nan, task.sets)])
-    refused("weights must be finite", weights=Weights(w.first * np.nan, w.second))
+    refused("start must be finite", start=Weights(w.first * np.nan, w.second))

@@ -111,7 +111,7 @@ def test_training_is_that_of_autograd(samples, size, loss):
 def test_with_fixed_readouts_the_first_layer_alone_follows_its_gradient():
     tasks, w = ensemble(samples=(7, 4))
     settings = {"learning_rate": 0.05, "tolerance": 0.0, "max_epochs": 30, **EXACT}
-    trained = gradient_descent(tasks, w, **settings, fixed_readouts=True)
+    trained = gradient_descent(tasks, w, **settings, trainable="first")
     np.testing.assert_array_equal(trained.weights.second, w.second)
     for run in range(3):
         first, second = torch.tensor(w.first[run], requires_grad=True), torch.tensor(w.second[run])

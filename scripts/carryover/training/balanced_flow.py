@@ -19,7 +19,9 @@ from scipy.integrate import solve_ivp
 
 from carryover.networks.deep_linear import Weights, balanced
 from carryover.training.factored import Factored
+from carryover.training.history import History
 from carryover.training.result import Divergence, Trained
+from carryover.training.settings import check_not_negative, check_positive
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,7 @@ class Balanced:
 class _Flow:
     """The equation of one network: the state w = Vω (..., k), beside what stays of ω outside the row space."""
 
-    def __init__(self, data: Factored, targets, start, depth: int) -> None:
+    def __init__(self, data: Factored, targets: np.ndarray, start: np.ndarray, depth: int) -> None:
         self.data, self.targets, self.power = data, targets, depth - 1
         omega = start * np.linalg.norm(start) ** (1 / depth - 1)
         self.first = data.directions @ omega
@@ -46,24 +48,24 @@ class _Flow:
         self._outside = np.zeros_like(omega) if whole else omega - self.first @ data.directions
         self._square = self._outside @ self._outside
 
-    def _norm(self, w):
+    def _norm(self, w: np.ndarray) -> np.ndarray:
         return np.sqrt((w**2).sum(-1, keepdims=True) + self._square)
 
-    def _residual(self, w):
+    def _residual(self, w: np.ndarray) -> np.ndarray:
         return self.data.values * self._norm(w) ** self.power * w - self.targets
 
-    def loss(self, w):
+    def loss(self, w: np.ndarray) -> np.ndarray:
         """Above the floor that no β gets below, (...)."""
         return (self._residual(w) ** 2).sum(-1) / (2 * self.data.samples)
 
-    def coefficients(self, w):
+    def coefficients(self, w: np.ndarray) -> np.ndarray:
         """β (..., d)."""
         return self._norm(w) ** self.power * (w @ self.data.directions + self._outside)
 
-    def velocity(self, _time, w):
+    def velocity(self, _time: float, w: np.ndarray) -> np.ndarray:
         return -(self._norm(w) ** self.power) * self.data.values * self._residual(w) / self.data.samples
 
-    def jacobian(self, _time, w):
+    def jacobian(self, _time: float, w: np.ndarray) -> np.ndarray:
         norm, curvature = self._norm(w), self.data.values**2 / self.data.samples
         gradient = self.data.values * self._residual(w) / self.data.samples
         column = self.power * norm ** (self.power - 2) * (gradient + norm**self.power * curvature * w)
@@ -74,26 +76,26 @@ class _Flow:
 
 def balanced_flow(
     data: Sequence[Factored],
-    targets,
-    sets,
-    start,
+    targets: np.ndarray,
+    sets: np.ndarray,
+    start: np.ndarray,
     *,
     depth: int,
-    teacher,
-    covariance=1.0,
+    teacher: np.ndarray,
+    covariance: float | np.ndarray = 1.0,
     tolerance: float,
     max_time: float,
     accuracy: float = 1e-6,
-    looks: int = 64,
+    checkpoints: int = 64,
     progress: Callable[[dict], None] | None = None,
 ) -> Trained:
     """Follow every run's gradient flow on |Xβ − y|²/(2n), until it is `tolerance` above its floor, or to `max_time`.
 
     targets: t = Uᵀy (runs, k); sets: (runs,) the data of each run; start: coefficients (runs, d); teacher: (runs, d),
     from which the risk Σ covariance (β − teacher)² is measured, with the eigenvalues (d,) of the inputs' covariance
-    along the axes, or a number. `accuracy` bounds a step's error, relative to each component of ω
-    and to |ω| at the start. Curves hold loss and risk at log-spaced times, `looks` of them; a run that is there from
-    the start has them at time 0 alone. `weights` of the result are `Balanced`; `evaluations` are those of the gradient.
+    along the axes, or a number. `accuracy` bounds a step's error, relative to each component of ω and to |ω| at the
+    start. Curves hold loss and risk at log-spaced times, `checkpoints` of them; a run that is there from the start
+    has them at time 0 alone. `weights` of the result are `Balanced`; `evaluations` are those of the gradient.
 
     The end is equation 5 of "Finetuning with linear teachers" (theorem 5.2): ω keeps what is outside the row space. Its
     flow is that of vanishing steps of gradient descent. A tolerance near accuracy² is below what the integration can
@@ -103,68 +105,54 @@ def balanced_flow(
     Divergence where the integration fails.
     """
     targets, start, teacher = (np.asarray(values, dtype=np.float64) for values in (targets, start, teacher))
-    _check(targets, start, teacher, depth, (tolerance, max_time, accuracy, looks))
-    runs = len(start)
-    curves = {name: np.full((runs, looks), np.nan) for name in ("time", "loss", "risk")}
-    beta, evaluations, failed = start.copy(), np.zeros(runs, dtype=np.int64), []
+    check_positive(depth=depth, max_time=max_time, accuracy=accuracy, checkpoints=checkpoints)
+    check_not_negative(tolerance=tolerance)
+    _check(targets, start, teacher)
+    history, failed = History(len(start), checkpoints), []
     for run, s in enumerate(sets):
         flow = _Flow(data[s], targets[run], start[run], depth)
-        times, path, evaluations[run] = _follow(flow, tolerance, max_time, accuracy, looks)
-        if times is None:
+        times, path, evaluations = _follow(flow, tolerance, max_time, accuracy, checkpoints)
+        if not len(times):
             failed.append(run)
             continue
-        found = flow.coefficients(path)
-        values = {"time": times, "loss": flow.loss(path), "risk": (covariance * (found - teacher[run]) ** 2).sum(1)}
-        for name, value in values.items():
-            curves[name][run, : len(times)] = value
-        beta[run] = found[-1]
+        beta = flow.coefficients(path)
+        values = {"time": times, "loss": flow.loss(path), "risk": (covariance * (beta - teacher[run]) ** 2).sum(1)}
+        for place in range(len(times)):
+            now = {name: value[place : place + 1] for name, value in values.items()}
+            history.record(np.array([run]), now)
+        converged = now["loss"] <= tolerance * (1 + accuracy)
+        history.end(np.array([run]), [beta[-1:]], now, evaluations=evaluations, converged=converged)
         if progress is not None:
-            progress({"step": run + 1, "active": runs - run - 1, "loss": float(values["loss"][-1])})
+            progress({"step": run + 1, "active": len(start) - run - 1, "loss": float(values["loss"][-1])})
     if failed:
         raise Divergence(failed, "the flow of balanced networks could not be integrated")
-    loss, risk = (_last(curves[name]) for name in ("loss", "risk"))
-    return Trained(
-        weights=Balanced(beta, depth),
-        loss=loss,
-        evaluations=evaluations,
-        converged=loss <= tolerance * (1 + accuracy),
-        risk_final=risk,
-        risk_best=np.fmin.reduce(curves["risk"], axis=1),
-        time=curves.pop("time"),
-        curves=curves,
-    )
+    return history.trained(Balanced(history.stacked()[0], depth))
 
 
-def _follow(flow, tolerance, max_time, accuracy, looks):
+def _follow(
+    flow: _Flow, tolerance: float, max_time: float, accuracy: float, checkpoints: int
+) -> tuple[np.ndarray, np.ndarray, int]:
     """Times, states (times, k) and evaluations of the gradient; no times where the integration fails."""
 
-    def missing(_time, w):
-        return np.log(max(flow.loss(w), np.finfo(float).tiny) / tolerance) if tolerance else flow.loss(w)
+    def missing(_time: float, w: np.ndarray) -> float:
+        loss = float(flow.loss(w))
+        return np.log(max(loss, float(np.finfo(float).tiny)) / tolerance) if tolerance else loss
 
-    missing.terminal, missing.direction = True, -1
+    missing.terminal, missing.direction = True, -1  # type: ignore[attr-defined]  # as SciPy has it
     if flow.loss(flow.first) <= tolerance:
         return np.zeros(1), flow.first[None], 0
     scale = flow._norm(flow.first)[0]
-    found = solve_ivp(
+    solved = solve_ivp(
         flow.velocity, (0, max_time), flow.first, method="BDF", jac=flow.jacobian, events=missing, dense_output=True,
         rtol=accuracy, atol=accuracy * scale,
     )  # fmt: skip
-    if not found.success:
-        return None, None, found.nfev
-    times = np.geomspace(min(found.t[1], found.t[-1] / 2), found.t[-1], looks)
-    return times, found.sol(times).T, found.nfev
+    if not solved.success:
+        return np.empty(0), np.empty((0, len(flow.first))), solved.nfev
+    times = np.geomspace(min(solved.t[1], solved.t[-1] / 2), solved.t[-1], checkpoints)
+    return times, solved.sol(times).T, solved.nfev
 
 
-def _last(curve):
-    """Of each row the last value that is finite."""
-    columns = np.isfinite(curve).sum(1) - 1
-    return curve[np.arange(len(curve)), columns]
-
-
-def _check(targets, start, teacher, depth, positive):
-    tolerance, max_time, accuracy, looks = positive
-    if depth < 1 or looks < 1 or not min(max_time, accuracy) > 0 or not tolerance >= 0:
-        raise ValueError("depth, max_time, accuracy and looks must be positive, tolerance not negative")
+def _check(targets: np.ndarray, start: np.ndarray, teacher: np.ndarray) -> None:
     if targets.ndim != 2 or start.ndim != 2 or len(targets) != len(start) or teacher.shape != start.shape:
         raise ValueError(
             "targets, start and teacher must have the shapes (runs, k), (runs, d) and (runs, d), "

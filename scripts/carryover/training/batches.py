@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Protocol
 
 import numpy as np
 import torch
 
 _AHEAD = 32  # epochs whose order is drawn at once; a run's orders depend on nothing but its own generator
+
+
+class Sampled(Protocol):
+    """A group of networks with the samples of every task."""
+
+    runs: np.ndarray  # (R,)
+    x: list[torch.Tensor]  # (R, D, n)
+    y: list[torch.Tensor]  # (R, 1, n)
 
 
 class Batches:
@@ -18,24 +27,26 @@ class Batches:
     starts again.
     """
 
-    def __init__(self, group, batch_size: int, shuffles: Callable[[int], np.random.Generator] | None) -> None:
+    def __init__(self, group: Sampled, batch_size: int, shuffles: Callable[[int], np.random.Generator] | None) -> None:
         self.group, self.size = group, batch_size
         self.samples = [y.shape[2] for y in group.y]
         self.shuffled = [o for o, n in enumerate(self.samples) if batch_size and n > batch_size]
         if self.shuffled and shuffles is None:
             raise ValueError("batches smaller than a task need generators to shuffle with")
         self.per_epoch = max([-(-self.samples[o] // batch_size) for o in self.shuffled], default=1)
-        self._generators = [shuffles(int(run)) for run in group.runs] if self.shuffled else []
-        self._epoch, self._orders = 0, {}
+        self._generators = [shuffles(int(run)) for run in group.runs] if self.shuffled and shuffles else []
+        self._epoch = 0
+        self._orders: dict[int, torch.Tensor] = {}
 
     def epoch(self) -> Iterator[list]:
         """One list of (x (R, D, b), y (R, 1, b)) per step, an entry per task."""
+        whole = list(zip(self.group.x, self.group.y, strict=True))
         if not self.shuffled:
-            yield list(zip(self.group.x, self.group.y, strict=True))
+            yield whole
             return
         if self._epoch % _AHEAD == 0:
             self._draw()
-        tasks = [self._shuffled(o) if o in self.shuffled else [(x, y)] for o, (x, y) in self._tasks()]
+        tasks = [self._shuffled(o) if o in self.shuffled else [(x, y)] for o, (x, y) in enumerate(whole)]
         self._epoch += 1
         for step in range(self.per_epoch):
             yield [parts[step % len(parts)] for parts in tasks]
@@ -48,14 +59,11 @@ class Batches:
         )
         self._orders = {o: orders[which.to(orders.device)] for o, orders in self._orders.items()}
 
-    def _tasks(self):
-        return enumerate(zip(self.group.x, self.group.y, strict=True))
-
     def _draw(self) -> None:
         for o in self.shuffled:
             samples = np.tile(np.arange(self.samples[o]), (_AHEAD, 1))
             orders = np.stack([rng.permuted(samples, axis=1) for rng in self._generators])
-            self._orders[o] = torch.as_tensor(orders, device=self.group.first.device)
+            self._orders[o] = torch.as_tensor(orders, device=self.group.y[o].device)
 
     def _shuffled(self, o: int) -> list:
         order = self._orders[o][:, None, self._epoch % _AHEAD]  # (R, 1, n)

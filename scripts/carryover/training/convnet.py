@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -14,10 +15,15 @@ from torch import nn
 from carryover.errors import UserError
 from carryover.tasks.prepared_images import PreparedImages
 from carryover.training.convnet_ensemble import ConvnetEnsemble
-from carryover.training.looks import epochs_of_looks
+from carryover.training.history import History, log_spaced
 from carryover.training.result import Divergence, Trained
 from carryover.training.saved_states import SavedStates
 
+Draws = Callable[[int, str, int], np.random.Generator]
+Generators = Sequence[np.random.Generator | None]
+Batch = tuple[torch.Tensor, torch.Tensor]  # images (R, b, C, H, W) and labels (R, b)
+Stacks = tuple[list[torch.Tensor], list[torch.Tensor]]  # of every task
+Test = tuple[np.ndarray, np.ndarray]  # indices in the set's test images, and labels
 _EVALUATED = 512  # test images in one forward pass
 _RENEWED = 1024  # most images whose statistics normalisations start with
 
@@ -31,12 +37,12 @@ class Samples:
     columns: slice  # the outputs that tell the classes of this task apart
 
 
-def descend(
-    networks: Sequence[nn.Module],
+def gradient_descent(
+    start: Sequence[nn.Module],
     tasks: Sequence[Samples],
-    tests: Sequence[tuple[np.ndarray, np.ndarray]],
+    tests: Sequence[Test],
     images: PreparedImages,
-    draws: Callable[[int, str, int], np.random.Generator],
+    draws: Draws,
     *,
     learning_rate: float,
     decay: str = "constant",
@@ -45,17 +51,18 @@ def descend(
     batch_size: int = 128,
     tolerance: float = 0.0,
     max_epochs: int,
-    looks: int = 16,
+    checkpoints: int = 16,
     renew: bool = False,
     precision: str = "float32",
     device: torch.device | str = "cpu",
     saved: SavedStates | None = None,
     name: str = "state",
-    progress=None,
+    progress: Callable[[dict], None] | None = None,
 ) -> Trained:
     """Train networks of one shape until their loss, the mean over an epoch's batches, is `tolerance`, or to the end.
 
     Args:
+        start: the networks before the first step.
         tasks: the first one is the main task. An epoch goes once through the samples of the largest task, in batches of
             at most `batch_size` that differ by one at most; smaller tasks begin again. Tasks of at most `batch_size`
             samples (0: of any size) are taken whole.
@@ -63,6 +70,7 @@ def descend(
         draws: a generator by run, use ("order", "augmentation", "dropout") and number of the epoch or step: all that is
             random, so that training can go on from any step, and a run does not depend on what it is trained with.
         decay: of the learning rate, "constant", or "cosine" to 0 at `max_epochs`.
+        checkpoints: loss and risk are recorded after so many log-spaced epochs at most, and where a network ends.
         renew: before training set the running statistics of normalisations to those of the (first 1024) samples.
         saved, name: where to keep the state from time to time, and its name there.
 
@@ -71,14 +79,17 @@ def descend(
     that drop units at random are to be trained together; UserError for a batch of one image where a layer that is
     normalised has one place.
     """
-    if len(networks) > 1 and drops_units(networks[0]):
+    drops = drops_units(start[0])
+    if len(start) > 1 and drops:
         raise ValueError("networks that drop units at random must be trained one at a time")
-    options = {"momentum": momentum, "weight_decay": weight_decay, "precision": precision, "device": device}
-    ensemble = ConvnetEnsemble(networks, [task.columns for task in tasks], **options)
+    ensemble = ConvnetEnsemble(
+        start, [task.columns for task in tasks], momentum=momentum, weight_decay=weight_decay, precision=precision,
+        device=device,
+    )  # fmt: skip
     feed = _Feed(ensemble, tasks, images, draws, batch_size)
-    book = _Book(networks, tests, images, epochs_of_looks(max_epochs, looks), tolerance)
-    saved = saved or SavedStates()
-    epoch, done, total = _resumed(saved.load(name), ensemble, book)
+    schedule = log_spaced(max_epochs, checkpoints)
+    history, saved = History(len(start), len(schedule)), saved or SavedStates()
+    epoch, done, total = _resumed(saved.load(name), ensemble, history)
     if renew and not (epoch or done):
         ensemble.renew_statistics(feed.first())
     rates = _rates(decay, learning_rate, max_epochs * feed.per_epoch)
@@ -86,21 +97,32 @@ def descend(
         order = feed.order(epoch)
         for step in range(done, feed.per_epoch):
             number = epoch * feed.per_epoch + step
-            with _seeded(draws, ensemble.runs, number, drops_units(networks[0])):
+            with _seeded(draws, ensemble.runs, number, drops):
                 total += ensemble.step(*feed.batch(order, step, number), rates[number]).cpu().numpy()
             if saved.due():
-                saved.save(name, _state(ensemble, book, epoch, step + 1, total))
+                saved.save(name, _state(ensemble, history, epoch, step + 1, total))
         epoch, done, loss, total = epoch + 1, 0, total / feed.per_epoch, np.zeros(len(ensemble))
         _raise_if_diverged(ensemble, loss)
-        ended = (loss <= tolerance) | (epoch == max_epochs)
-        book.look(ensemble, epoch, epoch * feed.per_epoch, rates, loss, ended)
+        converged, steps = loss <= tolerance, epoch * feed.per_epoch
+        ended = converged | (epoch == max_epochs)
+        recorded = ended | (epoch in schedule)
+        if recorded.any():
+            errors = [
+                _test_error(ensemble, place, tests[int(run)], images) if which else np.nan
+                for place, (run, which) in enumerate(zip(ensemble.runs, recorded, strict=True))
+            ]
+            values = {"time": np.full(len(loss), rates[:steps].sum()), "loss": loss, "risk": np.array(errors)}
+            history.record(ensemble.runs, values, recorded)
         if progress is not None:
-            progress({"step": epoch * feed.per_epoch, "active": len(ensemble), "loss": float(loss.max())})
+            progress({"step": steps, "active": len(ensemble), "loss": float(loss.max())})
         if ended.any():
+            last = {name: value[ended] for name, value in values.items()}
+            weights = [ensemble.packed(np.flatnonzero(ended))]
+            history.end(ensemble.runs[ended], weights, last, evaluations=steps, converged=converged[ended])
             ensemble.keep(~ended)
             total = np.zeros(len(ensemble))
-    saved.save(name, _state(ensemble, book, max_epochs, 0, total))
-    return book.trained()
+    saved.save(name, _state(ensemble, history, max_epochs, 0, total))
+    return history.trained(*history.stacked())
 
 
 def _raise_if_diverged(ensemble: ConvnetEnsemble, loss: np.ndarray) -> None:
@@ -122,7 +144,7 @@ def _rates(decay: str, learning_rate: float, steps: int) -> np.ndarray:
 
 
 @contextmanager
-def _seeded(draws, runs, number: int, drops: bool):
+def _seeded(draws: Draws, runs: np.ndarray, number: int, drops: bool) -> Iterator[None]:
     """Let the units that are dropped depend on run and step alone: PyTorch draws them from its global generator."""
     if not drops:
         yield
@@ -135,14 +157,16 @@ def _seeded(draws, runs, number: int, drops: bool):
 class _Feed:
     """Batches of every task, stacked over the networks of an ensemble that may shrink."""
 
-    def __init__(self, ensemble, tasks, images, draws, size) -> None:
+    def __init__(
+        self, ensemble: ConvnetEnsemble, tasks: Sequence[Samples], images: PreparedImages, draws: Draws, size: int
+    ) -> None:
         self._ensemble, self._tasks, self._images, self._draws = ensemble, tasks, images, draws
         counts = [task.indices.shape[1] for task in tasks]
         self._steps = [-(-count // size) if size and count > size else 1 for count in counts]
         self.per_epoch = max(self._steps)
         self._refuse_lone_images(size)
-        self._known = ()  # runs of the batches in `_plain`, whole tasks that are the same in every step
-        self._plain = {}
+        self._known: tuple[int, ...] = ()  # runs of the batches in `_plain`
+        self._plain: dict[int, Batch] = {}  # of whole tasks that are the same in every step
 
     def _refuse_lone_images(self, size: int) -> None:
         counts = [task.indices.shape[1] for task in self._tasks]
@@ -162,38 +186,38 @@ class _Feed:
             for task, steps in zip(self._tasks, self._steps, strict=True)
         ]
 
-    def batch(self, order, step: int, number: int) -> tuple[list[torch.Tensor], list[torch.Tensor]]:
+    def batch(self, order: list[np.ndarray | None], step: int, number: int) -> Stacks:
         """Images and labels of every task in one step; `number` counts steps from the first epoch on."""
-        rngs = [None] * len(self._ensemble)
+        rngs: Generators = [None] * len(self._ensemble)
         if self._images.augments:
             rngs = [self._draws(int(run), "augmentation", number) for run in self._ensemble.runs]
-        found = []
-        for place, (task, steps) in enumerate(zip(self._tasks, self._steps, strict=True)):
-            if order[place] is None:
-                found.append(self._whole(place, rngs))
+        batches = []
+        for place, (task, steps, places) in enumerate(zip(self._tasks, self._steps, order, strict=True)):
+            if places is None:
+                batches.append(self._whole(place, rngs))
             else:
-                found.append(self._taken(task, np.array_split(order[place], steps, axis=1)[step % steps], rngs))
-        return [images for images, _ in found], [labels for _, labels in found]
+                batches.append(self._taken(task, np.array_split(places, steps, axis=1)[step % steps], rngs))
+        return [images for images, _ in batches], [labels for _, labels in batches]
 
     def first(self) -> list[torch.Tensor]:
         """The first images of every task, without augmentation."""
         places = [np.arange(min(task.indices.shape[1], _RENEWED)) for task in self._tasks]
         every = [np.tile(some, (len(self._ensemble), 1)) for some in places]
-        nothing = [None] * len(self._ensemble)
+        nothing: Generators = [None] * len(self._ensemble)
         return [self._taken(task, some, nothing)[0] for task, some in zip(self._tasks, every, strict=True)]
 
-    def _whole(self, place, rngs):
-        if self._known != (runs := tuple(self._ensemble.runs)):
+    def _whole(self, place: int, rngs: Generators) -> Batch:
+        if self._known != (runs := tuple(self._ensemble.runs.tolist())):
             self._known, self._plain = runs, {}
         if place in self._plain:
             return self._plain[place]
         task = self._tasks[place]
-        found = self._taken(task, np.tile(np.arange(task.indices.shape[1]), (len(runs), 1)), rngs)
+        batch = self._taken(task, np.tile(np.arange(task.indices.shape[1]), (len(runs), 1)), rngs)
         if not self._images.augments:
-            self._plain[place] = found
-        return found
+            self._plain[place] = batch
+        return batch
 
-    def _taken(self, task, places, rngs):
+    def _taken(self, task: Samples, places: np.ndarray, rngs: Generators) -> Batch:
         """(images (R, b, C, H, W), labels (R, b)) at `places` (R, b) of a task's samples."""
         rows = self._ensemble.runs[:, None]
         indices, labels = task.indices[rows, places], task.labels[rows, places]
@@ -202,75 +226,27 @@ class _Feed:
         return torch.stack(batches), torch.from_numpy(labels)
 
 
-class _Book:
-    """What is known of all runs, in the caller's order; `arrays` is all of it, for a saved state."""
-
-    def __init__(self, networks, tests, images, schedule, tolerance) -> None:
-        self._tests, self._images, self._schedule, self._tolerance = tests, images, schedule, tolerance
-        runs, looks = len(networks), len(schedule)
-        values = sum(tensor.numel() for tensor in networks[0].state_dict().values())
-        self.arrays = {
-            "weights": np.full((runs, values), np.nan, dtype=np.float32),
-            "loss": np.full(runs, np.nan),
-            "risk": np.full(runs, np.nan),
-            "steps": np.zeros(runs, dtype=np.int64),
-            **{f"{name}_curve": np.full((runs, looks), np.nan) for name in ("time", "loss", "risk")},
-        }
-
-    def look(self, ensemble, epoch: int, steps: int, rates, loss, ended) -> None:
-        """At the epochs of the schedule all networks are looked at, at others those that end."""
-        column = int(np.searchsorted(self._schedule, epoch))
-        looked = np.flatnonzero(ended | (self._schedule[column] == epoch))
-        if not looked.size:
-            return
-        rows = ensemble.runs[looked]
-        risk = np.array([self._error(ensemble, place) for place in looked])
-        curves = {"time": np.full(len(rows), rates[:steps].sum()), "loss": loss[looked], "risk": risk}
-        for name, values in curves.items():
-            self.arrays[f"{name}_curve"][rows, column] = values
-        if ended.any():
-            rows, over = ensemble.runs[ended], ended[looked]
-            self.arrays["weights"][rows] = ensemble.packed(np.flatnonzero(ended))
-            self.arrays["loss"][rows], self.arrays["risk"][rows] = loss[ended], risk[over]
-            self.arrays["steps"][rows] = steps
-
-    def trained(self) -> Trained:
-        known = self.arrays
-        return Trained(
-            weights=known["weights"],
-            loss=known["loss"],
-            evaluations=known["steps"],
-            converged=known["loss"] <= self._tolerance,
-            risk_final=known["risk"],
-            risk_best=np.fmin.reduce(known["risk_curve"], axis=1),
-            time=known["time_curve"],
-            curves={"loss": known["loss_curve"], "risk": known["risk_curve"]},
-        )
-
-    def _error(self, ensemble, place: int) -> float:
-        """Share of the test images that one network misclassifies."""
-        indices, labels = self._tests[ensemble.runs[place]]
-        wrong = 0
-        for start in range(0, len(indices), _EVALUATED):
-            some = slice(start, start + _EVALUATED)
-            batch = self._images.batch("test", indices[some], device=ensemble.device)
-            outputs = ensemble.outputs(place, batch)[:, ensemble.columns[0]]
-            wrong += int((outputs.argmax(1).cpu().numpy() != labels[some]).sum())
-        return wrong / len(indices)
+def _test_error(ensemble: ConvnetEnsemble, place: int, test: Test, images: PreparedImages) -> float:
+    """Share of the test images that one network misclassifies."""
+    (indices, labels), wrong = test, 0
+    for start in range(0, len(indices), _EVALUATED):
+        some = slice(start, start + _EVALUATED)
+        batch = images.batch("test", indices[some], device=ensemble.device)
+        outputs = ensemble.outputs(place, batch)[:, ensemble.columns[0]]
+        wrong += int((outputs.argmax(1).cpu().numpy() != labels[some]).sum())
+    return wrong / len(indices)
 
 
-def _state(ensemble, book, epoch: int, step: int, total: np.ndarray) -> dict:
-    arrays = {"runs": ensemble.runs, "total": total, **book.arrays}
-    tensors = {name: torch.from_numpy(np.ascontiguousarray(values)) for name, values in arrays.items()}
-    return {"epoch": epoch, "step": step, "arrays": tensors, "ensemble": ensemble.state()}
+def _state(ensemble: ConvnetEnsemble, history: History, epoch: int, step: int, total: np.ndarray) -> dict[str, Any]:
+    arrays = {"runs": torch.from_numpy(ensemble.runs), "total": torch.from_numpy(total)}
+    return {"epoch": epoch, "step": step, **arrays, "history": history.state(), "ensemble": ensemble.state()}
 
 
-def _resumed(state: dict | None, ensemble, book) -> tuple[int, int, np.ndarray]:
-    """(epoch, step in it, sum of its losses so far) to go on from, with ensemble and book brought there."""
+def _resumed(state: dict[str, Any] | None, ensemble: ConvnetEnsemble, history: History) -> tuple[int, int, np.ndarray]:
+    """(epoch, step in it, sum of its losses so far) to go on from, with ensemble and history brought there."""
     if state is None:
         return 0, 0, np.zeros(len(ensemble))
-    arrays = {name: tensor.numpy() for name, tensor in state["arrays"].items()}
-    ensemble.runs, total = arrays.pop("runs"), arrays.pop("total")
+    ensemble.runs = state["runs"].numpy()
     ensemble.load(state["ensemble"])
-    book.arrays = arrays
-    return state["epoch"], state["step"], total
+    history.load(state["history"])
+    return state["epoch"], state["step"], state["total"].numpy()

@@ -7,7 +7,7 @@ arithmetic, take the time. `make bench` says from which sizes on.
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import torch
@@ -16,6 +16,8 @@ from torch.func import functional_call, stack_module_state, vmap
 from torch.nn import functional as F
 
 from carryover.networks.convnet_weights import packed
+
+Tensors = dict[str, Tensor]
 
 
 class ConvnetEnsemble:
@@ -91,7 +93,7 @@ class ConvnetEnsemble:
             return False
         return True
 
-    def packed(self, places: Sequence[int]) -> np.ndarray:
+    def packed(self, places: Iterable[int]) -> np.ndarray:
         """Parameters and buffers of the networks at `places`, (places, P)."""
         tensors = self.parameters | self.buffers
         names = self._skeleton.state_dict()
@@ -115,7 +117,7 @@ class ConvnetEnsemble:
     def load(self, state: dict[str, dict[str, Tensor]]) -> None:
         """Take over a `state`; `runs` are the caller's to set."""
         for name, tensor in self.parameters.items():
-            tensor.requires_grad_(False).set_(self._placed(state["parameters"][name])).requires_grad_()
+            tensor.requires_grad_(False).set_(self._placed(state["parameters"][name])).requires_grad_()  # type: ignore[call-overload]
             if name in state["momenta"]:
                 self.optimiser.state[tensor] = {"momentum_buffer": self._placed(state["momenta"][name])}
         self.buffers = {name: tensor.clone().to(self.device) for name, tensor in state["buffers"].items()}
@@ -124,22 +126,26 @@ class ConvnetEnsemble:
         """Losses (R,); without labels the layers alone are gone through."""
         if len(self) > 1:
             return vmap(self._loss, randomness="error")(self.parameters, self.buffers, images, labels)
-        one = [{name: tensor.squeeze(0) for name, tensor in part.items()} for part in (self.parameters, self.buffers)]
-        batches = [[batch[0] for batch in part] for part in (images, labels)]
-        return self._loss(*one, *batches)[None]
+        parameters, buffers = (
+            {name: tensor.squeeze(0) for name, tensor in part.items()} for part in (self.parameters, self.buffers)
+        )
+        return self._loss(parameters, buffers, [batch[0] for batch in images], [batch[0] for batch in labels])[None]
 
-    def _loss(self, parameters, buffers, images, labels):
+    def _loss(
+        self, parameters: Tensors, buffers: Tensors, images: Sequence[Tensor], labels: Sequence[Tensor]
+    ) -> Tensor:
         with self._autocast():
             outputs = functional_call(self._skeleton, (parameters, buffers), torch.cat(list(images)))
         if not labels:
             return outputs.sum()
         parts = outputs.float().split([len(batch) for batch in images])
-        return sum(
+        one, *more = (
             F.cross_entropy(part[:, own], batch)
             for part, own, batch in zip(parts, self.columns, labels, strict=True)
         )  # fmt: skip
+        return sum(more, start=one)
 
-    def _autocast(self):
+    def _autocast(self) -> torch.autocast:
         return torch.autocast(self.device.type, torch.bfloat16, enabled=self._mixed)
 
     def _moved(self, images: Tensor) -> Tensor:

@@ -1,6 +1,6 @@
 """Full gradient descent on deep linear networks, whole ensembles at once, in coordinates that leave out what is still.
 
-The loss |Xβ − y|²/(2n) of β = W_1 … W_L pulls W_1 along the row space of X alone. With the data `Factored` and
+The loss |Xβ − y|²/(2n) of β = W_1 … W_L moves W_1 along the row space of X alone. With the data `Factored` and
 A = V W_1, k × d, what is trained is a = A W_2 … W_L: with g = ∂L/∂a = diag(s)(diag(s) a − t)/n each gradient is of
 rank one, ∂L/∂A = g (W_2 … W_L)ᵀ, so that a step takes products of matrices with vectors only. Two layers moreover move
 within the span of the rows of A and of W_2 at the start, k + 1 dimensions. Both rotations leave the steps of gradient
@@ -9,9 +9,10 @@ descent what they are. The rest of W_1 stands still, or shrinks by weight decay.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from itertools import chain
+from typing import Any
 
 import numpy as np
 import torch
@@ -19,13 +20,13 @@ import torch
 from carryover.networks.deep_linear import Weights
 from carryover.training.device import torch_device
 from carryover.training.factored import Factored
-from carryover.training.looks import Whole, epochs_of_looks, follow
+from carryover.training.groups import FullBatch, descend
+from carryover.training.history import History, Values, log_spaced
 from carryover.training.memory import in_pieces
-from carryover.training.reduced import Reduced, reduced
-from carryover.training.relu import PRECISIONS
+from carryover.training.reduced import Network, Reduced, reduced
 from carryover.training.result import Divergence, Trained
+from carryover.training.settings import PRECISIONS, check_choice, check_not_negative, check_positive, trainable_layers
 
-TRAINABLE = ("all", "readout")
 # Of a group's matrices. Of a single matrix the library multiplies a column at the speed of the cache, of several it
 # does not: only networks so small that calls are what costs are trained together on a CPU.
 _BYTES = {"cpu": 2**18, "cuda": 2**31}
@@ -34,44 +35,51 @@ _BYTES = {"cpu": 2**18, "cuda": 2**31}
 class _Group:
     """Networks that are trained together. `runs` are their indices in the caller's arrays."""
 
-    def __init__(self, runs, networks, targets, rate, decay, tolerance, dtype, device) -> None:
-        def tensor(values, dtype=dtype):
+    def __init__(
+        self, runs: np.ndarray, networks: Sequence[tuple[Network, list[np.ndarray], np.ndarray]], targets: np.ndarray,
+        risk: Callable[[np.ndarray, np.ndarray], np.ndarray], rate: float, decay: np.ndarray, tolerance: float,
+        dtype: torch.dtype, device: torch.device,
+    ) -> None:  # fmt: skip
+        def tensor(values: Sequence[Any], dtype: torch.dtype = dtype) -> torch.Tensor:
             return torch.as_tensor(np.stack(values), dtype=dtype, device=device)
 
         mine, matrices, readouts = zip(*networks, strict=True)
         self.runs, self.rates, self.steps, self.rate = np.asarray(runs), np.full(len(runs), rate), 0, rate
-        self.all, self.depth = mine[0].trainable == "all", mine[0].start.depth
+        self._networks, self._risk = list(mine), risk
+        self.all, self.depth = "hidden" in mine[0].trainable, mine[0].start.depth
         self.matrices = [tensor(layers) for layers in zip(*matrices, strict=True)]
         self.readout = tensor(readouts)[:, :, None]
         self._values = tensor([network.data.values for network in mine], torch.float64)[:, :, None]
         self._targets = tensor(targets[runs], torch.float64)[:, :, None]
         self._samples = tensor([network.data.samples for network in mine], torch.float64)
         self._decay, self._tolerance = tensor(decay[runs], torch.float64), tolerance
-        outside = [network.outside() for network in mine] if decay[runs].any() else np.zeros(len(runs))
+        decays = decay[runs].any()
+        outside = [network.outside() if decays else 0.0 for network in mine]
         self._outside = tensor(outside, torch.float64)
         self._prepare()
 
     def _prepare(self) -> None:
-        """What a step needs of the data: its move of a is −(pull · a − push)."""
+        """What a step needs of the data: its move of a is offset − slope · a."""
         dtype, factor = self.readout.dtype, self.rate / self._samples[:, None, None]
-        self._pull, self._push = (factor * self._values**2).to(dtype), (factor * self._values * self._targets).to(dtype)
+        self._slope = (factor * self._values**2).to(dtype)
+        self._offset = (factor * self._values * self._targets).to(dtype)
         self._kept = (1 - self.rate * self._decay).to(dtype)[:, None, None] if self._decay.any() else None
 
     def __len__(self) -> int:
         return len(self.runs)
 
-    def _rights(self):
+    def _rights(self) -> list[torch.Tensor]:
         """W_L, W_{L−1} W_L, …, the last of them a."""
         rights = [self.readout]
         for matrix in reversed(self.matrices):
             rights.append(torch.bmm(matrix, rights[-1]))
         return rights
 
-    def step(self, _batch=None) -> None:
+    def step(self, _batch: None = None) -> None:
         """One step of gradient descent on the loss and the weight decay."""
         self.steps += 1
         *rights, a = self._rights()
-        left = torch.addcmul(self._push, self._pull, a, value=-1).transpose(1, 2)  # −rate · gᵀ
+        left = torch.addcmul(self._offset, self._slope, a, value=-1).transpose(1, 2)  # −rate · gᵀ
         for matrix, right in zip(self.matrices, reversed(rights), strict=True):
             onward = torch.bmm(left, matrix)
             if self.all:
@@ -88,12 +96,23 @@ class _Group:
         moves = self.all or self.depth == 1
         return (1 - self.rate * self._decay) ** (self.steps if moves else 0)
 
-    def inside(self) -> tuple[torch.Tensor, torch.Tensor]:
-        """Vβ (R, k) and the vectors (R, …) that the first matrix multiplies, in float64."""
+    def coefficients(self) -> np.ndarray:
+        """β (R, d), in float64."""
         rights = self._rights()
-        return rights[-1][:, :, 0].double(), rights[-2 if self.matrices else -1][:, :, 0].double()
+        inside, right = rights[-1], rights[-2 if self.matrices else -1]  # Vβ, and what the first matrix multiplies
+        vectors = (values[:, :, 0].double().cpu().numpy() for values in (inside, right))
+        rows = zip(self._networks, *vectors, self.left_outside().cpu().numpy(), strict=True)
+        return np.stack([network.coefficients(*row) for network, *row in rows])
 
-    def _residual(self):
+    def observe(self, _loss: torch.Tensor) -> dict[str, Values]:
+        """The loss of the data and the risk, (R,)."""
+        return {"loss": self.data_losses(), "risk": self._risk(self.runs, self.coefficients())}
+
+    def weights(self) -> list[Values]:
+        """β, the matrices, the readout, and the share left of W_1 outside the row space, (R, …)."""
+        return [self.coefficients(), *self.matrices, self.readout[:, :, 0], self.left_outside()]
+
+    def _residual(self) -> torch.Tensor:
         """s b − t (R, k, 1), in float64."""
         return self._values * self._rights()[-1].double() - self._targets
 
@@ -124,13 +143,13 @@ class _Group:
         share = (-along / square).clamp(min=0).minimum(self._decay / force.clamp(min=torch.finfo(z.dtype).tiny))
         return (-share * along - share**2 * square / 2) / n
 
-    def _squared_gradient(self, outside) -> torch.Tensor:
+    def _squared_gradient(self, outside: torch.Tensor) -> torch.Tensor:
         """|∇(loss + decay/2 Σ|W_l|²)|² over the layers that move, (R,), in float64."""
         *rights, a = (right.double() for right in self._rights())
         left = self._values * self._residual() / self._samples[:, None, None]
         inner, total = (left * a).sum((1, 2)), self._decay**2 * outside  # every layer's ⟨W_l, ∂L/∂W_l⟩ is g · a
 
-        def squared(power, layer):
+        def squared(power: torch.Tensor, layer: torch.Tensor) -> torch.Tensor:
             weights = torch.linalg.vector_norm(layer, dim=(1, 2), dtype=torch.float64) ** 2
             return power + 2 * self._decay * inner + self._decay**2 * weights
 
@@ -144,88 +163,39 @@ class _Group:
         """Drop the networks that are not in the boolean mask `which`."""
         picked = which.cpu().numpy()
         self.runs, self.rates = self.runs[picked], self.rates[picked]
+        self._networks = [network for network, kept in zip(self._networks, picked, strict=True) if kept]
         self.matrices = [matrix[which] for matrix in self.matrices]
         for name in ("readout", "_values", "_targets", "_samples", "_decay", "_outside"):
             setattr(self, name, getattr(self, name)[which])
         self._prepare()
 
 
-class _Record:
-    """What is known of all runs, in the caller's order."""
-
-    def __init__(self, teacher, covariance, looks, tolerance) -> None:
-        runs, self.covariance = len(teacher), covariance
-        self.networks, self.teacher, self.tolerance = [None] * runs, teacher, tolerance
-        self.curves = {name: np.full((runs, looks), np.nan) for name in ("time", "loss", "risk")}
-        self.ends, self.coefficients = [None] * runs, np.full(teacher.shape, np.nan)
-        self.loss, self.excess, self.risk, self.rate = (np.full(runs, np.nan) for _ in range(4))
-        self.steps = np.zeros(runs, dtype=np.int64)
-
-    def begin(self, runs, networks) -> None:
-        """Take these networks for the runs, and forget their curves if they had begun before."""
-        for run, network in zip(runs, networks, strict=True):
-            self.networks[run] = network
-        for curve in self.curves.values():
-            curve[runs] = np.nan
-
-    def record(self, column, steps, group, excess, ended) -> None:
-        inside, right = (values.cpu().numpy() for values in group.inside())
-        loss, shrunk = group.data_losses().cpu().numpy(), group.left_outside().cpu().numpy()
-        for row, run in enumerate(group.runs):
-            beta = self.networks[run].coefficients(inside[row], right[row], shrunk[row])
-            found = {
-                "time": group.rates[row] * steps,
-                "loss": loss[row],
-                "risk": (self.covariance * (beta - self.teacher[run]) ** 2).sum(),
-            }
-            for name, value in found.items():
-                self.curves[name][run, column] = value
-            if ended[row]:
-                matrices = [matrix[row].cpu().numpy().copy() for matrix in group.matrices]
-                self.ends[run] = matrices, group.readout[row, :, 0].cpu().numpy().copy(), shrunk[row]
-                self.coefficients[run], self.loss[run], self.risk[run] = beta, loss[row], found["risk"]
-                self.steps[run], self.excess[run], self.rate[run] = steps, excess[row], group.rates[row]
-
-    def trained(self) -> Trained:
-        curves = dict(self.curves)
-        return Trained(
-            weights=Reduced(self.coefficients, self.networks, self.ends),
-            loss=self.loss,
-            evaluations=self.steps,
-            converged=self.excess <= self.tolerance,
-            risk_final=self.risk,
-            risk_best=np.fmin.reduce(curves["risk"], axis=1),
-            time=curves.pop("time"),
-            curves=curves,
-            learning_rate=self.rate,
-        )
-
-
 def gradient_descent(
     data: Sequence[Factored],
-    targets,
-    sets,
+    targets: np.ndarray,
+    sets: np.ndarray,
     start: Weights,
     *,
-    teacher,
-    covariance=1.0,
-    trainable: str = "all",
+    teacher: np.ndarray,
+    covariance: float | np.ndarray = 1.0,
+    trainable: Iterable[str] = ("hidden", "readout"),
     learning_rate: float,
     tolerance: float,
     max_steps: int,
-    weight_decay=0.0,
+    weight_decay: float | np.ndarray = 0.0,
     precision: str = "float32",
     device: str = "auto",
-    looks: int = 64,
+    checkpoints: int = 64,
     progress: Callable[[dict], None] | None = None,
 ) -> Trained:
     """Train every run by gradient descent on L = |Xβ − y|²/(2n) + weight_decay/2 Σ_l |W_l|².
 
     data: of one rank k; targets: t = Uᵀy (runs, k); sets: (runs,) the data of each run; start: the networks before the
     first step; teacher: (runs, d), from which the risk Σ covariance (β − teacher)² is measured, with the eigenvalues
-    (d,) of the inputs' covariance along the axes, or a number. `trainable` "readout" moves (and decays) W_L alone.
-    Loss, without weight decay and above the floor that no β gets below, and risk are looked at after log-spaced steps,
-    at most `looks` of them; that is when a run ends by itself. `weights` of the result are `Reduced`.
+    (d,) of the inputs' covariance along the axes, or a number. `trainable` names the layers that move (and decay): all,
+    or the readout W_L alone. Loss, without weight decay and above the floor that no β gets below, and risk are recorded
+    after log-spaced steps, at most `checkpoints` of them; that is when a run ends by itself. `weights` of the result
+    are `Reduced`.
 
     A run ends once the loss is `tolerance` or less: a readout on features that cannot express the best β never does,
     and takes all steps. With weight decay (a number or (runs,)) what is bounded is how far L is above its least value:
@@ -238,43 +208,50 @@ def gradient_descent(
 
     Raises ValueError for bad input, Divergence for runs whose loss is not finite or twice its start.
     """
-    if not learning_rate > 0 or not tolerance >= 0 or min(max_steps, looks) < 1:
-        raise ValueError("learning_rate, max_steps and looks must be positive, tolerance not negative")
-    for name, value, allowed in (("trainable", trainable, TRAINABLE), ("precision", precision, PRECISIONS)):
-        if value not in allowed:
-            raise ValueError(f"{name} must be one of {', '.join(allowed)}, got {value!r}")
+    check_positive(learning_rate=learning_rate, max_steps=max_steps, checkpoints=checkpoints)
+    check_not_negative(tolerance=tolerance)
+    check_choice("precision", precision, PRECISIONS)
+    moving = trainable_layers(trainable, ("hidden", "readout"), ("readout",))
     targets, teacher, decay = _checked(data, targets, sets, start, teacher, weight_decay)
     place, k = torch_device(device), targets.shape[1]
-    schedule, record = epochs_of_looks(max_steps, looks), _Record(teacher, covariance, looks, tolerance)
+    schedule, history = log_spaced(max_steps, checkpoints), History(len(targets), checkpoints)
+    networks: dict[int, Network] = {}
 
-    def train(runs, dtype):
-        networks = [reduced(data[sets[run]], Weights(start.hidden[run], start.readout[run]), trainable) for run in runs]
-        record.begin(runs, [network for network, *_ in networks])
-        group = _Group(runs, networks, targets, learning_rate, decay, tolerance, dtype, place)
-        return follow(group, Whole(), schedule, record, progress)
+    def risk(runs: np.ndarray, beta: np.ndarray) -> np.ndarray:
+        return (covariance * (beta - teacher[runs]) ** 2).sum(1)
 
-    diverged = []
+    def train(runs: np.ndarray, dtype: torch.dtype) -> list[int]:
+        mine = [reduced(data[sets[run]], Weights(start.hidden[run], start.readout[run]), moving) for run in runs]
+        networks.update({int(run): network for run, (network, *_) in zip(runs, mine, strict=True)})
+        group = _Group(runs, mine, targets, risk, learning_rate, decay, tolerance, dtype, place)
+        return descend(group, FullBatch(), schedule, tolerance, history, progress)
+
+    diverged: list[int] = []
     for decays, dtype in ((decay == 0, getattr(torch, precision)), (decay > 0, torch.float64)):
-        chunks = _chunks(np.flatnonzero(decays), _size(start, k, trainable) * dtype.itemsize, place)
+        chunks = _chunks(np.flatnonzero(decays), _size(start, k, moving) * dtype.itemsize, place)
         diverged += chain(*in_pieces(partial(train, dtype=dtype), chunks))
     if diverged:
         raise Divergence(sorted(diverged), f"gradient descent diverged with learning rate {learning_rate:g}")
-    return record.trained()
+    beta, ends = zip(*((beta, end) for beta, *end in history.weights()), strict=True)
+    return history.trained(Reduced(np.stack(beta), [networks[run] for run in range(len(beta))], ends))
 
 
-def _size(start, k, trainable):
+def _size(start: Weights, k: int, trainable: tuple[str, ...]) -> int:
     """Numbers of a network in reduced coordinates."""
-    d, moving = start.readout.shape[1], start.depth - 1 if trainable == "all" else min(start.depth - 1, 1)
-    return k + k * min(d, k + 1 if moving < 2 else d) * (moving > 0) + max(moving - 1, 0) * d**2
+    d, matrices = start.readout.shape[1], start.depth - 1 if "hidden" in trainable else min(start.depth - 1, 1)
+    return k + k * min(d, k + 1 if matrices < 2 else d) * (matrices > 0) + max(matrices - 1, 0) * d**2
 
 
-def _chunks(runs, size, place):
+def _chunks(runs: np.ndarray, size: int, place: torch.device) -> list[np.ndarray]:
     """Runs in groups whose numbers, of `size` bytes a run, fill the cache or the device."""
     together = max(1, _BYTES[place.type] // size)
     return np.array_split(runs, -(-len(runs) // together)) if len(runs) else []
 
 
-def _checked(data, targets, sets, start, teacher, weight_decay):
+def _checked(
+    data: Sequence[Factored], targets: np.ndarray, sets: np.ndarray, start: Weights, teacher: np.ndarray,
+    weight_decay: float | np.ndarray,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
     """targets, teacher and the weight decay of every run in float64; ValueError for what does not fit."""
     ranks = {len(factored.values) for factored in data}
     if len(ranks) != 1:

@@ -25,7 +25,9 @@ _MAX_EXPONENT = 600.0  # cosh stays finite
 _CLOSE = 0.1  # in u: so near the minimum Newton's own step contracts, and a slope would be all rounding
 
 
-def diagonal_flow_limit(X, y, w1_plus, w2_plus, w1_minus, w2_minus) -> np.ndarray:
+def diagonal_flow_limit(
+    X: np.ndarray, y: np.ndarray, w1_plus: np.ndarray, w2_plus: np.ndarray, w1_minus: np.ndarray, w2_minus: np.ndarray
+) -> np.ndarray:
     """β in the limit of gradient flow on the mean squared error of a one-output diagonal linear network.
 
     X: (..., n, D) inputs, y: (..., n) targets, the four weight vectors at the start: (..., D). Leading dimensions
@@ -57,7 +59,10 @@ def diagonal_flow_limit(X, y, w1_plus, w2_plus, w1_minus, w2_minus) -> np.ndarra
     return beta
 
 
-def linear_probe_limit(X, y, first_plus, first_minus, second_plus, second_minus) -> tuple[np.ndarray, np.ndarray]:
+def linear_probe_limit(
+    X: np.ndarray, y: np.ndarray, first_plus: np.ndarray, first_minus: np.ndarray, second_plus: np.ndarray,
+    second_minus: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
     """Readout (second_plus, second_minus) in the limit of gradient flow on the readout alone, the first layer fixed.
 
     X: (..., n, D), y: (..., n), weights of one output: (..., D), broadcasting. The loss is quadratic in the readout,
@@ -83,7 +88,7 @@ def linear_probe_limit(X, y, first_plus, first_minus, second_plus, second_minus)
     return second_plus + first_plus / safe * step, second_minus - first_minus / safe * step
 
 
-def _data(X, y) -> tuple[np.ndarray, np.ndarray]:
+def _data(X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     X, y = np.asarray(X, dtype=np.float64), np.asarray(y, dtype=np.float64)
     if X.ndim < 2 or y.ndim < 1 or y.shape[-1] != X.shape[-2]:
         raise ValueError(f"X and y must have the shapes (..., n, D) and (..., n), got {X.shape} and {y.shape}")

@@ -28,7 +28,7 @@ class Factored:
     samples: int
 
     @classmethod
-    def of(cls, X):
+    def of(cls, X: np.ndarray) -> Factored:
         """The factors of X (n, d); directions that rounding alone tells from zero are left out.
 
         Raises ValueError where X is no matrix of finite numbers with at least one that is not zero.
@@ -41,7 +41,7 @@ class Factored:
         return cls(left[:, :rank], values[:rank], directions[:rank], len(X))
 
     @classmethod
-    def population(cls, eigenvalues):
+    def population(cls, eigenvalues: np.ndarray) -> Factored:
         """Endlessly many inputs whose covariance has these eigenvalues (d,) along the axes, positive.
 
         The loss is (β − β*)ᵀΣ(β − β*)/2 for targets y = Σ^{1/2}β*.
@@ -49,6 +49,6 @@ class Factored:
         identity = np.eye(len(eigenvalues))
         return cls(identity, np.sqrt(eigenvalues), identity, 1)
 
-    def targets(self, y):
+    def targets(self, y: np.ndarray) -> np.ndarray:
         """t = Uᵀy, (..., k), of targets y (..., n)."""
         return np.asarray(y, dtype=np.float64) @ self.left

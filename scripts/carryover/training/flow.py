@@ -1,11 +1,11 @@
 """Gradient flow of diagonal linear networks, for any number of outputs and for frozen layers, in tens of steps.
 
-The force on β is g_o = X_oᵀ r_o (inputs and residuals scaled by √(2/n_o)), so all that a network can do follows from
-the integrals ν_o of its residuals, one variable per sample. Within a step both layers move by the boost that
-a = X_oᵀ ν_o generates, which conserves w1² − Σ_o w2² of every path to rounding; with one output boosts commute, so any
-path of ν ends in the exact limit. ν obeys ν' = r(ν) with the symmetric Jacobian −X K Xᵀ, K = ∂β/∂a, and is integrated
-by the two-stage, second-order, L-stable Rosenbrock method ROS2, whose first stage gives the error. Every run has its
-own step.
+The negative gradient in β is g_o = X_oᵀ r_o (inputs and residuals scaled by √(2/n_o)), so all that a network can do
+follows from the integrals ν_o of its residuals, one variable per sample. Within a step both layers move by the boost
+that a = X_oᵀ ν_o generates, which conserves w1² − Σ_o w2² of every path to rounding; with one output boosts commute, so
+any path of ν ends in the exact limit. ν obeys ν' = r(ν) with the symmetric Jacobian −X K Xᵀ, K = ∂β/∂a, and is
+integrated by the two-stage, second-order, L-stable Rosenbrock method ROS2, whose first stage gives the error. Every run
+has its own step.
 
 Tried at D = 1000 from weights of 1e-3 to a loss of 1e-10, both with an accuracy of .03 (2 cores). A second-order
 stabilised Runge–Kutta–Chebyshev scheme in the same coordinates needed 437 and 845 gradient evaluations with one output
@@ -17,14 +17,16 @@ Errors measured in β instead of a let steps be rejected without end near the li
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 import torch
 
 from carryover.networks.diagonal import Weights
-from carryover.training.ensemble import Ensemble, Ledger, coefficients
+from carryover.training.ensemble import Ensemble, as_weights, coefficients
+from carryover.training.history import History
 from carryover.training.result import Divergence, Trained
+from carryover.training.settings import check_not_negative, check_positive
 
 _GAMMA = 1 - 0.5**0.5  # makes ROS2 L-stable
 _LONGEST = 20.0  # largest |a| of one step: a weight may change by e^20
@@ -33,57 +35,60 @@ _REPORT = 20  # steps between calls of `progress`: a step costs about a hundred 
 
 
 def gradient_flow(
-    X,
-    y,
-    weights: Weights,
+    X: Sequence[np.ndarray],
+    y: Sequence[np.ndarray],
+    start: Weights,
     *,
     tolerance: float,
     accuracy: float = 0.02,
-    max_evaluations: int = 10_000,
+    max_steps: int = 10_000,
     trainable: Iterable[str] = ("first", "second"),
-    teacher=None,
+    teacher: np.ndarray | None = None,
     device: str = "auto",
     checkpoints: int = 64,
     progress: Callable[[dict], None] | None = None,
 ) -> Trained:
     """Train every run by gradient flow on L = Σ_o mean squared error of output o, until L ≤ `tolerance`.
 
-    X, y: lists with one array per output, X[o] (runs, n_o, D) and y[o] (runs, n_o); weights: first (runs, D), second
+    X, y: lists with one array per output, X[o] (runs, n_o, D) and y[o] (runs, n_o); start: first (runs, D), second
     (runs, O, D); teacher: (runs, D) coefficients of output 0. `accuracy` bounds the error that one step makes in the
     logarithm of any weight: with one output it concerns only the path, not the limit. `trainable` names the layers that
-    move. `evaluations` counts evaluations of the residual, two per step; a run that would need more than
-    `max_evaluations` ends with `converged` false. Curves hold up to `checkpoints` accepted steps, about evenly spaced
-    in the logarithm of time. `progress` receives {"step", "active", "loss"} now and then.
+    move. `max_steps` is a budget of `evaluations` of the gradient, as those of a descent of so many steps: a step of
+    the flow takes two, and a run that would need more ends with `converged` false. Curves hold up to `checkpoints`
+    accepted steps, about evenly spaced in the logarithm of time. `progress` receives {"step", "active", "loss"} now and
+    then.
 
     The flow of "feature reuse in multi-task learning and finetuning (appendix)", eqs 8–9, with the outputs of eqs
     24–25. Raises ValueError for bad input and Divergence for runs whose loss is not finite.
     """
-    if not accuracy > 0 or not tolerance >= 0 or max_evaluations < 1 or checkpoints < 1:
-        raise ValueError("accuracy, max_evaluations and checkpoints must be positive and tolerance not negative")
-    ensemble = Ensemble(X, y, weights, teacher, trainable, device)
-    ledger, history = Ledger(ensemble, tolerance), _History(len(ensemble))
-    state = _State(ensemble)
-    evaluations, done = 1, np.zeros(len(ensemble), dtype=np.int64)
-    history.add(ensemble, state, torch.ones_like(ensemble.runs, dtype=torch.bool))
+    check_positive(accuracy=accuracy, max_steps=max_steps, checkpoints=checkpoints)
+    check_not_negative(tolerance=tolerance)
+    ensemble = Ensemble(X, y, start, teacher, trainable, device)
+    history, state, evaluations = History(len(ensemble), checkpoints), _State(ensemble), 1
     while True:
         bad = ~torch.isfinite(state.loss)
         if bad.any():
             raise Divergence(ensemble.runs[bad].tolist(), "gradient flow lost its finite values")
-        ended = (state.loss <= tolerance) | (evaluations + 2 > max_evaluations)
+        converged = state.loss <= tolerance
+        ended = converged | (evaluations + 2 > max_steps)
         if ended.any():
-            done[ensemble.runs[ended].cpu().numpy()] = evaluations
-            ledger.close(ended, state.loss)
+            history.end(
+                ensemble.runs, (ensemble.first, ensemble.second), state.observed(), ended, evaluations=evaluations,
+                converged=converged, risk_best=state.risk_best,
+            )  # fmt: skip
+            ensemble.keep(~ended)
             state.keep(~ended)
             if not len(ensemble):
-                return ledger.trained(done, *history.results(checkpoints))
+                return history.trained(as_weights(*history.stacked()))
         if progress is not None and (evaluations // 2) % _REPORT == 0:
             progress({"step": evaluations // 2, "active": len(ensemble), "loss": float(state.loss.max())})
-        history.add(ensemble, state, state.advance(accuracy))
+        accepted = state.advance(accuracy)
+        history.record(ensemble.runs, state.observed(), accepted)
         evaluations += 2
 
 
 class _State:
-    """Where each run of an ensemble stands on its flow: residual, loss, time and next step size."""
+    """Where each run of an ensemble stands on its flow: residual, loss, risk, time and next step size."""
 
     def __init__(self, ensemble: Ensemble) -> None:
         self.ensemble = ensemble
@@ -91,13 +96,18 @@ class _State:
         self.rows = [x.shape[1] for x in ensemble.X]
         self.time = torch.zeros(len(ensemble), dtype=torch.float64, device=ensemble.device)
         self.residual, self.loss = self._residual(ensemble.first, ensemble.second)
-        force = self._pull(self.residual).abs().amax((1, 2))
-        self.step = 0.01 / force.clamp_min(torch.finfo(force.dtype).tiny)
+        self.risk = self.risk_best = ensemble.risk(coefficients(ensemble.first, ensemble.second))
+        gradient = self._correlations(self.residual).abs().amax((1, 2))
+        self.step = 0.01 / gradient.clamp_min(torch.finfo(gradient.dtype).tiny)
 
     def keep(self, which: torch.Tensor) -> None:
         """Follow the ensemble, which has dropped the runs outside the mask."""
-        for name in ("floor", "time", "residual", "loss", "step"):
+        for name in ("floor", "time", "residual", "loss", "risk", "risk_best", "step"):
             setattr(self, name, getattr(self, name)[which])
+
+    def observed(self) -> dict[str, torch.Tensor]:
+        """What is recorded of it, (runs,)."""
+        return {"time": self.time, "loss": self.loss, "risk": self.risk}
 
     def advance(self, accuracy: float) -> torch.Tensor:
         """Try one ROS2 step of every run; returns the mask of the runs whose step was accepted."""
@@ -107,10 +117,10 @@ class _State:
         matrix.diagonal(dim1=1, dim2=2).add_(1.0)
         factor, failed = torch.linalg.cholesky_ex(matrix)
         k1 = _solve(factor, self.residual)
-        halfway, _ = self._residual(*self._move(first, second, self._pull(h * k1)))
+        halfway, _ = self._residual(*self._move(first, second, self._correlations(h * k1)))
         k2 = _solve(factor, halfway - 2 * k1)
-        a = self._pull(h * (1.5 * k1 + 0.5 * k2))
-        error = self._pull(0.5 * h * (k1 + k2)).abs().amax((1, 2)) / accuracy
+        a = self._correlations(h * (1.5 * k1 + 0.5 * k2))
+        error = self._correlations(0.5 * h * (k1 + k2)).abs().amax((1, 2)) / accuracy
         new_first, new_second = self._move(first, second, a)
         residual, loss = self._residual(new_first, new_second)
         # The flow never climbs. NaN fails every comparison, so a step that overflowed is rejected too.
@@ -120,6 +130,8 @@ class _State:
         ensemble.second = torch.where(accepted[:, None, None, None], new_second, second)
         self.residual = torch.where(accepted[:, None], residual, self.residual)
         self.loss = torch.where(accepted, loss, self.loss)
+        self.risk = ensemble.risk(coefficients(ensemble.first, ensemble.second))
+        self.risk_best = torch.fmin(self.risk_best, self.risk)
         self.time = torch.where(accepted, self.time + self.step, self.time)
         change = (_SAFETY * error.clamp_min(1e-12).rsqrt()).clamp(_SHRINK, _GROW)
         self.step = self.step * torch.where(sound, change, _SHRINK)
@@ -131,10 +143,10 @@ class _State:
         residual = torch.cat([y - ensemble.predict(o, beta[:, o]) for o, y in enumerate(ensemble.y)], 1)
         return residual, residual.square().sum(1) / 2 + self.floor
 
-    def _pull(self, nu: torch.Tensor) -> torch.Tensor:
+    def _correlations(self, nu: torch.Tensor) -> torch.Tensor:
         """a_o = X_oᵀ ν_o, (runs, O, D)."""
         parts = nu.split(self.rows, 1)
-        return torch.stack([self.ensemble.pull(o, part) for o, part in enumerate(parts)], 1)
+        return torch.stack([self.ensemble.correlations(o, part) for o, part in enumerate(parts)], 1)
 
     def _jacobian(self) -> torch.Tensor:
         """X K Xᵀ over the samples of all outputs, K_{op} = Σ_paths (δ_{op} first² + second_o second_p)."""
@@ -182,30 +194,3 @@ def _scale(ensemble: Ensemble) -> torch.Tensor:
 
 def _solve(factor: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
     return torch.cholesky_solve(right[:, :, None], factor)[:, :, 0]
-
-
-class _History:
-    """Time, loss and risk at every accepted step of every run."""
-
-    def __init__(self, runs: int) -> None:
-        self.steps: list[list[tuple[float, float, float]]] = [[] for _ in range(runs)]
-
-    def add(self, ensemble: Ensemble, state: _State, accepted: torch.Tensor) -> None:
-        risk = ensemble.risk(coefficients(ensemble.first, ensemble.second))
-        rows = torch.stack([state.time, state.loss, risk], 1)[accepted].tolist()
-        for run, row in zip(ensemble.runs[accepted].tolist(), rows, strict=True):
-            self.steps[run].append(tuple(row))
-
-    def results(self, checkpoints: int) -> tuple[np.ndarray, np.ndarray, dict[str, np.ndarray]]:
-        """risk_best, time and curves, the latter (runs, checkpoints); the start, at time 0, is not on a log axis."""
-        curves = np.full((3, len(self.steps), checkpoints), np.nan)
-        best = np.array([np.fmin.reduce([risk for _, _, risk in steps]) for steps in self.steps])
-        for run, steps in enumerate(self.steps):
-            path = np.array(steps[1:]).reshape(-1, 3)
-            if len(path) > checkpoints:
-                grid = np.geomspace(path[0, 0], path[-1, 0], checkpoints)
-                nearest = np.abs(np.log(path[:, 0]) - np.log(grid)[:, None]).argmin(1)
-                path = path[np.unique(nearest)]
-            curves[:, run, : len(path)] = path.T
-        time, loss, risk = curves
-        return best, time, {"loss": loss, "risk": risk}

@@ -46,18 +46,18 @@ class Fitted:
     first_change: np.ndarray
 
     @property
-    def readout_change(self):
+    def readout_change(self) -> np.ndarray:
         """(H,) difference of the fitted readout from that of the network."""
         return self.readout - self.start_readout
 
-    def predict(self, X):
+    def predict(self, X: np.ndarray) -> np.ndarray:
         """The fitted function at X (n, D): (n,). Raises ValueError for other shapes and values that are not finite."""
         X = _finite("X", X)
         if X.ndim != 2 or X.shape[1] != self.first.shape[1]:
             raise ValueError(f"X must have the shape (samples, {self.first.shape[1]}), got {X.shape}")
         return _function(X, self.first, self.readout, self.start_readout[:, None] * self.first_change)
 
-    def risk(self, directions, teacher_readout):
+    def risk(self, directions: np.ndarray, teacher_readout: np.ndarray) -> float:
         """Exact mean squared error against the teacher Σ_k teacher_readout_k relu(directions_k·x), a float.
 
         directions (K, D), teacher_readout (K,); inputs uniform on the sphere of radius √D, or N(0, I). Raises
@@ -69,7 +69,9 @@ class Fitted:
         return float(tangent_risk(self.first, self.start_readout, *changes, directions, teacher_readout))
 
 
-def fit(kind, first, readout, X, y, strength=None):
+def fit(
+    kind: str, first: np.ndarray, readout: np.ndarray, X: np.ndarray, y: np.ndarray, strength: float | None = None
+) -> Fitted:
     """Fit one network's features to samples, with the ridge strength of the smallest leave-one-out error.
 
     Parameters
@@ -105,7 +107,7 @@ def fit(kind, first, readout, X, y, strength=None):
     return Fitted(kind, float(strength), float(loss), first, readout, fitted, first_change)
 
 
-def kernel(kind, first, readout, X, Z):
+def kernel(kind: str, first: np.ndarray, readout: np.ndarray, X: np.ndarray, Z: np.ndarray) -> np.ndarray:
     """The kernel of `kind` between inputs X (n, D) and Z (k, D), of the network first (H, D), readout (H,): (n, k)."""
     if kind not in KINDS:
         raise ValueError(f"kind must be one of {', '.join(KINDS)}, got {kind!r}")
@@ -115,7 +117,7 @@ def kernel(kind, first, readout, X, Z):
     return responses + (X @ Z.T) * ((_gates(first, X) * readout**2) @ _gates(first, Z).T)
 
 
-def _cross_validated(features, target):
+def _cross_validated(features: np.ndarray, target: np.ndarray) -> float:
     """The strength of the smallest leave-one-out error.
 
     RidgeCV has the closed form for all strengths from one eigendecomposition, but for features, not for kernels: it
@@ -124,18 +126,20 @@ def _cross_validated(features, target):
     return RidgeCV(alphas=STRENGTHS, fit_intercept=False, gcv_mode="eigen").fit(features, target).alpha_
 
 
-def _function(X, first, readout, slopes=None):
+def _function(X: np.ndarray, first: np.ndarray, readout: np.ndarray, slopes: np.ndarray | None = None) -> np.ndarray:
     """Σ_h readout_h relu(first_h·x) + 1[first_h·x > 0] slopes_h·x, (n,)."""
     values = np.maximum(X @ first.T, 0) @ readout
     return values if slopes is None else values + np.sum(_gates(first, X) * (X @ slopes.T), axis=1)
 
 
-def _gates(first, X):
+def _gates(first: np.ndarray, X: np.ndarray) -> np.ndarray:
     """1[first_h·x > 0] as numbers, (n, H)."""
     return (X @ first.T > 0).astype(float)
 
 
-def _checked(first, readout, X, y, strength):
+def _checked(
+    first: np.ndarray, readout: np.ndarray, X: np.ndarray, y: np.ndarray, strength: float | None
+) -> list[np.ndarray]:
     arrays = [_finite(name, value) for name, value in {"first": first, "readout": readout, "X": X, "y": y}.items()]
     first, readout, X, y = arrays
     shapes = [array.shape for array in arrays]
@@ -152,7 +156,7 @@ def _checked(first, readout, X, y, strength):
     return arrays
 
 
-def _finite(name, value):
+def _finite(name: str, value: np.ndarray) -> np.ndarray:
     array = np.asarray(value, dtype=np.float64)
     if not np.isfinite(array).all():
         raise ValueError(f"{name} must be finite")

@@ -15,12 +15,12 @@ NEGLIGIBLE = 1e-200
 """Strength of weight decay that is none: products with it would underflow."""
 
 
-def minimum_norm(data: Factored, targets) -> np.ndarray:
+def minimum_norm(data: Factored, targets: np.ndarray) -> np.ndarray:
     """X⁺y, where networks from vanishing weights end ("Features are fate", theorem 3.5); least squares for n > d."""
     return (np.asarray(targets) / data.values) @ data.directions
 
 
-def finetuned(data: Factored, targets, start, depth: int) -> np.ndarray:
+def finetuned(data: Factored, targets: np.ndarray, start: np.ndarray, depth: int) -> np.ndarray:
     """Where balanced networks of coefficients `start` (..., d) end: X⁺y + (|β|/|β₀|)^{(L−1)/L} P⊥β₀.
 
     "Finetuning with linear teachers", equation 5, for labels of any kind. "Features are fate" takes the factor to be 1
@@ -32,11 +32,13 @@ def finetuned(data: Factored, targets, start, depth: int) -> np.ndarray:
         raise ValueError("finetuning must start from coefficients that are not zero: gradient flow does not leave them")
     fitted = minimum_norm(data, targets)
     outside = start - (start @ data.directions.T) @ data.directions
-    powers = ((part**2).sum(-1) / norm**2 for part in (fitted, outside))
-    return fitted + norm_factor(*powers, depth)[..., None] * outside
+    inside_power, outside_power = ((part**2).sum(-1) / norm**2 for part in (fitted, outside))
+    return fitted + norm_factor(inside_power, outside_power, depth)[..., None] * outside
 
 
-def on_features(data: Factored, targets, features, ridge=0.0) -> np.ndarray:
+def on_features(
+    data: Factored, targets: np.ndarray, features: np.ndarray, ridge: float | np.ndarray = 0.0
+) -> np.ndarray:
     """The readout alone is fitted: Φw with w the minimiser of |XΦw − y|²/(2n) + ridge |w|²/2 (equations 9, 12, 118).
 
     features : Φ (d, r), of full column rank r ≤ n. ridge : (...), not negative.
@@ -47,7 +49,7 @@ def on_features(data: Factored, targets, features, ridge=0.0) -> np.ndarray:
     return readout @ np.asarray(features).T
 
 
-def weight_decayed(data: Factored, targets, strength) -> np.ndarray:
+def weight_decayed(data: Factored, targets: np.ndarray, strength: float | np.ndarray) -> np.ndarray:
     """Where networks of two layers end under weight decay, the penalty strength/2 Σ|W_l|².
 
     Among networks of one β the penalty is least where they are balanced, strength |β|, so β minimises
@@ -60,30 +62,31 @@ def weight_decayed(data: Factored, targets, strength) -> np.ndarray:
     if (strength < 0).any():
         raise ValueError("the strength of weight decay must not be negative")
     targets = np.asarray(targets, dtype=np.float64)
-    values, pull = data.values**2 / data.samples, data.values * targets / data.samples  # of XᵀX/n, and Xᵀy/n
+    # of XᵀX/n, and Xᵀy/n, the negative gradient at β = 0
+    values, gradient = data.values**2 / data.samples, data.values * targets / data.samples
     lead = np.broadcast_shapes(strength.shape, targets.shape[:-1])
-    strength, pull = np.broadcast_to(strength, lead).ravel(), np.broadcast_to(pull, (*lead, len(values)))
-    pull = pull.reshape(-1, len(values))
-    least = np.linalg.norm(pull, axis=1)
+    strength, gradient = np.broadcast_to(strength, lead).ravel(), np.broadcast_to(gradient, (*lead, len(values)))
+    gradient = gradient.reshape(-1, len(values))
+    least = np.linalg.norm(gradient, axis=1)
     decayed = np.flatnonzero((strength > NEGLIGIBLE) & (strength < least))
     ridge = np.where(strength < least, 0.0, np.inf)
     if len(decayed):
-        ridge[decayed] = _ridge_of_norm(values, pull[decayed], strength[decayed], least[decayed])
+        ridge[decayed] = _ridge_of_norm(values, gradient[decayed], strength[decayed], least[decayed])
     with np.errstate(invalid="ignore"):
-        components = pull / (values + ridge[:, None])
+        components = gradient / (values + ridge[:, None])
     return components.reshape(*lead, -1) @ data.directions
 
 
-def _ridge_of_norm(values, pull, strength, least):
-    """μ with μ|pull/(values + μ)| = strength < least = |pull|, (R,)."""
+def _ridge_of_norm(values: np.ndarray, gradient: np.ndarray, strength: np.ndarray, least: np.ndarray) -> np.ndarray:
+    """μ with μ|gradient/(values + μ)| = strength < least = |gradient|, (R,)."""
 
-    def missing(log_ridge, row):
+    def missing(log_ridge: np.ndarray, row: np.ndarray) -> np.ndarray:
         ridge = np.exp(log_ridge)[..., None]
-        norm = np.linalg.norm(pull[row.astype(int)] / (values + ridge), axis=-1)
+        norm = np.linalg.norm(gradient[row.astype(int)] / (values + ridge), axis=-1)
         return np.log(norm) + log_ridge - np.log(strength[row.astype(int)])
 
     # least/(largest value + μ) ≤ |β(μ)| ≤ least/(smallest value + μ) bound μ from both sides
     low, high = (np.log(strength * value / (least - strength)) for value in (values[-1], values[0]))
     margin = 1e-6 + 1e-9 * np.abs(low)
-    found = elementwise.find_root(missing, (low - margin, high + margin), args=(np.arange(len(strength)),))
-    return np.exp(found.x)
+    root = elementwise.find_root(missing, (low - margin, high + margin), args=(np.arange(len(strength)),))
+    return np.exp(root.x)

@@ -25,20 +25,21 @@ def in_pieces(train: Callable[[np.ndarray], Result], pieces: Iterable[np.ndarray
 
     Raises UserError where the memory is too small for one run.
     """
-    found, waiting = [], list(pieces)
+    results: list[Result] = []
+    waiting = list(pieces)
     while waiting:
         piece = waiting.pop(0)
         try:
-            found.append(train(piece))
+            results.append(train(piece))
             continue
         except torch.OutOfMemoryError:
             pass  # as long as the error is handled, its frames hold the tensors that are to go
         except Divergence as error:
-            raise Divergence(piece[list(error.runs)], error.what) from error
+            raise Divergence(piece[list(error.runs)].tolist(), error.what) from error
         fewer = _half(len(piece))
         rest = np.concatenate([piece, *waiting])
         waiting = np.split(rest, range(fewer, len(rest), fewer))
-    return found
+    return results
 
 
 def _half(networks: int) -> int:

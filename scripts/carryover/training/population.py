@@ -22,24 +22,29 @@ import torch
 from carryover.networks.relu import Weights
 from carryover.theory.kernels import relu_risk
 from carryover.training.device import torch_device
-from carryover.training.looks import Book, Whole, epochs_of_looks, follow
+from carryover.training.groups import FullBatch, descend
+from carryover.training.history import History, log_spaced
 from carryover.training.memory import in_pieces
-from carryover.training.relu import BYTES, PRECISIONS
+from carryover.training.relu import BYTES, like
 from carryover.training.result import Divergence, Trained
+from carryover.training.settings import PRECISIONS, check_choice, check_not_negative, check_positive
 
 
 class Group:
     """Networks that are trained together. `runs` are their indices in the caller's arrays."""
 
-    def __init__(self, runs, weights: Weights, teacher: Weights, rate: float, anchor, dtype, device) -> None:
-        def tensor(values):
+    def __init__(
+        self, runs: np.ndarray, start: Weights, teacher: Weights, rate: float, anchor: np.ndarray, dtype: torch.dtype,
+        device: torch.device,
+    ) -> None:  # fmt: skip
+        def tensor(values: np.ndarray) -> torch.Tensor:
             return torch.as_tensor(np.ascontiguousarray(values), dtype=dtype, device=device)
 
         self.runs, self.rates = np.asarray(runs), np.full(len(runs), float(rate))
-        first, self._teacher = tensor(weights.first[runs]), [tensor(values[runs]) for values in _layers(teacher)]
+        first, self._teacher = tensor(start.first[runs]), [tensor(values[runs]) for values in _layers(teacher)]
         self._lengths = first.norm(dim=2, keepdim=True)  # (R, H, 1)
         self._start, self.first = first / self._lengths, first / self._lengths  # unit vectors (R, H, D)
-        self.second = tensor(weights.second[runs]).transpose(1, 2).contiguous()  # (R, H, 1)
+        self.second = tensor(start.second[runs]).transpose(1, 2).contiguous()  # (R, H, 1)
         self._anchor = tensor(anchor[runs])[:, None, None]
         self._allocate()
 
@@ -63,12 +68,12 @@ class Group:
         total = torch.bmm(minus.acos_(), self._units * self._coefficients)
         return total.addcmul_(torch.bmm(sines, self._coefficients), self.first).div_(2 * math.pi)
 
-    def step(self, _batch=None) -> None:
-        """One step along −∂L, and along the pull of the anchor; then back to the sphere."""
+    def step(self, _batch: None = None) -> None:
+        """One step along the negative gradient of L and the anchor's penalty; then back to the sphere."""
         rate, G = self.rates[0], self.gradient()
         move = (self.first * G).sum(2, keepdim=True).mul_(self._lengths)
-        pulled = torch.mul(self.second, G).addcmul_(self._anchor, (self.first - self._start) * self._lengths)
-        moved = torch.mul(self.first, self._lengths).sub_(pulled, alpha=rate)
+        gradient = torch.mul(self.second, G).addcmul_(self._anchor, (self.first - self._start) * self._lengths)
+        moved = torch.mul(self.first, self._lengths).sub_(gradient, alpha=rate)
         torch.div(moved, moved.norm(dim=2, keepdim=True), out=self.first)
         self.second.sub_(move, alpha=rate)
 
@@ -77,9 +82,13 @@ class Group:
         first, second = self.weights()
         return relu_risk(first, second[:, 0], *self._teacher) / 2
 
-    def weights(self) -> tuple[torch.Tensor, torch.Tensor]:
+    def observe(self, loss: torch.Tensor) -> dict[str, torch.Tensor]:
+        """Loss and risk, (R,)."""
+        return {"loss": loss, "risk": 2 * loss}
+
+    def weights(self) -> list[torch.Tensor]:
         """Input weights (R, H, D) and readouts (R, 1, H) as they are now."""
-        return self.first * self._lengths, self.second.transpose(1, 2)
+        return [self.first * self._lengths, self.second.transpose(1, 2)]
 
     def keep(self, which: torch.Tensor) -> None:
         """Drop the networks that are not in the boolean mask `which`."""
@@ -93,22 +102,22 @@ class Group:
 
 def population_descent(
     teacher: Weights,
-    weights: Weights,
+    start: Weights,
     *,
     learning_rate: float,
     tolerance: float,
     max_steps: int,
-    anchor=0.0,
+    anchor: float | np.ndarray = 0.0,
     precision: str = "float32",
     device: str = "auto",
-    looks: int = 64,
+    checkpoints: int = 64,
     progress: Callable[[dict], None] | None = None,
 ) -> Trained:
     """Train every run by gradient descent on L + ½ anchor Σ_h |v_h − v_h(0)|², until L ≤ `tolerance` or `max_steps`.
 
-    teacher: first (runs, K, D), second (runs, 1, K), of unit vectors; units with readout 0 are padding. weights: first
+    teacher: first (runs, K, D), second (runs, 1, K), of unit vectors; units with readout 0 are padding. start: first
     (runs, H, D), second (runs, 1, H). `anchor` is a number or (runs,). The loss of the result is L, its risk 2L; both
-    are looked at, and runs end, after log-spaced steps, at most `looks` of them.
+    are recorded, and runs end, after log-spaced steps, at most `checkpoints` of them.
 
     A mean-field network f = 1/m Σ_i c_i relu(w_i · x), |w_i| = 1, trained with the learning rate η m is this one with
     v = w/√m, a = c/√m and the learning rate η; each of its units feels the force −anchor · (w_i − w_i(0)) at that rate.
@@ -117,53 +126,48 @@ def population_descent(
 
     Raises ValueError for bad input, Divergence for runs whose loss is not finite or twice its start.
     """
-    if not learning_rate > 0 or not tolerance >= 0 or min(max_steps, looks) < 1:
-        raise ValueError("learning_rate, max_steps and looks must be positive, tolerance not negative")
-    if precision not in PRECISIONS:
-        raise ValueError(f"precision must be one of {', '.join(PRECISIONS)}, got {precision!r}")
-    anchor = _checked(teacher, weights, anchor)
+    check_positive(learning_rate=learning_rate, max_steps=max_steps, checkpoints=checkpoints)
+    check_not_negative(tolerance=tolerance)
+    check_choice("precision", precision, PRECISIONS)
+    anchors = _checked(teacher, start, anchor)
     place, dtype = torch_device(device), getattr(torch, precision)
-    schedule = epochs_of_looks(max_steps, looks)
-    book = Book(weights, schedule, looks, {"risk": None}, tolerance)
+    schedule, history = log_spaced(max_steps, checkpoints), History(len(start.first), checkpoints)
 
-    def train(runs):
-        book.forget(runs)
-        book.observed["risk"] = None  # lets go of the last group's memory
-        group = Group(runs, weights, teacher, learning_rate, anchor, dtype, place)
-        book.observed["risk"] = lambda first, second, runs: 2 * group.losses()
-        return follow(group, Whole(), schedule, book, progress)
+    def train(runs: np.ndarray) -> list[int]:
+        group = Group(runs, start, teacher, learning_rate, anchors, dtype, place)
+        return descend(group, FullBatch(), schedule, tolerance, history, progress)
 
-    diverged = list(chain(*in_pieces(train, _chunks(weights, teacher, dtype, place))))
+    diverged = list(chain(*in_pieces(train, _chunks(start, teacher, dtype, place))))
     if diverged:
         raise Divergence(sorted(diverged), f"gradient descent diverged with learning rate {learning_rate:g}")
-    return book.trained()
+    return history.trained(like(start, history.stacked()))
 
 
-def _layers(network: Weights):
+def _layers(network: Weights) -> tuple[np.ndarray, np.ndarray]:
     """Directions (runs, K, D) and coefficients (runs, K) of a network of one output."""
     return network.first, network.second[:, 0]
 
 
-def _chunks(weights, teacher, dtype, place):
+def _chunks(start: Weights, teacher: Weights, dtype: torch.dtype, place: torch.device) -> list[np.ndarray]:
     """Runs in groups whose angles fill the cache or the device."""
-    runs, H, _ = weights.first.shape
+    runs, H, _ = start.first.shape
     size = max(1, BYTES[place.type] // (2 * dtype.itemsize * H * (H + teacher.first.shape[1])))
     return np.array_split(np.arange(runs), -(-runs // size))
 
 
-def _checked(teacher, weights, anchor):
+def _checked(teacher: Weights, start: Weights, anchor: float | np.ndarray) -> np.ndarray:
     """The anchor of every run; ValueError for what does not fit or is not finite."""
-    runs, _, D = weights.first.shape
-    if weights.second.shape[1] != 1 or teacher.second.shape[:2] != (runs, 1) or teacher.first.shape[2] != D:
+    runs, _, D = start.first.shape
+    if start.second.shape[1] != 1 or teacher.second.shape[:2] != (runs, 1) or teacher.first.shape[2] != D:
         raise ValueError(
-            f"weights and teacher must be those of as many runs, with one output and as many inputs, got {runs} runs, "
-            f"second layers {weights.second.shape} and {teacher.second.shape}, inputs {D} and {teacher.first.shape[2]}"
+            f"start and teacher must be those of as many runs, with one output and as many inputs, got {runs} runs, "
+            f"second layers {start.second.shape} and {teacher.second.shape}, inputs {D} and {teacher.first.shape[2]}"
         )
-    for name, values in (("weights", weights), ("teacher", teacher)):
+    for name, values in (("start", start), ("teacher", teacher)):
         if not (np.isfinite(values.first).all() and np.isfinite(values.second).all()):
             raise ValueError(f"{name} must be finite")
-    if not weights.first.any(axis=2).all():
-        raise ValueError("weights must have no unit of length 0")
+    if not start.first.any(axis=2).all():
+        raise ValueError("start must have no unit of length 0")
     if not np.allclose(np.linalg.norm(teacher.first, axis=2), 1):
         raise ValueError("teacher must have unit vectors")
     anchor = np.broadcast_to(np.asarray(anchor, dtype=np.float64), (runs,))

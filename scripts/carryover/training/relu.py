@@ -11,7 +11,7 @@ is recorded and nothing is compiled. Networks are trained in groups of the size 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
@@ -22,14 +22,15 @@ import torch
 from carryover.networks.relu import Weights
 from carryover.training.batches import Batches
 from carryover.training.device import torch_device
-from carryover.training.looks import Book, epochs_of_looks, follow
+from carryover.training.groups import descend
+from carryover.training.history import History, log_spaced
 from carryover.training.losses import LOSSES
 from carryover.training.memory import in_pieces
 from carryover.training.result import Divergence, Trained
+from carryover.training.settings import PRECISIONS, check_choice, check_not_negative, check_positive, trainable_layers
 
 BYTES = {"cpu": 2**20, "cuda": 2**31}  # of a group at a time: what stays in the cache, what fills the device
 _COLUMNS = {"cpu": 256, "cuda": 2**20}  # samples at a time
-PRECISIONS = ("float32", "float64")
 _CUT = 4  # by this factor
 _FALLBACKS = 10  # times the learning rate is cut
 
@@ -47,15 +48,17 @@ class Group:
     """Networks that are trained together. `runs` are their indices in the caller's arrays."""
 
     def __init__(
-        self, runs, weights: Weights, tasks: Sequence[Task], rates, loss: str, dtype, device, on_sphere: bool = False,
-        fixed_readouts: bool = False,
+        self, runs: np.ndarray, start: Weights, tasks: Sequence[Task], rates: np.ndarray, loss: str,
+        dtype: torch.dtype, device: torch.device, on_sphere: bool = False,
+        trainable: tuple[str, ...] = ("first", "second"), observe: Mapping[str, Callable] | None = None,
     ) -> None:  # fmt: skip
-        def tensor(values):
+        def tensor(values: np.ndarray) -> torch.Tensor:
             return torch.as_tensor(np.ascontiguousarray(values), dtype=dtype, device=device)
 
-        self.runs, self.loss, self.fixed_readouts = np.asarray(runs), LOSSES[loss], fixed_readouts
-        self.first = tensor(np.swapaxes(weights.first[runs], 1, 2))  # (R, D, H): sums over D run along memory
-        self.second = tensor(weights.second[runs])  # (R, O, H)
+        self.runs, self.loss, self._observe = np.asarray(runs), LOSSES[loss], dict(observe or {})
+        self._moving_readouts = "second" in trainable
+        self.first = tensor(np.swapaxes(start.first[runs], 1, 2))  # (R, D, H): sums over D run along memory
+        self.second = tensor(start.second[runs])  # (R, O, H)
         self.x = [tensor(np.swapaxes(task.X[task.sets[runs]], 1, 2)) for task in tasks]  # (R, D, n)
         self.y = [tensor(task.y[runs])[:, None] for task in tasks]  # (R, 1, n)
         self.rates = np.asarray(rates, dtype=np.float64)  # as asked for, whatever numbers the networks are trained in
@@ -75,17 +78,19 @@ class Group:
     def __len__(self) -> int:
         return len(self.runs)
 
-    def _blocks(self, x, y):
+    def _blocks(
+        self, x: torch.Tensor, y: torch.Tensor
+    ) -> Iterator[tuple[int, torch.Tensor, torch.Tensor, torch.Tensor]]:
         """Pieces of a batch with room for their hidden responses: (first column, x, y, responses)."""
         R, _, H = self.first.shape
         pieces = [(x, y)]
         if y.shape[2] > self._columns:
-            pieces = zip(x.split(self._columns, 2), y.split(self._columns, 2), strict=True)
-        for start, (x_part, y_part) in enumerate(pieces):
+            pieces = list(zip(x.split(self._columns, 2), y.split(self._columns, 2), strict=True))
+        for block, (x_part, y_part) in enumerate(pieces):
             room = self._responses[: R * H * y_part.shape[2]].view(R, -1, H)
-            yield start * self._columns, x_part, y_part, room
+            yield block * self._columns, x_part, y_part, room
 
-    def _forward(self, output, x, room):
+    def _forward(self, output: int, x: torch.Tensor, room: torch.Tensor) -> torch.Tensor:
         """f (R, 1, b) of one output, with the hidden responses left in `room` (R, b, H): units run along memory."""
         readout = self._readouts[output]
         if x.shape[2] > 1:
@@ -95,15 +100,15 @@ class Group:
         torch.sum(torch.mul(self.first, x, out=self._product), 1, out=room[:, 0])
         return torch.mul(readout, room.relu_()).sum(2, keepdim=True)
 
-    def step(self, batches) -> None:
+    def step(self, batches: Sequence[tuple[torch.Tensor, torch.Tensor]]) -> None:
         """One step along −∂L, L = Σ_o mean loss over the batch of output o; batches: (x (R, D, b), y (R, 1, b))."""
         for output, ((x, y), total) in enumerate(zip(batches, self._sums, strict=True)):
-            for start, x_part, y_part, room in self._blocks(x, y):
+            for column, x_part, y_part, room in self._blocks(x, y):
                 f = self._forward(output, x_part, room)
-                pulled = x_part * self.loss.pull(f, y_part).mul_(self._rates / y.shape[2])
+                weighted = x_part * self.loss.negative_gradient(f, y_part).mul_(self._rates / y.shape[2])
                 active = torch.gt(room, 0, out=room)
-                torch.bmm(pulled, active, out=total) if start == 0 else total.baddbmm_(pulled, active)
-        trained = [] if self.fixed_readouts else list(zip(self._readouts, self._sums, strict=True))
+                torch.bmm(weighted, active, out=total) if column == 0 else total.baddbmm_(weighted, active)
+        trained = list(zip(self._readouts, self._sums, strict=True)) if self._moving_readouts else []
         moves = [torch.mul(self.first, total, out=self._product).sum(1, keepdim=True) for _, total in trained]
         for readout, total in zip(self._readouts, self._sums, strict=True):
             self.first.addcmul_(readout, total)
@@ -121,9 +126,16 @@ class Group:
                 loss += value.sum((1, 2), dtype=torch.float64) / y.shape[2]
         return loss
 
-    def weights(self) -> tuple[torch.Tensor, torch.Tensor]:
+    def observe(self, loss: torch.Tensor) -> dict[str, torch.Tensor]:
+        """The loss (R,) and what is observed of the weights."""
+        return {
+            "loss": loss,
+            **{name: function(*self.weights(), self.runs) for name, function in self._observe.items()},
+        }
+
+    def weights(self) -> list[torch.Tensor]:
         """Input weights (R, H, D) and readouts (R, O, H) as they are now."""
-        return self.first.transpose(1, 2), self.second
+        return [self.first.transpose(1, 2), self.second]
 
     def keep(self, which: torch.Tensor) -> None:
         """Drop the networks that are not in the boolean mask `which`."""
@@ -137,7 +149,7 @@ class Group:
 
 def gradient_descent(
     tasks: Sequence[Task],
-    weights: Weights,
+    start: Weights,
     *,
     learning_rate: float,
     tolerance: float,
@@ -148,67 +160,73 @@ def gradient_descent(
     precision: str = "float32",
     device: str = "auto",
     on_sphere: bool = False,
-    fixed_readouts: bool = False,
+    trainable: Iterable[str] = ("first", "second"),
     observe: Mapping[str, Callable] | None = None,
-    looks: int = 64,
+    checkpoints: int = 64,
     progress: Callable[[dict], None] | None = None,
 ) -> Trained:
     """Train every run by gradient descent on L = Σ_o mean loss of output o, until L ≤ `tolerance` or `max_epochs`.
 
-    tasks: one per output; weights: first (runs, H, D), second (runs, O, H). An epoch goes through the samples of the
+    tasks: one per output; start: first (runs, H, D), second (runs, O, H). An epoch goes through the samples of the
     largest task in batches of `batch_size` (0: all samples in one step), in an order drawn anew each epoch from
-    `shuffles(run)`; smaller tasks are gone through again and again. Loss, risk and what is to be observed are looked
-    at after log-spaced epochs, at most `looks` of them; that is when a run ends by itself, and no longer costs.
+    `shuffles(run)`; smaller tasks are gone through again and again. Loss, risk and what is to be observed are recorded
+    after log-spaced epochs, at most `checkpoints` of them; that is when a run ends by itself, and no longer costs.
     `observe` gives more curves: functions (first (R, H, D), second (R, O, H), runs (R,)) -> (R,) by name, of which
     "risk" is the one whose smallest value is kept.
 
-    `on_sphere` brings each unit's input weights back to the length they start with, after every step. With
-    `fixed_readouts` the input weights alone are trained.
+    `on_sphere` brings each unit's input weights back to the length they start with, after every step. `trainable`
+    names the layers that move: both, or the first alone.
 
     A run whose loss is not finite or twice its start begins again with a quarter of the learning rate, up to 10 times.
     Raises ValueError for bad input, Divergence for runs that diverge with every learning rate.
     """
-    if not learning_rate > 0 or not tolerance >= 0 or min(max_epochs, looks) < 1 or batch_size < 0:
-        raise ValueError("learning_rate, max_epochs and looks must be positive, tolerance and batch_size not negative")
-    _check(tasks, weights, loss, precision)
+    check_positive(learning_rate=learning_rate, max_epochs=max_epochs, checkpoints=checkpoints)
+    check_not_negative(tolerance=tolerance, batch_size=batch_size)
+    check_choice("loss", loss, LOSSES)
+    check_choice("precision", precision, PRECISIONS)
+    moving = trainable_layers(trainable, ("first", "second"), ("first",))
+    _check(tasks, start, loss)
     place, dtype = torch_device(device), getattr(torch, precision)
-    schedule = epochs_of_looks(max_epochs, looks)
-    book = Book(weights, schedule, looks, dict(observe or {}), tolerance)
+    schedule, history = log_spaced(max_epochs, checkpoints), History(len(start.first), checkpoints, observe or ())
 
-    def train(runs, rate):
-        book.forget(runs)
+    def train(runs: np.ndarray, rate: float) -> list[int]:
         rates = np.full(len(runs), rate)
-        group = Group(runs, weights, tasks, rates, loss, dtype, place, on_sphere, fixed_readouts)
-        return follow(group, Batches(group, batch_size, shuffles), schedule, book, progress)
+        group = Group(runs, start, tasks, rates, loss, dtype, place, on_sphere, moving, observe)
+        return descend(group, Batches(group, batch_size, shuffles), schedule, tolerance, history, progress)
 
-    queue = [(np.arange(len(weights.first)), learning_rate)]
+    queue = [(np.arange(len(start.first)), learning_rate)]
     while queue:
         runs, rate = queue.pop()
-        chunks = _chunks(runs, weights, tasks, batch_size, place)
+        chunks = _chunks(runs, start, tasks, batch_size, place)
         diverged = list(chain(*in_pieces(partial(train, rate=rate), chunks)))
         if diverged and rate < learning_rate / _CUT ** (_FALLBACKS - 0.5):
             raise Divergence(sorted(diverged), f"gradient descent diverged with learning rates down to {rate:g}")
         if diverged:
             queue.append((np.sort(diverged), rate / _CUT))
-    return book.trained()
+    return history.trained(like(start, history.stacked()))
 
 
-def _chunks(runs, weights, tasks, batch_size, place):
+def like(start: Weights, layers: Sequence[np.ndarray]) -> Weights:
+    """Weights of these layers, in the types of those of the start."""
+    types = start.first.dtype, start.second.dtype
+    return Weights(*(layer.astype(dtype, copy=False) for layer, dtype in zip(layers, types, strict=True)))
+
+
+def _chunks(
+    runs: np.ndarray, start: Weights, tasks: Sequence[Task], batch_size: int, place: torch.device
+) -> list[np.ndarray]:
     """Runs in groups whose weights and steps and hidden responses to one block fill the cache or the device."""
-    _, H, D = weights.first.shape
+    _, H, D = start.first.shape
     largest = max(task.y.shape[1] for task in tasks)
     columns = min(_COLUMNS[place.type], largest, batch_size or largest)
     size = max(1, BYTES[place.type] // (4 * H * (columns + (2 + len(tasks)) * D)))
     return np.array_split(runs, -(-len(runs) // size))
 
 
-def _check(tasks, weights, loss, precision) -> None:
-    for name, value, allowed in (("loss", loss, LOSSES), ("precision", precision, PRECISIONS)):
-        if value not in allowed:
-            raise ValueError(f"{name} must be one of {', '.join(allowed)}, got {value!r}")
-    runs, _, D = weights.first.shape
-    if weights.second.shape[1] != len(tasks):
-        raise ValueError(f"weights must have one readout per task, got {weights.second.shape[1]} for {len(tasks)}")
+def _check(tasks: Sequence[Task], start: Weights, loss: str) -> None:
+    runs, _, D = start.first.shape
+    if start.second.shape[1] != len(tasks):
+        raise ValueError(f"start must have one readout per task, got {start.second.shape[1]} for {len(tasks)}")
     for o, task in enumerate(tasks):
         n = task.X.shape[1]
         if task.X.ndim != 3 or task.X.shape[2] != D or task.y.shape != (runs, n) or task.sets.shape != (runs,) or not n:
@@ -220,5 +238,5 @@ def _check(tasks, weights, loss, precision) -> None:
             raise ValueError(f"inputs and targets of task {o} must be finite")
         if loss == "cross_entropy" and (np.abs(task.y) != 1).any():
             raise ValueError(f"labels y of task {o} must be 1 or -1 for cross_entropy")
-    if not (np.isfinite(weights.first).all() and np.isfinite(weights.second).all()):
-        raise ValueError("weights must be finite")
+    if not (np.isfinite(start.first).all() and np.isfinite(start.second).all()):
+        raise ValueError("start must be finite")

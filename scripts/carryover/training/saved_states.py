@@ -38,20 +38,17 @@ class SavedStates:
         """Keep a state in the place of an earlier one; store.DataError where that cannot be written."""
         if self._folder is None:
             return
-        with store.atomic(self._path(name)) as file:
+        with store.atomic(self._folder / f"{name}.pt") as file:
             torch.save({"request": self._request, "state": dict(state)}, file)
         self._last = time.monotonic()
 
     def load(self, name: str) -> dict[str, Any] | None:
         """The state that was saved for this request; None where there is none."""
-        if self._folder is None or not self._path(name).is_file():
+        if self._folder is None or not (path := self._folder / f"{name}.pt").is_file():
             return None
         try:
-            saved = torch.load(self._path(name), map_location="cpu", weights_only=True)
+            saved = torch.load(path, map_location="cpu", weights_only=True)
         except Exception:  # a damaged file can raise anything at all
-            print(f"{self._path(name)} cannot be read: training starts anew", file=sys.stderr)
+            print(f"{path} cannot be read: training starts anew", file=sys.stderr)
             return None
         return saved["state"] if saved.get("request") == self._request else None
-
-    def _path(self, name: str) -> Path:
-        return self._folder / f"{name}.pt"

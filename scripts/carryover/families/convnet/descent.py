@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from carryover.training.convnet import descend, drops_units
+from carryover.training.convnet import drops_units, gradient_descent
 from carryover.training.device import torch_device
 from carryover.training.memory import in_pieces
 from carryover.training.result import Trained
@@ -29,7 +29,7 @@ def _descend(problem, runs, p, progress):
     tests = [(task.test, task.test_labels) for task in (problem.tasks[0][run] for run in runs)]
     # Without TensorFloat-32, which keeps 10 bits, "float32" is on a GPU what it is on a CPU.
     with torch.backends.cudnn.flags(enabled=True, allow_tf32=p.precision != "float32"):
-        return descend(
+        return gradient_descent(
             [problem.network(run) for run in runs], problem.samples(runs), tests, problem.images,
             lambda place, use, number: problem.draws(runs[place], use, number),
             learning_rate=p.learning_rate, decay=getattr(p, "decay", "constant"), momentum=p.momentum,

@@ -8,8 +8,8 @@ def solve(problem, p, progress=None):
     readout_alone = getattr(p, "protocol", "") == "linear_transfer"
     return gradient_descent(
         problem.data, problem.reduced_targets(), problem.sets, problem.weights(), teacher=problem.teacher,
-        covariance=problem.eigenvalues,
-        trainable="readout" if readout_alone else "all", learning_rate=p.learning_rate, tolerance=p.tolerance,
+        covariance=problem.eigenvalues, trainable=("readout",) if readout_alone else ("hidden", "readout"),
+        learning_rate=p.learning_rate, tolerance=p.tolerance,
         max_steps=p.max_steps, weight_decay=problem.weight_decay, precision=p.precision, device=p.device,
         progress=progress,
     )  # fmt: skip

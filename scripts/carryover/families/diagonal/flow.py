@@ -5,4 +5,4 @@ from carryover.training.flow import gradient_flow
 
 
 def solve(problem, p, progress=None):
-    return train(gradient_flow, problem, p, progress, max_evaluations=p.max_steps, accuracy=p.accuracy)
+    return train(gradient_flow, problem, p, progress, max_steps=p.max_steps, accuracy=p.accuracy)

@@ -15,6 +15,6 @@ def solve(problem, p, progress=None):
     start = Weights(problem.start.first[problem.networks], problem.start.second[problem.networks])
     trained = gradient_descent(
         [Task(problem.X, problem.y, problem.networks)], start, learning_rate=p.learning_rate, tolerance=p.tolerance,
-        max_epochs=p.max_steps, precision=p.precision, device=p.device, fixed_readouts=True, progress=progress,
+        max_epochs=p.max_steps, precision=p.precision, device=p.device, trainable=("first",), progress=progress,
     )  # fmt: skip
     return replace(trained, risk_final=task.risk(trained.weights, problem.teacher))

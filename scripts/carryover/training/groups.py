@@ -1,0 +1,101 @@
+"""Gradient descent of a group of networks, until each one ends."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+import torch
+
+from carryover.training.history import History, Values
+
+_BLOWN_UP = 2  # times the loss at the start: what a step too large does to a network that starts from almost nothing
+
+
+class Group(Protocol):
+    """Networks that are trained together."""
+
+    runs: np.ndarray  # (R,), their indices in the caller's arrays
+    rates: np.ndarray  # (R,), their learning rates
+
+    def __len__(self) -> int: ...
+
+    def step(self, batch: Any, /) -> None:
+        """One step of gradient descent."""
+
+    def losses(self) -> torch.Tensor:
+        """(R,) in float64: what training is to bring to the tolerance."""
+
+    def observe(self, loss: torch.Tensor, /) -> Mapping[str, Values]:
+        """Loss, risk and other observables (R,) where `losses` are `loss`."""
+
+    def weights(self) -> Sequence[Values]:
+        """Arrays (R, …) that the networks can be made of."""
+
+    def keep(self, which: torch.Tensor, /) -> None:
+        """Drop the networks that are not in the boolean mask `which`."""
+
+
+class Epochs(Protocol):
+    """Batches of a group's samples, epoch by epoch."""
+
+    per_epoch: int
+
+    def epoch(self) -> Iterable[Any]:
+        """One batch per step."""
+
+    def keep(self, which: torch.Tensor, /) -> None:
+        """Drop the networks that the group drops."""
+
+
+class FullBatch:
+    """All inputs there are, in one step."""
+
+    per_epoch = 1
+
+    def epoch(self) -> Iterator[None]:
+        yield None
+
+    def keep(self, which: torch.Tensor) -> None:
+        pass
+
+
+def descend(
+    group: Group,
+    batches: Epochs,
+    schedule: np.ndarray,
+    tolerance: float,
+    history: History,
+    progress: Callable[[dict], None] | None = None,
+) -> list[int]:
+    """Train a group to its end; the runs that diverged: not finite, or twice the loss at the start.
+
+    After the epochs of the `schedule` the networks are recorded, and those whose loss is `tolerance` or less end.
+    """
+    history.forget(group.runs)
+    diverged: list[int] = []
+    limit = (group.losses() * _BLOWN_UP).clamp(min=tolerance)
+    for begin, until in zip([0, *schedule], schedule, strict=False):
+        for _ in range(begin, until):
+            for batch in batches.epoch():
+                group.step(batch)
+        loss, steps = group.losses(), int(until) * batches.per_epoch
+        gone = ~(loss <= limit)  # also catches NaN
+        ended = (loss <= tolerance) | gone | bool(until == schedule[-1])
+        values = group.observe(loss)
+        history.record(group.runs, {"time": group.rates * steps, **values})
+        if progress is not None:
+            progress({"step": steps, "active": len(group), "loss": float(loss.max())})
+        if ended.any():
+            history.end(
+                group.runs, group.weights(), values, ended & ~gone, evaluations=steps, converged=loss <= tolerance,
+                learning_rate=group.rates,
+            )  # fmt: skip
+            diverged += group.runs[gone.cpu().numpy()].tolist()
+            group.keep(~ended)
+            batches.keep(~ended)
+            limit = limit[~ended]
+            if not len(group):
+                break
+    return diverged
