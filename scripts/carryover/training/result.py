@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 
@@ -64,6 +64,14 @@ class Trained:
     learning_rate: np.ndarray | None = None  # (runs,) with which each was trained, where they may differ
     ridge_strength: np.ndarray | None = None  # (runs,) where ridge regression was cross-validated
     validation_loss: np.ndarray | None = None  # (runs,) mean squared error on samples that were held out
+
+    @classmethod
+    def joined(cls, parts: Sequence[Trained], weights: object) -> Trained:
+        """Ensembles that were trained one after the other as one, with the `weights` of all of them."""
+        first, curves = parts[0], {n: np.concatenate([part.curves[n] for part in parts]) for n in parts[0].curves}
+        names = [f.name for f in fields(cls) if isinstance(getattr(first, f.name), np.ndarray) and f.name != "weights"]
+        known = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
+        return cls(**known, weights=weights, curves=curves)
 
     @classmethod
     def solved(cls, weights: object, loss: np.ndarray, risk: np.ndarray, **known: np.ndarray) -> Trained:

@@ -22,7 +22,8 @@ def solve(problem, p, progress=None):
     one_by_one = len(problem.tasks) > 1 or drops_units(problem.network(0))
     together = 1 if one_by_one else getattr(p, "together", 1)
     pieces = np.split(runs, range(together, len(runs), together))
-    return _together(in_pieces(lambda some: _descend(problem, some, p, progress), pieces))
+    parts = in_pieces(lambda some: _descend(problem, some, p, progress), pieces)
+    return Trained.joined(parts, np.concatenate([part.weights for part in parts]))
 
 
 def _descend(problem, runs, p, progress):
@@ -37,11 +38,3 @@ def _descend(problem, runs, p, progress):
             renew=getattr(p, "statistics", "kept") == "renewed", precision=p.precision, device=torch_device(p.device),
             saved=problem.saved, name=f"{problem.name}-{runs[0]}-{len(runs)}", progress=progress,
         )  # fmt: skip
-
-
-def _together(parts):
-    """One `Trained` of several, run after run."""
-    arrays = ("weights", "loss", "evaluations", "converged", "risk_final", "risk_best", "time")
-    whole = {name: np.concatenate([getattr(part, name) for part in parts]) for name in arrays}
-    curves = {name: np.concatenate([part.curves[name] for part in parts]) for name in parts[0].curves}
-    return Trained(**whole, curves=curves)

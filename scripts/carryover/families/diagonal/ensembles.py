@@ -1,7 +1,6 @@
 """Ensembles of a size that memory and cache bear, trained one after the other and put together again."""
 
 from dataclasses import fields
-from operator import attrgetter
 
 import numpy as np
 
@@ -26,14 +25,6 @@ def train(trainer, problem, p, progress, **options):
             progress=progress, **options,
         )  # fmt: skip
 
-    return _join(in_pieces(trained, np.split(runs, range(size, len(runs), size))))
-
-
-def _join(parts):
-    def joined(of):
-        return np.concatenate([of(part) for part in parts])
-
-    weights = Weights(*(joined(attrgetter(f"weights.{f.name}")) for f in fields(Weights)))
-    curves = {name: joined(lambda part, name=name: part.curves[name]) for name in parts[0].curves}
-    names = ("loss", "evaluations", "converged", "risk_final", "risk_best", "time")
-    return Trained(weights=weights, curves=curves, **{name: joined(attrgetter(name)) for name in names})
+    parts = in_pieces(trained, np.split(runs, range(size, len(runs), size)))
+    layers = [[getattr(part.weights, layer.name) for part in parts] for layer in fields(Weights)]
+    return Trained.joined(parts, Weights(*map(np.concatenate, layers)))
