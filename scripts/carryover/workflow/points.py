@@ -1,6 +1,19 @@
-"""What the sweep hands out: the jobs of a stage, and values of wildcards (standard library only)."""
+"""The points of an experiment: one job of a stage each, with values of the axes that make jobs of their own.
+
+They are spelled in its path (`protocol~finetuning_solver~exact`, axes sorted). Standard library only.
+"""
 
 from dataclasses import dataclass, field
+from itertools import product
+
+from carryover.config.artifacts import STAGES
+from carryover.config.canonical import canonical, typed
+from carryover.config.parameters import applies
+from carryover.errors import UserError
+
+
+class SweepError(UserError):
+    """The configuration asks for something contradictory; the message is one sentence naming the key."""
 
 
 def recorded(files):
@@ -28,3 +41,73 @@ class Point:
     @property
     def name(self):
         return "_".join(f"{k}~{v}" for k, v in sorted(self.axes.items())) or "all"
+
+
+def points_of_stages(experiment, spec, definitions):
+    """{stage: {name: Point}} of an experiment, from its section and the schema's definitions; SweepError."""
+    points = {}
+    for stage in STAGES:
+        points[stage] = _Stage(experiment, spec, stage, definitions, points.get(STAGES[0], {})).points()
+    return points
+
+
+class _Stage:
+    """One stage of an experiment; `sources` are the points that it may start from."""
+
+    def __init__(self, experiment, spec, stage, definitions, sources):
+        self.spec, self.stage, self.sources = spec, stage, sources
+        self.where = f"experiments.{experiment}"
+        self.fragment = definitions[f"{spec['family']}.{stage}"]
+        self.kinds = self.fragment["properties"]
+
+    def points(self):
+        """{name: Point}, in the order of their axes' values: nothing hangs on the order of lists and grids."""
+        if self.stage not in self.spec:
+            return {}
+        where = f"{self.where}.{self.stage}"
+        section = self.spec[self.stage] or {}
+        common = {k: v for k, v in section.items() if k != "grids"}
+        points, read = {}, set()
+        for name, grid in section.get("grids", {"": {}}).items():
+            own = {point.name: point for point in self._grid({**self.spec.get("task", {}), **common, **grid})}
+            for twice in own.keys() & points.keys():
+                raise SweepError(f"{where}: two grids ask for {twice}; let one of them differ or leave it out.")
+            read_here = set().union(*(point.values for point in own.values()))
+            self._refuse_unread(f"{where}.grids.{name}", grid.keys() - read_here)
+            points, read = points | own, read | read_here
+        self._refuse_unread(where, common.keys() - read)
+        return dict(sorted(points.items(), key=lambda item: sorted(item[1].axes.items())))
+
+    def _refuse_unread(self, where, unread):
+        for name in sorted(unread):
+            when = self.kinds[name].get("when", {})
+            rule = " and ".join(f"{axis} is {' or '.join(map(str, values))}" for axis, values in when.items())
+            raise SweepError(f"{where}.{name} is read only where {rule}, which no job of this section is.")
+
+    def _grid(self, section):
+        """The points of one grid: a product over its axes, and over what `split` names."""
+        kinds, family = self.kinds, f"carryover.families.{self.spec['family']}"
+        section = {name: section[name] for name in kinds if name in section}  # the order of the flags is the code's
+        several = {name: kind["several"] for name, kind in kinds.items() if "several" in kind}
+        split = [name for name in several if several[name] == "jobs" or name in self.spec.get("split", [])]
+        axes = {name: typed(section.get(name, kinds[name]["default"]), kinds[name]) for name in split}
+        for values in product(*(v if isinstance(v, list) else [v] for v in axes.values())):
+            chosen = dict(zip(axes, values, strict=True))
+            plain = {k: v for k, v in section.items() if k not in axes and applies(kinds[k].get("when", {}), chosen)}
+            own = {k: v for k, v in chosen.items() if applies(kinds[k].get("when", {}), chosen)}
+            merged = {name: {**plain, **own}[name] for name in kinds if name in plain or name in own}
+            modules = (f"{family}.{self.stage}", *(f"{family}.{own[key]}" for key in ("solver",) if key in own))
+            for source in self._starts(chosen):
+                inherited = {f"pretrain_{k}": v for k, v in source.axes.items()} if source else {}
+                asked = canonical(merged, kinds, keep=own)
+                yield Point({**inherited, **own}, merged, asked, source.name if source else None, modules)
+
+    def _starts(self, chosen):
+        """The points of the stage before, where this point starts from one; else a lone None."""
+        starts_from = self.fragment.get("starts_from", {})
+        if self.stage == STAGES[0] or not starts_from or not applies(starts_from, chosen):
+            return [None]
+        if not self.sources:
+            asked = ", ".join(f"{k} {v}" for k, v in chosen.items())
+            raise SweepError(f"{self.where}: {self.stage} with {asked} starts from pretraining: add `pretrain:`.")
+        return list(self.sources.values())

@@ -1,8 +1,7 @@
 """What the workflow makes, read off the configuration and its schema alone (standard library only: the Snakefile
 imports it). Rules get functions of wildcards from here, and hold no logic.
 
-A *point* of a stage is one job's worth of the sweep: the values of the axes that make jobs of their own. They are
-spelled in its path (`protocol~finetuning_solver~exact`, axes sorted). A *shard* is a point and a block of seeds.
+A *point* of a stage is one job's worth of the sweep, see `points`. A *shard* is a point and a block of seeds.
 """
 
 import re
@@ -11,26 +10,21 @@ from itertools import product
 from pathlib import Path
 
 from carryover.config.artifacts import MADE_OF_DATA, STAGES
-from carryover.config.canonical import canonical, typed
+from carryover.config.canonical import canonical
 from carryover.config.parameters import applies, as_flags, files
-from carryover.errors import UserError
 from carryover.provenance.code_digest import closure_digest
 from carryover.workflow import coordinate_labels
-from carryover.workflow.points import Point, Wildcards, recorded
+from carryover.workflow.points import SweepError, Wildcards, points_of_stages, recorded
 
 CLAIMS_TABLE = (".nc", ".md", ".html")
-
-
-class SweepError(UserError):
-    """The configuration asks for something contradictory; the message is one sentence naming the key."""
 
 
 class Sweep:
     def __init__(self, config, schema, scripts, results="results"):
         self.config, self.schema, self.scripts, self.results = config, schema, Path(scripts), results
-        self._points, self._digest = {}, cache(closure_digest)  # many jobs have the same code
-        for experiment, stage in product(config.get("experiments", {}), STAGES):  # a stage looks up the one before
-            self._points[experiment, stage] = self._find_points(experiment, stage)
+        self._digest = cache(closure_digest)  # many jobs have the same code
+        self._points = {(name, stage): points for name, spec in config.get("experiments", {}).items()
+                        for stage, points in points_of_stages(name, spec, schema["$defs"]).items()}  # fmt: skip
 
     # What there is to make.
 
@@ -233,13 +227,11 @@ class Sweep:
     def _measured(self, experiment, measure):
         """The finetuned points to which a measure applies: all, unless its plug-in says otherwise."""
         applies_to = self.schema["$defs"][f"measures.{measure}"].get("applies_to", {})
-        found = {name: point for name, point in self.points(experiment, STAGES[-1]).items()
-                 if applies(applies_to, point.axes)}  # fmt: skip
-        if not found:
+        points = {name: point for name, point in self.points(experiment, STAGES[-1]).items()
+                  if applies(applies_to, point.axes)}  # fmt: skip
+        if not points:
             raise SweepError(f"experiments.{experiment}.measures.{measure} applies to no job of this experiment.")
-        return found
-
-    # How points come about.
+        return points
 
     def _default(self, key):
         schema = self.schema["$defs"]["experiment"]["properties"][key]
@@ -251,67 +243,3 @@ class Sweep:
             known = ", ".join(points) or "none"
             raise SweepError(f"{wildcards.experiment} has no {stage} point {wildcards.point}; it has: {known}.")
         return points[wildcards.point]
-
-    def _find_points(self, experiment, stage):
-        spec = self.config["experiments"][experiment]
-        if stage not in spec:
-            return {}
-        where = f"experiments.{experiment}.{stage}"
-        section = spec[stage] or {}
-        common = {k: v for k, v in section.items() if k != "grids"}
-        points, read = {}, set()
-        for name, grid in section.get("grids", {"": {}}).items():
-            own = {p.name: p for p in self._grid(experiment, stage, {**spec.get("task", {}), **common, **grid})}
-            for twice in own.keys() & points.keys():
-                raise SweepError(f"{where}: two grids ask for {twice}; let one of them differ or leave it out.")
-            read_here = set().union(*(point.values for point in own.values()))
-            self._refuse_unread(experiment, stage, f"{where}.grids.{name}", grid.keys() - read_here)
-            points, read = points | own, read | read_here
-        self._refuse_unread(experiment, stage, where, common.keys() - read)
-        return dict(sorted(points.items(), key=lambda item: sorted(item[1].axes.items())))
-
-    def _refuse_unread(self, experiment, stage, where, unread):
-        kinds = self._fragment(self.config["experiments"][experiment]["family"], stage)["properties"]
-        for name in sorted(unread):
-            when = kinds[name].get("when", {})
-            rule = " and ".join(f"{axis} is {' or '.join(map(str, values))}" for axis, values in when.items())
-            raise SweepError(f"{where}.{name} is read only where {rule}, which no job of this section is.")
-
-    def _fragment(self, family, stage):
-        return self.schema["$defs"][f"{family}.{stage}"]
-
-    def _grid(self, experiment, stage, section):
-        """The points of one grid: a product over its axes, and over what `split` names."""
-        spec = self.config["experiments"][experiment]
-        fragment = self._fragment(spec["family"], stage)
-        kinds = fragment["properties"]
-        section = {name: section[name] for name in kinds if name in section}  # the order of the flags is the code's
-        several = {name: kind["several"] for name, kind in kinds.items() if "several" in kind}
-        split = [name for name in several if several[name] == "jobs" or name in spec.get("split", [])]
-        axes = {name: typed(section.get(name, kinds[name]["default"]), kinds[name]) for name in split}
-        for values in product(*(v if isinstance(v, list) else [v] for v in axes.values())):
-            chosen = dict(zip(axes, values, strict=True))
-            plain = {k: v for k, v in section.items() if k not in axes and applies(kinds[k].get("when", {}), chosen)}
-            own = {k: v for k, v in chosen.items() if applies(kinds[k].get("when", {}), chosen)}
-            merged = {**plain, **own}
-            merged = {name: merged[name] for name in kinds if name in merged}
-            modules = (f"carryover.families.{spec['family']}.{stage}",)
-            if "solver" in own:
-                modules += (f"carryover.families.{spec['family']}.{own['solver']}",)
-            for upstream in self._sources(experiment, stage, fragment, chosen):
-                inherited = {f"pretrain_{k}": v for k, v in upstream.axes.items()} if upstream else {}
-                asked = canonical(merged, kinds, keep=own)
-                yield Point({**inherited, **own}, merged, asked, upstream.name if upstream else None, modules)
-
-    def _sources(self, experiment, stage, fragment, chosen):
-        """The points of the stage before, where this point starts from one; else a lone None."""
-        starts_from = fragment.get("starts_from", {})
-        if stage == STAGES[0] or not starts_from or not applies(starts_from, chosen):
-            return [None]
-        sources = list(self._points[experiment, STAGES[0]].values())
-        if not sources:
-            asked = ", ".join(f"{k} {v}" for k, v in chosen.items())
-            raise SweepError(
-                f"experiments.{experiment}: {stage} with {asked} starts from pretraining: add `pretrain:`."
-            )
-        return sources
