@@ -31,7 +31,7 @@ lint: $(READY)
 	@$(VENV)/bin/snakefmt --check Snakefile rules
 	@PATH="$(CURDIR)/$(VENV)/bin:$$PATH" snakemake --lint
 
-# config/schema.yaml and the tables of config/README.md, from the parameters in the code
+# config/schema.yaml, docs/families and docs/parameters, from the parameters in the code
 schema: $(READY)
 	@$(VENV)/bin/python scripts/schema.py
 
@@ -54,7 +54,7 @@ help:
 	@echo "make bench   time our solvers against the plain loops of the papers, as ratios"
 	@echo "make bench-gpu  time a GPU against the CPU beside it, as ratios"
 	@echo "make lint    ruff, snakefmt, snakemake --lint"
-	@echo "make schema  write config/schema.yaml and config/README.md's tables anew from the code"
+	@echo "make schema  write config/schema.yaml and the pages of parameters in docs/ anew from the code"
 	@echo "make lock    resolve envs/requirements.in into envs/lock.txt"
 	@echo "make unlock  clear the lock that a killed run has left"
 	@echo "make clean   remove results/ and Snakemake's metadata"

@@ -9,7 +9,7 @@ rule audit:
     resources:
         mem_mb=2000,
     params:
-        configuration=startup.effective(config, sweep.results),
+        configuration=startup.effective(sweep),
         results=sweep.results,
     shell:
         "python scripts/audit.py {params.results:q} --configfile {params.configuration:q}"

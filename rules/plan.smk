@@ -9,6 +9,6 @@ rule plan:
     resources:
         mem_mb=2000,
     params:
-        configuration=startup.effective(config, sweep.results),
+        configuration=startup.effective(sweep),
     shell:
         "python scripts/plan.py --configfile {params.configuration:q} > {log} 2>&1 && cat {log}"

@@ -23,9 +23,10 @@ rule report:
     params:
         code=sweep.code("report"),
         upstream=upstream.asked("report"),
-        configuration=startup.effective(config, sweep.results),
-        figures=config.get("figures"),
-        tables=config.get("tables"),
+        configuration=startup.effective(sweep),
+        papers=sweep.config.get("papers"),
+        figures=sweep.config.get("figures"),
+        tables=sweep.config.get("tables"),
         results=[sweep.results],
     shell:
         "python scripts/report.py {params.results:q} --configfile {params.configuration:q}"

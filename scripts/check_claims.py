@@ -1,8 +1,12 @@
 """Check one group of claims against the datasets."""
 
+import argparse
+
 import numpy as np
 import xarray as xr
 
+from carryover.analysis.claims_table import OWN
+from carryover.analysis.intervals import MEANINGS
 from carryover.errors import UserError
 from carryover.labels import attributes
 from carryover.provenance import store
@@ -10,10 +14,37 @@ from carryover.provenance.job_record import Job
 from carryover.workflow import artifact_jobs, command_line
 
 
-def with_data(checked, files):
-    """A group of claims that says which datasets it reads: their files' names, after the folder that holds them."""
-    names = ", ".join(f"{file.parent.name}/{file.stem}" for file in files)
-    return checked.assign(data=("claim", [names] * checked.sizes["claim"], attributes("datasets that the group reads")))
+def add_papers(parser):
+    parser.add_argument("--paper", default=OWN, metavar="NAME", help="paper of the claims (default: %(default)s)")
+    parser.add_argument(
+        "--elsewhere", nargs="+", type=pair, default=[], metavar="CLAIM=NAME", help="paper of one claim"
+    )
+
+
+def pair(word):
+    """(claim, paper) from CLAIM=NAME."""
+    claim, equals, paper = word.partition("=")
+    if not equals:
+        raise argparse.ArgumentTypeError(f"{word!r} must be CLAIM=NAME")
+    return claim, paper
+
+
+def papers(checked, paper, elsewhere):
+    """The paper of each claim of a group: `paper`, unless {claim: paper} says otherwise. UserError for other names."""
+    names = checked["claim"].values.tolist()
+    if unknown := elsewhere.keys() - set(names):
+        raise UserError(f"--elsewhere {min(unknown)}: this group has no such claim; it has: {', '.join(names)}.")
+    return [elsewhere.get(name, paper) for name in names]
+
+
+def with_origin(checked, papers, files):
+    """A group of claims that says of which papers they are, and which datasets it reads: their files' names, after the
+    folder that holds them."""
+    data = ", ".join(f"{file.parent.name}/{file.stem}" for file in files)
+    return checked.assign(
+        paper=("claim", papers, attributes(MEANINGS["paper"])),
+        data=("claim", [data] * checked.sizes["claim"], attributes("datasets that the group reads")),
+    )
 
 
 def check_names(checked):
@@ -24,7 +55,10 @@ def check_names(checked):
 
 
 def main(argv):
-    module, p, arguments = command_line.plugin(argv, "claims", "check_claims", __doc__, command_line.add_data)
+    module, p, arguments = command_line.plugin(
+        argv, "claims", "check_claims", __doc__, command_line.add_data, add_papers
+    )
+    elsewhere = dict(arguments.elsewhere)
     with Job(
         rule="check_claims",
         parameters=p,
@@ -37,7 +71,7 @@ def main(argv):
         check_names(checked)
         for row in checked.to_dataframe().itertuples():
             print(f"{row.verdict:10} {row.statement}: {row.statistic:.3g} [{row.low:.3g}, {row.high:.3g}]")
-        job.save(with_data(checked, arguments.data))
+        job.save(with_origin(checked, papers(checked, arguments.paper, elsewhere), arguments.data))
 
 
 if __name__ == "__main__":

@@ -16,10 +16,12 @@ def main(argv):
     project.add_configuration(parser)
     arguments = parser.parse_args(argv)
     config = project.configuration(arguments.configfile, arguments.results)
-    gathered = contents.gather(config, project.audit(config, ROOT, threads=1))
+    audit = project.audit(config, ROOT, threads=1)
+    config = audit.chain.made.config  # with the papers
+    gathered = contents.gather(config, audit)
     with Job(
         rule="report",
-        parameters={section: config.get(section, {}) for section in ("figures", "tables")},
+        parameters={section: config.get(section, {}) for section in ("papers", "figures", "tables")},
         wildcards=command_line.wildcards(arguments),
         inputs=gathered.files,
         outputs=arguments.output,

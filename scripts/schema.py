@@ -1,4 +1,4 @@
-"""Write config/schema.yaml, and the tables of config/README.md, anew from the parameters in the code."""
+"""Write config/schema.yaml, and docs/families and docs/parameters, anew from the parameters in the code."""
 
 import argparse
 from pathlib import Path
@@ -12,8 +12,8 @@ def main(argv=None):
     argparse.ArgumentParser(description=__doc__).parse_args(argv)
     schema = configuration.schema()
     (ROOT / "config/schema.yaml").write_text(documentation.schema_text(schema))
-    page = ROOT / "config/README.md"
-    page.write_text(documentation.fill(page.read_text(), schema))
+    for name, page in documentation.pages(schema).items():
+        (ROOT / "docs" / name).write_text(page)
 
 
 if __name__ == "__main__":

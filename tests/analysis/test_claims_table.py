@@ -1,11 +1,14 @@
 """One table of all claims: adjusted p-values, verdicts by them, seeds that would decide, and the order."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+import check_claims
 from carryover.analysis import claims_table, intervals
 from carryover.analysis.intervals import LEVEL
 from carryover.labels import attributes
@@ -17,8 +20,8 @@ SEEDS = np.array([-1.0, 0.0, 0.0, 1.0])
 def group(means, paper="Paper", **options):
     """Claims, by name, that their statistics, with the spread of `SEEDS`, lie above 0."""
     claims = [(name, f"{name} is above 0", mean + SEEDS, 0.0) for name, mean in means.items()]
-    checked = intervals.table(claims, paper, "1", "number", **options)
-    return checked.assign(data=("claim", ["toy/risk"] * len(claims), attributes("data")))
+    checked = intervals.table(claims, "1", "number", **options)
+    return check_claims.with_origin(checked, [paper] * len(claims), [Path("toy/risk.nc")])
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=20))
@@ -56,8 +59,8 @@ def test_worst_news_comes_first_and_by_paper(tmp_path):
 
 
 def test_what_was_computed_keeps_its_verdict_and_counts_for_no_adjustment():
-    computed = intervals.table([("sure", "it is", 1.0, 0.0)], "Paper", estimate=intervals.exact)
-    computed = computed.assign(data=("claim", ["theory/curve"], attributes("data")))
+    computed = intervals.table([("sure", "it is", 1.0, 0.0)], estimate=intervals.exact)
+    computed = check_claims.with_origin(computed, ["Paper"], [Path("theory/curve.nc")])
     table = claims_table.gathered({"drawn": group({"likely": 1.6}), "computed": computed})
     assert table["verdict"].sel(claim="computed/sure") == "holds"
     assert table["adjusted_p_value"].sel(claim="drawn/likely") == table["p_value"].sel(claim="drawn/likely")

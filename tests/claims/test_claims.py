@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from carryover.analysis import intervals
+from carryover.analysis import claims_table, intervals
 from carryover.claims import exact_limit, feature_reuse
 from carryover.errors import UserError
 from carryover.provenance import store
@@ -50,20 +50,19 @@ def test_one_seed_or_none_decides_nothing():
 
 def test_what_was_computed_is_its_own_interval_and_has_no_p_value():
     claims = [("up", "it is up", 0.2, 0.1), ("down", "it is up", 0.0, 0.1), ("none", "it is up", np.nan, 0.1)]
-    found = intervals.table(claims, "Paper", estimate=intervals.exact)
+    found = intervals.table(claims, estimate=intervals.exact)
     assert found["verdict"].values.tolist() == ["holds", "fails", "undecided"]
     assert np.isnan(found["p_value"]).all()
     assert (found["interval"] == "computed, not drawn").all()
 
 
-def test_a_claim_may_have_its_own_section_paper_and_estimate():
+def test_a_claim_may_have_its_own_section_and_estimate():
     def estimate(values, statement, bound):
         ends = {"statistic": 1.0, "low": 0.5, "high": 2.0, "p_value": 0.01, "deviation": np.nan}
         return ends | {"interval": "Student's t over seeds and tasks", "seeds": 3, "tasks": 8}
 
-    claims = [("a", "one", [], 0.0), intervals.Claim("b", "two", [], 0.75, "Fig. 2", paper="Other")]
-    found = intervals.table(claims, "Paper", "Fig. 1", "risk", estimate).to_dataframe()
-    assert found["paper"].to_list() == ["Paper", "Other"]
+    claims = [("a", "one", [], 0.0), intervals.Claim("b", "two", [], 0.75, "Fig. 2")]
+    found = intervals.table(claims, "Fig. 1", "risk", estimate).to_dataframe()
     assert found["section"].to_list() == ["Fig. 1", "Fig. 2"]
     assert found["measured"].to_list() == ["risk", "risk"]
     assert found["criterion"].to_list() == ["above 0", "above 0.75"]
@@ -73,7 +72,7 @@ def test_a_claim_may_have_its_own_section_paper_and_estimate():
 
 def test_a_group_without_claims_is_refused():
     with pytest.raises(UserError, match="must have one claim or more"):
-        intervals.table([], "Paper")
+        intervals.table([])
 
 
 @pytest.mark.parametrize(("low", "high", "expected"), [(0.1, 1, "holds"), (-1, -0.1, "fails"), (-1, 1, "undecided")])
@@ -137,6 +136,14 @@ def test_the_script_checks_claims_and_writes_them(tmp_path, capsys):
     found = store.load(tmp_path / "claims.nc")
     assert found.sizes["claim"] == 4
     assert (found["data"] == f"{tmp_path.name}/risk").all()
+    assert (found["paper"] == claims_table.OWN).all()
+    of_papers = [*words, "--paper", "A paper", "--elsewhere", "multi_task_new=Another"]
+    check_claims.main([*of_papers, "--output", str(tmp_path / "of_papers.nc")])
+    papers = store.load(tmp_path / "of_papers.nc")["paper"]
+    assert {name: str(papers.sel(claim=name).values) for name in ("finetuning_shared", "multi_task_new")} == {
+        "finetuning_shared": "A paper", "multi_task_new": "Another"}  # fmt: skip
+    with pytest.raises(UserError, match=r"^--elsewhere x: this group has no such claim; it has: finetuning_shared, .*"):
+        check_claims.main([*words, "--elsewhere", "x=Another", "--output", str(tmp_path / "none.nc")])
     with pytest.raises(UserError, match="data of the role risk are needed; given were: risks"):
         check_claims.main([words[0], "--roles", "risks", *words[3:], "--output", str(tmp_path / "none.nc")])
     assert not (tmp_path / "none.nc").exists()

@@ -8,7 +8,7 @@ import pytest
 import yaml
 from snakemake.utils import update_config
 
-from carryover.config import configuration
+from carryover.config import configuration, papers
 from carryover.config.configuration import ConfigurationError
 from carryover.workflow.sweep import MADE_OF_DATA, Sweep
 
@@ -43,7 +43,7 @@ def config(*layers):
     merged = {}
     for layer in layers:
         update_config(merged, yaml.safe_load((ROOT / "config" / layer).read_text()))
-    return merged
+    return papers.resolved(merged, ROOT / "config/papers")
 
 
 def changed(path, value):
@@ -87,7 +87,8 @@ def test_the_small_test_configuration_is_valid(schema):
 
 
 def test_every_key_of_the_readmes_examples_is_accepted(schema):
-    blocks = re.findall(r"```yaml\n(.*?)```", (ROOT / "config/README.md").read_text(), re.DOTALL)
+    of_a_paper, *blocks = re.findall(r"```yaml\n(.*?)```", (ROOT / "config/README.md").read_text(), re.DOTALL)
+    configuration.validate(yaml.safe_load(of_a_paper), schema, definition=schema["$defs"]["paper_file"])
     shown = {}
     for block in blocks:
         update_config(shown, yaml.safe_load(block))
@@ -99,7 +100,7 @@ def test_every_key_of_the_readmes_examples_is_accepted(schema):
 # {path: value -> the sentence after "configuration: "}
 REFUSED = [
     # Unknown keys, at every level.
-    ("extra", 1, r"top level: unknown key extra; allowed here: pathvars, experiments, curves, .*"),
+    ("extra", 1, r"top level: unknown key extra; allowed here: pathvars, papers, experiments, curves, .*"),
     ("experiments/toy/seed", 1, r"experiments\.toy: unknown key seed; allowed here: family, seeds, block, .*"),
     ("experiments/toy/resources", {"gpus": 1}, r"experiments\.toy\.resources: unknown key gpus; allowed here: gpu, .*"),
     ("experiments/toy/task", {"dim": 5}, r"experiments\.toy\.task: unknown key dim; allowed here: dimension, .*"),
@@ -117,7 +118,7 @@ REFUSED = [
     ("figures/toy_risk/title", "T", r"figures\.toy_risk: unknown key title; allowed here: plot, data, options, .*"),
     ("figures/toy_risk/options/row", "T", r"figures\.toy_risk\.options: unknown key row; allowed here: .*rows, .*"),
     ("figures/relu_penalty/options/row", "T", r"figures\.relu_penalty\.options: unknown key row; .* quantity\."),
-    ("diagnoses/a/layers", ["b"], r"diagnoses\.a: unknown key layers; allowed here: data, options\."),
+    ("diagnoses/a/layers", ["b"], r"diagnoses\.a: unknown key layers; allowed here: data, options, paper\."),
     ("diagnoses/a/data/before", "b.npz", r"diagnoses\.a\.data: unknown key before; .*: pretrained, finetuned\."),
     ("diagnoses/a/options", {"far": 1.0}, r"diagnoses\.a\.options: unknown key far; allowed here: change, .*layers\."),
     # Types.

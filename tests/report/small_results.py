@@ -1,11 +1,13 @@
 """Results of a toy run in the working folder: three figures, a table and claims, each with its record."""
 
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import xarray as xr
 from PIL import Image
 
+import check_claims
 from carryover.analysis import claims_table, intervals
 from carryover.audit.chain import Chain, root_digest
 from carryover.audit.verdicts import Finding
@@ -16,11 +18,17 @@ from carryover.report import contents
 TITLE, CAPTION = 'Rich & "lazy" <networks>', "Risk <b>along</b> n & m_aux."
 CONFIG = {
     "pathvars": {"results": "results"},
+    "papers": {
+        "reuse": {"name": "Feature reuse", "title": "Of features"},
+        "reuse/relu": {"name": "Feature reuse", "title": "Of features", "heading": "ReLU networks", "year": 2024,
+                       "authors": "A. <B>", "venue": "NeurIPS", "arxiv": "1234.56789"},
+        "penalty": {"name": "Implicit penalty", "title": "A <penalty>"},
+    },
     "figures": {
-        "own": {"data": {"risk": "toy/norms"}, "category": "Toys"},
+        "relu_penalty": {"data": {"curve": "theory/relu_penalty"}, "paper": "penalty", "caption": "A penalty."},
         "risk": {"data": {"risk": "toy/risk", "published": "resources/published.csv"}, "caption": CAPTION,
-                 "category": "ReLU networks"},
-        "relu_penalty": {"data": {"curve": "theory/relu_penalty"}, "category": "ReLU penalty", "caption": "A penalty."},
+                 "paper": "reuse/relu"},
+        "own": {"data": {"risk": "toy/norms"}},
     },
     "tables": {"ntk_bound": {"data": {"risk": "toy/risk"}, "caption": "Some numbers."}},
     "claims": {"shared": {"data": {"risk": "toy/risk"}}, "norms": {"data": {"norms": "toy/norms"}}},
@@ -56,8 +64,8 @@ def draw(name, source, pixels, padding, title=None):
 
 def claims(group, values, data):
     rows = [(f"claim_{number}", f"claim {number} of {group}", one, 0.0) for number, one in enumerate(values)]
-    found = intervals.table(rows, "Feature reuse", "Fig. 1", "a difference")
-    return found.assign(data=("claim", [data] * len(rows), attributes("datasets")))
+    found = intervals.table(rows, "Fig. 1", "a difference")
+    return check_claims.with_origin(found, ["Feature reuse"] * len(rows), [Path(f"{data}.nc")])
 
 
 def run():

@@ -5,14 +5,15 @@ import re
 import shutil
 import subprocess
 from html.parser import HTMLParser
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+import check_claims
 import claims_table as script
 from carryover.analysis import claims_table, intervals
 from carryover.errors import UserError
-from carryover.labels import attributes
 from carryover.provenance import job_record, store
 from carryover.report import claims_page
 
@@ -21,8 +22,8 @@ VALUES = {"up": [1.0, 1.1, 1.2], "open": [-1.0, 0.0, 1.5], "none": [np.nan]}
 
 def group(paper="Papér & co"):
     rows = [(name, f"|{name}| <is> above 0", values, 0.0) for name, values in VALUES.items()]
-    checked = intervals.table(rows, paper, "Fig. 1", "number")
-    return checked.assign(data=("claim", ["toy/risk"] * len(rows), attributes("data")))
+    checked = intervals.table(rows, "Fig. 1", "number")
+    return check_claims.with_origin(checked, [paper] * len(rows), [Path("toy/risk.nc")])
 
 
 @pytest.fixture(scope="module")
@@ -91,8 +92,8 @@ def test_seeds_on_several_tasks_would_decide_about_those(table):
 
 
 def test_what_was_computed_needs_no_run():
-    computed = intervals.table([("none", "it is", np.nan, 0.0)], "Paper", estimate=intervals.exact)
-    found = claims_table.gathered({"one": computed.assign(data=("claim", ["theory/curve"], attributes("data")))})
+    computed = intervals.table([("none", "it is", np.nan, 0.0)], estimate=intervals.exact)
+    found = claims_table.gathered({"one": check_claims.with_origin(computed, ["Paper"], [Path("theory/curve.nc")])})
     assert "needed: not" not in claims_page.markdown(found)
 
 

@@ -93,12 +93,13 @@ def test_pictures_are_the_smaller_format_in_the_size_of_the_drawing(shown):
 def test_figures_stand_by_paper_under_their_titles_with_their_captions(shown):
     heads = [one.text for one in shown.all("h2", "h3", "h4") if not re.match("Claims|Tables|Rules|Where", one.text)]
     assert heads == [
-        "Figures: Implicit penalty", "ReLU penalty", "Relu penalty",
+        "Figures: Implicit penalty", "Implicit penalty", "Relu penalty",
         "Figures: Feature reuse", "ReLU networks", TITLE,
-        "Figures: Carryover", "Toys", "Own",
+        "Figures: Own", "Figures of your own", "Own",
         "Ntk bound",
     ]  # fmt: skip
     assert CAPTION in shown.one("figure-risk").text
+    assert "A. <B>, Of features, NeurIPS, 2024, arXiv:1234.56789" in shown.one("feature-reuse").text
     assert all(one.attributes["alt"] for one in shown.all("img"))
 
 

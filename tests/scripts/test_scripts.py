@@ -235,13 +235,15 @@ def test_a_program_tells_its_mistake_on_standard_error_with_its_exit_code(files)
 
 
 def test_the_schema_script_writes_what_is_committed(tmp_path, monkeypatch):
-    for part in ("scripts", "config"):
+    for part in ("scripts", "config", "docs"):
         shutil.copytree(ROOT / part, tmp_path / part, ignore=shutil.ignore_patterns("__pycache__"))
-    committed = {name: (tmp_path / "config" / name).read_text() for name in ("schema.yaml", "README.md")}
-    (tmp_path / "config/schema.yaml").write_text("")
+    names = ("config/schema.yaml", "docs/families/relu.md", "docs/parameters/claims.md")
+    committed = {name: (tmp_path / name).read_text() for name in names}
+    for name in names:
+        (tmp_path / name).write_text("")
     monkeypatch.setattr(sys, "argv", ["schema.py"])
     runpy.run_path(str(tmp_path / "scripts/schema.py"), run_name="__main__")
-    assert {name: (tmp_path / "config" / name).read_text() for name in committed} == committed
+    assert {name: (tmp_path / name).read_text() for name in committed} == committed
 
 
 def shard(coordinates, checkpoints):

@@ -64,7 +64,7 @@ def change_what_nothing_reads(config):
     tiny = config["experiments"]["tiny"]
     tiny["finetune"]["grids"]["solved"] = dict(reversed(tiny["finetune"]["grids"]["solved"].items()))
     config["experiments"]["tiny"] = dict(reversed((tiny | {"resources": {"mem_mb": 4000, "runtime": 120}}).items()))
-    config["figures"]["tiny_risk"] |= {"caption": "Other words.", "category": "another"}
+    config["figures"]["tiny_risk"] |= {"caption": "Other words."}
 
 
 def ask_for_the_same(config):

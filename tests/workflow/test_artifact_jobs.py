@@ -111,6 +111,6 @@ def test_a_curve_must_be_a_dataset(tmp_path, monkeypatch):
 @pytest.mark.usefixtures("arguments")
 def test_two_claims_of_one_name_are_refused(monkeypatch):
     claims = [("twice", "it is", [1.0], 0.0), ("once", "it is", [1.0], 0.0), ("twice", "it is", [2.0], 0.0)]
-    monkeypatch.setattr(exact_limit, "check", lambda data, p: intervals.table(claims, "Paper"))
+    monkeypatch.setattr(exact_limit, "check", lambda data, p: intervals.table(claims))
     with pytest.raises(UserError, match="two claims of this group have the name twice: names must differ"):
         check_claims.main(["exact_limit", "--roles", "risk", "--data", "risk.nc", "--output", "x.nc"])

@@ -89,6 +89,36 @@ def refusal(project, *arguments):
     return lines[0].removeprefix("carryover: ")
 
 
+PAPER = "paper: {name: A, title: A paper}\n"
+IN_PAPERS = {
+    "unknown key": (
+        PAPER + "claims: {a: {check: exact_limit, data: {a: b.nc}, optoins: {}}}",
+        "config/papers/a.yaml: claims.a: unknown key optoins; allowed here: ",
+    ),
+    "unknown section": (
+        PAPER + "experimets: {}",
+        "config/papers/a.yaml: unknown key experimets; allowed here: paper, ",
+    ),
+    "one experiment of two papers": (
+        PAPER + "experiments: {relu_magnitude: {}}",
+        "config/papers/a.yaml and config/papers/implicit_penalty.yaml both define experiments.relu_magnitude; ",
+    ),
+    "no such paper": (None, "papers: there is no config/papers/a.yaml; the papers there are: across, feature_reuse, "),
+}
+
+
+@pytest.mark.parametrize(("text", "sentence"), IN_PAPERS.values(), ids=list(IN_PAPERS))
+def test_a_mistake_in_a_papers_file_is_one_sentence_that_names_it(unmade, text, sentence):
+    file = unmade.folder / "config/papers/a.yaml"
+    if text:
+        file.write_text(text)
+    try:
+        unmade.configure({"papers": ["a"]})
+        assert refusal(unmade).startswith(sentence)
+    finally:
+        file.unlink(missing_ok=True)
+
+
 @pytest.mark.parametrize(("change", "sentence"), REFUSED.values(), ids=REFUSED)
 def test_a_wrong_configuration_stops_before_any_job(unmade, change, sentence):
     unmade.configure(changed(*change))

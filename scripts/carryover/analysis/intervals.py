@@ -34,7 +34,7 @@ MEANINGS = {
 
 
 class Claim(NamedTuple):
-    """A claim as a plug-in makes it; `section`, `measured` and `paper` where they are not those of its module."""
+    """A claim as a plug-in makes it; `section` and `measured` where they are not those of its module."""
 
     name: str
     statement: str
@@ -42,7 +42,6 @@ class Claim(NamedTuple):
     bound: float
     section: str | None = None
     measured: str | None = None
-    paper: str | None = None
 
 
 def student(values, statement, bound, over="seeds"):
@@ -82,12 +81,12 @@ def verdict(low, high, bound):
     return "fails" if high < bound else "undecided"
 
 
-def table(claims, paper, section="", measured="", estimate=student):
-    """Dataset over `claim` of `MEANINGS` from claims, or tuples of what `Claim` has.
+def table(claims, section="", measured="", estimate=student):
+    """Dataset over `claim` of `MEANINGS`, but the paper, from claims, or tuples of what `Claim` has.
 
-    Args: `paper` by its short name, `section`, and `measured`, what statistics are, of claims that do not say
-    otherwise; `estimate(values, statement, bound)` gives the columns of a claim that hang on what was drawn at random,
-    as `student` does over seeds.
+    Args: `section` of the paper, and `measured`, what statistics are, of claims that do not say otherwise;
+    `estimate(values, statement, bound)` gives the columns of a claim that hang on what was drawn at random, as
+    `student` does over seeds.
 
     Raises UserError where there is no claim.
     """
@@ -97,7 +96,6 @@ def table(claims, paper, section="", measured="", estimate=student):
         rows.append({
             "claim": claim.name,
             "statement": claim.statement,
-            "paper": claim.paper or paper,
             "section": claim.section or section,
             "measured": claim.measured or measured,
             "bound": float(claim.bound),

@@ -6,9 +6,9 @@ from carryover.analysis import intervals
 from carryover.analysis.two_way import errors, interval, p_value
 
 
-def table(claims, paper, section, measured):
+def table(claims, section, measured):
     """`_interval.table` of claims whose values are DataFrames, seeds by tasks."""
-    return intervals.table(claims, paper, section, measured, _estimate)
+    return intervals.table(claims, section, measured, _estimate)
 
 
 def _estimate(values, statement, bound):

@@ -1,14 +1,11 @@
 """An audit from beginning to end: the configuration, what stands in the results folder, and the verdicts."""
 
-import json
 import os
 from dataclasses import dataclass
 from pathlib import Path
 
-import yaml
-
 from carryover.audit import chain, verdicts
-from carryover.errors import UserError
+from carryover.config import files
 from carryover.provenance import job_record
 from carryover.provenance.environment import installed_versions
 from carryover.workflow import startup
@@ -41,35 +38,16 @@ def add_configuration(parser):
     )
 
 
-def configuration(files, results=None):
-    """The configuration in these YAML or JSON files, each an overlay on those before, as Snakemake lays them over.
+def configuration(names, results=None):
+    """The configuration in the YAML or JSON files of these names, each laid over those before as Snakemake does.
 
     `results` takes the place of the results folder that it names. Raises UserError for a file that cannot be read.
     """
     whole = {}
-    for file in files:
-        try:
-            text = Path(file).read_text(encoding="utf-8")
-            # JSON is not quite YAML: that would read 1e-05 as text.
-            read = json.loads(text) if Path(file).suffix == ".json" else yaml.load(text, Loader=startup.LOADER)
-        except OSError as error:
-            raise UserError(f"--configfile {file}: {error.strerror}") from None
-        except (ValueError, yaml.YAMLError) as error:
-            raise UserError(f"--configfile {file} cannot be read: {' '.join(str(error).split())}") from None
-        if not isinstance(read, dict | None):
-            raise UserError(f"--configfile {file}: it must hold sections of keys and values")
-        whole = _laid_over(whole, read or {})
+    for file in names:
+        whole = files.laid_over(whole, files.read(file, f"--configfile {file}"))
     folder = results or whole.get("pathvars", {}).get("results", "results")
-    return _laid_over(whole, {"pathvars": {"results": job_record.shown(os.path.normpath(folder))}})
-
-
-def _laid_over(below, above):
-    both = {key: _laid_over(below[key], value) for key, value in above.items() if _are_sections(below.get(key), value)}
-    return {**below, **above, **both}
-
-
-def _are_sections(*values):
-    return all(isinstance(value, dict) for value in values)
+    return files.laid_over(whole, {"pathvars": {"results": job_record.shown(os.path.normpath(folder))}})
 
 
 def audit(config, root, threads=None):

@@ -11,7 +11,7 @@ from carryover.analysis.runs import Runs
 from carryover.config.parameters import parameter
 from carryover.errors import UserError
 
-PAPER, SECTION = "Linear teachers", "theorem 5.3"
+SECTION = "theorem 5.3"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,7 +44,7 @@ def check(data, p):
             ("vanishes", f"From {before:g} to {deepest:g} layers the risk falls with a power of the depth above "
              f"{p.exponent:g}", _each(falls).min(axis=1) / np.log10(deepest / before), p.exponent, SECTION,
              "least power"),
-        ], PAPER
+        ]
     )  # fmt: skip
 
 

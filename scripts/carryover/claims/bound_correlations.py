@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from carryover.analysis import intervals, r_squared
 from carryover.config.parameters import parameter
 
-PAPER, SECTION = "Linear teachers", "4.2, Table 1"
+SECTION = "4.2, Table 1"
 MEASURED = "R² over pairs of tasks, or a difference of two"
 
 
@@ -25,7 +25,6 @@ def check(data, p):
     pairs = r_squared.finetuned(data["bounds"])["pair"].nunique()
     return intervals.table(
         [row for cutoff, runs in found.groupby("cutoff") for row in _claims(p, pairs, cutoff, runs)],
-        PAPER,
         SECTION,
         MEASURED,
     )

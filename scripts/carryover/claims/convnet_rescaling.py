@@ -10,7 +10,7 @@ from carryover.config.parameters import parameter
 from carryover.errors import UserError
 
 PARTS = {"weights": "all but normalisation", "readout": "the new last layer alone"}
-PAPER, SECTION, MEASURED = "Feature reuse", "App. F, Fig. 7", "share of test images"
+SECTION, MEASURED = "App. F, Fig. 7", "share of test images"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,7 +30,7 @@ def check(data, p):
     if not data:
         raise UserError("this claim is about the risk of one experiment or more, but there is no role.")
     return two_way_claims.table(
-        [claim for role in data for claim in _of_system(role, data[role], p)], PAPER, SECTION, MEASURED
+        [claim for role in data for claim in _of_system(role, data[role], p)], SECTION, MEASURED
     )
 
 

@@ -11,7 +11,7 @@ from carryover.analysis.two_way import table
 from carryover.config.parameters import parameter
 from carryover.errors import UserError
 
-PAPER, SECTION, MEASURED = "Feature reuse", "App. G, Fig. 8d", "relative change, or ratio, of dimensions"
+SECTION, MEASURED = "App. G, Fig. 8d", "relative change, or ratio, of dimensions"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,7 +33,7 @@ def check(data, p):
     for stage in p.stages:
         claims += [claim for factor in factors if factor < 1 for claim in _rescaled(runs, plain, factor, stage, p)]
         claims += [_kept(runs, factor, stage, p) for factor in factors if factor >= 1]
-    return two_way_claims.table(claims, PAPER, SECTION, MEASURED)
+    return two_way_claims.table(claims, SECTION, MEASURED)
 
 
 def _rescaled(runs, plain, factor, stage, p):

@@ -9,7 +9,7 @@ import xarray as xr
 from carryover.analysis import intervals
 from carryover.config.parameters import parameter
 
-PAPER, SECTION = "Linear teachers", "theorem 4.2"
+SECTION = "theorem 4.2"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,13 +33,13 @@ def check(data, p):
              p.violations - above["needed"], 0.0),
             ("estimation", f"With a constant fitted to others, |Σ̃ − Σ| ≤ g but for a share of at most {p.violations:g}",
              p.violations - above["estimation_needed"], 0.0),
-        ], PAPER, SECTION, "allowed less actual share", partial(intervals.student, over="instances")
+        ], SECTION, "allowed less actual share", partial(intervals.student, over="instances")
     )  # fmt: skip
     computed = intervals.table(
         [
             ("top", "The top term falls like n^-1.5 for many samples", -abs(off["top_term"]).max(), -p.near),
             ("bottom", "The bottom term falls like n^-0.5 for many samples",
              -abs(off["bottom_term"]).max(), -p.near),
-        ], PAPER, SECTION, "largest distance of slopes, with the sign changed", intervals.exact
+        ], SECTION, "largest distance of slopes, with the sign changed", intervals.exact
     )  # fmt: skip
     return xr.concat([drawn, computed], "claim")

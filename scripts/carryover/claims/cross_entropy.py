@@ -11,7 +11,7 @@ from carryover.analysis.margins import margin_over_scale
 from carryover.analysis.runs import Runs
 from carryover.config.parameters import parameter
 
-PAPER, SECTION = "Feature reuse", "App. C"
+SECTION = "App. C"
 MEASURED = "log₁₀ of a ratio of effective numbers of features"
 FAMILIES = {"diagonal": "diagonal networks", "relu": "ReLU networks"}
 FEATURES, ERROR = "effective_features_curve", "risk_curve"
@@ -25,7 +25,7 @@ class Parameters:
 def check(data, p):
     """Roles `diagonal` and `relu`: trajectories on cross-entropy from several initial scales. Means over seeds."""
     claims = [claim for role, name in FAMILIES.items() for claim in _of_family(role, name, Runs(role, data[role]), p)]
-    return intervals.table(claims, PAPER, SECTION, MEASURED)
+    return intervals.table(claims, SECTION, MEASURED)
 
 
 def _of_family(role, name, runs, p):

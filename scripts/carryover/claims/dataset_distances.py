@@ -8,7 +8,7 @@ import xarray as xr
 from carryover.analysis import intervals
 from carryover.analysis.transferability import at, transferability
 
-PAPER, SECTION = "Features are fate", "theorem 2.2, Fig. 4"
+SECTION = "theorem 2.2, Fig. 4"
 MEASURED = "rank correlation of transferability and distance"
 
 
@@ -38,7 +38,7 @@ def check(data, p):
             ("same_features", "The target of the largest KL divergence, which has the source's features, gains",
              farthest.set_index("seed")["transferability"].where(farthest["angle"].to_numpy() == 1), 0.0,
              "theorem 2.2", "transferability"),
-        ], PAPER, SECTION, MEASURED
+        ], SECTION, MEASURED
     )  # fmt: skip
 
 

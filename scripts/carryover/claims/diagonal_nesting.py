@@ -7,7 +7,7 @@ from carryover.analysis import intervals
 from carryover.analysis.runs import Runs
 from carryover.config.parameters import parameter
 
-PAPER, SECTION = "Feature reuse", "nested regime, Fig. 1"
+SECTION = "nested regime, Fig. 1"
 MEASURED = "log₁₀ of a ratio of risks"
 
 
@@ -34,12 +34,12 @@ def check(data, p):
     return intervals.table(
         [
             ("unrescaled", f"Without rescaling PT+FT gains less than {p.gain:g} decades {fewer}, {at}",
-             -selected(1.0), -p.gain, "1.2", None, "Implicit penalty"),
+             -selected(1.0), -p.gain, "1.2"),
             ("needs_rescaling", f"PT+FT gains more {fewer} when rescaled by {small:g} than without, {at}",
-             selected(small) - selected(1.0), 0.0, "1.2", None, "Implicit penalty"),
+             selected(small) - selected(1.0), 0.0, "1.2"),
             ("beyond_scratch", f"On {few:g} of the auxiliary features rescaling by {small:g} helps PT+FT more than "
              f"STL, {at}", gained - alone, 0.0),
             ("costs_reuse", f"On {many:g} auxiliary features rescaling by {small:g} raises the risk of PT+FT, {at}",
              risk("finetuning", small, many) - risk("finetuning", 1.0, many), 0.0),
-        ], PAPER, SECTION, MEASURED
+        ], SECTION, MEASURED
     )  # fmt: skip

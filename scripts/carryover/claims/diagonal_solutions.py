@@ -9,7 +9,6 @@ from carryover.analysis import intervals
 from carryover.analysis.runs import Runs
 from carryover.config.parameters import parameter
 
-PAPER = "Feature reuse"
 NORMS, SHARES = "log₁₀ of a ratio of norms", "share of the weight norm"
 VARIANCE = "share of variance in as many weights as the teacher has"
 
@@ -29,7 +28,7 @@ def check(data, p):
     """
     norms, sparsity, rescaled = (Runs(role, data[role]) for role in ("norms", "sparsity", "rescaled"))
     claims = [*_norms(norms, p), *_sparsity(sparsity, p), *_sharing(sparsity, p), _rescaling(rescaled)]
-    return intervals.table(claims, PAPER, "App. E.1, Fig. 5a", NORMS)
+    return intervals.table(claims, "App. E.1, Fig. 5a", NORMS)
 
 
 def _norms(norms, p):

@@ -15,7 +15,7 @@ from carryover.analysis.margins import at_margins
 from carryover.analysis.runs import Runs
 from carryover.config.parameters import parameter
 
-PAPER, SECTION = "Feature reuse", "App. C"
+SECTION = "App. C"
 MEASURED = "log₁₀ of a ratio"
 
 
@@ -52,7 +52,7 @@ def check(data, p):
              f"each other {over}", _fallen(scales), 0.0),
             ("shared", f"At a margin of {p.late:g} MTL errs less than STL",
              _decades("risk_curve", alone, joint, p)["late"], 0.0),
-        ], PAPER, SECTION, MEASURED
+        ], SECTION, MEASURED
     )  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from carryover.analysis import intervals
 from carryover.analysis.agreement import distances
 from carryover.config.parameters import parameter
 
-PAPER, SECTION = "Carryover", "exact and simulated"
+SECTION = "exact and simulated"
 MEASURED = "log₁₀ of the allowed over the largest relative distance"
 
 
@@ -32,5 +32,5 @@ def check(data, p):
             ("not_symmetric", "Finetuned networks end nearer to the exact limit than the minimiser of eq 22 does",
              np.log10(finetuned["symmetric"] / finetuned["descent"]), 0.0, "App. A of Feature reuse, eq 22",
              "log₁₀ of a ratio of median distances"),
-        ], PAPER, SECTION, MEASURED
+        ], SECTION, MEASURED
     )  # fmt: skip

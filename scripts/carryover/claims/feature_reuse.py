@@ -6,7 +6,7 @@ from carryover.analysis import intervals
 from carryover.analysis.runs import Runs
 from carryover.config.parameters import parameter
 
-PAPER, SECTION = "Feature reuse", "Fig. 1a"
+SECTION = "Fig. 1a"
 MEASURED = "log₁₀ of a ratio of risks"
 
 
@@ -30,7 +30,7 @@ def check(data, p):
              advantage("finetuning", 0.5, over="finetuning_probe"), 0.0),
             ("multi_task_new", f"MTL beats PT+FT when half of the features are new, {at}",
              advantage("multi_task", 0.5, over="finetuning"), 0.0, "Fig. 4b's order in diagonal networks"),
-        ], PAPER, SECTION, MEASURED
+        ], SECTION, MEASURED
     )  # fmt: skip
 
 

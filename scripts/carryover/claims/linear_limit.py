@@ -11,7 +11,7 @@ from carryover.errors import UserError
 
 SMALLEST = 1e-12  # distance that rounding leaves of one that vanishes
 
-PAPER, SECTION = "Carryover", "exact and simulated"
+SECTION = "exact and simulated"
 MEASURED = "log₁₀ of the allowed over the largest relative distance"
 
 
@@ -37,8 +37,8 @@ def check(data, p):
              np.log10(p.near / _of(worst, "balanced")), 0.0),
             ("sparse_features", f"Pretrained features are of rank one along the source, up to {1 - p.share:.0e}",
              along, p.share, "theorem 3.4",
-             "smallest share of power", "Features are fate"),
-        ], PAPER, SECTION, MEASURED
+             "smallest share of power"),
+        ], SECTION, MEASURED
     )  # fmt: skip
 
 

@@ -11,7 +11,7 @@ from carryover.analysis.agreement import of_converged
 from carryover.analysis.runs import Runs
 from carryover.config.parameters import parameter
 
-PAPER, SECTION = "Linear teachers", "4.2, Fig. 1"
+SECTION = "4.2, Fig. 1"
 MEASURED = "log₁₀ of a ratio of risks"
 DEPTH, FROZEN = "theorem 5.3, Fig. 2a", "theorem 5.5, Fig. 3"
 
@@ -70,7 +70,7 @@ def check(data, p):
             ("limit", f"Networks that have converged end within {p.near:g} of the fixed point of eq 5",
              np.log10(p.near / worst.clip(lower=1e-12)), 0.0, "theorem 5.2, eq 5",
              "log₁₀ of the allowed over the largest relative distance"),
-        ], PAPER, SECTION, MEASURED
+        ], SECTION, MEASURED
     )  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from carryover.config.parameters import parameter
 from carryover.errors import UserError
 from carryover.theory.transfer import optimal_ridge
 
-PAPER, SECTION = "Features are fate", "theorem 3.7, Fig. 1"
+SECTION = "theorem 3.7, Fig. 1"
 MEASURED, RISKS = "transferability", "difference of risks"
 
 
@@ -52,7 +52,7 @@ def check(data, p):
             ("regularised", "Orthogonal features lose at γ ≈ 1 against scratch training with weight decay chosen by "
              "cross-validation",
              -decayed, 0.0, "App. E, Fig. 5"),
-        ], PAPER, SECTION, MEASURED
+        ], SECTION, MEASURED
     )  # fmt: skip
 
 

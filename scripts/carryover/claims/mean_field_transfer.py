@@ -11,7 +11,7 @@ from carryover.analysis.runs import Runs
 from carryover.analysis.transferability import normalised, transferability
 from carryover.config.parameters import parameter
 
-PAPER, SECTION, ANCHOR = "Features are fate", "4, Fig. 3e", "App. E, Fig. 9"
+SECTION, ANCHOR = "4, Fig. 3e", "App. E, Fig. 9"
 MEASURED = "transferability"
 KERNELS = "Fig. 3a–b", "alignment of kernels"
 
@@ -60,7 +60,7 @@ def check(data, p):
              np.minimum(-free.mean().iloc[0], held.iloc[:, 0]), 0.0, ANCHOR),
             ("anchor_avoids", f"With {penalty} linear transfer loses at no n",
              held[held.mean().idxmin()], 0.0, ANCHOR),
-        ], PAPER, SECTION, MEASURED
+        ], SECTION, MEASURED
     )  # fmt: skip
 
 

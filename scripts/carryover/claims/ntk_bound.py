@@ -13,7 +13,7 @@ from carryover.errors import UserError
 
 PUBLISHED, SHARP = 3.0, 2.0  # constants in front of |Δ|: of corollary 6.2, and the smallest there is
 
-PAPER, SECTION = "Linear teachers", "theorem 6.1"
+SECTION = "theorem 6.1"
 MEASURED = "log₁₀ of a ratio of risks"
 NORM = "corollary 6.2", "margin in units of |Δ|"
 
@@ -47,10 +47,10 @@ def check(data, p):
             ("corollary", "√(ỹᵀH⁻¹ỹ) is at most 3 |Δ| where the source was learned exactly",
              _least(PUBLISHED - ideal, tuned), 0.0, *NORM),
             ("sharp", "√(ỹᵀH⁻¹ỹ) is at most 2 |Δ| where the source was learned exactly",
-             _least(SHARP - ideal, tuned), 0.0, *NORM, "Carryover"),
+             _least(SHARP - ideal, tuned), 0.0, *NORM),
             ("attained", f"At n = {most:g} √(ỹᵀH⁻¹ỹ) is above {p.attained * SHARP:g} |Δ| where the source was learned "
              "exactly",
-             _least((ideal - p.attained * SHARP)[tuned["samples"] == most], tuned), 0.0, *NORM, "Carryover"),
+             _least((ideal - p.attained * SHARP)[tuned["samples"] == most], tuned), 0.0, *NORM),
             ("pretrained", "√(ỹᵀH⁻¹ỹ) is at most 3 |Δ| for networks as they were really pretrained, at all distances",
              _least(PUBLISHED - real, tuned), 0.0, *NORM),
             ("grows", "The risk of finetuned networks grows with |Δ| (rank correlation above 0.9, mean over n)",
@@ -61,8 +61,8 @@ def check(data, p):
              -gain.loc[:, gain.columns.get_level_values("distance") > 1].mean(axis=1), 0.0, "corollary 6.3"),
             ("limit", f"Networks are within {p.near:.0%} of the limit of infinite width",
              _least(p.near - every["tangent_distance"] / every["start_risk"], every), 0.0, "exact and simulated",
-             "allowed less actual share", "Carryover"),
-        ], PAPER, SECTION, MEASURED
+             "allowed less actual share"),
+        ], SECTION, MEASURED
     )  # fmt: skip
 
 

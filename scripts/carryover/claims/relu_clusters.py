@@ -11,7 +11,7 @@ from carryover.analysis import intervals
 from carryover.analysis.runs import Runs, common_sizes
 from carryover.config.parameters import parameter
 
-PAPER, SECTION = "Feature reuse", "App. E.2.1, Fig. 6a"
+SECTION = "App. E.2.1, Fig. 6a"
 MEASURED, ALIGNMENT = "share of weight", "cosine"
 NESTED = "App. E.2.3, Fig. 6f"
 UNIQUE = "Fig. 6d", "relative distance, with the sign changed"
@@ -43,7 +43,6 @@ def check(data, p):
             *_one_cluster(nested, p),
             *_alignment_of_subset(nested),
         ],
-        PAPER,
         SECTION,
         MEASURED,
     )

@@ -9,7 +9,7 @@ from carryover.analysis import intervals
 from carryover.analysis.runs import Runs
 from carryover.config.parameters import parameter
 
-PAPER, SECTION = "Feature reuse", "App. G, Fig. 8b–c"
+SECTION = "App. G, Fig. 8b–c"
 MEASURED = "relative change"
 
 
@@ -23,7 +23,6 @@ def check(data, p):
     """Roles: `dimensionality` of the experiments `regimes` (single-task) and `nested`. PR: participation ratio."""
     return intervals.table(
         [*_regimes(Runs("regimes", data["regimes"])), *_nested(Runs("nested", data["nested"]), p)],
-        PAPER,
         SECTION,
         MEASURED,
     )

@@ -12,7 +12,7 @@ from carryover.analysis import intervals
 from carryover.analysis.runs import Runs
 from carryover.config.parameters import parameter
 
-PAPER, SECTION = "Feature reuse", "nested regime, Fig. 2"
+SECTION = "nested regime, Fig. 2"
 MEASURED = "log₁₀ of a ratio of risks"
 
 
@@ -45,10 +45,10 @@ def check(data, p):
             ("reuse", f"PT+FT without rescaling beats STL on {task}, {at}", reuse, 0.0),
             ("no_rescaling_needed", f"PT+FT gains more over STL on {task} without rescaling than with both rescaled "
              f"by {small:g}, {at}",
-             reuse - rescaled, 0.0, "1.2", None, "Implicit penalty"),
+             reuse - rescaled, 0.0, "1.2"),
             ("selection_over_kernel", f"PT+FT without rescaling gains more {fewer} than its tangent kernel, {at}",
              gain - kernel, 0.0),
             ("selection_over_lazy", f"PT+FT without rescaling gains more {fewer} than rescaled by {large:g}, {at}",
              gain - lazy, 0.0),
-        ], PAPER, SECTION, MEASURED
+        ], SECTION, MEASURED
     )  # fmt: skip

@@ -8,7 +8,6 @@ from carryover.analysis import intervals
 from carryover.config.parameters import parameter
 from carryover.errors import UserError
 
-PAPER = "Implicit penalty"
 PENALTY = "1.2, Fig. 1a", "log₁₀ of a ratio of penalties"
 EXPONENT = "1.2, Fig. 1b", "distance of exponents, with the sign changed"
 NEW, SAME, LARGE = 0.01, 1.0, 100.0  # magnitudes in the auxiliary task of a feature that has about 1 in the main one
@@ -40,8 +39,8 @@ def check(data, p):
     small = curve["exponent"].isel(magnitude=0, correlation=curve["correlation"].values < 1)
     used = _at(small, "auxiliary_magnitude", SAME)
     statement = f"At cosines below 1, m_aux = 1 and m = {float(small['magnitude']):g} the exponent is below {p.near:g}"
-    claims.append(("vanishes", statement, -used.max(), -p.near, *EXPONENT, "Carryover"))
-    return intervals.table(claims, PAPER, estimate=intervals.exact)
+    claims.append(("vanishes", statement, -used.max(), -p.near, *EXPONENT))
+    return intervals.table(claims, estimate=intervals.exact)
 
 
 def _smallest_gap(curve, near):

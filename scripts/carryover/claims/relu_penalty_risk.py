@@ -6,7 +6,7 @@ from carryover.analysis import intervals
 from carryover.analysis.runs import Runs
 from carryover.config.parameters import parameter
 
-PAPER, SECTION = "Implicit penalty", "1.2, Fig. 1c"
+SECTION = "1.2, Fig. 1c"
 MEASURED = "log₁₀ of a ratio of risks"
 
 
@@ -44,5 +44,5 @@ def check(data, p):
              benefit(low, large, "single_task"), 0.0),
             ("loss_of_benefit", f"From cosine {high:g} to {low:g} PT+FT loses more of its benefit for magnitude "
              f"{small:g} than for {large:g}, {at}", lost_by_small - lost_by_large, 0.0),
-        ], PAPER, SECTION, MEASURED
+        ], SECTION, MEASURED
     )  # fmt: skip

@@ -10,7 +10,7 @@ from carryover.config.parameters import parameter
 
 LAZY = {"single_task": "lazy networks", "single_task_kernel": "the tangent kernel"}
 
-PAPER, SECTION = "Feature reuse", "App. D, Fig. 4a"
+SECTION = "App. D, Fig. 4a"
 MEASURED = "log₁₀ of a ratio of risks"
 
 
@@ -46,5 +46,5 @@ def check(data, p):
              np.log10(p.gain) - gain(many, "lazy", "rich"), 0.0),
             ("sparsity", f"Rich networks gain more over {against} from {few:g} than from {many:g} units, {at}",
              gain(few, "lazy") - gain(many, "rich"), 0.0),
-        ], PAPER, SECTION, MEASURED
+        ], SECTION, MEASURED
     )  # fmt: skip

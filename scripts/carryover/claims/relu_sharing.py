@@ -12,7 +12,7 @@ from carryover.config.parameters import parameter
 
 FITTED = {"finetuning_probe": "the linear probe of it", "finetuning_kernel": "its tangent kernel"}
 
-PAPER, SECTION = "Feature reuse", "Fig. 2a and 4b"
+SECTION = "Fig. 2a and 4b"
 MEASURED = "log₁₀ of a ratio of risks"
 
 
@@ -39,5 +39,5 @@ def check(data, p):
             ("multi_task_new", f"MTL beats PT+FT {new}, {at}", advantage("multi_task", "finetuning", p.overlap), 0.0),
             *((f"{fit.removeprefix('finetuning_')}_insufficient", f"PT+FT beats {FITTED[fit]} {new}, {at}",
                advantage("finetuning", fit, p.overlap), 0.0) for fit in p.fitted),
-        ], PAPER, SECTION, MEASURED
+        ], SECTION, MEASURED
     )  # fmt: skip

@@ -14,7 +14,7 @@ class Kind:
 
     `one` is what an entry is called in wildcards, `file` the name of what is written but for its `suffixes`. `plugins`
     is the folder of the plug-ins that make it, and `key` the key that names one; None where the script itself does.
-    `reads` are files that every job reads beside its data.
+    `reads` are files that every job reads beside its data; one that `cites` is told the names of papers.
     """
 
     section: str
@@ -24,6 +24,7 @@ class Kind:
     key: str | None = None
     file: str = "{}"
     reads: tuple[str, ...] = ()
+    cites: bool = False
 
     def names(self, config):
         """The entries that a configuration has."""
@@ -51,8 +52,13 @@ class Kind:
     def flags(self, config, wildcards, kinds):
         """The flags of a job, whose parameters have these kinds, but for the files."""
         plugin, entry = self.entry(config, wildcards)
-        roles = {"roles": list(entry["data"])} if self.plugins else {}
-        return [*filter(None, [plugin]), *as_flags({**roles, **canonical(entry.get("options", {}), kinds)})]
+        given = {"roles": list(entry["data"])} if self.plugins else {}
+        names = {file: about["name"] for file, about in config.get("papers", {}).items() if self.cites}
+        if entry.get("paper") in names:
+            elsewhere = entry.get("elsewhere", {})
+            others = sorted(f"{claim}={names[paper]}" for paper, claims in elsewhere.items() for claim in claims)
+            given |= {"paper": names[entry["paper"]], **({"elsewhere": others} if others else {})}
+        return [*filter(None, [plugin]), *as_flags({**given, **canonical(entry.get("options", {}), kinds)})]
 
     def file_flags(self, config, results, wildcards):
         """The flags that name the files: a script without plug-ins has one for each role."""
@@ -64,7 +70,7 @@ STAGES = ("pretrain", "finetune")  # of training
 STYLE = ("config/figures.mplstyle",)
 MADE_OF_DATA = {
     "figure": Kind("figures", "figure", (".png", ".svg", ".pdf"), "plotting", "plot", reads=STYLE),
-    "check_claims": Kind("claims", "claim", (".nc",), "claims", "check"),
+    "check_claims": Kind("claims", "claim", (".nc",), "claims", "check", cites=True),
     "table": Kind("tables", "table", (".md", ".tex"), "tables", "rows"),
     "diagnose": Kind("diagnoses", "diagnosis", (".nc", ".png", ".html"), file="{}/diagnosis", reads=STYLE),
 }

@@ -7,7 +7,7 @@ Snakemake nor an editor needs the plug-ins' own imports. `schema(root)` makes it
 import importlib
 import re
 
-from carryover.config import plugins
+from carryover.config import papers, plugins
 from carryover.config.artifacts import MADE_OF_DATA, STAGES
 from carryover.config.parameters import allowed, fragment, no_usable_number
 from carryover.errors import UserError
@@ -42,23 +42,28 @@ def _module(*names):
 def schema():
     """The whole JSON schema of the configuration, as a dictionary."""
     families = plugins.names("families")
-    whole = _section(
-        {
-            "pathvars": {
-                "type": "object",
-                "description": "where things are written: results, logs, benchmarks",
-                "additionalProperties": {"type": "string", "minLength": 1},
-            },
-            "experiments": _named("#/$defs/experiment", "networks, tasks, sweeps and measures"),
-            "curves": _section(
-                {c: {"$ref": f"#/$defs/curves.{c}"} for c in plugins.names("curves")},
-                "theory curves, which need no training",
-            ),
-            **{kind.section: _made_of_data(rule, kind) for rule, kind in MADE_OF_DATA.items()},
-        },
-        "the whole configuration",
-    )
+    sections = {
+        "experiments": _named("#/$defs/experiment", "networks, tasks, sweeps and measures"),
+        "curves": _section(
+            {c: {"$ref": f"#/$defs/curves.{c}"} for c in plugins.names("curves")},
+            "theory curves, which need no training",
+        ),
+        **{kind.section: _made_of_data(rule, kind) for rule, kind in MADE_OF_DATA.items()},
+    }
+    pathvars = {
+        "type": "object",
+        "description": "where things are written: results, logs, benchmarks",
+        "additionalProperties": {"type": "string", "minLength": 1},
+    }
+    chosen = {
+        "type": ["array", "object"],
+        "description": "papers that are to run, by their files in config/papers; or what these say of the papers",
+        "items": {"type": "string"},
+        "additionalProperties": {"$ref": "#/$defs/paper"},
+    }
+    whole = _section({"pathvars": pathvars, "papers": chosen, **sections}, "the whole configuration")
     definitions = {
+        **_papers(sections),
         "experiment": _experiment(families),
         **{rule: _entry(rule, kind) for rule, kind in MADE_OF_DATA.items()},
     }
@@ -70,6 +75,30 @@ def schema():
         definitions |= {f"{folder}.{name}": parameters(folder, name) for name in plugins.names(folder)}
     definitions[MADE_OF_DATA["diagnose"].options(None)] = fragment(_module("diagnosis", "diagnosis").Options)
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **whole, "$defs": definitions}
+
+
+def _papers(sections):
+    """What a paper's file holds, what that of a part of it, what it says of the paper, and how entries name it."""
+    about = {
+        "name": "short name, in tables and headings",
+        "title": "its title",
+        "authors": "who wrote it",
+        "venue": "where it was published",
+        "year": "when it was published",
+        "arxiv": "its number on arXiv",
+        "heading": "of a file's figures, in the report",
+    }
+    texts = {key: {"type": "string", "minLength": 1, "description": said} for key, said in about.items()}
+    texts["year"] = {"type": "integer", "description": about["year"]}
+    definitions = {
+        "file": {"type": "string", "description": "file of config/papers (default: the one that this stands in)"},
+        "paper": _section(texts, "what the report and the claims say of a paper", required=("name", "title")),
+    }
+    for name, own in (("paper_file", {"paper": {"$ref": "#/$defs/paper"}}), ("part_file", {})):
+        refs = {"heading": "#/$defs/paper/properties/heading", **{one: f"#/properties/{one}" for one in sections}}
+        properties = own | {key: {"$ref": ref} for key, ref in refs.items()}
+        definitions[name] = _section(properties, "a file of config/papers", required=own)
+    return definitions
 
 
 def _section(properties, description, required=()):
@@ -110,6 +139,7 @@ def _experiment(families):
             "what is measured on each network",
         ),
         **{key: {"type": "object"} for key in ("task", *STAGES)},
+        "paper": {"$ref": "#/$defs/file"},
     }
     experiment = _section(properties, "one experiment", required=("family", "seeds", "finetune"))
     experiment["allOf"] = [
@@ -167,7 +197,11 @@ def _entry(rule, kind):
     """One figure, claim, table or diagnosis: what makes it, its data, options, and words for the report."""
     if not kind.plugins:
         return _section(
-            {"data": _activations(), "options": {"$ref": f"#/$defs/{kind.section}.options"}},
+            {
+                "data": _activations(),
+                "options": {"$ref": f"#/$defs/{kind.section}.options"},
+                "paper": {"$ref": "#/$defs/file"},
+            },
             f"one {kind.one}",
             required=("data",),
         )
@@ -184,9 +218,15 @@ def _entry(rule, kind):
             "additionalProperties": {"type": "string"},
         },
         "options": {"type": "object"},
-        "category": {"type": "string", "default": kind.section, "description": "heading in the report"},
         "caption": {"type": "string", "default": "", "description": "caption in the report"},
+        "paper": {"$ref": "#/$defs/file"},
     }
+    if kind.cites:
+        properties["elsewhere"] = {
+            "type": "object",
+            "description": "claims of other papers: file of config/papers -> names in this group",
+            "additionalProperties": {"type": "array", "items": {"type": "string"}},
+        }
     entry = _section(properties, f"one {rule}", required=("data",))
     entry["allOf"] = [
         {
@@ -207,24 +247,45 @@ def _activations():
     return _section(files, "activations by layer", required=tuple(files))
 
 
-def validate(config, schema):
-    """Refuse a configuration that breaks its schema; the message is one sentence with the key and what is allowed."""
+def resolved(config, schema, folder):
+    """The configuration with the files of its papers, in a folder, laid under it; refused where it breaks its schema.
+
+    A mistake that stands in a paper's file is said of that file.
+    """
+    whole = papers.resolved(config, folder)
+    try:
+        validate(whole, schema)
+    except ConfigurationError:
+        for name, content in papers.read(folder).items() if whole is not config else ():
+            definition = schema["$defs"]["part_file" if "/" in name else "paper_file"]
+            validate(content, schema, papers.called(name, folder), definition)
+        raise
+    return whole
+
+
+def validate(config, schema, called="configuration", definition=None):
+    """Refuse a configuration that breaks its schema; the message is one sentence with the key and what is allowed.
+
+    Or of what is `called` otherwise, that breaks another definition of the schema.
+    """
     import jsonschema  # Snakemake brings it; jobs in their own environments need not
 
-    _refuse_unusable_numbers(config, ())
+    _refuse_unusable_numbers(config, (), called)
     base = jsonschema.Draft202012Validator  # its integers include 16.0, which the command line refuses
     whole = base.TYPE_CHECKER.redefine("integer", lambda _, value: type(value) is int)
-    errors = list(jsonschema.validators.extend(base, type_checker=whole)(schema).iter_errors(config))
+    validator = jsonschema.validators.extend(base, type_checker=whole)(schema)
+    errors = list((validator.evolve(schema=definition) if definition else validator).iter_errors(config))
     if errors:
-        raise ConfigurationError(_sentence(min(errors, key=lambda e: (-len(e.absolute_path), str(e.message)))))
+        error = min(errors, key=lambda e: (-len(e.absolute_path), str(e.message)))
+        raise ConfigurationError(f"{called}: {_sentence(error)}")
 
 
-def _refuse_unusable_numbers(node, path):
+def _refuse_unusable_numbers(node, path, called):
     if isinstance(node, dict | list):
         for key, value in node.items() if isinstance(node, dict) else enumerate(node):
-            _refuse_unusable_numbers(value, (*path, key))
+            _refuse_unusable_numbers(value, (*path, key), called)
     elif fault := no_usable_number(node):
-        raise ConfigurationError(f"configuration: {_spell(path)}: {node} is {fault}.")
+        raise ConfigurationError(f"{called}: {_spell(path)}: {node} is {fault}.")
 
 
 def _spell(path):
@@ -236,16 +297,16 @@ def _sentence(error):
     if error.validator == "additionalProperties":
         known = error.schema.get("properties", {})
         unknown = ", ".join(sorted(str(k) for k in error.instance if k not in known))
-        return f"configuration: {where}: unknown key {unknown}; allowed here: {', '.join(known) or 'none'}."
+        return f"{where}: unknown key {unknown}; allowed here: {', '.join(known) or 'none'}."
     if error.validator == "required":
         missing = ", ".join(k for k in error.validator_value if k not in error.instance)
-        return f"configuration: {where}: {missing} is missing."
+        return f"{where}: {missing} is missing."
     if "propertyNames" in error.absolute_schema_path:
         rule = f"lower-case letters, digits and underscores, and none of {', '.join(RESERVED)}"
-        return f"configuration: {where}: {error.instance!r} cannot be a name; allowed are {rule}."
+        return f"{where}: {error.instance!r} cannot be a name; allowed are {rule}."
     allows = allowed(error.schema)
     hint = _text_for_number(error.instance) if "number" in allows else ""
-    return f"configuration: {where}: {error.instance!r} is not allowed; it must be {allows}.{hint}"
+    return f"{where}: {error.instance!r} is not allowed; it must be {allows}.{hint}"
 
 
 def _text_for_number(value):

@@ -1,10 +1,18 @@
-"""The written forms of the schema: config/schema.yaml, and the tables of config/README.md."""
+"""The written forms of the schema: config/schema.yaml, and pages of docs/ with all parameters."""
 
 import yaml
 
 from carryover.config.parameters import allowed
 
-BEGIN, END = "<!-- tables: made by `make schema` -->", "<!-- end of tables -->"
+FOLDERS = {
+    "measures": "What is measured on networks",
+    "curves": "Theory curves",
+    "plotting": "How figures are drawn",
+    "claims": "How claims are checked",
+    "tables": "How tables are made",
+    "diagnoses": "Diagnoses",
+}
+NOTE = "<!-- Made by `make schema` from the parameters in scripts/carryover/; edit them, not this page. -->"
 
 
 def schema_text(schema):
@@ -13,21 +21,28 @@ def schema_text(schema):
     return header + yaml.safe_dump(schema, sort_keys=False, allow_unicode=True, width=120)
 
 
-def fill(page, schema):
-    """A page with what stands between its two marks replaced by the tables of every section's parameters."""
-    before, _, rest = page.partition(BEGIN)
-    _, _, after = rest.partition(END)
-    return f"{before}{BEGIN}\n\n{tables(schema)}\n{END}{after}"
+def pages(schema):
+    """{file below docs/: page} with the tables of every section's parameters: a page for each family, and for each
+    other kind of plug-in."""
+    families = schema["$defs"]["experiment"]["properties"]["family"]["enum"]
+    made = {f"families/{name}.md": _page(f"The family `{name}`", name, schema) for name in families}
+    made |= {f"parameters/{name}.md": _page(title, name, schema) for name, title in FOLDERS.items()}
+    return {file: page for file, page in made.items() if page}
 
 
-def tables(schema):
-    """One Markdown table per plug-in that has parameters; what stages share stands in their family's task alone."""
+def _page(title, owner, schema):
+    found = tables(schema, owner)
+    return found and f"{NOTE}\n\n# {title}\n\n{found}"
+
+
+def tables(schema, owner):
+    """One Markdown table per section `owner.…` that has parameters; what stages share stands in their task alone."""
     parts = []
+    task = schema["$defs"].get(f"{owner}.task", {"properties": {}})["properties"]
     for name, section in schema["$defs"].items():
-        task = schema["$defs"].get(f"{name.partition('.')[0]}.task", {"properties": {}})["properties"]
         own = {k: v for k, v in section.get("properties", {}).items() if k not in task or name.endswith(".task")}
-        if "." in name and own:
-            parts += [f"### `{name}`\n", "| key | meaning | allowed | default | read where |", "|---|---|---|---|---|"]
+        if name.startswith(f"{owner}.") and own:
+            parts += [f"## `{name}`\n", "| key | meaning | allowed | default | read where |", "|---|---|---|---|---|"]
             parts += [_row(key, value) for key, value in own.items()] + [""]
     return "\n".join(parts)
 

@@ -3,24 +3,18 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from carryover.analysis.claims_table import OWN
 from carryover.errors import UserError
 from carryover.provenance import store
 
-# Paper, by the short name that claims have too: its title, and the categories of figures that reproduce it.
-PAPERS = {
-    "Implicit penalty": ("The implicit penalty of finetuning in ReLU networks", ("ReLU penalty",)),
-    "Feature reuse": (
-        "Feature reuse in multi-task learning and finetuning",
-        ("Diagonal networks", "ReLU networks", "Cross-entropy", "Convolutional networks", "Against published results"),
-    ),
-    "Features are fate": (
-        "Features are fate: a theory of transfer learning in high-dimensional regression",
-        ("Transferability",),
-    ),
-    "Linear teachers": ("A theoretical analysis of fine-tuning with linear teachers", ("Linear teachers",)),
-}
-OURS = "Carryover"
-OURS_TITLE = "what none of the papers has"
+
+@dataclass(frozen=True)
+class Paper:
+    """What a paper's file says: the paper's name, a citation, and the heading of the file's figures."""
+
+    name: str = OWN
+    citation: str = "what stands in no paper's file"
+    heading: str = "Figures of your own"
 
 
 @dataclass(frozen=True)
@@ -32,7 +26,7 @@ class Figure:
 
     name: str
     title: str
-    category: str
+    paper: Paper
     caption: str
     data: frozenset[str]
     image: Path
@@ -80,10 +74,10 @@ def gather(config, audit):
     Raises UserError for a figure, table or table of claims that is not there or has no record.
     """
     results, found = config["pathvars"]["results"], audit.chain
-    records = found.lasting
+    records, papers = found.lasting, _papers(config)
     return Contents(
         results=results,
-        figures=[_figure(name, entry, results, records) for name, entry in config.get("figures", {}).items()],
+        figures=[_figure(name, entry, papers, results, records) for name, entry in config.get("figures", {}).items()],
         tables=[_table(name, entry, results, records) for name, entry in config.get("tables", {}).items()],
         claims=_result(f"{results}/claims.nc", records)[0] if config.get("claims") else None,
         claims_data={group: _datasets(entry) for group, entry in config.get("claims", {}).items()},
@@ -94,12 +88,25 @@ def gather(config, audit):
 
 
 def by_paper(figures):
-    """{paper: {category: its figures}}, papers in the order of `PAPERS`; what belongs to none is our own."""
-    papers = {category: paper for paper, (_, categories) in PAPERS.items() for category in categories}
-    found = {paper: {} for paper in (*PAPERS, OURS)}
+    """{(name of a paper, its citation): {heading: figures}}, in the order of the configuration."""
+    found = {}
     for figure in figures:
-        found[papers.get(figure.category, OURS)].setdefault(figure.category, []).append(figure)
-    return {paper: categories for paper, categories in found.items() if categories}
+        paper = found.setdefault((figure.paper.name, figure.paper.citation), {})
+        paper.setdefault(figure.paper.heading, []).append(figure)
+    return found
+
+
+def _papers(config):
+    return {
+        file: Paper(about["name"], citation(about), about.get("heading", about["name"]))
+        for file, about in config.get("papers", {}).items()
+    }
+
+
+def citation(about):
+    """A paper in one line: authors, title, where and when it was published, as far as its file says so."""
+    told = [str(about[key]) for key in ("authors", "title", "venue", "year") if key in about]
+    return ", ".join(told + ([f"arXiv:{about['arxiv']}"] if "arxiv" in about else []))
 
 
 def in_words(name):
@@ -108,13 +115,13 @@ def in_words(name):
     return words[:1].upper() + words[1:]
 
 
-def _figure(name, entry, results, records):
+def _figure(name, entry, papers, results, records):
     png, record = _result(f"{results}/figures/{name}.png", records)
     svg = png.with_suffix(".svg")
     return Figure(
         name=name,
         title=record["parameters"].get("title") or in_words(name),
-        category=entry.get("category") or "Other figures",
+        paper=papers.get(entry.get("paper"), Paper()),
         caption=entry.get("caption") or "",
         data=_datasets(entry),
         image=min((svg, png), key=_bytes),

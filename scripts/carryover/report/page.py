@@ -44,8 +44,8 @@ def _header(contents, claims):
 def _navigation(contents):
     """Links to the sections, with those to the figures of each paper folded."""
     links = [_link("claims", "Claims")] if contents.claims else []
-    for paper, categories in by_paper(contents.figures).items():
-        listed = [_link(f"figure-{one.name}", one.title) for found in categories.values() for one in found]
+    for (paper, _), headings in by_paper(contents.figures).items():
+        listed = [_link(f"figure-{one.name}", one.title) for found in headings.values() for one in found]
         links.append(
             _link(sections.anchor(paper), f"Figures: {paper}")
             + f"<details><summary>{count(len(listed), 'figure')}</summary>{_list(listed)}</details>"

@@ -8,7 +8,7 @@ from carryover.analysis.claims_table import ORDER
 from carryover.audit import report as verdicts
 from carryover.provenance import job_record
 from carryover.report import claims_page, graph, jobs
-from carryover.report.contents import OURS_TITLE, PAPERS, by_paper, in_words
+from carryover.report.contents import by_paper, in_words
 from carryover.report.words import count, described, duration, escaped, folded, memory, scrolling, seeds, table
 
 _TYPES = {".png": "image/png", ".svg": "image/svg+xml"}
@@ -16,17 +16,16 @@ SHOWN = 12  # characters of a digest
 
 
 def figures(contents, claims):
-    """One section per paper with its figures by category; `claims` is the table of claims, or None."""
+    """One section per paper with its figures by heading; `claims` is the table of claims, or None."""
     sections = []
-    for paper, categories in by_paper(contents.figures).items():
-        title = PAPERS[paper][0] if paper in PAPERS else OURS_TITLE
+    for (paper, cited), headings in by_paper(contents.figures).items():
         shown = "\n".join(
-            f"<h3>{escaped(category)}</h3>\n" + "\n".join(figure(one, contents, claims) for one in found)
-            for category, found in categories.items()
+            f"<h3>{escaped(heading)}</h3>\n" + "\n".join(figure(one, contents, claims) for one in found)
+            for heading, found in headings.items()
         )
         sections.append(
             f'<section id="{anchor(paper)}" aria-labelledby="{anchor(paper)}-head">'
-            f'<h2 id="{anchor(paper)}-head">Figures: {escaped(paper)}</h2>\n<p>{escaped(title)}</p>\n{shown}</section>'
+            f'<h2 id="{anchor(paper)}-head">Figures: {escaped(paper)}</h2>\n<p>{escaped(cited)}</p>\n{shown}</section>'
         )
     return "\n".join(sections)
 

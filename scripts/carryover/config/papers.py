@@ -1,0 +1,136 @@
+"""The papers' files: each has what one paper says of itself, and the experiments, claims and figures made of it.
+
+A paper is a file `config/papers/<paper>.yaml` with its name, title and so on under `paper`. What is too much for one
+file stands in parts, `config/papers/<paper>/<part>.yaml`. `heading` is that of a file's figures in the report. `papers`
+in the configuration names those that are to run; what their files hold is laid under the configuration, so that
+overlays have the last word.
+"""
+
+from pathlib import Path
+
+from carryover.config import files
+from carryover.config.artifacts import MADE_OF_DATA
+from carryover.errors import UserError
+
+SECTIONS = ("experiments", "curves", *(kind.section for kind in MADE_OF_DATA.values()))
+
+
+def resolved(config, folder):
+    """The configuration with what the files of its `papers` hold, `papers` being {file: what the paper says of itself}.
+
+    `papers` has all files, since claims may be of papers that are not to run. Every entry says under `paper` in which
+    file it stands. What stands in files that are not to run is left out, and so is what is made of it. A configuration
+    without a list of papers is returned as it is. Raises UserError for a paper that is not there, and where two files
+    define the same.
+    """
+    names = config.get("papers")
+    if names is None or isinstance(names, dict):
+        return config
+    found = read(folder)
+    chosen = _chosen([names] if isinstance(names, str) else names, found, folder)
+    owners = _owners(found, folder)
+    below = {"papers": {name: _about(name, found) for name in found}}
+    for name in chosen:
+        below = files.laid_over(below, _own(name, found[name]))
+    for section, name, entry in _entries(config):
+        if "paper" in entry:
+            owners.setdefault((section, name), _known(entry["paper"], found, folder, f"{section}.{name}.paper"))
+    absent = {place for place, owner in owners.items() if owner in found and owner not in chosen}
+    above = {key: value for key, value in config.items() if key != "papers"}
+    whole = files.laid_over(below, above | {section: _without(config[section], section, absent)
+                                            for section in SECTIONS if section in config})  # fmt: skip
+    for section, name, entry in _entries(whole):
+        elsewhere = entry.get("elsewhere")
+        for paper in elsewhere if isinstance(elsewhere, dict) else ():
+            _known(paper, found, folder, f"{section}.{name}.elsewhere")
+    lacking = {(section, name) for section, name, entry in _entries(whole) if _is_made_of(entry, absent)}
+    return whole | {section: _without(whole[section], section, lacking) for section in SECTIONS if section in whole}
+
+
+def read(folder):
+    """{paper or paper/part: what its file holds}; UserError for a file that has other keys than it may."""
+    paths = [*folder.glob("*.yaml"), *folder.glob("*/*.yaml")]
+    names = sorted(path.relative_to(folder).with_suffix("").as_posix() for path in paths)
+    found = {name: files.read(folder / f"{name}.yaml", called(name, folder)) for name in names}
+    for name, content in found.items():
+        where, paper = called(name, folder), name.partition("/")[0]
+        allowed = (*(["paper"] if name == paper else []), "heading", *SECTIONS)
+        if unknown := sorted(str(key) for key in content if key not in allowed):
+            raise UserError(f"{where}: unknown key {', '.join(unknown)}; allowed here: {', '.join(allowed)}.")
+        if paper not in found:
+            raise UserError(f"{where}: there is no {called(paper, folder)}, which says what it is a part of.")
+    return found
+
+
+def called(name, folder):
+    """A paper's file in the words of a sentence: its path from the project's folder."""
+    return f"{folder.parent.name}/{folder.name}/{name}.yaml"
+
+
+def _chosen(names, found, folder):
+    """The files of papers, and of parts, by name, in the order of the names."""
+    if not isinstance(names, list):
+        raise UserError(f"papers: {names!r} is not allowed; it must be a list of papers.")
+    known = [_known(name, found, folder, "papers") for name in names]
+    return list(dict.fromkeys(file for name in known for file in found if file == name or file.startswith(f"{name}/")))
+
+
+def _known(name, found, folder, where):
+    """The name, which must be that of a file."""
+    if not isinstance(name, str) or name not in found:
+        there = ", ".join(found) or "none"
+        raise UserError(f"{where}: there is no {called(name, folder)}; the papers there are: {there}.")
+    return name
+
+
+def _owners(found, folder):
+    """{(section, entry): the file that defines it}."""
+    owners = {}
+    for file, content in found.items():
+        for section, name, _ in _entries(content):
+            if (section, name) in owners:
+                both = f"{called(owners[section, name], folder)} and {called(file, folder)}"
+                raise UserError(f"{both} both define {section}.{name}; let one of them leave it out.")
+            owners[section, name] = file
+    return owners
+
+
+def _about(file, found):
+    """What the paper says of itself, and the heading of the file."""
+    about = found[file.partition("/")[0]].get("paper")
+    heading = {key: found[file][key] for key in ("heading",) if key in found[file]}
+    return about | heading if isinstance(about, dict) else about
+
+
+def _own(file, content):
+    """The sections of a file, whose entries say where they stand; a curve's are its parameters, and nothing else."""
+    own = {section: content[section] for section in SECTIONS if section in content}
+    for section, name, entry in _entries(content):
+        if entry:
+            own[section] = {**own[section], name: {**entry, "paper": file}}
+    return own
+
+
+def _entries(config):
+    """(section, name, entry) of everything that a configuration or a file defines.
+
+    Of a curve the entry is its parameters, and so empty here, as is one that the schema will refuse.
+    """
+    for section in SECTIONS:
+        entries = config.get(section)
+        for name, entry in entries.items() if isinstance(entries, dict) else ():
+            yield section, name, entry if isinstance(entry, dict) and section != "curves" else {}
+
+
+def _without(entries, section, places):
+    if not isinstance(entries, dict):
+        return entries
+    return {name: entry for name, entry in entries.items() if (section, name) not in places}
+
+
+def _is_made_of(entry, places):
+    """Whether an entry is made of one of the experiments and curves in these places."""
+    data = entry.get("data")
+    refs = [Path(ref).parts for ref in data.values() if isinstance(ref, str)] if isinstance(data, dict) else []
+    made_of = {("curves", ref[1]) if ref[0] == "theory" else ("experiments", ref[0]) for ref in refs if len(ref) == 2}
+    return bool(made_of & places)

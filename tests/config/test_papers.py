@@ -1,0 +1,193 @@
+"""What the files of the chosen papers hold is laid under the configuration, and a mistake in one is said of it."""
+
+import json
+import re
+
+import pytest
+import yaml
+
+from carryover.config import configuration, papers
+from carryover.config.configuration import ConfigurationError
+from carryover.errors import UserError
+from carryover.workflow.sweep import Sweep
+
+RISK = {"family": "diagonal", "seeds": 2, "finetune": {"protocol": "single_task"}, "measures": {"risk": {}}}
+FILES = {
+    "sums": {
+        "paper": {"name": "Sums", "title": "On sums", "year": 2021},
+        "experiments": {"sum": RISK},
+        "claims": {"exact_limit": {"data": {"risk": "sum/risk"}, "elsewhere": {"products": ["one", "two"]}}},
+    },
+    "products": {"paper": {"name": "Products", "title": "On products"}},
+    "products/few": {
+        "heading": "Few",
+        "experiments": {"product": RISK},
+        "curves": {"relu_penalty": {"points": 5}},
+        "figures": {"both": {"plot": "risk_curves", "data": {"risk": "product/risk"}},
+                    "relu_penalty": {"data": {"curve": "theory/relu_penalty"}}},
+    },
+    "products/many": {"experiments": {"more": RISK}},
+    "across": {
+        "paper": {"name": "Ours", "title": "Of both"},
+        "figures": {"two": {"plot": "risk_curves", "data": {"a": "sum/risk", "b": "product/risk"}}},
+    },
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def schema():
+    return configuration.schema()
+
+
+@pytest.fixture
+def write(tmp_path):
+    """Writes the files, changed by a function of their contents, and gives their folder."""
+
+    def write(change=lambda files: None):
+        files = json.loads(json.dumps(FILES))
+        change(files)
+        folder = tmp_path / "config/papers"
+        for name, content in files.items():
+            file = folder / f"{name}.yaml"
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(yaml.safe_dump(content))
+        return folder
+
+    return write
+
+
+def made(config):
+    """Everything that a configuration has, by section."""
+    return {section: set(config[section]) for section in papers.SECTIONS if config.get(section)}
+
+
+def test_a_configuration_without_papers_is_as_it_stands(write):
+    for config in ({}, {"experiments": {"sum": RISK}}, {"papers": {"sums": FILES["sums"]["paper"]}}):
+        assert papers.resolved(config, write()) is config
+
+
+def test_every_entry_says_where_it_stands_and_every_paper_what_it_is(write, schema):
+    config = papers.resolved({"papers": ["products", "sums", "across"]}, write())
+    assert list(config["experiments"]) == ["product", "more", "sum"]
+    assert config["experiments"]["product"] == {**RISK, "paper": "products/few"}
+    assert config["figures"]["two"]["paper"] == "across"
+    assert config["curves"] == FILES["products/few"]["curves"]
+    assert config["papers"]["products/few"] == {"name": "Products", "title": "On products", "heading": "Few"}
+    assert config["papers"]["sums"] == FILES["sums"]["paper"]
+    configuration.validate(config, schema)
+    assert papers.resolved(config, write()) is config
+
+
+@pytest.mark.parametrize(("chosen", "expected"), [
+    (["sums"], {"experiments": {"sum"}, "claims": {"exact_limit"}}),
+    ("sums", {"experiments": {"sum"}, "claims": {"exact_limit"}}),
+    (["products"], {"experiments": {"product", "more"}, "curves": {"relu_penalty"},
+                    "figures": {"both", "relu_penalty"}}),
+    (["products/many"], {"experiments": {"more"}}),
+    (["across"], {}),
+    (["across", "sums"], {"experiments": {"sum"}, "claims": {"exact_limit"}}),
+    ([], {}),
+])  # fmt: skip
+def test_only_what_the_chosen_papers_hold_is_made(write, chosen, expected):
+    overlay = {
+        "experiments": {name: {"seeds": 3} for name in ("sum", "product", "more")},
+        "curves": {"relu_penalty": {"points": 7}},
+        "figures": {"two": {"caption": "Two."}, "own": {"paper": "products/few", "data": {"risk": "x/risk"}}},
+    }
+    config = papers.resolved(overlay | {"papers": chosen}, write())
+    found = made(config)
+    if "product" in found.get("experiments", ()):
+        found["figures"].remove("own")
+    assert found == expected
+    assert all(one["seeds"] == 3 for one in config["experiments"].values())
+
+
+def test_what_is_laid_over_a_paper_wins_and_what_is_no_papers_stays(write):
+    over = {"experiments": {"sum": {"finetune": {"samples": [4]}}, "mine": RISK}, "pathvars": {"results": "here"}}
+    config = papers.resolved(over | {"papers": ["sums"]}, write())
+    assert config["experiments"]["sum"]["finetune"] == {"protocol": "single_task", "samples": [4]}
+    assert config["experiments"]["mine"] == RISK
+    assert config["pathvars"] == {"results": "here"}
+
+
+def test_a_claim_is_told_the_names_of_its_papers_and_nothing_else_of_them(write, schema, tmp_path):
+    def flags(change=lambda files: None):
+        config = papers.resolved({"papers": ["sums"]}, write(change))
+        jobs = Sweep(config, schema, tmp_path).jobs()
+        return {path: Sweep(config, schema, tmp_path).flags(rule)(wildcards) for rule, wildcards, path in jobs}
+
+    before = flags()
+    named = ["exact_limit", "--roles", "risk", "--paper", "Sums", "--elsewhere", "one=Products", "two=Products"]
+    assert before["results/claims/exact_limit.nc"] == named
+    assert flags(lambda files: files["sums"]["paper"].update(title="Other", year=2022)) == before
+    after = flags(lambda files: files["sums"]["paper"].update(name="Other"))
+    assert {path for path in before if before[path] != after[path]} == {"results/claims/exact_limit.nc"}
+
+
+def rename(files):
+    files["products/few"]["experiments"]["sum"] = RISK
+
+
+REFUSED = {
+    "unknown section": (
+        lambda files: files["sums"].update(experimets={}),
+        r"config/papers/sums\.yaml: unknown key experimets; allowed here: paper, heading, experiments, .*\.",
+    ),
+    "what is no paper's": (
+        lambda files: files["products/few"].update(pathvars={}),
+        r"config/papers/products/few\.yaml: unknown key pathvars; allowed here: heading, experiments, .*\.",
+    ),
+    "unknown key": (
+        lambda files: files["products/few"]["experiments"]["product"].update(sedes=1),
+        r"config/papers/products/few\.yaml: experiments\.product: unknown key sedes; allowed here: .*\.",
+    ),
+    "unknown key of a paper": (
+        lambda files: files["sums"]["paper"].update(author="A. B."),
+        r"config/papers/sums\.yaml: paper: unknown key author; allowed here: name, title, authors, .*\.",
+    ),
+    "number that YAML reads as text": (
+        lambda files: files["products/many"]["experiments"]["more"].update(seeds="1e1"),
+        r"config/papers/products/many\.yaml: experiments\.more\.seeds: '1e1' is not allowed; .*: write 1\.0e\+1\.\)",
+    ),
+    "no title": (lambda files: files["sums"]["paper"].pop("title"), r".*/sums\.yaml: paper: title is missing\."),
+    "no paper": (lambda files: files["sums"].pop("paper"), r"config/papers/sums\.yaml: top level: paper is missing\."),
+    "a part of nothing": (
+        lambda files: files.pop("products"),
+        r".*/products/few\.yaml: there is no config/papers/products\.yaml, which says what it is a part of\.",
+    ),
+    "no sections": (lambda files: files.update(sums=[1]), r".*/sums\.yaml: it must hold sections of keys and values"),
+    "one experiment of two papers": (
+        rename,
+        r"config/papers/products/few\.yaml and config/papers/sums\.yaml both define experiments\.sum; "
+        r"let one of them leave it out\.",
+    ),
+    "a claim of a paper that is not there": (
+        lambda files: files["sums"]["claims"]["exact_limit"].update(elsewhere={"sum": ["one"]}),
+        r"claims\.exact_limit\.elsewhere: there is no config/papers/sum\.yaml; the papers there are: across, .*\.",
+    ),
+}
+
+
+@pytest.mark.parametrize(("change", "sentence"), REFUSED.values(), ids=list(REFUSED))
+def test_a_mistake_in_a_papers_file_is_one_sentence_that_names_it(write, schema, change, sentence):
+    with pytest.raises(UserError) as error:
+        configuration.resolved({"papers": ["products", "sums"]}, schema, write(change))
+    assert re.fullmatch(sentence, str(error.value)), error.value
+
+
+@pytest.mark.parametrize(("config", "sentence"), [
+    ({"papers": ["some"]}, "papers: there is no config/papers/some.yaml; the papers there are: across, products, "
+     "products/few, products/many, sums."),
+    ({"papers": 5}, "papers: 5 is not allowed; it must be a list of papers."),
+    ({"papers": ["sums"], "figures": {"own": {"paper": "few"}}}, "figures.own.paper: there is no config/papers/few"),
+    ({"papers": [["sums"]]}, "papers: there is no config/papers/['sums'].yaml; "),
+])  # fmt: skip
+def test_a_paper_that_is_not_there_is_one_sentence_with_those_that_are(write, config, sentence):
+    with pytest.raises(UserError, match="^" + re.escape(sentence)):
+        papers.resolved(config, write())
+
+
+def test_a_mistake_outside_the_papers_is_said_of_the_configuration(write, schema):
+    config = {"papers": ["sums"], "experiments": {"sum": {"seeds": 0}}}
+    with pytest.raises(ConfigurationError, match=r"^configuration: experiments\.sum\.seeds: 0 is not allowed; "):
+        configuration.resolved(config, schema, write())
