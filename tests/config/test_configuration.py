@@ -8,8 +8,8 @@ import pytest
 import yaml
 from snakemake.utils import update_config
 
-from carryover.config import configuration, papers
-from carryover.config.configuration import ConfigurationError
+from carryover.config import configuration, papers, validation
+from carryover.config.validation import ConfigurationError
 from carryover.workflow.sweep import MADE_OF_DATA, Sweep
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -62,14 +62,14 @@ def changed(path, value):
 
 def refusal(path, value, schema):
     with pytest.raises(ConfigurationError) as error:
-        configuration.validate(changed(path, value), schema)
+        validation.validate(changed(path, value), schema)
     return str(error.value)
 
 
 @pytest.mark.parametrize("layers", [("config.yaml",), ("config.yaml", "paper.yaml"), ("config.yaml", "images.yaml")])
 def test_the_configurations_that_come_with_the_project_are_valid_and_make_jobs(schema, layers):
     made = config(*layers)
-    configuration.validate(made, schema)
+    validation.validate(made, schema)
     sweep = Sweep(made, schema, ROOT / "scripts")
     outputs = [output for *_, output in sweep.jobs()]
     assert len(outputs) == len(set(outputs)) > 50
@@ -82,18 +82,18 @@ def test_the_configurations_that_come_with_the_project_are_valid_and_make_jobs(s
 
 
 def test_the_small_test_configuration_is_valid(schema):
-    assert configuration.validate(TOY, schema) is None
-    assert configuration.validate({}, schema) is None
+    assert validation.validate(TOY, schema) is None
+    assert validation.validate({}, schema) is None
 
 
 def test_every_key_of_the_readmes_examples_is_accepted(schema):
     of_a_paper, *blocks = re.findall(r"```yaml\n(.*?)```", (ROOT / "config/README.md").read_text(), re.DOTALL)
-    configuration.validate(yaml.safe_load(of_a_paper), schema, definition=schema["$defs"]["paper_file"])
+    validation.validate(yaml.safe_load(of_a_paper), schema, definition=schema["$defs"]["paper_file"])
     shown = {}
     for block in blocks:
         update_config(shown, yaml.safe_load(block))
     assert {"experiments", "curves", "figures"} <= set(shown)
-    configuration.validate(shown, schema)
+    validation.validate(shown, schema)
     assert list(Sweep(shown, schema, ROOT / "scripts").jobs())
 
 
@@ -212,16 +212,16 @@ def test_a_mistake_is_one_sentence_with_the_key_and_what_is_allowed(schema, path
 def test_a_name_must_be_text(schema):
     made = {"experiments": {2: SPEC}}
     with pytest.raises(ConfigurationError, match=r"^configuration: experiments: 2 cannot be a name; "):
-        configuration.validate(made, schema)
+        validation.validate(made, schema)
 
 
 @pytest.mark.parametrize("text", ["1e-3", "5e3", "-1e-3", "2.e5", "1E+6", ".5e3", "1.0e3"])
 def test_the_spelling_that_is_advised_is_that_number(text):
     assert isinstance(yaml.safe_load(text), str), "YAML reads it as a number after all"
-    advised = re.search(r"write (.*)\.\)", configuration._text_for_number(text))[1]
+    advised = re.search(r"write (.*)\.\)", validation._text_for_number(text))[1]
     assert yaml.safe_load(advised) == float(text)
 
 
 def test_parameters_that_are_read_elsewhere_get_no_advice_on_numbers():
-    assert configuration._text_for_number("exact") == ""
-    assert configuration._text_for_number(5) == ""
+    assert validation._text_for_number("exact") == ""
+    assert validation._text_for_number(5) == ""

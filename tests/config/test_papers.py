@@ -6,8 +6,8 @@ import re
 import pytest
 import yaml
 
-from carryover.config import configuration, papers
-from carryover.config.configuration import ConfigurationError
+from carryover.config import configuration, papers, validation
+from carryover.config.validation import ConfigurationError
 from carryover.errors import UserError
 from carryover.workflow.sweep import Sweep
 
@@ -74,7 +74,7 @@ def test_every_entry_says_where_it_stands_and_every_paper_what_it_is(write, sche
     assert config["curves"] == FILES["products/few"]["curves"]
     assert config["papers"]["products/few"] == {"name": "Products", "title": "On products", "heading": "Few"}
     assert config["papers"]["sums"] == FILES["sums"]["paper"]
-    configuration.validate(config, schema)
+    validation.validate(config, schema)
     assert papers.resolved(config, write()) is config
 
 
@@ -171,7 +171,7 @@ REFUSED = {
 @pytest.mark.parametrize(("change", "sentence"), REFUSED.values(), ids=list(REFUSED))
 def test_a_mistake_in_a_papers_file_is_one_sentence_that_names_it(write, schema, change, sentence):
     with pytest.raises(UserError) as error:
-        configuration.resolved({"papers": ["products", "sums"]}, schema, write(change))
+        validation.resolved({"papers": ["products", "sums"]}, schema, write(change))
     assert re.fullmatch(sentence, str(error.value)), error.value
 
 
@@ -190,4 +190,4 @@ def test_a_paper_that_is_not_there_is_one_sentence_with_those_that_are(write, co
 def test_a_mistake_outside_the_papers_is_said_of_the_configuration(write, schema):
     config = {"papers": ["sums"], "experiments": {"sum": {"seeds": 0}}}
     with pytest.raises(ConfigurationError, match=r"^configuration: experiments\.sum\.seeds: 0 is not allowed; "):
-        configuration.resolved(config, schema, write())
+        validation.resolved(config, schema, write())

@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 import diagnose as script
-from carryover.config import configuration
+from carryover.config import configuration, validation
 from carryover.diagnosis.activations import overlaps, regimes
 from carryover.diagnosis.activations.page import page, summary
 from carryover.diagnosis.diagnosis import DEFAULTS, MEANING, diagnose
@@ -116,7 +116,7 @@ def test_the_lines_to_copy_work_as_they_stand(tmp_path, monkeypatch):
         for kind, text in blocks:
             if kind == "yaml":
                 config = yaml.safe_load(text)
-                configuration.validate(config, configuration.schema())
+                validation.validate(config, configuration.schema())
                 Sweep(config, {}, SCRIPTS).check()
             elif kind:
                 exec(text, {})

@@ -1,4 +1,4 @@
-"""The configuration's schema, generated from the plug-ins' parameters, and its errors as single sentences.
+"""The configuration's schema, generated from the plug-ins' parameters.
 
 `config/schema.yaml` is what the Snakefile reads: it holds every key, type, range, default and meaning, so that neither
 Snakemake nor an editor needs the plug-ins' own imports. `schema(root)` makes it anew from the code.
@@ -7,17 +7,12 @@ Snakemake nor an editor needs the plug-ins' own imports. `schema(root)` makes it
 import importlib
 import re
 
-from carryover.config import papers, plugins
+from carryover.config import plugins
 from carryover.config.artifacts import MADE_OF_DATA, STAGES
-from carryover.config.parameters import allowed, fragment, no_usable_number
-from carryover.errors import UserError
+from carryover.config.parameters import fragment
 
 NAME = "^[a-z][a-z0-9_]*$"
 RESERVED = ("theory", *(kind.section for kind in MADE_OF_DATA.values()), "logs", "benchmarks")
-
-
-class ConfigurationError(UserError):
-    """A key or value of the configuration is not allowed; the message is one sentence naming it."""
 
 
 def parameters(*names):
@@ -245,74 +240,3 @@ def _activations():
     words = {"pretrained": "file of the activations before finetuning", "finetuned": "after it, of the same samples"}
     files = {role: {**file, "suffixes": list(kinds), "description": said} for role, said in words.items()}
     return _section(files, "activations by layer", required=tuple(files))
-
-
-def resolved(config, schema, folder):
-    """The configuration with the files of its papers, in a folder, laid under it; refused where it breaks its schema.
-
-    A mistake that stands in a paper's file is said of that file.
-    """
-    whole = papers.resolved(config, folder)
-    try:
-        validate(whole, schema)
-    except ConfigurationError:
-        for name, content in papers.read(folder).items() if whole is not config else ():
-            definition = schema["$defs"]["part_file" if "/" in name else "paper_file"]
-            validate(content, schema, papers.called(name, folder), definition)
-        raise
-    return whole
-
-
-def validate(config, schema, called="configuration", definition=None):
-    """Refuse a configuration that breaks its schema; the message is one sentence with the key and what is allowed.
-
-    Or of what is `called` otherwise, that breaks another definition of the schema.
-    """
-    import jsonschema  # Snakemake brings it; jobs in their own environments need not
-
-    _refuse_unusable_numbers(config, (), called)
-    base = jsonschema.Draft202012Validator  # its integers include 16.0, which the command line refuses
-    whole = base.TYPE_CHECKER.redefine("integer", lambda _, value: type(value) is int)
-    validator = jsonschema.validators.extend(base, type_checker=whole)(schema)
-    errors = list((validator.evolve(schema=definition) if definition else validator).iter_errors(config))
-    if errors:
-        error = min(errors, key=lambda e: (-len(e.absolute_path), str(e.message)))
-        raise ConfigurationError(f"{called}: {_sentence(error)}")
-
-
-def _refuse_unusable_numbers(node, path, called):
-    if isinstance(node, dict | list):
-        for key, value in node.items() if isinstance(node, dict) else enumerate(node):
-            _refuse_unusable_numbers(value, (*path, key), called)
-    elif fault := no_usable_number(node):
-        raise ConfigurationError(f"{called}: {_spell(path)}: {node} is {fault}.")
-
-
-def _spell(path):
-    return ".".join(str(part) for part in path) or "top level"
-
-
-def _sentence(error):
-    where = _spell(error.absolute_path)
-    if error.validator == "additionalProperties":
-        known = error.schema.get("properties", {})
-        unknown = ", ".join(sorted(str(k) for k in error.instance if k not in known))
-        return f"{where}: unknown key {unknown}; allowed here: {', '.join(known) or 'none'}."
-    if error.validator == "required":
-        missing = ", ".join(k for k in error.validator_value if k not in error.instance)
-        return f"{where}: {missing} is missing."
-    if "propertyNames" in error.absolute_schema_path:
-        rule = f"lower-case letters, digits and underscores, and none of {', '.join(RESERVED)}"
-        return f"{where}: {error.instance!r} cannot be a name; allowed are {rule}."
-    allows = allowed(error.schema)
-    hint = _text_for_number(error.instance) if "number" in allows else ""
-    return f"{where}: {error.instance!r} is not allowed; it must be {allows}.{hint}"
-
-
-def _text_for_number(value):
-    for item in value if isinstance(value, list) else [value]:
-        if isinstance(item, str) and re.fullmatch(r"[-+]?(\d+\.?\d*|\.\d+)[eE][-+]?\d+", item):
-            mantissa, exponent = re.split("[eE]", item)
-            exact = f"{float(mantissa)}e{exponent if exponent[0] in '+-' else '+' + exponent}"
-            return f" (YAML reads {item} as text: write {exact}.)"
-    return ""

@@ -6,7 +6,7 @@ from base64 import urlsafe_b64encode
 from collections import Counter
 from pathlib import Path
 
-from carryover.config import configuration, files
+from carryover.config import configuration, files, validation
 from carryover.config.artifacts import MADE_OF_DATA
 from carryover.config.canonical import canonical_words, default_words
 from carryover.errors import UserError, sentence
@@ -39,7 +39,7 @@ def sweep(config, root, first):
 def valid_sweep(config, root):
     """The `Sweep` of a configuration, with its papers, that keeps to the schema; raises UserError where it does not."""
     schema = files.read(root / "config/schema.yaml", "config/schema.yaml")
-    config = configuration.resolved(config, schema, root / "config/papers")
+    config = validation.resolved(config, schema, root / "config/papers")
     return Sweep(config, schema, root / "scripts", config.get("pathvars", {}).get("results", "results"))
 
 
