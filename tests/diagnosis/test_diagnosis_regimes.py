@@ -7,6 +7,7 @@ import pytest
 from carryover.config.parameters import ParameterError
 from carryover.diagnosis.activations import regimes
 from carryover.diagnosis.diagnosis import DEFAULTS, Parameters, diagnose
+from carryover.families import running
 from carryover.families.relu import descent, finetune, pretrain
 from carryover.networks.relu import Weights
 from carryover.tasks.sparse import sphere
@@ -50,11 +51,11 @@ def test_another_criterion_gives_another_regime():
 def test_our_relu_networks_are_nested_unless_their_weights_are_rescaled_by_ten():
     """Fig. 8b, c of the paper: a main task with one of six pretrained features."""
     small = {"width": 60, "max_epochs": 1500, "learning_rate": 0.5, "tolerance": 1e-6, "device": "cpu"}
-    start = pretrain.run(pretrain.Parameters(**small), "toy", [0], descent.solve)
+    start = running.run(pretrain, pretrain.Parameters(**small), "toy", [0], descent.solve)
     asked = finetune.Parameters(
         samples=(64,), main_features=(1,), main_norm="l1", rescale=(0.1, 1.0, 10.0), batch_size=0, **small
     )
-    ends = finetune.run(asked, "toy", [0], descent.solve, start)
+    ends = running.run(finetune, asked, "toy", [0], descent.solve, start)
     X = sphere(np.random.default_rng(0), 2000, 15)
     layers = [
         {f"{factor:g}": Weights(run[f"{prefix}first"].values, run[f"{prefix}second"].values).responses(X)

@@ -2,6 +2,7 @@
 
 import importlib
 
+from carryover.families import running
 from carryover.families.diagonal import exact, finetune, pretrain
 
 TASK = {"dimension": 12, "auxiliary_features": 3}
@@ -16,13 +17,15 @@ def solver(name):
 
 def pretrained(seeds=(0, 1, 2), name="exact", **changes):
     p = pretrain.Parameters(**TASK, **{"samples": 20, "initial_scale": 0.1, "solver": name, **changes})
-    return pretrain.run(p, "toy", list(seeds), solver(name))
+    return running.run(pretrain, p, "toy", list(seeds), solver(name))
 
 
 def finetuned(start, protocol="finetuning", name="exact", seeds=(0, 1), solve=None, **changes):
     told = {"samples": (4,), "main_features": (2,), "overlap": (0.5,), "auxiliary_samples": 16, **changes}
     p = finetune.Parameters(**TASK, protocol=protocol, solver=name, **told)
-    return finetune.run(p, "toy", list(seeds), solve or solver(name), start if protocol in PRETRAINED else None)
+    return running.run(
+        finetune, p, "toy", list(seeds), solve or solver(name), start if protocol in PRETRAINED else None
+    )
 
 
 def problems(start, **told):

@@ -2,6 +2,7 @@
 
 import importlib
 
+from carryover.families import running
 from carryover.families.mean_field import finetune, pretrain
 
 TASK = {"dimension": 4, "width": 12, "teacher_units": 4, "teacher_scale": (2.0,)}
@@ -14,13 +15,13 @@ def solver(name):
 
 def pretrained(seeds=(0, 1, 2), experiment="toy", **told):
     p = pretrain.Parameters(**{**TASK, **QUICK, "ablated": (0.25, 0.5), **told})
-    return pretrain.run(p, experiment, list(seeds), solver("descent"))
+    return running.run(pretrain, p, experiment, list(seeds), solver("descent"))
 
 
 def finetuned(start=None, protocol="linear_transfer", seeds=(0, 1), solve=None, experiment="toy", **told):
     name = finetune.SOLVERS[protocol]
     p = finetune.Parameters(**{**TASK, **QUICK, "solver": name, "samples": (6,), "protocol": protocol, **told})
-    return finetune.run(p, experiment, list(seeds), solve or solver(p.solver), start)
+    return running.run(finetune, p, experiment, list(seeds), solve or solver(p.solver), start)
 
 
 def followed(start=None, protocol="linear_transfer", **told):

@@ -4,6 +4,7 @@ import importlib
 
 import numpy as np
 
+from carryover.families import running
 from carryover.families.relu import finetune, pretrain
 from carryover.training.result import Trained
 
@@ -19,15 +20,15 @@ def solver(name):
 
 def pretrained(seeds=(0, 1, 2), solve=None, **told):
     p = pretrain.Parameters(**{**TASK, **QUICK, "samples": 20, "initial_scale": 0.5, **told})
-    return pretrain.run(p, "toy", list(seeds), solve or solver("descent"))
+    return running.run(pretrain, p, "toy", list(seeds), solve or solver("descent"))
 
 
 def finetuned(start, protocol="finetuning", seeds=(0, 1), solve=None, **told):
     name = "ridge" if protocol in FITTED else "descent"
     shared = {"samples": (4,), "main_features": (2,), "overlap": (0.5,), "auxiliary_samples": 12, "batch_size": 0}
     p = finetune.Parameters(**{**TASK, **QUICK, "solver": name, **shared, "protocol": protocol, **told})
-    return finetune.run(
-        p, "toy", list(seeds), solve or solver(p.solver), start if protocol in finetune.PRETRAINED else None
+    return running.run(
+        finetune, p, "toy", list(seeds), solve or solver(p.solver), start if protocol in finetune.PRETRAINED else None
     )
 
 

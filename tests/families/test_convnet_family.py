@@ -9,6 +9,7 @@ import torch
 import measure
 from carryover.config import parameters
 from carryover.errors import UserError
+from carryover.families import running
 from carryover.families.convnet import descent, finetune, pretrain, published, task
 from carryover.networks.convnet import ResNet18
 from carryover.networks.convnet_weights import packed, unpacked
@@ -21,12 +22,12 @@ SHORT = {"samples": (4, 6), "max_epochs": 2}
 
 def pretrained(seeds=(0, 1), **told):
     p = pretrain.Parameters(**TASK, **{"max_epochs": 1} | told)
-    return pretrain.run(p, "toy", seeds, descent.solve if p.solver == "descent" else published.solve)
+    return running.run(pretrain, p, "toy", seeds, descent.solve if p.solver == "descent" else published.solve)
 
 
 def finetuned(start=None, seeds=(0, 1), experiment="toy", **told):
     p = finetune.Parameters(**TASK | SHORT | ({} if start is not None else {"protocol": "single_task"}) | told)
-    return finetune.run(p, experiment, seeds, descent.solve, pretrained=start)
+    return running.run(finetune, p, experiment, seeds, descent.solve, pretrained=start)
 
 
 @pytest.fixture(scope="module")

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from carryover.errors import UserError
+from carryover.families import running
 from carryover.families.deep_linear import descent, exact, finetune, pretrain, task
 from carryover.streams import generator
 from carryover.theory.transfer import linear_transfer_risk
@@ -12,14 +13,14 @@ D, SEEDS = 12, [0, 1, 2]
 
 
 def pretrained(seeds=SEEDS, **told):
-    return pretrain.run(pretrain.Parameters(dimension=D, **told), "e", seeds, exact.solve)
+    return running.run(pretrain, pretrain.Parameters(dimension=D, **told), "e", seeds, exact.solve)
 
 
 def finetuned(protocol, seeds=SEEDS, shard=None, **told):
     p = finetune.Parameters(dimension=D, protocol=protocol, **{"samples": (5,), **told})
     if protocol != "single_task" and shard is None:
         shard = pretrained(depth=told.get("depth", (2,)))
-    return finetune.run(p, "e", seeds, exact.solve, pretrained=shard)
+    return running.run(finetune, p, "e", seeds, exact.solve, pretrained=shard)
 
 
 def inputs(seed, samples):
@@ -78,13 +79,13 @@ def test_linear_transfer_is_regression_on_the_source():
 def test_a_readout_keeps_what_its_data_do_not_see_of_features_that_are_many():
     told = {"solver": "descent", "initial_scale": 0.3, "learning_rate": 0.05, "max_steps": 20000, "tolerance": 1e-20}
     p = pretrain.Parameters(dimension=D, precision="float64", **told)
-    shard = pretrain.run(p, "e", SEEDS, descent.solve)
+    shard = running.run(pretrain, p, "e", SEEDS, descent.solve)
     solved = finetuned("linear_transfer", shard=shard, truncation=0.0)
     p = finetune.Parameters(
         dimension=D, protocol="linear_transfer", samples=(5,), precision="float64", solver="descent",
         learning_rate=0.05, tolerance=1e-20, max_steps=100_000,
     )  # fmt: skip
-    trained = finetune.run(p, "e", SEEDS, descent.solve, pretrained=shard)
+    trained = running.run(finetune, p, "e", SEEDS, descent.solve, pretrained=shard)
     np.testing.assert_allclose(trained["coefficients"], solved["coefficients"], atol=1e-4)
 
 
@@ -136,14 +137,14 @@ def test_covariance_is_that_of_inputs_and_of_the_risk():
         assert float(run["risk_final"]) == pytest.approx(expected, rel=1e-4)
     trained = {"solver": "descent", "learning_rate": 0.02, "max_steps": 20000, "tolerance": 1e-9, "initial_scale": 1e-3}
     p = finetune.Parameters(dimension=D, protocol="single_task", samples=(30,), noise=(0.5,), **told, **trained)
-    simulated = finetune.run(p, "e", SEEDS, descent.solve)
+    simulated = running.run(finetune, p, "e", SEEDS, descent.solve)
     np.testing.assert_allclose(simulated["risk_final"], found["risk_final"], rtol=1e-2)
 
 
 def test_networks_of_several_depths_are_trained_and_finetuned_together():
     told = {"solver": "descent", "start": "balanced", "initial_scale": 0.3, "learning_rate": 0.05, "max_steps": 5000}
     p = pretrain.Parameters(dimension=D, depth=(1, 2, 3), **told)
-    shard = pretrain.run(p, "e", SEEDS, descent.solve)
+    shard = running.run(pretrain, p, "e", SEEDS, descent.solve)
     np.testing.assert_allclose(shard["coefficients"].values[:, 0], shard["teacher"].values, atol=5e-3)
     found = finetuned("finetuning", shard=shard, depth=(1, 2, 3))
     alone = finetuned("finetuning", depth=(1, 2, 3))
@@ -202,4 +203,4 @@ def test_what_cannot_be_is_refused_in_one_sentence(told, says):
     p = finetune.Parameters(**{"dimension": D, "samples": (5,)} | told)
     shard = None if p.protocol == "single_task" else pretrained()
     with pytest.raises(UserError, match=says):
-        finetune.run(p, "e", SEEDS, exact.solve, pretrained=shard)
+        running.run(finetune, p, "e", SEEDS, exact.solve, pretrained=shard)

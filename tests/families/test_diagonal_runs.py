@@ -7,6 +7,7 @@ import pytest
 from diagonal_toys import COARSE, TASK, finetuned, pretrained, problems
 
 from carryover.errors import UserError
+from carryover.families import running
 from carryover.families.diagonal import ensembles, exact, finetune, pretrain
 from carryover.training.losses import LOSSES
 
@@ -54,9 +55,12 @@ def test_more_samples_start_with_the_same_ones(start):
 def test_multi_task_sees_the_auxiliary_data_of_pretraining(start):
     handed = []
     p = pretrain.Parameters(**TASK, samples=20)
-    pretrain.run(
-        p, "toy", [0, 1], lambda problem, p, progress: handed.append(problem) or exact.at(problem, problem.start)
-    )
+
+    def solve(problem, p, progress):
+        handed.append(problem)
+        return exact.at(problem, problem.start)
+
+    running.run(pretrain, p, "toy", [0, 1], solve)
     (together,) = problems(start, protocol="multi_task", auxiliary_samples=16)
     np.testing.assert_array_equal(together.X[1], handed[0].X[0][:, :16])
     np.testing.assert_array_equal(together.y[1], handed[0].y[0][:, :16])
@@ -71,7 +75,7 @@ def test_conditions_and_experiments_have_inputs_of_their_own(start):
     (problem,) = problems(start, overlap=(0.0, 0.5), main_features=(2, 4), seeds=(0,))
     assert len(np.unique(problem.X[0][:, 0, 0])) == 4
     p = pretrain.Parameters(**TASK, samples=20)
-    other = pretrain.run(p, "other", [0], exact.solve)
+    other = running.run(pretrain, p, "other", [0], exact.solve)
     assert not np.array_equal(other["teacher"][0], start["teacher"][0])
 
 
@@ -168,5 +172,5 @@ def test_the_pretrained_shard_must_be_there_exactly_if_it_is_used(start):
         ("finetuning", start.isel(input=slice(5)), "dimension is 12, but the pretrained networks have 5."),
     ):
         with pytest.raises(UserError) as error:
-            finetune.run(finetune.Parameters(**TASK, protocol=protocol), "toy", [0], exact.solve, shard)
+            running.run(finetune, finetune.Parameters(**TASK, protocol=protocol), "toy", [0], exact.solve, shard)
         assert str(error.value) == sentence

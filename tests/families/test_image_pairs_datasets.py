@@ -24,13 +24,12 @@ def least_squares(pixels, labels, start, cutoff=1e-13):
 @pytest.mark.parametrize("protocol", ["finetuning", "single_task"])
 def test_a_run_is_what_a_plain_computation_gives(start, protocol):
     data, problems = followed(start if protocol == "finetuning" else None)
-    problems = [problem for problem in problems if problem.pixels.ndim == 3]
     assert data.sizes["run"] == 2 * len(problems) == 2 * 3 * 2 * 2  # seeds, pairs, cutoffs, sizes
     assert set(data["protocol"].values) == {protocol}
     images = task.Images(finetune.Parameters(pairs=3), "toy")
     for number in (0, 7, 17, 23):
         run, problem = data.isel(run=number, output=0), problems[number // 2]
-        start = problem.start[number % 2, 0]
+        start = problem.start[number % 2]
         c, d = map(int, str(run["target_classes"].values).split())
         split = images.split(int(run["seed"]))
         known, found = split.task(c, d), split.task(c, d, "test")
@@ -68,22 +67,21 @@ def _check_bounds(run, difference, pixels):
 
 
 def test_samples_are_training_images_and_fewer_are_part_of_more(start):
-    data, problems = followed(start, seeds=(1,))
-    pools = [problem for problem in problems if problem.pixels.ndim == 2][::2]  # two cutoffs each
-    sets = [problem for problem in problems if problem.pixels.ndim == 3]
+    data, sets = followed(start, seeds=(1,))
+    split = task.Images(finetune.Parameters(pairs=3), "toy").split(1)
     assert [problem.pixels.shape for problem in sets[:2]] == [(3, 6, 64), (3, 11, 64)]
     digits = {tuple(row): label for row, label in zip(load_digits().data / 16, load_digits().target, strict=True)}
     for number, (few, many) in enumerate(zip(sets[::2], sets[1::2], strict=True)):
         np.testing.assert_array_equal(many.pixels[:, :6], few.pixels)
         np.testing.assert_array_equal(many.labels[:, :6], few.labels)
-        allowed = set(map(tuple, pools[number].pixels))
-        first = int(str(data["target_classes"].values[4 * number]).split()[0])
+        first, second = map(int, str(data["target_classes"].values[4 * number]).split())
+        allowed = set(map(tuple, split.task(first, second)[0]))
         for pixels, labels in zip(many.pixels, many.labels, strict=True):
             assert len({tuple(row) for row in pixels} & allowed) == 11
             assert [digits[tuple(row)] == first for row in pixels] == (labels == 1).tolist()
         assert (many.pixels[0] != many.pixels[1]).any()
     _, scratch = followed(seeds=(1,))
-    np.testing.assert_array_equal([p for p in scratch if p.pixels.ndim == 3][1].pixels, sets[1].pixels)
+    np.testing.assert_array_equal(scratch[1].pixels, sets[1].pixels)
 
 
 @pytest.mark.portable

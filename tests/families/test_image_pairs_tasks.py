@@ -24,19 +24,19 @@ def test_gradient_descent_ends_at_the_limit(samples, dimension, seed):
     beta = start
     for _ in range(150):  # what is missing falls by 1 − 0.5² a step or faster
         beta = beta - X.T @ (X @ beta - y)
-    np.testing.assert_allclose(exact.solve(task.Problem(X, y, start), None), beta, atol=1e-11)
+    np.testing.assert_allclose(exact.limit(X, y, start), beta, atol=1e-11)
 
 
 def test_where_labels_are_linear_it_is_the_limit_of_theorem_4_1():
     rng = np.random.default_rng(0)
     X, source, target = rng.standard_normal((2, 4, 9)), rng.standard_normal(9), rng.standard_normal(9)
-    found = exact.solve(task.Problem(X, X @ target, source), None)
+    found = exact.limit(X, X @ target, source)
     np.testing.assert_allclose(found, linear_limit(source, target, X), atol=1e-12)
 
 
 def test_directions_up_to_the_cutoff_stay_as_at_the_start():
     X = np.diag([2.0, 1.0, 0.1])
-    found = exact.solve(task.Problem(X, np.array([2.0, 3.0, 4.0]), np.array([7.0, 8.0, 9.0]), 0.06), None)
+    found = exact.limit(X, np.array([2.0, 3.0, 4.0]), np.array([7.0, 8.0, 9.0]), 0.06)
     np.testing.assert_allclose(found, [1.0, 3.0, 9.0])
 
 

@@ -12,6 +12,7 @@ import pytest
 from relu_toys import FITTED, TASK, TRAINED, finetuned, pretrained
 
 from carryover.errors import UserError
+from carryover.families import running
 from carryover.families.relu import finetune
 from carryover.provenance import job_record, store
 
@@ -76,13 +77,13 @@ def test_the_pretrained_shard_must_be_there_exactly_if_it_is_used(start):
     for protocol in finetune.PRETRAINED:
         p = finetune.Parameters(**TASK, protocol=protocol, solver="ridge" if protocol in FITTED else "descent")
         with pytest.raises(UserError) as error:
-            finetune.run(p, "toy", [0], None)
+            running.run(finetune, p, "toy", [0], None)
         sentence = f"{protocol} starts from pretrained networks: name their shard with --pretrained."
         assert str(error.value) == sentence
     for protocol in finetune.SCRATCH:
         p = finetune.Parameters(**TASK, protocol=protocol, solver="ridge" if protocol in FITTED else "descent")
         with pytest.raises(UserError) as error:
-            finetune.run(p, "toy", [0], None, start)
+            running.run(finetune, p, "toy", [0], None, start)
         assert str(error.value) == f"{protocol} starts from scratch: leave --pretrained out."
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from relu_toys import FITTED, TASK, TRAINED, finetuned, pretrained, problems, untrained
 
+from carryover.families import running
 from carryover.families.relu import finetune, task
 from carryover.families.relu.pretrain import Parameters as Pretraining
 
@@ -55,7 +56,7 @@ def test_seeds_and_experiments_have_teachers_of_their_own(start):
     assert not np.array_equal(directions[0], directions[1])
     p = finetune.Parameters(**TASK, protocol="single_task", main_features=(2,), overlap=(0.5,))
     handed = []
-    finetune.run(p, "other", [0, 1], lambda problem, *rest: handed.append(problem) or untrained(problem))
+    running.run(finetune, p, "other", [0, 1], lambda problem, *rest: handed.append(problem) or untrained(problem))
     assert not np.array_equal(handed[0].teacher.directions, directions)
     assert not np.array_equal(handed[0].X[0][0, 0], problems(start)[0].X[0][0, 0])
 

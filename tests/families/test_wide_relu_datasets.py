@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from wide_relu_toys import TASK, finetuned, pretrained, solver
 
 from carryover.errors import UserError
+from carryover.families import running
 from carryover.families.wide_relu import finetune, task
 from carryover.families.wide_relu.dataset import BOUNDS
 from carryover.provenance import store
@@ -94,7 +95,7 @@ def test_targets_are_unit_vectors_at_their_distance(distance, seed, dimension):
 def test_pretrained_networks_are_asked_for_where_they_are_needed(start):
     p = finetune.Parameters(**TASK)
     with pytest.raises(UserError, match=r"^finetuning starts from pretrained networks: name their shard"):
-        finetune.run(p, "toy", [0], solver("exact"))
+        running.run(finetune, p, "toy", [0], solver("exact"))
     with pytest.raises(UserError, match="has the seeds"):
         finetuned(start, seeds=(0, 7))
     with pytest.raises(UserError, match="width is 31, but the pretrained networks have 30"):

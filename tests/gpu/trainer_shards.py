@@ -1,5 +1,6 @@
 """A tiny shard of several runs for every trainer that has a device."""
 
+from carryover.families import running
 from carryover.families.convnet import descent as convnet_descent
 from carryover.families.convnet import finetune as convnet
 from carryover.families.deep_linear import descent, finetune
@@ -34,7 +35,7 @@ def deep_linear_descent(**told):
     asked = {"dimension": 12, "protocol": "single_task", "solver": "descent", "samples": (8,), "depth": (3,),
              "weight_decay": (0.0, 0.05), "initial_scale": 0.3, "learning_rate": 0.02, "max_steps": 300,
              "tolerance": 0.003, **told}  # fmt: skip
-    return finetune.run(finetune.Parameters(**asked), "toy", list(SEEDS[:3]), descent.solve)
+    return running.run(finetune, finetune.Parameters(**asked), "toy", list(SEEDS[:3]), descent.solve)
 
 
 def diagonal_descent(**told):
@@ -52,7 +53,7 @@ def convnets(**told):
     saved = told.pop("saved", ())
     asked = {"protocol": "single_task", "width": 2, "tasks": 2, "samples": (6,), "max_epochs": 3, "batch_size": 4}
     p = convnet.Parameters(**asked | told)
-    return convnet.run(p, "toy", SEEDS[:2], convnet_descent.solve, saved=saved)
+    return running.run(convnet, p, "toy", SEEDS[:2], convnet_descent.solve, saved=saved)
 
 
 # By trainer: the shard, and the method of an ensemble that every one of its steps goes through.

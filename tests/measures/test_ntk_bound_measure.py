@@ -3,6 +3,7 @@
 import numpy as np
 import xarray as xr
 
+from carryover.families import running
 from carryover.families.wide_relu import exact, finetune
 from carryover.measures import ntk_bound
 
@@ -12,7 +13,7 @@ P = finetune.Parameters(
 
 
 def test_runs_are_handed_on_with_their_labels():
-    data = finetune.run(P, "toy", [0, 1], exact.solve)
+    data = running.run(finetune, P, "toy", [0, 1], exact.solve)
     measured = ntk_bound.measure(data, ntk_bound.Parameters())
     assert set(measured.data_vars) == set(ntk_bound.NAMES)
     assert set(measured.coords) >= {"seed", "samples", "distance", "protocol", "solver"}

@@ -2,6 +2,7 @@
 
 from functools import cache
 
+from carryover.families import running
 from carryover.families.convnet import descent, finetune, pretrain
 from carryover.measures import risk, stages, trajectory
 from carryover.workflow.coordinate_labels import named
@@ -22,14 +23,14 @@ JOBS = {
 
 @cache
 def _source():
-    return pretrain.run(pretrain.Parameters(**TASK, max_epochs=1), "toy", SEEDS, descent.solve)
+    return running.run(pretrain, pretrain.Parameters(**TASK, max_epochs=1), "toy", SEEDS, descent.solve)
 
 
 @cache
 def _shard(job):
     p = finetune.Parameters(**TASK, max_epochs=3, **JOBS[job])
     start = _source() if p.protocol in finetune.PRETRAINED else None
-    return finetune.run(p, "toy", SEEDS, descent.solve, start)
+    return running.run(finetune, p, "toy", SEEDS, descent.solve, start)
 
 
 @cache

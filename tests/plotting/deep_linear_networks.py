@@ -4,6 +4,7 @@ import importlib
 from functools import cache
 
 from carryover.curves import covariance_bound, transfer_distances, transferability
+from carryover.families import running
 from carryover.families.deep_linear import balanced, descent, exact, finetune, pretrain
 from carryover.measures import coefficients, risk
 from carryover.workflow.coordinate_labels import named
@@ -62,13 +63,15 @@ def _shards(experiment):
     task = {"dimension": dimension, "depth": depth, "precision": "float64"}
     told = QUICK if solver == "descent" else {}
     told |= {name: values for name, values in common.items() if name == "source_norm"}
-    source = pretrain.run(pretrain.Parameters(**task, solver=solver, **told), "toy", SEEDS, SOLVERS[solver].solve)
+    source = running.run(
+        pretrain, pretrain.Parameters(**task, solver=solver, **told), "toy", SEEDS, SOLVERS[solver].solve
+    )
     made = []
     for protocols, name, more in jobs:
         for protocol in protocols:
             p = finetune.Parameters(**task, protocol=protocol, solver=name, **{**common, **more})
             start = source if protocol in finetune.PRETRAINED else None
-            made.append(finetune.run(p, "toy", SEEDS, SOLVERS[name].solve, start))
+            made.append(running.run(finetune, p, "toy", SEEDS, SOLVERS[name].solve, start))
     return made
 
 

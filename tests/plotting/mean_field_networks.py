@@ -2,6 +2,7 @@
 
 from functools import cache
 
+from carryover.families import running
 from carryover.families.mean_field import descent, exact, finetune, pretrain
 from carryover.measures import gram, out_of_rkhs, risk
 from carryover.workflow.coordinate_labels import named
@@ -21,14 +22,14 @@ EXPERIMENTS = {
 def _shards(experiment):
     told, scales = EXPERIMENTS[experiment]
     task = {"dimension": 4, "width": 10, "teacher_units": 4, "teacher_scale": scales}
-    source = pretrain.run(pretrain.Parameters(**task, **told, **QUICK), "toy", SEEDS, descent.solve)
+    source = running.run(pretrain, pretrain.Parameters(**task, **told, **QUICK), "toy", SEEDS, descent.solve)
     jobs = [("linear_transfer", exact, {}), ("pretrained", exact, {}), ("single_task", descent, QUICK)]
     made = {}
     for protocol, solver, more in jobs:
         name = solver.__name__.rpartition(".")[2]
         p = finetune.Parameters(**task, protocol=protocol, solver=name, samples=(8, 16, 32), **more)
         start = None if protocol == "single_task" else source
-        made[protocol] = finetune.run(p, "toy", SEEDS, solver.solve, start)
+        made[protocol] = running.run(finetune, p, "toy", SEEDS, solver.solve, start)
     return made
 
 

@@ -6,6 +6,7 @@ from itertools import product
 import numpy as np
 import xarray as xr
 
+from carryover.families import running
 from carryover.families.relu import descent, finetune, pretrain, ridge
 from carryover.measures import clusters, dimensionality
 from carryover.workflow.coordinate_labels import named
@@ -41,7 +42,7 @@ SHARDS = {
 
 @cache
 def _pretrained():
-    return pretrain.run(pretrain.Parameters(**TASK, **QUICK, samples=30), "toy", SEEDS, descent.solve)
+    return running.run(pretrain, pretrain.Parameters(**TASK, **QUICK, samples=30), "toy", SEEDS, descent.solve)
 
 
 def _shard(told):
@@ -50,7 +51,7 @@ def _shard(told):
     frames = {"directions": "frames"} if max(told["main_features"]) > TASK["dimension"] else {}
     p = finetune.Parameters(**TASK, **QUICK, **frames, solver=solver, samples=SIZES, auxiliary_samples=30, **told)
     start = _pretrained() if told["protocol"] in finetune.PRETRAINED else None
-    return finetune.run(p, "toy", SEEDS, (descent if trained else ridge).solve, start)
+    return running.run(finetune, p, "toy", SEEDS, (descent if trained else ridge).solve, start)
 
 
 @cache

@@ -21,6 +21,7 @@ from carryover.config import parameters, plugins
 from carryover.curves import relu_penalty
 from carryover.drawing import panels
 from carryover.errors import UserError
+from carryover.families import running
 from carryover.families.deep_linear import finetune as deep_linear
 from carryover.families.diagonal import finetune, pretrain
 from carryover.families.mean_field import finetune as mean_field
@@ -66,12 +67,12 @@ EXPERIMENTS = {
 @cache
 def shards(experiment):
     jobs, told = EXPERIMENTS[experiment]
-    pretrained = pretrain.run(pretrain.Parameters(**TASK, samples=20), "toy", SEEDS, solver("exact"))
+    pretrained = running.run(pretrain, pretrain.Parameters(**TASK, samples=20), "toy", SEEDS, solver("exact"))
     made = []
     for protocol, name in jobs:
         p = finetune.Parameters(**TASK, protocol=protocol, solver=name, **told, **COARSE)
         start = pretrained if protocol in finetune.PRETRAINED else None
-        made.append(finetune.run(p, "toy", SEEDS, solver(name), start))
+        made.append(running.run(finetune, p, "toy", SEEDS, solver(name), start))
     return made
 
 
@@ -84,17 +85,17 @@ def measured(experiment, measure):
 def classifying():
     told = {"protocol": "single_task", "solver": "descent", "loss": "cross_entropy", "initial_scale": (0.5, 0.1)}
     sizes = {"samples": (6,), "main_features": (2,), "learning_rate": 0.2, "max_steps": 400}
-    run = finetune.run(finetune.Parameters(**TASK, **told, **sizes), "toy", SEEDS, solver("descent"))
+    run = running.run(finetune, finetune.Parameters(**TASK, **told, **sizes), "toy", SEEDS, solver("descent"))
     return named(collect([trajectory.measure(run, trajectory.Parameters())]), "diagonal")
 
 
 @cache
 def endless():
-    start = pretrain.run(pretrain.Parameters(**TASK, samples=20), "toy", SEEDS, solver("exact"))
+    start = running.run(pretrain, pretrain.Parameters(**TASK, samples=20), "toy", SEEDS, solver("exact"))
     told = {"solver": "descent", "loss": "cross_entropy", "normalised": True, "max_steps": 2000, "tolerance": 1e-6}
     sizes = {"samples": (6,), "main_features": (2,), "auxiliary_samples": 20, "initial_scale": (0.5, 0.1)}
     runs = [
-        finetune.run(p, "toy", SEEDS, solver("descent"), start if p.protocol == "finetuning" else None)
+        running.run(finetune, p, "toy", SEEDS, solver("descent"), start if p.protocol == "finetuning" else None)
         for p in (
             finetune.Parameters(**TASK, **told, **sizes, protocol=protocol)
             for protocol in ("single_task", "multi_task", "finetuning")

@@ -62,7 +62,7 @@ def test_a_rerun_that_was_killed_is_tried_again(project):
     ("file", "made", "stands"),
     [
         ("scripts/carryover/measures/sparsity.py", "measure", "results/tiny/sparsity.nc"),
-        ("scripts/carryover/families/diagonal/pretrain.py", "run", EXACT),  # two stages above what is asked for
+        ("scripts/carryover/families/diagonal/pretrain.py", "problems", EXACT),  # two stages above what is asked for
     ],
 )
 def test_a_rerun_whose_code_raises_is_tried_again(project, finished, file, made, stands):

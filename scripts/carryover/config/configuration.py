@@ -17,7 +17,7 @@ RESERVED = ("theory", *(kind.section for kind in MADE_OF_DATA.values()), "logs",
 
 def parameters(*names):
     """The schema fragment of the plug-in carryover.<names>: its dataclass `Parameters`."""
-    module = _module(*names)
+    module = _module("families", "contract").stage(*names[1:]) if names[0] == "families" else _module(*names)
     section = fragment(module.Parameters)
     for condition in ("STARTS_FROM", "APPLIES_TO"):
         if axes := getattr(module, condition, None):

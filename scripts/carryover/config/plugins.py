@@ -5,6 +5,10 @@ import pkgutil
 
 
 def names(kind):
-    """Names of the plug-ins of one kind: modules and folders of `carryover.<kind>` without a leading underscore."""
-    package = importlib.import_module(f"carryover.{kind}")
-    return sorted(m.name for m in pkgutil.iter_modules(package.__path__) if not m.name.startswith("_"))
+    """Names of the plug-ins of one kind: modules of `carryover.<kind>` without a leading underscore.
+
+    A family is a folder; what families share are the modules beside it.
+    """
+    package, folders = importlib.import_module(f"carryover.{kind}"), kind == "families"
+    found = (m for m in pkgutil.iter_modules(package.__path__) if m.ispkg == folders)
+    return sorted(m.name for m in found if not m.name.startswith("_"))

@@ -13,12 +13,10 @@ winner beats 1 is asked of seeds that had no part in choosing it.
 
 from __future__ import annotations
 
-import importlib
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cache
-from types import ModuleType
 
 import numpy as np
 import xarray as xr
@@ -26,6 +24,7 @@ from scipy import stats
 
 from carryover.config import plugins
 from carryover.config.parameters import check, scalar_type
+from carryover.families import contract, running
 from carryover.networks.convnet_weights import KINDS, rescaled
 
 FACTORS = tuple(2.0**power for power in range(-4, 3))
@@ -137,11 +136,11 @@ def choose_family_factor(family: str, pretrain: Mapping, finetune: Mapping, **se
     """
     if family not in plugins.names("families"):
         raise ValueError(f"there is no family {family}")
-    if not getattr(_module(family, "finetune"), "EXACT_RISK", False):
+    if not getattr(contract.stage(family, "finetune"), "EXACT_RISK", False):
         raise ValueError(f"the family {family} has no exact risk, by which a factor could be chosen")
 
     def parameters(stage: str, values: Mapping):
-        cls = _module(family, stage).Parameters
+        cls = contract.stage(family, stage).Parameters
         if unknown := values.keys() - {field.name for field in fields(cls)}:
             raise ValueError(f"{stage} of the family {family} has no parameter {', '.join(sorted(unknown))}")
         listed = {name: value if isinstance(value, list | tuple) else [value] for name, value in values.items()}
@@ -150,8 +149,8 @@ def choose_family_factor(family: str, pretrain: Mapping, finetune: Mapping, **se
         return p
 
     def done(stage: str, p, seed: int, *pretrained) -> xr.Dataset:
-        solve = _module(family, p.solver).solve
-        return _module(family, stage).run(p, "choose_family_factor", [seed], solve, *pretrained)
+        solve = contract.solver(family, p.solver).solve
+        return running.run(contract.stage(family, stage), p, "choose_family_factor", [seed], solve, *pretrained)
 
     first = parameters("pretrain", pretrain)
     second = parameters("finetune", {**finetune, "protocol": "finetuning"})
@@ -162,10 +161,6 @@ def choose_family_factor(family: str, pretrain: Mapping, finetune: Mapping, **se
         return -float(np.log10(finetuned["risk_final"]).mean())
 
     return search_factor(run, which="all" if second.rescaled == "both" else f"{second.rescaled}-layer", **search)
-
-
-def _module(family: str, name: str) -> ModuleType:
-    return importlib.import_module(f"carryover.families.{family}.{name}")
 
 
 def search_factor(

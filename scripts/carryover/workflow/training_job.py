@@ -1,10 +1,10 @@
 """Training one shard: what pretrain.py and finetune.py share."""
 
-import importlib
 import shutil
 from pathlib import Path
 
 from carryover.config import parameters
+from carryover.families import contract, running
 from carryover.provenance import store
 from carryover.provenance.job_record import Job
 from carryover.workflow import command_line
@@ -14,7 +14,7 @@ from carryover.workflow.progress import Progress
 def main(stage, argv, description):
     """`<stage>.py FAMILY --experiment NAME --seeds 0 1 … [--pretrained FILE] --output FILE`."""
     family = command_line.chosen(argv, "families", stage, description)
-    module = importlib.import_module(f"carryover.families.{family}.{stage}")
+    module = contract.stage(family, stage)
     parser = command_line.parser(f"{stage}.py {family}", description)
     parser.add_argument("--experiment", required=True, metavar="NAME", help="what the random generators derive from")
     parser.add_argument("--seeds", required=True, nargs="+", type=int, metavar="SEED", help="one network each")
@@ -22,24 +22,24 @@ def main(stage, argv, description):
     parameters.add_arguments(parser, module.Parameters)
     arguments = parser.parse_args(argv[1:])
     p = parameters.from_arguments(module.Parameters, arguments)
-    starts = {"pretrained": arguments.pretrained} if arguments.pretrained else {}
-    modules = [stage, f"carryover.families.{family}.{stage}", f"carryover.families.{family}.{p.solver}"]
-    solver = importlib.import_module(modules[-1])
+    start = arguments.pretrained
+    solver = contract.solver(family, p.solver)
     with Job(
         rule=stage,
         parameters=p,
         wildcards=command_line.wildcards(arguments),
-        inputs=[*starts.values(), *parameters.files_read(p)],
+        inputs=[*([start] if start else []), *parameters.files_read(p)],
         outputs=arguments.output,
-        modules=modules,
+        modules=[stage, module.__name__, solver.__name__],
         seeds=arguments.seeds,
         device=getattr(p, "device", None),
     ) as job:
-        given = {name: store.load(path) for name, path in starts.items()}
+        pretrained = store.load(start) if start else None
         states = Path(f"{arguments.output[0]}.saved")
-        if getattr(module, "RESUMES", False):
-            given["saved"] = (states, job.request)
         with Progress(f"{stage} {arguments.experiment}") as progress:
-            trained = module.run(p, arguments.experiment, arguments.seeds, solver.solve, progress=progress, **given)
+            trained = running.run(
+                module, p, arguments.experiment, arguments.seeds, solver.solve, pretrained, progress,
+                saved=(states, job.request),
+            )  # fmt: skip
         job.save(trained)
     shutil.rmtree(states, ignore_errors=True)  # now that the result is in its place

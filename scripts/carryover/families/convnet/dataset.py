@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from carryover.families import _dataset
+from carryover.families import datasets
 
 MEANING = {
     "task": "number of the set of classes of finetuning; -1: one pretrained network for all of them",
@@ -16,17 +16,16 @@ MEANING = {
 
 
 def columns(kinds, p):
-    """{coordinate: (runs,) values} of runs that are (seed, task, …)."""
+    """{coordinate: values} of runs that are (seed, task, …)."""
     seeds, tasks = (np.array([kind[place] for kind in kinds]) for place in (0, 1))
-    return {"seed": seeds, "task": tasks, "network": np.array([p.network] * len(kinds))}
+    return {"seed": seeds, "task": tasks, "network": p.network}
+
+
+def pretrained(trained):
+    """How training went, and the networks themselves."""
+    return datasets.of_training(trained) | state(trained)
 
 
 def state(trained):
     """The networks themselves, each in the order of its `state_dict`."""
     return {"state": (("run", "parameter"), trained.weights, "parameters and buffers of the network")}
-
-
-def assemble(trained, runs, extra, attributes):
-    """Dataset over `run`: `runs` maps coordinates to (runs,) values, `extra` other variables as in `_dataset`."""
-    found = _dataset.assemble(_dataset.of_training(trained) | extra, runs, ("main",), MEANING)
-    return found.assign_attrs(attributes)

@@ -1,22 +1,21 @@
 """Everything that learns to tell classes apart: from pretrained networks, from scratch, or beside other classes."""
 
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 
 import numpy as np
-import xarray as xr
 
 from carryover.config.parameters import parameter
 from carryover.errors import UserError
-from carryover.families import _pretrained
+from carryover.families import datasets
+from carryover.families.contract import Piece
 from carryover.families.convnet import dataset, task
 from carryover.networks.convnet_weights import KINDS, packed, rescaled, unpacked
 from carryover.streams import generator
 from carryover.tasks.class_subsets import check_disjoint, sampled
-from carryover.training.result import naming_runs
 from carryover.training.saved_states import SavedStates
 
-RESUMES = True
 PRETRAINED = ("finetuning",)
 STARTS_FROM = {"protocol": PRETRAINED}
 
@@ -42,48 +41,47 @@ class Parameters(task.Parameters):
     keep_weights: bool = parameter(False, "keep the networks, for measures by stage")
 
 
-def run(p, experiment, seeds, solve, pretrained=None, progress=None, saved=()):
-    """One run per number of samples, seed, task and factor; Dataset with a `run` dimension.
+def problems(p, shard):
+    """A piece for each number of samples, with one run per seed, task and factor.
 
     The last layer is new, and is rescaled with the others. Samples, order and new layers of a seed and task are the
     same for all protocols and factors; fewer samples are part of more. Raises UserError for pretrained networks that
-    are missing, superfluous, of another shape, or have seen classes of the task, and as `task.Classes`.
+    are of another shape or have seen classes of the task, and as `task.Classes`.
     """
-    _pretrained.check(p.protocol, seeds, pretrained, PRETRAINED, {})
-    classes = task.Classes(p, experiment)
-    starts = Starts(classes, p, pretrained)
-    kinds = list(product(seeds, range(len(classes.targets)), p.rescale))
+    classes = task.Classes(p, shard.experiment)
+    starts = Starts(classes, p, shard.pretrained)
+    kinds = list(product(shard.seeds, range(len(classes.targets)), p.rescale))
     targets = [classes.task(classes.targets[number]) for _, number, _ in kinds]
     others = [[classes.task(classes.source(number)) for _, number, _ in kinds]] if p.protocol == "multi_task" else []
-    parts = []
     for samples in p.samples:
-        rngs = [generator(experiment, {"task": number}, seed, "samples") for seed, number, _ in kinds]
+        rngs = [generator(shard.experiment, {"task": number}, seed, "samples") for seed, number, _ in kinds]
         problem = task.Problem(
             network=lambda run: starts.network(*kinds[run]),
             tasks=[[sampled(target, samples, rng) for target, rng in zip(targets, rngs, strict=True)], *others],
             images=classes.prepared,
-            draws=task.draws(experiment, kinds),
+            draws=task.draws(shard.experiment, kinds),
             name=f"samples{samples}",
-            saved=SavedStates(*saved),
+            saved=SavedStates(*shard.saved),
         )
-        columns = _columns(p, classes, starts, kinds, pretrained) | {"samples": np.full(len(kinds), samples)}
-        with naming_runs(columns):
-            trained = solve(problem, p, progress)
-        kept = dataset.state(trained) | starts.places(kinds) if p.keep_weights else {}
-        parts.append(dataset.assemble(trained, columns, kept, classes.attributes() | {"classes": starts.outputs}))
-    found = xr.concat(parts, dim="run")
-    return found.merge(starts.dataset()) if p.keep_weights else found
+        columns = _columns(p, classes, starts, kinds) | {"samples": samples}
+        attributes = classes.attributes() | {"classes": starts.outputs}
+        kept = partial(_variables, p, starts, kinds)
+        yield Piece(problem, columns, kept, dataset.MEANING, attributes=attributes)
 
 
-def _columns(p, classes, starts, kinds, pretrained):
-    """{coordinate: (runs,) values} of the runs of one number of samples."""
-    count = len(kinds)
-    shared = {"rescaled": p.rescaled, "learning_rate": p.learning_rate, "weight_decay": p.weight_decay}
+def _variables(p, starts, kinds, trained):
+    """How training went, and the networks before and after it if they are asked for."""
+    return datasets.of_training(trained) | (dataset.state(trained) | starts.variables(kinds) if p.keep_weights else {})
+
+
+def _columns(p, classes, starts, kinds):
+    """{coordinate: values} of the runs of one number of samples."""
     return {
         **dataset.columns(kinds, p),
-        **_pretrained.columns(count, p, pretrained),
-        **{name: np.array([value] * count) for name, value in shared.items()},
-        "loss_function": np.array(["cross_entropy"] * count),
+        "rescaled": p.rescaled,
+        "learning_rate": p.learning_rate,
+        "weight_decay": p.weight_decay,
+        "loss_function": "cross_entropy",
         "rescale": np.array([factor for *_, factor in kinds]),
         "source_classes": np.array([starts.source_classes(seed, number) for seed, number, _ in kinds]),
         "target_classes": np.array([task.spelled(classes.targets[number]) for _, number, _ in kinds]),
@@ -112,17 +110,14 @@ class Starts:
             return str(self._pretrained["source_classes"].values[self._row(seed, number)])
         return task.spelled(self._classes.source(number)) if self._p.protocol == "multi_task" else ""
 
-    def places(self, kinds):
-        """Variable that says which network of `dataset` a run (seed, task, …) starts from."""
-        rows = list(self._known)
-        places = np.array([rows.index(kind[:2]) for kind in kinds])
-        return {"start": ("run", places, "network that training began from, before it was rescaled")}
-
-    def dataset(self):
-        """The networks so far, (start_network, parameter)."""
-        states = np.stack([packed(state) for state in self._known.values()])
-        attributes = {"long_name": "parameters and buffers before training and rescaling", "units": "1"}
-        return xr.Dataset({"start_state": (("start_network", "parameter"), states, attributes)})
+    def variables(self, kinds):
+        """The networks so far, and which of them each run (seed, task, …) starts from."""
+        rows, states = list(self._known), np.stack([packed(state) for state in self._known.values()])
+        places, dims = np.array([rows.index(kind[:2]) for kind in kinds]), ("start_network", "parameter")
+        return {
+            "start": ("run", places, "network that training began from, before it was rescaled"),
+            "start_state": (dims, states, "parameters and buffers before training and rescaling"),
+        }
 
     def _state(self, seed, number):
         """The initial network, and, if there is a pretrained one, all of that but its last layer."""

@@ -3,14 +3,11 @@
 from dataclasses import dataclass
 from itertools import product
 
-import numpy as np
-
 from carryover.config.parameters import parameter
+from carryover.families.contract import Piece
 from carryover.families.convnet import dataset, task
-from carryover.training.result import naming_runs
 from carryover.training.saved_states import SavedStates
 
-RESUMES = True
 TRAINED = {"solver": ("descent",)}
 PUBLISHED = {"solver": ("published",)}
 
@@ -30,29 +27,25 @@ class Parameters(task.Parameters):
     sha256: str = parameter("", "its SHA-256, checked if given, besides what its name says", when=PUBLISHED)
 
 
-def run(p, experiment, seeds, solve, progress=None, saved=()):
-    """One network per seed and finetuning task, or per seed where all tasks share it; Dataset with a `run` dimension.
+def problems(p, shard):
+    """One network per seed and finetuning task, or per seed where all tasks share it.
 
-    Initial weights are those of single-task learning. `saved` is folder and request of `SavedStates`. Raises UserError
-    as `task.Classes` and the solver do.
+    Initial weights are those of single-task learning. Raises UserError as `task.Classes` does.
     """
-    classes, read = task.Classes(p, experiment), p.solver == "published"
+    classes, read = task.Classes(p, shard.experiment), p.solver == "published"
     tasks = [-1] if classes.shared or read else range(len(classes.targets))
-    kinds = list(product(seeds, tasks))
+    kinds = list(product(shard.seeds, tasks))
     # Published weights know no classes of this set; their last layer is as good as any and is never used.
     sources = [classes.task(classes.targets[0] if read else classes.source(number)) for _, number in kinds]
     problem = task.Problem(
         network=lambda run: classes.network(len(sources[run].classes), kinds[run][0]),
         tasks=[sources],
         images=classes.prepared,
-        draws=task.draws(experiment, kinds),
+        draws=task.draws(shard.experiment, kinds),
         name="pretrain",
-        saved=SavedStates(*saved),
+        saved=SavedStates(*shard.saved),
     )
     spelled = ["" if read else task.spelled(source.classes) for source in sources]
-    columns = dataset.columns(kinds, p) | {"source_classes": np.array(spelled)}
-    columns["pretrain_solver"] = np.array([p.solver] * len(kinds))
-    with naming_runs(columns):
-        trained = solve(problem, p, progress)
+    columns = dataset.columns(kinds, p) | {"source_classes": spelled}
     attributes = classes.attributes() | {"classes": len(sources[0].classes)}
-    return dataset.assemble(trained, columns, dataset.state(trained), attributes)
+    yield Piece(problem, columns, dataset.pretrained, dataset.MEANING, attributes=attributes)

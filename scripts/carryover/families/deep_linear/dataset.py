@@ -1,13 +1,13 @@
-"""The dataset that a stage of deep linear networks writes: what each run was, and the function it ended at."""
+"""The dataset that a stage of deep linear networks writes: the function that each run ended at."""
 
 import numpy as np
 
-from carryover.families import _dataset
+from carryover.families import datasets
 
 MEANING = {
     "depth": "layers, with the readout",
     "gamma": "samples per input dimension, n/d",
-    "angle": "angle between source and target task",
+    "angle": ("angle between source and target task", "pi"),
     "noise": "standard deviation of the label noise",
     "relation": "how the target is made of the source",
     "target_norm": "norm of the target's coefficients",
@@ -17,27 +17,16 @@ MEANING = {
     "ridge": "strength of the ridge penalty on the readout",
     "weight_decay": "strength of weight decay",
 }
-UNITS = {"angle": "pi"}
 
 
-def assemble(problem, trained, runs, extra=None):
-    """Dataset over `run`: `runs` maps coordinates to (runs,) values, `extra` other variables as in `_dataset`."""
+def variables(problem, extra, trained):
+    """Variables of networks, with others that are known of them."""
     coefficients = ("run", "output", "input")
-    variables = {
+    single = {
         "coefficients": (coefficients, trained.weights.coefficients[:, None], "coefficients of the network's function"),
         "teacher": (("run", "input"), problem.teacher, "coefficients of the task that is learned"),
     }
-    single = {
-        name: (dims, np.asarray(values, dtype=np.float32), text) for name, (dims, values, text) in variables.items()
-    }
-    found = _dataset.assemble(single | _dataset.of_training(trained) | (extra or {}), runs, ("main",), MEANING)
-    if "layer" in found.dims:
-        layers = np.arange(1, found.sizes["layer"] + 1)
-        found = found.assign_coords(layer=("layer", layers, {"long_name": "layer", "units": "1"}))
-    for name, unit in UNITS.items():
-        if name in found.coords:
-            found[name].attrs["units"] = unit
-    return found
+    return {**datasets.single(single), **datasets.of_training(trained), **extra}
 
 
 def features(share, alignment):
@@ -48,10 +37,12 @@ def features(share, alignment):
     }
 
 
-def weights(networks):
-    """Variables of the layers of networks."""
-    hidden, readout = (np.asarray(layers, dtype=np.float32) for layers in (networks.hidden, networks.readout))
-    return {
+def weights(networks, depth):
+    """Variables of the layers of networks; those that they lack of a network of this depth are NaN."""
+    lacking = depth - 1 - networks.hidden.shape[1]
+    hidden = np.pad(networks.hidden, ((0, 0), (0, lacking), (0, 0), (0, 0)), constant_values=np.nan)
+    single = {
         "hidden": (("run", "layer", "row", "column"), hidden, "weights of the layers before the readout"),
-        "readout": (("run", "row"), readout, "readout weights"),
+        "readout": (("run", "row"), networks.readout, "readout weights"),
     }
+    return {**datasets.single(single), "layer": ("layer", np.arange(1, depth), "layer")}

@@ -2,18 +2,17 @@
 alone."""
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
-import xarray as xr
 
 from carryover.config.parameters import parameter
 from carryover.errors import UserError
-from carryover.families import _pretrained
+from carryover.families.contract import Piece
 from carryover.families.deep_linear import conditions, dataset, task
 from carryover.networks.deep_linear import Weights
 from carryover.streams import generator
 from carryover.training.factored import Factored
-from carryover.training.result import naming_runs
 
 PRETRAINED = ("linear_transfer", "finetuning")
 STARTS_FROM = {"protocol": PRETRAINED}
@@ -61,40 +60,34 @@ class Parameters(task.Parameters):
     device: str = parameter("auto", "where it is trained", choices=("auto", "cpu", "cuda"), when=DESCENT)
 
 
-def run(p, experiment, seeds, solve, pretrained=None, progress=None):
-    """All runs of a shard, one ensemble after the other by samples and depth; Dataset with a `run` dimension.
+def problems(p, shard):
+    """A piece for each number of samples and depth.
 
     The inputs and the noise of a seed are the same for all protocols, angles, depths and strengths; those of different
-    numbers of samples are independent. Raises UserError for what has no exact limit, and for pretrained networks that
-    are missing, superfluous or others.
+    numbers of samples are independent. Raises UserError for pretrained networks of other sizes, depths or source norms.
     """
-    _refuse(p)
-    _pretrained.check(p.protocol, seeds, pretrained, PRETRAINED, {"dimension": ("input", p.dimension)})
+    shard.check_sizes({"dimension": ("input", p.dimension)})
+    experiment, seeds = shard.experiment, shard.seeds
     runs, spectrum = conditions.columns(p, seeds), task.eigenvalues(p)
     teacher = conditions.targets(p, experiment, runs)
     sets = np.searchsorted(seeds, runs["seed"])
-    parts = []
     for samples in p.samples:
         rngs = [generator(experiment, {"samples": samples}, seed, "inputs") for seed in seeds]
         inputs = np.stack([rng.standard_normal((samples, p.dimension)) for rng in rngs]) * np.sqrt(spectrum)
         data = [Factored.of(X) for X in inputs]
         targets = _labels(experiment, seeds, runs, inputs, sets, teacher)
         for depth in p.depth:
-            start, coefficients, features = _start(p, experiment, seeds, depth, runs, pretrained)
+            start, coefficients, features = _start(p, shard, depth, runs)
             problem = task.Problem(
                 data, inputs, targets, sets, start, coefficients, teacher, depth, spectrum, runs["ridge"],
                 runs["weight_decay"],
             )  # fmt: skip
-            columns = runs | _pretrained.columns(len(sets), p, pretrained)
-            shared = {"samples": samples, "gamma": samples / p.dimension, "depth": depth}
-            columns |= {name: np.full(len(sets), value) for name, value in shared.items()}
-            with naming_runs(columns):
-                trained = solve(problem, p, progress)
-            parts.append(dataset.assemble(problem, trained, columns, features))
-    return xr.concat(parts, dim="run")
+            columns = {"samples": samples, "gamma": samples / p.dimension, "depth": depth, "loss_function": "squared"}
+            yield Piece(problem, runs | columns, partial(dataset.variables, problem, features), dataset.MEANING)
 
 
-def _refuse(p):
+def check(p):
+    """Refuse what has no such solution; UserError."""
     decayed = max(p.weight_decay) > 0
     if p.solver == "exact" and decayed and p.depth != (2,):
         raise UserError("weight_decay has an exact limit at depth 2 alone: set depth to 2, or the solver to descent.")
@@ -112,12 +105,14 @@ def _labels(experiment, seeds, runs, inputs, sets, teacher):
     return clean + runs["noise"][:, None] * noise
 
 
-def _start(p, experiment, seeds, depth, runs, pretrained):
+def _start(p, shard, depth, runs):
     """Weights or None for rank one, their coefficients (runs, d), and what is known of pretrained features."""
+    pretrained = shard.pretrained
     if pretrained is None:
         if p.solver == "exact":  # of vanishing weights
             return None, np.zeros((len(runs["seed"]), p.dimension)), {}
-        start, sets = task.small_weights(p, experiment, seeds, depth), np.searchsorted(seeds, runs["seed"])
+        start = task.small_weights(p, shard.experiment, shard.seeds, depth)
+        sets = np.searchsorted(shard.seeds, runs["seed"])
         start = Weights(start.hidden[sets], start.readout[sets])
         return start, start.coefficients(), {}
     known = pretrained.isel(run=_rows(runs, depth, pretrained))

@@ -1,14 +1,14 @@
 """Pretraining of deep linear networks on the population loss of the source task."""
 
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 
 import numpy as np
-import xarray as xr
 
 from carryover.config.parameters import parameter
+from carryover.families.contract import Piece
 from carryover.families.deep_linear import dataset, task
-from carryover.training.result import naming_runs
 
 SIMULATED = {"solver": ("descent", "balanced")}
 DESCENT = {"solver": ("descent",)}
@@ -28,21 +28,19 @@ class Parameters(task.Parameters):
     device: str = parameter("auto", "where it is trained", choices=("auto", "cpu", "cuda"), when=DESCENT)
 
 
-def run(p, experiment, seeds, solve, progress=None):
-    """One network per seed, source norm and depth, trained on its source task; Dataset with a `run` dimension."""
-    seed, norm = (np.array(values) for values in zip(*product(seeds, p.source_norm), strict=True))
-    source = np.stack([task.directions(p, experiment, one)[0] for one in seed.tolist()]) * norm[:, None]
-    parts = []
+def problems(p, shard):
+    """A piece for each depth: one network per seed and source norm, trained on its source task."""
+    seed, norm = (np.array(values) for values in zip(*product(shard.seeds, p.source_norm), strict=True))
+    source = np.stack([task.directions(p, shard.experiment, one)[0] for one in seed.tolist()]) * norm[:, None]
     for depth in p.depth:
-        start = None if p.solver == "exact" else task.small_weights(p, experiment, seed.tolist(), depth)
+        start = None if p.solver == "exact" else task.small_weights(p, shard.experiment, seed.tolist(), depth)
         problem = task.on_population(p, source, start, depth)
-        constant = {"depth": depth, "pretrain_solver": p.solver, "loss_function": "squared"}
-        runs = {"seed": seed, "source_norm": norm}
-        runs |= {name: np.array([value] * len(seed)) for name, value in constant.items()}
-        with naming_runs(runs):
-            trained = solve(problem, p, progress)
-        parts.append(dataset.assemble(problem, trained, runs, _features(p, trained, source)))
-    return xr.concat(parts, dim="run", join="outer")  # layers that a shallower network lacks are NaN
+        runs = {"seed": seed, "source_norm": norm, "depth": depth, "loss_function": "squared"}
+        yield Piece(problem, runs, partial(_variables, p, problem), dataset.MEANING)
+
+
+def _variables(p, problem, trained):
+    return dataset.variables(problem, _features(p, trained, problem.teacher), trained)
 
 
 def _features(p, trained, source):
@@ -53,7 +51,7 @@ def _features(p, trained, source):
     weights = trained.weights.full()
     left, values, _ = np.linalg.svd(weights.features())
     share = values[:, 0] ** 2 / (values**2).sum(1)
-    return dataset.features(share, alignment(left[:, :, 0], source)) | dataset.weights(weights)
+    return dataset.features(share, alignment(left[:, :, 0], source)) | dataset.weights(weights, max(p.depth))
 
 
 def alignment(directions, source):

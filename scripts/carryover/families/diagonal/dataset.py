@@ -1,6 +1,6 @@
-"""The dataset that a stage of diagonal networks writes: what each run was, where it started, and where it ended."""
+"""The dataset that a stage of diagonal networks writes: where each run started, and where it ended."""
 
-from carryover.families import _dataset
+from carryover.families import datasets
 
 MEANING = {
     "main_features": "active dimensions of the main task",
@@ -14,17 +14,16 @@ LAYERS = {
 }
 
 
-def assemble(problem, trained, runs, outputs, auxiliary_teacher):
-    """Dataset over `run`: `runs` maps coordinate names to (runs,) values, `outputs` names the readouts."""
-    variables = {
+def variables(problem, auxiliary_teacher, trained):
+    """Variables of networks and of the tasks that they and their pretraining learn, (runs, D)."""
+    return {
         "coefficients": (("run", "output", "input"), trained.weights.coefficients(), "coefficients β of the network"),
         "teacher": (("run", "input"), problem.teacher, "coefficients of the task that is learned"),
         "auxiliary_teacher": (("run", "input"), auxiliary_teacher, "coefficients of the auxiliary task"),
-        **_dataset.of_training(trained),
+        **datasets.of_training(trained),
         **_weights(trained.weights, "", ""),
         **_weights(problem.start, "start_", " before training"),
     }
-    return _dataset.assemble(variables, runs, outputs, MEANING)
 
 
 def _weights(weights, prefix, suffix):

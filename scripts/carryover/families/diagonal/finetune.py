@@ -3,18 +3,17 @@ task; both layers or the readout alone."""
 
 import math
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 
 import numpy as np
-import xarray as xr
 
 from carryover.config.parameters import parameter
-from carryover.families import _pretrained
+from carryover.families.contract import Piece
 from carryover.families.diagonal import dataset, task
 from carryover.networks.diagonal import Weights
 from carryover.streams import generator
 from carryover.tasks import sparse
-from carryover.training.result import naming_runs
 
 SIMULATED = {"solver": ("flow", "descent")}
 PRETRAINED = ("finetuning", "finetuning_probe")
@@ -58,47 +57,40 @@ class Parameters(task.Parameters):
     device: str = parameter("auto", "where it is trained", choices=("auto", "cpu", "cuda"), when=SIMULATED)
 
 
-def run(p, experiment, seeds, solve, pretrained=None, progress=None):
-    """All runs of a shard, one ensemble after the other by number of samples; Dataset with a `run` dimension.
-
-    Raises UserError for a main task without room, and for pretrained networks that are missing, superfluous or others.
-    """
-    _pretrained.check(p.protocol, seeds, pretrained, PRETRAINED, {"dimension": ("input", p.dimension)})
-    parts = []
+def problems(p, shard):
+    """A piece for each number of samples; UserError for a main task without room and pretrained networks of others."""
+    shard.check_sizes({"dimension": ("input", p.dimension)})
+    conditions = list(product(shard.seeds, p.main_features, p.overlap))
+    starts = list(product(p.rescale, [math.nan] if p.protocol in PRETRAINED else p.initial_scale))
+    runs = [(*condition, *start) for condition in conditions for start in starts]
+    names = ("seed", "main_features", "overlap", "rescale", "initial_scale")
+    columns = {name: np.array(values) for name, values in zip(names, zip(*runs, strict=True), strict=True)}
+    auxiliary = np.stack([task.auxiliary_teacher(p, shard.experiment, seed)[2] for seed, *_ in runs])
     for samples in p.samples:
-        conditions = list(product(seeds, p.main_features, p.overlap))
-        starts = list(product(p.rescale, [math.nan] if p.protocol in PRETRAINED else p.initial_scale))
-        runs = [(*condition, *start) for condition in conditions for start in starts]
-        problem = _problem(p, experiment, conditions, starts, samples, pretrained)
-        auxiliary = np.stack([task.auxiliary_teacher(p, experiment, seed)[2] for seed, *_ in runs])
-        names = ("seed", "main_features", "overlap", "rescale", "initial_scale")
-        columns = {name: np.array([run[i] for run in runs]) for i, name in enumerate(names)}
-        columns |= _pretrained.columns(len(runs), p, pretrained) | {"samples": np.full(len(runs), samples)}
+        problem = _problem(p, shard, conditions, starts, samples)
+        kept = partial(dataset.variables, problem, auxiliary)
         outputs = ("main", "auxiliary")[: len(problem.X)]
-        with naming_runs(columns):
-            trained = solve(problem, p, progress)
-        parts.append(dataset.assemble(problem, trained, columns, outputs, auxiliary))
-    return xr.concat(parts, dim="run")
+        yield Piece(problem, columns | {"samples": samples}, kept, dataset.MEANING, outputs)
 
 
-def _problem(p, experiment, conditions, starts, samples, pretrained):
+def _problem(p, shard, conditions, starts, samples):
     """The data sets of the conditions (seed, features, overlap), and a network for each start (rescale, scale)."""
     X, y, teachers = [], [], []
     for seed, features, overlap in conditions:
-        order, signs, _ = task.auxiliary_teacher(p, experiment, seed)
+        order, signs, _ = task.auxiliary_teacher(p, shard.experiment, seed)
         teacher = sparse.main_teacher(order, signs, p.auxiliary_features, features, overlap, p.main_norm)
-        rng = generator(experiment, (str(features), str(float(overlap))), seed, "inputs")  # 1 is 1.0
+        rng = generator(shard.experiment, (str(features), str(float(overlap))), seed, "inputs")  # 1 is 1.0
         X.append(sparse.sphere(rng, samples, p.dimension))
         y.append(X[-1] @ teacher)
         teachers.append(teacher)
     Xs, ys = [np.stack(X)], [task.targets(p, np.stack(y))]
     if p.protocol == "multi_task":
-        pairs = [task.auxiliary_data(p, experiment, seed, p.auxiliary_samples) for seed, *_ in conditions]
+        pairs = [task.auxiliary_data(p, shard.experiment, seed, p.auxiliary_samples) for seed, *_ in conditions]
         Xs.append(np.stack([X for X, _ in pairs]))
         ys.append(task.targets(p, np.stack([y for _, y in pairs])))
     draw = np.repeat(np.arange(len(conditions)), len(starts))
     rescale, scale = np.tile(np.array(starts, dtype=float), (len(conditions), 1)).T
-    start = _start(p, [conditions[d][0] for d in draw], rescale, scale, len(Xs), pretrained)
+    start = _start(p, [conditions[d][0] for d in draw], rescale, scale, len(Xs), shard.pretrained)
     layers = ("second",) if p.protocol.endswith("_probe") else ("first", "second")
     return task.Problem(Xs, ys, draw, start, np.stack(teachers)[draw], layers)
 

@@ -1,12 +1,13 @@
 """Pretraining of diagonal linear networks on the auxiliary task."""
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from carryover.config.parameters import parameter
+from carryover.families.contract import Piece
 from carryover.families.diagonal import dataset, task
-from carryover.training.result import naming_runs
 
 SIMULATED = {"solver": ("flow", "descent")}
 
@@ -29,14 +30,12 @@ class Parameters(task.Parameters):
     device: str = parameter("auto", "where it is trained", choices=("auto", "cpu", "cuda"), when=SIMULATED)
 
 
-def run(p, experiment, seeds, solve, progress=None):
-    """One network per seed, trained on its auxiliary task; Dataset with a `run` dimension."""
+def problems(p, shard):
+    """One network per seed, trained on its auxiliary task."""
+    seeds, experiment = shard.seeds, shard.experiment
     X, y = zip(*(task.auxiliary_data(p, experiment, seed, p.samples) for seed in seeds), strict=True)
     teacher = np.stack([task.auxiliary_teacher(p, experiment, seed)[2] for seed in seeds])
     start = task.small_weights(len(seeds), 1, p.dimension, p.initial_scale)
     problem = task.Problem([np.stack(X)], [task.targets(p, np.stack(y))], np.arange(len(seeds)), start, teacher)
-    constant = {"pretrain_solver": p.solver, "loss_function": p.loss}
-    runs = {"seed": np.array(seeds)} | {name: np.array([value] * len(seeds)) for name, value in constant.items()}
-    with naming_runs(runs):
-        trained = solve(problem, p, progress)
-    return dataset.assemble(problem, trained, runs, ("auxiliary",), teacher)
+    kept = partial(dataset.variables, problem, teacher)
+    yield Piece(problem, {"seed": seeds}, kept, dataset.MEANING, ("auxiliary",))

@@ -2,13 +2,14 @@
 error that "Finetuning with linear teachers" compares in Table 1."""
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from carryover.config.parameters import parameter
 from carryover.errors import UserError
-from carryover.families import _pretrained
-from carryover.families.image_pairs import dataset, task
+from carryover.families.contract import Piece
+from carryover.families.image_pairs import exact, task
 from carryover.streams import generator
 from carryover.theory.linear_teachers import benign_overfitting_bound, covariance_bound
 
@@ -39,47 +40,44 @@ class Parameters(task.Parameters):
     draws: int = parameter(25, "sets of each number of samples", minimum=1)
 
 
-def run(p, experiment, seeds, solve, pretrained=None, progress=None):
-    """One run per seed, pair of tasks, cutoff and number of samples, each the mean over draws; Dataset over `run`.
+def problems(p, shard):
+    """A piece for each seed, pair of tasks and number of samples, with a run per cutoff, each the mean over draws.
 
     Samples are drawn without replacement and not balanced, as from a distribution; those of a draw depend on seed, pair
     and draw alone, and fewer of them are part of more. The bounds take θ_T and the second moments Σ from all training
-    images of the target's classes. Raises UserError for pretrained shards that are missing, superfluous or of other
-    tasks, and where a task has fewer images than samples are asked for.
+    images of the target's classes. Raises UserError for pretrained shards of other tasks, and where a task has fewer
+    images than samples are asked for.
     """
-    images, pairs = task.Images(p, experiment), task.pairs(p, experiment)
-    _pretrained.check(p.protocol, seeds, pretrained, PRETRAINED, {"pixels": ("input", images.pixels.shape[1])})
-    start_of = _starts(pretrained, images.pixels.shape[1])
-    runs, rows = [], []
-    for seed in seeds:
+    images, pairs = task.Images(p, shard.experiment), task.pairs(p, shard.experiment)
+    shard.check_sizes({"pixels": ("input", images.pixels.shape[1])})
+    start_of = _starts(shard.pretrained, images.pixels.shape[1])
+    for seed in shard.seeds:
         split = images.split(seed)
         for number, four in enumerate(pairs):
-            kinds = [{"seed": seed, **task.named(number, four), "cutoff": cutoff} for cutoff in p.cutoff]
-            starts = np.stack([start_of(kind) for kind in kinds])
-            rngs = [generator(experiment, {"pair": number, "draw": draw}, seed, "samples") for draw in range(p.draws)]
-            rows += _learned(p, split, four, starts, rngs, lambda problem: solve(problem, p, progress))
-            runs += [{**kind, "samples": samples} for samples in p.samples for kind in kinds]
-    shared = {name: values[0] for name, values in _pretrained.columns(1, p, pretrained).items()} | {"pixels": p.pixels}
-    variables = {name: ("run", np.concatenate([row[name] for row in rows]), text) for name, text in MEANING.items()}
-    return dataset.assemble([run | shared for run in runs], variables)
+            names = {"seed": seed, **task.named(number, four)}
+            starts = np.stack([start_of({**names, "cutoff": cutoff}) for cutoff in p.cutoff])
+            draws = [{"pair": number, "draw": draw} for draw in range(p.draws)]
+            rngs = [generator(shard.experiment, draw, seed, "samples") for draw in draws]
+            columns = {**names, "cutoff": list(p.cutoff), "pixels": p.pixels, "loss_function": "squared"}
+            for problem, bounds in _pair(p, split, four, starts, rngs):
+                runs = {**columns, "samples": problem.pixels.shape[1]}
+                yield Piece(problem, runs, partial(_variables, problem, bounds), task.MEANING)
 
 
-def _learned(p, split, four, starts, rngs, limit):
-    """What came of one pair of tasks from starts (cutoffs, d), {variable: (cutoffs,)} for each number of samples."""
-    known, test = split.task(*four[2:]), split.task(*four[2:], "test")
+def _pair(p, split, four, starts, rngs):
+    """(problem, bounds) of one pair of tasks for each number of samples, from starts (cutoffs, d)."""
+    known, tests = split.task(*four[2:]), split.task(*four[2:], "test")
     if max(p.samples) > len(known[1]):
         raise UserError(
             f"samples has {max(p.samples)}, but the classes {four[2]} and {four[3]} have {len(known[1])} training "
             "images: lower samples or held_out."
         )
-    targets = [limit(task.Problem(*known, np.zeros(starts.shape[1]), cutoff)) for cutoff in p.cutoff]
+    targets = np.stack([exact.limit(*known, np.zeros(starts.shape[1]), cutoff) for cutoff in p.cutoff])
     moments = known[0].T @ known[0] / len(known[1])
     orders = np.stack([rng.permutation(len(known[1])) for rng in rngs])
-    found = []
     for samples in p.samples:
-        chosen = task.Problem(*(values[orders[:, :samples]] for values in known), starts[:, None])
-        found.append(_errors(chosen, limit(chosen), test) | _bounds(np.stack(targets) - starts, moments, samples))
-    return found
+        drawn = (values[orders[:, :samples]] for values in known)
+        yield task.Problem(*drawn, starts, tests=tests), _bounds(targets - starts, moments, samples)
 
 
 def _starts(pretrained, dimension):
@@ -100,20 +98,17 @@ def _starts(pretrained, dimension):
     return start_of
 
 
-def _errors(problem, coefficients, test):
-    """Errors (starts,) of coefficients (starts, draws, d) on the samples that they were fitted to, and on others."""
-    pixels, labels = test
-    wrong = (np.sign(coefficients @ pixels.T) != labels).mean(-1)
-    residual = (problem.pixels @ coefficients[..., None])[..., 0] - problem.labels
-    count = len(coefficients)
-    return {
-        "risk_final": wrong.mean(-1),
-        "risk_spread": wrong.std(-1),
-        "risk_best": np.full(count, np.nan),
-        "loss": (residual**2).mean((-2, -1)) / 2,
-        "evaluations": np.zeros(count, dtype=np.int64),
-        "converged": np.ones(count, dtype=np.int8),
+def _variables(problem, bounds, trained):
+    values = {
+        "risk_final": trained.risk_final,
+        "risk_spread": problem.errors(trained.weights).std(-1),
+        "risk_best": trained.risk_best,
+        "loss": trained.loss,
+        "evaluations": trained.evaluations,
+        "converged": trained.converged.astype(np.int8),
+        **bounds,
     }
+    return {name: ("run", values[name], text) for name, text in MEANING.items()}
 
 
 def _bounds(differences, moments, samples):

@@ -17,6 +17,15 @@ from carryover.errors import UserError
 from carryover.streams import generator
 from carryover.tasks import images
 
+MEANING = {
+    "pair": "number of the pair of a source and a target task",
+    "source_classes": "classes that the source task tells apart",
+    "target_classes": "classes that the target task tells apart",
+    "cutoff": "share of the largest singular value up to which a direction is left out of a task's coefficients",
+    "pixels": "pixels between 0 and 1 (raw), or less the mean of all training images (centred)",
+    "samples": "images of the target task",
+}
+
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters:
@@ -38,12 +47,20 @@ class Parameters:
 
 @dataclass(frozen=True)
 class Problem:
-    """Linear regressions; leading axes are data sets of one size and starts, and broadcast."""
+    """Linear regressions, from each start on every draw of samples: a run is a start, and its errors are means."""
 
-    pixels: np.ndarray  # (…, n, d)
-    labels: np.ndarray  # (…, n), 1 or −1
-    start: np.ndarray  # (…, d), coefficients before training
+    pixels: np.ndarray  # (draws, n, d)
+    labels: np.ndarray  # (draws, n), 1 or −1
+    start: np.ndarray  # (runs, d), coefficients before training
     cutoff: float = 0.0  # of singular values of the pixels, relative to the largest, that are not learned
+    tests: tuple[np.ndarray, np.ndarray] | None = None  # pixels (tests, d) and labels (tests,); None in pretraining
+
+    def errors(self, coefficients):
+        """Share (runs, draws) of the test images that coefficients (runs, draws, d) misclassify; NaN without any."""
+        if self.tests is None:
+            return np.full(coefficients.shape[:-1], np.nan)
+        pixels, labels = self.tests
+        return (np.sign(coefficients @ pixels.T) != labels).mean(-1)
 
 
 def pairs(p, experiment):

@@ -1,8 +1,6 @@
 """The dataset that a stage of mean-field ReLU networks writes: what each run was, and how well it learned."""
 
-import numpy as np
-
-from carryover.families import _dataset
+from carryover.families import datasets
 from carryover.theory.kernels import function_power
 
 MEANING = {
@@ -25,17 +23,10 @@ def weights(network, start_first, target, source_readout):
         "teacher_readout": (unit, target.second[:, 0], "coefficients of the target, which is a mean over units"),
         "source_readout": (unit, source_readout, "coefficients of the source, 0 where a unit is ablated"),
     }
-    return {
-        name: (dims, np.asarray(values, dtype=np.float32), text) for name, (dims, values, text) in variables.items()
-    }
+    return datasets.single(variables)
 
 
 def power(target):
     """Variable `target_power`, E f*², of targets (runs, …)."""
     values = function_power(target.second[:, 0], target.first)
     return {"target_power": ("run", values, "mean square of the target without noise, which risks are compared with")}
-
-
-def assemble(trained, runs, extra):
-    """Dataset over `run`: `runs` maps coordinates to (runs,) values, `extra` other variables as in `_dataset`."""
-    return _dataset.assemble(_dataset.of_training(trained) | extra, runs, ("main",), MEANING)

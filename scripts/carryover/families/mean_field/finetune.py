@@ -1,18 +1,18 @@
 """Everything that learns the target task: from scratch, from a pretrained network, or its readout alone."""
 
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 
 import numpy as np
-import xarray as xr
 
 from carryover.config.parameters import parameter
 from carryover.errors import UserError
-from carryover.families import _pretrained
+from carryover.families import datasets
+from carryover.families.contract import Piece
 from carryover.families.mean_field import dataset, task
 from carryover.networks.relu import Weights
 from carryover.streams import generator
-from carryover.training.result import naming_runs
 
 SOLVERS = {"single_task": "descent", "finetuning": "descent", "linear_transfer": "exact", "pretrained": "exact"}
 TRANSFER = ("linear_transfer", "finetuning", "pretrained")
@@ -42,35 +42,31 @@ class Parameters(task.Parameters):
     device: str = parameter("auto", "where it is trained", choices=("auto", "cpu", "cuda"), when=TRAINED)
 
 
-def run(p, experiment, seeds, solve, pretrained=None, progress=None):
-    """All runs of a shard: every network times `draws` data sets of each size; Dataset with a `run` dimension.
+def check(p):
+    """Refuse a solver that the protocol does not have; UserError."""
+    if p.solver != SOLVERS[p.protocol]:
+        raise UserError(f"{p.protocol} has no solver {p.solver}: choose {SOLVERS[p.protocol]}.")
+
+
+def problems(p, shard):
+    """A piece for each number of samples: every network times `draws` data sets.
 
     A data set depends on seed and draw alone, and a smaller one is part of a larger one. A run from scratch has no
     ablated fraction and no anchor (NaN); a network that is left as it is has no samples and no draw (0).
 
-    Raises UserError for a solver that the protocol does not have, and for pretrained networks that are missing,
-    superfluous or others.
+    Raises UserError for pretrained networks of other sizes or scales.
     """
-    if p.solver != SOLVERS[p.protocol]:
-        raise UserError(f"{p.protocol} has no solver {p.solver}: choose {SOLVERS[p.protocol]}.")
     sizes = {"width": ("unit", p.width), "dimension": ("input", p.dimension)}
-    sizes["teacher_units"] = ("teacher_unit", p.teacher_units)
-    _pretrained.check(p.protocol, seeds, pretrained, TRANSFER, sizes)
-    pretrained = None if pretrained is None else _chosen(p, seeds, pretrained)
-    networks, start = _networks(p, experiment, seeds, pretrained)
+    shard.check_sizes(sizes | {"teacher_units": ("teacher_unit", p.teacher_units)})
+    pretrained = None if shard.pretrained is None else _chosen(p, shard.seeds, shard.pretrained)
+    networks, start = _networks(p, shard.experiment, shard.seeds, pretrained)
     kinds = list(zip(networks["seed"].tolist(), networks["teacher_scale"].tolist(), strict=True))
-    teacher = task.stacked([task.target(p, experiment, *kind) for kind in kinds])
-    parts = []
+    teacher = task.stacked([task.target(p, shard.experiment, *kind) for kind in kinds])
     for samples in p.samples if p.protocol in LEARNING["protocol"] else (0,):
-        problem, draw = _problem(p, experiment, kinds, samples, start, teacher)
-        count = len(problem.networks)
+        problem, draw = _problem(p, shard.experiment, kinds, samples, start, teacher)
         columns = {name: values[problem.networks] for name, values in networks.items()}
-        columns |= {"draw": draw, "samples": np.full(count, samples), "noise": np.full(count, p.noise)}
-        columns |= _pretrained.columns(count, p, pretrained)
-        with naming_runs(columns):
-            trained = solve(problem, p, progress)
-        parts.append(dataset.assemble(trained, columns, _variables(p, problem, pretrained)))
-    return xr.concat(parts, dim="run")
+        columns |= {"draw": draw, "samples": samples, "noise": p.noise, "loss_function": "squared"}
+        yield Piece(problem, columns, partial(_variables, p, problem, pretrained), dataset.MEANING)
 
 
 def _networks(p, experiment, seeds, pretrained):
@@ -109,10 +105,11 @@ def _problem(p, experiment, kinds, samples, start, teacher):
     return task.Problem(start, teacher, networks, np.stack(X), np.stack(y), sets), draw
 
 
-def _variables(p, problem, pretrained):
-    """What a dataset has besides how training went; the weights only of networks that are nowhere else as they are."""
+def _variables(p, problem, pretrained, trained):
+    """How training went; the weights only of networks that are nowhere else as they are."""
     which, power = problem.networks, dataset.power(problem.teacher)
-    variables = {name: (dims, values[which], text) for name, (dims, values, text) in power.items()}
+    variables = datasets.of_training(trained)
+    variables |= {name: (dims, values[which], text) for name, (dims, values, text) in power.items()}
     if pretrained is not None:
         loss = pretrained["loss"].values[which]
         variables["pretrained_loss"] = ("run", loss, "loss of the pretrained network on the source task")

@@ -1,13 +1,15 @@
 """Pretraining of mean-field ReLU networks on the population loss of the source task."""
 
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 
 import numpy as np
 
 from carryover.config.parameters import parameter
+from carryover.families import datasets
+from carryover.families.contract import Piece
 from carryover.families.mean_field import dataset, task
-from carryover.training.result import naming_runs
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,23 +25,26 @@ class Parameters(task.Parameters):
     device: str = parameter("auto", "where it is trained", choices=("auto", "cpu", "cuda"))
 
 
-def run(p, experiment, seeds, solve, progress=None):
-    """One network per seed, teacher's scale, ablated fraction and anchor; Dataset with a `run` dimension.
+def problems(p, shard):
+    """One network per seed, teacher's scale, ablated fraction and anchor.
 
     Raises UserError for a fraction that leaves no whole number of units.
     """
-    runs = list(product(seeds, p.teacher_scale, p.ablated, p.anchor))
+    experiment = shard.experiment
+    runs = list(product(shard.seeds, p.teacher_scale, p.ablated, p.anchor))
     names = ("seed", "teacher_scale", "ablated", "anchor")
     columns = {name: np.array(values) for name, values in zip(names, zip(*runs, strict=True), strict=True)}
-    columns |= {"pretrain_solver": np.array([p.solver] * len(runs)), "loss_function": np.array(["squared"] * len(runs))}
     problem = task.Problem(
         start=task.stacked([task.initial(p, experiment, seed) for seed, *_ in runs]),
         teacher=task.stacked([task.source(p, experiment, *which) for *which, _ in runs]),
         networks=np.arange(len(runs)),
         anchor=columns["anchor"],
     )
-    with naming_runs(columns):
-        trained = solve(problem, p, progress)
     targets = task.stacked([task.target(p, experiment, seed, scale) for seed, scale, *_ in runs])
+    kept = partial(_variables, problem, targets)
+    yield Piece(problem, columns | {"loss_function": "squared"}, kept, dataset.MEANING)
+
+
+def _variables(problem, targets, trained):
     weights = dataset.weights(trained.weights, problem.start.first, targets, problem.teacher.second[:, 0])
-    return dataset.assemble(trained, columns, {**weights, **dataset.power(targets)})
+    return {**datasets.of_training(trained), **weights, **dataset.power(targets)}

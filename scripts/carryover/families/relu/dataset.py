@@ -1,8 +1,6 @@
-"""The dataset that a stage of ReLU networks writes: what each run was, where it started, and where it ended."""
+"""The dataset that a stage of ReLU networks writes: where each run started, and where it ended."""
 
-import numpy as np
-
-from carryover.families import _dataset
+from carryover.families import datasets
 
 MEANING = {
     "main_features": "teacher units of the main task",
@@ -13,10 +11,10 @@ MEANING = {
 }
 
 
-def assemble(problem, trained, runs, outputs, auxiliary):
-    """Dataset over `run`: `runs` maps coordinate names to (runs,) values, `outputs` names the readouts."""
+def variables(problem, auxiliary, trained):
+    """Variables of networks and of the tasks that they and their pretraining learn, Teachers (runs, …)."""
     first, second = ("run", "unit", "input"), ("run", "output", "unit")
-    variables = {
+    single = {
         "first": (first, trained.weights.first, "input weights"),
         "second": (second, trained.weights.second, "readout weights"),
         "start_first": (first, problem.start.first, "input weights before training"),
@@ -24,10 +22,7 @@ def assemble(problem, trained, runs, outputs, auxiliary):
         **_teacher("teacher", problem.teacher, "task that is learned"),
         **_teacher("auxiliary", auxiliary, "auxiliary task"),
     }
-    single = {
-        name: (dims, np.asarray(values, dtype=np.float32), text) for name, (dims, values, text) in variables.items()
-    }
-    return _dataset.assemble(single | _dataset.of_training(trained), runs, outputs, MEANING)
+    return {**datasets.single(single), **datasets.of_training(trained)}
 
 
 def _teacher(name, teacher, what):

@@ -2,18 +2,17 @@
 task; the whole network, its readout alone (probe), or its tangent features (kernel)."""
 
 from dataclasses import asdict, dataclass
+from functools import partial
 
 import numpy as np
-import xarray as xr
 
 from carryover.config.parameters import parameter
 from carryover.errors import UserError
-from carryover.families import _pretrained
+from carryover.families.contract import Piece
 from carryover.families.relu import conditions, dataset, task
 from carryover.networks.relu import Weights
 from carryover.streams import generator
 from carryover.tasks.sparse import sphere
-from carryover.training.result import naming_runs
 
 PRETRAINED = ("finetuning", "finetuning_probe", "finetuning_kernel")
 SCRATCH = ("single_task", "multi_task", "single_task_probe", "single_task_kernel")
@@ -57,30 +56,23 @@ class Parameters(task.Parameters):
     device: str = parameter("auto", "where it is trained", choices=("auto", "cpu", "cuda"), when=TRAINED)
 
 
-def run(p, experiment, seeds, solve, pretrained=None, progress=None):
-    """All runs of a shard, one ensemble after the other by number of samples; Dataset with a `run` dimension.
+def problems(p, shard):
+    """A piece for each number of samples.
 
-    Raises UserError for a main task without room, a solver that the protocol does not have, and for pretrained networks
-    that are missing, superfluous or others.
+    Raises UserError for a main task without room, and for pretrained networks of other sizes.
     """
-    _check_solver(p)
-    sizes = {"width": ("unit", p.width), "dimension": ("input", p.dimension)}
-    _pretrained.check(p.protocol, seeds, pretrained, PRETRAINED, sizes)
-    runs = conditions.all_of(p, seeds)
-    auxiliary, teacher = conditions.teachers(p, experiment, runs)
-    start = _start(p, experiment, runs, pretrained)
-    parts = []
+    shard.check_sizes({"width": ("unit", p.width), "dimension": ("input", p.dimension)})
+    runs = conditions.all_of(p, shard.seeds)
+    auxiliary, teacher = conditions.teachers(p, shard.experiment, runs)
+    start = _start(p, shard, runs)
     for samples in p.samples:
-        problem = _problem(p, experiment, seeds, runs, samples, start, teacher, auxiliary)
-        columns = conditions.columns(p, runs) | {"samples": np.full(len(runs), samples)}
-        columns |= _pretrained.columns(len(runs), p, pretrained)
-        with naming_runs(columns):
-            trained = solve(problem, p, progress)
-        parts.append(dataset.assemble(problem, trained, columns, _outputs(p), auxiliary))
-    return xr.concat(parts, dim="run")
+        problem = _problem(p, shard, runs, samples, start, teacher, auxiliary)
+        columns = conditions.columns(p, runs) | {"samples": samples}
+        yield Piece(problem, columns, partial(dataset.variables, problem, auxiliary), dataset.MEANING, _outputs(p))
 
 
-def _check_solver(p):
+def check(p):
+    """Refuse a solver that the protocol does not have; UserError."""
     fitted = p.protocol.endswith(("_probe", "_kernel"))
     if fitted != (p.solver == "ridge"):
         raise UserError(f"{p.protocol} has no solver {p.solver}: choose {'ridge' if fitted else 'descent'}.")
@@ -90,8 +82,9 @@ def _outputs(p):
     return ("main", "auxiliary") if p.protocol == "multi_task" else ("main",)
 
 
-def _problem(p, experiment, seeds, runs, samples, start, teacher, auxiliary):
+def _problem(p, shard, runs, samples, start, teacher, auxiliary):
     """Main-task data of every run, and auxiliary ones where both tasks are learned."""
+    experiment, seeds = shard.experiment, shard.seeds
     sets = np.array([seeds.index(run.seed) for run in runs])
     rngs = (generator(experiment, "", seed, "inputs") for seed in seeds)
     X = [np.stack([sphere(rng, samples, p.dimension) for rng in rngs])]
@@ -107,9 +100,9 @@ def _problem(p, experiment, seeds, runs, samples, start, teacher, auxiliary):
     )  # fmt: skip
 
 
-def _start(p, experiment, runs, pretrained):
+def _start(p, shard, runs):
     """Weights before the first step: a pretrained first layer under a new readout, or small ones; then rescaled."""
-    seeds = [run.seed for run in runs]
+    seeds, experiment, pretrained = [run.seed for run in runs], shard.experiment, shard.pretrained
     if pretrained is None:
         unit = task.small_weights(p, experiment, seeds, _outputs(p), 1.0)
         scale = np.array([run.initial_scale for run in runs])[:, None, None]

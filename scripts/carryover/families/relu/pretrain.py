@@ -1,14 +1,15 @@
 """Pretraining of shallow ReLU networks on the auxiliary task."""
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from carryover.config.parameters import parameter
+from carryover.families.contract import Piece
 from carryover.families.relu import dataset, task
 from carryover.streams import generator
 from carryover.tasks import units
-from carryover.training.result import naming_runs
 
 OUTPUTS = ("auxiliary",)
 
@@ -27,8 +28,9 @@ class Parameters(task.Parameters):
     device: str = parameter("auto", "where it is trained", choices=("auto", "cpu", "cuda"))
 
 
-def run(p, experiment, seeds, solve, progress=None):
-    """One network per seed, trained on its auxiliary task; Dataset with a `run` dimension."""
+def problems(p, shard):
+    """One network per seed, trained on its auxiliary task."""
+    seeds, experiment = shard.seeds, shard.experiment
     directions = np.stack([task.teachers(p, experiment, seed, np.zeros(0))[0] for seed in seeds])
     signs = [task.signs(p, experiment, seed, p.auxiliary_features) for seed in seeds]
     readout = np.stack([units.coefficients(s, p.auxiliary_features, p.auxiliary_norm) for s in signs])
@@ -41,8 +43,5 @@ def run(p, experiment, seeds, solve, progress=None):
         [X], [y], np.arange(len(seeds)), start, teacher,
         lambda run: generator(experiment, "", seeds[run], "auxiliary order"),
     )  # fmt: skip
-    constant = {"pretrain_solver": p.solver, "loss_function": p.loss}
-    runs = {"seed": np.array(seeds)} | {name: np.array([value] * len(seeds)) for name, value in constant.items()}
-    with naming_runs(runs):
-        trained = solve(problem, p, progress)
-    return dataset.assemble(problem, trained, runs, OUTPUTS, teacher)
+    kept = partial(dataset.variables, problem, teacher)
+    yield Piece(problem, {"seed": seeds}, kept, dataset.MEANING, OUTPUTS)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from carryover.families import _dataset
+from carryover.families import datasets
 from carryover.families.wide_relu import exact
 from carryover.networks.relu import Weights
 from carryover.theory.kernels import ntk_bound
@@ -19,19 +19,17 @@ BOUNDS = {
 }
 
 
-def weights(network, source):
-    """Variables of pretrained networks (runs, …) and their sources (runs, D)."""
+def pretrained(source, trained):
+    """Variables of networks and their sources (runs, D)."""
     variables = {
-        "first": (("run", "unit", "input"), network.first, "input weights"),
-        "second": (("run", "output", "unit"), network.second, "readout weights ±1/√m"),
+        "first": (("run", "unit", "input"), trained.weights.first, "input weights"),
+        "second": (("run", "output", "unit"), trained.weights.second, "readout weights ±1/√m"),
         "source": (("run", "input"), source, "unit vector of the source task"),
     }
-    return {
-        name: (dims, np.asarray(values, dtype=np.float32), text) for name, (dims, values, text) in variables.items()
-    }
+    return datasets.single(variables) | datasets.of_training(trained)
 
 
-def bounds(problem, trained, moved):
+def finetuned(problem, moved, trained):
     """Variables of runs beside the theorem; `moved` (runs, D) is the linear function that they have to learn anew."""
     limit, norms = exact.outputs(problem, problem.tests), np.empty((2, len(problem.networks)))
     learned, started = limit.copy(), np.empty_like(limit)
@@ -50,14 +48,9 @@ def bounds(problem, trained, moved):
         "bound": 2 * norms[0] / np.sqrt(problem.X.shape[1]),
         "corollary": 3 * np.linalg.norm(moved, axis=1),
     }
-    return {name: ("run", values[name], text) for name, text in BOUNDS.items()}
+    return datasets.of_training(trained) | {name: ("run", values[name], text) for name, text in BOUNDS.items()}
 
 
 def _absolute(outputs, wanted):
     """(runs,) of (runs, tests): the loss is 1-Lipschitz and in [0, 1], as the theorem asks."""
     return np.minimum(np.abs(outputs - wanted), 1).mean(1)
-
-
-def assemble(trained, runs, extra):
-    """Dataset over `run`: `runs` maps coordinates to (runs,) values, `extra` other variables as in `_dataset`."""
-    return _dataset.assemble(_dataset.of_training(trained) | extra, runs, ("main",), MEANING)

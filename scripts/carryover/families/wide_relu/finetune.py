@@ -1,16 +1,15 @@
 """Everything that learns the target task: the first layer, from the pretrained one or from scratch."""
 
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 
 import numpy as np
-import xarray as xr
 
 from carryover.config.parameters import parameter
-from carryover.families import _pretrained
+from carryover.families.contract import Piece
 from carryover.families.wide_relu import dataset, task
 from carryover.networks.relu import Weights
-from carryover.training.result import naming_runs
 
 PRETRAINED = ("finetuning",)
 STARTS_FROM = {"protocol": PRETRAINED}
@@ -35,14 +34,14 @@ class Parameters(task.Parameters):
     device: str = parameter("auto", "where it is trained", choices=("auto", "cpu", "cuda"), when=TRAINED)
 
 
-def run(p, experiment, seeds, solve, pretrained=None, progress=None):
-    """All runs of a shard, one per number of samples, seed and distance; Dataset with a `run` dimension.
+def problems(p, shard):
+    """A piece for each number of samples, with one run per seed and distance.
 
     Inputs depend on the seed alone, and fewer are part of more. Runs from scratch have the same targets as those of
-    finetuning. Raises UserError for pretrained networks that are missing, superfluous or others.
+    finetuning. Raises UserError for pretrained networks of other sizes.
     """
-    sizes = {"width": ("unit", p.width), "dimension": ("input", p.dimension)}
-    _pretrained.check(p.protocol, seeds, pretrained, PRETRAINED, sizes)
+    seeds, experiment, pretrained = shard.seeds, shard.experiment, shard.pretrained
+    shard.check_sizes({"width": ("unit", p.width), "dimension": ("input", p.dimension)})
     start = task.initial(p, experiment, seeds) if pretrained is None else _started(seeds, pretrained)
     networks, distance = (np.array(column) for column in zip(*product(range(len(seeds)), p.distance), strict=True))
     teacher = [task.teacher(p, experiment, seeds[k], d) for k, d in zip(networks.tolist(), distance, strict=True)]
@@ -50,16 +49,12 @@ def run(p, experiment, seeds, solve, pretrained=None, progress=None):
     if pretrained is not None:
         moved = moved - np.stack([task.teacher(p, experiment, seed) for seed in seeds])[networks]
     tests = [task.inputs(p, experiment, seed, "test inputs", p.test_samples) for seed in seeds]
-    parts = []
     for samples in p.samples:
         X = [task.inputs(p, experiment, seed, "inputs", samples) for seed in seeds]
         problem = task.Problem(start, networks, np.stack(X), np.stack(teacher), np.stack(tests))
-        columns = {"seed": np.array(seeds)[networks], "distance": distance}
-        columns |= {"samples": np.full(len(networks), samples)} | _pretrained.columns(len(networks), p, pretrained)
-        with naming_runs(columns):
-            trained = solve(problem, p, progress)
-        parts.append(dataset.assemble(trained, columns, dataset.bounds(problem, trained, moved)))
-    return xr.concat(parts, dim="run")
+        columns = {"seed": np.array(seeds)[networks], "distance": distance, "samples": samples}
+        columns["loss_function"] = "squared"
+        yield Piece(problem, columns, partial(dataset.finetuned, problem, moved), dataset.MEANING)
 
 
 def _started(seeds, pretrained):

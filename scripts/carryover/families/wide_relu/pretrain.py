@@ -1,12 +1,13 @@
 """Pretraining of wide ReLU networks on samples of the linear source task."""
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from carryover.config.parameters import parameter
+from carryover.families.contract import Piece
 from carryover.families.wide_relu import dataset, task
-from carryover.training.result import naming_runs
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,17 +20,13 @@ class Parameters(task.Parameters):
     device: str = parameter("auto", "where it is trained", choices=("auto", "cpu", "cuda"))
 
 
-def run(p, experiment, seeds, solve, progress=None):
-    """One network per seed; Dataset with a `run` dimension."""
-    runs = len(seeds)
-    columns = {"seed": np.array(seeds), "pretrain_solver": np.array([p.solver] * runs)}
-    columns |= {"loss_function": np.array(["squared"] * runs)}
+def problems(p, shard):
+    """One network per seed."""
+    seeds, experiment = shard.seeds, shard.experiment
     problem = task.Problem(
         start=task.initial(p, experiment, seeds),
-        networks=np.arange(runs),
+        networks=np.arange(len(seeds)),
         X=np.stack([task.inputs(p, experiment, seed, "source inputs", p.samples) for seed in seeds]),
         teacher=np.stack([task.teacher(p, experiment, seed) for seed in seeds]),
     )
-    with naming_runs(columns):
-        trained = solve(problem, p, progress)
-    return dataset.assemble(trained, columns, dataset.weights(trained.weights, problem.teacher))
+    yield Piece(problem, {"seed": seeds, "loss_function": "squared"}, partial(dataset.pretrained, problem.teacher))

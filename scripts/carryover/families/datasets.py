@@ -45,15 +45,26 @@ def of_training(trained):
     }
 
 
-def assemble(variables, runs, outputs, meaning):
-    """Dataset over `run` of {name: (dimensions, values, meaning)}.
+def single(variables):
+    """The same variables in single precision."""
+    return {name: (dims, np.asarray(values, np.float32), text) for name, (dims, values, text) in variables.items()}
 
-    `runs` are its coordinates, (run,) values by name, and `outputs` names the readouts. `meaning` says what the
-    coordinates of this family mean, besides those that all have.
+
+def assemble(pieces, outputs, meaning, attributes):
+    """Dataset over `run` of pieces, one after the other: [({coordinate: (runs,) values}, their variables)].
+
+    What has no runs is the same in all, and is taken from the last. `outputs` names the readouts, and `meaning` says
+    what the coordinates of this family mean, besides those that all have.
     """
-    data = xr.Dataset({name: (dims, values) for name, (dims, values, _) in variables.items()})
-    data = data.assign_coords({**{name: ("run", values) for name, values in runs.items()}, "output": list(outputs)})
+    coordinates, variables = pieces[-1]
     meanings = {**MEANING, **meaning, **{name: text for name, (_, _, text) in variables.items()}}
+    runs = {name: ("run", np.concatenate([one[name] for one, _ in pieces])) for name in coordinates}
+    kept = {name: (dims, values) for name, (dims, values, _) in variables.items()}
+    for name, (dims, _) in kept.items():
+        if "run" in (dims, dims[0]):
+            kept[name] = (dims, np.concatenate([one[name][1] for _, one in pieces]))
+    data = xr.Dataset(kept, {**runs, "output": list(outputs)}, attributes)
     for name, variable in data.variables.items():
-        variable.attrs = {"long_name": meanings[name], "units": "1"}
+        label, unit = meanings[name] if isinstance(meanings[name], tuple) else (meanings[name], "1")
+        variable.attrs = {"long_name": label, "units": unit}
     return data

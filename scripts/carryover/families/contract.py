@@ -1,0 +1,154 @@
+"""What a network family offers, and what its stages and solvers take and return.
+
+A family is a folder carryover/families/<family>/, found by its name:
+
+    task.py                      `Parameters` that its stages share
+    pretrain.py, finetune.py     a `Stage` each
+    <solver>.py                  a `Solver` for each value of the parameter `solver`, imported by the jobs that name it
+
+A stage poses problems, a solver solves them, and what lies between is the same for all: `running.run`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import xarray as xr
+
+from carryover.errors import UserError
+from carryover.training.result import Trained
+
+Variables = Mapping[str, tuple[str | tuple[str, ...], np.ndarray, str]]
+"""Variables of a dataset by name: their dimensions, values and meaning. Nearly all have the dimension `run`."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Shard:
+    """What a job trains, besides its parameters.
+
+    `experiment` and `seeds` are what random generators derive from. `pretrained` is the dataset of pretraining where
+    the stage's `STARTS_FROM` asks for one. `saved` are the arguments of `training.saved_states.SavedStates`, for
+    problems whose training takes long; without them it saves nothing.
+    """
+
+    experiment: str
+    seeds: Sequence[int]
+    pretrained: xr.Dataset | None = None
+    saved: tuple[Path, str] | tuple[()] = ()
+
+    def check_sizes(self, sizes: Mapping[str, tuple[str, int]]) -> None:
+        """Refuse pretrained networks of another size.
+
+        Args:
+            sizes: by the parameter that says it, the dimension of the pretrained dataset and its size.
+
+        Raises:
+            UserError: A size differs.
+        """
+        there = {} if self.pretrained is None else self.pretrained.sizes
+        for name, (dimension, size) in sizes.items():
+            if there and there[dimension] != size:
+                raise UserError(f"{name} is {size}, but the pretrained networks have {there[dimension]}.")
+
+
+@dataclasses.dataclass(frozen=True)
+class Piece:
+    """Runs of a shard that are solved together.
+
+    `problem` is what the family's solvers take. `runs` are the coordinates by which its runs are told apart, (runs,)
+    values each, or one value for all; what the parameters `protocol`, `solver` and `loss` say need not be among them.
+    `variables` makes of what was trained what is kept of it. `meaning` says in words what coordinates are, with a unit
+    if they have one, and `outputs` names the readouts. `attributes` are the dataset's.
+    """
+
+    problem: Any
+    runs: Mapping[str, Any]
+    variables: Callable[[Trained], Variables]
+    meaning: Mapping[str, str | tuple[str, str]] = dataclasses.field(default_factory=dict)
+    outputs: Sequence[str] = ("main",)
+    attributes: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+
+
+class Stage(Protocol):
+    """The module pretrain.py or finetune.py of a family.
+
+    `Parameters` is a frozen dataclass of `config.parameters`, with those of the family's task and the axis `solver`; in
+    finetuning also with the axis `protocol`. finetune.py has besides `STARTS_FROM`, {axis: its values for which a run
+    starts from a pretrained network}. A stage may have `check(p)`, which raises UserError for parameters that
+    contradict each other.
+    """
+
+    Parameters: type
+
+    def problems(self, p: Any, shard: Shard) -> Iterator[Piece]:
+        """The pieces of a shard, in the order of its dataset.
+
+        Args:
+            p: the stage's `Parameters`.
+            shard: experiment, seeds, and the pretrained networks if it starts from such.
+
+        Returns:
+            An iterator of `Piece`; each is solved before the next is asked for.
+
+        Raises:
+            UserError: What is asked for cannot be done.
+        """
+
+
+class Solver(Protocol):
+    """The module of a solver. `PORTABLE` says what it promises elsewhere where that is not rounding: see
+    `provenance.portability`."""
+
+    def solve(self, problem: Any, p: Any, progress: Callable[[Mapping[str, float]], None] | None = None) -> Trained:
+        """Train or solve the networks of a problem.
+
+        Args:
+            problem: of a `Piece` of the family.
+            p: the stage's `Parameters`.
+            progress: told from time to time how far training is, {"step": …, "active": …}.
+
+        Returns:
+            The networks, in the order of the problem's runs.
+
+        Raises:
+            Divergence: Training left the finite numbers; its runs are indices of the problem's.
+            UserError: The problem has no such solution.
+        """
+
+
+OFFERS = {"task": ("Parameters",), "pretrain": ("Parameters", "problems"),
+          "finetune": ("Parameters", "problems", "STARTS_FROM")}  # fmt: skip
+
+
+def stage(family: str, name: str) -> Stage:
+    """The module `name` (task, pretrain or finetune) of a family; UserError where it breaks the contract."""
+    module = _part(family, name, OFFERS[name], f"the family {family} is incomplete")
+    axes = getattr(module.Parameters, "__dataclass_fields__", {}).keys()
+    needed = {"pretrain": {"solver"}, "finetune": {"solver", "protocol"}}.get(name, set())
+    if missing := sorted(needed - axes):
+        lack = f"its Parameters lack {' and '.join(missing)}"
+        raise UserError(f"families/{family}/{name}.py breaks the contract: {lack}.")
+    return module
+
+
+def solver(family: str, name: str) -> Solver:
+    """The module of a solver of a family; UserError where it breaks the contract."""
+    return _part(family, name, ("solve",), f"the family {family} has no solver {name}")
+
+
+def _part(family: str, name: str, offers: Sequence[str], without: str) -> Any:
+    path = f"carryover.families.{family}.{name}"
+    try:
+        module = importlib.import_module(path)
+    except ModuleNotFoundError as error:
+        if error.name != path:  # it is there, and something that it imports is not
+            raise
+        raise UserError(f"{without}: families/{family}/{name}.py is missing.") from None
+    if missing := [offer for offer in offers if not hasattr(module, offer)]:
+        raise UserError(f"families/{family}/{name}.py breaks the contract: it lacks {' and '.join(missing)}.")
+    return module

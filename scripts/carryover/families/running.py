@@ -1,0 +1,100 @@
+"""The run of a stage, the same for all families: problems are posed, solved, and put together as one dataset."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from carryover.config.parameters import applies
+from carryover.errors import UserError
+from carryover.families import datasets
+from carryover.families.contract import Piece, Shard, Stage
+from carryover.training.result import Trained, naming_runs
+
+
+def run(
+    stage: Stage,
+    p: Any,
+    experiment: str,
+    seeds: Sequence[int],
+    solve: Callable[..., Trained],
+    pretrained: xr.Dataset | None = None,
+    progress: Callable[[Mapping[str, float]], None] | None = None,
+    saved: tuple[Path, str] | tuple[()] = (),
+) -> xr.Dataset:
+    """All runs of a shard.
+
+    Args:
+        stage: module pretrain or finetune of a family.
+        p: its `Parameters`.
+        experiment, seeds: what random generators derive from.
+        solve: `Solver.solve` of the family's solver.
+        pretrained: shard of pretraining, exactly if p's protocol starts from one.
+        progress: told from time to time how far training is.
+        saved: folder and request of `SavedStates`.
+
+    Returns:
+        Dataset with the dimension `run`, whose coordinates say what each run was; every variable has a `long_name` and
+        `units`.
+
+    Raises:
+        UserError: The pretrained networks are missing, superfluous or others, a training diverged, or the stage or the
+            solver breaks the contract; and what they themselves raise.
+    """
+    getattr(stage, "check", lambda p: None)(p)
+    _check_start(getattr(stage, "STARTS_FROM", {}), p, seeds, pretrained)
+    shard = Shard(experiment, list(seeds), pretrained, saved)
+    pieces = stage.problems(p, shard)
+    if not isinstance(pieces, Iterator):
+        raise _breach(stage.__name__, f"problems returned a {type(pieces).__name__}, not an iterator of Pieces")
+    solved = []
+    for piece in pieces:
+        solved.append(_solved(stage, piece, p, shard, solve, progress))  # without the problem, whose data are large
+    return datasets.assemble(solved, piece.outputs, piece.meaning, piece.attributes)
+
+
+def _check_start(starts_from, p, seeds, pretrained):
+    """Refuse a pretrained shard that the runs do not start from, or that lacks some of the seeds; UserError."""
+    starts = bool(starts_from) and applies(starts_from, vars(p))
+    if (pretrained is not None) != starts:
+        asked = "name their shard with --pretrained" if starts else "leave --pretrained out"
+        start = "pretrained networks" if starts else "scratch"
+        raise UserError(f"{getattr(p, 'protocol', 'pretraining')} starts from {start}: {asked}.")
+    known = np.unique(pretrained["seed"].values).tolist() if starts else seeds
+    if missing := [seed for seed in seeds if seed not in known]:
+        raise UserError(f"the pretrained shard has the seeds {known}, but not {missing}.")
+
+
+def _solved(stage, piece, p, shard, solve, progress):
+    """A piece's coordinates, {name: (runs,) values}, and variables."""
+    if not isinstance(piece, Piece):
+        raise _breach(stage.__name__, f"problems yielded a {type(piece).__name__}, not a Piece")
+    columns = _columns(piece, p, shard)
+    with naming_runs(columns):
+        trained = solve(piece.problem, p, progress)
+    if not isinstance(trained, Trained):
+        raise _breach(solve.__module__, f"solve returned a {type(trained).__name__}, not a Trained")
+    if len(trained.loss) != len(columns["seed"]):
+        raise _breach(solve.__module__, f"solve returned {len(trained.loss)} networks for {len(columns['seed'])} runs")
+    return columns, piece.variables(trained)
+
+
+def _columns(piece, p, shard):
+    """{coordinate: (runs,) values}: what the piece says of its runs, and what the parameters say of all."""
+    shared = {name: getattr(p, name) for name in ("protocol", "solver") if hasattr(p, "protocol")}
+    shared |= {"loss_function": p.loss} if hasattr(p, "loss") else {}
+    if shard.pretrained is not None:
+        shared["pretrain_solver"] = str(shard.pretrained["pretrain_solver"].values[0])
+    elif not hasattr(p, "protocol"):
+        shared["pretrain_solver"] = p.solver
+    columns = {name: np.asarray(values) for name, values in (piece.runs | shared).items()}
+    count = max(values.size for values in columns.values())
+    return {name: values if values.ndim else np.full(count, values) for name, values in columns.items()}
+
+
+def _breach(module, what):
+    return UserError(f"{module.replace('.', '/')}.py breaks the contract: {what}.")
