@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 
 from carryover.config import configuration, documentation
+from carryover.workflow import command_line
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -17,4 +18,4 @@ def main(argv=None):
 
 
 if __name__ == "__main__":
-    main()
+    command_line.run(main)

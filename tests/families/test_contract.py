@@ -1,0 +1,235 @@
+"""Every family that there is keeps the contract, a toy in one folder beside them too, and what breaks it is told."""
+
+import dataclasses
+import importlib
+import inspect
+import shutil
+import sys
+from functools import cache
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from carryover import families
+from carryover.config import configuration, plugins
+from carryover.errors import UserError
+from carryover.families import contract, running
+from carryover.provenance import portability, store
+from carryover.training.result import Trained
+from carryover.workflow import training_job
+
+TOY = Path(__file__).with_name("toy")
+FAMILIES = (*plugins.names("families"), TOY.name)
+STAGES = [(family, stage) for family in FAMILIES for stage in ("pretrain", "finetune")]
+SEEDS = [2, 5]
+# Whatever a family calls so is that small.
+TINY = {"dimension": 8, "width": 4, "samples": 6, "auxiliary_features": 3, "auxiliary_samples": 8, "main_features": 2,
+        "teacher_units": 4, "draws": 2, "pairs": 2, "tasks": 1, "test_samples": 10, "max_steps": 30, "max_epochs": 1,
+        "tolerance": 0.01, "initial_scale": 0.1, "device": "cpu"}  # fmt: skip
+TRAINED = {"loss", "evaluations", "converged", "risk_final", "risk_best"}
+
+
+@pytest.fixture(autouse=True)
+def toy(monkeypatch):
+    """The toy is found beside the families of the library."""
+    monkeypatch.setattr(families, "__path__", [*families.__path__, str(TOY.parent)])
+    yield TOY.name
+    forget()
+
+
+def forget():
+    for name in [name for name in sys.modules if name.startswith(f"carryover.families.{TOY.name}")]:
+        del sys.modules[name]
+
+
+def field(stage, name):
+    return stage.Parameters.__dataclass_fields__[name]
+
+
+def parameters(stage, **told):
+    """The stage's own defaults, but small."""
+    small = {f.name: TINY[f.name] for f in dataclasses.fields(stage.Parameters) if f.name in TINY}
+    several = {name: (value,) if isinstance(field(stage, name).default, tuple) else value
+               for name, value in small.items()}  # fmt: skip
+    return stage.Parameters(**several | told)
+
+
+def test_families_are_folders_and_what_they_share_is_beside_them(toy):
+    found = plugins.names("families")
+    assert toy in found
+    assert {"diagonal", "convnet"} <= set(found)
+    assert not {"contract", "running", "datasets"} & set(found)
+    assert sum(len(file.read_text().splitlines()) for file in TOY.glob("*.py")) <= 150
+
+
+@pytest.mark.parametrize(("family", "name"), STAGES)
+def test_a_stage_offers_what_the_contract_says(family, name):
+    stage, task = contract.stage(family, name), contract.stage(family, "task")
+    assert issubclass(stage.Parameters, task.Parameters)
+    assert stage.Parameters.__dataclass_params__.frozen
+    assert all(f.metadata["help"] for f in dataclasses.fields(stage.Parameters))
+    assert list(inspect.signature(stage.problems).parameters) == ["p", "shard"]
+    assert list(inspect.signature(getattr(stage, "check", lambda p: None)).parameters) == ["p"]
+    for axis in ("solver", "protocol")[: 1 + (name == "finetune")]:
+        assert field(stage, axis).metadata["axis"]
+        assert field(stage, axis).default in field(stage, axis).metadata["choices"]
+    for axis, values in getattr(stage, "STARTS_FROM", {}).items():
+        assert set(values) <= set(field(stage, axis).metadata["choices"])
+    for choice in field(stage, "solver").metadata["choices"]:
+        solver = contract.solver(family, choice)
+        arguments = inspect.signature(solver.solve).parameters
+        assert list(arguments) == ["problem", "p", "progress"]
+        assert arguments["progress"].default is None
+        assert getattr(solver, "PORTABLE", "rounding") in portability.LEVELS
+
+
+@cache
+def shards(family, name):
+    """{(protocol, solver): dataset, or the sentence by which it was refused} of everything that the stage can do."""
+    stage, made = contract.stage(family, name), {}
+    protocols = field(stage, "protocol").metadata["choices"] if name == "finetune" else (None,)
+    for protocol, solver in product(protocols, field(stage, "solver").metadata["choices"]):
+        p = parameters(stage, solver=solver, **({"protocol": protocol} if protocol else {}))
+        start = None
+        if protocol in getattr(stage, "STARTS_FROM", {}).get("protocol", ()):
+            start = next(data for data in shards(family, "pretrain").values() if isinstance(data, xr.Dataset))
+        try:
+            data = running.run(stage, p, "toy", SEEDS, contract.solver(family, solver).solve, start)
+        except UserError as refusal:
+            data = str(refusal)
+        made[protocol, solver] = data
+    return made
+
+
+def names_a_file(stage, solver):
+    """Whether a solver is one of files from outside."""
+    kinds = (f.metadata for f in dataclasses.fields(stage.Parameters))
+    return any(kind["path"] and solver in kind["when"].get("solver", ()) for kind in kinds)
+
+
+@pytest.mark.parametrize(("family", "name"), STAGES)
+def test_every_protocol_and_solver_gives_a_dataset_that_says_what_its_runs_were(family, name, tmp_path):
+    stage, made = contract.stage(family, name), shards(family, name)
+    done = {key: data for key, data in made.items() if isinstance(data, xr.Dataset)}
+    assert {protocol for protocol, _ in done} == {protocol for protocol, _ in made}, made
+    solvers = {solver for _, solver in made if not names_a_file(stage, solver)}
+    assert {solver for _, solver in done} == solvers, made
+    for (protocol, solver), data in done.items():
+        starts = protocol in getattr(stage, "STARTS_FROM", {}).get("protocol", ())
+        said = {"protocol": protocol, "solver": solver} if protocol else {"pretrain_solver": solver}
+        assert {coordinate: set(data[coordinate].values) for coordinate in said} == {k: {v} for k, v in said.items()}
+        assert set(data["seed"].values) == set(SEEDS)
+        assert ("pretrain_solver" in data.coords) == (starts or name == "pretrain")
+        columns = [c for c in data.coords if data[c].dims == ("run",)]
+        assert not data[columns].reset_coords().to_dataframe().duplicated().any()
+        assert all(data[variable].attrs.keys() >= {"long_name", "units"} for variable in data.variables)
+        if name == "finetune":
+            assert data.data_vars.keys() >= TRAINED
+            assert np.isfinite(data["risk_final"]).all()
+            assert "loss_function" in data.coords
+        store.save(data, tmp_path / "shard.nc")
+        assert store.load(tmp_path / "shard.nc").identical(data)
+
+
+@pytest.mark.parametrize(("family", "name"), STAGES)
+def test_what_a_solver_must_not_return_is_refused(family, name):
+    stage = contract.stage(family, name)
+    (protocol, solver), start = next((key, data) for key, data in shards(family, name).items()
+                                     if isinstance(data, xr.Dataset))[0], None  # fmt: skip
+    if protocol in getattr(stage, "STARTS_FROM", {}).get("protocol", ()):
+        start = next(data for data in shards(family, "pretrain").values() if isinstance(data, xr.Dataset))
+    p = parameters(stage, solver=solver, **({"protocol": protocol} if protocol else {}))
+    wrong = {
+        "a ndarray, not a Trained": np.zeros(2),
+        "a NoneType, not a Trained": None,
+        "99 networks for ": Trained.solved(None, np.zeros(99), np.zeros(99)),
+    }
+    for said, returned in wrong.items():
+        with pytest.raises(UserError, match=rf"^test_contract\.py breaks the contract: solve returned {said}"):
+            running.run(stage, p, "toy", SEEDS, lambda problem, p, progress, it=returned: it, start)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_pretraining_starts_from_nothing(family):
+    stage, start = contract.stage(family, "pretrain"), xr.Dataset({"seed": ("run", SEEDS)})
+    with pytest.raises(UserError, match=r"^pretraining starts from scratch: leave --pretrained out\.$"):
+        running.run(stage, parameters(stage), "toy", SEEDS, None, start)
+
+
+# Families that break the contract, made of the toy.
+
+
+def broken(tmp_path, monkeypatch, file, old="", new=""):
+    """The toy without a file, or with something else in it."""
+    forget()
+    shutil.copytree(TOY, tmp_path / TOY.name, ignore=shutil.ignore_patterns("__pycache__"))
+    path = tmp_path / TOY.name / file
+    text = path.read_text()
+    assert old in text, f"{file} no longer has {old!r}: mend this test"
+    path.write_text(text.replace(old, new)) if old else path.unlink()
+    monkeypatch.setattr(families, "__path__", [*families.__path__[:-1], str(tmp_path)])
+    importlib.invalidate_caches()
+
+
+def job(stage, *words):
+    known = [TOY.name, "--experiment", "e", "--seeds", "0", *words, "--output", "none.nc"]
+    training_job.main(stage, known, "")
+
+
+WITHOUT = {
+    "stage": (("pretrain.py",), "the family toy is incomplete: families/toy/pretrain.py is missing."),
+    "problems": (("pretrain.py", "def problems", "def tasks"),
+                 "families/toy/pretrain.py breaks the contract: it lacks problems."),
+    "several": (("pretrain.py", "def problems", "Parameters = None\ndel Parameters\n\n\ndef tasks"),
+                "families/toy/pretrain.py breaks the contract: it lacks Parameters and problems."),
+    "axis": (("pretrain.py", "solver:", "solution:"),
+             "families/toy/pretrain.py breaks the contract: its Parameters lack solver."),
+    "solver": (("exact.py",), "the family toy has no solver exact: families/toy/exact.py is missing."),
+    "unknown": (("pretrain.py", '"exact"', '"ridge"'),
+                "the family toy has no solver ridge: families/toy/ridge.py is missing."),
+    "solve": (("exact.py", "def solve", "def solution"), "families/toy/exact.py breaks the contract: it lacks solve."),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("change", "sentence"), WITHOUT.values(), ids=WITHOUT)
+def test_what_a_family_lacks_is_one_sentence_before_the_job(change, sentence, tmp_path, monkeypatch):
+    broken(tmp_path, monkeypatch, *change)
+    with pytest.raises(UserError) as said:
+        job("pretrain")
+    assert str(said.value) == sentence
+
+
+def test_what_the_schema_needs_of_a_family_is_one_sentence_too(tmp_path, monkeypatch):
+    broken(tmp_path, monkeypatch, "finetune.py", "STARTS_FROM", "STARTS")
+    with pytest.raises(UserError) as said:
+        configuration.schema()
+    assert str(said.value) == "families/toy/finetune.py breaks the contract: it lacks STARTS_FROM."
+
+
+def test_a_module_that_a_stage_imports_in_vain_is_named_by_python(tmp_path, monkeypatch):
+    broken(tmp_path, monkeypatch, "pretrain.py", "import numpy as np", "import numpy_that_is_not as np")
+    with pytest.raises(ModuleNotFoundError, match="numpy_that_is_not"):
+        contract.stage("toy", "pretrain")
+
+
+WRONG = {
+    "array": (("exact.py", "return at(problem, found)", "return found"), "exact",
+              "solve returned a ndarray, not a Trained."),
+    "fewer": (("exact.py", "found, (residual**2).mean(1)", "found, (residual**2).mean(1)[:1]"), "exact",
+              "solve returned 1 networks for 2 runs."),
+    "tuple": (("pretrain.py", "yield Piece(", "yield ("), "pretrain", "problems yielded a tuple, not a Piece."),
+    "list": (("pretrain.py", "yield Piece(", "return [problem]\n    ("), "pretrain",
+             "problems returned a list, not an iterator of Pieces."),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("change", "module", "sentence"), WRONG.values(), ids=WRONG)
+def test_what_is_of_another_type_is_one_sentence(change, module, sentence, tmp_path, monkeypatch):
+    broken(tmp_path, monkeypatch, *change)
+    stage = contract.stage("toy", "pretrain")
+    with pytest.raises(UserError) as said:
+        running.run(stage, stage.Parameters(), "e", [0, 1], contract.solver("toy", "exact").solve)
+    assert str(said.value) == f"carryover/families/toy/{module}.py breaks the contract: {sentence}"

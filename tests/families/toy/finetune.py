@@ -1,0 +1,40 @@
+"""Finetuning of toys."""
+
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from carryover.config.parameters import parameter
+from carryover.families import datasets
+from carryover.families.contract import Piece
+from carryover.families.toy import task
+
+STARTS_FROM = {"protocol": ("finetuning",)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameters(task.Parameters):
+    protocol: str = parameter("finetuning", "the start", choices=("finetuning", "single_task"), axis=True)
+    solver: str = parameter("exact", "how it is solved", choices=("exact", "descent"), axis=True)
+    samples: tuple[int, ...] = parameter((3,), "target samples", minimum=1)
+    angle: float = parameter(0.3, "angle between the tasks", minimum=0)
+    max_steps: int = parameter(100, "steps of descent", minimum=1, when={"solver": ("descent",)})
+
+
+def problems(p, shard):
+    shard.check_sizes({"dimension": ("input", p.dimension)})
+    teacher = np.stack([task.teacher(p, shard.experiment, seed, p.angle) for seed in shard.seeds])
+    start = np.zeros_like(teacher)
+    if shard.pretrained is not None:
+        known = shard.pretrained["seed"].values.tolist()
+        start = shard.pretrained["coefficients"].values[[known.index(seed) for seed in shard.seeds]]
+    for samples in p.samples:
+        X = np.stack([task.inputs(p, shard.experiment, seed, "inputs", samples) for seed in shard.seeds])
+        problem = task.Problem(X, teacher, start)
+        runs = {"seed": shard.seeds, "samples": samples, "angle": p.angle, "loss_function": "squared"}
+        yield Piece(problem, runs, partial(variables, problem), {"angle": ("angle between the tasks", "rad")})
+
+
+def variables(problem, trained):
+    return datasets.of_training(trained) | task.variables(problem, trained)

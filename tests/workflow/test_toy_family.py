@@ -1,0 +1,51 @@
+"""A new family is one folder: with that and its experiment in the configuration, the workflow runs it."""
+
+import shutil
+
+import pytest
+from small_project import ROOT
+
+from carryover.provenance import job_record, store
+
+TOY = ROOT / "tests/families/toy"
+FOLDER = "scripts/carryover/families/toy"
+EXPERIMENT = {
+    "family": "toy",
+    "seeds": 3,
+    "block": 2,
+    "task": {"dimension": 5},
+    "pretrain": {"samples": 30},
+    "finetune": {"protocol": ["finetuning", "single_task"], "solver": ["exact", "descent"], "samples": [2, 4]},
+    "measures": {"risk": {}},
+}
+
+
+def files(project):
+    skipped = ("__pycache__", ".snakemake", "results")
+    found = (path for path in project.folder.rglob("*") if path.is_file() and not set(skipped) & set(path.parts))
+    return {path.relative_to(project.folder).as_posix(): path.read_bytes() for path in found}
+
+
+@pytest.mark.workflow
+def test_a_family_in_a_folder_runs_from_pretraining_to_collected_measures(fresh):
+    fresh.configure({"experiments": {"toys": EXPERIMENT}})
+    before = files(fresh)
+    shutil.copytree(TOY, fresh.folder / FOLDER, ignore=shutil.ignore_patterns("__pycache__"))
+    assert fresh.run_python("scripts/schema.py").returncode == 0
+    fresh.make()
+    changed = {name for name, content in files(fresh).items() if before.get(name) != content}
+    assert all(name.startswith((f"{FOLDER}/", "config/", "docs/")) for name in changed)  # those pages are made of it
+
+    risk = store.load(fresh.folder / "results/toys/risk.nc")
+    assert risk.sizes["run"] == 2 * 2 * 3 * 2  # protocols, solvers, seeds, samples
+    finetuned = risk["protocol"].values == "finetuning"
+    assert risk["risk_final"].values[finetuned].mean() < risk["risk_final"].values[~finetuned].mean()
+    assert risk["angle"].attrs == {"long_name": "angle between the tasks", "units": "rad"}
+    shard = "results/toys/finetune/pretrain_solver~exact_protocol~finetuning_solver~exact/0.nc"
+    code = job_record.read(fresh.folder / f"{shard}.json")["code"]["files"]
+    assert {"carryover/families/toy/exact.py", "carryover/families/toy/finetune.py"} <= set(code)
+    assert "carryover/families/toy/descent.py" not in code
+
+    assert fresh.would_run() == {}
+    fresh.replace(f"{FOLDER}/descent.py", "step = 1 /", "step = 0.5 /")
+    assert fresh.would_run() == {"finetune": 4, "collect": 1}  # of that solver alone
