@@ -232,4 +232,4 @@ def test_what_is_of_another_type_is_one_sentence(change, module, sentence, tmp_p
     stage = contract.stage("toy", "pretrain")
     with pytest.raises(UserError) as said:
         running.run(stage, stage.Parameters(), "e", [0, 1], contract.solver("toy", "exact").solve)
-    assert str(said.value) == f"carryover/families/toy/{module}.py breaks the contract: {sentence}"
+    assert str(said.value) == f"families/toy/{module}.py breaks the contract: {sentence}"

@@ -5,6 +5,7 @@ A family is a folder carryover/families/<family>/, found by its name:
     task.py                      `Parameters` that its stages share
     pretrain.py, finetune.py     a `Stage` each
     <solver>.py                  a `Solver` for each value of the parameter `solver`, imported by the jobs that name it
+    labels.py                    how figures write what only its runs have: see `workflow.coordinate_labels`
 
 A stage poses problems, a solver solves them, and what lies between is the same for all: `running.run`.
 """
@@ -79,10 +80,11 @@ class Stage(Protocol):
 
     `Parameters` is a frozen dataclass of `config.parameters`, with those of the family's task and the axis `solver`; in
     finetuning also with the axis `protocol`. finetune.py has besides `STARTS_FROM`, {axis: its values for which a run
-    starts from a pretrained network}. A stage may have `check(p)`, which raises UserError for parameters that
-    contradict each other.
+    starts from a pretrained network}, and may say `EXACT_RISK = True` where its risk is over all inputs. A stage may
+    have `check(p)`, which raises UserError for parameters that contradict each other.
     """
 
+    __name__: str
     Parameters: type
 
     def problems(self, p: Any, shard: Shard) -> Iterator[Piece]:
@@ -103,6 +105,8 @@ class Stage(Protocol):
 class Solver(Protocol):
     """The module of a solver. `PORTABLE` says what it promises elsewhere where that is not rounding: see
     `provenance.portability`."""
+
+    __name__: str
 
     def solve(self, problem: Any, p: Any, progress: Callable[[Mapping[str, float]], None] | None = None) -> Trained:
         """Train or solve the networks of a problem.
@@ -131,14 +135,18 @@ def stage(family: str, name: str) -> Stage:
     axes = getattr(module.Parameters, "__dataclass_fields__", {}).keys()
     needed = {"pretrain": {"solver"}, "finetune": {"solver", "protocol"}}.get(name, set())
     if missing := sorted(needed - axes):
-        lack = f"its Parameters lack {' and '.join(missing)}"
-        raise UserError(f"families/{family}/{name}.py breaks the contract: {lack}.")
+        raise breach(module.__name__, f"its Parameters lack {' and '.join(missing)}")
     return module
 
 
 def solver(family: str, name: str) -> Solver:
     """The module of a solver of a family; UserError where it breaks the contract."""
     return _part(family, name, ("solve",), f"the family {family} has no solver {name}")
+
+
+def breach(module: str, what: str) -> UserError:
+    """The sentence on a module that does not do what the contract says."""
+    return UserError(f"{module.removeprefix('carryover.').replace('.', '/')}.py breaks the contract: {what}.")
 
 
 def _part(family: str, name: str, offers: Sequence[str], without: str) -> Any:
@@ -150,5 +158,5 @@ def _part(family: str, name: str, offers: Sequence[str], without: str) -> Any:
             raise
         raise UserError(f"{without}: families/{family}/{name}.py is missing.") from None
     if missing := [offer for offer in offers if not hasattr(module, offer)]:
-        raise UserError(f"families/{family}/{name}.py breaks the contract: it lacks {' and '.join(missing)}.")
+        raise breach(path, f"it lacks {' and '.join(missing)}")
     return module

@@ -12,7 +12,7 @@ import xarray as xr
 from carryover.config.parameters import applies
 from carryover.errors import UserError
 from carryover.families import datasets
-from carryover.families.contract import Piece, Shard, Stage
+from carryover.families.contract import Piece, Shard, Stage, breach
 from carryover.training.result import Trained, naming_runs
 
 
@@ -50,7 +50,7 @@ def run(
     shard = Shard(experiment, list(seeds), pretrained, saved)
     pieces = stage.problems(p, shard)
     if not isinstance(pieces, Iterator):
-        raise _breach(stage.__name__, f"problems returned a {type(pieces).__name__}, not an iterator of Pieces")
+        raise breach(stage.__name__, f"problems returned a {type(pieces).__name__}, not an iterator of Pieces")
     solved = []
     for piece in pieces:
         solved.append(_solved(stage, piece, p, shard, solve, progress))  # without the problem, whose data are large
@@ -72,14 +72,14 @@ def _check_start(starts_from, p, seeds, pretrained):
 def _solved(stage, piece, p, shard, solve, progress):
     """A piece's coordinates, {name: (runs,) values}, and variables."""
     if not isinstance(piece, Piece):
-        raise _breach(stage.__name__, f"problems yielded a {type(piece).__name__}, not a Piece")
+        raise breach(stage.__name__, f"problems yielded a {type(piece).__name__}, not a Piece")
     columns = _columns(piece, p, shard)
     with naming_runs(columns):
         trained = solve(piece.problem, p, progress)
     if not isinstance(trained, Trained):
-        raise _breach(solve.__module__, f"solve returned a {type(trained).__name__}, not a Trained")
+        raise breach(solve.__module__, f"solve returned a {type(trained).__name__}, not a Trained")
     if len(trained.loss) != len(columns["seed"]):
-        raise _breach(solve.__module__, f"solve returned {len(trained.loss)} networks for {len(columns['seed'])} runs")
+        raise breach(solve.__module__, f"solve returned {len(trained.loss)} networks for {len(columns['seed'])} runs")
     return columns, piece.variables(trained)
 
 
@@ -94,7 +94,3 @@ def _columns(piece, p, shard):
     columns = {name: np.asarray(values) for name, values in (piece.runs | shared).items()}
     count = max(values.size for values in columns.values())
     return {name: values if values.ndim else np.full(count, values) for name, values in columns.items()}
-
-
-def _breach(module, what):
-    return UserError(f"{module.replace('.', '/')}.py breaks the contract: {what}.")
