@@ -1,61 +1,7 @@
-"""Say what finetuning did to the features of a network, from its activations before and after.
+"""`carryover diagnose`, for the rule and for use without the installed package."""
 
-Writes diagnosis.nc, diagnosis.png and diagnosis.html into a folder.
-"""
-
-import argparse
-from pathlib import Path
-
-import matplotlib
-
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt
-
-from carryover.config import parameters
-from carryover.diagnosis.activations.figure import draw
-from carryover.diagnosis.activations.page import page, summary
-from carryover.diagnosis.diagnosis import Options, diagnose
-from carryover.provenance import figure_metadata
-from carryover.provenance.job_record import SCRIPTS, Job
+from carryover.commands.diagnose import main
 from carryover.workflow import command_line
 
-STYLE = SCRIPTS.parent / "config" / "figures.mplstyle"
-KINDS = "npz, npy, netCDF or safetensors: (samples, …) by layer"
-
-
-def parsed(argv):
-    """(criteria and layers, all arguments)."""
-    parser = argparse.ArgumentParser(prog="diagnose.py", description=__doc__, allow_abbrev=False)
-    parser.add_argument("--pretrained", required=True, type=Path, metavar="FILE", help=f"before: {KINDS}")
-    parser.add_argument("--finetuned", required=True, type=Path, metavar="FILE", help="after, of the same samples")
-    parser.add_argument("-o", "--output", required=True, type=Path, metavar="FOLDER", help="where the results go")
-    parser.add_argument("--style", default=STYLE, type=Path, metavar="FILE", help="matplotlib style")
-    parser.add_argument("--wildcards", nargs="*", default=[], metavar="KEY=VALUE", help="kept in the record")
-    parameters.add_arguments(parser, Options)
-    arguments = parser.parse_args(argv)
-    return parameters.from_arguments(Options, arguments), arguments
-
-
-def main(argv):
-    p, arguments = parsed(argv)
-    data, figure, report = (arguments.output / f"diagnosis.{suffix}" for suffix in ("nc", "png", "html"))
-    with Job(
-        rule="diagnose",
-        parameters=p,
-        wildcards=command_line.wildcards(arguments),
-        inputs=[arguments.pretrained, arguments.finetuned, arguments.style],
-        outputs=[data, figure, report],
-        modules=["diagnose"],
-    ) as job:
-        found = diagnose(arguments.pretrained, arguments.finetuned, layers=p.layers or None, p=p)
-        job.save(found, data)
-        plt.style.use(arguments.style)
-        draw(found).savefig(job.path(figure), metadata=figure_metadata.metadata(".png", job.request_text))
-        job.describe(figure, pixels=figure_metadata.pixel_digest(job.path(figure)))
-        text = page(found, job.path(figure).read_bytes(), f"Carryover request {job.request}")
-        job.path(report).write_text(text, encoding="utf-8")
-        print(summary(found))
-
-
 if __name__ == "__main__":
-    command_line.run(main)
+    command_line.run(lambda argv: main(argv, "diagnose.py", "diagnose"))

@@ -1,50 +1,7 @@
-"""Say where figures came from: by what they carry, and by the records under a folder of results.
+"""`carryover trace`, for use without the installed package."""
 
-A PNG that lost its name and metadata is found by its pixels; an SVG or PDF that carries nothing by its bytes alone.
-"""
-
-import argparse
-import json
-from pathlib import Path
-
-from carryover.errors import UserError
-from carryover.provenance import record_index, trace
+from carryover.commands.trace import main
 from carryover.workflow import command_line
 
-
-def described(figure, found, known):
-    """Lines on one figure, of its `Origin` among the results `known`."""
-    yield str(figure)
-    if found.carried:
-        request, text = found.carried
-        yield f"  carries request {request}" + ("" if text else ", without the text of that digest")
-        for key, value in json.loads(text or "{}").items():
-            yield f"    {key}: {json.dumps(value, ensure_ascii=False)}"
-    if found.result:
-        yield f"  is {found.result.file}, by {found.by}{', BUT carries another request' * found.contradicts}"
-        for line in trace.tree(found.result, known):
-            yield f"    {line}"
-
-
-def main(argv):
-    parser = argparse.ArgumentParser(prog="trace_figure.py", description=__doc__, allow_abbrev=False)
-    parser.add_argument("figures", nargs="+", type=Path, metavar="FIGURE", help="PNG, SVG or PDF")
-    parser.add_argument("--results", default="results", type=Path, metavar="FOLDER", help="default: results")
-    arguments = parser.parse_args(argv)
-    # Without results at hand a figure still tells what it carries; a folder that was named must be there.
-    given = arguments.results.is_dir() or arguments.results != Path("results")
-    known = record_index.all_made(arguments.results) if given else {}
-    lost = []
-    for figure in arguments.figures:
-        found = trace.find(figure, known)
-        if found.carried or found.result:
-            print("\n".join(described(figure, found, known)))
-        else:
-            lost.append(str(figure))
-    if lost:
-        seen = "bytes or pixels" if any(name.lower().endswith(".png") for name in lost) else "bytes"
-        raise UserError(f"{', '.join(lost)}: no request inside, and no result in {arguments.results} has these {seen}")
-
-
 if __name__ == "__main__":
-    command_line.run(main)
+    command_line.run(lambda argv: main(argv, "trace_figure.py"))

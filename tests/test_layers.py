@@ -18,6 +18,7 @@ LAYERS = (
     ("workflow",),
     ("audit", "crate", "diagnosis"),
     ("report",),
+    ("commands", "api"),
 )
 HEIGHT = {room: height for height, layer in enumerate(LAYERS) for room in layer}
 FILES = sorted(path.relative_to(LIBRARY) for path in LIBRARY.rglob("*.py"))

@@ -14,10 +14,10 @@ from types import SimpleNamespace
 import pytest
 import yaml
 
-import audit
 from carryover.audit import report
 from carryover.audit.replay import Replay
 from carryover.audit.verdicts import VERDICTS, Cause, Finding
+from carryover.commands import audit
 from workflow import file_changes
 from workflow import mutations as m
 from workflow.small_project import ENVIRONMENT, Project
@@ -151,7 +151,7 @@ def test_json_says_whether_it_passed_and_why_not(told, passes, matched):
 
 
 def run(*words):
-    """Exit code of audit.py in this process."""
+    """Exit code of `carryover audit` in this process."""
     try:
         audit.main(list(words))
     except SystemExit as end:
@@ -159,74 +159,68 @@ def run(*words):
     return 0
 
 
-@pytest.fixture
-def here(project, monkeypatch):
-    monkeypatch.setattr(audit, "ROOT", project.folder)
-    return project
-
-
 class TestCommand:
     pytestmark = slow
 
-    def test_exit_codes_and_files(self, here, capsys):
+    def test_exit_codes_and_files(self, project, capsys):
         assert run("results/", "--json", "results/audit.json", "--html", "results/audit.html") == 0
         said = capsys.readouterr().out.splitlines()
         assert said[0] == "All 14 artefacts are OK."
-        root = json.loads((here.folder / "results/audit.json").read_text())["root"]
+        root = json.loads((project.folder / "results/audit.json").read_text())["root"]
         assert said[1] == f"Root digest of 14 records: {root}"
         assert run("--root", root) == 0
         assert run("--root", root.upper()) == 0
         assert run("--root", "0" * 64) == 1
         assert "The root digest is not the one that was given" in capsys.readouterr().out
-        m.replace("envs/lock.txt", "\ntqdm==", "\ntqdm==9.9 # not ")(here)
+        m.replace("envs/lock.txt", "\ntqdm==", "\ntqdm==9.9 # not ")(project)
         assert (run(), run("--strict")) == (0, 1)
-        m.on(CURVE, file_changes.one_value)(here)
+        m.on(CURVE, file_changes.one_value)(project)
         assert run() == 1
         assert capsys.readouterr().out.splitlines()[-9].split()[:2] == ["ALTERED", CURVE]
 
-    def test_a_replay_that_does_not_keep_what_is_promised_fails(self, here, capsys, monkeypatch):
+    def test_a_replay_that_does_not_keep_what_is_promised_fails(self, project, capsys, monkeypatch):
         for verdict, kept in (("SAME", True), ("ROUNDED", True), ("DIFFERS", True), ("DIFFERS", False)):
             replays, code = [Replay("p", verdict, "text", ["x"], kept)], 0 if kept else 1
             monkeypatch.setattr(audit.replay, "replay", lambda *told, replays=replays: replays)
             assert run("--replay", "2", "--seed", "3") == code
             assert f"Replay, --seed 3:\n{verdict:<7}  p  text\n" in capsys.readouterr().out
 
-    def test_a_name_that_is_no_utf_8_is_escaped(self, here):
-        (here.folder / os.fsdecode(b"results/\xff.csv")).write_text("1\n")
+    def test_a_name_that_is_no_utf_8_is_escaped(self, project):
+        (project.folder / os.fsdecode(b"results/\xff.csv")).write_text("1\n")
         words = ["scripts/audit.py", "--json", "a.json", "--html", "a.html"]
         done = subprocess.run([sys.executable, *words], capture_output=True, text=True, timeout=60)
         assert (done.returncode, done.stderr) == (1, "")
         assert r"results/\udcff.csv  no record, and no job makes it" in done.stdout
-        assert json.loads((here.folder / "a.json").read_text())["artefacts"][0]["path"] == "results/\udcff.csv"
-        assert r"results/\udcff.csv" in (here.folder / "a.html").read_text()
+        assert json.loads((project.folder / "a.json").read_text())["artefacts"][0]["path"] == "results/\udcff.csv"
+        assert r"results/\udcff.csv" in (project.folder / "a.html").read_text()
 
-    def test_bad_input_is_one_sentence(self, here, capsys):
+    def test_bad_input_is_one_sentence(self, project, capsys):
         with pytest.raises(SystemExit) as end:
-            audit.parsed(["--replay", "0"])
+            audit.parsed(["--replay", "0"], "audit")
         assert (end.value.code, "--replay: it must be a whole number ≥ 1" in capsys.readouterr().err) == (2, True)
         for root in ("", "0" * 63, "x" * 64):
             with pytest.raises(SystemExit) as end:
-                audit.parsed(["--root", root])
+                audit.parsed(["--root", root], "audit")
             said = f"argument --root: it must be a root digest, which has 64 hexadecimal digits, not '{root}'"
             assert (end.value.code, said in capsys.readouterr().err) == (2, True)
         for wrong in ("nowhere", "Makefile"):
             with pytest.raises(ValueError, match=f"{wrong} is no folder: name that of the results"):
                 audit.main([wrong])
         for text, sentence in [("experiments: {a: 3}", "experiments.a: 3 is not allowed"), ("[1]", "sections of keys")]:
-            (here.folder / "other.yaml").write_text(text)
+            (project.folder / "other.yaml").write_text(text)
             with pytest.raises(ValueError, match=sentence):
                 audit.main(["--configfile", "other.yaml"])
         for name, sentence in [("gone.yaml", "gone.yaml: No such file"), ("Makefile", "Makefile cannot be read")]:
             with pytest.raises(ValueError, match=sentence):
                 audit.main(["--configfile", name])
 
-    def test_overlays_and_results_folder_are_those_of_the_command_line(self, here, capsys):
+    def test_overlays_and_results_folder_are_those_of_the_command_line(self, project, capsys):
         overlay = {"curves": {"relu_penalty": {"readout": 1e-05}}}
         for name, text in (("o.yaml", yaml.safe_dump(overlay)), ("o.json", json.dumps(overlay))):
-            (here.folder / name).write_text(text)
+            (project.folder / name).write_text(text)
             assert run("--configfile", "config/config.yaml", name) == 1
             assert "readout 0.0, now 1e-05" in capsys.readouterr().out
-        m.copy_theory("results/paper")(here)
+        m.copy_theory("results/paper")(project)
         assert run() == 0
         assert "Passed over, as another configuration's: results/paper.\n" in capsys.readouterr().out
         os.rename("results", "other")

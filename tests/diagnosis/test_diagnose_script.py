@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import yaml
 
-import diagnose as script
+from carryover.commands import diagnose as script
 from carryover.config import configuration, validation
 from carryover.diagnosis.activations import overlaps, regimes
 from carryover.diagnosis.activations.page import page, summary

@@ -15,7 +15,7 @@ import xarray as xr
 from PIL import Image, PngImagePlugin
 from pypdf import PdfReader, PdfWriter
 
-import trace_figure
+from carryover.commands import trace as trace_figure
 from carryover.errors import UserError
 from carryover.provenance import figure_metadata, job_record, record_index, store, trace
 

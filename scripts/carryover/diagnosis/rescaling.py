@@ -24,6 +24,7 @@ from scipy import stats
 
 from carryover.config import plugins
 from carryover.config.parameters import check, scalar_type
+from carryover.errors import UserError
 from carryover.families import contract, running
 from carryover.networks.convnet_weights import KINDS, rescaled
 
@@ -91,11 +92,11 @@ def choose_factor(
             let `finetune` renew them where it matters.
         search: arguments of `search_factor`.
 
-    Raises ValueError for another `which`, naming the first parameter that a state of another network lacks or has in
+    Raises UserError for another `which`, naming the first parameter that a state of another network lacks or has in
     another shape, and as `search_factor`.
     """
     if which not in KINDS:
-        raise ValueError(f"which must be one of {', '.join(KINDS)}, got {which!r}")
+        raise UserError(f"which must be one of {', '.join(KINDS)}, got {which!r}")
 
     def run(factor: float, seed: int) -> float:
         module = make(seed)
@@ -116,7 +117,7 @@ def _pretrained(module: object, state: Mapping) -> dict:
         if name in known or layer == last or (name not in state and kind == "num_batches_tracked"):
             continue
         what = f"has {name!r} of the shape {tuple(state[name].shape)}" if name in state else f"lacks {name!r}"
-        raise ValueError(
+        raise UserError(
             f"state {what}, in this {network} of the shape {tuple(tensor.shape)}: give weights of the same network, of "
             "which the last layer alone may be another"
         )
@@ -132,17 +133,17 @@ def choose_family_factor(family: str, pretrain: Mapping, finetune: Mapping, **se
             `rescaled` says which layers the factor is on.
         search: arguments of `search_factor`, whose score is minus the decadic logarithm of the risk.
 
-    Raises ValueError for another family, an unknown parameter or a value that is not allowed, and as `search_factor`.
+    Raises UserError for another family, an unknown parameter or a value that is not allowed, and as `search_factor`.
     """
     if family not in plugins.names("families"):
-        raise ValueError(f"there is no family {family}")
+        raise UserError(f"there is no family {family}")
     if not getattr(contract.stage(family, "finetune"), "EXACT_RISK", False):
-        raise ValueError(f"the family {family} has no exact risk, by which a factor could be chosen")
+        raise UserError(f"the family {family} has no exact risk, by which a factor could be chosen")
 
     def parameters(stage: str, values: Mapping):
         cls = contract.stage(family, stage).Parameters
         if unknown := values.keys() - {field.name for field in fields(cls)}:
-            raise ValueError(f"{stage} of the family {family} has no parameter {', '.join(sorted(unknown))}")
+            raise UserError(f"{stage} of the family {family} has no parameter {', '.join(sorted(unknown))}")
         listed = {name: value if isinstance(value, list | tuple) else [value] for name, value in values.items()}
         p = cls(**{name: tuple(listed[name]) if scalar_type(cls, name)[1] else values[name] for name in values})
         check(p)
@@ -179,12 +180,12 @@ def search_factor(
         refinements: how often the places half way (in the logarithm) to the best factor's neighbours are tried.
         fresh_seeds: other seeds for the comparison with 1, two or more.
 
-    Raises ValueError for factors that are not finite and above 0, too few seeds, and scores that are not finite.
+    Raises UserError for factors that are not finite and above 0, too few seeds, and scores that are not finite.
     """
     if not all(math.isfinite(factor) and factor > 0 for factor in factors) or not factors:
-        raise ValueError(f"factors must be finite numbers above 0, got {list(factors)}")
+        raise UserError(f"factors must be finite numbers above 0, got {list(factors)}")
     if seeds < 2 or fresh_seeds < 2:
-        raise ValueError(f"seeds and fresh_seeds must be at least 2, got {seeds} and {fresh_seeds}")
+        raise UserError(f"seeds and fresh_seeds must be at least 2, got {seeds} and {fresh_seeds}")
     scores = _Scores(run)
     alive = sorted({*map(float, factors), 1.0})
     while True:
@@ -223,7 +224,7 @@ class _Scores:
             if (factor, seed) not in self._known:
                 value = float(self._run(factor, seed))
                 if not math.isfinite(value):
-                    raise ValueError(f"score must be a finite number, got {value} at factor {factor:g}, seed {seed}")
+                    raise UserError(f"score must be a finite number, got {value} at factor {factor:g}, seed {seed}")
                 self._known[factor, seed] = value
         return np.array([self._known[factor, seed] for seed in seeds])
 

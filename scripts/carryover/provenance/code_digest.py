@@ -24,7 +24,8 @@ def closure(root: str | Path, *names: str) -> dict[str, str]:
     """Digest of each local module in the import closure of `names`.
 
     `root` is the folder that stands on Python's path, so that module `a.b` is `root/a/b.py` or
-    `root/a/b/__init__.py`; modules that are not below it (installed ones) are left out.
+    `root/a/b/__init__.py`; modules that are not below it (installed ones) are left out. Where all
+    `names` are of packages, so is what stands beside those: an installed library stands among all others.
 
     Returns {dotted module name: SHA-256 in hexadecimal}, sorted by name.
 
@@ -61,10 +62,11 @@ def _closure(root: Path, names: tuple[str, ...]) -> list[tuple[str, str, str]]:
     for name in names:
         if _module_file(root, name) is None:
             raise UserError(f"no module {name} below {root.name}/: expected {name.replace('.', '/')}.py")
+    packages = {name.partition(".")[0] for name in names} if all("." in name for name in names) else None
     modules, seen, todo = [], set(), list(names)
     while todo:
         name = todo.pop()
-        if name in seen:
+        if name in seen or (packages and name.partition(".")[0] not in packages):
             continue
         seen.add(name)
         if "." in name:

@@ -40,7 +40,8 @@ def environment(device: Any = None) -> dict[str, Any]:
 def loaded_versions() -> dict[str, str]:
     """{distribution: version} of the installed packages that this process has loaded."""
     installed = installed_versions()
-    modules = {module for module in list(sys.modules) if "." not in module} - sys.stdlib_module_names
+    # Of the library itself a record has every file, whether it is installed or not.
+    modules = {module for module in list(sys.modules) if "." not in module} - sys.stdlib_module_names - {"carryover"}
     names = {_DISTRIBUTIONS.get(module, module).replace("_", "-").lower() for module in modules}
     return {name: installed[name] for name in sorted(names & installed.keys())}
 

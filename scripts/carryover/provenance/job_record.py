@@ -62,7 +62,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
 VERSION = 1
-SCRIPTS = Path(__file__).parents[2]
+SCRIPTS = import_check.scripts()
 _ASKED = ("rule", "wildcards", "parameters", "seeds")
 _NOT_HASHED = ("volatile", "checksum", "notes")
 
@@ -236,7 +236,12 @@ def _promised(path: str | Path) -> str:
 
 
 def git_state(folder: Path) -> dict[str, Any] | None:
-    """{commit, dirty} of the repository around `folder`; dirty where a tracked file differs. None without one."""
+    """{commit, dirty} of the repository around `folder`; dirty where a tracked file differs. None without one.
+
+    Nor is there one for an installed library: what is around the folder of packages is a repository of something else.
+    """
+    if not import_check.PACKAGES.isdisjoint(folder.parts):
+        return None
     # No optional locks: jobs that run side by side would stand in each other's way for the index.
     status = ["status", "--porcelain=v2", "--branch", "--untracked-files=no"]
     command = ["git", "--no-optional-locks", "-C", str(folder), *status]

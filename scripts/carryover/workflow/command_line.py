@@ -8,6 +8,7 @@ from pathlib import Path
 
 from carryover.config import parameters, plugins
 from carryover.errors import UserError, sentence
+from carryover.provenance import import_check
 
 
 def run(main):
@@ -19,6 +20,7 @@ def run(main):
     sys.stdout.reconfigure(errors="backslashreplace")
     try:
         try:
+            import_check.check_library(import_check.scripts())
             main(sys.argv[1:])
         except UserError as error:
             sys.exit(f"{Path(sys.argv[0]).stem}: {sentence(error)}")

@@ -1,0 +1,60 @@
+"""Say what finetuning did to the features of a network, from its activations before and after.
+
+Writes diagnosis.nc, diagnosis.png and diagnosis.html into a folder.
+"""
+
+import argparse
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+
+from carryover.config import parameters
+from carryover.diagnosis.activations.figure import draw
+from carryover.diagnosis.activations.page import page, summary
+from carryover.diagnosis.diagnosis import Options, diagnose
+from carryover.provenance import figure_metadata
+from carryover.provenance.job_record import SCRIPTS, Job
+from carryover.workflow import command_line
+
+# Of the project; where the library is installed alone, matplotlib's own.
+STYLE = SCRIPTS.parent / "config" / "figures.mplstyle"
+KINDS = "npz, npy, netCDF or safetensors: (samples, …) by layer"
+
+
+def parsed(argv, prog):
+    """(criteria and layers, all arguments)."""
+    parser = argparse.ArgumentParser(prog=prog, description=__doc__, allow_abbrev=False)
+    parser.add_argument("--pretrained", required=True, type=Path, metavar="FILE", help=f"before: {KINDS}")
+    parser.add_argument("--finetuned", required=True, type=Path, metavar="FILE", help="after, of the same samples")
+    parser.add_argument("-o", "--output", required=True, type=Path, metavar="FOLDER", help="where the results go")
+    style = STYLE if STYLE.is_file() else None
+    parser.add_argument("--style", default=style, type=Path, metavar="FILE", help="matplotlib style")
+    parser.add_argument("--wildcards", nargs="*", default=[], metavar="KEY=VALUE", help="kept in the record")
+    parameters.add_arguments(parser, Options)
+    arguments = parser.parse_args(argv)
+    return parameters.from_arguments(Options, arguments), arguments
+
+
+def main(argv, prog="carryover diagnose", module=__name__):
+    """`module` is the program as the records name it."""
+    p, arguments = parsed(argv, prog)
+    data, figure, report = (arguments.output / f"diagnosis.{suffix}" for suffix in ("nc", "png", "html"))
+    with Job(
+        rule="diagnose",
+        parameters=p,
+        wildcards=command_line.wildcards(arguments),
+        inputs=filter(None, (arguments.pretrained, arguments.finetuned, arguments.style)),
+        outputs=[data, figure, report],
+        modules=[module],
+    ) as job:
+        found = diagnose(arguments.pretrained, arguments.finetuned, layers=p.layers or None, p=p)
+        job.save(found, data)
+        plt.style.use(arguments.style or "default")
+        draw(found).savefig(job.path(figure), metadata=figure_metadata.metadata(".png", job.request_text))
+        job.describe(figure, pixels=figure_metadata.pixel_digest(job.path(figure)))
+        text = page(found, job.path(figure).read_bytes(), f"Carryover request {job.request}")
+        job.path(report).write_text(text, encoding="utf-8")
+        print(summary(found))
