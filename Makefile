@@ -28,6 +28,7 @@ bench-gpu: $(READY)
 
 lint: $(READY)
 	@$(VENV)/bin/ruff check . && $(VENV)/bin/ruff format --check .
+	@$(VENV)/bin/mypy
 	@$(VENV)/bin/snakefmt --check Snakefile rules
 	@PATH="$(CURDIR)/$(VENV)/bin:$$PATH" snakemake --lint
 
@@ -53,7 +54,7 @@ help:
 	@echo "make test-conda  run the small project of the tests in conda environments (minutes)"
 	@echo "make bench   time our solvers against the plain loops of the papers, as ratios"
 	@echo "make bench-gpu  time a GPU against the CPU beside it, as ratios"
-	@echo "make lint    ruff, snakefmt, snakemake --lint"
+	@echo "make lint    ruff, mypy, snakefmt, snakemake --lint"
 	@echo "make schema  write config/schema.yaml and the pages of parameters in docs/ anew from the code"
 	@echo "make lock    resolve envs/requirements.in into envs/lock.txt"
 	@echo "make unlock  clear the lock that a killed run has left"

@@ -99,6 +99,7 @@ def diagnose(
         rows = [_row(old, new, name, block, p, rooms) for name in names]
     result = xr.Dataset({key: ("layer", [row[key] for row in rows]) for key in rows[0]}, coords={"layer": names})
     for name, variable in result.variables.items():
+        name = str(name)
         stem, _, end = name.rpartition("_")
         ends = {"low": "lower", "high": "upper"}
         meaning = f"{ends[end]} end of the interval of: {MEANING[stem]}" if end in ends else (MEANING | _FACTS)[name]
@@ -125,7 +126,7 @@ def _same(old: Activations, new: Activations, layers: Sequence[str] | None) -> l
     if old.ids is not None and new.ids is not None:
         differ = np.flatnonzero(old.ids.astype(str) != new.ids.astype(str))
         if len(differ):
-            here, there = (side.ids[differ[0]] for side in (old, new))
+            here, there = old.ids[differ[0]], new.ids[differ[0]]
             raise UserError(
                 f"{old.name} and {new.name} must have the same samples in the same order, but sample {differ[0]} is "
                 f"{here} and {there}"
@@ -138,7 +139,7 @@ def _row(
 ) -> dict[str, Any]:
     before = Responses("before", old.layers[name], block, rooms)
     after = Responses("after", new.layers[name], block, rooms)
-    row = {"samples": len(block), "units_before": before.layer.units, "units_after": after.layer.units}
+    row: dict[str, Any] = {"samples": len(block), "units_before": before.layer.units, "units_after": after.layer.units}
     for key, values in _quantities(overlaps(before, after)).items():
         row[key] = values[0]
         row[f"{key}_low"], row[f"{key}_high"] = jackknife(values, p.confidence)

@@ -57,7 +57,8 @@ def record(module: nn.Module, names: Sequence[str], path: str | Path) -> Iterato
             close = get_close_matches(name, found, n=5, cutoff=0.4) or [key for key in found if key][:5]
             raise ValueError(f"names must be submodules, and {name} is none; close are: {', '.join(close)}")
     modes = {part: part.training for part in found.values()}
-    outputs, hooks = {}, []
+    outputs: dict[str, Any] = {}
+    hooks: list = []
     with store.atomic(path) as unfinished, netCDF4.Dataset(unfinished, "w") as file:
         try:
             for name in dict.fromkeys(names):
@@ -112,10 +113,10 @@ class _Writer:
         self.file, self.samples = file, 0
 
     def append(self, batch: dict[str, np.ndarray], ids: Sequence | None) -> None:
-        rows = {name: len(values) for name, values in batch.items()}
-        if len(set(rows.values())) > 1:
-            raise ValueError(f"names must be submodules with the same number of samples, got {rows}")
-        count = next(iter(rows.values()))
+        counts = {name: len(values) for name, values in batch.items()}
+        if len(set(counts.values())) > 1:
+            raise ValueError(f"names must be submodules with the same number of samples, got {counts}")
+        count = next(iter(counts.values()))
         if ids is not None and len(ids) != count:
             raise ValueError(f"sample_id must name each of the {count} samples, got {len(ids)}")
         if not self.samples:

@@ -28,6 +28,9 @@ from carryover.errors import UserError
 from carryover.families import contract, running
 from carryover.networks.convnet_weights import KINDS, rescaled
 
+if TYPE_CHECKING:
+    from torch.nn import Module
+
 FACTORS = tuple(2.0**power for power in range(-4, 3))
 CONFIDENCE = 0.95
 
@@ -72,12 +75,12 @@ class Choice:
 
 
 def choose_factor(
-    make: Callable[[int], object],
+    make: Callable[[int], Module],
     state: Mapping,
-    finetune: Callable[[object, int], None],
-    score: Callable[[object], float],
+    finetune: Callable[[Module, int], None],
+    score: Callable[[Module], float],
     which: str = "weights",
-    **search,
+    **search: Any,
 ) -> Choice:
     """The factor on a pretrained torch module's weights with which finetuning scores highest in validation.
 
@@ -107,7 +110,7 @@ def choose_factor(
     return search_factor(run, which=which, **search)
 
 
-def _pretrained(module: object, state: Mapping) -> dict:
+def _pretrained(module: Module, state: Mapping) -> dict:
     """The module's `state_dict` with what `state` has of it: all but the last layer, where that is another."""
     own, network = module.state_dict(), type(module).__name__
     last = next(reversed(own), "").rpartition(".")[0]
@@ -124,7 +127,7 @@ def _pretrained(module: object, state: Mapping) -> dict:
     return {**own, **known}
 
 
-def choose_family_factor(family: str, pretrain: Mapping, finetune: Mapping, **search) -> Choice:
+def choose_family_factor(family: str, pretrain: Mapping, finetune: Mapping, **search: Any) -> Choice:
     """The factor on the pretrained networks of one of our families with which finetuning ends at the lowest risk.
 
     Args:
@@ -140,7 +143,7 @@ def choose_family_factor(family: str, pretrain: Mapping, finetune: Mapping, **se
     if not getattr(contract.stage(family, "finetune"), "EXACT_RISK", False):
         raise UserError(f"the family {family} has no exact risk, by which a factor could be chosen")
 
-    def parameters(stage: str, values: Mapping):
+    def parameters(stage: str, values: Mapping) -> Any:
         cls = contract.stage(family, stage).Parameters
         if unknown := values.keys() - {field.name for field in fields(cls)}:
             raise UserError(f"{stage} of the family {family} has no parameter {', '.join(sorted(unknown))}")
@@ -149,7 +152,7 @@ def choose_family_factor(family: str, pretrain: Mapping, finetune: Mapping, **se
         check(p)
         return p
 
-    def done(stage: str, p, seed: int, *pretrained) -> xr.Dataset:
+    def done(stage: str, p: Any, seed: int, *pretrained: xr.Dataset) -> xr.Dataset:
         solve = contract.solver(family, p.solver).solve
         return running.run(contract.stage(family, stage), p, "choose_family_factor", [seed], solve, *pretrained)
 
@@ -192,16 +195,16 @@ def search_factor(
         means = {factor: scores.of(factor, range(seeds)).mean() for factor in alive}
         if len(alive) <= 3:
             break
-        best = sorted(alive, key=means.get, reverse=True)[: (len(alive) + 1) // 2]
+        best = sorted(alive, key=means.__getitem__, reverse=True)[: (len(alive) + 1) // 2]
         alive, seeds = sorted({*best, 1.0}), 2 * seeds
     for _ in range(refinements):
-        place = max(means, key=means.get)
+        place = max(means, key=means.__getitem__)
         tried = sorted(scores.factors)
         for other in tried[max(tried.index(place) - 1, 0) : tried.index(place) + 2]:
             if other != place:
                 between = math.sqrt(place * other)
                 means[between] = scores.of(between, range(seeds)).mean()
-    chosen = max(means, key=means.get)
+    chosen = max(means, key=means.__getitem__)
     gain = (0.0, 0.0, 0.0)
     if chosen != 1:
         fresh = range(seeds, seeds + fresh_seeds)
@@ -212,8 +215,9 @@ def search_factor(
 class _Scores:
     """Scores by factor and seed, each computed once."""
 
-    def __init__(self, run) -> None:
-        self._run, self._known = run, {}
+    def __init__(self, run: Callable[[float, int], float]) -> None:
+        self._run = run
+        self._known: dict[tuple[float, int], float] = {}
 
     @property
     def factors(self) -> set[float]:

@@ -183,7 +183,7 @@ def _solutions(W, weights, counts, seed, restarts):
     def merged(many):
         return _merged(points, masses, many, seed)
 
-    solutions = []
+    solutions: list = []
     for k in counts:
         found = (0.0, points)
         if k < len(points):

@@ -75,7 +75,7 @@ def _network(attrs):
 
 def _groups(data, of):
     """{(start, classes of the images, "" for all): runs}: what is compared with the same kernels."""
-    groups = {}
+    groups: dict[tuple[int, str], list[int]] = {}
     for run, (start, target) in enumerate(zip(data["start"].values, data["target_classes"].values, strict=True)):
         groups.setdefault((int(start), str(target) if of == "target" else ""), []).append(run)
     return groups

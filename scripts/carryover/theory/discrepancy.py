@@ -14,6 +14,8 @@ independent samples it vanishes with the distance, and is at most E|(β_s − β
 independent samples, 300 points each, of one task (|β| = 1, σ = .2) the Wasserstein estimate would be about .36.
 """
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import linear_sum_assignment, minimize_scalar
@@ -87,8 +89,8 @@ def _distances(beta_s: ArrayLike, beta_t: ArrayLike, sigma: float, samples: int,
     beta_s, beta_t = _coefficients(beta_s, beta_t, single=True)
     if int(samples) != samples or samples < 1:
         raise ValueError("samples must be a whole number from 1")
-    weights = np.linalg.qr(np.stack([beta_s, beta_t], axis=1), mode="r")  # Qᵀβ of both
-    weights = weights * np.where(np.diag(weights) < 0, -1, 1)[:, None]  # so that lengths and angle alone decide
+    reduced: Any = np.linalg.qr(np.stack([beta_s, beta_t], axis=1), mode="r")  # Qᵀβ of both
+    weights = reduced * np.where(np.diag(reduced) < 0, -1, 1)[:, None]  # so that lengths and angle alone decide
     x = rng.standard_normal((int(samples), len(weights)))
     noise = _noise(sigma) * rng.standard_normal((int(samples), 1))
     source, target = (np.hstack([x, x @ weight[:, None] + noise]) for weight in weights.T)

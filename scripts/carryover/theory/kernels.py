@@ -10,6 +10,7 @@ the risk of a whole batch where it is trained. The result carries no gradient. E
 
 import math
 import sys
+from typing import Any
 
 import numpy as np
 
@@ -229,7 +230,8 @@ def _without_padding(xp, directions, teacher_readout):
 def _arrays(**arguments):
     """The namespace and the arguments as its float64 arrays, all with the same leading axes."""
     xp, *arrays = _float64(*arguments.values())
-    sizes, leads, fits = {}, [], True
+    sizes: dict[str, int] = {}
+    leads, fits = [], True
     for name, array in zip(arguments, arrays, strict=True):
         axes = _AXES[name]
         lead, own = array.shape[: -len(axes)], array.shape[-len(axes) :]
@@ -251,10 +253,10 @@ def _arrays(**arguments):
 
 def _float64(*values):
     """NumPy or PyTorch, and the values as its arrays, on the device of the first tensor."""
-    torch = sys.modules.get("torch")  # where PyTorch was never imported, nothing can be one of its tensors
+    torch: Any = sys.modules.get("torch")  # where PyTorch was never imported, nothing can be one of its tensors
     tensors = [value for value in values if torch is not None and isinstance(value, torch.Tensor)]
     if not tensors:
         return np, *(np.asarray(value, dtype=np.float64) for value in values)
     device = tensors[0].device
-    values = (value.detach() if isinstance(value, torch.Tensor) else value for value in values)
-    return torch, *(torch.as_tensor(value, dtype=torch.float64, device=device) for value in values)
+    detached = (value.detach() if isinstance(value, torch.Tensor) else value for value in values)
+    return torch, *(torch.as_tensor(value, dtype=torch.float64, device=device) for value in detached)

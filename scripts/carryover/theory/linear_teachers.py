@@ -81,7 +81,7 @@ def frozen_limit(theta_s: ArrayLike, theta_t: ArrayLike, X: ArrayLike) -> Array:
 
 def population_risk(beta: ArrayLike, theta_t: ArrayLike, cov: ArrayLike) -> Array:
     """E(x·β − x·θ_T)² = (β − θ_T)ᵀΣ(β − θ_T). beta, theta_t : (..., d); cov : (d,) or (d, d). Returns (...)."""
-    beta, theta_t = (_finite(name, value, 1) for name, value in (("beta", beta), ("theta_t", theta_t)))
+    beta, theta_t = _finite("beta", beta, 1), _finite("theta_t", theta_t, 1)
     try:
         return _square(beta - theta_t, _covariance(cov))[()]
     except ValueError as error:
@@ -203,19 +203,19 @@ def deep_gaussian_bound(theta_s: ArrayLike, theta_t: ArrayLike, n: ArrayLike, ep
     return (share * target[..., 0] ** 2 * ((1 + epsilon) ** 2 * apart + epsilon**2))[()]
 
 
-def _inside(X, *thetas):
+def _inside(X: Array, *thetas: Array) -> list[Array]:
     """P∥θ (..., d) of each θ."""
     _, values, directions = np.linalg.svd(X, full_matrices=False)
     kept = values > max(X.shape[-2:]) * _ROUNDING * values[..., :1]
     return [(directions.mT @ (kept[..., None] * (directions @ theta[..., None])))[..., 0] for theta in thetas]
 
 
-def _square(vector, cov):
+def _square(vector: Array, cov: Array) -> Array:
     """vᵀΣv (...)."""
     return ((vector * cov if cov.ndim == 1 else vector @ cov) * vector).sum(-1)
 
 
-def _spectrum(cov):
+def _spectrum(cov: ArrayLike) -> tuple[Array, NDArray]:
     """Eigenvalues (d,) from the largest, and their eigenvectors in columns or, of a diagonal, their indices."""
     cov = _covariance(cov)
     if cov.ndim == 1:
@@ -229,7 +229,7 @@ def _spectrum(cov):
     return eigenvalues, vectors
 
 
-def _covariance(cov):
+def _covariance(cov: ArrayLike) -> Array:
     cov = _finite("cov", cov, 1)
     if cov.ndim > 2 or len(set(cov.shape)) != 1 or not cov.size:
         raise ValueError(f"cov must be (d,), a diagonal, or (d, d); its shape is {cov.shape}")
@@ -240,7 +240,7 @@ def _covariance(cov):
     return cov
 
 
-def _problem(theta_s, theta_t, X):
+def _problem(theta_s: ArrayLike, theta_t: ArrayLike, X: ArrayLike) -> tuple[Array, Array, Array]:
     """The arguments as float64 arrays that broadcast; theta_s and theta_t of one shape."""
     theta_s, theta_t = _finite("theta_s", theta_s, 1), _finite("theta_t", theta_t, 1)
     X = _finite("X", X, 2)
@@ -250,21 +250,24 @@ def _problem(theta_s, theta_t, X):
         raise _misfit(theta_s=theta_s, theta_t=theta_t, X=X) from error
     if not theta_s.shape[-1] == theta_t.shape[-1] == X.shape[-1]:
         raise _misfit(theta_s=theta_s, theta_t=theta_t, X=X)
-    return *(np.broadcast_to(theta, (*lead, X.shape[-1])) for theta in (theta_s, theta_t)), X
+    shape = (*lead, X.shape[-1])
+    return np.broadcast_to(theta_s, shape), np.broadcast_to(theta_t, shape), X
 
 
-def _gaussian(theta_s, theta_t, n, epsilon):
+def _gaussian(
+    theta_s: ArrayLike, theta_t: ArrayLike, n: ArrayLike, epsilon: ArrayLike
+) -> tuple[Array, Array, Array, Array]:
     """Both θ, (d − n)/d and ε."""
     theta_s, theta_t = _finite("theta_s", theta_s, 1), _finite("theta_t", theta_t, 1)
     if theta_s.shape[-1] != theta_t.shape[-1]:
         raise _misfit(theta_s=theta_s, theta_t=theta_t)
-    n, epsilon, d = *_ranges(n=n, epsilon=epsilon), theta_t.shape[-1]
+    (n, epsilon), d = _ranges(n=n, epsilon=epsilon), theta_t.shape[-1]
     if np.any(n > d):
         raise ValueError(f"n must not exceed the {d} dimensions")
     return theta_s, theta_t, (d - n) / d, epsilon
 
 
-def _ranges(**arguments):
+def _ranges(**arguments: ArrayLike) -> list[Array]:
     for name, value in arguments.items():
         allowed, words = _LEAST[name]
         if not np.all(allowed(_finite(name, value, 0))):
@@ -272,13 +275,13 @@ def _ranges(**arguments):
     return [np.asarray(value, dtype=float) for value in arguments.values()]
 
 
-def _finite(name, value, axes):
+def _finite(name: str, value: ArrayLike, axes: int) -> Array:
     array = np.asarray(value, dtype=float)
     if array.ndim < axes or not np.isfinite(array).all():
         raise ValueError(f"{name} must be finite and have {axes} axes or more")
     return array
 
 
-def _misfit(**arrays):
+def _misfit(**arrays: NDArray) -> ValueError:
     shapes = ", ".join(f"{name} {array.shape}" for name, array in arrays.items())
     return ValueError(f"the shapes must fit and broadcast; they are {shapes}")

@@ -72,13 +72,13 @@ def ntk_risk_bound(X: ArrayLike, residual: ArrayLike) -> Array:
 
     Arguments and errors as `ntk_bound`, n ≥ 1.
     """
-    bound = ntk_bound(X, residual)
-    if not len(X):
+    bound, n = ntk_bound(X, residual), len(np.asarray(X))
+    if not n:
         raise ValueError("X must have a row")
-    return 2 * bound / np.sqrt(len(X))
+    return 2 * bound / np.sqrt(n)
 
 
-def _units(name, X):
+def _units(name: str, X: ArrayLike) -> Array:
     X = np.asarray(X, dtype=float)
     if X.ndim != 2 or not np.isfinite(X).all():
         raise ValueError(f"{name} must be finite and (n, d); its shape is {X.shape}")

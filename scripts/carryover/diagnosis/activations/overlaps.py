@@ -13,6 +13,7 @@ between units or between samples, whichever are fewer; products are in single pr
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.linalg import eigvalsh
@@ -43,16 +44,18 @@ def overlaps(before: Responses, after: Responses) -> Overlaps:
     """Overlaps of two layers of the same samples in the same blocks. Raises UserError where memory does not suffice."""
     samples, blocks = len(before.block), len(before.sums)
     units = max(before.layer.units, after.layer.units)
+    kind: Any  # how to compute, of both alike
     if units <= samples and 4 * blocks * units**2 <= MEMORY:
-        x, y = _Units(before), _Units(after)
+        kind = _Units
     elif 8 * samples**2 <= MEMORY:
-        x, y = _Samples(before), _Samples(after)
+        kind = _Samples
     else:
         most = int((MEMORY / 8) ** 0.5), int((MEMORY / (4 * blocks)) ** 0.5)
         raise UserError(
             f"{after.layer.where} has {samples} samples of {units} units, more than memory is meant for: "
             f"at most {most[0]} samples or {most[1]} units are allowed"
         )
+    x, y = kind(before), kind(after)
     xy, (xx, trace_x, rank_x), (yy, trace_y, rank_y) = x.with_other(y), x.alone(), y.alone()
     return Overlaps(xx, yy, xy, trace_x, trace_y, rank_x, rank_y)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import prod
+from typing import Any
 
 import numpy as np
 
@@ -85,7 +86,8 @@ class Responses:
 
         A part lies where the one before was, unless `room` is another.
         """
-        pieces, left = self._pieces(first), ()
+        pieces = self._pieces(first)
+        left: Any = ()
         for start in range(first, len(self.block), step):
             rows = slice(start, min(start + step, len(self.block)))
             if self._read is not None:
