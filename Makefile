@@ -6,8 +6,9 @@ CORES ?= 2
 VENV := .venv
 SNAKEMAKE := PATH="$(CURDIR)/$(VENV)/bin:$$PATH" snakemake --cores $(CORES)
 READY := $(VENV)/.ready
+DOCS := .venv-docs
 
-.PHONY: all report test test-conda bench bench-gpu lint schema lock unlock clean help
+.PHONY: all report test test-fast test-conda bench bench-gpu lint docs schema lock unlock clean help
 
 all report: $(READY)
 	@if [ -n "$$(ls -A .snakemake/locks 2>/dev/null)" ]; then \
@@ -16,6 +17,9 @@ all report: $(READY)
 
 test: $(READY)
 	@$(VENV)/bin/python -m pytest -n $(CORES) --dist loadgroup
+
+test-fast: $(READY)
+	@$(VENV)/bin/python -m pytest -n $(CORES) --dist loadgroup -m "not slow"
 
 test-conda: $(READY)
 	@$(VENV)/bin/python -m pytest -m conda -rs tests/conda
@@ -32,6 +36,10 @@ lint: $(READY)
 	@$(VENV)/bin/snakefmt --check Snakefile rules
 	@PATH="$(CURDIR)/$(VENV)/bin:$$PATH" snakemake --lint
 
+# docs/ as a site, in an environment of its own, with the figures of results/ where there are any
+docs: $(DOCS)/.ready
+	@NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/mkdocs build && echo "site/index.html"
+
 # config/schema.yaml, docs/families and docs/parameters, from the parameters in the code
 schema: $(READY)
 	@$(VENV)/bin/python scripts/schema.py
@@ -45,20 +53,22 @@ unlock: $(READY)
 	@$(SNAKEMAKE) --unlock
 
 clean:
-	rm -rf results .snakemake
+	rm -rf results .snakemake site
 
 help:
 	@echo "make         set up, run the small configuration to figures in results/figures/"
 	@echo "make report  the same, and everything on one page: results/report.html"
 	@echo "make test    set up, run every test but those of conda"
+	@echo "make test-fast  the tests that take a minute together"
 	@echo "make test-conda  run the small project of the tests in conda environments (minutes)"
 	@echo "make bench   time our solvers against the plain loops of the papers, as ratios"
 	@echo "make bench-gpu  time a GPU against the CPU beside it, as ratios"
 	@echo "make lint    ruff, mypy, snakefmt, snakemake --lint"
+	@echo "make docs    docs/, the library's reference and the figures of results/ as a site: site/index.html"
 	@echo "make schema  write config/schema.yaml and the pages of parameters in docs/ anew from the code"
 	@echo "make lock    resolve envs/requirements.in into envs/lock.txt"
 	@echo "make unlock  clear the lock that a killed run has left"
-	@echo "make clean   remove results/ and Snakemake's metadata"
+	@echo "make clean   remove results/, site/ and Snakemake's metadata"
 	@echo "CORES=8 make uses eight cores; PYTHON=python3.12 names the interpreter of a new .venv"
 
 $(READY): envs/lock.txt
@@ -66,4 +76,9 @@ $(READY): envs/lock.txt
 	@echo "Setting up $(VENV) from envs/lock.txt (once, a few minutes)"
 	@test -x $(VENV)/bin/python || $(PYTHON) -m venv $(VENV)
 	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r envs/lock.txt
+	@touch $@
+
+$(DOCS)/.ready: envs/docs.txt
+	@test -x $(DOCS)/bin/python || $(PYTHON) -m venv $(DOCS)
+	@$(DOCS)/bin/python -m pip install --quiet --disable-pip-version-check -r envs/docs.txt
 	@touch $@

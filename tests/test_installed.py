@@ -10,6 +10,8 @@ import pytest
 
 from carryover.config import plugins
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[1]
 # In a folder without the project, with the library where pip has put it and nothing else of ours on the path.
 USES = """

@@ -1,10 +1,13 @@
 """The profile for Slurm differs from the default one only where a cluster differs from one machine."""
 
+import pytest
 import yaml
 
 from carryover.config import configuration
 from carryover.workflow.sweep import Sweep, Wildcards
 from workflow.small_project import ROOT, TINY
+
+pytestmark = pytest.mark.slow
 
 
 def profile(name):

@@ -3,10 +3,13 @@
 import json
 import shutil
 
+import pytest
 from rocrate import vocabs
 from rocrate_validator.models import Severity
 
 from crate_validator import RO_CRATE, validate
+
+pytestmark = pytest.mark.slow
 
 # What the profile recommends and nobody has recorded: who ran a job, and where the project stands on the web.
 UNTOLD = (

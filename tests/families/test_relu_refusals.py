@@ -16,6 +16,8 @@ from carryover.families import running
 from carryover.families.relu import finetune
 from carryover.provenance import job_record, store
 
+pytestmark = pytest.mark.slow
+
 SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
 TOY = [
     "relu",

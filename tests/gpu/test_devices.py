@@ -12,6 +12,8 @@ from trainer_shards import TRAINERS
 from carryover.errors import UserError
 from carryover.training.device import torch_device
 
+pytestmark = pytest.mark.slow
+
 FINETUNE = Path(__file__).resolve().parents[2] / "scripts/finetune.py"
 SENTENCE = "device is cuda, but no CUDA GPU can be used here: choose auto or cpu"
 

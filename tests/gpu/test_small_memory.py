@@ -15,6 +15,8 @@ from carryover.training.memory import in_pieces
 from carryover.training.result import Divergence
 from rounding import assert_same_runs, share
 
+pytestmark = pytest.mark.slow
+
 BEGUN = 3  # steps before memory runs out
 # Roundings of a step, in the sums of these shards and in functions such as acos.
 TERMS = 100

@@ -10,6 +10,8 @@ from carryover.drawing import convnet
 from carryover.errors import UserError
 from carryover.plotting import convnet_controls, convnet_rescaling, stage_dimensionality
 
+pytestmark = pytest.mark.slow
+
 
 def drawn(module, **told):
     name = module.__name__.rpartition(".")[2]

@@ -32,6 +32,8 @@ from carryover.plotting import risk_curves
 from carryover.workflow.coordinate_labels import VALUE_LABELS, named
 from collect import collect
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 TABLE = ROOT / "resources/published/feature-reuse-risk.csv"
 TASK = {"dimension": 12, "auxiliary_features": 4}

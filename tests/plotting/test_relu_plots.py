@@ -8,6 +8,8 @@ from carryover.errors import UserError
 from carryover.plotting import clusters, dimensionality
 from carryover.workflow.coordinate_labels import VALUE_LABELS
 
+pytestmark = pytest.mark.slow
+
 ROLES = ("regimes", "overlap", "nested")
 TOLD = {clusters: {"samples": 8, "auxiliary_features": 2}, dimensionality: {}}
 

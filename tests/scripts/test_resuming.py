@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
 ENVIRONMENT = {**os.environ, "CARRYOVER_SAVE_EVERY": "0", "OMP_NUM_THREADS": "1", "PYTHONUNBUFFERED": "1"}
 

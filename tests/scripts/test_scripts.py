@@ -17,6 +17,8 @@ import xarray as xr
 import collect
 from carryover.provenance import job_record, store, trace
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPTS, STYLE = ROOT / "scripts", ROOT / "config/figures.mplstyle"
 TASK = ["--dimension", "10", "--auxiliary-features", "3"]

@@ -12,6 +12,8 @@ from small_project import ROOT
 from carryover.config import plugins
 from carryover.provenance import code_digest
 
+pytestmark = pytest.mark.slow
+
 SCRIPTS = ROOT / "scripts"
 SECTIONS = ("input", "output", "log", "benchmark", "conda", "threads", "resources", "params", "shell")
 # Rules that need nothing made before.

@@ -30,8 +30,6 @@ class Options:
 
 def definitions(file):
     """{name: what the Python file defines under it} of what a search needs; UserError for a file that lacks some."""
-    if not file.is_file():
-        raise UserError(f"{file} is no file: name a Python file that defines {', '.join(NEEDED)}")
     defined = runpy.run_path(str(file))
     if missing := [name for name in NEEDED if name not in defined]:
         raise UserError(f"{file} does not define {', '.join(missing)}: it must define {', '.join(NEEDED)}")
@@ -47,6 +45,8 @@ def main(argv, prog="carryover rescale"):
     parameters.add_arguments(parser, Options)
     arguments = parser.parse_args(argv)
     p = parameters.from_arguments(Options, arguments)
+    if not arguments.network.is_file():
+        raise UserError(f"{arguments.network} is no file: name a Python file that defines {', '.join(NEEDED)}")
     with Job(
         rule="rescale",
         parameters=p,

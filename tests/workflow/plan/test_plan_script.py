@@ -17,6 +17,8 @@ from carryover.workflow.points import Wildcards
 from carryover.workflow.sweep import Sweep
 from workflow.small_project import ROOT, TINY
 
+pytestmark = pytest.mark.slow
+
 HEAD = "s\th:m:s\tmax_rss\tmax_vms\tmax_uss\tmax_pss\tio_in\tio_out\tmean_load\tcpu_time\n"
 SCHEMA = configuration.schema()
 MADE = Sweep(TINY, SCHEMA, ROOT / "scripts")

@@ -1,0 +1,67 @@
+"""Pages of the site that do not stand in docs/: those at the top, the reference, the figures of the last run."""
+
+import os
+import re
+from pathlib import Path
+
+from mkdocs.structure.files import File
+
+ROOT = Path(__file__).resolve().parents[2]
+LIBRARY, FIGURES = ROOT / "scripts/carryover", ROOT / "results/figures"
+# Pages that stand at the top of the project, for those who read it there.
+ELSEWHERE = {
+    "README.md": "index.md",
+    "config/README.md": "configuration.md",
+    "CONTRIBUTING.md": "contributing.md",
+    "CHANGELOG.md": "changelog.md",
+}
+
+
+def on_files(files, config):
+    """Add them to the files of docs/."""
+    for source, page in ELSEWHERE.items():
+        text = _relinked((ROOT / source).read_text(encoding="utf-8"), source, page)
+        files.append(File.generated(config, page, content=text))
+    for source in ("CITATION.cff", "LICENSE"):
+        files.append(File.generated(config, source, abs_src_path=str(ROOT / source)))
+    for name, modules in sorted(_modules().items()):
+        text = "\n\n".join([f"# {name}", *(f"::: {module}" for module in modules)])
+        files.append(File.generated(config, f"reference/{name}.md", content=text))
+    if figures := sorted(FIGURES.glob("*.png")):
+        for figure in figures:
+            files.append(File.generated(config, f"figures/{figure.name}", abs_src_path=str(figure)))
+        drawn = (f"## {figure.stem}\n\n![{figure.stem}]({figure.name})" for figure in figures)
+        text = "\n\n".join(["# Figures of the last run", *drawn])
+        files.append(File.generated(config, "figures/index.md", content=text))
+    return files
+
+
+def on_page_markdown(markdown, page, config, files):
+    """As `on_files`, of the links of pages that stand in docs/."""
+    if page.file.generated_by:
+        return markdown
+    return _relinked(markdown, f"docs/{page.file.src_uri}", page.file.src_uri)
+
+
+def _relinked(text, source, page):
+    """The text of a file of the project, with links as they are in the site, of which it is this page."""
+
+    def link(match):
+        path, anchor = match[1], match[2] or ""
+        if re.match("[a-z]+:", path):
+            return match[0]
+        target = os.path.normpath(os.path.join(os.path.dirname(source), path))
+        there = ELSEWHERE.get(target, target.removeprefix("docs/"))
+        return f"]({os.path.relpath(there, os.path.dirname(page) or '.')}{anchor})"
+
+    return re.sub(r"\]\(([^)#\s]+)(#[^)\s]*)?\)", link, text)
+
+
+def _modules():
+    """{package of the library, or module at its root: its public modules by dotted name}."""
+    found = {}
+    for file in sorted(LIBRARY.rglob("*.py")):
+        parts = file.relative_to(LIBRARY).with_suffix("").parts
+        if not any(part.startswith("_") for part in parts):
+            found.setdefault(parts[0], []).append(".".join(("carryover", *parts)))
+    return found

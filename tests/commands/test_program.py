@@ -1,0 +1,74 @@
+"""The console command: what it offers, that it runs the scripts' own code, and a user's mistakes."""
+
+import sys
+
+import pytest
+
+from carryover.commands import audit, diagnose, program, rescale, trace
+from carryover.errors import UserError
+
+COMMANDS = {"diagnose": diagnose, "rescale": rescale, "audit": audit, "trace": trace}
+
+
+def said(words, monkeypatch, capsys):
+    """(exit code or last sentence, what was printed, errors) of the console command."""
+    monkeypatch.setattr(sys, "argv", ["/somewhere/bin/carryover", *words])
+    code = 0
+    try:
+        program.main()
+    except SystemExit as end:
+        code = end.code
+    return code, *capsys.readouterr()
+
+
+def test_help_says_what_each_command_does(monkeypatch, capsys):
+    code, out, _ = said(["--help"], monkeypatch, capsys)
+    assert code == 0
+    assert program.COMMANDS.keys() == COMMANDS.keys()
+    for name, meaning in program.COMMANDS.items():
+        assert f"{name} {meaning}" in " ".join(out.split())
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_command_has_a_help_of_its_own(name, monkeypatch, capsys):
+    code, out, _ = said([name, "--help"], monkeypatch, capsys)
+    assert code == 0
+    assert out.startswith(f"usage: carryover {name} ")
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_words_after_its_name_are_the_commands(name, monkeypatch, capsys):
+    told = []
+    monkeypatch.setattr(COMMANDS[name], "main", told.append)
+    assert said([name, "--a", "b"], monkeypatch, capsys)[0] == 0
+    assert told == [["--a", "b"]]
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "sentence"),
+    [
+        ([], 2, "carryover: error: the following arguments are required: COMMAND"),
+        (["diagnoses"], 2, "argument COMMAND: invalid choice: 'diagnoses' (choose from "),
+        (["trace", "no.png"], "carryover: no.png is missing: run the step that makes it.", ""),
+        (["diagnose", "--pretrained", "a.npz"], 2, "the following arguments are required: --finetuned, -o/--output"),
+        (["rescale", "no.py"], "carryover: no.py is no file: name a Python file that defines make, state, ", ""),
+        (["rescale", "no.py", "--seeds", "1"], "carryover: --seeds 1: it must be a whole number ≥ 2.", ""),
+        (["audit"], "carryover: there is no project in ", ""),
+    ],
+)
+def test_a_mistake_is_one_sentence(words, code, sentence, monkeypatch, capsys, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    got, out, errors = said(words, monkeypatch, capsys)
+    assert got == code if isinstance(code, int) else got.startswith(code)
+    assert sentence in errors
+    assert (out, "\n" in str(got)) == ("", False)
+
+
+def test_a_package_that_is_not_installed_is_named(monkeypatch):
+    monkeypatch.delitem(sys.modules, "carryover.commands.audit")
+    monkeypatch.delitem(sys.modules, "carryover.audit.project")
+    monkeypatch.setitem(sys.modules, "yaml", None)
+    for name in [name for name in sys.modules if name.startswith(("carryover.audit", "carryover.workflow.startup"))]:
+        monkeypatch.delitem(sys.modules, name)
+    with pytest.raises(UserError, match=r"audit needs the package yaml, .*pip install 'carryover\[workflow\]'"):
+        program.dispatch(["audit"])

@@ -1,0 +1,72 @@
+"""`carryover rescale` searches for the network of a Python file what the library finds for the same functions."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from carryover.commands import rescale
+from carryover.diagnosis.rescaling import choose_factor
+from carryover.errors import UserError
+from carryover.provenance import store
+
+# Finetuning leaves the weight where it is, and the score is highest where the factor has made 1 of 4.
+NETWORK = """
+import torch
+
+state = {"0.weight": torch.tensor([[4.0]]), "1.weight": torch.tensor([[1.0]])}
+
+def make(seed):
+    return torch.nn.Sequential(torch.nn.Linear(1, 1, bias=False), torch.nn.Linear(1, 1, bias=False))
+
+def finetune(network, seed):
+    network.seed = seed
+
+def score(network):
+    return -abs(network[0].weight.item() - 1) - 0.001 * network.seed
+"""
+
+
+@pytest.fixture
+def network(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("network.py").write_text(NETWORK)
+    return "network.py"
+
+
+def test_it_finds_what_the_library_finds(network, capsys):
+    rescale.main([network, "--factors", "0.25", "0.5", "2", "--refinements", "0", "-o", "factor.nc"])
+    lines = capsys.readouterr().out.splitlines()
+    defined = rescale.definitions(Path(network))
+    choice = choose_factor(**defined, factors=(0.25, 0.5, 2.0), refinements=0)
+    assert choice.factor == 0.25
+    assert lines[-1] == choice.sentence()
+    assert [float(line.split()[0]) for line in lines[-5:-1]] == [0.25, 0.5, 1, 2]
+    kept = store.load("factor.nc").drop_attrs(deep=False)
+    assert kept.identical(choice.curve)
+    record = json.loads(Path("factor.nc.json").read_text())
+    assert record["inputs"].keys() == {"network.py"}
+    assert "carryover/diagnosis/rescaling.py" in record["code"]["files"]
+    assert not any(file.startswith("numpy") for file in record["code"]["files"])
+
+
+def test_without_an_output_it_writes_nothing(network):
+    rescale.main([network, "--factors", "0.25", "--refinements", "0"])
+    assert [path.name for path in Path().iterdir()] == ["network.py"]
+
+
+@pytest.mark.parametrize(
+    ("left_out", "words", "sentence"),
+    [
+        ("state", [], r"network.py does not define state: it must define make, state, finetune, score"),
+        ("", ["--factors", "0"], r"--factors 0.0: it must be a number > 0"),
+        ("1)", [], r"score must be a finite number"),
+        ("4.0", [], r"state has '0.weight' of the shape \(1, 2\)"),
+    ],
+)
+def test_a_mistake_is_one_sentence_and_leaves_no_file(left_out, words, sentence, network):
+    changed = {"state": ("state =", "other ="), "4.0": ("[[4.0]]", "[[4.0, 1.0]]"), "1)": ("- 1)", "- 1e999)")}
+    Path(network).write_text(NETWORK.replace(*changed.get(left_out, ("", ""))))
+    with pytest.raises(UserError, match=sentence):
+        rescale.main([network, "-o", "factor.nc", *words])
+    assert [path.name for path in Path().iterdir()] == ["network.py"]
