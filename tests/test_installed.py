@@ -1,11 +1,15 @@
-"""The library installs with pip, and then works where there is no project."""
+"""The library installs with pip, alone or as a working copy, and then works: where there is no project, and in it."""
 
+import json
 import os
 import shutil
 import subprocess
 import sys
+import sysconfig
+import venv
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from carryover.config import plugins
@@ -16,27 +20,59 @@ ROOT = Path(__file__).resolve().parents[1]
 # In a folder without the project, with the library where pip has put it and nothing else of ours on the path.
 USES = """
 import sys
-import carryover.theory.penalty, carryover.training.exact, carryover.measures.clusters, carryover.diagnosis.diagnosis
+import carryover.api, carryover.theory.penalty
 from carryover.config import plugins
 assert carryover.theory.penalty.__file__.startswith(sys.argv[1]), carryover.theory.penalty.__file__
 print(*plugins.names("families"), *plugins.names("measures"), *plugins.names("plotting"))
 """
+CURVE = ["scripts/curve.py", "relu_penalty", "--points", "5", "--output", "curve.nc"]
+
+
+def copied(target):
+    """A copy of the project: building writes beside the sources."""
+    target.mkdir()
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, target)
+    for name in ("scripts", "config"):
+        shutil.copytree(ROOT / name, target / name, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
+    return target
+
+
+def pip(*words):
+    """Run pip install; skips where it cannot get what it builds with."""
+    command = [sys.executable, "-m", "pip", *words[:-1], "install", "-q", "--disable-pip-version-check", "--no-deps"]
+    done = subprocess.run([*command, *words[-1]], capture_output=True, text=True)
+    if done.returncode and "setuptools" in done.stderr and "No matching distribution" in done.stderr:
+        pytest.skip("pip finds no setuptools to build with")
+    assert done.returncode == 0, done.stderr
+
+
+def run(command, folder, **variables):
+    """A finished process that finds the library only where the variables or its own Python have it."""
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    told = {"cwd": folder, "env": environment | variables, "capture_output": True, "text": True}
+    return subprocess.run(list(map(str, command)), **told)
 
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory):
-    """The folder into which pip has put the library; skips where pip cannot get what it builds with."""
-    source, target = tmp_path_factory.mktemp("source") / "carryover", tmp_path_factory.mktemp("installed")
-    source.mkdir()  # a copy, since building writes beside the sources
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
-        shutil.copy(ROOT / name, source)
-    shutil.copytree(ROOT / "scripts", source / "scripts", ignore=shutil.ignore_patterns("__pycache__"))
-    pip = [sys.executable, "-m", "pip", "install", "-q", "--disable-pip-version-check", "--no-deps"]
-    done = subprocess.run([*pip, "--target", target, source], capture_output=True, text=True)
-    if done.returncode and "setuptools" in done.stderr and "No matching distribution" in done.stderr:
-        pytest.skip("pip finds no setuptools to build with")
-    assert done.returncode == 0, done.stderr
+    """The folder into which pip has put the library."""
+    target = tmp_path_factory.mktemp("installed")
+    pip(["--target", target, copied(tmp_path_factory.mktemp("source") / "carryover")])
     return target
+
+
+@pytest.fixture(scope="module")
+def editable(tmp_path_factory):
+    """(the Python of an environment with a working copy installed as editable, that copy)."""
+    folder = tmp_path_factory.mktemp("editable")
+    venv.create(folder / "env", symlinks=True)
+    python = folder / "env/bin/python"
+    packages = run([python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"], folder).stdout.strip()
+    Path(packages, "beside.pth").write_text(f"{sysconfig.get_path('purelib')}\n")
+    project = copied(folder / "project")
+    pip("--python", python, ["-e", project])
+    return python, project
 
 
 def test_it_is_the_whole_library_and_nothing_else(installed):
@@ -45,15 +81,81 @@ def test_it_is_the_whole_library_and_nothing_else(installed):
     assert files == own
     assert (installed / "carryover/py.typed").is_file()
     top = {path.name.partition("-")[0] for path in installed.iterdir()} - {"__pycache__"}
-    assert top == {"carryover"}
+    assert top == {"bin", "carryover"}
 
 
 def test_it_works_in_a_folder_of_its_own(installed, tmp_path):
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    environment["PYTHONPATH"] = str(installed)
-    command = [sys.executable, "-c", USES, str(installed)]
-    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    done = run([sys.executable, "-c", USES, installed], tmp_path, PYTHONPATH=str(installed))
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == [
         name for kind in ("families", "measures", "plotting") for name in plugins.names(kind)
     ]
+
+
+def test_its_console_command_diagnoses_and_keeps_a_record(installed, tmp_path):
+    for name, scale in (("before", 1.0), ("after", 2.0)):
+        np.savez(tmp_path / f"{name}.npz", a=scale * np.random.default_rng(0).standard_normal((400, 8)))
+    words = ["diagnose", "--pretrained", "before.npz", "--finetuned", "after.npz", "--output", "report"]
+    done = run([sys.executable, installed / "bin/carryover", *words], tmp_path, PYTHONPATH=str(installed))
+    assert (done.returncode, done.stdout) == (0, "1 layer: lazy in 1.\n"), done.stderr
+    record = json.loads((tmp_path / "report/diagnosis.nc.json").read_text())
+    assert record["code"]["modules"] == ["carryover.commands.diagnose"]
+    assert all(file.startswith("carryover/") for file in record["code"]["files"])
+    assert record["git"] is None
+
+
+def test_a_working_copy_installed_as_editable_runs_its_jobs(editable, tmp_path):
+    python, project = editable
+    records = []
+    for options in ([], ["-P"]):  # -P: the folder of the script is not on the path
+        done = run([python, *options, *CURVE], project)
+        assert done.returncode == 0, done.stderr
+        records.append(json.loads((project / "curve.nc.json").read_text()))
+    assert records[0]["code"] == records[1]["code"]
+    assert {"curve.py", "carryover/theory/penalty.py"} <= records[0]["code"]["files"].keys()
+    assert "carryover" not in records[0]["environment"]["versions"]
+    command = python.parent / "carryover"
+    assert run([command, "trace", "--help"], tmp_path).returncode == 0
+    sentence = f"carryover: there is no project in {tmp_path}: run this in the folder of its Snakefile.\n"
+    assert run([command, "audit"], tmp_path).stderr == sentence
+
+
+def test_what_the_record_cannot_name_is_refused_of_a_working_copy_as_well(editable):
+    python, project = editable
+    hidden = project / "scripts/carryover/hidden.py"
+    hidden.write_text("")
+    try:
+        code = "import carryover.hidden, runpy, sys; sys.argv = sys.argv[1:]; "
+        code += "sys.modules['__main__'].__file__ = sys.argv[0]; runpy.run_path(sys.argv[0], run_name='__main__')"
+        done = run([python, "-c", code, *CURVE], project)
+    finally:
+        hidden.unlink()
+    assert (
+        done.stderr
+        == "curve: curve loaded carryover/hidden.py, which no import statement names: name it in its modules.\n"
+    )
+
+
+def test_an_installed_copy_of_the_same_library_is_the_projects_own(installed, editable):
+    project = editable[1]
+    done = run([sys.executable, "-P", *CURVE], project, PYTHONPATH=str(installed))
+    assert done.returncode == 0, done.stderr
+    record = json.loads((project / "curve.nc.json").read_text())
+    assert {"curve.py", "carryover/theory/penalty.py"} <= record["code"]["files"].keys()
+
+
+def test_an_installed_library_of_another_version_is_refused(installed, tmp_path):
+    project = copied(tmp_path / "project")
+    with (project / "scripts/carryover/theory/penalty.py").open("a") as file:
+        file.write("NEWER = True\n")
+    version = next(installed.glob("carryover-*.dist-info")).stem.removeprefix("carryover-")
+    said = f"the library that Python finds, carryover {version} in {installed}, is not that of this project, in "
+    script, command = [sys.executable, "-P", *CURVE], [sys.executable, installed / "bin/carryover", "audit"]
+    for name, words in (("curve", script), ("carryover", command)):
+        done = run(words, project, PYTHONPATH=str(installed))
+        assert (done.returncode, done.stderr.count("\n")) == (1, 1)
+        assert done.stderr.startswith(
+            f"{name}: {said}{project / 'scripts'}: install the project's own with `pip install"
+        )
+    assert not (project / "curve.nc").exists()
+    assert run([sys.executable, *CURVE], project, PYTHONPATH=str(installed)).returncode == 0  # its own comes first
