@@ -1,6 +1,7 @@
 """Rescale, finetune, diagnose: a network of your own, on digits, in about a minute.
 
-    PYTHONPATH=scripts python docs/tutorial/tutorial.py my_folder
+    pip install -e .
+    python docs/tutorial/tutorial.py my_folder
 
 Every step is plain torch but for three calls: `choose_factor`, `record`, `diagnose`.
 """

@@ -121,8 +121,8 @@ def test_the_lines_to_copy_work_as_they_stand(tmp_path, monkeypatch):
             elif kind:
                 exec(text, {})
             else:
-                python, name, *words = shlex.split(text)
-                assert (python, name) == ("python", "scripts/diagnose.py")
+                program, command, *words = shlex.split(text)
+                assert (program, command) == ("carryover", "diagnose")
                 script.main(words)
     plt.close("all")
     assert Path("report/diagnosis.html").stat().st_size > 10_000

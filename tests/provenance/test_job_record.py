@@ -231,7 +231,9 @@ def test_git_state(here, monkeypatch):
     assert job_record.git_state(here) is None
     git("commit", "-m", "x")
     Path("untracked").write_text("x")
+    Path("site-packages").mkdir()
     assert job_record.git_state(here) == {"commit": git("rev-parse", "HEAD"), "dirty": False}
+    assert job_record.git_state(here / "site-packages") is None  # installed, whatever repository is around
     os.utime("in.nc", (1, 1))
     assert job_record.git_state(here)["dirty"] is False
     Path("in.nc").write_text("x")
