@@ -8,9 +8,9 @@ import pytest
 import xarray as xr
 from scipy.stats import linregress
 
-from bound_runs import SEEDS, SIZES, made
 from carryover.analysis import r_squared
 from carryover.errors import UserError
+from toy.bound_runs import SEEDS, SIZES, made
 
 TABLE = Path(__file__).resolve().parents[2] / "resources/published/linear-teachers-table1.csv"
 

@@ -5,7 +5,7 @@ import shutil
 import pytest
 
 from carryover.audit import project as audits
-from workflow.small_project import Project
+from toy.small_project import Project
 
 
 class Audited(Project):

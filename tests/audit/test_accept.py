@@ -9,9 +9,9 @@ import accept
 from carryover.audit import chain, notes, report
 from carryover.errors import UserError
 from carryover.provenance import job_record
+from toy.small_project import DESCENT, EXACT
 from workflow import file_changes
 from workflow import mutations as m
-from workflow.small_project import DESCENT, EXACT
 
 pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("audit")]
 

@@ -18,9 +18,9 @@ from carryover.audit import report
 from carryover.audit.replay import Replay
 from carryover.audit.verdicts import VERDICTS, Cause, Finding
 from carryover.commands import audit
+from toy.small_project import ENVIRONMENT, Project
 from workflow import file_changes
 from workflow import mutations as m
-from workflow.small_project import ENVIRONMENT, Project
 
 CURVE = "results/theory/relu_penalty.nc"
 slow = [pytest.mark.workflow, pytest.mark.xdist_group("audit")]

@@ -7,7 +7,7 @@ from packaging.version import Version
 from carryover.audit import rules
 from carryover.audit.software import Software
 from carryover.errors import UserError
-from workflow.small_project import ROOT
+from toy.small_project import ROOT
 
 TEXT = """
 rule curve:

@@ -9,11 +9,11 @@ from carryover.audit import verdicts
 from carryover.errors import UserError, sentence
 from carryover.provenance import job_record
 from carryover.workflow import startup
+from toy.small_project import EXACT
 from workflow import file_changes, mutation_page
 from workflow import mutations as m
 from workflow.mutation_rows import AFTER_EXACT, ALL, FIGURE, PRETRAINED, SPARSITIES, SPARSITY
 from workflow.mutation_table import TABLE
-from workflow.small_project import EXACT
 
 pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("audit")]
 

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from carryover.audit import replay
+from toy.small_project import EXACT
 from workflow import file_changes
 from workflow import mutations as m
 from workflow.mutation_rows import SPARSITIES
-from workflow.small_project import EXACT
 
 pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("audit")]
 

@@ -3,10 +3,10 @@
 import pytest
 import xarray as xr
 
-from bound_runs import NOISE, made
 from carryover.claims import bound_correlations
 from carryover.errors import UserError
 from carryover.provenance import store
+from toy.bound_runs import NOISE, made
 
 REVERSED = dict(zip(NOISE, sorted(NOISE.values()), strict=True))
 

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 import xarray as xr
-from made_up_runs import SEEDS
-from relu_runs import dataset, nesting
 
 from carryover.analysis.runs import Runs, common_sizes
 from carryover.claims import relu_sharing
 from carryover.errors import UserError
+from toy.made_up_runs import SEEDS
+from toy.relu_runs import dataset, nesting
 
 
 def test_a_network_is_done_where_its_loss_is_small_or_has_reached_its_tolerance():

@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from convnet_runs import SIZES, TASKS, risk, stages
-from made_up_runs import SEEDS
 
 from carryover.analysis import two_way_claims
 from carryover.claims import convnet_rescaling, convnet_stages
 from carryover.errors import UserError
 from carryover.provenance import store
+from toy.convnet_runs import SIZES, TASKS, risk, stages
+from toy.made_up_runs import SEEDS
 
 P = convnet_rescaling.Parameters()
 EFFECTS = pytest.mark.parametrize(("effect", "verdict"), [(1.0, "holds"), (-1.0, "fails"), (0.0, "undecided")])

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from made_up_runs import SEEDS, dataset
 
 from carryover.claims import cross_entropy
 from carryover.errors import UserError
+from toy.made_up_runs import SEEDS, dataset
 
 TIMES = np.arange(6.0)
 MARGINS = np.array([0.1, 2.0, 4.0, 6.0, 8.0, np.nan])  # the last checkpoint was not reached

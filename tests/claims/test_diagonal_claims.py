@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from made_up_runs import SEEDS, dataset
 
 from carryover.claims import diagonal_nesting, diagonal_solutions
 from carryover.provenance import store
+from toy.made_up_runs import SEEDS, dataset
 
 P = diagonal_solutions.Parameters()
 NORMS = ("l1_norm", "l12_norm", "q_norm")

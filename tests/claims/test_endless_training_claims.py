@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from linear_runs import size
-from made_up_runs import SEEDS, dataset
 
 from carryover.claims import endless_training
 from carryover.errors import UserError
+from toy.linear_runs import size
+from toy.made_up_runs import SEEDS, dataset
 
 P = endless_training.Parameters()
 MARGINS = np.geomspace(1, 1000, 13)

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from linear_runs import size
-from made_up_runs import SEEDS, dataset
 
 from carryover.claims import mean_field_transfer
 from carryover.provenance import store
+from toy.linear_runs import size
+from toy.made_up_runs import SEEDS, dataset
 
 P = mean_field_transfer.Parameters()
 LAZY, RICH = 0.1, 1.0

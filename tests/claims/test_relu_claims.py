@@ -2,8 +2,6 @@
 
 import numpy as np
 import pytest
-from made_up_runs import SEEDS
-from relu_runs import MADE, clusters, dimensionality, nesting, penalty, richness, sharing
 
 from carryover.claims import (
     relu_clusters,
@@ -15,6 +13,8 @@ from carryover.claims import (
 )
 from carryover.errors import UserError
 from carryover.provenance import store
+from toy.made_up_runs import SEEDS
+from toy.relu_runs import MADE, clusters, dimensionality, nesting, penalty, richness, sharing
 
 
 @pytest.mark.parametrize(("effect", "verdict"), [(1.0, "holds"), (-1.0, "fails"), (0.0, "undecided")])

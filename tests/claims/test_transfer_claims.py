@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from linear_runs import BOUNDARY, MADE, distant, finetuning, limits, transfer
-from made_up_runs import SEEDS
 
 from carryover.claims import dataset_distances, linear_finetuning, linear_limit, linear_transfer
 from carryover.errors import UserError
 from carryover.provenance import store
+from toy.linear_runs import BOUNDARY, MADE, distant, finetuning, limits, transfer
+from toy.made_up_runs import SEEDS
 
 # {effect: {module: {claim: its verdict, where it is not that of the others}}}
 OTHERWISE = {

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from cluster.on_slurm import Clustered
-from workflow.small_project import Project
+from toy.small_project import Project
 
 HERE = Path(__file__).parent
 LOCK = Path("/run/carryover-slurm.lock")  # one at a time: its ports are fixed

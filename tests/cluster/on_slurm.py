@@ -8,7 +8,7 @@ import sys
 import time
 from pathlib import Path
 
-from workflow.small_project import ENVIRONMENT, TINY, Project
+from toy.small_project import ENVIRONMENT, TINY, Project
 
 PROFILE = ["--workflow-profile", "profiles/slurm", "--slurm-init-seconds-before-status-checks", "6", "--nocolor"]
 # Stands before Python on the path of the jobs: notes what a job sees, and lets happen what is laid out for its script.

@@ -5,7 +5,7 @@ import yaml
 
 from carryover.config import configuration
 from carryover.workflow.sweep import Sweep, Wildcards
-from workflow.small_project import ROOT, TINY
+from toy.small_project import ROOT, TINY
 
 pytestmark = pytest.mark.slow
 

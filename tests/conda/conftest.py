@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from workflow.small_project import ENVIRONMENT, ROOT, TINY, Project
+from toy.small_project import ENVIRONMENT, ROOT, TINY, Project
 
 HERE = Path(__file__).parent
 NEEDED = ["py-rattler==0.28.0", "zstandard==0.25.0"]  # conda's solver and installer, and its packages' compression

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from workflow.small_project import DESCENT, ROOT
+from toy.small_project import DESCENT, ROOT
 
 pytestmark = pytest.mark.conda
 

@@ -4,9 +4,9 @@ import os
 from pathlib import Path
 
 import pytest
-import small_run
 
 import crate
+from toy import small_run
 
 
 @pytest.fixture(scope="session")

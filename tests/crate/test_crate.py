@@ -8,12 +8,12 @@ import zipfile
 from pathlib import Path
 
 import pytest
-import small_run
-from small_run import DATA, FIGURES, PRETRAINED, RISK, SHARD
 
 import crate
 from carryover.errors import UserError
 from carryover.provenance import job_record, record_index
+from toy import small_run
+from toy.small_run import DATA, FIGURES, PRETRAINED, RISK, SHARD
 
 OUTSIDE = f"external/{hashlib.sha256(b'labels').hexdigest()[:16]}/labels.idx"
 RESULTS = [PRETRAINED, SHARD, RISK, *FIGURES]

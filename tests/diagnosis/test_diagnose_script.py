@@ -7,7 +7,6 @@ import shlex
 from html.parser import HTMLParser
 from pathlib import Path
 
-import diagnosed_networks as networks
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
@@ -22,6 +21,7 @@ from carryover.errors import UserError
 from carryover.provenance import figure_metadata, job_record, store
 from carryover.provenance.job_record import SCRIPTS
 from carryover.workflow.sweep import Sweep
+from toy import diagnosed_networks as networks
 
 DOCS = Path(__file__).parents[2] / "docs" / "diagnose.md"
 

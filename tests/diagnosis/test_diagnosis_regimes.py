@@ -1,6 +1,5 @@
 """Regimes of networks in which they are known by construction, or from the paper."""
 
-import diagnosed_networks as networks
 import numpy as np
 import pytest
 
@@ -11,6 +10,7 @@ from carryover.families import running
 from carryover.families.relu import descent, finetune, pretrain
 from carryover.networks.relu import Weights
 from carryover.tasks.sparse import sphere
+from toy import diagnosed_networks as networks
 
 KNOWN = {
     networks.selected: regimes.NESTED,

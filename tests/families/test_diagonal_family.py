@@ -4,10 +4,10 @@ from itertools import product
 
 import numpy as np
 import pytest
-from diagonal_toys import COARSE, PRETRAINED, finetuned, pretrained, problems, weights
 
 from carryover.families.diagonal import finetune
 from carryover.provenance import store
+from toy.diagonal_toys import COARSE, PRETRAINED, finetuned, pretrained, problems, weights
 
 
 @pytest.fixture(scope="module")

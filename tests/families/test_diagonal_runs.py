@@ -4,12 +4,12 @@ import dataclasses
 
 import numpy as np
 import pytest
-from diagonal_toys import COARSE, TASK, finetuned, pretrained, problems
 
 from carryover.errors import UserError
 from carryover.families import running
 from carryover.families.diagonal import ensembles, exact, finetune, pretrain
 from carryover.training.losses import LOSSES
+from toy.diagonal_toys import COARSE, TASK, finetuned, pretrained, problems
 
 
 @pytest.fixture(scope="module")

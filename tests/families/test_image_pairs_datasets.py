@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from image_pair_toys import finetuned, followed, pretrained
 from scipy.linalg import lstsq
 from sklearn.datasets import load_digits
 
@@ -10,6 +9,7 @@ import collect
 from carryover.families.image_pairs import finetune, task
 from carryover.measures import bounds, risk
 from carryover.provenance import store
+from toy.image_pair_toys import finetuned, followed, pretrained
 
 
 @pytest.fixture(scope="module")

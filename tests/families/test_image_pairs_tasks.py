@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from image_pair_toys import finetuned, pretrained
 
 from carryover.errors import UserError
 from carryover.families.image_pairs import exact, task
 from carryover.theory.linear_teachers import linear_limit
+from toy.image_pair_toys import finetuned, pretrained
 
 
 def parameters(**told):

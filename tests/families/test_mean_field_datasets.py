@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from mean_field_toys import TASK, finetuned, followed, pretrained
 
 import collect
 from carryover.errors import UserError
 from carryover.families.mean_field import finetune, pretrain, task
 from carryover.provenance import store
+from toy.mean_field_toys import TASK, finetuned, followed, pretrained
 
 WEIGHTS = {"first", "second", "start_first", "teacher_directions", "teacher_readout", "source_readout"}
 P = pretrain.Parameters(**TASK)

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 import torch
-from mean_field_toys import finetuned, followed, pretrained
 from scipy import linalg
 
 from carryover.errors import UserError
 from carryover.families.mean_field import task
 from carryover.networks.relu import Weights
+from toy.mean_field_toys import finetuned, followed, pretrained
 
 PRECISE = {"precision": "float64"}
 

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from mean_field_toys import TASK
 
 from carryover.errors import UserError
 from carryover.families.mean_field import pretrain, task
 from carryover.networks.relu import Weights
+from toy.mean_field_toys import TASK
 
 P = pretrain.Parameters(**TASK)
 LARGE = pretrain.Parameters(**{**TASK, "teacher_units": 2000, "width": 3000, "dimension": 5})

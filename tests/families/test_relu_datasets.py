@@ -4,7 +4,6 @@ from itertools import product
 
 import numpy as np
 import pytest
-from relu_toys import FITTED, QUICK, TASK, TRAINED, finetuned, pretrained, solver
 
 import collect
 from carryover.families.relu import finetune, task
@@ -12,6 +11,7 @@ from carryover.networks.relu import Weights
 from carryover.provenance import store
 from carryover.theory.kernels import relu_risk, tangent_risk
 from rounding import assert_same_runs, share
+from toy.relu_toys import FITTED, QUICK, TASK, TRAINED, finetuned, pretrained, solver
 
 PROTOCOLS = (*TRAINED, *FITTED)
 LOSSES = ("squared", "cross_entropy")

@@ -4,13 +4,13 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from relu_toys import finetuned, pretrained
 
 from carryover.families.relu import descent, ridge, task
 from carryover.networks.relu import Weights
 from carryover.tasks.sparse import sphere
 from carryover.training.relu import gradient_descent
 from carryover.training.result import Divergence
+from toy.relu_toys import finetuned, pretrained
 
 D, H, K = 5, 12, 3
 SETTINGS = {

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from relu_toys import FITTED, TASK, TRAINED, finetuned, pretrained
 
 from carryover.errors import UserError
 from carryover.families import running
 from carryover.families.relu import finetune
 from carryover.provenance import job_record, store
+from toy.relu_toys import FITTED, TASK, TRAINED, finetuned, pretrained
 
 pytestmark = pytest.mark.slow
 

@@ -4,11 +4,11 @@ from functools import partial
 
 import numpy as np
 import pytest
-from relu_toys import FITTED, TASK, TRAINED, finetuned, pretrained, problems, untrained
 
 from carryover.families import running
 from carryover.families.relu import finetune, task
 from carryover.families.relu.pretrain import Parameters as Pretraining
+from toy.relu_toys import FITTED, TASK, TRAINED, finetuned, pretrained, problems, untrained
 
 PROTOCOLS = (*TRAINED, *FITTED)
 

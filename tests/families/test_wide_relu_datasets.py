@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from wide_relu_toys import TASK, finetuned, pretrained, solver
 
 from carryover.errors import UserError
 from carryover.families import running
 from carryover.families.wide_relu import finetune, task
 from carryover.families.wide_relu.dataset import BOUNDS
 from carryover.provenance import store
+from toy.wide_relu_toys import TASK, finetuned, pretrained, solver
 
 
 @pytest.fixture(scope="module")

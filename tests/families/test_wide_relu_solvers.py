@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 import torch
-from wide_relu_toys import finetuned, followed, pretrained
+
+from toy.wide_relu_toys import finetuned, followed, pretrained
 
 PRECISE = {"precision": "float64"}
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 import torch
-from trainer_shards import TRAINERS
 
 from carryover.errors import UserError
 from carryover.training.device import torch_device
+from toy.trainer_shards import TRAINERS
 
 pytestmark = pytest.mark.slow
 

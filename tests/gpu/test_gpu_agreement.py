@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 from comparison import CONVNETS, SHARES
-from trainer_shards import TRAINERS, convnets
 
 from carryover.training.device import torch_device
 from rounding import differing
+from toy.trainer_shards import TRAINERS, convnets
 
 pytestmark = pytest.mark.gpu
 SINGLE = [name for name in TRAINERS if not name.startswith(("diagonal", "convnets"))]

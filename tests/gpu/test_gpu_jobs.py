@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 import torch
 from comparison import CONVNETS, SHARES
-from trainer_shards import convnets
 
 from carryover.provenance import store
 from carryover.training.convnet_ensemble import ConvnetEnsemble
 from rounding import differing
+from toy.trainer_shards import convnets
 
 pytestmark = pytest.mark.gpu
 FINETUNE = Path(__file__).resolve().parents[2] / "scripts/finetune.py"

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 import torch
 from comparison import CONVNETS, SHARES
-from trainer_shards import TRAINERS, convnets, relu_batches
 
 from carryover.errors import UserError
 from carryover.training import relu
 from rounding import differing
+from toy.trainer_shards import TRAINERS, convnets, relu_batches
 
 pytestmark = pytest.mark.gpu
 LARGE = {"samples": (2048,), "batch_size": 0, "width": 500, "max_epochs": 5, "tolerance": 1e-12, "learning_rate": 0.01,

@@ -8,12 +8,12 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from trainer_shards import TRAINERS
 
 from carryover.errors import UserError
 from carryover.training.memory import in_pieces
 from carryover.training.result import Divergence
 from rounding import assert_same_runs, share
+from toy.trainer_shards import TRAINERS
 
 pytestmark = pytest.mark.slow
 

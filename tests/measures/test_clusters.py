@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.cluster import KMeans
-from students import built, noisy, student, unit
 
 from carryover.measures.clusters import alignment, cluster_centers, effective_clusters, importance, inertia
+from toy.students import built, noisy, student, unit
 
 FIXED = settings(derandomize=True, deadline=None, max_examples=40)
 STUDENTS = st.tuples(st.integers(2, 9), st.integers(2, 5), st.integers(0, 10_000))  # units, inputs, seed

@@ -5,12 +5,12 @@ import time
 import numpy as np
 import pytest
 import xarray as xr
-from students import built, noisy
 
 from carryover.errors import UserError
 from carryover.measures import clusters
 from carryover.measures.clusters import alignment, cluster_centers, effective_clusters, importance, inertia
 from carryover.provenance import store
+from toy.students import built, noisy
 
 FRAME = np.linalg.qr(np.random.default_rng(0).standard_normal((8, 8)))[0]
 

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from sources import drawn, networks
 
 from carryover.errors import UserError
 from carryover.measures import gram
 from carryover.streams import generator
+from toy.sources import drawn, networks
 
 P = gram.Parameters(points=7, samples=50)
 

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sources import drawn, networks
 
 from carryover.errors import UserError
 from carryover.measures import out_of_rkhs
+from toy.sources import drawn, networks
 
 P = out_of_rkhs.Parameters()
 

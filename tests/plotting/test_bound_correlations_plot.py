@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from image_pair_networks import SEEDS, roles
 
 from carryover.analysis import r_squared
 from carryover.errors import UserError
 from carryover.plotting import bound_correlations
+from toy.image_pair_networks import SEEDS, roles
 
 
 def drawn(data=None, **told):

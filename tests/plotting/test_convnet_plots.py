@@ -1,6 +1,5 @@
 """What the figures of convolutional networks show is what the runs say."""
 
-import convnet_networks
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest

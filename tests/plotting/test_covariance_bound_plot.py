@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from deep_linear_networks import drawn, line, roles
+
+from toy.deep_linear_networks import drawn, line, roles
 
 
 def test_points_lie_at_bound_and_risk_of_the_instances_that_were_not_fitted():

@@ -2,10 +2,10 @@
 
 import numpy as np
 import xarray as xr
-from deep_linear_networks import drawn, line, measured, roles
 
 from carryover.analysis.agreement import distances
 from carryover.measures import coefficients
+from toy.deep_linear_networks import drawn, line, measured, roles
 
 
 def test_simulated_networks_are_held_against_the_limit_of_the_same_data():

@@ -4,10 +4,10 @@ import re
 
 import numpy as np
 import pytest
-from wide_relu_networks import roles
 
 from carryover.errors import UserError
 from carryover.plotting import ntk_bound
+from toy.wide_relu_networks import roles
 
 BOUND = roles("ntk_bound")["bound"]
 NAMES = {"STL": "single_task", "PT+FT": "finetuning"}

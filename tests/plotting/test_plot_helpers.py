@@ -3,10 +3,10 @@
 import matplotlib.pyplot as plt
 import numpy as np
 import xarray as xr
-from relu_networks import LARGE, LEAST, crossed
 
 from carryover.drawing import panels, relu
 from carryover.plotting import clusters
+from toy.relu_networks import LARGE, LEAST, crossed
 
 
 def test_numbers_of_seeds_are_said_by_role_where_they_differ():

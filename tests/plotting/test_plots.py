@@ -4,16 +4,10 @@ import importlib
 from functools import cache
 from pathlib import Path
 
-import convnet_networks
-import deep_linear_networks
-import image_pair_networks
 import matplotlib.pyplot as plt
-import mean_field_networks
 import numpy as np
 import pytest
-import wide_relu_networks
 import xarray as xr
-from relu_networks import measured as measured_relu
 
 from carryover.analysis import published_risks
 from carryover.analysis.agreement import distances
@@ -31,6 +25,8 @@ from carryover.measures import coefficients, norms, risk, sparsity, trajectory
 from carryover.plotting import risk_curves
 from carryover.workflow.coordinate_labels import VALUE_LABELS, named
 from collect import collect
+from toy import convnet_networks, deep_linear_networks, image_pair_networks, mean_field_networks, wide_relu_networks
+from toy.relu_networks import measured as measured_relu
 
 pytestmark = pytest.mark.slow
 

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from relu_networks import LARGE, LEAST, measured
 
 from carryover.errors import UserError
 from carryover.plotting import clusters, dimensionality

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from deep_linear_networks import drawn, line, measured
 
 from carryover.errors import UserError
+from toy.deep_linear_networks import drawn, line, measured
 
 
 def risks(experiment, **condition):

@@ -5,10 +5,10 @@ from itertools import product
 
 import numpy as np
 import pytest
-from deep_linear_networks import PENALTIES, ROLES, distances, drawn, line, measured, roles, theory
 
 from carryover.errors import UserError
 from carryover.theory import transfer
+from toy.deep_linear_networks import PENALTIES, ROLES, distances, drawn, line, measured, roles, theory
 
 POINT = ["seed", "samples", "gamma", "angle", "noise", "depth", "target_norm"]
 SIGMA = 0.2  # noise of all experiments but one

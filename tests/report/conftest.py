@@ -4,9 +4,9 @@ import os
 from pathlib import Path
 
 import pytest
-import small_results
 
 from carryover.report import page
+from toy import small_results
 
 
 @pytest.fixture(scope="session")

@@ -9,13 +9,13 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-import small_results
-from small_results import CAPTION, CONFIG, SHARDS, TITLE
 
 from carryover.audit.chain import root_digest
 from carryover.errors import UserError
 from carryover.provenance.job_record import json_digest, record_digest
 from carryover.report import contents, page
+from toy import small_results
+from toy.small_results import CAPTION, CONFIG, SHARDS, TITLE
 
 VOID = {"meta", "link", "img", "br", "input", "path", "rect"}
 

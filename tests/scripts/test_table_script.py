@@ -6,10 +6,10 @@ import pandas as pd
 import pytest
 
 import table
-from bound_runs import made
 from carryover.analysis import r_squared
 from carryover.errors import UserError
 from carryover.provenance import job_record, store
+from toy.bound_runs import made
 
 FILES = ["bounds.nc", "published.csv"]
 WORDS = ["bound_correlations", "--roles", "bounds", "published", "--data", *FILES]

@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from bound_runs import made
 from carryover.analysis import r_squared
 from carryover.tables import bound_correlations
+from toy.bound_runs import made
 
 PUBLISHED = pd.DataFrame(
     [(b, n, 0.5 + 0.01 * n, 0.02) for b in r_squared.BOUNDS for n in (10, 30)],

@@ -8,7 +8,7 @@ import pytest
 
 from carryover.errors import UserError
 from carryover.tasks import image_files
-from tasks.idx_files import packed
+from toy.idx_files import packed
 
 KINDS = {"train": 5, "t10k": 3}
 IMAGES, LABELS = "train-images-idx3-ubyte", "train-labels-idx1-ubyte"

@@ -1,12 +1,12 @@
 """Networks that are trained in step, beside PyTorch's own loop over each of them."""
 
-import convnet_toys as toys
 import numpy as np
 import pytest
 import torch
 
 from carryover.networks.convnet_weights import packed
 from carryover.training.convnet_ensemble import ConvnetEnsemble
+from toy import convnet_toys as toys
 
 
 def batch(runs, seed=0, count=6):

@@ -1,6 +1,5 @@
 """Training of convolutional networks: batches, ends, checkpoints, and going on after a kill."""
 
-import convnet_toys as toys
 import numpy as np
 import pytest
 import torch
@@ -10,6 +9,7 @@ from carryover.networks.convnet_weights import packed, unpacked
 from carryover.training.convnet import Samples, gradient_descent
 from carryover.training.result import Divergence
 from carryover.training.saved_states import SavedStates
+from toy import convnet_toys as toys
 
 
 def train(runs=2, count=6, kind="resnet18", images=None, start=0, **options):

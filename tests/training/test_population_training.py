@@ -5,7 +5,6 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from relu_ensembles import assert_same
 
 from carryover.networks.relu import Weights
 from carryover.theory.kernels import relu_risk
@@ -13,6 +12,7 @@ from carryover.training import population, relu
 from carryover.training.population import Group, population_descent
 from carryover.training.result import Divergence
 from rounding import share
+from toy.relu_ensembles import assert_same
 
 PRECISE = {"precision": "float64", "device": "cpu"}
 invariant = settings(derandomize=True, deadline=None, max_examples=25)

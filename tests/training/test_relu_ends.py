@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 import torch
-from relu_ensembles import EXACT, assert_same, ensemble, part
 
 from carryover.networks.relu import Weights
 from carryover.training.relu import Task, gradient_descent
 from carryover.training.result import Divergence, naming_runs
 from rounding import share
+from toy.relu_ensembles import EXACT, assert_same, ensemble, part
 
 
 def schedule(epochs, count):

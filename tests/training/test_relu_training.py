@@ -5,11 +5,11 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from relu_ensembles import EXACT, assert_same, ensemble, part
 
 from carryover.training import relu
 from carryover.training.relu import Group, gradient_descent
 from rounding import share
+from toy.relu_ensembles import EXACT, assert_same, ensemble, part
 
 FIXED = settings(derandomize=True, deadline=None, max_examples=25)
 

@@ -5,7 +5,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from small_project import ENVIRONMENT, Project
+
+from toy.small_project import ENVIRONMENT, Project
 
 
 @pytest.fixture(scope="session")

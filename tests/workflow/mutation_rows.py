@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from toy.small_project import DESCENT, EXACT
 from workflow import mutations as m
-from workflow.small_project import DESCENT, EXACT
 
 PRETRAINED = "results/tiny/pretrain/solver~exact/0.nc"
 CURVE = "results/theory/relu_penalty.nc"

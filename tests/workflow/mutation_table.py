@@ -5,6 +5,7 @@
 
 from importlib.metadata import version
 
+from toy.small_project import DESCENT, EXACT
 from workflow import file_changes
 from workflow import mutations as m
 from workflow.mutation_rows import (
@@ -26,7 +27,6 @@ from workflow.mutation_rows import (
     TRAINED,
     Row,
 )  # fmt: skip
-from workflow.small_project import DESCENT, EXACT
 
 TQDM = version("tqdm")  # of the jobs as well, which ran with this Python
 TARGETS_AGAIN = {"collect": 2, "curve": 1, "figure": 2}

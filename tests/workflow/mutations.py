@@ -10,8 +10,8 @@ from pathlib import Path
 
 from carryover.provenance import job_record, store
 from carryover.provenance.code_digest import closure_files
+from toy.small_project import ENVIRONMENT
 from workflow import file_changes
-from workflow.small_project import ENVIRONMENT
 
 RISK = "scripts/carryover/measures/risk.py"
 

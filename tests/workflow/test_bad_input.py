@@ -5,7 +5,8 @@ import shutil
 
 import pytest
 import xarray as xr
-from small_project import DESCENT, EXACT, TINY, Project
+
+from toy.small_project import DESCENT, EXACT, TINY, Project
 
 pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("workflow")]
 

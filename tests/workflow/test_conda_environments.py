@@ -5,7 +5,8 @@ import re
 import pytest
 import yaml
 from packaging.specifiers import SpecifierSet
-from small_project import ROOT
+
+from toy.small_project import ROOT
 
 FILES = sorted(path.name for path in ROOT.glob("envs/*.yaml"))
 ON_PYPI = {"pytorch": "torch"}

@@ -5,11 +5,11 @@ import zipfile
 
 import numpy as np
 import pytest
-from small_project import Project
 
 from carryover.audit import project as audits
 from carryover.workflow import startup
 from carryover.workflow.plan import measured, work
+from toy.small_project import Project
 
 pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("workflow")]
 

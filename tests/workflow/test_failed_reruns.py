@@ -6,9 +6,9 @@ import signal
 
 import numpy as np
 import pytest
-from small_project import DESCENT, EXACT
 
-from tasks.idx_files import packed
+from toy.idx_files import packed
+from toy.small_project import DESCENT, EXACT
 
 pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("workflow")]
 

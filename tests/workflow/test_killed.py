@@ -8,7 +8,8 @@ import time
 from contextlib import suppress
 
 import pytest
-from small_project import DESCENT, ENVIRONMENT
+
+from toy.small_project import DESCENT, ENVIRONMENT
 
 pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("workflow")]
 

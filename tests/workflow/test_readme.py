@@ -5,9 +5,9 @@ import re
 
 import pytest
 import yaml
-from small_project import ROOT
 
 from carryover.provenance import store
+from toy.small_project import ROOT
 
 pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("workflow")]
 

@@ -6,7 +6,8 @@ import pytest
 from mutation_rows import PRETRAINED
 from mutation_table import TABLE
 from mutations import replacement
-from small_project import EXACT
+
+from toy.small_project import EXACT
 
 pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("workflow")]
 

@@ -3,7 +3,8 @@
 import shutil
 
 import pytest
-from small_project import EXACT
+
+from toy.small_project import EXACT
 
 pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("workflow")]
 

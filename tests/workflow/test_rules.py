@@ -7,10 +7,10 @@ import sys
 
 import pytest
 import yaml
-from small_project import ROOT
 
 from carryover.config import plugins
 from carryover.provenance import code_digest
+from toy.small_project import ROOT
 
 pytestmark = pytest.mark.slow
 

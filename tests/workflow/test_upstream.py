@@ -7,7 +7,7 @@ import yaml
 
 from carryover.workflow.sweep import Sweep
 from carryover.workflow.upstream import Upstream
-from workflow.small_project import DESCENT, EXACT, ROOT, TINY
+from toy.small_project import DESCENT, EXACT, ROOT, TINY
 
 SCHEMA = yaml.safe_load((ROOT / "config/schema.yaml").read_text())
 FIGURE, RISK = "results/figures/tiny_risk.png", "results/tiny/risk.nc"

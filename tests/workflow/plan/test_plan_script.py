@@ -15,7 +15,7 @@ from carryover.errors import UserError
 from carryover.workflow.plan import measured, rates, table, work
 from carryover.workflow.points import Wildcards
 from carryover.workflow.sweep import Sweep
-from workflow.small_project import ROOT, TINY
+from toy.small_project import ROOT, TINY
 
 pytestmark = pytest.mark.slow
 

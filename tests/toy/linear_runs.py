@@ -4,9 +4,9 @@ An effect of 1 is that of the paper, -1 its opposite; seeds differ from it by a 
 
 import numpy as np
 import xarray as xr
-from made_up_runs import dataset
 
 from carryover.claims import dataset_distances, linear_finetuning, linear_limit, linear_transfer
+from toy.made_up_runs import dataset
 
 NEAR = linear_finetuning.Parameters().near
 BOUNDARY = np.arccos(np.sqrt(1.5) / 2) / np.pi

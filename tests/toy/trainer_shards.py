@@ -5,7 +5,7 @@ from carryover.families.convnet import descent as convnet_descent
 from carryover.families.convnet import finetune as convnet
 from carryover.families.deep_linear import descent, finetune
 from carryover.training import convnet_ensemble, deep_linear, ensemble, population, relu
-from families import diagonal_toys, mean_field_toys, relu_toys, wide_relu_toys
+from toy import diagonal_toys, mean_field_toys, relu_toys, wide_relu_toys
 
 SEEDS = (0, 1, 2, 3, 4)
 

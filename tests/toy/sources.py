@@ -2,7 +2,8 @@
 
 import numpy as np
 import xarray as xr
-from students import unit
+
+from toy.students import unit
 
 
 def networks(first, second, start_first, directions, readout, kept):

@@ -1,6 +1,5 @@
 """Runs of ReLU networks as claims about them ask for, with effects of a given size, among runs that none asks for."""
 
-import made_up_runs
 import numpy as np
 
 from carryover.claims import (
@@ -11,6 +10,7 @@ from carryover.claims import (
     relu_richness,
     relu_sharing,
 )
+from toy import made_up_runs
 
 CLUSTERS = np.arange(1, 13)
 

@@ -1,6 +1,6 @@
 """Runs of convolutional networks as claims about them ask for, with effects of a given size; tasks differ by a half."""
 
-from made_up_runs import dataset
+from toy.made_up_runs import dataset
 
 TASKS = (0, 1, 2, 3)
 SIZES = [4, 16]
