@@ -108,6 +108,7 @@ def test_mistakes_are_named_and_leave_nothing(folder, monkeypatch):
     assert not list(Path().glob("none/*"))
 
 
+@pytest.mark.slow
 def test_the_lines_to_copy_work_as_they_stand(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"```(\w*)\n(.*?)```", DOCS.read_text(encoding="utf-8"), flags=re.DOTALL)

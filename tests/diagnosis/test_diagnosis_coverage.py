@@ -1,8 +1,11 @@
 """How often the intervals of a diagnosis hold the truth."""
 
 import numpy as np
+import pytest
 
 from carryover.diagnosis.diagnosis import diagnose
+
+pytestmark = pytest.mark.slow
 
 
 def test_intervals_hold_the_truth_as_often_as_they_say():

@@ -15,6 +15,8 @@ from carryover.diagnosis.diagnosis import MEANING, diagnose, jackknife
 from carryover.errors import UserError
 from carryover.measures.dimensionality import cka, ensd, participation_ratio
 
+pytestmark = pytest.mark.slow
+
 SHAPES = [(600, 30, 20), (90, 250, 140), (120, 30, 300), (300, 300, 5)]
 
 

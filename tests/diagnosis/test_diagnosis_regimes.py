@@ -12,6 +12,8 @@ from carryover.networks.relu import Weights
 from carryover.tasks.sparse import sphere
 from toy import diagnosed_networks as networks
 
+pytestmark = pytest.mark.slow
+
 KNOWN = {
     networks.selected: regimes.NESTED,
     networks.frozen: regimes.LAZY,

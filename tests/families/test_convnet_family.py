@@ -16,6 +16,8 @@ from carryover.networks.convnet_weights import packed, unpacked
 from carryover.provenance import job_record, store
 from carryover.workflow import training_job
 
+pytestmark = pytest.mark.slow
+
 TASK = {"width": 2, "tasks": 2, "device": "cpu"}
 SHORT = {"samples": (4, 6), "max_epochs": 2}
 

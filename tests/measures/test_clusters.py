@@ -121,6 +121,7 @@ def test_the_seed_decides_everything():
     assert len({inertia(W, weights, 7, seed) for seed in range(5)}) > 1
 
 
+@pytest.mark.slow
 def test_few_starts_find_what_hundreds_of_random_ones_find():
     """At the bend of networks with a dozen features, where as many clusters as features must find each of them."""
     ours, random = [], []

@@ -188,6 +188,7 @@ def test_different_numbers_of_samples_are_refused():
             compare(GOOD, GOOD[:3])
 
 
+@pytest.mark.slow
 def test_two_thousand_samples_of_65536_units_in_single_precision():
     """262 GFlop in double precision; a copy of the whole in it would take 1 GiB."""
     samples, units, factors = 2000, 65_536, 64

@@ -10,6 +10,8 @@ import pytest
 
 from carryover.provenance import code_digest, job_record
 
+pytestmark = pytest.mark.slow
+
 SCRIPTS = job_record.SCRIPTS
 
 

@@ -279,6 +279,7 @@ print(pairs)
 """
 
 
+@pytest.mark.slow
 def test_killed_at_any_time(here):
     environment = {**os.environ, "PYTHONPATH": str(SCRIPTS)}
     finished = subprocess.run([sys.executable, "-c", KILLS], capture_output=True, text=True, env=environment)

@@ -12,6 +12,8 @@ from carryover.config import plugins
 from carryover.provenance import job_record, portability
 from carryover.provenance.portability import LEVELS, largest_difference
 
+pytestmark = pytest.mark.slow
+
 FIXED = settings(derandomize=True, deadline=None, max_examples=50)
 
 

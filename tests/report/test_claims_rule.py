@@ -7,6 +7,8 @@ from carryover.workflow import startup
 from carryover.workflow.points import Wildcards
 from carryover.workflow.sweep import Sweep
 
+pytestmark = pytest.mark.slow
+
 FILES = [f"results/claims.{suffix}" for suffix in ("nc", "md", "html")]
 
 

@@ -9,6 +9,7 @@ from carryover.provenance import store
 from carryover.report import claims_page
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.skipif(not chromium.PROGRAM, reason=f"none of {', '.join(chromium.NAMES)} is installed"),
     pytest.mark.xdist_group("chromium"),
 ]

@@ -11,6 +11,8 @@ from carryover.training.result import Divergence
 from carryover.training.saved_states import SavedStates
 from toy import convnet_toys as toys
 
+pytestmark = pytest.mark.slow
+
 
 def train(runs=2, count=6, kind="resnet18", images=None, start=0, **options):
     images = images or toys.prepared()

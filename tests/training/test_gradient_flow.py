@@ -77,6 +77,7 @@ def test_path_and_end_are_those_of_an_independent_integrator(samples, trainable)
     assert trained.curves["loss"][0, middle] == pytest.approx(loss, rel=2e-3)
 
 
+@pytest.mark.slow
 def test_the_error_of_the_multi_task_limit_is_of_second_order():
     X, y, w = ensemble(seed=5, runs=1, samples=(3, 4), scale=0.01)
     runs = [

@@ -56,6 +56,7 @@ def test_kernels_are_gram_matrices_of_autograds_jacobians():
     np.testing.assert_allclose(kernel("probe", first, readout, X, Z), last[0] @ last[1].T, rtol=1e-10)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_strengths_are_those_of_explicit_leave_one_out(kind):
     chosen = []
