@@ -8,6 +8,7 @@ import xarray as xr
 from carryover.drawing import convnet
 from carryover.errors import UserError
 from carryover.plotting import convnet_controls, convnet_rescaling, stage_dimensionality
+from toy import convnet_networks
 
 pytestmark = pytest.mark.slow
 

@@ -6,6 +6,7 @@ import pytest
 from carryover.errors import UserError
 from carryover.plotting import clusters, dimensionality
 from carryover.workflow.coordinate_labels import VALUE_LABELS
+from toy.relu_networks import LARGE, LEAST, measured
 
 pytestmark = pytest.mark.slow
 
