@@ -70,6 +70,7 @@ def marked(value):
     return ("bool", value) if isinstance(value, bool) else value
 
 
+@pytest.mark.slow
 @settings(derandomize=True, deadline=None, max_examples=200)
 @given(plain, plain)
 def test_equal_conditions_and_they_alone_share_numbers(one, other):

@@ -30,7 +30,7 @@ def make_up(small_run):
 
 def measure() -> list[dict]:
     """One row for a folder and one for a ZIP file: the seconds allowed over those that an export took."""
-    sys.path.insert(0, str(HERE / "crate"))
+    sys.path.insert(0, str(HERE / "toy"))
     small_run = importlib.import_module("small_run")
     before, rows = Path.cwd(), []
     with tempfile.TemporaryDirectory() as folder:

@@ -159,6 +159,7 @@ def test_the_number_of_batches_and_the_last_layer_may_be_missing():
 TASK = {"dimension": 100, "auxiliary_features": 20}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("main_features", "end"), [(3, "No smaller one was tried."), (20, "No larger one was tried.")])
 def test_diagonal_networks_gain_from_small_factors_where_few_features_are_wanted_and_from_large_ones_where_all_are(
     main_features, end

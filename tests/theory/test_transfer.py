@@ -83,6 +83,7 @@ def precise_ridge_risk(theta, ridge, n, sigma):
         return float(1 + cosine * mean(n + 2, 2) + noise - 2 * cosine * mean(n, 1))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [1, 2, 3, 5, 40, 501])
 @pytest.mark.parametrize("ridge", [1e-6, 0.03, 50.0])
 def test_ridge_risk_is_equation_125(n, ridge):
@@ -91,6 +92,7 @@ def test_ridge_risk_is_equation_125(n, ridge):
     np.testing.assert_allclose(found, precise_ridge_risk(theta, ridge, n, sigma), rtol=1e-13)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "ridge"), [(1, 1e-4), (4, 1e-3), (9, 0.2), (300, 2.0)])
 def test_ridge_risk_keeps_its_digits_without_noise_and_angle(n, ridge):
     np.testing.assert_allclose(ridge_transfer_risk(0, ridge, n), precise_ridge_risk(0, ridge, n, 0), rtol=1e-11)

@@ -116,6 +116,7 @@ def test_runs_stop_by_themselves_and_compaction_changes_nothing():
         np.testing.assert_allclose(alone.curves["loss"][0], together.curves["loss"][run], rtol=1e-9)
 
 
+@pytest.mark.slow
 def test_small_steps_end_in_the_exact_limits():
     X, y, w = ensemble(seed=4)
     start = (w.first_plus, w.second_plus[:, 0], w.first_minus, w.second_minus[:, 0])

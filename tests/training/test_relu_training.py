@@ -135,6 +135,7 @@ def test_inputs_of_the_caller_are_left_alone():
 # What a run is trained with does not matter.
 
 
+@pytest.mark.slow
 @pytest.mark.portable
 @FIXED
 @given(
