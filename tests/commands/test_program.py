@@ -1,11 +1,13 @@
 """The console command: what it offers, that it runs the scripts' own code, and a user's mistakes."""
 
+import os
+import subprocess
 import sys
 
 import pytest
 
 from carryover.commands import audit, diagnose, program, rescale, trace
-from carryover.errors import UserError
+from carryover.provenance.job_record import SCRIPTS
 
 COMMANDS = {"diagnose": diagnose, "rescale": rescale, "audit": audit, "trace": trace}
 
@@ -64,11 +66,12 @@ def test_a_mistake_is_one_sentence(words, code, sentence, monkeypatch, capsys, t
     assert (out, "\n" in str(got)) == ("", False)
 
 
-def test_a_package_that_is_not_installed_is_named(monkeypatch):
-    monkeypatch.delitem(sys.modules, "carryover.commands.audit")
-    monkeypatch.delitem(sys.modules, "carryover.audit.project")
-    monkeypatch.setitem(sys.modules, "yaml", None)
-    for name in [name for name in sys.modules if name.startswith(("carryover.audit", "carryover.workflow.startup"))]:
-        monkeypatch.delitem(sys.modules, name)
-    with pytest.raises(UserError, match=r"audit needs the package yaml, .*pip install 'carryover\[workflow\]'"):
-        program.dispatch(["audit"])
+def test_a_package_that_is_not_installed_is_named():
+    code = "import sys; sys.modules['yaml'] = None; sys.argv = ['carryover', 'audit']; "
+    code += "from carryover.commands import program; program.main()"
+    environment = {**os.environ, "PYTHONPATH": str(SCRIPTS)}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
+    said = (
+        "carryover: carryover audit needs the package yaml, which is not installed: pip install 'carryover[workflow]' "
+    )
+    assert (done.returncode, done.stderr) == (1, f"{said}brings it.\n")
