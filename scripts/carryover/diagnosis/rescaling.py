@@ -17,6 +17,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cache
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
@@ -152,9 +153,9 @@ def choose_family_factor(family: str, pretrain: Mapping, finetune: Mapping, **se
         check(p)
         return p
 
-    def done(stage: str, p: Any, seed: int, *pretrained: xr.Dataset) -> xr.Dataset:
+    def done(stage: str, p: Any, seed: int, pretrained: xr.Dataset | None = None) -> xr.Dataset:
         solve = contract.solver(family, p.solver).solve
-        return running.run(contract.stage(family, stage), p, "choose_family_factor", [seed], solve, *pretrained)
+        return running.run(contract.stage(family, stage), p, "choose_family_factor", [seed], solve, pretrained)
 
     first = parameters("pretrain", pretrain)
     second = parameters("finetune", {**finetune, "protocol": "finetuning"})
