@@ -38,16 +38,14 @@ def relu_kernel(W, V):
     K(w, w) − 2K(w, v) + K(v, v) ≈ |w − v|²/2 of unit vectors 1e-4 apart is good to 1e-7 of itself. Towards opposite
     vectors the error falls like 1e-16 (π − θ), to 1e-24, but K like (π − θ)³.
 
-    Parameters
-    ----------
-    W : (..., m, D) weights.
-    V : (..., k, D) weights; the leading axes broadcast.
+    Args:
+        W: (..., m, D) weights.
+        V: (..., k, D) weights; the leading axes broadcast.
 
     Returns (..., m, k), nonnegative; 0 where a vector is zero.
 
-    Raises
-    ------
-    ValueError : the shapes do not fit.
+    Raises:
+        ValueError: the shapes do not fit.
     """
     xp, W, V = _arrays(W=W, V=V)
     (w_norm, W), (v_norm, V) = _polar(xp, W), _polar(xp, V)
@@ -65,17 +63,15 @@ def relu_risk(first, readout, directions, teacher_readout):
 
     Accuracy: rounding leaves about 1e-16 (Σ|readout||first|)². Work: one arcsine per pair of units.
 
-    Parameters
-    ----------
-    first : (..., H, D), readout : (..., H) : the student.
-    directions : (..., K, D), teacher_readout : (..., K) : the teacher. Units with readout 0 are left out, whatever
-        their direction: padding.
+    Args:
+        first, readout: (..., H, D) and (..., H), the student.
+        directions, teacher_readout: (..., K, D) and (..., K), the teacher. Units with readout 0 are left out, whatever
+            their direction: padding.
 
     The leading axes broadcast. Returns (...), nonnegative; NaN for weights that are not finite.
 
-    Raises
-    ------
-    ValueError : the shapes do not fit.
+    Raises:
+        ValueError: the shapes do not fit.
     """
     xp, first, readout, directions, teacher_readout = _arrays(
         first=first, readout=readout, directions=directions, teacher_readout=teacher_readout
@@ -101,16 +97,15 @@ def tangent_risk(first, readout, first_change, readout_change, directions, teach
     Accuracy: that of an angle found from its cosine. Parallel units are exact; a pair at an angle θ adds an error of
     about 1e-16 |s||t|/θ, at most 2e-8 |s||t|.
 
-    Parameters
-    ----------
-    first, first_change : (..., H, D); readout, readout_change : (..., H).
-    directions : (..., K, D), teacher_readout : (..., K), with padding as in `relu_risk`.
+    Args:
+        first, first_change: (..., H, D).
+        readout, readout_change: (..., H).
+        directions, teacher_readout: (..., K, D) and (..., K), with padding as in `relu_risk`.
 
     The leading axes broadcast. Returns (...), nonnegative; NaN for weights that are not finite.
 
-    Raises
-    ------
-    ValueError : the shapes do not fit.
+    Raises:
+        ValueError: the shapes do not fit.
     """
     xp, first, readout, first_change, readout_change, directions, teacher_readout = _arrays(
         first=first,
@@ -149,16 +144,14 @@ def rkhs_residual(c_star, W_star, W, *, cutoff=1e-10):
     closer than about 2e-5 therefore counts as one. Of a function Σ_i a_i relu(ŵ_i·x) in the span, what is left out is
     at most cutoff · m/2 · Σ a_i², and rounding adds about 1e-15 (Σ|c*||w*|/m_*)².
 
-    Parameters
-    ----------
-    c_star : (..., m_*), W_star : (..., m_*, D) : the target function.
-    W : (..., m, D) : input weights of the network.
+    Args:
+        c_star, W_star: (..., m_*) and (..., m_*, D), the target function.
+        W: (..., m, D), input weights of the network.
 
     The leading axes broadcast. Returns (...), between 0 and `function_power`.
 
-    Raises
-    ------
-    ValueError : the shapes do not fit, values are not finite, or `cutoff` is not in (0, 1).
+    Raises:
+        ValueError: the shapes do not fit, values are not finite, or `cutoff` is not in (0, 1).
     """
     if not 0 < cutoff < 1:
         raise ValueError("cutoff must lie between 0 and 1")

@@ -42,12 +42,11 @@ def deep_linear_limit(theta_s: ArrayLike, theta_t: ArrayLike, X: ArrayLike, dept
     φ = (|β|/|θ_S|)^{(L−1)/L} is `norm_factor`. Depth np.inf is equation 6, φ = |P∥θ_T|/|P∥θ_S|; depth 1 is
     `linear_limit`.
 
-    Parameters
-    ----------
-    theta_s : (..., d), not zero: gradient flow of two layers or more does not leave zero. theta_t : (..., d).
-    X : (..., n, d).
-    depth : L, whole numbers from 1 or np.inf, broadcasting with the leading axes. At np.inf θ_S must have a part in the
-        row space of X; φ loses as many digits as |P∥θ_S|² is smaller than |θ_S|².
+    Args:
+        theta_s, theta_t: (..., d). θ_S is not zero: gradient flow of two layers or more does not leave zero.
+        X: (..., n, d).
+        depth: L, whole numbers from 1 or np.inf, broadcasting with the leading axes. At np.inf θ_S must have a part in
+            the row space of X; φ loses as many digits as |P∥θ_S|² is smaller than |θ_S|².
 
     Returns (..., d).
     """
@@ -149,11 +148,13 @@ def covariance_bound(
 
     For every m at once it follows from |XᵀX/n − Σ| ≤ g alone, so it holds with the probability 1 − e^{−δ} of that.
 
-    Parameters
-    ----------
-    difference : (..., d), Δ = θ_T − θ_S. cov : (d,) or (d, d).
-    n ≥ 1 samples; m : whole number from 1 to d with λ_m > 0 (of a (d, d) covariance, above its rounding);
-    confidence : δ ≥ 1; c > 0 : the constant of `estimation_error_bound`. They broadcast with the leading axes.
+    Args:
+        difference: (..., d), Δ = θ_T − θ_S.
+        cov: (d,) or (d, d).
+        n: samples, at least 1; as all that follows it broadcasts with the leading axes.
+        m: whole number from 1 to d with λ_m > 0 (of a (d, d) covariance, above its rounding).
+        confidence: δ ≥ 1.
+        c: the constant of `estimation_error_bound`, above 0.
 
     Returns (...).
     """

@@ -19,17 +19,15 @@ def q_norm(beta: ArrayLike, w1: ArrayLike, w2: ArrayLike) -> Array:
     Σ_d c q(2β/c), q(z) = 2 − √(4 + z²) + z arcsinh(z/2). It tends to Σ β²/c for |β| ≪ c and to
     2 Σ |β| log(2|β|/(e c)) for |β| ≫ c.
 
-    Parameters
-    ----------
-    beta : (..., D) coefficients.
-    w1, w2 : first- and second-layer weights at the start of training, both paths alike; broadcast against `beta`.
+    Args:
+        beta: (..., D) coefficients.
+        w1, w2: first- and second-layer weights at the start of training, both paths alike; broadcast against `beta`.
 
     Returns (...), dimensionless. A dimension whose starting weights are both 0 cannot move: it costs 0 at β = 0 and inf
     elsewhere.
 
-    Raises
-    ------
-    ValueError : an argument is not finite, `beta` is a scalar, or the shapes do not broadcast.
+    Raises:
+        ValueError: an argument is not finite, `beta` is a scalar, or the shapes do not broadcast.
     """
     beta, w1, w2 = _aligned(beta=beta, w1=w1, w2=w2)
     size, radius = np.abs(beta), np.hypot(w1, w2)
@@ -58,18 +56,16 @@ def flow_penalty(
 
     For w₊ = w₋ it is half of `q_norm`, which has the same minimisers.
 
-    Parameters
-    ----------
-    beta : (..., D) coefficients.
-    w1_plus, w2_plus, w1_minus, w2_minus : weights of both layers and paths at the start of training (after pretraining,
-        if any); broadcast against `beta`.
+    Args:
+        beta: (..., D) coefficients.
+        w1_plus, w2_plus, w1_minus, w2_minus: weights of both layers and paths at the start of training (after
+            pretraining, if any); broadcast against `beta`.
 
     Returns (...), dimensionless; inf where β cannot be reached from the starting weights (β > 0 with A = 0, β < 0 with
     B = 0).
 
-    Raises
-    ------
-    ValueError : an argument is not finite, `beta` is a scalar, or the shapes do not broadcast.
+    Raises:
+        ValueError: an argument is not finite, `beta` is a scalar, or the shapes do not broadcast.
     """
     beta, w1_plus, w2_plus, w1_minus, w2_minus = _aligned(
         beta=beta, w1_plus=w1_plus, w2_plus=w2_plus, w1_minus=w1_minus, w2_minus=w2_minus

@@ -24,9 +24,8 @@ def infinite_width_gram(X: ArrayLike, V: ArrayLike | None = None) -> Array:
 
     X : (n, d), rows of norm 1; V : (k, d) of the same kind, X itself if left out. Returns (n, n) or (n, k).
 
-    Raises
-    ------
-    ValueError : X or V is not of that shape, not finite, or a row does not have norm 1 to 1e-6; none is normalised.
+    Raises:
+        ValueError: X or V is not of that shape, not finite, or a row does not have norm 1 to 1e-6; none is normalised.
     """
     X = _units("X", X)
     V = X if V is None else _units("V", V)
@@ -48,9 +47,8 @@ def ntk_bound(X: ArrayLike, residual: ArrayLike) -> Array:
 
     X : (n, d), rows of norm 1; residual : (..., n). Returns (...).
 
-    Raises
-    ------
-    ValueError : as `infinite_width_gram`, or `residual` is not finite or not (..., n).
+    Raises:
+        ValueError: as `infinite_width_gram`, or `residual` is not finite or not (..., n).
     """
     gram, residual = infinite_width_gram(X), np.asarray(residual, dtype=float)
     if residual.ndim < 1 or residual.shape[-1] != len(gram) or not np.isfinite(residual).all():

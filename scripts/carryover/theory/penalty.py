@@ -31,12 +31,11 @@ def relu_penalty(m: ArrayLike, m0: ArrayLike, rho: ArrayLike, gamma: ArrayLike) 
 
     "The implicit penalty of finetuning in ReLU networks", equations 5 and 11, at the global minimiser u*.
 
-    Parameters
-    ----------
-    m : signed magnitude ‖w⁽¹⁾‖ w⁽²⁾ of the feature after finetuning.
-    m0 : norm of the unit's input weights after pretraining (√m_aux for an auxiliary coefficient m_aux), ≥ 0.
-    rho : cosine between the input weights before and after finetuning, in [−1, 1].
-    gamma : readout weight at the start of finetuning, of either sign.
+    Args:
+        m: signed magnitude ‖w⁽¹⁾‖ w⁽²⁾ of the feature after finetuning.
+        m0: norm of the unit's input weights after pretraining (√m_aux for an auxiliary coefficient m_aux), ≥ 0.
+        rho: cosine between the input weights before and after finetuning, in [−1, 1].
+        gamma: readout weight at the start of finetuning, of either sign.
 
     The arguments broadcast; the result is dimensionless, float64 and of the broadcast shape (a scalar for scalars).
 
@@ -44,9 +43,8 @@ def relu_penalty(m: ArrayLike, m0: ArrayLike, rho: ArrayLike, gamma: ArrayLike) 
     its input weights or its readout, whichever is cheaper. This is the limit m → 0 with m of the sign of γ; from
     the other sign only the second alternative is within reach.
 
-    Raises
-    ------
-    ValueError : an argument is not finite, `m0` is negative, `rho` is outside [−1, 1], or the shapes do not broadcast.
+    Raises:
+        ValueError: an argument is not finite, `m0` is negative, `rho` is outside [−1, 1], or shapes do not broadcast.
     """
     return _in_blocks(_penalty, m, m0, rho, gamma)
 

@@ -137,9 +137,9 @@ def norm_factor(fitted: ArrayLike, outside: ArrayLike, depth: ArrayLike) -> Arra
     Depth np.inf gives the limit: the root of s = fitted + outside · s, so φ² = fitted/(1 − outside), which is equation
     6, φ = |P∥β_t|/|P∥β_s|. It is infinite where outside ≥ 1, save at fitted = 0 and outside = 1: 1 for every depth.
 
-    Parameters
-    ----------
-    fitted : |P∥β_t|² (with label noise |X⁺y|²), outside : |P⊥β_s|², both over |β_s|²; depth : L, 1 giving φ = 1.
+    Args:
+        fitted, outside: |P∥β_t|² (with label noise |X⁺y|²) and |P⊥β_s|², both over |β_s|².
+        depth: L, 1 giving φ = 1.
     """
     endless = np.asarray(depth, dtype=float) == np.inf
     fitted, outside, depth = _numbers(fitted=fitted, outside=outside, depth=np.where(endless, 1, depth))
