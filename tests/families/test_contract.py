@@ -21,7 +21,7 @@ from carryover.provenance import portability, store
 from carryover.training.result import Trained
 from carryover.workflow import training_job
 
-TOY = Path(__file__).with_name("toy")
+TOY = Path(__file__).parents[1] / "toy/families/toy"
 FAMILIES = (*plugins.names("families"), TOY.name)
 STAGES = [(family, stage) for family in FAMILIES for stage in ("pretrain", "finetune")]
 SEEDS = [2, 5]

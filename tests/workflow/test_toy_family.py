@@ -3,11 +3,11 @@
 import shutil
 
 import pytest
-from small_project import ROOT
 
 from carryover.provenance import job_record, store
+from toy.small_project import ROOT
 
-TOY = ROOT / "tests/families/toy"
+TOY = ROOT / "tests/toy/families/toy"
 FOLDER = "scripts/carryover/families/toy"
 EXPERIMENT = {
     "family": "toy",
