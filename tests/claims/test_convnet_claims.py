@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from carryover.analysis import two_way_claims
+from carryover.analysis import intervals, two_way
 from carryover.claims import convnet_rescaling, convnet_stages
 from carryover.errors import UserError
 from carryover.provenance import store
@@ -36,7 +36,7 @@ def test_what_was_drawn_is_named_and_seeds_spread_about_their_means_over_tasks()
     values = np.random.default_rng(0).normal(size=(3, 4))
     tables = {"all": values, "task": values[:, :1], "seed": values[:1], "none": np.full((3, 4), np.nan)}
     claims = [(name, "it is", found, 0.0) for name, found in tables.items()]
-    found = two_way_claims.table(claims, "1", "number").to_dataframe()
+    found = intervals.table(claims, "1", "number", two_way.estimate).to_dataframe()
     drawn = {"all": "seeds and tasks", "task": "seeds", "seed": "tasks", "none": "seeds"}
     assert found["interval"].to_dict() == {name: f"Student's t over {words}" for name, words in drawn.items()}
     expected = [np.std(values.mean(axis=1), ddof=1), np.std(values[:, 0], ddof=1), np.nan, np.nan]

@@ -4,6 +4,7 @@ import numpy as np
 import xarray as xr
 
 from carryover.errors import UserError
+from carryover.runs import coordinates
 
 
 def distances(coefficients):
@@ -11,7 +12,7 @@ def distances(coefficients):
 
     The exact run is the one that has all other coordinates in common; UserError where there is none.
     """
-    names = [name for name in coefficients.coords if coefficients[name].dims == ("run",)]
+    names = list(coordinates(coefficients))
     matched = [name for name in names if name != "solver"]
     exact = {_key(coefficients, matched, r): beta for r, beta in _rows(coefficients, "exact")}
     others = [solver for solver in np.unique(coefficients["solver"].values) if solver != "exact"]

@@ -1,6 +1,7 @@
 """What claims share: a statistic over seeds, its interval and p-value, and the verdict that the interval allows."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import wraps
 from typing import NamedTuple
 
 import numpy as np
@@ -34,7 +35,7 @@ MEANINGS = {
 
 
 class Claim(NamedTuple):
-    """A claim as a plug-in makes it; `section` and `measured` where they are not those of its module."""
+    """A claim as a plug-in makes it; `section`, `measured` and `estimate` where they are not those of its module."""
 
     name: str
     statement: str
@@ -42,6 +43,7 @@ class Claim(NamedTuple):
     bound: float
     section: str | None = None
     measured: str | None = None
+    estimate: Callable[..., dict] | None = None
 
 
 def student(values, statement, bound, over="seeds"):
@@ -53,10 +55,10 @@ def student(values, statement, bound, over="seeds"):
     """
     values = np.asarray(values, dtype=float)
     values = values[np.isfinite(values)]
-    found = {"statistic": np.nan, "low": np.nan, "high": np.nan, "p_value": np.nan, "deviation": np.nan}
-    found |= {"interval": f"Student's t over {over}", "seeds": len(values)}
+    columns = dict.fromkeys(("statistic", "low", "high", "p_value", "deviation"), np.nan)
+    columns |= {"interval": f"Student's t over {over}", "seeds": len(values)}
     if len(values) < 2:
-        return found | {"statistic": values.mean() if len(values) else np.nan}
+        return columns | {"statistic": values.mean() if len(values) else np.nan}
     if np.ptp(values) == 0:  # a sum of equal numbers is rounded, and would differ from the bound by that alone
         mean, deviation, half, p_value = values[0], 0.0, 0.0, float(values[0] == bound)
     else:
@@ -64,8 +66,8 @@ def student(values, statement, bound, over="seeds"):
         error = deviation / np.sqrt(len(values))
         half = special.stdtrit(freedom, 1 - LEVEL / 2) * error
         p_value = 2 * special.stdtr(freedom, -abs(mean - bound) / error)
-    found |= {"statistic": mean, "low": mean - half, "high": mean + half, "p_value": p_value}
-    return found | {"deviation": deviation if over == "seeds" else np.nan}
+    columns |= {"statistic": mean, "low": mean - half, "high": mean + half, "p_value": p_value}
+    return columns | {"deviation": deviation if over == "seeds" else np.nan}
 
 
 def exact(value, statement, bound):
@@ -81,18 +83,36 @@ def verdict(low, high, bound):
     return "fails" if high < bound else "undecided"
 
 
+def within(values, near, expected=0.0):
+    """`near` less the distance of the mean of values from what is expected, as values whose mean it is."""
+    return near - np.sign(values.mean() - expected) * (values - expected)
+
+
+def claims(*told, **named):
+    """Decorator of a plug-in's `check`, which gives claims: it makes the `table` that is told the same of them."""
+
+    def decorate(check):
+        return wraps(check)(lambda data, p: table(check(data, p), *told, **named))
+
+    return decorate
+
+
 def table(claims, section="", measured="", estimate=student):
     """Dataset over `claim` of `MEANINGS`, but the paper, from claims, or tuples of what `Claim` has.
 
-    Args: `section` of the paper, and `measured`, what statistics are, of claims that do not say otherwise;
-    `estimate(values, statement, bound)` gives the columns of a claim that hang on what was drawn at random, as
-    `student` does over seeds.
+    Args:
+        claims: one or more.
+        section: of the paper, of claims that do not say otherwise.
+        measured: what statistics are, likewise.
+        estimate: gives the columns of a claim that hang on what was drawn at random, of its values, statement and
+            bound, as `student` does over seeds; likewise.
 
-    Raises UserError where there is no claim.
+    Raises:
+        UserError: there is no claim.
     """
     rows = []
     for claim in (Claim(*one) for one in claims):
-        found = estimate(claim.values, claim.statement, claim.bound)
+        columns = (claim.estimate or estimate)(claim.values, claim.statement, claim.bound)
         rows.append({
             "claim": claim.name,
             "statement": claim.statement,
@@ -100,8 +120,8 @@ def table(claims, section="", measured="", estimate=student):
             "measured": claim.measured or measured,
             "bound": float(claim.bound),
             "criterion": f"above {claim.bound:g}",
-            "verdict": verdict(found["low"], found["high"], claim.bound),
-            **found,
+            "verdict": verdict(columns["low"], columns["high"], claim.bound),
+            **columns,
         })  # fmt: skip
     if not rows:
         raise UserError("a group of claims must have one claim or more: with these options there is none.")

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 
 from carryover.errors import UserError
+from carryover.runs import coordinates
 
 UNTRAINED = 0.1
 """Share of its risk that the training loss of a network makes up which stopped before its training was done."""
@@ -44,17 +45,17 @@ class Runs:
 
     def only(self, name):
         """The one value that a coordinate has; UserError where it has several."""
-        found = self.options(name)
-        if len(found) != 1:
-            raise UserError(f"this claim needs runs of one {name} of the role {self.role}, not of {len(found)}.")
-        return found[0]
+        values = self.options(name)
+        if len(values) != 1:
+            raise UserError(f"this claim needs runs of one {name} of the role {self.role}, not of {len(values)}.")
+        return values[0]
 
     def extremes(self, name):
         """Smallest and largest value of a coordinate; UserError where it has one alone."""
-        found = self.options(name)
-        if len(found) < 2:
+        values = self.options(name)
+        if len(values) < 2:
             raise UserError(f"this claim compares values of {name} of the role {self.role}, but there is one alone.")
-        return found[0], found[-1]
+        return values[0], values[-1]
 
     def regimes(self):
         """(rich, lazy): the runs from the smallest and from the largest initial scale; UserError where it is one."""
@@ -79,8 +80,9 @@ class Runs:
         values = values.isel({name: 0 for name in values.dims if name != "run"})
         series = pd.Series(values.values, index=pd.Index(runs.data["seed"].values, name="seed"))
         if series.index.has_duplicates:
-            several = [name for name in runs.data.coords if runs.data[name].dims == ("run",) and name != "seed"]
-            several = [name for name in several if len(_distinct(runs.data, name)) > 1]
+            several = [
+                name for name in coordinates(runs.data) if name != "seed" and len(_distinct(runs.data, name)) > 1
+            ]
             raise UserError(
                 f"with {' and '.join(runs.chosen)} the role {self.role} has several runs a seed, "
                 f"which differ in {' and '.join(several) or 'nothing'}: this claim needs one."
@@ -103,19 +105,23 @@ class Runs:
 
     def sizes(self, least=1):
         """Numbers of samples, rising; UserError where there are fewer than `least` of them."""
-        found = self.options("samples")
-        if len(found) < least:
-            known = ", ".join(f"{n:g}" for n in found)
+        sizes = self.options("samples")
+        if len(sizes) < least:
+            known = ", ".join(f"{n:g}" for n in sizes)
             raise UserError(
                 f"this claim needs {least} numbers of samples or more of the role {self.role}, not {known}."
             )
-        return found
+        return sizes
+
+    def by_samples(self, quantity, least=1):
+        """A quantity by seed (rows) and samples, a DataFrame; UserError for fewer than `least` numbers of samples."""
+        return pd.DataFrame({n: self.by_seed(quantity, samples=n) for n in self.sizes(least)})
 
     def per_doubling(self, quantity):
         """Slope of a quantity against log₂ of the samples, by least squares, as a Series over seeds that have all."""
-        sizes = self.sizes(2)
-        table = pd.DataFrame({n: self.by_seed(quantity, samples=n) for n in sizes})
-        doublings = np.log2(sizes) - np.mean(np.log2(sizes))
+        table = self.by_samples(quantity, 2)
+        doublings = np.log2(table.columns.to_numpy())
+        doublings -= doublings.mean()
         return table @ pd.Series(doublings / (doublings @ doublings), index=table.columns)
 
 
@@ -130,9 +136,9 @@ def common_sizes(*groups):
     return sorted(common)
 
 
-def nearest(found, wanted, name, within=0.05):
-    """The one of the values found that is nearest to the one wanted; UserError where none is near."""
-    best = min(found, key=lambda value: abs(value - wanted))
+def nearest(values, wanted, name, within=0.05):
+    """The one of some values that is nearest to the one wanted; UserError where none is near."""
+    best = min(values, key=lambda value: abs(value - wanted))
     if abs(best - wanted) > within:
         raise UserError(f"this claim needs runs of {name} near {wanted:g}; the nearest have {best:g}.")
     return best

@@ -5,6 +5,7 @@ import pandas as pd
 from scipy import special  # stats would take a second more of every job
 
 from carryover.errors import UserError
+from carryover.runs import coordinates
 
 
 def table(runs, quantity):
@@ -12,7 +13,7 @@ def table(runs, quantity):
 
     Raises UserError where a seed has several runs of a task, naming what they differ in.
     """
-    columns = {name: runs[name].values for name in runs.coords if runs[name].dims == ("run",)}
+    columns = {name: values.values for name, values in coordinates(runs).items()}
     frame = pd.DataFrame({**columns, quantity: runs[quantity].values})
     if frame.duplicated(["seed", "task"]).any():
         differ = [name for name in columns if name not in ("seed", "task") and frame[name].nunique() > 1]
@@ -25,9 +26,24 @@ def interval(values):
 
     Returns (mean, low, high); low and high are NaN where fewer than two values are known, mean where none is.
     """
-    mean, found = errors(values)
-    half = max((special.stdtrit(freedom, 0.975) * error for error, freedom in found.values()), default=np.nan)
+    mean, by = errors(values)
+    half = max((special.stdtrit(freedom, 0.975) * error for error, freedom in by.values()), default=np.nan)
     return mean, mean - half, mean + half
+
+
+def estimate(values, statement, bound):
+    """Mean over seeds and tasks with its interval and p-value, and the spread of seeds on these tasks: the columns of a
+    claim whose values are a table (seeds, tasks)."""
+    known = np.isfinite(np.asarray(values, dtype=float))
+    mean, low, high = interval(values)
+    by = errors(values)[1]
+    error, freedom = by.get("seeds", (np.nan, 0))
+    drawn = " and ".join(name for name in ("seeds", "tasks") if name in by)
+    return {
+        "statistic": mean, "low": low, "high": high, "p_value": p_value(values, bound),
+        "deviation": error * np.sqrt(freedom + 1), "interval": f"Student's t over {drawn or 'seeds'}",
+        "seeds": known.any(axis=1).sum(), "tasks": known.any(axis=0).sum(),
+    }  # fmt: skip
 
 
 def p_value(values, bound):
@@ -35,10 +51,10 @@ def p_value(values, bound):
 
     It is below 0.05 where the bound lies outside the `interval`, and NaN where fewer than two values are known.
     """
-    mean, found = errors(values)
+    mean, by = errors(values)
     distance = abs(mean - bound)
     return max((2 * special.stdtr(freedom, -distance / error) if error else float(distance == 0)
-                for error, freedom in found.values()), default=np.nan)  # fmt: skip
+                for error, freedom in by.values()), default=np.nan)  # fmt: skip
 
 
 def errors(values):
@@ -61,17 +77,17 @@ def errors(values):
         return np.nan, {}
     # A sum of equal numbers is rounded, and would differ from them by that alone.
     mean = values[known].mean() if np.ptp(values[known]) else values[known][0]
-    rest, found = np.where(known, values - mean, 0.0), {}
+    rest, by = np.where(known, values - mean, 0.0), {}
     for name, others in (("seeds", 1), ("tasks", 0)):
         count = known.any(axis=others).sum()
         if count > 1:
             squares = (rest.sum(axis=others) ** 2).sum()
-            found[name] = np.sqrt(squares * count / (count - 1)) / known.sum(), count - 1
-    if len(found) == 2 and any(error for error, _ in found.values()):
-        parts = [(error**2, freedom) for error, freedom in found.values()]
+            by[name] = np.sqrt(squares * count / (count - 1)) / known.sum(), count - 1
+    if len(by) == 2 and any(error for error, _ in by.values()):
+        parts = [(error**2, freedom) for error, freedom in by.values()]
         total = sum(square for square, _ in parts)
-        found["both"] = np.sqrt(total), total**2 / sum(square**2 / freedom for square, freedom in parts)
-    return mean, found
+        by["both"] = np.sqrt(total), total**2 / sum(square**2 / freedom for square, freedom in parts)
+    return mean, by
 
 
 def usual(runs, name):

@@ -11,8 +11,6 @@ from carryover.analysis.runs import Runs
 from carryover.config.parameters import parameter
 from carryover.errors import UserError
 
-SECTION = "theorem 5.3"
-
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters:
@@ -20,6 +18,7 @@ class Parameters:
     exponent: float = parameter(1.5, "power of the depth that the risk falls at least with", above=0)
 
 
+@intervals.claims("theorem 5.3")
 def check(data, p):
     """Role `risk`: exact limits of finetuned and single-task networks, without noise, of one layer and more, for tasks
     at angle 0. Every statistic is that of the samples and the target's norm at which it is worst, as a mean over seeds.
@@ -33,26 +32,22 @@ def check(data, p):
     at = [{"samples": n, "target_norm": norm} for n, norm in product(tuned.sizes(), tuned.options("target_norm"))]
     off = [_from_eq_8(tuned, scratch, one, source) for one in at]
     falls = [tuned.risk(depth=before, **one) - tuned.risk(depth=deepest, **one) for one in at]
-    return intervals.table(
-        [
-            ("one_layer", f"Finetuning one layer leaves the risk of eq 8, within {p.near:g} decades",
-             p.near - _each(off).abs().max(axis=1), 0.0, f"{SECTION}, eq 8",
-             "allowed less largest distance in decades"),
-            ("deep", f"The risk of {deepest:g} layers is below a hundredth of that of one",
-             _each(tuned.risk(depth=shallow, **one) - tuned.risk(depth=deepest, **one) for one in at).min(axis=1), 2.0,
-             SECTION, "least log₁₀ of a ratio of risks"),
-            ("vanishes", f"From {before:g} to {deepest:g} layers the risk falls with a power of the depth above "
-             f"{p.exponent:g}", _each(falls).min(axis=1) / np.log10(deepest / before), p.exponent, SECTION,
-             "least power"),
-        ]
-    )  # fmt: skip
+    return [
+        ("one_layer", f"Finetuning one layer leaves the risk of eq 8, within {p.near:g} decades",
+         p.near - _each(off).abs().max(axis=1), 0.0, "theorem 5.3, eq 8", "allowed less largest distance in decades"),
+        ("deep", f"The risk of {deepest:g} layers is below a hundredth of that of one",
+         _each(tuned.risk(depth=shallow, **one) - tuned.risk(depth=deepest, **one) for one in at).min(axis=1), 2.0,
+         None, "least log₁₀ of a ratio of risks"),
+        ("vanishes", f"From {before:g} to {deepest:g} layers the risk falls with a power of the depth above "
+         f"{p.exponent:g}", _each(falls).min(axis=1) / np.log10(deepest / before), p.exponent, None, "least power"),
+    ]  # fmt: skip
 
 
 def _depths(runs):
-    found = runs.options("depth")
-    if found[0] != 1 or len(found) < 3:
+    depths = runs.options("depth")
+    if depths[0] != 1 or len(depths) < 3:
         raise UserError("this claim needs networks of one layer and of two larger depths of the role risk.")
-    return found
+    return depths
 
 
 def _from_eq_8(tuned, scratch, one, source):

@@ -5,15 +5,13 @@ from dataclasses import dataclass
 from carryover.analysis import intervals, r_squared
 from carryover.config.parameters import parameter
 
-SECTION = "4.2, Table 1"
-MEASURED = "R² over pairs of tasks, or a difference of two"
-
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters:
     strong: float = parameter(0.5, "R² above which a correlation counts as strong", minimum=0, maximum=1)
 
 
+@intervals.claims("4.2, Table 1", "R² over pairs of tasks, or a difference of two")
 def check(data, p):
     """Role: `bounds`, the measure of an experiment of the family image_pairs.
 
@@ -21,13 +19,9 @@ def check(data, p):
     intervals are over repeats of the same pairs, as in the paper, and so are the verdicts: other pairs may turn the
     order, of few ones above all.
     """
-    found = r_squared.r_squared(data["bounds"]).groupby(["cutoff", "seed"]).mean()
+    r_squared_by_seed = r_squared.r_squared(data["bounds"]).groupby(["cutoff", "seed"]).mean()
     pairs = r_squared.finetuned(data["bounds"])["pair"].nunique()
-    return intervals.table(
-        [row for cutoff, runs in found.groupby("cutoff") for row in _claims(p, pairs, cutoff, runs)],
-        SECTION,
-        MEASURED,
-    )
+    return [row for cutoff, runs in r_squared_by_seed.groupby("cutoff") for row in _claims(p, pairs, cutoff, runs)]
 
 
 def _claims(p, pairs, cutoff, runs):

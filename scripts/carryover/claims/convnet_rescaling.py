@@ -3,14 +3,13 @@
 
 from dataclasses import dataclass
 
-from carryover.analysis import two_way_claims
+from carryover.analysis import intervals, two_way
 from carryover.analysis.runs import Runs, common_sizes
 from carryover.analysis.two_way import table, usual
 from carryover.config.parameters import parameter
 from carryover.errors import UserError
 
 PARTS = {"weights": "all but normalisation", "readout": "the new last layer alone"}
-SECTION, MEASURED = "App. F, Fig. 7", "share of test images"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,6 +19,7 @@ class Parameters:
                                "training stops", above=0, maximum=1)  # fmt: skip
 
 
+@intervals.claims("App. F, Fig. 7", "share of test images", two_way.estimate)
 def check(data, p):
     """Roles: `risk` of any experiments, each with networks finetuned with the factor and without, and from scratch.
     Statistics are shares of test images, differences between runs of the same seed, task and samples. The claims that
@@ -29,9 +29,7 @@ def check(data, p):
     """
     if not data:
         raise UserError("this claim is about the risk of one experiment or more, but there is no role.")
-    return two_way_claims.table(
-        [claim for role in data for claim in _of_system(role, data[role], p)], SECTION, MEASURED
-    )
+    return [claim for role in data for claim in _of_system(role, data[role], p)]
 
 
 def _of_system(role, risk, p):

@@ -5,13 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from carryover.analysis import two_way_claims
+from carryover.analysis import intervals, two_way
 from carryover.analysis.runs import Runs
 from carryover.analysis.two_way import table
 from carryover.config.parameters import parameter
 from carryover.errors import UserError
-
-SECTION, MEASURED = "App. G, Fig. 8d", "relative change, or ratio, of dimensions"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,6 +19,7 @@ class Parameters:
     near: float = parameter(0.2, "relative distance of ENSD from PR up to which they count as the same", above=0)
 
 
+@intervals.claims("App. G, Fig. 8d", "relative change, or ratio, of dimensions", two_way.estimate)
 def check(data, p):
     """Role: `stages` of networks finetuned with factors below 1, and with 1. PR: participation ratio of a stage's
     outputs for test images of the task; ENSD: effective number of shared dimensions of start and end."""
@@ -33,7 +32,7 @@ def check(data, p):
     for stage in p.stages:
         claims += [claim for factor in factors if factor < 1 for claim in _rescaled(runs, plain, factor, stage, p)]
         claims += [_kept(runs, factor, stage, p) for factor in factors if factor >= 1]
-    return two_way_claims.table(claims, SECTION, MEASURED)
+    return claims
 
 
 def _rescaled(runs, plain, factor, stage, p):

@@ -4,12 +4,9 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-import xarray as xr
 
 from carryover.analysis import intervals
 from carryover.config.parameters import parameter
-
-SECTION = "theorem 4.2"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,6 +15,7 @@ class Parameters:
     near: float = parameter(0.05, "distance from a slope that counts as agreement", above=0)
 
 
+@intervals.claims("theorem 4.2", "largest distance of slopes, with the sign changed", intervals.exact)
 def check(data, p):
     """Role: `curve` of curves.covariance_bound. Those of the bounds are means over the tested instances."""
     curve = data["curve"]
@@ -27,19 +25,12 @@ def check(data, p):
     many = curve.isel(samples=slice(-4, None))
     off = {name: np.diff(np.log(many[name].values)) / np.diff(np.log(many["samples"].values.astype(float))) - expected
            for name, expected in (("top_term", -1.5), ("bottom_term", -0.5))}  # fmt: skip
-    drawn = intervals.table(
-        [
-            ("bound", f"With a constant fitted to others, at most a share of {p.violations:g} lies above the bound",
-             p.violations - above["needed"], 0.0),
-            ("estimation", f"With a constant fitted to others, |Σ̃ − Σ| ≤ g but for a share of at most {p.violations:g}",
-             p.violations - above["estimation_needed"], 0.0),
-        ], SECTION, "allowed less actual share", partial(intervals.student, over="instances")
-    )  # fmt: skip
-    computed = intervals.table(
-        [
-            ("top", "The top term falls like n^-1.5 for many samples", -abs(off["top_term"]).max(), -p.near),
-            ("bottom", "The bottom term falls like n^-0.5 for many samples",
-             -abs(off["bottom_term"]).max(), -p.near),
-        ], SECTION, "largest distance of slopes, with the sign changed", intervals.exact
-    )  # fmt: skip
-    return xr.concat([drawn, computed], "claim")
+    drawn = None, "allowed less actual share", partial(intervals.student, over="instances")
+    return [
+        ("bound", f"With a constant fitted to others, at most a share of {p.violations:g} lies above the bound",
+         p.violations - above["needed"], 0.0, *drawn),
+        ("estimation", f"With a constant fitted to others, |Σ̃ − Σ| ≤ g but for a share of at most {p.violations:g}",
+         p.violations - above["estimation_needed"], 0.0, *drawn),
+        ("top", "The top term falls like n^-1.5 for many samples", -abs(off["top_term"]).max(), -p.near),
+        ("bottom", "The bottom term falls like n^-0.5 for many samples", -abs(off["bottom_term"]).max(), -p.near),
+    ]  # fmt: skip

@@ -11,8 +11,6 @@ from carryover.analysis.margins import margin_over_scale
 from carryover.analysis.runs import Runs
 from carryover.config.parameters import parameter
 
-SECTION = "App. C"
-MEASURED = "log₁₀ of a ratio of effective numbers of features"
 FAMILIES = {"diagonal": "diagonal networks", "relu": "ReLU networks"}
 FEATURES, ERROR = "effective_features_curve", "risk_curve"
 
@@ -22,10 +20,10 @@ class Parameters:
     fitted: float = parameter(0.3, "training loss from which on networks count as fitted", above=0)
 
 
+@intervals.claims("App. C", "log₁₀ of a ratio of effective numbers of features")
 def check(data, p):
     """Roles `diagonal` and `relu`: trajectories on cross-entropy from several initial scales. Means over seeds."""
-    claims = [claim for role, name in FAMILIES.items() for claim in _of_family(role, name, Runs(role, data[role]), p)]
-    return intervals.table(claims, SECTION, MEASURED)
+    return [claim for role, name in FAMILIES.items() for claim in _of_family(role, name, Runs(role, data[role]), p)]
 
 
 def _of_family(role, name, runs, p):
@@ -74,11 +72,10 @@ def _nearer(one, other):
 
     Both are taken as late as the two have them; NaN where they have no ratio in common.
     """
-    found = {}
-    for seed in one.keys() & other.keys():
-        pair = one[seed], other[seed]
-        found[seed] = _distance("time", *pair) - _distance("ratio", *pair)
-    return pd.Series(found).sort_index()
+    pairs = {seed: (one[seed], other[seed]) for seed in one.keys() & other.keys()}
+    return pd.Series(
+        {s: _distance("time", *pair) - _distance("ratio", *pair) for s, pair in pairs.items()}
+    ).sort_index()
 
 
 def _distance(along, *pair):

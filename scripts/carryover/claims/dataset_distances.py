@@ -8,38 +8,34 @@ import xarray as xr
 from carryover.analysis import intervals
 from carryover.analysis.transferability import at, transferability
 
-SECTION = "theorem 2.2, Fig. 4"
-MEASURED = "rank correlation of transferability and distance"
-
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters:
     pass
 
 
+@intervals.claims("theorem 2.2, Fig. 4", "rank correlation of transferability and distance")
 def check(data, p):
     """Roles: `risk` of linear transfer to targets of several angles and norms, `distances` from their source.
     Statistics are means over draws of rank correlations, and of a gain."""
     runs = transferability(data["risk"], "linear_transfer")
     rows = {name: xr.DataArray(runs[name].to_numpy(), dims="row") for name in ("target_norm", "angle")}
-    found = at(data["distances"], **rows)
-    runs = runs.assign(kl=found["kl"].values, wasserstein=found["wasserstein"].mean("repeat").values)
+    distances = at(data["distances"], **rows)
+    runs = runs.assign(kl=distances["kl"].values, wasserstein=distances["wasserstein"].mean("repeat").values)
     near = runs[(runs["target_norm"] == 1) & (runs["angle"] <= 0.5)]
     farthest = runs.loc[runs.groupby("seed")["kl"].idxmax()]
-    return intervals.table(
-        [
-            ("monotone", "Within a right angle, at one norm, transferability falls with the KL divergence "
-             "(rank correlation below -0.9)", -_correlations(near, "kl"), 0.9, None,
-             "rank correlation, with the sign changed"),
-            ("not_kl", "Over all angles and norms transferability does not fall with the KL divergence "
-             "(rank correlation above -0.5)", _correlations(runs, "kl"), -0.5),
-            ("not_wasserstein", "Over all angles and norms transferability does not fall with the Wasserstein-1 "
-             "distance (rank correlation above -0.5)", _correlations(runs, "wasserstein"), -0.5),
-            ("same_features", "The target of the largest KL divergence, which has the source's features, gains",
-             farthest.set_index("seed")["transferability"].where(farthest["angle"].to_numpy() == 1), 0.0,
-             "theorem 2.2", "transferability"),
-        ], SECTION, MEASURED
-    )  # fmt: skip
+    return [
+        ("monotone", "Within a right angle, at one norm, transferability falls with the KL divergence "
+         "(rank correlation below -0.9)", -_correlations(near, "kl"), 0.9, None,
+         "rank correlation, with the sign changed"),
+        ("not_kl", "Over all angles and norms transferability does not fall with the KL divergence "
+         "(rank correlation above -0.5)", _correlations(runs, "kl"), -0.5),
+        ("not_wasserstein", "Over all angles and norms transferability does not fall with the Wasserstein-1 "
+         "distance (rank correlation above -0.5)", _correlations(runs, "wasserstein"), -0.5),
+        ("same_features", "The target of the largest KL divergence, which has the source's features, gains",
+         farthest.set_index("seed")["transferability"].where(farthest["angle"].to_numpy() == 1), 0.0,
+         "theorem 2.2", "transferability"),
+    ]  # fmt: skip
 
 
 def _correlations(runs, distance):

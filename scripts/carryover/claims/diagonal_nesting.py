@@ -7,9 +7,6 @@ from carryover.analysis import intervals
 from carryover.analysis.runs import Runs
 from carryover.config.parameters import parameter
 
-SECTION = "nested regime, Fig. 1"
-MEASURED = "log₁₀ of a ratio of risks"
-
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters:
@@ -17,6 +14,7 @@ class Parameters:
     gain: float = parameter(0.5, "decades of risk that are no gain yet", minimum=0)
 
 
+@intervals.claims("nested regime, Fig. 1", "log₁₀ of a ratio of risks")
 def check(data, p):
     """Role: `risk` of a nested experiment, rescaled by 1 and by less. Each statistic is a mean over seeds."""
     runs = Runs("risk", data["risk"]).where(overlap=1.0, samples=p.samples)
@@ -31,15 +29,13 @@ def check(data, p):
 
     gained, alone = (risk(name, 1.0, few) - risk(name, small, few) for name in ("finetuning", "single_task"))
     at, fewer = f"at n = {p.samples}", f"from {few:g} instead of {many:g} features"
-    return intervals.table(
-        [
-            ("unrescaled", f"Without rescaling PT+FT gains less than {p.gain:g} decades {fewer}, {at}",
-             -selected(1.0), -p.gain, "1.2"),
-            ("needs_rescaling", f"PT+FT gains more {fewer} when rescaled by {small:g} than without, {at}",
-             selected(small) - selected(1.0), 0.0, "1.2"),
-            ("beyond_scratch", f"On {few:g} of the auxiliary features rescaling by {small:g} helps PT+FT more than "
-             f"STL, {at}", gained - alone, 0.0),
-            ("costs_reuse", f"On {many:g} auxiliary features rescaling by {small:g} raises the risk of PT+FT, {at}",
-             risk("finetuning", small, many) - risk("finetuning", 1.0, many), 0.0),
-        ], SECTION, MEASURED
-    )  # fmt: skip
+    return [
+        ("unrescaled", f"Without rescaling PT+FT gains less than {p.gain:g} decades {fewer}, {at}",
+         -selected(1.0), -p.gain, "1.2"),
+        ("needs_rescaling", f"PT+FT gains more {fewer} when rescaled by {small:g} than without, {at}",
+         selected(small) - selected(1.0), 0.0, "1.2"),
+        ("beyond_scratch", f"On {few:g} of the auxiliary features rescaling by {small:g} helps PT+FT more than "
+         f"STL, {at}", gained - alone, 0.0),
+        ("costs_reuse", f"On {many:g} auxiliary features rescaling by {small:g} raises the risk of PT+FT, {at}",
+         risk("finetuning", small, many) - risk("finetuning", 1.0, many), 0.0),
+    ]  # fmt: skip

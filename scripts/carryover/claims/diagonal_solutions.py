@@ -3,13 +3,12 @@
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 
 from carryover.analysis import intervals
 from carryover.analysis.runs import Runs
 from carryover.config.parameters import parameter
 
-NORMS, SHARES = "log₁₀ of a ratio of norms", "share of the weight norm"
+SHARES = "share of the weight norm"
 VARIANCE = "share of variance in as many weights as the teacher has"
 
 
@@ -21,14 +20,14 @@ class Parameters:
     overlap: float = parameter(0.5, "share of features in common at which sharing is looked at", minimum=0, maximum=1)
 
 
+@intervals.claims("App. E.1, Fig. 5a", "log₁₀ of a ratio of norms")
 def check(data, p):
     """Roles: `norms` and `sparsity` of the overlap experiment, `rescaled` sparsity of the nested one.
 
     Norms are those of solutions over their teachers'. Means over n are over all numbers of samples.
     """
     norms, sparsity, rescaled = (Runs(role, data[role]) for role in ("norms", "sparsity", "rescaled"))
-    claims = [*_norms(norms, p), *_sparsity(sparsity, p), *_sharing(sparsity, p), _rescaling(rescaled)]
-    return intervals.table(claims, "App. E.1, Fig. 5a", NORMS)
+    return [*_norms(norms, p), *_sparsity(sparsity, p), *_sharing(sparsity, p), _rescaling(rescaled)]
 
 
 def _norms(norms, p):
@@ -58,7 +57,7 @@ def _sparsity(runs, p):
     runs = Runs("sparsity", runs.data.sel(k=features))
     disjoint, shared = (runs.where(overlap=overlap) for overlap in runs.extremes("overlap"))
     protocols = ("single_task", "single_task_probe")
-    scratch, probe = (_by_samples(disjoint.where(protocol=name), "top_k_variance") for name in protocols)
+    scratch, probe = (disjoint.where(protocol=name).by_samples("top_k_variance", 3) for name in protocols)
     first, *between, last = scratch.columns
     claims = [
         ("dips", "The sparsity of STL is less on average over the n between than at the smallest and at the largest",
@@ -79,7 +78,7 @@ def _sparsity(runs, p):
 
 def _sharing(runs, p):
     runs = runs.where(overlap=p.overlap)
-    share = {name: _by_samples(runs.where(protocol=name), "auxiliary_share")
+    share = {name: runs.where(protocol=name).by_samples("auxiliary_share", 3)
              for name in ("single_task", "finetuning", "multi_task")}  # fmt: skip
     scratch = share.pop("single_task")
     few = scratch.columns[0]
@@ -91,21 +90,18 @@ def _sharing(runs, p):
 def _rescaling(runs):
     runs = runs.where(protocol="finetuning", overlap=0.0, main_features=runs.options("main_features")[-1])
     small = runs.extremes("rescale")[0]
-    plain, scaled = (_by_samples(runs.where(rescale=factor), "auxiliary_share").mean(axis=1) for factor in (1.0, small))
+    plain, scaled = (
+        runs.where(rescale=factor).by_samples("auxiliary_share", 3).mean(axis=1) for factor in (1.0, small)
+    )
     statement = f"Rescaling by {small:g} lowers the auxiliary dimensions' share of PT+FT on new features (mean over n)"
     return "rescaling_lowers", statement, plain - scaled, 0.0, "App. E.1, Fig. 5b", SHARES
 
 
 def _relative(runs, norm):
     """log₁₀ of a norm of solutions over that of their teachers, by seed (rows) and samples."""
-    return np.log10(_by_samples(runs, norm) / _by_samples(runs, f"{norm}_teacher"))
+    return np.log10(runs.by_samples(norm, 3) / runs.by_samples(f"{norm}_teacher", 3))
 
 
 def _sparser(runs, protocol):
-    tuned, scratch = (_by_samples(runs.where(protocol=name), "top_k_variance") for name in (protocol, "single_task"))
+    tuned, scratch = (runs.where(protocol=name).by_samples("top_k_variance", 3) for name in (protocol, "single_task"))
     return (tuned - scratch).mean(axis=1)
-
-
-def _by_samples(runs, quantity):
-    """A quantity by seed (rows) and samples."""
-    return pd.DataFrame({n: runs.by_seed(quantity, samples=n) for n in runs.sizes(3)})

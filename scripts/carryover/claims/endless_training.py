@@ -15,9 +15,6 @@ from carryover.analysis.margins import at_margins
 from carryover.analysis.runs import Runs
 from carryover.config.parameters import parameter
 
-SECTION = "App. C"
-MEASURED = "log₁₀ of a ratio"
-
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters:
@@ -26,6 +23,7 @@ class Parameters:
     near: float = parameter(0.1, "decades of test error that count as no difference", above=0)
 
 
+@intervals.claims("App. C", "log₁₀ of a ratio")
 def check(data, p):
     """Role `trajectory`: PT+FT, and STL and MTL from two initial scales, on cross-entropy with all features shared.
 
@@ -40,20 +38,18 @@ def check(data, p):
     errors = _decades("risk_curve", alone, tuned, p)
     scales = _decades("group_norm_curve", lazier, joint, p)
     over = f"from a margin of {p.early:g} to one of {p.late:g}"
-    return intervals.table(
-        [
-            ("norm_nearer", f"The ℓ1 norm of PT+FT, for its margin, comes nearer to that of STL {over}",
-             _fallen(norms), 0.0),
-            ("error_nearer", f"The test error of PT+FT comes nearer to that of STL {over}", _fallen(errors), 0.0),
-            ("alike", f"At a margin of {p.late:g} PT+FT errs as STL does, within {p.near:g} decades",
-             p.near - np.sign(errors["late"].mean()) * errors["late"], 0.0, None,
-             "allowed less actual log₁₀ of a ratio"),
-            ("start_forgotten", f"The ℓ1,2 norms of MTL from initial scales {large:g} and {small:g} come nearer to "
-             f"each other {over}", _fallen(scales), 0.0),
-            ("shared", f"At a margin of {p.late:g} MTL errs less than STL",
-             _decades("risk_curve", alone, joint, p)["late"], 0.0),
-        ], SECTION, MEASURED
-    )  # fmt: skip
+    return [
+        ("norm_nearer", f"The ℓ1 norm of PT+FT, for its margin, comes nearer to that of STL {over}",
+         _fallen(norms), 0.0),
+        ("error_nearer", f"The test error of PT+FT comes nearer to that of STL {over}", _fallen(errors), 0.0),
+        ("alike", f"At a margin of {p.late:g} PT+FT errs as STL does, within {p.near:g} decades",
+         intervals.within(errors["late"], p.near), 0.0, None,
+         "allowed less actual log₁₀ of a ratio"),
+        ("start_forgotten", f"The ℓ1,2 norms of MTL from initial scales {large:g} and {small:g} come nearer to "
+         f"each other {over}", _fallen(scales), 0.0),
+        ("shared", f"At a margin of {p.late:g} MTL errs less than STL",
+         _decades("risk_curve", alone, joint, p)["late"], 0.0),
+    ]  # fmt: skip
 
 
 def _decades(curve, one, other, p):
@@ -63,8 +59,8 @@ def _decades(curve, one, other, p):
 
 
 def _at(runs, curve, margin):
-    found = at_margins(runs.data, curve, [margin]).isel(margin=0, drop=True)
-    return np.log10(Runs(runs.role, runs.data.assign(found=found), runs.chosen).by_seed("found"))
+    value = at_margins(runs.data, curve, [margin]).isel(margin=0, drop=True)
+    return np.log10(Runs(runs.role, runs.data.assign(value=value), runs.chosen).by_seed("value"))
 
 
 def _fallen(ratios):

@@ -8,9 +8,6 @@ from carryover.analysis import intervals
 from carryover.analysis.agreement import distances
 from carryover.config.parameters import parameter
 
-SECTION = "exact and simulated"
-MEASURED = "log₁₀ of the allowed over the largest relative distance"
-
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters:
@@ -18,19 +15,18 @@ class Parameters:
     descent: float = parameter(1e-2, "largest relative distance of gradient descent", above=0)
 
 
+@intervals.claims("exact and simulated", "log₁₀ of the allowed over the largest relative distance")
 def check(data, p):
     """Role: `coefficients` of an experiment solved and simulated. Statistics are in decades of relative distance."""
     table = distances(data["coefficients"]).to_dataframe()
     worst = table.groupby(["solver", "seed"])["distance"].max()
     finetuned = table[table["protocol"] == "finetuning"].groupby(["solver", "seed"])["distance"].median()
-    return intervals.table(
-        [
-            ("flow_exact", f"The adaptive flow ends within {p.flow:g} of the exact limit",
-             np.log10(p.flow / worst["flow"]), 0.0),
-            ("descent_exact", f"Gradient descent ends within {p.descent:g} of the exact limit",
-             np.log10(p.descent / worst["descent"]), 0.0),
-            ("not_symmetric", "Finetuned networks end nearer to the exact limit than the minimiser of eq 22 does",
-             np.log10(finetuned["symmetric"] / finetuned["descent"]), 0.0, "App. A of Feature reuse, eq 22",
-             "log₁₀ of a ratio of median distances"),
-        ], SECTION, MEASURED
-    )  # fmt: skip
+    return [
+        ("flow_exact", f"The adaptive flow ends within {p.flow:g} of the exact limit",
+         np.log10(p.flow / worst["flow"]), 0.0),
+        ("descent_exact", f"Gradient descent ends within {p.descent:g} of the exact limit",
+         np.log10(p.descent / worst["descent"]), 0.0),
+        ("not_symmetric", "Finetuned networks end nearer to the exact limit than the minimiser of eq 22 does",
+         np.log10(finetuned["symmetric"] / finetuned["descent"]), 0.0, "App. A of Feature reuse, eq 22",
+         "log₁₀ of a ratio of median distances"),
+    ]  # fmt: skip

@@ -6,15 +6,13 @@ from carryover.analysis import intervals
 from carryover.analysis.runs import Runs
 from carryover.config.parameters import parameter
 
-SECTION = "Fig. 1a"
-MEASURED = "log₁₀ of a ratio of risks"
-
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters:
     samples: int = parameter(32, "main-task samples at which protocols are compared", minimum=1)
 
 
+@intervals.claims("Fig. 1a", "log₁₀ of a ratio of risks")
 def check(data, p):
     """Role: `risk` of the overlap experiment. Each statistic is a mean over seeds of log₁₀ of a ratio of risks."""
     runs = Runs("risk", data["risk"]).where(samples=p.samples)
@@ -23,15 +21,13 @@ def check(data, p):
         return runs.risk(protocol=over, overlap=overlap) - runs.risk(protocol=protocol, overlap=overlap)
 
     at = f"at n = {p.samples}"
-    return intervals.table(
-        [
-            *shared(lambda protocol: advantage(protocol, max(runs.options("overlap"))), at),
-            ("probe_insufficient", f"PT+FT beats a linear probe of it when half of the features are new, {at}",
-             advantage("finetuning", 0.5, over="finetuning_probe"), 0.0),
-            ("multi_task_new", f"MTL beats PT+FT when half of the features are new, {at}",
-             advantage("multi_task", 0.5, over="finetuning"), 0.0, "Fig. 4b's order in diagonal networks"),
-        ], SECTION, MEASURED
-    )  # fmt: skip
+    return [
+        *shared(lambda protocol: advantage(protocol, max(runs.options("overlap"))), at),
+        ("probe_insufficient", f"PT+FT beats a linear probe of it when half of the features are new, {at}",
+         advantage("finetuning", 0.5, over="finetuning_probe"), 0.0),
+        ("multi_task_new", f"MTL beats PT+FT when half of the features are new, {at}",
+         advantage("multi_task", 0.5, over="finetuning"), 0.0, "Fig. 4b's order in diagonal networks"),
+    ]  # fmt: skip
 
 
 def shared(advantage, at):

@@ -11,9 +11,6 @@ from carryover.analysis.transferability import predicted, transferability
 from carryover.config.parameters import parameter
 from carryover.theory.transfer import finetune_boundary
 
-SECTION = "theorem 3.9, Fig. 2"
-MEASURED = "allowed less actual distance of two angles, in units of π"
-
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters:
@@ -21,6 +18,7 @@ class Parameters:
     near: float = parameter(0.02, "distance from an angle that counts as agreement, in units of π", above=0)
 
 
+@intervals.claims("theorem 3.9, Fig. 2", "allowed less actual distance of two angles, in units of π")
 def check(data, p):
     """Roles: `simulated` runs of several depths and noises trained by gradient descent, and `diagram` of exact limits.
     Statistics are means over draws."""
@@ -31,36 +29,29 @@ def check(data, p):
     nearer = (squares["finetuning"] - squares["finetuning_norm"]).groupby(apart["seed"]).mean()
     depth = Runs("diagram", data["diagram"]).only("depth")
     runs = transferability(data["diagram"], "finetuning")
-    enough = runs[runs["gamma"] > 1].groupby("seed")["transferability"].apply(lambda found: found.abs().max())
+    enough = runs[runs["gamma"] > 1].groupby("seed")["transferability"].apply(lambda gains: gains.abs().max())
     noises = runs["noise"].min(), runs["noise"].max()
     gamma = nearest(runs["gamma"].unique(), p.gamma, "gamma")
     quiet, noisy = (_crossing(runs[(runs["noise"] == noise) & (runs["gamma"] == gamma)]) for noise in noises)
     first, last = finetune_boundary(gamma, np.array(noises), int(depth)) / np.pi
-    return intervals.table(
-        [
-            ("norm_factor", "Finetuned networks are nearer to the formula with eq 5's norm factor than to eq 15",
-             nearer, 0.0, "eq 5", "difference of mean squared distances"),
-            ("third_quiet", f"With σ = {noises[0]:g} finetuning stops to help within {p.near:g} π of π/3",
-             _within(quiet, 1 / 3, p.near), 0.0),
-            ("third_noisy", f"With σ = {noises[1]:g} finetuning stops to help within {p.near:g} π of π/3",
-             _within(noisy, 1 / 3, p.near), 0.0),
-            ("quiet", f"With σ = {noises[0]:g} finetuning stops to help within {p.near:g} π of the {first:.3f} π that "
-             "the norm factor asks for", _within(quiet, first, p.near), 0.0, "eq 5"),
-            ("noisy", f"With σ = {noises[1]:g} finetuning stops to help within {p.near:g} π of the {last:.3f} π "
-             "that the norm factor asks for",
-             _within(noisy, last, p.near), 0.0, "eq 5"),
-            ("moved", f"With σ = {noises[1]:g} finetuning stops to help at a smaller angle than with "
-             f"σ = {noises[0]:g}",
-             quiet - noisy, 0.0, "eq 5", "difference of two angles, in units of π"),
-            ("forgotten", "With more samples than dimensions finetuning is worth nothing, to 1e-6", -enough, -1e-6,
-             None, "largest transferability, with the sign changed"),
-        ], SECTION, MEASURED
-    )  # fmt: skip
-
-
-def _within(angles, expected, near):
-    """`near` less the distance of the mean from what is expected, as a mean over draws."""
-    return near - np.sign(angles.mean() - expected) * (angles - expected)
+    return [
+        ("norm_factor", "Finetuned networks are nearer to the formula with eq 5's norm factor than to eq 15",
+         nearer, 0.0, "eq 5", "difference of mean squared distances"),
+        ("third_quiet", f"With σ = {noises[0]:g} finetuning stops to help within {p.near:g} π of π/3",
+         intervals.within(quiet, p.near, 1 / 3), 0.0),
+        ("third_noisy", f"With σ = {noises[1]:g} finetuning stops to help within {p.near:g} π of π/3",
+         intervals.within(noisy, p.near, 1 / 3), 0.0),
+        ("quiet", f"With σ = {noises[0]:g} finetuning stops to help within {p.near:g} π of the {first:.3f} π that "
+         "the norm factor asks for", intervals.within(quiet, p.near, first), 0.0, "eq 5"),
+        ("noisy", f"With σ = {noises[1]:g} finetuning stops to help within {p.near:g} π of the {last:.3f} π "
+         "that the norm factor asks for",
+         intervals.within(noisy, p.near, last), 0.0, "eq 5"),
+        ("moved", f"With σ = {noises[1]:g} finetuning stops to help at a smaller angle than with "
+         f"σ = {noises[0]:g}",
+         quiet - noisy, 0.0, "eq 5", "difference of two angles, in units of π"),
+        ("forgotten", "With more samples than dimensions finetuning is worth nothing, to 1e-6", -enough, -1e-6,
+         None, "largest transferability, with the sign changed"),
+    ]  # fmt: skip
 
 
 def _crossing(runs):

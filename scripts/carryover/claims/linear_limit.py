@@ -11,9 +11,6 @@ from carryover.errors import UserError
 
 SMALLEST = 1e-12  # distance that rounding leaves of one that vanishes
 
-SECTION = "exact and simulated"
-MEASURED = "log₁₀ of the allowed over the largest relative distance"
-
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters:
@@ -21,6 +18,7 @@ class Parameters:
     share: float = parameter(0.999, "least share of the features' power along the source", above=0, maximum=1)
 
 
+@intervals.claims("exact and simulated", "log₁₀ of the allowed over the largest relative distance")
 def check(data, p):
     """Roles: `coefficients` and `risk` of an experiment solved and simulated. Distances are in decades."""
     table, risk = of_converged(data["coefficients"], data["risk"]), data["risk"].to_dataframe()
@@ -29,17 +27,15 @@ def check(data, p):
         raise UserError("the runs of the role risk have no feature_share: none was pretrained.")
     trained = risk[(risk["pretrain_solver"] == "descent") & risk["feature_share"].notna()]
     along = (trained["feature_share"] * trained["feature_alignment"] ** 2).groupby(trained["seed"]).min()
-    return intervals.table(
-        [
-            ("descent", f"Gradient descent that has converged is within {p.near:g} of the exact limit",
-             np.log10(p.near / _of(worst, "descent")), 0.0),
-            ("balanced", f"Flow of balanced networks that has converged is within {p.near:g} of the exact limit",
-             np.log10(p.near / _of(worst, "balanced")), 0.0),
-            ("sparse_features", f"Pretrained features are of rank one along the source, up to {1 - p.share:.0e}",
-             along, p.share, "theorem 3.4",
-             "smallest share of power"),
-        ], SECTION, MEASURED
-    )  # fmt: skip
+    return [
+        ("descent", f"Gradient descent that has converged is within {p.near:g} of the exact limit",
+         np.log10(p.near / _of(worst, "descent")), 0.0),
+        ("balanced", f"Flow of balanced networks that has converged is within {p.near:g} of the exact limit",
+         np.log10(p.near / _of(worst, "balanced")), 0.0),
+        ("sparse_features", f"Pretrained features are of rank one along the source, up to {1 - p.share:.0e}",
+         along, p.share, "theorem 3.4",
+         "smallest share of power"),
+    ]  # fmt: skip
 
 
 def _of(worst, solver):

@@ -11,8 +11,6 @@ from carryover.analysis.agreement import of_converged
 from carryover.analysis.runs import Runs
 from carryover.config.parameters import parameter
 
-SECTION = "4.2, Fig. 1"
-MEASURED = "log₁₀ of a ratio of risks"
 DEPTH, FROZEN = "theorem 5.3, Fig. 2a", "theorem 5.5, Fig. 3"
 
 
@@ -23,6 +21,7 @@ class Parameters:
     flat: float = parameter(0.1, "decades of risk that count as none over numbers of samples", above=0)
 
 
+@intervals.claims("4.2, Fig. 1", "log₁₀ of a ratio of risks")
 def check(data, p):
     """Roles: `alignment` of differences in leading directions and in others, `stretch` and its `coefficients`, of
     stretched sources over depths, `scale` over norms of source and target, `frozen` of two layers. Statistics are means
@@ -37,46 +36,39 @@ def check(data, p):
     one, large = scale.extremes("target_norm")
     least, enough = frozen.extremes("samples")
     worst = of_converged(data["coefficients"], data["stretch"]).groupby("seed")["distance"].max()
-    return intervals.table(
-        [
-            ("few", f"A difference in leading directions costs more than one in others at n = {few:g}",
-             _leading_over(alignment, few), 0.0),
-            ("many", f"A difference in leading directions costs less than one in others at n = {many:g}",
-             -_leading_over(alignment, many), 0.0),
-            ("depth_helps", f"At {stretched:g} times the source {deep:g} layers have less risk than {shallow:g}",
-             _gains(stretch, shallow, deep, stretched).min(axis=1), 0.0, DEPTH),
-            ("depth_alike", f"At the source's own scale the risks of {deep:g} and {shallow:g} layers differ by less "
-             f"than {p.same:g} decades",
-             -_gains(stretch, shallow, deep, own).abs().max(axis=1), -p.same, DEPTH,
-             "largest log₁₀ of a ratio of risks, with the sign changed"),
-            ("depth_grows", f"The gain of {deep:g} over {shallow:g} layers, as a ratio of risks, grows with the "
-             "stretch of the source (rank correlation above 0.9, of the mean over samples and rests)",
-             _growth(stretch, shallow, deep), 0.9, DEPTH, "rank correlation"),
-            ("source_cheap", f"With {layers:g} layers, n = {most:g}, a scaled source changes the risk by less than "
-             f"{p.flat:g} decades", _within(_scaled(scale, layers, most, one, large)
-                                            - _scaled(scale, layers, most, one, one), p.flat), 0.0, "5.3, Fig. 2b",
-             "allowed less actual log₁₀ of a ratio of risks"),
-            *((f"target_costs{name}", f"With {layers:g} layers, n = {n:g}, a scaled target costs more than a scaled "
-               "source",
-               _scaled(scale, layers, n, large, one) - _scaled(scale, layers, n, one, large), 0.0, "5.3, Fig. 2b")
-              for name, n in (("", most), ("_few", fewest))),
-            ("frozen_flat", f"With a frozen layer risks at n = {least:g} and {enough:g} are within {p.flat:g} decades",
-             _within(_frozen(frozen, "exact", enough) - _frozen(frozen, "exact", least), p.flat), 0.0, FROZEN,
-             "allowed less actual log₁₀ of a ratio of risks"),
-            ("finetuned_better", "Finetuned networks have less risk than those from scratch at any n below d",
-             _over_scratch(frozen), 0.0, FROZEN),
-            ("larger_cures", f"Larger weights before pretraining lower the risk of a frozen network at n = {enough:g}",
-             _frozen(frozen, "exact", enough) - _frozen(frozen, "descent", enough), 0.0, FROZEN),
-            ("limit", f"Networks that have converged end within {p.near:g} of the fixed point of eq 5",
-             np.log10(p.near / worst.clip(lower=1e-12)), 0.0, "theorem 5.2, eq 5",
-             "log₁₀ of the allowed over the largest relative distance"),
-        ], SECTION, MEASURED
-    )  # fmt: skip
-
-
-def _within(differences, near):
-    """`near` less the distance of their mean from 0, as a mean over seeds."""
-    return near - np.sign(differences.mean()) * differences
+    return [
+        ("few", f"A difference in leading directions costs more than one in others at n = {few:g}",
+         _leading_over(alignment, few), 0.0),
+        ("many", f"A difference in leading directions costs less than one in others at n = {many:g}",
+         -_leading_over(alignment, many), 0.0),
+        ("depth_helps", f"At {stretched:g} times the source {deep:g} layers have less risk than {shallow:g}",
+         _gains(stretch, shallow, deep, stretched).min(axis=1), 0.0, DEPTH),
+        ("depth_alike", f"At the source's own scale the risks of {deep:g} and {shallow:g} layers differ by less "
+         f"than {p.same:g} decades",
+         -_gains(stretch, shallow, deep, own).abs().max(axis=1), -p.same, DEPTH,
+         "largest log₁₀ of a ratio of risks, with the sign changed"),
+        ("depth_grows", f"The gain of {deep:g} over {shallow:g} layers, as a ratio of risks, grows with the "
+         "stretch of the source (rank correlation above 0.9, of the mean over samples and rests)",
+         _growth(stretch, shallow, deep), 0.9, DEPTH, "rank correlation"),
+        ("source_cheap", f"With {layers:g} layers, n = {most:g}, a scaled source changes the risk by less than "
+         f"{p.flat:g} decades", intervals.within(
+             _scaled(scale, layers, most, one, large) - _scaled(scale, layers, most, one, one), p.flat),
+         0.0, "5.3, Fig. 2b", "allowed less actual log₁₀ of a ratio of risks"),
+        *((f"target_costs{name}", f"With {layers:g} layers, n = {n:g}, a scaled target costs more than a scaled "
+           "source",
+           _scaled(scale, layers, n, large, one) - _scaled(scale, layers, n, one, large), 0.0, "5.3, Fig. 2b")
+          for name, n in (("", most), ("_few", fewest))),
+        ("frozen_flat", f"With a frozen layer risks at n = {least:g} and {enough:g} are within {p.flat:g} decades",
+         intervals.within(_frozen(frozen, "exact", enough) - _frozen(frozen, "exact", least), p.flat), 0.0, FROZEN,
+         "allowed less actual log₁₀ of a ratio of risks"),
+        ("finetuned_better", "Finetuned networks have less risk than those from scratch at any n below d",
+         _over_scratch(frozen), 0.0, FROZEN),
+        ("larger_cures", f"Larger weights before pretraining lower the risk of a frozen network at n = {enough:g}",
+         _frozen(frozen, "exact", enough) - _frozen(frozen, "descent", enough), 0.0, FROZEN),
+        ("limit", f"Networks that have converged end within {p.near:g} of the fixed point of eq 5",
+         np.log10(p.near / worst.clip(lower=1e-12)), 0.0, "theorem 5.2, eq 5",
+         "log₁₀ of the allowed over the largest relative distance"),
+    ]  # fmt: skip
 
 
 def _leading_over(runs, samples):

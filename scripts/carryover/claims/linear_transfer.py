@@ -12,8 +12,7 @@ from carryover.config.parameters import parameter
 from carryover.errors import UserError
 from carryover.theory.transfer import optimal_ridge
 
-SECTION = "theorem 3.7, Fig. 1"
-MEASURED, RISKS = "transferability", "difference of risks"
+RISKS = "difference of risks"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,6 +21,7 @@ class Parameters:
     ridge: float = parameter(0.1, "ridge penalty that is compared with none", above=0)
 
 
+@intervals.claims("theorem 3.7, Fig. 1", "transferability")
 def check(data, p):
     """Roles: `diagram` of single-task and linearly transferred networks, `ridge` of transfer with ridge penalties,
     `decay` of single-task networks with weight decay. Statistics are means over draws."""
@@ -31,29 +31,27 @@ def check(data, p):
     fewest, most = Runs("ridge", data["ridge"]).extremes("samples")
     few, many = (_ridge(data["ridge"], samples) for samples in (fewest, most))
     plain, decayed = (_at_one(data["decay"], chosen) for chosen in (None, "validation_loss"))
-    return intervals.table(
-        [
-            ("negative", "Linear transfer loses where theory says so (eq 11), on the mean over that region",
-             -negative.groupby("seed")["transferability"].mean(), 0.0),
-            ("signs", "At nine of ten points the sign of the transferability is that of theory",
-             (np.sign(runs["transferability"]) == np.sign(theory))[abs(theory) > p.margin].groupby(runs["seed"]).mean(),
-             0.9, None, "share of points"),
-            ("positive", "Where theory says that linear transfer gains, its median gain over that region is positive",
-             positive.groupby("seed")["transferability"].median(), 0.0),
-            ("ridge_hurts", f"A ridge penalty of {p.ridge:g} raises the risk of linear transfer at n = {most:g}",
-             many(p.ridge) - many(0.0), 0.0, "theorem 3.8, Fig. 6", RISKS),
-            ("ridge_helps", f"The penalty that is best in theory lowers the risk of linear transfer at n = {fewest:g}",
-             few(0.0) - few("best"), 0.0, "theorem 3.8 at finite n (eq 125)", RISKS),
-            ("ridge_vanishes", f"The penalty of least risk is smaller at n = {most:g} than at {fewest:g}",
-             _best_penalty(data["ridge"], fewest) - _best_penalty(data["ridge"], most), 0.0, "theorem 3.8, Fig. 6",
-             "difference of best penalties, in steps of the grid"),
-            ("anomalous", "Orthogonal features gain at γ ≈ 1 over scratch training without weight decay",
-             plain, 0.0, "App. E, Fig. 5"),
-            ("regularised", "Orthogonal features lose at γ ≈ 1 against scratch training with weight decay chosen by "
-             "cross-validation",
-             -decayed, 0.0, "App. E, Fig. 5"),
-        ], SECTION, MEASURED
-    )  # fmt: skip
+    return [
+        ("negative", "Linear transfer loses where theory says so (eq 11), on the mean over that region",
+         -negative.groupby("seed")["transferability"].mean(), 0.0),
+        ("signs", "At nine of ten points the sign of the transferability is that of theory",
+         (np.sign(runs["transferability"]) == np.sign(theory))[abs(theory) > p.margin].groupby(runs["seed"]).mean(),
+         0.9, None, "share of points"),
+        ("positive", "Where theory says that linear transfer gains, its median gain over that region is positive",
+         positive.groupby("seed")["transferability"].median(), 0.0),
+        ("ridge_hurts", f"A ridge penalty of {p.ridge:g} raises the risk of linear transfer at n = {most:g}",
+         many(p.ridge) - many(0.0), 0.0, "theorem 3.8, Fig. 6", RISKS),
+        ("ridge_helps", f"The penalty that is best in theory lowers the risk of linear transfer at n = {fewest:g}",
+         few(0.0) - few("best"), 0.0, "theorem 3.8 at finite n (eq 125)", RISKS),
+        ("ridge_vanishes", f"The penalty of least risk is smaller at n = {most:g} than at {fewest:g}",
+         _best_penalty(data["ridge"], fewest) - _best_penalty(data["ridge"], most), 0.0, "theorem 3.8, Fig. 6",
+         "difference of best penalties, in steps of the grid"),
+        ("anomalous", "Orthogonal features gain at γ ≈ 1 over scratch training without weight decay",
+         plain, 0.0, "App. E, Fig. 5"),
+        ("regularised", "Orthogonal features lose at γ ≈ 1 against scratch training with weight decay chosen by "
+         "cross-validation",
+         -decayed, 0.0, "App. E, Fig. 5"),
+    ]  # fmt: skip
 
 
 def _best_penalty(risk, samples):

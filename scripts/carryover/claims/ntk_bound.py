@@ -13,8 +13,6 @@ from carryover.errors import UserError
 
 PUBLISHED, SHARP = 3.0, 2.0  # constants in front of |Δ|: of corollary 6.2, and the smallest there is
 
-SECTION = "theorem 6.1"
-MEASURED = "log₁₀ of a ratio of risks"
 NORM = "corollary 6.2", "margin in units of |Δ|"
 
 
@@ -26,6 +24,7 @@ class Parameters:
                                 maximum=1)  # fmt: skip
 
 
+@intervals.claims("theorem 6.1", "log₁₀ of a ratio of risks")
 def check(data, p):
     """Roles: `bound`, the measure `ntk_bound` of trained networks, finetuned and from scratch. Only targets that
     differ from the source count; ratios of risks are in decades."""
@@ -38,32 +37,30 @@ def check(data, p):
     ideal, real = (tuned[name] / tuned["unit"] for name in ("ntk_norm_linear", "ntk_norm"))
     most = tuned["samples"].max()
     gain = _table(alone) - _table(tuned)
-    return intervals.table(
-        [
-            ("bound", "The risk of trained networks is below 2√(ỹᵀH⁻¹ỹ/n)",
-             _least(np.log10(every["bound"] / every["absolute_risk"]), every), 0.0),
-            ("informative", f"At n = {most:g} the bound 2√(ỹᵀH⁻¹ỹ/n) is below the risk before finetuning",
-             _least(np.log10(tuned["start_risk"] / tuned["bound"])[tuned["samples"] == most], tuned), 0.0),
-            ("corollary", "√(ỹᵀH⁻¹ỹ) is at most 3 |Δ| where the source was learned exactly",
-             _least(PUBLISHED - ideal, tuned), 0.0, *NORM),
-            ("sharp", "√(ỹᵀH⁻¹ỹ) is at most 2 |Δ| where the source was learned exactly",
-             _least(SHARP - ideal, tuned), 0.0, *NORM),
-            ("attained", f"At n = {most:g} √(ỹᵀH⁻¹ỹ) is above {p.attained * SHARP:g} |Δ| where the source was learned "
-             "exactly",
-             _least((ideal - p.attained * SHARP)[tuned["samples"] == most], tuned), 0.0, *NORM),
-            ("pretrained", "√(ỹᵀH⁻¹ỹ) is at most 3 |Δ| for networks as they were really pretrained, at all distances",
-             _least(PUBLISHED - real, tuned), 0.0, *NORM),
-            ("grows", "The risk of finetuned networks grows with |Δ| (rank correlation above 0.9, mean over n)",
-             _correlation(tuned), 0.9, "corollary 6.3", "rank correlation"),
-            ("near_helps", "Finetuning beats training from scratch where |Δ| < 1, at every n and distance",
-             gain.loc[:, gain.columns.get_level_values("distance") < 1].min(axis=1), 0.0, "corollary 6.3"),
-            ("far_hurts", "Finetuning is worse than training from scratch where |Δ| > 1, on the mean over n",
-             -gain.loc[:, gain.columns.get_level_values("distance") > 1].mean(axis=1), 0.0, "corollary 6.3"),
-            ("limit", f"Networks are within {p.near:.0%} of the limit of infinite width",
-             _least(p.near - every["tangent_distance"] / every["start_risk"], every), 0.0, "exact and simulated",
-             "allowed less actual share"),
-        ], SECTION, MEASURED
-    )  # fmt: skip
+    return [
+        ("bound", "The risk of trained networks is below 2√(ỹᵀH⁻¹ỹ/n)",
+         _least(np.log10(every["bound"] / every["absolute_risk"]), every), 0.0),
+        ("informative", f"At n = {most:g} the bound 2√(ỹᵀH⁻¹ỹ/n) is below the risk before finetuning",
+         _least(np.log10(tuned["start_risk"] / tuned["bound"])[tuned["samples"] == most], tuned), 0.0),
+        ("corollary", "√(ỹᵀH⁻¹ỹ) is at most 3 |Δ| where the source was learned exactly",
+         _least(PUBLISHED - ideal, tuned), 0.0, *NORM),
+        ("sharp", "√(ỹᵀH⁻¹ỹ) is at most 2 |Δ| where the source was learned exactly",
+         _least(SHARP - ideal, tuned), 0.0, *NORM),
+        ("attained", f"At n = {most:g} √(ỹᵀH⁻¹ỹ) is above {p.attained * SHARP:g} |Δ| where the source was learned "
+         "exactly",
+         _least((ideal - p.attained * SHARP)[tuned["samples"] == most], tuned), 0.0, *NORM),
+        ("pretrained", "√(ỹᵀH⁻¹ỹ) is at most 3 |Δ| for networks as they were really pretrained, at all distances",
+         _least(PUBLISHED - real, tuned), 0.0, *NORM),
+        ("grows", "The risk of finetuned networks grows with |Δ| (rank correlation above 0.9, mean over n)",
+         _correlation(tuned), 0.9, "corollary 6.3", "rank correlation"),
+        ("near_helps", "Finetuning beats training from scratch where |Δ| < 1, at every n and distance",
+         gain.loc[:, gain.columns.get_level_values("distance") < 1].min(axis=1), 0.0, "corollary 6.3"),
+        ("far_hurts", "Finetuning is worse than training from scratch where |Δ| > 1, on the mean over n",
+         -gain.loc[:, gain.columns.get_level_values("distance") > 1].mean(axis=1), 0.0, "corollary 6.3"),
+        ("limit", f"Networks are within {p.near:.0%} of the limit of infinite width",
+         _least(p.near - every["tangent_distance"] / every["start_risk"], every), 0.0, "exact and simulated",
+         "allowed less actual share"),
+    ]  # fmt: skip
 
 
 def _least(values, runs):
@@ -79,5 +76,5 @@ def _table(runs):
 def _correlation(runs):
     """Spearman's correlation of risk and distance at one n, as a mean over n, by seed."""
     groups = runs.groupby(["seed", "samples"])
-    found = {key: rows["absolute_risk"].corr(rows["distance"], method="spearman") for key, rows in groups}
-    return pd.Series(found).groupby(level=0).mean()
+    correlations = {key: rows["absolute_risk"].corr(rows["distance"], method="spearman") for key, rows in groups}
+    return pd.Series(correlations).groupby(level=0).mean()

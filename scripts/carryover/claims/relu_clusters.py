@@ -11,8 +11,7 @@ from carryover.analysis import intervals
 from carryover.analysis.runs import Runs, common_sizes
 from carryover.config.parameters import parameter
 
-SECTION = "App. E.2.1, Fig. 6a"
-MEASURED, ALIGNMENT = "share of weight", "cosine"
+ALIGNMENT = "cosine"
 NESTED = "App. E.2.3, Fig. 6f"
 UNIQUE = "Fig. 6d", "relative distance, with the sign changed"
 
@@ -25,6 +24,7 @@ class Parameters:
     auxiliary_features: int = parameter(6, "teacher units of the auxiliary task of the role overlap", minimum=1)
 
 
+@intervals.claims("App. E.2.1, Fig. 6a", "share of weight")
 def check(data, p):
     """Roles: `clusters` of the experiments `regimes` (single-task learning), `overlap` and `nested`.
 
@@ -33,26 +33,22 @@ def check(data, p):
     regimes, overlap, nested = (Runs(role, data[role]) for role in ("regimes", "overlap", "nested"))
     overlap = overlap.where(correlation=1.0)
     nested = nested.where(main_features=min(nested.options("main_features")))
-    return intervals.table(
-        [
-            *_sparse_teacher(regimes, p),
-            _dense_teacher(regimes),
-            *_alignment_of_shared(overlap),
-            _disjoint(overlap, p),
-            *_unique_features(overlap, p),
-            *_one_cluster(nested, p),
-            *_alignment_of_subset(nested),
-        ],
-        SECTION,
-        MEASURED,
-    )
+    return [
+        *_sparse_teacher(regimes, p),
+        _dense_teacher(regimes),
+        *_alignment_of_shared(overlap),
+        _disjoint(overlap, p),
+        *_unique_features(overlap, p),
+        *_one_cluster(nested, p),
+        *_alignment_of_subset(nested),
+    ]
 
 
 def _sparse_teacher(runs, p):
     few, _ = runs.extremes("main_features")
     rich, lazy = runs.where(protocol="single_task", main_features=few).regimes()
     first, *between, last = rich.sizes(3)
-    left = {n: rich.by_seed("inertia", clusters=few, samples=n) for n in (first, *between, last)}
+    left = rich.where(clusters=few).by_samples("inertia")
     most = lazy.sizes()[-1]
     task, intermediate = f"a teacher of {few:g} units", ", ".join(f"{n:g}" for n in between)
     return [
@@ -62,7 +58,7 @@ def _sparse_teacher(runs, p):
          f"at n = {most:g}", lazy.by_seed("inertia", clusters=few, samples=most), p.near),
         ("less_sparse_between", f"{few:g} clusters leave more of rich STL networks on {task} on average over "
          f"n = {intermediate} than at n = {first:g} or at n = {last:g}",
-         sum(left[n] for n in between) / len(between) - np.maximum(left[first], left[last]), 0.0),
+         left[between].mean(axis=1) - np.maximum(left[first], left[last]), 0.0),
         ("alignment_grows", f"Alignment of rich STL networks with {task} grows with the doublings of n",
          rich.per_doubling("alignment"), 0.0, "App. E.2.1, Fig. 6b", ALIGNMENT),
     ]  # fmt: skip
@@ -105,12 +101,12 @@ def _unique_features(runs, p):
     most = runs.sizes()[-1]
     for overlap in runs.options("overlap"):
         unique = p.auxiliary_features + round((1 - overlap) * features)
-        found = runs.where(clusters=unique).by_seed("effective_clusters", overlap=overlap, samples=most)
+        used = runs.where(clusters=unique).by_seed("effective_clusters", overlap=overlap, samples=most)
         statement = (
             f"MTL uses as many clusters as there are unique features, {unique}, up to {p.tolerance:g} of them, "
             f"at n = {most:g}"
         )
-        yield f"multi_task_uses_{unique}", statement, -abs(found / unique - 1), -p.tolerance, *UNIQUE
+        yield f"multi_task_uses_{unique}", statement, -abs(used / unique - 1), -p.tolerance, *UNIQUE
 
 
 def _one_cluster(runs, p):

@@ -3,14 +3,10 @@
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 
 from carryover.analysis import intervals
 from carryover.analysis.runs import Runs
 from carryover.config.parameters import parameter
-
-SECTION = "App. G, Fig. 8b–c"
-MEASURED = "relative change"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,23 +15,17 @@ class Parameters:
     change: float = parameter(0.1, "relative change of a dimensionality from which on it counts", above=0, maximum=1)
 
 
+@intervals.claims("App. G, Fig. 8b–c", "relative change")
 def check(data, p):
     """Roles: `dimensionality` of the experiments `regimes` (single-task) and `nested`. PR: participation ratio."""
-    return intervals.table(
-        [*_regimes(Runs("regimes", data["regimes"])), *_nested(Runs("nested", data["nested"]), p)],
-        SECTION,
-        MEASURED,
-    )
+    return [*_regimes(Runs("regimes", data["regimes"])), *_nested(Runs("nested", data["nested"]), p)]
 
 
 def _regimes(runs):
     """Smallest log₁₀ of PR lazy / PR rich over all n, by seed."""
     few = min(runs.options("main_features"))
     runs = runs.where(protocol="single_task", main_features=few)
-    rich, lazy = (
-        pd.DataFrame({n: regime.by_seed("participation_ratio", samples=n) for n in runs.sizes()})
-        for regime in runs.regimes()
-    )
+    rich, lazy = (regime.by_samples("participation_ratio") for regime in runs.regimes())
     statement = f"Rich networks on a teacher of {few:g} units have a smaller PR than lazy ones, at every n"
     return [("rich_lower", statement, np.log10(lazy / rich).min(axis=1, skipna=False), 0.0, "App. G, Fig. 8a",
              "smallest log₁₀ of a ratio of PR")]  # fmt: skip

@@ -12,15 +12,13 @@ from carryover.analysis import intervals
 from carryover.analysis.runs import Runs
 from carryover.config.parameters import parameter
 
-SECTION = "nested regime, Fig. 2"
-MEASURED = "log₁₀ of a ratio of risks"
-
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters:
     samples: int = parameter(64, "main-task samples at which networks are compared", minimum=1)
 
 
+@intervals.claims("nested regime, Fig. 2", "log₁₀ of a ratio of risks")
 def check(data, p):
     """Role: `risk` of a nested experiment. Each statistic is a mean over seeds of log₁₀ of a ratio of risks."""
     runs = Runs("risk", data["risk"]).where(overlap=1.0, samples=p.samples)
@@ -40,15 +38,13 @@ def check(data, p):
     at = f"at n = {p.samples}"
     task = f"a task with {few:g} of the auxiliary features"
     fewer = f"from {few:g} instead of {many:g} features"
-    return intervals.table(
-        [
-            ("reuse", f"PT+FT without rescaling beats STL on {task}, {at}", reuse, 0.0),
-            ("no_rescaling_needed", f"PT+FT gains more over STL on {task} without rescaling than with both rescaled "
-             f"by {small:g}, {at}",
-             reuse - rescaled, 0.0, "1.2"),
-            ("selection_over_kernel", f"PT+FT without rescaling gains more {fewer} than its tangent kernel, {at}",
-             gain - kernel, 0.0),
-            ("selection_over_lazy", f"PT+FT without rescaling gains more {fewer} than rescaled by {large:g}, {at}",
-             gain - lazy, 0.0),
-        ], SECTION, MEASURED
-    )  # fmt: skip
+    return [
+        ("reuse", f"PT+FT without rescaling beats STL on {task}, {at}", reuse, 0.0),
+        ("no_rescaling_needed", f"PT+FT gains more over STL on {task} without rescaling than with both rescaled "
+         f"by {small:g}, {at}",
+         reuse - rescaled, 0.0, "1.2"),
+        ("selection_over_kernel", f"PT+FT without rescaling gains more {fewer} than its tangent kernel, {at}",
+         gain - kernel, 0.0),
+        ("selection_over_lazy", f"PT+FT without rescaling gains more {fewer} than rescaled by {large:g}, {at}",
+         gain - lazy, 0.0),
+    ]  # fmt: skip

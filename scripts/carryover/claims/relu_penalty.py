@@ -18,6 +18,7 @@ class Parameters:
     near: float = parameter(0.25, "distance of exponents that count as the same", above=0)
 
 
+@intervals.claims(estimate=intervals.exact)
 def check(data, p):
     """Role: `curve` of curves.relu_penalty, with cosines .9, .99 and 1 and auxiliary magnitudes .01, 1 and 100.
 
@@ -39,8 +40,7 @@ def check(data, p):
     small = curve["exponent"].isel(magnitude=0, correlation=curve["correlation"].values < 1)
     used = _at(small, "auxiliary_magnitude", SAME)
     statement = f"At cosines below 1, m_aux = 1 and m = {float(small['magnitude']):g} the exponent is below {p.near:g}"
-    claims.append(("vanishes", statement, -used.max(), -p.near, *EXPONENT))
-    return intervals.table(claims, estimate=intervals.exact)
+    return [*claims, ("vanishes", statement, -used.max(), -p.near, *EXPONENT)]
 
 
 def _smallest_gap(curve, near):
@@ -63,9 +63,9 @@ def _at(curve, name, value):
     """The curve at a value of a coordinate, to a tenth of a per cent; UserError where it has none there, or runs."""
     if name not in curve.dims:
         raise UserError(f"this claim needs the penalty along {name} of the role curve, which has no such dimension.")
-    found = curve[name].values
-    (near,) = np.nonzero(np.isclose(found, value, rtol=1e-3))
+    values = curve[name].values
+    (near,) = np.nonzero(np.isclose(values, value, rtol=1e-3))
     if not len(near):
-        known = f"{found[0]:g} … {found[-1]:g}"
-        raise UserError(f"this claim needs {name} {value:g} of the role curve, which has {len(found)} values, {known}.")
-    return curve.isel({name: near[np.abs(found[near] - value).argmin()]})
+        known = f"{len(values)} values, {values[0]:g} … {values[-1]:g}"
+        raise UserError(f"this claim needs {name} {value:g} of the role curve, which has {known}.")
+    return curve.isel({name: near[np.abs(values[near] - value).argmin()]})

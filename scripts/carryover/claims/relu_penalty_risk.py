@@ -6,9 +6,6 @@ from carryover.analysis import intervals
 from carryover.analysis.runs import Runs
 from carryover.config.parameters import parameter
 
-SECTION = "1.2, Fig. 1c"
-MEASURED = "log₁₀ of a ratio of risks"
-
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters:
@@ -16,6 +13,7 @@ class Parameters:
                              minimum=0)  # fmt: skip
 
 
+@intervals.claims("1.2, Fig. 1c", "log₁₀ of a ratio of risks")
 def check(data, p):
     """Role: `risk` over correlation and magnitude. Each statistic is a mean over seeds of log₁₀ of a ratio of risks."""
     every = Runs("risk", data["risk"])
@@ -34,15 +32,13 @@ def check(data, p):
     at = f"at n = {runs.only('samples'):g}"
     lost_by_small = benefit(high, small, "single_task") - benefit(low, small, "finetuning")
     lost_by_large = benefit(high, large, "finetuning") - benefit(low, large, "single_task")
-    return intervals.table(
-        [
-            ("shared", f"PT+FT beats STL at cosine {high:g} even for magnitude {small:g}, {at}",
-             benefit(high, small, "single_task"), 0.0),
-            ("reversal", f"STL beats PT+FT at cosine {low:g} for magnitude {small:g}, {at}",
-             -benefit(low, small, "finetuning"), 0.0),
-            ("no_reversal", f"PT+FT beats STL at cosine {low:g} for magnitude {large:g}, {at}",
-             benefit(low, large, "single_task"), 0.0),
-            ("loss_of_benefit", f"From cosine {high:g} to {low:g} PT+FT loses more of its benefit for magnitude "
-             f"{small:g} than for {large:g}, {at}", lost_by_small - lost_by_large, 0.0),
-        ], SECTION, MEASURED
-    )  # fmt: skip
+    return [
+        ("shared", f"PT+FT beats STL at cosine {high:g} even for magnitude {small:g}, {at}",
+         benefit(high, small, "single_task"), 0.0),
+        ("reversal", f"STL beats PT+FT at cosine {low:g} for magnitude {small:g}, {at}",
+         -benefit(low, small, "finetuning"), 0.0),
+        ("no_reversal", f"PT+FT beats STL at cosine {low:g} for magnitude {large:g}, {at}",
+         benefit(low, large, "single_task"), 0.0),
+        ("loss_of_benefit", f"From cosine {high:g} to {low:g} PT+FT loses more of its benefit for magnitude "
+         f"{small:g} than for {large:g}, {at}", lost_by_small - lost_by_large, 0.0),
+    ]  # fmt: skip

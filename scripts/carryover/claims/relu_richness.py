@@ -10,9 +10,6 @@ from carryover.config.parameters import parameter
 
 LAZY = {"single_task": "lazy networks", "single_task_kernel": "the tangent kernel"}
 
-SECTION = "App. D, Fig. 4a"
-MEASURED = "log₁₀ of a ratio of risks"
-
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters:
@@ -22,6 +19,7 @@ class Parameters:
     gain: float = parameter(1.25, "factor on the risk that is no gain yet", minimum=1)
 
 
+@intervals.claims("App. D, Fig. 4a", "log₁₀ of a ratio of risks")
 def check(data, p):
     """Role: `risk` of single-task learning. Each statistic is a mean over seeds of log₁₀ of a ratio of risks."""
     runs = Runs("risk", data["risk"]).where(samples=p.samples)
@@ -38,13 +36,11 @@ def check(data, p):
         return over - rich.risk("rich" in trained, main_features=count)
 
     at = f"at n = {p.samples}"
-    return intervals.table(
-        [
-            ("sparse", f"Rich networks beat {against} on a teacher of {few:g} units, {at}",
-             gain(few, "lazy"), 0.0),
-            ("dense", f"Rich networks gain less than a factor {p.gain:g} over {against} on one of {many:g} units, {at}",
-             np.log10(p.gain) - gain(many, "lazy", "rich"), 0.0),
-            ("sparsity", f"Rich networks gain more over {against} from {few:g} than from {many:g} units, {at}",
-             gain(few, "lazy") - gain(many, "rich"), 0.0),
-        ], SECTION, MEASURED
-    )  # fmt: skip
+    return [
+        ("sparse", f"Rich networks beat {against} on a teacher of {few:g} units, {at}",
+         gain(few, "lazy"), 0.0),
+        ("dense", f"Rich networks gain less than a factor {p.gain:g} over {against} on one of {many:g} units, {at}",
+         np.log10(p.gain) - gain(many, "lazy", "rich"), 0.0),
+        ("sparsity", f"Rich networks gain more over {against} from {few:g} than from {many:g} units, {at}",
+         gain(few, "lazy") - gain(many, "rich"), 0.0),
+    ]  # fmt: skip

@@ -12,9 +12,6 @@ from carryover.config.parameters import parameter
 
 FITTED = {"finetuning_probe": "the linear probe of it", "finetuning_kernel": "its tangent kernel"}
 
-SECTION = "Fig. 2a and 4b"
-MEASURED = "log₁₀ of a ratio of risks"
-
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters:
@@ -25,6 +22,7 @@ class Parameters:
                                         choices=tuple(FITTED))  # fmt: skip
 
 
+@intervals.claims("Fig. 2a and 4b", "log₁₀ of a ratio of risks")
 def check(data, p):
     """Role: `risk` of an overlap experiment. Each statistic is a mean over seeds of log₁₀ of a ratio of risks."""
     runs = Runs("risk", data["risk"]).where(correlation=1.0, samples=p.samples)
@@ -33,11 +31,9 @@ def check(data, p):
         return runs.risk(trained=True, protocol=over, overlap=overlap) - runs.risk(protocol=protocol, overlap=overlap)
 
     at, new = f"at n = {p.samples}", f"when a share of {1 - p.overlap:g} of the features is new"
-    return intervals.table(
-        [
-            *shared(lambda protocol: advantage(protocol, "single_task", 1.0), at),
-            ("multi_task_new", f"MTL beats PT+FT {new}, {at}", advantage("multi_task", "finetuning", p.overlap), 0.0),
-            *((f"{fit.removeprefix('finetuning_')}_insufficient", f"PT+FT beats {FITTED[fit]} {new}, {at}",
-               advantage("finetuning", fit, p.overlap), 0.0) for fit in p.fitted),
-        ], SECTION, MEASURED
-    )  # fmt: skip
+    return [
+        *shared(lambda protocol: advantage(protocol, "single_task", 1.0), at),
+        ("multi_task_new", f"MTL beats PT+FT {new}, {at}", advantage("multi_task", "finetuning", p.overlap), 0.0),
+        *((f"{fit.removeprefix('finetuning_')}_insufficient", f"PT+FT beats {FITTED[fit]} {new}, {at}",
+           advantage("finetuning", fit, p.overlap), 0.0) for fit in p.fitted),
+    ]  # fmt: skip
