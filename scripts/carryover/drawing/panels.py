@@ -7,6 +7,7 @@ from zlib import crc32
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.font_manager import FontProperties
+from matplotlib.ticker import LogLocator, NullLocator
 
 from carryover import labels
 from carryover.errors import UserError
@@ -58,9 +59,9 @@ def chosen(data, **values):
     for coordinate, value in values.items():
         if coordinate not in data.coords:
             raise UserError(f"runs have no coordinate {coordinate}; they have {', '.join(sorted(data.coords))}.")
-        found = data[coordinate].values
+        own = data[coordinate].values
         try:
-            keep &= found == type(found[0])(value)
+            keep &= own == type(own[0])(value)
         except ValueError:
             raise UserError(f"{coordinate}={value} names no value of {coordinate}, which is a number.") from None
     return keep
@@ -78,8 +79,8 @@ def where(data, **values):
 def combinations(data, coordinates):
     """[{coordinate: value}] of every combination of their values that some run has, in the order of the field."""
     product = itertools.product(*(values(data, coordinate) for coordinate in coordinates))
-    found = [dict(zip(coordinates, combination, strict=True)) for combination in product]
-    return [combination for combination in found if chosen(data, **combination).any()]
+    every = (dict(zip(coordinates, combination, strict=True)) for combination in product)
+    return [combination for combination in every if chosen(data, **combination).any()]
 
 
 def conditions(words):
@@ -92,20 +93,34 @@ def conditions(words):
 
 def values(data, coordinate):
     """Distinct values of a coordinate: words in the order that it carries, numbers and cosines rising."""
-    found = np.unique(data[coordinate].values)
+    distinct = np.unique(data[coordinate].values)
     order = [*labels.value_labels(data, coordinate)]
     if order:
-        return sorted(found, key=lambda value: order.index(value) if value in order else len(order))
+        return sorted(distinct, key=lambda value: order.index(value) if value in order else len(order))
     if coordinate == "unit_correlations":
-        return sorted(found, key=lambda text: (np.mean(_numbers(text)), text))
-    return list(found)
+        return sorted(distinct, key=lambda text: (np.mean(_numbers(text)), text))
+    return list(distinct)
 
 
-def colors(coordinate, found):
+def colors(coordinate, values):
     """A colour for each value, or combination of values: fixed for protocols, along a scale for anything ordered."""
     if coordinate == "protocol":
-        return [color(value["protocol"] if isinstance(value, dict) else value) for value in found]
-    return list(plt.get_cmap("viridis")(np.linspace(0.0, 0.85, len(found))))
+        return [color(value["protocol"] if isinstance(value, dict) else value) for value in values]
+    return list(plt.get_cmap("viridis")(np.linspace(0.0, 0.85, len(values))))
+
+
+def colored(data, coordinate, chosen=None):
+    """(value, its runs, its colour) for each value of a coordinate, or those chosen."""
+    chosen = values(data, coordinate) if chosen is None else chosen
+    for value, color in zip(chosen, colors(coordinate, chosen), strict=True):
+        yield value, where(data, **{coordinate: value}), color
+
+
+def band(ax, x, middle, low, high, label=None, **style):
+    """A line with a band around it."""
+    (line,) = ax.plot(x, middle, label=label, **style)
+    ax.fill_between(x, low, high, color=line.get_color(), alpha=0.18, linewidth=0)
+    return line
 
 
 def spread(ax, data, quantity, along, label=None, **style):
@@ -113,8 +128,7 @@ def spread(ax, data, quantity, along, label=None, **style):
     table = data[[quantity]].to_dataframe()
     seeds = table.groupby(along)[quantity]
     middle, low, high = seeds.median(), seeds.min(), seeds.max()
-    (line,) = ax.plot(middle.index, middle, marker="o", label=label, **style)
-    ax.fill_between(middle.index, low, high, color=line.get_color(), alpha=0.18, linewidth=0)
+    line = band(ax, middle.index, middle, low, high, label, marker="o", **style)
     if len(middle) == 1:  # a band without width would not be seen
         ax.vlines(middle.index, low, high, color=line.get_color(), alpha=0.5)
     return line
@@ -122,18 +136,16 @@ def spread(ax, data, quantity, along, label=None, **style):
 
 def level(ax, data, quantity, label=None, **style):
     """Median of a quantity as a line across the panel, with its range as a band: what does not depend on its x."""
-    found = data[quantity].values
-    line = ax.axhline(np.median(found), label=label, **style)
-    ax.axhspan(found.min(), found.max(), color=line.get_color(), alpha=0.18, linewidth=0)
+    runs = data[quantity].values
+    line = ax.axhline(np.median(runs), label=label, **style)
+    ax.axhspan(runs.min(), runs.max(), color=line.get_color(), alpha=0.18, linewidth=0)
     return line
 
 
 def profile(ax, data, quantity, along, label=None, **style):
     """Median over runs of a quantity (run, along) along its other dimension, with the runs' range as a band."""
-    found = data[quantity].transpose("run", along).values
-    (line,) = ax.plot(data[along], np.median(found, axis=0), label=label, **style)
-    ax.fill_between(data[along], found.min(0), found.max(0), color=line.get_color(), alpha=0.18, linewidth=0)
-    return line
+    runs = data[quantity].transpose("run", along).values
+    return band(ax, data[along], np.median(runs, axis=0), runs.min(0), runs.max(0), label, **style)
 
 
 def curves(ax, data, quantity, along, hue, named=None):
@@ -155,19 +167,29 @@ def curves(ax, data, quantity, along, hue, named=None):
             spread(ax, part, quantity, along, label, color=color)
 
 
+def log_axis(ax, values, base=10):
+    """A logarithmic axis that names each of some values."""
+    ax.set_xscale("log", base=base)
+    ax.set_xticks(values, [f"{value:g}" for value in values])
+    ax.minorticks_off()
+
+
 def log_samples(ax, samples):
     """A base-2 axis of sample sizes that names each."""
-    ax.set_xscale("log", base=2)
-    ax.set_xticks(samples, [f"{n:g}" for n in samples])
-    ax.minorticks_off()
+    log_axis(ax, samples, 2)
+
+
+def plain_decades(axis):
+    """A logarithmic x or y axis that names 1, 2 and 5 of each decade as numbers."""
+    axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axis.set_major_formatter("{x:g}")
+    axis.set_minor_locator(NullLocator())
 
 
 def log_rescalings(ax, runs):
     """A base-10 axis of the rescalings of runs that names each."""
     factors = values(runs, "rescale")
-    ax.set_xscale("log")
-    ax.set_xticks(factors, [f"{factor:g}" for factor in factors])
-    ax.minorticks_off()
+    log_axis(ax, factors)
     ax.set_xlim(min(factors) / 1.5, max(factors) * 1.5)
     ax.set_xlabel(labels.label(runs, "rescale"))
 
@@ -190,10 +212,17 @@ def title(figure, text, note=""):
 
 def legend(figure, columns=None):
     """One legend below the figure, with every label once, whichever panel has it, in as many columns as fit."""
-    found = {}
+    handles = {}
     for ax in figure.axes:
-        found |= {label: handle for handle, label in zip(*ax.get_legend_handles_labels(), strict=True)}
-    figure.legend(found.values(), found.keys(), loc="outside lower center", ncols=columns or _fitting(figure))
+        handles |= {label: handle for handle, label in zip(*ax.get_legend_handles_labels(), strict=True)}
+    figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=columns or _fitting(figure))
+
+
+def finished(figure, text, *notes, columns=None):
+    """A figure with its legend below, and its title, which says in notes how it is drawn."""
+    legend(figure, columns)
+    title(figure, text, "; ".join(notes))
+    return figure
 
 
 def row(figure, count, title):

@@ -16,10 +16,10 @@ def trained(data, roles, only=()):
     `roles` says for each which variables and coordinates are drawn. UserError where there is none of the roles, where
     one lacks what is drawn, or has no such runs.
     """
-    if not (found := [role for role in roles if role in data]):
+    if not (known := [role for role in roles if role in data]):
         raise UserError(f"this figure draws the roles {', '.join(roles)}, of which there is none.")
     kept = {}
-    for role in found:
+    for role in known:
         if missing := [name for name in roles[role] if name not in data[role].variables]:
             raise UserError(
                 f"data of the role {role} have no {missing[0]}; they have {', '.join(data[role].variables)}."
@@ -66,9 +66,20 @@ def related(data):
     return {text: panels.cosines_in_words(text) for text in panels.values(data, "unit_correlations")}
 
 
-def ends(named):
-    """The first and the last of some values and their names."""
-    return dict([*named.items()][:: max(1, len(named) - 1)])
+def by_cosines(runs, quantity, title, label, top=None):
+    """(number of panels, function that draws them) of a quantity by protocol, for the first and the last of the lists
+    of cosines."""
+    lists = [*related(runs).items()]
+    lists = lists[:: max(1, len(lists) - 1)]
+
+    def paint(figure):
+        axes = panels.row(figure, len(lists), title)
+        for ax, (text, name) in zip(axes, lists, strict=True):
+            panels.curves(ax, panels.where(runs, unit_correlations=text), quantity, "samples", "protocol")
+            ax.set_title(f"cosines {name}")
+        against_samples(axes, runs, label, top)
+
+    return len(lists), paint
 
 
 def subset(runs):

@@ -37,18 +37,16 @@ def draw(data, p):
         above.set_title(f"directions above {cutoff:g} of the largest" if cutoff else "least squares")
     axes[0, 0].set(ylabel="R² of error and bound over pairs", ylim=(0, 1))
     axes[1, 0].set_ylabel("misclassified share of held-out images")
-    panels.legend(fig, columns=2)
     counted = f"{runs['pair'].nunique()} pairs, {panels.seeds_in_words(runs)}, {runs['pixels'].iloc[0]} pixels"
-    panels.title(fig, p.title, f"{counted}; mean and standard deviation over seeds")
-    return fig
+    return panels.finished(fig, p.title, counted, "mean and standard deviation over seeds", columns=2)
 
 
 def _correlations(ax, ours, table):
     for bound, name in r_squared.BOUNDS.items():
         repeats = ours[bound].groupby("samples")
         mean, deviation = repeats.mean(), repeats.std().fillna(0)
-        ax.plot(mean.index, mean, "o-", ms=4, color=COLORS[bound], label=name)
-        ax.fill_between(mean.index, mean - deviation, mean + deviation, color=COLORS[bound], alpha=0.18, linewidth=0)
+        style = {"marker": "o", "ms": 4, "color": COLORS[bound]}
+        panels.band(ax, mean.index, mean, mean - deviation, mean + deviation, name, **style)
         theirs, _ = r_squared.published(table, bound)
         ax.plot(theirs.index, theirs, "--", color=COLORS[bound], label=f"{name}, published (MNIST)")
     ax.set(xlabel="target samples n", xticks=sorted(ours.index.unique("samples")))
@@ -63,6 +61,6 @@ def _scatter(ax, runs, ours, p):
     mean, deviation = pairs.mean(), pairs.std().fillna(0)
     ax.errorbar(mean[p.bound], mean["risk_final"], deviation["risk_final"], deviation[p.bound], fmt="o", ms=4,
                 color=COLORS[p.bound], elinewidth=0.7)  # fmt: skip
-    found = ours[p.bound].xs(p.samples, level="samples").mean()
-    ax.set(xscale="log", xlabel=f"bound: {r_squared.BOUNDS[p.bound]}", title=f"n = {p.samples}: R² = {found:.2f}")
+    share = ours[p.bound].xs(p.samples, level="samples").mean()
+    ax.set(xscale="log", xlabel=f"bound: {r_squared.BOUNDS[p.bound]}", title=f"n = {p.samples}: R² = {share:.2f}")
     ax.xaxis.set_minor_formatter(NullFormatter())

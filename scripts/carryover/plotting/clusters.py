@@ -45,9 +45,8 @@ def draw(data, p):
 def _regimes(runs, p):
     single = panels.where(runs, protocol="single_task")
     teachers = panels.values(single, "main_features")
-    cells = [
-        (k, scale) for k in teachers for scale in panels.values(panels.where(single, main_features=k), "initial_scale")
-    ]
+    cells = [(cell["main_features"], cell["initial_scale"])
+             for cell in panels.combinations(single, ("main_features", "initial_scale"))]  # fmt: skip
     sparsest = panels.where(single, main_features=teachers[0])
     return [(len(cells), partial(_by_size, single, cells)), (1.5, partial(_by_regime, sparsest))]
 
@@ -76,9 +75,8 @@ def _overlap(runs, p):
     protocols = [protocol for protocol in SHARING if protocol in runs["protocol"].values]
     chosen = [panels.where(runs, unit_correlations=text) for text in p.unit_correlations]
     runs = xr.concat(chosen, dim="run") if chosen else runs
-    ends = relu.ends(relu.related(runs))
     inertias = [(len(protocols), partial(_by_cosines, runs, protocols, p))] if protocols else []
-    return [*inertias, (len(ends), partial(_by_protocol, runs, ends))]
+    return [*inertias, relu.by_cosines(runs, "alignment", "e  Alignment", ALIGNMENT, TOP)]
 
 
 def _by_cosines(runs, protocols, p, figure):
@@ -99,15 +97,6 @@ def _features(cosines, protocol, p):
     cosines = [float(word) for word in cosines.split()]
     new = [cosine for cosine in cosines if cosine != 1]
     return p.auxiliary_features + len(new) if protocol == "multi_task" else len(cosines)
-
-
-def _by_protocol(runs, lists, figure):
-    """Panel e."""
-    axes = panels.row(figure, len(lists), "e  Alignment")
-    for ax, (text, name) in zip(axes, lists.items(), strict=True):
-        panels.curves(ax, panels.where(runs, unit_correlations=text), "alignment", "samples", "protocol")
-        ax.set_title(f"cosines {name}")
-    relu.against_samples(axes, runs, ALIGNMENT, TOP)
 
 
 def _nested(runs, p):

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.ticker import LogLocator, NullLocator
 
 from carryover.analysis.two_way import interval, table
 from carryover.config.parameters import parameter
@@ -30,10 +29,8 @@ def draw(data, p):
     _parts(left, risk, p)
     _learning_rates(middle, panels.where(risk, protocol="finetuning", rescaled="all"), p)
     _training(right, panels.where(trajectory, learning_rate=p.learning_rate, rescaled="all"))
-    panels.legend(fig)
-    note = f"n = {p.samples}; {convnet.units(risk)}; {convnet.INTERVALS}; c: ended runs keep their last value"
-    panels.title(fig, p.title, note)
-    return fig
+    notes = f"n = {p.samples}", convnet.units(risk), convnet.INTERVALS, "c: ended runs keep their last value"
+    return panels.finished(fig, p.title, *notes)
 
 
 def _parts(ax, risk, p):
@@ -48,8 +45,8 @@ def _parts(ax, risk, p):
              for rate in others}  # fmt: skip
     rows["STL, all weights"] = convnet.gain(scratch, p.rescale, **usual)
     ax.axvline(0, color="0.3", linewidth=0.8)
-    for place, (label, found) in enumerate(rows.items()):
-        mean, low, high = interval(found)
+    for place, (label, gains) in enumerate(rows.items()):
+        mean, low, high = interval(gains)
         color = panels.color("single_task" if label.startswith("STL") else "finetuning")
         ax.plot([low, high], [place, place], color=color, linewidth=1)
         ax.plot(mean, place, "o", color=color)
@@ -61,15 +58,12 @@ def _parts(ax, risk, p):
 def _learning_rates(ax, tuned, p):
     """Panel b: accuracy of finetuning against the learning rate, with and without the factor."""
     rates = panels.values(tuned, "learning_rate")
-    factors = panels.values(tuned, "rescale")
-    for factor, color in zip(factors, panels.colors("rescale", factors), strict=True):
+    for factor, runs, color in panels.colored(tuned, "rescale"):
         if factor in (p.rescale, 1.0):
-            tables = [convnet.accuracy(tuned, learning_rate=rate, rescale=factor) for rate in rates]
+            tables = [convnet.accuracy(runs, learning_rate=rate) for rate in rates]
             x = np.array(rates) * (1.03 if factor == 1 else 0.97)
             convnet.points(ax, x, tables, _label(tuned, "finetuning", factor), color=color, marker="o")
-    ax.set_xscale("log")
-    ax.set_xticks(rates, [f"{rate:g}" for rate in rates])
-    ax.minorticks_off()
+    panels.log_axis(ax, rates)
     ax.set(xlabel="learning rate", ylabel=ACCURACY, title="b  PT+FT by learning rate")
 
 
@@ -80,17 +74,10 @@ def _training(ax, runs):
         factors = panels.values(runs, "rescale")
         for factor, color in zip(factors, panels.colors("rescale", factors), strict=True):
             if panels.chosen(shown, rescale=factor).any():
-                _curve(
-                    ax,
-                    panels.where(shown, rescale=factor),
-                    _label(runs, protocol, factor),
-                    color=color,
-                    linestyle=style,
-                )
+                label = _label(runs, protocol, factor)
+                _curve(ax, panels.where(shown, rescale=factor), label, color=color, linestyle=style)
     ax.set(xscale="log", xlabel="steps of gradient descent", ylabel=ACCURACY, title="c  Accuracy along training")
-    ax.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    ax.xaxis.set_major_formatter("{x:g}")
-    ax.xaxis.set_minor_locator(NullLocator())
+    panels.plain_decades(ax.xaxis)
 
 
 def _label(runs, protocol, factor):
@@ -101,15 +88,14 @@ def _curve(ax, runs, label, color, linestyle):
     """Mean accuracy at every step at which a run was looked at, and its interval at the last end of one."""
     steps = np.rint(runs["time"].values / runs["learning_rate"].values[:, None])
     grid = np.unique(steps[np.isfinite(steps)])
-    found = [_at(grid, *curve) for curve in zip(steps, 100 * (1 - runs["risk_curve"].values), strict=True)]
-    runs = runs.drop_dims("checkpoint").assign({f"{step:g}": ("run", column) for step, column in zip(
-        grid, np.transpose(found), strict=True)})  # fmt: skip
-    tables = [table(runs, f"{step:g}") for step in grid]
-    ax.plot(grid, [np.nanmean(found) for found in tables], color=color, linestyle=linestyle, label=label)
+    curves = [_at(grid, *curve) for curve in zip(steps, 100 * (1 - runs["risk_curve"].values), strict=True)]
+    runs = runs.drop_dims("checkpoint")
+    tables = [table(runs.assign(accuracy=("run", values)), "accuracy") for values in np.transpose(curves)]
+    ax.plot(grid, [np.nanmean(accuracies) for accuracies in tables], color=color, linestyle=linestyle, label=label)
     convnet.points(ax, grid[-1:], tables[-1:], None, color=color, marker="o")
 
 
 def _at(grid, steps, values):
-    """A curve at common steps: between two looks along their logarithm, after its end its last value."""
+    """A curve at common steps: between two checkpoints along their logarithm, after its end its last value."""
     known = np.isfinite(steps)
     return np.interp(np.log(grid), np.log(steps[known]), values[known])

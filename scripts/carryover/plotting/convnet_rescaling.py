@@ -25,8 +25,7 @@ def draw(data, p):
     """A column for each role, a `risk` dataset: test accuracy, and below it what the factor gains, against samples.
 
     Of several learning rates the usual one is shown. Gains are differences between runs of the same seed, task and
-    samples. Raises UserError where there is no role, or
-    one has no such runs.
+    samples. Raises UserError where there is no role, or one has no such runs.
     """
     if not data:
         raise UserError("convnet_rescaling draws any risk datasets of convolutional networks, of which there is none.")
@@ -45,10 +44,8 @@ def draw(data, p):
         panels.log_samples(below, panels.values(panels.where(runs, protocol="finetuning"), "samples"))
     axes[0, 0].set(ylabel="test accuracy (%)", ylim=(0, 103))  # intervals can reach beyond what there can be
     axes[1, 0].set_ylabel(f"gain by the factor {p.rescale:g}\n(percentage points, paired)")
-    panels.legend(fig)
     cross = f"×: fewer than {DONE:.0%} of the networks reached the training loss at which training stops"
-    panels.title(fig, p.title, f"{convnet.INTERVALS}; {cross}; scales of gains differ")
-    return fig
+    return panels.finished(fig, p.title, convnet.INTERVALS, cross, "scales of gains differ")
 
 
 def _accuracies(ax, runs, rescale):
@@ -61,10 +58,10 @@ def _accuracies(ax, runs, rescale):
         style = {"linestyle": "-" if plain else "--", "mfc": None if plain else "white", "lw": 1.6 if first else 0.9}
         tables = _by_samples(runs, convnet.accuracy, protocol, rescale=factor)
         _along_samples(ax, tables, place - 2, label, color=panels.color(protocol), **style)
-        for n, found in tables.items():
+        for n, accuracies in tables.items():
             chosen = {"protocol": protocol, "rescale": factor, "samples": n}
             if panels.where(runs, **chosen)["converged"].mean() < DONE:
-                ax.plot(_beside(n, place - 2), np.nanmean(found), "kx", markersize=7, zorder=3)
+                ax.plot(_beside(n, place - 2), np.nanmean(accuracies), "kx", markersize=7, zorder=3)
 
 
 def _gains(ax, runs, rescale):

@@ -32,9 +32,8 @@ def draw(data, p):
     left.set_title(f"a: {int(curve['violations'])} of {tested.sizes['instance']} need a larger c")
     _needed(middle, curve)
     _terms(right, curve)
-    panels.legend(fig, columns=4)
-    panels.title(fig, p.title, "constants fitted on one half of the instances, violations counted on the other")
-    return fig
+    note = "constants fitted on one half of the instances, violations counted on the other"
+    return panels.finished(fig, p.title, note, columns=4)
 
 
 def _needed(ax, curve):

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib.ticker import LogLocator, NullLocator
 
 from carryover.analysis.margins import margin_over_scale
 from carryover.config.parameters import parameter
@@ -75,21 +74,15 @@ def _panel(ax, runs, quantity, along, p, colors):
     for scale, color in colors.items():
         if scale in runs["initial_scale"].values:
             part = panels.where(runs, initial_scale=scale)
-            x = part["time"].values if along == "time" else _margin(part, p.fitted)
+            margins = margin_over_scale(part["loss_curve"].values, part["initial_scale"].values, p.fitted)
+            x = part["time"].values if along == "time" else margins
             _band(ax, x, part[quantity].values, color, f"initial scale {scale:g}")
     ax.set_xscale("log")
     if quantity == FEATURES:
         ax.set_yscale("log")
-        ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-        ax.yaxis.set_major_formatter("{x:g}")
-        ax.yaxis.set_minor_locator(NullLocator())
+        panels.plain_decades(ax.yaxis)
     else:
         ax.set_ylabel(LABELS[quantity])
-
-
-def _margin(part, fitted):
-    """γ over the squared initial scale, (run, checkpoint); NaN until the samples are fitted."""
-    return margin_over_scale(part["loss_curve"].values, part["initial_scale"].values, fitted)
 
 
 def _band(ax, x, y, color, label):
@@ -101,6 +94,5 @@ def _band(ax, x, y, color, label):
     grid = np.geomspace(low, high, POINTS)
     values = np.stack([np.interp(np.log(grid), np.log(a), b) for a, b in curves])
     middle = np.median(values, axis=0)
-    ax.plot(grid, middle, color=color, label=label)
+    panels.band(ax, grid, middle, values.min(0), values.max(0), label, color=color)
     ax.plot(grid[-1], middle[-1], "o", color=color, markersize=4)
-    ax.fill_between(grid, values.min(0), values.max(0), color=color, alpha=0.18, linewidth=0)

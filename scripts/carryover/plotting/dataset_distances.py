@@ -38,18 +38,16 @@ def draw(data, p):
         row[0].set_ylabel(f"transferability of\n{panels.name(risk, 'protocol', protocol)}")
     for ax, label in zip(axes[-1], DISTANCES.values(), strict=True):
         ax.set_xlabel(label)
-    panels.legend(fig)
     drawn = "bars: s.d. of draws and of samples; lines: theory"
-    panels.title(fig, p.title, f"γ = {gamma:g}, σ = {noise:g}, {panels.seeds_in_words(risk)}; {drawn}")
-    return fig
+    return panels.finished(fig, p.title, f"γ = {gamma:g}, σ = {noise:g}, {panels.seeds_in_words(risk)}", drawn)
 
 
 def _scatter(ax, table, distances, distance, formula):
     norms = sorted(table["target_norm"].unique())
     for norm, color in zip(norms, panels.colors("target_norm", norms), strict=True):
         rows = table[table["target_norm"] == norm]
-        found = at(distances, target_norm=norm, angle=rows["angle"].to_numpy())
-        middle, spread = _over_repeats(found[distance])
+        theory = at(distances, target_norm=norm, angle=rows["angle"].to_numpy())
+        middle, spread = _over_repeats(theory[distance])
         for acute, face in ((True, color), (False, "none")):
             kept = (rows["angle"] <= 0.5).to_numpy() == acute
             label = f"norm {norm:g}, θ {'≤' if acute else '>'} π/2"
@@ -57,7 +55,7 @@ def _scatter(ax, table, distances, distance, formula):
                 middle[kept], rows["mean"][kept], rows["std"][kept], spread[kept],
                 fmt="o", ms=4, color=color, mfc=face, linewidth=0.8, label=label,
             )  # fmt: skip
-        ax.plot(middle, found[formula], color=color, linewidth=0.8)
+        ax.plot(middle, theory[formula], color=color, linewidth=0.8)
     ax.axhline(0, color="0.6", linewidth=0.6)
 
 

@@ -25,6 +25,7 @@ def draw(data, p):
     top, middle, bottom = fig.subfigures(3, 1)
     single = top.subplots(1, 5)
     full = panels.where(norms, overlap=overlaps[-1])
+    full = full.isel(run=np.isin(full["protocol"].values, TRAINED))
     _norm(single[0], full, "l12_norm", "a  ℓ1,2 norm")
     _norm(single[1], full, "q_norm", "a  Q penalty")
     _rescaled_share(single[2], rescaled)
@@ -39,16 +40,10 @@ def draw(data, p):
     return fig
 
 
-def _protocols(data, wanted):
-    return [protocol for protocol in panels.values(data, "protocol") if protocol in wanted]
-
-
 def _norm(ax, norms, quantity, title):
     """A norm of the solutions relative to the teacher's own."""
     relative = norms.assign({quantity: norms[quantity] / norms[f"{quantity}_teacher"]})
-    for protocol in _protocols(norms, TRAINED):
-        shown, name = panels.where(relative, protocol=protocol), panels.name(norms, "protocol", protocol)
-        panels.spread(ax, shown, quantity, "samples", name, color=panels.color(protocol))
+    panels.curves(ax, relative, quantity, "samples", "protocol")
     ax.axhline(1, color="0.4", linewidth=0.8, linestyle=":")
     panels.log_samples(ax, panels.values(norms, "samples"))
     ax.set(title=title, xlabel=labels.label(norms, "samples"), ylabel="relative to ground truth")
@@ -62,49 +57,33 @@ def _rescaled_share(ax, sparsity):
     """Panel b: as many new features as the auxiliary task has, by rescaling."""
     most = panels.values(sparsity, "main_features")[-1]
     shown = panels.where(sparsity, protocol="finetuning", overlap=0.0, main_features=most)
-    factors = panels.values(shown, "rescale")
-    for factor, color in zip(factors, panels.colors("rescale", factors), strict=True):
-        part = panels.where(shown, rescale=factor)
-        panels.spread(ax, part, "auxiliary_share", "samples", f"× {factor:g}", color=color)
+    factors = {factor: f"× {factor:g}" for factor in panels.values(shown, "rescale")}
+    panels.curves(ax, shown, "auxiliary_share", "samples", "rescale", factors)
     panels.log_samples(ax, panels.values(shown, "samples"))
-    ax.set(
-        title="b  PT+FT on new features, rescaled", xlabel=labels.label(sparsity, "samples"), ylabel="auxiliary share"
-    )
-    ax.set_ylim(-0.02, 1.02)
+    ax.set(title="b  PT+FT on new features, rescaled", ylabel="auxiliary share", ylim=(-0.02, 1.02))
+    ax.set_xlabel(labels.label(sparsity, "samples"))
     ax.legend()
 
 
 def _top_k_by_samples(ax, sparsity):
     """Panel c: variance in the top k weights, both layers trained against the readout alone."""
-    sizes = panels.values(sparsity, "samples")[1::2]
-    for n, color in zip(sizes, panels.colors("samples", sizes), strict=True):
-        for protocol, style in (("single_task", "-"), ("single_task_probe", "--")):
-            part = panels.where(sparsity, protocol=protocol, samples=n)
-            label = f"n = {n}" if style == "-" else None
-            _bands(ax, part, label, color=color, linestyle=style)
+    for n, runs, color in panels.colored(sparsity, "samples", panels.values(sparsity, "samples")[1::2]):
+        for protocol, style, label in (("single_task", "-", f"n = {n}"), ("single_task_probe", "--", None)):
+            part = panels.where(runs, protocol=protocol)
+            panels.profile(ax, part, "top_k_variance", "k", label, color=color, linestyle=style)
     ax.set(title="c  STL (solid), STL (LP) (dashed)", xlabel="k", ylabel="share of variance in top k", ylim=(0, 1.02))
     ax.legend()
 
 
-def _bands(ax, part, label, **style):
-    values = part["top_k_variance"].values
-    (line,) = ax.plot(part["k"], np.median(values, axis=0), label=label, **style)
-    ax.fill_between(part["k"], values.min(0), values.max(0), color=line.get_color(), alpha=0.18, linewidth=0)
-
-
 def _top_k(ax, sparsity):
-    for protocol in panels.values(sparsity, "protocol"):
-        part = panels.where(sparsity, protocol=protocol)
-        _bands(ax, part, panels.name(sparsity, "protocol", protocol), color=panels.color(protocol))
+    panels.curves(ax, sparsity, "top_k_variance", "k", "protocol")
     ax.plot(sparsity["k"], sparsity["top_k_variance_teacher"].isel(run=0), color="0.4", linestyle=":", linewidth=1)
     ax.set(xlabel="k", ylim=(0, 1.02))
     ax.set_ylabel("share of variance in top k") if ax.get_subplotspec().is_first_col() else None
 
 
 def _share(ax, sparsity):
-    for protocol in panels.values(sparsity, "protocol"):
-        part, name = panels.where(sparsity, protocol=protocol), panels.name(sparsity, "protocol", protocol)
-        panels.spread(ax, part, "auxiliary_share", "samples", name, color=panels.color(protocol))
+    panels.curves(ax, sparsity, "auxiliary_share", "samples", "protocol")
     ax.axhline(float(sparsity["auxiliary_share_teacher"][0]), color="0.4", linewidth=1, linestyle=":")
     panels.log_samples(ax, panels.values(sparsity, "samples"))
     ax.set(xlabel=labels.label(sparsity, "samples"), ylim=(-0.02, 1.02))

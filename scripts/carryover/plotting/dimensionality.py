@@ -57,16 +57,8 @@ def _by_regime(single, figure):
 
 
 def _overlap(runs):
-    lists = relu.ends(relu.related(runs))
-    return len(lists), partial(_by_protocol, runs, lists)
-
-
-def _by_protocol(runs, lists, figure):
-    axes = panels.row(figure, len(lists), "After training, by cosines of main with auxiliary units")
-    for ax, (text, name) in zip(axes, lists.items(), strict=True):
-        panels.curves(ax, panels.where(runs, unit_correlations=text), "participation_ratio", "samples", "protocol")
-        ax.set_title(f"cosines {name}")
-    relu.against_samples(axes, runs, RATIO)
+    title = "After training, by cosines of main with auxiliary units"
+    return relu.by_cosines(runs, "participation_ratio", title, RATIO)
 
 
 def _nested(runs, p):

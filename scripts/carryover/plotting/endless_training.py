@@ -36,19 +36,12 @@ def draw(data, p):
     for ax in axes:
         ax.set_xscale("log")
         ax.set_xlabel("margin γ")
-    panels.legend(fig)
-    panels.title(
-        fig,
-        p.title,
-        f"from scratch in a and b: initial scale {smallest:g}; {panels.seeds_in_words(runs)}; {panels.SPREAD}",
-    )
-    return fig
+    start = f"from scratch in a and b: initial scale {smallest:g}"
+    return panels.finished(fig, p.title, start, panels.seeds_in_words(runs), panels.SPREAD)
 
 
 def _curves(ax, runs, curve, hue, margins, per_margin=False):
     """Curves over the margins that all runs of a colour have reached."""
-    found = at_margins(runs, curve, margins)
-    found = (found / found["margin"] if per_margin else found).rename("value")
-    data = found.to_dataset()
-    data = data.isel(margin=np.isfinite(found.values).all(axis=0))
-    panels.curves(ax, data, "value", "margin", hue)
+    values = at_margins(runs, curve, margins)
+    values = (values / values["margin"] if per_margin else values).dropna("margin").to_dataset(name="value")
+    panels.curves(ax, values, "value", "margin", hue)

@@ -31,10 +31,10 @@ def draw(data, p):
     size = (3.2 * len(protocols) + 0.8, 5.6)
     fig, axes = plt.subplots(2, len(protocols), figsize=size, sharex=True, sharey="row", squeeze=False)
     for (above, below), protocol in zip(axes.T, protocols, strict=True):
-        found = panels.where(distance, protocol=protocol)
+        shown = panels.where(distance, protocol=protocol)
         for solver, (label, color) in SOLVERS.items():
-            if (found["solver"].values == solver).any():
-                panels.spread(above, panels.where(found, solver=solver), "distance", "gamma", label, color=color)
+            if (shown["solver"].values == solver).any():
+                panels.spread(above, panels.where(shown, solver=solver), "distance", "gamma", label, color=color)
         above.axhline(p.near, color="0.5", linestyle=":", label=f"{p.near:g}")
         above.set(yscale="log", title=panels.name(risk, "protocol", protocol))
         steps = panels.where(risk, protocol=protocol, solver="descent")
@@ -46,9 +46,7 @@ def draw(data, p):
     axes[1, 0].set_ylim(top=2 * most)  # once all panels are drawn, which share the axis
     axes[0, 0].set_ylabel("relative distance from\nthe exact limit")
     axes[1, 0].set_ylabel("steps of gradient descent")
-    panels.legend(fig)
-    panels.title(fig, p.title, f"{panels.seeds_in_words(risk)}; {panels.SPREAD}")
-    return fig
+    return panels.finished(fig, p.title, panels.seeds_in_words(risk), panels.SPREAD)
 
 
 def _unfinished(ax, steps):

@@ -24,9 +24,8 @@ def draw(data, p):
     anchors = sorted(runs["anchor"].unique())
     for anchor, color in zip(anchors, panels.colors("anchor", anchors), strict=True):
         rows = runs[runs["anchor"] == anchor].groupby(["seed", "samples"])["transferability"].mean().groupby("samples")
-        middle, low, high = rows.median(), rows.min(), rows.max()
-        gain.plot(middle.index, middle, "o-", ms=4, color=color, label=f"λ = {anchor:g}")
-        gain.fill_between(middle.index, low, high, color=color, alpha=0.18, linewidth=0)
+        middle, style = rows.median(), {"marker": "o", "ms": 4, "color": color}
+        panels.band(gain, middle.index, middle, rows.min(), rows.max(), f"λ = {anchor:g}", **style)
     gain.axhline(0, color="0.6", linewidth=0.6)
     panels.log_samples(gain, sorted(runs["samples"].unique()))
     gain.set(xlabel="target samples n", ylabel="transferability / target power", title="a: linear transfer")
@@ -36,7 +35,5 @@ def draw(data, p):
     aligned.set_xscale("symlog", linthresh=min(anchor for anchor in anchors if anchor > 0))
     aligned.set(xlabel="penalty λ on the distance from the start", ylabel="alignment with the source's kernel")
     aligned.set_title("b: features")
-    panels.legend(fig)
     mu = float(panels.where(risk, protocol="linear_transfer")["ablated"].values[0])
-    panels.title(fig, p.title, f"μ = {mu:g}, {panels.seeds_in_words(risk)}; {panels.SPREAD}")
-    return fig
+    return panels.finished(fig, p.title, f"μ = {mu:g}, {panels.seeds_in_words(risk)}", panels.SPREAD)

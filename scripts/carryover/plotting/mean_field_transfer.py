@@ -31,8 +31,8 @@ def draw(data, p):
     norm = TwoSlopeNorm(0.0, -0.5, 0.5)
     axes = fig.subplots(len(scales), 6, squeeze=False, width_ratios=(0.7, 0.7, 0.7, 1.1, 1.1, 1.3))
     for row, scale in zip(axes, scales, strict=True):
-        runs, gram, outside = (panels.where(found, teacher_scale=scale)
-                               for found in (risk, data["gram"], data["out_of_rkhs"]))  # fmt: skip
+        roles = (risk, data["gram"], data["out_of_rkhs"])
+        runs, gram, outside = (panels.where(role, teacher_scale=scale) for role in roles)
         _kernels(row[:3], panels.where(gram, ablated=p.ablated))
         law = _scratch(row[3], runs, p.smallest)
         _outside(row[4], outside)
@@ -42,10 +42,8 @@ def draw(data, p):
                          strict=True):  # fmt: skip
         ax.set_title(label)
     fig.colorbar(image, ax=list(axes[:, 5]), label="share of the target's power, cut at ±0.5")
-    panels.legend(fig, columns=6)
     drawn = f"a: kernels of one seed, μ = {p.ablated:g}, with their mean alignment; b, c: {panels.SPREAD}"
-    panels.title(fig, p.title, f"{panels.seeds_in_words(risk)}; {drawn}")
-    return fig
+    return panels.finished(fig, p.title, panels.seeds_in_words(risk), drawn, columns=6)
 
 
 def _kernels(axes, gram):

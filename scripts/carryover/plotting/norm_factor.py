@@ -40,15 +40,10 @@ def draw(data, p):
         ax.set_xlabel("samples per dimension γ")
     for ax in axes[:, 0]:
         ax.set_ylabel("transferability")
-    panels.legend(fig)
     deep = table[(table["solver"] == "exact") & (table["depth"] > 1)]
     shares = (f"{label} {panels.percent(within(deep, name))}" for name, (label, *_) in FORMULAS.items())
-    seeds = panels.seeds_in_words(risk)
-    note = (
-        f"θ = {p.angle:g} π, {seeds}, bars: 2 s.e.; exact limits within 2 s.e., all angles, L > 1: {', '.join(shares)}"
-    )
-    panels.title(fig, p.title, note)
-    return fig
+    drawn = f"θ = {p.angle:g} π, {panels.seeds_in_words(risk)}, bars: 2 s.e."
+    return panels.finished(fig, p.title, drawn, f"exact limits within 2 s.e., all angles, L > 1: {', '.join(shares)}")
 
 
 def _panel(ax, rows, theory):

@@ -36,6 +36,4 @@ def draw(data, p):
         row[0].set_ylabel("risk")
     for ax in axes[-1]:
         ax.set_xlabel("norm; the other's is 1")
-    panels.legend(fig)
-    panels.title(fig, p.title, f"{panels.seeds_in_words(risk)}; {panels.SPREAD}")
-    return fig
+    return panels.finished(fig, p.title, panels.seeds_in_words(risk), panels.SPREAD)

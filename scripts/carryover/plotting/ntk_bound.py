@@ -35,11 +35,9 @@ def draw(data, p):
     panes[0].set_ylabel("mean of min(|f − f*|, 1)")
     tuned = panels.where(runs, protocol="finetuning", solver="descent")
     _norms(last, tuned.isel(run=tuned["distance"].values > 0))  # the axes are logarithmic
-    panels.legend(fig)
-    below = float((tuned["bound"] < tuned["start_risk"]).mean())
-    panels.title(fig, p.title, f"Δ = θ_T − θ_S, {panels.seeds_in_words(runs)}; {panels.SPREAD}; the bound is below the "
-                 f"risk before finetuning in {panels.percent(below)} of the runs")  # fmt: skip
-    return fig
+    below = panels.percent(float((tuned["bound"] < tuned["start_risk"]).mean()))
+    share = f"the bound is below the risk before finetuning in {below} of the runs"
+    return panels.finished(fig, p.title, f"Δ = θ_T − θ_S, {panels.seeds_in_words(runs)}", panels.SPREAD, share)
 
 
 def _risks(ax, runs):
@@ -63,8 +61,7 @@ def _risks(ax, runs):
 def _norms(ax, runs):
     """The norm of what finetuning has to learn against |Δ|, for the smallest and the largest number of samples."""
     sizes = sorted({runs["samples"].values.min(), runs["samples"].values.max()})
-    for n, color in zip(sizes, panels.colors("samples", sizes), strict=True):
-        part = panels.where(runs, samples=n)
+    for n, part, color in panels.colored(runs, "samples", sizes):
         for quantity, (label, marker) in NORM.items():
             middle = _median(part, quantity, "distance")
             ax.plot(middle.index, middle, marker, color=color, ms=5, mfc="none", label=f"n = {n:g}, {label}")

@@ -40,10 +40,8 @@ def draw(data, p):
     few.set(xscale="log", xlabel="ridge penalty λ", ylabel="risk less that at λ = 0", title=f"b: n = {sizes[0]}")
     few.set_ylim(-0.12, 0.25)
     best.set(xscale="log", yscale="log", xlabel="samples n", ylabel="best ridge penalty", title="c: it falls like 1/n")
-    panels.legend(fig, columns=3)
     drawn = "bars: s.d. of draws in a, 2 s.e. in b, 95 % bootstrap intervals in c"
-    panels.title(fig, p.title, f"σ = {noise:g}, {panels.seeds_in_words(risk)}; {drawn}")
-    return fig
+    return panels.finished(fig, p.title, f"σ = {noise:g}, {panels.seeds_in_words(risk)}", drawn, columns=3)
 
 
 def _risk(ax, rows, theta, noise, color):
@@ -70,8 +68,8 @@ def _change(ax, rows, theta, noise, color):
 
 def _best(ax, frame, theta, noise, color, factor):
     """The penalty of the smallest mean risk at each number of samples, with its bootstrap interval."""
-    found = {n: np.maximum(best_ridge(rows), SMALLEST) for n, rows in frame.groupby("samples")}
-    samples = np.array(sorted(found))
-    best, low, high = np.array([found[n] for n in samples]).T
+    samples = np.array(sorted(frame["samples"].unique()))
+    ends = [np.maximum(best_ridge(frame[frame["samples"] == n]), SMALLEST) for n in samples]
+    best, low, high = np.transpose(ends)
     ax.errorbar(factor * samples, best, (best - low, high - best), fmt="o", ms=3, color=color)
     ax.plot(samples, optimal_ridge(theta, noise, samples), "--", color=color, label="(sin²θ + σ²)/(n cos²θ)")

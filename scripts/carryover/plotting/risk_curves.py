@@ -42,10 +42,8 @@ def draw(data, p):
                 axes[i, j].set_xlabel(labels.label(risk, p.along).removesuffix(" ="))
         place = f"{panels.name(risk, p.rows, row)}\n" if p.rows else ""
         axes[i, 0].set_ylabel(place + risk[p.quantity].attrs["long_name"])
-    panels.legend(fig)
-    clipped = f"; below {p.floor:g} drawn there" if (risk[p.quantity] < p.floor).any() else ""
-    panels.title(fig, p.title, f"{panels.seeds_in_words(risk)}; {panels.SPREAD}{clipped}")
-    return fig
+    clipped = [f"below {p.floor:g} drawn there"] if (risk[p.quantity] < p.floor).any() else []
+    return panels.finished(fig, p.title, panels.seeds_in_words(risk), panels.SPREAD, *clipped)
 
 
 def _panel(ax, risk, p, hues):

@@ -43,20 +43,18 @@ def draw(data, p):
     change.set(title="d  Change by finetuning", ylabel="PR after / PR before")
     inherited.set(title="e  Shared over remaining dimensions", ylabel="ENSD / PR after")
     similar.set(title="f  Similarity of before and after", ylabel="centred kernel alignment (CKA)")
-    panels.legend(fig, columns=3)
-    note = f"{convnet.system(risk)}; {convnet.units(stages)}; {convnet.INTERVALS}".replace("\n", ", ")
-    panels.title(fig, p.title, note)
-    return fig
+    notes = convnet.system(risk).replace("\n", ", "), convnet.units(stages), convnet.INTERVALS
+    return panels.finished(fig, p.title, *notes, columns=3)
 
 
 def _by_factor(ax, stages, quantity, level=None):
     factors = panels.values(stages, "rescale")
     if level is not None:
         ax.axhline(level, color="0.3", linewidth=0.8)
-    for place, (factor, color) in enumerate(zip(factors, panels.colors("rescale", factors), strict=True)):
+    for place, (factor, runs, color) in enumerate(panels.colored(stages, "rescale")):
         shift = 0.07 * (place - (len(factors) - 1) / 2)
         label = f"after, rescaled by {factor:g}" if factor != 1 else "after, as it is"
-        _line(ax, panels.where(stages, rescale=factor), quantity, shift, label, color=color)
+        _line(ax, runs, quantity, shift, label, color=color)
 
 
 def _line(ax, runs, quantity, shift, label, **style):
@@ -68,8 +66,7 @@ def _line(ax, runs, quantity, shift, label, **style):
 
 def _accuracies(ax, risk):
     """Panel c: test accuracy by factor."""
-    factors = panels.values(risk, "rescale")
-    for factor, color in zip(factors, panels.colors("rescale", factors), strict=True):
-        convnet.points(ax, [factor], [convnet.accuracy(risk, rescale=factor)], None, color=color, marker="o")
+    for factor, runs, color in panels.colored(risk, "rescale"):
+        convnet.points(ax, [factor], [convnet.accuracy(runs)], None, color=color, marker="o")
     panels.log_rescalings(ax, risk)
     ax.set(title="c  Test accuracy", ylabel="test accuracy (%)", xlabel="factor on the weights before finetuning")

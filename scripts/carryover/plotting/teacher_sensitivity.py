@@ -22,9 +22,7 @@ def draw(data, p):
     fig, (left, right) = plt.subplots(1, 2, figsize=(9.2, 3.9))
     stretched = panels.where(data["stretch"], solver="exact")
     largest = panels.values(stretched, "stretch")[-1]
-    deviations = panels.values(stretched, "deviation")
-    for deviation, color in zip(deviations, panels.colors("deviation", deviations), strict=True):
-        runs = panels.where(stretched, stretch=largest, deviation=deviation)
+    for deviation, runs, color in panels.colored(panels.where(stretched, stretch=largest), "deviation"):
         _ratio(left, runs, {"depth": 1}, {"depth": p.depth}, f"rest {deviation:g}", color)
     left.set_title(f"a: risk of 1 layer over that of {p.depth}, α = {largest:g}")
     scaled = panels.where(data["scale"], depth=p.scaled_depth)
@@ -36,19 +34,13 @@ def draw(data, p):
     for ax in (left, right):
         ax.axhline(1, color="0.6", linewidth=0.6)
         ax.set(yscale="log", xlabel="samples n", ylabel="ratio of risks")
-    panels.legend(fig)
-    panels.title(fig, p.title, f"{panels.seeds_in_words(stretched)}; {panels.SPREAD}")
-    return fig
+    return panels.finished(fig, p.title, panels.seeds_in_words(stretched), panels.SPREAD)
 
 
 def _ratio(ax, runs, above, below, label, color):
     """Ratio of the risks of two kinds of runs, seed by seed, against the number of samples."""
-    risks = [
-        panels.where(runs, **kind)[["risk_final"]]
-        .to_dataframe()
-        .pivot(index="seed", columns="samples", values="risk_final")
-        for kind in (above, below)
-    ]
-    ratio = risks[0] / risks[1]
-    ax.plot(ratio.columns, ratio.median(), "o-", ms=4, color=color, label=label)
-    ax.fill_between(ratio.columns, ratio.min(), ratio.max(), color=color, alpha=0.18, linewidth=0)
+    tables = (panels.where(runs, **kind)[["risk_final"]].to_dataframe() for kind in (above, below))
+    over, under = (table.pivot(index="seed", columns="samples", values="risk_final") for table in tables)
+    ratio = over / under
+    style = {"marker": "o", "ms": 4, "color": color}
+    panels.band(ax, ratio.columns, ratio.median(), ratio.min(), ratio.max(), label, **style)

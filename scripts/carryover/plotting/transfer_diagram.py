@@ -38,20 +38,19 @@ def draw(data, p):
     theory = at(data["theory"], noise=p.noise, depth=p.depth)
     fig = plt.figure(figsize=(9.2, 7.6))
     surface = fig.add_subplot(2, 2, 1, projection="3d")
-    expected, found, slices = (fig.add_subplot(2, 2, i) for i in (2, 3, 4))
+    expected, measured, slices = (fig.add_subplot(2, 2, i) for i in (2, 3, 4))
     formula = next(iter(FORMULAS[p.protocol]))
     _surface(surface, theory, formula, p.largest)
     grid = theory[formula].transpose("angle", "gamma")
     _map(expected, theory["gamma"], theory["angle"], grid, theory, p, "b: theory")
     square = table.pivot(index="angle", columns="gamma", values="mean")
-    image = _map(found, square.columns, square.index, square.values, theory, p, "c: experiment, mean over draws")
-    fig.colorbar(image, ax=[expected, found], label=f"{GAIN}, cut at ±{p.largest:g}", shrink=0.8)
+    image = _map(measured, square.columns, square.index, square.values, theory, p, "c: experiment, mean over draws")
+    fig.colorbar(image, ax=[expected, measured], label=f"{GAIN}, cut at ±{p.largest:g}", shrink=0.8)
     _slices(slices, table, theory, p)
-    panels.legend(fig, columns=3)
     formulas = FORMULAS[p.protocol] | (COUNTED if p.protocol == "linear_transfer" else {})
     shares = ", ".join(f"{label} {panels.percent(within(table, name))}" for name, label in formulas.items())
-    panels.title(fig, p.title, f"σ = {p.noise:g}, {panels.seeds_in_words(runs)}; means within 2 s.e. of {shares}")
-    return fig
+    notes = f"σ = {p.noise:g}, {panels.seeds_in_words(runs)}", f"means within 2 s.e. of {shares}"
+    return panels.finished(fig, p.title, *notes, columns=3)
 
 
 def _surface(ax, theory, formula, largest):
