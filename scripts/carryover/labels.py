@@ -6,10 +6,20 @@ samples n"), and `value_labels`, names of values that are words ("finetuning": "
 
 import json
 
+import xarray as xr
+
 
 def attributes(meaning, units="1"):
     """Attributes of a variable; pure numbers and text have the unit 1."""
     return {"long_name": meaning, "units": units}
+
+
+def described(variables, coordinates):
+    """A dataset of {variable: (dimensions, values, meaning)} and {coordinate: (values, meaning)}; units may follow."""
+    return xr.Dataset(
+        {name: (dims, values, attributes(*meaning)) for name, (dims, values, *meaning) in variables.items()},
+        {name: (name, values, attributes(*meaning)) for name, (values, *meaning) in coordinates.items()},
+    )
 
 
 def labelled(data, labels, value_labels):

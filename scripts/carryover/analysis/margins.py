@@ -30,9 +30,9 @@ def at_margins(data, curve, margins):
     """
     reached = margin_over_scale(data["loss_curve"].values, np.ones(data.sizes["run"]), FITTED)
     values = data[curve].transpose("run", "checkpoint").values
-    found = [_interpolated(margins, *run) for run in zip(reached, values, strict=True)]
+    curves = [_interpolated(margins, *run) for run in zip(reached, values, strict=True)]
     runs = data[curve].isel(checkpoint=0, drop=True)
-    return runs.expand_dims(margin=np.asarray(margins, dtype=float), axis=1).copy(data=np.array(found))
+    return runs.expand_dims(margin=np.asarray(margins, dtype=float), axis=1).copy(data=np.array(curves))
 
 
 def _interpolated(margins, reached, values):

@@ -144,8 +144,8 @@ def nearest(values, wanted, name, within=0.05):
     return best
 
 
-def _equal(found, value):
-    return np.isclose(found, value, rtol=1e-9, atol=0) if _number(value) else found == value
+def _equal(values, wanted):
+    return np.isclose(values, wanted, rtol=1e-9, atol=0) if _number(wanted) else values == wanted
 
 
 def _number(value):
@@ -153,8 +153,7 @@ def _number(value):
 
 
 def _distinct(data, name):
-    found = np.unique(data[name].values)
-    return [value.item() for value in found if value == value]
+    return [value.item() for value in np.unique(data[name].values) if value == value]
 
 
 def _words(name, value):

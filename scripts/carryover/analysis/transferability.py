@@ -35,12 +35,12 @@ def transferability(risk, protocol, scratch=None):
         raise UserError(
             f"several single_task runs have the same {', '.join(shared)}; they differ in {', '.join(differ)}."
         )
-    found = moved.merge(alone[[*shared, "risk_final"]].rename(columns={"risk_final": "scratch"}), on=shared, how="left")
-    if found["scratch"].isna().any():
-        where = found.loc[found["scratch"].isna(), shared].iloc[0].to_dict()
+    alone = alone[[*shared, "risk_final"]].rename(columns={"risk_final": "scratch"})
+    runs = moved.rename(columns={"risk_final": "risk"}).merge(alone, on=shared, how="left")
+    if runs["scratch"].isna().any():
+        where = runs.loc[runs["scratch"].isna(), shared].iloc[0].to_dict()
         raise UserError(f"no single_task run to compare {protocol} with at {where}.")
-    found = found.rename(columns={"risk_final": "risk"})
-    return found.assign(transferability=found["scratch"] - found["risk"])
+    return runs.assign(transferability=runs["scratch"] - runs["risk"])
 
 
 def normalised(risk):
@@ -64,10 +64,10 @@ def with_decay(risk, chosen_by=None):
 
 def only(runs, name):
     """The one value of a coordinate that runs have; UserError where they have several, which must not be averaged."""
-    found = np.unique(runs[name].values)
-    if len(found) != 1:
-        raise UserError(f"runs of one {name} are needed here, not of {', '.join(f'{value:g}' for value in found)}.")
-    return found[0].item()
+    values = np.unique(runs[name].values)
+    if len(values) != 1:
+        raise UserError(f"runs of one {name} are needed here, not of {', '.join(f'{value:g}' for value in values)}.")
+    return values[0].item()
 
 
 def at(curve, **values):
@@ -147,5 +147,5 @@ def _frame(runs):
 
 def _compared(scratch):
     """Coordinates by which a run finds its scratch run: all that such runs have a value of, but those chosen."""
-    found = {name: scratch[name].values for name in sorted(coordinates(scratch)) if name not in CHOSEN}
-    return [name for name, values in found.items() if ((values == values) & (values != "")).any()]
+    own = {name: scratch[name].values for name in sorted(coordinates(scratch)) if name not in CHOSEN}
+    return [name for name, values in own.items() if ((values == values) & (values != "")).any()]

@@ -11,7 +11,7 @@ import xarray as xr
 
 from carryover.config.parameters import parameter
 from carryover.errors import UserError
-from carryover.labels import attributes
+from carryover.labels import attributes, described
 from carryover.streams import generator
 from carryover.theory.linear_teachers import covariance_terms, estimation_error_bound, linear_limit, population_risk
 
@@ -55,13 +55,13 @@ def compute(p: Parameters) -> xr.Dataset:
         raise UserError(f"top must be below dimension, which is {p.dimension}")
     if p.bottom_eigenvalue > p.top_eigenvalue:
         raise UserError(f"bottom_eigenvalue must not exceed top_eigenvalue, which is {p.top_eigenvalue}")
-    found = xr.concat([_instance(p, i) for i in range(p.instances)], "instance", combine_attrs="override")
+    curve = xr.concat([_instance(p, i) for i in range(p.instances)], "instance", combine_attrs="override")
     half = (np.arange(p.instances) >= p.instances // 2).astype(int)
-    found = found.assign_coords(
+    curve = curve.assign_coords(
         instance=("instance", np.arange(p.instances), attributes("instance")),
         half=("instance", half, attributes("0 where the constants are fitted, 1 where they are tested")),
     )
-    return found.assign(_constants(found)).merge(_terms(p))
+    return curve.assign(_constants(curve)).merge(_terms(p))
 
 
 def _instance(p, index):
@@ -112,13 +112,13 @@ def _least_constant(risk, top, bottom):
     return c
 
 
-def _constants(found):
-    fitted = found.half == 0
+def _constants(curve):
+    fitted = curve.half == 0
     constants = {}
     for suffix, name in (("", "needed"), ("_estimation", "estimation_needed")):
-        c = float(found[name][fitted].max())
-        violations = int((found[name][~fitted] > c).sum())
-        constants[f"c{suffix}"] = ((), c, attributes(f"largest {found[name].attrs['long_name']}, first half"))
+        c = float(curve[name][fitted].max())
+        violations = int((curve[name][~fitted] > c).sum())
+        constants[f"c{suffix}"] = ((), c, attributes(f"largest {curve[name].attrs['long_name']}, first half"))
         constants[f"violations{suffix}"] = ((), violations, attributes("instances of the second half that need more"))
     return constants
 
@@ -128,10 +128,10 @@ def _terms(p):
     cov = np.where(np.arange(p.dimension) < p.top, p.top_eigenvalue, p.bottom_eigenvalue)
     samples = np.array(p.samples)
     top, bottom = covariance_terms(np.full(p.dimension, p.dimension**-0.5), cov, samples, p.top, p.confidence)
-    return xr.Dataset(
+    return described(
         {
-            "top_term": ("samples", top, attributes("term of the top eigenvectors at c = 1")),
-            "bottom_term": ("samples", bottom, attributes("term of the bottom eigenvectors at c = 1")),
+            "top_term": ("samples", top, "term of the top eigenvectors at c = 1"),
+            "bottom_term": ("samples", bottom, "term of the bottom eigenvectors at c = 1"),
         },
-        {"samples": ("samples", samples, attributes("samples"))},
+        {"samples": (samples, "samples")},
     )

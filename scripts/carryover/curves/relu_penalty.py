@@ -10,7 +10,7 @@ import xarray as xr
 
 from carryover.config.parameters import parameter
 from carryover.errors import UserError
-from carryover.labels import attributes
+from carryover.labels import described
 from carryover.theory.penalty import relu_penalty, relu_penalty_exponent
 
 
@@ -45,22 +45,14 @@ def compute(p: Parameters) -> xr.Dataset:
     magnitude = np.geomspace(p.smallest_magnitude, p.largest_magnitude, p.points)
     unit = (magnitude, np.sqrt(auxiliary)[:, None], correlation[:, None, None], p.readout)
     dims = ("correlation", "auxiliary_magnitude", "magnitude")
-    return xr.Dataset(
+    return described(
         {
-            "penalty": (dims, relu_penalty(*unit), attributes("penalty on the distance from the pretrained unit")),
-            "exponent": (
-                dims,
-                relu_penalty_exponent(*unit),
-                attributes("local exponent d log penalty / d log magnitude"),
-            ),
+            "penalty": (dims, relu_penalty(*unit), "penalty on the distance from the pretrained unit"),
+            "exponent": (dims, relu_penalty_exponent(*unit), "local exponent d log penalty / d log magnitude"),
         },
-        coords={
-            "correlation": ("correlation", correlation, attributes("cosine of pretrained and finetuned input weights")),
-            "auxiliary_magnitude": (
-                "auxiliary_magnitude",
-                auxiliary,
-                attributes("magnitude of the feature in the auxiliary task"),
-            ),
-            "magnitude": ("magnitude", magnitude, attributes("magnitude of the feature in the finetuning task")),
+        {
+            "correlation": (correlation, "cosine of pretrained and finetuned input weights"),
+            "auxiliary_magnitude": (auxiliary, "magnitude of the feature in the auxiliary task"),
+            "magnitude": (magnitude, "magnitude of the feature in the finetuning task"),
         },
     )

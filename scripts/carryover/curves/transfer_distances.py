@@ -9,7 +9,7 @@ import numpy as np
 import xarray as xr
 
 from carryover.config.parameters import parameter
-from carryover.labels import attributes
+from carryover.labels import described
 from carryover.streams import generator
 from carryover.theory import discrepancy, transfer
 
@@ -49,35 +49,28 @@ def compute(p: Parameters) -> xr.Dataset:
     finetuning = transfer.finetune_transferability(p.gamma, theta, p.noise, p.depth, target_norm=norm[:, None])
     dims, sampled = ("target_norm", "angle"), ("target_norm", "angle", "repeat")
     wasserstein, dudley = _sampled(p, source, targets)
-    return xr.Dataset(
+    divergence = discrepancy.kl_divergence(source, targets, p.noise)
+    return described(
         {
-            "kl": (
-                dims,
-                discrepancy.kl_divergence(source, targets, p.noise),
-                attributes("Kullback-Leibler divergence"),
-            ),
-            "wasserstein": (sampled, wasserstein, attributes("Wasserstein-1 distance between samples")),
-            "dudley": (sampled, dudley, attributes("Dudley metric between samples")),
-            "linear": (dims, linear, attributes("risk from scratch less risk of linear transfer")),
-            "finetuning": (dims, finetuning, attributes("risk from scratch less risk of finetuning")),
+            "kl": (dims, divergence, "Kullback-Leibler divergence"),
+            "wasserstein": (sampled, wasserstein, "Wasserstein-1 distance between samples"),
+            "dudley": (sampled, dudley, "Dudley metric between samples"),
+            "linear": (dims, linear, "risk from scratch less risk of linear transfer"),
+            "finetuning": (dims, finetuning, "risk from scratch less risk of finetuning"),
         },
-        coords={
-            "target_norm": (
-                "target_norm",
-                norm,
-                attributes("norm of the target's coefficients, beside a source of norm 1"),
-            ),
-            "angle": ("angle", np.array(p.angle, float), attributes("angle between source and target task", "pi")),
-            "repeat": ("repeat", np.arange(p.repeats), attributes("draw of the samples")),
+        {
+            "target_norm": (norm, "norm of the target's coefficients, beside a source of norm 1"),
+            "angle": (np.array(p.angle, float), "angle between source and target task", "pi"),
+            "repeat": (np.arange(p.repeats), "draw of the samples"),
         },
     )
 
 
 def _sampled(p, source, targets):
     """Wasserstein and Dudley distances, each (target_norm, angle, repeat)."""
-    found = np.empty((2, *targets.shape[:2], p.repeats))
-    for *index, repeat in np.ndindex(found.shape[1:]):
-        for distance, values in zip((discrepancy.wasserstein1, discrepancy.dudley_metric), found, strict=True):
+    distances = np.empty((2, *targets.shape[:2], p.repeats))
+    for *index, repeat in np.ndindex(distances.shape[1:]):
+        for distance, values in zip((discrepancy.wasserstein1, discrepancy.dudley_metric), distances, strict=True):
             rng = generator("transfer_distances", {"repeat": repeat}, p.seed, "inputs")
             values[*index, repeat] = distance(source, targets[*index], p.noise, p.samples, rng)
-    return found
+    return distances

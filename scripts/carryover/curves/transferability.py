@@ -10,7 +10,7 @@ import xarray as xr
 
 from carryover.config.parameters import parameter
 from carryover.errors import UserError
-from carryover.labels import attributes
+from carryover.labels import described
 from carryover.theory import transfer
 
 _CRITICAL = 1e-9  # distance of γ from 1 that is rounding
@@ -44,14 +44,14 @@ def compute(p: Parameters) -> xr.Dataset:
     gamma = np.linspace(p.smallest_gamma, p.largest_gamma, p.points)
     gamma[abs(gamma - 1) < _CRITICAL] = 1  # where the risk from scratch is infinite, not merely huge
     noise, depth = np.array(p.noise, float), np.array(p.depth)
-    coordinates = {
-        "noise": ("noise", noise, attributes("standard deviation of the label noise")),
-        "depth": ("depth", depth, attributes("layers, with the readout")),
-        "angle": ("angle", angle, attributes("angle between source and target task", "pi")),
-        "gamma": ("gamma", gamma, attributes("samples per input dimension, n/d")),
-    }
-    return xr.Dataset(
-        _risks(gamma, np.pi * angle, noise, depth) | _boundaries(gamma, np.pi * angle, noise, depth), coordinates
+    return described(
+        _risks(gamma, np.pi * angle, noise, depth) | _boundaries(gamma, np.pi * angle, noise, depth),
+        {
+            "noise": (noise, "standard deviation of the label noise"),
+            "depth": (depth, "layers, with the readout"),
+            "angle": (angle, "angle between source and target task", "pi"),
+            "gamma": (gamma, "samples per input dimension, n/d"),
+        },
     )
 
 
@@ -65,10 +65,10 @@ def _risks(gamma, theta, noise, depth):
     scratch = transfer.scratch_risk(gamma, noise[:, None])
     text = "risk from scratch less risk of "
     return {
-        "linear": (("noise", "angle", "gamma"), linear, attributes(f"{text}linear transfer")),
-        "finetuning": (("angle", "gamma"), finetuning, attributes(f"{text}finetuning, norm outside the data kept")),
-        "finetuning_norm": (("noise", "depth", "angle", "gamma"), with_norm, attributes(f"{text}finetuning")),
-        "scratch": (("noise", "gamma"), scratch, attributes("risk from scratch")),
+        "linear": (("noise", "angle", "gamma"), linear, f"{text}linear transfer"),
+        "finetuning": (("angle", "gamma"), finetuning, f"{text}finetuning, norm outside the data kept"),
+        "finetuning_norm": (("noise", "depth", "angle", "gamma"), with_norm, f"{text}finetuning"),
+        "scratch": (("noise", "gamma"), scratch, "risk from scratch"),
     }
 
 
@@ -78,12 +78,13 @@ def _boundaries(gamma, theta, noise, depth):
     boundary = transfer.finetune_boundary(gamma, noise[:, None, None], depth[:, None]) / np.pi
     regions, text = ("noise", "angle"), "gamma above which linear transfer is negative"
     return {
-        "interval_low": (regions, low, attributes(f"{text}, below 1")),
-        "interval_high": (regions, high, attributes("gamma below 1 up to which linear transfer is negative")),
-        "threshold": (regions, threshold, attributes(f"{text}, above 1")),
+        "interval_low": (regions, low, f"{text}, below 1"),
+        "interval_high": (regions, high, "gamma below 1 up to which linear transfer is negative"),
+        "threshold": (regions, threshold, f"{text}, above 1"),
         "finetuning_boundary": (
             ("noise", "depth", "gamma"),
             boundary,
-            attributes("angle above which finetuning is negative", "pi"),
+            "angle above which finetuning is negative",
+            "pi",
         ),
     }

@@ -22,17 +22,17 @@ def rows(data, p):
     """
     ours = r_squared.r_squared(data["bounds"])
     sizes = sorted(ours.index.unique("samples"))
-    found = []
+    texts = []
     for bound, name in r_squared.BOUNDS.items():
         for cutoff, part in ours[bound].groupby("cutoff"):
             table = part.droplevel("cutoff").unstack("samples")[sizes]
             label = f"ours, cutoff {cutoff:g}" if cutoff else "ours, least squares"
-            found.append((name, f"{label}: mean ± s.d.", *map(_spread, table.mean(), table.std())))
+            texts.append((name, f"{label}: mean ± s.d.", *map(_spread, table.mean(), table.std())))
             ends = (intervals.student(table[n], bound, 0.0) for n in sizes)
-            found.append((name, f"{label}: 95 % interval", *(f"{one['low']:.2f} to {one['high']:.2f}" for one in ends)))
+            texts.append((name, f"{label}: 95 % interval", *(f"{one['low']:.2f} to {one['high']:.2f}" for one in ends)))
         theirs = zip(*(values.reindex(sizes) for values in r_squared.published(data["published"], bound)), strict=True)
-        found.append((name, "published (MNIST)", *(_spread(*cell) for cell in theirs)))
-    return pd.DataFrame(found, columns=["bound", "R²", *(f"n = {n:g}" for n in sizes)])
+        texts.append((name, "published (MNIST)", *(_spread(*cell) for cell in theirs)))
+    return pd.DataFrame(texts, columns=["bound", "R²", *(f"n = {n:g}" for n in sizes)])
 
 
 def _spread(mean, deviation):
