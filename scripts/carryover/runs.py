@@ -2,7 +2,10 @@
 
 from contextlib import contextmanager
 
+import xarray as xr
+
 from carryover.errors import UserError
+from carryover.labels import attributes
 
 ALL_LAYERS = {"protocol": ("single_task", "multi_task", "finetuning")}
 """Protocols that train every layer, `APPLIES_TO` of measures of learned features: a probe or a kernel has those of its
@@ -12,6 +15,15 @@ start."""
 def coordinates(data):
     """{name: coordinate} of everything that says what the runs of a dataset are."""
     return {name: data[name] for name in data.coords if data[name].dims == ("run",)}
+
+
+def measured(data, variables, meanings, **others):
+    """A dataset of {variable: (dimensions, values)} of the runs of a dataset, with other coordinates, and what each of
+    them means."""
+    result = xr.Dataset(variables, coordinates(data) | others)
+    for name, meaning in meanings.items():
+        result[name].attrs = attributes(meaning)
+    return result
 
 
 @contextmanager

@@ -6,6 +6,7 @@ import pytest
 import xarray as xr
 from matplotlib.figure import Figure
 
+from carryover.analysis.margins import margin_over_scale
 from carryover.errors import UserError
 from carryover.plotting import cross_entropy
 
@@ -63,7 +64,7 @@ def test_noise_does_not_lead_back_and_ended_runs_stop(runs):
     runs["loss_curve"][:, 30] *= 1.5
     runs["time"][:, 35:] = np.nan
     runs["loss_curve"][:, 35:] = np.nan
-    ratio = cross_entropy._margin(runs, 0.3)
+    ratio = margin_over_scale(runs["loss_curve"].values, runs["initial_scale"].values, 0.3)
     known = ratio[0][np.isfinite(ratio[0])]
     assert (np.diff(known) >= 0).all()
     assert np.isnan(ratio[:, 35:]).all()
@@ -77,7 +78,7 @@ def test_where_seeds_share_no_time_nothing_is_drawn(runs):
 
 def test_a_loss_of_zero_has_no_margin(runs):
     runs["loss_curve"][:, -1] = 0.0
-    ratio = cross_entropy._margin(runs, 0.3)
+    ratio = margin_over_scale(runs["loss_curve"].values, runs["initial_scale"].values, 0.3)
     assert np.isnan(ratio[:, -1]).all()
     assert np.isfinite(ratio[:, -2]).all()
 

@@ -1,17 +1,13 @@
 """Distances between source and target data do not predict transfer ("Features are fate", theorem 2.2 and Fig. 4)."""
 
-from dataclasses import dataclass
-
 import pandas as pd
 import xarray as xr
 
 from carryover.analysis import intervals
 from carryover.analysis.transferability import at, transferability
+from carryover.config.parameters import NoParameters
 
-
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    pass
+Parameters = NoParameters
 
 
 @intervals.claims("theorem 2.2, Fig. 4", "rank correlation of transferability and distance")

@@ -49,6 +49,11 @@ def parameter(
     return dataclasses.field(default=default, metadata=metadata)
 
 
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class NoParameters:
+    """Of a plug-in that has none: its `Parameters`."""
+
+
 def scalar_type(cls, name):
     """(type of one value, whether the parameter takes several)."""
     kind = get_type_hints(cls)[name]

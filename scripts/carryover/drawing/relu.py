@@ -66,15 +66,19 @@ def related(data):
     return {text: panels.cosines_in_words(text) for text in panels.values(data, "unit_correlations")}
 
 
+def ends(named):
+    """The first and the last of some values and their names."""
+    return dict([*named.items()][:: max(1, len(named) - 1)])
+
+
 def by_cosines(runs, quantity, title, label, top=None):
     """(number of panels, function that draws them) of a quantity by protocol, for the first and the last of the lists
     of cosines."""
-    lists = [*related(runs).items()]
-    lists = lists[:: max(1, len(lists) - 1)]
+    lists = ends(related(runs))
 
     def paint(figure):
         axes = panels.row(figure, len(lists), title)
-        for ax, (text, name) in zip(axes, lists, strict=True):
+        for ax, (text, name) in zip(axes, lists.items(), strict=True):
             panels.curves(ax, panels.where(runs, unit_correlations=text), quantity, "samples", "protocol")
             ax.set_title(f"cosines {name}")
         against_samples(axes, runs, label, top)

@@ -1,13 +1,10 @@
 """Errors of linear functions on pairs of image tasks, and the bounds that they are compared with."""
 
-from dataclasses import dataclass
+from carryover.config.parameters import NoParameters
 
 BOUNDS = ("distance", "benign_overfitting", "covariance")
 
-
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    pass
+Parameters = NoParameters
 
 
 def measure(data, p):

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
-import xarray as xr
 from numpy.typing import ArrayLike
 from scipy.spatial.distance import cdist
 from sklearn.cluster import KMeans
@@ -20,7 +19,7 @@ from threadpoolctl import ThreadpoolController
 
 from carryover.config.parameters import parameter
 from carryover.errors import UserError
-from carryover.runs import ALL_LAYERS, coordinates, naming
+from carryover.runs import ALL_LAYERS, measured, naming
 
 RESTARTS = 2
 _DECIMALS = 12  # to which directions are told apart
@@ -131,30 +130,26 @@ def measure(data, p):
     if p.largest_k > units:
         raise UserError(f"largest_k is {p.largest_k}, but the networks have {units} units.")
     counts = range(1, p.largest_k + 1)
-    found = []
+    explained = []
     for run in range(data.sizes["run"]):
         network = data.isel(run=run)
         with naming(network):
-            found.append(_explained(network, counts, p.restarts))
-    inertias, alignments, aligned = (np.array(values) for values in zip(*found, strict=True))
-    result = xr.Dataset(
-        {
-            "inertia": (("run", "clusters"), inertias),
-            "alignment_by_clusters": (("run", "clusters"), alignments),
-            "alignment": ("run", aligned),
-            "effective_clusters": ("run", effective_clusters(inertias)),
-        },
-        coords=coordinates(data) | {"clusters": list(counts)},
-    )
-    for name, meaning in {
+            explained.append(_explained(network, counts, p.restarts))
+    inertias, alignments, aligned = (np.array(values) for values in zip(*explained, strict=True))
+    variables = {
+        "inertia": (("run", "clusters"), inertias),
+        "alignment_by_clusters": (("run", "clusters"), alignments),
+        "alignment": ("run", aligned),
+        "effective_clusters": ("run", effective_clusters(inertias)),
+    }
+    meanings = {
         "inertia": "share of the units' weighted squared length that is left unexplained",
         "alignment_by_clusters": "mean best cosine of the teacher's units with a cluster",
         "alignment": "mean best cosine of the teacher's units with as many clusters as there are features to learn",
         "effective_clusters": "effective number of clusters",
         "clusters": "number of clusters",
-    }.items():
-        result[name].attrs = {"long_name": meaning, "units": "1"}
-    return result
+    }
+    return measured(data, variables, meanings, clusters=list(counts))
 
 
 def _explained(network, counts, restarts):
@@ -185,15 +180,15 @@ def _solutions(W, weights, counts, seed, restarts):
 
     solutions: list = []
     for k in counts:
-        found = (0.0, points)
+        solution = (0.0, points)
         if k < len(points):
             starts = [("k-means++", restarts)]
             if k in (finer := merged(max(_FINE, 2 * k))):
                 starts.append((finer[k], 1))
             fits = [_fit(points, masses, k, init, times, seed) for init, times in starts]
             best = min(fits, key=lambda fit: fit.inertia_)
-            found = float(best.inertia_), best.cluster_centers_
-        solutions.append(min([*solutions[-1:], found], key=lambda solution: solution[0]))  # at worst one stays unused
+            solution = float(best.inertia_), best.cluster_centers_
+        solutions.append(min([*solutions[-1:], solution], key=lambda one: one[0]))  # at worst one stays unused
     return solutions
 
 
@@ -245,7 +240,7 @@ def _merged(points, masses, many, seed):
         fit = _fit(points, masses, many, "k-means++", 1, seed)
         shares = np.bincount(fit.labels_, masses, minlength=many)
         centers, shares = fit.cluster_centers_[shares > 0], shares[shares > 0]
-    found = {len(shares): centers}
+    by_number = {len(shares): centers}
     while len(shares) > 1:
         costs = cdist(centers, centers, "sqeuclidean") * np.multiply.outer(shares, shares)
         costs /= np.add.outer(shares, shares)
@@ -254,5 +249,5 @@ def _merged(points, masses, many, seed):
         joined = np.average(centers[[a, b]], axis=0, weights=shares[[a, b]])
         centers = np.vstack([np.delete(centers, [a, b], axis=0), joined])
         shares = np.append(np.delete(shares, [a, b]), shares[a] + shares[b])
-        found[len(shares)] = centers
-    return found
+        by_number[len(shares)] = centers
+    return by_number

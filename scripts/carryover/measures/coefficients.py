@@ -1,13 +1,10 @@
-"""The coefficients of the main readout themselves, to hold solvers against each other."""
+"""The coefficients of the main readout themselves, to compare solvers with each other."""
 
-from dataclasses import dataclass
+from carryover.config.parameters import NoParameters
 
 SELECTS = True
 
-
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    pass
+Parameters = NoParameters
 
 
 def measure(data, p):

@@ -11,13 +11,12 @@ from dataclasses import dataclass
 from itertools import combinations_with_replacement
 
 import numpy as np
-import xarray as xr
 from numpy.typing import ArrayLike
 from scipy.linalg.blas import dsyrk
 
 from carryover.config.parameters import parameter
 from carryover.networks.relu import Weights
-from carryover.runs import ALL_LAYERS, coordinates, naming
+from carryover.runs import ALL_LAYERS, measured, naming
 from carryover.streams import generator
 from carryover.tasks.sparse import sphere
 
@@ -92,25 +91,19 @@ def measure(data, p):
     """
     inputs = sphere(generator("dimensionality", "", 0, "inputs"), p.samples, data.sizes["input"])
     values = np.array([_compare(data.isel(run=run), inputs) for run in range(data.sizes["run"])])
-    result = xr.Dataset(
-        {name: ("run", values[:, column]) for column, name in enumerate(MEANING)},
-        coords=coordinates(data),
-    )
-    for name, meaning in MEANING.items():
-        result[name].attrs = {"long_name": meaning, "units": "1"}
-    return result
+    return measured(data, {name: ("run", values[:, column]) for column, name in enumerate(MEANING)}, MEANING)
 
 
 def _compare(network, inputs):
     """PR at the end and at the start, ENSD and CKA of one run."""
-    found = []
+    compared = []
     for when, prefix in (("start", "start_"), ("end", "")):
         weights = Weights(network[f"{prefix}first"].values, network[f"{prefix}second"].values)
         with np.errstate(invalid="ignore", over="ignore"):  # weights that are not finite are refused by name below
             responses = weights.responses(inputs)
         with naming(network):
-            found.append(_Responses.of(f"the hidden responses at the {when} of training", responses))
-    return _summary(_overlaps(*found))
+            compared.append(_Responses.of(f"the hidden responses at the {when} of training", responses))
+    return _summary(_overlaps(*compared))
 
 
 def _summary(overlaps):

@@ -4,13 +4,12 @@ section 4, Fig. 3a and b: training in the rich regime leaves the features that a
 from dataclasses import dataclass
 
 import numpy as np
-import xarray as xr
 
 from carryover.config.parameters import parameter
 from carryover.errors import UserError
 from carryover.measures.clusters import importance
 from carryover.measures.dimensionality import cka
-from carryover.runs import coordinates, naming
+from carryover.runs import measured, naming
 from carryover.streams import generator
 
 APPLIES_TO = {"protocol": ("pretrained",)}
@@ -46,11 +45,8 @@ def measure(data, p):
     runs = [_compare(data.isel(run=run), X, p.points) for run in range(data.sizes["run"])]
     dims = ("run", "point", "other_point")
     values = {name: np.stack([run[name] for run in runs]) for name in runs[0]}
-    known = coordinates(data) | {name: np.arange(p.points) for name in dims[1:]}
-    result = xr.Dataset({name: (dims[: array.ndim], array) for name, array in values.items()}, coords=known)
-    for name, meaning in MEANING.items():
-        result[name].attrs = {"long_name": meaning, "units": "1"}
-    return result
+    variables = {name: (dims[: array.ndim], array) for name, array in values.items()}
+    return measured(data, variables, MEANING, **{name: np.arange(p.points) for name in dims[1:]})
 
 
 def _compare(network, X, points):

@@ -3,10 +3,9 @@
 from dataclasses import dataclass
 
 import numpy as np
-import xarray as xr
 
 from carryover.config.parameters import parameter
-from carryover.runs import coordinates
+from carryover.runs import measured
 from carryover.theory.norms import flow_penalty, l1_norm, l12_norm, q_norm
 
 
@@ -38,12 +37,8 @@ def measure(data, p):
         "q_norm": "Q penalty of the main coefficients after ideal pretraining (eq 22)",
         "flow_penalty": "penalty that gradient flow minimises from the network's own start",
     }
-    result = xr.Dataset({name: ("run", value) for name, value in values.items()})
-    result = result.assign_coords(coordinates(data))
-    for name in values:
-        of = ", of the teacher" if name.endswith("_teacher") else ""
-        result[name].attrs = {"long_name": meanings[name.removesuffix("_teacher")] + of, "units": "1"}
-    return result
+    meanings |= {f"{name}_teacher": f"{meaning}, of the teacher" for name, meaning in meanings.items()}
+    return measured(data, {name: ("run", value) for name, value in values.items()}, meanings)
 
 
 def _flow_penalty(data, beta):

@@ -1,16 +1,13 @@
 """Risk of wide ReLU networks beside the tangent kernel's bound ("Finetuning with linear teachers", theorem 6.1)."""
 
-from dataclasses import dataclass
+from carryover.config.parameters import NoParameters
 
 NAMES = (
     "risk_final", "absolute_risk", "start_risk", "loss", "converged", "evaluations", "tangent_distance", "ntk_norm",
     "ntk_norm_linear", "bound", "corollary",
 )  # fmt: skip
 
-
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    pass
+Parameters = NoParameters
 
 
 def measure(data, p):

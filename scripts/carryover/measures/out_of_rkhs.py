@@ -3,10 +3,9 @@
 from dataclasses import dataclass
 
 import numpy as np
-import xarray as xr
 
 from carryover.config.parameters import parameter
-from carryover.runs import coordinates, naming
+from carryover.runs import measured, naming
 from carryover.theory.kernels import function_power, rkhs_residual
 
 APPLIES_TO = {"protocol": ("pretrained",)}
@@ -28,12 +27,7 @@ def measure(data, p):
     Raises UserError naming a run whose weights are not finite.
     """
     values = np.array([_shares(data.isel(run=run), p.cutoff) for run in range(data.sizes["run"])])
-    result = xr.Dataset(
-        {name: ("run", values[:, column]) for column, name in enumerate(MEANING)}, coords=coordinates(data)
-    )
-    for name, meaning in MEANING.items():
-        result[name].attrs = {"long_name": meaning, "units": "1"}
-    return result
+    return measured(data, {name: ("run", values[:, column]) for column, name in enumerate(MEANING)}, MEANING)
 
 
 def _shares(network, cutoff):

@@ -1,6 +1,6 @@
 """Risk of the main task, at the end of training and at its best along the way, with what the training came to."""
 
-from dataclasses import dataclass
+from carryover.config.parameters import NoParameters
 
 FURTHER = (
     "learning_rate", "validation_loss", "target_power", "pretrained_loss", "feature_share", "feature_alignment",
@@ -8,10 +8,7 @@ FURTHER = (
 
 SELECTS = True
 
-
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    pass
+Parameters = NoParameters
 
 
 def measure(data, p):

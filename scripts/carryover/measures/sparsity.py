@@ -3,10 +3,9 @@
 from dataclasses import dataclass
 
 import numpy as np
-import xarray as xr
 
 from carryover.config.parameters import parameter
-from carryover.runs import coordinates
+from carryover.runs import measured
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,21 +41,19 @@ def measure(data, p):
     solution = data["coefficients"].isel(output=0, drop=True).values
     teacher, auxiliary = data["teacher"].values, data["auxiliary_teacher"].values
     top = top_k_variance(solution, p.largest_k)
-    known = coordinates(data)
-    result = xr.Dataset(
+    meanings = {
+        "top_k_variance": "share of squared weight in the k largest coefficients",
+        "auxiliary_share": "share of the weight norm in the auxiliary dimensions",
+    }
+    meanings |= {f"{name}_teacher": f"{meaning}, of the teacher" for name, meaning in meanings.items()}
+    return measured(
+        data,
         {
             "top_k_variance": (("run", "k"), top),
             "top_k_variance_teacher": (("run", "k"), top_k_variance(teacher, p.largest_k)),
             "auxiliary_share": ("run", auxiliary_share(solution, auxiliary)),
             "auxiliary_share_teacher": ("run", auxiliary_share(teacher, auxiliary)),
         },
-        coords={**known, "k": np.arange(1, top.shape[1] + 1)},
+        meanings | {"k": "number of coefficients"},
+        k=np.arange(1, top.shape[1] + 1),
     )
-    for name, meaning in {
-        "top_k_variance": "share of squared weight in the k largest coefficients",
-        "auxiliary_share": "share of the weight norm in the auxiliary dimensions",
-    }.items():
-        result[name].attrs = {"long_name": meaning, "units": "1"}
-        result[f"{name}_teacher"].attrs = {"long_name": f"{meaning}, of the teacher", "units": "1"}
-    result["k"].attrs = {"long_name": "number of coefficients", "units": "1"}
-    return result

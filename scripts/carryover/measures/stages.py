@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-import xarray as xr
 
 from carryover.config.parameters import parameter
 from carryover.errors import UserError
@@ -15,7 +14,7 @@ from carryover.measures._streamed import centred_kernels
 from carryover.measures.dimensionality import MEANING, compare_kernels
 from carryover.networks.convnet import NETWORKS
 from carryover.networks.convnet_weights import unpacked
-from carryover.runs import ALL_LAYERS, coordinates, naming
+from carryover.runs import ALL_LAYERS, measured, naming
 from carryover.streams import generator
 from carryover.tasks.class_subsets import class_task
 from carryover.tasks.images import images
@@ -49,7 +48,7 @@ def measure(data, p):
     network = _network(data.attrs).to(torch_device(p.device)).eval()
     source = images(data.attrs["images"], data.attrs["folder"], bool(data.attrs["other_images"]))
     prepared = PreparedImages(source, pixels=int(data.attrs["pixels"]))
-    found = {}
+    compared = {}
     for (start, classes), runs in _groups(data, p.of).items():
         chosen = _chosen(source, classes, p.count)
         with naming(data.isel(run=runs[0])):
@@ -57,15 +56,12 @@ def measure(data, p):
         for run in runs:
             with naming(data.isel(run=run)):
                 after = _kernels(network, data["state"].values[run], prepared, chosen, p.batch, "after")
-            found[run] = {name: compare_kernels(before[name], after[name]) for name in after}
-    values = np.array([list(found[run].values()) for run in sorted(found)])
-    result = xr.Dataset(
-        {name: (("run", "stage"), values[:, :, column]) for column, name in enumerate(MEANING)},
-        coords={**coordinates(data), "stage": list(found[0])},
+            compared[run] = {name: compare_kernels(before[name], after[name]) for name in after}
+    values = np.array([list(compared[run].values()) for run in sorted(compared)])
+    variables = {name: (("run", "stage"), values[:, :, column]) for column, name in enumerate(MEANING)}
+    return measured(
+        data, variables, MEANING | {"stage": "stage of the network, by its output"}, stage=list(compared[0])
     )
-    for name, meaning in {**MEANING, "stage": "stage of the network, by its output"}.items():
-        result[name].attrs = {"long_name": meaning, "units": "1"}
-    return result
 
 
 def _network(attrs):

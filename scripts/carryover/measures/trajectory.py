@@ -1,15 +1,12 @@
 """What was recorded along training: loss, risk and more; empty for networks that were solved without it."""
 
-from dataclasses import dataclass
-
 import numpy as np
+
+from carryover.config.parameters import NoParameters
 
 SELECTS = True
 
-
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    pass
+Parameters = NoParameters
 
 
 def measure(data, p):

@@ -1,16 +1,12 @@
 """R² between the error of finetuning and bounds on it, beside the published ("Finetuning with linear teachers",
 Table 1)."""
 
-from dataclasses import dataclass
-
 import pandas as pd
 
 from carryover.analysis import intervals, r_squared
+from carryover.config.parameters import NoParameters
 
-
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    pass
+Parameters = NoParameters
 
 
 def rows(data, p):
