@@ -2,6 +2,7 @@ rule claims_table:
     input:
         groups=sweep.checked(),
         files=upstream.files("claims_table"),
+        templates=templates("claims_table"),
     output:
         data="<results>/claims.nc",
         markdown="<results>/claims.md",

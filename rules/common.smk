@@ -1,3 +1,4 @@
+from carryover.config.artifacts import templates
 from carryover.workflow import startup
 from carryover.workflow.upstream import Upstream
 

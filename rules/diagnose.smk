@@ -3,6 +3,7 @@ rule diagnose:
         pretrained=sweep.data("diagnose", "pretrained"),
         finetuned=sweep.data("diagnose", "finetuned"),
         style="config/figures.mplstyle",
+        templates=templates("diagnose"),
     output:
         data="<results>/diagnoses/{diagnosis}/diagnosis.nc",
         figure="<results>/diagnoses/{diagnosis}/diagnosis.png",

@@ -7,6 +7,7 @@ rule report:
         diagnoses=sweep.made_of_data("diagnose"),
         claims_table=sweep.claims_table(),
         files=upstream.files("report"),
+        templates=templates("report"),
     output:
         page="<results>/report.html",
         record="<results>/report.html.json",

@@ -7,6 +7,7 @@ from carryover.errors import UserError
 from carryover.provenance import store
 from carryover.provenance.job_record import Job
 from carryover.report import claims_page
+from carryover.templates import rendering
 from carryover.workflow import command_line
 
 
@@ -32,7 +33,7 @@ def main(argv):
     with Job(
         rule="claims_table",
         wildcards=command_line.wildcards(arguments),
-        inputs=arguments.groups,
+        inputs=[*arguments.groups, *rendering.files("claims_table")],
         outputs=arguments.output,
         modules=["claims_table"],
     ) as job:

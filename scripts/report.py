@@ -5,6 +5,7 @@ from pathlib import Path
 from carryover.audit import project
 from carryover.provenance.job_record import Job
 from carryover.report import contents, page
+from carryover.templates import rendering
 from carryover.workflow import command_line
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -23,7 +24,7 @@ def main(argv):
         rule="report",
         parameters={section: config.get(section, {}) for section in ("papers", "figures", "tables")},
         wildcards=command_line.wildcards(arguments),
-        inputs=gathered.files,
+        inputs=[*gathered.files, *rendering.files("report")],
         outputs=arguments.output,
         modules=["report"],
     ) as job:

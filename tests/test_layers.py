@@ -13,7 +13,7 @@ LAYERS = (
     ("theory", "networks", "tasks"),
     ("training",),
     ("measures", "analysis"),
-    ("drawing",),
+    ("drawing", "templates"),
     ("families", "claims", "curves", "plotting", "tables"),
     ("workflow",),
     ("audit", "crate", "diagnosis"),

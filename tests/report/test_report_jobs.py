@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from carryover.report import graph, jobs, words
+from carryover.templates.rendering import rendered
 
 
 def record(rule, outputs, inputs=(), duration=1.0, memory=10, seeds=(), commit="c1", **versions):
@@ -60,7 +61,7 @@ def test_software_commits_and_machines_are_the_union():
 def test_the_graph_has_every_rule_apart_from_the_others_and_an_arrow_for_each_edge():
     edges = {("pretrain", "finetune"), ("curve", "check_claims"), ("report", "check_claims")}
     work = dict.fromkeys(graph.PLACES, jobs.Work(12, 90.0, 9.0, 1))
-    drawn = ElementTree.fromstring(graph.svg(work, edges))
+    drawn = ElementTree.fromstring(rendered("graph.svg.j2", graph=graph.drawing(work, edges)))
     width, height = float(drawn.get("width")), float(drawn.get("height"))
     boxes = [[float(box.get(key)) for key in ("x", "y", "width", "height")] for box in drawn.iter("rect")]
     assert len(boxes) == len(graph.PLACES)

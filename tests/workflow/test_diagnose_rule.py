@@ -85,6 +85,18 @@ def test_other_activations_diagnose_their_network_again(project):
     assert findings(project) == dict.fromkeys(OTHER, ("STALE-INPUT", cause))
 
 
+@pytest.mark.parametrize(
+    ("template", "again"), [("diagnosis.html.j2", True), ("style.css", True), ("claims.js", False)]
+)
+def test_another_template_makes_the_pages_again_that_are_made_of_it(project, template, again):
+    file = f"scripts/carryover/templates/{template}"
+    with (project.folder / file).open("a") as opened:
+        opened.write("\n")
+    assert runs_again(project) == ["mine", "other"] * again
+    cause = ("STALE-INPUT", f"{file} is not the one it was made of")
+    assert findings(project) == dict.fromkeys([*MINE, *OTHER] * again, cause)
+
+
 def test_another_criterion_diagnoses_its_network_again(project):
     config = project.config()
     config["diagnoses"]["mine"]["options"]["change"] = 0.3

@@ -18,6 +18,11 @@ def test_the_report_has_every_figure_and_follows_its_caption_and_paper(project):
     project.configure(config)
     assert project.would_run("report") == {"report": 1}
     project.make("report")
+    with (project.folder / "scripts/carryover/templates/report.css").open("a") as template:
+        template.write("h1 { color: red }\n")
+    assert project.would_run("report") == {"report": 1}
+    assert project.would_run() == {}
+    project.make("report")
     figure = config["figures"].pop("tiny_risk")
     paper = {"paper": {"name": "Tiny", "title": "Of something tiny"}, "figures": {"tiny_risk": figure}}
     project.configure(config | {"papers": ["tiny"]})

@@ -1,6 +1,5 @@
 """What an audit found, for people (text, HTML) and for programs (JSON)."""
 
-import html
 import json
 from collections import Counter
 from collections.abc import Sequence
@@ -9,12 +8,11 @@ from dataclasses import asdict, dataclass
 from carryover.audit.project import Audit
 from carryover.audit.replay import Replay
 from carryover.audit.verdicts import VERDICTS, WARNING
+from carryover.templates.rendering import rendered
 
-_STYLE = (
-    "body{font:14px sans-serif;margin:2em}table{border-collapse:collapse}"
-    "td,th{text-align:left;vertical-align:top;padding:.2em .8em;border-bottom:1px solid #ddd;overflow-wrap:anywhere}"
-    ".OK{color:#060}.STALE-ENV{color:#850}.bad{color:#a00}"
-)
+# Classes of a page, by verdict; of a replay as well.
+_KINDS = dict.fromkeys(VERDICTS, "bad") | {"OK": "good", WARNING: "doubtful"}
+_KINDS |= {"SAME": "good", "ROUNDED": "good", "DIFFERS": "bad", "FAILED": "bad"}
 
 
 @dataclass(frozen=True)
@@ -108,25 +106,14 @@ def as_json(outcome):
 
 def as_html(outcome):
     """Everything, as one HTML page that needs no other file."""
-    rows = [(f.verdict, f.path, f.rule, _why(f)) for f in ordered(outcome.findings)]
-    parts = [f"<p>{html.escape(line)}</p>" for line in (summary(outcome.findings), *remarks(outcome))]
-    parts.append(_table(("verdict", "artefact", "rule", "cause"), rows))
-    if outcome.replays:
-        again = [(r.verdict, r.path, "; ".join((r.text, *r.place))) for r in outcome.replays]
-        parts += ["<h2>Run again</h2>", _table(("verdict", "job", "comparison"), again)]
-    return (
-        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>Audit</title>'
-        f"<style>{_STYLE}</style></head><body>\n<h1>Audit</h1>\n" + "\n".join(parts) + "\n</body></html>\n"
+    return rendered(
+        "audit.html.j2",
+        said=[summary(outcome.findings), *remarks(outcome)],
+        findings=[(one.verdict, one.path, one.rule, _why(one)) for one in ordered(outcome.findings)],
+        replays=[(one.verdict, one.path, "; ".join((one.text, *one.place))) for one in outcome.replays],
+        kinds=_KINDS,
+        note="",
     )
-
-
-def _table(heads, rows):
-    lines = ["<tr>" + "".join(f"<th>{head}</th>" for head in heads) + "</tr>"]
-    for verdict, *cells in rows:
-        kind = verdict if verdict in ("OK", WARNING) else "OK" if verdict in ("SAME", "ROUNDED") else "bad"
-        plain = "".join(f"<td>{html.escape(cell)}</td>" for cell in cells)
-        lines.append(f'<tr><td class="{kind}">{html.escape(verdict)}</td>{plain}</tr>')
-    return "<table>\n" + "\n".join(lines) + "\n</table>"
 
 
 def _why(finding):

@@ -17,6 +17,7 @@ from carryover.diagnosis.activations.page import page, summary
 from carryover.diagnosis.diagnosis import Options, diagnose
 from carryover.provenance import figure_metadata
 from carryover.provenance.job_record import SCRIPTS, Job
+from carryover.templates import rendering
 from carryover.workflow import command_line
 
 # Of the project; where the library is installed alone, matplotlib's own.
@@ -42,19 +43,20 @@ def main(argv, prog="carryover diagnose", module=__name__):
     """`module` is the program as the records name it."""
     p, arguments = parsed(argv, prog)
     data, figure, report = (arguments.output / f"diagnosis.{suffix}" for suffix in ("nc", "png", "html"))
+    files = arguments.pretrained, arguments.finetuned, arguments.style
     with Job(
         rule="diagnose",
         parameters=p,
         wildcards=command_line.wildcards(arguments),
-        inputs=filter(None, (arguments.pretrained, arguments.finetuned, arguments.style)),
+        inputs=[*filter(None, files), *rendering.files("diagnose")],
         outputs=[data, figure, report],
         modules=[module],
     ) as job:
-        found = diagnose(arguments.pretrained, arguments.finetuned, layers=p.layers or None, p=p)
-        job.save(found, data)
+        result = diagnose(arguments.pretrained, arguments.finetuned, layers=p.layers or None, p=p)
+        job.save(result, data)
         plt.style.use(arguments.style or "default")
-        draw(found).savefig(job.path(figure), metadata=figure_metadata.metadata(".png", job.request_text))
+        draw(result).savefig(job.path(figure), metadata=figure_metadata.metadata(".png", job.request_text))
         job.describe(figure, pixels=figure_metadata.pixel_digest(job.path(figure)))
-        text = page(found, job.path(figure).read_bytes(), f"Carryover request {job.request}")
+        text = page(result, job.path(figure).read_bytes(), f"Carryover request {job.request}")
         job.path(report).write_text(text, encoding="utf-8")
-        print(summary(found))
+        print(summary(result))

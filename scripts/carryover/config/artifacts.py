@@ -14,7 +14,7 @@ class Kind:
 
     `one` is what an entry is called in wildcards, `file` the name of what is written but for its `suffixes`. `plugins`
     is the folder of the plug-ins that make it, and `key` the key that names one; None where the script itself does.
-    `reads` are files that every job reads beside its data; one that `cites` is told the names of papers.
+    One that `cites` is told the names of papers.
     """
 
     section: str
@@ -23,7 +23,6 @@ class Kind:
     plugins: str | None = None
     key: str | None = None
     file: str = "{}"
-    reads: tuple[str, ...] = ()
     cites: bool = False
 
     def names(self, config):
@@ -67,10 +66,27 @@ class Kind:
 
 
 STAGES = ("pretrain", "finetune")  # of training
-STYLE = ("config/figures.mplstyle",)
 MADE_OF_DATA = {
-    "figure": Kind("figures", "figure", (".png", ".svg", ".pdf"), "plotting", "plot", reads=STYLE),
+    "figure": Kind("figures", "figure", (".png", ".svg", ".pdf"), "plotting", "plot"),
     "check_claims": Kind("claims", "claim", (".nc",), "claims", "check", cites=True),
     "table": Kind("tables", "table", (".md", ".tex"), "tables", "rows"),
-    "diagnose": Kind("diagnoses", "diagnosis", (".nc", ".png", ".html"), file="{}/diagnosis", reads=STYLE),
+    "diagnose": Kind("diagnoses", "diagnosis", (".nc", ".png", ".html"), file="{}/diagnosis"),
 }
+_PAGE = ("base.html.j2", "elements.html.j2", "style.css")
+_CLAIMS = ("claims.css", "claims.js", "claims_table.html.j2")
+# The templates in carryover/templates of the page that a rule writes.
+TEMPLATES = {
+    "diagnose": (*_PAGE, "diagnosis.html.j2"),
+    "claims_table": (*_PAGE, *_CLAIMS, "claims.html.j2"),
+    "report": (*_PAGE, *_CLAIMS, "graph.svg.j2", "report.css", "report.html.j2"),
+}
+
+
+def templates(rule):
+    """The templates that a job reads, from the project's folder."""
+    return [f"scripts/carryover/templates/{name}" for name in TEMPLATES.get(rule, ())]
+
+
+def reads(rule):
+    """The files of the project's own that every job of a rule reads beside its data."""
+    return (["config/figures.mplstyle"] if rule in ("figure", "diagnose") else []) + templates(rule)

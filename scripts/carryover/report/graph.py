@@ -18,41 +18,29 @@ PLACES = {
 _COLUMN, _ROW, _WIDTH, _HEIGHT, _MARGIN = 152, 98, 108, 72, 6
 
 
-def svg(work, edges):
-    """The drawing as an `<svg>` of selectable text in the page's own colour.
+def drawing(work, edges):
+    """What graph.svg.j2 draws: sizes, {width, height, node}; paths of the arrows; corner and lines of each node.
 
-    Args: work, {rule: jobs.Work}; edges, {(rule, rule that reads what it made)}. Rules of no known place are left out.
+    Args:
+        work: {rule: jobs.Work}; rules of no known place are left out.
+        edges: {(rule, rule that reads what it made)}.
     """
     known = {rule: place for rule, place in PLACES.items() if rule in work}
     columns, rows = (1 + max((place[i] for place in known.values()), default=0) for i in (0, 1))
-    width, height = columns * _COLUMN - (_COLUMN - _WIDTH) + 2 * _MARGIN, rows * _ROW + 2 * _MARGIN
-    arrows = "\n".join(_arrow(known[one], known[other]) for one, other in sorted(edges) if {one, other} <= known.keys())
-    nodes = "\n".join(_node(rule, place, work[rule]) for rule, place in known.items())
-    return (
-        f'<svg viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img" aria-label="Graph of rules; '
-        'the table below has its numbers">\n<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" '
-        'markerHeight="7" orient="auto"><path d="M0 0 8 4 0 8z" fill="currentColor"/></marker></defs>\n'
-        f'<g fill="none" stroke="currentColor" stroke-width="1.4" marker-end="url(#tip)">\n{arrows}\n</g>\n'
-        f"{nodes}\n</svg>"
-    )
+    return {
+        "width": columns * _COLUMN - (_COLUMN - _WIDTH) + 2 * _MARGIN,
+        "height": rows * _ROW + 2 * _MARGIN,
+        "node": (_WIDTH, _HEIGHT),
+        "arrows": [_arrow(known[one], known[two]) for one, two in sorted(edges) if {one, two} <= known.keys()],
+        "nodes": [
+            (*_corner(place), (rule, count(work[rule].jobs, "job"), duration(work[rule].total)))
+            for rule, place in known.items()
+        ],
+    }
 
 
 def _corner(place):
     return _MARGIN + place[0] * _COLUMN, _MARGIN + place[1] * _ROW
-
-
-def _node(rule, place, done):
-    x, y = _corner(place)
-    middle = x + _WIDTH / 2
-    lines = (rule, "bold", 15), (count(done.jobs, "job"), "normal", 13), (duration(done.total), "normal", 13)
-    text = "".join(
-        f'<tspan x="{middle:g}" y="{y + 22 + 20 * number}" font-weight="{weight}" font-size="{size}">{line}</tspan>'
-        for number, (line, weight, size) in enumerate(lines)
-    )
-    return (
-        f'<g class="rule"><rect x="{x}" y="{y}" width="{_WIDTH}" height="{_HEIGHT}" rx="8" fill="none" '
-        f'stroke="currentColor"/><text text-anchor="middle" fill="currentColor">{text}</text></g>'
-    )
 
 
 def _arrow(one, other):
@@ -60,4 +48,4 @@ def _arrow(one, other):
     (x, y), (end, goal) = _corner(one), _corner(other)
     x, y, goal = x + _WIDTH, y + _HEIGHT // 2, goal + _HEIGHT // 2
     bend = (end - x) // 2
-    return f'<path d="M{x} {y}C{x + bend} {y} {end - bend} {goal} {end} {goal}"/>'
+    return f"M{x} {y}C{x + bend} {y} {end - bend} {goal} {end} {goal}"

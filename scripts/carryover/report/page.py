@@ -1,63 +1,108 @@
 """A report: one HTML page that needs no other file."""
 
-from carryover.provenance import store
-from carryover.report import claims_page, sections
-from carryover.report.contents import by_paper
-from carryover.report.style import STYLE
-from carryover.report.words import count, escaped
+import base64
+import re
+from collections import Counter
+from functools import partial
+
+from carryover.analysis.claims_table import ORDER
+from carryover.audit import report as verdicts
+from carryover.provenance import job_record, store
+from carryover.report import claims_page, graph, jobs
+from carryover.report.contents import by_paper, in_words
+from carryover.report.words import count, duration, memory, seeds
+from carryover.templates.rendering import rendered
+
+_TYPES = {".png": "image/png", ".svg": "image/svg+xml"}
+SHOWN = 12  # characters of a digest
 
 
 def page(contents, note=""):
     """The whole page of `Contents`; `note` is one more line at its end."""
     claims = store.load(contents.claims) if contents.claims else None
-    parts = [_section("claims", "Claims", sections.claims_section(claims))] if contents.claims else []
-    parts.append(sections.figures(contents, claims))
-    if contents.tables:
-        parts.append(_section("tables", "Tables", sections.tables(contents)))
-    parts.append(_section("computing", "Rules and run times", sections.computing(contents)))
-    parts.append(_section("provenance", "Where it all came from", sections.came_from(contents)))
-    style, script = (claims_page.STYLE, f"<script>{claims_page.SCRIPT}</script>\n") if contents.claims else ("", "")
-    return (
-        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>Carryover: report</title>\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,">\n'
-        f"<style>{STYLE}{style}</style></head>\n<body>\n"
-        '<a class="skip" href="#main">Skip to the results</a>\n'
-        f"{_navigation(contents)}\n{_header(contents, claims)}\n"
-        '<main id="main" tabindex="-1">\n' + "\n".join(parts) + "\n</main>\n"
-        f"<footer><p><small>{escaped(note)}</small></p></footer>\n{script}</body></html>\n"
+    rows = [] if claims is None else list(claims.to_dataframe().itertuples())
+    work = jobs.work(contents.records)
+    return rendered(
+        "report.html.j2",
+        contents=contents,
+        papers=by_paper(contents.figures),
+        claims=None if claims is None else claims_page.shown(claims),
+        claims_of=partial(claims_of, rows=rows, data=contents.claims_data),
+        origin=partial(origin, records=contents.records),
+        work=work,
+        graph=graph.drawing(work, jobs.edges(contents.records)),
+        run_times=run_times(work),
+        facts=facts(contents),
+        doubtful=[(o.path, o.verdict, o.cause) for o in verdicts.ordered(contents.findings) if o.verdict != "OK"],
+        software=[(name, ", ".join(versions)) for name, versions in jobs.software(contents.records.values()).items()],
+        note=note,
+        **{one.__name__: one for one in (anchor, data_uri, duration, in_words, pipes, said_of)},
+        counted=count,
     )
 
 
-def _section(name, head, body):
-    return f'<section id="{name}" aria-labelledby="{name}-head"><h2 id="{name}-head">{head}</h2>\n{body}</section>'
+def origin(record, records):
+    """Inputs, digests, commits, seeds and time of a result and of all that went into it."""
+    above = jobs.upstream(record, records)
+    everything = [record, *above.values()]
+    done = jobs.jobs({**above, next(iter(record["outputs"])): record})
+    kinds = Counter(one["rule"] for one in done)
+    return [
+        ("Made of", [f"{name} ({file['sha256'][:SHOWN]})" for name, file in record["inputs"].items()]),
+        ("Through", ", ".join(count(number, f"{rule} job") for rule, number in sorted(kinds.items()))),
+        ("Seeds", seeds(jobs.seeds(everything))),
+        ("Computing time", duration(sum(one["volatile"]["duration"] for one in done))),
+        ("Commits", jobs.commits(everything)),
+        ("Request", record["request"]),
+        ("Record", job_record.record_digest(record)),
+    ]
 
 
-def _header(contents, claims):
-    shown = [count(len(contents.figures), "figure"), count(len(contents.tables), "table")]
-    said = "" if claims is None else f' <a href="#claims">{claims_page.summary(claims)}</a>'
-    return (
-        "<header><h1>Carryover</h1>\n<p>What does pretraining leave behind for finetuning? "
-        f"{' and '.join(shown)} from the results in <code>{escaped(contents.results)}</code>.{said}</p></header>"
-    )
+def claims_of(figure, rows, data):
+    """The rows of the table of claims that are tested on data of a figure; `data` are the datasets of each group."""
+    return [row for row in rows if figure.data & data.get(row.Index.partition("/")[0], frozenset())]
 
 
-def _navigation(contents):
-    """Links to the sections, with those to the figures of each paper folded."""
-    links = [_link("claims", "Claims")] if contents.claims else []
-    for (paper, _), headings in by_paper(contents.figures).items():
-        listed = [_link(f"figure-{one.name}", one.title) for found in headings.values() for one in found]
-        links.append(
-            _link(sections.anchor(paper), f"Figures: {paper}")
-            + f"<details><summary>{count(len(listed), 'figure')}</summary>{_list(listed)}</details>"
-        )
-    links += [_link("tables", "Tables")] if contents.tables else []
-    links += [_link("computing", "Rules and run times"), _link("provenance", "Where it all came from")]
-    return f'<nav aria-label="Contents">{_list(links)}</nav>'
+def said_of(rows):
+    """How many claims have which verdict."""
+    counts = Counter(row.verdict for row in rows)
+    return ", ".join(f"{verdict}: {counts[verdict]}" for verdict in ORDER if verdict in counts)
 
 
-def _link(name, text):
-    return f'<a href="#{name}">{escaped(text)}</a>'
+def run_times(work):
+    """Rows of the jobs, time and memory of each rule, in the order of the work."""
+    ordered = {rule: work[rule] for rule in graph.PLACES if rule in work} | work
+    return [
+        (rule, one.jobs, duration(one.total), duration(one.longest), memory(one.memory))
+        for rule, one in ordered.items()
+    ]
 
 
-def _list(items):
-    return "<ul>" + "".join(f"<li>{item}</li>" for item in items) + "</ul>"
+def facts(contents):
+    """Verdicts of the audit, root digest, commits and machines."""
+    records = list(contents.records.values())
+    return [
+        ("Audit when this page was written", verdicts.summary(contents.findings)),
+        ("Root digest over all records but those of reports and crates", contents.root),
+        ("Records", f"{len(records)}, of {count(len(jobs.jobs(contents.records)), 'job')}"),
+        ("Seeds", seeds(jobs.seeds(records))),
+        ("Commits", jobs.commits(records)),
+        ("Machines", jobs.machines(records)),
+    ]
+
+
+def pipes(file):
+    """Heads and rows of the first table in a file of GitHub's Markdown."""
+    lines = [line.strip().strip("|") for line in file.read_text(encoding="utf-8").splitlines() if line.startswith("|")]
+    cells = [[cell.strip().replace(r"\|", "|") for cell in re.split(r"(?<!\\)\|", line)] for line in lines]
+    return [cells[0], *cells[2:]]
+
+
+def data_uri(file):
+    """A picture's bytes, to stand in the page."""
+    return f"data:{_TYPES[file.suffix]};base64,{base64.b64encode(file.read_bytes()).decode()}"
+
+
+def anchor(name):
+    """A name as an id."""
+    return re.sub(r"\W+", "-", name.lower())

@@ -9,7 +9,7 @@ from functools import cache
 from itertools import product
 from pathlib import Path
 
-from carryover.config.artifacts import MADE_OF_DATA, STAGES
+from carryover.config.artifacts import MADE_OF_DATA, STAGES, reads
 from carryover.config.canonical import canonical
 from carryover.config.parameters import applies, as_flags, files
 from carryover.provenance.code_digest import closure_digest
@@ -128,11 +128,11 @@ class Sweep:
         return inputs
 
     def files(self, rule):
-        """The files from outside that a job reads beside its data: those that its parameters name, or its style."""
+        """The files that a job reads beside its data: those that its parameters name, or style and templates."""
 
         def inputs(wildcards):
             if rule not in STAGES:
-                return list(MADE_OF_DATA[rule].reads) if rule in MADE_OF_DATA else []
+                return reads(rule)
             kinds = self.kinds(rule, wildcards)
             values = self._point(wildcards, rule).values
             found = (file for name, value in values.items() if kinds[name].get("path") for file in files(value))

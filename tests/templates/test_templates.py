@@ -1,0 +1,52 @@
+"""Templates: what a job reads is what its page is made of, and text that they are told stays text."""
+
+import pytest
+from jinja2 import meta
+from jinja2.exceptions import UndefinedError
+
+from carryover.config.artifacts import TEMPLATES, templates
+from carryover.templates import rendering
+
+PAGES = {"diagnose": "diagnosis.html.j2", "claims_table": "claims.html.j2", "report": "report.html.j2"}
+ON_NO_RECORD = {"audit.html.j2"}  # an audit is no result
+
+
+def made_of(template):
+    """The names of a template and of all that it names, directly or not."""
+    environment, names, unseen = rendering.environment(), set(), [template]
+    while unseen:
+        names.add(name := unseen.pop())
+        source = environment.loader.get_source(environment, name)[0]
+        unseen += set(meta.find_referenced_templates(environment.parse(source))) - names
+    return names
+
+
+@pytest.mark.parametrize("rule", TEMPLATES)
+def test_a_job_reads_what_its_page_is_made_of(rule):
+    assert set(TEMPLATES[rule]) == made_of(PAGES[rule])
+    assert len(TEMPLATES[rule]) == len(set(TEMPLATES[rule]))
+
+
+def test_every_template_is_of_a_page():
+    there = {path.name for path in rendering.FOLDER.iterdir() if path.suffix in (".j2", ".css", ".js")}
+    assert there == set().union(*TEMPLATES.values()) | ON_NO_RECORD
+
+
+@pytest.mark.parametrize("rule", TEMPLATES)
+def test_the_rules_and_the_jobs_name_the_same_files(rule, pytestconfig, tmp_path, monkeypatch):
+    (tmp_path / "scripts").symlink_to(pytestconfig.rootpath / "scripts")
+    for folder in (pytestconfig.rootpath, tmp_path):
+        monkeypatch.chdir(folder)
+        assert [file.as_posix() for file in rendering.files(rule)] == templates(rule)
+    monkeypatch.chdir("/")
+    assert all(file.is_absolute() and file.is_file() for file in rendering.files(rule))
+
+
+def test_what_is_told_is_escaped_and_what_is_not_told_is_missed():
+    told = {"said": ['<b> & "quoted"'], "findings": [], "replays": [], "kinds": {}, "note": "<script>"}
+    text = rendering.rendered("audit.html.j2", **told)
+    assert "<p>&lt;b&gt; &amp; &#34;quoted&#34;</p>" in text
+    assert "<script>" not in text
+    told.pop("said")
+    with pytest.raises(UndefinedError, match="'said' is undefined"):
+        rendering.rendered("audit.html.j2", **told)
