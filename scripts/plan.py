@@ -32,11 +32,11 @@ def main(argv):
     ]
     jobs = []
     for folder in folders:
-        found, passed_over = measured.read(folder, made.schema)
-        jobs += found
-        print(f"{folder}: {len(found)} measured jobs, {passed_over} benchmarks without a record of the same job.")
-        if found:
-            print(f"Overhead there, all that is neither training nor measuring:\n\n{overhead.text(found)}")
+        known, passed_over = measured.read(folder, made.schema)
+        jobs += known
+        print(f"{folder}: {len(known)} measured jobs, {passed_over} benchmarks without a record of the same job.")
+        if known:
+            print(f"Overhead there, all that is neither training nor measuring:\n\n{overhead.text(known)}")
     if not jobs:
         print("Nothing was measured yet: run a small configuration first (make), or name --measured FOLDER.")
     here = Rates([job for job in jobs if job.device == "cpu"])

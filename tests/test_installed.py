@@ -80,10 +80,9 @@ def test_it_is_the_whole_library_and_nothing_else(installed):
     own = {path.relative_to(ROOT / "scripts").as_posix() for path in (ROOT / "scripts/carryover").rglob("*.py")}
     assert files == own
     assert (installed / "carryover/py.typed").is_file()
-    templates = ROOT / "scripts/carryover/templates"
-    assert {path.name for path in templates.iterdir()} <= {
-        path.name for path in (installed / "carryover/templates").iterdir()
-    }
+    templates = (root / "carryover/templates" for root in (ROOT / "scripts", installed))
+    own, there = ({path.name for path in folder.glob("*.*")} for folder in templates)
+    assert own == there
     top = {path.name.partition("-")[0] for path in installed.iterdir()} - {"__pycache__"}
     assert top == {"bin", "carryover"}
 

@@ -68,7 +68,7 @@ def accept(findings, reason, paths):
         if not intact(records[path]):
             raise UserError(f"the notes of {path}.json have been edited: put back what stood there, or run again")
     for path, record in records.items():
-        causes = [{"verdict": c.verdict, "cause": c.text, "found": c.found} for c in findings[path].causes]
+        causes = [{"verdict": c.verdict, "cause": c.text, "found": c.digest} for c in findings[path].causes]
         note = {"reason": reason.strip(), "date": datetime.now(UTC).isoformat(timespec="seconds"), "causes": causes}
         notes = record.get("notes", [])
         note["link"] = _link(notes[-1] if notes else {}, note)

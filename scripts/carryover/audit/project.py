@@ -13,7 +13,7 @@ from carryover.workflow import startup
 
 @dataclass(frozen=True)
 class Audit:
-    """What was found, {path: Finding}, of which chain, and the digests over its records and over notes, if any."""
+    """The findings, {path: Finding}, on which chain, and the digests over its records and over notes, if any."""
 
     findings: dict
     chain: chain.Chain

@@ -1,4 +1,4 @@
-"""What an audit found, for people (text, HTML) and for programs (JSON)."""
+"""The findings of an audit for people (text, HTML) and for programs (JSON)."""
 
 import json
 from collections import Counter

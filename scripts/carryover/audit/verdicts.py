@@ -30,16 +30,16 @@ NAMED = 3  # of what an artefact is downstream of
 
 @dataclass(frozen=True)
 class Cause:
-    """Why an artefact is not OK: `text` names what differs, `found` is the digest of what stands there now."""
+    """Why an artefact is not OK: `text` names what differs, `digest` is that of what stands there now."""
 
     verdict: str
     text: str
-    found: str = ""
+    digest: str = ""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """The verdict on one artefact: `causes` are all that were found in itself, `cause` is what the verdict rests on.
+    """The verdict on one artefact: `causes` are all that are wrong with itself, `cause` is what the verdict rests on.
 
     `accepted` are the causes that notes in its record accept; the verdict does not count them.
     """
@@ -81,7 +81,7 @@ class _Judge:
         rule = self.chain.jobs[path][0] if path in self.chain.jobs else record.get("rule", "")
         causes, accepted, remarks, reasons = [], [], [], notes.accepted(record)
         for cause in self._causes(path, remarks):
-            reason = reasons.get((cause.verdict, cause.text, cause.found))
+            reason = reasons.get((cause.verdict, cause.text, cause.digest))
             if reason is None:
                 causes.append(cause)
             else:

@@ -11,17 +11,17 @@ from carryover.errors import UserError
 from carryover.provenance import record_index, trace
 
 
-def described(figure, found, known):
+def described(figure, origin, known):
     """Lines on one figure, of its `Origin` among the results `known`."""
     yield str(figure)
-    if found.carried:
-        request, text = found.carried
+    if origin.carried:
+        request, text = origin.carried
         yield f"  carries request {request}" + ("" if text else ", without the text of that digest")
         for key, value in json.loads(text or "{}").items():
             yield f"    {key}: {json.dumps(value, ensure_ascii=False)}"
-    if found.result:
-        yield f"  is {found.result.file}, by {found.by}{', BUT carries another request' * found.contradicts}"
-        for line in trace.tree(found.result, known):
+    if origin.result:
+        yield f"  is {origin.result.file}, by {origin.by}{', BUT carries another request' * origin.contradicts}"
+        for line in trace.tree(origin.result, known):
             yield f"    {line}"
 
 
@@ -35,9 +35,9 @@ def main(argv, prog="carryover trace"):
     known = record_index.all_made(arguments.results) if given else {}
     lost = []
     for figure in arguments.figures:
-        found = trace.find(figure, known)
-        if found.carried or found.result:
-            print("\n".join(described(figure, found, known)))
+        origin = trace.find(figure, known)
+        if origin.carried or origin.result:
+            print("\n".join(described(figure, origin, known)))
         else:
             lost.append(str(figure))
     if lost:

@@ -1,8 +1,8 @@
 """What finetuning did to the features of a network of one's own: select some of them, keep them, or learn others?
 
     from carryover.diagnosis.diagnosis import diagnose
-    found = diagnose("before.npz", "after.npz")         # or two mappings {layer: (samples, units)}
-    print(found["regime"].to_series())
+    result = diagnose("before.npz", "after.npz")         # or two mappings {layer: (samples, units)}
+    print(result["regime"].to_series())
 
 Section G of "Feature reuse in multi-task learning and finetuning (appendix)": in the nested feature selection regime
 the participation ratio (PR) falls, and the effective number of shared dimensions (ENSD) is nearly the PR that is left.
@@ -147,13 +147,13 @@ def _row(
     return row
 
 
-def _quantities(found: Overlaps) -> dict[str, np.ndarray]:
+def _quantities(o: Overlaps) -> dict[str, np.ndarray]:
     """(1 + blocks,) of each quantity of `MEANING`."""
     with np.errstate(invalid="ignore", divide="ignore"):  # of blocks without which nothing varies
-        before, after = found.x**2 / found.xx, found.y**2 / found.yy
-        ensd = found.xy * found.x * found.y / (found.xx * found.yy)
-        cka = found.xy / np.sqrt(found.xx * found.yy)
-        values = (before, after, ensd, cka, after / before, ensd / after, found.rank_x, found.rank_y)
+        before, after = o.x**2 / o.xx, o.y**2 / o.yy
+        ensd = o.xy * o.x * o.y / (o.xx * o.yy)
+        cka = o.xy / np.sqrt(o.xx * o.yy)
+        values = (before, after, ensd, cka, after / before, ensd / after, o.rank_x, o.rank_y)
     return dict(zip(MEANING, values, strict=True))
 
 

@@ -43,7 +43,7 @@ def record(module: nn.Module, names: Sequence[str], path: str | Path) -> Iterato
     is called not once in a call of the module or whose output is no tensor of (batch, …), for `sample_id` of another
     length or in some calls only, and where nothing was seen.
     """
-    path, found = Path(path), dict(module.named_modules())
+    path, parts = Path(path), dict(module.named_modules())
     if path.suffix != ".nc":
         raise ValueError(f"path must end in .nc, got {path}")
     if not names:
@@ -53,16 +53,16 @@ def record(module: nn.Module, names: Sequence[str], path: str | Path) -> Iterato
             raise ValueError(f"names must not be any of {', '.join(_TAKEN)}, which the file uses itself, got {name}")
         if not name:
             raise ValueError("names must be submodules, and an empty name is the whole module")
-        if name not in found:
-            close = get_close_matches(name, found, n=5, cutoff=0.4) or [key for key in found if key][:5]
+        if name not in parts:
+            close = get_close_matches(name, parts, n=5, cutoff=0.4) or [key for key in parts if key][:5]
             raise ValueError(f"names must be submodules, and {name} is none; close are: {', '.join(close)}")
-    modes = {part: part.training for part in found.values()}
+    modes = {part: part.training for part in parts.values()}
     outputs: dict[str, Any] = {}
     hooks: list = []
     with store.atomic(path) as unfinished, netCDF4.Dataset(unfinished, "w") as file:
         try:
             for name in dict.fromkeys(names):
-                hooks.append(found[name].register_forward_hook(_keep(outputs, name)))
+                hooks.append(parts[name].register_forward_hook(_keep(outputs, name)))
             module.eval()
             yield _seer(module, list(dict.fromkeys(names)), outputs, _Writer(file))
         finally:

@@ -3,8 +3,8 @@
 "Feature reuse in multi-task learning and finetuning (appendix)", section F, rescales by 0.5 without a search. Here the
 factor is searched for a network of one's own:
 
-    found = choose_factor(make, state, finetune, score)         # or choose_family_factor, of our own networks
-    print(found.sentence())
+    choice = choose_factor(make, state, finetune, score)         # or choose_family_factor, of our own networks
+    print(choice.sentence())
 
 The search takes seeds as the noise that they are: every factor is tried with the same seeds, half of the factors are
 dropped and the seeds doubled until few are left, places between the best and its neighbours are tried, and whether the
@@ -38,7 +38,7 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True)
 class Choice:
-    """What a search found.
+    """The result of a search.
 
     `curve` has a dimension `factor`: score (mean over seeds), low and high (95 % t intervals of the mean) and seeds.
     `gain` is (mean, low, high) of the score with the chosen factor less that with 1, of the same fresh seeds.
@@ -236,8 +236,8 @@ class _Scores:
     def curve(self, seeds: Sequence[int]) -> xr.Dataset:
         """Of the seeds that had a part in choosing."""
         factors = sorted(self.factors)
-        found = [[self._known[factor, seed] for seed in seeds if (factor, seed) in self._known] for factor in factors]
-        columns = zip(*[(*_interval(np.array(values)), len(values)) for values in found], strict=True)
+        scores = [[self._known[factor, seed] for seed in seeds if (factor, seed) in self._known] for factor in factors]
+        columns = zip(*[(*_interval(np.array(values)), len(values)) for values in scores], strict=True)
         meanings = {
             "score": "mean score in validation",
             "low": "lower end of the 95 % t interval of the mean over seeds",

@@ -73,8 +73,8 @@ def gather(config, audit):
 
     Raises UserError for a figure, table or table of claims that is not there or has no record.
     """
-    results, found = config["pathvars"]["results"], audit.chain
-    records, papers = found.lasting, _papers(config)
+    results, chain = config["pathvars"]["results"], audit.chain
+    records, papers = chain.lasting, _papers(config)
     return Contents(
         results=results,
         figures=[_figure(name, entry, papers, results, records) for name, entry in config.get("figures", {}).items()],
@@ -83,17 +83,17 @@ def gather(config, audit):
         claims_data={group: _datasets(entry) for group, entry in config.get("claims", {}).items()},
         records=records,
         root=audit.root,
-        findings=[one for path, one in audit.findings.items() if path in records or path not in found.records],
+        findings=[one for path, one in audit.findings.items() if path in records or path not in chain.records],
     )
 
 
 def by_paper(figures):
     """{(name of a paper, its citation): {heading: figures}}, in the order of the configuration."""
-    found = {}
+    papers = {}
     for figure in figures:
-        paper = found.setdefault((figure.paper.name, figure.paper.citation), {})
+        paper = papers.setdefault((figure.paper.name, figure.paper.citation), {})
         paper.setdefault(figure.paper.heading, []).append(figure)
-    return found
+    return papers
 
 
 def _papers(config):

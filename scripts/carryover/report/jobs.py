@@ -26,12 +26,12 @@ def work(records):
         by_rule[record["rule"]].append(record["volatile"])
     return {
         rule: Work(
-            jobs=len(found),
-            total=sum(one["duration"] for one in found),
-            longest=max(one["duration"] for one in found),
-            memory=max(one["peak_memory"] for one in found),
+            jobs=len(spent),
+            total=sum(one["duration"] for one in spent),
+            longest=max(one["duration"] for one in spent),
+            memory=max(one["peak_memory"] for one in spent),
         )
-        for rule, found in sorted(by_rule.items())
+        for rule, spent in sorted(by_rule.items())
     }
 
 
@@ -47,13 +47,13 @@ def edges(records):
 
 def upstream(record, records):
     """{path: record} of all results that went into one, directly or not."""
-    found, unseen = {}, [record]
+    above, unseen = {}, [record]
     while unseen:
         for name in unseen.pop()["inputs"]:
-            if name in records and name not in found:
-                found[name] = records[name]
+            if name in records and name not in above:
+                above[name] = records[name]
                 unseen.append(records[name])
-    return found
+    return above
 
 
 def seeds(records):
@@ -69,22 +69,22 @@ def commits(records):
 
 def software(records):
     """{distribution: its versions, sorted} over some records; Python and BLAS among them."""
-    found = defaultdict(set)
+    versions = defaultdict(set)
     for record in records:
         environment = record["environment"]
         python, _, version = environment["python"].partition(" ")
         named = [(python, version), *environment["versions"].items()]
         named += [(blas["library"], str(blas["version"])) for blas in environment["blas"]]
         for name, version in named:
-            found[name].add(version)
-    return {name: sorted(versions) for name, versions in sorted(found.items())}
+            versions[name].add(version)
+    return {name: sorted(several) for name, several in sorted(versions.items())}
 
 
 def machines(records):
     """Host, platform and device of every place where some records were made, as sorted texts."""
-    found = set()
+    places = set()
     for record in records:
         volatile, environment = record["volatile"], record["environment"]
         device = (environment["accelerator"] or {}).get("name", environment["device"])
-        found.add(f"{volatile['host']}: {volatile['platform']}, {device}")
-    return sorted(found)
+        places.add(f"{volatile['host']}: {volatile['platform']}, {device}")
+    return sorted(places)

@@ -16,10 +16,10 @@ def read(path):
 
 def made(make, kind, *told):
     """What a plug-in makes of what its function is told; UserError, naming it, where that is of another kind."""
-    found = make(*told)
-    if not isinstance(found, kind):
-        raise UserError(f"{_name(make)} must return a {kind.__name__}, not {type(found).__name__}.")
-    return found
+    result = make(*told)
+    if not isinstance(result, kind):
+        raise UserError(f"{_name(make)} must return a {kind.__name__}, not {type(result).__name__}.")
+    return result
 
 
 def made_of_roles(make, kind, arguments, p, read=read):

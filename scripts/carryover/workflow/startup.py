@@ -1,4 +1,4 @@
-"""What happens when the Snakefile is read: the configuration is checked, and results are held against their records."""
+"""What happens when the Snakefile is read: the configuration is checked, and results compared with their records."""
 
 import json
 import sys
@@ -21,7 +21,7 @@ METADATA = Path(".snakemake/metadata")
 def sweep(config, root, first):
     """The checked configuration's `Sweep`; a user's mistake ends the run with one sentence.
 
-    Only the `first` Snakemake of a run holds results against their records: on a cluster every job starts another one.
+    Only the `first` Snakemake of a run compares results with their records: on a cluster every job starts another one.
     """
     try:
         made = valid_sweep(config, root)
@@ -76,20 +76,20 @@ def differences(made):
 
     Snakemake compares nothing where its metadata is missing, as after copying results alone; the records still know.
     """
-    found, failed = Counter(), {}
+    changes, failed = Counter(), {}
     for rule, wildcards, output in made.jobs():
         if not _has_metadata(output) and (record := _record(output)) is not None:
             for change in _changes(made, rule, wildcards, record):
-                found[rule, change] += 1
+                changes[rule, change] += 1
             # Of what Snakemake itself has begun it has metadata; it deletes what was there.
             if gone := [name for name in record["inputs"] if _has_metadata(name) and not Path(name).exists()]:
                 failed.setdefault(rule, []).append(gone[0])
-    for (rule, change), count in found.items():
+    for (rule, change), count in changes.items():
         yield f"{count} {rule} result(s) differ from what would be made now: {change}."
     for rule, gone in failed.items():
         what = "made of what was to be made anew and is missing"
         yield f"{len(gone)} {rule} result(s) were {what}, the first {gone[0]}."
-    if found or failed:
+    if changes or failed:
         yield "Snakemake has no metadata of them and keeps them; to make them anew, delete them or name them with -R."
 
 

@@ -135,8 +135,8 @@ class Sweep:
                 return reads(rule)
             kinds = self.kinds(rule, wildcards)
             values = self._point(wildcards, rule).values
-            found = (file for name, value in values.items() if kinds[name].get("path") for file in files(value))
-            return list(dict.fromkeys(found))
+            named = (file for name, value in values.items() if kinds[name].get("path") for file in files(value))
+            return list(dict.fromkeys(named))
 
         return inputs
 

@@ -64,10 +64,10 @@ def decided(row: Mapping[str, Any], limits: Mapping[str, float]) -> tuple[str, s
 
 
 def _all(row: Mapping[str, Any], ranges: Mapping[str, tuple[float, float]]) -> bool | None:
-    found = [_within(row[f"{quantity}_low"], row[f"{quantity}_high"], *ends) for quantity, ends in ranges.items()]
-    if False in found:
+    met = [_within(row[f"{quantity}_low"], row[f"{quantity}_high"], *ends) for quantity, ends in ranges.items()]
+    if False in met:
         return False
-    return True if all(found) else None
+    return True if all(met) else None
 
 
 def _within(low: float, high: float, above: float, below: float) -> bool | None:

@@ -83,14 +83,14 @@ def opened(source: Mapping[str, Any] | str | Path, name: str = "the mapping") ->
         try:
             path.open("rb").close()  # a missing file has an error of its own
             arrays, read = _OPENERS[path.suffix](path, stack)
-            found = _activations(str(path), arrays, read)
+            activations = _activations(str(path), arrays, read)
         except UserError:
             raise
         except (FileNotFoundError, IsADirectoryError, PermissionError) as error:
             raise UserError(f"{path} cannot be read: {error.strerror}") from None
         except Exception as error:  # each library reports damage in its own ways
             raise UserError(f"{path} is not {path.suffix[1:]}, or truncated or damaged ({error})") from None
-        yield found
+        yield activations
 
 
 def _activations(name: str, arrays: Mapping[str, Any], read: Callable[[Any], Any]) -> Activations:

@@ -40,13 +40,13 @@ def read(folder, schema):
 
 
 def _job(folder, file, schema):
-    found = _record(folder, file.relative_to(folder / "benchmarks").with_suffix(""))
-    done = found and _work(folder, found, schema)
+    record = _record(folder, file.relative_to(folder / "benchmarks").with_suffix(""))
+    done = record and _work(folder, record, schema)
     if not done:
         return None
     seconds, megabytes = _benchmark(file)
-    accelerator = found["environment"]["accelerator"]
-    inside = min(found["volatile"]["duration"], seconds)
+    accelerator = record["environment"]["accelerator"]
+    inside = min(record["volatile"]["duration"], seconds)
     return Measured(done, seconds, inside, megabytes, accelerator["name"] if accelerator else "cpu")
 
 

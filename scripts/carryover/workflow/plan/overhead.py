@@ -20,20 +20,20 @@ def by_rule(jobs):
     for job in jobs:
         rules[job.work.kind[0]].append(job)
     shortest = min((job.seconds for rule in WORKING for job in rules.get(rule, ())), default=0.0)
-    found = {}
+    sums = {}
     for rule, own in rules.items():
         starts = (max(shortest, job.seconds - job.inside) if rule in WORKING else job.seconds for job in own)
-        found[rule] = len(own), sum(job.seconds for job in own), sum(starts)
-    return found
+        sums[rule] = len(own), sum(job.seconds for job in own), sum(starts)
+    return sums
 
 
 def text(jobs):
     """The table of `by_rule`, with a sum."""
-    found = by_rule(jobs)
-    whole = [sum(column) for column in zip(*found.values(), strict=True)]
+    sums = by_rule(jobs)
+    whole = [sum(column) for column in zip(*sums.values(), strict=True)]
     lines = [
         [rule, number, duration(seconds), duration(spent), f"{spent / seconds:.0%}"]
-        for rule, (number, seconds, spent) in [*found.items(), ("all", whole)]
+        for rule, (number, seconds, spent) in [*sums.items(), ("all", whole)]
     ]
     return (
         tabulate(lines, ["rule", "jobs", "time", "overhead", "share"], tablefmt="simple", disable_numparse=True) + "\n"

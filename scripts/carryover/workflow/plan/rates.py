@@ -92,10 +92,10 @@ class Rates:
             self._known[job.work].append(job)
             by_kind[job.work.kind].append(job)
             by_rule[job.work.kind[0]].append(job.seconds)
-        self.counts = {kind: len(found) for kind, found in sorted(by_kind.items())}
-        self.fits = {kind: Fit(found, min(by_rule[kind[0]])) for kind, found in sorted(by_kind.items())}
+        self.counts = {kind: len(alike) for kind, alike in sorted(by_kind.items())}
+        self.fits = {kind: Fit(alike, min(by_rule[kind[0]])) for kind, alike in sorted(by_kind.items())}
         self._of_rule = {rule: _middle(by_rule[rule]) for rule in MADE_OF_DATA if rule in by_rule}
-        self._memory = {kind: max(job.megabytes for job in found) for kind, found in by_kind.items()}
+        self._memory = {kind: max(job.megabytes for job in alike) for kind, alike in by_kind.items()}
 
     def estimate(self, asked):
         """The `Estimate` of a job with this `Work`; None where no job of its kind was measured.

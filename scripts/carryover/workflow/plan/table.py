@@ -73,13 +73,13 @@ class Row:
 
 def rows(made, here, there):
     """{(experiment or section, stage or measure): Row} of a `Sweep` by `Rates` here and on the GPU."""
-    found = defaultdict(Row)
+    whole = defaultdict(Row)
     for rule, wildcards, _ in made.jobs():
         asked = work.of_job(made, rule, wildcards)
         where = wildcards.get("experiment", "all that is made of data")
-        row = found[where, wildcards["measure"] if rule == "measure" else rule]
+        row = whole[where, wildcards["measure"] if rule == "measure" else rule]
         row.add(here.estimate(asked), there.estimate(asked), here.megabytes(asked))
-    return found
+    return whole
 
 
 def total(some):
@@ -90,14 +90,14 @@ def total(some):
     return whole
 
 
-def text(found):
+def text(rows):
     """The table of `rows`, with a sum for every experiment and one of all, and a line on what its columns mean."""
-    lines, places = [], dict.fromkeys(place for place, _ in found)
+    lines, places = [], dict.fromkeys(place for place, _ in rows)
     for place in places:
-        own = {stage: row for (where, stage), row in found.items() if where == place}
+        own = {stage: row for (where, stage), row in rows.items() if where == place}
         lines += [[place, stage, *row.cells()[:-1], ""] for stage, row in own.items()]
         lines.append([place, "all", *total(own.values()).cells()])
-    lines.append(["all", "all", *total(found.values()).cells()])
+    lines.append(["all", "all", *total(rows.values()).cells()])
     aligned = ["left", "left", *["right"] * (len(HEADER) - 3), "left"]
     return tabulate(lines, HEADER, tablefmt="simple", colalign=aligned, disable_numparse=True) + "\n"
 
