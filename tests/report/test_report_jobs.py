@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from carryover.provenance import record_index
 from carryover.report import graph, jobs, words
 from carryover.templates.rendering import rendered
 
@@ -54,7 +55,7 @@ def test_what_went_into_a_result():
 def test_software_commits_and_machines_are_the_union():
     records = RECORDS.values()
     assert jobs.software(records) == {"cpython": ["3.11"], "numpy": ["2.0", "2.1"], "openblas": ["0.3"]}
-    assert jobs.commits(records) == ["c1", "c2 with changes"]
+    assert record_index.commits(records) == ["c1", "c2 with changes"]
     assert jobs.machines(records) == ["here: Linux, H100", "here: Linux, cuda"]
 
 

@@ -7,7 +7,7 @@ from carryover.config.artifacts import MADE_OF_DATA
 from carryover.errors import UserError
 from carryover.provenance import code_digest, store
 from carryover.provenance.job_record import record_path
-from carryover.provenance.record_index import Made, all_made, made
+from carryover.provenance.record_index import Made, all_made, jobs, made
 
 PROJECT = (
     "Snakefile", "Makefile", "README.md", "LICENSE", "CITATION.cff",
@@ -31,9 +31,7 @@ class Contents:
 
     @property
     def jobs(self):
-        # A figure's formats are outputs of one job.
-        records = [one.record for _, one in sorted(self.results.items())]
-        return list({tuple(record["outputs"]): record for record in records}.values())
+        return jobs(one.record for _, one in sorted(self.results.items()))
 
     def add(self, name, file, sha256):
         """A file by its path in the records; outside the project it has a room of its own, by its hash."""

@@ -17,6 +17,7 @@ from rocrate.model.contextentity import ContextEntity
 from rocrate.rocrate import ROCrate
 
 from carryover.provenance.job_record import record_digest
+from carryover.provenance.record_index import commits
 
 RUN_CONTEXT = "https://w3id.org/ro/terms/workflow-run/context"
 PROFILES = {
@@ -114,8 +115,7 @@ def _add_tools(crate, jobs):
 
 def _version(jobs):
     """The commits of the code that ran, or where there was no repository its digests."""
-    commits = {f"{git['commit']}{' with changes' * git['dirty']}" for record in jobs if (git := record["git"])}
-    return ", ".join(sorted(commits or {f"sha256:{record['code']['digest']}" for record in jobs}))
+    return ", ".join(commits(jobs) or sorted({f"sha256:{record['code']['digest']}" for record in jobs}))
 
 
 def _add_software(crate, name, version):
@@ -140,19 +140,15 @@ def _add_action(crate, record, contents):
     """The CreateAction of one job, named by the digest of its record."""
     rule = record["rule"]
     values = [{"@id": _value_id(rule, *pair)} for pair in _asked(record).items()]
-    start, end = _times(record)
-    return _add(
+    return _action(
         crate,
         f"#job/{record_digest(record)}",
-        type="CreateAction",
+        [record],
         name=f"{rule} {min(record['outputs'])}",
         description=f"One job of the rule {rule}: {' '.join(record['command'])}",
         instrument={"@id": f"scripts/{rule}.py"},
         object=[*_files(record["inputs"], contents), *values],
         result=_files(record["outputs"], contents),
-        startTime=start,
-        endTime=end,
-        actionStatus="http://schema.org/CompletedActionStatus",
     )
 
 
@@ -160,20 +156,23 @@ def _add_run(crate, contents):
     """The CreateAction of the workflow as a whole: from what no job made to what no job reads."""
     read = {name for record in contents.jobs for name in record["inputs"]}
     made = {name for record in contents.jobs for name in record["outputs"]} & contents.names.keys()
-    times = [_times(record) for record in contents.jobs]
-    return _add(
+    return _action(
         crate,
         "#run",
-        type="CreateAction",
+        contents.jobs,
         name="The workflow",
         description="All jobs, which may have run at different times and places, as the workflow orders them.",
         instrument={"@id": "Snakefile"},
         object=_files(sorted(read - made), contents),
         result=_files(sorted(made - read), contents),
-        startTime=min(start for start, _ in times),
-        endTime=max(end for _, end in times),
-        actionStatus="http://schema.org/CompletedActionStatus",
     )
+
+
+def _action(crate, identifier, jobs, **facts):
+    """A CreateAction, which lasted from the start of the first job to the end of the last."""
+    starts, ends = zip(*map(_times, jobs), strict=True)
+    facts |= {"startTime": min(starts), "endTime": max(ends)}
+    return _add(crate, identifier, type="CreateAction", actionStatus="http://schema.org/CompletedActionStatus", **facts)
 
 
 def _asked(record):

@@ -56,3 +56,14 @@ def all_made(results):
             one = made(path.with_suffix(""), below=results)
             records[one.name] = one
     return records
+
+
+def jobs(records):
+    """One record of each job: a figure's formats are outputs of one."""
+    return list({tuple(sorted(record["outputs"])): record for record in records}.values())
+
+
+def commits(records):
+    """Commits of the code, `<commit> with changes` where tracked files differed, sorted; none outside a repository."""
+    states = {(record["git"]["commit"], record["git"]["dirty"]) for record in records if record["git"]}
+    return [commit + (" with changes" if dirty else "") for commit, dirty in sorted(states)]

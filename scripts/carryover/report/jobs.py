@@ -3,6 +3,8 @@
 from collections import defaultdict
 from dataclasses import dataclass
 
+from carryover.provenance.record_index import jobs
+
 
 @dataclass(frozen=True)
 class Work:
@@ -14,15 +16,10 @@ class Work:
     memory: int
 
 
-def jobs(records):
-    """One record of each job: a figure's formats are outputs of one."""
-    return list({tuple(sorted(record["outputs"])): record for record in records.values()}.values())
-
-
 def work(records):
     """{rule: Work} of the jobs of records {path: record}."""
     by_rule = defaultdict(list)
-    for record in jobs(records):
+    for record in jobs(records.values()):
         by_rule[record["rule"]].append(record["volatile"])
     return {
         rule: Work(
@@ -59,12 +56,6 @@ def upstream(record, records):
 def seeds(records):
     """All seeds of some records, sorted."""
     return sorted({seed for record in records for seed in record["seeds"]})
-
-
-def commits(records):
-    """Commits of the code, `<commit> with changes` where tracked files differed, sorted; none outside a repository."""
-    states = {(record["git"]["commit"], record["git"]["dirty"]) for record in records if record["git"]}
-    return [commit + (" with changes" if dirty else "") for commit, dirty in sorted(states)]
 
 
 def software(records):

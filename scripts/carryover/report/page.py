@@ -7,7 +7,7 @@ from functools import partial
 
 from carryover.analysis.claims_table import ORDER
 from carryover.audit import report as verdicts
-from carryover.provenance import job_record, store
+from carryover.provenance import job_record, record_index, store
 from carryover.report import claims_page, graph, jobs
 from carryover.report.contents import by_paper, in_words
 from carryover.report.words import count, duration, memory, seeds
@@ -45,14 +45,14 @@ def origin(record, records):
     """Inputs, digests, commits, seeds and time of a result and of all that went into it."""
     above = jobs.upstream(record, records)
     everything = [record, *above.values()]
-    done = jobs.jobs({**above, next(iter(record["outputs"])): record})
+    done = record_index.jobs(everything)
     kinds = Counter(one["rule"] for one in done)
     return [
         ("Made of", [f"{name} ({file['sha256'][:SHOWN]})" for name, file in record["inputs"].items()]),
         ("Through", ", ".join(count(number, f"{rule} job") for rule, number in sorted(kinds.items()))),
         ("Seeds", seeds(jobs.seeds(everything))),
         ("Computing time", duration(sum(one["volatile"]["duration"] for one in done))),
-        ("Commits", jobs.commits(everything)),
+        ("Commits", record_index.commits(everything)),
         ("Request", record["request"]),
         ("Record", job_record.record_digest(record)),
     ]
@@ -84,9 +84,9 @@ def facts(contents):
     return [
         ("Audit when this page was written", verdicts.summary(contents.findings)),
         ("Root digest over all records but those of reports and crates", contents.root),
-        ("Records", f"{len(records)}, of {count(len(jobs.jobs(contents.records)), 'job')}"),
+        ("Records", f"{len(records)}, of {count(len(record_index.jobs(records)), 'job')}"),
         ("Seeds", seeds(jobs.seeds(records))),
-        ("Commits", jobs.commits(records)),
+        ("Commits", record_index.commits(records)),
         ("Machines", jobs.machines(records)),
     ]
 

@@ -9,10 +9,7 @@ from carryover.workflow.plan.rates import Estimate
 
 
 def row(*jobs):
-    made = table.Row()
-    for here, there in jobs:
-        made.add(here, there, 100.0)
-    return made
+    return table.Row([(here, there, 100.0) for here, there in jobs])
 
 
 def modelled(seconds, spread=0.0):
@@ -36,8 +33,8 @@ def test_an_evening_is_four_hours_on_two_cores():
 
 
 def test_a_sum_with_gaps_is_a_lower_limit():
-    found = cells(row((modelled(600.0), None), (None, None)))
-    assert (found["2 cores"], found["evening"], found["not known"]) == ("≥ 10.0 min", "not known", 1)
+    gaps = cells(row((modelled(600.0), None), (None, None)))
+    assert (gaps["2 cores"], gaps["evening"], gaps["not known"]) == ("≥ 10.0 min", "not known", 1)
     nothing = cells(row((None, None)))
     assert (nothing["2 cores"], nothing["64 cores"], nothing["×/÷"]) == (table.NOT_MEASURED, table.NOT_MEASURED, "")
 

@@ -2,7 +2,7 @@
 
 import math
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from tabulate import tabulate
 
@@ -16,78 +16,59 @@ HEADER = ["experiment", "stage", "jobs", "measured", "modelled", "not known", "M
           *(f"{cores} cores" for cores in CORES), f"one {GPU}", "×/÷", "evening"]  # fmt: skip
 
 
-@dataclass
+@dataclass(frozen=True)
 class Row:
-    """Sums over jobs. `longest` is the longest single job [s]; `gpu` is None once a job has no rate there."""
+    """Jobs, each as its `Estimate` on a core and on the GPU (None: no rate) and its memory [MB]."""
 
-    jobs: int = 0
-    measured: int = 0
-    unknown: int = 0
-    megabytes: float = 0.0
-    seconds: float = 0.0
-    longest: float = 0.0
-    gpu: float | None = 0.0
-    log_error: float = field(default=0.0, repr=False)
+    jobs: list
 
-    def add(self, here, there, megabytes):
-        """Count a job: its `Estimate` on a core and on the GPU (None: no rate), and its memory [MB]."""
-        self.jobs += 1
-        self.measured += bool(here and here.measured)
-        self.unknown += here is None
-        self.megabytes = max(self.megabytes, megabytes)
-        self.gpu = None if there is None or self.gpu is None else self.gpu + there.seconds
-        if here:
-            self.seconds += here.seconds
-            self.longest = max(self.longest, here.seconds)
-            # Errors of one law go together, so they are not taken to cancel in a sum.
-            self.log_error += here.seconds * here.spread
-
-    def add_row(self, other):
-        """Count all jobs of another row."""
-        for name in ("jobs", "measured", "unknown", "seconds", "log_error"):
-            setattr(self, name, getattr(self, name) + getattr(other, name))
-        self.megabytes, self.longest = max(self.megabytes, other.megabytes), max(self.longest, other.longest)
-        self.gpu = None if self.gpu is None or other.gpu is None else self.gpu + other.gpu
+    @property
+    def known(self):
+        """The estimates on a core, of the jobs that have one."""
+        return [here for here, _, _ in self.jobs if here]
 
     def on(self, cores):
         """Seconds on this many cores: all in parallel, but for the longest job."""
-        return max(self.seconds / cores, self.longest)
+        seconds = [one.seconds for one in self.known]
+        return max([sum(seconds) / cores, *seconds])
 
     @property
     def factor(self):
         """By how much the sum may be too small or too large (one standard deviation)."""
-        return math.exp(self.log_error / self.seconds) if self.seconds else 1.0
+        # Errors of one law go together, so they are not taken to cancel in a sum.
+        error, seconds = sum(one.seconds * one.spread for one in self.known), self.on(1)
+        return math.exp(error / seconds) if seconds else 1.0
 
     def cells(self):
         """The row as text; what is a lower limit begins with ≥."""
-        some = self.unknown < self.jobs
-        least = "≥ " if self.unknown else ""
-        modelled = self.jobs - self.measured - self.unknown
-        times = [least + duration(self.on(cores)) if some else NOT_MEASURED for cores in CORES]
-        memory = f"{'≥ ' if modelled or self.unknown else ''}{self.megabytes:.0f}" if self.megabytes else "?"
-        gpu = NOT_MEASURED if self.gpu is None else duration(self.gpu)
-        fits = "not known" if self.unknown else "yes" if self.on(CORES[0]) <= EVENING else "no"
-        spread = f"{self.factor:.1f}" if some else ""
-        return [self.jobs, self.measured, modelled, self.unknown, memory, *times, gpu, spread, fits]
+        known = self.known
+        measured, unknown = sum(one.measured for one in known), len(self.jobs) - len(known)
+        modelled = len(known) - measured
+        least = "≥ " if unknown else ""
+        times = [least + duration(self.on(cores)) if known else NOT_MEASURED for cores in CORES]
+        megabytes = max((memory for *_, memory in self.jobs), default=0.0)
+        memory = f"{'≥ ' if modelled or unknown else ''}{megabytes:.0f}" if megabytes else "?"
+        there = [one for _, one, _ in self.jobs]
+        gpu = NOT_MEASURED if None in there else duration(sum(one.seconds for one in there))
+        fits = "not known" if unknown else "yes" if self.on(CORES[0]) <= EVENING else "no"
+        spread = f"{self.factor:.1f}" if known else ""
+        return [len(self.jobs), measured, modelled, unknown, memory, *times, gpu, spread, fits]
 
 
 def rows(made, here, there):
     """{(experiment or section, stage or measure): Row} of a `Sweep` by `Rates` here and on the GPU."""
-    whole = defaultdict(Row)
+    jobs = defaultdict(list)
     for rule, wildcards, _ in made.jobs():
         asked = work.of_job(made, rule, wildcards)
         where = wildcards.get("experiment", "all that is made of data")
-        row = whole[where, wildcards["measure"] if rule == "measure" else rule]
-        row.add(here.estimate(asked), there.estimate(asked), here.megabytes(asked))
-    return whole
+        stage = wildcards["measure"] if rule == "measure" else rule
+        jobs[where, stage].append((here.estimate(asked), there.estimate(asked), here.megabytes(asked)))
+    return {place: Row(own) for place, own in jobs.items()}
 
 
 def total(some):
-    """The sum of rows."""
-    whole = Row()
-    for row in some:
-        whole.add_row(row)
-    return whole
+    """The row of all jobs of some rows."""
+    return Row([job for row in some for job in row.jobs])
 
 
 def text(rows):
