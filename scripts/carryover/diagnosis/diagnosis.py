@@ -83,13 +83,15 @@ def diagnose(
         layers: the ones to look at; all by default.
         p: criteria, fixed before the data were seen.
 
-    Returns the quantities of `MEANING`, each with its interval `…_low`, `…_high`: jackknife over blocks of samples,
-    Student's t, centred at the estimate less its bias of order 1/samples. The value itself is that of the paper's
-    formula, whose PR is too small where samples are few: a layer with fewer than `enough` times its PR is undecided.
-    Effective ranks of more than 1024 samples and units have no interval: NaN.
+    Returns:
+        The quantities of `MEANING`, each with its interval `…_low`, `…_high`: jackknife over blocks of samples,
+        Student's t, centred at the estimate less its bias of order 1/samples. The value itself is that of the paper's
+        formula, whose PR is too small where samples are few: a layer with fewer than `enough` times its PR is
+        undecided. Effective ranks of more than 1024 samples and units have no interval: NaN.
 
-    Raises UserError (a ValueError), in one sentence, for files that cannot be read, samples that differ in number or
-    order, layers that one side lacks, that are not finite or that are the same for all samples.
+    Raises:
+        UserError: a ValueError, in one sentence, for files that cannot be read, samples that differ in number or
+            order, layers that one side lacks, that are not finite or that are the same for all samples.
     """
     check(p)
     with opened(before, "before") as old, opened(after, "after") as new:

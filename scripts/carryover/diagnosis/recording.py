@@ -27,7 +27,7 @@ _TAKEN = ("sample", *IDS)
 
 @contextmanager
 def record(module: nn.Module, names: Sequence[str], path: str | Path) -> Iterator[Callable[..., Any]]:
-    """Yields `see(*inputs, sample_id=None, **named_inputs)`, which calls the module and appends activations to a file.
+    """Record what submodules of a torch module give out.
 
     Args:
         module: any torch module. Inside the block it is in evaluation mode and its calls record no gradients; at the
@@ -36,12 +36,15 @@ def record(module: nn.Module, names: Sequence[str], path: str | Path) -> Iterato
             the submodule returns it, whatever is done to it in place afterwards.
         path: netCDF file, `.nc`; it takes its place when the block ends well. One batch is in memory at a time.
 
-    `see` returns the module's output. `sample_id` are numbers or text (batch,), in every call or in none; `diagnose`
-    compares them.
+    Yields:
+        `see(*inputs, sample_id=None, **named_inputs)`, which calls the module, appends activations to the file and
+        returns the module's output. `sample_id` are numbers or text (batch,), in every call or in none; `diagnose`
+        compares them.
 
-    Raises ValueError for a name that is no submodule, saying which are close, for another suffix, for a submodule that
-    is called not once in a call of the module or whose output is no tensor of (batch, …), for `sample_id` of another
-    length or in some calls only, and where nothing was seen.
+    Raises:
+        ValueError: for a name that is no submodule, saying which are close, for another suffix, for a submodule that
+            is called not once in a call of the module or whose output is no tensor of (batch, …), for `sample_id` of
+            another length or in some calls only, and where nothing was seen.
     """
     path, parts = Path(path), dict(module.named_modules())
     if path.suffix != ".nc":

@@ -96,8 +96,9 @@ def choose_factor(
             let `finetune` renew them where it matters.
         search: arguments of `search_factor`.
 
-    Raises UserError for another `which`, naming the first parameter that a state of another network lacks or has in
-    another shape, and as `search_factor`.
+    Raises:
+        UserError: for another `which`, naming the first parameter that a state of another network lacks or has in
+            another shape, and as `search_factor`.
     """
     if which not in KINDS:
         raise UserError(f"which must be one of {', '.join(KINDS)}, got {which!r}")
@@ -137,7 +138,8 @@ def choose_family_factor(family: str, pretrain: Mapping, finetune: Mapping, **se
             `rescaled` says which layers the factor is on.
         search: arguments of `search_factor`, whose score is minus the decadic logarithm of the risk.
 
-    Raises UserError for another family, an unknown parameter or a value that is not allowed, and as `search_factor`.
+    Raises:
+        UserError: for another family, an unknown parameter or a value that is not allowed, and as `search_factor`.
     """
     if family not in plugins.names("families"):
         raise UserError(f"there is no family {family}")
@@ -184,7 +186,8 @@ def search_factor(
         refinements: how often the places half way (in the logarithm) to the best factor's neighbours are tried.
         fresh_seeds: other seeds for the comparison with 1, two or more.
 
-    Raises UserError for factors that are not finite and above 0, too few seeds, and scores that are not finite.
+    Raises:
+        UserError: for factors that are not finite and above 0, too few seeds, and scores that are not finite.
     """
     if not all(math.isfinite(factor) and factor > 0 for factor in factors) or not factors:
         raise UserError(f"factors must be finite numbers above 0, got {list(factors)}")

@@ -47,7 +47,12 @@ def page(result: Dataset, png: bytes, note: str = "") -> str:
 
 def _row(layer: Dataset, name: str) -> list[str | list[str]]:
     units = f"{layer['units_before'].item()} → {layer['units_after'].item()}"
-    cells = [name, [layer["regime"].item(), layer["reason"].item()], str(layer["samples"].item()), units]
+    cells: list[str | list[str]] = [
+        name,
+        [layer["regime"].item(), layer["reason"].item()],
+        str(layer["samples"].item()),
+        units,
+    ]
     for quantity in _COLUMNS:
         value, low, high = (layer[f"{quantity}{end}"].item() for end in ("", "_low", "_high"))
         ends = [] if np.isnan(low) else [f"[{low:.3g}, {high:.3g}]"]
