@@ -42,6 +42,12 @@ def test_the_rules_and_the_jobs_name_the_same_files(rule, pytestconfig, tmp_path
     assert all(file.is_absolute() and file.is_file() for file in rendering.files(rule))
 
 
+@pytest.mark.parametrize("rule", TEMPLATES)
+def test_a_rule_has_its_templates_among_its_inputs(rule, pytestconfig):
+    text = (pytestconfig.rootpath / f"rules/{rule}.smk").read_text()
+    assert f'templates=templates("{rule}"),' in text.partition("    output:")[0]
+
+
 def test_what_is_told_is_escaped_and_what_is_not_told_is_missed():
     told = {"said": ['<b> & "quoted"'], "findings": [], "replays": [], "kinds": {}, "note": "<script>"}
     text = rendering.rendered("audit.html.j2", **told)

@@ -46,13 +46,10 @@ def page(result: Dataset, png: bytes, note: str = "") -> str:
 
 
 def _row(layer: Dataset, name: str) -> list[str | list[str]]:
-    units = f"{layer['units_before'].item()} → {layer['units_after'].item()}"
-    cells: list[str | list[str]] = [
-        name,
-        [layer["regime"].item(), layer["reason"].item()],
-        str(layer["samples"].item()),
-        units,
-    ]
+    regime, reason, samples, before, after = (
+        layer[key].item() for key in ("regime", "reason", "samples", "units_before", "units_after")
+    )
+    cells: list[str | list[str]] = [name, [regime, reason], str(samples), f"{before} → {after}"]
     for quantity in _COLUMNS:
         value, low, high = (layer[f"{quantity}{end}"].item() for end in ("", "_low", "_high"))
         ends = [] if np.isnan(low) else [f"[{low:.3g}, {high:.3g}]"]
