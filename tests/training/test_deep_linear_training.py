@@ -284,7 +284,7 @@ def test_data_that_do_not_fit_are_refused():
         problem.train()
     problem = Problem()
     problem.targets = problem.targets[:, :2]
-    with pytest.raises(ValueError, match=r"targets must have the shape \(3, 4\), got \(3, 2\)"):
+    with pytest.raises(ValueError, match=r"targets must have the shape \(runs, 4\), none of it 0, got \(3, 2\)"):
         problem.train()
     problem = Problem()
     problem.start.readout[0, 0] = np.nan

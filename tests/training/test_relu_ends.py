@@ -203,13 +203,14 @@ def test_arrays_that_do_not_fit_are_named():
             gradient_descent(tasks, start, learning_rate=0.1, tolerance=0.0, max_epochs=3, **EXACT)
 
     refused("start must have one readout per task, got 1 for 2", [task, task])
-    shapes = r"task 0 must have inputs \(sets, n, 4\), targets \(3, n\) and sets \(3,\), got "
-    for wrong in (
-        Task(task.X[..., :3], task.y, task.sets), Task(task.X, task.y[:2], task.sets),
-        Task(task.X, task.y[:, :4], task.sets), Task(task.X, task.y, task.sets[:2]),
-        Task(task.X[:, :0], task.y[:, :0], task.sets),
-    ):  # fmt: skip
-        refused(shapes, [wrong])
-    refused("inputs and targets of task 0 must be finite", [Task(task.X * np.inf, task.y, task.sets)])
-    refused("inputs and targets of task 0 must be finite", [Task(task.X, task.y * np.nan, task.sets)])
+    for shape, wrong in (
+        (r"X of task 0 must have the shape \(sets, n, 4\)", Task(task.X[..., :3], task.y, task.sets)),
+        (r"y of task 0 must have the shape \(3, 5\)", Task(task.X, task.y[:2], task.sets)),
+        (r"y of task 0 must have the shape \(3, 5\)", Task(task.X, task.y[:, :4], task.sets)),
+        (r"sets of task 0 must have the shape \(3\)", Task(task.X, task.y, task.sets[:2])),
+        (r"X of task 0 must have the shape \(sets, n, 4\)", Task(task.X[:, :0], task.y[:, :0], task.sets)),
+    ):
+        refused(shape, [wrong])
+    refused("X of task 0 must be finite", [Task(task.X * np.inf, task.y, task.sets)])
+    refused("y of task 0 must be finite", [Task(task.X, task.y * np.nan, task.sets)])
     refused("start must be finite", start=Weights(w.first * np.nan, w.second))

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from carryover.training import relu
 from carryover.training.relu import Group, gradient_descent
+from carryover.training.settings import PRECISIONS
 from rounding import share
 from toy.relu_ensembles import EXACT, assert_same, ensemble, part
 
@@ -141,7 +142,7 @@ def test_inputs_of_the_caller_are_left_alone():
 @given(
     seed=st.integers(0, 10**6), runs=st.integers(2, 5), D=st.integers(2, 9), H=st.integers(2, 20),
     samples=st.lists(st.integers(1, 20), min_size=1, max_size=2), size=st.integers(0, 6),
-    loss=st.sampled_from(list(OBJECTIVES)), precision=st.sampled_from(relu.PRECISIONS),
+    loss=st.sampled_from(list(OBJECTIVES)), precision=st.sampled_from(PRECISIONS),
 )  # fmt: skip
 def test_a_run_is_the_same_alone_as_in_a_batch(seed, runs, D, H, samples, size, loss, precision):
     """To rounding, with runs that end early and one that begins again."""
@@ -159,7 +160,7 @@ def test_a_run_is_the_same_alone_as_in_a_batch(seed, runs, D, H, samples, size, 
 
 
 @pytest.mark.portable
-@pytest.mark.parametrize("precision", relu.PRECISIONS)
+@pytest.mark.parametrize("precision", PRECISIONS)
 def test_a_batch_of_one_sample_is_no_exception(precision):
     """Sums of a size for which the library has more than one way."""
     tasks, w = ensemble(2, 6, (13, 1), 11, 98, scale=0.1)
@@ -250,7 +251,7 @@ def test_single_precision_follows_double(loss):
 
 @pytest.mark.gpu
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA GPU")
-@pytest.mark.parametrize("precision", relu.PRECISIONS)
+@pytest.mark.parametrize("precision", PRECISIONS)
 @pytest.mark.parametrize("loss", OBJECTIVES)
 def test_a_gpu_gives_what_the_cpu_gives(loss, precision):
     tasks, w = ensemble(runs=5, samples=(9, 300), D=6, H=30, loss=loss)

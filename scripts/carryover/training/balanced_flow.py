@@ -21,7 +21,7 @@ from carryover.networks.deep_linear import Weights, balanced
 from carryover.training.factored import Factored
 from carryover.training.history import History
 from carryover.training.result import Divergence, Trained
-from carryover.training.settings import check_not_negative, check_positive
+from carryover.training.settings import check_arrays, check_not_negative, check_positive
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,9 @@ def balanced_flow(
     targets, start, teacher = (np.asarray(values, dtype=np.float64) for values in (targets, start, teacher))
     check_positive(depth=depth, max_time=max_time, accuracy=accuracy, checkpoints=checkpoints)
     check_not_negative(tolerance=tolerance)
-    _check(targets, start, teacher)
+    check_arrays(("targets", targets, "runs k"), ("start", start, "runs d"), ("teacher", teacher, "runs d"))
+    if not start.any(axis=1).all():
+        raise ValueError("start must have no run of zeros: the flow of two layers and more does not leave it")
     history, failed = History(len(start), checkpoints), []
     for run, s in enumerate(sets):
         flow = _Flow(data[s], targets[run], start[run], depth)
@@ -150,15 +152,3 @@ def _follow(
         return np.empty(0), np.empty((0, len(flow.first))), solved.nfev
     times = np.geomspace(min(solved.t[1], solved.t[-1] / 2), solved.t[-1], checkpoints)
     return times, solved.sol(times).T, solved.nfev
-
-
-def _check(targets: np.ndarray, start: np.ndarray, teacher: np.ndarray) -> None:
-    if targets.ndim != 2 or start.ndim != 2 or len(targets) != len(start) or teacher.shape != start.shape:
-        raise ValueError(
-            "targets, start and teacher must have the shapes (runs, k), (runs, d) and (runs, d), "
-            f"got {targets.shape}, {start.shape} and {teacher.shape}"
-        )
-    if not all(np.isfinite(values).all() for values in (targets, start, teacher)):
-        raise ValueError("targets, start and teacher must be finite")
-    if not start.any(axis=1).all():
-        raise ValueError("start must have no run of zeros: the flow of two layers and more does not leave it")

@@ -18,22 +18,23 @@ import numpy as np
 import torch
 
 from carryover.networks.deep_linear import Weights
+from carryover.training import groups, settings
 from carryover.training.device import torch_device
 from carryover.training.factored import Factored
-from carryover.training.groups import FullBatch, descend
 from carryover.training.history import History, Values, log_spaced
 from carryover.training.memory import in_pieces
 from carryover.training.reduced import Network, Reduced, reduced
 from carryover.training.result import Divergence, Trained
-from carryover.training.settings import PRECISIONS, check_choice, check_not_negative, check_positive, trainable_layers
 
 # Of a group's matrices. Of a single matrix the library multiplies a column at the speed of the cache, of several it
 # does not: only networks so small that calls are what costs are trained together on a CPU.
 _BYTES = {"cpu": 2**18, "cuda": 2**31}
 
 
-class _Group:
-    """Networks that are trained together. `runs` are their indices in the caller's arrays."""
+class _Group(groups.Group):
+    """Deep linear networks in reduced coordinates, and their data."""
+
+    PER_RUN = ("matrices", "readout", "_networks", "_values", "_targets", "_samples", "_decay", "_outside")
 
     def __init__(
         self, runs: np.ndarray, networks: Sequence[tuple[Network, list[np.ndarray], np.ndarray]], targets: np.ndarray,
@@ -45,7 +46,7 @@ class _Group:
 
         mine, matrices, readouts = zip(*networks, strict=True)
         self.runs, self.rates, self.steps, self.rate = np.asarray(runs), np.full(len(runs), rate), 0, rate
-        self._networks, self._risk = list(mine), risk
+        self._networks, self._risk = np.array(mine, dtype=object), risk
         self.all, self.depth = "hidden" in mine[0].trainable, mine[0].start.depth
         self.matrices = [tensor(layers) for layers in zip(*matrices, strict=True)]
         self.readout = tensor(readouts)[:, :, None]
@@ -56,17 +57,14 @@ class _Group:
         decays = decay[runs].any()
         outside = [network.outside() if decays else 0.0 for network in mine]
         self._outside = tensor(outside, torch.float64)
-        self._prepare()
+        self.prepare()
 
-    def _prepare(self) -> None:
+    def prepare(self) -> None:
         """What a step needs of the data: its move of a is offset − slope · a."""
         dtype, factor = self.readout.dtype, self.rate / self._samples[:, None, None]
         self._slope = (factor * self._values**2).to(dtype)
         self._offset = (factor * self._values * self._targets).to(dtype)
         self._kept = (1 - self.rate * self._decay).to(dtype)[:, None, None] if self._decay.any() else None
-
-    def __len__(self) -> int:
-        return len(self.runs)
 
     def _rights(self) -> list[torch.Tensor]:
         """W_L, W_{L−1} W_L, …, the last of them a."""
@@ -159,16 +157,6 @@ class _Group:
             left = torch.bmm(matrix.double().transpose(1, 2), left)
         return total + squared(left.square().sum((1, 2)), self.readout)
 
-    def keep(self, which: torch.Tensor) -> None:
-        """Drop the networks that are not in the boolean mask `which`."""
-        picked = which.cpu().numpy()
-        self.runs, self.rates = self.runs[picked], self.rates[picked]
-        self._networks = [network for network, kept in zip(self._networks, picked, strict=True) if kept]
-        self.matrices = [matrix[which] for matrix in self.matrices]
-        for name in ("readout", "_values", "_targets", "_samples", "_decay", "_outside"):
-            setattr(self, name, getattr(self, name)[which])
-        self._prepare()
-
 
 def gradient_descent(
     data: Sequence[Factored],
@@ -208,10 +196,10 @@ def gradient_descent(
 
     Raises ValueError for bad input, Divergence for runs whose loss is not finite or twice its start.
     """
-    check_positive(learning_rate=learning_rate, max_steps=max_steps, checkpoints=checkpoints)
-    check_not_negative(tolerance=tolerance)
-    check_choice("precision", precision, PRECISIONS)
-    moving = trainable_layers(trainable, ("hidden", "readout"), ("readout",))
+    settings.check_positive(learning_rate=learning_rate, max_steps=max_steps, checkpoints=checkpoints)
+    settings.check_not_negative(tolerance=tolerance)
+    settings.check_choice("precision", precision, settings.PRECISIONS)
+    moving = settings.trainable_layers(trainable, ("hidden", "readout"), ("readout",))
     targets, teacher, decay = _checked(data, targets, sets, start, teacher, weight_decay)
     place, k = torch_device(device), targets.shape[1]
     schedule, history = log_spaced(max_steps, checkpoints), History(len(targets), checkpoints)
@@ -224,7 +212,7 @@ def gradient_descent(
         mine = [reduced(data[sets[run]], Weights(start.hidden[run], start.readout[run]), moving) for run in runs]
         networks.update({int(run): network for run, (network, *_) in zip(runs, mine, strict=True)})
         group = _Group(runs, mine, targets, risk, learning_rate, decay, tolerance, dtype, place)
-        return descend(group, FullBatch(), schedule, tolerance, history, progress)
+        return groups.descend(group, groups.FullBatch(), schedule, tolerance, history, progress)
 
     diverged: list[int] = []
     for decays, dtype in ((decay == 0, getattr(torch, precision)), (decay > 0, torch.float64)):
@@ -257,20 +245,12 @@ def _checked(
     if len(ranks) != 1:
         raise ValueError(f"data must all be of one rank, got {sorted(ranks)}")
     targets, teacher = np.asarray(targets, dtype=np.float64), np.asarray(teacher, dtype=np.float64)
-    (rank,), d, runs = ranks, data[0].directions.shape[1], len(targets)
-    shapes = {
-        "targets": (targets.shape, (runs, rank)),
-        "sets": (np.shape(sets), (runs,)),
-        "teacher": (teacher.shape, (runs, d)),
-        "start.readout": (start.readout.shape, (runs, d)),
-    }
-    for name, (shape, expected) in shapes.items():
-        if shape != expected:
-            raise ValueError(f"{name} must have the shape {expected}, got {shape}")
-    for name, values in (("targets", targets), ("start", start.readout), ("start", start.hidden)):
-        if not np.isfinite(values).all():
-            raise ValueError(f"{name} must be finite")
-    decay = np.broadcast_to(np.asarray(weight_decay, dtype=np.float64), (runs,))
+    settings.check_arrays(
+        ("targets", targets, f"runs {ranks.pop()}"), ("sets", sets, "runs"),
+        ("teacher", teacher, f"runs {data[0].directions.shape[1]}"),
+        ("start", start.readout, f"runs {data[0].directions.shape[1]}"), ("start", start.hidden, "... d"),
+    )  # fmt: skip
+    decay = np.broadcast_to(np.asarray(weight_decay, dtype=np.float64), len(targets))
     if not (decay >= 0).all() or not np.isfinite(decay).all():
         raise ValueError("weight_decay must be finite and not negative")
     return targets, teacher, decay

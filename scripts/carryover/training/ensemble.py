@@ -8,15 +8,17 @@ L = Σ_o mean loss of output o is first' = Σ_o g_o second_o, second_o' = g_o fi
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import fields
 
 import numpy as np
 import torch
 
 from carryover.networks.diagonal import Weights
 from carryover.training.device import torch_device
+from carryover.training.groups import keep
 from carryover.training.losses import LOSSES
 from carryover.training.observables import RISKS
-from carryover.training.settings import check_choice, trainable_layers
+from carryover.training.settings import check_arrays, check_choice, trainable_layers
 
 LAYERS = ("first", "second")
 
@@ -42,25 +44,25 @@ class Ensemble:
         check_choice("loss", loss, LOSSES)
         self.trainable = trainable_layers(trainable, LAYERS, *((layer,) for layer in LAYERS))
         self.loss, self._risk = LOSSES[loss], RISKS[loss]
-        X, y = _data(X, y)
+        if not X or len(X) != len(y):
+            raise ValueError(f"X and y must be lists with one array per output, got {len(X)} and {len(y)}")
+        for o, (inputs, targets) in enumerate(zip(X, y, strict=True)):
+            check_arrays(
+                ("X[0]", X[0], "runs n D"), (f"X[{o}]", inputs, "runs n_o D"), (f"y[{o}]", targets, "runs n_o")
+            )
         if loss == "cross_entropy" and any((np.abs(labels) != 1).any() for labels in y):
             raise ValueError("labels y of cross_entropy must be 1 or -1")
         runs, _, D = X[0].shape
-        if start.second_plus.shape != (runs, len(X), D):
-            raise ValueError(
-                f"start must be those of {runs} runs, {len(X)} outputs and {D} inputs like X, "
-                f"got second layers of shape {start.second_plus.shape}"
-            )
-        if teacher is not None and np.shape(teacher) != (runs, D):
-            raise ValueError(f"teacher must have the shape ({runs}, {D}), got {np.shape(teacher)}")
+        layers = {f"start.{field.name}": getattr(start, field.name) for field in fields(start)}
+        for name, layer in layers.items():
+            check_arrays((name, layer, f"{runs} {len(X)} {D}" if "second" in name else f"{runs} {D}"))
+        if teacher is not None:
+            check_arrays(("teacher", teacher, f"{runs} {D}"))
         self.device = torch_device(device)
         self.X, self.y = [self.tensor(x) for x in X], [self.tensor(t) for t in y]
         self.teacher = None if teacher is None else self.tensor(teacher)
         self.first = self.tensor(np.stack([start.first_plus, start.first_minus], axis=1)[:, :, None])
         self.second = self.tensor(np.stack([start.second_plus, -start.second_minus], axis=1))
-        for name, values in (("start", self.first), ("start", self.second), ("teacher", self.teacher)):
-            if values is not None and not torch.isfinite(values).all():
-                raise ValueError(f"{name} must be finite")
         self.runs = torch.arange(runs, device=self.device)
 
     def tensor(self, values: np.ndarray) -> torch.Tensor:
@@ -94,10 +96,7 @@ class Ensemble:
 
     def keep(self, which: torch.Tensor) -> None:
         """Drop the runs that are not in the boolean mask `which`."""
-        self.X, self.y = [x[which] for x in self.X], [t[which] for t in self.y]
-        self.first, self.second, self.runs = self.first[which], self.second[which], self.runs[which]
-        if self.teacher is not None:
-            self.teacher = self.teacher[which]
+        keep(self, ("X", "y", "first", "second", "runs", "teacher"), which)
 
 
 def coefficients(first: torch.Tensor, second: torch.Tensor) -> torch.Tensor:
@@ -108,21 +107,3 @@ def coefficients(first: torch.Tensor, second: torch.Tensor) -> torch.Tensor:
 def as_weights(first: np.ndarray, second: np.ndarray) -> Weights:
     """The networks of these layers, (runs, 2, 1, D) and (runs, 2, O, D)."""
     return Weights(first[:, 0, 0], first[:, 1, 0], second[:, 0], -second[:, 1])
-
-
-def _data(X: Sequence, y: Sequence) -> tuple[list[np.ndarray], list[np.ndarray]]:
-    X = [np.asarray(x, dtype=np.float64) for x in X]
-    y = [np.asarray(t, dtype=np.float64) for t in y]
-    if not X or len(X) != len(y):
-        raise ValueError(f"X and y must be lists with one array per output, got {len(X)} and {len(y)}")
-    for o, (inputs, targets) in enumerate(zip(X, y, strict=True)):
-        if inputs.ndim != 3 or min(inputs.shape) == 0 or targets.shape != inputs.shape[:2]:
-            raise ValueError(
-                f"X[{o}] and y[{o}] must have the shapes (runs, n, D) and (runs, n), none of them 0, "
-                f"got {inputs.shape} and {targets.shape}"
-            )
-        if (inputs.shape[0], inputs.shape[2]) != (X[0].shape[0], X[0].shape[2]):
-            raise ValueError(f"X[{o}] must have as many runs and inputs as X[0]: {inputs.shape} beside {X[0].shape}")
-        if not (np.isfinite(inputs).all() and np.isfinite(targets).all()):
-            raise ValueError(f"X[{o}] and y[{o}] must be finite")
-    return X, y

@@ -12,10 +12,13 @@ magnitude of c.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 from scipy import linalg
 
 from carryover.networks.diagonal import rates
+from carryover.training.settings import check_arrays
 
 _TARGET = 1e-14  # stop here; rounding usually stops the iteration a little earlier
 _REFINE = 1e-12  # above this relative residual the last correction acts on β
@@ -39,19 +42,13 @@ def diagonal_flow_limit(
     interpolates although the columns of X are dependent, and a dimension with A = 0 or B = 0 but not both: its sign is
     fixed and the flow may have no limit. Dimensions whose weights are all zero stay at zero.
     """
-    X, y = _data(X, y)
-    weights = [np.asarray(w, dtype=np.float64) for w in (w1_plus, w2_plus, w1_minus, w2_minus)]
-    for name, w in zip(("w1_plus", "w2_plus", "w1_minus", "w2_minus"), weights, strict=True):
-        _check_weights(name, w, X)
-    A, B = rates(*weights)
-    lead = np.broadcast_shapes(X.shape[:-2], y.shape[:-1], A.shape[:-1])
-    n, D = X.shape[-2:]
-    X, y = np.broadcast_to(X, (*lead, n, D)), np.broadcast_to(y, (*lead, n))
-    A, B = np.broadcast_to(A, (*lead, D)), np.broadcast_to(B, (*lead, D))
+    weights = {"w1_plus": w1_plus, "w2_plus": w2_plus, "w1_minus": w1_minus, "w2_minus": w2_minus}
+    X, y, *paths = _broadcast(X, y, weights)
+    A, B = rates(*paths)
     if np.any((A == 0) != (B == 0)):
         raise ValueError("w1_plus, w2_plus, w1_minus, w2_minus must not make exactly one of the rates A and B zero")
-    beta = np.zeros((*lead, D))
-    for run in np.ndindex(lead):
+    beta = np.zeros(A.shape)
+    for run in np.ndindex(A.shape[:-1]):
         alive = A[run] > 0
         whole = alive.all()  # spares a copy of X
         basis, target = _feasible_set(X[run] if whole else X[run][:, alive], y[run])
@@ -70,39 +67,27 @@ def linear_probe_limit(
     learning and finetuning". Returns two arrays (..., D). Raises ValueError for shapes that do not fit or values that
     are not finite.
     """
-    X, y = _data(X, y)
-    weights = [np.asarray(w, dtype=np.float64) for w in (first_plus, first_minus, second_plus, second_minus)]
-    for name, w in zip(("first_plus", "first_minus", "second_plus", "second_minus"), weights, strict=True):
-        _check_weights(name, w, X)
-    lead = np.broadcast_shapes(X.shape[:-2], y.shape[:-1], *(w.shape[:-1] for w in weights))
-    n, D = X.shape[-2:]
-    X, y = np.broadcast_to(X, (*lead, n, D)), np.broadcast_to(y, (*lead, n))
-    first_plus, first_minus, second_plus, second_minus = (np.broadcast_to(w, (*lead, D)) for w in weights)
+    first = {"first_plus": first_plus, "first_minus": first_minus}
+    second = {"second_plus": second_plus, "second_minus": second_minus}
+    X, y, first_plus, first_minus, second_plus, second_minus = _broadcast(X, y, first | second)
     # The 2D features of a sample are its D inputs times W = (w1₊, −w1₋)/a, orthonormal per dimension, times a.
     scale = np.hypot(first_plus, first_minus)
     safe = np.where(scale > 0, scale, 1.0)
     residual = y - np.einsum("...nd,...d->...n", X, first_plus * second_plus - first_minus * second_minus)
-    step = np.zeros((*lead, D))
-    for run in np.ndindex(lead):
+    step = np.zeros(scale.shape)
+    for run in np.ndindex(scale.shape[:-1]):
         step[run] = linalg.lstsq(X[run] * scale[run], residual[run], check_finite=False)[0]
     return second_plus + first_plus / safe * step, second_minus - first_minus / safe * step
 
 
-def _data(X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    X, y = np.asarray(X, dtype=np.float64), np.asarray(y, dtype=np.float64)
-    if X.ndim < 2 or y.ndim < 1 or y.shape[-1] != X.shape[-2]:
-        raise ValueError(f"X and y must have the shapes (..., n, D) and (..., n), got {X.shape} and {y.shape}")
-    for name, values in (("X", X), ("y", y)):
-        if not np.isfinite(values).all():
-            raise ValueError(f"{name} must be finite")
-    return X, y
-
-
-def _check_weights(name: str, w: np.ndarray, X: np.ndarray) -> None:
-    if w.ndim < 1 or w.shape[-1] != X.shape[-1]:
-        raise ValueError(f"{name} must have the shape (..., {X.shape[-1]}) of the inputs' last axis, got {w.shape}")
-    if not np.isfinite(w).all():
-        raise ValueError(f"{name} must be finite")
+def _broadcast(X: np.ndarray, y: np.ndarray, weights: Mapping[str, np.ndarray]) -> list[np.ndarray]:
+    """X (..., n, D), y (..., n) and the weights (..., D) in float64, with the same leading axes."""
+    arrays = [("X", X, "... n D"), ("y", y, "... n"), *((name, w, "... D") for name, w in weights.items())]
+    check_arrays(*arrays)
+    values = [np.asarray(array, dtype=np.float64) for _, array, _ in arrays]
+    lead = np.broadcast_shapes(values[0].shape[:-2], *(array.shape[:-1] for array in values[1:]))
+    own = [values[0].shape[-2:], *(array.shape[-1:] for array in values[1:])]
+    return [np.broadcast_to(array, (*lead, *last)) for array, last in zip(values, own, strict=True)]
 
 
 def _feasible_set(X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray | None, np.ndarray]:

@@ -14,18 +14,12 @@ from scipy.linalg import svd
 
 @dataclass(frozen=True)
 class Factored:
-    """X (n, d) as U diag(s) V, of rank k ≤ min(n, d).
+    """X (n, d) as U diag(s) V, of rank k ≤ min(n, d)."""
 
-    left : U (n, k), orthonormal columns.
-    values : s (k,), positive, falling.
-    directions : V (k, d), orthonormal rows: an orthonormal basis of the row space of X.
-    samples : n, by which the loss is divided.
-    """
-
-    left: np.ndarray
-    values: np.ndarray
-    directions: np.ndarray
-    samples: int
+    left: np.ndarray  # U (n, k), orthonormal columns
+    values: np.ndarray  # s (k,), positive, falling
+    directions: np.ndarray  # V (k, d), an orthonormal basis of the row space of X
+    samples: int  # n, by which the loss is divided
 
     @classmethod
     def of(cls, X: np.ndarray) -> Factored:

@@ -24,6 +24,7 @@ import torch
 
 from carryover.networks.diagonal import Weights
 from carryover.training.ensemble import Ensemble, as_weights, coefficients
+from carryover.training.groups import keep
 from carryover.training.history import History
 from carryover.training.result import Divergence, Trained
 from carryover.training.settings import check_not_negative, check_positive
@@ -102,8 +103,7 @@ class _State:
 
     def keep(self, which: torch.Tensor) -> None:
         """Follow the ensemble, which has dropped the runs outside the mask."""
-        for name in ("floor", "time", "residual", "loss", "risk", "risk_best", "step"):
-            setattr(self, name, getattr(self, name)[which])
+        keep(self, ("floor", "time", "residual", "loss", "risk", "risk_best", "step"), which)
 
     def observed(self) -> dict[str, torch.Tensor]:
         """What is recorded of it, (runs,)."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 import torch
@@ -13,28 +14,55 @@ from carryover.training.history import History, Values
 _BLOWN_UP = 2  # times the loss at the start: what a step too large does to a network that starts from almost nothing
 
 
-class Group(Protocol):
+def keep(holder: object, names: Iterable[str], which: torch.Tensor) -> None:
+    """Keep the runs in the boolean mask `which` of attributes whose first axis they are; lists hold such, or None."""
+
+    def kept(values: Any) -> Any:
+        if isinstance(values, list):
+            return [kept(value) for value in values]
+        return (
+            values[which.cpu().numpy()] if isinstance(values, np.ndarray) else None if values is None else values[which]
+        )
+
+    for name in names:
+        setattr(holder, name, kept(getattr(holder, name)))
+
+
+class Group(ABC):
     """Networks that are trained together."""
 
     runs: np.ndarray  # (R,), their indices in the caller's arrays
     rates: np.ndarray  # (R,), their learning rates
+    PER_RUN: ClassVar[tuple[str, ...]]  # attributes with the run as first axis, besides
 
-    def __len__(self) -> int: ...
+    def __len__(self) -> int:
+        return len(self.runs)
 
+    @abstractmethod
+    def prepare(self) -> None:
+        """Make what the steps of these networks need besides."""
+
+    @abstractmethod
     def step(self, batch: Any, /) -> None:
         """One step of gradient descent."""
 
+    @abstractmethod
     def losses(self) -> torch.Tensor:
         """(R,) in float64: what training is to bring to the tolerance."""
 
+    @abstractmethod
     def observe(self, loss: torch.Tensor, /) -> Mapping[str, Values]:
         """Loss, risk and other observables (R,) where `losses` are `loss`."""
 
+    @abstractmethod
     def weights(self) -> Sequence[Values]:
         """Arrays (R, …) that the networks can be made of."""
 
-    def keep(self, which: torch.Tensor, /) -> None:
+    def keep(self, which: torch.Tensor) -> None:
         """Drop the networks that are not in the boolean mask `which`."""
+        keep(self, ("runs", "rates", *self.PER_RUN), which)
+        if len(self):
+            self.prepare()
 
 
 class Epochs(Protocol):

@@ -18,6 +18,7 @@ from scipy.linalg import eigh
 from sklearn.linear_model import RidgeCV
 
 from carryover.theory.kernels import relu_risk, tangent_risk
+from carryover.training.settings import check_arrays, check_choice
 
 KINDS = ("probe", "tangent")
 STRENGTHS = np.logspace(-8, 2, 21)
@@ -29,21 +30,16 @@ _FEWEST = 3  # samples with which cross-validation says anything
 class Fitted:
     """The function Σ_h [readout_h relu(first_h·x) + start_readout_h 1[first_h·x > 0] first_change_h·x], in float64.
 
-    kind : "probe" or "tangent".
-    strength : ridge strength in units of trace K/n.
-    loss : mean squared error on the training samples.
-    first : (H, D), start_readout : (H,) : the network whose features these are.
-    readout : (H,) the fitted readout; of a probe, together with `first`, the whole fitted network.
-    first_change : (H, D) displacement of the first layer, 0 for a probe.
+    The network whose features these are has the weights `first` and `start_readout`.
     """
 
     kind: str
-    strength: float
-    loss: float
-    first: np.ndarray
-    start_readout: np.ndarray
-    readout: np.ndarray
-    first_change: np.ndarray
+    strength: float  # in units of trace K/n
+    loss: float  # mean squared error on the training samples
+    first: np.ndarray  # (H, D)
+    start_readout: np.ndarray  # (H,)
+    readout: np.ndarray  # (H,), fitted; of a probe, together with `first`, the whole fitted network
+    first_change: np.ndarray  # (H, D), displacement of the first layer, 0 for a probe
 
     @property
     def readout_change(self) -> np.ndarray:
@@ -52,9 +48,7 @@ class Fitted:
 
     def predict(self, X: np.ndarray) -> np.ndarray:
         """The fitted function at X (n, D): (n,). Raises ValueError for other shapes and values that are not finite."""
-        X = _finite("X", X)
-        if X.ndim != 2 or X.shape[1] != self.first.shape[1]:
-            raise ValueError(f"X must have the shape (samples, {self.first.shape[1]}), got {X.shape}")
+        check_arrays(("X", X, f"samples {self.first.shape[1]}"))
         return _function(X, self.first, self.readout, self.start_readout[:, None] * self.first_change)
 
     def risk(self, directions: np.ndarray, teacher_readout: np.ndarray) -> float:
@@ -74,22 +68,23 @@ def fit(
 ) -> Fitted:
     """Fit one network's features to samples, with the ridge strength of the smallest leave-one-out error.
 
-    Parameters
-    ----------
-    kind : "probe" or "tangent".
-    first : (H, D) weights, readout : (H,) weights, of which a probe uses the first only.
-    X : (n, D) inputs, y : (n,) targets.
-    strength : ridge strength in units of trace K/n instead of cross-validation among `STRENGTHS`. One or two samples
-        leave nothing to choose by: they get the smallest of these, nearly the interpolation that training would end at.
+    Args:
+        kind: "probe" or "tangent".
+        first, readout: the weights (H, D) and (H,), of which a probe uses the first only.
+        X, y: inputs (n, D) and targets (n,).
+        strength: in units of trace K/n, instead of cross-validation among `STRENGTHS`. One or two samples leave nothing
+            to choose by: they get the smallest of these, nearly the interpolation that training would end at.
 
-    Returns `Fitted`.
-
-    Raises
-    ------
-    ValueError : an unknown kind, shapes that do not fit, values that are not finite, no sample, a strength that is not
-        positive, or a network none of whose units is active on any sample.
+    Raises:
+        ValueError: An unknown kind, arrays that do not fit or are not finite, no sample, a strength that is not
+            positive, or a network none of whose units is active on any sample.
     """
-    first, readout, X, y = _checked(first, readout, X, y, strength)
+    first, readout, X, y = (np.asarray(values, dtype=np.float64) for values in (first, readout, X, y))
+    check_arrays(
+        ("first", first, "units inputs"), ("readout", readout, "units"), ("X", X, "samples inputs"), ("y", y, "samples")
+    )
+    if strength is not None and not 0 < strength < np.inf:
+        raise ValueError(f"strength must be positive and finite, got {strength}")
     gram = kernel(kind, first, readout, X, X)
     scale = np.trace(gram) / len(X)
     if not scale > 0:
@@ -109,8 +104,7 @@ def fit(
 
 def kernel(kind: str, first: np.ndarray, readout: np.ndarray, X: np.ndarray, Z: np.ndarray) -> np.ndarray:
     """The kernel of `kind` between inputs X (n, D) and Z (k, D), of the network first (H, D), readout (H,): (n, k)."""
-    if kind not in KINDS:
-        raise ValueError(f"kind must be one of {', '.join(KINDS)}, got {kind!r}")
+    check_choice("kind", kind, KINDS)
     responses = np.maximum(X @ first.T, 0) @ np.maximum(Z @ first.T, 0).T
     if kind == "probe":
         return responses
@@ -135,29 +129,3 @@ def _function(X: np.ndarray, first: np.ndarray, readout: np.ndarray, slopes: np.
 def _gates(first: np.ndarray, X: np.ndarray) -> np.ndarray:
     """1[first_h·x > 0] as numbers, (n, H)."""
     return (X @ first.T > 0).astype(float)
-
-
-def _checked(
-    first: np.ndarray, readout: np.ndarray, X: np.ndarray, y: np.ndarray, strength: float | None
-) -> list[np.ndarray]:
-    arrays = [_finite(name, value) for name, value in {"first": first, "readout": readout, "X": X, "y": y}.items()]
-    first, readout, X, y = arrays
-    shapes = [array.shape for array in arrays]
-    fits = [len(shape) for shape in shapes] == [2, 1, 2, 1] and first.shape[1] == X.shape[1]
-    if not fits or len(first) != len(readout) or len(X) != len(y):
-        raise ValueError(
-            "the shapes must be first (units, inputs), readout (units,), X (samples, inputs) and y (samples,), "
-            f"got {', '.join(map(str, shapes))}"
-        )
-    if len(X) == 0:
-        raise ValueError("there must be at least one sample")
-    if strength is not None and not 0 < strength < np.inf:
-        raise ValueError(f"strength must be positive and finite, got {strength}")
-    return arrays
-
-
-def _finite(name: str, value: np.ndarray) -> np.ndarray:
-    array = np.asarray(value, dtype=np.float64)
-    if not np.isfinite(array).all():
-        raise ValueError(f"{name} must be finite")
-    return array

@@ -21,17 +21,19 @@ import torch
 
 from carryover.networks.relu import Weights
 from carryover.theory.kernels import relu_risk
+from carryover.training import groups
 from carryover.training.device import torch_device
-from carryover.training.groups import FullBatch, descend
 from carryover.training.history import History, log_spaced
 from carryover.training.memory import in_pieces
 from carryover.training.relu import BYTES, like
 from carryover.training.result import Divergence, Trained
-from carryover.training.settings import PRECISIONS, check_choice, check_not_negative, check_positive
+from carryover.training.settings import PRECISIONS, check_arrays, check_choice, check_not_negative, check_positive
 
 
-class Group:
-    """Networks that are trained together. `runs` are their indices in the caller's arrays."""
+class Group(groups.Group):
+    """ReLU networks and their teachers."""
+
+    PER_RUN = ("first", "second", "_start", "_lengths", "_anchor", "_teacher")
 
     def __init__(
         self, runs: np.ndarray, start: Weights, teacher: Weights, rate: float, anchor: np.ndarray, dtype: torch.dtype,
@@ -46,17 +48,14 @@ class Group:
         self._start, self.first = first / self._lengths, first / self._lengths  # unit vectors (R, H, D)
         self.second = tensor(start.second[runs]).transpose(1, 2).contiguous()  # (R, H, 1)
         self._anchor = tensor(anchor[runs])[:, None, None]
-        self._allocate()
+        self.prepare()
 
-    def _allocate(self) -> None:
+    def prepare(self) -> None:
         R, H, _ = self.first.shape
         directions, readout = self._teacher
         self._units = torch.cat([self.first, directions], 1)
         self._coefficients = torch.cat([self.second, -readout[:, :, None]], 1)
         self._angles, self._sines = (self.first.new_empty(R, H, self._units.shape[1]) for _ in range(2))
-
-    def __len__(self) -> int:
-        return len(self.runs)
 
     def gradient(self) -> torch.Tensor:
         """G (R, H, D). A cosine off by ε moves it by no more than ε: where angles are ill-conditioned, it cancels."""
@@ -89,15 +88,6 @@ class Group:
     def weights(self) -> list[torch.Tensor]:
         """Input weights (R, H, D) and readouts (R, 1, H) as they are now."""
         return [self.first * self._lengths, self.second.transpose(1, 2)]
-
-    def keep(self, which: torch.Tensor) -> None:
-        """Drop the networks that are not in the boolean mask `which`."""
-        self.runs, self.rates = (values[which.cpu().numpy()] for values in (self.runs, self.rates))
-        self.first, self.second, self._start = self.first[which], self.second[which], self._start[which]
-        self._lengths, self._anchor = self._lengths[which], self._anchor[which]
-        self._teacher = [values[which] for values in self._teacher]
-        if len(self):
-            self._allocate()
 
 
 def population_descent(
@@ -135,7 +125,7 @@ def population_descent(
 
     def train(runs: np.ndarray) -> list[int]:
         group = Group(runs, start, teacher, learning_rate, anchors, dtype, place)
-        return descend(group, FullBatch(), schedule, tolerance, history, progress)
+        return groups.descend(group, groups.FullBatch(), schedule, tolerance, history, progress)
 
     diverged = list(chain(*in_pieces(train, _chunks(start, teacher, dtype, place))))
     if diverged:
@@ -157,20 +147,15 @@ def _chunks(start: Weights, teacher: Weights, dtype: torch.dtype, place: torch.d
 
 def _checked(teacher: Weights, start: Weights, anchor: float | np.ndarray) -> np.ndarray:
     """The anchor of every run; ValueError for what does not fit or is not finite."""
-    runs, _, D = start.first.shape
-    if start.second.shape[1] != 1 or teacher.second.shape[:2] != (runs, 1) or teacher.first.shape[2] != D:
-        raise ValueError(
-            f"start and teacher must be those of as many runs, with one output and as many inputs, got {runs} runs, "
-            f"second layers {start.second.shape} and {teacher.second.shape}, inputs {D} and {teacher.first.shape[2]}"
-        )
-    for name, values in (("start", start), ("teacher", teacher)):
-        if not (np.isfinite(values.first).all() and np.isfinite(values.second).all()):
-            raise ValueError(f"{name} must be finite")
+    check_arrays(
+        ("start", start.first, "runs units D"), ("start", start.second, "runs 1 units"),
+        ("teacher", teacher.first, "runs directions D"), ("teacher", teacher.second, "runs 1 directions"),
+    )  # fmt: skip
     if not start.first.any(axis=2).all():
         raise ValueError("start must have no unit of length 0")
     if not np.allclose(np.linalg.norm(teacher.first, axis=2), 1):
         raise ValueError("teacher must have unit vectors")
-    anchor = np.broadcast_to(np.asarray(anchor, dtype=np.float64), (runs,))
+    anchor = np.broadcast_to(np.asarray(anchor, dtype=np.float64), len(start.first))
     if not (anchor >= 0).all() or not np.isfinite(anchor).all():
         raise ValueError("anchor must not be negative")
     return anchor

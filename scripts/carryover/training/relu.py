@@ -20,14 +20,13 @@ import numpy as np
 import torch
 
 from carryover.networks.relu import Weights
+from carryover.training import groups, settings
 from carryover.training.batches import Batches
 from carryover.training.device import torch_device
-from carryover.training.groups import descend
 from carryover.training.history import History, log_spaced
 from carryover.training.losses import LOSSES
 from carryover.training.memory import in_pieces
 from carryover.training.result import Divergence, Trained
-from carryover.training.settings import PRECISIONS, check_choice, check_not_negative, check_positive, trainable_layers
 
 BYTES = {"cpu": 2**20, "cuda": 2**31}  # of a group at a time: what stays in the cache, what fills the device
 _COLUMNS = {"cpu": 256, "cuda": 2**20}  # samples at a time
@@ -44,8 +43,10 @@ class Task:
     sets: np.ndarray
 
 
-class Group:
-    """Networks that are trained together. `runs` are their indices in the caller's arrays."""
+class Group(groups.Group):
+    """ReLU networks and the samples of their tasks."""
+
+    PER_RUN = ("first", "second", "x", "y", "_rates", "_lengths")
 
     def __init__(
         self, runs: np.ndarray, start: Weights, tasks: Sequence[Task], rates: np.ndarray, loss: str,
@@ -65,18 +66,15 @@ class Group:
         self._rates = tensor(rates)[:, None, None]
         self._lengths = self.first.norm(dim=1, keepdim=True) if on_sphere else None  # (R, 1, H)
         self._columns = _COLUMNS[self.first.device.type]
-        self._allocate()
+        self.prepare()
 
-    def _allocate(self) -> None:
+    def prepare(self) -> None:
         R, D, H = self.first.shape
         widest = min(self._columns, max(y.shape[2] for y in self.y))
         self._responses = self.first.new_empty(R * H * widest)
         self._sums = [self.first.new_empty(R, D, H) for _ in self.y]
         self._product = self.first.new_empty(R, D, H)
         self._readouts = self.second.split(1, 1)
-
-    def __len__(self) -> int:
-        return len(self.runs)
 
     def _blocks(
         self, x: torch.Tensor, y: torch.Tensor
@@ -137,15 +135,6 @@ class Group:
         """Input weights (R, H, D) and readouts (R, O, H) as they are now."""
         return [self.first.transpose(1, 2), self.second]
 
-    def keep(self, which: torch.Tensor) -> None:
-        """Drop the networks that are not in the boolean mask `which`."""
-        self.runs, self.rates = (values[which.cpu().numpy()] for values in (self.runs, self.rates))
-        self.first, self.second, self._rates = self.first[which], self.second[which], self._rates[which]
-        self.x, self.y = [x[which] for x in self.x], [y[which] for y in self.y]
-        self._lengths = None if self._lengths is None else self._lengths[which]
-        if len(self):
-            self._allocate()
-
 
 def gradient_descent(
     tasks: Sequence[Task],
@@ -180,11 +169,11 @@ def gradient_descent(
     A run whose loss is not finite or twice its start begins again with a quarter of the learning rate, up to 10 times.
     Raises ValueError for bad input, Divergence for runs that diverge with every learning rate.
     """
-    check_positive(learning_rate=learning_rate, max_epochs=max_epochs, checkpoints=checkpoints)
-    check_not_negative(tolerance=tolerance, batch_size=batch_size)
-    check_choice("loss", loss, LOSSES)
-    check_choice("precision", precision, PRECISIONS)
-    moving = trainable_layers(trainable, ("first", "second"), ("first",))
+    settings.check_positive(learning_rate=learning_rate, max_epochs=max_epochs, checkpoints=checkpoints)
+    settings.check_not_negative(tolerance=tolerance, batch_size=batch_size)
+    settings.check_choice("loss", loss, LOSSES)
+    settings.check_choice("precision", precision, settings.PRECISIONS)
+    moving = settings.trainable_layers(trainable, ("first", "second"), ("first",))
     _check(tasks, start, loss)
     place, dtype = torch_device(device), getattr(torch, precision)
     schedule, history = log_spaced(max_epochs, checkpoints), History(len(start.first), checkpoints, observe or ())
@@ -192,7 +181,7 @@ def gradient_descent(
     def train(runs: np.ndarray, rate: float) -> list[int]:
         rates = np.full(len(runs), rate)
         group = Group(runs, start, tasks, rates, loss, dtype, place, on_sphere, moving, observe)
-        return descend(group, Batches(group, batch_size, shuffles), schedule, tolerance, history, progress)
+        return groups.descend(group, Batches(group, batch_size, shuffles), schedule, tolerance, history, progress)
 
     queue = [(np.arange(len(start.first)), learning_rate)]
     while queue:
@@ -224,19 +213,13 @@ def _chunks(
 
 
 def _check(tasks: Sequence[Task], start: Weights, loss: str) -> None:
-    runs, _, D = start.first.shape
     if start.second.shape[1] != len(tasks):
         raise ValueError(f"start must have one readout per task, got {start.second.shape[1]} for {len(tasks)}")
     for o, task in enumerate(tasks):
-        n = task.X.shape[1]
-        if task.X.ndim != 3 or task.X.shape[2] != D or task.y.shape != (runs, n) or task.sets.shape != (runs,) or not n:
-            raise ValueError(
-                f"task {o} must have inputs (sets, n, {D}), targets ({runs}, n) and sets ({runs},), "
-                f"got {task.X.shape}, {task.y.shape} and {task.sets.shape}"
-            )
-        if not (np.isfinite(task.X).all() and np.isfinite(task.y).all()):
-            raise ValueError(f"inputs and targets of task {o} must be finite")
+        settings.check_arrays(
+            ("start", start.first, "runs units D"), ("start", start.second, "runs outputs units"),
+            (f"X of task {o}", task.X, "sets n D"), (f"y of task {o}", task.y, "runs n"),
+            (f"sets of task {o}", task.sets, "runs"),
+        )  # fmt: skip
         if loss == "cross_entropy" and (np.abs(task.y) != 1).any():
             raise ValueError(f"labels y of task {o} must be 1 or -1 for cross_entropy")
-    if not (np.isfinite(start.first).all() and np.isfinite(start.second).all()):
-        raise ValueError("start must be finite")
