@@ -15,6 +15,7 @@ from __future__ import annotations
 import dataclasses
 import importlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -55,6 +56,19 @@ class Shard:
         for name, (dimension, size) in sizes.items():
             if there and there[dimension] != size:
                 raise UserError(f"{name} is {size}, but the pretrained networks have {there[dimension]}.")
+
+    def rows(self, **runs: Sequence) -> np.ndarray:
+        """(runs,) where the pretrained networks with these coordinates, (runs,) values each, stand; all must be there."""
+        assert self.pretrained is not None  # nothing is looked for where runs start from scratch
+        known = list(zip(*(self.pretrained[name].values.tolist() for name in runs), strict=True))
+        return np.array([known.index(run) for run in zip(*runs.values(), strict=True)])
+
+
+def crossed(**axes: Sequence) -> dict[str, np.ndarray]:
+    """{name: (runs,) values} of a run for each combination of the axes' values, the last axis fastest."""
+    return {
+        name: np.array(values) for name, values in zip(axes, zip(*product(*axes.values()), strict=True), strict=True)
+    }
 
 
 @dataclasses.dataclass(frozen=True)

@@ -27,7 +27,7 @@ def rescaled(state: Mapping[str, Tensor], factor: float, which: str) -> dict[str
     rescaled before it is finetuned.
 
     Args:
-        state: it is left as it is, and so are its tensors.
+        state: it is left as it is, and so are its tensors; the result is in its order, of new ones.
         factor: a finite number above 0.
         which: "all", everything that is trained: weights and biases of convolutions and linear layers, and the scale
             and shift of normalisations. "weights", the same without normalisations (layers whose weight has one axis).
@@ -40,11 +40,8 @@ def rescaled(state: Mapping[str, Tensor], factor: float, which: str) -> dict[str
     by `factor`, and once more by its last layer, and "weights" scales the last layer alone. (But a step of gradient
     descent then turns the weights of a convolution further: relative to their size, by 1/factor² with "weights".)
 
-    Returns a dict in the order of `state`, of new tensors.
-
-    Raises
-    ------
-    ValueError : `factor` or `which` is none of these.
+    Raises:
+        ValueError: `factor` or `which` is none of these.
     """
     if not (math.isfinite(factor) and factor > 0):
         raise ValueError(f"factor must be a finite number above 0, got {factor!r}")

@@ -49,12 +49,24 @@ class Weights:
         return product
 
 
-def balanced(coefficients, depth) -> Weights:
-    """The network of rank one whose layers share the norm |β|^{1/L} and whose product is β (definition 5.1 of
-    "Finetuning with linear teachers"): W_1 = |β|^{1/L} β̂ vᵀ, the others |β|^{1/L} v vᵀ, W_L = |β|^{1/L} v.
+@dataclass(frozen=True)
+class Balanced:
+    """Balanced networks of a depth, by their `coefficients` β (..., d)."""
 
-    coefficients : β (..., d), not zero. Any unit vector v gives the same β at all times; it is the first axis here.
-    Raises ValueError for β = 0, where no layer has a direction, and for a depth below 1.
+    coefficients: np.ndarray
+    depth: int
+
+    def full(self) -> Weights:
+        """Their matrices, up to rotations of the hidden units."""
+        return balanced(self.coefficients, self.depth)
+
+
+def balanced(coefficients, depth) -> Weights:
+    """The network of rank one whose layers share the norm |β|^{1/L} and whose product is β (..., d).
+
+    Definition 5.1 of "Finetuning with linear teachers": W_1 = |β|^{1/L} β̂ vᵀ, the others |β|^{1/L} v vᵀ, and
+    W_L = |β|^{1/L} v. Any unit vector v gives the same β at all times; it is the first axis here. Raises ValueError for
+    β = 0, where no layer has a direction, and for a depth below 1.
     """
     beta = np.asarray(coefficients, dtype=np.float64)
     norm = np.linalg.norm(beta, axis=-1, keepdims=True)

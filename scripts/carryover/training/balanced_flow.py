@@ -12,28 +12,15 @@ Vω is all that moves: k numbers, whose Jacobian is diagonal but for one term of
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from scipy.integrate import solve_ivp
 
-from carryover.networks.deep_linear import Weights, balanced
+from carryover.networks.deep_linear import Balanced
 from carryover.training.factored import Factored
 from carryover.training.history import History
 from carryover.training.result import Divergence, Trained
 from carryover.training.settings import check_arrays, check_not_negative, check_positive
-
-
-@dataclass(frozen=True)
-class Balanced:
-    """Balanced networks of a depth, by their `coefficients` β (runs, d)."""
-
-    coefficients: np.ndarray
-    depth: int
-
-    def full(self) -> Weights:
-        """Their matrices, up to rotations of the hidden units."""
-        return balanced(self.coefficients, self.depth)
 
 
 class _Flow:

@@ -7,11 +7,8 @@ any path of ν ends in the exact limit. ν obeys ν' = r(ν) with the symmetric 
 integrated by the two-stage, second-order, L-stable Rosenbrock method ROS2, whose first stage gives the error. Every run
 has its own step.
 
-Tried at D = 1000 from weights of 1e-3 to a loss of 1e-10, both with an accuracy of .03 (2 cores). A second-order
-stabilised Runge–Kutta–Chebyshev scheme in the same coordinates needed 437 and 845 gradient evaluations with one output
-(n = 64, 256) and 8021 and 5407 with two (1024 auxiliary samples), against 91, 143, 151 and 175 here: 5–6 and 31–53
-times as many. Since each step here also forms and factorises a matrix of the size of all samples, the times lie closer:
-.7 s against .5 s with one output at n = 256, and with two 8 s against 5 s at n = 64 but 6 s against 7 s at n = 256.
+A stabilised Runge–Kutta–Chebyshev scheme in the same coordinates needed 5–6 times as many gradient evaluations with one
+output and 31–53 times as many with two, in about the time of these steps, which also factorise a matrix (D = 1000).
 Errors measured in β instead of a let steps be rejected without end near the limit.
 """
 

@@ -65,14 +65,14 @@ class Problem:
 
     def samples(self, runs: Sequence[int]) -> list[Samples]:
         """Training images of every task of these runs; the tasks' outputs stand side by side."""
-        found, first = [], 0
+        samples, first = [], 0
         for tasks in self.tasks:
             some = [tasks[run] for run in runs]
             end = first + len(some[0].classes)
             indices, labels = np.stack([task.train for task in some]), np.stack([task.train_labels for task in some])
-            found.append(Samples(indices, labels, slice(first, end)))
+            samples.append(Samples(indices, labels, slice(first, end)))
             first = end
-        return found
+        return samples
 
 
 class Classes:

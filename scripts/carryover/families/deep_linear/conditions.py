@@ -1,10 +1,9 @@
 """The runs of a shard of finetuning: which target each one learns, beside which source."""
 
-from itertools import product
-
 import numpy as np
 
 from carryover.errors import UserError
+from carryover.families.contract import crossed
 from carryover.families.deep_linear import task
 from carryover.streams import generator
 
@@ -25,13 +24,11 @@ def columns(p, seeds):
     """
     if p.relation in ("leading", "trailing") and not 0 < p.leading < p.dimension:
         raise UserError(f"relation {p.relation} needs leading from 1 to below dimension, not {p.leading}.")
-    shared = ("source_norm", "noise", "ridge", "weight_decay")
-    names = (*READ[p.relation], *shared)
-    rows = list(zip(*product(seeds, *(getattr(p, name) for name in names)), strict=True))
-    found = dict(zip(("seed", *names), map(np.array, rows), strict=True))
-    lacking = {name for read in READ.values() for name in read} - found.keys()
-    nothing = np.full(len(found["seed"]), np.nan)
-    return found | dict.fromkeys(sorted(lacking), nothing) | {"relation": np.full(len(nothing), p.relation)}
+    names = (*READ[p.relation], "source_norm", "noise", "ridge", "weight_decay")
+    runs = crossed(seed=seeds, **{name: getattr(p, name) for name in names})
+    lacking = {name for read in READ.values() for name in read} - runs.keys()
+    nothing = np.full(len(runs["seed"]), np.nan)
+    return runs | dict.fromkeys(sorted(lacking), nothing) | {"relation": np.full(len(nothing), p.relation)}
 
 
 def targets(p, experiment, runs):

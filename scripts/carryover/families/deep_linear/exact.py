@@ -1,25 +1,11 @@
 """Solver: the limit of gradient flow from vanishing weights, so that nothing is trained."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from carryover.networks.deep_linear import Weights, balanced
+from carryover.networks.deep_linear import Balanced, Weights
 from carryover.training.factored import Factored
 from carryover.training.linear_limits import finetuned, on_features, weight_decayed
 from carryover.training.result import Trained
-
-
-@dataclass(frozen=True)
-class Limits:
-    """Functions (runs, d) that networks of a depth end at."""
-
-    coefficients: np.ndarray
-    depth: int
-
-    def full(self) -> Weights:
-        """The balanced networks of these functions."""
-        return balanced(self.coefficients, self.depth)
 
 
 def solve(problem, p, progress=None):
@@ -79,5 +65,5 @@ def _trained(problem, targets, coefficients, validation):
         residual = data.values * (data.directions @ coefficients[run]) - targets[run]
         above_floor[run] = (residual**2).sum() / (2 * data.samples)
     return Trained.solved(
-        Limits(coefficients, problem.depth), above_floor, problem.risk(coefficients), validation_loss=validation
+        Balanced(coefficients, problem.depth), above_floor, problem.risk(coefficients), validation_loss=validation
     )

@@ -131,6 +131,6 @@ def _rows(runs, depth, pretrained):
     for name, place, what in (("depth", 2, "layers"), ("source_norm", 1, "source norms")):
         there = sorted({row[place] for row in known})
         if missing := {row[place] for row in wanted} - set(there):
-            found = ", ".join(f"{value:g}" for value in there)
-            raise UserError(f"{name} is {min(missing):g}, but the pretrained networks have {found} {what}.")
+            known_values = ", ".join(f"{value:g}" for value in there)
+            raise UserError(f"{name} is {min(missing):g}, but the pretrained networks have {known_values} {what}.")
     return np.array([known.index(row) for row in wanted])

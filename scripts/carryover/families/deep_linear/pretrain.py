@@ -2,12 +2,11 @@
 
 from dataclasses import dataclass
 from functools import partial
-from itertools import product
 
 import numpy as np
 
 from carryover.config.parameters import parameter
-from carryover.families.contract import Piece
+from carryover.families.contract import Piece, crossed
 from carryover.families.deep_linear import dataset, task
 
 SIMULATED = {"solver": ("descent", "balanced")}
@@ -30,7 +29,7 @@ class Parameters(task.Parameters):
 
 def problems(p, shard):
     """A piece for each depth: one network per seed and source norm, trained on its source task."""
-    seed, norm = (np.array(values) for values in zip(*product(shard.seeds, p.source_norm), strict=True))
+    seed, norm = crossed(seed=shard.seeds, source_norm=p.source_norm).values()
     source = np.stack([task.directions(p, shard.experiment, one)[0] for one in seed.tolist()]) * norm[:, None]
     for depth in p.depth:
         start = None if p.solver == "exact" else task.small_weights(p, shard.experiment, seed.tolist(), depth)

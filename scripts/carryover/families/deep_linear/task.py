@@ -59,9 +59,7 @@ def eigenvalues(p):
     """(d,) of the inputs' covariance, along the axes; UserError where there are more leading ones than dimensions."""
     if p.leading > p.dimension:
         raise UserError(f"leading is {p.leading}, but dimension only {p.dimension}.")
-    found = np.full(p.dimension, p.eigenvalue)
-    found[: p.leading] = p.leading_eigenvalue
-    return found
+    return np.where(np.arange(p.dimension) < p.leading, p.leading_eigenvalue, p.eigenvalue)
 
 
 def directions(p, experiment, seed):
@@ -93,10 +91,10 @@ def on_population(p, source, start, depth):
 
     `start` None stands for networks that are there already.
     """
-    found, nothing = eigenvalues(p), np.zeros(len(source))
-    data = Factored.population(found)
+    spectrum, nothing = eigenvalues(p), np.zeros(len(source))
+    data = Factored.population(spectrum)
     coefficients = source if start is None else start.coefficients()
     return Problem(
-        [data], data.directions[None], source * np.sqrt(found), nothing.astype(int), start, coefficients, source, depth,
-        found, nothing, nothing,
+        [data], data.directions[None], source * np.sqrt(spectrum), nothing.astype(int), start, coefficients, source,
+        depth, spectrum, nothing, nothing,
     )  # fmt: skip

@@ -9,13 +9,12 @@ from itertools import product
 import numpy as np
 
 from carryover.config.parameters import parameter
-from carryover.families.contract import Piece
+from carryover.families.contract import Piece, crossed
 from carryover.families.diagonal import dataset, task
 from carryover.networks.diagonal import Weights
 from carryover.streams import generator
 from carryover.tasks import sparse
 
-SIMULATED = {"solver": ("flow", "descent")}
 PRETRAINED = ("finetuning", "finetuning_probe")
 STARTS_FROM = {"protocol": PRETRAINED}
 SCRATCH = ("single_task", "single_task_probe", "multi_task")
@@ -25,7 +24,7 @@ EXACT_RISK = True  # it is over all inputs, so that what is chosen by it was not
 
 
 @dataclass(frozen=True, kw_only=True)
-class Parameters(task.Parameters):
+class Parameters(task.Training):
     protocol: str = parameter("finetuning", "finetuning starts from the pretrained network, single_task from scratch, "
                               "multi_task learns both tasks at once; a probe trains the readout alone",
                               choices=PROTOCOLS, axis=True)  # fmt: skip
@@ -45,27 +44,18 @@ class Parameters(task.Parameters):
     initial_scale: tuple[float, ...] = parameter((1e-3,), "values of all four weight vectors at the start", above=0,
                                                  when={"protocol": SCRATCH})  # fmt: skip
     auxiliary_samples: int = parameter(1024, "auxiliary samples", minimum=1, when={"protocol": ("multi_task",)})
-    loss: str = parameter("squared", "what gradient descent minimises; cross_entropy learns the signs of the targets",
-                          choices=("squared", "cross_entropy"), when={"solver": ("descent",)})  # fmt: skip
     learning_rate: float = parameter(0.1, "step of gradient descent", above=0, when={"solver": ("descent",)})
-    normalised: bool = parameter(False, "divide steps on cross-entropy by L max(1, log 1/L) of the training loss L: "
-                                 "the margin grows by a share of itself", when={"solver": ("descent",)})  # fmt: skip
-    tolerance: float = parameter(1e-10, "training loss at which training stops", above=0, when=SIMULATED)
-    max_steps: int = parameter(1_000_000, "most gradient evaluations of a network", minimum=1, when=SIMULATED)
-    accuracy: float = parameter(0.02, "error of one step of the adaptive flow in the logarithm of any weight", above=0,
-                                when={"solver": ("flow",)})  # fmt: skip
-    device: str = parameter("auto", "where it is trained", choices=("auto", "cpu", "cuda"), when=SIMULATED)
 
 
 def problems(p, shard):
     """A piece for each number of samples; UserError for a main task without room and pretrained networks of others."""
     shard.check_sizes({"dimension": ("input", p.dimension)})
     conditions = list(product(shard.seeds, p.main_features, p.overlap))
-    starts = list(product(p.rescale, [math.nan] if p.protocol in PRETRAINED else p.initial_scale))
-    runs = [(*condition, *start) for condition in conditions for start in starts]
-    names = ("seed", "main_features", "overlap", "rescale", "initial_scale")
-    columns = {name: np.array(values) for name, values in zip(names, zip(*runs, strict=True), strict=True)}
-    auxiliary = np.stack([task.auxiliary_teacher(p, shard.experiment, seed)[2] for seed, *_ in runs])
+    scales = [math.nan] if p.protocol in PRETRAINED else p.initial_scale
+    starts = list(product(p.rescale, scales))
+    axes = {"main_features": p.main_features, "overlap": p.overlap, "rescale": p.rescale, "initial_scale": scales}
+    columns = crossed(seed=shard.seeds, **axes)
+    auxiliary = np.stack([task.auxiliary_teacher(p, shard.experiment, seed)[2] for seed in columns["seed"].tolist()])
     for samples in p.samples:
         problem = _problem(p, shard, conditions, starts, samples)
         kept = partial(dataset.variables, problem, auxiliary)
@@ -90,18 +80,18 @@ def _problem(p, shard, conditions, starts, samples):
         ys.append(task.targets(p, np.stack([y for _, y in pairs])))
     draw = np.repeat(np.arange(len(conditions)), len(starts))
     rescale, scale = np.tile(np.array(starts, dtype=float), (len(conditions), 1)).T
-    start = _start(p, [conditions[d][0] for d in draw], rescale, scale, len(Xs), shard.pretrained)
+    start = _start(p, [conditions[d][0] for d in draw], rescale, scale, len(Xs), shard)
     layers = ("second",) if p.protocol.endswith("_probe") else ("first", "second")
     return task.Problem(Xs, ys, draw, start, np.stack(teachers)[draw], layers)
 
 
-def _start(p, seeds, rescale, scale, outputs, pretrained):
+def _start(p, seeds, rescale, scale, outputs, shard):
     """Weights before the first step: a pretrained first layer under a new readout, or small ones; then rescaled."""
     if p.protocol in PRETRAINED:
-        kept = pretrained.set_index(run="seed").sel(run=seeds)
-        first_plus, first_minus = kept["first_plus"].values.copy(), kept["first_minus"].values.copy()
-        second = np.full((len(seeds), outputs, p.dimension), p.readout_scale)
-        start = Weights(first_plus, first_minus, second, second.copy())
+        rows, second = shard.rows(seed=seeds), np.full((len(seeds), outputs, p.dimension), p.readout_scale)
+        start = Weights(
+            *(shard.pretrained[name].values[rows] for name in ("first_plus", "first_minus")), second, second
+        )
     else:
         start = task.small_weights(len(seeds), outputs, p.dimension, scale)
     first, second = rescale[:, None], (rescale if p.rescaled == "both" else np.ones_like(rescale))[:, None, None]

@@ -87,12 +87,12 @@ class Images:
 
     def __init__(self, p, experiment):
         self.p, self.experiment = p, experiment
-        found = images.images("mnist" if p.images else "digits", p.images, p.other_images)
-        parts = (images.unit_pixels(part, np.float64) for part in (found.train, found.test))
+        known = images.images("mnist" if p.images else "digits", p.images, p.other_images)
+        parts = (images.unit_pixels(part, np.float64) for part in (known.train, known.test))
         self.pixels = np.concatenate([part.reshape(len(part), -1) for part in parts])
-        self.labels = np.concatenate([found.train_labels, found.test_labels])
-        known, counts = np.unique(self.labels, return_counts=True)
-        enough = known[counts > 1].tolist()
+        self.labels = np.concatenate([known.train_labels, known.test_labels])
+        classes, counts = np.unique(self.labels, return_counts=True)
+        enough = classes[counts > 1].tolist()
         if missing := [label for label in p.classes if label not in enough]:
             raise UserError(f"classes names {missing}, but the classes with two images or more are {enough}.")
 

@@ -9,7 +9,7 @@ import numpy as np
 from carryover.config.parameters import parameter
 from carryover.errors import UserError
 from carryover.families import datasets
-from carryover.families.contract import Piece
+from carryover.families.contract import Piece, crossed
 from carryover.families.mean_field import dataset, task
 from carryover.networks.relu import Weights
 from carryover.streams import generator
@@ -72,10 +72,8 @@ def problems(p, shard):
 def _networks(p, experiment, seeds, pretrained):
     """({column: (networks,) values}, weights) of the networks that runs start from."""
     if pretrained is None:
-        seed, scale = (np.array(values) for values in zip(*product(seeds, p.teacher_scale), strict=True))
-        nothing = np.full(len(seed), np.nan)
-        start = task.stacked([task.initial(p, experiment, one) for one in seed.tolist()])
-        return {"seed": seed, "teacher_scale": scale, "ablated": nothing, "anchor": nothing}, start
+        columns = crossed(seed=seeds, teacher_scale=p.teacher_scale, ablated=[np.nan], anchor=[np.nan])
+        return columns, task.stacked([task.initial(p, experiment, seed) for seed in columns["seed"].tolist()])
     columns = {name: pretrained[name].values for name in ("seed", "teacher_scale", "ablated", "anchor")}
     first, second = (pretrained[name].values.astype(np.float64) for name in ("first", "second"))
     return columns, Weights(first, second)

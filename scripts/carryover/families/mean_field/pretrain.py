@@ -8,7 +8,7 @@ import numpy as np
 
 from carryover.config.parameters import parameter
 from carryover.families import datasets
-from carryover.families.contract import Piece
+from carryover.families.contract import Piece, crossed
 from carryover.families.mean_field import dataset, task
 
 
@@ -32,8 +32,7 @@ def problems(p, shard):
     """
     experiment = shard.experiment
     runs = list(product(shard.seeds, p.teacher_scale, p.ablated, p.anchor))
-    names = ("seed", "teacher_scale", "ablated", "anchor")
-    columns = {name: np.array(values) for name, values in zip(names, zip(*runs, strict=True), strict=True)}
+    columns = crossed(seed=shard.seeds, teacher_scale=p.teacher_scale, ablated=p.ablated, anchor=p.anchor)
     problem = task.Problem(
         start=task.stacked([task.initial(p, experiment, seed) for seed, *_ in runs]),
         teacher=task.stacked([task.source(p, experiment, *which) for *which, _ in runs]),

@@ -67,5 +67,5 @@ def _related(values, run):
     """(overlap, correlation) of a main task: fraction of related units, and their cosine, NaN where they differ."""
     if run.overlap is not None:
         return run.overlap, run.correlation
-    found = np.unique(values[values != 0])
-    return np.mean(values != 0), found.item() if len(found) == 1 else np.nan if len(found) else 1.0
+    related = np.unique(values[values != 0])
+    return np.mean(values != 0), related.item() if len(related) == 1 else np.nan if len(related) else 1.0

@@ -102,13 +102,13 @@ def _problem(p, shard, runs, samples, start, teacher, auxiliary):
 
 def _start(p, shard, runs):
     """Weights before the first step: a pretrained first layer under a new readout, or small ones; then rescaled."""
-    seeds, experiment, pretrained = [run.seed for run in runs], shard.experiment, shard.pretrained
-    if pretrained is None:
+    seeds, experiment = [run.seed for run in runs], shard.experiment
+    if shard.pretrained is None:
         unit = task.small_weights(p, experiment, seeds, _outputs(p), 1.0)
         scale = np.array([run.initial_scale for run in runs])[:, None, None]
         first, second = unit.first * scale, unit.second * scale
     else:
-        first = pretrained["first"].values[[pretrained["seed"].values.tolist().index(seed) for seed in seeds]]
+        first = shard.pretrained["first"].values[shard.rows(seed=seeds)]
         second = np.stack([task.readout(p, experiment, seed, _outputs(p), p.readout_scale) for seed in seeds])
     rescale = np.array([run.rescale for run in runs])[:, None, None]
     return Weights(first * rescale, second * rescale if p.rescaled == "both" else second)

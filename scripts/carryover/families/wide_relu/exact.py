@@ -12,12 +12,12 @@ def outputs(problem, inputs):
     f0 is the run's network at its start and H = H^∞ the tangent kernel of infinite width, at inputs (networks, count,
     D) of length 1.
     """
-    found = np.empty((len(problem.networks), inputs.shape[1]))
+    values = np.empty((len(problem.networks), inputs.shape[1]))
     for network in np.unique(problem.networks):
         runs, X, x = problem.networks == network, problem.X[network], inputs[network]
         moved = problem.residuals[runs] @ np.linalg.solve(infinite_width_gram(X), infinite_width_gram(X, x))
-        found[runs] = problem.network(network).outputs(x)[:, 0] + moved
-    return found
+        values[runs] = problem.network(network).outputs(x)[:, 0] + moved
+    return values
 
 
 def solve(problem, p, progress=None):

@@ -2,12 +2,11 @@
 
 from dataclasses import dataclass
 from functools import partial
-from itertools import product
 
 import numpy as np
 
 from carryover.config.parameters import parameter
-from carryover.families.contract import Piece
+from carryover.families.contract import Piece, crossed
 from carryover.families.wide_relu import dataset, task
 from carryover.networks.relu import Weights
 
@@ -42,8 +41,8 @@ def problems(p, shard):
     """
     seeds, experiment, pretrained = shard.seeds, shard.experiment, shard.pretrained
     shard.check_sizes({"width": ("unit", p.width), "dimension": ("input", p.dimension)})
-    start = task.initial(p, experiment, seeds) if pretrained is None else _started(seeds, pretrained)
-    networks, distance = (np.array(column) for column in zip(*product(range(len(seeds)), p.distance), strict=True))
+    start = task.initial(p, experiment, seeds) if pretrained is None else _started(shard)
+    networks, distance = crossed(network=range(len(seeds)), distance=p.distance).values()
     teacher = [task.teacher(p, experiment, seeds[k], d) for k, d in zip(networks.tolist(), distance, strict=True)]
     moved = np.stack(teacher)
     if pretrained is not None:
@@ -57,8 +56,8 @@ def problems(p, shard):
         yield Piece(problem, columns, partial(dataset.finetuned, problem, moved), dataset.MEANING)
 
 
-def _started(seeds, pretrained):
-    """The pretrained networks of these seeds, in their order."""
-    order = [pretrained["seed"].values.tolist().index(seed) for seed in seeds]
-    first, second = (pretrained[name].values[order].astype(np.float64) for name in ("first", "second"))
+def _started(shard):
+    """The pretrained networks of the seeds, in their order."""
+    rows = shard.rows(seed=shard.seeds)
+    first, second = (shard.pretrained[name].values[rows].astype(np.float64) for name in ("first", "second"))
     return Weights(first, second)
