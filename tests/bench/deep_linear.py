@@ -18,6 +18,7 @@ from carryover.networks.deep_linear import Weights
 from carryover.training import deep_linear
 from carryover.training.deep_linear import gradient_descent
 from carryover.training.factored import Factored
+from carryover.training.memory import even
 
 D, RATE, SCALE = 500, 0.01, 1e-2
 SETTINGS = ((50, 6), (500, 20), (1000, 35))  # samples, times faster
@@ -82,7 +83,7 @@ def group(samples):
     """Networks that the trainer takes at a time."""
     _, _, _, data, _, first, last = problem(samples)
     size = deep_linear._size(Weights(first[None, None], last[None]), len(data.values), ("hidden", "readout"))
-    return len(deep_linear._chunks(np.arange(1000), 4 * size, torch.device("cpu"))[0])
+    return len(even(np.arange(1000), deep_linear._BYTES["cpu"] // (4 * size))[0])
 
 
 def looped(_, samples, steps):

@@ -58,7 +58,7 @@ class Shard:
                 raise UserError(f"{name} is {size}, but the pretrained networks have {there[dimension]}.")
 
     def rows(self, **runs: Sequence) -> np.ndarray:
-        """(runs,) where the pretrained networks with these coordinates, (runs,) values each, stand; all must be there."""
+        """Places (runs,) of the pretrained networks that have these coordinates, (runs,) values each."""
         assert self.pretrained is not None  # nothing is looked for where runs start from scratch
         known = list(zip(*(self.pretrained[name].values.tolist() for name in runs), strict=True))
         return np.array([known.index(run) for run in zip(*runs.values(), strict=True)])

@@ -31,11 +31,8 @@ def run(
     Args:
         stage: module pretrain or finetune of a family.
         p: its `Parameters`.
-        experiment, seeds: what random generators derive from.
-        solve: `Solver.solve` of the family's solver.
-        pretrained: shard of pretraining, exactly if p's protocol starts from one.
-        progress: told from time to time how far training is.
-        saved: folder and request of `SavedStates`.
+        experiment, seeds, pretrained, saved: of the `Shard`.
+        solve, progress: `Solver.solve` of the family's solver, and what it tells.
 
     Returns:
         Dataset with the dimension `run`, whose coordinates say what each run was; every variable has a `long_name` and

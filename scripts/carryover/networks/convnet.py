@@ -49,7 +49,8 @@ class _Convnet(nn.Module):
             stem: one of STEMS, see this module.
             channels: of the images.
 
-        Raises ValueError for other arguments.
+        Raises:
+            ValueError: Other arguments.
         """
         super().__init__()
         if not isinstance(generator, torch.Generator) or generator.device.type != "cpu":
@@ -113,13 +114,10 @@ class ResNet18(_Convnet):
         self.fc = nn.Linear(8 * w, self.classes)
 
     def stages(self, images: Tensor) -> Iterator[tuple[str, Tensor]]:
-        """(name, output) of each stage as it is computed: stem, layer1 … layer4 (n, channels, height, width), after the
-        ReLU, and pooled (n, 8 width), what the last layer reads.
+        """(name, output) of each stage as it is computed, of images (n, channels, height, width): stem, layer1 … layer4
+        (n, channels, height, width), after the ReLU, and pooled (n, 8 width), what the last layer reads.
 
-        Args:
-            images: (n, channels, height, width), at least 8 × 8 pixels.
-
-        Raises ValueError for images of other shapes.
+        Raises ValueError for other images, or below 8 × 8 pixels.
         """
         self._check(images)
         output = self.maxpool(F.relu(self.bn1(self.conv1(images))))
@@ -192,14 +190,11 @@ class VGG11(_Convnet):
         )
 
     def stages(self, images: Tensor) -> Iterator[tuple[str, Tensor]]:
-        """(name, output) of each stage as it is computed: block1 … block5 (n, channels, height, width), after the
-        pooling if the stem has one there, and pooled, what the classifier's first layer reads: (n, 8 width · 49), or
-        (n, 8 width) for the stem "small".
+        """(name, output) of each stage as it is computed, of images (n, channels, height, width): block1 … block5 (n,
+        channels, height, width), after the pooling if the stem has one there, and pooled, what the classifier's first
+        layer reads: (n, 8 width · 49), or (n, 8 width) for the stem "small".
 
-        Args:
-            images: (n, channels, height, width), at least 32 × 32 pixels, or 8 × 8 for the stem "small".
-
-        Raises ValueError for images of other shapes.
+        Raises ValueError for other images, or below 32 × 32 pixels, 8 × 8 for the stem "small".
         """
         self._check(images)
         output, start = images, 0

@@ -134,17 +134,17 @@ def _shaped(path, name, content, published, other):
     length = path.stat().st_size if content is None else len(content)
     named = "" if path.name == name else f"{name} of "
     if length % size or not length:
-        what = f"{named}{length} bytes, which are not whole records of {size} bytes"
-        raise UserError(_refusal(path, f"has {what}", published.title))
+        what = f"has {named}{length} bytes, which are not whole records of {size} bytes"
+        raise _refused(path, what, published.title)
     if not other and length != count * size:
-        what = f"{named}{length // size} records, not the {count} of {published.title}"
-        raise UserError(_refusal(path, f"has {what}", published.title))
+        what = f"has {named}{length // size} records, not the {count} of {published.title}"
+        raise _refused(path, what, published.title)
     if content is not None:
         return np.frombuffer(content, dtype=np.uint8).reshape(-1, size)
     try:
         return np.memmap(path, dtype=np.uint8, mode="r").reshape(-1, size)
     except OSError as error:
-        raise UserError(_unreadable(path, error, published.title)) from None
+        raise _unreadable(path, error, published.title) from None
 
 
 def _unpacked(archive, published, checksum):
@@ -163,11 +163,11 @@ def _unpacked(archive, published, checksum):
                     if len(contents) == len(published.files):
                         return contents
     except DAMAGE:
-        raise UserError(_refusal(archive, "is truncated or no tar archive packed by gzip", published.title)) from None
+        raise _refused(archive, "is truncated or no tar archive packed by gzip", published.title) from None
     except OSError as error:
-        raise UserError(_unreadable(archive, error, published.title)) from None
+        raise _unreadable(archive, error, published.title) from None
     missing = next(name for name in published.files if name not in contents)
-    raise UserError(_refusal(archive, f"holds no file {missing}", published.title))
+    raise _refused(archive, f"holds no file {missing}", published.title)
 
 
 def _idx(folder, name, other):
@@ -178,7 +178,7 @@ def _idx(folder, name, other):
         raise UserError(f"{folder / name} is missing: put the file {name} or {name}.gz of MNIST into {folder}.")
     array = _parsed(path, _bytes(path, None if other else checksum), dimensions)
     if not other and array.shape != sizes:
-        raise UserError(_refusal(path, f"holds {_times(array.shape)} numbers, not the {_times(sizes)} of MNIST"))
+        raise _refused(path, f"holds {_times(array.shape)} numbers, not the {_times(sizes)} of MNIST")
     return path, array
 
 
@@ -192,9 +192,9 @@ def _bytes(path, checksum):
             _check_sum(path, _md5(content).hexdigest(), checksum)
         return gzip.decompress(content)
     except DAMAGE:
-        raise UserError(_refusal(path, "is truncated or not packed by gzip")) from None
+        raise _refused(path, "is truncated or not packed by gzip") from None
     except OSError as error:
-        raise UserError(_unreadable(path, error)) from None
+        raise _unreadable(path, error) from None
 
 
 def _parsed(path, content, dimensions):
@@ -202,16 +202,15 @@ def _parsed(path, content, dimensions):
     expected = struct.pack(">HBB", 0, UNSIGNED_BYTE, dimensions)
     if content[:4] != expected:
         what = f"starts with the bytes {content[:4].hex(' ') or 'of nothing'}, not {expected.hex(' ')}"
-        raise UserError(_refusal(path, f"{what} (IDX format, unsigned bytes, {dimensions} dimensions)"))
+        raise _refused(path, f"{what} (IDX format, unsigned bytes, {dimensions} dimensions)")
     start = 4 + 4 * dimensions
     if len(content) < start:
-        raise UserError(_refusal(path, "ends before its sizes"))
+        raise _refused(path, "ends before its sizes")
     sizes = struct.unpack(f">{dimensions}I", content[4:start])
     if len(content) - start != np.prod(sizes, dtype=object):
-        what = f"holds {len(content) - start} numbers, not the {_times(sizes)} that it announces"
-        raise UserError(_refusal(path, what))
+        raise _refused(path, f"holds {len(content) - start} numbers, not the {_times(sizes)} that it announces")
     if len(content) == start:
-        raise UserError(_refusal(path, "holds nothing"))
+        raise _refused(path, "holds nothing")
     return np.frombuffer(content, dtype=np.uint8, offset=start).reshape(sizes)
 
 
@@ -221,7 +220,7 @@ def _labels(path, labels, first, count, title):
     wrong = labels[(labels < 0) | (labels >= count)]
     if len(wrong):
         what = f"holds the label {wrong[0] + first}, and labels are {first} to {first + count - 1}"
-        raise UserError(_refusal(path, what, title))
+        raise _refused(path, what, title)
     return labels
 
 
@@ -235,19 +234,19 @@ def _check_count(folder, image_name, images, label_name, labels):
 
 def _check_sum(path, digest, checksum, title="MNIST"):
     if digest != checksum:
-        raise UserError(_refusal(path, f"has the MD5 checksum {digest}, not {checksum} as published", title))
+        raise _refused(path, f"has the MD5 checksum {digest}, not {checksum} as published", title)
 
 
 def _md5(content=b""):
     return hashlib.md5(content, usedforsecurity=False)
 
 
-def _refusal(path, what, title="MNIST"):
-    return f"{path} {what}: put the published file {path.name} of {title} into {path.parent}."
+def _refused(path, what, title="MNIST"):
+    return UserError(f"{path} {what}: put the published file {path.name} of {title} into {path.parent}.")
 
 
 def _unreadable(path, error, title="MNIST"):
-    return _refusal(path, f"cannot be read ({error.strerror})", title)
+    return _refused(path, f"cannot be read ({error.strerror})", title)
 
 
 def _times(sizes):

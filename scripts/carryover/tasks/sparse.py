@@ -14,11 +14,17 @@ def magnitude(features, norm):
     return {"l1": 1 / features, "l2": features**-0.5}[norm]
 
 
-def shared_features(features, overlap, auxiliary_features, dimension):
-    """How many of a main task's features are auxiliary ones; UserError where there is no room for them."""
+def whole_share(overlap, features):
+    """How many of a main task's features are the fraction `overlap`; UserError where that is no whole number."""
     shared = round(overlap * features)
     if abs(shared - overlap * features) > 1e-9:
         raise UserError(f"overlap {overlap} of {features} main features is {overlap * features:g}, no whole number.")
+    return shared
+
+
+def shared_features(features, overlap, auxiliary_features, dimension):
+    """How many of a main task's features are auxiliary ones; UserError where there is no room for them."""
+    shared = whole_share(overlap, features)
     if auxiliary_features > dimension:
         raise UserError(f"{auxiliary_features} auxiliary features do not fit into {dimension} input dimensions.")
     if shared > auxiliary_features:

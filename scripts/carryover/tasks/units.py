@@ -7,7 +7,7 @@ differ in nothing but what is asked, and a nested main task uses the first of th
 import numpy as np
 
 from carryover.errors import UserError
-from carryover.tasks.sparse import magnitude
+from carryover.tasks.sparse import magnitude, whole_share
 
 KINDS = ("orthogonal", "frames")
 SIGNS = ("balanced", "random")
@@ -38,10 +38,7 @@ def cosines(units, overlap, correlation, listed=""):
     """(units,) cosines between main units and their auxiliary ones: `correlation` for the first share `overlap`, 0 for
     the rest; where overlap is None, those `listed` in a text such as "1 1 0.9 0". Raises UserError for no such list."""
     if overlap is not None:
-        shared = round(overlap * units)
-        if abs(shared - overlap * units) > 1e-9:
-            raise UserError(f"overlap {overlap} of {units} main features is {overlap * units:g}, no whole number.")
-        return np.where(np.arange(units) < shared, correlation, 0.0)
+        return np.where(np.arange(units) < whole_share(overlap, units), correlation, 0.0)
     try:
         values = np.array([float(word) for word in listed.split()])
     except ValueError:

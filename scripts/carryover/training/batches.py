@@ -8,6 +8,8 @@ from typing import Protocol
 import numpy as np
 import torch
 
+from carryover.training.groups import Epochs, keep
+
 _AHEAD = 32  # epochs whose order is drawn at once; a run's orders depend on nothing but its own generator
 
 
@@ -19,7 +21,7 @@ class Sampled(Protocol):
     y: list[torch.Tensor]  # (R, 1, n)
 
 
-class Batches:
+class Batches(Epochs):
     """Batches of every task of a group, epoch by epoch.
 
     Tasks of at most `batch_size` samples (0: of any size) are taken whole in every step. The samples of the others each
@@ -34,7 +36,8 @@ class Batches:
         if self.shuffled and shuffles is None:
             raise ValueError("batches smaller than a task need generators to shuffle with")
         self.per_epoch = max([-(-self.samples[o] // batch_size) for o in self.shuffled], default=1)
-        self._generators = [shuffles(int(run)) for run in group.runs] if self.shuffled and shuffles else []
+        rngs = [shuffles(int(run)) for run in group.runs] if self.shuffled and shuffles else []
+        self._generators: np.ndarray | list = np.array(rngs, dtype=object) if rngs else []
         self._epoch = 0
         self._orders: dict[int, torch.Tensor] = {}
 
@@ -53,11 +56,7 @@ class Batches:
 
     def keep(self, which: torch.Tensor) -> None:
         """Drop the networks that the group drops."""
-        kept = which.cpu().numpy()
-        self._generators = (
-            [rng for rng, keep in zip(self._generators, kept, strict=True) if keep] if self.shuffled else []
-        )
-        self._orders = {o: orders[which.to(orders.device)] for o, orders in self._orders.items()}
+        keep(self, ("_generators", "_orders"), which)
 
     def _draw(self) -> None:
         for o in self.shuffled:

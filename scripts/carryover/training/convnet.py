@@ -102,7 +102,10 @@ def gradient_descent(
             if saved.due():
                 saved.save(name, _state(ensemble, history, epoch, step + 1, total))
         epoch, done, loss, total = epoch + 1, 0, total / feed.per_epoch, np.zeros(len(ensemble))
-        _raise_if_diverged(ensemble, loss)
+        if not np.isfinite(loss).all():
+            raise Divergence(
+                ensemble.runs[~np.isfinite(loss)].tolist(), "the training loss became infinite or not a number"
+            )
         converged, steps = loss <= tolerance, epoch * feed.per_epoch
         ended = converged | (epoch == max_epochs)
         recorded = ended | (epoch in schedule)
@@ -123,12 +126,6 @@ def gradient_descent(
             total = np.zeros(len(ensemble))
     saved.save(name, _state(ensemble, history, max_epochs, 0, total))
     return history.trained(*history.stacked())
-
-
-def _raise_if_diverged(ensemble: ConvnetEnsemble, loss: np.ndarray) -> None:
-    gone = ensemble.runs[~np.isfinite(loss)]
-    if gone.size:
-        raise Divergence(gone, "the training loss became infinite or not a number")
 
 
 def drops_units(network: nn.Module) -> bool:

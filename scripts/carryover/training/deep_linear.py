@@ -22,7 +22,7 @@ from carryover.training import groups, settings
 from carryover.training.device import torch_device
 from carryover.training.factored import Factored
 from carryover.training.history import History, Values, log_spaced
-from carryover.training.memory import in_pieces
+from carryover.training.memory import even, in_pieces
 from carryover.training.reduced import Network, Reduced, reduced
 from carryover.training.result import Divergence, Trained
 
@@ -212,11 +212,11 @@ def gradient_descent(
         mine = [reduced(data[sets[run]], Weights(start.hidden[run], start.readout[run]), moving) for run in runs]
         networks.update({int(run): network for run, (network, *_) in zip(runs, mine, strict=True)})
         group = _Group(runs, mine, targets, risk, learning_rate, decay, tolerance, dtype, place)
-        return groups.descend(group, groups.FullBatch(), schedule, tolerance, history, progress)
+        return groups.descend(group, groups.Epochs(), schedule, tolerance, history, progress)
 
     diverged: list[int] = []
     for decays, dtype in ((decay == 0, getattr(torch, precision)), (decay > 0, torch.float64)):
-        chunks = _chunks(np.flatnonzero(decays), _size(start, k, moving) * dtype.itemsize, place)
+        chunks = even(np.flatnonzero(decays), _BYTES[place.type] // (_size(start, k, moving) * dtype.itemsize))
         diverged += chain(*in_pieces(partial(train, dtype=dtype), chunks))
     if diverged:
         raise Divergence(sorted(diverged), f"gradient descent diverged with learning rate {learning_rate:g}")
@@ -228,12 +228,6 @@ def _size(start: Weights, k: int, trainable: tuple[str, ...]) -> int:
     """Numbers of a network in reduced coordinates."""
     d, matrices = start.readout.shape[1], start.depth - 1 if "hidden" in trainable else min(start.depth - 1, 1)
     return k + k * min(d, k + 1 if matrices < 2 else d) * (matrices > 0) + max(matrices - 1, 0) * d**2
-
-
-def _chunks(runs: np.ndarray, size: int, place: torch.device) -> list[np.ndarray]:
-    """Runs in groups whose numbers, of `size` bytes a run, fill the cache or the device."""
-    together = max(1, _BYTES[place.type] // size)
-    return np.array_split(runs, -(-len(runs) // together)) if len(runs) else []
 
 
 def _checked(

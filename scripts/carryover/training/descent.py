@@ -37,14 +37,12 @@ def gradient_descent(
 ) -> Trained:
     """Train every run by gradient descent on L = Σ_o mean loss of output o, until L ≤ `tolerance`.
 
-    X, y: lists with one array per output, X[o] (runs, n_o, D) and y[o] (runs, n_o); start: first (runs, D), second
-    (runs, O, D); teacher: (runs, D) coefficients of output 0. `loss` is a name in `training.losses`; cross-entropy
-    takes labels y = ±1 and reaches 0 never, so it ends at the tolerance or at `max_steps`. `normalised` steps are
-    `learning_rate` over L max(1, log 1/L): on cross-entropy the margin, nearly log 1/L, then grows by a share of itself
-    in some steps, and not like the logarithm of their number. `trainable` names the layers that move. A run ends by
-    itself and then no longer changes nor costs; at `max_steps` the others end with `converged` false. Curves of loss,
-    risk and `observe`, {name: function of β (R, O, D) and teacher (R, D) of the R runs in training -> (R,)}, are
-    recorded at up to `checkpoints` log-spaced steps. `progress` receives {"step", "active", "loss"} now and then.
+    Data, start, teacher, loss and trainable layers are those of `Ensemble`; cross-entropy takes labels y = ±1 and
+    reaches 0 never, so it ends at the tolerance or at `max_steps`. `normalised` steps are `learning_rate` over
+    L max(1, log 1/L): on cross-entropy the margin, nearly log 1/L, then grows by a share of itself in some steps, and
+    not like the logarithm of their number. A run ends by itself and then no longer changes nor costs; at `max_steps`
+    the others end with `converged` false. Curves of loss, risk and `observe`, {name: function of β (R, O, D) and
+    teacher (R, D) of the R runs in training -> (R,)}, are recorded at up to `checkpoints` log-spaced steps.
 
     Method of "feature reuse in multi-task learning and finetuning" (learning rate .5 in pretraining, .1 in
     finetuning, tolerance 1e-10); multi-task form: eqs 24–25 of its appendix; cross-entropy: its appendix C. Raises

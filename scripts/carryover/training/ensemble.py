@@ -36,7 +36,8 @@ class Ensemble:
         device: str,
         loss: str = "squared",
     ) -> None:
-        """X[o]: (runs, n_o, D), y[o]: (runs, n_o), start: of O outputs, teacher (runs, D) or None, a loss's name.
+        """Lists with an array per output, X[o] (runs, n_o, D) and y[o] (runs, n_o); the start, first (runs, D), second
+        (runs, O, D); coefficients (runs, D) of output 0's teacher, or None; names of layers that move, and of a loss.
 
         Raises ValueError for shapes that do not fit, values that are not finite, labels of cross-entropy that are not
         ±1, and layers and losses that do not exist.

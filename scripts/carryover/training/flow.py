@@ -48,13 +48,11 @@ def gradient_flow(
 ) -> Trained:
     """Train every run by gradient flow on L = Σ_o mean squared error of output o, until L ≤ `tolerance`.
 
-    X, y: lists with one array per output, X[o] (runs, n_o, D) and y[o] (runs, n_o); start: first (runs, D), second
-    (runs, O, D); teacher: (runs, D) coefficients of output 0. `accuracy` bounds the error that one step makes in the
-    logarithm of any weight: with one output it concerns only the path, not the limit. `trainable` names the layers that
-    move. `max_steps` is a budget of `evaluations` of the gradient, as those of a descent of so many steps: a step of
-    the flow takes two, and a run that would need more ends with `converged` false. Curves hold up to `checkpoints`
-    accepted steps, about evenly spaced in the logarithm of time. `progress` receives {"step", "active", "loss"} now and
-    then.
+    Data, start, teacher and trainable layers are those of `Ensemble`. `accuracy` bounds the error that one step makes
+    in the logarithm of any weight: with one output it concerns only the path, not the limit. `max_steps` is a budget of
+    `evaluations` of the gradient, as those of a descent of so many steps: a step of the flow takes two, and a run that
+    would need more ends with `converged` false. Curves hold up to `checkpoints` accepted steps, about evenly spaced in
+    the logarithm of time.
 
     The flow of "feature reuse in multi-task learning and finetuning (appendix)", eqs 8–9, with the outputs of eqs
     24–25. Raises ValueError for bad input and Divergence for runs whose loss is not finite.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -15,11 +15,13 @@ _BLOWN_UP = 2  # times the loss at the start: what a step too large does to a ne
 
 
 def keep(holder: object, names: Iterable[str], which: torch.Tensor) -> None:
-    """Keep the runs in the boolean mask `which` of attributes whose first axis they are; lists hold such, or None."""
+    """Keep the runs in the boolean mask `which` of attributes by run; lists and mappings hold such."""
 
     def kept(values: Any) -> Any:
         if isinstance(values, list):
             return [kept(value) for value in values]
+        if isinstance(values, dict):
+            return {name: kept(value) for name, value in values.items()}
         return (
             values[which.cpu().numpy()] if isinstance(values, np.ndarray) else None if values is None else values[which]
         )
@@ -65,28 +67,17 @@ class Group(ABC):
             self.prepare()
 
 
-class Epochs(Protocol):
-    """Batches of a group's samples, epoch by epoch."""
-
-    per_epoch: int
-
-    def epoch(self) -> Iterable[Any]:
-        """One batch per step."""
-
-    def keep(self, which: torch.Tensor, /) -> None:
-        """Drop the networks that the group drops."""
-
-
-class FullBatch:
-    """All inputs there are, in one step."""
+class Epochs:
+    """Batches of a group's samples, epoch by epoch: here none, for groups that take all there is in one step."""
 
     per_epoch = 1
 
-    def epoch(self) -> Iterator[None]:
+    def epoch(self) -> Iterator[Any]:
+        """One batch per step."""
         yield None
 
     def keep(self, which: torch.Tensor) -> None:
-        pass
+        """Drop the networks that the group drops."""
 
 
 def descend(

@@ -41,7 +41,7 @@ def on_features(
 ) -> np.ndarray:
     """The readout alone is fitted: Φw with w the minimiser of |XΦw − y|²/(2n) + ridge |w|²/2 (equations 9, 12, 118).
 
-    features : Φ (d, r), of full column rank r ≤ n. ridge : (...), not negative.
+    `features` are Φ (d, r), of full column rank r ≤ n, and the ridge (...) is not negative.
     """
     left, values, right = np.linalg.svd((data.values[:, None] * data.directions) @ features, full_matrices=False)
     strength = data.samples * np.asarray(ridge, dtype=np.float64)[..., None]
@@ -54,9 +54,8 @@ def weight_decayed(data: Factored, targets: np.ndarray, strength: float | np.nda
 
     Among networks of one β the penalty is least where they are balanced, strength |β|, so β minimises
     |Xβ − y|²/(2n) + strength |β|: a norm and not its square. β = 0 where |Xᵀy|/n ≤ strength; else it is the ridge
-    solution of the strength μ at which μ|β(μ)| = strength, the one root of a function that rises with μ.
-
-    strength : (...), not negative; it broadcasts with the targets. ValueError for negative ones.
+    solution of the strength μ at which μ|β(μ)| = strength, the one root of a function that rises with μ. Strengths
+    (...) broadcast with the targets. Raises ValueError for negative ones.
     """
     strength = np.asarray(strength, dtype=np.float64)
     if (strength < 0).any():

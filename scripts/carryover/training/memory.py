@@ -36,16 +36,16 @@ def in_pieces(train: Callable[[np.ndarray], Result], pieces: Iterable[np.ndarray
             pass  # as long as the error is handled, its frames hold the tensors that are to go
         except Divergence as error:
             raise Divergence(piece[list(error.runs)].tolist(), error.what) from error
-        fewer = _half(len(piece))
+        if len(piece) == 1:
+            raise UserError("a GPU's memory is too small for one network: choose the device cpu, or smaller sizes.")
+        fewer = len(piece) // 2
+        torch.cuda.empty_cache()
+        print(f"the GPU's memory is too small for {len(piece)} networks: going on with {fewer}", file=sys.stderr)
         rest = np.concatenate([piece, *waiting])
         waiting = np.split(rest, range(fewer, len(rest), fewer))
     return results
 
 
-def _half(networks: int) -> int:
-    """How many networks to go on with where so many were too many."""
-    if networks == 1:
-        raise UserError("a GPU's memory is too small for one network: choose the device cpu, or smaller sizes.")
-    torch.cuda.empty_cache()
-    print(f"the GPU's memory is too small for {networks} networks: going on with {networks // 2}", file=sys.stderr)
-    return networks // 2
+def even(runs: np.ndarray, most: int) -> list[np.ndarray]:
+    """Runs in as few pieces as hold at most so many (one at least), which differ by one at most."""
+    return np.array_split(runs, -(-len(runs) // max(1, most))) if len(runs) else []

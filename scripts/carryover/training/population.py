@@ -24,7 +24,7 @@ from carryover.theory.kernels import relu_risk
 from carryover.training import groups
 from carryover.training.device import torch_device
 from carryover.training.history import History, log_spaced
-from carryover.training.memory import in_pieces
+from carryover.training.memory import even, in_pieces
 from carryover.training.relu import BYTES, like
 from carryover.training.result import Divergence, Trained
 from carryover.training.settings import PRECISIONS, check_arrays, check_choice, check_not_negative, check_positive
@@ -125,7 +125,7 @@ def population_descent(
 
     def train(runs: np.ndarray) -> list[int]:
         group = Group(runs, start, teacher, learning_rate, anchors, dtype, place)
-        return groups.descend(group, groups.FullBatch(), schedule, tolerance, history, progress)
+        return groups.descend(group, groups.Epochs(), schedule, tolerance, history, progress)
 
     diverged = list(chain(*in_pieces(train, _chunks(start, teacher, dtype, place))))
     if diverged:
@@ -141,8 +141,7 @@ def _layers(network: Weights) -> tuple[np.ndarray, np.ndarray]:
 def _chunks(start: Weights, teacher: Weights, dtype: torch.dtype, place: torch.device) -> list[np.ndarray]:
     """Runs in groups whose angles fill the cache or the device."""
     runs, H, _ = start.first.shape
-    size = max(1, BYTES[place.type] // (2 * dtype.itemsize * H * (H + teacher.first.shape[1])))
-    return np.array_split(np.arange(runs), -(-runs // size))
+    return even(np.arange(runs), BYTES[place.type] // (2 * dtype.itemsize * H * (H + teacher.first.shape[1])))
 
 
 def _checked(teacher: Weights, start: Weights, anchor: float | np.ndarray) -> np.ndarray:

@@ -25,7 +25,7 @@ from carryover.training.batches import Batches
 from carryover.training.device import torch_device
 from carryover.training.history import History, log_spaced
 from carryover.training.losses import LOSSES
-from carryover.training.memory import in_pieces
+from carryover.training.memory import even, in_pieces
 from carryover.training.result import Divergence, Trained
 
 BYTES = {"cpu": 2**20, "cuda": 2**31}  # of a group at a time: what stays in the cache, what fills the device
@@ -208,8 +208,7 @@ def _chunks(
     _, H, D = start.first.shape
     largest = max(task.y.shape[1] for task in tasks)
     columns = min(_COLUMNS[place.type], largest, batch_size or largest)
-    size = max(1, BYTES[place.type] // (4 * H * (columns + (2 + len(tasks)) * D)))
-    return np.array_split(runs, -(-len(runs) // size))
+    return even(runs, BYTES[place.type] // (4 * H * (columns + (2 + len(tasks)) * D)))
 
 
 def _check(tasks: Sequence[Task], start: Weights, loss: str) -> None:

@@ -115,7 +115,7 @@ def _start(p, shard, depth, runs):
         sets = np.searchsorted(shard.seeds, runs["seed"])
         start = Weights(start.hidden[sets], start.readout[sets])
         return start, start.coefficients(), {}
-    known = pretrained.isel(run=_rows(runs, depth, pretrained))
+    known = pretrained.isel(run=_rows(shard, runs, depth))
     features = dataset.features(known["feature_share"].values, known["feature_alignment"].values)
     coefficients = known["coefficients"].values[:, 0].astype(np.float64)
     if "hidden" not in pretrained:
@@ -123,14 +123,11 @@ def _start(p, shard, depth, runs):
     return Weights(known["hidden"].values[:, : depth - 1], known["readout"].values), coefficients, features
 
 
-def _rows(runs, depth, pretrained):
-    """(runs,) rows of a pretrained shard; UserError where it has no network of this depth or source norm."""
-    known = list(zip(*(pretrained[name].values.tolist() for name in ("seed", "source_norm", "depth")), strict=True))
-    networks = zip(runs["seed"].tolist(), runs["source_norm"].tolist(), strict=True)
-    wanted = [(*network, depth) for network in networks]
-    for name, place, what in (("depth", 2, "layers"), ("source_norm", 1, "source norms")):
-        there = sorted({row[place] for row in known})
-        if missing := {row[place] for row in wanted} - set(there):
-            known_values = ", ".join(f"{value:g}" for value in there)
-            raise UserError(f"{name} is {min(missing):g}, but the pretrained networks have {known_values} {what}.")
-    return np.array([known.index(row) for row in wanted])
+def _rows(shard, runs, depth):
+    """(runs,) places of the pretrained networks; UserError where there are none of this depth or source norm."""
+    wanted = {"depth": np.full(len(runs["seed"]), depth), "source_norm": runs["source_norm"]}
+    for name, what in (("depth", "layers"), ("source_norm", "source norms")):
+        if len(missing := np.setdiff1d(wanted[name], shard.pretrained[name].values)):
+            others = ", ".join(f"{value:g}" for value in np.unique(shard.pretrained[name].values))
+            raise UserError(f"{name} is {missing[0]:g}, but the pretrained networks have {others} {what}.")
+    return shard.rows(seed=runs["seed"], **wanted)

@@ -13,8 +13,7 @@ def solve(problem, p=None, progress=None):
     if len(problem.X) > 1:
         raise UserError("multi_task has no exact limit: choose solver flow or descent.")
     ends = [_limit(problem, run) for run in range(len(problem.draw))]
-    weights = Weights(*(np.stack(arrays) for arrays in zip(*ends, strict=True)))
-    return at(problem, weights)
+    return at(problem, Weights(*(np.stack(arrays) for arrays in zip(*ends, strict=True))))
 
 
 def at(problem, weights):
