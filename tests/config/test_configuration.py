@@ -104,7 +104,7 @@ REFUSED = [
     ("experiments/toy/seed", 1, r"experiments\.toy: unknown key seed; allowed here: family, seeds, block, .*"),
     ("experiments/toy/resources", {"gpus": 1}, r"experiments\.toy\.resources: unknown key gpus; allowed here: gpu, .*"),
     ("experiments/toy/task", {"dim": 5}, r"experiments\.toy\.task: unknown key dim; allowed here: dimension, .*"),
-    ("experiments/toy/pretrain/sample", 5, r"experiments\.toy\.pretrain: unknown key sample; allowed here: .*solver, .*"),
+    ("experiments/toy/pretrain/sample", 5, r"experiments\.toy\.pretrain: unknown key sample; allowed here: .*solver.*"),
     ("experiments/toy/finetune/rate", 5, r"experiments\.toy\.finetune: unknown key rate; allowed here: .*protocol, .*"),
     ("experiments/toy/finetune/dimension", 5, r"experiments\.toy\.finetune: unknown key dimension; .*"),
     (
