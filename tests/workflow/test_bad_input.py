@@ -37,7 +37,7 @@ def changed(*path_and_value):
 REFUSED = {
     "unknown key": (
         (*FINETUNE, "sampels", 3),
-        "configuration: experiments.tiny.finetune: unknown key sampels; allowed here: protocol, solver, samples, ",
+        "configuration: experiments.tiny.finetune: unknown key sampels; allowed here: loss, ",
     ),
     "wrong type": (
         ("experiments", "tiny", "seeds", "three"),
