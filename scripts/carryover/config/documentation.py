@@ -31,8 +31,8 @@ def pages(schema):
 
 
 def _page(title, owner, schema):
-    found = tables(schema, owner)
-    return found and f"{NOTE}\n\n# {title}\n\n{found}"
+    page = tables(schema, owner)
+    return page and f"{NOTE}\n\n# {title}\n\n{page}"
 
 
 def tables(schema, owner):

@@ -15,14 +15,14 @@ def read(file, called):
     try:
         text = Path(file).read_text(encoding="utf-8")
         # JSON is not quite YAML: that would read 1e-05 as text.
-        found = json.loads(text) if Path(file).suffix == ".json" else yaml.load(text, Loader=LOADER)
+        content = json.loads(text) if Path(file).suffix == ".json" else yaml.load(text, Loader=LOADER)
     except OSError as error:
         raise UserError(f"{called}: {error.strerror}") from None
     except (ValueError, yaml.YAMLError) as error:
         raise UserError(f"{called} cannot be read: {' '.join(str(error).split())}") from None
-    if not isinstance(found, dict | None):
+    if not isinstance(content, dict | None):
         raise UserError(f"{called}: it must hold sections of keys and values")
-    return found or {}
+    return content or {}
 
 
 def laid_over(below, above):

@@ -26,23 +26,23 @@ def resolved(config, folder):
     names = config.get("papers")
     if names is None or isinstance(names, dict):
         return config
-    found = read(folder)
-    chosen = _chosen([names] if isinstance(names, str) else names, found, folder)
-    owners = _owners(found, folder)
-    below = {"papers": {name: _about(name, found) for name in found}}
+    contents = read(folder)
+    chosen = _chosen([names] if isinstance(names, str) else names, contents, folder)
+    owners = _owners(contents, folder)
+    below = {"papers": {name: _about(name, contents) for name in contents}}
     for name in chosen:
-        below = files.laid_over(below, _own(name, found[name]))
+        below = files.laid_over(below, _own(name, contents[name]))
     for section, name, entry in _entries(config):
         if "paper" in entry:
-            owners.setdefault((section, name), _known(entry["paper"], found, folder, f"{section}.{name}.paper"))
-    absent = {place for place, owner in owners.items() if owner in found and owner not in chosen}
+            owners.setdefault((section, name), _known(entry["paper"], contents, folder, f"{section}.{name}.paper"))
+    absent = {place for place, owner in owners.items() if owner in contents and owner not in chosen}
     above = {key: value for key, value in config.items() if key != "papers"}
     whole = files.laid_over(below, above | {section: _without(config[section], section, absent)
                                             for section in SECTIONS if section in config})  # fmt: skip
     for section, name, entry in _entries(whole):
         elsewhere = entry.get("elsewhere")
         for paper in elsewhere if isinstance(elsewhere, dict) else ():
-            _known(paper, found, folder, f"{section}.{name}.elsewhere")
+            _known(paper, contents, folder, f"{section}.{name}.elsewhere")
     lacking = {(section, name) for section, name, entry in _entries(whole) if _is_made_of(entry, absent)}
     return whole | {section: _without(whole[section], section, lacking) for section in SECTIONS if section in whole}
 
@@ -51,15 +51,15 @@ def read(folder):
     """{paper or paper/part: what its file holds}; UserError for a file that has other keys than it may."""
     paths = [*folder.glob("*.yaml"), *folder.glob("*/*.yaml")]
     names = sorted(path.relative_to(folder).with_suffix("").as_posix() for path in paths)
-    found = {name: files.read(folder / f"{name}.yaml", called(name, folder)) for name in names}
-    for name, content in found.items():
+    contents = {name: files.read(folder / f"{name}.yaml", called(name, folder)) for name in names}
+    for name, content in contents.items():
         where, paper = called(name, folder), name.partition("/")[0]
         allowed = (*(["paper"] if name == paper else []), "heading", *SECTIONS)
         if unknown := sorted(str(key) for key in content if key not in allowed):
             raise UserError(f"{where}: unknown key {', '.join(unknown)}; allowed here: {', '.join(allowed)}.")
-        if paper not in found:
+        if paper not in contents:
             raise UserError(f"{where}: there is no {called(paper, folder)}, which says what it is a part of.")
-    return found
+    return contents
 
 
 def called(name, folder):
@@ -67,26 +67,26 @@ def called(name, folder):
     return f"{folder.parent.name}/{folder.name}/{name}.yaml"
 
 
-def _chosen(names, found, folder):
+def _chosen(names, contents, folder):
     """The files of papers, and of parts, by name, in the order of the names."""
     if not isinstance(names, list):
         raise UserError(f"papers: {names!r} is not allowed; it must be a list of papers.")
-    known = [_known(name, found, folder, "papers") for name in names]
-    return list(dict.fromkeys(file for name in known for file in found if file == name or file.startswith(f"{name}/")))
+    known = [_known(name, contents, folder, "papers") for name in names]
+    return list(dict.fromkeys(file for name in known for file in contents if file == name or file.startswith(f"{name}/")))
 
 
-def _known(name, found, folder, where):
+def _known(name, contents, folder, where):
     """The name, which must be that of a file."""
-    if not isinstance(name, str) or name not in found:
-        there = ", ".join(found) or "none"
+    if not isinstance(name, str) or name not in contents:
+        there = ", ".join(contents) or "none"
         raise UserError(f"{where}: there is no {called(name, folder)}; the papers there are: {there}.")
     return name
 
 
-def _owners(found, folder):
+def _owners(contents, folder):
     """{(section, entry): the file that defines it}."""
     owners = {}
-    for file, content in found.items():
+    for file, content in contents.items():
         for section, name, _ in _entries(content):
             if (section, name) in owners:
                 both = f"{called(owners[section, name], folder)} and {called(file, folder)}"
@@ -95,10 +95,10 @@ def _owners(found, folder):
     return owners
 
 
-def _about(file, found):
+def _about(file, contents):
     """What the paper says of itself, and the heading of the file."""
-    about = found[file.partition("/")[0]].get("paper")
-    heading = {key: found[file][key] for key in ("heading",) if key in found[file]}
+    about = contents[file.partition("/")[0]].get("paper")
+    heading = {key: contents[file][key] for key in ("heading",) if key in contents[file]}
     return about | heading if isinstance(about, dict) else about
 
 

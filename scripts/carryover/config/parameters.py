@@ -183,10 +183,10 @@ def files(path):
 
     What is missing is left for its reader to name.
     """
-    found = Path(path) if path else None
-    if found is None or not found.is_dir():
-        return [str(found)] if found and found.is_file() else []
-    inside = (file for pattern in ("[!.]*", "[!.]*/[!.]*") for file in found.glob(pattern))
+    named = Path(path) if path else None
+    if named is None or not named.is_dir():
+        return [str(named)] if named and named.is_file() else []
+    inside = (file for pattern in ("[!.]*", "[!.]*/[!.]*") for file in named.glob(pattern))
     return sorted(str(file) for file in inside if file.is_file())
 
 

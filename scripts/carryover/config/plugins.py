@@ -10,5 +10,5 @@ def names(kind):
     A family is a folder; what families share are the modules beside it.
     """
     package, folders = importlib.import_module(f"carryover.{kind}"), kind == "families"
-    found = (m for m in pkgutil.iter_modules(package.__path__) if m.ispkg == folders)
-    return sorted(m.name for m in found if not m.name.startswith("_"))
+    modules = (m for m in pkgutil.iter_modules(package.__path__) if m.ispkg == folders)
+    return sorted(m.name for m in modules if not m.name.startswith("_"))
