@@ -72,7 +72,8 @@ def _chosen(names, contents, folder):
     if not isinstance(names, list):
         raise UserError(f"papers: {names!r} is not allowed; it must be a list of papers.")
     known = [_known(name, contents, folder, "papers") for name in names]
-    return list(dict.fromkeys(file for name in known for file in contents if file == name or file.startswith(f"{name}/")))
+    parts = (file for name in known for file in contents if file == name or file.startswith(f"{name}/"))
+    return list(dict.fromkeys(parts))
 
 
 def _known(name, contents, folder, where):
