@@ -174,7 +174,7 @@ def gradient_descent(
     settings.check_choice("loss", loss, LOSSES)
     settings.check_choice("precision", precision, settings.PRECISIONS)
     moving = settings.trainable_layers(trainable, ("first", "second"), ("first",))
-    _check(tasks, start, loss)
+    check_tasks(tasks, start, loss)
     place, dtype = torch_device(device), getattr(torch, precision)
     schedule, history = log_spaced(max_epochs, checkpoints), History(len(start.first), checkpoints, observe or ())
 
@@ -211,7 +211,7 @@ def _chunks(
     return even(runs, BYTES[place.type] // (4 * H * (columns + (2 + len(tasks)) * D)))
 
 
-def _check(tasks: Sequence[Task], start: Weights, loss: str) -> None:
+def check_tasks(tasks: Sequence[Task], start: Weights, loss: str) -> None:
     if start.second.shape[1] != len(tasks):
         raise ValueError(f"start must have one readout per task, got {start.second.shape[1]} for {len(tasks)}")
     for o, task in enumerate(tasks):

@@ -1,0 +1,193 @@
+"""Gradient flow of shallow ReLU networks, for any number of outputs, in tens of steps.
+
+Plain descent follows the flow with the step that its stiffest direction allows: 10³ to 10⁶ of them. Here every step is
+one of the two-stage Rosenbrock method ROS2 (Verwer et al. 1999) used as a W-method, which is of second order whatever
+matrix A stands for the Jacobian of the flow:
+
+    (I − γhA) k₁ = F(θ),  (I − γhA) k₂ = F(θ + h k₁) − 2 k₁,  θ ← θ + h (3k₁ + k₂)/2,  error h (k₁ + k₂)/2.
+
+A = −Jᵀ D J of the present activation pattern, D the curvature of the loss, is symmetric and needs, by Woodbury,
+
+    (I + γh JᵀDJ)⁻¹ v = v − γh Jᵀ √D (I + γh √D K √D)⁻¹ √D J v,
+
+one factor of a matrix of the size of all samples per step, in single precision: its rounding is one more A. Every run
+has its own step. Steps end where a unit would change by more than the accuracy beyond what the first stage says, or
+where the loss would rise, as it does beyond kinks: there the pattern of activations is no longer that of A.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+import numpy as np
+import torch
+
+from carryover.networks.relu import Weights
+from carryover.training.device import torch_device
+from carryover.training.history import History
+from carryover.training.losses import LOSSES
+from carryover.training.memory import in_pieces
+from carryover.training.relu import Task, check_tasks, like
+from carryover.training.relu_tangent import Point, Tangent, Vector, of_runs
+from carryover.training.result import Divergence, Trained
+from carryover.training.settings import check_choice, check_not_negative, check_positive, trainable_layers
+
+_GAMMA = 1 - 0.5**0.5  # makes ROS2 L-stable
+_GROW, _SHRINK, _HALVE, _SAFETY = 5.0, 0.2, 0.5, 0.8
+_FIRST = 0.01  # relative change of the fastest unit in the first step
+_REPORT = 10  # steps between calls of `progress`
+BYTES = {"cpu": 2**28, "cuda": 2**33}  # of a group at a time
+
+
+def gradient_flow(
+    tasks: Sequence[Task],
+    start: Weights,
+    *,
+    tolerance: float,
+    accuracy: float = 0.03,
+    max_steps: int = 10_000,
+    loss: str = "squared",
+    device: str = "auto",
+    on_sphere: bool = False,
+    trainable: Iterable[str] = ("first", "second"),
+    observe: Mapping[str, Callable] | None = None,
+    checkpoints: int = 64,
+    progress: Callable[[dict], None] | None = None,
+) -> Trained:
+    """Train every run by gradient flow on L = Σ_o mean loss of output o, until L ≤ `tolerance`.
+
+    tasks, start, `on_sphere`, `trainable` and `observe` are those of `relu.gradient_descent`. `accuracy` bounds the
+    error that one step makes in the weights of any unit, relative to their size. `max_steps` is a budget of gradient
+    `evaluations`, of which a step takes two; a run that would need more, or that stalls where steps no longer move it,
+    ends with `converged` false. Curves hold up to `checkpoints` accepted steps, about evenly spaced in the logarithm of
+    time.
+
+    Raises ValueError for bad input and Divergence for runs whose loss is not finite.
+    """
+    check_positive(accuracy=accuracy, max_steps=max_steps, checkpoints=checkpoints)
+    check_not_negative(tolerance=tolerance)
+    check_choice("loss", loss, LOSSES)
+    if accuracy > 1:
+        raise ValueError(f"accuracy must be at most 1, got {accuracy}")
+    moving = trainable_layers(trainable, ("first", "second"), ("first",))
+    check_tasks(tasks, start, loss)
+    place, history = torch_device(device), History(len(start.first), checkpoints, observe or ())
+
+    def train(runs: np.ndarray) -> None:
+        flow = _Flow(runs, tasks, start, loss, place, on_sphere, moving, dict(observe or {}))
+        flow.follow(history, tolerance, accuracy, max_steps, progress)
+
+    in_pieces(train, _pieces(tasks, start, place))
+    return history.trained(like(start, history.stacked()))
+
+
+def _pieces(tasks: Sequence[Task], start: Weights, place: torch.device) -> list[np.ndarray]:
+    """Runs in groups whose hidden responses, at three points, and kernels are borne at a time."""
+    runs, H, D = start.first.shape
+    samples = sum(task.y.shape[1] for task in tasks)
+    size = max(1, BYTES[place.type] // (samples * (32 * H + 12 * samples) + 80 * H * D))
+    return np.array_split(np.arange(runs), -(-runs // size))
+
+
+class _Flow:
+    """A group of runs, where each stands on its flow."""
+
+    def __init__(self, runs, tasks, start, loss, place, on_sphere, trainable, observables) -> None:
+        self.runs, self.observables = np.asarray(runs), observables
+        first, second = of_runs(start, runs, place)
+        lengths = first.norm(dim=2, keepdim=True) if on_sphere else None
+        X, y = [task.X[task.sets[runs]] for task in tasks], [task.y[runs] for task in tasks]
+        self.tangent = Tangent(X, y, loss, place, trainable, lengths)
+        self.point = self.tangent.at(first, second)
+        self.time = torch.zeros_like(self.point.loss)
+        flow = self.tangent.transposed(self.point, self.point.negative_gradients)
+        speed = (_sizes(flow) / _sizes((first, second)).clamp_min(_TINY)).amax(1)
+        self.step = _FIRST / speed.clamp_min(_TINY)
+
+    def follow(self, history, tolerance, accuracy, max_steps, progress) -> None:
+        """Until every run has ended."""
+        history.forget(self.runs)
+        evaluations = 1
+        while True:
+            loss = self.point.loss
+            if (~torch.isfinite(loss)).any():
+                raise Divergence(np.flatnonzero(~np.isfinite(loss.cpu())), "gradient flow lost its finite values")
+            converged, stalled = loss <= tolerance, self.time + self.step == self.time
+            ended = converged | (stalled & (self.time > 0)) | (evaluations + 2 > max_steps)
+            if ended.any():
+                weights = self.point.first, self.point.second
+                history.end(
+                    self.runs, weights, self._observed(), ended, evaluations=evaluations, converged=converged
+                )  # fmt: skip
+                self._keep(~ended)
+                if not len(self.runs):
+                    return
+            if progress is not None and (evaluations // 2) % _REPORT == 0:
+                progress({"step": evaluations // 2, "active": len(self.runs), "loss": float(self.point.loss.max())})
+            accepted = self._advance(accuracy)
+            if accepted.any():
+                history.record(self.runs, self._observed(), accepted)
+            evaluations += 2
+
+    def _observed(self) -> dict[str, torch.Tensor]:
+        point = self.point
+        values = {name: of(point.first, point.second, self.runs) for name, of in self.observables.items()}
+        return {"time": self.time, "loss": point.loss, **values}
+
+    def _keep(self, which: torch.Tensor) -> None:
+        self.runs = self.runs[which.cpu().numpy()]
+        self.tangent.keep(which)
+        self.point, self.time, self.step = self.point[which], self.time[which], self.step[which]
+
+    def _advance(self, accuracy: float) -> torch.Tensor:
+        """Try one step of every run; the mask of those whose step was accepted."""
+        tangent, point, h = self.tangent, self.point, self.step
+        solve = _Solver(tangent, point, _GAMMA * h)
+        k1 = solve(tangent.transposed(point, point.negative_gradients))
+        ahead = _moved(tangent, point, [(h, k1)])
+        there = tangent.transposed(ahead, ahead.negative_gradients)
+        k2 = solve((there[0] - 2 * k1[0], there[1] - 2 * k1[1]))
+        new = _moved(tangent, point, [(1.5 * h, k1), (0.5 * h, k2)])
+        change = _sizes((k1[0] + k2[0], k1[1] + k2[1])) * (h / 2)[:, None]
+        error = (change / _sizes((point.first, point.second)).clamp_min(_TINY)).amax(1) / accuracy
+        # The flow never climbs. NaN fails every comparison, so a step that overflowed is rejected too.
+        sound = solve.done & (new.loss <= point.loss * (1 + 1e-9))
+        accepted = sound & (error <= 1)
+        self.point = new.where(accepted, point)
+        self.time = torch.where(accepted, self.time + h, self.time)
+        wanted = (_SAFETY * error.clamp_min(1e-12).rsqrt()).clamp(_SHRINK, _GROW)
+        self.step = h * torch.where(sound, wanted, wanted.nan_to_num(_SHRINK).clamp(max=_HALVE))
+        return accepted
+
+
+class _Solver:
+    """(I + γh JᵀDJ)⁻¹ at a point, by a factor of the size of all samples; `done` where there is one, (R,)."""
+
+    def __init__(self, tangent: Tangent, point: Point, scale: torch.Tensor) -> None:
+        self.tangent, self.point = tangent, point
+        self.root = (tangent.curvature(point) * scale[:, None]).sqrt()
+        root = self.root.float()
+        matrix = tangent.kernel(point).mul_(root[:, :, None]).mul_(root[:, None])
+        matrix.diagonal(dim1=1, dim2=2).add_(1.0)
+        self.factor, failed = torch.linalg.cholesky_ex(matrix)
+        self.done = failed == 0
+
+    def __call__(self, vector: Vector) -> Vector:
+        right = self.tangent.times(self.point, vector) * self.root
+        inner = torch.cholesky_solve(right.float()[:, :, None], self.factor)[:, :, 0].double() * self.root
+        off = self.tangent.transposed(self.point, inner.split(self.tangent.rows, 1))
+        return vector[0] - off[0], vector[1] - off[1]
+
+
+_TINY = torch.finfo(torch.float64).tiny
+
+
+def _moved(tangent: Tangent, point: Point, moves: Sequence[tuple[torch.Tensor, Vector]]) -> Point:
+    first = point.first + sum(h[:, None, None] * k[0] for h, k in moves)
+    second = point.second + sum(h[:, None, None] * k[1] for h, k in moves)
+    return tangent.at(first, second)
+
+
+def _sizes(vector: Vector) -> torch.Tensor:
+    """Length of each unit's weights in a vector of their space, (R, H)."""
+    return (vector[0].square().sum(2) + vector[1].square().sum(1)).sqrt()
