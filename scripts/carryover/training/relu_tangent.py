@@ -4,8 +4,8 @@ With the activation pattern m_ih = 1[w_h · x_i > 0] the Jacobian of the outputs
 
     ∂f_o(x_i)/∂w_h = a_oh m_ih x_i,   ∂f_o(x_i)/∂a_oh = relu(w_h · x_i),
 
-and its kernel over the samples of all outputs K = J Jᵀ = (X Xᵀ) ∘ (m diag(a_o a_p) mᵀ) + δ_op relu reluᵀ. Units that stay
-on a sphere move along its tangent alone, which takes relu diag(a_o a_p / |w|²) reluᵀ off.
+and its kernel over the samples of all outputs K = J Jᵀ = (X Xᵀ) ∘ (m diag(a_o a_p) mᵀ) + δ_op relu reluᵀ. Units that
+stay on a sphere move along its tangent alone, which takes relu diag(a_o a_p / |w|²) reluᵀ off.
 """
 
 from __future__ import annotations

@@ -1,0 +1,58 @@
+"""What the solvers of ReLU networks learn from, and what they watch along training."""
+
+import numpy as np
+import torch
+
+from carryover.streams import generator
+from carryover.tasks.sparse import sphere
+from carryover.theory.kernels import relu_kernel, relu_risk
+from carryover.training.relu import Task
+
+TEST_SAMPLES = 2000  # for what has no closed form
+
+
+def tasks(problem):
+    """One `Task` for each output of a problem."""
+    return [Task(X, y, problem.sets) for X, y in zip(problem.X, problem.y, strict=True)]
+
+
+def observables(problem, loss):
+    """Functions by name: the risk, the exact mean squared error or for cross-entropy the share of wrong signs, …"""
+    return _classification(problem.teacher) if loss == "cross_entropy" else {"risk": _risk(problem.teacher)}
+
+
+def _risk(teacher):
+    """Mean squared error of output 0 over the whole sphere, in closed form: E f² − 2 E f f* + E f*², the last once."""
+    nothing = teacher.directions[:, :0], teacher.readout[:, :0]
+    constant = relu_risk(*nothing, teacher.directions, teacher.readout)
+
+    def risk(first, second, runs):
+        first, readout = first.double(), second[:, 0].double()
+        directions, coefficients = (_tensor(values[runs], first) for values in (teacher.directions, teacher.readout))
+        power = relu_risk(first, readout, directions[:, :0], coefficients[:, :0])
+        cross = (readout[:, None] @ relu_kernel(first, directions) @ coefficients[:, :, None])[:, 0, 0]
+        return (power - 2 * cross + _tensor(constant[runs], first)).clamp_min(0)
+
+    return risk
+
+
+def _classification(teacher):
+    """Share of test inputs whose label is wrong, and participation ratio of the hidden responses to them."""
+    X = sphere(generator("classification", "", 0, "test inputs"), TEST_SAMPLES, teacher.directions.shape[-1])
+    positive = teacher(X) > 0
+
+    def error(first, second, runs):
+        outputs = torch.relu(first @ _tensor(X.T, first).to(first.dtype)).mul(second[:, 0, :, None]).sum(1)
+        return ((outputs > 0) != torch.as_tensor(positive[runs], device=first.device)).double().mean(1)
+
+    def effective_features(first, second, runs):
+        responses = torch.relu(first @ _tensor(X.T, first).to(first.dtype)).double()
+        responses -= responses.mean(2, keepdim=True)
+        covariance = responses @ responses.transpose(1, 2)
+        return covariance.diagonal(dim1=1, dim2=2).sum(1) ** 2 / covariance.square().sum((1, 2))
+
+    return {"risk": error, "effective_features": effective_features}
+
+
+def _tensor(values, like):
+    return torch.as_tensor(np.ascontiguousarray(values), dtype=torch.float64, device=like.device)

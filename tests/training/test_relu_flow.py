@@ -1,0 +1,212 @@
+"""Gradient flow of ReLU networks against autograd, plain descent with ever smaller steps, and what flow conserves."""
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from carryover.networks.relu import Weights
+from carryover.training.relu import gradient_descent
+from carryover.training.relu_flow import gradient_flow
+from carryover.training.relu_tangent import Tangent
+from toy.relu_ensembles import EXACT, ensemble, part
+
+CPU = torch.device("cpu")
+LOSSES = {
+    "squared": torch.nn.functional.mse_loss,
+    "cross_entropy": lambda f, y: torch.nn.functional.binary_cross_entropy_with_logits(f, (y + 1) / 2),
+}
+
+
+def tangent_of(tasks, w, loss="squared", trainable=("first", "second"), on_sphere=False):
+    first, second = torch.tensor(w.first), torch.tensor(w.second)
+    lengths = first.norm(dim=2, keepdim=True) if on_sphere else None
+    tangent = Tangent([t.X[t.sets] for t in tasks], [t.y for t in tasks], loss, CPU, trainable, lengths)
+    return tangent, tangent.at(first, second)
+
+
+def jacobian(tasks, w, run, trainable, on_sphere):
+    """Of all outputs with respect to the weights of one run, (N, H·D + O·H), by autograd."""
+    first, second = torch.tensor(w.first[run]), torch.tensor(w.second[run])
+
+    def outputs(first, second):
+        if on_sphere:
+            first = first * (torch.tensor(w.first[run]).norm(dim=1) / first.norm(dim=1))[:, None]
+        return torch.cat(
+            [torch.relu(torch.tensor(t.X[t.sets[run]]) @ first.T) @ second[o] for o, t in enumerate(tasks)]
+        )
+
+    parts = torch.autograd.functional.jacobian(outputs, (first, second))
+    parts = parts if "second" in trainable else (parts[0], torch.zeros_like(parts[1]))
+    return torch.cat([one.flatten(1) for one in parts], 1)
+
+
+@pytest.mark.parametrize("on_sphere", [False, True])
+@pytest.mark.parametrize("trainable", [("first", "second"), ("first",)])
+@pytest.mark.parametrize("samples", [(5,), (5, 3)])
+def test_tangent_features_are_those_of_autograd(samples, trainable, on_sphere):
+    tasks, w = ensemble(samples=samples)
+    tangent, point = tangent_of(tasks, w, "squared", trainable, on_sphere)
+    vector = torch.randn(3, 6, 4, dtype=torch.float64), torch.randn(3, len(samples), 6, dtype=torch.float64)
+    values = torch.randn(3, sum(samples), dtype=torch.float64)
+    times, kernel = tangent.times(point, vector), tangent.kernel(point)
+    back = tangent.transposed(point, values.split(samples, 1))
+    for run in range(3):
+        J = jacobian(tasks, w, run, trainable, on_sphere)
+        torch.testing.assert_close(times[run], J @ torch.cat([one[run].flatten() for one in vector]))
+        torch.testing.assert_close(torch.cat([one[run].flatten() for one in back]), J.T @ values[run])
+        torch.testing.assert_close(kernel[run].double(), J @ J.T, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_loss_gradient_and_curvature_are_those_of_autograd(loss):
+    tasks, w = ensemble(samples=(5, 3), loss=loss)
+    tangent, point = tangent_of(tasks, w, loss)
+    for run in range(3):
+        f = [outputs[run].clone().requires_grad_() for outputs in point.outputs]
+        value = sum(LOSSES[loss](one, torch.tensor(t.y[run])) for one, t in zip(f, tasks, strict=True))
+        gradients = torch.autograd.grad(value, f, create_graph=True)
+        torch.testing.assert_close(point.loss[run], value.detach())
+        for o, gradient in enumerate(gradients):
+            torch.testing.assert_close(point.negative_gradients[o][run], -gradient.detach())
+        second = torch.cat([torch.autograd.grad(g.sum(), one)[0] for g, one in zip(gradients, f, strict=True)])
+        torch.testing.assert_close(tangent.curvature(point)[run], second)
+
+
+def teacher_problem(seed, samples, runs=2, D=6, H=20, scale=0.2, features=2):
+    """Students of a teacher, that can reach it."""
+    tasks, w = ensemble(seed, runs, samples, D, H, scale)
+    rng = np.random.default_rng(seed)
+    for task in tasks:
+        directions = rng.standard_normal((runs, features, D)) / D**0.5
+        task.y[:] = np.maximum(np.einsum("rnd,rkd->rnk", task.X[task.sets], directions), 0).sum(2)
+    return tasks, w
+
+
+def predictions(weights, seed=1):
+    """On inputs that no run was trained on, (runs, outputs, 200)."""
+    X = np.random.default_rng(seed).standard_normal((200, weights.first.shape[-1]))
+    return weights.second @ np.maximum(weights.first @ X.T, 0)
+
+
+@settings(derandomize=True, deadline=None, max_examples=10)
+@given(seed=st.integers(0, 10**6), samples=st.sampled_from([(4,), (8,), (6, 4)]))
+def test_descent_with_ever_smaller_steps_goes_where_the_flow_goes(seed, samples):
+    tasks, w = teacher_problem(seed, samples)
+    asked = {"tolerance": 1e-4, "device": "cpu"}
+    flow = predictions(gradient_flow(tasks, w, accuracy=0.001, max_steps=50_000, **asked).weights)
+    rates = (0.004, 0.002)
+    coarse, fine = (
+        predictions(
+            gradient_descent(tasks, w, learning_rate=rate, max_epochs=100_000, precision="float64", **asked).weights
+        )
+        for rate in rates
+    )
+    limit = 2 * fine - coarse  # the error of descent is of first order in its step
+    size = np.sqrt((limit**2).mean((1, 2)))
+    assert (np.sqrt(((flow - limit) ** 2).mean((1, 2))) <= 0.01 * size).all()
+
+
+@pytest.mark.parametrize("trainable", [("first", "second"), ("first",)])
+@pytest.mark.parametrize("on_sphere", [False, True])
+def test_a_smaller_accuracy_follows_the_flow_more_closely(trainable, on_sphere):
+    tasks, w = teacher_problem(3, (8,), scale=0.5)
+    asked = {"tolerance": 1e-3, "trainable": trainable, "on_sphere": on_sphere, "device": "cpu", "max_steps": 50_000}
+    coarse, medium, fine = (
+        predictions(gradient_flow(tasks, w, accuracy=accuracy, **asked).weights) for accuracy in (0.3, 0.03, 0.003)
+    )
+    errors = [np.sqrt(((one - fine) ** 2).mean()) for one in (coarse, medium)]
+    assert errors[1] < errors[0] / 2
+    assert errors[1] < 0.02 * np.sqrt((fine**2).mean())
+
+
+def test_the_flow_conserves_the_difference_of_layers():
+    """|w|² − Σ a² of every unit, which descent keeps only as its steps get small."""
+    tasks, w = teacher_problem(5, (8, 6))
+
+    def difference(weights):
+        return (weights.first**2).sum(2) - (weights.second**2).sum(1)
+
+    size = (w.first**2).sum(2).max()
+    drifts = [
+        np.abs(
+            difference(gradient_flow(tasks, w, tolerance=1e-8, accuracy=a, device="cpu").weights) - difference(w)
+        ).max()
+        for a in (0.1, 0.01)
+    ]
+    assert drifts[1] < drifts[0] / 2
+    assert drifts[1] < 0.02 * size
+
+
+def test_units_stay_on_their_sphere_and_fixed_readouts_stay():
+    tasks, w = teacher_problem(5, (8,))
+    trained = gradient_flow(tasks, w, tolerance=1e-4, on_sphere=True, device="cpu")
+    np.testing.assert_allclose(np.linalg.norm(trained.weights.first, axis=2), np.linalg.norm(w.first, axis=2))
+    assert np.abs(trained.weights.first - w.first).max() > 0.01
+    fixed = gradient_flow(tasks, w, tolerance=1e-4, trainable="first", device="cpu")
+    np.testing.assert_array_equal(fixed.weights.second, w.second)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_together_as_one_by_one(loss):
+    tasks, w = ensemble(samples=(7, 4), H=12, loss=loss)
+    asked = {"tolerance": 0.05, "loss": loss, "device": "cpu", "max_steps": 400}
+    together = gradient_flow(tasks, w, **asked)
+    for run in range(3):
+        alone = gradient_flow(*part(tasks, w, run), **asked)
+        np.testing.assert_allclose(alone.weights.first[0], together.weights.first[run], atol=1e-4)
+        assert abs(alone.evaluations[0] - together.evaluations[run]) <= 2
+
+
+def test_large_steps_reach_a_small_loss_with_few_evaluations():
+    tasks, w = teacher_problem(2, (16,), runs=3, D=10, H=100, scale=0.01)
+    flow = gradient_flow(tasks, w, tolerance=1e-10, device="cpu")
+    assert flow.converged.all()
+    assert (flow.evaluations < 600).all()
+    plain = gradient_descent(tasks, w, learning_rate=0.1, tolerance=1e-10, max_epochs=2000, **EXACT)
+    assert not plain.converged.any()
+
+
+def test_samples_that_contradict_each_other_end_with_the_budget():
+    tasks, w = ensemble(samples=(4,))
+    tasks[0].X[:, 1], tasks[0].y[:, 1] = tasks[0].X[:, 0], tasks[0].y[:, 0] + 1
+    trained = gradient_flow(tasks, w, tolerance=1e-8, max_steps=301, device="cpu")
+    assert not trained.converged.any()
+    assert (trained.evaluations <= 301).all()
+    assert (trained.loss >= 0.125 - 1e-9).all()  # of four samples two differ by 1
+    assert np.isfinite(trained.weights.first).all()
+
+
+def test_observables_and_losses_along_the_way():
+    tasks, w = teacher_problem(2, (6,))
+    seen = {"readout": lambda first, second, runs: second[:, 0].abs().sum(1)}
+    trained = gradient_flow(tasks, w, tolerance=1e-6, checkpoints=8, observe=seen, device="cpu")
+    for run in range(2):
+        known = np.isfinite(trained.time[run])
+        assert 1 < known.sum() <= 8
+        assert (np.diff(trained.time[run, known]) > 0).all()
+        assert (np.diff(trained.curves["loss"][run, known]) <= 0).all()
+        assert trained.curves["readout"][run, known][-1] == pytest.approx(np.abs(trained.weights.second[run]).sum())
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"accuracy": 0.0}, "accuracy must be positive"),
+        ({"accuracy": 1.5}, "accuracy must be at most 1"),
+        ({"tolerance": -1.0}, "tolerance must not be negative"),
+        ({"loss": "hinge"}, "loss must be one of"),
+        ({"trainable": "second"}, "trainable must name"),
+    ],
+)
+def test_settings_that_make_no_sense_are_named(options, sentence):
+    tasks, w = ensemble()
+    with pytest.raises(ValueError, match=sentence):
+        gradient_flow(tasks, w, **{"tolerance": 1e-3, **options})
+
+
+def test_weights_that_are_not_finite_are_refused():
+    tasks, w = ensemble()
+    with pytest.raises(ValueError, match="start must be finite"):
+        gradient_flow(tasks, Weights(w.first * np.nan, w.second), tolerance=1e-3)
