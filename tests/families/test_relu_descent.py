@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from carryover.families.relu import descent, ridge, task
+from carryover.families.relu import descent, observables, ridge, task
 from carryover.networks.relu import Weights
 from carryover.tasks.sparse import sphere
 from carryover.training.relu import gradient_descent
@@ -73,7 +73,7 @@ def test_the_share_of_wrong_labels_is_that_of_many_new_inputs(monkeypatch):
     for checkpoint in (0, 5, len(networks) - 1):
         wrong = ((networks[checkpoint].outputs(X)[..., 0] > 0) != positive).mean(1)
         found = trained.curves["risk"][:, checkpoint]
-        assert (np.abs(wrong - found) <= 4 * np.sqrt(wrong * (1 - wrong) / descent.TEST_SAMPLES) * 1.03).all()
+        assert (np.abs(wrong - found) <= 4 * np.sqrt(wrong * (1 - wrong) / observables.TEST_SAMPLES) * 1.03).all()
         responses = networks[checkpoint].responses(X)
         for run, values in enumerate(responses):
             eigenvalues = np.linalg.eigvalsh(np.cov(values.T))
@@ -101,7 +101,7 @@ def test_a_network_that_is_its_teacher_has_no_risk(precision, loss):
         assert (trained.risk_final <= (1e-13 if precision == "float32" else 1e-14)).all()
         assert trained.converged.all()
     else:
-        assert (trained.risk_final <= (2 / descent.TEST_SAMPLES if precision == "float32" else 0)).all()
+        assert (trained.risk_final <= (2 / observables.TEST_SAMPLES if precision == "float32" else 0)).all()
 
 
 def test_a_teacher_that_is_often_silent_can_be_classified_without_error():

@@ -46,7 +46,10 @@ def start():
     ("told", "sentence"),
     [
         *(({"protocol": name, "solver": "descent"}, f"{name} has no solver descent: choose ridge.") for name in FITTED),
-        *(({"protocol": name, "solver": "ridge"}, f"{name} has no solver ridge: choose descent.") for name in TRAINED),
+        *(
+            ({"protocol": name, "solver": "ridge"}, f"{name} has no solver ridge: choose descent or flow.")
+            for name in TRAINED
+        ),
         ({"main_features": (3,)}, "overlap 0.5 of 3 main features is 1.5, no whole number."),
         (
             {"main_features": (5,), "overlap": (0.0,)},

@@ -18,7 +18,7 @@ PRETRAINED = ("finetuning", "finetuning_probe", "finetuning_kernel")
 SCRATCH = ("single_task", "multi_task", "single_task_probe", "single_task_kernel")
 STARTS_FROM = {"protocol": PRETRAINED}
 WHOLE = {"protocol": ("single_task", "finetuning")}
-TRAINED = {"solver": ("descent",)}
+TRAINED = {"solver": ("descent", "flow")}
 
 EXACT_RISK = True  # it is over all inputs, so that what is chosen by it was not chosen on test data
 
@@ -28,8 +28,9 @@ class Parameters(task.Parameters):
     protocol: str = parameter("finetuning", "finetuning starts from the pretrained network, single_task from scratch, "
                               "multi_task learns both tasks at once; a probe fits the readout alone, a kernel the "
                               "tangent features", choices=(*SCRATCH, *PRETRAINED), axis=True)  # fmt: skip
-    solver: str = parameter("descent", "gradient descent, or, for probes and kernels, ridge regression",
-                            choices=("descent", "ridge"), axis=True)  # fmt: skip
+    solver: str = parameter("descent", "gradient descent, gradient flow, which descent follows with small steps, or, "
+                            "for probes and kernels, ridge regression", choices=("descent", "flow", "ridge"),
+                            axis=True)  # fmt: skip
     samples: tuple[int, ...] = parameter((16,), "main-task samples", minimum=1)
     main_features: tuple[int, ...] = parameter((6,), "teacher units of the main task", minimum=1)
     main_norm: str = parameter("l2", "their coefficients are ±1/√k (l2) or ±1/k (l1)", choices=("l1", "l2"))
@@ -49,10 +50,13 @@ class Parameters(task.Parameters):
     auxiliary_samples: int = parameter(1024, "auxiliary samples", minimum=1, when={"protocol": ("multi_task",)})
     loss: str = parameter("squared", "squared error, or cross-entropy on the sign of the teacher",
                           choices=("squared", "cross_entropy"), when=TRAINED)  # fmt: skip
-    learning_rate: float = parameter(1.0, "step of gradient descent, cut where it diverges", above=0, when=TRAINED)
-    batch_size: int = parameter(128, "samples of a task in a step; 0 for all", minimum=0, when=TRAINED)
+    learning_rate: float = parameter(1.0, "step of gradient descent, cut where it diverges", above=0, when=task.DESCENT)
+    batch_size: int = parameter(128, "samples of a task in a step; 0 for all", minimum=0, when=task.DESCENT)
     tolerance: float = parameter(1e-8, "training loss at which training stops", above=0, when=TRAINED)
-    max_epochs: int = parameter(100_000, "most passes through the samples", minimum=1, when=TRAINED)
+    max_epochs: int = parameter(100_000, "most passes through the samples", minimum=1, when=task.DESCENT)
+    max_steps: int = parameter(10_000, "most gradient evaluations of the flow, two a step", minimum=1, when=task.FLOW)
+    accuracy: float = parameter(0.03, "error of one step of the flow in the weights of a unit, relative to their size",
+                                above=0, maximum=1, when=task.FLOW)  # fmt: skip
     device: str = parameter("auto", "where it is trained", choices=("auto", "cpu", "cuda"), when=TRAINED)
 
 
@@ -75,7 +79,7 @@ def check(p):
     """Refuse a solver that the protocol does not have; UserError."""
     fitted = p.protocol.endswith(("_probe", "_kernel"))
     if fitted != (p.solver == "ridge"):
-        raise UserError(f"{p.protocol} has no solver {p.solver}: choose {'ridge' if fitted else 'descent'}.")
+        raise UserError(f"{p.protocol} has no solver {p.solver}: choose {'ridge' if fitted else 'descent or flow'}.")
 
 
 def _outputs(p):

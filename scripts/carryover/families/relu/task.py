@@ -11,6 +11,8 @@ from carryover.streams import generator
 from carryover.tasks import units
 from carryover.tasks.sparse import sphere
 
+DESCENT, FLOW = {"solver": ("descent",)}, {"solver": ("flow",)}
+
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters:
@@ -24,7 +26,9 @@ class Parameters:
                                 "as many as there are dimensions", choices=units.KINDS)  # fmt: skip
     signs: str = parameter("balanced", "signs of teacher units: random but opposite in each pair, or random",
                            choices=units.SIGNS)  # fmt: skip
-    precision: str = parameter("float32", "numbers that networks are trained in", choices=("float32", "float64"))
+    precision: str = parameter(
+        "float32", "numbers that descent trains in; flow uses float64", choices=("float32", "float64")
+    )
 
 
 @dataclass(frozen=True)
