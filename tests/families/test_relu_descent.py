@@ -1,11 +1,12 @@
 """Risks along training of ReLU networks against sampling, and against networks that are the teacher."""
 
+import dataclasses
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from carryover.families.relu import descent, observables, ridge, task
+from carryover.families.relu import descent, flow, observables, ridge, task
 from carryover.networks.relu import Weights
 from carryover.tasks.sparse import sphere
 from carryover.training.relu import gradient_descent
@@ -132,3 +133,24 @@ def test_a_divergence_names_the_runs_by_what_they_are():
     assert said.startswith(f"gradient descent diverged with learning rates down to {1e9 / 4**10:g} in 2 runs: seed 4, ")
     for word in ("; seed 7, ", "main_features 2", "overlap 0.5", "samples 4", "protocol single_task"):
         assert word in said
+
+
+@pytest.mark.parametrize(("loss", "idle"), [("squared", None), ("cross_entropy", np.log(2))])
+def test_training_stops_at_a_fraction_of_the_loss_of_outputs_of_0(loss, idle):
+    posed = problem(labels=loss == "cross_entropy")
+    trained = descent.solve(posed, SimpleNamespace(**SETTINGS | {"tolerance": 0.2, "max_epochs": 5000, "loss": loss}))
+    limit = 0.2 * (np.mean(posed.y[0] ** 2, axis=1) if idle is None else idle)
+    assert trained.converged.all()
+    assert (trained.loss <= limit).all()
+    assert (trained.loss > 0.5 * limit).all()
+
+
+def test_small_tasks_are_learned_as_far_as_large_ones():
+    posed = problem()
+    small = dataclasses.replace(posed, y=[y * 1e-3 for y in posed.y])
+    asked = SimpleNamespace(**SETTINGS | {"tolerance": 1e-3, "accuracy": 0.03, "max_steps": 5000})
+    for one in (posed, small):
+        start = Weights(one.start.first * 0.01, one.start.second * 0.01)
+        trained = flow.solve(dataclasses.replace(one, start=start), asked)
+        assert trained.converged.all()
+        assert (trained.loss <= 1e-3 * np.mean(one.y[0] ** 2, axis=1)).all()

@@ -1,5 +1,7 @@
 """Gradient flow of ReLU networks against autograd, plain descent with ever smaller steps, and what flow conserves."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 import torch
@@ -94,7 +96,7 @@ def predictions(weights, seed=1):
 @given(seed=st.integers(0, 10**6), samples=st.sampled_from([(4,), (8,), (6, 4)]))
 def test_descent_with_ever_smaller_steps_goes_where_the_flow_goes(seed, samples):
     tasks, w = teacher_problem(seed, samples)
-    asked = {"tolerance": 1e-4, "device": "cpu"}
+    asked = {"tolerance": 1e-7, "device": "cpu"}  # where each stops below it must not tell them apart
     flow = predictions(gradient_flow(tasks, w, accuracy=0.001, max_steps=50_000, **asked).weights)
     rates = (0.004, 0.002)
     coarse, fine = (
@@ -210,3 +212,23 @@ def test_weights_that_are_not_finite_are_refused():
     tasks, w = ensemble()
     with pytest.raises(ValueError, match="start must be finite"):
         gradient_flow(tasks, Weights(w.first * np.nan, w.second), tolerance=1e-3)
+
+
+@pytest.mark.parametrize("train", [
+    partial(gradient_flow, max_steps=50_000),
+    partial(gradient_descent, learning_rate=0.01, max_epochs=100_000, precision="float64"),
+])  # fmt: skip
+def test_every_run_stops_at_the_tolerance_of_its_own(train):
+    tasks, w = teacher_problem(5, (8,), runs=3, scale=0.5)
+    wanted = np.array([1e-2, 1e-6, 1e-4])
+    trained = train(tasks, w, tolerance=wanted, device="cpu")
+    alone = [train(*part(tasks, w, run), tolerance=one, device="cpu") for run, one in enumerate(wanted)]
+    assert (trained.loss <= wanted).all()
+    assert (trained.loss > wanted / 100).all()
+    np.testing.assert_allclose(trained.loss, [one.loss[0] for one in alone], rtol=1e-2)
+
+
+def test_no_tolerance_may_be_negative():
+    tasks, w = teacher_problem(5, (8,), runs=2)
+    with pytest.raises(ValueError, match="tolerance must not be negative"):
+        gradient_flow(tasks, w, tolerance=np.array([1e-3, -1e-3]), device="cpu")

@@ -84,37 +84,40 @@ def descend(
     group: Group,
     batches: Epochs,
     schedule: np.ndarray,
-    tolerance: float,
+    tolerance: float | np.ndarray,
     history: History,
     progress: Callable[[dict], None] | None = None,
 ) -> list[int]:
     """Train a group to its end; the runs that diverged: not finite, or twice the loss at the start.
 
-    After the epochs of the `schedule` the networks are recorded, and those whose loss is `tolerance` or less end.
+    After the epochs of the `schedule` the networks are recorded, and those whose loss is `tolerance` or less end; it is
+    one number, or one for each network of the group.
     """
     history.forget(group.runs)
     diverged: list[int] = []
-    limit = (group.losses() * _BLOWN_UP).clamp(min=tolerance)
+    loss = group.losses()
+    wanted = torch.as_tensor(tolerance, dtype=loss.dtype, device=loss.device).expand_as(loss)
+    limit = (loss * _BLOWN_UP).maximum(wanted)
     for begin, until in zip([0, *schedule], schedule, strict=False):
         for _ in range(begin, until):
             for batch in batches.epoch():
                 group.step(batch)
         loss, steps = group.losses(), int(until) * batches.per_epoch
         gone = ~(loss <= limit)  # also catches NaN
-        ended = (loss <= tolerance) | gone | bool(until == schedule[-1])
+        ended = (loss <= wanted) | gone | bool(until == schedule[-1])
         values = group.observe(loss)
         history.record(group.runs, {"time": group.rates * steps, **values})
         if progress is not None:
             progress({"step": steps, "active": len(group), "loss": float(loss.max())})
         if ended.any():
             history.end(
-                group.runs, group.weights(), values, ended & ~gone, evaluations=steps, converged=loss <= tolerance,
+                group.runs, group.weights(), values, ended & ~gone, evaluations=steps, converged=loss <= wanted,
                 learning_rate=group.rates,
             )  # fmt: skip
             diverged += group.runs[gone.cpu().numpy()].tolist()
             group.keep(~ended)
             batches.keep(~ended)
-            limit = limit[~ended]
+            limit, wanted = limit[~ended], wanted[~ended]
             if not len(group):
                 break
     return diverged

@@ -141,7 +141,7 @@ def gradient_descent(
     start: Weights,
     *,
     learning_rate: float,
-    tolerance: float,
+    tolerance: float | np.ndarray,
     max_epochs: int,
     batch_size: int = 0,
     shuffles: Callable[[int], np.random.Generator] | None = None,
@@ -156,10 +156,11 @@ def gradient_descent(
 ) -> Trained:
     """Train every run by gradient descent on L = Σ_o mean loss of output o, until L ≤ `tolerance` or `max_epochs`.
 
-    tasks: one per output; start: first (runs, H, D), second (runs, O, H). An epoch goes through the samples of the
-    largest task in batches of `batch_size` (0: all samples in one step), in an order drawn anew each epoch from
-    `shuffles(run)`; smaller tasks are gone through again and again. Loss, risk and what is to be observed are recorded
-    after log-spaced epochs, at most `checkpoints` of them; that is when a run ends by itself, and no longer costs.
+    tasks: one per output; start: first (runs, H, D), second (runs, O, H); `tolerance`: a number or (runs,). An epoch
+    goes through the samples of the largest task in batches of `batch_size` (0: all samples in one step), in an order
+    drawn anew each epoch from `shuffles(run)`; smaller tasks are gone through again and again. Loss, risk and what is
+    to be observed are recorded after log-spaced epochs, at most `checkpoints` of them; that is when a run ends by
+    itself, and no longer costs.
     `observe` gives more curves: functions (first (R, H, D), second (R, O, H), runs (R,)) -> (R,) by name, of which
     "risk" is the one whose smallest value is kept.
 
@@ -177,11 +178,12 @@ def gradient_descent(
     check_tasks(tasks, start, loss)
     place, dtype = torch_device(device), getattr(torch, precision)
     schedule, history = log_spaced(max_epochs, checkpoints), History(len(start.first), checkpoints, observe or ())
+    wanted = np.broadcast_to(tolerance, len(start.first))
 
     def train(runs: np.ndarray, rate: float) -> list[int]:
         rates = np.full(len(runs), rate)
         group = Group(runs, start, tasks, rates, loss, dtype, place, on_sphere, moving, observe)
-        return groups.descend(group, Batches(group, batch_size, shuffles), schedule, tolerance, history, progress)
+        return groups.descend(group, Batches(group, batch_size, shuffles), schedule, wanted[runs], history, progress)
 
     queue = [(np.arange(len(start.first)), learning_rate)]
     while queue:

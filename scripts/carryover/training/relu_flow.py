@@ -43,7 +43,7 @@ def gradient_flow(
     tasks: Sequence[Task],
     start: Weights,
     *,
-    tolerance: float,
+    tolerance: float | np.ndarray,
     accuracy: float = 0.03,
     max_steps: int = 10_000,
     loss: str = "squared",
@@ -54,7 +54,7 @@ def gradient_flow(
     checkpoints: int = 64,
     progress: Callable[[dict], None] | None = None,
 ) -> Trained:
-    """Train every run by gradient flow on L = Σ_o mean loss of output o, until L ≤ `tolerance`.
+    """Train every run by gradient flow on L = Σ_o mean loss of output o, until L ≤ `tolerance`, a number or (runs,).
 
     tasks, start, `on_sphere`, `trainable` and `observe` are those of `relu.gradient_descent`. `accuracy` bounds the
     error that one step makes in the weights of any unit, relative to their size. `max_steps` is a budget of gradient
@@ -72,10 +72,11 @@ def gradient_flow(
     moving = trainable_layers(trainable, ("first", "second"), ("first",))
     check_tasks(tasks, start, loss)
     place, history = torch_device(device), History(len(start.first), checkpoints, observe or ())
+    wanted = np.broadcast_to(tolerance, len(start.first))
 
     def train(runs: np.ndarray) -> None:
-        flow = _Flow(runs, tasks, start, loss, place, on_sphere, moving, dict(observe or {}))
-        flow.follow(history, tolerance, accuracy, max_steps, progress)
+        flow = _Flow(runs, tasks, start, loss, wanted[runs], place, on_sphere, moving, dict(observe or {}))
+        flow.follow(history, accuracy, max_steps, progress)
 
     in_pieces(train, _pieces(tasks, start, place))
     return history.trained(like(start, history.stacked()))
@@ -92,27 +93,33 @@ def _pieces(tasks: Sequence[Task], start: Weights, place: torch.device) -> list[
 class _Flow:
     """A group of runs, where each stands on its flow."""
 
-    def __init__(self, runs, tasks, start, loss, place, on_sphere, trainable, observables) -> None:
+    def __init__(
+        self, runs: np.ndarray, tasks: Sequence[Task], start: Weights, loss: str, wanted: np.ndarray,
+        place: torch.device, on_sphere: bool, trainable: tuple[str, ...], observables: dict[str, Callable],
+    ) -> None:  # fmt: skip
         self.runs, self.observables = np.asarray(runs), observables
         first, second = of_runs(start, runs, place)
         lengths = first.norm(dim=2, keepdim=True) if on_sphere else None
         X, y = [task.X[task.sets[runs]] for task in tasks], [task.y[runs] for task in tasks]
         self.tangent = Tangent(X, y, loss, place, trainable, lengths)
         self.point = self.tangent.at(first, second)
-        self.time = torch.zeros_like(self.point.loss)
+        self.wanted, self.time = torch.as_tensor(wanted.copy(), device=place), torch.zeros_like(self.point.loss)
         flow = self.tangent.transposed(self.point, self.point.negative_gradients)
         speed = (_sizes(flow) / _sizes((first, second)).clamp_min(_TINY)).amax(1)
         self.step = _FIRST / speed.clamp_min(_TINY)
 
-    def follow(self, history, tolerance, accuracy, max_steps, progress) -> None:
+    def follow(
+        self, history: History, accuracy: float, max_steps: int, progress: Callable[[dict], None] | None
+    ) -> None:
         """Until every run has ended."""
         history.forget(self.runs)
         evaluations = 1
         while True:
             loss = self.point.loss
             if (~torch.isfinite(loss)).any():
-                raise Divergence(np.flatnonzero(~np.isfinite(loss.cpu())), "gradient flow lost its finite values")
-            converged, stalled = loss <= tolerance, self.time + self.step == self.time
+                lost = self.runs[(~torch.isfinite(loss)).cpu().numpy()]
+                raise Divergence(lost.tolist(), "gradient flow lost its finite values")
+            converged, stalled = loss <= self.wanted, self.time + self.step == self.time
             ended = converged | (stalled & (self.time > 0)) | (evaluations + 2 > max_steps)
             if ended.any():
                 weights = self.point.first, self.point.second
@@ -137,7 +144,8 @@ class _Flow:
     def _keep(self, which: torch.Tensor) -> None:
         self.runs = self.runs[which.cpu().numpy()]
         self.tangent.keep(which)
-        self.point, self.time, self.step = self.point[which], self.time[which], self.step[which]
+        self.point = self.point[which]
+        self.wanted, self.time, self.step = self.wanted[which], self.time[which], self.step[which]
 
     def _advance(self, accuracy: float) -> torch.Tensor:
         """Try one step of every run; the mask of those whose step was accepted."""

@@ -24,7 +24,10 @@ Vector = tuple[torch.Tensor, torch.Tensor]  # of the weights' space: first (R, H
 class Point:
     """Where an ensemble stands: weights, hidden responses (R, n_o, H), outputs (R, n_o), loss (R,), −∂L/∂f (R, n_o)."""
 
-    def __init__(self, first, second, responses, outputs, loss, negative_gradients) -> None:
+    def __init__(
+        self, first: torch.Tensor, second: torch.Tensor, responses: list[torch.Tensor], outputs: list[torch.Tensor],
+        loss: torch.Tensor, negative_gradients: list[torch.Tensor],
+    ) -> None:  # fmt: skip
         self.first, self.second, self.responses, self.outputs = first, second, responses, outputs
         self.loss, self.negative_gradients = loss, negative_gradients
 
@@ -110,7 +113,7 @@ class Tangent:
         responses = [r.float() for r in point.responses]
         active = [(r > 0).float() for r in responses]
         second = point.second.float()
-        rows = []
+        rows: list[torch.Tensor] = []
         for o, p in ((o, p) for o in range(len(responses)) for p in range(len(responses))):
             if p < o:
                 block = rows[p * len(responses) + o].transpose(1, 2)

@@ -17,11 +17,11 @@ def check_positive(**settings: float) -> None:
             raise ValueError(f"{name} must be positive, got {value}")
 
 
-def check_not_negative(**settings: float) -> None:
-    """Each number must be 0 or above."""
+def check_not_negative(**settings: ArrayLike) -> None:
+    """Each number, or all of an array, must be 0 or above."""
     for name, value in settings.items():
-        if not value >= 0:
-            raise ValueError(f"{name} must not be negative, got {value}")
+        if not np.all(np.asarray(value) >= 0):
+            raise ValueError(f"{name} must not be negative, got {np.min(value)}")
 
 
 def check_choice(name: str, value: str, allowed: Collection[str]) -> None:

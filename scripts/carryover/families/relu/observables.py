@@ -16,6 +16,13 @@ def tasks(problem):
     return [Task(X, y, problem.sets) for X, y in zip(problem.X, problem.y, strict=True)]
 
 
+def tolerances(problem, tolerance, loss):
+    """Training losses (runs,) at which training stops: a fraction of those of networks whose outputs are 0."""
+    if loss == "cross_entropy":
+        return np.full(len(problem.sets), tolerance * len(problem.y) * np.log(2))
+    return tolerance * sum(np.square(y).mean(1) for y in problem.y)
+
+
 def observables(problem, loss):
     """Functions by name: the risk, the exact mean squared error or for cross-entropy the share of wrong signs, …"""
     return _classification(problem.teacher) if loss == "cross_entropy" else {"risk": _risk(problem.teacher)}

@@ -24,7 +24,9 @@ class Parameters(task.Parameters):
                           choices=("squared", "cross_entropy"))  # fmt: skip
     learning_rate: float = parameter(0.1, "step of gradient descent, cut where it diverges", above=0, when=task.DESCENT)
     batch_size: int = parameter(0, "samples in a step; 0 for all", minimum=0, when=task.DESCENT)
-    tolerance: float = parameter(1e-8, "training loss at which training stops", above=0)
+    tolerance: float = parameter(
+        1e-8, "training loss at which training stops, as a fraction of that of a network whose outputs are 0", above=0
+    )
     max_epochs: int = parameter(100_000, "most passes through the samples", minimum=1, when=task.DESCENT)
     max_steps: int = parameter(10_000, "most gradient evaluations of the flow, two a step", minimum=1, when=task.FLOW)
     accuracy: float = parameter(0.03, "error of one step of the flow in the weights of a unit, relative to their size",
