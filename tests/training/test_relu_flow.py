@@ -8,7 +8,6 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from carryover.networks.relu import Weights
 from carryover.training.relu import gradient_descent
 from carryover.training.relu_flow import gradient_flow
 from carryover.training.relu_tangent import Tangent
@@ -52,13 +51,15 @@ def test_tangent_features_are_those_of_autograd(samples, trainable, on_sphere):
     tangent, point = tangent_of(tasks, w, "squared", trainable, on_sphere)
     vector = torch.randn(3, 6, 4, dtype=torch.float64), torch.randn(3, len(samples), 6, dtype=torch.float64)
     values = torch.randn(3, sum(samples), dtype=torch.float64)
-    times, kernel = tangent.times(point, vector), tangent.kernel(point)
+    factors = torch.rand(3, sum(samples), dtype=torch.float64)
+    times, kernel = tangent.times(point, vector), tangent.kernel(point, factors)
     back = tangent.transposed(point, values.split(samples, 1))
     for run in range(3):
         J = jacobian(tasks, w, run, trainable, on_sphere)
         torch.testing.assert_close(times[run], J @ torch.cat([one[run].flatten() for one in vector]))
         torch.testing.assert_close(torch.cat([one[run].flatten() for one in back]), J.T @ values[run])
-        torch.testing.assert_close(kernel[run].double(), J @ J.T, rtol=1e-5, atol=1e-5)
+        expected = torch.tril(factors[run, :, None] * (J @ J.T) * factors[run])
+        torch.testing.assert_close(torch.tril(kernel[run].double()), expected, rtol=1e-5, atol=1e-5)
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -170,16 +171,6 @@ def test_large_steps_reach_a_small_loss_with_few_evaluations():
     assert not plain.converged.any()
 
 
-def test_samples_that_contradict_each_other_end_with_the_budget():
-    tasks, w = ensemble(samples=(4,))
-    tasks[0].X[:, 1], tasks[0].y[:, 1] = tasks[0].X[:, 0], tasks[0].y[:, 0] + 1
-    trained = gradient_flow(tasks, w, tolerance=1e-8, max_steps=301, device="cpu")
-    assert not trained.converged.any()
-    assert (trained.evaluations <= 301).all()
-    assert (trained.loss >= 0.125 - 1e-9).all()  # of four samples two differ by 1
-    assert np.isfinite(trained.weights.first).all()
-
-
 def test_observables_and_losses_along_the_way():
     tasks, w = teacher_problem(2, (6,))
     seen = {"readout": lambda first, second, runs: second[:, 0].abs().sum(1)}
@@ -190,28 +181,6 @@ def test_observables_and_losses_along_the_way():
         assert (np.diff(trained.time[run, known]) > 0).all()
         assert (np.diff(trained.curves["loss"][run, known]) <= 0).all()
         assert trained.curves["readout"][run, known][-1] == pytest.approx(np.abs(trained.weights.second[run]).sum())
-
-
-@pytest.mark.parametrize(
-    ("options", "sentence"),
-    [
-        ({"accuracy": 0.0}, "accuracy must be positive"),
-        ({"accuracy": 1.5}, "accuracy must be at most 1"),
-        ({"tolerance": -1.0}, "tolerance must not be negative"),
-        ({"loss": "hinge"}, "loss must be one of"),
-        ({"trainable": "second"}, "trainable must name"),
-    ],
-)
-def test_settings_that_make_no_sense_are_named(options, sentence):
-    tasks, w = ensemble()
-    with pytest.raises(ValueError, match=sentence):
-        gradient_flow(tasks, w, **{"tolerance": 1e-3, **options})
-
-
-def test_weights_that_are_not_finite_are_refused():
-    tasks, w = ensemble()
-    with pytest.raises(ValueError, match="start must be finite"):
-        gradient_flow(tasks, Weights(w.first * np.nan, w.second), tolerance=1e-3)
 
 
 @pytest.mark.parametrize("train", [

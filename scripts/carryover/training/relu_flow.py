@@ -6,18 +6,17 @@ matrix A stands for the Jacobian of the flow:
 
     (I − γhA) k₁ = F(θ),  (I − γhA) k₂ = F(θ + h k₁) − 2 k₁,  θ ← θ + h (3k₁ + k₂)/2,  error h (k₁ + k₂)/2.
 
-A = −Jᵀ D J of the present activation pattern, D the curvature of the loss, is symmetric and needs, by Woodbury,
-
-    (I + γh JᵀDJ)⁻¹ v = v − γh Jᵀ √D (I + γh √D K √D)⁻¹ √D J v,
-
-one factor of a matrix of the size of all samples per step, in single precision: its rounding is one more A. Every run
+A = −Jᵀ D J of the present activation pattern, D the curvature of the loss, is symmetric and needs one factor of a
+matrix of the size of all samples per step (`relu_solves`), in single precision: its rounding is one more A. Every run
 has its own step. Steps end where a unit would change by more than the accuracy beyond what the first stage says, or
-where the loss would rise, as it does beyond kinks: there the pattern of activations is no longer that of A.
+where the loss would rise by more than that share, as it does beyond kinks: there the pattern of activations is no
+longer that of A. Smaller rises are of stiff directions, which the next step damps, and let runs slide along kinks.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 
 import numpy as np
 import torch
@@ -28,6 +27,7 @@ from carryover.training.history import History
 from carryover.training.losses import LOSSES
 from carryover.training.memory import in_pieces
 from carryover.training.relu import Task, check_tasks, like
+from carryover.training.relu_solves import ConjugateGradients, Factor, Solver, factored
 from carryover.training.relu_tangent import Point, Tangent, Vector, of_runs
 from carryover.training.result import Divergence, Trained
 from carryover.training.settings import check_choice, check_not_negative, check_positive, trainable_layers
@@ -35,6 +35,10 @@ from carryover.training.settings import check_choice, check_not_negative, check_
 _GAMMA = 1 - 0.5**0.5  # makes ROS2 L-stable
 _GROW, _SHRINK, _HALVE, _SAFETY = 5.0, 0.2, 0.5, 0.8
 _FIRST = 0.01  # relative change of the fastest unit in the first step
+_LONGEST = 1e30  # step, which single precision bears
+_STILL = 1e-10  # relative change of all units that is rounding, in a step as long as all before
+_PATIENCE = 300  # steps without a smaller loss: to and fro across a kink, or ever shorter ones
+_INEXACT = 1e-3  # of the accuracy: relative residual of solutions by iteration
 _REPORT = 10  # steps between calls of `progress`
 BYTES = {"cpu": 2**28, "cuda": 2**33}  # of a group at a time
 
@@ -58,9 +62,10 @@ def gradient_flow(
 
     tasks, start, `on_sphere`, `trainable` and `observe` are those of `relu.gradient_descent`. `accuracy` bounds the
     error that one step makes in the weights of any unit, relative to their size. `max_steps` is a budget of gradient
-    `evaluations`, of which a step takes two; a run that would need more, or that stalls where steps no longer move it,
-    ends with `converged` false. Curves hold up to `checkpoints` accepted steps, about evenly spaced in the logarithm of
-    time.
+    `evaluations`, of which a step takes two; a run that would need more, or that stalls where steps no longer move it
+    (samples that contradict each other, a kink that it cannot leave), ends with `converged` false. Curves hold up to
+    `checkpoints` accepted steps, about evenly spaced in the logarithm of time. Where the tangent kernel of many samples
+    would not fit into the memory, equations are solved without it, which is said on stderr.
 
     Raises ValueError for bad input and Divergence for runs whose loss is not finite.
     """
@@ -72,21 +77,30 @@ def gradient_flow(
     moving = trainable_layers(trainable, ("first", "second"), ("first",))
     check_tasks(tasks, start, loss)
     place, history = torch_device(device), History(len(start.first), checkpoints, observe or ())
+    solver = _solver(tasks, start, accuracy, place)
     wanted = np.broadcast_to(tolerance, len(start.first))
 
     def train(runs: np.ndarray) -> None:
-        flow = _Flow(runs, tasks, start, loss, wanted[runs], place, on_sphere, moving, dict(observe or {}))
+        flow = _Flow(runs, tasks, start, loss, wanted[runs], place, on_sphere, moving, solver, dict(observe or {}))
         flow.follow(history, accuracy, max_steps, progress)
 
-    in_pieces(train, _pieces(tasks, start, place))
+    in_pieces(train, _pieces(tasks, start, place, solver is Factor))
     return history.trained(like(start, history.stacked()))
 
 
-def _pieces(tasks: Sequence[Task], start: Weights, place: torch.device) -> list[np.ndarray]:
+def _solver(tasks: Sequence[Task], start: Weights, accuracy: float, place: torch.device) -> Callable[..., Solver]:
+    """What makes the `Solver` of a step."""
+    _, H, D = start.first.shape
+    if factored(sum(task.y.shape[1] for task in tasks), H, D, place):
+        return Factor
+    return partial(ConjugateGradients, precision=_INEXACT * accuracy)
+
+
+def _pieces(tasks: Sequence[Task], start: Weights, place: torch.device, kernels: bool) -> list[np.ndarray]:
     """Runs in groups whose hidden responses, at three points, and kernels are borne at a time."""
     runs, H, D = start.first.shape
     samples = sum(task.y.shape[1] for task in tasks)
-    size = max(1, BYTES[place.type] // (samples * (32 * H + 12 * samples) + 80 * H * D))
+    size = max(1, BYTES[place.type] // (samples * (64 * H + 8 * samples * kernels) + 80 * H * D))
     return np.array_split(np.arange(runs), -(-runs // size))
 
 
@@ -95,9 +109,10 @@ class _Flow:
 
     def __init__(
         self, runs: np.ndarray, tasks: Sequence[Task], start: Weights, loss: str, wanted: np.ndarray,
-        place: torch.device, on_sphere: bool, trainable: tuple[str, ...], observables: dict[str, Callable],
+        place: torch.device, on_sphere: bool, trainable: tuple[str, ...], solver: Callable[..., Solver],
+        observables: dict[str, Callable],
     ) -> None:  # fmt: skip
-        self.runs, self.observables = np.asarray(runs), observables
+        self.runs, self.solver, self.observables = np.asarray(runs), solver, observables
         first, second = of_runs(start, runs, place)
         lengths = first.norm(dim=2, keepdim=True) if on_sphere else None
         X, y = [task.X[task.sets[runs]] for task in tasks], [task.y[runs] for task in tasks]
@@ -106,21 +121,22 @@ class _Flow:
         self.wanted, self.time = torch.as_tensor(wanted.copy(), device=place), torch.zeros_like(self.point.loss)
         flow = self.tangent.transposed(self.point, self.point.negative_gradients)
         speed = (_sizes(flow) / _sizes((first, second)).clamp_min(_TINY)).amax(1)
-        self.step = _FIRST / speed.clamp_min(_TINY)
+        self.best, self.waited = self.point.loss, torch.zeros_like(self.time)
+        self.step, self.still = (_FIRST / speed.clamp_min(_TINY)).clamp(max=_LONGEST), speed == 0
 
     def follow(
         self, history: History, accuracy: float, max_steps: int, progress: Callable[[dict], None] | None
     ) -> None:
         """Until every run has ended."""
         history.forget(self.runs)
+        lost = (~torch.isfinite(self.point.loss)).nonzero()[:, 0].tolist()
+        if lost:  # no step is accepted to such a place
+            raise Divergence(lost, "gradient flow does not begin at a finite loss")
         evaluations = 1
         while True:
             loss = self.point.loss
-            if (~torch.isfinite(loss)).any():
-                lost = self.runs[(~torch.isfinite(loss)).cpu().numpy()]
-                raise Divergence(lost.tolist(), "gradient flow lost its finite values")
-            converged, stalled = loss <= self.wanted, self.time + self.step == self.time
-            ended = converged | (stalled & (self.time > 0)) | (evaluations + 2 > max_steps)
+            converged, stalled = loss <= self.wanted, self.still | (self.waited >= _PATIENCE)
+            ended = converged | stalled | (evaluations + 2 > max_steps)
             if ended.any():
                 weights = self.point.first, self.point.second
                 history.end(
@@ -145,46 +161,34 @@ class _Flow:
         self.runs = self.runs[which.cpu().numpy()]
         self.tangent.keep(which)
         self.point = self.point[which]
-        self.wanted, self.time, self.step = self.wanted[which], self.time[which], self.step[which]
+        for name in ("wanted", "time", "step", "still", "best", "waited"):
+            setattr(self, name, getattr(self, name)[which])
 
     def _advance(self, accuracy: float) -> torch.Tensor:
         """Try one step of every run; the mask of those whose step was accepted."""
         tangent, point, h = self.tangent, self.point, self.step
-        solve = _Solver(tangent, point, _GAMMA * h)
+        solve = self.solver(tangent, point, _GAMMA * h)
         k1 = solve(tangent.transposed(point, point.negative_gradients))
         ahead = _moved(tangent, point, [(h, k1)])
         there = tangent.transposed(ahead, ahead.negative_gradients)
         k2 = solve((there[0] - 2 * k1[0], there[1] - 2 * k1[1]))
         new = _moved(tangent, point, [(1.5 * h, k1), (0.5 * h, k2)])
         change = _sizes((k1[0] + k2[0], k1[1] + k2[1])) * (h / 2)[:, None]
-        error = (change / _sizes((point.first, point.second)).clamp_min(_TINY)).amax(1) / accuracy
-        # The flow never climbs. NaN fails every comparison, so a step that overflowed is rejected too.
-        sound = solve.done & (new.loss <= point.loss * (1 + 1e-9))
+        sizes = _sizes((point.first, point.second)).clamp_min(_TINY)
+        error = (change / sizes).amax(1) / accuracy
+        # NaN fails every comparison, so a step that overflowed is rejected too.
+        sound = solve.done & (new.loss <= point.loss * (1 + accuracy))
         accepted = sound & (error <= 1)
+        moved = (_sizes((new.first - point.first, new.second - point.second)) / sizes).amax(1)
+        self.still = accepted & (moved <= _STILL) & (h >= self.time)
         self.point = new.where(accepted, point)
+        self.waited = torch.where(self.point.loss < self.best, 0, self.waited + 1)
+        self.best = self.best.minimum(self.point.loss)
         self.time = torch.where(accepted, self.time + h, self.time)
         wanted = (_SAFETY * error.clamp_min(1e-12).rsqrt()).clamp(_SHRINK, _GROW)
-        self.step = h * torch.where(sound, wanted, wanted.nan_to_num(_SHRINK).clamp(max=_HALVE))
+        wanted = torch.where(sound, wanted, wanted.nan_to_num(_SHRINK).clamp(max=_HALVE))
+        self.step = (h * wanted).clamp(max=_LONGEST)
         return accepted
-
-
-class _Solver:
-    """(I + γh JᵀDJ)⁻¹ at a point, by a factor of the size of all samples; `done` where there is one, (R,)."""
-
-    def __init__(self, tangent: Tangent, point: Point, scale: torch.Tensor) -> None:
-        self.tangent, self.point = tangent, point
-        self.root = (tangent.curvature(point) * scale[:, None]).sqrt()
-        root = self.root.float()
-        matrix = tangent.kernel(point).mul_(root[:, :, None]).mul_(root[:, None])
-        matrix.diagonal(dim1=1, dim2=2).add_(1.0)
-        self.factor, failed = torch.linalg.cholesky_ex(matrix)
-        self.done = failed == 0
-
-    def __call__(self, vector: Vector) -> Vector:
-        right = self.tangent.times(self.point, vector) * self.root
-        inner = torch.cholesky_solve(right.float()[:, :, None], self.factor)[:, :, 0].double() * self.root
-        off = self.tangent.transposed(self.point, inner.split(self.tangent.rows, 1))
-        return vector[0] - off[0], vector[1] - off[1]
 
 
 _TINY = torch.finfo(torch.float64).tiny

@@ -2,15 +2,19 @@
 
 With the activation pattern m_ih = 1[w_h · x_i > 0] the Jacobian of the outputs f_o(x_i) = Σ_h a_oh relu(w_h · x_i) is
 
-    ∂f_o(x_i)/∂w_h = a_oh m_ih x_i,   ∂f_o(x_i)/∂a_oh = relu(w_h · x_i),
+    ∂f_o(x_i)/∂w_h = a_oh m_ih x_i,   ∂f_o(x_i)/∂a_oh = relu(w_h · x_i) = m_ih w_h · x_i,
 
 and its kernel over the samples of all outputs K = J Jᵀ = (X Xᵀ) ∘ (m diag(a_o a_p) mᵀ) + δ_op relu reluᵀ. Units that
-stay on a sphere move along its tangent alone, which takes relu diag(a_o a_p / |w|²) reluᵀ off.
+stay on a sphere move along its tangent alone, which takes relu diag(a_o a_p / |w|²) reluᵀ off. As units are
+homogeneous, products with J and Jᵀ are one matrix product with m each, and no pass over the hidden responses.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from copy import copy
+from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 import torch
@@ -19,40 +23,47 @@ from carryover.networks.relu import Weights
 from carryover.training.losses import LOSSES
 
 Vector = tuple[torch.Tensor, torch.Tensor]  # of the weights' space: first (R, H, D), second (R, O, H)
+_ROWS = 128  # of a kernel at a time: they stay in the cache
 
 
+@dataclass(frozen=True)
 class Point:
-    """Where an ensemble stands: weights, hidden responses (R, n_o, H), outputs (R, n_o), loss (R,), −∂L/∂f (R, n_o)."""
+    """Where an ensemble stands; lists hold a tensor for each output."""
 
-    def __init__(
-        self, first: torch.Tensor, second: torch.Tensor, responses: list[torch.Tensor], outputs: list[torch.Tensor],
-        loss: torch.Tensor, negative_gradients: list[torch.Tensor],
-    ) -> None:  # fmt: skip
-        self.first, self.second, self.responses, self.outputs = first, second, responses, outputs
-        self.loss, self.negative_gradients = loss, negative_gradients
+    first: torch.Tensor  # (R, H, D)
+    second: torch.Tensor  # (R, O, H)
+    responses: list[torch.Tensor]  # of hidden units, (R, n_o, H)
+    active: list[torch.Tensor]  # their pattern, 0 or 1
+    outputs: list[torch.Tensor]  # (R, n_o)
+    loss: torch.Tensor  # (R,)
+    negative_gradients: list[torch.Tensor]  # −∂L/∂f, (R, n_o)
 
     def where(self, mask: torch.Tensor, other: Point) -> Point:
         """This point for the runs of the mask (R,), the other for the rest."""
-        column, block = mask[:, None], mask[:, None, None]
-        return Point(
-            torch.where(block, self.first, other.first),
-            torch.where(block, self.second, other.second),
-            [torch.where(block, a, b) for a, b in zip(self.responses, other.responses, strict=True)],
-            [torch.where(column, a, b) for a, b in zip(self.outputs, other.outputs, strict=True)],
-            torch.where(mask, self.loss, other.loss),
-            [torch.where(column, a, b) for a, b in zip(self.negative_gradients, other.negative_gradients, strict=True)],
-        )
+        if mask.all():
+            return self
+
+        def chosen(one: torch.Tensor, two: torch.Tensor) -> torch.Tensor:
+            return torch.where(mask.view(-1, *[1] * (one.dim() - 1)), one, two)
+
+        return Point(*(_each(chosen, getattr(self, f.name), getattr(other, f.name)) for f in fields(self)))
 
     def __getitem__(self, which: torch.Tensor) -> Point:
         """The runs of a boolean mask."""
-        lists = ([one[which] for one in many] for many in (self.responses, self.outputs, self.negative_gradients))
-        responses, outputs, gradients = lists
-        return Point(self.first[which], self.second[which], responses, outputs, self.loss[which], gradients)
+        return Point(*(_each(lambda one: one[which], getattr(self, f.name)) for f in fields(self)))
+
+    def single(self) -> Point:
+        """The same in single precision."""
+        return Point(*(_each(torch.Tensor.float, getattr(self, f.name)) for f in fields(self)))
+
+
+def _each(function: Callable, *values: Any) -> Any:
+    """The function of tensors, or of each in lists of them."""
+    return [function(*one) for one in zip(*values, strict=True)] if isinstance(values[0], list) else function(*values)
 
 
 class Tangent:
-    """The data of an ensemble, and its tangent features at any weights. Numbers are in double precision, the kernel in
-    single, which whoever solves with it has to bear."""
+    """The data of an ensemble, and its tangent features at any weights, in double precision but for the kernel."""
 
     def __init__(
         self, X: Sequence[np.ndarray], y: Sequence[np.ndarray], loss: str, device: torch.device,
@@ -64,13 +75,18 @@ class Tangent:
         self.loss, self.loss_name, self.lengths = LOSSES[loss], loss, lengths
         self.readouts_move = "second" in trainable
         self.rows = [x.shape[1] for x in self.X]
-        self._products = [[(a @ b.transpose(1, 2)).float() for b in self.X] for a in self.X]
 
     def keep(self, which: torch.Tensor) -> None:
         """Drop the runs that are not in the boolean mask."""
         self.X, self.y = [x[which] for x in self.X], [t[which] for t in self.y]
-        self._products = [[product[which] for product in row] for row in self._products]
         self.lengths = None if self.lengths is None else self.lengths[which]
+
+    def single(self) -> Tangent:
+        """The same in single precision, for products."""
+        other = copy(self)
+        other.X = [x.float() for x in self.X]
+        other.lengths = None if self.lengths is None else self.lengths.float()
+        return other
 
     def at(self, first: torch.Tensor, second: torch.Tensor) -> Point:
         """The point at these weights, brought back to their sphere where they have one."""
@@ -81,7 +97,8 @@ class Tangent:
         pairs = list(zip(outputs, self.y, strict=True))
         loss = torch.stack([self.loss.value(f, y).mean(1) for f, y in pairs]).sum(0)
         gradients = [self.loss.negative_gradient(f, y) / y.shape[1] for f, y in pairs]
-        return Point(first, second, responses, outputs, loss, gradients)
+        active = [(r > 0).to(r.dtype) for r in responses]
+        return Point(first, second, responses, active, outputs, loss, gradients)
 
     def curvature(self, point: Point) -> torch.Tensor:
         """∂²L/∂f², (R, N) over the samples of all outputs."""
@@ -93,41 +110,48 @@ class Tangent:
     def transposed(self, point: Point, samples: Sequence[torch.Tensor]) -> Vector:
         """Jᵀ v for values v[o] (R, n_o) of the samples."""
         first, second = torch.zeros_like(point.first), torch.zeros_like(point.second)
-        for o, (x, r, v) in enumerate(zip(self.X, point.responses, samples, strict=True)):
-            first += point.second[:, o, :, None] * (((r > 0) * v[:, :, None]).transpose(1, 2) @ x)
+        for o, (x, m, v) in enumerate(zip(self.X, point.active, samples, strict=True)):
+            total = m.transpose(1, 2) @ (x * v[:, :, None])
+            first.addcmul_(point.second[:, o, :, None], total)
             if self.readouts_move:
-                second[:, o] = (v[:, None] @ r)[:, 0]
+                second[:, o] = (point.first * total).sum(2)
         return self._along(point, first), second
 
     def times(self, point: Point, vector: Vector) -> torch.Tensor:
         """J v, (R, N), for a vector of the weights' space."""
         first, second = self._along(point, vector[0]), vector[1]
         parts = []
-        for o, (x, r) in enumerate(zip(self.X, point.responses, strict=True)):
-            change = ((x @ (first * point.second[:, o, :, None]).transpose(1, 2)) * (r > 0)).sum(2)
-            parts.append(change + (r @ second[:, o, :, None])[:, :, 0] if self.readouts_move else change)
+        for o, (x, m) in enumerate(zip(self.X, point.active, strict=True)):
+            change = point.second[:, o, :, None] * first
+            if self.readouts_move:
+                change.addcmul_(second[:, o, :, None], point.first)
+            parts.append((m @ change).mul_(x).sum(2))
         return torch.cat(parts, 1)
 
-    def kernel(self, point: Point) -> torch.Tensor:
-        """K = J Jᵀ, (R, N, N), in single precision."""
-        responses = [r.float() for r in point.responses]
-        active = [(r > 0).float() for r in responses]
-        second = point.second.float()
-        rows: list[torch.Tensor] = []
-        for o, p in ((o, p) for o in range(len(responses)) for p in range(len(responses))):
-            if p < o:
-                block = rows[p * len(responses) + o].transpose(1, 2)
-            else:
-                readouts = second[:, o] * second[:, p]
-                block = self._products[o][p] * ((active[o] * readouts[:, None]) @ active[p].transpose(1, 2))
-                shared = torch.full_like(readouts, float(o == p and self.readouts_move))
-                if self.lengths is not None:
-                    shared = shared - readouts / self.lengths[:, :, 0].float().square()
+    def kernel(self, point: Point, factors: torch.Tensor) -> torch.Tensor:
+        """diag(factors) J Jᵀ diag(factors), (R, N, N), for factors (R, N), in single precision: its lower triangle, the
+        rest is not to be read."""
+        scale = [one.float()[:, :, None] for one in factors.split(self.rows, 1)]
+        X = [x.float() for x in self.X]
+        active = [m.float().mul_(s) for m, s in zip(point.active, scale, strict=True)]
+        responses = [r.float().mul_(s) for r, s in zip(point.responses, scale, strict=True)]
+        second, ends = point.second.float(), np.cumsum(self.rows)
+        kernel = torch.zeros(*factors.shape, factors.shape[1], device=factors.device)
+        for o, p in zip(*np.tril_indices(len(X)), strict=True):
+            readouts = second[:, o] * second[:, p]
+            shared = torch.full_like(readouts, float(o == p and self.readouts_move))
+            if self.lengths is not None:
+                shared = shared - readouts / self.lengths[:, :, 0].float().square()
+            corner = kernel[:, ends[o] - self.rows[o] : ends[o], ends[p] - self.rows[p] : ends[p]]
+            for begin in range(0, self.rows[o], _ROWS):
+                rows = slice(begin, min(begin + _ROWS, self.rows[o]))
+                columns = slice(0, rows.stop if o == p else self.rows[p])
+                block = (active[o][:, rows] * readouts[:, None]) @ active[p][:, columns].transpose(1, 2)
+                block *= X[o][:, rows] @ X[p][:, columns].transpose(1, 2)
                 if self.lengths is not None or (o == p and self.readouts_move):
-                    block += (responses[o] * shared[:, None]) @ responses[p].transpose(1, 2)
-            rows.append(block)
-        outputs = len(responses)
-        return torch.cat([torch.cat(rows[o * outputs : (o + 1) * outputs], 2) for o in range(outputs)], 1)
+                    block.baddbmm_(responses[o][:, rows] * shared[:, None], responses[p][:, columns].transpose(1, 2))
+                corner[:, rows, columns] = block
+        return kernel
 
     def _along(self, point: Point, first: torch.Tensor) -> torch.Tensor:
         """The part of a change of input weights that leaves their length, where they keep it."""
