@@ -1,0 +1,120 @@
+"""How gradient flow of ReLU networks ends where it cannot go on, and what it refuses to begin with."""
+
+import numpy as np
+import pytest
+
+from carryover.networks.relu import Weights
+from carryover.training import relu_flow, relu_solves
+from carryover.training.relu import Task
+from carryover.training.relu_flow import gradient_flow
+from carryover.training.result import Divergence
+from toy.relu_ensembles import ensemble
+
+
+def unit(X, y, weights):
+    """The task of one unit with a fixed readout of 1, and the unit."""
+    one = np.array([0])
+    return [Task(np.array([X], float), np.array([y], float), one)], Weights(np.array([[weights]]), np.ones((1, 1, 1)))
+
+
+@pytest.mark.parametrize(("samples", "width"), [(4, 6), (40, 10), (40, 100)])
+def test_samples_that_contradict_each_other_end_at_the_smallest_loss(samples, width):
+    tasks, w = ensemble(samples=(samples,), D=12, H=width)
+    tasks[0].X[:, 1], tasks[0].y[:, 1] = tasks[0].X[:, 0], tasks[0].y[:, 0] + 1
+    trained = gradient_flow(tasks, w, tolerance=1e-8, device="cpu")
+    assert not trained.converged.any()
+    assert (trained.evaluations < 500).all()  # of the 10 000 that were granted
+    if width == 100:  # of all samples two differ by 1
+        np.testing.assert_allclose(trained.loss, 0.5 / samples, rtol=1e-6)
+    assert np.isfinite(trained.weights.first).all()
+
+
+def test_a_budget_of_evaluations_is_kept():
+    tasks, w = ensemble(samples=(4,))
+    trained = gradient_flow(tasks, w, tolerance=0, max_steps=21, device="cpu")
+    assert not trained.converged.any()
+    assert (trained.evaluations == 21).all()
+
+
+@pytest.mark.parametrize("start", [[0.5, 0.5], [-0.2, 1.3], [0.3, 1.2]])
+def test_a_unit_slides_along_a_kink(start):
+    """The first sample pushes it to where it does not respond, the second one back, and on along the kink."""
+    tasks, w = unit([[1, 0], [1, 1]], [-1, 2], start)
+    trained = gradient_flow(tasks, w, tolerance=0.5001, trainable="first", device="cpu")
+    assert trained.converged.all()
+    assert trained.evaluations[0] < 300
+    np.testing.assert_allclose(trained.weights.first[0, 0], [0, 2], atol=0.03)
+
+
+@pytest.mark.parametrize("start", [[0.5, 0.5], [-0.2, 1.3], [0.3, 1e-3]])
+def test_a_run_that_stays_at_a_kink_ends_there(start):
+    """Two samples push the unit to the kink from both sides, so that the gradient never gets small."""
+    tasks, w = unit([[1, 0], [-1, 0], [0, 1]], [-1, -1, 1], start)
+    trained = gradient_flow(tasks, w, tolerance=1e-3, trainable="first", device="cpu")
+    assert not trained.converged.any()
+    assert trained.evaluations[0] < 5000
+    assert 2 / 3 <= trained.loss[0] < 0.68
+    np.testing.assert_allclose(trained.weights.first[0, 0], [0, 1], atol=0.01)
+
+
+def test_a_network_that_responds_to_nothing_ends_where_it_begins():
+    tasks, w = unit([[1, 0], [1, 1]], [1, 1], [-1.0, -1.0])
+    trained = gradient_flow(tasks, w, tolerance=1e-3, device="cpu")
+    assert (trained.converged[0], trained.evaluations[0], trained.loss[0]) == (False, 1, 1.0)
+    np.testing.assert_array_equal(trained.weights.first, w.first)
+
+
+def test_runs_without_a_finite_loss_are_named(monkeypatch):
+    monkeypatch.setitem(relu_flow.BYTES, "cpu", 1)  # a run at a time
+    tasks, w = ensemble()
+    w.first[1] *= 1e200
+    with pytest.raises(Divergence, match="finite loss") as caught:
+        gradient_flow(tasks, w, tolerance=1e-3, device="cpu")
+    assert list(caught.value.runs) == [1]
+
+
+@pytest.mark.parametrize("layer", ["X", "y"])
+def test_data_that_are_not_finite_are_refused(layer):
+    tasks, w = ensemble()
+    getattr(tasks[0], layer)[1] = np.nan
+    with pytest.raises(ValueError, match=f"{layer} of task 0 must be finite"):
+        gradient_flow(tasks, w, tolerance=1e-3)
+
+
+@pytest.mark.parametrize("samples", [(30,), (20, 8)])
+@pytest.mark.parametrize("loss", ["squared", "cross_entropy"])
+def test_a_kernel_that_does_not_fit_into_the_memory_is_done_without(monkeypatch, capsys, samples, loss):
+    tasks, w = ensemble(samples=samples, D=8, H=40, loss=loss)
+    asked = {"tolerance": 1e-4, "loss": loss, "device": "cpu"}
+    with_kernel = gradient_flow(tasks, w, **asked)
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(relu_solves, "memory", lambda place: 10_000)
+    without = gradient_flow(tasks, w, **asked)
+    said = capsys.readouterr().err
+    assert f"the tangent kernel of {sum(samples)} samples takes 0.0 GiB" in said
+    assert without.converged.all()
+    np.testing.assert_allclose(without.evaluations, with_kernel.evaluations, rtol=0.2)
+    change = np.abs(with_kernel.weights.first - w.first).max()
+    np.testing.assert_allclose(without.weights.first, with_kernel.weights.first, atol=0.01 * change)
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"accuracy": 0.0}, "accuracy must be positive"),
+        ({"accuracy": 1.5}, "accuracy must be at most 1"),
+        ({"tolerance": -1.0}, "tolerance must not be negative"),
+        ({"loss": "hinge"}, "loss must be one of"),
+        ({"trainable": "second"}, "trainable must name"),
+    ],
+)
+def test_settings_that_make_no_sense_are_named(options, sentence):
+    tasks, w = ensemble()
+    with pytest.raises(ValueError, match=sentence):
+        gradient_flow(tasks, w, **{"tolerance": 1e-3, **options})
+
+
+def test_weights_that_are_not_finite_are_refused():
+    tasks, w = ensemble()
+    with pytest.raises(ValueError, match="start must be finite"):
+        gradient_flow(tasks, Weights(w.first * np.nan, w.second), tolerance=1e-3)
