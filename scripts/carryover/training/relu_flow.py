@@ -9,8 +9,9 @@ matrix A stands for the Jacobian of the flow:
 A = −Jᵀ D J of the present activation pattern, D the curvature of the loss, is symmetric and needs one factor of a
 matrix of the size of all samples per step (`relu_solves`), in single precision: its rounding is one more A. Every run
 has its own step. Steps end where a unit would change by more than the accuracy beyond what the first stage says, or
-where the loss would rise by more than that share, as it does beyond kinks: there the pattern of activations is no
-longer that of A. Smaller rises are of stiff directions, which the next step damps, and let runs slide along kinks.
+where the loss would rise by more than ten times that share, as it does beyond kinks: there the pattern of activations
+is no longer that of A. Smaller rises are of stiff directions, which the next step damps, and let runs slide along
+kinks. After a step that was too long steps grow slowly, for kinks stand at about equal distances.
 """
 
 from __future__ import annotations
@@ -34,6 +35,8 @@ from carryover.training.settings import check_choice, check_not_negative, check_
 
 _GAMMA = 1 - 0.5**0.5  # makes ROS2 L-stable
 _GROW, _SHRINK, _HALVE, _SAFETY = 5.0, 0.2, 0.5, 0.8
+_RISE = 10.0  # of the accuracy: relative rise of the loss in a step
+_RELIEF = 1.15  # by which the largest growth grows again after a step that ended beyond a kink
 _FIRST = 0.01  # relative change of the fastest unit in the first step
 _LONGEST = 1e30  # step, which single precision bears
 _STILL = 1e-10  # relative change of all units that is rounding, in a step as long as all before
@@ -121,6 +124,7 @@ class _Flow:
         self.wanted, self.time = torch.as_tensor(wanted.copy(), device=place), torch.zeros_like(self.point.loss)
         flow = self.tangent.transposed(self.point, self.point.negative_gradients)
         speed = (_sizes(flow) / _sizes((first, second)).clamp_min(_TINY)).amax(1)
+        self.growth = torch.full_like(self.time, _GROW)
         self.best, self.waited = self.point.loss, torch.zeros_like(self.time)
         self.step, self.still = (_FIRST / speed.clamp_min(_TINY)).clamp(max=_LONGEST), speed == 0
 
@@ -161,7 +165,7 @@ class _Flow:
         self.runs = self.runs[which.cpu().numpy()]
         self.tangent.keep(which)
         self.point = self.point[which]
-        for name in ("wanted", "time", "step", "still", "best", "waited"):
+        for name in ("wanted", "time", "step", "growth", "still", "best", "waited"):
             setattr(self, name, getattr(self, name)[which])
 
     def _advance(self, accuracy: float) -> torch.Tensor:
@@ -177,7 +181,7 @@ class _Flow:
         sizes = _sizes((point.first, point.second)).clamp_min(_TINY)
         error = (change / sizes).amax(1) / accuracy
         # NaN fails every comparison, so a step that overflowed is rejected too.
-        sound = solve.done & (new.loss <= point.loss * (1 + accuracy))
+        sound = solve.done & (new.loss <= point.loss * (1 + _RISE * accuracy))
         accepted = sound & (error <= 1)
         moved = (_sizes((new.first - point.first, new.second - point.second)) / sizes).amax(1)
         self.still = accepted & (moved <= _STILL) & (h >= self.time)
@@ -185,8 +189,9 @@ class _Flow:
         self.waited = torch.where(self.point.loss < self.best, 0, self.waited + 1)
         self.best = self.best.minimum(self.point.loss)
         self.time = torch.where(accepted, self.time + h, self.time)
-        wanted = (_SAFETY * error.clamp_min(1e-12).rsqrt()).clamp(_SHRINK, _GROW)
+        wanted = (_SAFETY * error.clamp_min(1e-12).rsqrt()).clamp(min=_SHRINK).minimum(self.growth)
         wanted = torch.where(sound, wanted, wanted.nan_to_num(_SHRINK).clamp(max=_HALVE))
+        self.growth = torch.where(sound, (self.growth * _RELIEF).clamp(max=_GROW), 1.0)
         self.step = (h * wanted).clamp(max=_LONGEST)
         return accepted
 
