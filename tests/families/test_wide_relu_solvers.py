@@ -116,3 +116,23 @@ def test_from_scratch_the_whole_teacher_is_to_be_learned():
     np.testing.assert_allclose(quiet["ntk_norm"], data["ntk_norm_linear"], rtol=1e-6)
     assert (abs(data["ntk_norm"] - data["ntk_norm_linear"]) > 1e-3).all()
     assert len(problem.teacher) == 4
+
+
+@pytest.mark.parametrize("protocol", ["single_task", "finetuning"])
+def test_the_flow_is_descent_with_ever_smaller_steps(start, protocol):
+    given = start if protocol == "finetuning" else None
+    told = {"distance": (0.5, 1.5), "tolerance": 1e-5, "max_steps": 100_000, **PRECISE}
+    flow, problem, trained = followed(given, solver="flow", accuracy=0.001, **told)
+    coarse, fine = (finetuned(given, learning_rate=rate, **told)["risk_final"].values for rate in (0.02, 0.01))
+    np.testing.assert_allclose(flow["risk_final"], 2 * fine - coarse, rtol=0.01)
+    assert flow["converged"].all()
+    assert (flow["loss"] <= 1e-5).all()
+    np.testing.assert_array_equal(trained.weights.second, problem.start.second[problem.networks])
+
+
+def test_pretraining_follows_the_flow_too():
+    flow = pretrained(solver="flow", samples=10, tolerance=1e-4, **PRECISE)
+    descent = pretrained(samples=10, tolerance=1e-4, learning_rate=0.05, max_steps=100_000, **PRECISE)
+    assert flow["converged"].all()
+    assert (flow["evaluations"] < descent["evaluations"] / 4).all()
+    np.testing.assert_allclose(flow["first"], descent["first"], atol=0.02)

@@ -15,7 +15,7 @@ def solver(name):
 
 def pretrained(seeds=(0, 1, 2), experiment="toy", **told):
     p = pretrain.Parameters(**{**TASK, **QUICK, "samples": 40, **told})
-    return running.run(pretrain, p, experiment, list(seeds), solver("descent"))
+    return running.run(pretrain, p, experiment, list(seeds), solver(p.solver))
 
 
 def finetuned(start=None, seeds=(0, 1), solve=None, experiment="toy", **told):

@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 from carryover.families.wide_relu import task
-from carryover.networks.relu import Weights
 from carryover.training.relu import Task, gradient_descent
 
 
@@ -12,9 +11,9 @@ def solve(problem, p, progress=None):
 
     The risk is worked out at the end alone: it costs as much as many steps.
     """
-    start = Weights(problem.start.first[problem.networks], problem.start.second[problem.networks])
     trained = gradient_descent(
-        [Task(problem.X, problem.y, problem.networks)], start, learning_rate=p.learning_rate, tolerance=p.tolerance,
-        max_epochs=p.max_steps, precision=p.precision, device=p.device, trainable=("first",), progress=progress,
+        [Task(problem.X, problem.y, problem.networks)], task.starts(problem), learning_rate=p.learning_rate,
+        tolerance=p.tolerance, max_epochs=p.max_steps, precision=p.precision, device=p.device, trainable=("first",),
+        progress=progress,
     )  # fmt: skip
     return replace(trained, risk_final=task.risk(trained.weights, problem.teacher))

@@ -12,11 +12,16 @@ from carryover.families.wide_relu import dataset, task
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters(task.Parameters):
-    solver: str = parameter("descent", "how it is trained: gradient descent", choices=("descent",), axis=True)
+    solver: str = parameter("descent", "gradient descent, or gradient flow, which descent follows with small steps",
+                            choices=("descent", "flow"), axis=True)  # fmt: skip
     samples: int = parameter(500, "source samples n_S", minimum=1)
-    learning_rate: float = parameter(10.0, "step of gradient descent on the mean squared error", above=0)
+    learning_rate: float = parameter(10.0, "step of gradient descent on the mean squared error", above=0,
+                                     when=task.DESCENT)  # fmt: skip
     tolerance: float = parameter(1e-6, "mean squared error at which training stops", above=0)
-    max_steps: int = parameter(10_000, "most steps of a network", minimum=1)
+    max_steps: int = parameter(10_000, "most steps of descent, or gradient evaluations of the flow, two a step",
+                               minimum=1)  # fmt: skip
+    accuracy: float = parameter(0.03, "error of one step of the flow in the weights of a unit, relative to their size",
+                                above=0, maximum=1, when=task.FLOW)  # fmt: skip
     device: str = parameter("auto", "where it is trained", choices=("auto", "cpu", "cuda"))
 
 

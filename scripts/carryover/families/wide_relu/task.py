@@ -14,6 +14,8 @@ from carryover.networks.relu import Weights
 from carryover.streams import generator
 from carryover.theory.kernels import relu_risk
 
+DESCENT, FLOW, TRAINED = ({"solver": solvers} for solvers in (("descent",), ("flow",), ("descent", "flow")))
+
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters:
@@ -22,7 +24,8 @@ class Parameters:
     dimension: int = parameter(10, "input dimensions D; inputs are uniform on the unit sphere", minimum=2)
     width: int = parameter(1000, "hidden units m of the network", minimum=1)
     initial_scale: float = parameter(0.3, "κ: before training from scratch input weights are κ times N(0, I)", above=0)
-    precision: str = parameter("float32", "numbers that networks are trained in", choices=("float32", "float64"))
+    precision: str = parameter("float32", "numbers that descent trains in; flow uses float64",
+                               choices=("float32", "float64"))  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -56,6 +59,11 @@ class Problem:
 
     def _labels(self, inputs):
         return (inputs[self.networks] @ self.teacher[..., None])[..., 0]
+
+
+def starts(problem):
+    """The network that each run starts from."""
+    return Weights(problem.start.first[problem.networks], problem.start.second[problem.networks])
 
 
 def teacher(p, experiment, seed, distance=0.0):
