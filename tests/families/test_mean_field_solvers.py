@@ -119,3 +119,30 @@ def test_pretraining_learns_the_source():
 def test_diverging_pretraining_names_its_runs():
     with pytest.raises(UserError, match=r"seed 0, teacher_scale 2.0, ablated 0.25, anchor 0.0"):
         pretrained(learning_rate=1e3)
+
+
+@pytest.mark.parametrize("protocol", ["single_task", "finetuning"])
+def test_the_flow_is_descent_with_ever_smaller_steps(protocol):
+    wide = {"width": 60, "dimension": 8, "teacher_scale": (1.0,), **PRECISE}
+    given = pretrained(max_steps=300, **wide) if protocol == "finetuning" else None
+    told = {"samples": (5,), "tolerance": 1e-7, "max_steps": 20_000, **wide}
+    flow, problem, trained = followed(given, protocol, solver="flow", accuracy=0.003, **told)
+    coarse, fine = (finetuned(given, protocol, learning_rate=rate, **told) for rate in (0.2, 0.1))
+    assert all(data["converged"].all() for data in (flow, coarse, fine))
+    limit = 2 * fine["risk_final"] - coarse["risk_final"]  # the error of descent is of first order in its step
+    np.testing.assert_allclose(flow["risk_final"], limit, rtol=0.01)
+    assert (flow["loss"] <= 1e-7).all()
+    begin = problem.start.first[problem.networks]
+    np.testing.assert_allclose(*(np.linalg.norm(w, axis=2) for w in (trained.weights.first, begin)), rtol=1e-12)
+    assert np.abs(trained.weights.first - begin).max() > 0.02
+    assert "learning_rate" not in flow
+
+
+def test_the_flow_s_time_is_that_of_descent():
+    told = {"samples": (5,), "seeds": (0,), "width": 60, **PRECISE}
+    descent = finetuned(None, "single_task", learning_rate=0.01, max_steps=2000, tolerance=1e-12, **told)
+    flow = finetuned(None, "single_task", solver="flow", accuracy=0.003, max_steps=5000, tolerance=1e-5, **told)
+    time, loss = (flow[name].values[0, np.isfinite(flow["time"].values[0])] for name in ("time", "loss_curve"))
+    assert descent["time"].max().item() == pytest.approx(20)
+    found = np.exp(np.interp(np.log(20), np.log(time), np.log(loss)))
+    assert found == pytest.approx(descent["loss"].item(), rel=0.05)

@@ -15,11 +15,11 @@ def solver(name):
 
 def pretrained(seeds=(0, 1, 2), experiment="toy", **told):
     p = pretrain.Parameters(**{**TASK, **QUICK, "ablated": (0.25, 0.5), **told})
-    return running.run(pretrain, p, experiment, list(seeds), solver("descent"))
+    return running.run(pretrain, p, experiment, list(seeds), solver(p.solver))
 
 
 def finetuned(start=None, protocol="linear_transfer", seeds=(0, 1), solve=None, experiment="toy", **told):
-    name = finetune.SOLVERS[protocol]
+    name = finetune.SOLVERS[protocol][0]
     p = finetune.Parameters(**{**TASK, **QUICK, "solver": name, "samples": (6,), "protocol": protocol, **told})
     return running.run(finetune, p, experiment, list(seeds), solve or solver(p.solver), start)
 

@@ -14,11 +14,11 @@ from carryover.families.mean_field import dataset, task
 from carryover.networks.relu import Weights
 from carryover.streams import generator
 
-SOLVERS = {"single_task": "descent", "finetuning": "descent", "linear_transfer": "exact", "pretrained": "exact"}
+TRAINERS = ("descent", "flow")
+SOLVERS = {"single_task": TRAINERS, "finetuning": TRAINERS, "linear_transfer": ("exact",), "pretrained": ("exact",)}
 TRANSFER = ("linear_transfer", "finetuning", "pretrained")
 STARTS_FROM = {"protocol": TRANSFER}
 LEARNING = {"protocol": ("single_task", "linear_transfer", "finetuning")}
-TRAINED = {"solver": ("descent",)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,8 +26,9 @@ class Parameters(task.Parameters):
     protocol: str = parameter("linear_transfer", "linear_transfer fits a new readout to the pretrained features, "
                               "finetuning trains all of the pretrained network, single_task one from scratch, "
                               "pretrained leaves it as it is", choices=tuple(SOLVERS), axis=True)  # fmt: skip
-    solver: str = parameter("exact", "gradient descent, or, where no features are learned, the solution itself",
-                            choices=("descent", "exact"), axis=True)  # fmt: skip
+    solver: str = parameter("exact", "gradient descent, gradient flow, which descent follows with small steps, or, "
+                            "where no features are learned, the solution itself",
+                            choices=("descent", "flow", "exact"), axis=True)  # fmt: skip
     samples: tuple[int, ...] = parameter((64,), "target samples", minimum=1, when=LEARNING)
     draws: int = parameter(1, "data sets of each size for each seed", minimum=1, when=LEARNING)
     noise: float = parameter(0.0, "standard deviation of the label noise", minimum=0, when=LEARNING)
@@ -35,17 +36,20 @@ class Parameters(task.Parameters):
                               "is left out of the fit", minimum=0, maximum=1,
                               when={"protocol": ("linear_transfer",)})  # fmt: skip
     learning_rate: float = parameter(0.01, "step of gradient descent, in units of the width, cut where it diverges",
-                                     above=0, when=TRAINED)  # fmt: skip
+                                     above=0, when=task.DESCENT)  # fmt: skip
     tolerance: float = parameter(1e-6, "loss, half the mean squared error, at which training stops", above=0,
-                                 when=TRAINED)  # fmt: skip
-    max_steps: int = parameter(100_000, "most steps of a network", minimum=1, when=TRAINED)
-    device: str = parameter("auto", "where it is trained", choices=("auto", "cpu", "cuda"), when=TRAINED)
+                                 when=task.TRAINED)  # fmt: skip
+    max_steps: int = parameter(100_000, "most steps of descent, or gradient evaluations of the flow, two a step",
+                               minimum=1, when=task.TRAINED)  # fmt: skip
+    accuracy: float = parameter(0.03, "error of one step of the flow in the weights of a unit, relative to their size",
+                                above=0, maximum=1, when=task.FLOW)  # fmt: skip
+    device: str = parameter("auto", "where it is trained", choices=("auto", "cpu", "cuda"), when=task.TRAINED)
 
 
 def check(p):
     """Refuse a solver that the protocol does not have; UserError."""
-    if p.solver != SOLVERS[p.protocol]:
-        raise UserError(f"{p.protocol} has no solver {p.solver}: choose {SOLVERS[p.protocol]}.")
+    if p.solver not in SOLVERS[p.protocol]:
+        raise UserError(f"{p.protocol} has no solver {p.solver}: choose {' or '.join(SOLVERS[p.protocol])}.")
 
 
 def problems(p, shard):

@@ -13,6 +13,7 @@ from carryover.errors import UserError
 from carryover.networks.relu import Weights
 from carryover.streams import generator
 
+DESCENT, FLOW, TRAINED = ({"solver": solvers} for solvers in (("descent",), ("flow",), ("descent", "flow")))
 INITIAL_READOUT = 1e-7  # c_i before training is this times N(0, 1)
 _WHOLE = 1e-9  # how far from a whole number the rounding of a decimal fraction can bring it
 
@@ -60,6 +61,16 @@ def averaged(network):
     """The inverse of `summed`."""
     scale = np.sqrt(network.first.shape[-2])
     return Weights(network.first * scale, network.second * scale)
+
+
+def starts(problem):
+    """The network that each run starts from, as a sum over units."""
+    return summed(Weights(problem.start.first[problem.networks], problem.start.second[problem.networks]))
+
+
+def unit_teacher(problem):
+    """The teachers of a problem as sums over units whose directions keep their length of 1."""
+    return Weights(problem.teacher.first, problem.teacher.second / problem.teacher.first.shape[-2])
 
 
 def target(p, experiment, seed, teacher_scale):
