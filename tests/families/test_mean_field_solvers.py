@@ -116,6 +116,21 @@ def test_pretraining_learns_the_source():
     assert (np.abs(errors.mean(1) - data["loss"].values) < 4 * errors.std(1) / 200).all()
 
 
+@pytest.mark.parametrize("precision", ["float32", "float64"])
+def test_pretraining_along_the_flow_is_descent_with_ever_smaller_steps(precision):
+    told = {"anchor": (0.0, 0.1), "tolerance": 1e-12, "seeds": (0, 1)}
+    flow = pretrained(solver="flow", max_time=40.0, accuracy=0.001, max_steps=5000, precision=precision, **told)
+    assert (flow["time"].max("checkpoint") == 40).all()
+    rates = (0.04, 0.02)
+    coarse, fine = (pretrained(learning_rate=rate, max_steps=round(40 / rate), **PRECISE, **told) for rate in rates)
+    for name in ("loss", "risk_final"):
+        np.testing.assert_allclose(flow[name], 2 * fine[name] - coarse[name], rtol=0.01)
+    np.testing.assert_allclose(flow["first"], fine["first"], rtol=0, atol=0.01)
+    np.testing.assert_allclose(flow["second"], fine["second"], rtol=0, atol=0.02)
+    assert (flow["evaluations"] < fine["evaluations"]).all()
+    assert not flow["converged"].any()
+
+
 def test_diverging_pretraining_names_its_runs():
     with pytest.raises(UserError, match=r"seed 0, teacher_scale 2.0, ablated 0.25, anchor 0.0"):
         pretrained(learning_rate=1e3)

@@ -33,7 +33,7 @@ from carryover.training.settings import PRECISIONS, check_arrays, check_choice, 
 class Group(groups.Group):
     """ReLU networks and their teachers."""
 
-    PER_RUN = ("first", "second", "_start", "_lengths", "_anchor", "_teacher")
+    PER_RUN = ("first", "second", "_start", "_lengths", "_anchor", "teacher")
 
     def __init__(
         self, runs: np.ndarray, start: Weights, teacher: Weights, rate: float, anchor: np.ndarray, dtype: torch.dtype,
@@ -43,7 +43,7 @@ class Group(groups.Group):
             return torch.as_tensor(np.ascontiguousarray(values), dtype=dtype, device=device)
 
         self.runs, self.rates = np.asarray(runs), np.full(len(runs), float(rate))
-        first, self._teacher = tensor(start.first[runs]), [tensor(values[runs]) for values in _layers(teacher)]
+        first, self.teacher = tensor(start.first[runs]), [tensor(values[runs]) for values in _layers(teacher)]
         self._lengths = first.norm(dim=2, keepdim=True)  # (R, H, 1)
         self._start, self.first = first / self._lengths, first / self._lengths  # unit vectors (R, H, D)
         self.second = tensor(start.second[runs]).transpose(1, 2).contiguous()  # (R, H, 1)
@@ -52,7 +52,7 @@ class Group(groups.Group):
 
     def prepare(self) -> None:
         R, H, _ = self.first.shape
-        directions, readout = self._teacher
+        directions, readout = self.teacher
         self._units = torch.cat([self.first, directions], 1)
         self._coefficients = torch.cat([self.second, -readout[:, :, None]], 1)
         self._angles, self._sines = (self.first.new_empty(R, H, self._units.shape[1]) for _ in range(2))
@@ -76,10 +76,26 @@ class Group(groups.Group):
         torch.div(moved, moved.norm(dim=2, keepdim=True), out=self.first)
         self.second.sub_(move, alpha=rate)
 
+    def flow(self, first: torch.Tensor, second: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """Where gradient flow goes from input weights (R, H, D) and readouts (R, H, 1), both in float64.
+
+        Returns the input weights on their sphere, the readouts, and the velocity (R, H, D + 1) of both along it.
+        """
+        unit = first / first.norm(dim=2, keepdim=True)
+        self.first, self.second = unit.to(self._lengths.dtype), second.to(self._lengths.dtype)
+        G, first = self.gradient().to(unit.dtype), unit * self._lengths
+        force = torch.mul(second, G).addcmul_(self._anchor.to(unit.dtype), first - self._start * self._lengths)
+        force -= unit * (unit * force).sum(2, keepdim=True)
+        return first, second, torch.cat([force, (first * G).sum(2, keepdim=True)], 2).neg_()
+
+    def penalty(self) -> torch.Tensor:
+        """The anchor's, ½ anchor Σ_h |v_h − v_h(0)|², (R,)."""
+        return (self._anchor * ((self.first - self._start) * self._lengths).square()).sum((1, 2)) / 2
+
     def losses(self) -> torch.Tensor:
         """L, (R,), in float64."""
         first, second = self.weights()
-        return relu_risk(first, second[:, 0], *self._teacher) / 2
+        return relu_risk(first, second[:, 0], *self.teacher) / 2
 
     def observe(self, loss: torch.Tensor) -> dict[str, torch.Tensor]:
         """Loss and risk, (R,)."""
@@ -119,7 +135,7 @@ def population_descent(
     check_positive(learning_rate=learning_rate, max_steps=max_steps, checkpoints=checkpoints)
     check_not_negative(tolerance=tolerance)
     check_choice("precision", precision, PRECISIONS)
-    anchors = _checked(teacher, start, anchor)
+    anchors = checked(teacher, start, anchor)
     place, dtype = torch_device(device), getattr(torch, precision)
     schedule, history = log_spaced(max_steps, checkpoints), History(len(start.first), checkpoints)
 
@@ -127,7 +143,7 @@ def population_descent(
         group = Group(runs, start, teacher, learning_rate, anchors, dtype, place)
         return groups.descend(group, groups.Epochs(), schedule, tolerance, history, progress)
 
-    diverged = list(chain(*in_pieces(train, _chunks(start, teacher, dtype, place))))
+    diverged = list(chain(*in_pieces(train, chunks(start, teacher, dtype, place))))
     if diverged:
         raise Divergence(sorted(diverged), f"gradient descent diverged with learning rate {learning_rate:g}")
     return history.trained(like(start, history.stacked()))
@@ -138,13 +154,13 @@ def _layers(network: Weights) -> tuple[np.ndarray, np.ndarray]:
     return network.first, network.second[:, 0]
 
 
-def _chunks(start: Weights, teacher: Weights, dtype: torch.dtype, place: torch.device) -> list[np.ndarray]:
+def chunks(start: Weights, teacher: Weights, dtype: torch.dtype, place: torch.device) -> list[np.ndarray]:
     """Runs in groups whose angles fill the cache or the device."""
     runs, H, _ = start.first.shape
     return even(np.arange(runs), BYTES[place.type] // (2 * dtype.itemsize * H * (H + teacher.first.shape[1])))
 
 
-def _checked(teacher: Weights, start: Weights, anchor: float | np.ndarray) -> np.ndarray:
+def checked(teacher: Weights, start: Weights, anchor: float | np.ndarray) -> np.ndarray:
     """The anchor of every run; ValueError for what does not fit or is not finite."""
     check_arrays(
         ("start", start.first, "runs units D"), ("start", start.second, "runs 1 units"),

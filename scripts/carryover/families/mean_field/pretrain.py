@@ -14,14 +14,20 @@ from carryover.families.mean_field import dataset, task
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters(task.Parameters):
-    solver: str = parameter("descent", "how it is trained: gradient descent", choices=("descent",), axis=True)
+    solver: str = parameter("descent", "gradient descent, or gradient flow, which descent follows with small steps",
+                            choices=task.TRAINED["solver"], axis=True)  # fmt: skip
     ablated: tuple[float, ...] = parameter((0.5,), "fractions of the target's units that the source lacks", minimum=0,
                                            maximum=1)  # fmt: skip
     anchor: tuple[float, ...] = parameter((0.0,), "λ of the penalties λ/2 · 1/m Σ|w − w(0)|² on the way of the input "
                                           "weights, or 2mλ' of the paper's λ' Σ|w − w(0)|²", minimum=0)  # fmt: skip
-    learning_rate: float = parameter(0.01, "step of gradient descent, in units of the width", above=0)
+    learning_rate: float = parameter(0.01, "step of gradient descent, in units of the width", above=0,
+                                     when=task.DESCENT)  # fmt: skip
     tolerance: float = parameter(1e-6, "loss, half the mean squared error, at which training stops", above=0)
-    max_steps: int = parameter(100_000, "most steps of a network", minimum=1)
+    max_steps: int = parameter(100_000, "most steps of descent, or gradient evaluations of the flow", minimum=1)
+    max_time: float = parameter(1000.0, "flow time at which training stops: learning_rate times steps of descent",
+                                above=0, when=task.FLOW)  # fmt: skip
+    accuracy: float = parameter(0.03, "error of one step of the flow in the weights of a unit, relative to their size",
+                                above=0, maximum=1, when=task.FLOW)  # fmt: skip
     device: str = parameter("auto", "where it is trained", choices=("auto", "cpu", "cuda"))
 
 

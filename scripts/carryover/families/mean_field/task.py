@@ -29,7 +29,8 @@ class Parameters:
                                                  "hardly moves the network's features, √m* does", above=0)  # fmt: skip
     initial_readout: float = parameter(INITIAL_READOUT, "before training from scratch readout weights are this times "
                                        "N(0, 1)", minimum=0)  # fmt: skip
-    precision: str = parameter("float32", "numbers that networks are trained in", choices=("float32", "float64"))
+    precision: str = parameter("float32", "numbers that descent trains in, and pretraining by flow between the ends of "
+                               "its steps", choices=("float32", "float64"))  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,222 @@
+"""Gradient flow on the population loss against SciPy, descent with ever smaller steps, and what flow conserves."""
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.integrate import solve_ivp
+
+from carryover.networks.relu import Weights
+from carryover.theory.kernels import relu_risk
+from carryover.training import chebyshev, population
+from carryover.training.population import population_descent
+from carryover.training.population_flow import _Flow, population_flow
+from carryover.training.result import Divergence
+from toy.population_ensembles import differentiated, ensemble, unit
+
+PRECISE = {"precision": "float64", "device": "cpu"}
+
+
+def integrated(teacher, start, run, time, anchor):
+    """Weights of one run after flow on the sphere, by SciPy with gradients by autograd."""
+    begin, D = start.first[run], start.first.shape[2]
+    one = Weights(teacher.first[run : run + 1], teacher.second[run : run + 1])
+
+    def velocity(_, packed):
+        units = packed.reshape(len(begin), D + 1)
+        first, second = units[:, :D], units[:, D]
+        _, first_force, second_force = differentiated(one, Weights(first[None], second[None, None]), 0)
+        force = first_force.numpy() + anchor * (first - begin)
+        force -= unit(first) * (unit(first) * force).sum(1, keepdims=True)
+        return -np.hstack([force, second_force.numpy()[:, None]]).ravel()
+
+    packed = np.hstack([begin, start.second[run, 0][:, None]]).ravel()
+    end = solve_ivp(velocity, (0, time), packed, rtol=1e-8, atol=1e-10).y[:, -1].reshape(len(begin), D + 1)
+    return end[:, :D], end[:, D]
+
+
+@pytest.mark.parametrize("anchor", [0.0, 0.5])
+def test_the_flow_is_that_of_an_integrator_with_gradients_by_autograd(anchor):
+    teacher, start = ensemble(1, runs=2, D=3, H=4, K=2)
+    exact = [integrated(teacher, start, run, 30.0, anchor) for run in range(2)]
+    errors = []
+    for accuracy in (0.01, 0.0001):
+        trained = population_flow(
+            teacher, start, tolerance=0, max_time=30.0, accuracy=accuracy, anchor=anchor, **PRECISE
+        )
+        np.testing.assert_array_equal(np.nanmax(trained.time, 1), 30.0)
+        first, second = (np.stack(layer) for layer in zip(*exact, strict=True))
+        errors.append(
+            max(np.abs(trained.weights.first - first).max(), np.abs(trained.weights.second[:, 0] - second).max())
+        )
+    assert errors[1] < 0.003
+    assert errors[1] < errors[0] / 5
+
+
+@settings(derandomize=True, deadline=None, max_examples=10)
+@given(seed=st.integers(0, 10**6), D=st.integers(2, 6), H=st.integers(1, 20), anchor=st.sampled_from([0.0, 0.3]))
+def test_descent_with_ever_smaller_steps_goes_where_the_flow_goes(seed, D, H, anchor):
+    teacher, start = ensemble(seed, 2, D, H, 3)
+    told = {"tolerance": 0, "anchor": anchor, **PRECISE}
+    flow = population_flow(teacher, start, max_time=20.0, accuracy=0.001, **told)
+    coarse, fine = (
+        population_descent(teacher, start, learning_rate=20 / steps, max_steps=steps, **told).risk_final
+        for steps in (1000, 2000)
+    )
+    limit = 2 * fine - coarse  # the error of descent is of first order in its step
+    assert (np.abs(flow.risk_final - limit) <= 0.01 * limit).all()
+
+
+def rounding(teacher, flow):
+    """Of a loss, (R,): all its terms are products of two of these coefficients."""
+    own = flow.units[:, :, :-1].norm(dim=2) * flow.units[:, :, -1].abs()
+    return 8 * np.finfo(float).eps * (own.sum(1).numpy() + np.abs(teacher.second[:, 0]).sum(1)) ** 2
+
+
+@pytest.mark.parametrize("precision", ["float32", "float64"])
+@pytest.mark.parametrize("anchor", [0.0, 0.5])
+def test_units_stay_on_their_sphere_and_the_energy_never_rises(precision, anchor):
+    teacher, start = ensemble(2, runs=3, D=5, H=12)
+    flow = _Flow(np.arange(3), start, teacher, np.full(3, anchor), getattr(torch, precision), torch.device("cpu"), 1e6)
+    energy, accepted = flow.energy, 0
+    for _ in range(60):
+        noise = rounding(teacher, flow)
+        accepted += int(flow._advance(0.05, 10**6).sum())
+        assert (flow.energy.numpy() <= energy.numpy() * (1 + 1e-9) + noise).all()
+        energy = flow.energy
+    assert accepted > 60
+    first, second = flow.units[:, :, :-1].numpy(), flow.units[:, :, -1].numpy()
+    lengths = (np.linalg.norm(one, axis=2) for one in (first, start.first))
+    np.testing.assert_allclose(*lengths, rtol=1e-15)
+    assert np.abs(first - start.first).max() > 0.1
+    loss = relu_risk(first, second, teacher.first, teacher.second[:, 0]) / 2
+    assert (np.abs(flow.loss.numpy() - loss) <= 1e-9 * loss + noise).all()
+    penalty = anchor * ((first - start.first) ** 2).sum((1, 2)) / 2
+    assert (np.abs(flow.energy.numpy() - loss - penalty) <= 1e-9 * flow.energy.numpy() + noise).all()
+
+
+def test_a_student_of_many_units_learns_its_teacher_with_few_gradients():
+    teacher, start = ensemble(5, runs=2, D=3, H=30, K=2)
+    trained = population_flow(teacher, start, tolerance=1e-6, max_time=1e5, device="cpu")
+    assert trained.converged.all()
+    assert (trained.loss <= 1e-6).all()
+    np.testing.assert_allclose(trained.risk_final, 2 * trained.loss)
+    plain = population_descent(
+        teacher, start, learning_rate=0.3, tolerance=1e-6, max_steps=100_000, device="cpu", checkpoints=1000
+    )
+    assert (trained.evaluations < plain.evaluations / 5).all()
+    np.testing.assert_allclose(trained.weights.second, plain.weights.second, atol=0.1)
+    for time, loss in zip(trained.time, trained.curves["loss"], strict=True):
+        known = np.isfinite(time)
+        assert 5 < known.sum() <= 64
+        assert (np.diff(time[known]) > 0).all()
+        assert (np.diff(loss[known]) <= 1e-12).all()
+
+
+def test_an_anchor_of_each_run_holds_its_own_input_weights_alone():
+    teacher, start = ensemble(4)
+    told = {"tolerance": 0, "max_time": 150.0, **PRECISE}
+    trained = population_flow(teacher, start, anchor=np.array([0.0, 1.0, 19.0]), **told)
+    free = population_flow(teacher, start, **told)
+    way = np.linalg.norm(trained.weights.first - start.first, axis=2).max(1)
+    np.testing.assert_allclose(trained.weights.first[0], free.weights.first[0], rtol=1e-9, atol=1e-12)
+    assert way[0] > 4 * way[2]
+
+
+def test_single_precision_follows_double():
+    teacher, start = ensemble(6, D=5, H=30)
+    single, double = (
+        population_flow(teacher, start, tolerance=0, max_time=100.0, precision=kind, device="cpu")
+        for kind in ("float32", "float64")
+    )
+    np.testing.assert_allclose(single.weights.first, double.weights.first, rtol=0, atol=1e-3)
+    np.testing.assert_allclose(single.loss, double.loss, rtol=0.01)
+
+
+def test_together_as_one_by_one(monkeypatch):
+    teacher, start = ensemble(10, runs=5, H=12)
+    told = {"tolerance": 1e-3, "max_time": 300.0, "anchor": np.array([0, 0, 1.0, 0.1, 0]), **PRECISE}
+    together = population_flow(teacher, start, **told)
+    assert len(set(together.evaluations.tolist())) > 2
+    assert len(set(together.converged.tolist())) == 2
+    monkeypatch.setitem(population.BYTES, "cpu", 1)
+    alone = population_flow(teacher, start, **told)
+    np.testing.assert_array_equal(alone.evaluations, together.evaluations)
+    np.testing.assert_allclose(alone.weights.first, together.weights.first, rtol=0, atol=1e-7)
+    np.testing.assert_allclose(alone.weights.second, together.weights.second, rtol=0, atol=1e-7)
+
+
+def test_a_budget_of_gradients_ends_it():
+    teacher, start = ensemble(7)
+    for budget in (1, 9, 40):
+        trained = population_flow(teacher, start, tolerance=0, max_time=1e6, max_steps=budget, device="cpu")
+        assert (trained.evaluations <= budget).all()
+        assert not trained.converged.any()
+        assert np.isfinite(trained.loss).all()
+
+
+def test_what_does_not_move_has_converged_or_waits():
+    teacher, start = ensemble(8)
+    silent, still = Weights(teacher.first, 0 * teacher.second), Weights(start.first, 0 * start.second)
+    done = population_flow(silent, still, tolerance=0, max_time=10.0, device="cpu")
+    assert done.converged.all()
+    np.testing.assert_allclose(done.weights.first, start.first, rtol=1e-15)
+    apart = Weights(-np.eye(4)[None, :1], np.ones((1, 1, 1)))  # of which this unit sees nothing: it is never to learn
+    unit_of = Weights(np.eye(4)[None, :1], np.zeros((1, 1, 1)))
+    waits = population_flow(apart, unit_of, tolerance=0, max_time=10.0, device="cpu")
+    assert not waits.converged.any()
+    np.testing.assert_array_equal(waits.weights.second, 0)
+    assert waits.loss[0] == pytest.approx(0.25)
+
+
+@pytest.mark.parametrize("stages", [2, 3, 7, 30, 100])
+def test_steps_are_stable_up_to_their_limit_and_of_second_order(stages):
+    mu, nu, tilde, gamma = chebyshev.coefficients(stages).T
+
+    def polynomial(z):
+        before, now = 1.0, 1 + tilde[1] * z
+        for j in range(2, stages + 1):
+            new = (1 - mu[j] - nu[j]) + mu[j] * now + nu[j] * before + z * (tilde[j] * now + gamma[j])
+            before, now = now, new
+        return now
+
+    z = np.linspace(0, chebyshev.LIMIT * (stages**2 - 1), 2001)
+    assert (np.abs(polynomial(-z)) <= 1 + 1e-12).all()
+    assert chebyshev.stages_for(z[-1:], np.ones(1)) == stages
+    small = 1e-3
+    assert abs(polynomial(small) - 1 - small - small**2 / 2) < small**3
+    assert abs(polynomial(-small) - 1 + small - small**2 / 2) < small**3
+
+
+@pytest.mark.parametrize(
+    ("told", "sentence"),
+    [
+        ({"tolerance": -1.0}, "tolerance must not be negative"),
+        ({"max_time": 0.0}, "max_time must be positive"),
+        ({"max_time": np.nan}, "max_time must be positive"),
+        ({"max_steps": 0}, "max_steps must be positive"),
+        ({"accuracy": 0.0}, "accuracy must be positive"),
+        ({"accuracy": 1.5}, "accuracy must be at most 1"),
+        ({"precision": "half"}, "precision must be one of"),
+        ({"anchor": -1.0}, "anchor must not be negative"),
+    ],
+)
+def test_bad_numbers_are_refused_by_name(told, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        population_flow(*ensemble(), **{"tolerance": 0.0, "max_time": 1.0, "device": "cpu", **told})
+
+
+def test_networks_that_do_not_fit_are_refused_by_name():
+    teacher, start = ensemble()
+    with pytest.raises(ValueError, match="start must be finite"):
+        population_flow(teacher, Weights(start.first * np.inf, start.second), tolerance=0, max_time=1.0)
+
+
+def test_runs_without_a_finite_loss_are_named(monkeypatch):
+    monkeypatch.setitem(population.BYTES, "cpu", 1)
+    teacher, start = ensemble(9)
+    start.second[1] = 1e200
+    with pytest.raises(Divergence, match="gradient flow lost its finite values") as caught:
+        population_flow(teacher, start, tolerance=0, max_time=1.0, device="cpu")
+    assert caught.value.runs == (1,)
