@@ -4,7 +4,7 @@ from carryover.families import running
 from carryover.families.convnet import descent as convnet_descent
 from carryover.families.convnet import finetune as convnet
 from carryover.families.deep_linear import descent, finetune
-from carryover.training import convnet_ensemble, deep_linear, ensemble, population, relu
+from carryover.training import convnet_ensemble, deep_linear, ensemble, population, population_flow, relu
 from toy import diagonal_toys, mean_field_toys, relu_toys, wide_relu_toys
 
 SEEDS = (0, 1, 2, 3, 4)
@@ -25,6 +25,10 @@ def wide_relu(**told):
 
 def mean_field_population(**told):
     return mean_field_toys.pretrained(SEEDS[:3], **{"tolerance": 0.02, **told})
+
+
+def mean_field_flow(**told):
+    return mean_field_population(**{"solver": "flow", "max_time": 20.0, **told})
 
 
 def mean_field_samples(**told):
@@ -62,6 +66,7 @@ TRAINERS = {
     "relu_classes": (relu_classes, relu.Group, "step"),
     "wide_relu": (wide_relu, relu.Group, "step"),
     "mean_field_population": (mean_field_population, population.Group, "step"),
+    "mean_field_flow": (mean_field_flow, population_flow._Flow, "_advance"),
     "mean_field_samples": (mean_field_samples, relu.Group, "step"),
     "deep_linear_descent": (deep_linear_descent, deep_linear._Group, "step"),
     "diagonal_descent": (diagonal_descent, ensemble.Ensemble, "correlations"),

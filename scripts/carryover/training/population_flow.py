@@ -111,6 +111,9 @@ class _Flow:
         self.radius, self.vector = torch.zeros_like(self.time), self.flow
         self.age = torch.full_like(self.evaluations, -1)  # accepted steps since the radius was found; −1: never
 
+    def __len__(self) -> int:
+        return len(self.runs)
+
     def follow(
         self, history: History, tolerance: float, accuracy: float, max_steps: int,
         progress: Callable[[dict], None] | None,
@@ -128,10 +131,10 @@ class _Flow:
                     self.runs, weights, self._observed(), ended, evaluations=self.evaluations, converged=converged
                 )  # fmt: skip
                 self._keep(~ended)
-                if not len(self.runs):
+                if not len(self):
                     return
             if progress is not None and tries % _REPORT == 0:
-                progress({"step": tries, "active": len(self.runs), "loss": float(self.loss.max())})
+                progress({"step": tries, "active": len(self), "loss": float(self.loss.max())})
             accepted = self._advance(accuracy, max_steps)
             if accepted.any():
                 history.record(self.runs, self._observed(), accepted)
