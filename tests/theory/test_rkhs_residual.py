@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from relu_averages import inputs, kinks, network, pair_apart, plane_mean
 
-from carryover.theory.kernels import function_power, relu_risk, rkhs_residual
+from carryover.theory.kernels import function_power, function_variance, relu_risk, rkhs_residual
 
 invariant = settings(derandomize=True, deadline=None, max_examples=60)
 seeds = st.integers(0, 2**32 - 1)
@@ -44,6 +44,8 @@ def test_in_one_dimension_in_closed_form():
     """f = c₁ relu(x) + c₂ relu(−x), halved: units of one sign catch their half of it."""
     W_star, c_star = np.array([[1.0], [-1.0]]), np.array([0.6, 2.0])
     assert function_power(c_star, W_star) == pytest.approx((0.3**2 + 1.0**2) / 2, rel=1e-14)
+    mean = (0.3 + 1.0) / np.sqrt(2 * np.pi)
+    assert function_variance(c_star, W_star) == pytest.approx((0.3**2 + 1.0**2) / 2 - mean**2, rel=1e-14)
     assert rkhs_residual(c_star, W_star, [[3.0]]) == pytest.approx(0.5, rel=1e-14)
     assert rkhs_residual(c_star, W_star, [[-0.1], [-5.0]]) == pytest.approx(0.3**2 / 2, rel=1e-13)
     assert rkhs_residual(c_star, W_star, [[2.0], [-5.0]]) < 1e-15

@@ -132,6 +132,17 @@ def function_power(c_star, W_star):
     return _in_blocks(xp, _relu_square, W_star, c_star / max(1, c_star.shape[-1]))
 
 
+@_QUIET
+def function_variance(c_star, W_star):
+    """Variance of the function of `function_power` over x ~ N(0, I): E f_*² − (E f_*)², with E relu(w·x) = |w|/√(2π).
+
+    Shapes and errors are those of `function_power`. Returns (...), between 0 and `function_power`.
+    """
+    xp, c_star, W_star = _arrays(c_star=c_star, W_star=W_star)
+    mean = (c_star * _polar(xp, W_star)[0]).sum(-1) / (max(1, c_star.shape[-1]) * math.sqrt(2 * math.pi))
+    return xp.clip(function_power(c_star, W_star) - mean**2, 0, None)
+
+
 def rkhs_residual(c_star, W_star, W, *, cutoff=1e-10):
     """E |P⊥f_*(x)|² of the part of f_* (see `function_power`) outside the span of the features relu(w_i·x).
 

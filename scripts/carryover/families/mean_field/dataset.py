@@ -1,11 +1,14 @@
 """The dataset that a stage of mean-field ReLU networks writes: what each run was, and how well it learned."""
 
 from carryover.families import datasets
-from carryover.theory.kernels import function_power
+from carryover.theory.kernels import function_power, function_variance
 
 MEANING = {
     "ablated": "fraction of the target's units that the source lacks; NaN from scratch",
-    "anchor": "strength of the penalty on the way of the input weights in pretraining; NaN from scratch",
+    "anchor": "strength of the penalty on the way of the input weights in pretraining, infinite where they stayed; NaN "
+    "from scratch",
+    "readout": "where the readout's gradient flow starts, or least_squares; empty where more than the readout learns",
+    "max_time": "time at which the readout's gradient flow ends at the latest; NaN where there is none",
     "teacher_scale": "factor on the target's coefficients",
     "noise": "standard deviation of the label noise",
     "draw": "number of the data set among those of a seed",
@@ -26,7 +29,10 @@ def weights(network, start_first, target, source_readout):
     return datasets.single(variables)
 
 
-def power(target):
-    """Variable `target_power`, E f*², of targets (runs, …)."""
-    values = function_power(target.second[:, 0], target.first)
-    return {"target_power": ("run", values, "mean square of the target without noise, which risks are compared with")}
+def size(target):
+    """Variables `target_power`, E f*², and `target_variance` of targets (runs, …)."""
+    power, variance = (of(target.second[:, 0], target.first) for of in (function_power, function_variance))
+    return {
+        "target_power": ("run", power, "mean square of the target without noise"),
+        "target_variance": ("run", variance, "variance of the target without noise, which risks are compared with"),
+    }

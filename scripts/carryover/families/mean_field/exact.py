@@ -1,46 +1,83 @@
-"""Solver without training: a new readout of least norm on the pretrained features, or the pretrained network itself."""
+"""Solver without steps: what a readout on features that stay learns, in closed form, or the network as it is."""
+
+from dataclasses import replace
 
 import numpy as np
 
 from carryover.families.mean_field import task
+from carryover.families.mean_field.readouts import Modes, Quadratic
 from carryover.networks.relu import Weights
-from carryover.theory.kernels import function_power, relu_kernel, relu_risk
+from carryover.theory.kernels import relu_risk
 from carryover.training.result import Trained
 
 
 def solve(problem, p, progress=None):
-    """`Trained` without steps. linear_transfer: the readout c of least norm that minimises Σ(1/m Φc − y)².
+    """`Trained` without steps: input weights stay, and what the readout does is known.
 
-    Φ (n, m) are the pretrained features of the samples. It is the limit of gradient flow of a readout that starts at 0,
-    and the kernel interpolation of equation 18 of "Features are fate". Directions whose singular value is below
-    `cutoff` times the largest are left out: training leaves groups of nearly parallel units, and what tells them apart
-    would be fitted to what the features cannot represent, at a risk up to thousands of times the target's power where
-    n is near the number of such directions. As samples grow, the risk goes to what is outside the span of the features
-    at a cutoff of their kernel's eigenvalues of `cutoff`². The fitted readouts are not kept.
+    Pretraining is that with an infinite anchor: the readout follows the gradient flow on the population loss of the
+    source. linear_transfer learns a readout from samples, as the problem's `readout` says of each run: by the gradient
+    flow from 0 or from the pretrained readout, both of which stop where the loss reaches the `tolerance`, at
+    `max_time` at the latest, or by `least_squares` of least norm without the directions whose singular values are
+    below `cutoff` times the largest. The flow leaves them out as well: it is too short for them. Trained features have
+    many, as training leaves groups of nearly parallel units, and what tells these apart would be fitted to what the
+    features cannot represent, at a risk up to thousands of times the target's power where n is near the number of such
+    directions. The readouts that were fitted to samples are not kept.
     """
-    runs = len(problem.networks)
-    if p.protocol == "pretrained":
-        network, teacher = task.summed(problem.start), task.summed(problem.teacher)
-        risks = relu_risk(network.first, network.second[:, 0], teacher.first, teacher.second[:, 0])
-        return Trained.solved(problem.start, np.full(runs, np.nan), risks)
-    loss, risk = np.full((2, runs), np.nan)
-    for index in range(len(problem.start.first)):
-        network, teacher = (Weights(one.first[index], one.second[index]) for one in (problem.start, problem.teacher))
-        error = _quadratic_risk(network, teacher)
-        for run in np.flatnonzero(problem.networks == index):
-            features = network.responses(problem.X[problem.sets[run]]) / len(network.first)
-            y = problem.y[problem.sets[run]]
-            readout = np.linalg.lstsq(features, y, rcond=p.cutoff)[0]
-            loss[run], risk[run] = ((features @ readout - y) ** 2).mean() / 2, error(readout)
-        if progress is not None:
-            progress({"step": index + 1, "active": len(problem.start.first) - index - 1})
-    return Trained.solved(None, loss, risk)
+    if problem.max_time is None:
+        return _as_it_is(problem)
+    return (_on_population if problem.X is None else _on_samples)(problem, p, progress)
 
 
-def _quadratic_risk(network, teacher):
-    """Function of a readout (m,) on a network's features: its risk. The kernels are worked out once."""
-    m, m_star, c_star = len(network.first), len(teacher.first), teacher.second[0]
-    kernel = relu_kernel(network.first, network.first) / m**2
-    cross = relu_kernel(network.first, teacher.first) @ c_star / (m * m_star)
-    power = function_power(c_star, teacher.first)
-    return lambda c: max(0.0, c @ kernel @ c - 2 * c @ cross + power)
+def _as_it_is(problem):
+    network, teacher = task.summed(problem.start), task.summed(problem.teacher)
+    risks = relu_risk(network.first, network.second[:, 0], teacher.first, teacher.second[:, 0])
+    return Trained.solved(problem.start, np.full(len(problem.networks), np.nan), risks)
+
+
+def _on_population(problem, p, progress):
+    readouts, found = np.empty_like(problem.start.second), []
+    for index, (network, teacher) in enumerate(_pairs(problem)):
+        modes = Modes.of_population(Quadratic.of(network, teacher))
+        readouts[index, 0], time = modes.flow(network.second[0], problem.max_time[index], p.tolerance)
+        loss = modes.loss(readouts[index, 0])
+        found.append((loss, 2 * loss, time))
+        _tell(progress, problem, index)
+    return _trained(Weights(problem.start.first, readouts), p, *np.array(found).T)
+
+
+def _on_samples(problem, p, progress):
+    """The decomposition of a network's features of one data set serves all of its readouts."""
+    loss, risk, time = np.full((3, len(problem.networks)), np.nan)
+    for index, (network, teacher) in enumerate(_pairs(problem)):
+        error, mine = Quadratic.of(network, teacher).risk, problem.networks == index
+        starts = {"zero": np.zeros(len(network.first)), "pretrained": network.second[0]}
+        for which in np.unique(problem.sets[mine]):
+            modes = Modes.of_samples(network.responses(problem.X[which]), problem.y[which])
+            for run in np.flatnonzero(mine & (problem.sets == which)):
+                if (start := starts.get(problem.readout[run])) is None:
+                    readout = modes.least_squares(p.cutoff)
+                else:
+                    readout, time[run] = modes.flow(start, problem.max_time[run], p.tolerance)
+                loss[run], risk[run] = modes.loss(readout), error(readout)
+        _tell(progress, problem, index)
+    return _trained(None, p, loss, risk, time)
+
+
+def _pairs(problem):
+    """Each network with its teacher."""
+    for layers in zip(problem.start.first, problem.start.second, problem.teacher.first, problem.teacher.second,
+                      strict=True):  # fmt: skip
+        yield Weights(*layers[:2]), Weights(*layers[2:])
+
+
+def _trained(weights, p, loss, risk, time):
+    """What was solved at a time; least squares has none (NaN) and is done."""
+    solved = Trained.solved(weights, loss, risk)
+    ends = {"loss": loss[:, None], "risk": risk[:, None]}
+    done = np.isnan(time) | (loss <= p.tolerance * (1 + 1e-9))  # at the tolerance it stopped, to rounding
+    return replace(solved, time=time[:, None], curves=ends, converged=done)
+
+
+def _tell(progress, problem, index):
+    if progress is not None:
+        progress({"step": index + 1, "active": len(problem.start.first) - index - 1})

@@ -19,6 +19,8 @@ SOLVERS = {"single_task": TRAINERS, "finetuning": TRAINERS, "linear_transfer": (
 TRANSFER = ("linear_transfer", "finetuning", "pretrained")
 STARTS_FROM = {"protocol": TRANSFER}
 LEARNING = {"protocol": ("single_task", "linear_transfer", "finetuning")}
+FIXED = {"protocol": ("linear_transfer",)}
+_NO_READOUT = {"readout": "", "max_time": np.nan}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,13 +34,18 @@ class Parameters(task.Parameters):
     samples: tuple[int, ...] = parameter((64,), "target samples", minimum=1, when=LEARNING)
     draws: int = parameter(1, "data sets of each size for each seed", minimum=1, when=LEARNING)
     noise: float = parameter(0.0, "standard deviation of the label noise", minimum=0, when=LEARNING)
+    readout: tuple[str, ...] = parameter(("zero",), "how the readout is trained alone: by gradient flow from zero or "
+                                         "from the pretrained readout, or fitted by least_squares of least norm",
+                                         choices=task.READOUTS, when=FIXED)  # fmt: skip
+    max_time: tuple[float, ...] = parameter((task.MAX_TIME,), "times at which the readout's gradient flow ends at "
+                                             "the latest: what learning_rate · max_steps is to gradient descent",
+                                             minimum=0, when=FIXED)  # fmt: skip
     cutoff: float = parameter(0.03, "singular values of the features, relative to the largest, below which a direction "
-                              "is left out of the fit", minimum=0, maximum=1,
-                              when={"protocol": ("linear_transfer",)})  # fmt: skip
+                              "is left out of least_squares", minimum=0, maximum=1, when=FIXED)  # fmt: skip
     learning_rate: float = parameter(0.01, "step of gradient descent, in units of the width, cut where it diverges",
                                      above=0, when=task.DESCENT)  # fmt: skip
     tolerance: float = parameter(1e-6, "loss, half the mean squared error, at which training stops", above=0,
-                                 when=task.TRAINED)  # fmt: skip
+                                 when=LEARNING)  # fmt: skip
     max_steps: int = parameter(100_000, "most steps of descent, or gradient evaluations of the flow, two a step",
                                minimum=1, when=task.TRAINED)  # fmt: skip
     accuracy: float = parameter(0.03, "error of one step of the flow in the weights of a unit, relative to their size",
@@ -53,7 +60,7 @@ def check(p):
 
 
 def problems(p, shard):
-    """A piece for each number of samples: every network times `draws` data sets.
+    """A piece for each number of samples: every network times `draws` data sets, times the ways to train a readout.
 
     A data set depends on seed and draw alone, and a smaller one is part of a larger one. A run from scratch has no
     ablated fraction and no anchor (NaN); a network that is left as it is has no samples and no draw (0).
@@ -67,9 +74,9 @@ def problems(p, shard):
     kinds = list(zip(networks["seed"].tolist(), networks["teacher_scale"].tolist(), strict=True))
     teacher = task.stacked([task.target(p, shard.experiment, *kind) for kind in kinds])
     for samples in p.samples if p.protocol in LEARNING["protocol"] else (0,):
-        problem, draw = _problem(p, shard.experiment, kinds, samples, start, teacher)
-        columns = {name: values[problem.networks] for name, values in networks.items()}
-        columns |= {"draw": draw, "samples": samples, "noise": p.noise, "loss_function": "squared"}
+        problem, runs = _problem(p, shard.experiment, kinds, samples, start, teacher)
+        columns = {name: values[problem.networks] for name, values in networks.items()} | runs
+        columns |= {"samples": samples, "noise": p.noise, "loss_function": "squared"}
         yield Piece(problem, columns, partial(_variables, p, problem, pretrained), dataset.MEANING)
 
 
@@ -93,25 +100,35 @@ def _chosen(p, seeds, pretrained):
 
 
 def _problem(p, experiment, kinds, samples, start, teacher):
-    """The Problem of one number of samples, and the draw of each of its runs."""
+    """The Problem of one number of samples, and {column: (runs,) values} of what tells runs of a network apart."""
     if not samples:
-        return task.Problem(start, teacher, np.arange(len(kinds))), np.zeros(len(kinds), dtype=int)
+        return task.Problem(start, teacher, np.arange(len(kinds))), {"draw": 0, **_NO_READOUT}
     known = list(dict.fromkeys(kinds))
     X, y = [], []
     for (seed, scale), draw in product(known, range(p.draws)):
         X.append(generator(experiment, draw, seed, "inputs").standard_normal((samples, p.dimension)))
         noise = generator(experiment, draw, seed, "noise").standard_normal(samples)
         y.append(task.outputs(task.target(p, experiment, seed, scale), X[-1]) + p.noise * noise)
-    networks, draw = (values.ravel() for values in np.indices((len(kinds), p.draws)))
+    ways = _ways(p)
+    networks, draw, way = (values.ravel() for values in np.indices((len(kinds), p.draws, len(ways))))
     sets = np.array([known.index(kind) for kind in kinds])[networks] * p.draws + draw
-    return task.Problem(start, teacher, networks, np.stack(X), np.stack(y), sets), draw
+    trained = {name: np.array([one[name] for one in ways])[way] for name in _NO_READOUT}
+    return task.Problem(start, teacher, networks, np.stack(X), np.stack(y), sets, **trained), {"draw": draw, **trained}
+
+
+def _ways(p):
+    """[{column: value}] of the ways in which the readout of each network and data set is trained alone."""
+    if p.protocol not in FIXED["protocol"]:
+        return [_NO_READOUT]
+    times = {readout: (np.nan,) if readout == "least_squares" else p.max_time for readout in p.readout}
+    return [{"readout": readout, "max_time": time} for readout in p.readout for time in times[readout]]
 
 
 def _variables(p, problem, pretrained, trained):
     """How training went; the weights only of networks that are nowhere else as they are."""
-    which, power = problem.networks, dataset.power(problem.teacher)
+    which, size = problem.networks, dataset.size(problem.teacher)
     variables = datasets.of_training(trained)
-    variables |= {name: (dims, values[which], text) for name, (dims, values, text) in power.items()}
+    variables |= {name: (dims, values[which], text) for name, (dims, values, text) in size.items()}
     if pretrained is not None:
         loss = pretrained["loss"].values[which]
         variables["pretrained_loss"] = ("run", loss, "loss of the pretrained network on the source task")

@@ -15,6 +15,8 @@ from carryover.streams import generator
 
 DESCENT, FLOW, TRAINED = ({"solver": solvers} for solvers in (("descent",), ("flow",), ("descent", "flow")))
 INITIAL_READOUT = 1e-7  # c_i before training is this times N(0, 1)
+READOUTS = ("zero", "pretrained", "least_squares")  # starts of the flow of a readout, and its fit without a flow
+MAX_TIME = 1000.0  # of the paper: 10⁵ steps of gradient descent at a rate of 0.01 · width
 _WHOLE = 1e-9  # how far from a whole number the rounding of a decimal fraction can bring it
 
 
@@ -37,7 +39,8 @@ class Parameters:
 class Problem:
     """Networks to be trained or fitted. Run r starts from the network `networks[r]` and learns from the set `sets[r]`.
 
-    Weights are those of means over units. The teacher is the source's in pretraining, the target's afterwards.
+    Weights are those of means over units. The teacher is the source's in pretraining, the target's afterwards. Where
+    readouts alone are trained, `max_time` says how long, NaN where `readout` says that they are fitted otherwise.
     """
 
     start: Weights  # first (networks, m, d) of unit length, second (networks, 1, m)
@@ -47,6 +50,8 @@ class Problem:
     y: np.ndarray | None = None  # (sets, samples)
     sets: np.ndarray | None = None  # (runs,)
     anchor: np.ndarray | None = None  # (networks,) of pretraining
+    readout: np.ndarray | None = None  # (runs,) of READOUTS
+    max_time: np.ndarray | None = None  # (runs,)
 
 
 def summed(network):

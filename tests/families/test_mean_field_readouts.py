@@ -1,0 +1,200 @@
+"""Readouts trained alone: the closed form of their flow against gradient descent, its limits, and when it stops."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from carryover.families.mean_field import task
+from carryover.families.mean_field.readouts import Modes, Quadratic
+from carryover.networks.relu import Weights
+from toy.mean_field_toys import finetuned, followed, pretrained
+
+ENDLESS = 1e30
+FLOWS = {"readout": ("zero", "pretrained"), "draws": 2, "noise": 0.2, "tolerance": 1e-30}
+
+
+@pytest.fixture(scope="module")
+def start():
+    return pretrained(max_steps=300)
+
+
+def cases(problem):
+    """(run, network, teacher, features (n, m), y, readout at the start) of every run of a problem."""
+    for run, (index, which) in enumerate(zip(problem.networks, problem.sets, strict=True)):
+        network, teacher = (Weights(one.first[index], one.second[index]) for one in (problem.start, problem.teacher))
+        begin = network.second[0] if problem.readout[run] == "pretrained" else np.zeros(network.second.shape[-1])
+        yield run, network, teacher, np.maximum(problem.X[which] @ network.first.T, 0), problem.y[which], begin
+
+
+def descended(features, y, readout, rate, steps):
+    """Gradient descent of a readout on half the mean squared error, at the paper's rate of `rate` · width."""
+    n, m = features.shape
+    for _ in range(steps):
+        readout = readout - rate * m * features.T @ (features @ readout / m - y) / (n * m)
+    return readout
+
+
+def sampled_risk(network, readout, teacher):
+    """(mean, standard error) of the squared error over many inputs."""
+    X = np.random.default_rng(1).standard_normal((40_000, network.first.shape[-1]))
+    errors = (np.maximum(X @ network.first.T, 0) @ readout / len(readout) - task.outputs(teacher, X)) ** 2
+    return errors.mean(), errors.std() / 200
+
+
+@pytest.mark.parametrize("samples", [5, 30])
+def test_the_flow_is_gradient_descent_in_the_limit_of_small_steps(start, samples):
+    """Of the same time, the learning rate times the steps. What is left is of first order in the rate."""
+    data, problem, _ = followed(start, samples=(samples,), max_time=(8.0,), **FLOWS)
+    assert data.sizes["run"] == 4 * 2 * 2
+    for run, network, teacher, features, y, begin in cases(problem):
+        readout, _ = Modes.of_samples(features, y).flow(begin, 8.0)
+        coarse, fine = (descended(features, y, begin, rate, round(8 / rate)) for rate in (0.02, 0.01))
+        np.testing.assert_allclose(2 * fine - coarse, readout, rtol=0, atol=2e-4 * np.abs(readout).max())
+        assert 1.8 < np.linalg.norm(coarse - readout) / np.linalg.norm(fine - readout) < 2.2
+        loss = ((features @ readout / 12 - y) ** 2).mean() / 2
+        np.testing.assert_allclose(data["loss"][run], loss, rtol=1e-9)
+        mean, error = sampled_risk(network, readout, teacher)
+        assert abs(mean - data["risk_final"].values[run]) < 4 * error
+    np.testing.assert_array_equal(data["time"], 8.0)
+    np.testing.assert_array_equal(data["max_time"], 8.0)
+    assert not data["converged"].any()
+
+
+def test_a_flow_of_no_time_stays_where_it_starts(start):
+    data = finetuned(start, max_time=(0.0,), **FLOWS)
+    kept = finetuned(start, "pretrained")
+    risks = dict(zip(_kinds(kept), kept["risk_final"].values, strict=True))
+    for kind, readout, risk, power in zip(
+        _kinds(data), data["readout"].values, data["risk_final"].values, data["target_power"].values, strict=True
+    ):
+        assert risk == pytest.approx(risks[kind] if readout == "pretrained" else power, rel=1e-9)
+
+
+def _kinds(data):
+    return list(zip(data["seed"].values.tolist(), data["ablated"].values.tolist(), strict=True))
+
+
+@pytest.mark.parametrize("samples", [5, 30])
+def test_an_endless_flow_is_the_least_squares_solution_nearest_to_its_start(start, samples):
+    data, problem, _ = followed(start, samples=(samples,), max_time=(ENDLESS,), **FLOWS)
+    for run, *_, features, y, begin in cases(problem):
+        inverse = np.linalg.pinv(features / 12, rcond=1e-12)
+        expected = begin + inverse @ (y - features @ begin / 12)
+        readout, _ = Modes.of_samples(features, y).flow(begin, ENDLESS)
+        np.testing.assert_allclose(features @ readout, features @ expected, rtol=0, atol=1e-9 * np.abs(y).max() * 12)
+        np.testing.assert_allclose(readout, expected, rtol=0, atol=1e-6 * np.abs(expected).max())
+        loss = ((features @ expected / 12 - y) ** 2).mean() / 2
+        np.testing.assert_allclose(data["loss"][run], loss, rtol=1e-6, atol=1e-18)
+
+
+@settings(derandomize=True, deadline=None, max_examples=60)
+@given(
+    st.integers(0, 10**6), st.integers(1, 12), st.integers(1, 12), st.floats(1e-3, 1e3), st.floats(1.0, 100.0),
+    st.floats(-4.0, 0.5),
+)  # fmt: skip
+def test_the_loss_falls_along_the_flow_and_stops_it_at_the_tolerance(seed, n, m, time, later, log_tolerance):
+    rng = np.random.default_rng(seed)
+    features, y, begin = rng.standard_normal((n, m)), rng.standard_normal(n), rng.standard_normal(m)
+    modes = Modes.of_samples(features, y)
+
+    def loss(readout):
+        return ((features @ readout / m - y) ** 2).mean() / 2
+
+    losses = [loss(modes.flow(begin, t)[0]) for t in (0.0, time, time * later)]
+    assert losses[0] == pytest.approx(loss(begin))
+    assert losses[0] * (1 + 1e-9) >= losses[1] >= losses[2] * (1 - 1e-9)
+    for t, expected in zip((0.0, time), losses, strict=False):
+        assert modes.loss(modes.flow(begin, t)[0]) == pytest.approx(expected, rel=1e-9, abs=1e-15)
+    tolerance = losses[0] * 10**log_tolerance
+    readout, stop = modes.flow(begin, time, tolerance)
+    if losses[0] < tolerance * (1 - 1e-9):
+        assert stop == 0.0
+    elif losses[1] > tolerance * (1 + 1e-9):
+        assert stop == time
+    else:
+        assert 0 <= stop <= time
+        assert loss(readout) == pytest.approx(tolerance, rel=1e-6)
+
+
+def test_a_tolerance_below_the_least_loss_is_waited_for_until_the_end():
+    rng = np.random.default_rng(0)
+    modes = Modes.of_samples(rng.standard_normal((9, 3)), rng.standard_normal(9))
+    assert modes.flow(np.zeros(3), 7.0, modes.floor)[1] == 7.0
+    assert modes.flow(np.zeros(3), ENDLESS, modes.floor * 1.001)[1] < 1e6
+
+
+def test_runs_that_reach_the_tolerance_say_so_and_when(start):
+    told = {**FLOWS, "tolerance": 1e-3, "noise": 0.0, "samples": (3,)}
+    data = finetuned(start, max_time=(1e-3, 1e6), **told)
+    short, long = (data.isel(run=data["max_time"].values == time) for time in (1e-3, 1e6))
+    assert long["converged"].all()
+    assert not short["converged"].any()
+    np.testing.assert_allclose(long["loss"], 1e-3, rtol=1e-6)
+    assert (long["time"] < 1e6).all()
+    np.testing.assert_array_equal(short["time"], 1e-3)
+    np.testing.assert_array_equal(data["risk_curve"][:, 0], data["risk_final"])
+
+
+def test_every_readout_is_the_same_alone_as_beside_the_others(start):
+    told = {"samples": (5, 20), "draws": 2}
+    together = finetuned(start, readout=task.READOUTS, max_time=(1.0, 50.0), **told)
+    assert together.sizes["run"] == 4 * 2 * 2 * 5
+    for readout in task.READOUTS:
+        for time in (1.0, 50.0):
+            alone = finetuned(start, readout=(readout,), max_time=(time,), **told)
+            same = together["max_time"].values == time
+            keep = (together["readout"].values == readout) & (same | (readout == "least_squares"))
+            part = together.isel(run=keep)
+            for name in ("loss", "risk_final", "time", "converged", "max_time"):
+                np.testing.assert_array_equal(alone[name], part[name], err_msg=name)
+
+
+def test_least_squares_has_no_time(start):
+    data = finetuned(start, readout=("least_squares",))
+    assert np.isnan(data["max_time"]).all()
+    assert np.isnan(data["time"]).all()
+    assert data["converged"].all()
+
+
+def test_pretraining_with_an_infinite_anchor_trains_the_readout_alone():
+    data = pretrained((0, 1), solver="exact", max_time=30.0, tolerance=1e-12)
+    assert np.isinf(data["anchor"]).all()
+    assert set(data["pretrain_solver"].values) == {"exact"}
+    np.testing.assert_array_equal(data["first"], data["start_first"])
+    for run in range(data.sizes["run"]):
+        one = data.isel(run=run)
+        network = Weights(one["first"].values.astype(float), np.zeros((1, 12)))
+        source = Weights(one["teacher_directions"].values.astype(float), one["source_readout"].values[None])
+        whole = Quadratic.of(network, source)
+        coarse, fine = (_population_descent(whole, rate) for rate in (0.02, 0.01))
+        np.testing.assert_allclose(2 * fine - coarse, one["second"].values[0], rtol=0, atol=1e-3 * np.abs(fine).max())
+        assert whole.risk(one["second"].values[0]) == pytest.approx(2 * one["loss"].item(), rel=1e-4)
+
+
+def _population_descent(whole, rate):
+    readout = np.zeros(12)
+    for _ in range(round(30 / rate)):
+        readout = readout - rate * 12 * (whole.kernel @ readout - whole.overlaps)
+    return readout
+
+
+def test_an_infinite_anchor_is_the_limit_of_strong_ones():
+    told = {"teacher_scale": (1.0,), "tolerance": 1e-12, "precision": "float64"}
+    limit = pretrained((0,), solver="exact", max_time=10.0, **told)
+    strong = pretrained((0,), anchor=(10.0, 100.0), learning_rate=0.01, max_steps=1000, **told)
+    away = [
+        np.abs(strong["second"].values[strong["anchor"].values == anchor] - limit["second"].values).max()
+        for anchor in (10.0, 100.0)
+    ]
+    assert away[1] < 0.02 * np.abs(limit["second"]).max()
+    assert away[0] > 5 * away[1]
+
+
+def test_the_initial_features_are_transferred_like_any_others():
+    initial = pretrained(solver="exact", max_time=30.0)
+    data = finetuned(initial, readout=("zero", "pretrained"), samples=(5,))
+    assert np.isinf(data["anchor"]).all()
+    assert set(data["pretrain_solver"].values) == {"exact"}
+    kept = finetuned(initial, "pretrained")
+    np.testing.assert_array_equal(kept["first"], initial["start_first"].isel(run=initial["seed"].values < 2))
