@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from carryover.analysis.power_law import fit
+from carryover.analysis.power_law import fit, local_exponents, window
+from carryover.errors import UserError
 
 SAMPLES = [16, 32, 64, 128]
 
@@ -27,6 +28,19 @@ def test_the_interval_covers_the_exponent_about_as_often_as_it_says():
     covered = np.mean([law.low <= 1.2 <= law.high for law in laws])
     assert 0.8 <= covered <= 1.0
     assert np.mean([law.high - law.low for law in laws]) < 0.5
+
+
+def test_windows_and_local_exponents_follow_a_bend():
+    """n^−½ up to 64 and n^−2 from there on."""
+    bent = pd.DataFrame([[n**-0.5 if n <= 64 else 64**1.5 * n**-2.0 for n in SAMPLES]] * 3, columns=SAMPLES)
+    local = local_exponents(bent)
+    np.testing.assert_allclose(list(local), np.sqrt([16 * 32, 32 * 64, 64 * 128]))
+    np.testing.assert_allclose([one.exponent for one in local.values()], [0.5, 0.5, 2.0])
+    assert window(bent, 64).exponent == pytest.approx(2.0)
+    assert window(bent, 33).exponent == pytest.approx(2.0)
+    assert 0.5 < window(bent, 16).exponent < 2.0
+    with pytest.raises(UserError, match="two numbers of samples or more from n = 100 on"):
+        window(bent, 100)
 
 
 def test_what_has_no_power_law_is_refused():

@@ -10,6 +10,7 @@ from toy.made_up_runs import SEEDS, dataset
 
 P = mean_field_transfer.Parameters()
 LAZY, RICH = 0.1, 1.0
+HALF, MOST = 0.5, 1.0
 SAMPLES = [2**k for k in range(5, 12)]
 PREDICTED, EXPONENT = 7.0, 0.5
 """log₂ n at which scratch training falls to what the features leave out, and the exponent of its power law."""
@@ -20,31 +21,33 @@ FREE = dict(zip((32, 64, 128), (-5.0, 5.5, 5.5), strict=True))
 def gain(effect, seed, ablated, samples, teacher_scale):
     if teacher_scale == LAZY:
         return -99.0
-    if ablated == P.ablated:  # it stops to gain nearer to the prediction than the factor by an effect above 0
-        return PREDICTED + np.log2(P.factor) - size(effect, seed) - np.log2(samples)
     if ablated == 0:
         return size(effect, seed) + (samples != 128)
-    return -size(effect if samples == SAMPLES[-1] else -9, seed)
+    if (ablated, samples) == (MOST, SAMPLES[-1]):
+        return -size(effect, seed)
+    # It stops to gain nearer to the prediction than the factor by an effect above 0.
+    return 9 * (PREDICTED + np.log2(P.factor) - size(effect, seed) - np.log2(samples))
 
 
 def anchored_gain(effect, seed, anchor, samples):
-    """With the anchor .01 the mean over n is more by the effect than without, with the other less."""
+    """With the anchor .01 the mean over n is more by the effect than without, with the others less."""
     held = size(effect, seed) + (3 if samples > 32 else 0)
-    return {0.0: FREE[samples], 0.01: held, 0.1: held - 10}[anchor]
+    return {0.0: FREE[samples], 0.01: held, 0.1: held - 10, np.inf: held - 5}[anchor]
 
 
 def risks(gains, grid, only_transferred):
     """Runs with gains over scratch training; networks from scratch know nothing of one coordinate of the others."""
 
     def values(seed, protocol, **point):
-        power, scratch = 2.0 + seed, point["samples"] ** -EXPONENT * (9 if point["samples"] < P.smallest else 1)
+        variance, scratch = 2.0 + seed, point["samples"] ** -EXPONENT * (9 if point["samples"] < P.smallest else 1)
         if protocol == "linear_transfer":
-            scratch = scratch - gains(seed=seed, **{k: v for k, v in point.items() if k != "solver"})
-        return {"risk_final": power * scratch, "target_power": power}
+            known = gains(seed=seed, **{name: point[name] for name in grid})
+            scratch = scratch - (known if point["readout"] == P.readout else -99.0)
+        return {"risk_final": variance * scratch, "target_variance": variance}
 
-    common = {"solver": ["exact"], **grid}
-    alone = {"protocol": ["single_task"], **common, only_transferred: [np.nan]}
-    return dataset(values, {"protocol": ["linear_transfer"], **common}, alone)
+    common = {"solver": ["exact"], "flow_time": [1000.0], **grid}
+    alone = {**common, "protocol": ["single_task"], "readout": [""], "flow_time": [np.nan], only_transferred: [np.nan]}
+    return dataset(values, {**common, "protocol": ["linear_transfer"], "readout": ["zero", "pretrained"]}, alone)
 
 
 def networks(effect):
@@ -54,15 +57,15 @@ def networks(effect):
 
     def outside(seed, ablated, teacher_scale):
         slope = size(effect if teacher_scale == RICH else -9, seed)
-        return {"out_of_rkhs": 2 ** (slope * (ablated - P.ablated) - EXPONENT * PREDICTED)}
+        return {"out_of_rkhs": 2 ** (slope * ablated), "least_risk": 2 ** (-EXPONENT * PREDICTED)}
 
-    grid = {"ablated": [0.0, 0.5, 1.0], "teacher_scale": [LAZY, RICH]}
+    grid = {"ablated": [0.0, HALF, MOST], "teacher_scale": [LAZY, RICH]}
     return {
         "risk": risks(lambda **point: gain(effect, **point), {**grid, "samples": SAMPLES}, "ablated"),
         "gram": dataset(kernels, grid),
         "out_of_rkhs": dataset(outside, grid),
         "anchored": risks(lambda **point: anchored_gain(effect, **point),
-                          {"anchor": [0.0, 0.01, 0.1], "samples": list(FREE)}, "anchor"),
+                          {"anchor": [0.0, 0.01, 0.1, np.inf], "samples": list(FREE)}, "anchor"),
     }  # fmt: skip
 
 
@@ -71,7 +74,7 @@ def test_every_claim_follows_its_effect(effect, verdict, tmp_path):
     checked = mean_field_transfer.check(networks(effect), P)
     found = checked["verdict"].to_series().to_dict()
     assert found == dict.fromkeys(found, verdict)
-    assert len(found) == 9
+    assert len(found) == 11
     assert (checked["seeds"] == len(SEEDS)).all()
     store.save(checked, tmp_path / "claims.nc")
 
@@ -88,16 +91,19 @@ CHANGES = [
     (set(), "gram", "initial_alignment", lambda found: found + 9, {"teacher_scale": LAZY}),
     ({"richness"}, "gram", "alignment", lambda found: found + 9, {"teacher_scale": LAZY}),
     ({"left_out"}, "out_of_rkhs", "out_of_rkhs", lambda found: found / 99, {"teacher_scale": RICH, "ablated": 1.0}),
-    ({"boundary"}, "out_of_rkhs", "out_of_rkhs", lambda found: found * 16, {"teacher_scale": RICH}),
-    ({"boundary"}, "out_of_rkhs", "out_of_rkhs", lambda found: found / 16, {"teacher_scale": RICH}),
-    (set(), "out_of_rkhs", "out_of_rkhs", lambda found: found * 16, {"teacher_scale": LAZY}),
+    ({"boundary_50"}, "out_of_rkhs", "least_risk", lambda found: found * 16, {"teacher_scale": RICH, "ablated": HALF}),
+    ({"boundary_100"}, "out_of_rkhs", "least_risk", lambda found: found / 16, {"teacher_scale": RICH, "ablated": MOST}),
+    (set(), "out_of_rkhs", "least_risk", lambda found: found * 16, {"teacher_scale": LAZY}),
     ({"helps"}, "risk", "risk_final", lambda risk: risk + 99, {"ablated": 0.0, "samples": 256}),
-    ({"hurts"}, "risk", "risk_final", lambda risk: risk - 99, {"ablated": 1.0, "samples": SAMPLES[-1]}),
-    (set(), "risk", "risk_final", lambda risk: risk - 99, {"ablated": 1.0, "samples": SAMPLES[0]}),
-    ({"anchor_helps", "anchor_turns"}, "anchored", "risk_final", lambda risk: risk - 99, {"anchor": 0, "samples": 32}),
-    ({"anchor_helps", "anchor_avoids"}, "anchored", "risk_final", lambda risk: risk + 40,
+    ({"hurts"}, "risk", "risk_final", lambda risk: risk - 14, {"ablated": MOST, "samples": SAMPLES[-1]}),
+    (set(), "risk", "risk_final", lambda risk: risk - 99, {"ablated": MOST, "samples": SAMPLES[0]}),
+    (set(), "risk", "risk_final", lambda risk: risk - 99, {"readout": "pretrained"}),
+    ({"anchor_helps", "anchor_interior", "anchor_turns"}, "anchored", "risk_final", lambda risk: risk - 99,
+     {"anchor": 0, "samples": 32}),
+    ({"anchor_helps", "anchor_interior", "anchor_avoids"}, "anchored", "risk_final", lambda risk: risk + 40,
      {"anchor": 0.01, "samples": 64}),
     (set(), "anchored", "risk_final", lambda risk: risk + 99, {"anchor": 0.1}),
+    ({"anchor_interior"}, "anchored", "risk_final", lambda risk: risk - 99, {"anchor": np.inf}),
 ]  # fmt: skip
 
 
@@ -113,9 +119,15 @@ def test_the_runs_that_a_claim_is_about_decide_it(claims, role, quantity, change
     assert set(checked.index[checked == "holds"]) == set(checked.index) - claims
 
 
-def test_seeds_that_gain_at_every_n_leave_the_boundary_open():
+def test_means_that_gain_at_every_n_leave_the_boundary_open():
     data = networks(1.0)
     risk = data["risk"]
-    better = risk.assign(risk_final=risk["risk_final"] - 99 * (risk["ablated"] == P.ablated))
-    checked = mean_field_transfer.check(data | {"risk": better}, P).sel(claim="boundary")
+    better = risk.assign(risk_final=risk["risk_final"] - 9999 * (risk["ablated"] == HALF))
+    checked = mean_field_transfer.check(data | {"risk": better}, P).sel(claim="boundary_50")
     assert (checked["verdict"], checked["seeds"]) == ("undecided", 0)
+    assert "there is no change of sign, predicted is n = 128" in str(checked["measured"].values)
+
+
+def test_the_boundaries_are_told():
+    measured = mean_field_transfer.check(networks(1.0), P).sel(claim="boundary_50")["measured"]
+    assert str(measured.values).endswith("found is n = 128, predicted is n = 128")

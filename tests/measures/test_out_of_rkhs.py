@@ -28,6 +28,17 @@ def test_it_is_what_least_squares_leaves_of_many_samples():
             assert result[found].values[run] == pytest.approx(expected, rel=0.05)
 
 
+def test_the_least_risk_is_a_share_of_the_target_s_variance():
+    told = drawn()
+    result = out_of_rkhs.measure(networks(**told), out_of_rkhs.Parameters(cutoff=1e-3))
+    X = np.random.default_rng(2).standard_normal((200_000, 5))
+    for run in range(2):
+        y = np.maximum(X @ told["directions"][run].T, 0) @ told["readout"][run]
+        expected = result["out_of_rkhs"].values[run] * (y**2).mean() / y.var()
+        assert result["least_risk"].values[run] == pytest.approx(expected, rel=0.02)
+    assert (result["cutoff"] == 1e-3).all()
+
+
 def test_features_that_hold_the_target_leave_nothing():
     told = drawn()
     told["first"][0, :4] = told["directions"][0]
@@ -42,8 +53,9 @@ def test_features_that_hold_the_target_leave_nothing():
 def test_it_is_a_share(seed, scale):
     told = drawn(seed)
     result = out_of_rkhs.measure(networks(**told), P)
-    for name in out_of_rkhs.MEANING:
+    for name in ("out_of_rkhs", "initial_out_of_rkhs"):
         assert ((result[name] >= 0) & (result[name] <= 1 + 1e-12)).all()
+    assert (result["least_risk"] >= result["out_of_rkhs"]).all()
     larger = out_of_rkhs.measure(networks(**{**told, "readout": scale * told["readout"]}), P)
     np.testing.assert_allclose(larger["out_of_rkhs"], result["out_of_rkhs"], rtol=1e-6, atol=1e-10)
 

@@ -1,6 +1,7 @@
 """Tiny mean-field ReLU networks for the figures to draw, that the family trained."""
 
 from functools import cache
+from itertools import product
 
 from carryover.families import running
 from carryover.families.mean_field import descent, exact, finetune, pretrain
@@ -11,6 +12,7 @@ from collect import collect
 SEEDS = [0, 1]
 MEASURES = {"gram": (gram, {"points": 6, "samples": 40}), "out_of_rkhs": (out_of_rkhs, {})}
 QUICK = {"learning_rate": 0.5, "max_steps": 60}
+READOUTS = {"readout": ("zero", "pretrained", "least_squares"), "flow_time": (3.0, 30.0)}
 # {experiment: what its pretraining and its teacher are told}
 EXPERIMENTS = {
     "ablated": ({"ablated": (0.0, 0.5)}, (0.1, 1.0)),
@@ -23,13 +25,18 @@ def _shards(experiment):
     told, scales = EXPERIMENTS[experiment]
     task = {"dimension": 4, "width": 10, "teacher_units": 4, "teacher_scale": scales}
     source = running.run(pretrain, pretrain.Parameters(**task, **told, **QUICK), "toy", SEEDS, descent.solve)
-    jobs = [("linear_transfer", exact, {}), ("pretrained", exact, {}), ("single_task", descent, QUICK)]
+    sources = {"descent": source}
+    if "anchor" in told:
+        initial = pretrain.Parameters(**task, ablated=told["ablated"], solver="exact", flow_time=30.0)
+        sources["exact"] = running.run(pretrain, initial, "toy", SEEDS, exact.solve)
+    jobs = [("linear_transfer", exact, READOUTS), ("pretrained", exact, {}), ("single_task", descent, QUICK)]
     made = {}
-    for protocol, solver, more in jobs:
+    for (protocol, solver, more), features in product(jobs, sources):
         name = solver.__name__.rpartition(".")[2]
         p = finetune.Parameters(**task, protocol=protocol, solver=name, samples=(8, 16, 32), **more)
-        start = None if protocol == "single_task" else source
-        made[protocol] = running.run(finetune, p, "toy", SEEDS, solver.solve, start)
+        start = None if protocol == "single_task" else sources[features]
+        if start is not None or features == "descent":
+            made[protocol, features] = running.run(finetune, p, "toy", SEEDS, solver.solve, start)
     return made
 
 
@@ -42,5 +49,6 @@ def roles(plot):
         "risk": named(collect([risk.measure(shard, risk.Parameters()) for shard in shards.values()]), "mean_field")
     }
     for name, (measure, told) in MEASURES.items():
-        found[name] = named(collect([measure.measure(shards["pretrained"], measure.Parameters(**told))]), "mean_field")
+        kept = [shard for (protocol, _), shard in shards.items() if protocol == "pretrained"]
+        found[name] = named(collect([measure.measure(one, measure.Parameters(**told)) for one in kept]), "mean_field")
     return found

@@ -2,9 +2,11 @@
 Fig. 3c)."""
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
+from carryover.errors import UserError
 from carryover.streams import generator
 
 RESAMPLES = 1000
@@ -26,6 +28,20 @@ class PowerLaw:
     def samples(self, risk):
         """The number of samples at which the law has this risk."""
         return (self.amplitude / np.asarray(risk, dtype=float)) ** (1 / self.exponent)
+
+
+def local_exponents(table):
+    """{n: exponent between two neighbouring numbers of samples}, at their geometric mean: {n: `PowerLaw`} as `fit`."""
+    sizes = sorted(table)
+    return {float(np.sqrt(low * high)): fit(table[[low, high]]) for low, high in pairwise(sizes)}
+
+
+def window(table, smallest):
+    """`fit` to the numbers of samples from `smallest` on; UserError for fewer than two of them."""
+    sizes = [n for n in table if n >= smallest]
+    if len(sizes) < 2:
+        raise UserError(f"a power law needs risks at two numbers of samples or more from n = {smallest:g} on.")
+    return fit(table[sizes])
 
 
 def fit(table):

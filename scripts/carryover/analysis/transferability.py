@@ -44,8 +44,8 @@ def transferability(risk, protocol, scratch=None):
 
 
 def normalised(risk):
-    """The same dataset with risks as shares of the target's power, by which families that differ in it say so."""
-    return risk.assign(risk_final=risk["risk_final"] / risk["target_power"])
+    """The same dataset with risks as shares of the target's variance, of families whose targets differ in it."""
+    return risk.assign(risk_final=risk["risk_final"] / risk["target_variance"])
 
 
 def with_decay(risk, chosen_by=None):

@@ -6,12 +6,14 @@ import numpy as np
 
 from carryover.config.parameters import parameter
 from carryover.runs import measured, naming
-from carryover.theory.kernels import function_power, rkhs_residual
+from carryover.theory.kernels import function_power, function_variance, rkhs_residual
 
 APPLIES_TO = {"protocol": ("pretrained",)}
 MEANING = {
     "out_of_rkhs": "share of the target's mean square outside the span of the pretrained features",
     "initial_out_of_rkhs": "share of the target's mean square outside the span of the features before pretraining",
+    "least_risk": "least risk of a readout on the pretrained features, as a share of the target's variance",
+    "cutoff": "eigenvalues of the features' kernel, relative to the largest, up to which a direction counts as outside",
 }
 
 
@@ -22,12 +24,14 @@ class Parameters:
 
 
 def measure(data, p):
-    """‖P⊥f*‖²/‖f*‖² over the inputs' distribution, between 0 and 1, (run,), of the target f* and either features.
+    """‖P⊥f*‖²/‖f*‖² over the inputs' distribution, between 0 and 1, (run,), of the target f* and either features; the
+    risk of linear transfer to endless samples, ‖P⊥f*‖²/Var f*; and the cutoff that they hang on.
 
     Raises UserError naming a run whose weights are not finite.
     """
     values = np.array([_shares(data.isel(run=run), p.cutoff) for run in range(data.sizes["run"])])
-    return measured(data, {name: ("run", values[:, column]) for column, name in enumerate(MEANING)}, MEANING)
+    variables = {name: ("run", column) for name, column in zip(MEANING, values.T, strict=True)}
+    return measured(data, variables, MEANING)
 
 
 def _shares(network, cutoff):
@@ -36,4 +40,5 @@ def _shares(network, cutoff):
         outside = [
             rkhs_residual(readout, directions, network[name].values, cutoff=cutoff) for name in ("first", "start_first")
         ]
-    return np.array(outside) / function_power(readout, directions)
+    power, variance = function_power(readout, directions), function_variance(readout, directions)
+    return *(one / power for one in outside), outside[0] / variance, cutoff

@@ -8,42 +8,50 @@ import numpy as np
 from matplotlib.colors import TwoSlopeNorm
 
 from carryover.analysis import power_law
-from carryover.analysis.transferability import averages, normalised, transferability
+from carryover.analysis.linear_transfer import boundary, gains
+from carryover.analysis.transferability import normalised
 from carryover.config.parameters import parameter
 from carryover.drawing import panels
 
 GRAMS = {"initial_gram": "before", "gram": "pretrained", "source_gram": "source's units"}
+TITLES = "b: risk from scratch", "c: its local exponent ν", "d: left out by the features"
+BOUNDARIES = {"zero": "-", "pretrained": "--", "least_squares": ":"}
+"""Styles of the boundaries found, by how the readout was trained."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters:
-    title: str = parameter("Rich pretraining leaves the source's features, and transfer helps until scratch training "
-                           "gets below what these leave out", "what is seen")  # fmt: skip
+    title: str = parameter("Features after pretraining on a part of the target's units, and where linear transfer "
+                           "gains over training from scratch", "what is seen")  # fmt: skip
     ablated: float = parameter(0.5, "fraction of ablated units of the kernels that are shown", minimum=0, maximum=1)
+    readout: str = parameter("zero", "how the readout was trained in the linear transfer that is shown as a map")
     smallest: int = parameter(64, "fewest samples that the power law is fitted to", minimum=1)
+    published: float = parameter(1.18, "the paper's exponent of the power law", above=0)
 
 
 def draw(data, p):
     """Roles: `risk`, `gram` and `out_of_rkhs` of an experiment of the family mean_field."""
-    risk = normalised(data["risk"])
+    risk = data["risk"]
     scales = panels.values(risk, "teacher_scale")
-    fig = plt.figure(figsize=(14.5, 3.3 * len(scales) + 1.0))
+    fig = plt.figure(figsize=(17.5, 3.3 * len(scales) + 1.0))
     norm = TwoSlopeNorm(0.0, -0.5, 0.5)
-    axes = fig.subplots(len(scales), 6, squeeze=False, width_ratios=(0.7, 0.7, 0.7, 1.1, 1.1, 1.3))
+    axes = fig.subplots(len(scales), 7, squeeze=False, width_ratios=(0.7, 0.7, 0.7, 1.1, 1.1, 1.1, 1.5))
     for row, scale in zip(axes, scales, strict=True):
-        roles = (risk, data["gram"], data["out_of_rkhs"])
-        runs, gram, outside = (panels.where(role, teacher_scale=scale) for role in roles)
+        runs, gram, outside = (
+            panels.where(role, teacher_scale=scale) for role in (risk, data["gram"], data["out_of_rkhs"])
+        )
         _kernels(row[:3], panels.where(gram, ablated=p.ablated))
-        law = _scratch(row[3], runs, p.smallest)
-        _outside(row[4], outside)
-        image = _map(row[5], runs, outside, law, norm)
+        law = _scratch(row[3:5], panels.where(normalised(runs), protocol="single_task"), p)
+        _outside(row[5], outside)
+        image = _map(row[6], runs, outside, law, norm, p.readout)
         row[0].set_ylabel(f"teacher scale {scale:g}\n")
-    for ax, label in zip(axes[0, 3:], ("b: from scratch", "c: left out by the features", "d: transferability"),
-                         strict=True):  # fmt: skip
+    way = panels.name(risk, "readout", p.readout)
+    for ax, label in zip(axes[0, 3:], (*TITLES, f"e: transferability, {way}"), strict=True):
         ax.set_title(label)
-    fig.colorbar(image, ax=list(axes[:, 5]), label="share of the target's power, cut at ±0.5")
-    drawn = f"a: kernels of one seed, μ = {p.ablated:g}, with their mean alignment; b, c: {panels.SPREAD}"
-    return panels.finished(fig, p.title, panels.seeds_in_words(risk), drawn, columns=6)
+    fig.colorbar(image, ax=list(axes[:, 6]), label="scratch less transfer risk / target variance, cut at ±0.5")
+    drawn = f"a: kernels of one seed, μ = {p.ablated:g}, with their mean alignment; b, d: {panels.SPREAD}"
+    more = "c: of the mean over seeds, bars and band: 95 % over seeds; e: means over seeds, boundaries of these"
+    return panels.finished(fig, p.title, panels.seeds_in_words(risk), drawn, more)
 
 
 def _kernels(axes, gram):
@@ -58,18 +66,30 @@ def _kernels(axes, gram):
         ax.grid(False)
 
 
-def _scratch(ax, runs, smallest):
-    scratch = panels.where(runs, protocol="single_task")
-    panels.spread(ax, scratch, "risk_final", "samples", "from scratch", color=panels.color("single_task"))
+def _scratch(axes, scratch, p):
+    """Risk from scratch with its power law, and the exponent between neighbouring n and from each n on."""
+    risk, exponent = axes
+    panels.spread(risk, scratch, "risk_final", "samples", "from scratch", color=panels.color("single_task"))
     table = scratch[["risk_final"]].to_dataframe().pivot_table("risk_final", "seed", "samples")
-    law = power_law.fit(table[[n for n in table if n >= smallest]])
-    fine = np.array([smallest, table.columns.max()])
-    ax.plot(fine, law(fine), "k--", linewidth=1, label="power law")
-    ax.text(
-        0.05, 0.06, f"ν = {law.exponent:.2f} ({law.low:.2f}-{law.high:.2f})", transform=ax.transAxes, fontsize="small"
-    )
-    ax.set(yscale="log", xlabel="target samples n", ylabel="risk / target power")
-    panels.log_samples(ax, list(table.columns))
+    law, sizes = power_law.window(table, p.smallest), sorted(table)
+    fine = np.array([p.smallest, sizes[-1]])
+    text = f"ν = {law.exponent:.2f} ({law.low:.2f}–{law.high:.2f}), n ≥ {p.smallest:g}"
+    risk.plot(fine, law(fine), "k--", linewidth=1, label="power law")
+    risk.text(0.05, 0.06, text, transform=risk.transAxes, fontsize="small")
+    risk.set(yscale="log", xlabel="target samples n", ylabel="risk / target variance")
+    panels.plain_decades(risk.yaxis)
+    local = power_law.local_exponents(table)
+    middle = np.array([one.exponent for one in local.values()])
+    ends = np.abs(np.array([(one.low, one.high) for one in local.values()]).T - middle)
+    style = {"marker": "o", "ms": 4, "linestyle": "", "color": panels.color("single_task")}
+    exponent.errorbar(list(local), middle, ends, label="between neighbouring n", **style)
+    windows = {n: power_law.window(table, n) for n in sizes[:-1]}
+    bounds = ([getattr(one, end) for one in windows.values()] for end in ("exponent", "low", "high"))
+    panels.band(exponent, list(windows), *bounds, "fitted from n on", color="k", linestyle="--", linewidth=1)
+    exponent.axhline(p.published, color="0.5", linewidth=1, linestyle=":", label=f"published {p.published:g}")
+    exponent.set(xlabel="target samples n", ylabel="exponent ν of the risk")
+    for ax in axes:
+        panels.log_samples(ax, _named(sizes))
     return law
 
 
@@ -79,20 +99,39 @@ def _outside(ax, outside):
         ("out_of_rkhs", "pretrained features", panels.color("finetuning")),
     ):
         panels.spread(ax, outside, name, "ablated", label, color=color)
+    cutoff = float(outside["cutoff"].values[0])
     ax.set(xlabel="ablated share μ of the target's units", ylabel="out-of-RKHS norm² / target power", ylim=(0, None))
+    ax.text(0.05, 0.94, f"eigenvalues up to {cutoff:g} of\nthe largest are outside", va="top", fontsize="small",
+            transform=ax.transAxes)  # fmt: skip
 
 
-def _map(ax, runs, outside, law, norm):
-    """Mean transferability by n and μ, with the n at which the power law falls to what the features leave out."""
-    table = averages(transferability(runs, "linear_transfer"), ("ablated", "samples"))
-    square = table.pivot(index="ablated", columns="samples", values="mean")
-    middle = np.log2(square.columns.to_numpy(dtype=float))
-    image = ax.pcolormesh(middle, np.arange(len(square)), square.values, cmap="RdBu", norm=norm)
-    left_out = outside["out_of_rkhs"].groupby("ablated").mean()
-    predicted = np.log2(law.samples(left_out.sel(ablated=square.index.to_numpy()).values))
+def _map(ax, runs, outside, law, norm, readout):
+    """Mean transferability by n and μ, where that of every readout changes its sign, and the n at which the power law
+    falls to the least risk of the features."""
+    square = _means(runs, readout)
+    middle, rows = np.log2(square.columns.to_numpy(dtype=float)), np.arange(len(square))
+    image = ax.pcolormesh(middle, rows, square.values, cmap="RdBu", norm=norm)
+    for way in [way for way in BOUNDARIES if way in panels.values(runs, "readout")]:
+        found = np.log2(_means(runs, way).apply(boundary, axis=1).to_numpy())
+        ax.plot(found, rows, BOUNDARIES[way], marker="x", ms=4, color="k", linewidth=1.2,
+                label=f"found, {panels.name(runs, 'readout', way)}")  # fmt: skip
+    least = outside["least_risk"].groupby("ablated").mean().sel(ablated=square.index.to_numpy()).values
+    predicted = np.log2(law.samples(np.maximum(least, np.finfo(float).tiny)))
     inside = (predicted >= middle[0] - 0.5) & (predicted <= middle[-1] + 0.5)
-    ax.plot(predicted[inside], np.arange(len(square))[inside], "o", mfc="0.7", mec="k", label="predicted boundary")
-    ax.set(xticks=middle, xticklabels=[f"{n:g}" for n in square.columns], xlabel="target samples n")
-    ax.set(yticks=np.arange(len(square)), yticklabels=[f"{mu:g}" for mu in square.index], ylabel="ablated share μ")
+    ax.plot(predicted[inside], rows[inside], "o", mfc="0.7", mec="k", label="predicted boundary")
+    named = _named(list(square.columns))
+    ax.set(xticks=np.log2(named), xticklabels=[f"{n:g}" for n in named], xlabel="target samples n")
+    ax.set(yticks=rows, yticklabels=[f"{mu:g}" for mu in square.index], ylabel="ablated share μ")
     ax.grid(False)
     return image
+
+
+def _means(runs, readout):
+    """Transferability by ablated share (rows) and n, means over seeds."""
+    return gains(runs, readout).pivot_table("transferability", "ablated", "samples")
+
+
+def _named(sizes):
+    """The numbers of samples that an axis has room to name: where they are many, those twice another and the ends."""
+    powers = [n for n in sizes if float(np.log2(n)).is_integer()]
+    return powers if len(sizes) > 7 and len(powers) > 1 else sizes

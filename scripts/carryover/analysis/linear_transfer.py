@@ -1,0 +1,64 @@
+"""Where linear transfer of networks stops to gain, and which strength of an anchor gains most ("Features are fate",
+section 4 and Fig. 9)."""
+
+import numpy as np
+import pandas as pd
+
+from carryover.analysis.transferability import normalised, transferability
+from carryover.errors import UserError
+
+
+def gains(risk, readout):
+    """`transferability` of linear transfer with one way to train the readout, for its longest flow time; risks are
+    shares of the target's variance. UserError where no run has it."""
+    runs = transferability(normalised(risk), "linear_transfer")
+    if not (runs["readout"] == readout).any():
+        known = ", ".join(sorted(runs["readout"].unique()))
+        raise UserError(f"linear_transfer has no runs with the readout {readout}, only with {known}.")
+    runs = runs[runs["readout"] == readout]
+    return runs[runs["flow_time"].isna() | (runs["flow_time"] == runs["flow_time"].max())]
+
+
+def boundary(gain):
+    """The number of samples n at which gains, a Series over n, turn from positive to negative, interpolated in log n.
+
+    With noise they may change their sign more than once: n parts them so that those on the wrong side have the least
+    sum. NaN where it parts none from the others.
+    """
+    gain = gain.sort_index()
+    values, log_n = gain.to_numpy(), np.log(gain.index.to_numpy(dtype=float))
+    before = np.concatenate([[0.0], np.cumsum(values)])
+    after = (2 * before - before[-1]).argmax()  # gains before less gains from there on
+    if after in (0, len(values)):
+        return np.nan
+    pair, ends = values[after - 1 : after + 1], log_n[after - 1 : after + 1]
+    return float(np.exp(np.interp(0.0, pair[::-1], ends[::-1])))
+
+
+def jackknife(statistic, seeds):
+    """Values whose mean is a statistic of all seeds, without its bias of order 1/seeds, and whose spread is that of
+    seeds: a Series. `statistic` takes a list of seeds; NaN for a seed without which it is not known."""
+    seeds = list(seeds)
+    whole = statistic(seeds)
+    rest = {seed: statistic([other for other in seeds if other != seed]) for seed in seeds}
+    return pd.Series({seed: len(seeds) * whole - (len(seeds) - 1) * value for seed, value in rest.items()})
+
+
+def by_anchor(runs):
+    """{anchor: gains by seed (rows) and n}, rising; UserError where they do not go from 0 over others to infinity."""
+    tables = {anchor: rows.pivot_table("transferability", "seed", "samples") for anchor, rows in runs.groupby("anchor")}
+    if not {0.0, np.inf} <= tables.keys() or len(tables) < 3:
+        known = ", ".join(f"{anchor:g}" for anchor in tables)
+        raise UserError(f"linear transfer is needed with the anchors 0, infinity and others between, not with {known}.")
+    return tables
+
+
+def chosen(tables):
+    """Gains by seed and n with the anchor of the largest mean gain of all *other* seeds and n, a DataFrame.
+
+    `tables` are those of `by_anchor` to choose among. A seed has no part in its own choice, which else would gain by
+    chance alone.
+    """
+    means = pd.DataFrame({anchor: table.mean(axis=1) for anchor, table in tables.items()})
+    best = {seed: means.drop(index=seed).mean().idxmax() for seed in means.index}
+    return pd.DataFrame({seed: tables[anchor].loc[seed] for seed, anchor in best.items()}).T

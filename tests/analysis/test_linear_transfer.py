@@ -1,0 +1,109 @@
+"""Where gains end, which anchor is chosen by others, and the spread of a statistic of means."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from carryover.analysis.linear_transfer import boundary, by_anchor, chosen, gains, jackknife
+from carryover.errors import UserError
+from toy.made_up_runs import SEEDS, dataset
+
+SAMPLES = [8, 16, 32, 64, 128, 256]
+
+
+def gain(values):
+    return pd.Series(values, index=SAMPLES)
+
+
+def test_the_boundary_is_where_gains_change_their_sign():
+    log_n = np.log2(SAMPLES)
+    assert boundary(gain(5.5 - log_n)) == pytest.approx(2**5.5)
+    assert boundary(gain(5.5 - log_n)[::-1]) == pytest.approx(2**5.5)
+    assert boundary(gain([1, 1, 1, -3, -3, -3])) == pytest.approx(32 * 2**0.25)
+    assert boundary(gain([1, 1, 0, -1, -1, -1])) == pytest.approx(32)
+
+
+def test_a_change_of_sign_by_noise_is_no_boundary():
+    assert boundary(gain([-0.1, 2, 1, -1, -1, 0.5])) == pytest.approx(2**5.5)
+    assert boundary(gain([3, -0.1, 2, 1, -1, -1])) == pytest.approx(2**6.5)
+
+
+@pytest.mark.parametrize("values", [np.ones(6), -np.ones(6)])
+def test_gains_or_losses_everywhere_have_no_boundary(values):
+    assert np.isnan(boundary(gain(values)))
+
+
+@given(st.lists(st.floats(-5, 5), min_size=6, max_size=6))
+def test_a_boundary_lies_among_the_samples_and_is_nearest_to_all_signs(values):
+    n = boundary(gain(values))
+    wrong = [sum(max(0, -v) for v in values[:k]) + sum(max(0, v) for v in values[k:]) for k in range(7)]
+    if np.isnan(n):
+        assert min(wrong) == pytest.approx(min(wrong[0], wrong[-1]))
+    else:
+        assert SAMPLES[0] <= n <= SAMPLES[-1]
+        around = {np.searchsorted(SAMPLES, n * factor) for factor in (1 - 1e-9, 1 + 1e-9)}
+        assert min(wrong[k] for k in around) == pytest.approx(min(wrong))
+
+
+def test_the_jackknife_of_a_mean_is_its_values():
+    values = pd.Series([1.0, 4.0, -2.0, 7.0], index=[3, 5, 7, 9])
+    found = jackknife(lambda seeds: values[seeds].mean(), values.index)
+    pd.testing.assert_series_equal(found, values)
+
+
+def test_the_jackknife_of_a_function_of_a_mean_has_its_value_and_error():
+    rng = np.random.default_rng(0)
+    values = pd.Series(2 + 0.1 * rng.standard_normal(40))
+    found = jackknife(lambda seeds: np.log(values[seeds].mean()), values.index)
+    assert found.mean() == pytest.approx(np.log(values.mean()), abs=1e-3)
+    assert found.std() == pytest.approx(values.std() / values.mean(), rel=0.05)  # the delta method
+
+
+def runs():
+    """Linear transfer by two readouts; a scratch risk of 5 times a variance that differs by seed."""
+
+    def values(seed, protocol, readout, flow_time, **_):
+        risk = 5.0 if protocol == "single_task" else {"zero": 5.0 - flow_time, "least_squares": 3.0}[readout]
+        return {"risk_final": (2.0 + seed) * risk, "target_variance": 2.0 + seed}
+
+    common = {"samples": SAMPLES, "solver": ["exact"]}
+    return dataset(
+        values,
+        {"protocol": ["linear_transfer"], "readout": ["zero"], "flow_time": [1.0, 4.0], **common},
+        {"protocol": ["linear_transfer"], "readout": ["least_squares"], "flow_time": [np.nan], **common},
+        {"protocol": ["single_task"], "readout": [""], "flow_time": [np.nan], **common},
+    )
+
+
+def test_gains_are_those_of_one_readout_after_its_longest_flow():
+    for readout, expected in (("zero", 4.0), ("least_squares", 2.0)):
+        found = gains(runs(), readout)
+        assert len(found) == len(SEEDS) * len(SAMPLES)
+        np.testing.assert_allclose(found["transferability"], expected)
+    with pytest.raises(UserError, match="no runs with the readout pretrained, only with least_squares, zero"):
+        gains(runs(), "pretrained")
+
+
+def anchored(**means):
+    """Rows of `gains` by anchor, of seeds 0, 1, 2 whose gains are given."""
+    rows = [
+        {"anchor": float(anchor), "seed": seed, "samples": n, "transferability": value + n}
+        for anchor, values in means.items() for seed, value in enumerate(values) for n in (1, 2)
+    ]  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+def test_every_seed_has_the_anchor_that_is_best_for_the_others():
+    tables = by_anchor(anchored(**{"0": [0, 0, 0], "0.1": [9, 1, 1], "0.2": [2, 2, 2], "inf": [0, 0, 0]}))
+    assert list(tables) == [0.0, 0.1, 0.2, np.inf]
+    found = chosen({anchor: tables[anchor] for anchor in (0.1, 0.2)})
+    np.testing.assert_array_equal(found, [[3, 4], [2, 3], [2, 3]])
+    assert found.columns.tolist() == [1, 2]
+
+
+@pytest.mark.parametrize("anchors", [("0", "0.1"), ("0.1", "inf"), ("0", "inf")])
+def test_anchors_without_both_ends_and_one_between_are_refused(anchors):
+    with pytest.raises(UserError, match="anchors 0, infinity and others between, not with"):
+        by_anchor(anchored(**{anchor: [0, 0] for anchor in anchors}))
