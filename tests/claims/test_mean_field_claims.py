@@ -119,13 +119,18 @@ def test_the_runs_that_a_claim_is_about_decide_it(claims, role, quantity, change
     assert set(checked.index[checked == "holds"]) == set(checked.index) - claims
 
 
-def test_means_that_gain_at_every_n_leave_the_boundary_open():
+@pytest.mark.parametrize(("change", "told"), [(-9999, "it gains at every n"), (9999, "it loses at every n")])
+@pytest.mark.parametrize("predicted", [5.5, 7.0, 10.5])
+def test_a_boundary_beyond_the_samples_is_not_near_what_lies_among_them(change, told, predicted):
     data = networks(1.0)
-    risk = data["risk"]
-    better = risk.assign(risk_final=risk["risk_final"] - 9999 * (risk["ablated"] == HALF))
-    checked = mean_field_transfer.check(data | {"risk": better}, P).sel(claim="boundary_50")
-    assert (checked["verdict"], checked["seeds"]) == ("undecided", 0)
-    assert "there is no change of sign, predicted is n = 128" in str(checked["measured"].values)
+    risk, outside = data["risk"], data["out_of_rkhs"]
+    everywhere = risk.assign(risk_final=risk["risk_final"] + change * (risk["ablated"] == HALF))
+    least = outside.assign(least_risk=outside["least_risk"] * 2 ** (EXPONENT * (PREDICTED - predicted)))
+    checked = mean_field_transfer.check(data | {"risk": everywhere, "out_of_rkhs": least}, P).sel(claim="boundary_50")
+    end = SAMPLES[-1] if change < 0 else SAMPLES[0]
+    near = abs(np.log2(end) - predicted) < np.log2(P.factor)
+    assert checked["verdict"] == ("undecided" if near else "fails")
+    assert f"{told}, predicted is n = {2**predicted:.0f}" in str(checked["measured"].values)
 
 
 def test_the_boundaries_are_told():

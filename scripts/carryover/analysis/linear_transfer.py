@@ -23,21 +23,21 @@ def boundary(gain):
     """The number of samples n at which gains, a Series over n, turn from positive to negative, interpolated in log n.
 
     With noise they may change their sign more than once: n parts them so that those on the wrong side have the least
-    sum. NaN where it parts none from the others.
+    sum. Infinite where they gain and 0 where they lose on all sides: then it lies beyond the numbers of samples.
     """
     gain = gain.sort_index()
     values, log_n = gain.to_numpy(), np.log(gain.index.to_numpy(dtype=float))
     before = np.concatenate([[0.0], np.cumsum(values)])
     after = (2 * before - before[-1]).argmax()  # gains before less gains from there on
     if after in (0, len(values)):
-        return np.nan
+        return np.inf if after else 0.0
     pair, ends = values[after - 1 : after + 1], log_n[after - 1 : after + 1]
     return float(np.exp(np.interp(0.0, pair[::-1], ends[::-1])))
 
 
 def jackknife(statistic, seeds):
     """Values whose mean is a statistic of all seeds, without its bias of order 1/seeds, and whose spread is that of
-    seeds: a Series. `statistic` takes a list of seeds; NaN for a seed without which it is not known."""
+    seeds: a Series. `statistic` takes a list of seeds."""
     seeds = list(seeds)
     whole = statistic(seeds)
     rest = {seed: statistic([other for other in seeds if other != seed]) for seed in seeds}

@@ -66,10 +66,14 @@ def _rank_correlation(table):
 
 def _boundaries(table, outside, risk, scale, p):
     """A claim for each ablated share but 0, whose boundary lies at infinity: what is found of the means over seeds is
-    near what is predicted of them."""
+    near what is predicted of them.
+
+    A boundary beyond the numbers of samples is taken for their end, which can only be too near to what is predicted:
+    where that is near, nothing is known.
+    """
     alone = Runs("risk", normalised(risk)).where(teacher_scale=scale, protocol="single_task")
     scratch = alone.data[["risk_final"]].to_dataframe().pivot_table("risk_final", "seed", "samples")
-    least = _table(outside, "least_risk")
+    least, ends = _table(outside, "least_risk"), (scratch.columns.min(), scratch.columns.max())
     for ablated in [share for share in least if share > 0]:
 
         def found(seeds, gain=table[ablated]):
@@ -79,18 +83,26 @@ def _boundaries(table, outside, risk, scale, p):
             return power_law.window(scratch.loc[seeds], p.smallest).samples(least.loc[seeds].mean())
 
         def off(seeds, found=found, predicted=predicted):
-            return np.log2(found(seeds) / predicted(seeds))
+            return np.log2(np.clip(found(seeds), *ends) / predicted(seeds))
 
-        seeds = list(table.index)
-        where, there = found(seeds), f"predicted is n = {predicted(seeds):.0f}"
+        seeds, near = list(table.index), np.log2(p.factor)
+        known = ends[0] <= found(seeds) <= ends[1] or abs(off(seeds)) > near
+        values = intervals.within(jackknife(off, seeds), near) if known else pd.Series(np.nan, seeds)
         yield (
             f"boundary_{100 * ablated:g}",
             f"At an ablated share of {ablated:g} linear transfer stops to gain within a factor {p.factor:g} of the n "
             "at which the power law of scratch training falls to the least risk of the pretrained features",
-            intervals.within(jackknife(off, seeds), np.log2(p.factor)), 0.0, None,
-            "log₂ of the allowed over the actual factor: "
-            + (f"found is n = {where:.0f}, {there}" if np.isfinite(where) else f"there is no change of sign, {there}"),
+            values, 0.0, None,
+            f"log₂ of the allowed over the actual factor; {_told(found(seeds))}, predicted is n = "
+            f"{predicted(seeds):.0f}",
         )  # fmt: skip
+
+
+def _told(n):
+    """A boundary that was found, in words."""
+    if 0 < n < np.inf:
+        return f"found is n = {n:.0f}"
+    return "it gains at every n" if n else "it loses at every n"
 
 
 def _anchors(tables):

@@ -42,13 +42,14 @@ def draw(data, p):
         ax.set_xlabel("penalty λ on the distance from the start")
     for ax in (gain, mean):
         ax.axhline(0, color="0.6", linewidth=0.6)
-        ax.set_ylim(bottom=max(ax.get_ylim()[0], p.lowest))
+        low, high = ax.dataLim.intervaly
+        ax.set_ylim(max(low, p.lowest), high + 0.05)
     gain.set(xlabel="target samples n", ylabel="transferability / target variance")
     gain.set_title(f"a: {panels.name(risk, 'readout', p.readout)}")
-    mean.set(ylabel="mean over n of a", title="b: by how the readout is trained")
+    mean.set(ylabel="mean transferability over n", title="b: by how the readout is trained")
     aligned.set(ylabel="alignment with the source's kernel", title="c: features")
     mu = float(panels.where(risk, protocol="linear_transfer")["ablated"].values[0])
-    cut = f"a, b cut at {p.lowest:g}"
+    cut = f"a, b: cut at {p.lowest:g}".replace("-", "−")
     return panels.finished(fig, p.title, f"μ = {mu:g}, {panels.seeds_in_words(risk)}", panels.SPREAD, cut)
 
 

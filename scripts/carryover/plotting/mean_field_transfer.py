@@ -50,8 +50,7 @@ def draw(data, p):
         ax.set_title(label)
     fig.colorbar(image, ax=list(axes[:, 6]), label="scratch less transfer risk / target variance, cut at ±0.5")
     drawn = f"a: kernels of one seed, μ = {p.ablated:g}, with their mean alignment; b, d: {panels.SPREAD}"
-    more = "c: of the mean over seeds, bars and band: 95 % over seeds; e: means over seeds, boundaries of these"
-    return panels.finished(fig, p.title, panels.seeds_in_words(risk), drawn, more)
+    return panels.finished(fig, p.title, panels.seeds_in_words(risk), drawn, "c, e: of means over seeds, c with 95 %")
 
 
 def _kernels(axes, gram):
@@ -85,7 +84,7 @@ def _scratch(axes, scratch, p):
     exponent.errorbar(list(local), middle, ends, label="between neighbouring n", **style)
     windows = {n: power_law.window(table, n) for n in sizes[:-1]}
     bounds = ([getattr(one, end) for one in windows.values()] for end in ("exponent", "low", "high"))
-    panels.band(exponent, list(windows), *bounds, "fitted from n on", color="k", linestyle="--", linewidth=1)
+    panels.band(exponent, list(windows), *bounds, "fitted from n on", color="#009E73", linewidth=1.2)
     exponent.axhline(p.published, color="0.5", linewidth=1, linestyle=":", label=f"published {p.published:g}")
     exponent.set(xlabel="target samples n", ylabel="exponent ν of the risk")
     for ax in axes:
@@ -112,7 +111,8 @@ def _map(ax, runs, outside, law, norm, readout):
     middle, rows = np.log2(square.columns.to_numpy(dtype=float)), np.arange(len(square))
     image = ax.pcolormesh(middle, rows, square.values, cmap="RdBu", norm=norm)
     for way in [way for way in BOUNDARIES if way in panels.values(runs, "readout")]:
-        found = np.log2(_means(runs, way).apply(boundary, axis=1).to_numpy())
+        found = _means(runs, way).apply(boundary, axis=1).to_numpy()
+        found = np.log2(np.where(found > 0, found, np.inf))  # without end where there is none, and not seen
         ax.plot(found, rows, BOUNDARIES[way], marker="x", ms=4, color="k", linewidth=1.2,
                 label=f"found, {panels.name(runs, 'readout', way)}")  # fmt: skip
     least = outside["least_risk"].groupby("ablated").mean().sel(ablated=square.index.to_numpy()).values
