@@ -68,8 +68,8 @@ def _boundaries(table, outside, risk, scale, p):
     """A claim for each ablated share but 0, whose boundary lies at infinity: what is found of the means over seeds is
     near what is predicted of them.
 
-    A boundary beyond the numbers of samples is taken for their end, which can only be too near to what is predicted:
-    where that is near, nothing is known.
+    A boundary beyond the numbers of samples is at least as far off as their end: where that is too far from what is
+    predicted, on this side of it, the claim fails, and else nothing is known.
     """
     alone = Runs("risk", normalised(risk)).where(teacher_scale=scale, protocol="single_task")
     scratch = alone.data[["risk_final"]].to_dataframe().pivot_table("risk_final", "seed", "samples")
@@ -86,14 +86,15 @@ def _boundaries(table, outside, risk, scale, p):
             return np.log2(np.clip(found(seeds), *ends) / predicted(seeds))
 
         seeds, near = list(table.index), np.log2(p.factor)
-        known = ends[0] <= found(seeds) <= ends[1] or abs(off(seeds)) > near
+        n = found(seeds)
+        known = 0 < n < np.inf or (off(seeds) > near if n else off(seeds) < -near)
         values = intervals.within(jackknife(off, seeds), near) if known else pd.Series(np.nan, seeds)
         yield (
             f"boundary_{100 * ablated:g}",
             f"At an ablated share of {ablated:g} linear transfer stops to gain within a factor {p.factor:g} of the n "
             "at which the power law of scratch training falls to the least risk of the pretrained features",
             values, 0.0, None,
-            f"log₂ of the allowed over the actual factor; {_told(found(seeds))}, predicted is n = "
+            f"log₂ of the allowed over the actual factor; {_told(n)}, predicted is n = "
             f"{predicted(seeds):.0f}",
         )  # fmt: skip
 

@@ -35,7 +35,7 @@ def draw(data, p):
     best = {anchor: table.mean(axis=1) for anchor, table in tables.items()}
     own = pd.DataFrame(best).idxmax(axis=1)
     mean.plot([place[anchor] for anchor in own], [best[a][seed] for seed, a in own.items()], "k*", ms=7,
-              label="best λ of each seed")  # fmt: skip
+              label="best λ of each seed in a")  # fmt: skip
     _features(aligned, data["gram"], place)
     for ax in (mean, aligned):
         ax.set_xticks(list(place.values()), [_number(anchor) for anchor in place])
