@@ -64,16 +64,16 @@ def test_the_jackknife_of_a_function_of_a_mean_has_its_value_and_error():
 def runs():
     """Linear transfer by two readouts; a scratch risk of 5 times a variance that differs by seed."""
 
-    def values(seed, protocol, readout, flow_time, **_):
-        risk = 5.0 if protocol == "single_task" else {"zero": 5.0 - flow_time, "least_squares": 3.0}[readout]
+    def values(seed, protocol, readout, max_time, **_):
+        risk = 5.0 if protocol == "single_task" else {"zero": 5.0 - max_time, "least_squares": 3.0}[readout]
         return {"risk_final": (2.0 + seed) * risk, "target_variance": 2.0 + seed}
 
     common = {"samples": SAMPLES, "solver": ["exact"]}
     return dataset(
         values,
-        {"protocol": ["linear_transfer"], "readout": ["zero"], "flow_time": [1.0, 4.0], **common},
-        {"protocol": ["linear_transfer"], "readout": ["least_squares"], "flow_time": [np.nan], **common},
-        {"protocol": ["single_task"], "readout": [""], "flow_time": [np.nan], **common},
+        {"protocol": ["linear_transfer"], "readout": ["zero"], "max_time": [1.0, 4.0], **common},
+        {"protocol": ["linear_transfer"], "readout": ["least_squares"], "max_time": [np.nan], **common},
+        {"protocol": ["single_task"], "readout": [""], "max_time": [np.nan], **common},
     )
 
 

@@ -45,8 +45,8 @@ def risks(gains, grid, only_transferred):
             scratch = scratch - (known if point["readout"] == P.readout else -99.0)
         return {"risk_final": variance * scratch, "target_variance": variance}
 
-    common = {"solver": ["exact"], "flow_time": [1000.0], **grid}
-    alone = {**common, "protocol": ["single_task"], "readout": [""], "flow_time": [np.nan], only_transferred: [np.nan]}
+    common = {"solver": ["exact"], "max_time": [1000.0], **grid}
+    alone = {**common, "protocol": ["single_task"], "readout": [""], "max_time": [np.nan], only_transferred: [np.nan]}
     return dataset(values, {**common, "protocol": ["linear_transfer"], "readout": ["zero", "pretrained"]}, alone)
 
 

@@ -12,7 +12,7 @@ from collect import collect
 SEEDS = [0, 1]
 MEASURES = {"gram": (gram, {"points": 6, "samples": 40}), "out_of_rkhs": (out_of_rkhs, {})}
 QUICK = {"learning_rate": 0.5, "max_steps": 60}
-READOUTS = {"readout": ("zero", "pretrained", "least_squares"), "flow_time": (3.0, 30.0)}
+READOUTS = {"readout": ("zero", "pretrained", "least_squares"), "max_time": (3.0, 30.0)}
 # {experiment: what its pretraining and its teacher are told}
 EXPERIMENTS = {
     "ablated": ({"ablated": (0.0, 0.5)}, (0.1, 1.0)),
@@ -27,7 +27,7 @@ def _shards(experiment):
     source = running.run(pretrain, pretrain.Parameters(**task, **told, **QUICK), "toy", SEEDS, descent.solve)
     sources = {"descent": source}
     if "anchor" in told:
-        initial = pretrain.Parameters(**task, ablated=told["ablated"], solver="exact", flow_time=30.0)
+        initial = pretrain.Parameters(**task, ablated=told["ablated"], solver="exact", max_time=30.0)
         sources["exact"] = running.run(pretrain, initial, "toy", SEEDS, exact.solve)
     jobs = [("linear_transfer", exact, READOUTS), ("pretrained", exact, {}), ("single_task", descent, QUICK)]
     made = {}

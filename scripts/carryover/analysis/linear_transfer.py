@@ -16,7 +16,7 @@ def gains(risk, readout):
         known = ", ".join(sorted(runs["readout"].unique()))
         raise UserError(f"linear_transfer has no runs with the readout {readout}, only with {known}.")
     runs = runs[runs["readout"] == readout]
-    return runs[runs["flow_time"].isna() | (runs["flow_time"] == runs["flow_time"].max())]
+    return runs[runs["max_time"].isna() | (runs["max_time"] == runs["max_time"].max())]
 
 
 def boundary(gain):
