@@ -25,7 +25,14 @@ from carryover.measures import coefficients, norms, risk, sparsity, trajectory
 from carryover.plotting import risk_curves
 from carryover.workflow.coordinate_labels import VALUE_LABELS, named
 from collect import collect
-from toy import convnet_networks, deep_linear_networks, image_pair_networks, mean_field_networks, wide_relu_networks
+from toy import (
+    convnet_networks,
+    deep_linear_networks,
+    image_pair_networks,
+    mean_field_networks,
+    relu_toys,
+    wide_relu_networks,
+)
 from toy.relu_networks import measured as measured_relu
 
 pytestmark = pytest.mark.slow
@@ -102,6 +109,18 @@ def endless():
     return named(collect([trajectory.measure(run, trajectory.Parameters()) for run in runs]), "diagonal")
 
 
+@cache
+def relu_by_flow_and_descent():
+    start = relu_toys.pretrained(seeds=SEEDS)
+    told = {"seeds": SEEDS, "samples": (4, 8), "tolerance": 1e-2, "max_epochs": 2000}
+    runs = [
+        relu_toys.finetuned(start, protocol, initial_scale=(0.5,), readout_scale=0.5, **told, **how)
+        for protocol in ("single_task", "finetuning")
+        for how in ({"solver": "flow"}, *({"solver": "descent", "learning_rate": rate} for rate in (0.1, 0.02)))
+    ]
+    return named(collect([risk.measure(run, risk.Parameters()) for run in runs]), "relu")
+
+
 def near_published(experiment):
     """Runs of every published cell of an experiment, as if each seed had found the published mean, or nearly."""
     table = published_risks.cells(published_risks.read(TABLE), "diagonal")
@@ -143,9 +162,10 @@ DRAWN = {
     ],
     "solver_agreement": [
         (
-            {m.__name__.rpartition(".")[2]: (measured, "agreeing", m) for m in (coefficients, trajectory, risk)},
+            {m.__name__.rpartition(".")[2]: (measured, "agreeing", m) for m in (coefficients, trajectory, risk)}
+            | {"relu": (relu_by_flow_and_descent,)},
             {"samples": 4},
-            6,
+            10,
         )
     ],
     "cross_entropy": [

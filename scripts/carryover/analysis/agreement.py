@@ -1,4 +1,4 @@
-"""How far simulated networks end from the exact limit."""
+"""How far simulated networks end from the exact limit, and descent from the flow."""
 
 import numpy as np
 import xarray as xr
@@ -29,6 +29,24 @@ def of_converged(coefficients, risk):
     keys = [name for name in table if name != "distance"]
     table = table.merge(risk[[*keys, "converged"]], on=keys)
     return table[table["converged"] == 1]
+
+
+def risks_beside_flow(risk):
+    """DataFrame of the runs of descent, with the `difference` |r / r_flow − 1| of their risk to that of the flow.
+
+    The run of the flow is the one that has all other coordinates in common; UserError where there is none. Runs that
+    did not come to the learning rate that was asked for, or not to their tolerance, are there like all others.
+    """
+    table = risk[["risk_final", "evaluations", "learning_rate"]].to_dataframe().reset_index(drop=True)
+    keys = [name for name in coordinates(risk) if name not in ("solver", "learning_rate")]
+    flow = table[table["solver"] == "flow"][[*keys, "risk_final", "evaluations"]]
+    descent = table[table["solver"] == "descent"]
+    both = descent.merge(flow, on=keys, how="left", suffixes=("", "_flow"))
+    if both["risk_final_flow"].isna().any():
+        lone = both[both["risk_final_flow"].isna()].iloc[0]
+        where = ", ".join(f"{name} {lone[name]}" for name in keys)
+        raise UserError(f"no run with the solver flow has {where}, as one with descent does.")
+    return both.assign(difference=(both["risk_final"] / both["risk_final_flow"] - 1).abs())
 
 
 def _rows(data, solver):

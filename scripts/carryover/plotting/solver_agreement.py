@@ -1,11 +1,14 @@
-"""The exact limit beside simulation (E1): how far trained networks end from it, and what training costs."""
+"""The exact limit beside simulation (E1): how far trained networks end from it, and what training costs. ReLU networks,
+which have no exact limit: descent beside the flow."""
 
 from dataclasses import dataclass
+from itertools import cycle
 
 import matplotlib.pyplot as plt
+from matplotlib.ticker import NullLocator
 
 from carryover import labels
-from carryover.analysis.agreement import distances
+from carryover.analysis.agreement import distances, risks_beside_flow
 from carryover.config.parameters import parameter
 from carryover.drawing import panels
 
@@ -23,21 +26,31 @@ class Parameters:
 
 
 def draw(data, p):
-    """Roles: `coefficients`, `trajectory` and `risk` of one experiment solved and simulated."""
+    """Roles: `coefficients`, `trajectory` and `risk` of diagonal networks solved and simulated; `relu` is the risk of
+    ReLU networks by flow and by descent with several learning rates."""
     distance = distances(data["coefficients"])
     columns = len(p.protocols)
-    fig, axes = plt.subplots(3, columns, figsize=(4.6 * columns, 8.6), sharey="row", squeeze=False)
+    fig, axes = plt.subplots(5, columns, figsize=(4.6 * columns, 13.6), sharey="row", squeeze=False)
+    beside_flow = risks_beside_flow(data["relu"])
     for ax, protocol in zip(axes.T, p.protocols, strict=True):
         _distance(ax[0], panels.where(distance, protocol=protocol))
         _evaluations(ax[1], panels.where(data["risk"], protocol=protocol))
         _training(ax[2], data, protocol, p.samples)
-        ax[0].set_title(panels.name(data["risk"], "protocol", protocol))
+        _by_rate(ax[3:], data["relu"], beside_flow[beside_flow["protocol"] == protocol])
+        name = panels.name(data["risk"], "protocol", protocol)
+        ax[0].set_title(f"diagonal networks: {name}")
+        ax[3].set_title(f"ReLU networks: {name}")
     axes[0, 0].set_ylabel("relative distance from the exact limit")
     axes[1, 0].set_ylabel("gradient evaluations")
     axes[2, 0].set_ylabel("risk along training")
+    axes[3, 0].set_ylabel("relative difference of the risk\nof descent from that of the flow")
+    axes[4, 0].set_ylabel("gradient evaluations")
     panels.legend(fig, columns=2)
     seeds = panels.seeds_in_words(data["coefficients"])
-    fig.suptitle(f"Trained networks end at the exact limit, not at the minimiser of eq 22\n({seeds}; {panels.SPREAD})")
+    fig.suptitle(
+        "Diagonal networks end at the exact limit, not at the minimiser of eq 22,\n"
+        f"and descent on ReLU networks where the flow ends ({seeds}; {panels.SPREAD})"
+    )
     return fig
 
 
@@ -70,3 +83,21 @@ def _training(ax, data, protocol, samples):
     for end in ends:
         ax.axhline(end, color="0.6", linewidth=0.6, linestyle=":", label="exact limit" if end == ends[0] else None)
     ax.set(xscale="log", yscale="log", xlabel=f"flow time (n = {samples}, full overlap)")
+
+
+def _by_rate(axes, risk, table):
+    """Difference from the flow, and the cost of both, against the learning rate of descent; a line for each n."""
+    for samples, dashes in zip(panels.values(risk, "samples"), cycle(("-", "--", ":", "-.")), strict=False):
+        runs = table[table["samples"] == samples].groupby("learning_rate")
+        shown = (0, "difference", "descent"), (1, "evaluations", "descent"), (1, "evaluations_flow", "flow")
+        for row, quantity, solver in shown:
+            middle, low, high = runs[quantity].median(), runs[quantity].min(), runs[quantity].max()
+            style = {"marker": "o", "linestyle": dashes, "color": SOLVERS[solver][1]}
+            panels.band(axes[row], middle.index, middle, low, high, **style)
+        axes[0].plot([], [], color="0.3", linestyle=dashes, label=f"ReLU networks, n = {samples}")
+    rates = sorted(set(table["learning_rate"]))
+    for ax in axes:
+        ax.set(xscale="log", yscale="log")
+        ax.set_xticks(rates, [f"{rate:g}" for rate in rates])
+        ax.xaxis.set_minor_locator(NullLocator())
+    axes[1].set_xlabel("learning rate of gradient descent")

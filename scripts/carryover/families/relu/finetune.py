@@ -50,7 +50,8 @@ class Parameters(task.Parameters):
     auxiliary_samples: int = parameter(1024, "auxiliary samples", minimum=1, when={"protocol": ("multi_task",)})
     loss: str = parameter("squared", "squared error, or cross-entropy on the sign of the teacher",
                           choices=("squared", "cross_entropy"), when=TRAINED)  # fmt: skip
-    learning_rate: float = parameter(1.0, "step of gradient descent, cut where it diverges", above=0, when=task.DESCENT)
+    learning_rate: float = parameter(1.0, "step of gradient descent, cut where it diverges", above=0, when=task.DESCENT,
+                                     axis=True)  # fmt: skip
     batch_size: int = parameter(128, "samples of a task in a step; 0 for all", minimum=0, when=task.DESCENT)
     tolerance: float = parameter(
         1e-8,

@@ -1,0 +1,31 @@
+"""Gradient descent on ReLU networks goes where their flow goes, the more closely the smaller its steps are."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from carryover.analysis import intervals
+from carryover.analysis.agreement import risks_beside_flow
+from carryover.config.parameters import parameter
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameters:
+    difference: float = parameter(0.01, "largest relative difference of risks at the smallest learning rate", above=0)
+
+
+@intervals.claims("exact and simulated", "log₁₀ of the allowed over the largest relative difference of risks")
+def check(data, p):
+    """Role: `risk` of an experiment by flow and by descent with several learning rates. Statistics are in decades."""
+    table = risks_beside_flow(data["risk"])
+    by_rate = table.groupby(["learning_rate", "seed"])["difference"]
+    worst, typical = by_rate.max(), by_rate.median()
+    smallest, largest = table["learning_rate"].min(), table["learning_rate"].max()
+    return [
+        ("descent_follows",
+         f"At learning rate {smallest:g} the risks of ReLU networks are within {100 * p.difference:g} % of the flow's",
+         np.log10(p.difference / worst[smallest]), 0.0),
+        ("steps_shrink", f"They are nearer to it than at learning rate {largest:g}",
+         np.log10(typical[largest] / typical[smallest]), 0.0, "exact and simulated",
+         "log₁₀ of a ratio of median relative differences of risks"),
+    ]  # fmt: skip
