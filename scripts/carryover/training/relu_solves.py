@@ -43,6 +43,7 @@ class Factor:
         self.done = failed == 0
 
     def __call__(self, vector: Vector) -> Vector:
+        # J v is small where v is slow: with products in single precision late steps would all be rejected.
         right = self.tangent.times(self.point, vector) * self.root
         inner = torch.cholesky_solve(right.float()[:, :, None], self.factor)[:, :, 0].double()
         return _less(self.tangent, self.point, vector, inner * self.root)
