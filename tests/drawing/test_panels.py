@@ -63,3 +63,13 @@ def test_curves_keep_their_colours_where_some_are_missing():
     assert [line.get_label() for line in ax.get_lines()] == ["none", "all"]
     first, _, last = panels.colors("overlap", list(named))
     np.testing.assert_array_equal([line.get_color() for line in ax.get_lines()], [first, last])
+
+
+def test_what_did_not_converge_is_named_by_protocol():
+    data = xr.Dataset(
+        {"converged": ("run", [1, 0, 1, 1, 0, 1]), "evaluations": ("run", [5, 5, 5, 5, 9, 0])},
+        coords={"protocol": ("run", ["single_task", "single_task", "finetuning", "finetuning", "multi_task", "solved"])},
+    )
+    assert panels.convergence(data) == ["not converged: 100% of multi_task, 50% of single_task"]
+    assert panels.convergence(data.isel(run=[0, 2, 3, 5])) == ["all training converged"]
+    assert panels.convergence(data.isel(run=[5])) == []

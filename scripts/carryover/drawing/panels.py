@@ -204,6 +204,21 @@ def percent(share):
     return f"{share:.0%}" if np.isfinite(share) else "?"
 
 
+def convergence(data):
+    """In words, what share of the runs that were trained did not reach their tolerance, by protocol; [] for none."""
+    trained = data.isel(run=data["evaluations"].values > 0)
+    if not trained.sizes["run"]:
+        return []
+    shares = trained["converged"].groupby("protocol").mean()
+    left = {protocol: 1 - shares.sel(protocol=protocol).item() for protocol in values(trained, "protocol")}
+    words = [f"{_share(share)} of {name(data, 'protocol', p)}" for p, share in left.items() if share]
+    return [f"not converged: {', '.join(words)}" if words else "all training converged"]
+
+
+def _share(share):
+    return f"{share:.0%}" if share >= 0.01 else f"{share:.1%}"
+
+
 def title(figure, text, note=""):
     """What is seen, in as many lines as the figure's width asks for, and below it in brackets how it is drawn."""
     letters = int(11.5 * figure.get_size_inches()[0])  # of a title, in an inch
