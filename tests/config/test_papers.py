@@ -110,6 +110,12 @@ def test_what_is_laid_over_a_paper_wins_and_what_is_no_papers_stays(write):
     assert config["pathvars"] == {"results": "here"}
 
 
+def test_null_takes_away_what_a_paper_says(write):
+    over = {"experiments": {"sum": {"finetune": {"samples": None, "overlap": 0.5, "noise": None}}}}
+    config = papers.resolved(over | {"papers": ["sums"]}, write())
+    assert config["experiments"]["sum"]["finetune"] == {"protocol": "single_task", "overlap": 0.5, "noise": None}
+
+
 def test_a_claim_is_told_the_names_of_its_papers_and_nothing_else_of_them(write, schema, tmp_path):
     def flags(change=lambda files: None):
         config = papers.resolved({"papers": ["sums"]}, write(change))

@@ -26,9 +26,13 @@ def read(file, called):
 
 
 def laid_over(below, above):
-    """Sections with others laid over them, as Snakemake does it: key by key, and a list in the place of a list."""
+    """Sections with others laid over them, as Snakemake does it: key by key, and a list in the place of a list.
+
+    But null takes away what stands below.
+    """
     both = {key: laid_over(below[key], value) for key, value in above.items() if _are_sections(below.get(key), value)}
-    return {**below, **above, **both}
+    gone = {key for key, value in above.items() if value is None and key in below}
+    return {key: value for key, value in {**below, **above, **both}.items() if key not in gone}
 
 
 def _are_sections(*values):

@@ -53,9 +53,10 @@ def _classification(teacher):
         return ((outputs > 0) != torch.as_tensor(positive[runs], device=first.device)).double().mean(1)
 
     def effective_features(first, second, runs):
-        responses = torch.relu(first @ _tensor(X.T, first).to(first.dtype)).double()
+        first = first.float()  # most of the cost of training on few samples, and precise enough for a ratio of sums
+        responses = torch.relu(first @ _tensor(X.T, first).float())
         responses -= responses.mean(2, keepdim=True)
-        covariance = responses @ responses.transpose(1, 2)
+        covariance = (responses @ responses.transpose(1, 2)).double()
         return covariance.diagonal(dim1=1, dim2=2).sum(1) ** 2 / covariance.square().sum((1, 2))
 
     return {"risk": error, "effective_features": effective_features}
