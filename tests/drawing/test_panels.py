@@ -68,7 +68,7 @@ def test_curves_keep_their_colours_where_some_are_missing():
 def test_what_did_not_converge_is_named_by_protocol():
     data = xr.Dataset(
         {"converged": ("run", [1, 0, 1, 1, 0, 1]), "evaluations": ("run", [5, 5, 5, 5, 9, 0])},
-        coords={"protocol": ("run", ["single_task", "single_task", "finetuning", "finetuning", "multi_task", "solved"])},
+        coords={"protocol": ("run", ["single_task"] * 2 + ["finetuning"] * 2 + ["multi_task", "solved"])},
     )
     assert panels.convergence(data) == ["not converged: 100% of multi_task, 50% of single_task"]
     assert panels.convergence(data.isel(run=[0, 2, 3, 5])) == ["all training converged"]

@@ -43,7 +43,8 @@ def draw(data, p):
         place = f"{panels.name(risk, p.rows, row)}\n" if p.rows else ""
         axes[i, 0].set_ylabel(place + risk[p.quantity].attrs["long_name"])
     clipped = [f"below {p.floor:g} drawn there"] if (risk[p.quantity] < p.floor).any() else []
-    return panels.finished(fig, p.title, panels.seeds_in_words(risk), panels.SPREAD, *clipped, *panels.convergence(risk))
+    notes = [panels.seeds_in_words(risk), panels.SPREAD, *clipped, *panels.convergence(risk)]
+    return panels.finished(fig, p.title, *notes)
 
 
 def _panel(ax, risk, p, hues):
