@@ -43,6 +43,7 @@ _STILL = 1e-10  # relative change of all units that is rounding, in a step as lo
 _PATIENCE = 300  # steps without a smaller loss: to and fro across a kink, or ever shorter ones
 _INEXACT = 1e-3  # of the accuracy: relative residual of solutions by iteration
 _REPORT = 10  # steps between calls of `progress`
+_APART = 1.25  # ratio of times that are recorded: a closed-form risk costs more than a step on few samples
 BYTES = {"cpu": 2**28, "cuda": 2**33}  # of a group at a time
 
 
@@ -67,8 +68,8 @@ def gradient_flow(
     error that one step makes in the weights of any unit, relative to their size. `max_steps` is a budget of gradient
     `evaluations`, of which a step takes two; a run that would need more, or that stalls where steps no longer move it
     (samples that contradict each other, a kink that it cannot leave), ends with `converged` false. Curves hold up to
-    `checkpoints` accepted steps, about evenly spaced in the logarithm of time. Where the tangent kernel of many samples
-    would not fit into the memory, equations are solved without it, which is said on stderr.
+    `checkpoints` accepted steps, about evenly spaced in the logarithm of time, and the last one. Where the tangent
+    kernel of many samples would not fit into the memory, equations are solved without it, which is said on stderr.
 
     Raises ValueError for bad input and Divergence for runs whose loss is not finite.
     """
@@ -122,6 +123,7 @@ class _Flow:
         self.tangent = Tangent(X, y, loss, place, trainable, lengths)
         self.point = self.tangent.at(first, second)
         self.wanted, self.time = torch.as_tensor(wanted.copy(), device=place), torch.zeros_like(self.point.loss)
+        self.seen = torch.zeros_like(self.time)
         flow = self.tangent.transposed(self.point, self.point.negative_gradients)
         speed = (_sizes(flow) / _sizes((first, second)).clamp_min(_TINY)).amax(1)
         self.growth = torch.full_like(self.time, _GROW)
@@ -138,38 +140,43 @@ class _Flow:
             raise Divergence(lost, "gradient flow does not begin at a finite loss")
         evaluations = 1
         while True:
-            loss = self.point.loss
-            converged, stalled = loss <= self.wanted, self.still | (self.waited >= _PATIENCE)
-            ended = converged | stalled | (evaluations + 2 > max_steps)
+            stalled = self.still | (self.waited >= _PATIENCE)
+            ended = (self.point.loss <= self.wanted) | stalled | (evaluations + 2 > max_steps)
             if ended.any():
-                weights = self.point.first, self.point.second
-                history.end(
-                    self.runs, weights, self._observed(), ended, evaluations=evaluations, converged=converged
-                )  # fmt: skip
+                self._end(history, ended, evaluations)
                 self._keep(~ended)
                 if not len(self.runs):
                     return
             if progress is not None and (evaluations // 2) % _REPORT == 0:
                 progress({"step": evaluations // 2, "active": len(self.runs), "loss": float(self.point.loss.max())})
-            accepted = self._advance(accuracy)
-            if accepted.any():
-                history.record(self.runs, self._observed(), accepted)
+            self._advance(accuracy)
             evaluations += 2
+            due = self.time > _APART * self.seen
+            if due.any():
+                history.record(self.runs[due.cpu().numpy()], self._observed(due))
+                self.seen = torch.where(due, self.time, self.seen)
 
-    def _observed(self) -> dict[str, torch.Tensor]:
-        point = self.point
-        values = {name: of(point.first, point.second, self.runs) for name, of in self.observables.items()}
-        return {"time": self.time, "loss": point.loss, **values}
+    def _end(self, history: History, ended: torch.Tensor, evaluations: int) -> None:
+        """What is known of runs that end."""
+        runs, point, values = self.runs[ended.cpu().numpy()], self.point[ended], self._observed(ended)
+        history.record(runs, values, (self.time > self.seen)[ended])
+        weights, converged = (point.first, point.second), point.loss <= self.wanted[ended]
+        history.end(runs, weights, values, evaluations=evaluations, converged=converged)
+
+    def _observed(self, which: torch.Tensor) -> dict[str, torch.Tensor]:
+        runs, point = self.runs[which.cpu().numpy()], self.point[which]
+        values = {name: of(point.first, point.second, runs) for name, of in self.observables.items()}
+        return {"time": self.time[which], "loss": point.loss, **values}
 
     def _keep(self, which: torch.Tensor) -> None:
         self.runs = self.runs[which.cpu().numpy()]
         self.tangent.keep(which)
         self.point = self.point[which]
-        for name in ("wanted", "time", "step", "growth", "still", "best", "waited"):
+        for name in ("wanted", "time", "seen", "step", "growth", "still", "best", "waited"):
             setattr(self, name, getattr(self, name)[which])
 
-    def _advance(self, accuracy: float) -> torch.Tensor:
-        """Try one step of every run; the mask of those whose step was accepted."""
+    def _advance(self, accuracy: float) -> None:
+        """Try one step of every run."""
         tangent, point, h = self.tangent, self.point, self.step
         solve = self.solver(tangent, point, _GAMMA * h)
         k1 = solve(tangent.transposed(point, point.negative_gradients))
@@ -193,7 +200,6 @@ class _Flow:
         wanted = torch.where(sound, wanted, wanted.nan_to_num(_SHRINK).clamp(max=_HALVE))
         self.growth = torch.where(sound, (self.growth * _RELIEF).clamp(max=_GROW), 1.0)
         self.step = (h * wanted).clamp(max=_LONGEST)
-        return accepted
 
 
 _TINY = torch.finfo(torch.float64).tiny
