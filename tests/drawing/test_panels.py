@@ -73,3 +73,8 @@ def test_what_did_not_converge_is_named_by_protocol():
     assert panels.convergence(data) == ["not converged: 100% of multi_task, 50% of single_task"]
     assert panels.convergence(data.isel(run=[0, 2, 3, 5])) == ["all training converged"]
     assert panels.convergence(data.isel(run=[5])) == []
+    rested = data.assign(at_rest=("run", [0, 1, 0, 0, np.nan, np.nan]))
+    assert panels.convergence(rested) == [
+        "at rest before the loss was small: 50% of single_task",
+        "not converged: 100% of multi_task",
+    ]

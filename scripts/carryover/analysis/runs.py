@@ -62,8 +62,10 @@ class Runs:
         return tuple(self.where(initial_scale=scale) for scale in self.extremes("initial_scale"))
 
     def rescalings(self):
-        """Smallest and largest factor on the weights; UserError where they are not on both sides of 1."""
-        low, high = self.extremes("rescale")
+        """The factors on the weights that are nearest to a tenth and to ten; UserError where 1 is not between them."""
+        self.extremes("rescale")
+        factors = np.array(self.options("rescale"))
+        low, high = (factors[abs(np.log10(factors) - decade).argmin()].item() for decade in (-1, 1))
         if not low < 1 < high:
             raise UserError(
                 f"this claim needs rescale below and above 1 of the role {self.role}, not from {low:g} to {high:g}."
@@ -99,7 +101,10 @@ class Runs:
         runs = self.where(**condition)
         if trained:
             data = runs.data
-            done = (data["converged"] == 1) | (data["loss"] <= UNTRAINED * data["risk_final"])
+            ended = data["converged"] == 1
+            if "at_rest" in data:
+                ended |= data["at_rest"] == 1
+            done = ended | (data["loss"] <= UNTRAINED * data["risk_final"])
             runs = Runs(self.role, data.assign(risk_final=data["risk_final"].where(done)), runs.chosen)
         return np.log10(runs.by_seed("risk_final"))
 

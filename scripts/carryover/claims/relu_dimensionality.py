@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from carryover.analysis import intervals
-from carryover.analysis.runs import Runs
+from carryover.analysis.runs import Runs, common_sizes
 from carryover.config.parameters import parameter
 
 
@@ -35,7 +35,8 @@ def _nested(runs, p):
     """Finetuning on few of the auxiliary features: PR after over before, and what start and end share."""
     few = min(runs.options("main_features"))
     runs = runs.where(protocol="finetuning", main_features=few, overlap=1.0)
-    runs = runs.where(samples=p.samples or runs.sizes()[-1])
+    rescaled = [runs.where(rescale=rescale) for rescale in runs.options("rescale")]
+    runs = runs.where(samples=p.samples or common_sizes(*rescaled)[-1])
     where = f"on {few:g} of the auxiliary features, at n = {runs.only('samples'):g}"
     claims = []
     runs.rescalings()

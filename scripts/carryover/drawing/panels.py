@@ -6,6 +6,7 @@ from zlib import crc32
 
 import matplotlib.pyplot as plt
 import numpy as np
+import xarray as xr
 from matplotlib.font_manager import FontProperties
 from matplotlib.ticker import LogLocator, NullLocator
 
@@ -205,14 +206,24 @@ def percent(share):
 
 
 def convergence(data):
-    """In words, what share of the runs that were trained did not reach their tolerance, by protocol; [] for none."""
+    """What share of the runs that were trained did not reach their tolerance, by protocol, in words; [] without such."""
     trained = data.isel(run=data["evaluations"].values > 0)
     if not trained.sizes["run"]:
         return []
-    shares = trained["converged"].groupby("protocol").mean()
-    left = {protocol: 1 - shares.sel(protocol=protocol).item() for protocol in values(trained, "protocol")}
-    words = [f"{_share(share)} of {name(data, 'protocol', p)}" for p, share in left.items() if share]
-    return [f"not converged: {', '.join(words)}" if words else "all training converged"]
+    at_rest = trained["at_rest"] == 1 if "at_rest" in trained else xr.zeros_like(trained["converged"], bool)
+    unfinished = (trained["converged"] == 0) & ~at_rest
+    reports = {"at rest before the loss was small": at_rest, "not converged": unfinished}
+    return [words for what, which in reports.items() if (words := _named(trained, what, which))] or [
+        "all training converged"
+    ]
+
+
+def _named(trained, what, which):
+    """'what: 3% of STL' of a mask of runs; empty for none."""
+    shares = which.groupby("protocol").mean()
+    known = ((protocol, shares.sel(protocol=protocol).item()) for protocol in values(trained, "protocol"))
+    words = [f"{_share(share)} of {name(trained, 'protocol', protocol)}" for protocol, share in known if share]
+    return f"{what}: {', '.join(words)}" if words else ""
 
 
 def _share(share):

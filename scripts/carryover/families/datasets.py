@@ -23,6 +23,7 @@ CURVES = {
 }
 MEASURED = {
     "learning_rate": "step of gradient descent",
+    "at_rest": "1 where training came to rest above its tolerance",
     "ridge_strength": "ridge strength in units of the kernel's mean eigenvalue",
     "validation_loss": "mean squared error on samples held out, by cross-validation",
 }

@@ -3,8 +3,8 @@
 from carryover.config.parameters import NoParameters
 
 FURTHER = (
-    "learning_rate", "validation_loss", "target_power", "target_variance", "pretrained_loss", "feature_share",
-    "feature_alignment",
+    "learning_rate", "at_rest", "validation_loss", "target_power", "target_variance",
+    "pretrained_loss", "feature_share", "feature_alignment",
 )  # fmt: skip
 
 SELECTS = True

@@ -11,6 +11,7 @@ import torch
 from carryover.training.result import Trained
 
 Values = np.ndarray | torch.Tensor
+_IF_KNOWN = ("learning_rate", "at_rest")
 
 
 def log_spaced(last: int, checkpoints: int) -> np.ndarray:
@@ -32,7 +33,7 @@ class History:
         names = dict.fromkeys(("time", "loss", "risk", *observed))
         self._curves = {name: np.full((runs, checkpoints), np.nan) for name in names}
         self._recorded = np.zeros(runs, dtype=np.int64)  # checkpoints of each run
-        self._ends = {name: np.full(runs, np.nan) for name in ("loss", "risk", "risk_best", "learning_rate")}
+        self._ends = {name: np.full(runs, np.nan) for name in ("loss", "risk", "risk_best", *_IF_KNOWN)}
         self._ends |= {"evaluations": np.zeros(runs, dtype=np.int64), "converged": np.zeros(runs, dtype=bool)}
         self._weights: dict[int, tuple[np.ndarray, ...]] = {}
 
@@ -49,7 +50,7 @@ class History:
     def end(
         self, runs: Values, weights: Sequence[Values], values: Mapping[str, Values], which: Values | None = None, *,
         evaluations: Values | int, converged: Values, risk_best: Values | None = None,
-        learning_rate: Values | None = None,
+        learning_rate: Values | None = None, at_rest: Values | None = None,
     ) -> None:  # fmt: skip
         """The end of `runs` (R,): arrays of weights (R, …), loss and risk among values (R,), and how it came about.
 
@@ -57,7 +58,7 @@ class History:
         """
         rows = _picked(runs, which)
         known = {"loss": values["loss"], "risk": values.get("risk"), "risk_best": risk_best}
-        known |= {"learning_rate": learning_rate, "converged": converged}
+        known |= {"learning_rate": learning_rate, "at_rest": at_rest, "converged": converged}
         self._ends["evaluations"][rows] = evaluations if isinstance(evaluations, int) else _picked(evaluations, which)
         for name, value in known.items():
             if value is not None:
@@ -81,7 +82,7 @@ class History:
 
     def trained(self, weights: object) -> Trained:
         """The result once all runs have ended; `weights` as their family has them."""
-        ends, rates = self._ends, self._ends["learning_rate"]
+        ends = self._ends
         best = np.fmin(ends["risk_best"], np.fmin.reduce(self._curves["risk"], axis=1))
         curves = self._thinned()
         return Trained(
@@ -93,7 +94,7 @@ class History:
             risk_best=best,
             time=curves.pop("time"),
             curves=curves,
-            learning_rate=None if np.isnan(rates).all() else rates,
+            **{name: ends[name] for name in _IF_KNOWN if not np.isnan(ends[name]).all()},
         )
 
     def _thinned(self) -> dict[str, np.ndarray]:

@@ -67,7 +67,8 @@ def gradient_flow(
     tasks, start, `on_sphere`, `trainable` and `observe` are those of `relu.gradient_descent`. `accuracy` bounds the
     error that one step makes in the weights of any unit, relative to their size. `max_steps` is a budget of gradient
     `evaluations`, of which a step takes two; a run that would need more, or that stalls where steps no longer move it
-    (samples that contradict each other, a kink that it cannot leave), ends with `converged` false. Curves hold up to
+    (samples that contradict each other or excite no unit, a kink that it cannot leave), ends with `converged` false;
+    `at_rest` says whether it had come to the flow's own end. Curves hold up to
     `checkpoints` accepted steps, about evenly spaced in the logarithm of time, and the last one. Where the tangent
     kernel of many samples would not fit into the memory, equations are solved without it, which is said on stderr.
 
@@ -160,8 +161,11 @@ class _Flow:
         """What is known of runs that end."""
         runs, point, values = self.runs[ended.cpu().numpy()], self.point[ended], self._observed(ended)
         history.record(runs, values, (self.time > self.seen)[ended])
-        weights, converged = (point.first, point.second), point.loss <= self.wanted[ended]
-        history.end(runs, weights, values, evaluations=evaluations, converged=converged)
+        converged = point.loss <= self.wanted[ended]
+        history.end(
+            runs, (point.first, point.second), values, evaluations=evaluations, converged=converged,
+            at_rest=self.still[ended] & ~converged,
+        )  # fmt: skip
 
     def _observed(self, which: torch.Tensor) -> dict[str, torch.Tensor]:
         runs, point = self.runs[which.cpu().numpy()], self.point[which]

@@ -62,6 +62,7 @@ class Trained:
     time: np.ndarray  # (runs, checkpoints)
     curves: Mapping[str, np.ndarray]  # {"loss", "risk", …: (runs, checkpoints)}
     learning_rate: np.ndarray | None = None  # (runs,) with which each was trained, where they may differ
+    at_rest: np.ndarray | None = None  # (runs,) whether training came to rest above its tolerance, where that is known
     ridge_strength: np.ndarray | None = None  # (runs,) where ridge regression was cross-validated
     validation_loss: np.ndarray | None = None  # (runs,) mean squared error on samples that were held out
 
