@@ -23,6 +23,7 @@ def test_samples_that_contradict_each_other_end_at_the_smallest_loss(samples, wi
     tasks[0].X[:, 1], tasks[0].y[:, 1] = tasks[0].X[:, 0], tasks[0].y[:, 0] + 1
     trained = gradient_flow(tasks, w, tolerance=1e-8, device="cpu")
     assert not trained.converged.any()
+    assert trained.at_rest.all()
     assert (trained.evaluations < 1000).all()  # of the 10 000 that were granted
     if width == 100:  # of all samples two differ by 1
         np.testing.assert_allclose(trained.loss, 0.5 / samples, rtol=1e-6)
@@ -33,6 +34,7 @@ def test_a_budget_of_evaluations_is_kept():
     tasks, w = ensemble(samples=(4,))
     trained = gradient_flow(tasks, w, tolerance=0, max_steps=21, device="cpu")
     assert not trained.converged.any()
+    assert not trained.at_rest.any()
     assert (trained.evaluations == 21).all()
 
 
@@ -52,6 +54,7 @@ def test_a_run_that_stays_at_a_kink_ends_there(start):
     tasks, w = unit([[1, 0], [-1, 0], [0, 1]], [-1, -1, 1], start)
     trained = gradient_flow(tasks, w, tolerance=1e-3, trainable="first", device="cpu")
     assert not trained.converged.any()
+    assert not trained.at_rest.any()
     assert trained.evaluations[0] < 5000
     assert 2 / 3 <= trained.loss[0] < 0.68
     np.testing.assert_allclose(trained.weights.first[0, 0], [0, 1], atol=0.01)
@@ -61,7 +64,16 @@ def test_a_network_that_responds_to_nothing_ends_where_it_begins():
     tasks, w = unit([[1, 0], [1, 1]], [1, 1], [-1.0, -1.0])
     trained = gradient_flow(tasks, w, tolerance=1e-3, device="cpu")
     assert (trained.converged[0], trained.evaluations[0], trained.loss[0]) == (False, 1, 1.0)
+    assert trained.at_rest[0]
     np.testing.assert_array_equal(trained.weights.first, w.first)
+
+
+def test_a_sample_that_excites_no_unit_leaves_its_error():
+    """The second sample is on the other side of the only unit, which fits the first one: a stationary point."""
+    tasks, w = unit([[1, 0], [-1, 0]], [2, 1], [0.3, 0.0])
+    trained = gradient_flow(tasks, w, tolerance=1e-3, trainable="first", device="cpu")
+    assert trained.at_rest[0]
+    assert trained.loss[0] == pytest.approx(0.5)
 
 
 def test_runs_without_a_finite_loss_are_named(monkeypatch):

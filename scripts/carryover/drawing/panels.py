@@ -206,7 +206,7 @@ def percent(share):
 
 
 def convergence(data):
-    """What share of the runs that were trained did not reach their tolerance, by protocol, in words; [] without such."""
+    """What share of the runs that were trained did not reach their tolerance, by protocol, in words; [] for none."""
     trained = data.isel(run=data["evaluations"].values > 0)
     if not trained.sizes["run"]:
         return []
