@@ -111,9 +111,9 @@ def test_what_is_laid_over_a_paper_wins_and_what_is_no_papers_stays(write):
 
 
 def test_null_takes_away_what_a_paper_says(write):
-    over = {"experiments": {"sum": {"finetune": {"samples": None, "overlap": 0.5, "noise": None}}}}
+    over = {"experiments": {"sum": {"finetune": {"protocol": None, "overlap": 0.5, "noise": None}}}}
     config = papers.resolved(over | {"papers": ["sums"]}, write())
-    assert config["experiments"]["sum"]["finetune"] == {"protocol": "single_task", "overlap": 0.5, "noise": None}
+    assert config["experiments"]["sum"]["finetune"] == {"overlap": 0.5, "noise": None}
 
 
 def test_a_claim_is_told_the_names_of_its_papers_and_nothing_else_of_them(write, schema, tmp_path):

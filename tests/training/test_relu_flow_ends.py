@@ -23,10 +23,10 @@ def test_samples_that_contradict_each_other_end_at_the_smallest_loss(samples, wi
     tasks[0].X[:, 1], tasks[0].y[:, 1] = tasks[0].X[:, 0], tasks[0].y[:, 0] + 1
     trained = gradient_flow(tasks, w, tolerance=1e-8, device="cpu")
     assert not trained.converged.any()
-    assert trained.at_rest.all()
     assert (trained.evaluations < 1000).all()  # of the 10 000 that were granted
     if width == 100:  # of all samples two differ by 1
         np.testing.assert_allclose(trained.loss, 0.5 / samples, rtol=1e-6)
+        assert trained.at_rest.all()
     assert np.isfinite(trained.weights.first).all()
 
 
