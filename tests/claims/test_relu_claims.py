@@ -145,7 +145,7 @@ def test_rich_networks_are_compared_with_the_kernel_where_asked():
         (relu_richness, richness, {"initial_scale": 1.0}, {"sparse", "dense", "sparsity"}),
         (relu_richness, richness, {"initial_scale": 1e-3, "main_features": 6}, set()),
         (relu_penalty_risk, penalty, {"protocol": "finetuning", "correlation": 0.8, "magnitude": 0.01},
-         {"reversal", "loss_of_benefit"}),
+         {"reversal_0.01", "loss_of_benefit"}),
         (relu_penalty_risk, penalty, {"protocol": "finetuning", "correlation": 1.0, "magnitude": 1.0},
          {"loss_of_benefit"}),
         (relu_penalty_risk, penalty, {"protocol": "single_task", "correlation": 1.0, "magnitude": 0.01},

@@ -87,7 +87,7 @@ def richness(effect, lazy="single_task", **options):
 
 def penalty(effect, **options):
     size = per_seed(effect)
-    benefits = {(1.0, 0.01): 1, (0.8, 0.01): -1, (0.8, 1.0): 1}
+    benefits = {(1.0, 0.01): 1, (0.8, 0.01): -1, (0.8, 0.1): -1, (0.8, 1.0): 1}
 
     def log_risk(seed, protocol, correlation, magnitude, samples):
         if samples != 512:

@@ -108,6 +108,10 @@ class Runs:
             runs = Runs(self.role, data.assign(risk_final=data["risk_final"].where(done)), runs.chosen)
         return np.log10(runs.by_seed("risk_final"))
 
+    def trained(self):
+        """Those that were trained step by step; UserError where none was."""
+        return self.where(solver=next((name for name in self.options("solver") if name != "exact"), "descent"))
+
     def sizes(self, least=1):
         """Numbers of samples, rising; UserError where there are fewer than `least` of them."""
         sizes = self.options("samples")

@@ -28,7 +28,7 @@ class Parameters:
 def check(data, p):
     """Roles: `bound`, the measure `ntk_bound` of trained networks, finetuned and from scratch. Only targets that
     differ from the source count; ratios of risks are in decades."""
-    trained = Runs("bound", data["bound"]).where(solver="descent")
+    trained = Runs("bound", data["bound"]).trained()
     every = trained.data.to_dataframe().reset_index()
     every = every[every["distance"] > 0].assign(unit=every["corollary"] / PUBLISHED)
     tuned, alone = (every[every["protocol"] == name] for name in ("finetuning", "single_task"))

@@ -35,8 +35,8 @@ def check(data, p):
     return [
         ("shared", f"PT+FT beats STL at cosine {high:g} even for magnitude {small:g}, {at}",
          benefit(high, small, "single_task"), 0.0),
-        ("reversal", f"STL beats PT+FT at cosine {low:g} for magnitude {small:g}, {at}",
-         -benefit(low, small, "finetuning"), 0.0),
+        *((f"reversal_{m:g}", f"STL beats PT+FT at cosine {low:g} for magnitude {m:g}, {at}",
+           -benefit(low, m, "finetuning"), 0.0) for m in runs.options("magnitude") if m < large),
         ("no_reversal", f"PT+FT beats STL at cosine {low:g} for magnitude {large:g}, {at}",
          benefit(low, large, "single_task"), 0.0),
         ("loss_of_benefit", f"From cosine {high:g} to {low:g} PT+FT loses more of its benefit for magnitude "

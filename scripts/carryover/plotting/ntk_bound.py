@@ -33,11 +33,15 @@ def draw(data, p):
         ax.sharey(panes[0])
         ax.label_outer()
     panes[0].set_ylabel("mean of min(|f − f*|, 1)")
-    tuned = panels.where(runs, protocol="finetuning", solver="descent")
+    tuned = _trained(panels.where(runs, protocol="finetuning"))
     _norms(last, tuned.isel(run=tuned["distance"].values > 0))  # the axes are logarithmic
     below = panels.percent(float((tuned["bound"] < tuned["start_risk"]).mean()))
     share = f"the bound is below the risk before finetuning in {below} of the runs"
     return panels.finished(fig, p.title, f"Δ = θ_T − θ_S, {panels.seeds_in_words(runs)}", panels.SPREAD, share)
+
+
+def _trained(runs):
+    return runs.isel(run=runs["solver"].values != "exact")
 
 
 def _risks(ax, runs):
@@ -45,7 +49,7 @@ def _risks(ax, runs):
     for protocol in panels.values(runs, "protocol"):
         part, told = panels.where(runs, protocol=protocol), {"color": panels.color(protocol), "ms": 4}
         name = panels.name(runs, "protocol", protocol)
-        trained = panels.where(part, solver="descent")
+        trained = _trained(part)
         panels.spread(ax, trained, "absolute_risk", "samples", name, **told)
         panels.spread(ax, trained, "bound", "samples", f"{name}, bound", linestyle="--", **told)
         if "exact" in part["solver"].values:
