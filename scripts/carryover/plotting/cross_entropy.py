@@ -48,7 +48,7 @@ def draw(data, p):
             _panel(ax, runs, quantity, along, p, colors)
             ax.set_title(title)
         row[0].set_ylabel(f"{FAMILIES[role]}\n{LABELS[FEATURES]}")
-    axes[-1, 0].set_xlabel("training time (steps × learning rate)")
+    axes[-1, 0].set_xlabel("flow time (steps × learning rate)")
     for ax in axes[-1, 1:]:
         ax.set_xlabel("margin γ / initial scale²")
     panels.legend(fig, columns=4)
