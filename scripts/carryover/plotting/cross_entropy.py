@@ -54,7 +54,7 @@ def draw(data, p):
     panels.legend(fig, columns=4)
     seeds = panels.seeds_in_words(next(iter(shown.values())))
     words = f"{seeds}; {panels.SPREAD}, dot: end of training; b, c: from a training loss of {p.fitted:g} on"
-    fig.suptitle(f"On cross-entropy, training longer from a large scale acts like starting smaller\n({words})")
+    fig.suptitle(f"Features and test error along training on cross-entropy, by initial scale\n({words})")
     return fig
 
 
