@@ -26,13 +26,13 @@ def boundary(gain):
     sum. Infinite where they gain and 0 where they lose on all sides: then it lies beyond the numbers of samples.
     """
     gain = gain.sort_index()
-    values, log_n = gain.to_numpy(), np.log(gain.index.to_numpy(dtype=float))
+    values, n = gain.to_numpy(), gain.index.to_numpy(dtype=float)
     before = np.concatenate([[0.0], np.cumsum(values)])
     after = (2 * before - before[-1]).argmax()  # gains before less gains from there on
     if after in (0, len(values)):
         return np.inf if after else 0.0
-    pair, ends = values[after - 1 : after + 1], log_n[after - 1 : after + 1]
-    return float(np.exp(np.interp(0.0, pair[::-1], ends[::-1])))
+    pair, ends = values[after - 1 : after + 1], n[after - 1 : after + 1]
+    return float(np.exp(np.interp(0.0, pair[::-1], np.log(ends[::-1]))).clip(*ends))
 
 
 def jackknife(statistic, seeds):
