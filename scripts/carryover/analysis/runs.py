@@ -110,7 +110,10 @@ class Runs:
 
     def trained(self):
         """Those that were trained step by step; UserError where none was."""
-        return self.where(solver=next((name for name in self.options("solver") if name != "exact"), "descent"))
+        trained = self.data.isel(run=self.data["solver"].values != "exact")
+        if not trained.sizes["run"]:
+            raise UserError(f"this claim needs trained networks of the role {self.role}, but all are solved.")
+        return Runs(self.role, trained, self.chosen)
 
     def sizes(self, least=1):
         """Numbers of samples, rising; UserError where there are fewer than `least` of them."""

@@ -20,6 +20,7 @@ import numpy as np
 import torch
 
 from carryover.networks.diagonal import Weights
+from carryover.training import step_size
 from carryover.training.ensemble import Ensemble, as_weights, coefficients
 from carryover.training.groups import keep
 from carryover.training.history import History
@@ -28,7 +29,6 @@ from carryover.training.settings import check_not_negative, check_positive
 
 _GAMMA = 1 - 0.5**0.5  # makes ROS2 L-stable
 _LONGEST = 20.0  # largest |a| of one step: a weight may change by e^20
-_GROW, _SHRINK, _SAFETY = 5.0, 0.2, 0.8
 _REPORT = 20  # steps between calls of `progress`: a step costs about a hundred of gradient descent
 
 
@@ -128,8 +128,7 @@ class _State:
         self.risk = ensemble.risk(coefficients(ensemble.first, ensemble.second))
         self.risk_best = torch.fmin(self.risk_best, self.risk)
         self.time = torch.where(accepted, self.time + self.step, self.time)
-        change = (_SAFETY * error.clamp_min(1e-12).rsqrt()).clamp(_SHRINK, _GROW)
-        self.step = self.step * torch.where(sound, change, _SHRINK)
+        self.step = self.step * step_size.factor(error, sound, failed=step_size.SHRINK)
         return accepted
 
     def _residual(self, first: torch.Tensor, second: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:

@@ -20,7 +20,7 @@ import torch
 
 from carryover.networks.relu import Weights
 from carryover.theory.kernels import relu_kernel
-from carryover.training import chebyshev
+from carryover.training import chebyshev, step_size
 from carryover.training.device import torch_device
 from carryover.training.groups import keep
 from carryover.training.history import History
@@ -28,9 +28,8 @@ from carryover.training.memory import in_pieces
 from carryover.training.population import Group, checked, chunks
 from carryover.training.relu import like
 from carryover.training.result import Divergence, Trained
-from carryover.training.settings import PRECISIONS, check_choice, check_not_negative, check_positive
+from carryover.training.settings import PRECISIONS, check_accuracy, check_choice, check_not_negative, check_positive
 
-_GROW, _SHRINK, _HALVE, _SAFETY = 5.0, 0.2, 0.5, 0.8
 _FIRST = 0.01  # relative change of the fastest unit in the first step
 _ORDER = 3  # of the error that is estimated
 _STAGES = 100  # at most: beyond, single precision would show
@@ -67,11 +66,10 @@ def population_flow(
 
     Raises ValueError for bad input, Divergence for runs whose loss is not finite.
     """
-    check_positive(accuracy=accuracy, max_steps=max_steps, max_time=max_time, checkpoints=checkpoints)
+    check_accuracy(accuracy)
+    check_positive(max_steps=max_steps, max_time=max_time, checkpoints=checkpoints)
     check_not_negative(tolerance=tolerance)
     check_choice("precision", precision, PRECISIONS)
-    if accuracy > 1:
-        raise ValueError(f"accuracy must be at most 1, got {accuracy}")
     anchors = checked(teacher, start, anchor)
     place, dtype = torch_device(device), getattr(torch, precision)
     history = History(len(start.first), checkpoints)
@@ -171,8 +169,7 @@ class _Flow:
         self.loss, self.energy = torch.where(accepted, loss, self.loss), torch.where(accepted, energy, self.energy)
         there = torch.where(step == self.max_time - self.time, self.max_time, self.time + step)
         self.time = torch.where(accepted, there, self.time)
-        wanted = (_SAFETY * size.clamp_min(1e-12) ** (-1 / _ORDER)).clamp(_SHRINK, _GROW)
-        self.step = step * torch.where(sound, wanted, wanted.nan_to_num(_SHRINK).clamp(max=_HALVE))
+        self.step = step * step_size.factor(size, sound, order=_ORDER)
         self.age = torch.where(accepted, self.age + 1, _LASTS)  # a rejected step may have been an unstable one
         self.evaluations += torch.as_tensor(stages, device=step.device)
         return accepted

@@ -23,18 +23,24 @@ import numpy as np
 import torch
 
 from carryover.networks.relu import Weights
+from carryover.training import step_size
 from carryover.training.device import torch_device
 from carryover.training.history import History
 from carryover.training.losses import LOSSES
-from carryover.training.memory import in_pieces
+from carryover.training.memory import even, in_pieces
 from carryover.training.relu import Task, check_tasks, like
 from carryover.training.relu_solves import ConjugateGradients, Factor, Solver, factored
 from carryover.training.relu_tangent import Point, Tangent, Vector, of_runs
 from carryover.training.result import Divergence, Trained
-from carryover.training.settings import check_choice, check_not_negative, check_positive, trainable_layers
+from carryover.training.settings import (
+    check_accuracy,
+    check_choice,
+    check_not_negative,
+    check_positive,
+    trainable_layers,
+)
 
 _GAMMA = 1 - 0.5**0.5  # makes ROS2 L-stable
-_GROW, _SHRINK, _HALVE, _SAFETY = 5.0, 0.2, 0.5, 0.8
 _RISE = 10.0  # of the accuracy: relative rise of the loss in a step
 _RELIEF = 1.15  # by which the largest growth grows again after a step that ended beyond a kink
 _FIRST = 0.01  # relative change of the fastest unit in the first step
@@ -74,11 +80,10 @@ def gradient_flow(
 
     Raises ValueError for bad input and Divergence for runs whose loss is not finite.
     """
-    check_positive(accuracy=accuracy, max_steps=max_steps, checkpoints=checkpoints)
+    check_accuracy(accuracy)
+    check_positive(max_steps=max_steps, checkpoints=checkpoints)
     check_not_negative(tolerance=tolerance)
     check_choice("loss", loss, LOSSES)
-    if accuracy > 1:
-        raise ValueError(f"accuracy must be at most 1, got {accuracy}")
     moving = trainable_layers(trainable, ("first", "second"), ("first",))
     check_tasks(tasks, start, loss)
     place, history = torch_device(device), History(len(start.first), checkpoints, observe or ())
@@ -105,8 +110,8 @@ def _pieces(tasks: Sequence[Task], start: Weights, place: torch.device, kernels:
     """Runs in groups whose hidden responses, at three points, and kernels are borne at a time."""
     runs, H, D = start.first.shape
     samples = sum(task.y.shape[1] for task in tasks)
-    size = max(1, BYTES[place.type] // (samples * (64 * H + 8 * samples * kernels) + 80 * H * D))
-    return np.array_split(np.arange(runs), -(-runs // size))
+    size = BYTES[place.type] // (samples * (64 * H + 8 * samples * kernels) + 80 * H * D)
+    return even(np.arange(runs), size)
 
 
 class _Flow:
@@ -127,7 +132,7 @@ class _Flow:
         self.seen = torch.zeros_like(self.time)
         flow = self.tangent.transposed(self.point, self.point.negative_gradients)
         speed = (_sizes(flow) / _sizes((first, second)).clamp_min(_TINY)).amax(1)
-        self.growth = torch.full_like(self.time, _GROW)
+        self.growth = torch.full_like(self.time, step_size.GROW)
         self.best, self.waited = self.point.loss, torch.zeros_like(self.time)
         self.step, self.still = (_FIRST / speed.clamp_min(_TINY)).clamp(max=_LONGEST), speed == 0
 
@@ -200,10 +205,8 @@ class _Flow:
         self.waited = torch.where(self.point.loss < self.best, 0, self.waited + 1)
         self.best = self.best.minimum(self.point.loss)
         self.time = torch.where(accepted, self.time + h, self.time)
-        wanted = (_SAFETY * error.clamp_min(1e-12).rsqrt()).clamp(min=_SHRINK).minimum(self.growth)
-        wanted = torch.where(sound, wanted, wanted.nan_to_num(_SHRINK).clamp(max=_HALVE))
-        self.growth = torch.where(sound, (self.growth * _RELIEF).clamp(max=_GROW), 1.0)
-        self.step = (h * wanted).clamp(max=_LONGEST)
+        self.step = (h * step_size.factor(error, sound, most=self.growth)).clamp(max=_LONGEST)
+        self.growth = torch.where(sound, (self.growth * _RELIEF).clamp(max=step_size.GROW), 1.0)
 
 
 _TINY = torch.finfo(torch.float64).tiny

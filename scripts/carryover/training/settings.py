@@ -24,6 +24,13 @@ def check_not_negative(**settings: ArrayLike) -> None:
             raise ValueError(f"{name} must not be negative, got {np.min(value)}")
 
 
+def check_accuracy(accuracy: float) -> None:
+    """The relative error of a step must be above 0, and 1 at most."""
+    check_positive(accuracy=accuracy)
+    if accuracy > 1:
+        raise ValueError(f"accuracy must be at most 1, got {accuracy}")
+
+
 def check_choice(name: str, value: str, allowed: Collection[str]) -> None:
     """A setting must be one of those allowed."""
     if value not in allowed:
