@@ -2,9 +2,9 @@
 
 The loss |Xβ − y|²/(2n) of β = W_1 … W_L moves W_1 along the row space of X alone. With the data `Factored` and
 A = V W_1, k × d, what is trained is a = A W_2 … W_L: with g = ∂L/∂a = diag(s)(diag(s) a − t)/n each gradient is of
-rank one, ∂L/∂A = g (W_2 … W_L)ᵀ, so that a step takes products of matrices with vectors only. Two layers moreover move
-within the span of the rows of A and of W_2 at the start, k + 1 dimensions. Both rotations leave the steps of gradient
-descent what they are. The rest of W_1 stands still, or shrinks by weight decay.
+rank one, ∂L/∂A = g (W_2 … W_L)ᵀ, so that a step takes products of matrices with vectors only. Hidden layers moreover
+are held by the part of them that is used, see `reduced`. Both rotations leave the steps of gradient descent what they
+are. The rest of W_1 stands still, or shrinks by weight decay.
 """
 
 from __future__ import annotations
@@ -37,19 +37,18 @@ class _Group(groups.Group):
     PER_RUN = ("matrices", "readout", "_networks", "_values", "_targets", "_samples", "_decay", "_outside")
 
     def __init__(
-        self, runs: np.ndarray, networks: Sequence[tuple[Network, list[np.ndarray], np.ndarray]], targets: np.ndarray,
-        risk: Callable[[np.ndarray, np.ndarray], np.ndarray], rate: float, decay: np.ndarray, tolerance: float,
-        dtype: torch.dtype, device: torch.device,
+        self, runs: np.ndarray, networks: Sequence[Network], matrices: Sequence[np.ndarray], readout: np.ndarray,
+        targets: np.ndarray, risk: Callable[[np.ndarray, np.ndarray], np.ndarray], rate: float, decay: np.ndarray,
+        tolerance: float, dtype: torch.dtype, device: torch.device,
     ) -> None:  # fmt: skip
         def tensor(values: Sequence[Any], dtype: torch.dtype = dtype) -> torch.Tensor:
             return torch.as_tensor(np.stack(values), dtype=dtype, device=device)
 
-        mine, matrices, readouts = zip(*networks, strict=True)
+        mine = [networks[run] for run in runs]
         self.runs, self.rates, self.steps, self.rate = np.asarray(runs), np.full(len(runs), rate), 0, rate
         self._networks, self._risk = np.array(mine, dtype=object), risk
         self.all, self.depth = "hidden" in mine[0].trainable, mine[0].start.depth
-        self.matrices = [tensor(layers) for layers in zip(*matrices, strict=True)]
-        self.readout = tensor(readouts)[:, :, None]
+        self.matrices, self.readout = [tensor(layers[runs]) for layers in matrices], tensor(readout[runs])[:, :, None]
         self._values = tensor([network.data.values for network in mine], torch.float64)[:, :, None]
         self._targets = tensor(targets[runs], torch.float64)[:, :, None]
         self._samples = tensor([network.data.samples for network in mine], torch.float64)
@@ -201,33 +200,26 @@ def gradient_descent(
     settings.check_choice("precision", precision, settings.PRECISIONS)
     moving = settings.trainable_layers(trainable, ("hidden", "readout"), ("readout",))
     targets, teacher, decay = _checked(data, targets, sets, start, teacher, weight_decay)
-    place, k = torch_device(device), targets.shape[1]
-    schedule, history = log_spaced(max_steps, checkpoints), History(len(targets), checkpoints)
-    networks: dict[int, Network] = {}
+    place, schedule = torch_device(device), log_spaced(max_steps, checkpoints)
+    history = History(len(targets), checkpoints)
+    networks, matrices, readout = reduced(data, sets, start, moving)
+    size = sum(layer[0].size for layer in (*matrices, readout))
 
     def risk(runs: np.ndarray, beta: np.ndarray) -> np.ndarray:
         return (covariance * (beta - teacher[runs]) ** 2).sum(1)
 
     def train(runs: np.ndarray, dtype: torch.dtype) -> list[int]:
-        mine = [reduced(data[sets[run]], Weights(start.hidden[run], start.readout[run]), moving) for run in runs]
-        networks.update({int(run): network for run, (network, *_) in zip(runs, mine, strict=True)})
-        group = _Group(runs, mine, targets, risk, learning_rate, decay, tolerance, dtype, place)
+        group = _Group(runs, networks, matrices, readout, targets, risk, learning_rate, decay, tolerance, dtype, place)
         return groups.descend(group, groups.Epochs(), schedule, tolerance, history, progress)
 
     diverged: list[int] = []
     for decays, dtype in ((decay == 0, getattr(torch, precision)), (decay > 0, torch.float64)):
-        chunks = even(np.flatnonzero(decays), _BYTES[place.type] // (_size(start, k, moving) * dtype.itemsize))
+        chunks = even(np.flatnonzero(decays), _BYTES[place.type] // (size * dtype.itemsize))
         diverged += chain(*in_pieces(partial(train, dtype=dtype), chunks))
     if diverged:
         raise Divergence(sorted(diverged), f"gradient descent diverged with learning rate {learning_rate:g}")
     beta, ends = zip(*((beta, end) for beta, *end in history.weights()), strict=True)
-    return history.trained(Reduced(np.stack(beta), [networks[run] for run in range(len(beta))], ends))
-
-
-def _size(start: Weights, k: int, trainable: tuple[str, ...]) -> int:
-    """Numbers of a network in reduced coordinates."""
-    d, matrices = start.readout.shape[1], start.depth - 1 if "hidden" in trainable else min(start.depth - 1, 1)
-    return k + k * min(d, k + 1 if matrices < 2 else d) * (matrices > 0) + max(matrices - 1, 0) * d**2
+    return history.trained(Reduced(np.stack(beta), networks, ends))
 
 
 def _checked(

@@ -1,9 +1,15 @@
-"""A deep linear network in the coordinates in which it is trained, and the way back to its matrices."""
+"""Deep linear networks in the coordinates in which they are trained, and the way back to their matrices.
+
+A step of gradient descent adds to a matrix W_l columns of what lies left of it and rows of what lies right of it. So of
+a hidden layer nothing else is ever used than what the rows of the matrix before it and the columns of the one after it
+span at the start. Of two layers that is at most k + 1 dimensions, of pretrained networks of rank one a single one.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -11,33 +17,47 @@ from carryover.networks.deep_linear import Weights
 from carryover.training.factored import Factored
 
 
-def reduced(data: Factored, start: Weights, trainable: tuple[str, ...]) -> tuple[Network, list[np.ndarray], np.ndarray]:
-    """A `Network` with its matrices A, W_2, … and its readout W_L at the start.
+def reduced(
+    data: Sequence[Factored], sets: np.ndarray, start: Weights, trainable: tuple[str, ...]
+) -> tuple[list[Network], list[np.ndarray], np.ndarray]:
+    """A `Network` for each run of `start`, and of all runs the matrices A, W_2, … and the readouts W_L at the start.
 
     Of one layer there is no matrix and the readout is Vβ. Of a readout that moves alone the one matrix is A W_2 … .
     """
-    matrices, readout, basis = [], start.readout, None
-    k, d = data.directions.shape
-    if start.depth == 1:
-        readout = data.directions @ readout
-    else:
-        matrices = [data.directions @ start.hidden[0], *start.hidden[1:]]
-        if "hidden" not in trainable and start.depth > 2:
-            matrices = [np.linalg.multi_dot(matrices)]
-        if len(matrices) == 1 and k + 1 < d:
-            basis = np.linalg.qr(np.vstack([matrices[0], readout]).T)[0]  # (d, k + 1)
-            matrices, readout = [matrices[0] @ basis], readout @ basis
-    return Network(data, start, trainable, basis), matrices, readout
+    turns, hidden = np.stack([one.directions for one in data])[sets], start.hidden
+    layers = [*hidden.swapaxes(0, 1), start.readout[:, :, None]]
+    layers[0] = turns @ layers[0]
+    if "hidden" not in trainable and start.depth > 2:
+        layers[:-1] = [np.stack([np.linalg.multi_dot(own) for own in zip(*layers[:-1], strict=True)])]
+    bases = [_used(*pair) for pair in pairwise(layers)]
+    for place, basis in enumerate(bases):
+        if basis is not None:
+            layers[place] = layers[place] @ basis
+            layers[place + 1] = basis.swapaxes(1, 2) @ layers[place + 1]
+    networks = [
+        Network(data[own], Weights(*weights), trainable, [None if basis is None else basis[run] for basis in bases])
+        for run, (own, *weights) in enumerate(zip(sets, hidden, start.readout, strict=True))
+    ]
+    return networks, layers[:-1], layers[-1][:, :, 0]
+
+
+def _used(before: np.ndarray, after: np.ndarray) -> np.ndarray | None:
+    """Orthonormal columns (runs, d, r) that span the rows of `before` and the columns of `after`, (runs, d, ·); None
+    where that takes all d dimensions."""
+    both = np.concatenate([before.swapaxes(1, 2), after], 2).astype(np.float64)
+    left, values, _ = np.linalg.svd(both, full_matrices=False)
+    rank = int((values > max(both.shape[1:]) * np.finfo(float).eps * values[:, :1]).sum(1).max())
+    return left[:, :, : max(rank, 1)] if rank < both.shape[1] else None
 
 
 @dataclass(frozen=True)
 class Network:
-    """One network, rotated by the data from the left and by a `basis` (d, k + 1), or none, from the right."""
+    """One network, rotated by the data from the left; `bases` (d, r) of its hidden layers, None where all is used."""
 
     data: Factored
     start: Weights
     trainable: tuple[str, ...]
-    basis: np.ndarray | None
+    bases: Sequence[np.ndarray | None]
 
     def outside(self) -> float:
         """|W_1|² of what lies outside the row space of X, at the start."""
@@ -55,7 +75,7 @@ class Network:
             return beta
         if self.start.depth == 1:
             return beta + shrunk * self._without(self.start.readout)
-        right = right if self.basis is None else self.basis @ right
+        right = _in(self.bases[0], right)
         for matrix in reversed(hidden[:1] if "hidden" in self.trainable else hidden):
             right = matrix @ right
         return beta + shrunk * self._without(right)
@@ -66,17 +86,22 @@ class Network:
         V, hidden = self.data.directions, self.start.hidden.astype(np.float64)
         if self.start.depth == 1:
             return Weights(hidden, readout @ V + shrunk * self._without(self.start.readout))
-        if self.basis is not None:
-            matrices, readout = [matrices[0] @ self.basis.T], self.basis @ readout
+        readout = _in(self.bases[-1], readout).astype(np.float64)
         if "hidden" not in self.trainable:
-            return Weights(hidden, readout.astype(np.float64))
-        first = V.T @ matrices[0] + shrunk * self._without(hidden[0])
-        return Weights(np.stack([first, *matrices[1:]]), readout.astype(np.float64))
+            return Weights(hidden, readout)
+        rows = [_in(basis, matrix.T).T for basis, matrix in zip(self.bases, matrices, strict=True)]
+        others = [_in(basis, matrix) for basis, matrix in zip(self.bases, rows[1:], strict=False)]
+        return Weights(np.stack([V.T @ rows[0] + shrunk * self._without(hidden[0]), *others]), readout)
 
     def _without(self, values: np.ndarray) -> np.ndarray:
         """(I − VᵀV) values."""
         V = self.data.directions
         return values - V.T @ (V @ values)
+
+
+def _in(basis: np.ndarray | None, values: np.ndarray) -> np.ndarray:
+    """A hidden layer's vectors (r, …) by its own units, (d, …)."""
+    return values if basis is None else basis @ values
 
 
 @dataclass(frozen=True)
