@@ -21,8 +21,7 @@ def main(address, *words):
             status = int(server.recv(64) or b"none")
     except (OSError, ValueError):  # no server, one that ended, or one that is of no use here
         os.execvp("python", ("python", *words))
-    if status < 0:
-        signal.signal(-status, signal.SIG_DFL)
+    if status < 0:  # no signal but this one's own is caught here
         os.kill(os.getpid(), -status)
     sys.exit(status)
 
