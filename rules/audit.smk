@@ -1,4 +1,4 @@
-# No input, output or benchmark, so that it always runs and repairs nothing.
+# No input or output, so that it always runs and repairs nothing.
 rule audit:
     log:
         "<results>/logs/audit.log",

@@ -7,8 +7,6 @@ rule check_claims:
         record="<results>/claims/{claim}.nc.json",
     log:
         "<results>/logs/claims/{claim}.log",
-    benchmark:
-        "<results>/benchmarks/claims/{claim}.tsv"
     localrule: True
     conda:
         "../envs/analysis.yaml"

@@ -10,8 +10,6 @@ rule claims_table:
         records=multiext("<results>/claims", ".nc.json", ".md.json", ".html.json"),
     log:
         "<results>/logs/claims.log",
-    benchmark:
-        "<results>/benchmarks/claims.tsv"
     localrule: True
     conda:
         "../envs/analysis.yaml"

@@ -7,8 +7,6 @@ rule collect:
         record="<results>/{experiment}/{measure}.nc.json",
     log:
         "<results>/logs/{experiment}/collect/{measure}.log",
-    benchmark:
-        "<results>/benchmarks/{experiment}/collect/{measure}.tsv"
     localrule: True
     conda:
         "../envs/analysis.yaml"

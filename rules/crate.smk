@@ -12,8 +12,6 @@ rule crate:
         record="<results>/crate.zip.json",
     log:
         "<results>/logs/crate.log",
-    benchmark:
-        "<results>/benchmarks/crate.tsv"
     localrule: True
     conda:
         "../envs/provenance.yaml"

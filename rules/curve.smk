@@ -4,8 +4,6 @@ rule curve:
         record="<results>/theory/{curve}.nc.json",
     log:
         "<results>/logs/theory/{curve}.log",
-    benchmark:
-        "<results>/benchmarks/theory/{curve}.tsv"
     localrule: True
     conda:
         "../envs/analysis.yaml"

@@ -16,8 +16,6 @@ rule diagnose:
         ),
     log:
         "<results>/logs/diagnoses/{diagnosis}/diagnosis.log",
-    benchmark:
-        "<results>/benchmarks/diagnoses/{diagnosis}/diagnosis.tsv"
     conda:
         "../envs/diagnose.yaml"
     threads: 1

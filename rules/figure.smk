@@ -12,8 +12,6 @@ rule figure:
         ),
     log:
         "<results>/logs/figures/{figure}.log",
-    benchmark:
-        "<results>/benchmarks/figures/{figure}.tsv"
     localrule: True
     conda:
         "../envs/plotting.yaml"

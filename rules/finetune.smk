@@ -9,8 +9,6 @@ rule finetune:
         record="<results>/{experiment}/finetune/{point}/{block}.nc.json",
     log:
         "<results>/logs/{experiment}/finetune/{point}/{block}.log",
-    benchmark:
-        "<results>/benchmarks/{experiment}/finetune/{point}/{block}.tsv"
     conda:
         "../envs/training.yaml"
     threads: 1

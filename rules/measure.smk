@@ -7,8 +7,6 @@ rule measure:
         record="<results>/{experiment}/measure/{measure}/{point}/{block}.nc.json",
     log:
         "<results>/logs/{experiment}/measure/{measure}/{point}/{block}.log",
-    benchmark:
-        "<results>/benchmarks/{experiment}/measure/{measure}/{point}/{block}.tsv"
     conda:
         "../envs/training.yaml"
     threads: 1

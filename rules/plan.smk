@@ -1,4 +1,4 @@
-# No input, output or benchmark, so that it always runs: it only prints.
+# No input or output, so that it always runs: it only prints.
 rule plan:
     log:
         "<results>/logs/plan.log",

@@ -6,8 +6,6 @@ rule pretrain:
         record="<results>/{experiment}/pretrain/{point}/{block}.nc.json",
     log:
         "<results>/logs/{experiment}/pretrain/{point}/{block}.log",
-    benchmark:
-        "<results>/benchmarks/{experiment}/pretrain/{point}/{block}.tsv"
     conda:
         "../envs/training.yaml"
     threads: 1

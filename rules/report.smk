@@ -13,8 +13,6 @@ rule report:
         record="<results>/report.html.json",
     log:
         "<results>/logs/report.log",
-    benchmark:
-        "<results>/benchmarks/report.tsv"
     localrule: True
     conda:
         "../envs/report.yaml"

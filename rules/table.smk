@@ -8,8 +8,6 @@ rule table:
         records=multiext("<results>/tables/{table}", ".md.json", ".tex.json"),
     log:
         "<results>/logs/tables/{table}.log",
-    benchmark:
-        "<results>/benchmarks/tables/{table}.tsv"
     localrule: True
     conda:
         "../envs/analysis.yaml"

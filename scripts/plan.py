@@ -34,7 +34,7 @@ def main(argv):
     for folder in folders:
         known, passed_over = measured.read(folder, made.schema)
         jobs += known
-        print(f"{folder}: {len(known)} measured jobs, {passed_over} benchmarks without a record of the same job.")
+        print(f"{folder}: {len(known)} measured jobs, {passed_over} passed over.")
         if known:
             print(f"Overhead there, all that is neither training nor measuring:\n\n{overhead.text(known)}")
     if not jobs:

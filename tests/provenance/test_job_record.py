@@ -68,7 +68,10 @@ def test_record_says_it_all(here):
     assert {"numpy": np.__version__, "xarray": xr.__version__}.items() <= environment["versions"].items()
     assert (environment["device"], environment["accelerator"]) == ("cpu", None)
     assert environment["conda"] == (Path(sys.prefix) / "conda-meta").is_dir()
-    assert record["volatile"].keys() == {"host", "platform", "start", "duration", "peak_memory", "pid"}
+    spent = record["volatile"]
+    times = {"start", "duration", "processor_time", "starting"}
+    assert spent.keys() == {"host", "platform", "pid", "peak_memory", *times}
+    assert 0 < spent["starting"] < spent["processor_time"]
     assert 2**20 < record["volatile"]["peak_memory"] < 2**40
     assert running.request == record["request"] == job_record.request_digest(record)
     rest = {key: value for key, value in record.items() if key != "checksum"}

@@ -66,11 +66,10 @@ def runs_again(project):
     return names
 
 
-def test_every_entry_has_its_files_records_log_and_benchmark_and_is_made_once(project):
+def test_every_entry_has_its_files_records_and_log_and_is_made_once(project):
     made = {path.relative_to(project.folder).as_posix() for path in (project.folder / "results").rglob("*.*")}
     both = {*MINE, *OTHER}
-    kept = {f"results/{kind}/diagnoses/{name}/diagnosis.{end}" for name in CONFIG["diagnoses"]
-            for kind, end in (("logs", "log"), ("benchmarks", "tsv"))}  # fmt: skip
+    kept = {f"results/logs/diagnoses/{name}/diagnosis.log" for name in CONFIG["diagnoses"]}
     assert made == both | {f"{path}.json" for path in both} | kept
     log = project.folder / "results/logs/diagnoses/mine/diagnosis.log"
     assert log.read_text().startswith("2 layers: ")

@@ -15,7 +15,7 @@ from toy.small_project import ROOT
 pytestmark = pytest.mark.slow
 
 SCRIPTS = ROOT / "scripts"
-SECTIONS = ("input", "output", "log", "benchmark", "conda", "threads", "resources", "params", "shell")
+SECTIONS = ("input", "output", "log", "conda", "threads", "resources", "params", "shell")
 # Rules that need nothing made before.
 ROOTS = ("curve",)
 # Rules that are made of no other results.
@@ -46,7 +46,7 @@ def rules():
 
 
 RULES = rules()
-# They make nothing: without input, output, benchmark and code they always run, and repair nothing.
+# They make nothing: without input, output and code they always run, and repair nothing.
 MAKERS = [rule for rule in RULES if rule not in ("audit", "plan")]
 
 

@@ -12,7 +12,7 @@ from carryover.config.artifacts import MADE_OF_DATA, STAGES
 from carryover.config.parameters import fragment
 
 NAME = "^[a-z][a-z0-9_]*$"
-RESERVED = ("theory", *(kind.section for kind in MADE_OF_DATA.values()), "logs", "benchmarks")
+RESERVED = ("theory", *(kind.section for kind in MADE_OF_DATA.values()), "logs")
 
 
 def parameters(*names):
@@ -47,7 +47,7 @@ def schema():
     }
     pathvars = {
         "type": "object",
-        "description": "where things are written: results, logs, benchmarks",
+        "description": "where things are written: results, logs",
         "additionalProperties": {"type": "string", "minLength": 1},
     }
     chosen = {

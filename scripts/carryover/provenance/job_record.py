@@ -25,7 +25,7 @@ A record is JSON. All but `volatile` and `checksum` is the same whenever the sam
     portable            {job, result}: what `portability` promises elsewhere, of the job alone on the same inputs,
                         and of its results where the inputs were made there as well
     environment         python, conda, versions, blas, cpu, libc, device, accelerator, threads
-    volatile            host, platform, start, duration, peak_memory, pid
+    volatile            host, platform, pid, start and what the job took, see `spent`
     checksum            `checksum`, over all of the above
     notes               may be added later, by accept.py
 
@@ -40,16 +40,12 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import platform
 import re
-import resource
 import subprocess
 import sys
-import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass, field, is_dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -57,6 +53,7 @@ from carryover.errors import UserError
 from carryover.provenance import code_digest, import_check, meaning, record_schema, store
 from carryover.provenance.environment import environment
 from carryover.provenance.portability import LEVELS, promised, weakest
+from carryover.provenance.spent import Spent
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -172,7 +169,7 @@ class Job:
         store.write(dataset, self.path(self.outputs[0] if output is None else output), record=asked)
 
     def __enter__(self) -> Job:
-        self._start, self._clock = datetime.now(UTC), time.perf_counter()
+        self._spent = Spent()
         self._facts = {}
         self.inputs = list(self.inputs)  # an iterator would be empty by the second look
         promise = self.portable or promised(self.modules)
@@ -208,7 +205,7 @@ class Job:
             if store.sha256(path) != self._record["inputs"][shown(path)]["sha256"]:
                 raise UserError(f"{path} changed while {self.rule} ran: run it again")
         record = {**self._record, "outputs": outputs, "environment": environment(self.device)}
-        record["volatile"] = _volatile(self._start, time.perf_counter() - self._clock)
+        record["volatile"] = self._spent.by_now()
         self._publish(as_text({**record, "checksum": checksum(record)}))
 
     def _publish(self, text: str) -> None:
@@ -253,18 +250,6 @@ def git_state(folder: Path) -> dict[str, Any] | None:
     if done.returncode or not commit:
         return None
     return {"commit": commit[1], "dirty": any(not line.startswith("#") for line in done.stdout.splitlines())}
-
-
-def _volatile(start: datetime, duration: float) -> dict[str, Any]:
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return {
-        "host": platform.node(),
-        "platform": platform.platform(),
-        "start": start.isoformat(timespec="seconds"),
-        "duration": round(duration, 3),
-        "peak_memory": peak if sys.platform == "darwin" else peak * 1024,  # bytes there, KiB elsewhere
-        "pid": os.getpid(),
-    }
 
 
 def _fingerprint(path: Path) -> dict[str, Any]:

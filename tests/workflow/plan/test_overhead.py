@@ -8,7 +8,7 @@ from carryover.workflow.plan.work import Work
 
 
 def job(rule, plugin, seconds, inside):
-    return Measured(Work((rule, plugin), (), {}), seconds, inside, 100.0, "cpu")
+    return Measured(Work((rule, plugin), (), {}), 2 * seconds, seconds + inside, seconds, 100.0, "cpu")
 
 
 def test_starting_is_overhead_of_jobs_that_work_and_everything_of_others():

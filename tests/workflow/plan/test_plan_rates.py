@@ -18,7 +18,7 @@ STARTUP = 2.0
 def job(seconds, kind=("finetune", "toy", "descent"), megabytes=100.0, **sizes):
     """A measured job that takes `seconds` beyond its start-up."""
     asked = Work(kind, tuple(sizes.items()), {name: float(value) for name, value in sizes.items()})
-    return Measured(asked, STARTUP + seconds, seconds, megabytes, "cpu")
+    return Measured(asked, STARTUP + seconds, seconds, seconds, megabytes, "cpu")
 
 
 def grid(law, noise=0.0):

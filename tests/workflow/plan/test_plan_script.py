@@ -19,22 +19,15 @@ from toy.small_project import ROOT, TINY
 
 pytestmark = pytest.mark.slow
 
-HEAD = "s\th:m:s\tmax_rss\tmax_vms\tmax_uss\tmax_pss\tio_in\tio_out\tmean_load\tcpu_time\n"
 SCHEMA = configuration.schema()
 MADE = Sweep(TINY, SCHEMA, ROOT / "scripts")
 DESCENT = Wildcards(experiment="tiny", point="protocol~single_task_solver~descent", block=0)
 EXACT = Wildcards(experiment="tiny", point="pretrain_solver~exact_protocol~finetuning_solver~exact", block=0)
 
 
-def benchmark(folder, name, seconds="4.5", megabytes="200.00"):
-    path = folder / "benchmarks" / f"{name}.tsv"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(f"{HEAD}{seconds}\t0:00:04\t{megabytes}" + "\t1.0" * 7 + "\n")
-    return path
-
-
 def recorded(folder, name, **changes):
-    """A benchmark and a record as the finetuning by descent in the small project leaves them, but for `changes`."""
+    """A record as the finetuning by descent in the small project leaves it, but for `changes`: its file."""
+    path = folder / f"{name}.nc.json"
     record = {
         "carryover_record": 1,
         "rule": "finetune",
@@ -43,14 +36,19 @@ def recorded(folder, name, **changes):
         "wildcards": dict(DESCENT),
         "seeds": [0, 1],
         "inputs": {},
-        "environment": {"accelerator": None},
-        "volatile": {"duration": 3.0},
-        **changes,
-    }
-    path = folder / f"{name}.nc.json"
+        "outputs": {f"results/{name}.nc": {"sha256": "", "bytes": 0}},
+        "code": {"digest": "", "modules": [], "files": {}},
+        "request": "",
+        "git": None,
+        "environment": {"python": "cpython 3.11.7", "versions": {}, "blas": [], "device": "cpu", "accelerator": None,
+                        "threads": {}},
+        "volatile": {"host": "", "platform": "", "start": "2020-01-01", "duration": 3.0, "starting": 1.5,
+                     "processor_time": 4.0, "peak_memory": 200_000_000},
+    }  # fmt: skip
+    environment = record["environment"] | changes.pop("environment", {})
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(record))
-    return benchmark(folder, name)
+    path.write_text(json.dumps(record | {"environment": environment} | changes))
+    return path
 
 
 @pytest.fixture
@@ -80,10 +78,12 @@ def test_a_job_that_ran_is_known_by_its_record(rule, results, capsys):
     command = [sys.executable, ROOT / f"scripts/{rule}.py", *MADE.flags(rule)(wildcards)]
     command += ["--output", results / f"{name}.nc", "--wildcards", *(f"{k}={v}" for k, v in wildcards.items())]
     subprocess.run(command, check=True, env={**os.environ, "OMP_NUM_THREADS": "1"}, timeout=120)
-    benchmark(results, name)
     done, passed_over = measured.read(results, SCHEMA)
     assert (len(done), passed_over) == (1, 0)
-    assert rates.Rates(done).estimate(work.of_job(MADE, rule, wildcards)) == rates.Estimate(4.5, 0.0, measured=True)
+    assert done[0].seconds > done[0].inside > 0
+    assert done[0].processor > done[0].seconds - done[0].inside
+    expected = rates.Estimate(done[0].seconds, 0.0, measured=True)
+    assert rates.Rates(done).estimate(work.of_job(MADE, rule, wildcards)) == expected
     assert row(planned(capsys), *place)["measured"] == "1"
 
 
@@ -126,27 +126,24 @@ def test_a_measurement_on_the_gpu_is_a_rate_there_and_not_here(results, capsys):
     assert rates.Rates([job]).estimate(work.of_job(MADE, "finetune", DESCENT)).seconds == 4.5
 
 
-def test_benchmarks_without_a_record_or_of_unknown_plug_ins_are_passed_over(results):
-    benchmark(results, "tiny/finetune/none/0")
+def test_jobs_of_unknown_plug_ins_or_on_what_is_missing_are_passed_over(results):
     recorded(results, "tiny/finetune/gone/0", command=["scripts/finetune.py", "nosuch"])
     recorded(results, "tiny/measure/risk/lone/0", rule="measure", command=["scripts/measure.py", "risk"], parameters={})
     recorded(results, "tiny/finetune/good/0")
     jobs, passed_over = measured.read(results, SCHEMA)
-    assert (len(jobs), passed_over) == (1, 3)
+    assert (len(jobs), passed_over) == (1, 2)
 
 
-def test_memory_that_snakemake_did_not_see_is_none(results):
-    recorded(results, "tiny/finetune/a/0")
-    benchmark(results, "tiny/finetune/a/0", megabytes="NA")
-    assert measured.read(results, SCHEMA)[0][0].megabytes == 0
+def test_a_record_from_before_these_times_counts_what_it_has(results):
+    old = {"host": "", "platform": "", "start": "2020-01-01", "duration": 3.0, "peak_memory": 10**8}
+    recorded(results, "tiny/finetune/a/0", volatile=old)
+    job = measured.read(results, SCHEMA)[0][0]
+    assert (job.seconds, job.inside, job.processor, job.megabytes) == (3.0, 3.0, 3.0, 100.0)
 
 
 def test_bad_input_is_one_sentence(results, capsys):
     with pytest.raises(UserError, match="--measured nowhere: there is no such folder"):
         planned(capsys, "--measured", "nowhere")
-    recorded(results, "tiny/finetune/a/0").write_text("s\th:m:s\nsoon\t0\n")
-    with pytest.raises(UserError, match=r"a/0\.tsv is not a benchmark as Snakemake writes it"):
-        planned(capsys, "--measured", "results")
-    (results / "tiny/finetune/a/0.nc.json").write_text("{")
+    recorded(results, "tiny/finetune/a/0").write_text('{"carryover_record": 1')
     with pytest.raises(UserError, match=r"0\.nc\.json is truncated or damaged"):
         planned(capsys, "--measured", "results")

@@ -1,4 +1,4 @@
-"""Overhead of jobs that ran: the share of their time that is neither training nor measuring."""
+"""Overhead of jobs that ran: the share of the processor's time that is neither training nor measuring."""
 
 from collections import defaultdict
 
@@ -11,7 +11,7 @@ WORKING = (*STAGES, "measure")
 
 
 def by_rule(jobs):
-    """{rule: (number, seconds, seconds of overhead)} of `Measured` jobs.
+    """{rule: (number, seconds of the processor, of these overhead)} of `Measured` jobs.
 
     Of jobs that train or measure it is the start of Python and the imports: as long as the shortest of them all, or
     what is outside of their record where that is more. Of all other jobs it is everything.
@@ -19,11 +19,11 @@ def by_rule(jobs):
     rules = defaultdict(list)
     for job in jobs:
         rules[job.work.kind[0]].append(job)
-    shortest = min((job.seconds for rule in WORKING for job in rules.get(rule, ())), default=0.0)
+    shortest = min((job.processor for rule in WORKING for job in rules.get(rule, ())), default=0.0)
     sums = {}
     for rule, own in rules.items():
-        starts = (max(shortest, job.seconds - job.inside) if rule in WORKING else job.seconds for job in own)
-        sums[rule] = len(own), sum(job.seconds for job in own), sum(starts)
+        starts = (max(shortest, job.seconds - job.inside) if rule in WORKING else job.processor for job in own)
+        sums[rule] = len(own), sum(job.processor for job in own), sum(starts)
     return sums
 
 
