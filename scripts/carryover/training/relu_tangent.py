@@ -18,12 +18,12 @@ from typing import Any
 
 import numpy as np
 import torch
+from scipy.linalg.blas import ssyrk
 
 from carryover.networks.relu import Weights
 from carryover.training.losses import LOSSES
 
 Vector = tuple[torch.Tensor, torch.Tensor]  # of the weights' space: first (R, H, D), second (R, O, H)
-_ROWS = 128  # of a kernel at a time: they stay in the cache
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,8 @@ class Point:
         """This point for the runs of the mask (R,), the other for the rest."""
         if mask.all():
             return self
+        if not mask.any():
+            return other
 
         def chosen(one: torch.Tensor, two: torch.Tensor) -> torch.Tensor:
             return torch.where(mask.view(-1, *[1] * (one.dim() - 1)), one, two)
@@ -97,7 +99,7 @@ class Tangent:
         pairs = list(zip(outputs, self.y, strict=True))
         loss = torch.stack([self.loss.value(f, y).mean(1) for f, y in pairs]).sum(0)
         gradients = [self.loss.negative_gradient(f, y) / y.shape[1] for f, y in pairs]
-        active = [(r > 0).to(r.dtype) for r in responses]
+        active = [r.sign() for r in responses]
         return Point(first, second, responses, active, outputs, loss, gradients)
 
     def curvature(self, point: Point) -> torch.Tensor:
@@ -132,26 +134,16 @@ class Tangent:
         """diag(factors) J Jᵀ diag(factors), (R, N, N), for factors (R, N), in single precision: its lower triangle, the
         rest is not to be read."""
         scale = [one.float()[:, :, None] for one in factors.split(self.rows, 1)]
-        X = [x.float() for x in self.X]
-        active = [m.float().mul_(s) for m, s in zip(point.active, scale, strict=True)]
+        readouts = point.second.float().unbind(1)
         responses = [r.float().mul_(s) for r, s in zip(point.responses, scale, strict=True)]
-        second, ends = point.second.float(), np.cumsum(self.rows)
-        kernel = torch.zeros(*factors.shape, factors.shape[1], device=factors.device)
-        for o, p in zip(*np.tril_indices(len(X)), strict=True):
-            readouts = second[:, o] * second[:, p]
-            shared = torch.full_like(readouts, float(o == p and self.readouts_move))
-            if self.lengths is not None:
-                shared = shared - readouts / self.lengths[:, :, 0].float().square()
-            corner = kernel[:, ends[o] - self.rows[o] : ends[o], ends[p] - self.rows[p] : ends[p]]
-            for begin in range(0, self.rows[o], _ROWS):
-                rows = slice(begin, min(begin + _ROWS, self.rows[o]))
-                columns = slice(0, rows.stop if o == p else self.rows[p])
-                block = (active[o][:, rows] * readouts[:, None]) @ active[p][:, columns].transpose(1, 2)
-                block *= X[o][:, rows] @ X[p][:, columns].transpose(1, 2)
-                if self.lengths is not None or (o == p and self.readouts_move):
-                    block.baddbmm_(responses[o][:, rows] * shared[:, None], responses[p][:, columns].transpose(1, 2))
-                corner[:, rows, columns] = block
-        return kernel
+        active = [m.float().mul_(s).mul_(a[:, None]) for m, s, a in zip(point.active, scale, readouts, strict=True)]
+        inputs, across = torch.cat([x.float() for x in self.X], 1), None
+        if self.lengths is not None:
+            ratios = [(a / self.lengths[:, :, 0].float())[:, None] for a in readouts]
+            across = torch.cat([r * ratio for r, ratio in zip(responses, ratios, strict=True)], 1)
+        own = responses if self.readouts_move else []
+        product = _products_one_by_one if factors.device.type == "cpu" else _products
+        return product(torch.cat(active, 1), inputs, across, own)
 
     def _along(self, point: Point, first: torch.Tensor) -> torch.Tensor:
         """The part of a change of input weights that leaves their length, where they keep it."""
@@ -159,6 +151,45 @@ class Tangent:
             return first
         unit = point.first / self.lengths
         return first - unit * (unit * first).sum(2, keepdim=True)
+
+
+def _products(
+    active: torch.Tensor, inputs: torch.Tensor, across: torch.Tensor | None, own: Sequence[torch.Tensor]
+) -> torch.Tensor:
+    """(A Aᵀ) ∘ (X Xᵀ) − C Cᵀ, and B_o B_oᵀ on the block of each output o in `own`; features (R, N, ·)."""
+    kernel = active @ active.mT
+    kernel *= inputs @ inputs.mT
+    if across is not None:
+        kernel.baddbmm_(across, across.mT, alpha=-1)
+    for rows, responses in _blocks(own):
+        kernel[:, rows, rows].baddbmm_(responses, responses.mT)
+    return kernel
+
+
+def _products_one_by_one(
+    active: torch.Tensor, inputs: torch.Tensor, across: torch.Tensor | None, own: Sequence[torch.Tensor]
+) -> torch.Tensor:
+    """The same, but the lower triangle alone: symmetric products, of a network whose kernel stays in the cache, take a
+    quarter of the time of PyTorch's."""
+    kernels = active.new_zeros(*active.shape[:2], active.shape[1])
+    for run, kernel in enumerate(kernels.numpy()):
+        kernel = kernel.T  # in Fortran's order: its upper triangle is filled, in place
+        ssyrk(1.0, active[run].numpy().T, trans=1, c=kernel, overwrite_c=1)
+        kernel *= ssyrk(1.0, inputs[run].numpy().T, trans=1)
+        if across is not None:
+            ssyrk(-1.0, across[run].numpy().T, trans=1, beta=1.0, c=kernel, overwrite_c=1)
+        for rows, responses in _blocks(own):
+            if len(own) == 1:
+                ssyrk(1.0, responses[run].numpy().T, trans=1, beta=1.0, c=kernel, overwrite_c=1)
+            else:
+                kernel[rows, rows] += ssyrk(1.0, responses[run].numpy().T, trans=1)
+    return kernels
+
+
+def _blocks(own: Sequence[torch.Tensor]) -> list[tuple[slice, torch.Tensor]]:
+    """Responses (R, n_o, H) of outputs, with their rows among all samples."""
+    ends = np.cumsum([responses.shape[1] for responses in own])
+    return [(slice(end - one.shape[1], end), one) for end, one in zip(ends.tolist(), own, strict=True)]
 
 
 def of_runs(start: Weights, runs: np.ndarray, device: torch.device) -> Vector:

@@ -32,15 +32,31 @@ def _risk(teacher):
     """Mean squared error of output 0 over the whole sphere, in closed form: E f² − 2 E f f* + E f*², the last once."""
     nothing = teacher.directions[:, :0], teacher.readout[:, :0]
     constant = relu_risk(*nothing, teacher.directions, teacher.readout)
+    kept = [readout != 0 for readout in teacher.readout]  # others only fill up the array
+    units = [(d[k], c[k]) for d, c, k in zip(teacher.directions, teacher.readout, kept, strict=True)]
+
+    def one_by_one(first, second, runs):
+        # NumPy's inverse sines are four times as fast as PyTorch's, and pairs of one network's units stay in the cache.
+        networks = zip(first.double().numpy(), second[:, 0].double().numpy(), runs, strict=True)
+        values = [_distance(W, a, *units[run], constant[run]) for W, a, run in networks]
+        return torch.tensor(values, dtype=torch.float64)
+
+    def together(first, second, runs):
+        told = (_tensor(values[runs], first) for values in (teacher.directions, teacher.readout, constant))
+        return _distance(first.double(), second[:, 0].double(), *told)
 
     def risk(first, second, runs):
-        first, readout = first.double(), second[:, 0].double()
-        directions, coefficients = (_tensor(values[runs], first) for values in (teacher.directions, teacher.readout))
-        power = relu_risk(first, readout, directions[:, :0], coefficients[:, :0])
-        cross = (readout[:, None] @ relu_kernel(first, directions) @ coefficients[:, :, None])[:, 0, 0]
-        return (power - 2 * cross + _tensor(constant[runs], first)).clamp_min(0)
+        on = one_by_one if first.device.type == "cpu" else together
+        return on(first, second, runs).clamp_min(0)
 
     return risk
+
+
+def _distance(first, readout, directions, coefficients, constant):
+    """E (f − f*)² (...) of networks (..., H, D), given E f*²."""
+    power = relu_risk(first, readout, directions[..., :0, :], coefficients[..., :0])
+    cross = readout[..., None, :] @ relu_kernel(first, directions) @ coefficients[..., :, None]
+    return power - 2 * cross[..., 0, 0] + constant
 
 
 def _classification(teacher):
