@@ -11,17 +11,19 @@ homogeneous, products with J and Jᵀ are one matrix product with m each, and no
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 import torch
-from scipy.linalg.blas import ssyrk
 
 from carryover.networks.relu import Weights
+from carryover.training import relu_kernel
 from carryover.training.losses import LOSSES
+
+_FEATURES = {"cpu": 2**18, "cuda": 2**40}  # of networks whose kernels are made at a time: what stays in the cache
 
 Vector = tuple[torch.Tensor, torch.Tensor]  # of the weights' space: first (R, H, D), second (R, O, H)
 
@@ -77,6 +79,7 @@ class Tangent:
         self.loss, self.loss_name, self.lengths = LOSSES[loss], loss, lengths
         self.readouts_move = "second" in trainable
         self.rows = [x.shape[1] for x in self.X]
+        self._room = torch.zeros(0, 0, 0)
 
     def keep(self, which: torch.Tensor) -> None:
         """Drop the runs that are not in the boolean mask."""
@@ -132,18 +135,33 @@ class Tangent:
 
     def kernel(self, point: Point, factors: torch.Tensor) -> torch.Tensor:
         """diag(factors) J Jᵀ diag(factors), (R, N, N), for factors (R, N), in single precision: its lower triangle, the
-        rest is not to be read."""
-        scale = [one.float()[:, :, None] for one in factors.split(self.rows, 1)]
-        readouts = point.second.float().unbind(1)
-        responses = [r.float().mul_(s) for r, s in zip(point.responses, scale, strict=True)]
-        active = [m.float().mul_(s).mul_(a[:, None]) for m, s, a in zip(point.active, scale, readouts, strict=True)]
-        inputs, across = torch.cat([x.float() for x in self.X], 1), None
+        rest is not to be read. The next kernel takes its place."""
+        networks, samples = factors.shape
+        if self._room.shape[:2] != factors.shape:  # memory that is new costs as much as what it is filled with
+            self._room = torch.zeros(networks, samples, samples, device=factors.device)
+        most = _FEATURES[factors.device.type] // (samples * point.first.shape[1])
+        for some in torch.arange(networks).split(max(1, most)):
+            runs = slice(int(some[0]), int(some[-1]) + 1)
+            relu_kernel.fill(self._room[runs], self._features(point, factors[runs], runs))
+        return self._room
+
+    def _features(self, point: Point, factors: torch.Tensor, runs: slice) -> relu_kernel.Features:
+        """Of some runs."""
+
+        def joined(outputs: Iterable[torch.Tensor]) -> torch.Tensor:
+            parts = list(outputs)
+            return parts[0] if len(parts) == 1 else torch.cat(parts, 1)
+
+        readouts, scale = point.second[runs].float().split(1, 1), factors.float()[:, :, None]
+        active = joined(m[runs].float().mul_(a) for m, a in zip(point.active, readouts, strict=True))
+        inputs = joined(x[runs].float() for x in self.X).mul(scale)
+        responses = joined(r[runs].float() for r in point.responses).mul_(scale)
+        across = None
         if self.lengths is not None:
-            ratios = [(a / self.lengths[:, :, 0].float())[:, None] for a in readouts]
-            across = torch.cat([r * ratio for r, ratio in zip(responses, ratios, strict=True)], 1)
-        own = responses if self.readouts_move else []
-        product = _products_one_by_one if factors.device.type == "cpu" else _products
-        return product(torch.cat(active, 1), inputs, across, own)
+            lengths = self.lengths[runs].mT.float()
+            parts = zip(responses.split(self.rows, 1), readouts, strict=True)
+            across = joined(r * (a / lengths) for r, a in parts)
+        return relu_kernel.Features(active, inputs, across, responses if self.readouts_move else None, self.rows)
 
     def _along(self, point: Point, first: torch.Tensor) -> torch.Tensor:
         """The part of a change of input weights that leaves their length, where they keep it."""
@@ -151,45 +169,6 @@ class Tangent:
             return first
         unit = point.first / self.lengths
         return first - unit * (unit * first).sum(2, keepdim=True)
-
-
-def _products(
-    active: torch.Tensor, inputs: torch.Tensor, across: torch.Tensor | None, own: Sequence[torch.Tensor]
-) -> torch.Tensor:
-    """(A Aᵀ) ∘ (X Xᵀ) − C Cᵀ, and B_o B_oᵀ on the block of each output o in `own`; features (R, N, ·)."""
-    kernel = active @ active.mT
-    kernel *= inputs @ inputs.mT
-    if across is not None:
-        kernel.baddbmm_(across, across.mT, alpha=-1)
-    for rows, responses in _blocks(own):
-        kernel[:, rows, rows].baddbmm_(responses, responses.mT)
-    return kernel
-
-
-def _products_one_by_one(
-    active: torch.Tensor, inputs: torch.Tensor, across: torch.Tensor | None, own: Sequence[torch.Tensor]
-) -> torch.Tensor:
-    """The same, but the lower triangle alone: symmetric products, of a network whose kernel stays in the cache, take a
-    quarter of the time of PyTorch's."""
-    kernels = active.new_zeros(*active.shape[:2], active.shape[1])
-    for run, kernel in enumerate(kernels.numpy()):
-        kernel = kernel.T  # in Fortran's order: its upper triangle is filled, in place
-        ssyrk(1.0, active[run].numpy().T, trans=1, c=kernel, overwrite_c=1)
-        kernel *= ssyrk(1.0, inputs[run].numpy().T, trans=1)
-        if across is not None:
-            ssyrk(-1.0, across[run].numpy().T, trans=1, beta=1.0, c=kernel, overwrite_c=1)
-        for rows, responses in _blocks(own):
-            if len(own) == 1:
-                ssyrk(1.0, responses[run].numpy().T, trans=1, beta=1.0, c=kernel, overwrite_c=1)
-            else:
-                kernel[rows, rows] += ssyrk(1.0, responses[run].numpy().T, trans=1)
-    return kernels
-
-
-def _blocks(own: Sequence[torch.Tensor]) -> list[tuple[slice, torch.Tensor]]:
-    """Responses (R, n_o, H) of outputs, with their rows among all samples."""
-    ends = np.cumsum([responses.shape[1] for responses in own])
-    return [(slice(end - one.shape[1], end), one) for end, one in zip(ends.tolist(), own, strict=True)]
 
 
 def of_runs(start: Weights, runs: np.ndarray, device: torch.device) -> Vector:
