@@ -6,19 +6,16 @@ act as one feature whatever their lengths, so directions are clustered, each wei
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.spatial.distance import cdist
-from sklearn.cluster import KMeans
-from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import ThreadpoolController
 
 from carryover.config.parameters import parameter
 from carryover.errors import UserError
+from carryover.measures import _kmeans
 from carryover.runs import ALL_LAYERS, measured, naming
 
 RESTARTS = 2
@@ -174,6 +171,10 @@ def _solutions(W, weights, counts, seed, restarts):
     """[(inertia, centres)] for every number of clusters in `counts`, in rising order; inertias do not rise."""
     points, masses = _directions(W, weights, max(counts), min(counts))
 
+    rng = np.random.default_rng(seed)
+    most = min(max(counts), len(points))
+    random = [_kmeans.starts(points, masses, most, rng) for _ in range(restarts)]
+
     @cache
     def merged(many):
         return _merged(points, masses, many, seed)
@@ -182,12 +183,11 @@ def _solutions(W, weights, counts, seed, restarts):
     for k in counts:
         solution = (0.0, points)
         if k < len(points):
-            starts = [("k-means++", restarts)]
+            starts = [start[:k] for start in random]
             if k in (finer := merged(max(_FINE, 2 * k))):
-                starts.append((finer[k], 1))
-            fits = [_fit(points, masses, k, init, times, seed) for init, times in starts]
-            best = min(fits, key=lambda fit: fit.inertia_)
-            solution = float(best.inertia_), best.cluster_centers_
+                starts.append(finer[k])
+            best = min((_kmeans.fit(points, masses, start) for start in starts), key=lambda fit: fit.inertia)
+            solution = best.inertia, best.centers
         solutions.append(min([*solutions[-1:], solution], key=lambda one: one[0]))  # at worst one stays unused
     return solutions
 
@@ -223,12 +223,6 @@ def _unit_vectors(vectors):
     return scaled / np.maximum(np.linalg.norm(scaled, axis=1, keepdims=True), 1.0)
 
 
-def _fit(points, masses, k, init, times, seed):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # clusters that stay empty: the inertia says what matters
-        return KMeans(k, init=init, n_init=times, tol=0, random_state=seed).fit(points, sample_weight=masses)
-
-
 def _merged(points, masses, many, seed):
     """{k: centres (k, input)} from `many` clusters down to one: the two whose union costs least are joined each time.
 
@@ -237,12 +231,11 @@ def _merged(points, masses, many, seed):
     """
     centers, shares = points, masses
     if many < len(points):
-        fit = _fit(points, masses, many, "k-means++", 1, seed)
-        shares = np.bincount(fit.labels_, masses, minlength=many)
-        centers, shares = fit.cluster_centers_[shares > 0], shares[shares > 0]
+        fit = _kmeans.fit(points, masses, _kmeans.starts(points, masses, many, np.random.default_rng(seed)))
+        centers, shares = fit.centers, np.bincount(fit.labels, masses, minlength=many)
     by_number = {len(shares): centers}
     while len(shares) > 1:
-        costs = cdist(centers, centers, "sqeuclidean") * np.multiply.outer(shares, shares)
+        costs = ((centers[:, None] - centers) ** 2).sum(2) * np.multiply.outer(shares, shares)
         costs /= np.add.outer(shares, shares)
         np.fill_diagonal(costs, np.inf)
         a, b = np.unravel_index(costs.argmin(), costs.shape)

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import eigh
-from sklearn.linear_model import RidgeCV
 
 from carryover.theory.kernels import relu_risk, tangent_risk
 from carryover.training.settings import check_arrays, check_choice
@@ -93,7 +92,7 @@ def fit(
     values, vectors = eigh(gram / scale)
     values = values.clip(min=0)
     if strength is None:
-        strength = _cross_validated(vectors * np.sqrt(values), target) if len(X) >= _FEWEST else STRENGTHS[0]
+        strength = _cross_validated(values, vectors, target) if len(X) >= _FEWEST else STRENGTHS[0]
     dual = vectors @ ((vectors.T @ target) / (values + strength)) / scale
     fitted, first_change = dual @ np.maximum(X @ first.T, 0), np.zeros_like(first)
     if kind == "tangent":
@@ -111,13 +110,14 @@ def kernel(kind: str, first: np.ndarray, readout: np.ndarray, X: np.ndarray, Z: 
     return responses + (X @ Z.T) * ((_gates(first, X) * readout**2) @ _gates(first, Z).T)
 
 
-def _cross_validated(features: np.ndarray, target: np.ndarray) -> float:
-    """The strength of the smallest leave-one-out error.
+def _cross_validated(values: np.ndarray, vectors: np.ndarray, target: np.ndarray) -> float:
+    """The strength of the smallest leave-one-out error, for eigenvalues (n,) and eigenvectors (n, n) of the kernel K.
 
-    RidgeCV has the closed form for all strengths from one eigendecomposition, but for features, not for kernels: it
-    gets the square root of the kernel, on which ridge regression is the same.
+    With G = (K + strength)⁻¹ the error at sample i is (G y)_i / G_ii: one eigendecomposition serves all strengths.
     """
-    return RidgeCV(alphas=STRENGTHS, fit_intercept=False, gcv_mode="eigen").fit(features, target).alpha_
+    inverses = 1 / (values + STRENGTHS[:, None])
+    errors = (inverses * (vectors.T @ target)) @ vectors.T / (inverses @ (vectors**2).T)
+    return float(STRENGTHS[(errors**2).mean(1).argmin()])
 
 
 def _function(X: np.ndarray, first: np.ndarray, readout: np.ndarray, slopes: np.ndarray | None = None) -> np.ndarray:

@@ -50,7 +50,7 @@ _PATIENCE = 300  # steps without a smaller loss: to and fro across a kink, or ev
 _INEXACT = 1e-3  # of the accuracy: relative residual of solutions by iteration
 _REPORT = 10  # steps between calls of `progress`
 _APART = 1.25  # ratio of times that are recorded: a closed-form risk costs more than a step on few samples
-BYTES = {"cpu": 2**28, "cuda": 2**33}  # of a group at a time
+BYTES = {"cpu": 2**26, "cuda": 2**33}  # of a group at a time
 
 
 def gradient_flow(

@@ -1,4 +1,4 @@
-"""Tangent kernels of ReLU networks, (A Aᵀ) ∘ (X Xᵀ) − C Cᵀ over the samples of all outputs, and B Bᵀ over those of each.
+"""Tangent kernels of ReLU networks: (A Aᵀ) ∘ (X Xᵀ) − C Cᵀ over the samples of all outputs, + B Bᵀ over those of each.
 
 On the processor they are made one network at a time, in place, by symmetric products of SciPy's library: what is
 multiplied stays in the cache, and they take a quarter of the time of PyTorch's.

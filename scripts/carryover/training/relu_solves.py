@@ -45,7 +45,8 @@ class Factor:
         self.triangles: list[np.ndarray] = []
         if matrix.device.type == "cpu":  # one by one, in place: PyTorch's takes five times as long on some processors
             factored = [spotrf(one.T, lower=0, overwrite_a=1, clean=0) for one in matrix.numpy()]
-            self.triangles, failed = [triangle for triangle, _ in factored], torch.tensor([info for _, info in factored])
+            self.triangles = [triangle for triangle, _ in factored]
+            failed = torch.tensor([info for _, info in factored])
         else:
             self.factor, failed = torch.linalg.cholesky_ex(matrix)
         self.done = failed == 0

@@ -97,7 +97,7 @@ class Tangent:
         """The point at these weights, brought back to their sphere where they have one."""
         if self.lengths is not None:
             first = first * (self.lengths / first.norm(dim=2, keepdim=True))
-        responses = [(x @ first.transpose(1, 2)).relu_() for x in self.X]
+        responses = [_product(x, first.mT).relu_() for x in self.X]
         outputs = [(r @ second[:, o, :, None])[:, :, 0] for o, r in enumerate(responses)]
         pairs = list(zip(outputs, self.y, strict=True))
         loss = torch.stack([self.loss.value(f, y).mean(1) for f, y in pairs]).sum(0)
@@ -116,7 +116,7 @@ class Tangent:
         """Jᵀ v for values v[o] (R, n_o) of the samples."""
         first, second = torch.zeros_like(point.first), torch.zeros_like(point.second)
         for o, (x, m, v) in enumerate(zip(self.X, point.active, samples, strict=True)):
-            total = m.transpose(1, 2) @ (x * v[:, :, None])
+            total = _product(m.mT, x * v[:, :, None])
             first.addcmul_(point.second[:, o, :, None], total)
             if self.readouts_move:
                 second[:, o] = (point.first * total).sum(2)
@@ -130,7 +130,7 @@ class Tangent:
             change = point.second[:, o, :, None] * first
             if self.readouts_move:
                 change.addcmul_(second[:, o, :, None], point.first)
-            parts.append((m @ change).mul_(x).sum(2))
+            parts.append(_product(m, change).mul_(x).sum(2))
         return torch.cat(parts, 1)
 
     def kernel(self, point: Point, factors: torch.Tensor) -> torch.Tensor:
@@ -169,6 +169,11 @@ class Tangent:
             return first
         unit = point.first / self.lengths
         return first - unit * (unit * first).sum(2, keepdim=True)
+
+
+def _product(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    """a @ b of networks; on the processor by NumPy's library, which takes two thirds of the time for narrow ones."""
+    return torch.from_numpy(np.matmul(a.numpy(), b.numpy())) if a.device.type == "cpu" else a @ b
 
 
 def of_runs(start: Weights, runs: np.ndarray, device: torch.device) -> Vector:

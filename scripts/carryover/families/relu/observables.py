@@ -32,8 +32,7 @@ def _risk(teacher):
     """Mean squared error of output 0 over the whole sphere, in closed form: E f² − 2 E f f* + E f*², the last once."""
     nothing = teacher.directions[:, :0], teacher.readout[:, :0]
     constant = relu_risk(*nothing, teacher.directions, teacher.readout)
-    kept = [readout != 0 for readout in teacher.readout]  # others only fill up the array
-    units = [(d[k], c[k]) for d, c, k in zip(teacher.directions, teacher.readout, kept, strict=True)]
+    units = [teacher.units(run) for run in range(len(constant))]
 
     def one_by_one(first, second, runs):
         # NumPy's inverse sines are four times as fast as PyTorch's, and pairs of one network's units stay in the cache.

@@ -21,7 +21,7 @@ def solve(problem, p, progress=None):
         if progress is not None:
             progress({"step": run + 1, "active": len(problem.sets) - run - 1})
     readouts = np.stack([one.readout for one in fitted])[:, None]
-    risks = [one.risk(problem.teacher.directions[run], problem.teacher.readout[run]) for run, one in enumerate(fitted)]
+    risks = [one.risk(*problem.teacher.units(run)) for run, one in enumerate(fitted)]
     return Trained.solved(
         Weights(start.first, readouts if kind == "probe" else start.second),
         np.array([one.loss for one in fitted]),

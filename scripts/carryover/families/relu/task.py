@@ -42,6 +42,11 @@ class Teacher:
         """f* (..., n) at inputs X (..., n, D)."""
         return Weights(self.directions, self.readout[..., None, :]).outputs(X)[..., 0]
 
+    def units(self, run):
+        """Directions (k, D) and coefficients (k,) of those that a run's teacher has: others only fill up the array."""
+        kept = self.readout[run] != 0
+        return self.directions[run][kept], self.readout[run][kept]
+
 
 @dataclass(frozen=True)
 class Problem:
