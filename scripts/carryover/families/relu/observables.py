@@ -34,19 +34,14 @@ def _risk(teacher):
     constant = relu_risk(*nothing, teacher.directions, teacher.readout)
     units = [teacher.units(run) for run in range(len(constant))]
 
-    def one_by_one(first, second, runs):
-        # NumPy's inverse sines are four times as fast as PyTorch's, and pairs of one network's units stay in the cache.
-        networks = zip(first.double().numpy(), second[:, 0].double().numpy(), runs, strict=True)
-        values = [_distance(W, a, *units[run], constant[run]) for W, a, run in networks]
-        return torch.tensor(values, dtype=torch.float64)
-
-    def together(first, second, runs):
-        told = (_tensor(values[runs], first) for values in (teacher.directions, teacher.readout, constant))
-        return _distance(first.double(), second[:, 0].double(), *told)
-
     def risk(first, second, runs):
-        on = one_by_one if first.device.type == "cpu" else together
-        return on(first, second, runs).clamp_min(0)
+        first, readout = first.double(), second[:, 0].double()
+        if first.device.type != "cpu":
+            told = (_tensor(values[runs], first) for values in (teacher.directions, teacher.readout, constant))
+            return _distance(first, readout, *told)
+        # NumPy's inverse sines are four times as fast as PyTorch's, and pairs of one network's units stay in the cache.
+        networks = zip(runs, first.numpy(), readout.numpy(), strict=True)
+        return _tensor([_distance(W, a, *units[run], constant[run]) for run, W, a in networks], first)
 
     return risk
 
@@ -55,7 +50,7 @@ def _distance(first, readout, directions, coefficients, constant):
     """E (f − f*)² (...) of networks (..., H, D), given E f*²."""
     power = relu_risk(first, readout, directions[..., :0, :], coefficients[..., :0])
     cross = readout[..., None, :] @ relu_kernel(first, directions) @ coefficients[..., :, None]
-    return power - 2 * cross[..., 0, 0] + constant
+    return (power - 2 * cross[..., 0, 0] + constant).clip(0)
 
 
 def _classification(teacher):
@@ -64,12 +59,12 @@ def _classification(teacher):
     positive = teacher(X) > 0
 
     def error(first, second, runs):
-        outputs = torch.relu(first @ _tensor(X.T, first).to(first.dtype)).mul(second[:, 0, :, None]).sum(1)
+        outputs = (second[:, :1] @ (first @ _tensor(X.T, first).to(first.dtype)).relu_())[:, 0]
         return ((outputs > 0) != torch.as_tensor(positive[runs], device=first.device)).double().mean(1)
 
     def effective_features(first, second, runs):
         first = first.float()  # most of the cost of training on few samples, and precise enough for a ratio of sums
-        responses = torch.relu(first @ _tensor(X.T, first).float())
+        responses = (first @ _tensor(X.T, first).float()).relu_()
         responses -= responses.mean(2, keepdim=True)
         covariance = (responses @ responses.transpose(1, 2)).double()
         return covariance.diagonal(dim1=1, dim2=2).sum(1) ** 2 / covariance.square().sum((1, 2))
