@@ -23,7 +23,7 @@ import numpy as np
 import torch
 
 from carryover.networks.relu import Weights
-from carryover.training import step_size
+from carryover.training import relu_kernel, step_size
 from carryover.training.device import torch_device
 from carryover.training.history import History
 from carryover.training.losses import LOSSES
@@ -94,7 +94,8 @@ def gradient_flow(
         flow = _Flow(runs, tasks, start, loss, wanted[runs], place, on_sphere, moving, solver, dict(observe or {}))
         flow.follow(history, accuracy, max_steps, progress)
 
-    in_pieces(train, _pieces(tasks, start, place, solver is Factor))
+    with relu_kernel.threads(sum(task.y.shape[1] for task in tasks)):
+        in_pieces(train, _pieces(tasks, start, place, solver is Factor))
     return history.trained(like(start, history.stacked()))
 
 

@@ -7,12 +7,17 @@ multiplied stays in the cache, and they take a quarter of the time of PyTorch's.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 import torch
 from scipy.linalg.blas import ssyrk
+from threadpoolctl import ThreadpoolController
+
+_MANY = 2048  # samples: with fewer, threads of NumPy's and SciPy's libraries wait for each other
+_THREADS = ThreadpoolController()
 
 
 @dataclass(frozen=True)
@@ -24,6 +29,11 @@ class Features:
     across: torch.Tensor | None  # C, (R, N, H), where there are any
     responses: torch.Tensor | None  # B, (R, N, H)
     rows: Sequence[int]  # samples of each output
+
+
+def threads(samples: int) -> AbstractContextManager:
+    """Inside, these libraries have as many threads as problems of this size are worth."""
+    return _THREADS.limit(limits=1 if samples < _MANY else None, user_api="blas")
 
 
 def fill(kernels: torch.Tensor, features: Features) -> None:
