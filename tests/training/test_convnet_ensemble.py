@@ -17,7 +17,7 @@ def batch(runs, seed=0, count=6):
 
 
 def ensemble_of(networks, columns=(slice(0, 3),), **options):
-    return ConvnetEnsemble(networks, columns, **options)
+    return ConvnetEnsemble(networks, columns, (1, 8, 8), **options)
 
 
 def close(ensemble, place, network, **tolerance):
@@ -35,8 +35,15 @@ def test_steps_are_those_of_plain_loops(runs):
         expected = toys.plain_loop(network, own, rates, weight_decay=0.01)
         np.testing.assert_allclose([loss[run] for loss in losses], expected, rtol=1e-4)
         close(ensemble, run, network, rtol=1e-3, atol=1e-4)
-        network.eval()
-        torch.testing.assert_close(ensemble.outputs(run, batches[0][0][run]), network(batches[0][0][run]), rtol=1e-3, atol=1e-3)  # fmt: skip  # noqa: E501
+    shown = batches[0][0]
+    found = ensemble.outputs(np.arange(runs), shown)
+    for run, network in enumerate(networks):
+        torch.testing.assert_close(found[run], network.eval()(shown[run]), rtol=1e-3, atol=1e-3)
+        own = np.array([run])
+        torch.testing.assert_close(ensemble.outputs(own, shown[own]), found[own], rtol=1e-3, atol=1e-3)
+    if runs > 2:
+        some = np.array([0, 2])
+        torch.testing.assert_close(ensemble.outputs(some, shown[some]), found[some], rtol=1e-3, atol=1e-3)
 
 
 @pytest.mark.portable

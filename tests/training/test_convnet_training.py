@@ -6,7 +6,9 @@ import torch
 
 from carryover.errors import UserError
 from carryover.networks.convnet_weights import packed, unpacked
-from carryover.training.convnet import Samples, gradient_descent
+from carryover.training.convnet import gradient_descent
+from carryover.training.convnet_batches import Feed, Samples
+from carryover.training.convnet_ensemble import ConvnetEnsemble
 from carryover.training.result import Divergence
 from carryover.training.saved_states import SavedStates
 from toy import convnet_toys as toys
@@ -76,9 +78,10 @@ def test_a_batch_of_one_image_is_refused_where_a_layer_has_one_place(count, size
     assert np.isfinite(train(runs=1, count=count, batch_size=size, kind="vgg11", max_epochs=1).loss).all()
 
 
-def test_a_run_is_the_same_whatever_it_is_trained_with():
+@pytest.mark.parametrize("kind", ["resnet18", "vgg11"])
+def test_a_run_is_the_same_whatever_it_is_trained_with(kind):
     # Few and small steps: rounding differs between one and several, and grows along training as in chaos.
-    options = {"count": 17, "batch_size": 8, "learning_rate": 1e-3, "max_epochs": 2}
+    options = {"kind": kind, "count": 17, "batch_size": 8, "learning_rate": 1e-3, "max_epochs": 2}
     both, alone = train(**options), train(runs=1, **options)
     np.testing.assert_allclose(both.weights[0], alone.weights[0], rtol=1e-3, atol=1e-4)
     np.testing.assert_allclose(both.curves["loss"][0], alone.curves["loss"][0], rtol=1e-4)
@@ -120,8 +123,16 @@ def test_dropped_units_depend_on_run_and_step_alone_and_spare_the_global_generat
     one, again = (train(runs=1, kind="vgg11") for _ in range(2))
     assert np.array_equal(one.weights, again.weights)
     assert torch.equal(before, torch.random.get_rng_state())
-    with pytest.raises(ValueError, match="must be trained one at a time"):
-        train(runs=2, kind="vgg11")
+    images = toys.prepared()
+    feed = Feed(
+        ConvnetEnsemble([toys.network("vgg11")] * 2, (), (1, 8, 8)), [toys.samples(images, 2, 6)], images, toys.draws, 0
+    )
+    kept, later = (torch.stack(feed.kept(number, 300)) for number in (0, 1))
+    assert kept.shape == (2, 2, 300, 128)
+    assert kept.unique().tolist() == [0, 2]
+    assert abs(kept.mean().item() - 1) < 4 / kept.numel() ** 0.5
+    for other in (later, kept.flip(0), kept.flip(1)):
+        assert abs(((kept - 1) * (other - 1)).mean().item()) < 4 / kept.numel() ** 0.5
 
 
 def test_a_loss_that_is_not_finite_names_the_runs():
@@ -154,8 +165,7 @@ class Dying(SavedStates):
 @pytest.mark.parametrize("kind", ["resnet18", "vgg11"])
 def test_killed_at_any_step_it_ends_with_equal_weights(kind, tmp_path):
     images = toys.prepared(crop=1)
-    runs = 2 if kind == "resnet18" else 1
-    options = {"kind": kind, "runs": runs, "images": images, "count": 9, "batch_size": 4, "max_epochs": 3}
+    options = {"kind": kind, "runs": 2, "images": images, "count": 9, "batch_size": 4, "max_epochs": 3}
     options |= {"tolerance": 0.5, "learning_rate": 0.05, "renew": True}
     whole = train(**options)
     for step in (1, 2, 3, 4, 7):

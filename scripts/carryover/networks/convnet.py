@@ -22,6 +22,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from carryover.networks.convnet_layers import Conv2d, Dropout, Linear
+
 STEMS = ("imagenet", "small")
 WIDTH = 64  # channels of torchvision's first convolution
 
@@ -61,16 +63,12 @@ class _Convnet(nn.Module):
         if stem not in STEMS:
             raise ValueError(f"stem must be one of {', '.join(STEMS)}, got {stem!r}")
         self.classes, self.width, self.stem, self.channels = classes, width, stem, channels
-        with torch.device("meta"):  # layers draw their weights from the global generator as they are made, but not here
-            self._build()
-        self.to_empty(device="cpu")
+        self._build()
         for name, module in self.named_modules():
             if isinstance(module, nn.Conv2d):
                 nn.init.kaiming_normal_(module.weight, mode="fan_out", nonlinearity="relu", generator=generator)
                 if module.bias is not None:
                     nn.init.zeros_(module.bias)
-            elif isinstance(module, nn.BatchNorm2d):
-                module.reset_parameters()
             elif isinstance(module, nn.Linear):
                 self._start_linear(name, module, generator)
 
@@ -104,14 +102,14 @@ class ResNet18(_Convnet):
     def _build(self) -> None:
         w, small = self.width, self.stem == "small"
         kernel, stride, padding = (3, 1, 1) if small else (7, 2, 3)
-        self.conv1 = nn.Conv2d(self.channels, w, kernel, stride, padding, bias=False)
+        self.conv1 = Conv2d(self.channels, w, kernel, stride, padding, bias=False)
         self.bn1 = nn.BatchNorm2d(w)
         self.maxpool = nn.Identity() if small else nn.MaxPool2d(3, 2, 1)
         self.layer1 = nn.Sequential(_Block(w, w, 1), _Block(w, w, 1))
         self.layer2 = nn.Sequential(_Block(w, 2 * w, 2), _Block(2 * w, 2 * w, 1))
         self.layer3 = nn.Sequential(_Block(2 * w, 4 * w, 2), _Block(4 * w, 4 * w, 1))
         self.layer4 = nn.Sequential(_Block(4 * w, 8 * w, 2), _Block(8 * w, 8 * w, 1))
-        self.fc = nn.Linear(8 * w, self.classes)
+        self.fc = Linear(8 * w, self.classes)
 
     def stages(self, images: Tensor) -> Iterator[tuple[str, Tensor]]:
         """(name, output) of each stage as it is computed, of images (n, channels, height, width): stem, layer1 … layer4
@@ -142,13 +140,13 @@ class _Block(nn.Module):
 
     def __init__(self, inputs: int, outputs: int, stride: int) -> None:
         super().__init__()
-        self.conv1 = nn.Conv2d(inputs, outputs, 3, stride, 1, bias=False)
+        self.conv1 = Conv2d(inputs, outputs, 3, stride, 1, bias=False)
         self.bn1 = nn.BatchNorm2d(outputs)
-        self.conv2 = nn.Conv2d(outputs, outputs, 3, 1, 1, bias=False)
+        self.conv2 = Conv2d(outputs, outputs, 3, 1, 1, bias=False)
         self.bn2 = nn.BatchNorm2d(outputs)
         self.downsample = None
         if inputs != outputs:
-            self.downsample = nn.Sequential(nn.Conv2d(inputs, outputs, 1, stride, bias=False), nn.BatchNorm2d(outputs))
+            self.downsample = nn.Sequential(Conv2d(inputs, outputs, 1, stride, bias=False), nn.BatchNorm2d(outputs))
 
     def forward(self, x: Tensor) -> Tensor:
         shortcut = x if self.downsample is None else self.downsample(x)
@@ -162,7 +160,7 @@ class VGG11(_Convnet):
     as torchvision's, and else from a law that gives outputs of the same size: from .01 narrow ones would not train.
 
     Five poolings leave nothing of an image below 32 pixels, hence the stem "small" with three, for 8 pixels and more.
-    In training, the classifier drops half of its units at random, which PyTorch draws from its global generator.
+    In training, the classifier drops half of its units at random.
     """
 
     READOUT = "classifier.6"
@@ -173,20 +171,20 @@ class VGG11(_Convnet):
         small, inputs, layers = self.stem == "small", self.channels, []
         for index, block in enumerate(self._BLOCKS):
             for multiple in block:
-                layers += [nn.Conv2d(inputs, multiple * self.width, 3, padding=1), nn.ReLU(inplace=True)]
+                layers += [Conv2d(inputs, multiple * self.width, 3, padding=1), nn.ReLU(inplace=True)]
                 inputs = multiple * self.width
             layers.append(nn.Identity() if small and index < 2 else nn.MaxPool2d(2))
         self.features = nn.Sequential(*layers)
         self.avgpool = nn.AdaptiveAvgPool2d(1 if small else 7)
         hidden = 64 * self.width
         self.classifier = nn.Sequential(
-            nn.Linear(inputs * (1 if small else 49), hidden),
+            Linear(inputs * (1 if small else 49), hidden),
             nn.ReLU(inplace=True),
-            nn.Dropout(),
-            nn.Linear(hidden, hidden),
+            Dropout(hidden),
+            Linear(hidden, hidden),
             nn.ReLU(inplace=True),
-            nn.Dropout(),
-            nn.Linear(hidden, self.classes),
+            Dropout(hidden),
+            Linear(hidden, self.classes),
         )
 
     def stages(self, images: Tensor) -> Iterator[tuple[str, Tensor]]:

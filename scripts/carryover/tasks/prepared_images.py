@@ -34,6 +34,11 @@ class PreparedImages:
         return self.images.train.shape[1]
 
     @property
+    def shape(self) -> tuple[int, ...]:
+        """(C, H, W) of an image in a batch."""
+        return (self.channels, self.pixels, self.pixels) if self.pixels else self.images.train.shape[1:]
+
+    @property
     def augments(self) -> bool:
         return bool(self.crop or self.flip)
 

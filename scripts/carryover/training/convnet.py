@@ -3,38 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import torch
 from torch import nn
 
-from carryover.errors import UserError
 from carryover.tasks.prepared_images import PreparedImages
+from carryover.training.convnet_batches import Draws, Feed, Samples
 from carryover.training.convnet_ensemble import ConvnetEnsemble
 from carryover.training.history import History, log_spaced
 from carryover.training.result import Divergence, Trained
 from carryover.training.saved_states import SavedStates
 
-Draws = Callable[[int, str, int], np.random.Generator]
-Generators = Sequence[np.random.Generator | None]
-Batch = tuple[torch.Tensor, torch.Tensor]  # images (R, b, C, H, W) and labels (R, b)
-Stacks = tuple[list[torch.Tensor], list[torch.Tensor]]  # of every task
 Test = tuple[np.ndarray, np.ndarray]  # indices in the set's test images, and labels
-_EVALUATED = 512  # test images in one forward pass
-_RENEWED = 1024  # most images whose statistics normalisations start with
-
-
-@dataclass(frozen=True)
-class Samples:
-    """Training images of one task, of every network; equally many of each."""
-
-    indices: np.ndarray  # (R, n), in the set's training images
-    labels: np.ndarray  # (R, n), from 0
-    columns: slice  # the outputs that tell the classes of this task apart
+Progress = Callable[[dict], None]
+_EVALUATED = 2048, 512  # most test images in one forward pass: of all networks, and of one
 
 
 def gradient_descent(
@@ -57,7 +42,7 @@ def gradient_descent(
     device: torch.device | str = "cpu",
     saved: SavedStates | None = None,
     name: str = "state",
-    progress: Callable[[dict], None] | None = None,
+    progress: Progress | None = None,
 ) -> Trained:
     """Train networks of one shape until their loss, the mean over an epoch's batches, is `tolerance`, or to the end.
 
@@ -75,62 +60,117 @@ def gradient_descent(
         saved, name: where to keep the state from time to time, and its name there.
 
     The weights of the result are (R, P) as `packed` gives them; the risk is the share of test images that are
-    misclassified, with running statistics. Raises Divergence where a loss is not finite; ValueError where networks
-    that drop units at random are to be trained together; UserError for a batch of one image where a layer that is
-    normalised has one place.
+    misclassified, with running statistics. Raises Divergence where a loss is not finite; UserError for a batch of one
+    image where a layer that is normalised has one place.
     """
-    drops = drops_units(start[0])
-    if len(start) > 1 and drops:
-        raise ValueError("networks that drop units at random must be trained one at a time")
     ensemble = ConvnetEnsemble(
-        start, [task.columns for task in tasks], momentum=momentum, weight_decay=weight_decay, precision=precision,
-        device=device,
+        start, [task.columns for task in tasks], images.shape, momentum=momentum, weight_decay=weight_decay,
+        precision=precision, device=device,
     )  # fmt: skip
-    feed = _Feed(ensemble, tasks, images, draws, batch_size)
-    schedule = log_spaced(max_epochs, checkpoints)
-    history, saved = History(len(start), len(schedule)), saved or SavedStates()
-    epoch, done, total = _resumed(saved.load(name), ensemble, history)
-    if renew and not (epoch or done):
+    feed = Feed(ensemble, tasks, images, draws, batch_size)
+    saved = saved or SavedStates()
+    training = _Training(
+        ensemble, feed, tests, images, _rates(decay, learning_rate, max_epochs * feed.per_epoch), tolerance,
+        log_spaced(max_epochs, checkpoints), saved, name,
+    )  # fmt: skip
+    training.resume()
+    if renew and not (training.epoch or training.done):
         ensemble.renew_statistics(feed.first())
-    rates = _rates(decay, learning_rate, max_epochs * feed.per_epoch)
-    while len(ensemble) and epoch < max_epochs:
-        order = feed.order(epoch)
-        for step in range(done, feed.per_epoch):
-            number = epoch * feed.per_epoch + step
-            with _seeded(draws, ensemble.runs, number, drops):
-                total += ensemble.step(*feed.batch(order, step, number), rates[number]).cpu().numpy()
-            if saved.due():
-                saved.save(name, _state(ensemble, history, epoch, step + 1, total))
-        epoch, done, loss, total = epoch + 1, 0, total / feed.per_epoch, np.zeros(len(ensemble))
-        if not np.isfinite(loss).all():
-            raise Divergence(
-                ensemble.runs[~np.isfinite(loss)].tolist(), "the training loss became infinite or not a number"
-            )
-        converged, steps = loss <= tolerance, epoch * feed.per_epoch
-        ended = converged | (epoch == max_epochs)
-        recorded = ended | (epoch in schedule)
-        if recorded.any():
-            errors = [
-                _test_error(ensemble, place, tests[int(run)], images) if which else np.nan
-                for place, (run, which) in enumerate(zip(ensemble.runs, recorded, strict=True))
-            ]
-            values = {"time": np.full(len(loss), rates[:steps].sum()), "loss": loss, "risk": np.array(errors)}
-            history.record(ensemble.runs, values, recorded)
+    while len(ensemble) and training.epoch < max_epochs:
+        loss = training.one_epoch()
+        training.close_epoch(loss, last=training.epoch == max_epochs)
         if progress is not None:
-            progress({"step": steps, "active": len(ensemble), "loss": float(loss.max())})
+            step = training.epoch * feed.per_epoch
+            progress({"step": step, "active": len(ensemble), "loss": float(loss.max())})
+    training.epoch = max_epochs
+    training.save()
+    return training.history.trained(*training.history.stacked())
+
+
+class _Training:
+    """Where the training of an ensemble is, and what it has found; it can stop and go on after any step."""
+
+    def __init__(
+        self, ensemble: ConvnetEnsemble, feed: Feed, tests: Sequence[Test], images: PreparedImages, rates: np.ndarray,
+        tolerance: float, schedule: np.ndarray, saved: SavedStates, name: str,
+    ) -> None:  # fmt: skip
+        self.ensemble, self.feed, self.tests, self.images, self.rates = ensemble, feed, tests, images, rates
+        self.tolerance, self.schedule, self.saved, self.name = tolerance, schedule, saved, name
+        self.history = History(len(ensemble), len(schedule))
+        self.epoch = self.done = 0  # whole epochs, and steps of the next one
+        self.total = np.zeros(len(ensemble))  # of the losses in these steps
+
+    def one_epoch(self) -> np.ndarray:
+        """The steps that are left of an epoch; mean losses (R,) over all of its steps."""
+        order = self.feed.order(self.epoch)
+        for step in range(self.done, self.feed.per_epoch):
+            number = self.epoch * self.feed.per_epoch + step
+            images, labels = self.feed.batch(order, step, number)
+            kept = self.feed.kept(number, sum(batch.shape[1] for batch in images))
+            self.total += self.ensemble.step(images, labels, self.rates[number], kept).cpu().numpy()
+            self.done = step + 1
+            if self.saved.due():
+                self.save()
+        loss = self.total / self.feed.per_epoch
+        self.epoch, self.done, self.total = self.epoch + 1, 0, np.zeros(len(self.ensemble))
+        if not np.isfinite(loss).all():
+            unfinished = self.ensemble.runs[~np.isfinite(loss)].tolist()
+            raise Divergence(unfinished, "the training loss became infinite or not a number")
+        return loss
+
+    def close_epoch(self, loss: np.ndarray, last: bool) -> None:
+        """Record the networks that are to be looked at, and part with those that end; `loss` (R,) is the epoch's."""
+        ensemble, history, steps = self.ensemble, self.history, self.epoch * self.feed.per_epoch
+        converged = loss <= self.tolerance
+        ended = converged | last
+        recorded = ended | (self.epoch in self.schedule)
+        if not recorded.any():
+            return
+        risk = np.full(len(loss), np.nan)
+        risk[recorded] = self._test_errors(np.flatnonzero(recorded))
+        values = {"time": np.full(len(loss), self.rates[:steps].sum()), "loss": loss, "risk": risk}
+        history.record(ensemble.runs, values, recorded)
         if ended.any():
-            last = {name: value[ended] for name, value in values.items()}
+            own = {name: value[ended] for name, value in values.items()}
             weights = [ensemble.packed(np.flatnonzero(ended))]
-            history.end(ensemble.runs[ended], weights, last, evaluations=steps, converged=converged[ended])
+            history.end(ensemble.runs[ended], weights, own, evaluations=steps, converged=converged[ended])
             ensemble.keep(~ended)
-            total = np.zeros(len(ensemble))
-    saved.save(name, _state(ensemble, history, max_epochs, 0, total))
-    return history.trained(*history.stacked())
+            self.total = np.zeros(len(ensemble))
 
+    def save(self) -> None:
+        """Keep all of it under its name."""
+        arrays = {"runs": torch.from_numpy(self.ensemble.runs), "total": torch.from_numpy(self.total)}
+        state: dict[str, Any] = {"epoch": self.epoch, "step": self.done, **arrays}
+        state |= {"history": self.history.state(), "ensemble": self.ensemble.state()}
+        self.saved.save(self.name, state)
 
-def drops_units(network: nn.Module) -> bool:
-    """Whether a network drops units at random in training."""
-    return any(isinstance(module, nn.Dropout) for module in network.modules())
+    def resume(self) -> None:
+        """Go to where it was saved, if it was."""
+        state = self.saved.load(self.name)
+        if state is None:
+            return
+        self.epoch, self.done, self.total = state["epoch"], state["step"], state["total"].numpy()
+        self.ensemble.runs = state["runs"].numpy()
+        self.ensemble.load(state["ensemble"])
+        self.history.load(state["history"])
+
+    def _test_errors(self, places: np.ndarray) -> np.ndarray:
+        """Share of its test images that each of the networks at `places` misclassifies."""
+        own = [self.tests[int(run)] for run in self.ensemble.runs[places]]
+        counts = np.array([len(indices) for indices, _ in own])
+        at_once, wrong = min(_EVALUATED[1], max(1, _EVALUATED[0] // len(own))), np.zeros(len(own))
+        for first in range(0, counts.max(), at_once):
+            # Where there are fewer images than of others, the last one stands in, and does not count.
+            rows = [np.minimum(np.arange(first, first + at_once), count - 1) for count in counts]
+            rows = [row[: max(counts) - first] for row in rows]
+            batches = [self.images.batch("test", indices[row], device=self.ensemble.device)
+                       for (indices, _), row in zip(own, rows, strict=True)]  # fmt: skip
+            outputs = self.ensemble.outputs(places, torch.stack(batches))[:, :, self.ensemble.columns[0]]
+            found = outputs.argmax(2).cpu().numpy()
+            expected = np.stack([labels[row] for (_, labels), row in zip(own, rows, strict=True)])
+            counted = np.arange(first, first + found.shape[1]) < counts[:, None]
+            wrong += ((found != expected) & counted).sum(1)
+        return wrong / counts
 
 
 def _rates(decay: str, learning_rate: float, steps: int) -> np.ndarray:
@@ -138,112 +178,3 @@ def _rates(decay: str, learning_rate: float, steps: int) -> np.ndarray:
     if decay == "constant":
         return np.full(steps, learning_rate)
     return learning_rate * (1 + np.cos(math.pi * np.arange(steps) / steps)) / 2
-
-
-@contextmanager
-def _seeded(draws: Draws, runs: np.ndarray, number: int, drops: bool) -> Iterator[None]:
-    """Let the units that are dropped depend on run and step alone: PyTorch draws them from its global generator."""
-    if not drops:
-        yield
-        return
-    with torch.random.fork_rng():
-        torch.manual_seed(int(draws(int(runs[0]), "dropout", number).integers(2**63)))
-        yield
-
-
-class _Feed:
-    """Batches of every task, stacked over the networks of an ensemble that may shrink."""
-
-    def __init__(
-        self, ensemble: ConvnetEnsemble, tasks: Sequence[Samples], images: PreparedImages, draws: Draws, size: int
-    ) -> None:
-        self._ensemble, self._tasks, self._images, self._draws = ensemble, tasks, images, draws
-        counts = [task.indices.shape[1] for task in tasks]
-        self._steps = [-(-count // size) if size and count > size else 1 for count in counts]
-        self.per_epoch = max(self._steps)
-        self._refuse_lone_images(size)
-        self._known: tuple[int, ...] = ()  # runs of the batches in `_plain`
-        self._plain: dict[int, Batch] = {}  # of whole tasks that are the same in every step
-
-    def _refuse_lone_images(self, size: int) -> None:
-        counts = [task.indices.shape[1] for task in self._tasks]
-        if sum(count // steps for count, steps in zip(counts, self._steps, strict=True)) > 1:
-            return
-        if not self._ensemble.normalises(self._images.batch("train", self._tasks[0].indices[0, :1])):
-            raise UserError(
-                f"batch_size is {size}, so that one of {counts[0]} samples is a batch of its own, of which layers with "
-                "one place cannot be normalised: raise batch_size, or change the number of samples."
-            )
-
-    def order(self, epoch: int) -> list[np.ndarray | None]:
-        """Of every task that is shuffled, the order of its samples, (R, n)."""
-        rngs = [self._draws(int(run), "order", epoch) for run in self._ensemble.runs]
-        return [
-            np.stack([rng.permutation(task.indices.shape[1]) for rng in rngs]) if steps > 1 else None
-            for task, steps in zip(self._tasks, self._steps, strict=True)
-        ]
-
-    def batch(self, order: list[np.ndarray | None], step: int, number: int) -> Stacks:
-        """Images and labels of every task in one step; `number` counts steps from the first epoch on."""
-        rngs: Generators = [None] * len(self._ensemble)
-        if self._images.augments:
-            rngs = [self._draws(int(run), "augmentation", number) for run in self._ensemble.runs]
-        batches = []
-        for place, (task, steps, places) in enumerate(zip(self._tasks, self._steps, order, strict=True)):
-            if places is None:
-                batches.append(self._whole(place, rngs))
-            else:
-                batches.append(self._taken(task, np.array_split(places, steps, axis=1)[step % steps], rngs))
-        return [images for images, _ in batches], [labels for _, labels in batches]
-
-    def first(self) -> list[torch.Tensor]:
-        """The first images of every task, without augmentation."""
-        places = [np.arange(min(task.indices.shape[1], _RENEWED)) for task in self._tasks]
-        every = [np.tile(some, (len(self._ensemble), 1)) for some in places]
-        nothing: Generators = [None] * len(self._ensemble)
-        return [self._taken(task, some, nothing)[0] for task, some in zip(self._tasks, every, strict=True)]
-
-    def _whole(self, place: int, rngs: Generators) -> Batch:
-        if self._known != (runs := tuple(self._ensemble.runs.tolist())):
-            self._known, self._plain = runs, {}
-        if place in self._plain:
-            return self._plain[place]
-        task = self._tasks[place]
-        batch = self._taken(task, np.tile(np.arange(task.indices.shape[1]), (len(runs), 1)), rngs)
-        if not self._images.augments:
-            self._plain[place] = batch
-        return batch
-
-    def _taken(self, task: Samples, places: np.ndarray, rngs: Generators) -> Batch:
-        """(images (R, b, C, H, W), labels (R, b)) at `places` (R, b) of a task's samples."""
-        rows = self._ensemble.runs[:, None]
-        indices, labels = task.indices[rows, places], task.labels[rows, places]
-        device = self._ensemble.device
-        batches = [self._images.batch("train", some, rng, device) for some, rng in zip(indices, rngs, strict=True)]
-        return torch.stack(batches), torch.from_numpy(labels)
-
-
-def _test_error(ensemble: ConvnetEnsemble, place: int, test: Test, images: PreparedImages) -> float:
-    """Share of the test images that one network misclassifies."""
-    (indices, labels), wrong = test, 0
-    for start in range(0, len(indices), _EVALUATED):
-        some = slice(start, start + _EVALUATED)
-        batch = images.batch("test", indices[some], device=ensemble.device)
-        outputs = ensemble.outputs(place, batch)[:, ensemble.columns[0]]
-        wrong += int((outputs.argmax(1).cpu().numpy() != labels[some]).sum())
-    return wrong / len(indices)
-
-
-def _state(ensemble: ConvnetEnsemble, history: History, epoch: int, step: int, total: np.ndarray) -> dict[str, Any]:
-    arrays = {"runs": torch.from_numpy(ensemble.runs), "total": torch.from_numpy(total)}
-    return {"epoch": epoch, "step": step, **arrays, "history": history.state(), "ensemble": ensemble.state()}
-
-
-def _resumed(state: dict[str, Any] | None, ensemble: ConvnetEnsemble, history: History) -> tuple[int, int, np.ndarray]:
-    """(epoch, step in it, sum of its losses so far) to go on from, with ensemble and history brought there."""
-    if state is None:
-        return 0, 0, np.zeros(len(ensemble))
-    ensemble.runs = state["runs"].numpy()
-    ensemble.load(state["ensemble"])
-    history.load(state["history"])
-    return state["epoch"], state["step"], state["total"].numpy()

@@ -7,7 +7,8 @@ arithmetic, take the time. `make bench` says from which sizes on.
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import torch
@@ -15,6 +16,7 @@ from torch import Tensor, nn
 from torch.func import functional_call, stack_module_state, vmap
 from torch.nn import functional as F
 
+from carryover.networks.convnet_layers import crop_kernels, dropouts
 from carryover.networks.convnet_weights import packed
 
 Tensors = dict[str, Tensor]
@@ -26,6 +28,10 @@ class ConvnetEnsemble:
     Minimises, by gradient descent with momentum, the mean cross-entropy of every network, summed over tasks. A task has
     images of its own, and outputs of its own (`columns`) that tell its classes apart.
 
+    What of a kernel meets padding alone, on images of the `shape` (C, H, W), has no gradient, and nothing but the
+    weight decay moves it, all of it by one factor: it is left out of the steps. (Most of ResNet-18's weights, on images
+    of 8 × 8.) What steps do change lies in one tensor, so that one call moves all of it.
+
     A network alone is held with channels last on a GPU. With `precision` "bfloat16" layers compute in mixed precision;
     parameters are float32 in any case.
     """
@@ -34,6 +40,7 @@ class ConvnetEnsemble:
         self,
         networks: Sequence[nn.Module],
         columns: Sequence[slice],
+        shape: tuple[int, ...],
         *,
         momentum: float = 0.9,
         weight_decay: float = 0.0,
@@ -41,119 +48,184 @@ class ConvnetEnsemble:
         device: torch.device | str = "cpu",
     ) -> None:
         self.runs, self.columns, self.device = np.arange(len(networks)), tuple(columns), torch.device(device)
-        self._mixed = precision == "bfloat16"
+        self._momentum, self._weight_decay, self._mixed = momentum, weight_decay, precision == "bfloat16"
         self._channels_last = self.device.type == "cuda" and len(networks) == 1
         self._skeleton = copy.deepcopy(networks[0]).to("meta")  # layers without numbers: those are handed to each call
+        self._names = list(self._skeleton.state_dict())
+        self._cropped = crop_kernels(self._skeleton, shape)
+        self._drops = dropouts(self._skeleton)
         parameters, buffers = stack_module_state(list(networks))
-        self.parameters = {name: self._placed(tensor).requires_grad_() for name, tensor in parameters.items()}
+        self._start = {name: tensor.detach().to(self.device) for name, tensor in parameters.items()}
+        self._decay = (1.0, 0.0)  # factor on what is left out of the steps, and its momentum
         self.buffers = {name: tensor.to(self.device) for name, tensor in buffers.items()}
-        self.optimiser = torch.optim.SGD(
-            list(self.parameters.values()), lr=1.0, momentum=momentum, weight_decay=weight_decay
-        )
+        self._flat = self._flattened(self._start)
+        self._velocity = torch.zeros_like(self._flat)
 
     def __len__(self) -> int:
         return len(self.runs)
 
-    def step(self, images: Sequence[Tensor], labels: Sequence[Tensor], learning_rate: float) -> Tensor:
-        """One step on a batch of every task, images (R, b, C, H, W) and labels (R, b); losses (R,) before it."""
+    @property
+    def parameters(self) -> Tensors:
+        """Those that are trained, (R, …) each: views into one tensor."""
+        return self._views(self._flat)
+
+    @property
+    def units_dropped(self) -> list[int]:
+        """Units of every layer that drops half of them."""
+        return [layer.units for layer in self._drops]
+
+    def step(
+        self, images: Sequence[Tensor], labels: Sequence[Tensor], learning_rate: float, kept: Sequence[Tensor] = ()
+    ) -> Tensor:
+        """One step on a batch of every task, images (R, b, C, H, W) and labels (R, b); losses (R,) before it.
+
+        `kept`, (R, images of all tasks, units) of 0 and 2, is for every layer that drops units which of them it keeps.
+        """
         self._skeleton.train()
-        losses = self._losses([self._moved(batch) for batch in images], [batch.to(self.device) for batch in labels])
-        self.optimiser.zero_grad()
-        losses.sum().backward()
-        for group in self.optimiser.param_groups:
-            group["lr"] = learning_rate
-        self.optimiser.step()
+        flat = self._flat.requires_grad_()
+        losses = self._losses(
+            self._views(flat), [self._moved(batch) for batch in images],
+            [batch.to(self.device) for batch in labels], [units.to(self.device) for units in kept],
+        )  # fmt: skip
+        (gradient,) = torch.autograd.grad(losses.sum(), flat)
+        flat.requires_grad_(False)
+        if self._weight_decay:
+            gradient.add_(flat, alpha=self._weight_decay)
+        self._velocity.mul_(self._momentum).add_(gradient)
+        flat.add_(self._velocity, alpha=-learning_rate)
+        factor, velocity = self._decay
+        velocity = float(self._momentum * velocity + self._weight_decay * factor)
+        self._decay = (float(factor - learning_rate * velocity), velocity)
         return losses.detach()
 
     @torch.no_grad()
     def renew_statistics(self, images: Sequence[Tensor]) -> None:
         """Set the running statistics of normalisations to those of these images, (R, b, C, H, W) of every task."""
-        self._skeleton.train()
         layers = [module for module in self._skeleton.modules() if isinstance(module, nn.BatchNorm2d)]
+        if not layers:
+            return
+        self._skeleton.train()
         usual = [layer.momentum for layer in layers]
         for layer in layers:
             layer.momentum = 1.0
-        self._losses([self._moved(batch) for batch in images], [])
+        self._losses(self.parameters, [self._moved(batch) for batch in images], [], [])
         for layer, momentum in zip(layers, usual, strict=True):
             layer.momentum = momentum
 
     @torch.no_grad()
-    def outputs(self, place: int, images: Tensor) -> Tensor:
-        """Outputs (b, k) of the network at `place` to images (b, C, H, W), with the running statistics."""
+    def outputs(self, places: np.ndarray, images: Tensor) -> Tensor:
+        """Outputs (r, b, k) of the networks at `places` to images (r, b, C, H, W), with the running statistics."""
         self._skeleton.eval()
-        state = {name: tensor[place] for name, tensor in (self.parameters | self.buffers).items()}
-        with self._autocast():
-            return functional_call(self._skeleton, state, self._moved(images[None])[0]).float()
+        state = self.parameters | self.buffers
+        if len(places) == 1:
+            own = {name: tensor[places[0]] for name, tensor in state.items()}
+            return self._outputs(own, self._moved(images)[0])[None]
+        if len(places) < len(self):
+            rows = torch.from_numpy(places).to(self.device)
+            state = {name: tensor[rows] for name, tensor in state.items()}
+        return vmap(self._outputs)(state, images.to(self.device))
 
     def normalises(self, images: Tensor) -> bool:
         """Whether a batch (b, C, H, W) gives normalisations the two values per channel that they need in training."""
+        values = {name: tensor[0].to("meta") for name, tensor in (self.parameters | self.buffers).items()}
         try:
-            self._skeleton.train()(images.to("meta"))
+            functional_call(self._skeleton.train(), values, images.to("meta"))
         except ValueError:
             return False
         return True
 
-    def packed(self, places: Iterable[int]) -> np.ndarray:
+    def packed(self, places: np.ndarray) -> np.ndarray:
         """Parameters and buffers of the networks at `places`, (places, P)."""
-        tensors = self.parameters | self.buffers
-        names = self._skeleton.state_dict()
-        return np.stack([packed({name: tensors[name][place] for name in names}) for place in places])
+        tensors = self._whole() | self.buffers
+        return np.stack([packed({name: tensors[name][place] for name in self._names}) for place in places])
 
     def keep(self, which: np.ndarray) -> None:
         """Go on with some of the networks, (R,) bool, alone."""
         rows = torch.from_numpy(np.flatnonzero(which)).to(self.device)
-        state = self.state()
-        chosen = {kind: {name: tensor[rows] for name, tensor in part.items()} for kind, part in state.items()}
+        chosen = {
+            name: {key: tensor[rows] for key, tensor in value.items()} if isinstance(value, Mapping) else value
+            for name, value in self.state().items()
+        }
         self.runs = self.runs[which]
         self.load(chosen)
 
-    def state(self) -> dict[str, dict[str, Tensor]]:
-        """Everything that the next steps depend on, for `load`."""
-        states = {name: self.optimiser.state[tensor] for name, tensor in self.parameters.items()}
-        momenta = {name: state["momentum_buffer"] for name, state in states.items() if "momentum_buffer" in state}
-        parameters = {name: tensor.detach() for name, tensor in self.parameters.items()}
-        return {"parameters": parameters, "buffers": dict(self.buffers), "momenta": momenta}
+    def state(self) -> dict[str, Any]:
+        """Everything that the next steps depend on, for `load`: mappings of tensors by name, (R, …), and numbers."""
+        tensors = {"parameters": self.parameters, "momenta": self._views(self._velocity), "buffers": dict(self.buffers)}
+        return {**tensors, "start": dict(self._start), "decay": list(self._decay)}
 
-    def load(self, state: dict[str, dict[str, Tensor]]) -> None:
+    def load(self, state: Mapping[str, Any]) -> None:
         """Take over a `state`; `runs` are the caller's to set."""
-        for name, tensor in self.parameters.items():
-            tensor.requires_grad_(False).set_(self._placed(state["parameters"][name])).requires_grad_()  # type: ignore[call-overload]
-            if name in state["momenta"]:
-                self.optimiser.state[tensor] = {"momentum_buffer": self._placed(state["momenta"][name])}
-        self.buffers = {name: tensor.clone().to(self.device) for name, tensor in state["buffers"].items()}
+        self._start, self.buffers = (
+            {name: tensor.clone().to(self.device) for name, tensor in state[kind].items()}
+            for kind in ("start", "buffers")
+        )
+        self._flat, self._velocity = (self._joined(state[kind]) for kind in ("parameters", "momenta"))
+        self._decay = tuple(state["decay"])
 
-    def _losses(self, images: list[Tensor], labels: list[Tensor]) -> Tensor:
+    def _losses(self, parameters: Tensors, images: list[Tensor], labels: list[Tensor], kept: list[Tensor]) -> Tensor:
         """Losses (R,); without labels the layers alone are gone through."""
         if len(self) > 1:
-            return vmap(self._loss, randomness="error")(self.parameters, self.buffers, images, labels)
-        parameters, buffers = (
-            {name: tensor.squeeze(0) for name, tensor in part.items()} for part in (self.parameters, self.buffers)
-        )
-        return self._loss(parameters, buffers, [batch[0] for batch in images], [batch[0] for batch in labels])[None]
+            return vmap(self._loss, randomness="error")(parameters, self.buffers, images, labels, kept)
+        own = ({name: tensor.squeeze(0) for name, tensor in part.items()} for part in (parameters, self.buffers))
+        return self._loss(*own, *([batch[0] for batch in batches] for batches in (images, labels, kept)))[None]
 
     def _loss(
-        self, parameters: Tensors, buffers: Tensors, images: Sequence[Tensor], labels: Sequence[Tensor]
+        self, parameters: Tensors, buffers: Tensors, images: list[Tensor], labels: list[Tensor], kept: list[Tensor]
     ) -> Tensor:
-        with self._autocast():
-            outputs = functional_call(self._skeleton, (parameters, buffers), torch.cat(list(images)))
+        for layer, units in zip(self._drops, kept, strict=True):
+            layer.kept = units
+        outputs = self._outputs(parameters | buffers, torch.cat(images))
         if not labels:
             return outputs.sum()
-        parts = outputs.float().split([len(batch) for batch in images])
+        parts = outputs.split([len(batch) for batch in images])
         one, *more = (
             F.cross_entropy(part[:, own], batch)
             for part, own, batch in zip(parts, self.columns, labels, strict=True)
         )  # fmt: skip
         return sum(more, start=one)
 
-    def _autocast(self) -> torch.autocast:
-        return torch.autocast(self.device.type, torch.bfloat16, enabled=self._mixed)
+    def _outputs(self, state: Tensors, images: Tensor) -> Tensor:
+        with torch.autocast(self.device.type, torch.bfloat16, enabled=self._mixed):
+            return functional_call(self._skeleton, state, images).float()
 
     def _moved(self, images: Tensor) -> Tensor:
-        return self._placed(images) if self._channels_last else images.to(self.device)
+        """Images (R, b, C, H, W) on the device; if channels come last, they do so in memory."""
+        images = images.to(self.device)
+        return images[0].contiguous(memory_format=torch.channels_last)[None] if self._channels_last else images
 
-    def _placed(self, tensor: Tensor) -> Tensor:
-        """A copy (R, …) on the device; if channels come last, of a view (1, n, C, H, W) they do so in memory."""
-        tensor = tensor.detach().to(self.device, copy=True)
-        if self._channels_last and tensor.ndim == 5 and len(tensor):
-            tensor = tensor[0].contiguous(memory_format=torch.channels_last)[None]
-        return tensor
+    def _left(self, name: str, tensor: Tensor) -> Tensor:
+        """What of a parameter (R, …) is trained."""
+        return tensor[..., self._cropped[name][0], self._cropped[name][1]] if name in self._cropped else tensor
+
+    def _whole(self) -> Tensors:
+        """All parameters, with what was left out of the steps."""
+        whole = dict(self.parameters)
+        for name in self._cropped:
+            full = self._start[name] * self._decay[0]
+            self._left(name, full).copy_(whole[name])
+            whole[name] = full
+        return whole
+
+    def _flattened(self, parameters: Tensors) -> Tensor:
+        return self._joined({name: self._left(name, tensor) for name, tensor in parameters.items()})
+
+    def _joined(self, parameters: Tensors) -> Tensor:
+        """Parameters (R, …), without what is left out, one after the other; their shapes are kept for `_views`."""
+        self._shapes = {name: tensor.shape for name, tensor in parameters.items()}
+        pieces = [self._stored(tensor).reshape(-1) for tensor in parameters.values()]
+        return torch.cat(pieces).to(self.device)
+
+    def _stored(self, tensor: Tensor) -> Tensor:
+        """A parameter in the order in which it lies in memory: with channels last, (R, O, H, W, C)."""
+        return tensor.movedim(2, -1) if self._channels_last and tensor.ndim == 5 else tensor
+
+    def _views(self, flat: Tensor) -> Tensors:
+        """{name: (R, …)} of a tensor as `_joined` gives it."""
+        views, pieces = {}, flat.split([shape.numel() for shape in self._shapes.values()])
+        for (name, shape), piece in zip(self._shapes.items(), pieces, strict=True):
+            if self._channels_last and len(shape) == 5:
+                views[name] = piece.view(*shape[:2], *shape[3:], shape[2]).movedim(-1, 2)
+            else:
+                views[name] = piece.view(shape)
+        return views

@@ -1,9 +1,11 @@
 """Solver: gradient descent with momentum on the cross-entropy, runs together or one by one."""
 
+from dataclasses import replace
+
 import numpy as np
 import torch
 
-from carryover.training.convnet import drops_units, gradient_descent
+from carryover.training.convnet import gradient_descent
 from carryover.training.device import torch_device
 from carryover.training.memory import in_pieces
 from carryover.training.result import Trained
@@ -14,16 +16,26 @@ PORTABLE = "distribution"  # normalisation over few values and large steps enlar
 def solve(problem, p, progress=None):
     """`Trained`, with weights (runs, P).
 
-    So many runs are trained together as `p` says, or one where that is impossible (units are dropped at random) or of
-    no use (pretraining, also as a second task: batches are large, and runs have different numbers of images). Where a
-    GPU's memory is too small for them, half as many. Raises UserError where it is too small for one.
+    As many runs are trained together as `p` says, of those that have equally many images. Where a GPU's memory is too
+    small for them, half as many. Raises UserError where it is too small for one.
     """
-    runs = np.arange(len(problem.tasks[0]))
-    one_by_one = len(problem.tasks) > 1 or drops_units(problem.network(0))
-    together = 1 if one_by_one else getattr(p, "together", 1)
-    pieces = np.split(runs, range(together, len(runs), together))
-    parts = in_pieces(lambda some: _descend(problem, some, p, progress), pieces)
-    return Trained.joined(parts, np.concatenate([part.weights for part in parts]))
+    groups = _alike(problem.tasks)
+    pieces = [np.split(group, range(p.together, len(group), p.together)) for group in groups]
+    parts = [part for some in pieces for part in in_pieces(lambda runs: _descend(problem, runs, p, progress), some)]
+    joined = Trained.joined(parts, np.concatenate([part.weights for part in parts]))
+    return _ordered(joined, np.argsort(np.concatenate(groups)))
+
+
+def _alike(tasks):
+    """Runs that have equally many images of every task."""
+    counts = np.array([[len(task.train) for task in some] for some in tasks])
+    kinds = np.unique(counts, axis=1, return_inverse=True)[1].ravel()
+    return [np.flatnonzero(kinds == kind) for kind in range(kinds.max() + 1)]
+
+
+def _ordered(trained, order):
+    values = {name: value[order] for name, value in vars(trained).items() if isinstance(value, np.ndarray)}
+    return replace(trained, **values, curves={name: curve[order] for name, curve in trained.curves.items()})
 
 
 def _descend(problem, runs, p, progress):
@@ -35,6 +47,7 @@ def _descend(problem, runs, p, progress):
             lambda place, use, number: problem.draws(runs[place], use, number),
             learning_rate=p.learning_rate, decay=getattr(p, "decay", "constant"), momentum=p.momentum,
             weight_decay=p.weight_decay, batch_size=p.batch_size, tolerance=p.tolerance, max_epochs=p.max_epochs,
-            renew=getattr(p, "statistics", "kept") == "renewed", precision=p.precision, device=torch_device(p.device),
-            saved=problem.saved, name=f"{problem.name}-{runs[0]}-{len(runs)}", progress=progress,
+            checkpoints=getattr(p, "checkpoints", 16), renew=getattr(p, "statistics", "kept") == "renewed",
+            precision=p.precision, device=torch_device(p.device), saved=problem.saved,
+            name=f"{problem.name}-{runs[0]}-{len(runs)}", progress=progress,
         )  # fmt: skip

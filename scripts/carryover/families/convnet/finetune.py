@@ -37,7 +37,8 @@ class Parameters(task.Parameters):
     weight_decay: float = parameter(0.0, "penalty on the weights", minimum=0)
     tolerance: float = parameter(0.01, "training loss at which training stops", minimum=0)
     max_epochs: int = parameter(300, "most passes through the samples", minimum=1)
-    together: int = parameter(16, "most runs that are trained together", minimum=1)
+    checkpoints: int = parameter(16, "epochs at most, log-spaced, after which loss and risk are recorded, besides the "
+                                 "last", minimum=1)  # fmt: skip
     keep_weights: bool = parameter(False, "keep the networks, for measures by stage")
 
 

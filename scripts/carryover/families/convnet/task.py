@@ -19,7 +19,7 @@ from carryover.networks.convnet import NETWORKS, STEMS
 from carryover.streams import generator
 from carryover.tasks import class_subsets, images
 from carryover.tasks.prepared_images import PreparedImages
-from carryover.training.convnet import Samples
+from carryover.training.convnet_batches import Samples
 from carryover.training.saved_states import SavedStates
 
 
@@ -49,6 +49,7 @@ class Parameters:
     momentum: float = parameter(0.9, "of gradient descent", minimum=0, maximum=0.999)
     precision: str = parameter("float32", "in bfloat16 layers compute in mixed precision",
                                choices=("float32", "bfloat16"))  # fmt: skip
+    together: int = parameter(16, "most networks that are trained together", minimum=1)
     device: str = parameter("auto", "where it is trained", choices=("auto", "cpu", "cuda"))
 
 
