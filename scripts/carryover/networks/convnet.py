@@ -22,7 +22,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from carryover.networks.convnet_layers import Conv2d, Dropout, Linear
+from carryover.networks.convnet_layers import BatchNorm2d, Conv2d, Dropout, Linear
 
 STEMS = ("imagenet", "small")
 WIDTH = 64  # channels of torchvision's first convolution
@@ -63,6 +63,7 @@ class _Convnet(nn.Module):
         if stem not in STEMS:
             raise ValueError(f"stem must be one of {', '.join(STEMS)}, got {stem!r}")
         self.classes, self.width, self.stem, self.channels = classes, width, stem, channels
+        self.together = 1  # networks that this one stands for, see `convnet_layers`
         self._build()
         for name, module in self.named_modules():
             if isinstance(module, nn.Conv2d):
@@ -80,7 +81,7 @@ class _Convnet(nn.Module):
 
     def _check(self, images: Tensor) -> None:
         least = self.SMALLEST[self.stem]
-        if images.ndim != 4 or images.shape[1] != self.channels or min(images.shape[2:]) < least:
+        if images.ndim != 4 or images.shape[1] != self.together * self.channels or min(images.shape[2:]) < least:
             raise ValueError(
                 f"images must have the shape (n, {self.channels}, height, width) with a height and width of at least "
                 f"{least} for the stem {self.stem}, got {tuple(images.shape)}"
@@ -103,7 +104,7 @@ class ResNet18(_Convnet):
         w, small = self.width, self.stem == "small"
         kernel, stride, padding = (3, 1, 1) if small else (7, 2, 3)
         self.conv1 = Conv2d(self.channels, w, kernel, stride, padding, bias=False)
-        self.bn1 = nn.BatchNorm2d(w)
+        self.bn1 = BatchNorm2d(w)
         self.maxpool = nn.Identity() if small else nn.MaxPool2d(3, 2, 1)
         self.layer1 = nn.Sequential(_Block(w, w, 1), _Block(w, w, 1))
         self.layer2 = nn.Sequential(_Block(w, 2 * w, 2), _Block(2 * w, 2 * w, 1))
@@ -141,12 +142,12 @@ class _Block(nn.Module):
     def __init__(self, inputs: int, outputs: int, stride: int) -> None:
         super().__init__()
         self.conv1 = Conv2d(inputs, outputs, 3, stride, 1, bias=False)
-        self.bn1 = nn.BatchNorm2d(outputs)
+        self.bn1 = BatchNorm2d(outputs)
         self.conv2 = Conv2d(outputs, outputs, 3, 1, 1, bias=False)
-        self.bn2 = nn.BatchNorm2d(outputs)
+        self.bn2 = BatchNorm2d(outputs)
         self.downsample = None
         if inputs != outputs:
-            self.downsample = nn.Sequential(Conv2d(inputs, outputs, 1, stride, bias=False), nn.BatchNorm2d(outputs))
+            self.downsample = nn.Sequential(Conv2d(inputs, outputs, 1, stride, bias=False), BatchNorm2d(outputs))
 
     def forward(self, x: Tensor) -> Tensor:
         shortcut = x if self.downsample is None else self.downsample(x)

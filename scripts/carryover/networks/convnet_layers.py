@@ -1,4 +1,9 @@
-"""Layers of the convolutional networks: PyTorch's, but for who draws their numbers and what tiny images spare."""
+"""Layers of convolutional networks: PyTorch's, of which several of equal shape can be one.
+
+A layer whose weights have one more axis, the first, is that many layers side by side: channels (n, C, H, W) and features
+(n, C) are then those of the first network, of the second, …, in one array (n, R C, …). Each sees its own alone. Whoever
+builds a network draws its weights: the layers draw none.
+"""
 
 from __future__ import annotations
 
@@ -8,22 +13,43 @@ from torch.nn import functional as F
 
 
 class Conv2d(nn.Conv2d):
-    """A convolution that draws no weights; one place, of a kernel as large as the image, is a matrix product."""
+    """A convolution; of several, a kernel as large as the image is a matrix product."""
 
     def reset_parameters(self) -> None:
-        """Whoever builds the network draws its weights, from a generator."""
+        """No weights are drawn."""
 
     def forward(self, images: Tensor) -> Tensor:
-        if self.padding == (0, 0) and images.shape[2:] == self.weight.shape[2:]:
-            return F.linear(images.flatten(1), self.weight.flatten(1), self.bias)[:, :, None, None]
-        return super().forward(images)
+        if self.weight.ndim == 4:
+            return super().forward(images)
+        runs, bias = len(self.weight), None if self.bias is None else self.bias.flatten()
+        if self.padding == (0, 0) and images.shape[2:] == self.weight.shape[3:] and bias is None:
+            return _side_by_side(images.flatten(1), self.weight.flatten(2))[:, :, None, None]
+        return F.conv2d(images, self.weight.flatten(0, 1), bias, self.stride, self.padding, groups=runs)
+
+
+class BatchNorm2d(nn.BatchNorm2d):
+    """Normalisation over a batch."""
+
+    def forward(self, images: Tensor) -> Tensor:
+        if self.weight.ndim == 1:
+            return super().forward(images)
+        if self.training:
+            self.num_batches_tracked.add_(1)
+        known = self.running_mean.view(-1), self.running_var.view(-1)
+        own = self.weight.flatten(), self.bias.flatten()
+        return F.batch_norm(images, *known, *own, self.training, self.momentum, self.eps)
 
 
 class Linear(nn.Linear):
-    """A linear layer that draws no weights."""
+    """A linear layer."""
 
     def reset_parameters(self) -> None:
-        """Whoever builds the network draws its weights, from a generator."""
+        """No weights are drawn."""
+
+    def forward(self, features: Tensor) -> Tensor:
+        if self.weight.ndim == 2:
+            return super().forward(features)
+        return _side_by_side(features, self.weight) + self.bias.flatten()
 
 
 class Dropout(nn.Module):
@@ -41,6 +67,12 @@ class Dropout(nn.Module):
         if not self.training:
             return features
         return F.dropout(features) if self.kept is None else features * self.kept
+
+
+def _side_by_side(features: Tensor, weights: Tensor) -> Tensor:
+    """(n, R O): features (n, R I) times weights (R, O, I)."""
+    own = features.view(len(features), len(weights), -1).transpose(0, 1)
+    return torch.bmm(own, weights.transpose(1, 2)).transpose(0, 1).flatten(1)
 
 
 def dropouts(network: nn.Module) -> list[Dropout]:

@@ -1,4 +1,4 @@
-"""Convolutional networks of one shape, trained in step: one alone, or several at once by `torch.func.vmap`.
+"""Convolutional networks of one shape, trained in step: one alone, or several side by side in every layer.
 
 Together they share every call of a layer, which pays where images and batches are small: there the calls, and not their
 arithmetic, take the time. `make bench` says from which sizes on.
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.func import functional_call, stack_module_state, vmap
+from torch.func import functional_call
 from torch.nn import functional as F
 
 from carryover.networks.convnet_layers import crop_kernels, dropouts
@@ -32,7 +32,7 @@ class ConvnetEnsemble:
     weight decay moves it, all of it by one factor: it is left out of the steps. (Most of ResNet-18's weights, on images
     of 8 × 8.) What steps do change lies in one tensor, so that one call moves all of it.
 
-    A network alone is held with channels last on a GPU. With `precision` "bfloat16" layers compute in mixed precision;
+    Channels come last in memory: so normalisation and pooling take half of their time or less. With `precision` "bfloat16" layers compute in mixed precision;
     parameters are float32 in any case.
     """
 
@@ -49,16 +49,14 @@ class ConvnetEnsemble:
     ) -> None:
         self.runs, self.columns, self.device = np.arange(len(networks)), tuple(columns), torch.device(device)
         self._momentum, self._weight_decay, self._mixed = momentum, weight_decay, precision == "bfloat16"
-        self._channels_last = self.device.type == "cuda" and len(networks) == 1
         self._skeleton = copy.deepcopy(networks[0]).to("meta")  # layers without numbers: those are handed to each call
         self._names = list(self._skeleton.state_dict())
         self._cropped = crop_kernels(self._skeleton, shape)
         self._drops = dropouts(self._skeleton)
-        parameters, buffers = stack_module_state(list(networks))
-        self._start = {name: tensor.detach().to(self.device) for name, tensor in parameters.items()}
+        self._start = self._stacked([dict(network.named_parameters()) for network in networks])
         self._decay = (1.0, 0.0)  # factor on what is left out of the steps, and its momentum
-        self.buffers = {name: tensor.to(self.device) for name, tensor in buffers.items()}
-        self._flat = self._flattened(self._start)
+        self.buffers = self._stacked([dict(network.named_buffers()) for network in networks])
+        self._flat = self._joined({name: self._left(name, tensor) for name, tensor in self._start.items()})
         self._velocity = torch.zeros_like(self._flat)
 
     def __len__(self) -> int:
@@ -83,10 +81,10 @@ class ConvnetEnsemble:
         """
         self._skeleton.train()
         flat = self._flat.requires_grad_()
-        losses = self._losses(
-            self._views(flat), [self._moved(batch) for batch in images],
-            [batch.to(self.device) for batch in labels], [units.to(self.device) for units in kept],
-        )  # fmt: skip
+        for layer, units in zip(self._drops, kept, strict=True):
+            layer.kept = units.to(self.device).transpose(0, 1).flatten(1)
+        outputs = self._outputs(self._views(flat) | self.buffers, torch.cat(list(images), dim=1))
+        losses = self._losses(outputs.split([batch.shape[1] for batch in images]), labels)
         (gradient,) = torch.autograd.grad(losses.sum(), flat)
         flat.requires_grad_(False)
         if self._weight_decay:
@@ -101,14 +99,12 @@ class ConvnetEnsemble:
     @torch.no_grad()
     def renew_statistics(self, images: Sequence[Tensor]) -> None:
         """Set the running statistics of normalisations to those of these images, (R, b, C, H, W) of every task."""
-        layers = [module for module in self._skeleton.modules() if isinstance(module, nn.BatchNorm2d)]
-        if not layers:
-            return
-        self._skeleton.train()
+        self._skeleton.eval()  # nothing is dropped
+        layers = [module.train() for module in self._skeleton.modules() if isinstance(module, nn.BatchNorm2d)]
         usual = [layer.momentum for layer in layers]
         for layer in layers:
             layer.momentum = 1.0
-        self._losses(self.parameters, [self._moved(batch) for batch in images], [], [])
+        self._outputs(self.parameters | self.buffers, torch.cat(list(images), dim=1))
         for layer, momentum in zip(layers, usual, strict=True):
             layer.momentum = momentum
 
@@ -117,13 +113,10 @@ class ConvnetEnsemble:
         """Outputs (r, b, k) of the networks at `places` to images (r, b, C, H, W), with the running statistics."""
         self._skeleton.eval()
         state = self.parameters | self.buffers
-        if len(places) == 1:
-            own = {name: tensor[places[0]] for name, tensor in state.items()}
-            return self._outputs(own, self._moved(images)[0])[None]
         if len(places) < len(self):
             rows = torch.from_numpy(places).to(self.device)
             state = {name: tensor[rows] for name, tensor in state.items()}
-        return vmap(self._outputs)(state, images.to(self.device))
+        return self._outputs(state, images).transpose(0, 1)
 
     def normalises(self, images: Tensor) -> bool:
         """Whether a batch (b, C, H, W) gives normalisations the two values per channel that they need in training."""
@@ -163,36 +156,24 @@ class ConvnetEnsemble:
         self._flat, self._velocity = (self._joined(state[kind]) for kind in ("parameters", "momenta"))
         self._decay = tuple(state["decay"])
 
-    def _losses(self, parameters: Tensors, images: list[Tensor], labels: list[Tensor], kept: list[Tensor]) -> Tensor:
-        """Losses (R,); without labels the layers alone are gone through."""
-        if len(self) > 1:
-            return vmap(self._loss, randomness="error")(parameters, self.buffers, images, labels, kept)
-        own = ({name: tensor.squeeze(0) for name, tensor in part.items()} for part in (parameters, self.buffers))
-        return self._loss(*own, *([batch[0] for batch in batches] for batches in (images, labels, kept)))[None]
-
-    def _loss(
-        self, parameters: Tensors, buffers: Tensors, images: list[Tensor], labels: list[Tensor], kept: list[Tensor]
-    ) -> Tensor:
-        for layer, units in zip(self._drops, kept, strict=True):
-            layer.kept = units
-        outputs = self._outputs(parameters | buffers, torch.cat(images))
-        if not labels:
-            return outputs.sum()
-        parts = outputs.split([len(batch) for batch in images])
-        one, *more = (
-            F.cross_entropy(part[:, own], batch)
-            for part, own, batch in zip(parts, self.columns, labels, strict=True)
-        )  # fmt: skip
-        return sum(more, start=one)
+    def _losses(self, outputs: Sequence[Tensor], labels: Sequence[Tensor]) -> Tensor:
+        """Losses (R,) from the outputs (b, R, k) and labels (R, b) of every task."""
+        parts = [
+            F.cross_entropy(part[:, :, own].permute(0, 2, 1), batch.T.to(self.device), reduction="none").mean(0)
+            for part, own, batch in zip(outputs, self.columns, labels, strict=True)
+        ]
+        return torch.stack(parts).sum(0)
 
     def _outputs(self, state: Tensors, images: Tensor) -> Tensor:
+        """Outputs (b, r, k) of r networks to images (r, b, C, H, W)."""
+        self._skeleton.together = len(images)
+        batch = images.to(self.device).transpose(0, 1).flatten(1, 2).contiguous(memory_format=torch.channels_last)
         with torch.autocast(self.device.type, torch.bfloat16, enabled=self._mixed):
-            return functional_call(self._skeleton, state, images).float()
+            outputs = functional_call(self._skeleton, state, batch)
+        return outputs.float().view(len(batch), len(images), -1)
 
-    def _moved(self, images: Tensor) -> Tensor:
-        """Images (R, b, C, H, W) on the device; if channels come last, they do so in memory."""
-        images = images.to(self.device)
-        return images[0].contiguous(memory_format=torch.channels_last)[None] if self._channels_last else images
+    def _stacked(self, networks: Sequence[Mapping[str, Tensor]]) -> Tensors:
+        return {name: torch.stack([own[name].detach() for own in networks]).to(self.device) for name in networks[0]}
 
     def _left(self, name: str, tensor: Tensor) -> Tensor:
         """What of a parameter (R, …) is trained."""
@@ -207,24 +188,17 @@ class ConvnetEnsemble:
             whole[name] = full
         return whole
 
-    def _flattened(self, parameters: Tensors) -> Tensor:
-        return self._joined({name: self._left(name, tensor) for name, tensor in parameters.items()})
-
     def _joined(self, parameters: Tensors) -> Tensor:
         """Parameters (R, …), without what is left out, one after the other; their shapes are kept for `_views`."""
         self._shapes = {name: tensor.shape for name, tensor in parameters.items()}
-        pieces = [self._stored(tensor).reshape(-1) for tensor in parameters.values()]
+        pieces = [(tensor.movedim(2, -1) if tensor.ndim == 5 else tensor).reshape(-1) for tensor in parameters.values()]
         return torch.cat(pieces).to(self.device)
-
-    def _stored(self, tensor: Tensor) -> Tensor:
-        """A parameter in the order in which it lies in memory: with channels last, (R, O, H, W, C)."""
-        return tensor.movedim(2, -1) if self._channels_last and tensor.ndim == 5 else tensor
 
     def _views(self, flat: Tensor) -> Tensors:
         """{name: (R, …)} of a tensor as `_joined` gives it."""
         views, pieces = {}, flat.split([shape.numel() for shape in self._shapes.values()])
         for (name, shape), piece in zip(self._shapes.items(), pieces, strict=True):
-            if self._channels_last and len(shape) == 5:
+            if len(shape) == 5:
                 views[name] = piece.view(*shape[:2], *shape[3:], shape[2]).movedim(-1, 2)
             else:
                 views[name] = piece.view(shape)

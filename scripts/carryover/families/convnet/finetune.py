@@ -25,6 +25,9 @@ class Parameters(task.Parameters):
     protocol: str = parameter("finetuning", "finetuning starts from the pretrained network, single_task from scratch; "
                               "multi_task learns the classes of pretraining at the same time, from scratch",
                               choices=("single_task", "multi_task", *PRETRAINED), axis=True)  # fmt: skip
+    targets: str = parameter("sets", "what is told apart: sets are the finetuning tasks, of so many classes; all is one "
+                             "task, of all classes that pretraining_classes leaves or finetuning_classes names",
+                             choices=("sets", "all"), axis=True)  # fmt: skip
     solver: str = parameter("descent", "gradient descent with momentum", choices=("descent",), axis=True)
     rescale: tuple[float, ...] = parameter((1.0,), "factor on the weights before training", above=0)
     rescaled: str = parameter("all", "what the factor is on: all that is trained, all but normalisation, or the new "
@@ -50,8 +53,10 @@ def problems(p, shard):
     are of another shape or have seen classes of the task, and as `task.Classes`.
     """
     classes = task.Classes(p, shard.experiment)
+    if p.targets == "all" and not classes.shared:
+        raise UserError("targets is all, but pretraining has all classes of the other tasks: name pretraining_classes.")
     starts = Starts(classes, p, shard.pretrained)
-    kinds = list(product(shard.seeds, range(len(classes.targets)), p.rescale))
+    kinds = list(product(shard.seeds, classes.numbers(p.targets), p.rescale))
     targets = [classes.task(classes.targets[number]) for _, number, _ in kinds]
     others = [[classes.task(classes.source(number)) for _, number, _ in kinds]] if p.protocol == "multi_task" else []
     for samples in p.samples:
@@ -94,7 +99,9 @@ class Starts:
 
     def __init__(self, classes, p, pretrained):
         self._classes, self._p, self._pretrained = classes, p, pretrained
-        self.outputs = p.classes + (len(classes.source(0)) if p.protocol == "multi_task" else 0)
+        self.outputs = len(classes.targets[classes.numbers(p.targets)[0]]) + (
+            len(classes.source(0)) if p.protocol == "multi_task" else 0
+        )
         self._known = {}  # (seed, task): state
         if pretrained is not None:
             _check_shapes(classes.attributes(), pretrained.attrs)

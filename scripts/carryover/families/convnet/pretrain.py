@@ -33,7 +33,7 @@ def problems(p, shard):
     Initial weights are those of single-task learning. Raises UserError as `task.Classes` does.
     """
     classes, read = task.Classes(p, shard.experiment), p.solver == "published"
-    tasks = [-1] if classes.shared or read else range(len(classes.targets))
+    tasks = [-1] if classes.shared or read else classes.numbers()
     kinds = list(product(shard.seeds, tasks))
     # Published weights know no classes of this set; their last layer is as good as any and is never used.
     sources = [classes.task(classes.targets[0] if read else classes.source(number)) for _, number in kinds]

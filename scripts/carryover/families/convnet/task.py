@@ -89,12 +89,18 @@ class Classes:
         self.prepared = PreparedImages(self.set, p.pixels, p.crop, p.flip)
         class_subsets.check_disjoint(p.pretraining_classes, p.finetuning_classes)
         left = class_subsets.other_classes(self.set.classes, p.pretraining_classes)
-        self.targets = class_subsets.class_sets(p.finetuning_classes or left, p.classes, p.tasks, experiment)
+        left = p.finetuning_classes or left
+        sets = class_subsets.class_sets(left, p.classes, p.tasks, experiment)
+        self.targets = [*sets, tuple(sorted(left))]  # all of them, after the sets
 
     @property
     def shared(self) -> bool:
         """Whether one pretrained network serves all tasks."""
         return bool(self.p.pretraining_classes)
+
+    def numbers(self, which: str = "sets") -> list[int]:
+        """Numbers of the finetuning tasks: of the sets of classes, or of the one of all of them."""
+        return list(range(self.p.tasks)) if which == "sets" else [self.p.tasks]
 
     def source(self, task: int) -> tuple[int, ...]:
         """Classes to pretrain on for the finetuning task of this number."""
