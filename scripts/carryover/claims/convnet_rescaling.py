@@ -4,6 +4,7 @@
 from dataclasses import dataclass
 
 from carryover.analysis import intervals, two_way
+from carryover.analysis.image_tasks import by_classes
 from carryover.analysis.runs import Runs, common_sizes
 from carryover.analysis.two_way import table, usual
 from carryover.config.parameters import parameter
@@ -21,15 +22,17 @@ class Parameters:
 
 @intervals.claims("App. F, Fig. 7", "share of test images", two_way.estimate)
 def check(data, p):
-    """Roles: `risk` of any experiments, each with networks finetuned with the factor and without, and from scratch.
-    Statistics are shares of test images, differences between runs of the same seed, task and samples. The claims that
-    compare the factor with itself, from scratch or on part of the weights, are made where there are such networks.
+    """Roles: `risk` of any experiments, each with networks finetuned with the factor and without, and from scratch; of
+    a role, tasks of two classes and of more are systems of their own. Statistics are shares of test images, differences
+    between runs of the same seed, task and samples. The claims that compare the factor with itself, from scratch or on
+    part of the weights, are made where there are such networks.
 
     Raises UserError where there is no role, or one has no such runs.
     """
     if not data:
         raise UserError("this claim is about the risk of one experiment or more, but there is no role.")
-    return [claim for role in data for claim in _of_system(role, data[role], p)]
+    systems = {name: runs for role in data for name, runs in by_classes(role, data[role]).items()}
+    return [claim for name, runs in systems.items() for claim in _of_system(name, runs, p)]
 
 
 def _of_system(role, risk, p):

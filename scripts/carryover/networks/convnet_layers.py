@@ -1,8 +1,8 @@
 """Layers of convolutional networks: PyTorch's, of which several of equal shape can be one.
 
-A layer whose weights have one more axis, the first, is that many layers side by side: channels (n, C, H, W) and features
-(n, C) are then those of the first network, of the second, …, in one array (n, R C, …). Each sees its own alone. Whoever
-builds a network draws its weights: the layers draw none.
+A layer whose weights have one more axis, the first, is that many layers side by side: images (n, C, H, W) and features
+(n, C) are then those of the first network, of the second, …, in one array (n, R C, …), and each sees its own alone.
+Whoever builds a network draws its weights: the layers draw none.
 """
 
 from __future__ import annotations
@@ -72,7 +72,8 @@ class Dropout(nn.Module):
 def _side_by_side(features: Tensor, weights: Tensor) -> Tensor:
     """(n, R O): features (n, R I) times weights (R, O, I)."""
     own = features.view(len(features), len(weights), -1).transpose(0, 1)
-    return torch.bmm(own, weights.transpose(1, 2)).transpose(0, 1).flatten(1)
+    # In this order the gradient of the weights comes in the order of the weights.
+    return torch.bmm(weights, own.transpose(1, 2)).permute(2, 0, 1).flatten(1)
 
 
 def dropouts(network: nn.Module) -> list[Dropout]:

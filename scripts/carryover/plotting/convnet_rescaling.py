@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import matplotlib.pyplot as plt
 import numpy as np
 
+from carryover.analysis.image_tasks import by_classes
 from carryover.analysis.two_way import usual
 from carryover.config.parameters import parameter
 from carryover.drawing import convnet, panels
@@ -22,18 +23,21 @@ class Parameters:
 
 
 def draw(data, p):
-    """A column for each role, a `risk` dataset: test accuracy, and below it what the factor gains, against samples.
+    """A column for each role, a `risk` dataset, and number of classes that its tasks tell apart: test accuracy, and
+    below it what the factor gains, against samples.
 
     Of several learning rates the usual one is shown. Gains are differences between runs of the same seed, task and
     samples. Raises UserError where there is no role, or one has no such runs.
     """
     if not data:
         raise UserError("convnet_rescaling draws any risk datasets of convolutional networks, of which there is none.")
-    size = (max(7.0, 2.5 * len(data) + 0.8), 5.6)
-    fig, axes = plt.subplots(2, len(data), figsize=size, sharex="col", squeeze=False)
-    for (above, below), (role, risk) in zip(axes.T, data.items(), strict=True):
+    for role, risk in data.items():
         if missing := [name for name in NEEDED if name not in risk.coords]:
             raise UserError(f"runs of the role {role} have no {missing[0]}: it is no risk of convolutional networks.")
+    systems = [runs for role, risk in data.items() for runs in by_classes(role, risk).values()]
+    size = (max(7.0, 2.5 * len(systems) + 0.8), 5.6)
+    fig, axes = plt.subplots(2, len(systems), figsize=size, sharex="col", squeeze=False)
+    for (above, below), risk in zip(axes.T, systems, strict=True):
         runs = panels.where(risk, learning_rate=usual(risk, "learning_rate"), rescaled="all")
         if above is not axes[0, 0]:
             above.sharey(axes[0, 0])

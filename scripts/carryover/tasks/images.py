@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -64,10 +65,10 @@ def unit_pixels(images: np.ndarray, dtype: type = np.float32) -> np.ndarray:
 
 
 def _digits():
-    from sklearn.datasets import load_digits  # slow to import, and not needed for other sets
-
-    digits = load_digits()
-    pixels = (digits.images[:, None] / 16).astype(np.float32)  # exact: pixels are whole numbers from 0 to 16
-    labels = digits.target.astype(np.int64)
+    # The file that sklearn.datasets.load_digits reads: to import scikit-learn takes a second of every job.
+    known = importlib.util.find_spec("sklearn")
+    rows = np.loadtxt(Path(known.origin).with_name("datasets") / "data" / "digits.csv.gz", delimiter=",")
+    pixels = (rows[:, :-1].reshape(-1, 1, 8, 8) / 16).astype(np.float32)  # exact: whole numbers from 0 to 16
+    labels = rows[:, -1].astype(np.int64)
     cut = len(labels) - len(labels) // HELD_OUT
     return ImageSet(pixels[:cut], labels[:cut], pixels[cut:], labels[cut:], 10)

@@ -32,8 +32,8 @@ class ConvnetEnsemble:
     weight decay moves it, all of it by one factor: it is left out of the steps. (Most of ResNet-18's weights, on images
     of 8 × 8.) What steps do change lies in one tensor, so that one call moves all of it.
 
-    Channels come last in memory: so normalisation and pooling take half of their time or less. With `precision` "bfloat16" layers compute in mixed precision;
-    parameters are float32 in any case.
+    Channels come last in memory: so normalisation and pooling take half of their time or less. With `precision`
+    "bfloat16" layers compute in mixed precision; parameters are float32 in any case.
     """
 
     def __init__(
@@ -80,20 +80,21 @@ class ConvnetEnsemble:
         `kept`, (R, images of all tasks, units) of 0 and 2, is for every layer that drops units which of them it keeps.
         """
         self._skeleton.train()
-        flat = self._flat.requires_grad_()
         for layer, units in zip(self._drops, kept, strict=True):
             layer.kept = units.to(self.device).transpose(0, 1).flatten(1)
-        outputs = self._outputs(self._views(flat) | self.buffers, torch.cat(list(images), dim=1))
+        parameters = {name: tensor.requires_grad_() for name, tensor in self.parameters.items()}
+        outputs = self._outputs(parameters | self.buffers, torch.cat(list(images), dim=1))
         losses = self._losses(outputs.split([batch.shape[1] for batch in images]), labels)
-        (gradient,) = torch.autograd.grad(losses.sum(), flat)
-        flat.requires_grad_(False)
+        gradients = torch.autograd.grad(losses.sum(), list(parameters.values()))
+        self._velocity.mul_(self._momentum)
+        for velocity, gradient in zip(self._views(self._velocity).values(), gradients, strict=True):
+            velocity.add_(gradient)
         if self._weight_decay:
-            gradient.add_(flat, alpha=self._weight_decay)
-        self._velocity.mul_(self._momentum).add_(gradient)
-        flat.add_(self._velocity, alpha=-learning_rate)
-        factor, velocity = self._decay
-        velocity = float(self._momentum * velocity + self._weight_decay * factor)
-        self._decay = (float(factor - learning_rate * velocity), velocity)
+            self._velocity.add_(self._flat, alpha=self._weight_decay)
+        self._flat.add_(self._velocity, alpha=-learning_rate)
+        factor, momentum = self._decay
+        momentum = float(self._momentum * momentum + self._weight_decay * factor)
+        self._decay = (float(factor - learning_rate * momentum), momentum)
         return losses.detach()
 
     @torch.no_grad()

@@ -25,8 +25,8 @@ class Parameters(task.Parameters):
     protocol: str = parameter("finetuning", "finetuning starts from the pretrained network, single_task from scratch; "
                               "multi_task learns the classes of pretraining at the same time, from scratch",
                               choices=("single_task", "multi_task", *PRETRAINED), axis=True)  # fmt: skip
-    targets: str = parameter("sets", "what is told apart: sets are the finetuning tasks, of so many classes; all is one "
-                             "task, of all classes that pretraining_classes leaves or finetuning_classes names",
+    targets: str = parameter("sets", "what is told apart: sets of classes, each a task, or all at once of the classes "
+                             "that sets are drawn from, which takes pretraining_classes",
                              choices=("sets", "all"), axis=True)  # fmt: skip
     solver: str = parameter("descent", "gradient descent with momentum", choices=("descent",), axis=True)
     rescale: tuple[float, ...] = parameter((1.0,), "factor on the weights before training", above=0)
@@ -54,7 +54,7 @@ def problems(p, shard):
     """
     classes = task.Classes(p, shard.experiment)
     if p.targets == "all" and not classes.shared:
-        raise UserError("targets is all, but pretraining has all classes of the other tasks: name pretraining_classes.")
+        raise UserError("targets is all, but no classes are left out of pretraining for it: name pretraining_classes.")
     starts = Starts(classes, p, shard.pretrained)
     kinds = list(product(shard.seeds, classes.numbers(p.targets), p.rescale))
     targets = [classes.task(classes.targets[number]) for _, number, _ in kinds]
@@ -99,9 +99,9 @@ class Starts:
 
     def __init__(self, classes, p, pretrained):
         self._classes, self._p, self._pretrained = classes, p, pretrained
-        self.outputs = len(classes.targets[classes.numbers(p.targets)[0]]) + (
-            len(classes.source(0)) if p.protocol == "multi_task" else 0
-        )
+        first = classes.numbers(p.targets)[0]
+        besides = len(classes.source(first)) if p.protocol == "multi_task" else 0
+        self.outputs = len(classes.targets[first]) + besides
         self._known = {}  # (seed, task): state
         if pretrained is not None:
             _check_shapes(classes.attributes(), pretrained.attrs)

@@ -49,7 +49,7 @@ class Parameters:
     momentum: float = parameter(0.9, "of gradient descent", minimum=0, maximum=0.999)
     precision: str = parameter("float32", "in bfloat16 layers compute in mixed precision",
                                choices=("float32", "bfloat16"))  # fmt: skip
-    together: int = parameter(16, "most networks that are trained together", minimum=1)
+    together: int = parameter(32, "most networks that are trained together", minimum=1)
     device: str = parameter("auto", "where it is trained", choices=("auto", "cpu", "cuda"))
 
 

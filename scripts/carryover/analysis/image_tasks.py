@@ -1,0 +1,18 @@
+"""Runs of convolutional networks by how many classes their tasks tell apart: each number is a system of its own."""
+
+import numpy as np
+
+PAIRS = 2
+
+
+def by_classes(role, data):
+    """{name: runs}: those of a role, {role: data}, or, where tasks are of several numbers of classes, of each of them:
+    {"role_pairs": …, "role_5_classes": …}, fewest first. Runs without `target_classes` stay together."""
+    if "target_classes" not in data.coords:
+        return {role: data}
+    counts = np.array([len(str(classes).split()) for classes in data["target_classes"].values])
+    known = np.unique(counts).tolist()
+    if len(known) == 1:
+        return {role: data}
+    names = {count: "pairs" if count == PAIRS else f"{count}_classes" for count in known}
+    return {f"{role}_{names[count]}": data.isel(run=counts == count) for count in known}
