@@ -17,6 +17,11 @@ SETTINGS = ((4, 1.8), (16, 1.4), (128, 0.6))
 BATCH, WARM, STEPS = 512, 5, 30  # of pretraining on a GPU, at CIFAR's shape
 
 
+def ensemble_of(made, classes, channels=1, pixels=PIXELS, **options):
+    states = [network.state_dict() for network in made]
+    return ConvnetEnsemble(made[0], states, (slice(0, classes),), (channels, pixels, pixels), **options)
+
+
 def networks(count, width=WIDTH, channels=1, classes=2):
     return [
         NETWORKS["resnet18"](torch.Generator().manual_seed(seed), classes, width, "small", channels)
@@ -41,7 +46,7 @@ def together(count, at_least):
     rng = torch.Generator().manual_seed(0)
     images = torch.randn(TOGETHER, count, 1, PIXELS, PIXELS, generator=rng)
     labels = torch.randint(2, (TOGETHER, count), generator=rng)
-    alone, ensemble = networks(TOGETHER), ConvnetEnsemble(networks(TOGETHER), (slice(0, 2),))
+    alone, ensemble = networks(TOGETHER), ensemble_of(networks(TOGETHER), 2)
     optimisers = [torch.optim.SGD(network.parameters(), lr=0.01, momentum=0.9) for network in alone]
 
     def one_by_one():
@@ -70,9 +75,7 @@ def matrix_rate(dtype):
 
 def pretraining_on_a_gpu():
     """Steps of pretraining on images that are on the card, so that their preparation does not count."""
-    ensemble = ConvnetEnsemble(
-        networks(1, 64, 3, 100), (slice(0, 100),), precision="bfloat16", weight_decay=5e-4, device="cuda"
-    )
+    ensemble = ensemble_of(networks(1, 64, 3, 100), 100, 3, 32, precision="bfloat16", weight_decay=5e-4, device="cuda")
     images, labels = torch.randn(1, BATCH, 3, 32, 32, device="cuda"), torch.randint(100, (1, BATCH), device="cuda")
     for _ in range(WARM):
         ensemble.step([images], [labels], 0.01)

@@ -8,7 +8,8 @@ from carryover.networks.convnet import NETWORKS
 from carryover.streams import generator
 from carryover.tasks.images import ImageSet, images
 from carryover.tasks.prepared_images import PreparedImages
-from carryover.training.convnet import Samples, gradient_descent
+from carryover.training.convnet import gradient_descent
+from carryover.training.convnet_batches import Samples
 from carryover.training.convnet_ensemble import ConvnetEnsemble
 
 TOGETHER, WIDTH, STEPS = 16, 8, 2
@@ -28,7 +29,8 @@ def training(count):
             NETWORKS["resnet18"](torch.Generator().manual_seed(seed), digits.classes, WIDTH, "small", 1)
             for seed in range(TOGETHER)
         ]
-        ensemble = ConvnetEnsemble(made, (slice(0, digits.classes),), device=device)
+        states, shape = [network.state_dict() for network in made], pixels.shape[2:]
+        ensemble = ConvnetEnsemble(made[0], states, (slice(0, digits.classes),), shape, device=device)
 
         def steps():
             for _ in range(STEPS):
@@ -53,7 +55,7 @@ def epoch(device):
 
     def train():
         gradient_descent(
-            [network], [task], [tests], prepared,
+            network, [network.state_dict()], [task], [tests], prepared,
             lambda run, use, number: generator("benchmark", {"number": number}, run, use),
             learning_rate=0.01, batch_size=batch, max_epochs=1, precision=precision, device=device,
         )  # fmt: skip

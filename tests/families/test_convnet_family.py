@@ -23,7 +23,7 @@ SHORT = {"samples": (4, 6), "max_epochs": 2}
 
 
 def pretrained(seeds=(0, 1), **told):
-    p = pretrain.Parameters(**TASK, **{"max_epochs": 1} | told)
+    p = pretrain.Parameters(**TASK | {"max_epochs": 1} | told)
     return running.run(pretrain, p, "toy", seeds, descent.solve if p.solver == "descent" else published.solve)
 
 
@@ -75,6 +75,18 @@ def test_named_classes_are_pretrained_on_once_for_all_tasks():
     assert not set("".join(data["target_classes"].values)) & set("0123")
     bodies = [network(state, 2)["conv1.weight"] for state in data["start_state"].values]
     assert torch.equal(bodies[0], bodies[1])  # the two tasks of seed 0
+
+
+def test_all_classes_that_sets_are_drawn_from_are_one_task_too():
+    left = {"pretraining_classes": (0, 1, 2, 3, 4), "tasks": 3}
+    start = pretrained(seeds=(0,), **left)
+    data = finetuned(start, seeds=(0,), targets="all", samples=(5,), **left)
+    assert data["target_classes"].values.tolist() == ["5 6 7 8 9"]
+    assert data["task"].values.tolist() == [3]
+    assert data.attrs["classes"] == 5
+    named = finetuned(start, seeds=(0,), targets="all", samples=(4,), finetuning_classes=(9, 7), **left | {"tasks": 1})
+    assert named["target_classes"].values.tolist() == ["7 9"]
+    assert refused(finetuned, targets="all").startswith("targets is all, but no classes are left out of pretraining")
 
 
 def test_training_starts_from_the_pretrained_network_with_a_new_last_layer_rescaled(start):
@@ -179,11 +191,11 @@ def test_the_order_of_samples_is_the_same_for_all_factors():
 def test_where_a_gpus_memory_is_too_small_half_as_many_go_on(start, monkeypatch, capsys):
     usual, sizes = descent.gradient_descent, []
 
-    def small(networks, *arguments, **told):
-        sizes.append(len(networks))
-        if len(networks) > 3:
+    def small(network, states, *arguments, **told):
+        sizes.append(len(states))
+        if len(states) > 3:
             raise torch.OutOfMemoryError
-        return usual(networks, *arguments, **told)
+        return usual(network, states, *arguments, **told)
 
     told = {"samples": (4,), "rescale": (0.5, 1.0)}
     expected = finetuned(start, together=2, **told)

@@ -17,7 +17,8 @@ def batch(runs, seed=0, count=6):
 
 
 def ensemble_of(networks, columns=(slice(0, 3),), **options):
-    return ConvnetEnsemble(networks, columns, (1, 8, 8), **options)
+    states = [network.state_dict() for network in networks]
+    return ConvnetEnsemble(networks[0], states, columns, (1, 8, 8), **options)
 
 
 def close(ensemble, place, network, **tolerance):

@@ -18,10 +18,10 @@ pytestmark = pytest.mark.slow
 
 def train(runs=2, count=6, kind="resnet18", images=None, start=0, **options):
     images = images or toys.prepared()
-    networks = [toys.network(kind, seed=start + run) for run in range(runs)]
+    states = [toys.network(kind, seed=start + run).state_dict() for run in range(runs)]
     options = {"learning_rate": 0.02, "max_epochs": 6, "batch_size": 128} | options
     return gradient_descent(
-        networks, [toys.samples(images, runs, count)], toys.tests(runs), images, toys.draws, **options
+        toys.network(kind), states, [toys.samples(images, runs, count)], toys.tests(runs), images, toys.draws, **options
     )
 
 
@@ -108,7 +108,8 @@ def test_smaller_tasks_begin_again_beside_larger_ones():
     tasks = [toys.samples(images, 1, 4), Samples(np.arange(20)[None], np.arange(20)[None] % 2, slice(3, 5))]
     options = {"learning_rate": 0.01, "max_epochs": 2, "batch_size": 8}
     network = toys.network(classes=5)
-    assert gradient_descent([network], tasks, toys.tests(1), images, toys.draws, **options).evaluations[0] == 6
+    found = gradient_descent(network, [network.state_dict()], tasks, toys.tests(1), images, toys.draws, **options)
+    assert found.evaluations[0] == 6
 
 
 def test_augmentation_depends_on_run_and_step_alone():
@@ -124,9 +125,9 @@ def test_dropped_units_depend_on_run_and_step_alone_and_spare_the_global_generat
     assert np.array_equal(one.weights, again.weights)
     assert torch.equal(before, torch.random.get_rng_state())
     images = toys.prepared()
-    feed = Feed(
-        ConvnetEnsemble([toys.network("vgg11")] * 2, (), (1, 8, 8)), [toys.samples(images, 2, 6)], images, toys.draws, 0
-    )
+    network = toys.network("vgg11")
+    ensemble = ConvnetEnsemble(network, [network.state_dict()] * 2, (), images.shape)
+    feed = Feed(ensemble, [toys.samples(images, 2, 6)], images, toys.draws, 0)
     kept, later = (torch.stack(feed.kept(number, 300)) for number in (0, 1))
     assert kept.shape == (2, 2, 300, 128)
     assert kept.unique().tolist() == [0, 2]

@@ -81,11 +81,12 @@ def dropouts(network: nn.Module) -> list[Dropout]:
     return [module for module in network.modules() if isinstance(module, Dropout)]
 
 
+@torch.no_grad()
 def crop_kernels(network: nn.Module, shape: tuple[int, ...]) -> dict[str, tuple[slice, slice]]:
     """Change the padding of convolutions to that of kernels without what only ever meets padding, for images (C, H, W).
 
-    A kernel of 3 × 3 places on an image of one is its middle alone. The network, on the device "meta", then asks for
-    the smaller kernels: {name of a weight: (rows, columns) that are left}, of those that become smaller.
+    A kernel of 3 × 3 places on an image of one is its middle alone. The network then asks for the smaller kernels:
+    {name of a weight: (rows, columns) that are left}, of those that become smaller.
     """
     sizes: dict[str, torch.Size] = {}
     convolutions = {name: layer for name, layer in network.named_modules() if isinstance(layer, Conv2d)}
@@ -94,7 +95,7 @@ def crop_kernels(network: nn.Module, shape: tuple[int, ...]) -> dict[str, tuple[
         return lambda layer, inputs: sizes.update({name: inputs[0].shape[2:]})
 
     hooks = [layer.register_forward_pre_hook(noting(name)) for name, layer in convolutions.items()]
-    network.eval()(torch.empty(1, *shape, device="meta"))
+    network.eval()(torch.zeros(1, *shape))
     for hook in hooks:
         hook.remove()
     cropped = {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,8 @@ _EVALUATED = 2048, 512  # most test images in one forward pass: of all networks,
 
 
 def gradient_descent(
-    start: Sequence[nn.Module],
+    network: nn.Module,
+    start: Sequence[Mapping[str, torch.Tensor]],
     tasks: Sequence[Samples],
     tests: Sequence[Test],
     images: PreparedImages,
@@ -47,7 +48,8 @@ def gradient_descent(
     """Train networks of one shape until their loss, the mean over an epoch's batches, is `tolerance`, or to the end.
 
     Args:
-        start: the networks before the first step.
+        network: one of their shape, which is left as it is.
+        start: parameters and buffers of the networks before the first step, by name.
         tasks: the first one is the main task. An epoch goes once through the samples of the largest task, in batches of
             at most `batch_size` that differ by one at most; smaller tasks begin again. Tasks of at most `batch_size`
             samples (0: of any size) are taken whole.
@@ -64,7 +66,7 @@ def gradient_descent(
     image where a layer that is normalised has one place.
     """
     ensemble = ConvnetEnsemble(
-        start, [task.columns for task in tasks], images.shape, momentum=momentum, weight_decay=weight_decay,
+        network, start, [task.columns for task in tasks], images.shape, momentum=momentum, weight_decay=weight_decay,
         precision=precision, device=device,
     )  # fmt: skip
     feed = Feed(ensemble, tasks, images, draws, batch_size)

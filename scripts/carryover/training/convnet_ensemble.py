@@ -23,7 +23,8 @@ Tensors = dict[str, Tensor]
 
 
 class ConvnetEnsemble:
-    """`runs` says which networks of the caller's these are; parameters, buffers and momenta have them as first axis.
+    """Networks like one, with the weights of `states`; `runs` says which of the caller's they are, the first axis of
+    parameters, buffers and momenta.
 
     Minimises, by gradient descent with momentum, the mean cross-entropy of every network, summed over tasks. A task has
     images of its own, and outputs of its own (`columns`) that tell its classes apart.
@@ -38,7 +39,8 @@ class ConvnetEnsemble:
 
     def __init__(
         self,
-        networks: Sequence[nn.Module],
+        network: nn.Module,
+        states: Sequence[Mapping[str, Tensor]],
         columns: Sequence[slice],
         shape: tuple[int, ...],
         *,
@@ -47,15 +49,16 @@ class ConvnetEnsemble:
         precision: str = "float32",
         device: torch.device | str = "cpu",
     ) -> None:
-        self.runs, self.columns, self.device = np.arange(len(networks)), tuple(columns), torch.device(device)
+        self.runs, self.columns, self.device = np.arange(len(states)), tuple(columns), torch.device(device)
         self._momentum, self._weight_decay, self._mixed = momentum, weight_decay, precision == "bfloat16"
-        self._skeleton = copy.deepcopy(networks[0]).to("meta")  # layers without numbers: those are handed to each call
+        self._skeleton = copy.deepcopy(network)
         self._names = list(self._skeleton.state_dict())
         self._cropped = crop_kernels(self._skeleton, shape)
+        self._skeleton.to("meta")  # layers without numbers: those are handed to each call
         self._drops = dropouts(self._skeleton)
-        self._start = self._stacked([dict(network.named_parameters()) for network in networks])
+        self._start = self._stacked(states, [name for name, _ in network.named_parameters()])
         self._decay = (1.0, 0.0)  # factor on what is left out of the steps, and its momentum
-        self.buffers = self._stacked([dict(network.named_buffers()) for network in networks])
+        self.buffers = self._stacked(states, [name for name, _ in network.named_buffers()])
         self._flat = self._joined({name: self._left(name, tensor) for name, tensor in self._start.items()})
         self._velocity = torch.zeros_like(self._flat)
 
@@ -121,9 +124,10 @@ class ConvnetEnsemble:
 
     def normalises(self, images: Tensor) -> bool:
         """Whether a batch (b, C, H, W) gives normalisations the two values per channel that they need in training."""
-        values = {name: tensor[0].to("meta") for name, tensor in (self.parameters | self.buffers).items()}
+        values = {name: tensor[0].clone() for name, tensor in (self.parameters | self.buffers).items()}
+        self._skeleton.train().together = 1
         try:
-            functional_call(self._skeleton.train(), values, images.to("meta"))
+            functional_call(self._skeleton, values, images.to(self.device))
         except ValueError:
             return False
         return True
@@ -173,8 +177,8 @@ class ConvnetEnsemble:
             outputs = functional_call(self._skeleton, state, batch)
         return outputs.float().view(len(batch), len(images), -1)
 
-    def _stacked(self, networks: Sequence[Mapping[str, Tensor]]) -> Tensors:
-        return {name: torch.stack([own[name].detach() for own in networks]).to(self.device) for name in networks[0]}
+    def _stacked(self, states: Sequence[Mapping[str, Tensor]], names: list[str]) -> Tensors:
+        return {name: torch.stack([state[name].detach() for state in states]).to(self.device) for name in names}
 
     def _left(self, name: str, tensor: Tensor) -> Tensor:
         """What of a parameter (R, …) is trained."""

@@ -43,7 +43,7 @@ def _descend(problem, runs, p, progress):
     # Without TensorFloat-32, which keeps 10 bits, "float32" is on a GPU what it is on a CPU.
     with torch.backends.cudnn.flags(enabled=True, allow_tf32=p.precision != "float32"):
         return gradient_descent(
-            [problem.network(run) for run in runs], problem.samples(runs), tests, problem.images,
+            problem.network, [problem.state(run) for run in runs], problem.samples(runs), tests, problem.images,
             lambda place, use, number: problem.draws(runs[place], use, number),
             learning_rate=p.learning_rate, decay=getattr(p, "decay", "constant"), momentum=p.momentum,
             weight_decay=p.weight_decay, batch_size=p.batch_size, tolerance=p.tolerance, max_epochs=p.max_epochs,

@@ -62,7 +62,8 @@ def problems(p, shard):
     for samples in p.samples:
         rngs = [generator(shard.experiment, {"task": number}, seed, "samples") for seed, number, _ in kinds]
         problem = task.Problem(
-            network=lambda run: starts.network(*kinds[run]),
+            network=classes.network(starts.outputs, kinds[0][0]),
+            state=lambda run: starts.rescaled(*kinds[run]),
             tasks=[[sampled(target, samples, rng) for target, rng in zip(targets, rngs, strict=True)], *others],
             images=classes.prepared,
             draws=task.draws(shard.experiment, kinds),
@@ -105,12 +106,11 @@ class Starts:
         self._known = {}  # (seed, task): state
         if pretrained is not None:
             _check_shapes(classes.attributes(), pretrained.attrs)
+            self._shape, self._states = classes.network(pretrained.attrs["classes"], 0), pretrained["state"].values
 
-    def network(self, seed, number, factor):
-        """A network to be trained; all of it is its own."""
-        network = self._classes.network(self.outputs, seed)
-        network.load_state_dict(rescaled(self._state(seed, number), factor, self._p.rescaled))
-        return network
+    def rescaled(self, seed, number, factor):
+        """The state of a network that is to be trained."""
+        return rescaled(self._state(seed, number), factor, self._p.rescaled)
 
     def source_classes(self, seed, number):
         """'0 1 2' that were, or are, learned besides the task; '' where there are none, or none of this set."""
@@ -130,11 +130,10 @@ class Starts:
     def _state(self, seed, number):
         """The initial network, and, if there is a pretrained one, all of that but its last layer."""
         if (seed, number) not in self._known:
-            network = self._classes.network(self.outputs, seed)
-            state = network.state_dict()
+            state = self._classes.state(self.outputs, seed)
             if self._pretrained is not None:
-                new = self._classes.network(self.outputs, seed, f"readout {number}").state_dict()
-                own = tuple(f"{network.READOUT}.{part}" for part in ("weight", "bias"))
+                new = self._classes.state(self.outputs, seed, f"readout {number}")
+                own = tuple(list(state)[-2:])
                 state = {name: new[name] if name in own else old for name, old in self._old(seed, number).items()}
             self._known[seed, number] = state
         return self._known[seed, number]
@@ -143,8 +142,7 @@ class Starts:
         row = self._row(seed, number)
         known = [int(label) for label in str(self._pretrained["source_classes"].values[row]).split()]
         check_disjoint(known, self._classes.targets[number])
-        shape = self._classes.network(int(self._pretrained.attrs["classes"]), seed)
-        return unpacked(shape, self._pretrained["state"].values[row])
+        return unpacked(self._shape, self._states[row])
 
     def _row(self, seed, number):
         kinds = list(zip(*(self._pretrained[name].values.tolist() for name in ("seed", "task")), strict=True))

@@ -38,7 +38,8 @@ def problems(p, shard):
     # Published weights know no classes of this set; their last layer is as good as any and is never used.
     sources = [classes.task(classes.targets[0] if read else classes.source(number)) for _, number in kinds]
     problem = task.Problem(
-        network=lambda run: classes.network(len(sources[run].classes), kinds[run][0]),
+        network=classes.network(len(sources[0].classes), kinds[0][0]),
+        state=lambda run: classes.state(len(sources[run].classes), kinds[run][0]),
         tasks=[sources],
         images=classes.prepared,
         draws=task.draws(shard.experiment, kinds),

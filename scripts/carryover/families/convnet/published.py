@@ -16,7 +16,8 @@ def solve(problem, p, progress=None):
         raise UserError("weights must name a file that torch.save wrote of the network's state_dict.")
     rows = []
     for run in range(len(problem.tasks[0])):
-        network = problem.network(run)
+        network = problem.network
+        network.load_state_dict(problem.state(run))
         load_weights(network, p.weights, p.sha256 or None, classes_differ=True)
         rows.append(packed(network.state_dict()))
     unknown = np.full(len(rows), np.nan)

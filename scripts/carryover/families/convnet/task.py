@@ -7,7 +7,7 @@ for all tasks alike, those that are named.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -57,7 +57,8 @@ class Parameters:
 class Problem:
     """Runs to be trained."""
 
-    network: Callable[[int], torch.nn.Module]  # by run: with the weights that it starts from
+    network: torch.nn.Module  # of the shape of all
+    state: Callable[[int], Mapping[str, torch.Tensor]]  # by run: what it starts from
     tasks: list[list[class_subsets.ClassTask]]  # the main task first, each by run
     images: PreparedImages
     draws: Callable[[int, str, int], np.random.Generator]
@@ -85,6 +86,7 @@ class Classes:
 
     def __init__(self, p: Parameters, experiment: str) -> None:
         self.p, self.experiment = p, experiment
+        self._states: dict[tuple[int, int, str], Mapping[str, torch.Tensor]] = {}
         self.set = images.images(p.images, p.folder, p.other_images)
         self.prepared = PreparedImages(self.set, p.pixels, p.crop, p.flip)
         class_subsets.check_disjoint(p.pretraining_classes, p.finetuning_classes)
@@ -118,6 +120,13 @@ class Classes:
             raise UserError(f"{self.p.network} takes images from {least}, not of {pixels} pixels: raise pixels.")
         start = torch.Generator().manual_seed(int(generator(self.experiment, "", seed, stream).integers(2**63)))
         return kind(start, classes, self.p.width, self.p.stem, self.prepared.channels)
+
+    def state(self, classes: int, seed: int, stream: str = "weights") -> Mapping[str, torch.Tensor]:
+        """Initial parameters and buffers of a network, by name; they are not to be changed."""
+        key = classes, seed, stream
+        if key not in self._states:
+            self._states[key] = self.network(*key).state_dict()
+        return self._states[key]
 
     def attributes(self) -> dict[str, str | int]:
         """What a measure needs to show the same images to the same networks."""
