@@ -1,0 +1,75 @@
+"""Layers of several networks side by side, kernels without what meets padding alone, and units that are dropped."""
+
+import copy
+
+import numpy as np
+import pytest
+import torch
+from torch.func import functional_call
+
+from carryover.networks.convnet import NETWORKS
+from carryover.networks.convnet_layers import Dropout, crop_kernels, dropouts
+from toy import convnet_toys as toys
+
+SHAPE = (1, 8, 8)
+
+
+def side_by_side(networks, images, skeleton=None):
+    """Outputs (R, n, k) of networks that are one, and its buffers afterwards."""
+    skeleton = skeleton or copy.deepcopy(networks[0])
+    skeleton.together = len(networks)
+    states = [network.state_dict() for network in networks]
+    state = {name: torch.stack([own[name] for own in states]) for name in states[0]}
+    outputs = functional_call(skeleton, state, images.transpose(0, 1).flatten(1, 2))
+    return outputs.view(images.shape[1], len(networks), -1).transpose(0, 1), state
+
+
+@pytest.mark.parametrize("kind", ["resnet18", "vgg11"])
+@pytest.mark.parametrize("training", [False, True])
+def test_networks_side_by_side_see_their_own_images_alone(kind, training):
+    networks = [toys.network(kind, seed=seed).train(training) for seed in range(3)]
+    images = torch.randn(3, 5, *SHAPE, generator=torch.Generator().manual_seed(0))
+    for network in networks:
+        for layer in dropouts(network):
+            layer.kept = torch.ones(5, layer.units)
+    skeleton = copy.deepcopy(networks[0])
+    for layer in dropouts(skeleton):
+        layer.kept = torch.ones(5, 3 * layer.units)
+    found, state = side_by_side(networks, images, skeleton)
+    for run, network in enumerate(networks):
+        torch.testing.assert_close(found[run], network(images[run]), rtol=1e-4, atol=1e-5)
+        for name, buffer in network.named_buffers():
+            torch.testing.assert_close(state[name][run], buffer, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize(("pixels", "stem", "kernels"), [(8, "small", 4), (32, "imagenet", 4), (16, "small", 0)])
+def test_what_meets_padding_alone_can_be_left_out(pixels, stem, kernels):
+    """Where layer4 has one place: of its first kernel, on 2 × 2 with stride 2, four places are left, of three one."""
+    network = NETWORKS["resnet18"](torch.Generator().manual_seed(1), 3, 2, stem, 1).train()
+    smaller, images = copy.deepcopy(network), torch.randn(4, 1, pixels, pixels)
+    cropped = crop_kernels(smaller, (1, pixels, pixels))
+    sides = [rows.stop - rows.start for rows, _ in cropped.values()]
+    assert sorted(sides) == [1, 1, 1, 2][:kernels]
+    state = {
+        name: tensor[..., cropped[name][0], cropped[name][1]] if name in cropped else tensor
+        for name, tensor in network.state_dict().items()
+    }
+    torch.testing.assert_close(functional_call(smaller.train(), state, images), network(images), rtol=1e-4, atol=1e-5)
+    network.zero_grad()
+    network(images).square().sum().backward()
+    for name, parameter in network.named_parameters():
+        if name in cropped:
+            rest = parameter.grad.clone()
+            rest[..., cropped[name][0], cropped[name][1]] = 0
+            assert not rest.any()
+            assert parameter.grad.any()
+
+
+def test_dropped_units_are_the_callers_or_half_of_them():
+    layer, features = Dropout(1000), torch.ones(4, 1000)
+    assert layer.eval()(features) is features
+    drawn = layer.train()(features)
+    assert drawn.unique().tolist() == [0, 2]
+    assert abs(drawn.mean().item() - 1) < 4 / np.sqrt(drawn.numel())
+    layer.kept = 2 * (torch.arange(4000).view(4, 1000) % 2).float()
+    assert torch.equal(layer(features), layer.kept)
