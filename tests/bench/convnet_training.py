@@ -13,7 +13,7 @@ from carryover.training.convnet_ensemble import ConvnetEnsemble
 
 TOGETHER, WIDTH, PIXELS, ROUNDS = 16, 8, 8, 5
 # images of each network in a step, times faster: calls cost more than arithmetic while batches are small
-SETTINGS = ((4, 1.8), (16, 1.4), (128, 0.6))
+SETTINGS = ((4, 2.5), (16, 2.0), (128, 0.8))
 BATCH, WARM, STEPS = 512, 5, 30  # of pretraining on a GPU, at CIFAR's shape
 
 
