@@ -15,9 +15,12 @@ Errors measured in β instead of a let steps be rejected without end near the li
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
 
 import numpy as np
 import torch
+from scipy.linalg.blas import dsyrk
+from scipy.linalg.lapack import dpotrf, dpotrs
 
 from carryover.networks.diagonal import Weights
 from carryover.training import step_size
@@ -108,9 +111,9 @@ class _State:
         """Try one ROS2 step of every run; returns the mask of the runs whose step was accepted."""
         ensemble, h = self.ensemble, self.step[:, None]
         first, second = ensemble.first, ensemble.second
-        matrix = self._jacobian() * (_GAMMA * h)[:, :, None]
+        matrix = self._jacobian().mul_((_GAMMA * h)[:, :, None])
         matrix.diagonal(dim1=1, dim2=2).add_(1.0)
-        factor, failed = torch.linalg.cholesky_ex(matrix)
+        factor, failed = _factored(matrix)
         k1 = _solve(factor, self.residual)
         halfway, _ = self._residual(*self._move(first, second, self._correlations(h * k1)))
         k2 = _solve(factor, halfway - 2 * k1)
@@ -143,17 +146,18 @@ class _State:
         return torch.stack([self.ensemble.correlations(o, part) for o, part in enumerate(parts)], 1)
 
     def _jacobian(self) -> torch.Tensor:
-        """X K Xᵀ over the samples of all outputs, K_{op} = Σ_paths (δ_{op} first² + second_o second_p)."""
-        ensemble = self.ensemble
+        """X K Xᵀ over the samples of all outputs, K_{op} = Σ_paths (δ_{op} first² + second_o second_p): its lower
+        triangle, which is what is factorised; what is above it is not to be read."""
+        ensemble, ends = self.ensemble, np.cumsum([0, *self.rows]).tolist()
+        own = [slice(*pair) for pair in pairwise(ends)]
         squares = ensemble.first.square().sum((1, 2)) if "second" in ensemble.trainable else 0.0
-        blocks: list[list[torch.Tensor]] = []
-        for o, left in enumerate(ensemble.X):
-            blocks.append([blocks[p][o].transpose(1, 2) for p in range(o)])
-            for p in range(o, len(ensemble.X)):
+        matrix = self.residual.new_zeros(len(ensemble), ends[-1], ends[-1])
+        for p, below in enumerate(own):
+            for o, beside in enumerate(own[: p + 1]):
                 K = (ensemble.second[:, :, o] * ensemble.second[:, :, p]).sum(1) * ("first" in ensemble.trainable)
                 K = K + squares if o == p else K
-                blocks[o].append(torch.bmm(left * K[:, None], ensemble.X[p].transpose(1, 2)))
-        return torch.cat([torch.cat(row, 2) for row in blocks], 1)
+                _product(ensemble.X[p], K, None if o == p else ensemble.X[o], matrix[:, below, beside])
+        return matrix
 
     def _move(self, first: torch.Tensor, second: torch.Tensor, a: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """exp of the generator first' = Σ_o a_o second_o, second_o' = a_o first, restricted to what is trainable."""
@@ -186,5 +190,31 @@ def _scale(ensemble: Ensemble) -> torch.Tensor:
     return floor
 
 
+def _product(left: torch.Tensor, K: torch.Tensor, right: torch.Tensor | None, out: torch.Tensor) -> None:
+    """left diag(K) rightᵀ of every run; without `right` left diag(K) leftᵀ, its lower triangle alone."""
+    if out.device.type != "cpu":
+        other = left if right is None else right
+        out.copy_(torch.bmm(left * K[:, None], other.transpose(1, 2)))
+        return
+    # One by one: the library of NumPy and SciPy is several times as fast as PyTorch's on some processors.
+    for run, block in enumerate(out.numpy()):
+        one, k = left[run].numpy(), K[run].numpy()
+        if right is None:
+            block[:] = dsyrk(1.0, (one * np.sqrt(k)).T, trans=1).T
+        else:
+            block[:] = (one * k) @ right[run].numpy().T
+
+
+def _factored(matrix: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Cholesky factors of the lower triangles, in their place, and 0 for each that there is."""
+    if matrix.device.type != "cpu":
+        return torch.linalg.cholesky_ex(matrix)
+    failed = [dpotrf(one.T, lower=0, overwrite_a=1, clean=0)[1] for one in matrix.numpy()]  # in Fortran's order
+    return matrix, torch.tensor(failed)
+
+
 def _solve(factor: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
-    return torch.cholesky_solve(right[:, :, None], factor)[:, :, 0]
+    if factor.device.type != "cpu":
+        return torch.cholesky_solve(right[:, :, None], factor)[:, :, 0]
+    pairs = zip(factor.numpy(), right.numpy(), strict=True)
+    return torch.from_numpy(np.stack([dpotrs(one.T, values)[0] for one, values in pairs]))
