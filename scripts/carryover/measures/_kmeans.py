@@ -37,7 +37,7 @@ def starts(points: np.ndarray, masses: np.ndarray, k: int, rng: np.random.Genera
 
 def fit(points: np.ndarray, masses: np.ndarray, centers: np.ndarray) -> Clusters:
     """Where Lloyd's rounds lead from these centres (k, input); an empty cluster gets the point that is worst off."""
-    numbers, labels = np.arange(len(centers))[:, None], None
+    numbers, labels = np.arange(len(centers))[:, None], np.full(len(points), -1)
     for _ in range(_MOST):
         scores = centers @ points.T
         scores -= (centers * centers).sum(1)[:, None] / 2
@@ -47,7 +47,7 @@ def fit(points: np.ndarray, masses: np.ndarray, centers: np.ndarray) -> Clusters
         if not sums.all():
             labels, shares = _without_empty(points, masses, centers, labels, sums == 0)
             sums = shares.sum(1)
-        elif before is not None and (labels == before).all():
+        elif (labels == before).all():
             break
         centers = shares @ points / sums[:, None]
     return Clusters(centers, labels, float(masses @ ((points - centers[labels]) ** 2).sum(1)))

@@ -51,7 +51,7 @@ class ConvnetEnsemble:
     ) -> None:
         self.runs, self.columns, self.device = np.arange(len(states)), tuple(columns), torch.device(device)
         self._momentum, self._weight_decay, self._mixed = momentum, weight_decay, precision == "bfloat16"
-        self._skeleton = copy.deepcopy(network)
+        self._skeleton: Any = copy.deepcopy(network)
         self._names = list(self._skeleton.state_dict())
         self._cropped = crop_kernels(self._skeleton, shape)
         self._skeleton.to("meta")  # layers without numbers: those are handed to each call
