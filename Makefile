@@ -1,27 +1,30 @@
 # Two commands: `make` runs the small configuration to figures, `make test` runs every test but those of conda.
-# Both set up `.venv` from envs/lock.txt by themselves; they need nothing but Python >= 3.11.
+# Both set up `.venv` by themselves, from envs/lock.txt, the second from envs/tests-lock.txt besides; they need nothing but
+# Python >= 3.11.
 
 PYTHON ?= python3
 CORES ?= 2
 VENV := .venv
 SNAKEMAKE := PATH="$(CURDIR)/$(VENV)/bin:$$PATH" snakemake --cores $(CORES)
 READY := $(VENV)/.ready
+READY_TO_TEST := $(VENV)/.ready-to-test
+PIP := $(VENV)/bin/python -m pip
 DOCS := .venv-docs
 
-.PHONY: all report test test-fast test-conda bench bench-gpu lint docs schema lock unlock clean help
+.PHONY: all first report test test-fast test-conda bench bench-gpu lint docs schema lock unlock clean help
 
-all report: $(READY)
+all first report: $(READY)
 	@if [ -n "$$(ls -A .snakemake/locks 2>/dev/null)" ]; then \
 	  echo "carryover: .snakemake/locks is held by another run, or by one that was killed; if none is running, clear it with: make unlock"; exit 1; fi
 	@$(SNAKEMAKE) $@
 
-test: $(READY)
+test: $(READY_TO_TEST)
 	@$(VENV)/bin/python -m pytest -n $(CORES) --dist loadgroup
 
-test-fast: $(READY)
+test-fast: $(READY_TO_TEST)
 	@$(VENV)/bin/python -m pytest -n $(CORES) --dist loadgroup -m "not slow"
 
-test-conda: $(READY)
+test-conda: $(READY_TO_TEST)
 	@$(VENV)/bin/python -m pytest -m conda -rs tests/conda
 
 bench: $(READY)
@@ -30,7 +33,7 @@ bench: $(READY)
 bench-gpu: $(READY)
 	@$(VENV)/bin/python tests/bench/run.py cuda
 
-lint: $(READY)
+lint: $(READY_TO_TEST)
 	@$(VENV)/bin/ruff check . && $(VENV)/bin/ruff format --check .
 	@$(VENV)/bin/mypy
 	@$(VENV)/bin/snakefmt --check Snakefile rules
@@ -44,10 +47,19 @@ docs: $(DOCS)/.ready
 schema: $(READY)
 	@$(VENV)/bin/python scripts/schema.py
 
-# envs/lock.txt, from envs/requirements.in, in an environment of its own
+# envs/lock.txt and envs/tests-lock.txt, from requirements.in and tests.in: resolved together in one environment, so that
+# they fit, and told apart by what the first alone asks for in another
+FREEZE = bin/pip freeze --exclude pip --exclude setuptools | sed 's/+cpu$$//'
 lock:
-	@rm -rf .venv-lock && $(PYTHON) -m venv .venv-lock && .venv-lock/bin/pip install -q -r envs/requirements.in
-	@.venv-lock/bin/pip freeze --exclude pip --exclude setuptools | sed 's/+cpu$$//; 1i # Made by `make lock` from requirements.in.' > envs/lock.txt && rm -rf .venv-lock
+	@rm -rf .venv-lock && $(PYTHON) -m venv .venv-lock/all && $(PYTHON) -m venv .venv-lock/main
+	@.venv-lock/all/bin/pip install -q -r envs/requirements.in -r envs/tests.in
+	@.venv-lock/all/$(FREEZE) > .venv-lock/all.txt
+	@.venv-lock/main/bin/pip install -q -r envs/requirements.in -c .venv-lock/all.txt
+	@.venv-lock/main/$(FREEZE) > .venv-lock/main.txt
+	@{ echo '# Made by `make lock` from requirements.in.'; cat .venv-lock/main.txt; } > envs/lock.txt
+	@{ echo '# Made by `make lock` from tests.in: what that needs besides lock.txt.'; \
+	  grep -vxFf .venv-lock/main.txt .venv-lock/all.txt; } > envs/tests-lock.txt
+	@rm -rf .venv-lock
 
 unlock: $(READY)
 	@$(SNAKEMAKE) --unlock
@@ -57,6 +69,7 @@ clean:
 
 help:
 	@echo "make         set up, run the small configuration to figures in results/figures/"
+	@echo "make first   set up, draw one figure of each paper at the small scale (a minute)"
 	@echo "make report  the same, and everything on one page: results/report.html"
 	@echo "make test    set up, run every test but those of conda"
 	@echo "make test-fast  the tests that take a minute together"
@@ -66,7 +79,7 @@ help:
 	@echo "make lint    ruff, mypy, snakefmt, snakemake --lint"
 	@echo "make docs    docs/, the library's reference and the figures of results/ as a site: site/index.html"
 	@echo "make schema  write config/schema.yaml and the pages of parameters in docs/ anew from the code"
-	@echo "make lock    resolve envs/requirements.in into envs/lock.txt"
+	@echo "make lock    resolve envs/requirements.in into envs/lock.txt, and tests.in into tests-lock.txt"
 	@echo "make unlock  clear the lock that a killed run has left"
 	@echo "make clean   remove results/, site/ and Snakemake's metadata"
 	@echo "CORES=8 make uses eight cores; PYTHON=python3.12 names the interpreter of a new .venv"
@@ -74,9 +87,16 @@ help:
 $(READY): envs/lock.txt
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("carryover: Python 3.11 or later is needed; name one with PYTHON=...")'
 	@echo "Setting up $(VENV) from envs/lock.txt (once, a few minutes)"
-	@test -x $(VENV)/bin/python || $(PYTHON) -m venv $(VENV)
-	@$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r envs/lock.txt
+	@$(PIP) --version >/dev/null 2>&1 || $(PYTHON) -m venv $(VENV)
+	@$(PIP) install --quiet --disable-pip-version-check -r envs/lock.txt || { $(OLD_PIP); }
 	@touch $@
+
+$(READY_TO_TEST): $(READY) envs/tests-lock.txt
+	@echo "Adding to $(VENV) what tests and style checks need, from envs/tests-lock.txt (once)"
+	@$(PIP) install --quiet --disable-pip-version-check -r envs/lock.txt -r envs/tests-lock.txt || { $(OLD_PIP); }
+	@touch $@
+
+OLD_PIP = echo "carryover: $$($(PIP) --version | cut -d' ' -f1,2) could not install all of these; should it be an old one, try after: $(PIP) install --upgrade pip" >&2; exit 1
 
 $(DOCS)/.ready: envs/docs.txt
 	@test -x $(DOCS)/bin/python || $(PYTHON) -m venv $(DOCS)

@@ -36,3 +36,16 @@ rule all:
         sweep.made_of_data("figure"),
         sweep.made_of_data("table"),
         sweep.made_of_data("diagnose"),
+
+
+# No output, so that it always runs: it only says where they are.
+rule first:
+    localrule: True
+    input:
+        sweep.first(),
+    log:
+        "<results>/logs/first.log",
+    conda:
+        "envs/plotting.yaml"
+    shell:
+        "printf '%s\\n' 'One figure of each paper:' {input:q} > {log} && cat {log}"

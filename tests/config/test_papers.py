@@ -10,6 +10,7 @@ from carryover.config import configuration, papers, validation
 from carryover.config.validation import ConfigurationError
 from carryover.errors import UserError
 from carryover.workflow.sweep import Sweep
+from toy.small_project import ROOT
 
 RISK = {"family": "diagonal", "seeds": 2, "finetune": {"protocol": "single_task"}, "measures": {"risk": {}}}
 FILES = {
@@ -130,6 +131,24 @@ def test_a_claim_is_told_the_names_of_its_papers_and_nothing_else_of_them(write,
     assert {path for path in before if before[path] != after[path]} == {"results/claims/exact_limit.nc"}
 
 
+def test_the_first_figures_are_those_of_the_papers_that_run(write, schema, tmp_path):
+    def first(*chosen):
+        told = {"products": "both", "across": "two"}
+        folder = write(lambda files: [files[paper]["paper"].update(first=name) for paper, name in told.items()])
+        return Sweep(validation.resolved({"papers": list(chosen)}, schema, folder), schema, tmp_path).first()
+
+    both, two = "results/figures/both.png", "results/figures/two.png"
+    assert set(first("products", "sums", "across")) == {both, two}
+    assert first("products", "sums") == first("products") == [both]
+    assert first("products/many") == first("sums") == []
+
+
+def test_every_paper_has_a_first_figure_but_what_belongs_to_several():
+    contents = papers.read(ROOT / "config/papers")
+    without = {name for name, content in contents.items() if "/" not in name and "first" not in content["paper"]}
+    assert without == {"across"}
+
+
 def rename(files):
     files["products/few"]["experiments"]["sum"] = RISK
 
@@ -162,6 +181,14 @@ REFUSED = {
         r".*/products/few\.yaml: there is no config/papers/products\.yaml, which says what it is a part of\.",
     ),
     "no sections": (lambda files: files.update(sums=[1]), r".*/sums\.yaml: it must hold sections of keys and values"),
+    "a first figure that the paper does not have": (
+        lambda files: files["products"]["paper"].update(first="two"),
+        r"config/papers/products\.yaml: paper\.first: it has no figure two; it has: both, relu_penalty\.",
+    ),
+    "a first figure of a paper without figures": (
+        lambda files: files["sums"]["paper"].update(first="two"),
+        r"config/papers/sums\.yaml: paper\.first: it has no figure two; it has: none\.",
+    ),
     "one experiment of two papers": (
         rename,
         r"config/papers/products/few\.yaml and config/papers/sums\.yaml both define experiments\.sum; "

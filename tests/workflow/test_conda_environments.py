@@ -1,4 +1,4 @@
-"""Environment files against the lock of pip: what runs under conda is what is tested under pip."""
+"""Environment files against the locks of pip: what runs under conda is what is tested under pip."""
 
 import re
 
@@ -12,10 +12,18 @@ FILES = sorted(path.name for path in ROOT.glob("envs/*.yaml"))
 ON_PYPI = {"pytorch": "torch"}
 
 
-def lock():
-    lines = (line.strip() for line in (ROOT / "envs/lock.txt").read_text().splitlines())
-    pairs = (line.split("==") for line in lines if line and not line.startswith("#"))
-    return {re.sub(r"[-_.]+", "-", name).lower(): version for name, version in pairs}
+def lines(file):
+    """The lines of a file of pip's, without comments."""
+    lines = (line.partition("#")[0].strip() for line in (ROOT / "envs" / file).read_text().splitlines())
+    return [line for line in lines if line]
+
+
+def normal(name):
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def lock(file="lock.txt"):
+    return {normal(name): version for name, version in (line.split("==") for line in lines(file))}
 
 
 def listed(file):
@@ -37,6 +45,14 @@ def test_what_an_environment_limits_the_lock_keeps(file):
     for name, limits in listed(file).items():
         if name != "python":
             assert satisfies(locked[name], limits), f"{file}: {name}{limits}, but the lock has {locked[name]}"
+
+
+def test_the_two_locks_have_what_is_asked_for_and_nothing_twice():
+    main, tests = lock(), lock("tests-lock.txt")
+    assert not main.keys() & tests.keys()
+    for file, locked in (("requirements.in", main), ("tests.in", main | tests)):
+        for name, limits in (re.match(r"([\w-]+)(.*)", line).groups() for line in lines(file)):
+            assert SpecifierSet(limits.strip()).contains(locked[normal(name)]), f"{file}: {name}"
 
 
 def test_python_is_the_oldest_that_the_project_allows():

@@ -82,6 +82,7 @@ def _papers(sections):
         "year": "when it was published",
         "arxiv": "its number on arXiv",
         "heading": "of a file's figures, in the report",
+        "first": "its figure that says most for little training: `make first` draws it",
     }
     texts = {key: {"type": "string", "minLength": 1, "description": said} for key, said in about.items()}
     texts["year"] = {"type": "integer", "description": about["year"]}

@@ -27,6 +27,7 @@ def resolved(config, folder):
     if names is None or isinstance(names, dict):
         return config
     contents = read(folder)
+    _check_first(contents, folder)
     chosen = _chosen([names] if isinstance(names, str) else names, contents, folder)
     owners = _owners(contents, folder)
     below = {"papers": {name: _about(name, contents) for name in contents}}
@@ -94,6 +95,18 @@ def _owners(contents, folder):
                 raise UserError(f"{both} both define {section}.{name}; let one of them leave it out.")
             owners[section, name] = file
     return owners
+
+
+def _check_first(contents, folder):
+    """Refuse a paper whose `first` is no figure of its file, nor of a part of it; UserError."""
+    for file, content in contents.items():
+        about = content.get("paper")
+        first = about.get("first") if isinstance(about, dict) else None
+        own = (one for part, one in contents.items() if part.partition("/")[0] == file)
+        figures = [name for one in own for section, name, _ in _entries(one) if section == "figures"]
+        if first is not None and first not in figures:
+            known = ", ".join(figures) or "none"
+            raise UserError(f"{called(file, folder)}: paper.first: it has no figure {first}; it has: {known}.")
 
 
 def _about(file, contents):

@@ -49,6 +49,11 @@ class Sweep:
         kind = MADE_OF_DATA[rule]
         return recorded(path for name in kind.names(self.config) for path in kind.outputs(self.results, name))
 
+    def first(self):
+        """The figure that each paper shows first, where it is made here."""
+        named = dict.fromkeys(about.get("first") for about in self.config.get("papers", {}).values())
+        return [f"{self.results}/figures/{name}.png" for name in named if name in self.config.get("figures", {})]
+
     def checked(self):
         """Every group of claims."""
         return [f"{self.results}/claims/{group}.nc" for group in sorted(self.config.get("claims", {}))]
