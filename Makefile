@@ -10,6 +10,8 @@ READY := $(VENV)/.ready
 READY_TO_TEST := $(VENV)/.ready-to-test
 PIP := $(VENV)/bin/python -m pip
 DOCS := .venv-docs
+# Images of containers often set it; then every job would compile and digest our sources anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: all first report test test-fast test-conda bench bench-gpu lint docs schema lock unlock clean help
 

@@ -5,8 +5,7 @@ import argparse
 import numpy as np
 import xarray as xr
 
-from carryover.analysis.claims_table import OWN
-from carryover.analysis.intervals import MEANINGS
+from carryover.analysis.intervals import MEANINGS, OWN
 from carryover.errors import UserError
 from carryover.labels import attributes
 from carryover.provenance import store

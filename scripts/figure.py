@@ -7,6 +7,8 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
+from carryover.config import plugins
+from carryover.drawing import log_ticks
 from carryover.errors import UserError
 from carryover.provenance import figure_metadata
 from carryover.provenance.job_record import Job
@@ -27,17 +29,22 @@ def check_formats(arguments):
 def main(argv):
     module, p, arguments = command_line.plugin(argv, "plotting", "figure", __doc__, command_line.add_data, add_style)
     check_formats(arguments)
-    with Job(
-        rule="figure",
-        parameters=p,
-        wildcards=command_line.wildcards(arguments),
-        inputs=[*arguments.data, arguments.style],
-        outputs=arguments.output,
-        modules=["figure", module.__name__],
-    ) as job:
+    with (
+        plugins.cycles_left_alone(),
+        Job(
+            rule="figure",
+            parameters=p,
+            wildcards=command_line.wildcards(arguments),
+            inputs=[*arguments.data, arguments.style],
+            outputs=arguments.output,
+            modules=["figure", module.__name__],
+        ) as job,
+    ):
         plt.style.use(arguments.style)
         drawn = artifact_jobs.made_of_roles(module.draw, plt.Figure, arguments, p)
-        drawn.draw_without_rendering()  # lays it out, once for all formats
+        log_ticks.in_plain_text(drawn)
+        if layout := drawn.get_layout_engine():
+            layout.execute(drawn)  # once for all formats
         with plt.rc_context({"figure.constrained_layout.use": False}):  # Matplotlib asks it again after every format
             drawn.set_layout_engine(None)
             for output in map(Path, arguments.output):

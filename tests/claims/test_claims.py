@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from carryover.analysis import claims_table, intervals
+from carryover.analysis import intervals
 from carryover.claims import exact_limit, feature_reuse
 from carryover.errors import UserError
 from carryover.provenance import store
@@ -136,7 +136,7 @@ def test_the_script_checks_claims_and_writes_them(tmp_path, capsys):
     found = store.load(tmp_path / "claims.nc")
     assert found.sizes["claim"] == 4
     assert (found["data"] == f"{tmp_path.name}/risk").all()
-    assert (found["paper"] == claims_table.OWN).all()
+    assert (found["paper"] == intervals.OWN).all()
     of_papers = [*words, "--paper", "A paper", "--elsewhere", "multi_task_new=Another"]
     check_claims.main([*of_papers, "--output", str(tmp_path / "of_papers.nc")])
     papers = store.load(tmp_path / "of_papers.nc")["paper"]

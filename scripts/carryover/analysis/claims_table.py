@@ -12,8 +12,6 @@ POWER = 0.8
 MOST_SEEDS = 10_000
 LARGEST_EFFECT = 1e6
 """Effect, in standard deviations, that two seeds show at any level; beyond it the noncentral t is lost to rounding."""
-OWN = "Own"
-"""In the place of a paper's name, of what stands in no paper's file."""
 ORDER = ("fails", "undecided", "holds")  # worst news first
 ADDED = {
     "data": "datasets that the claim's group reads",

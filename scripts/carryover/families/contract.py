@@ -13,7 +13,6 @@ A stage poses problems, a solver solves them, and what lies between is the same 
 from __future__ import annotations
 
 import dataclasses
-import importlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import product
 from pathlib import Path
@@ -22,6 +21,7 @@ from typing import Any, Protocol
 import numpy as np
 import xarray as xr
 
+from carryover.config import plugins
 from carryover.errors import UserError
 from carryover.training.result import Trained
 
@@ -166,7 +166,7 @@ def breach(module: str, what: str) -> UserError:
 def _part(family: str, name: str, offers: Sequence[str], without: str) -> Any:
     path = f"carryover.families.{family}.{name}"
     try:
-        module = importlib.import_module(path)
+        module = plugins.load(path)
     except ModuleNotFoundError as error:
         if error.name != path:  # it is there, and something that it imports is not
             raise

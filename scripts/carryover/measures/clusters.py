@@ -16,6 +16,7 @@ from threadpoolctl import ThreadpoolController
 from carryover.config.parameters import parameter
 from carryover.errors import UserError
 from carryover.measures import _kmeans
+from carryover.networks.relu import importance
 from carryover.runs import ALL_LAYERS, measured, naming
 
 RESTARTS = 2
@@ -33,15 +34,6 @@ APPLIES_TO = ALL_LAYERS
 class Parameters:
     largest_k: int = parameter(12, "most clusters", minimum=1)
     restarts: int = parameter(RESTARTS, "random starts of k-means for each number of clusters", minimum=1)
-
-
-def importance(first: ArrayLike, second: ArrayLike) -> np.ndarray:
-    """Contribution of each unit to the network's outputs, (..., units): ‖its readouts‖₂ ‖its input weights‖₂.
-
-    first (..., units, input), second (..., outputs, units). Footnote 3 of the appendix; it stays what it is where a
-    unit's input weights grow and its readouts shrink by the same factor, which leaves the function alone too.
-    """
-    return np.linalg.norm(second, axis=-2) * np.linalg.norm(first, axis=-1)
 
 
 def inertia(W: ArrayLike, weights: ArrayLike, k: int, seed: int, restarts: int = RESTARTS) -> float:

@@ -7,8 +7,8 @@ import numpy as np
 
 from carryover.config.parameters import parameter
 from carryover.errors import UserError
-from carryover.measures.clusters import importance
 from carryover.measures.dimensionality import cka
+from carryover.networks.relu import importance
 from carryover.runs import measured, naming
 from carryover.streams import generator
 

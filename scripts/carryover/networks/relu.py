@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 
 @dataclass(frozen=True)
@@ -32,3 +33,12 @@ class Weights:
     def outputs(self, X) -> np.ndarray:
         """f_o(x), (..., n, O), of inputs X (..., n, D)."""
         return self.responses(X) @ np.swapaxes(self.second, -1, -2)
+
+
+def importance(first: ArrayLike, second: ArrayLike) -> np.ndarray:
+    """Contribution of each unit to the network's outputs, (..., units): ‖its readouts‖₂ ‖its input weights‖₂.
+
+    first (..., units, input), second (..., outputs, units). Footnote 3 of the appendix; it stays what it is where a
+    unit's input weights grow and its readouts shrink by the same factor, which leaves the function alone too.
+    """
+    return np.linalg.norm(second, axis=-2) * np.linalg.norm(first, axis=-1)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from carryover.analysis.claims_table import OWN
+from carryover.analysis.intervals import OWN
 from carryover.errors import UserError
 from carryover.provenance import store
 

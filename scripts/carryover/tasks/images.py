@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-import importlib.util
+import gzip
+import hashlib
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +15,7 @@ from carryover.tasks import image_files
 
 READERS = {"mnist": image_files.mnist, "cifar-100": image_files.cifar100, "stl-10": image_files.stl10}
 SOURCES = "digits", *READERS
+DIGITS = "6ebb3d2fee246a4e99363262ddf8a00a3c41bee6014c373ed9d9216ba7f651b8"  # SHA-256 of the file, unpacked
 HELD_OUT = 5  # one in so many of the digits is for the test
 
 
@@ -65,10 +68,19 @@ def unit_pixels(images: np.ndarray, dtype: type = np.float32) -> np.ndarray:
 
 
 def _digits():
-    # The file that sklearn.datasets.load_digits reads: to import scikit-learn takes a second of every job.
-    known = importlib.util.find_spec("sklearn")
-    rows = np.loadtxt(Path(known.origin).with_name("datasets") / "data" / "digits.csv.gz", delimiter=",")
-    pixels = (rows[:, :-1].reshape(-1, 1, 8, 8) / 16).astype(np.float32)  # exact: whole numbers from 0 to 16
+    """The file that scikit-learn's load_digits reads: to import that takes longer than most trainings on it."""
+    package = find_spec("sklearn")
+    if package is None or package.origin is None:
+        raise UserError("the digits come with scikit-learn, which is not installed.")
+    file = Path(package.origin).parent / "datasets/data/digits.csv.gz"
+    try:
+        text = gzip.decompress(file.read_bytes())
+    except (OSError, *image_files.DAMAGE) as error:
+        raise UserError(f"{file}, scikit-learn's digits, cannot be read: {error}") from None
+    if hashlib.sha256(text).hexdigest() != DIGITS:
+        raise UserError(f"{file} does not hold the digits that scikit-learn has always had: install it anew.")
+    rows = np.loadtxt(text.decode().splitlines(), dtype=np.uint8, delimiter=",")
+    pixels = rows[:, :-1].reshape(-1, 1, 8, 8).astype(np.float32) / 16  # exact: they are whole numbers from 0 to 16
     labels = rows[:, -1].astype(np.int64)
     cut = len(labels) - len(labels) // HELD_OUT
     return ImageSet(pixels[:cut], labels[:cut], pixels[cut:], labels[cut:], 10)

@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import svd
 
 
 @dataclass(frozen=True)
@@ -30,7 +29,7 @@ class Factored:
         X = np.asarray(X, dtype=np.float64)
         if X.ndim != 2 or not X.size or not np.isfinite(X).all() or not X.any():
             raise ValueError(f"X must be a matrix of finite numbers, not all zero, got the shape {X.shape}")
-        left, values, directions = svd(X, full_matrices=False, check_finite=False)
+        left, values, directions = np.linalg.svd(X, full_matrices=False)
         rank = int((values > max(X.shape) * np.finfo(float).eps * values[0]).sum())
         return cls(left[:, :rank], values[:rank], directions[:rank], len(X))
 

@@ -6,7 +6,6 @@ Data are `Factored`, targets t = Uᵀy (..., k), and coefficients (..., d); lead
 from __future__ import annotations
 
 import numpy as np
-from scipy.optimize import elementwise
 
 from carryover.theory.transfer import norm_factor
 from carryover.training.factored import Factored
@@ -78,6 +77,7 @@ def weight_decayed(data: Factored, targets: np.ndarray, strength: float | np.nda
 
 def _ridge_of_norm(values: np.ndarray, gradient: np.ndarray, strength: np.ndarray, least: np.ndarray) -> np.ndarray:
     """μ with μ|gradient/(values + μ)| = strength < least = |gradient|, (R,)."""
+    from scipy.optimize import elementwise  # it takes longer to import than the limits without weight decay take
 
     def missing(log_ridge: np.ndarray, row: np.ndarray) -> np.ndarray:
         ridge = np.exp(log_ridge)[..., None]

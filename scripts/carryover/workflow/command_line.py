@@ -1,7 +1,6 @@
 """What the scripts' command lines have in common."""
 
 import argparse
-import importlib
 import os
 import sys
 from pathlib import Path
@@ -53,7 +52,7 @@ def plugin(argv, kind, rule, description, *additions):
     `additions` are functions that add a rule's own flags to the parser.
     """
     name = chosen(argv, kind, rule, description)
-    module = importlib.import_module(f"carryover.{kind}.{name}")
+    module = plugins.load(f"carryover.{kind}.{name}")
     made = parser(f"{rule}.py {name}", description)
     for add in additions:
         add(made)

@@ -1,0 +1,38 @@
+"""Logarithmic axes are labelled with what Matplotlib says, as plain text."""
+
+import matplotlib.pyplot as plt
+import pytest
+
+from carryover.drawing import log_ticks
+
+
+@pytest.mark.parametrize(("formula", "text"), [
+    (r"$\mathdefault{10^{-3}}$", "10⁻³"),
+    (r"$\mathdefault{10^{12}}$", "10¹²"),
+    (r"$\mathdefault{2\times10^{−1}}$", "2×10⁻¹"),
+    (r"$\mathdefault{2^{5}}$", "2⁵"),
+    (r"$\mathdefault{0}$", r"$\mathdefault{0}$"),
+    ("0.5", "0.5"),
+    ("", ""),
+])  # fmt: skip
+def test_powers_are_plain_text_and_anything_else_is_left_alone(formula, text):
+    assert log_ticks.plain(formula) == text
+
+
+def words(axis):
+    """The labels of an axis as it is drawn."""
+    axis.figure.draw_without_rendering()
+    return [label.get_text() for which in ("major", "minor") for label in axis.get_ticklabels(which=which)]
+
+
+@pytest.mark.parametrize("limits", [(1e-6, 1e2), (0.2, 6.0)], ids=["decades", "less than two decades"])
+def test_shared_axes_keep_their_ticks_and_their_labels(limits):
+    figure, axes = plt.subplots(1, 2, sharey=True)
+    axes[0].set(yscale="log", ylim=limits)
+    before, places = words(axes[0].yaxis), list(axes[0].get_yticks())
+    log_ticks.in_plain_text(figure)
+    assert words(axes[0].yaxis) == [log_ticks.plain(label) for label in before]
+    assert list(axes[0].get_yticks()) == places
+    assert any("⁰" in label or "⁻" in label for label in words(axes[0].yaxis))
+    assert not any("$" in label for ax in axes for axis in (ax.xaxis, ax.yaxis) for label in words(axis))
+    plt.close(figure)
