@@ -1,6 +1,6 @@
-# Two commands: `make` runs the small configuration to figures, `make test` runs every test but those of conda.
-# Both set up `.venv` by themselves, from envs/lock.txt, the second from envs/tests-lock.txt besides; they need nothing but
-# Python >= 3.11.
+# `make first` draws a figure of each paper, `make` runs the small configuration to all figures, `make test` every test but
+# those of conda. They set up `.venv` by themselves, from envs/lock.txt, the tests from envs/tests-lock.txt besides; they
+# need nothing but Python >= 3.11.
 
 PYTHON ?= python3
 CORES ?= 2

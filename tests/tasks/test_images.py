@@ -1,12 +1,15 @@
 """Sets of images as a caller asks for them."""
 
+import gzip
 import struct
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 
 from carryover.errors import UserError
+from carryover.tasks import images as module
 from carryover.tasks.images import images, unit_pixels
 
 
@@ -18,6 +21,19 @@ def test_without_a_folder_they_are_the_digits_of_scikit_learn():
     np.testing.assert_array_equal([*found.train_labels, *found.test_labels], digits.target)
     assert set(found.train_labels) == set(found.test_labels) == set(range(10))
     assert found.train.dtype == np.float32
+
+
+@pytest.mark.parametrize(("content", "sentence"), [
+    (gzip.compress(b"0,1,2\n"), "does not hold the digits that scikit-learn has always had: install it anew"),
+    (b"no gzip", "scikit-learn's digits, cannot be read: "),
+])  # fmt: skip
+def test_other_digits_than_those_of_scikit_learn_are_refused(content, sentence, tmp_path, monkeypatch):
+    file = tmp_path / "datasets/data/digits.csv.gz"
+    file.parent.mkdir(parents=True)
+    file.write_bytes(content)
+    monkeypatch.setattr(module, "find_spec", lambda name: SimpleNamespace(origin=tmp_path / "__init__.py"))
+    with pytest.raises(UserError, match=sentence):
+        images()
 
 
 def test_a_set_in_files_keeps_its_parts(tmp_path):

@@ -6,7 +6,6 @@ analysis of optimization and generalization for overparameterized two-layer neur
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.spatial.distance import cdist
 
 _UNIT = 1e-6  # how far from 1 a norm may be: inputs normalised in single precision pass
 _OUTSIDE = 1e-6  # share of the residual, as a norm, beyond which it counts as outside the range of the Gram matrix
@@ -27,6 +26,8 @@ def infinite_width_gram(X: ArrayLike, V: ArrayLike | None = None) -> Array:
     Raises:
         ValueError: X or V is not of that shape, not finite, or a row does not have norm 1 to 1e-6; none is normalised.
     """
+    from scipy.spatial.distance import cdist  # here, since all trainings of ReLU networks import this module
+
     X = _units("X", X)
     V = X if V is None else _units("V", V)
     # (π − θ)/2 = arctan(|x + x'|/|x − x'|)

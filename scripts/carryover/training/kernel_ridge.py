@@ -14,7 +14,6 @@ not depend on the scale of the network.
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import eigh
 
 from carryover.theory.kernels import relu_risk, tangent_risk
 from carryover.training.settings import check_arrays, check_choice
@@ -89,7 +88,7 @@ def fit(
     if not scale > 0:
         raise ValueError("no unit of the network is active on any sample, so there is no feature to fit")
     target = y if kind == "probe" else y - _function(X, first, readout)
-    values, vectors = eigh(gram / scale)
+    values, vectors = np.linalg.eigh(gram / scale)
     values = values.clip(min=0)
     if strength is None:
         strength = _cross_validated(values, vectors, target) if len(X) >= _FEWEST else STRENGTHS[0]
