@@ -26,7 +26,7 @@ def test_without_a_folder_they_are_the_digits_of_scikit_learn():
 @pytest.mark.parametrize(("content", "sentence"), [
     (gzip.compress(b"0,1,2\n"), "does not hold the digits that scikit-learn has always had: install it anew"),
     (b"no gzip", "scikit-learn's digits, cannot be read: "),
-])  # fmt: skip
+], ids=["others", "damaged"])  # fmt: skip
 def test_other_digits_than_those_of_scikit_learn_are_refused(content, sentence, tmp_path, monkeypatch):
     file = tmp_path / "datasets/data/digits.csv.gz"
     file.parent.mkdir(parents=True)
