@@ -179,8 +179,8 @@ def test_packages_are_those_of_statements_that_are_always_run(tmp_path):
     )
     (tmp_path / "lib/b.py").write_text("import xarray as xr\nfrom lib.a import f\n")
     (tmp_path / "lib/c.py").write_text("import sklearn\n")
-    assert packages.imported(tmp_path, ["lib.a"]) == {"numpy", "xarray", "netCDF4"}
-    assert packages.imported(tmp_path, []) == set()
+    assert packages.imported(tmp_path, ("lib.a",)) == {"numpy", "xarray", "netCDF4"}
+    assert packages.imported(tmp_path, ()) == set()
 
 
 @pytest.mark.parametrize(
@@ -190,7 +190,7 @@ def test_a_job_loads_all_that_is_loaded_before(rule):
     """Of the jobs of the small scale, one of each rule: what the statements name is there once its modules are."""
     sweep = startup.valid_sweep(files.read(ROOT / "config/config.yaml", "the configuration"), ROOT)
     modules = next(sweep.modules(rule, wildcards) for one, wildcards, _ in sweep.jobs() if one == rule)
-    names = sorted(packages.imported(ROOT / "scripts", modules) - {"netCDF4"})
+    names = sorted(packages.imported(ROOT / "scripts", tuple(modules)) - {"netCDF4"})
     program = f"""
 import importlib, sys
 sys.path.insert(0, "scripts")

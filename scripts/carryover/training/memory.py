@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
-import platform
 import sys
 from collections.abc import Callable, Iterable
 from typing import TypeVar
@@ -15,7 +13,6 @@ from carryover.errors import UserError
 from carryover.training.result import Divergence
 
 Result = TypeVar("Result")
-_TRIM_THRESHOLD, _MMAP_MAX = -1, -4  # in glibc's malloc.h
 
 
 def in_pieces(train: Callable[[np.ndarray], Result], pieces: Iterable[np.ndarray]) -> list[Result]:
@@ -52,14 +49,3 @@ def in_pieces(train: Callable[[np.ndarray], Result], pieces: Iterable[np.ndarray
 def even(runs: np.ndarray, most: int) -> list[np.ndarray]:
     """Runs in as few pieces as hold at most so many (one at least), which differ by one at most."""
     return np.array_split(runs, -(-len(runs) // max(1, most))) if len(runs) else []
-
-
-def keep_freed() -> None:
-    """Let the C library keep memory that is freed, for the next of many equal steps, where it is glibc.
-
-    It would give large arrays back to the system at once, which then has to clear new pages for the next step.
-    """
-    if platform.libc_ver()[0] == "glibc":
-        library = ctypes.CDLL(None)
-        library.mallopt(_MMAP_MAX, 0)
-        library.mallopt(_TRIM_THRESHOLD, 2**31 - 1)

@@ -7,7 +7,7 @@ from carryover.config import parameters
 from carryover.families import contract, running
 from carryover.provenance import store
 from carryover.provenance.job_record import Job
-from carryover.training import memory
+from carryover.training import allocation
 from carryover.workflow import command_line
 from carryover.workflow.progress import Progress
 
@@ -25,7 +25,7 @@ def main(stage, argv, description):
     p = parameters.from_arguments(module.Parameters, arguments)
     start = arguments.pretrained
     solver = contract.solver(family, p.solver)
-    memory.keep_freed()
+    allocation.keep_freed()
     with Job(
         rule=stage,
         parameters=p,

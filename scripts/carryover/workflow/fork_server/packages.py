@@ -4,24 +4,26 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
 
-def imported(scripts: Path, modules: Iterable[str]) -> frozenset[str]:
+@cache
+def imported(scripts: Path, modules: tuple[str, ...]) -> frozenset[str]:
     """Names of all that importing these modules of the folder `scripts` imports of installed packages.
 
-    Only statements at the outermost level count: what stands in a function or a branch may never be run.
+    Only statements at the outermost level count: what stands in a function or a branch may never be run. Of what is
+    imported from a package the package counts, for it need not be a module.
     """
     seen: set[str] = set()
-    todo, packages = list(modules), set()
+    todo, packages = list(modules), set[str]()
     while todo:
         if (name := todo.pop()) not in seen:
             seen.add(name)
             if file := _file(scripts, name):
-                todo += _names(file)
-            elif name.partition(".")[0] not in sys.stdlib_module_names and not _file(scripts, name.partition(".")[0]):
+                for module, members in _statements(file):
+                    todo += [module, *(member for member in members if _file(scripts, member))]
+            elif name.partition(".")[0] not in sys.stdlib_module_names:
                 packages.add(name)
     # Every dataset is read and written by it, but xarray loads it when that is first done.
     return frozenset(packages | ({"netCDF4"} if "xarray" in packages else set()))
@@ -34,15 +36,12 @@ def _file(scripts: Path, name: str) -> Path | None:
 
 
 @cache
-def _names(file: Path) -> tuple[str, ...]:
-    return tuple(_statements(ast.parse(file.read_bytes())))
-
-
-def _statements(tree: ast.Module) -> Iterator[str]:
-    """All that may be a module in the import statements of a file."""
-    for node in tree.body:
+def _statements(file: Path) -> list[tuple[str, list[str]]]:
+    """(module, what is imported from it) of each import statement of a file."""
+    found: list[tuple[str, list[str]]] = []
+    for node in ast.parse(file.read_bytes()).body:
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module and node.module != "__future__":
-            yield node.module
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+            found += [(alias.name, []) for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found.append((node.module, [f"{node.module}.{alias.name}" for alias in node.names]))
+    return found

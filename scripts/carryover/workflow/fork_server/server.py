@@ -5,7 +5,8 @@ job gets a process that has loaded the installed packages which its own modules 
 which ones it has loaded. Of the project's own modules nothing is kept, since they may be edited meanwhile. So a job
 finds what it would find in a process of its own, but sooner.
 
-Every set of packages has such a process, forked from the one that has loaded most of them.
+Every set of packages has such a process, forked from the one that has loaded most of them. What a set has in common
+with another one is loaded before the rest, so that the other's process can be forked from there.
 """
 
 from __future__ import annotations
@@ -36,8 +37,8 @@ _PASSING = ("PWD", "OLDPWD", "SHLVL", "_", "TMPDIR", "TMP", "TEMP", "TEMPDIR")
 class Front:
     """Takes requests, and hands each one to the process that has loaded what it needs."""
 
-    def __init__(self, jobs: dict[str, list[str]], imported: Callable[[Path, list[str]], frozenset[str]]) -> None:
-        self._jobs, self._imported = jobs, imported
+    def __init__(self, jobs: dict[str, frozenset[str]]) -> None:
+        self._jobs, self._kinds = jobs, set(jobs.values())
         ours, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with its:
             _fork(_get_ready, [], its, ours)
@@ -63,18 +64,23 @@ class Front:
         words = request["words"]
         if "--output" not in words or _lasting(request["environment"]) != _lasting(dict(os.environ)):
             return None
-        modules = self._jobs.get(words[words.index("--output") + 1])
-        return None if modules is None else self._imported(SCRIPTS, modules)
+        return self._jobs.get(words[words.index("--output") + 1])
 
     def _process(self, packages: frozenset[str]) -> socket.socket:
         """Where to reach the process that has loaded these packages."""
         if packages not in self._ready:
-            nearest = max((known for known in self._ready if known <= packages), key=len)
-            ours, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-            with its:
-                socket.send_fds(self._ready[nearest], [json.dumps(sorted(packages)).encode()], [its.fileno()])
-            self._ready[packages] = ours
+            shared = max({packages & kind for kind in self._kinds} - {packages}, key=len, default=frozenset())
+            if not any(shared <= known <= packages for known in self._ready):
+                self._load(shared)
+            self._load(packages)
         return self._ready[packages]
+
+    def _load(self, packages: frozenset[str]) -> None:
+        nearest = max((known for known in self._ready if known <= packages), key=len)
+        ours, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with its:
+            socket.send_fds(self._ready[nearest], [json.dumps(sorted(packages)).encode()], [its.fileno()])
+        self._ready[packages] = ours
 
 
 def _lasting(environment: dict[str, str]) -> dict[str, str]:
@@ -177,7 +183,8 @@ def main(address: str) -> None:
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
         listener.bind(address)
         listener.listen()
-        Front(json.loads(sys.stdin.readline()), imported).serve(listener, sys.stdin.fileno())
+        jobs = json.loads(sys.stdin.readline())
+        Front({output: imported(SCRIPTS, tuple(jobs[output])) for output in jobs}).serve(listener, sys.stdin.fileno())
 
 
 if __name__ == "__main__":
