@@ -49,6 +49,7 @@ _STILL = 1e-10  # relative change of all units that is rounding, in a step as lo
 _PATIENCE = 300  # steps without a smaller loss: to and fro across a kink, or ever shorter ones
 _INEXACT = 1e-3  # of the accuracy: relative residual of solutions by iteration
 _REPORT = 10  # steps between calls of `progress`
+_TINY = torch.finfo(torch.float64).tiny
 _APART = 1.25  # ratio of times that are recorded: a closed-form risk costs more than a step on few samples
 BYTES = {"cpu": 2**26, "cuda": 2**33}  # of a group at a time
 
@@ -208,9 +209,6 @@ class _Flow:
         self.time = torch.where(accepted, self.time + h, self.time)
         self.step = (h * step_size.factor(error, sound, most=self.growth)).clamp(max=_LONGEST)
         self.growth = torch.where(sound, (self.growth * _RELIEF).clamp(max=step_size.GROW), 1.0)
-
-
-_TINY = torch.finfo(torch.float64).tiny
 
 
 def _moved(tangent: Tangent, point: Point, moves: Sequence[tuple[torch.Tensor, Vector]]) -> Point:

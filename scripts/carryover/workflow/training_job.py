@@ -23,8 +23,7 @@ def main(stage, argv, description):
     parameters.add_arguments(parser, module.Parameters)
     arguments = parser.parse_args(argv[1:])
     p = parameters.from_arguments(module.Parameters, arguments)
-    start = arguments.pretrained
-    solver = contract.solver(family, p.solver)
+    start, solver = arguments.pretrained, contract.solver(family, p.solver)
     allocation.keep_freed()
     with Job(
         rule=stage,
