@@ -12,6 +12,7 @@ rule finetune:
     conda:
         "../envs/training.yaml"
     threads: 1
+    priority: 1
     resources:
         gpu=sweep.resource("gpu"),
         mem_mb=sweep.resource("mem_mb"),

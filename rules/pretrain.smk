@@ -1,3 +1,4 @@
+# Long jobs first, so that the short ones that are made of them fill the cores at the end.
 rule pretrain:
     input:
         files=upstream.files("pretrain"),
@@ -9,6 +10,7 @@ rule pretrain:
     conda:
         "../envs/training.yaml"
     threads: 1
+    priority: 2
     resources:
         gpu=sweep.resource("gpu"),
         mem_mb=sweep.resource("mem_mb"),
