@@ -40,11 +40,11 @@ rule all:
 
 # No output, so that it always runs: it only says where they are.
 rule first:
-    localrule: True
     input:
         sweep.first(),
     log:
         "<results>/logs/first.log",
+    localrule: True
     conda:
         "envs/plotting.yaml"
     shell:

@@ -9,10 +9,10 @@ rule finetune:
         record="<results>/{experiment}/finetune/{point}/{block}.nc.json",
     log:
         "<results>/logs/{experiment}/finetune/{point}/{block}.log",
+    priority: 1
     conda:
         "../envs/training.yaml"
     threads: 1
-    priority: 1
     resources:
         gpu=sweep.resource("gpu"),
         mem_mb=sweep.resource("mem_mb"),

@@ -7,10 +7,10 @@ rule pretrain:
         record="<results>/{experiment}/pretrain/{point}/{block}.nc.json",
     log:
         "<results>/logs/{experiment}/pretrain/{point}/{block}.log",
+    priority: 2
     conda:
         "../envs/training.yaml"
     threads: 1
-    priority: 2
     resources:
         gpu=sweep.resource("gpu"),
         mem_mb=sweep.resource("mem_mb"),

@@ -30,9 +30,10 @@ PLUGINS = {
     "figure": ("plotting",),
     "table": ("tables",),
 }
-# What is called otherwise by conda than by Python, and what is needed without an import of ours: xarray writes with it.
+# What is called otherwise by conda than by Python, and what is needed without an import of ours: xarray writes with
+# netCDF4, and the digits are a file of scikit-learn's.
 CONDA = {"PIL": "pillow", "torch": "pytorch", "sklearn": "scikit-learn", "netCDF4": "netcdf4", "yaml": "pyyaml"}
-UNSEEN = {"python", "netcdf4"}
+UNSEEN = {"python", "netcdf4", "scikit-learn"}
 
 
 def rules():
