@@ -37,15 +37,17 @@ _PASSING = ("PWD", "OLDPWD", "SHLVL", "_", "TMPDIR", "TMP", "TEMP", "TEMPDIR")
 class Front:
     """Takes requests, and hands each one to the process that has loaded what it needs."""
 
-    def __init__(self, jobs: dict[str, frozenset[str]]) -> None:
-        self._jobs, self._kinds = jobs, set(jobs.values())
+    def __init__(self) -> None:
+        self._jobs: dict[str, frozenset[str]] = {}
+        self._kinds: set[frozenset[str]] = set()
         ours, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with its:
             _fork(_get_ready, [], its, ours)
         self._ready = {frozenset[str](): ours}
 
-    def serve(self, listener: socket.socket, life: int) -> None:
-        """Until the other end of `life` is closed."""
+    def serve(self, jobs: dict[str, frozenset[str]], listener: socket.socket, life: int) -> None:
+        """Jobs, of which it is told the packages, until the other end of `life` is closed."""
+        self._jobs, self._kinds = jobs, set(jobs.values())
         while life not in select.select([listener, life], [], [])[0]:
             client, _ = listener.accept()
             with client, suppress(OSError, ValueError):
@@ -56,6 +58,9 @@ class Front:
                     socket.send_fds(self._process(packages), [request], [client.fileno(), *streams])
                 for stream in streams:
                     os.close(stream)
+
+    def close(self) -> None:
+        """Let the processes end."""
         for control in self._ready.values():
             control.close()
 
@@ -184,7 +189,9 @@ def main(address: str) -> None:
         listener.bind(address)
         listener.listen()
         jobs = json.loads(sys.stdin.readline())
-        Front({output: imported(SCRIPTS, tuple(jobs[output])) for output in jobs}).serve(listener, sys.stdin.fileno())
+        front = Front()
+        front.serve({output: imported(SCRIPTS, tuple(jobs[output])) for output in jobs}, listener, sys.stdin.fileno())
+        front.close()
 
 
 if __name__ == "__main__":
