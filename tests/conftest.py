@@ -1,14 +1,21 @@
 """Libraries compute in one thread, as the workflow's jobs do, unless a run of the tests asks for another number.
 
+Temporary folders are in memory where there is room: many small files cost a tenth there of what they cost on disk.
 Tests that run Snakemake, make conda environments or want a card are slow; other slow ones say so, module by module.
 """
 
+import fcntl
 import os
+import shutil
 
 import pytest
 
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(variable, "1")
+
+MEMORY, ROOM = "/dev/shm", 4 * 2**30
+if os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > ROOM:
+    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", MEMORY)
 
 _COLLECTED = pytest.StashKey[set]()
 SLOW = ("slow", "workflow", "conda", "gpu")
@@ -26,3 +33,23 @@ def pytest_collection_modifyitems(config, items):
 def collected(request):
     """{(file, whether it is fast)} of all tests, those that a mark leaves out as well."""
     return request.config.stash[_COLLECTED]
+
+
+@pytest.fixture(scope="session")
+def made(tmp_path_factory):
+    """The small project after one whole run of Snakemake in a process of its own. Never change it.
+
+    Made once for all processes of a run of the tests.
+    """
+    from toy.small_project import Project
+
+    everyones = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        everyones = everyones.parent
+    project, done = everyones / "made", everyones / "made.done"
+    with (everyones / "made.lock").open("w") as one_at_a_time:
+        fcntl.flock(one_at_a_time, fcntl.LOCK_EX)
+        if not done.exists():
+            Project.made(project)
+            done.touch()
+    return Project(project, None)

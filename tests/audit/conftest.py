@@ -1,4 +1,4 @@
-"""The small project of the workflow's tests, run once; each test audits a copy of the finished folder."""
+"""The small project, run once; each test audits a copy of the finished folder."""
 
 import shutil
 
@@ -22,15 +22,9 @@ class Audited(Project):
         return {path: found.verdict for path, found in self.findings().items() if found.verdict != "OK"}
 
 
-@pytest.fixture(scope="session")
-def finished(tmp_path_factory):
-    """Never change it: take a `project`."""
-    return Project.made(tmp_path_factory.mktemp("audit") / "project")
-
-
 @pytest.fixture
-def project(finished, tmp_path, monkeypatch):
+def project(made, tmp_path, monkeypatch):
     """A copy of the finished project, which is the working folder: moved, and without Snakemake's metadata."""
-    shutil.copytree(finished.folder, tmp_path / "moved", ignore=shutil.ignore_patterns(".snakemake"))
+    shutil.copytree(made.folder, tmp_path / "moved", ignore=shutil.ignore_patterns(".snakemake"))
     monkeypatch.chdir(tmp_path / "moved")
     return Audited(tmp_path / "moved", None)

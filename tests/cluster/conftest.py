@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from cluster.on_slurm import Clustered
-from toy.small_project import Project
 
 HERE = Path(__file__).parent
 LOCK = Path("/run/carryover-slurm.lock")  # one at a time: its ports are fixed
@@ -35,12 +34,6 @@ def slurm():
             yield
         finally:
             subprocess.run([HERE / "slurm_down.sh", folder], timeout=60, check=False)
-
-
-@pytest.fixture(scope="session")
-def local(tmp_path_factory):
-    """The small project, made on this machine without Slurm. Never change it."""
-    return Project.made(tmp_path_factory.mktemp("local") / "project")
 
 
 @pytest.fixture

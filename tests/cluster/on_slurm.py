@@ -10,7 +10,8 @@ from pathlib import Path
 
 from toy.small_project import ENVIRONMENT, TINY, Project
 
-PROFILE = ["--workflow-profile", "profiles/slurm", "--slurm-init-seconds-before-status-checks", "6", "--nocolor"]
+PROFILE = ["--workflow-profile", "profiles/slurm", "--nocolor"]
+SNAKEMAKE = Path(__file__).with_name("impatient_snakemake.py")
 # Stands before Python on the path of the jobs: notes what a job sees, and lets happen what is laid out for its script.
 PYTHON = """#!/bin/sh
 rule=$(basename "$1" .py)
@@ -64,7 +65,7 @@ class Clustered(Project):
         return [tuple(line.split(" ")) for line in (self.side / "seen").read_text().splitlines()]
 
     def start_on_slurm(self, *arguments):
-        command = [sys.executable, "-m", "snakemake", *PROFILE, *arguments]
+        command = [sys.executable, SNAKEMAKE, *PROFILE, *arguments]
         with Path(f"{self.folder}.out").open("w") as out:
             self.process = subprocess.Popen(
                 command, cwd=self.folder, env=self.environment, stdout=out, stderr=out, start_new_session=True

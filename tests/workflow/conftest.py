@@ -20,11 +20,9 @@ def server():
 
 
 @pytest.fixture(scope="session")
-def finished(tmp_path_factory, server):
+def finished(made, server):
     """The small project after one whole run. Never change it: take a `project`."""
-    project = Project.new(tmp_path_factory.mktemp("finished") / "project", server)
-    project.make()
-    return project
+    return Project(made.folder, server)
 
 
 @pytest.fixture
