@@ -7,9 +7,13 @@ Tests that run Snakemake, make conda environments or want a card are slow; other
 import fcntl
 import os
 import shutil
+import sys
 
 import pytest
 
+# As on a user's machine; else every process compiles what it imports.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(variable, "1")
 
