@@ -20,8 +20,9 @@ all first report: $(READY)
 	  echo "carryover: .snakemake/locks is held by another run, or by one that was killed; if none is running, clear it with: make unlock"; exit 1; fi
 	@$(SNAKEMAKE) $@
 
+# one process more than there are cores: one of them waits for Slurm most of the time
 test: $(READY_TO_TEST)
-	@$(VENV)/bin/python -m pytest -n $(CORES) --dist loadgroup
+	@$(VENV)/bin/python -m pytest -n $$(($(CORES) + 1)) --dist loadgroup
 
 test-fast: $(READY_TO_TEST)
 	@$(VENV)/bin/python -m pytest -n $(CORES) --dist loadgroup -m "not slow"

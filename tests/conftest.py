@@ -40,7 +40,7 @@ def collected(request):
 
 
 @pytest.fixture(scope="session")
-def made(tmp_path_factory):
+def finished_project(tmp_path_factory):
     """The small project after one whole run of Snakemake in a process of its own. Never change it.
 
     Made once for all processes of a run of the tests.

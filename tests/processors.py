@@ -1,4 +1,4 @@
-"""Run the tests marked `portable` as on other processors, and with one thread and two, each time in new processes.
+"""Run the tests marked `portable` as on other processors, and with one thread and two, each time in a new process.
 
     python tests/processors.py
 
@@ -10,6 +10,8 @@ so that on others its code of AVX2 cannot be chosen, and its compatible mode sta
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
+from itertools import product
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -47,22 +49,32 @@ def told(environment):
     return done.stdout.split()
 
 
+def run(name, threads, files):
+    """(what the libraries say and the tests print, whether none failed) of one processor and number of threads."""
+    numbers = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), str(threads))
+    environment = {**os.environ, **PROCESSORS[name], **numbers}
+    torch, blas, simd, torch_threads = told(environment)
+    if name in EXPECTED:
+        capability, core, features = EXPECTED[name]
+        assert (torch, blas, torch_threads) == (capability, core, str(threads)), "a switch does not switch"
+        assert simd in features, "a switch does not switch"
+    command = [sys.executable, "-m", "pytest", "-q", "-m", MARK, *map(str, files)]
+    done = subprocess.run(
+        command, env=environment, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    said = f"--- {name}, {threads} threads: PyTorch {torch}, OpenBLAS {blas}, NumPy {simd}\n{done.stdout}"
+    return said, done.returncode == 0
+
+
 def main():
     marked = f"@pytest.mark.{MARK}"
     files = [path for path in sorted(ROOT.glob("tests/*/test_*.py")) if marked in path.read_text()]  # collected sooner
-    failed = []
-    for name, switches in PROCESSORS.items():
-        for threads in THREADS:
-            numbers = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), str(threads))
-            environment = {**os.environ, **switches, **numbers}
-            torch, blas, simd, torch_threads = told(environment)
-            print(f"--- {name}, {threads} threads: PyTorch {torch}, OpenBLAS {blas}, NumPy {simd}", flush=True)
-            if name in EXPECTED:
-                capability, core, features = EXPECTED[name]
-                assert (torch, blas, torch_threads) == (capability, core, str(threads)), "a switch does not switch"
-                assert simd in features, "a switch does not switch"
-            command = [sys.executable, "-m", "pytest", "-q", "-n", "2", "-m", MARK, *map(str, files)]
-            if subprocess.run(command, env=environment, cwd=ROOT).returncode:
+    cases, failed = list(product(PROCESSORS, THREADS)), []
+    with ThreadPoolExecutor(os.cpu_count()) as side_by_side:
+        done = side_by_side.map(lambda case: run(*case, files), cases)
+        for (name, threads), (said, passed) in zip(cases, done, strict=True):
+            print(said, flush=True)
+            if not passed:
                 failed.append(f"{name}, {threads} threads")
     sys.exit(f"tests failed on: {'; '.join(failed)}" if failed else 0)
 

@@ -23,8 +23,8 @@ class Audited(Project):
 
 
 @pytest.fixture
-def project(made, tmp_path, monkeypatch):
+def project(finished_project, tmp_path, monkeypatch):
     """A copy of the finished project, which is the working folder: moved, and without Snakemake's metadata."""
-    shutil.copytree(made.folder, tmp_path / "moved", ignore=shutil.ignore_patterns(".snakemake"))
+    shutil.copytree(finished_project.folder, tmp_path / "moved", ignore=shutil.ignore_patterns(".snakemake"))
     monkeypatch.chdir(tmp_path / "moved")
     return Audited(tmp_path / "moved", None)

@@ -230,8 +230,8 @@ class TestCommand:
         assert run("other") == 1
         assert "16 UNRECORDED" in capsys.readouterr().out  # their records are of results/, as paths go
 
-    def test_notes_rerun_nothing_and_the_rule_knows_overlays_and_repairs_nothing(self, made, tmp_path):
-        copy = Project(shutil.copytree(made.folder, tmp_path / "p"), None)
+    def test_notes_rerun_nothing_and_the_rule_knows_overlays_and_repairs_nothing(self, finished_project, tmp_path):
+        copy = Project(shutil.copytree(finished_project.folder, tmp_path / "p"), None)
         command = [sys.executable, "-m", "snakemake", "--cores", "1"]
         told = {"cwd": copy.folder, "env": ENVIRONMENT, "capture_output": True, "text": True, "timeout": 60}
         m.record(CURVE, lambda record: record.update(notes=[]))(copy)  # as accept.py does

@@ -22,7 +22,7 @@ def of(job, jobs):
     return first, next(j for j in jobs if j["Comment"] == first["Comment"] and int(j["JobId"]) > int(job))
 
 
-def test_training_is_given_gpus_and_a_killed_run_goes_on_to_the_same_results(project, made):
+def test_training_is_given_gpus_and_a_killed_run_goes_on_to_the_same_results(project, finished_project):
     project.ask_for(gpu=1, mem_mb=1500, runtime=10)
     project.let("finetune", "sleep 3")
     project.start_on_slurm(*PARTITIONS)
@@ -35,7 +35,7 @@ def test_training_is_given_gpus_and_a_killed_run_goes_on_to_the_same_results(pro
     project.start_on_slurm(*PARTITIONS)
     code, text = project.ended()
     assert code == 0, text
-    assert project.results() == made.results()
+    assert project.results() == finished_project.results()
     assert not project.litter()
 
     for rule in ("pretrain", "finetune"):
@@ -48,7 +48,7 @@ def test_training_is_given_gpus_and_a_killed_run_goes_on_to_the_same_results(pro
     assert not any(project.jobs(rule) for rule in ("collect", "curve", "figure"))  # these run where Snakemake does
 
 
-def test_jobs_that_are_ended_are_named_and_run_again_with_more(project, made):
+def test_jobs_that_are_ended_are_named_and_run_again_with_more(project, finished_project):
     project.ask_for(mem_mb=1500, runtime=10)
     for rule, trouble in {"pretrain": FOREVER, "finetune": MEMORY, "measure": FOREVER}.items():
         project.let(rule, trouble)
@@ -60,7 +60,7 @@ def test_jobs_that_are_ended_are_named_and_run_again_with_more(project, made):
     slurm("scancel", cancelled)
     code, text = project.ended()
     assert code == 0, text
-    assert project.results() == made.results()
+    assert project.results() == finished_project.results()
 
     first, second = of(late, project.jobs("pretrain"))
     assert (first["JobState"], second["JobState"]) == ("TIMEOUT", "COMPLETED")
@@ -77,10 +77,10 @@ def test_jobs_that_are_ended_are_named_and_run_again_with_more(project, made):
     assert not any("TresPerJob" in job for rule in ("pretrain", "finetune") for job in project.jobs(rule))
 
 
-def test_a_rerun_that_failed_is_tried_again(project, made):
+def test_a_rerun_that_failed_is_tried_again(project, finished_project):
     project.ask_for(mem_mb=1500, runtime=10)
     for part in ("results", ".snakemake"):
-        shutil.copytree(made.folder / part, project.folder / part)
+        shutil.copytree(finished_project.folder / part, project.folder / part)
     project.replace("config/config.yaml", "learning_rate: 0.02", "learning_rate: 1000000.0")
     for target in ([], ["results/figures/tiny_risk.png"]):
         project.start_on_slurm("--retries", "0", *target)

@@ -20,9 +20,9 @@ def server():
 
 
 @pytest.fixture(scope="session")
-def finished(made, server):
+def finished(finished_project, server):
     """The small project after one whole run. Never change it: take a `project`."""
-    return Project(made.folder, server)
+    return Project(finished_project.folder, server)
 
 
 @pytest.fixture
