@@ -10,7 +10,8 @@ from pathlib import Path
 
 from toy.small_project import ENVIRONMENT, TINY, Project
 
-PROFILE = ["--workflow-profile", "profiles/slurm", "--nocolor"]
+# The profile counts jobs over half a minute, and Snakemake ends no sooner than that is over.
+PROFILE = ["--workflow-profile", "profiles/slurm", "--max-jobs-per-timespan", "100/1s", "--nocolor"]
 SNAKEMAKE = Path(__file__).with_name("impatient_snakemake.py")
 # Stands before Python on the path of the jobs: notes what a job sees, and lets happen what is laid out for its script.
 PYTHON = """#!/bin/sh
