@@ -17,7 +17,7 @@ pytestmark = pytest.mark.slow
 
 SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
 ENVIRONMENT = {"CARRYOVER_SAVE_EVERY": "0", "OMP_NUM_THREADS": "1"}
-LONGEST = 0.2  # seconds until a process is killed; it takes some more for its training
+LONGEST = 0.1  # seconds until a process is killed; it takes some more for its training
 
 
 @pytest.fixture(scope="module")
