@@ -75,9 +75,9 @@ def gradient_flow(
     error that one step makes in the weights of any unit, relative to their size. `max_steps` is a budget of gradient
     `evaluations`, of which a step takes two; a run that would need more, or that stalls where steps no longer move it
     (samples that contradict each other or excite no unit, a kink that it cannot leave), ends with `converged` false;
-    `at_rest` says whether it had come to the flow's own end. Curves hold up to
-    `checkpoints` accepted steps, about evenly spaced in the logarithm of time, and the last one. Where the tangent
-    kernel of many samples would not fit into the memory, equations are solved without it, which is said on stderr.
+    `at_rest` says whether it had come to the flow's own end. Curves hold up to `checkpoints` accepted steps, about
+    evenly spaced in the logarithm of time, and the last one. Where the tangent kernel of many samples would not fit
+    into the memory, equations are solved without it, which is said on stderr.
 
     Raises ValueError for bad input and Divergence for runs whose loss is not finite.
     """
