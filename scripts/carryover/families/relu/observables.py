@@ -30,8 +30,7 @@ def observables(problem, loss):
 
 def _risk(teacher):
     """Mean squared error of output 0 over the whole sphere, in closed form: E f² − 2 E f f* + E f*², the last once."""
-    nothing = teacher.directions[:, :0], teacher.readout[:, :0]
-    constant = relu_risk(*nothing, teacher.directions, teacher.readout)
+    constant = relu_risk(teacher.directions[:, :0], teacher.readout[:, :0], teacher.directions, teacher.readout)
     units = [teacher.units(run) for run in range(len(constant))]
 
     def risk(first, second, runs):
