@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 import torch
 from torch.func import functional_call
+from torch.nn import functional as F
 
 from carryover.networks.convnet import NETWORKS
-from carryover.networks.convnet_layers import Dropout, crop_kernels, dropouts
+from carryover.networks.convnet_layers import Conv2d, Dropout, crop_kernels, dropouts
 from toy import convnet_toys as toys
 
 SHAPE = (1, 8, 8)
@@ -24,6 +25,7 @@ def side_by_side(networks, images, skeleton=None):
     return outputs.view(images.shape[1], len(networks), -1).transpose(0, 1), state
 
 
+@pytest.mark.portable
 @pytest.mark.parametrize("kind", ["resnet18", "vgg11"])
 @pytest.mark.parametrize("training", [False, True])
 def test_networks_side_by_side_see_their_own_images_alone(kind, training):
@@ -40,6 +42,31 @@ def test_networks_side_by_side_see_their_own_images_alone(kind, training):
         torch.testing.assert_close(found[run], network(images[run]), rtol=1e-4, atol=1e-5)
         for name, buffer in network.named_buffers():
             torch.testing.assert_close(state[name][run], buffer, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.portable
+@pytest.mark.parametrize(("kernel", "stride"), [(1, 1), (1, 2), (3, 1), (3, 2)])
+@pytest.mark.parametrize("runs", [1, 3])
+def test_few_channels_that_come_last_have_the_gradients_of_patches(runs, kernel, stride):
+    """Some libraries take other code for fewer channels than their registers hold, and that code is tried less."""
+    rng = torch.Generator().manual_seed(0)
+    for inputs in range(1, 10):
+        layer = Conv2d(inputs, 4, kernel, stride, kernel // 2, bias=False)
+        images = torch.randn(5, runs * inputs, 8, 8, generator=rng)
+        weight = torch.randn(runs, 4, inputs, kernel, kernel, generator=rng)
+        last = images.contiguous(memory_format=torch.channels_last).requires_grad_()
+        own = weight.clone().requires_grad_()
+        found = functional_call(layer, {"weight": own}, last)
+        wanted = torch.randn(found.shape, generator=rng).contiguous(memory_format=torch.channels_last)
+        gradients = torch.autograd.grad(found, (last, own), wanted)
+        exact, of_exact = images.double().requires_grad_(), weight.double().requires_grad_()
+        patches = F.unfold(exact, kernel, padding=kernel // 2, stride=stride).view(5, runs, inputs * kernel**2, -1)
+        expected = torch.einsum("rok,nrkp->nrop", of_exact.flatten(2), patches).view(found.shape)
+        torch.testing.assert_close(found.double(), expected, rtol=1e-4, atol=1e-4)
+        for gradient, sure in zip(
+            gradients, torch.autograd.grad(expected, (exact, of_exact), wanted.double()), strict=True
+        ):
+            torch.testing.assert_close(gradient.double(), sure, rtol=1e-4, atol=1e-4)
 
 
 @pytest.mark.parametrize(("pixels", "stem", "kernels"), [(8, "small", 4), (32, "imagenet", 4), (16, "small", 0)])

@@ -25,6 +25,7 @@ def close(ensemble, place, network, **tolerance):
     np.testing.assert_allclose(ensemble.packed([place])[0], packed(network.state_dict()), **tolerance)
 
 
+@pytest.mark.portable
 @pytest.mark.parametrize("runs", [1, 3])
 def test_steps_are_those_of_plain_loops(runs):
     networks, rates = [toys.network(seed=run) for run in range(runs)], [0.02, 0.01, 0.02]
