@@ -42,8 +42,9 @@ class Run:
 
 def main(address):
     sys.path[0] = str(SCRIPTS)
-    from carryover.workflow.fork_server import packages, server
+    from carryover.workflow.fork_server import packages, running, server
 
+    os.environ.update(running.ONE_THREAD)
     front = server.Front()
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
         listener.bind(address)

@@ -19,17 +19,14 @@ import pandas  # noqa: F401
 import smart_open  # noqa: F401
 import snakemake.cli
 
-THREADS = ("OMP", "GOTO", "OPENBLAS", "MKL", "NUMEXPR")
-
 
 def main():
     snakemake.cli.get_argument_parser()  # imports the plug-ins
     gc.freeze()  # else every child would copy what it shares with this process
-    threads = {f"{name}_NUM_THREADS": "1" for name in THREADS} | {"VECLIB_MAXIMUM_THREADS": "1"}  # as jobs have them
     with tempfile.TemporaryDirectory() as place:
         command = [sys.executable, kept_fork_server.__file__, forks := f"{place}/forks"]
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-        with subprocess.Popen(command, env=os.environ | threads, **pipes) as kept:
+        with subprocess.Popen(command, **pipes) as kept:
             kept.stdout.readline()  # it listens
             for line in sys.stdin:
                 order = json.loads(line)

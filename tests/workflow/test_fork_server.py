@@ -50,8 +50,8 @@ class Sweep:
 @pytest.fixture
 def forks(monkeypatch, tmp_path):
     """A server for the jobs `told`, `plain` and the curve, whose prefix is that of this test's shells."""
-    for name in ("OMP", "GOTO", "OPENBLAS", "MKL", "NUMEXPR", "VECLIB"):
-        monkeypatch.setenv(f"{name}_{'MAXIMUM' if name == 'VECLIB' else 'NUM'}_THREADS", "1")
+    for name, number in running.ONE_THREAD.items():
+        monkeypatch.setenv(name, number)
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.delenv(TEST)
     (tmp_path / "told.py").write_text(TOLD)
@@ -168,6 +168,20 @@ def test_it_is_left_out_where_the_environment_says_so(monkeypatch):
     server = running.ForkServer()
     assert server.start(Sweep({})) == "set -euo pipefail; "
     server.stop()
+
+
+def test_the_server_of_a_snakemake_that_was_killed_leaves_nothing_behind():
+    program = (
+        "import os, signal; from carryover.workflow.fork_server import running\n"
+        "class Sweep:\n    def jobs(self):\n        return [('a rule', {}, 'told')]\n"
+        "    def modules(self, *_):\n        return []\n"
+        "print(running.ForkServer().start(Sweep()), flush=True)\nos.kill(os.getpid(), signal.SIGKILL)"
+    )
+    environment = os.environ | {"PYTHONPATH": str(ROOT / "scripts")}
+    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, timeout=60)
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    folder = Path(next(word for word in done.stdout.split() if word.endswith("/socket"))).parent
+    assert not folder.exists()  # the server has ended: nobody has this output open any more
 
 
 def test_packages_are_those_of_statements_that_are_always_run(tmp_path):

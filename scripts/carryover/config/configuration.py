@@ -12,7 +12,8 @@ from carryover.config.artifacts import MADE_OF_DATA, STAGES
 from carryover.config.parameters import fragment
 
 NAME = "^[a-z][a-z0-9_]*$"
-RESERVED = ("theory", *(kind.section for kind in MADE_OF_DATA.values()), "logs")
+# Folders of results that no experiment may have the name of; "benchmarks" is there from earlier versions.
+RESERVED = ("theory", *(kind.section for kind in MADE_OF_DATA.values()), "logs", "benchmarks")
 
 
 def parameters(*names):

@@ -10,8 +10,9 @@ import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-# What Snakemake sets for a job of one thread.
-_THREADS = ("OMP", "GOTO", "OPENBLAS", "MKL", "NUMEXPR")
+ONE_THREAD = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "GOTO", "OPENBLAS", "MKL", "NUMEXPR")}
+ONE_THREAD["VECLIB_MAXIMUM_THREADS"] = "1"
+"""What Snakemake sets for a job of one thread."""
 SWITCH = "CARRYOVER_FORK"
 """Environment variable: 0 starts a Python for every job, as where there is no fork server."""
 
@@ -20,7 +21,7 @@ class ForkServer:
     """Started and stopped with Snakemake. Jobs that run elsewhere, or in another environment, do without it."""
 
     def __init__(self):
-        self._process, self._folder = None, None
+        self._process = None
 
     def start(self, sweep):
         """Start a server for the jobs of a `Sweep`; the prefix of their shells, which makes of `python` its client.
@@ -31,11 +32,9 @@ class ForkServer:
         python = shutil.which("python")
         if sys.platform != "linux" or os.environ.get(SWITCH) == "0" or not python:
             return usual
-        self._folder = tempfile.mkdtemp(prefix="carryover-")
-        address = f"{self._folder}/socket"
-        threads = {f"{name}_NUM_THREADS": "1" for name in _THREADS} | {"VECLIB_MAXIMUM_THREADS": "1"}
+        address = f"{tempfile.mkdtemp(prefix='carryover-')}/socket"
         self._process = subprocess.Popen(
-            [python, HERE / "server.py", address], stdin=subprocess.PIPE, env=os.environ | threads, text=True
+            [python, HERE / "server.py", address], stdin=subprocess.PIPE, env=os.environ | ONE_THREAD, text=True
         )
         jobs = {output: sweep.modules(rule, wildcards) for rule, wildcards, output in sweep.jobs()}
         print(json.dumps(jobs), file=self._process.stdin, flush=True)
@@ -46,5 +45,4 @@ class ForkServer:
         """End the server, which has no jobs any more."""
         if self._process:
             self._process.communicate()
-            shutil.rmtree(self._folder, ignore_errors=True)
             self._process = None

@@ -1,9 +1,9 @@
 """Processes that have loaded what jobs import, from which jobs are forked: loading takes longer than most jobs work.
 
-`server.py SOCKET` reads {output: modules of its job} as a line of JSON from its input, and ends when that is closed. A
-job gets a process that has loaded the installed packages which its own modules import, and no others: its record says
-which ones it has loaded. Of the project's own modules nothing is kept, since they may be edited meanwhile. So a job
-finds what it would find in a process of its own, but sooner.
+`server.py SOCKET` reads {output: modules of its job} as a line of JSON from its input, and ends when that is closed,
+with the folder of its socket. A job gets a process that has loaded the installed packages which its own modules import,
+and no others: its record says which ones it has loaded. Of the project's own modules nothing is kept, since they may be
+edited meanwhile. So a job finds what it would find in a process of its own, but sooner.
 
 Every set of packages has such a process, forked from the one that has loaded most of them. What a set has in common
 with another one is loaded before the rest, so that the other's process can be forked from there.
@@ -19,6 +19,7 @@ import os
 import runpy
 import select
 import selectors
+import shutil
 import signal
 import socket
 import sys
@@ -188,10 +189,12 @@ def main(address: str) -> None:
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
         listener.bind(address)
         listener.listen()
-        jobs = json.loads(sys.stdin.readline())
-        front = Front()
-        front.serve({output: imported(SCRIPTS, tuple(jobs[output])) for output in jobs}, listener, sys.stdin.fileno())
-        front.close()
+        if jobs := json.loads(sys.stdin.readline() or "{}"):  # nothing, where Snakemake has ended already
+            front = Front()
+            packages = {output: imported(SCRIPTS, tuple(modules)) for output, modules in jobs.items()}
+            front.serve(packages, listener, sys.stdin.fileno())
+            front.close()
+    shutil.rmtree(Path(address).parent)
 
 
 if __name__ == "__main__":
