@@ -7,6 +7,7 @@ run finds it: what stands for the `subprocess` of carryover.workflow.fork_server
 import json
 import os
 import select
+import shutil
 import socket
 import sys
 from pathlib import Path
@@ -63,6 +64,7 @@ def main(address):
                     modules, scripts = json.loads(life.readline()), Path(told["scripts"])
                     jobs = {output: packages.imported(scripts, tuple(modules[output])) for output in modules}
                     front.serve(jobs, requests, life.fileno())
+                shutil.rmtree(Path(told["address"]).parent)
     front.close()
 
 
