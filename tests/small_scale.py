@@ -57,7 +57,7 @@ def table(head, found, whole):
 
 
 def main(*words):
-    if (ROOT / "results").exists():
+    if any((ROOT / "results").glob("*")):
         sys.exit("small_scale.py: results/ is there already; run this in a fresh clone, or after `make clean`.")
     clock, processor = spent()
     jobs = record_index.jobs(made.record for made in record_index.all_made(ROOT / "results").values())
