@@ -6,13 +6,14 @@ import xarray as xr
 
 from carryover.drawing import panels, relu
 from carryover.plotting import clusters
+from toy.drawn import notes_of
 from toy.relu_networks import LARGE, LEAST, crossed
 
 
 def test_numbers_of_seeds_are_said_by_role_where_they_differ():
     assert relu.seeds_of({"regimes": LARGE["regimes"]}) == "3 seeds"
     assert relu.seeds_of(LARGE) == "regimes: 3 seeds, overlap: 5 seeds, nested: 2 seeds"
-    assert "(regimes: 3 seeds" in clusters.draw(LARGE, clusters.Parameters()).get_suptitle()
+    assert "regimes: 3 seeds" in notes_of(clusters.draw(LARGE, clusters.Parameters()))
 
 
 def test_lists_of_cosines_have_short_names_from_new_to_shared():

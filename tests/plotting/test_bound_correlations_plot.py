@@ -6,6 +6,7 @@ import pytest
 from carryover.analysis import r_squared
 from carryover.errors import UserError
 from carryover.plotting import bound_correlations
+from toy.drawn import notes_of
 from toy.image_pair_networks import SEEDS, roles
 
 
@@ -45,7 +46,7 @@ def test_points_are_pairs_at_one_number_of_samples():
 
 
 def test_the_title_says_what_was_drawn():
-    assert "(5 pairs, 3 seeds, raw pixels; mean and standard deviation over seeds)" in drawn().get_suptitle()
+    assert "5 pairs, 3 seeds, raw pixels; mean and standard deviation over seeds" in notes_of(drawn())
 
 
 def test_one_seed_is_drawn_without_spread():
@@ -55,7 +56,7 @@ def test_one_seed_is_drawn_without_spread():
     figure.draw_without_rendering()
     lines = [curve.get_ydata() for curve in figure.axes[0].get_lines()]
     assert all(np.isfinite(line).all() for line in lines)
-    assert "1 seed" in figure.get_suptitle()
+    assert "1 seed" in notes_of(figure)
 
 
 def test_a_number_of_samples_that_no_run_has_is_refused():

@@ -7,6 +7,7 @@ import pytest
 
 from carryover.errors import UserError
 from carryover.plotting import ntk_bound
+from toy.drawn import notes_of
 from toy.wide_relu_networks import roles
 
 BOUND = roles("ntk_bound")["bound"]
@@ -73,12 +74,12 @@ def test_norms_lie_over_their_distances_beside_both_constants(quantity, n):
 def test_the_title_says_how_often_the_bound_is_below_the_risk_before():
     for factor, share in ((1.0, None), (0.0, 100), (1e6, 0)):
         figure = drawn(BOUND.assign(bound=BOUND["bound"] * factor))
-        (shown,) = re.findall(r"(\d+)%", figure.get_suptitle())
+        (shown,) = re.findall(r"(\d+)%", notes_of(figure))
         table = BOUND.to_dataframe()
         table = table[(table["protocol"] == "finetuning") & (table["solver"] == "descent")]
         expected = round(100 * (table["bound"] < table["start_risk"]).mean()) if share is None else share
         assert int(shown) == expected
-        assert "3 seeds" in figure.get_suptitle()
+        assert "3 seeds" in notes_of(figure)
 
 
 def test_panels_say_what_they_show():

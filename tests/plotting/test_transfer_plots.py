@@ -9,6 +9,7 @@ import pytest
 from carryover.errors import UserError
 from carryover.theory import transfer
 from toy.deep_linear_networks import PENALTIES, ROLES, distances, drawn, line, measured, roles, theory
+from toy.drawn import notes_of
 
 POINT = ["seed", "samples", "gamma", "angle", "noise", "depth", "target_norm"]
 SIGMA = 0.2  # noise of all experiments but one
@@ -54,7 +55,7 @@ def cell(ax, x, y):
 
 
 def shares(figure):
-    return [int(found) for found in re.findall(r"(\d+)%", figure.get_suptitle())]
+    return [int(found) for found in re.findall(r"(\d+)%", notes_of(figure))]
 
 
 def share(table, expected, by):
@@ -76,7 +77,7 @@ def test_panels_say_what_they_show(plot):
     named = [text.get_text() for legend in legends for text in legend.get_texts()]
     assert set(named) == {label for ax in panels for label in ax.get_legend_handles_labels()[1]}
     assert len(named) > 1
-    assert "3 seeds" in figure.get_suptitle() or plot == "covariance_bound"  # which has instances in place of seeds
+    assert "3 seeds" in notes_of(figure) or plot == "covariance_bound"  # which has instances in place of seeds
 
 
 def test_slices_are_means_with_the_deviation_of_draws_beside_the_formula():

@@ -26,6 +26,7 @@ COLORS = {
 }
 """Of protocols that figures show together most; any other has one of the same colour map in every figure."""
 SPREAD = "line: median over seeds, band: their range"
+_NOTES = {"size": "small"}  # how notes are written
 
 
 def name(data, coordinate, value):
@@ -230,24 +231,36 @@ def _share(share):
     return f"{share:.0%}" if share >= 0.01 else f"{share:.1%}"
 
 
-def title(figure, text, note=""):
-    """What is seen, in as many lines as the figure's width asks for, and below it in brackets how it is drawn."""
-    letters = int(11.5 * figure.get_size_inches()[0])  # of a title, in an inch
-    figure.suptitle("\n".join([*textwrap.wrap(text, letters), *textwrap.wrap(f"({note})" if note else "", letters)]))
+def title(figure, text):
+    """What is seen, in as many lines as the figure's width asks for."""
+    figure.suptitle(_wrapped(text, figure, 11.5))
 
 
-def legend(figure, columns=None):
-    """One legend below the figure, with every label once, whichever panel has it, in as many columns as fit."""
+def legend(figure, *notes, columns=None):
+    """Below the figure how it is drawn, and one legend, with every label once, whichever panel has it, in as many
+    columns as fit."""
     handles = {}
     for ax in figure.axes:
         handles |= {label: handle for handle, label in zip(*ax.get_legend_handles_labels(), strict=True)}
-    figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=columns or _fitting(figure))
+    _below(figure, handles, notes, columns or _fitting(figure))
+
+
+def _below(figure, handles, notes, columns=1):
+    figure.legend(
+        handles.values(), handles.keys(), loc="outside lower center", ncols=columns,
+        title=_wrapped("; ".join(notes), figure, 15.0), title_fontproperties=_NOTES,
+    )  # fmt: skip
+
+
+def _wrapped(text, figure, letters):
+    """In lines of so many letters an inch."""
+    return "\n".join(textwrap.wrap(text, int(letters * figure.bbox.width / figure.dpi)))
 
 
 def finished(figure, text, *notes, columns=None):
-    """A figure with its legend below, and its title, which says in notes how it is drawn."""
-    legend(figure, columns)
-    title(figure, text, "; ".join(notes))
+    """A figure with its title, and below it notes on how it is drawn, and its legend."""
+    legend(figure, *notes, columns=columns)
+    title(figure, text)
     return figure
 
 
@@ -257,7 +270,7 @@ def row(figure, count, title):
     return figure.subplots(1, count, sharey=True, squeeze=False)[0]
 
 
-def compose(rows, title):
+def compose(rows, text, *notes):
     """A figure of rows of groups (width in panels, function that draws into a subfigure), each with its own legend."""
     widest = max(sum(width for width, _ in groups) for groups in rows)
     fig = plt.figure(figsize=(2.1 * widest + 0.9, 2.9 * len(rows) + 0.5))
@@ -267,7 +280,8 @@ def compose(rows, title):
         for part, (_, paint) in zip(parts, groups, strict=True):
             paint(part)
             legend(part)
-    fig.suptitle(title)
+    _below(fig, {}, notes)
+    title(fig, text)
     return fig
 
 
@@ -277,4 +291,4 @@ def _fitting(figure):
     texts = {label for ax in figure.axes for label in ax.get_legend_handles_labels()[1]}
     widths = [size * (0.6 * len(text) + 5) for text in texts]  # of a letter, and of handle and gaps
     room = figure.bbox.width / figure.dpi * 72
-    return len(texts) if sum(widths) <= room else max(1, int(room / max(widths)))
+    return max(1, len(texts) if sum(widths) <= room else int(room / max(widths)))

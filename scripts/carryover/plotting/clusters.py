@@ -39,7 +39,7 @@ def draw(data, p):
     rows = {"regimes": _regimes, "overlap": _overlap, "nested": _nested}
     shown = relu.trained(data, DRAWN, p.only)
     groups = [rows[role](runs, p) for role, runs in shown.items()]
-    return panels.compose(groups, f"{p.title}\n({relu.seeds_of(shown)}; {panels.SPREAD})")
+    return panels.compose(groups, p.title, relu.seeds_of(shown), panels.SPREAD)
 
 
 def _regimes(runs, p):

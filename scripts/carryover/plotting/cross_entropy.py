@@ -51,11 +51,9 @@ def draw(data, p):
     axes[-1, 0].set_xlabel("flow time (steps × learning rate)")
     for ax in axes[-1, 1:]:
         ax.set_xlabel("margin γ / initial scale²")
-    panels.legend(fig, columns=4)
-    seeds = panels.seeds_in_words(next(iter(shown.values())))
-    words = f"{seeds}; {panels.SPREAD}, dot: end of training; b, c: from a training loss of {p.fitted:g} on"
-    fig.suptitle(f"Features and test error along training on cross-entropy, by initial scale\n({words})")
-    return fig
+    seeds, fitted = panels.seeds_in_words(next(iter(shown.values()))), f"b, c: from a training loss of {p.fitted:g} on"
+    what = "Features and test error along training on cross-entropy, by initial scale"
+    return panels.finished(fig, what, seeds, f"{panels.SPREAD}, dot: end of training", fitted, columns=4)
 
 
 def _scratch(role, runs):

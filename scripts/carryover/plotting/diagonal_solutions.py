@@ -35,8 +35,8 @@ def draw(data, p):
     middle.suptitle(f"e  Sparsity by overlap (n = {p.samples}): finetuning and multi-task are as sparse as STL")
     _by_overlap(bottom, sparsity, overlaps, _share)
     bottom.suptitle("f  Share of the weight norm in the auxiliary dimensions: features are shared at small n")
-    panels.legend(bottom)
-    fig.suptitle(f"What diagonal networks learn ({panels.seeds_in_words(norms)}; {panels.SPREAD})")
+    panels.legend(bottom, panels.seeds_in_words(norms), panels.SPREAD)
+    panels.title(fig, "What diagonal networks learn")
     return fig
 
 

@@ -35,7 +35,7 @@ def draw(data, p):
     rows = [[draw_role(shown[role]) for role, draw_role in scratch.items() if role in shown]]
     if "nested" in shown:
         rows.append(_nested(shown["nested"], p))
-    return panels.compose([row for row in rows if row], f"{p.title}\n({relu.seeds_of(shown)}; {panels.SPREAD})")
+    return panels.compose([row for row in rows if row], p.title, relu.seeds_of(shown), panels.SPREAD)
 
 
 def _regimes(runs):

@@ -41,9 +41,7 @@ def draw(data, p):
         cells["name"] = [names.get(protocol, protocol) for protocol in cells["protocol"]]
         _scatter(scatter, cells, p.floor, meaning)
         _scores(scores, cells, meaning)
-    panels.legend(fig)
-    fig.suptitle(p.title)
-    return fig
+    return panels.finished(fig, p.title)
 
 
 def _groups(cells):

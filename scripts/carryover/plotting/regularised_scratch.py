@@ -50,9 +50,7 @@ def draw(data, p):
     axes[3].axhline(0, color="0.6", linewidth=0.6)
     axes[3].set(xlabel="samples per dimension γ", ylabel="transferability", ylim=(-1.1 * p.largest, 1.1 * p.largest))
     axes[3].set_title(f"d: θ = {p.angle:g} π")
-    axes[3].legend(fontsize="small")
-    panels.title(fig, p.title, f"σ = {noise:g}, {panels.seeds_in_words(risk)}; bars in d: s.d. of draws")
-    return fig
+    return panels.finished(fig, p.title, f"σ = {noise:g}, {panels.seeds_in_words(risk)}", "bars in d: s.d. of draws")
 
 
 def _against(risk, chosen_by):

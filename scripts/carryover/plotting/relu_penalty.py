@@ -40,6 +40,4 @@ def draw(data, p):
                 ax.axhline(exponent, color="0.6", linewidth=0.8, linestyle=":", zorder=0)
                 ax.annotate(label, (0.02, exponent), xycoords=("axes fraction", "data"), va="bottom", color="0.4")
     axes[0, len(correlations) // 2].set_xlabel("magnitude m of the finetuned feature")
-    fig.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
-    panels.title(fig, p.title)
-    return fig
+    return panels.finished(fig, p.title)

@@ -40,8 +40,9 @@ def draw(data, p):
                 axes[i, j].set_title(panels.name(risk, p.columns, column))
             if i == len(rows) - 1:
                 axes[i, j].set_xlabel(labels.label(risk, p.along).removesuffix(" ="))
-        axes[i, 0].set_ylabel(panels.name(risk, p.rows, row) if p.rows else "")
-    fig.supylabel(risk[p.quantity].attrs["long_name"], fontsize=plt.rcParams["axes.labelsize"])
+        axes[i, 0].set_ylabel(panels.name(risk, p.rows, row) if p.rows else risk[p.quantity].attrs["long_name"])
+    if p.rows:
+        fig.supylabel(risk[p.quantity].attrs["long_name"], fontsize=plt.rcParams["axes.labelsize"])
     clipped = [f"below {p.floor:g} drawn there"] if (risk[p.quantity] < p.floor).any() else []
     notes = [panels.seeds_in_words(risk), panels.SPREAD, *clipped, *panels.convergence(risk)]
     return panels.finished(fig, p.title, *notes)

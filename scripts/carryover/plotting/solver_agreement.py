@@ -45,13 +45,11 @@ def draw(data, p):
     axes[2, 0].set_ylabel("risk along training")
     axes[3, 0].set_ylabel("relative difference of the risk\nof descent from that of the flow")
     axes[4, 0].set_ylabel("gradient evaluations")
-    panels.legend(fig, columns=2)
-    seeds = panels.seeds_in_words(data["coefficients"])
-    fig.suptitle(
-        "Diagonal networks end at the exact limit, not at the minimiser of eq 22,\n"
-        f"and descent on ReLU networks where the flow ends ({seeds}; {panels.SPREAD})"
+    what = (
+        "Diagonal networks end at the exact limit, not at the minimiser of eq 22, and descent on ReLU networks "
+        "where the flow ends"
     )
-    return fig
+    return panels.finished(fig, what, panels.seeds_in_words(data["coefficients"]), panels.SPREAD, columns=2)
 
 
 def _distance(ax, distance):
