@@ -79,3 +79,27 @@ def test_what_did_not_converge_is_named_by_protocol():
         "at rest before the loss was small: 50% of single_task",
         "not converged: 100% of multi_task",
     ]
+
+
+def test_points_of_which_most_runs_are_unfitted_are_marked():
+    """With squared loss, of networks that were trained with all layers: readouts alone cannot fit."""
+    points = {
+        "fitted": ("finetuning", 10, 0.01), "one of three": ("finetuning", 10, [0.5, 0.01, 0.01]),
+        "most": ("finetuning", 10, [0.5, 0.5, 0.01]), "readouts": ("linear_transfer", 10, 0.5),
+        "solved": ("finetuning", 0, 0.5),
+    }  # fmt: skip
+    parts = [
+        xr.Dataset(
+            {"risk_final": ("run", [1.0, 2.0, 0.5]), "loss": ("run", np.broadcast_to(loss, 3)),
+             "evaluations": ("run", [steps] * 3)},
+            coords={"samples": ("run", [place + 1] * 3), "protocol": ("run", [protocol] * 3)},
+        )
+        for place, (protocol, steps, loss) in enumerate(points.values())
+    ]  # fmt: skip
+    data = xr.concat(parts, "run")
+    ax = plt.figure().subplots()
+    panels.spread(ax, data, "risk_final", "samples")
+    (marks,) = (line for line in ax.get_lines() if line.get_label() == panels.UNFITTED)
+    assert marks.get_xydata().tolist() == [[3, 1]]
+    assert not panels.unfitted(data.assign_coords(loss_function=("run", ["cross_entropy"] * 15)), "risk_final").any()
+    assert not panels.unfitted(data.drop_vars("loss"), "risk_final").any()

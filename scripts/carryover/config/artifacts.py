@@ -14,7 +14,7 @@ class Kind:
 
     `one` is what an entry is called in wildcards, `file` the name of what is written but for its `suffixes`. `plugins`
     is the folder of the plug-ins that make it, and `key` the key that names one; None where the script itself does.
-    One that `cites` is told the names of papers.
+    One that `cites` is told the names of papers, and one that `states` has titles, which may rest on claims.
     """
 
     section: str
@@ -24,6 +24,7 @@ class Kind:
     key: str | None = None
     file: str = "{}"
     cites: bool = False
+    states: bool = False
 
     def names(self, config):
         """The entries that a configuration has."""
@@ -67,7 +68,7 @@ class Kind:
 
 STAGES = ("pretrain", "finetune")  # of training
 MADE_OF_DATA = {
-    "figure": Kind("figures", "figure", (".png", ".svg", ".pdf"), "plotting", "plot"),
+    "figure": Kind("figures", "figure", (".png", ".svg", ".pdf"), "plotting", "plot", states=True),
     "check_claims": Kind("claims", "claim", (".nc",), "claims", "check", cites=True),
     "table": Kind("tables", "table", (".md", ".tex"), "tables", "rows"),
     "diagnose": Kind("diagnoses", "diagnosis", (".nc", ".png", ".html"), file="{}/diagnosis"),

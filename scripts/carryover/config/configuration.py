@@ -224,6 +224,12 @@ def _entry(rule, kind):
             "description": "claims of other papers: file of config/papers -> names in this group",
             "additionalProperties": {"type": "array", "items": {"type": "string"}},
         }
+    if kind.states:
+        properties["rests_on"] = {
+            "type": "array",
+            "description": "claims that must hold if the title is to be true: <group>/<claim>",
+            "items": {"type": "string", "pattern": "^[^/]+/[^/]+$"},
+        }
     entry = _section(properties, f"one {rule}", required=("data",))
     entry["allOf"] = [
         {

@@ -6,6 +6,7 @@ from zlib import crc32
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 import xarray as xr
 from matplotlib.font_manager import FontProperties
 from matplotlib.ticker import LogLocator, NullLocator
@@ -26,6 +27,8 @@ COLORS = {
 }
 """Of protocols that figures show together most; any other has one of the same colour map in every figure."""
 SPREAD = "line: median over seeds, band: their range"
+FITTED = 0.1
+UNFITTED = "most runs have a training loss above a tenth of this risk"
 _NOTES = {"size": "small"}  # how notes are written
 
 
@@ -133,7 +136,23 @@ def spread(ax, data, quantity, along, label=None, **style):
     line = band(ax, middle.index, middle, low, high, label, marker="o", **style)
     if len(middle) == 1:  # a band without width would not be seen
         ax.vlines(middle.index, low, high, color=line.get_color(), alpha=0.5)
+    if (fewer := unfitted(data, quantity)).any():
+        shares = pd.Series(fewer, table.index).groupby(table[along]).mean()
+        places = shares.index[shares >= 0.5]
+        ax.plot(places, middle[places], "x", color="k", markersize=7, label=UNFITTED if len(places) else None)
     return line
+
+
+def unfitted(data, quantity):
+    """(run,) which trained networks have a squared loss above a tenth of this risk: with less, they might do better.
+
+    Readouts of features that stay as they are cannot fit, and are none of them.
+    """
+    if not {"loss", "evaluations", quantity} <= {*data} or not quantity.startswith("risk"):
+        return np.zeros(data.sizes["run"], bool)
+    squared = data["loss_function"].values == "squared" if "loss_function" in data.coords else True
+    trained = (data["evaluations"].values > 0) & (data["protocol"].values != "linear_transfer")
+    return trained & squared & (data["loss"].values > FITTED * data[quantity].values)
 
 
 def level(ax, data, quantity, label=None, **style):

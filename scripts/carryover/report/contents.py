@@ -21,7 +21,8 @@ class Paper:
 class Figure:
     """A figure: `image` is the smaller of its SVG and PNG, `size` the width and height of the PNG in pixels.
 
-    `data` are the collected datasets that it is drawn from, as `experiment/measure`; `record` is that of the PNG.
+    `data` are the collected datasets that it is drawn from, as `experiment/measure`, `rests_on` the claims that its
+    title states, as `group/claim`; `record` is that of the PNG.
     """
 
     name: str
@@ -29,6 +30,7 @@ class Figure:
     paper: Paper
     caption: str
     data: frozenset[str]
+    rests_on: list[str]
     image: Path
     size: tuple[int, int]
     record: dict
@@ -124,6 +126,7 @@ def _figure(name, entry, papers, results, records):
         paper=papers.get(entry.get("paper"), Paper()),
         caption=entry.get("caption") or "",
         data=_datasets(entry),
+        rests_on=entry.get("rests_on", []),
         image=min((svg, png), key=_bytes),
         size=_png_size(png),
         record=record,

@@ -7,6 +7,7 @@ from functools import partial
 
 from carryover.analysis.claims_table import ORDER
 from carryover.audit import report as verdicts
+from carryover.errors import UserError
 from carryover.provenance import job_record, record_index, store
 from carryover.report import claims_page, graph, jobs
 from carryover.report.contents import by_paper, in_words
@@ -28,6 +29,7 @@ def page(contents, note=""):
         papers=by_paper(contents.figures),
         claims=None if claims is None else claims_page.shown(claims),
         claims_of=partial(claims_of, rows=rows, data=contents.claims_data),
+        stated=partial(stated, rows={row.Index: row for row in rows}),
         origin=partial(origin, records=contents.records),
         work=work,
         graph=graph.drawing(work, jobs.edges(contents.records)),
@@ -61,6 +63,13 @@ def origin(record, records):
 def claims_of(figure, rows, data):
     """The rows of the table of claims that are tested on data of a figure; `data` are the datasets of each group."""
     return [row for row in rows if figure.data & data.get(row.Index.partition("/")[0], frozenset())]
+
+
+def stated(figure, rows):
+    """The rows of the table of claims that the title of a figure states; UserError for one that is not there."""
+    if unknown := [name for name in figure.rests_on if name not in rows]:
+        raise UserError(f"figures.{figure.name}.rests_on: there is no claim {unknown[0]}.")
+    return [rows[name] for name in figure.rests_on]
 
 
 def said_of(rows):

@@ -86,7 +86,7 @@ class Sweep:
 
     def check(self):
         """Raise UserError for code that cannot be parsed and data that no job makes: Snakemake would show a stack."""
-        made = [*self.collected(), *self.made_of_data("check_claims")]
+        made = [*self.collected(), *self.made_of_data("check_claims"), *self.claims_table()]
         known = [path.removeprefix(f"{self.results}/").removesuffix(".nc") for path in made if path.endswith(".nc")]
         for rule, wildcards, _ in self.jobs():
             self.code(rule)(wildcards)
