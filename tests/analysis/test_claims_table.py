@@ -49,11 +49,12 @@ def test_a_claim_that_is_decided_alone_is_open_among_many():
     assert row["adjusted_p_value"] == pytest.approx(10 * row["p_value"])
 
 
-def test_worst_news_comes_first_and_by_paper(tmp_path):
+def test_by_paper_the_worst_news_comes_first_and_what_no_paper_says_last(tmp_path):
     means = {"up": 20.0, "down": -20.0, "open": 0.1}
-    table = claims_table.gathered({"b": group(means, "A paper"), "a": group(means, "Z paper")})
-    assert table["claim"].values.tolist() == ["b/down", "a/down", "b/open", "a/open", "b/up", "a/up"]
-    assert claims_table.counts(table) == {"fails": 2, "undecided": 2, "holds": 2}
+    papers = {"c": "A paper", "b": intervals.OWN, "a": "Z paper"}
+    table = claims_table.gathered({name: group(means, paper) for name, paper in papers.items()})
+    assert table["claim"].values.tolist() == [f"{name}/{one}" for name in "cab" for one in ("down", "open", "up")]
+    assert claims_table.counts(table) == {"fails": 3, "undecided": 3, "holds": 3}
     store.save(table, tmp_path / "claims.nc")
     assert store.load(tmp_path / "claims.nc")["verdict"].values.tolist() == table["verdict"].values.tolist()
 

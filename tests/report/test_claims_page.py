@@ -61,22 +61,36 @@ def test_the_page_is_whole_and_says_what_the_table_says(table):
     reader = Reader()
     reader.feed(claims_page.page(table, "note <1>"))
     assert reader.open == reader.loaded == []
-    head, *rows = reader.rows
-    assert head == list(claims_page.HEADS)
-    assert [attributes["id"] for attributes in reader.attributes[1:]] == table["claim"].values.tolist()
-    for row, found in zip(rows, table.to_dataframe().itertuples(), strict=True):
+    head, *rows = zip(reader.attributes, reader.rows, strict=True)
+    assert head[1] == list(claims_page.HEADS)
+    assert [row for attributes, row in rows if "id" not in attributes] == [["Other"], ["Papér & co"]]
+    by_id = {attributes["id"]: row for attributes, row in rows if "id" in attributes}
+    assert list(by_id) == table["claim"].values.tolist()
+    for row, found in zip(by_id.values(), table.to_dataframe().itertuples(), strict=True):
         for cell, parts in zip(row, claims_page.cells(found), strict=True):
-            assert cell == " ".join(parts)
-    by_id = {attributes["id"]: row for attributes, row in zip(reader.attributes[1:], rows, strict=True)}
-    assert by_id["one/up"][1] == "|up| <is> above 0 (one/up)"
-    assert by_id["one/none"][3:6] == ["none number", "above 0", ""]
-    assert re.search(r"needed: \d+$", by_id["one/open"][6])
-    assert by_id["one/none"][6] == "0 Student's t over seeds needed: not known, no run qualifies"
+            assert " ".join(cell.split()) == " ".join(parts)
+    assert by_id["one/up"][1] == "|up| <is> above 0 Fig. 1; one/up, of toy/risk"
+    assert by_id["one/none"][2:5] == ["none number", "above 0", ""]
+    assert re.search(r"needed: \d+$", by_id["one/open"][5])
+    assert by_id["one/none"][5] == "0 Student's t over seeds needed: not known, no run qualifies"
+
+
+def test_the_picture_has_the_bound_in_its_middle_and_the_farthest_end_at_its_rim(table):
+    rows = {row.Index: row for row in table.to_dataframe().itertuples()}
+    assert claims_page.picture(rows["one/none"]) is None
+    middle, low, high = claims_page.picture(rows["one/open"])
+    assert high == 96
+    assert low < 50 < high
+    open_one = rows["one/open"]
+    assert (50 - low) / (high - 50) == pytest.approx(-open_one.low / open_one.high, abs=0.01)
+    assert (middle - 50) / (high - 50) == pytest.approx(open_one.statistic / open_one.high, abs=0.01)
+    certain = intervals.table([("same", "it is", [2.0, 2.0], 2.0)])
+    assert claims_page.picture(next(certain.to_dataframe().itertuples())) == [50, 50, 50]
 
 
 def test_markdown_has_a_row_for_each_claim_and_no_bar_too_many(table):
     lines = [line for line in claims_page.markdown(table).splitlines() if line.startswith("|")]
-    assert len(lines) == 2 + table.sizes["claim"]
+    assert len(lines) == 2 * 2 + table.sizes["claim"]  # a head for each of two papers
     assert {len(re.findall(r"(?<!\\)\|", line)) for line in lines} == {len(claims_page.HEADS) + 1}
     assert claims_page.summary(table) == "Of 6 claims, 0 fail, 4 are undecided at this scale, 2 hold."
 
@@ -115,7 +129,7 @@ def test_the_program_writes_every_format_with_its_record(groups, tmp_path, capsy
     outputs = ["claims.nc", "claims.md", "claims.html"]
     script.main([*groups, "--output", *outputs])
     assert capsys.readouterr().out == "Of 6 claims, 0 fail, 4 are undecided at this scale, 2 hold.\n"
-    assert store.load("claims.nc")["claim"].values[0].startswith("one/")
+    assert store.load("claims.nc")["claim"].values[0] == "one/none"
     request = json.loads((tmp_path / "claims.nc.json").read_text())["request"]
     for output in outputs[1:]:
         assert f"Carryover request {request}" in (tmp_path / output).read_text()

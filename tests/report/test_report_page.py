@@ -82,7 +82,7 @@ def test_every_link_has_its_target_and_nothing_is_fetched(shown):
 
 def test_pictures_are_the_smaller_format_in_the_size_of_the_drawing(shown):
     for name, suffix, size in (("own", "svg", ("950", "250")), ("risk", "png", ("20", "10"))):
-        image = shown.all("img")[["relu_penalty", "risk", "own"].index(name)].attributes
+        image = shown.all("img")[["overview", "relu_penalty", "risk", "own"].index(name)].attributes
         kind = {"svg": "image/svg+xml", "png": "image/png"}[suffix]
         head, _, body = image["src"].partition(",")
         assert head == f"data:{kind};base64"
@@ -93,9 +93,10 @@ def test_pictures_are_the_smaller_format_in_the_size_of_the_drawing(shown):
 def test_figures_stand_by_paper_under_their_titles_with_their_captions(shown):
     heads = [one.text for one in shown.all("h2", "h3", "h4") if not re.match("Claims|Tables|Rules|Where", one.text)]
     assert heads == [
+        "Overview", "Feature reuse", "Implicit penalty",
         "Figures: Implicit penalty", "Implicit penalty", "Relu penalty",
         "Figures: Feature reuse", "ReLU networks", TITLE,
-        "Figures: Own", "Figures of your own", "Own",
+        "Figures: Carryover", "Figures of your own", "Own",
         "Ntk bound",
     ]  # fmt: skip
     assert CAPTION in shown.one("figure-risk").text
@@ -109,6 +110,26 @@ def test_a_figure_has_the_claims_on_its_data_and_no_others(shown):
     assert "of norms" not in shown.one("figure-risk").text
     assert "(undecided: 1, holds: 1)" in shown.one("figure-own").text
     assert "Claims" not in shown.one("figure-relu_penalty").text
+
+
+def test_a_figure_says_whether_what_its_title_states_is_shown(shown, results):
+    text = " ".join(shown.one("figure-risk").text.split())
+    assert "The title states: claim 0 of shared: holds" in text
+    assert "The title states what is not shown here: claim 1 of shared: fails" in text
+    assert "The title states" not in shown.one("figure-own").text
+    gathered = small_results.gathered()
+    gathered.figures[1].rests_on.append("shared/three")
+    with pytest.raises(UserError, match="figures.risk.rests_on: there is no claim shared/three"):
+        page.page(gathered)
+
+
+def test_the_page_opens_with_what_came_of_every_paper(shown):
+    reuse, penalty, *_ = shown.all("article")
+    assert "Some <hold>." in reuse.text
+    assert "Of 4 claims 2 hold, 1 fail, and 1 are undecided" in " ".join(reuse.text.split())
+    assert reuse.text.count("claim 1 of shared") == 1
+    assert "claims" not in penalty.text
+    assert [one.attributes["alt"] for one in shown.all("img")].count(f"Plot: {TITLE}") == 2  # here, and in its place
 
 
 def test_where_a_figure_came_from(shown, results):

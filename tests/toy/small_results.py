@@ -19,7 +19,7 @@ TITLE, CAPTION = 'Rich & "lazy" <networks>', "Risk <b>along</b> n & m_aux."
 CONFIG = {
     "pathvars": {"results": "results"},
     "papers": {
-        "reuse": {"name": "Feature reuse", "title": "Of features"},
+        "reuse": {"name": "Feature reuse", "title": "Of features", "first": "risk", "overview": "Some <hold>."},
         "reuse/relu": {"name": "Feature reuse", "title": "Of features", "heading": "ReLU networks", "year": 2024,
                        "authors": "A. <B>", "venue": "NeurIPS", "arxiv": "1234.56789"},
         "penalty": {"name": "Implicit penalty", "title": "A <penalty>"},
@@ -27,7 +27,7 @@ CONFIG = {
     "figures": {
         "relu_penalty": {"data": {"curve": "theory/relu_penalty"}, "paper": "penalty", "caption": "A penalty."},
         "risk": {"data": {"risk": "toy/risk", "published": "resources/published.csv"}, "caption": CAPTION,
-                 "paper": "reuse/relu"},
+                 "paper": "reuse/relu", "rests_on": ["shared/claim_0", "shared/claim_1"]},
         "own": {"data": {"risk": "toy/norms"}},
     },
     "tables": {"ntk_bound": {"data": {"risk": "toy/risk"}, "caption": "Some numbers."}},

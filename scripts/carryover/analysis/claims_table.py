@@ -5,7 +5,7 @@ import pandas as pd
 import xarray as xr
 from scipy import optimize, stats
 
-from carryover.analysis.intervals import LEVEL, MEANINGS
+from carryover.analysis.intervals import LEVEL, MEANINGS, OWN
 from carryover.labels import attributes
 
 POWER = 0.8
@@ -25,12 +25,12 @@ ADDED = {
 
 
 def gathered(groups):
-    """One dataset over `claim` of the groups {name: dataset of a claims plug-in, with `data`}, worst news first.
+    """One dataset over `claim` of the groups {name: dataset of a claims plug-in, with `data`}.
 
-    A claim `name` of a group is called `group/name`. Verdicts are those of the groups, but only where the p-value,
-    adjusted over all claims that have one (Benjamini & Hochberg 1995), is below 0.05: so of all claims that are decided
-    at most one in twenty is expected to be so by chance. Claims that were computed, not drawn, have no p-value and keep
-    their verdicts.
+    It goes by paper, what no paper says last, and tells the worst news first. A claim `name` of a group is called
+    `group/name`. Verdicts are those of the groups, but only where the p-value, adjusted over all claims that have one
+    (Benjamini & Hochberg 1995), is below 0.05: so of all claims that are decided at most one in twenty is expected to
+    be so by chance. Claims that were computed, not drawn, have no p-value and keep their verdicts.
     """
     frames = [data.to_dataframe().reset_index().assign(group=group) for group, data in groups.items()]
     rows = pd.concat(frames, ignore_index=True)
@@ -45,8 +45,10 @@ def gathered(groups):
     effects = (rows["statistic"] - rows["bound"]).abs() / rows["deviation"]
     rows["seeds_needed"] = [seeds_needed(effect, level) for effect in effects.where(rows["verdict"] == "undecided")]
     rank = rows["verdict"].map(ORDER.index)
-    rows = rows.assign(rank=rank).sort_values(["rank", "paper", "claim"], kind="stable").drop(columns="rank")
-    return _labelled(rows.set_index("claim").to_xarray())
+    rows = rows.assign(rank=rank, ours=rows["paper"] == OWN).sort_values(
+        ["ours", "paper", "rank", "claim"], kind="stable"
+    )
+    return _labelled(rows.drop(columns=["rank", "ours"]).set_index("claim").to_xarray())
 
 
 def adjusted(p_values):

@@ -14,8 +14,8 @@ from carryover.labels import attributes
 LEVEL = 0.05
 """Share of true bounds at which a single claim is decided wrongly; intervals leave out as much."""
 COMPUTED = "computed, not drawn"
-OWN = "Own"
-"""In the place of a paper's name, of what stands in no paper's file."""
+OWN = "Carryover"
+"""In the place of a paper's name, of what no paper says."""
 MEANINGS = {
     "statement": "what is claimed",
     "paper": "paper that claims it",

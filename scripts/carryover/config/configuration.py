@@ -83,6 +83,7 @@ def _papers(sections):
         "year": "when it was published",
         "arxiv": "its number on arXiv",
         "heading": "of a file's figures, in the report",
+        "overview": "what holds of it, what does not, and why, for the report's first page",
         "first": "its figure that says most for little training: `make first` draws it",
     }
     texts = {key: {"type": "string", "minLength": 1, "description": said} for key, said in about.items()}

@@ -28,7 +28,7 @@ COLORS = {
 """Of protocols that figures show together most; any other has one of the same colour map in every figure."""
 SPREAD = "line: median over seeds, band: their range"
 FITTED = 0.1
-UNFITTED = "most runs have a training loss above a tenth of this risk"
+UNFITTED = "loss > risk / 10, of most runs"
 _NOTES = {"size": "small"}  # how notes are written
 
 

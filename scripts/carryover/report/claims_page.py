@@ -7,7 +7,8 @@ from carryover.analysis.claims_table import MOST_SEEDS, ORDER, POWER, counts
 from carryover.analysis.intervals import COMPUTED
 from carryover.templates.rendering import rendered
 
-HEADS = ("Verdict", "Claim", "Where", "Statistic", "Criterion", "p", "Seeds", "Data")
+HEADS = ("Verdict", "Claim", "Statistic", "Criterion", "p", "Seeds")
+_HALF = 46  # of a picture's width, 100, that its farthest point is away from the bound, which is in the middle
 
 
 def summary(table):
@@ -32,10 +33,12 @@ def explanation():
 
 
 def markdown(table):
-    """The table as GitHub's Markdown, with the summary before and the explanation after."""
-    rows = [[" ".join(parts).replace("|", r"\|") for parts in cells(row)] for row in _rows(table)]
-    body = tabulate(rows, headers=HEADS, tablefmt="github", disable_numparse=True)
-    return f"# Claims\n\n{summary(table)}\n\n{body}\n\n{explanation()}\n"
+    """The table as GitHub's Markdown, paper by paper, with the summary before and the explanation after."""
+    papers = []
+    for paper, rows in by_paper(table).items():
+        texts = [[" ".join(parts).replace("|", r"\|") for parts in cells(row)] for row in rows]
+        papers += [f"## {paper}", tabulate(texts, headers=HEADS, tablefmt="github", disable_numparse=True)]
+    return "\n\n".join(["# Claims", summary(table), *papers, explanation()]) + "\n"
 
 
 def cells(row):
@@ -46,9 +49,25 @@ def cells(row):
     ends = [] if np.isnan(row.low) else [f"[{row.low:.3g}, {row.high:.3g}]"]
     statistic = ["none" if np.isnan(row.statistic) else f"{row.statistic:.3g}", *ends, row.measured]
     return (
-        [row.verdict, *alone], [row.statement, f"({row.Index})"], [row.paper, row.section], statistic,
-        [row.criterion], p_value, seeds, [row.data],
+        [row.verdict, *alone], [row.statement, f"{row.section};" if row.section else "", f"{row.Index}, of {row.data}"],
+        statistic, [row.criterion], p_value, seeds,
     )  # fmt: skip
+
+
+def by_paper(table):
+    """{paper: rows of its claims}, worst news first."""
+    papers = {}
+    for row in table.to_dataframe().itertuples():
+        papers.setdefault(row.paper, []).append(row)
+    return papers
+
+
+def picture(row):
+    """Where statistic, low and high stand across a picture whose middle is the bound; None where they are not known."""
+    away = np.array([row.statistic, row.low, row.high]) - row.bound
+    if not np.isfinite(away).all():
+        return None
+    return (50 + _HALF * away / (np.abs(away).max() or 1)).round(1).tolist()
 
 
 def _needed(row):
@@ -72,14 +91,10 @@ def shown(table):
     return {
         "summary": summary(table),
         "explanation": explanation(),
-        "choices": {"paper": sorted(set(table["paper"].values.tolist())), "verdict": ORDER},
+        "choices": {"paper": list(papers := by_paper(table)), "verdict": ORDER},
         "heads": HEADS,
-        "rows": [_shown_row(row) for row in _rows(table)],
+        "papers": {paper: [_shown_row(row) for row in rows] for paper, rows in papers.items()},
     }
-
-
-def _rows(table):
-    return table.to_dataframe().itertuples()
 
 
 def _shown_row(row):
@@ -87,4 +102,7 @@ def _shown_row(row):
     numbers = {"Verdict": ORDER.index(row.verdict), "Statistic": row.statistic, "Criterion": row.bound,
                "p": row.p_value, "Seeds": row.seeds}  # fmt: skip
     listed = dict(zip(HEADS, cells(row), strict=True))
-    return {"id": row.Index, "paper": row.paper, "verdict": row.verdict, "cells": listed, "numbers": numbers}
+    return {
+        "id": row.Index, "paper": row.paper, "verdict": row.verdict, "cells": listed, "numbers": numbers,
+        "picture": picture(row),
+    }  # fmt: skip

@@ -10,11 +10,14 @@ from carryover.provenance import store
 
 @dataclass(frozen=True)
 class Paper:
-    """What a paper's file says: the paper's name, a citation, and the heading of the file's figures."""
+    """What a paper's file says: the paper's name, a citation, the heading of the file's figures, what came out of it,
+    and the figure that says most."""
 
     name: str = OWN
     citation: str = "what stands in no paper's file"
     heading: str = "Figures of your own"
+    overview: str = ""
+    first: str = ""
 
 
 @dataclass(frozen=True)
@@ -55,6 +58,7 @@ class Contents:
     """
 
     results: str
+    papers: list[Paper]
     figures: list[Figure]
     tables: list[Table]
     claims: Path | None
@@ -79,6 +83,7 @@ def gather(config, audit):
     records, papers = chain.lasting, _papers(config)
     return Contents(
         results=results,
+        papers=list(papers.values()),
         figures=[_figure(name, entry, papers, results, records) for name, entry in config.get("figures", {}).items()],
         tables=[_table(name, entry, results, records) for name, entry in config.get("tables", {}).items()],
         claims=_result(f"{results}/claims.nc", records)[0] if config.get("claims") else None,
@@ -100,7 +105,13 @@ def by_paper(figures):
 
 def _papers(config):
     return {
-        file: Paper(about["name"], citation(about), about.get("heading", about["name"]))
+        file: Paper(
+            about["name"],
+            citation(about),
+            about.get("heading", about["name"]),
+            about.get("overview", ""),
+            about.get("first", ""),
+        )
         for file, about in config.get("papers", {}).items()
     }
 
@@ -126,7 +137,7 @@ def _figure(name, entry, papers, results, records):
         paper=papers.get(entry.get("paper"), Paper()),
         caption=entry.get("caption") or "",
         data=_datasets(entry),
-        rests_on=entry.get("rests_on", []),
+        rests_on=list(entry.get("rests_on", [])),
         image=min((svg, png), key=_bytes),
         size=_png_size(png),
         record=record,

@@ -11,6 +11,7 @@ from carryover.errors import UserError
 from carryover.provenance import job_record, record_index, store
 from carryover.report import claims_page, graph, jobs
 from carryover.report.contents import by_paper, in_words
+from carryover.report.overview import overviews
 from carryover.report.words import count, duration, memory, seeds
 from carryover.templates.rendering import rendered
 
@@ -27,6 +28,7 @@ def page(contents, note=""):
         "report.html.j2",
         contents=contents,
         papers=by_paper(contents.figures),
+        overviews=overviews(contents, rows),
         claims=None if claims is None else claims_page.shown(claims),
         claims_of=partial(claims_of, rows=rows, data=contents.claims_data),
         stated=partial(stated, rows={row.Index: row for row in rows}),
@@ -66,10 +68,10 @@ def claims_of(figure, rows, data):
 
 
 def stated(figure, rows):
-    """The rows of the table of claims that the title of a figure states; UserError for one that is not there."""
-    if unknown := [name for name in figure.rests_on if name not in rows]:
+    """The rows of the table of claims that the title of a figure states, where there are claims; UserError for an unknown one."""
+    if unknown := [name for name in figure.rests_on if rows and name not in rows]:
         raise UserError(f"figures.{figure.name}.rests_on: there is no claim {unknown[0]}.")
-    return [rows[name] for name in figure.rests_on]
+    return [rows[name] for name in figure.rests_on if rows]
 
 
 def said_of(rows):

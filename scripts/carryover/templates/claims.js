@@ -1,13 +1,14 @@
 document.querySelectorAll(".claims").forEach(section => {
   const form = section.querySelector("form"), wanted = form.elements;
-  const body = section.querySelector("tbody"), rows = [...body.rows];
-  const heads = [...section.querySelectorAll("th")];
+  const rows = [...section.querySelectorAll("tr[id]")], bodies = [...section.querySelectorAll("tbody")];
+  const heads = [...section.querySelectorAll("thead th")];
   const filter = () => {
     const text = wanted.text.value.trim().toLowerCase();
     const differs = (row, key) => wanted[key].value !== "all" && wanted[key].value !== row.dataset[key];
     rows.forEach(row => {
       row.hidden = differs(row, "paper") || differs(row, "verdict") || !row.textContent.toLowerCase().includes(text);
     });
+    bodies.forEach(body => { body.rows[0].hidden = [...body.rows].slice(1).every(row => row.hidden); });
     form.querySelector("output").textContent = rows.filter(row => !row.hidden).length + " of " + rows.length;
   };
   // What has no number comes last in either direction.
@@ -26,7 +27,7 @@ document.querySelectorAll(".claims").forEach(section => {
       heads.forEach(other => other.removeAttribute("aria-sort"));
       head.setAttribute("aria-sort", down ? "descending" : "ascending");
       rows.sort((a, b) => compare(a.cells[column], b.cells[column], down ? -1 : 1));
-      body.append(...rows);
+      rows.forEach(row => row.parentElement.append(row));  // below the name of its paper
     });
   });
   form.addEventListener("input", filter);

@@ -1,0 +1,41 @@
+"""What a report opens with: of every paper the figure that says most, what its file says came out, and the verdicts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+from carryover.report.contents import Contents, Figure, Paper
+
+
+@dataclass(frozen=True)
+class Overview:
+    """Of one paper; `figure` is None where its first figure is not among those shown, `failing` are rows of claims."""
+
+    paper: Paper
+    figure: Figure | None
+    verdicts: str
+    failing: list[Any]
+
+
+def overviews(contents: Contents, rows: list[Any]) -> list[Overview]:
+    """Of every paper that has figures or claims, in the order of the configuration; `rows` are those of the claims."""
+    figures = {figure.name: figure for figure in contents.figures}
+    found = []
+    for paper in {one.name: one for one in reversed(contents.papers)}.values():
+        claims = [row for row in rows if row.paper == paper.name]
+        if claims or any(figure.paper.name == paper.name for figure in contents.figures):
+            failing = [row for row in claims if row.verdict == "fails"]
+            found.append(Overview(paper, figures.get(paper.first), _in_words(claims), failing))
+    return found[::-1]
+
+
+def _in_words(claims: list[Any]) -> str:
+    if not claims:
+        return ""
+    number = Counter(row.verdict for row in claims)
+    return (
+        f"Of {len(claims)} claims {number['holds']} hold, {number['fails']} fail, and {number['undecided']} are "
+        "undecided at this scale."
+    )
