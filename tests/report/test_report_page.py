@@ -119,7 +119,7 @@ def test_a_figure_says_whether_what_its_title_states_is_shown(shown, results):
     assert "The title states" not in shown.one("figure-own").text
     gathered = small_results.gathered()
     gathered.figures[1].rests_on.append("shared/three")
-    with pytest.raises(UserError, match="figures.risk.rests_on: there is no claim shared/three"):
+    with pytest.raises(UserError, match=r"figures\.risk\.rests_on: there is no claim shared/three"):
         page.page(gathered)
 
 

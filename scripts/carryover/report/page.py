@@ -68,7 +68,7 @@ def claims_of(figure, rows, data):
 
 
 def stated(figure, rows):
-    """The rows of the table of claims that the title of a figure states, where there are claims; UserError for an unknown one."""
+    """The rows of claims that the title of a figure states, where there are claims; UserError for an unknown one."""
     if unknown := [name for name in figure.rests_on if rows and name not in rows]:
         raise UserError(f"figures.{figure.name}.rests_on: there is no claim {unknown[0]}.")
     return [rows[name] for name in figure.rests_on if rows]
