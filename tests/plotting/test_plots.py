@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from carryover.analysis import published_risks
+from carryover.analysis import claims_table, intervals, published_risks
 from carryover.analysis.agreement import distances
 from carryover.config import parameters, plugins
 from carryover.curves import relu_penalty
@@ -67,6 +67,16 @@ def near_published(experiment):
     )
 
 
+def claimed():
+    """A table of claims of two groups, of two papers; of one no interval is known."""
+    values = {"up": [1.0, 1.1, 1.2], "open": [-1.0, 0.0, 1.5], "none": [np.nan], "same": [2.0, 2.0]}
+    rows = [(name, f"{name} is above 0 " * 12, drawn, 0.0) for name, drawn in values.items()]
+    checked = intervals.table(rows, "Fig. 1", "number")
+    groups = {name: checked.assign(paper=("claim", [name] * len(rows)), data=("claim", [""] * len(rows)))
+              for name in ("Paper", "Other")}  # fmt: skip
+    return claims_table.gathered(groups)
+
+
 CURVE = (relu_penalty.compute, relu_penalty.Parameters(points=21))
 RISK, SPARSITY = (measured, "overlapping", risk), (measured, "overlapping", sparsity)
 RESCALED = {"columns": "main_features", "rows": "overlap", "hue": ("rescale",), "only": ("protocol=single_task",)}
@@ -117,6 +127,7 @@ DRAWN = {
         (RELU["dimensionality"], {"nested_samples": (8,), "main_features": 2}, 8),
         ({"overlap": RELU["dimensionality"]["overlap"]}, {"only": ("samples=4",)}, 2),
     ],
+    "claims": [({"claims": (claimed,)}, {}, 4), ({"claims": (claimed,)}, {"paper": "Other"}, 2)],
     "published_risk": [
         (
             {"published": (published_risks.read, TABLE), **{e: (near_published, e) for e in ("overlap", "nested")}},
@@ -175,7 +186,7 @@ def test_a_plot_has_something_in_every_panel_and_a_legend(name):
         assert len(figure.axes) == count
         for ax in figure.axes:
             drawn = [line for line in ax.get_lines() if np.isfinite(np.asarray(line.get_ydata(), dtype=float)).any()]
-            assert drawn or ax.collections or ax.images, ax.get_title()
+            assert drawn or ax.collections or ax.images or ax.texts, ax.get_title()
         legends = [*legends_of(figure), *(ax.get_legend() for ax in figure.axes if ax.get_legend())]
         assert legends
         for legend in legends:

@@ -1,0 +1,67 @@
+"""Claims as a forest plot: of each the interval beside its bound, and what it says."""
+
+import textwrap
+from dataclasses import dataclass
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from carryover.config.parameters import parameter
+from carryover.drawing import panels
+from carryover.errors import UserError
+
+COLORS = {"holds": "#009E73", "undecided": "#999999", "fails": "#D55E00"}
+LETTERS = 112  # in a line of a statement
+LINE, GAP = 0.145, 0.6  # height of a line in inches, and what is left between claims, in lines
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameters:
+    title: str = parameter("What holds, and what does not", "what is seen")
+    paper: str = parameter("", "name of the paper whose claims are drawn; empty for all")
+
+
+def draw(data, p):
+    """Role: `claims`, the table of all claims. A panel for each group of claims.
+
+    Every claim has a scale of its own: the bound is the line in the middle, and the interval's end that is farther from
+    it is one away. Raises UserError for a paper that has no claims.
+    """
+    table = data["claims"].to_dataframe().reset_index()
+    known = sorted(table["paper"].unique())
+    if p.paper:
+        table = table[table["paper"] == p.paper]
+    if table.empty:
+        raise UserError(f"paper={p.paper}: no claim is of it; there are claims of {', '.join(known)}.")
+    groups = list(table.groupby(table["claim"].str.partition("/")[0]))
+    texts = [["\n".join(textwrap.wrap(text, LETTERS)) for text in map(_text, rows.itertuples())] for _, rows in groups]
+    lines = [np.array([text.count("\n") + 1 + GAP for text in group]) for group in texts]
+    heights = [group.sum() + 2 for group in lines]
+    fig, axes = plt.subplots(
+        len(groups), 2, figsize=(10.5, LINE * sum(heights) + 1), height_ratios=heights, width_ratios=[1, 2.3],
+        squeeze=False, sharey="row",
+    )  # fmt: skip
+    for (ax, beside), (name, rows), group, room in zip(axes, groups, texts, lines, strict=True):
+        ax.set(xlim=(-1.15, 1.15), ylim=(room.sum(), 0), xticks=[0], yticks=[])
+        ax.set_xticklabels(["bound"])
+        ax.set_title(name.replace("_", " "), loc="left")
+        ax.axvline(0, color="0.5", linewidth=0.8, linestyle=":")
+        ax.grid(False)
+        beside.set_axis_off()
+        for row, text, place in zip(rows.itertuples(), group, room.cumsum() - room / 2, strict=True):
+            _interval(ax, row, place)
+            beside.text(0, place, text, va="center", fontsize="small")
+    return panels.finished(fig, p.title, "every claim has a scale of its own")
+
+
+def _text(row):
+    ends = f" [{row.low:.3g}, {row.high:.3g}]" if row.high > row.low else ""
+    return f"{row.statement}: {row.statistic:.3g}{ends} above {row.bound:g} ({row.measured})"
+
+
+def _interval(ax, row, place):
+    away = np.array([row.low, row.statistic, row.high]) - row.bound
+    if np.isfinite(away).all():
+        low, middle, high = away / (np.abs(away).max() or 1)
+        ax.plot([low, high], [place, place], color=COLORS[row.verdict])
+        ax.plot(middle, place, "o", color=COLORS[row.verdict], label=row.verdict)
