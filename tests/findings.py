@@ -1,0 +1,125 @@
+"""Whether titles and findings are still true of the results: `python tests/findings.py [--exactly | --write]`.
+
+A figure's `rests_on` names claims, which must hold. In docs/findings*.md a comment after a number says which claim's
+statistic it is, `+3.5 [1.7, 5.3]<!-- convnet_rescaling/resnet_pairs * 100 -->`, and the table of verdicts stands
+between `<!-- verdicts -->` and `<!-- end -->`. A number is stale where it lies outside the interval that is found now,
+for on another processor networks become others of the same distribution; with --exactly, where any digit differs.
+--write puts what is found in the place of what is there.
+"""
+
+import re
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "scripts"))
+
+from tabulate import tabulate  # noqa: E402
+
+from carryover.analysis.claims_table import ORDER, counts  # noqa: E402
+from carryover.config import files  # noqa: E402
+from carryover.provenance import store  # noqa: E402
+from carryover.workflow import startup  # noqa: E402
+
+_NUMBER = r"[+−]?(?:\d+(?:\.\d+)?|\.\d+)"
+QUOTED = re.compile(
+    rf"(?P<number>{_NUMBER})(?:\s\[(?P<low>{_NUMBER}),\s(?P<high>{_NUMBER})\])?(?P<unit>\s?%)?"
+    r"<!-- (?P<claim>\w+/\S+)(?: \* (?P<factor>-?[\d.]+))? -->"
+)
+VERDICTS = re.compile(r"(?<=<!-- verdicts -->\n).*?(?=<!-- end -->)", re.DOTALL)
+
+
+def untrue_titles(figures, table):
+    """What is wrong with titles of {figure: entry} that state claims, in words."""
+    verdicts = dict(zip(table["claim"].values.tolist(), table["verdict"].values.tolist(), strict=True))
+    stated = ((name, claim) for name, entry in figures.items() for claim in entry.get("rests_on", ()))
+    found = ((name, claim, verdicts.get(claim, "is none")) for name, claim in stated)
+    return [f"figures.{name}: {claim} {verdict}" for name, claim, verdict in found if verdict != "holds"]
+
+
+def stale(text, table, exactly=False):
+    """What numbers of a page are stale, in words."""
+    found = []
+    for quoted in QUOTED.finditer(text):
+        now = current(quoted, table)
+        if now is None:
+            found.append(f"{quoted['claim']} is no claim")
+        elif (quoted[0] != now) if exactly else not _near(quoted, table):
+            found.append(f"{_said(quoted[0])} is now {_said(now)} ({quoted['claim']})")
+    verdicts = VERDICTS.search(text)
+    if exactly and verdicts and verdicts[0] != verdict_table(table):
+        found.append("the table of verdicts is another one now")
+    return found
+
+
+def written(text, table):
+    """The page with what is found now."""
+    text = QUOTED.sub(lambda quoted: current(quoted, table) or quoted[0], text)
+    return VERDICTS.sub(lambda _: verdict_table(table), text)
+
+
+def current(quoted, table):
+    """What ought to be quoted, in as many digits; None for an unknown claim."""
+    ends = _ends(quoted, table)
+    if ends is None:
+        return None
+    text = quoted[0]
+    for part, value in reversed(list(zip(("number", "low", "high"), ends, strict=True))):
+        if quoted[part] is not None:
+            start, end = (place - quoted.start() for place in quoted.span(part))
+            text = text[:start] + in_print(value, quoted[part]) + text[end:]
+    return text
+
+
+def in_print(value, like):
+    """A number as pages have it, with the digits and the sign of another one."""
+    decimals = len(like.partition(".")[2])
+    digits = f"{abs(value):.{decimals}f}"
+    bare = digits.removeprefix("0") if like.lstrip("+−").startswith(".") and digits.startswith("0.") else digits
+    negative = value < 0 and float(digits) != 0
+    return ("−" if negative else "+" if like.startswith("+") else "") + bare
+
+
+def _ends(quoted, table):
+    """(statistic, low, high) in the unit that is quoted."""
+    names = table["claim"].values.tolist()
+    if quoted["claim"] not in names:
+        return None
+    row, factor = table.isel(claim=names.index(quoted["claim"])), float(quoted["factor"] or 1)
+    middle, *ends = (factor * row[key].item() for key in ("statistic", "low", "high"))
+    return middle, *sorted(ends)
+
+
+def _near(quoted, table):
+    _, low, high = _ends(quoted, table)
+    rounding = 0.51 * 10.0 ** -len(quoted["number"].partition(".")[2])
+    return low - rounding <= float(quoted["number"].replace("−", "-")) <= high + rounding
+
+
+def _said(text):
+    return text.partition("<!--")[0]
+
+
+def verdict_table(table):
+    """How many claims of each paper have which verdict, in Markdown."""
+    names = list(dict.fromkeys(table["paper"].values.tolist()))
+    rows = [(name, table.isel(claim=table["paper"].values == name)) for name in names] + [("all", table)]
+    best_first = ORDER[::-1]
+    body = [[name, part.sizes["claim"], *(counts(part)[verdict] for verdict in best_first)] for name, part in rows]
+    return tabulate(body, headers=["claims of", "", *best_first], tablefmt="github") + "\n"
+
+
+def main(*words):
+    table = store.load(ROOT / "results/claims.nc")
+    sweep = startup.valid_sweep(files.read(ROOT / "config/config.yaml", "config/config.yaml"), ROOT)
+    wrong = untrue_titles(sweep.config["figures"], table)
+    for page in sorted((ROOT / "docs").glob("findings*.md")):
+        text = page.read_text(encoding="utf-8")
+        if "--write" in words:
+            page.write_text(text := written(text, table), encoding="utf-8")
+        wrong += [f"{page.name}: {one}" for one in stale(text, table, "--exactly" in words)]
+    sys.exit("\n".join(wrong) or 0)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,60 @@
+"""Numbers on pages are compared with the claims that they quote, and titles with those that they state."""
+
+import pytest
+
+import findings
+from carryover.analysis import claims_table, intervals
+
+PAGE = """Gains are +4.0 [1.9, 6.1]<!-- one/gain * 100 -->, and .04<!-- one/gain --> as a share;
+lost is −.5<!-- one/loss -->.
+
+<!-- verdicts -->
+old
+<!-- end -->
+"""
+
+
+@pytest.fixture(scope="module")
+def table():
+    rows = [("gain", "it gains", [0.03, 0.04, 0.05], 0.0), ("loss", "it loses nothing", [-0.5, -0.5], 0.0)]
+    checked = intervals.table(rows).assign(paper=("claim", ["A", "B"]), data=("claim", ["", ""]))
+    return claims_table.gathered({"one": checked})
+
+
+def test_what_is_written_is_what_was_found(table):
+    found = findings.written(PAGE, table)
+    assert "+4.0 [1.5, 6.5]<!-- one/gain * 100 -->, and .04<!-- one/gain --> as a share;" in found
+    rows = [line.replace(" ", "") for line in found.splitlines()]
+    assert {"|claimsof||holds|undecided|fails|", "|A|1|1|0|0|", "|all|2|1|0|1|"} <= {*rows}
+    assert findings.stale(found, table, exactly=True) == []
+    assert findings.written(found, table) == found
+
+
+def test_a_number_is_stale_beyond_the_interval_or_with_another_digit(table):
+    assert findings.stale(PAGE, table) == []
+    assert findings.stale(PAGE, table, exactly=True) == [
+        "+4.0 [1.9, 6.1] is now +4.0 [1.5, 6.5] (one/gain)", "the table of verdicts is another one now",
+    ]  # fmt: skip
+    assert findings.stale("7.0<!-- one/gain * 100 -->", table) == ["7.0 is now 4.0 (one/gain)"]
+    assert findings.stale("−4<!-- one/gain * -100 -->, −6<!-- one/gain * -100 -->", table) == []
+    assert findings.stale("1<!-- one/other -->", table) == ["one/other is no claim"]
+
+
+@pytest.mark.parametrize(
+    ("value", "like", "text"),
+    [(0.04, ".3", ".0"), (-0.126, "+.12", "−.13"), (0.126, "+.12", "+.13"), (12.34, "1.2", "12.3"),
+     (-0.001, "−.10", ".00"), (0.7, "0.3", "0.7"), (1.26, ".3", "1.3"), (-3.0, "5", "−3")],
+)  # fmt: skip
+def test_numbers_are_printed_as_before(value, like, text):
+    assert findings.in_print(value, like) == text
+
+
+def test_titles_state_claims_that_hold(table):
+    figures = {
+        "true": {"rests_on": ["one/gain"]}, "false": {"rests_on": ["one/gain", "one/loss"]},
+        "none": {"rests_on": ["one/other"]}, "silent": {},
+    }  # fmt: skip
+    assert findings.untrue_titles(figures, table) == [
+        "figures.false: one/loss fails",
+        "figures.none: one/other is none",
+    ]
