@@ -29,11 +29,17 @@ def pair(word):
 
 
 def papers(checked, paper, elsewhere):
-    """The paper of each claim of a group: `paper`, unless {claim: paper} says otherwise. UserError for other names."""
+    """The paper of each claim of a group: `paper`, unless it is ours or {claim: paper} says otherwise.
+
+    Raises UserError for other names.
+    """
     names = checked["claim"].values.tolist()
     if unknown := elsewhere.keys() - set(names):
         raise UserError(f"--elsewhere {min(unknown)}: this group has no such claim; it has: {', '.join(names)}.")
-    return [elsewhere.get(name, paper) for name in names]
+    sections = checked["section"].values.tolist()
+    return [
+        elsewhere.get(name, OWN if section == OWN else paper) for name, section in zip(names, sections, strict=True)
+    ]
 
 
 def with_origin(checked, papers, files):
@@ -41,6 +47,7 @@ def with_origin(checked, papers, files):
     folder that holds them."""
     data = ", ".join(f"{file.parent.name}/{file.stem}" for file in files)
     return checked.assign(
+        section=checked["section"].where(checked["section"] != OWN, ""),
         paper=("claim", papers, attributes(MEANINGS["paper"])),
         data=("claim", [data] * checked.sizes["claim"], attributes("datasets that the group reads")),
     )

@@ -24,7 +24,7 @@ def risk(effect, trained=True):
         return {"risk_final": 0.4 + 0.01 * seed + 0.1 * task / samples - gain + odd, "converged": int(done)}
 
     told = {"task": TASKS, "samples": SIZES, "rescale": [0.5, 1.0], "rescaled": ["all"], "learning_rate": [0.01]}
-    return dataset(
+    found = dataset(
         values,
         {"protocol": ["finetuning", "single_task"], **told},
         {"protocol": ["finetuning"], **told, "samples": [4], "rescaled": ["weights", "readout"], "rescale": [0.5]},
@@ -32,6 +32,8 @@ def risk(effect, trained=True):
         {"protocol": ["finetuning"], **told, "rescale": [0.25]},
         {"protocol": ["multi_task"], **told, "rescale": [1.0]},
     )
+    known = {"network": "resnet18", "target_classes": "3 8"}
+    return found.assign_coords({name: ("run", [text] * found.sizes["run"]) for name, text in known.items()})
 
 
 STAGES = ["layer2", "layer3", "layer4"]

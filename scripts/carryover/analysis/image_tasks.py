@@ -2,7 +2,16 @@
 
 import numpy as np
 
+from carryover.labels import value_labels
+
 PAIRS = 2
+
+
+def in_words(runs):
+    """'ResNet-18 on 2 classes of digits': the network, and what it is finetuned on."""
+    network, target = (str(runs[name].values[0]) for name in ("network", "target_classes"))
+    name = value_labels(runs, "network").get(network, network)
+    return f"{name} on {len(target.split())} classes of {runs.attrs.get('images', 'images')}"
 
 
 def by_classes(role, data):

@@ -15,7 +15,7 @@ LEVEL = 0.05
 """Share of true bounds at which a single claim is decided wrongly; intervals leave out as much."""
 COMPUTED = "computed, not drawn"
 OWN = "Carryover"
-"""In the place of a paper's name, of what no paper says."""
+"""In the place of a paper's name, and of a section, of what no paper says."""
 MEANINGS = {
     "statement": "what is claimed",
     "paper": "paper that claims it",
@@ -37,7 +37,9 @@ MEANINGS = {
 
 
 class Claim(NamedTuple):
-    """A claim as a plug-in makes it; `section`, `measured` and `estimate` where they are not those of its module."""
+    """A claim as a plug-in makes it; `section`, `measured` and `estimate` where they are not those of its module.
+
+    What no paper says has the section `OWN`."""
 
     name: str
     statement: str

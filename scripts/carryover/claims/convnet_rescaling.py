@@ -4,13 +4,14 @@
 from dataclasses import dataclass
 
 from carryover.analysis import intervals, two_way
-from carryover.analysis.image_tasks import by_classes
+from carryover.analysis.image_tasks import by_classes, in_words
+from carryover.analysis.intervals import OWN
 from carryover.analysis.runs import Runs, common_sizes
 from carryover.analysis.two_way import table, usual
 from carryover.config.parameters import parameter
 from carryover.errors import UserError
 
-PARTS = {"weights": "all but normalisation", "readout": "the new last layer alone"}
+PARTS = {"weights": "those of all but normalisation", "readout": "those of the new last layer alone"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,43 +37,45 @@ def check(data, p):
 
 
 def _of_system(role, risk, p):
-    every = Runs(role, risk)
+    every, which = Runs(role, risk), in_words(risk)
     runs = every.where(learning_rate=usual(risk, "learning_rate"))
     tuned, scratch = (_Gains(runs.where(protocol=protocol), p.rescale) for protocol in ("finetuning", "single_task"))
     sizes = tuned.sizes()
     few = sizes[0]
     by = f"by {p.rescale:g}"
+    raises = f"Multiplying all weights {by} before finetuning raises the test accuracy of {which}"
     claims = [
-        ("all", f"rescaling {by} before finetuning raises test accuracy, on average over n", tuned.mean(sizes)),
-        ("few", f"rescaling {by} before finetuning raises test accuracy at n = {few:g}", tuned.mean([few])),
-        ("trains", f"control: more than {p.trained:g} of the networks rescaled {by} reach their training loss in "
-         "finetuning, on average over n", tuned.trained(sizes)),
-    ]  # fmt: skip
-    claims += _controls(tuned, scratch, by) + _over_rates(every, tuned, p)
+        ("all", f"{raises}, on average over numbers of training images", tuned.mean(sizes)),
+        ("few", f"{raises}, at {few:g} training images", tuned.mean([few])),
+    ]
+    trains = f"Nearly all networks whose weights were multiplied {by} can still be finetuned ({which})"
+    ours = [("trains", trains, tuned.trained(sizes)), *_controls(tuned, scratch, by, which)]
+    ours += _over_rates(every, tuned, p, which)
     bounds = {"trains": p.trained}
-    return [(f"{role}_{name}", f"{role}: {statement}", values, bounds.get(name, 0.0))
-            for name, statement, values in claims]  # fmt: skip
+    return [(f"{role}_{name}", statement, values, bounds.get(name, 0.0), section)
+            for section, some in ((None, claims), (OWN, ours)) for name, statement, values in some]  # fmt: skip
 
 
-def _controls(tuned, scratch, by):
+def _controls(tuned, scratch, by, which):
     """What the same factor gains from scratch, and on part of the weights, where there are such runs."""
     claims = []
     if tuned.rescale in scratch.runs.options("rescale"):
         shared = common_sizes(tuned.plain, tuned.scaled(), scratch.plain, scratch.scaled())
         gain = tuned.mean(shared, trained=True) - scratch.mean(shared, trained=True)
-        statement = f"control: rescaling {by} raises accuracy by more before finetuning than before training from " \
-                    "scratch, on average over n, of networks that reached their training loss"  # fmt: skip
+        statement = f"Multiplying all weights {by} raises the test accuracy of {which} by more before finetuning " \
+                    "than before training from scratch, among networks that can be trained"  # fmt: skip
         claims.append(("over_scratch", statement, gain))
     for part, meaning in PARTS.items():
         if part in tuned.runs.options("rescaled"):
             sizes = tuned.sizes(part)
             gain = tuned.mean(sizes) - tuned.mean(sizes, part)
-            statement = f"control: rescaling all weights {by} raises accuracy by more than {meaning}, at n = "
-            claims.append((f"over_{part}", statement + _listed(sizes), gain))
+            statement = f"Multiplying all weights {by} before finetuning raises the test accuracy of {which} by more " \
+                        f"than multiplying {meaning}, at {_listed(sizes)} training images"  # fmt: skip
+            claims.append((f"over_{part}", statement, gain))
     return claims
 
 
-def _over_rates(every, tuned, p):
+def _over_rates(every, tuned, p, which):
     """The factor against the learning rate that is best without it, where networks were finetuned at several."""
     plain = every.where(protocol="finetuning", rescaled="all", rescale=1.0)
     rates = plain.options("learning_rate")
@@ -82,8 +85,8 @@ def _over_rates(every, tuned, p):
     without = [_mean_risk(plain.where(learning_rate=rate), sizes) for rate in rates]
     # To choose by the same test images favours the networks that were not rescaled.
     best = min(without, key=lambda risks: risks.mean(axis=None))
-    statement = f"control: rescaling by {p.rescale:g} gives a higher accuracy than the best of the learning rates " \
-                f"{_listed(rates)} without, at n = {_listed(sizes)}"  # fmt: skip
+    statement = f"Multiplying all weights by {p.rescale:g} before finetuning gives {which} a higher test accuracy " \
+                f"than any of {len(rates)} learning rates without, at {_listed(sizes)} training images"  # fmt: skip
     return [("over_rates", statement, best - _mean_risk(tuned.scaled(), sizes))]
 
 

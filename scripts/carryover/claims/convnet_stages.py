@@ -39,21 +39,31 @@ def _rescaled(runs, plain, factor, stage, p):
     """That PR falls, to less than without the factor, and that what is left was there before."""
     small = runs.where(rescale=factor)
     after, shared = _values(small, "participation_ratio", stage), _values(small, "ensd", stage)
-    where = f"in {stage} after finetuning with the factor {factor:g}"
+    features = f"Features of {stage} that were multiplied by {factor:g} before finetuning"
     return [
-        (f"falls_{factor:g}_{stage}", f"PR is lower by more than {p.change:g} of it {where} than before",
-         1 - _change(small, stage), p.change),
-        (f"lower_{factor:g}_{stage}", f"PR is lower {where} than with the factor 1 (decades)",
-         np.log10(_values(plain, "participation_ratio", stage) / after), 0.0),
-        (f"inherited_{factor:g}_{stage}", f"ENSD of start and end is the PR {where}, up to {p.near:g} of it",
-         -abs(shared / after - 1), -p.near),
+        (f"falls_{factor:g}_{stage}", f"{features} have fewer dimensions after it than before",
+         1 - _change(small, stage), p.change, None, "relative fall of the participation ratio"),
+        (f"lower_{factor:g}_{stage}", f"{features} have fewer dimensions after it than those that were not multiplied",
+         np.log10(_values(plain, "participation_ratio", stage) / after), 0.0, None,
+         "decades between participation ratios"),
+        (f"inherited_{factor:g}_{stage}", f"{features} have only dimensions that were there before",
+         -abs(shared / after - 1), -p.near, None, "relative distance of ENSD from the participation ratio after, "
+         "with the sign changed"),
     ]  # fmt: skip
 
 
 def _kept(runs, factor, stage, p):
-    statement = f"PR is not lower by more than {p.change:g} of it in {stage} after finetuning with the factor " \
-                f"{factor:g} than before"  # fmt: skip
-    return f"kept_{factor:g}_{stage}", statement, _change(runs.where(rescale=factor), stage), 1 - p.change
+    how = "not multiplied" if factor == 1 else f"multiplied by {factor:g}"
+    statement = f"Features of {stage} that were {how} before finetuning keep as many dimensions"
+    measured = "participation ratio after finetuning over that before"
+    return (
+        f"kept_{factor:g}_{stage}",
+        statement,
+        _change(runs.where(rescale=factor), stage),
+        1 - p.change,
+        None,
+        measured,
+    )
 
 
 def _change(runs, stage):

@@ -1,9 +1,12 @@
 """What the figures of convolutional networks share: names, tables of accuracies, and points with intervals."""
 
+import numpy as np
+
 from carryover.analysis.two_way import interval, table
 from carryover.drawing import panels
 from carryover.labels import value_labels
 
+PERCENT = 0.0, 100.0
 INTERVALS = "means over seeds and tasks with 95 % t intervals over both"
 
 
@@ -18,11 +21,10 @@ def gain(runs, rescale, rescaled="all", **chosen):
     return scaled - accuracy(runs, rescale=1.0, rescaled="all", **chosen)
 
 
-def points(ax, x, tables, label, **style):
-    """The means of tables with their intervals, at places x."""
-    means, lows, highs = zip(*map(interval, tables), strict=True)
-    below, above = ([abs(a - b) for a, b in zip(ends, means, strict=True)] for ends in (lows, highs))
-    ax.errorbar(x, means, yerr=(below, above), label=label, **({"elinewidth": 1} | style))
+def points(ax, x, tables, label, possible=(-np.inf, np.inf), **style):
+    """The means of tables with their intervals, as far as there can be such values, at places x."""
+    means, *ends = np.array([interval(one) for one in tables]).T
+    ax.errorbar(x, means, yerr=abs(np.clip(ends, *possible) - means), label=label, **({"elinewidth": 1} | style))
 
 
 def units(runs):

@@ -62,7 +62,7 @@ def _learning_rates(ax, tuned, p):
         if factor in (p.rescale, 1.0):
             tables = [convnet.accuracy(runs, learning_rate=rate) for rate in rates]
             x = np.array(rates) * (1.03 if factor == 1 else 0.97)
-            convnet.points(ax, x, tables, _label(tuned, "finetuning", factor), color=color, marker="o")
+            convnet.points(ax, x, tables, _label(tuned, "finetuning", factor), convnet.PERCENT, color=color, marker="o")
     panels.log_axis(ax, rates)
     ax.set(xlabel="learning rate", ylabel=ACCURACY, title="b  PT+FT by learning rate")
 
@@ -92,7 +92,7 @@ def _curve(ax, runs, label, color, linestyle):
     runs = runs.drop_dims("checkpoint")
     tables = [table(runs.assign(accuracy=("run", values)), "accuracy") for values in np.transpose(curves)]
     ax.plot(grid, [np.nanmean(accuracies) for accuracies in tables], color=color, linestyle=linestyle, label=label)
-    convnet.points(ax, grid[-1:], tables[-1:], None, color=color, marker="o")
+    convnet.points(ax, grid[-1:], tables[-1:], None, convnet.PERCENT, color=color, marker="o")
 
 
 def _at(grid, steps, values):

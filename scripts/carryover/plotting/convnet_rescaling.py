@@ -46,7 +46,7 @@ def draw(data, p):
         above.set_title(f"{convnet.system(runs)}\n({convnet.units(runs)})", fontsize="small")
         below.set_xlabel("training images of the task")
         panels.log_samples(below, panels.values(panels.where(runs, protocol="finetuning"), "samples"))
-    axes[0, 0].set(ylabel="test accuracy (%)", ylim=(0, 103))  # intervals can reach beyond what there can be
+    axes[0, 0].set(ylabel="test accuracy (%)", ylim=(0, 103))
     axes[1, 0].set_ylabel(f"gain by the factor {p.rescale:g}\n(percentage points, paired)")
     cross = f"×: fewer than {DONE:.0%} of the networks reached the training loss at which training stops"
     return panels.finished(fig, p.title, convnet.INTERVALS, cross, "scales of gains differ")
@@ -61,7 +61,7 @@ def _accuracies(ax, runs, rescale):
         label = panels.name(runs, "protocol", protocol) + ("" if plain else f", rescaled by {factor:g}")
         style = {"linestyle": "-" if plain else "--", "mfc": None if plain else "white", "lw": 1.6 if first else 0.9}
         tables = _by_samples(runs, convnet.accuracy, protocol, rescale=factor)
-        _along_samples(ax, tables, place - 2, label, color=panels.color(protocol), **style)
+        _along_samples(ax, tables, place - 2, label, possible=convnet.PERCENT, color=panels.color(protocol), **style)
         for n, accuracies in tables.items():
             chosen = {"protocol": protocol, "rescale": factor, "samples": n}
             if panels.where(runs, **chosen)["converged"].mean() < DONE:

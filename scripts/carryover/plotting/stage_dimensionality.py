@@ -4,12 +4,15 @@ both share (Fig. 8d of feature reuse)."""
 from dataclasses import dataclass
 
 import matplotlib.pyplot as plt
+import numpy as np
 
 from carryover.analysis.two_way import table
 from carryover.config.parameters import parameter
 from carryover.drawing import convnet, panels
 
 AFTER, BEFORE = "participation_ratio", "participation_ratio_start"
+
+POSSIBLE, LEAST = {"cka": (0.0, 1.0)}, (0.0, np.inf)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,13 +63,14 @@ def _by_factor(ax, stages, quantity, level=None):
 def _line(ax, runs, quantity, shift, label, **style):
     names = runs["stage"].values
     tables = [table(runs.sel(stage=name), quantity) for name in names]
-    convnet.points(ax, [place + shift for place in range(len(names))], tables, label, marker="o", **style)
+    places = [place + shift for place in range(len(names))]
+    convnet.points(ax, places, tables, label, POSSIBLE.get(quantity, LEAST), marker="o", **style)
     ax.set_xticks(range(len(names)), names)
 
 
 def _accuracies(ax, risk):
     """Panel c: test accuracy by factor."""
     for factor, runs, color in panels.colored(risk, "rescale"):
-        convnet.points(ax, [factor], [convnet.accuracy(runs)], None, color=color, marker="o")
+        convnet.points(ax, [factor], [convnet.accuracy(runs)], None, convnet.PERCENT, color=color, marker="o")
     panels.log_rescalings(ax, risk)
     ax.set(title="c  Test accuracy", ylabel="test accuracy (%)", xlabel="factor on the weights before finetuning")
