@@ -6,7 +6,9 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
+from carryover.analysis.intervals import OWN
 from carryover.report.contents import Contents, Figure, Paper
+from carryover.report.words import count
 
 
 @dataclass(frozen=True)
@@ -20,22 +22,20 @@ class Overview:
 
 
 def overviews(contents: Contents, rows: list[Any]) -> list[Overview]:
-    """Of every paper that has figures or claims, in the order of the configuration; `rows` are those of the claims."""
+    """Of every paper that has figures or claims, in the configuration's order, ours last; `rows` are the claims."""
     figures = {figure.name: figure for figure in contents.figures}
-    found = []
-    for paper in {one.name: one for one in reversed(contents.papers)}.values():
+    found, papers = [], {one.name: one for one in reversed(contents.papers)}
+    for paper in reversed(papers.values()):
         claims = [row for row in rows if row.paper == paper.name]
         if claims or any(figure.paper.name == paper.name for figure in contents.figures):
             failing = [row for row in claims if row.verdict == "fails"]
             found.append(Overview(paper, figures.get(paper.first), _in_words(claims), failing))
-    return found[::-1]
+    return sorted(found, key=lambda one: one.paper.name == OWN)
 
 
 def _in_words(claims: list[Any]) -> str:
     if not claims:
         return ""
     number = Counter(row.verdict for row in claims)
-    return (
-        f"Of {len(claims)} claims {number['holds']} hold, {number['fails']} fail, and {number['undecided']} are "
-        "undecided at this scale."
-    )
+    of = f"Of {count(len(claims), 'claim')} {number['holds']} hold, {number['fails']} fail, "
+    return f"{of}and {number['undecided']} are undecided at this scale."
