@@ -20,8 +20,9 @@ def test_lists_of_cosines_have_short_names_from_new_to_shared():
     data = xr.Dataset(coords={"unit_correlations": ("run", ["1 1 1", "0 0 0", "0.9 0.9 0.9", "1 0 0.5", "0 0 0"])})
     assert relu.related(data) == {"0 0 0": "3 × 0", "1 0 0.5": "1 × 1, 1 × 0.5, 1 × 0", "0.9 0.9 0.9": "3 × 0.9",
                                   "1 1 1": "3 × 1"}  # fmt: skip
-    assert list(relu.ends(relu.related(data))) == ["0 0 0", "1 1 1"]
-    assert relu.ends({"0": "1 × 0"}) == {"0": "1 × 0"}
+    assert list(relu.some(relu.related(data), 2)) == ["0 0 0", "1 1 1"]
+    assert relu.some(relu.related(data), 9) == relu.related(data)
+    assert relu.some({"0": "1 × 0"}) == {"0": "1 × 0"}
 
 
 def test_regimes_and_overlaps_are_named_at_their_ends():

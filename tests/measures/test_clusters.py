@@ -226,6 +226,8 @@ def test_the_effective_number_counts_equal_features_and_hardly_the_background():
     assert effective_clusters([0.25, 0]) == pytest.approx(1 / (0.75**2 + 0.25**2))
     np.testing.assert_allclose(effective_clusters([[0.5, 0], [0, 0]]), [2, 1])
     assert np.isnan(effective_clusters([1.0, 1.0]))
+    straight = 1 - np.arange(1, 13) / 12
+    assert effective_clusters(straight[[0, 1, 3, 11]], [1, 2, 4, 12]) == pytest.approx(12)
     for features in (1, 6, 9, 12):
         W, weights = noisy(features, 15)
         curve = [inertia(W, weights, k, 0) for k in range(1, 13)]

@@ -86,6 +86,27 @@ def test_a_network_of_two_tasks_is_aligned_with_as_many_clusters_as_both_have_fe
     assert float(fewer["alignment"][0]) == float(measured["alignment_by_clusters"][0, 3])
 
 
+def test_further_numbers_leave_the_others_as_they_are_and_are_as_good_as_each_alone():
+    W, weights = noisy(6, 8, units=48)
+    data = networks().isel(run=[0]).drop_dims(["unit"]).assign(
+        first=(("run", "unit", "input"), W[None]),
+        second=(("run", "output", "unit"), (weights / np.linalg.norm(W, axis=1))[None, None]),
+    )  # fmt: skip
+    few, more = (clusters.measure(data, clusters.Parameters(largest_k=6, further_k=k)) for k in ((), (8, 24, 40)))
+    assert more["clusters"].values.tolist() == [1, 2, 3, 4, 5, 6, 8, 24, 40]
+    xr.testing.assert_equal(few["inertia"], more["inertia"].isel(clusters=slice(6)))
+    for k in (8, 24, 40):
+        best = inertia(W, weights, k, 0, restarts=20)
+        assert best * 0.999 <= float(more["inertia"].sel(clusters=k)[0]) <= best * 1.05 + 1e-12
+    expected = effective_clusters(more["inertia"].values, more["clusters"].values)
+    np.testing.assert_array_equal(more["effective_clusters"], expected)
+    for wrong in ((6,), (24, 8)):
+        with pytest.raises(UserError, match="further_k must rise from above largest_k, 6, not"):
+            clusters.measure(data, clusters.Parameters(largest_k=6, further_k=wrong))
+    with pytest.raises(UserError, match="further_k is 49, but the networks have 48 units"):
+        clusters.measure(data, clusters.Parameters(largest_k=6, further_k=(49,)))
+
+
 def test_a_run_does_not_depend_on_what_it_is_measured_beside():
     whole, alone = (clusters.measure(part, PARAMETERS) for part in (networks(), networks().isel(run=[1])))
     xr.testing.assert_identical(whole.isel(run=[1]), alone)

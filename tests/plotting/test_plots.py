@@ -84,6 +84,8 @@ RELU = {
     measure: {experiment: (measured_relu, experiment, measure) for experiment in ("regimes", "overlap", "nested")}
     for measure in ("clusters", "dimensionality")
 }
+MOVED = {experiment: (measured_relu, experiment, "displacement") for experiment in ("overlap", "nested", "magnitude")}
+NORMS = {"norms": (measured_relu, "overlap", "relu_norms"), "regimes": (measured_relu, "regimes", "relu_norms")}
 # {plot: [({role: how its data are made}, parameters, number of panels)]}
 DRAWN = {
     "relu_penalty": [({"curve": CURVE}, {"quantity": quantity}, 5) for quantity in ("penalty", "exponent")],
@@ -91,6 +93,11 @@ DRAWN = {
         ({"risk": RISK}, {"columns": "overlap"}, 3),
         ({"risk": RISK}, {"columns": "overlap", "quantity": "risk_best", "only": ("solver=flow",)}, 3),
         ({"risk": (measured, "nested", risk)}, RESCALED, 4),
+        (
+            {"risk": (measured_relu, "magnitude", "risk")},
+            {"columns": "magnitude", "rows": "correlation", "relative_to": "magnitude", "apart": 0.05},
+            4,
+        ),
     ],
     "diagonal_solutions": [
         (
@@ -118,15 +125,17 @@ DRAWN = {
     ],
     "endless_training": [({"trajectory": (endless,)}, {"most": 10.0}, 3)],
     "clusters": [
-        (RELU["clusters"], {"samples": 8, "auxiliary_features": 2}, 13),
-        (RELU["clusters"], {"samples": 8, "auxiliary_features": 2, "nested_samples": (4,), "main_features": 2}, 11),
+        (RELU["clusters"], {"samples": 8, "auxiliary_features": 2}, 14),
+        (RELU["clusters"], {"samples": 8, "auxiliary_features": 2, "nested_samples": (4,), "main_features": 2}, 12),
         ({"nested": RELU["clusters"]["nested"]}, {"only": ("protocol=finetuning",)}, 4),
     ],
     "dimensionality": [
         (RELU["dimensionality"], {}, 9),
         (RELU["dimensionality"], {"nested_samples": (8,), "main_features": 2}, 8),
-        ({"overlap": RELU["dimensionality"]["overlap"]}, {"only": ("samples=4",)}, 2),
+        ({"overlap": RELU["dimensionality"]["overlap"]}, {"only": ("samples=4",)}, 3),
     ],
+    "relu_norms": [(NORMS | {"displacement": MOVED["overlap"]}, {}, 4)],
+    "relu_displacement": [(MOVED | {"risk": (measured_relu, "magnitude", "risk")}, {"samples": (4, 8)}, 6)],
     "claims": [({"claims": (claimed,)}, {}, 4), ({"claims": (claimed,)}, {"paper": "Other"}, 2)],
     "published_risk": [
         (
@@ -243,6 +252,21 @@ def test_a_coordinate_and_a_protocol_that_no_figure_knows_are_drawn_as_their_dat
     assert shown[:2] == ["KD", "PT+FT"]
     assert set(shown[2:]) == {"single_task", "single_task_probe", "finetuning_probe"}
     assert panels.color("distilled") == panels.color("distilled") != panels.color("finetuning")
+
+
+def test_curves_are_chosen_named_and_moved_apart_and_risks_are_relative_to_squares():
+    data = measured_relu("magnitude", "risk")
+    told = {"columns": "magnitude", "relative_to": "magnitude", "hue": ("correlation", "protocol"), "shown": ("0.8",)}
+    p = risk_curves.Parameters(**told, names=("from scratch", "finetuned"), apart=1.0)
+    ax = risk_curves.draw({"risk": data}, p).axes[0]
+    lines = {line.get_label(): line.get_xydata() for line in ax.get_lines() if line.get_marker() == "o"}
+    for name, protocol, factor in (("from scratch", "single_task", 2**-0.5), ("finetuned", "finetuning", 2**0.5)):
+        runs = panels.where(data, protocol=protocol, correlation=0.8, magnitude=0.1).to_dataframe()
+        expected = runs.groupby("samples")["risk_final"].median() / 0.01
+        np.testing.assert_allclose(lines.pop(name), np.transpose([expected.index * factor, expected]))
+    assert not lines
+    with pytest.raises(UserError, match="names: there are 2 curves, not 1"):
+        risk_curves.draw({"risk": data}, risk_curves.Parameters(**told, names=("one",)))
 
 
 def test_spread_is_the_median_and_the_range():

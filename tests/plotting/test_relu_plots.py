@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from carryover.errors import UserError
-from carryover.plotting import clusters, dimensionality
+from carryover.plotting import clusters, dimensionality, relu_displacement, relu_norms
 from carryover.workflow.coordinate_labels import VALUE_LABELS
 from toy.relu_networks import LARGE, LEAST, measured
 
@@ -64,7 +64,8 @@ def test_panels_of_clusters_come_in_the_order_of_the_paper():
     assert titles == [
         "teacher of 2 units rich (initial scale 0.01)", "teacher of 2 units lazy (initial scale 1)",
         "teacher of 9 units rich (initial scale 0.01)", "teacher of 9 units lazy (initial scale 1)",
-        "teacher of 2 units", "PT+FT", "MTL", "cosines 2 × 0", "cosines 2 × 1", "n = 4", "n = 8", "n = 4", "n = 8",
+        "teacher of 2 units", "PT+FT", "MTL", "cosines 2 × 0", "cosines 1 × 1, 1 × 0", "cosines 2 × 1",
+        "n = 4", "n = 8", "n = 4", "n = 8",
     ]  # fmt: skip
 
 
@@ -83,11 +84,11 @@ def test_alignment_by_regime_is_that_of_the_sparsest_teacher():
 
 def test_features_to_learn_are_the_main_units_and_for_both_tasks_all_distinct_ones():
     axes = drawn(clusters)
-    assert [line.get_xdata()[0] for line in dotted(axes[5])] == [2]  # PT+FT
-    assert [line.get_xdata()[0] for line in dotted(axes[6])] == [2, 3, 4]  # 2 + 0, 1 and 2 that are not shared
+    assert [line.get_xdata()[0] for line in dotted(axes[5])] == [2, 2, 2]  # PT+FT
+    assert [line.get_xdata()[0] for line in dotted(axes[6])] == [4, 3, 2]  # 2 + 0, 1 and 2 that are not shared
     assert [line.get_xdata()[0] for line in dotted(axes[1])] == [2]
     assert not dotted(axes[2])  # nine lie beyond the axis
-    assert [line.get_xdata()[0] for line in dotted(drawn(clusters, auxiliary_features=3)[6])] == [3, 4, 5]
+    assert [line.get_xdata()[0] for line in dotted(drawn(clusters, auxiliary_features=3)[6])] == [5, 4, 3]
 
 
 @pytest.mark.parametrize(
@@ -107,7 +108,7 @@ def test_networks_that_were_not_trained_whole_are_not_shown():
 
 
 def test_one_cluster_is_that_of_the_subset_with_multi_task_across_the_rescalings():
-    ax = drawn(clusters)[9]
+    ax = drawn(clusters)[10]
     chosen = runs("nested", "clusters", main_features=1, overlap=1.0, samples=4, clusters=1)
     for protocol in ("finetuning", "single_task"):
         expected = chosen[chosen["protocol"] == protocol].groupby("rescale")["inertia"].median()
@@ -129,7 +130,7 @@ def test_alignment_over_rescalings_is_that_of_finetuning_by_overlap():
 
 
 def test_participation_ratio_after_finetuning_lies_beside_that_before():
-    ax = drawn(dimensionality)[4]
+    ax = drawn(dimensionality)[5]
     tuned = runs("nested", "dimensionality", main_features=1, samples=4, protocol="finetuning")
     _, before = curve(ax, "before finetuning")
     np.testing.assert_allclose(before, tuned["participation_ratio_start"].median())
@@ -142,10 +143,12 @@ def test_participation_ratio_after_finetuning_lies_beside_that_before():
 
 
 def test_before_after_and_shared_are_side_by_side():
-    before, after, shared = drawn(dimensionality)[-3:]
-    assert [ax.get_title() for ax in (before, after, shared)] == ["before: PR", "after: PR", "shared: ENSD"]
+    after, shared = drawn(dimensionality)[-2:]
+    assert [ax.get_title() for ax in (after, shared)] == ["after: PR", "shared: ENSD"]
     tuned = runs("nested", "dimensionality", main_features=1, overlap=1.0, protocol="finetuning")
-    np.testing.assert_allclose(curve(before, "before finetuning")[1], tuned["participation_ratio_start"].median())
+    for ax in (after, shared):
+        before = curve(ax, "before finetuning: PR")[1]
+        np.testing.assert_allclose(before, tuned["participation_ratio_start"].median())
     for ax, quantity in ((after, "participation_ratio"), (shared, "ensd")):
         for n in (4, 8):
             expected = tuned[tuned["samples"] == n].groupby("rescale")[quantity].median()
@@ -223,3 +226,37 @@ def test_data_that_cannot_be_drawn_are_refused(module):
 def test_inertias_by_overlap_need_runs_of_the_sample_size():
     with pytest.raises(UserError, match="no run has protocol=finetuning, samples=65; see the options of this figure"):
         clusters.draw({"overlap": LARGE["overlap"]}, clusters.Parameters(samples=65))
+
+
+def test_norms_and_distances_are_relative_to_the_least_that_there_is():
+    data = {"norms": measured("overlap", "relu_norms"), "regimes": measured("regimes", "relu_norms"),
+            "displacement": measured("overlap", "displacement")}  # fmt: skip
+    single, joint, moved, tuned = relu_norms.draw(data, relu_norms.Parameters()).axes
+    for ax, role, norm, protocol in (
+        (joint, "relu_norms", "f12_norm", "multi_task"), (tuned, "relu_norms", "f1_norm", "finetuning"),
+        (moved, "displacement", "penalty", "finetuning"),
+    ):  # fmt: skip
+        table = runs("overlap", role, protocol=protocol, unit_correlations="1 0")
+        expected = (table[norm] / table[f"{norm}_teacher"]).groupby(table["samples"]).median()
+        np.testing.assert_allclose(curve(ax, "cosines 1 × 1, 1 × 0")[1], expected)
+    table = runs("regimes", "relu_norms", main_features=9, initial_scale=0.01)
+    expected = (table["f1_norm"] / table["f1_norm_teacher"]).groupby(table["samples"]).median()
+    np.testing.assert_allclose(curve(single, "STL, teacher of 9 units")[1], expected)
+
+
+def test_gains_in_risk_are_those_of_the_same_seeds_over_gains_in_penalty():
+    data = {role: measured(role, "displacement") for role in relu_displacement.DRAWN}
+    data["risk"] = measured("magnitude", "risk")
+    axes = relu_displacement.draw(data, relu_displacement.Parameters(samples=(8,))).axes
+    where = {"samples": 8, "correlation": 0.8, "magnitude": 0.1}
+    risks = runs("magnitude", "risk", **where).pivot_table(index="seed", columns="protocol", values="risk_final")
+    penalties = runs("magnitude", "displacement", **where)
+    expected = (penalties["penalty_new"] / penalties["penalty_paired"]).median()
+    points = [container.lines[0].get_xydata()[0] for container in axes[-1].containers]
+    assert any(
+        np.allclose(point, (expected, (risks["single_task"] / risks["finetuning"]).median())) for point in points
+    )
+    table = runs("nested", "displacement", rescale=1.0, main_features=2, overlap=0.0)
+    moved = (table["displacement"] / table["penalty"]).groupby(table["samples"]).median()
+    np.testing.assert_allclose(curve(axes[1], "2 new")[1], moved)
+    assert min(moved) >= 1

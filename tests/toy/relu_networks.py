@@ -8,7 +8,7 @@ import xarray as xr
 
 from carryover.families import running
 from carryover.families.relu import descent, finetune, pretrain, ridge
-from carryover.measures import clusters, dimensionality
+from carryover.measures import clusters, dimensionality, displacement, relu_norms, risk
 from carryover.workflow.coordinate_labels import named
 from collect import collect
 
@@ -18,6 +18,9 @@ QUICK = {"learning_rate": 0.3, "batch_size": 0, "tolerance": 1e-3, "max_epochs":
 MEASURES = {
     "clusters": (clusters, clusters.Parameters(largest_k=5, restarts=1)),
     "dimensionality": (dimensionality, dimensionality.Parameters(samples=50)),
+    "relu_norms": (relu_norms, relu_norms.Parameters()),
+    "displacement": (displacement, displacement.Parameters()),
+    "risk": (risk, risk.Parameters()),
 }
 SIZES = (4, 8)
 NESTED = {"main_features": (1, 2), "overlap": (0.0, 1.0)}
@@ -36,6 +39,10 @@ SHARDS = {
         {"protocol": "single_task", "rescale": (0.5, 1.0), **NESTED},
         {"protocol": "finetuning", "rescale": (0.5, 1.0), **NESTED},
         {"protocol": "multi_task", **NESTED},
+    ],
+    "magnitude": [
+        {"protocol": protocol, "correlation": (0.8, 1.0), "magnitude": (0.1, 1.0), "main_features": (2,)}
+        for protocol in ("single_task", "finetuning")
     ],
 }
 
@@ -63,7 +70,10 @@ def _shards(experiment):
 def measured(experiment, measure):
     """The collected dataset of a measure over the networks of an experiment."""
     module, p = MEASURES[measure]
-    return named(collect([module.measure(shard, p) for shard in _shards(experiment)]), "relu")
+    shards = _shards(experiment)
+    if measure == "displacement":
+        shards = [shard for shard in shards if shard["protocol"].values[0] == "finetuning"]
+    return named(collect([module.measure(shard, p) for shard in shards]), "relu")
 
 
 def dataset(rows):

@@ -5,7 +5,9 @@ import numpy as np
 from carryover.claims import (
     relu_clusters,
     relu_dimensionality,
+    relu_displacement,
     relu_nesting,
+    relu_norms,
     relu_penalty_risk,
     relu_richness,
     relu_sharing,
@@ -39,11 +41,13 @@ def sharing(effect, **options):
     size = per_seed(effect)
 
     def log_risk(seed, protocol, overlap, correlation, samples):
-        if correlation < 1 or samples != 64:
+        if samples != 64:
             return seed
-        new = {"multi_task": -2, "finetuning": -1, "single_task": 9}
-        shared = {"multi_task": -1, "finetuning": -1, "single_task": 0}
-        return size(seed) * {0.5: new, 1.0: shared, 0.0: {}}[overlap].get(protocol, 0)
+        if correlation < 1:
+            return -size(seed) * (protocol == "finetuning" and overlap == 1)
+        some = {"multi_task": -2, "finetuning": -1, "single_task": 9}
+        shared = {"multi_task": -2, "finetuning": -1, "single_task": 0}
+        return size(seed) * {0.5: some, 1.0: shared, 0.0: {"multi_task": -1}}[overlap].get(protocol, 0)
 
     protocols = ["single_task", "multi_task", "finetuning", "finetuning_probe", "finetuning_kernel"]
     grid = {"protocol": protocols, "overlap": [0.0, 0.5, 1.0], "correlation": [0.9, 1.0], "samples": [16, 64]}
@@ -81,25 +85,106 @@ def richness(effect, lazy="single_task", **options):
             return 0.0
         return -size(seed) if main_features == 6 else size(seed) - np.log10(1.25)
 
+    def norms(seed, protocol, initial_scale, main_features, samples):
+        """Of the teacher, so that risks of 10^log_risk leave as much of its mean square as the claim is about."""
+        matched = samples == 256 and main_features == 1000
+        risk = 10 ** log_risk(seed, protocol, initial_scale, main_features, samples)
+        return {"l2_norm_teacher": np.sqrt(risk / (0.05 - 0.02 * size(seed))) if matched else 1.0}
+
     grid = {"initial_scale": [1e-3, 1e-2, 1.0], "main_features": [6, 12, 1000], "samples": [64, 256]}
-    return risks(log_risk, {"protocol": ["single_task", "single_task_kernel"]} | grid, **options)
+    tasks = {"protocol": ["single_task", "single_task_kernel"]} | grid
+    return risks(log_risk, tasks, **options) | {"norms": dataset(norms, tasks)}
 
 
 def penalty(effect, **options):
     size = per_seed(effect)
-    benefits = {(1.0, 0.01): 1, (0.8, 0.01): -1, (0.8, 0.1): -1, (0.8, 1.0): 1}
+    # First those that cost more than a new unit.
+    similar = {
+        (0.8, 0.01): -1.0,
+        (0.8, 0.1): -0.9,
+        (0.9, 0.01): -0.8,
+        (0.9, 0.1): 0.1,
+        (0.9, 1.0): 0.2,
+        (0.8, 1.0): 0.9,
+    }
+    benefits = similar | {(1.0, 1.0): 0.91, (1.0, 0.1): 0.92, (1.0, 0.01): 1.0}
 
     def log_risk(seed, protocol, correlation, magnitude, samples):
         if samples != 512:
             return seed
-        return (
-            magnitude
-            - correlation
-            - size(seed) * benefits.get((correlation, magnitude), 0) * (protocol != "single_task")
-        )
+        return magnitude - correlation - size(seed) * benefits[correlation, magnitude] * (protocol != "single_task")
+
+    def penalties(seed, protocol, correlation, magnitude, samples):
+        benefit = benefits[correlation, magnitude]
+        return {"penalty_paired": 10**-benefit if samples == 512 else seed, "penalty_new": 1.0}
 
     grid = {"correlation": [0.8, 0.9, 1.0], "magnitude": [0.01, 0.1, 1.0], "samples": [32, 512]}
-    return risks(log_risk, {"protocol": ["single_task", "finetuning"]} | grid, **options)
+    finetuned = dataset(penalties, {"protocol": ["finetuning"]} | grid)
+    return risks(log_risk, {"protocol": ["single_task", "finetuning"]} | grid, **options) | {"penalty": finetuned}
+
+
+def norms(effect):
+    """Claims on norms are 0.01 of the effect from their bounds, or three times that."""
+    size = per_seed(0.01 * effect, spread=0.005)
+
+    def relative(d, samples, few, most):
+        """log₁₀ of a norm over its teacher's."""
+        return {few: -d, most: 0.02 - d}.get(samples, 0.5)
+
+    def regimes(seed, protocol, initial_scale, main_features, samples):
+        d, wanted = size(seed), initial_scale == 1e-3 and main_features == 6
+        found = d if samples == 256 else relative(d, samples, 16, 1024)
+        return {"f1_norm": 3 * 10 ** (found if wanted else seed), "f1_norm_teacher": 3.0}
+
+    def overlap(seed, protocol, overlap, correlation, samples):
+        d, wanted = size(seed), overlap == correlation == 1
+        joint = relative(d, samples, 16, 256) if wanted and protocol == "multi_task" else seed
+        own = 3 * d * (protocol == "finetuning") if samples == 256 and overlap == 0 and correlation == 1 else seed
+        return {"f1_norm": 10**own, "f1_norm_teacher": 1.0, "f12_norm": 2 * 10**joint, "f12_norm_teacher": 2.0}
+
+    def displacement(seed, protocol, overlap, correlation, samples):
+        wanted = overlap == correlation == 1
+        found = relative(size(seed), samples, 16, 256) if wanted else seed
+        return {"penalty": 10**found, "penalty_teacher": 1.0}
+
+    tasks = {"overlap": [0.0, 1.0], "correlation": [0.9, 1.0], "samples": [16, 64, 256]}
+    scales = {"initial_scale": [1e-3, 1.0], "main_features": [6, 1000], "samples": [16, 64, 256, 1024]}
+    return {
+        "regimes": dataset(regimes, {"protocol": ["single_task"]} | scales),
+        "norms": dataset(overlap, {"protocol": ["single_task", "finetuning", "multi_task"]} | tasks),
+        "displacement": dataset(displacement, {"protocol": ["finetuning"]} | tasks),
+    }
+
+
+def displacement(effect):
+    """Excess distances are 0.02 of the effect from their bound, and penalties half a decade from their teacher's."""
+    size = per_seed(0.02 * effect, spread=0.01)
+
+    def excess(seed, worst, samples):
+        """The mean over both sizes is what counts."""
+        most = 0.1 - size(seed) if worst else 0.01
+        return {"displacement": 1 + most * (1.5 if samples == 16 else 0.5), "penalty": 1.0}
+
+    def overlap(seed, protocol, unit_correlations, samples):
+        return excess(seed, unit_correlations == "1 0", samples)
+
+    def nested(seed, protocol, main_features, overlap, rescale, samples):
+        worst = main_features == 1 and overlap == 0
+        return excess(seed, worst, samples) if rescale == 1 else {"displacement": 9.0, "penalty": 1.0}
+
+    def magnitude(seed, protocol, correlation, magnitude, samples):
+        wanted = (correlation, magnitude, samples) == (0.8, 0.1, 512)
+        return {"penalty": 10 ** (25 * size(seed) if wanted else seed), "penalty_teacher": 1.0}
+
+    tuned = {"protocol": ["finetuning"]}
+    sizes = {"samples": [16, 512]}
+    return {
+        "overlap": dataset(overlap, tuned | {"unit_correlations": ["0 0", "1 0", "1 1"]} | sizes),
+        "nested": dataset(
+            nested, tuned | {"main_features": [1, 6], "overlap": [0.0, 1.0], "rescale": [1.0, 10.0]} | sizes
+        ),
+        "magnitude": dataset(magnitude, tuned | {"correlation": [0.8, 1.0], "magnitude": [0.01, 0.1, 1.0]} | sizes),
+    }
 
 
 def inertia(value, at):
@@ -116,16 +201,20 @@ def clusters(effect):
 def _regimes(size):
     def values(seed, protocol, initial_scale, main_features, samples):
         d, lazy = size(seed), initial_scale == 1.0
-        left = 0.1 + d * (samples == 256) if lazy else 0.1 - d * (samples != 64)
+        left = 0.1 + d + 0.5 * (samples != 256) if lazy else 0.1 - d * (samples != 64)
         return {
             "inertia": inertia(left, 6),
             "alignment": 0.3 if lazy or main_features == 1000 else 0.5 + d * np.log2(samples),
-            "effective_clusters": 6.0 if lazy or main_features == 6 else 4 + d * np.log2(samples),
+            "effective_clusters": _used(d, lazy, samples) if main_features == 1000 else 6.0,
         }
 
     tasks = {"protocol": ["single_task"], "main_features": [6, 1000]}
     rich, lazy = ({"initial_scale": [1e-3], "samples": [16, 64, 1024]}, {"initial_scale": [1.0], "samples": [16, 256]})
     return dataset(values, tasks | rich, tasks | lazy)
+
+
+def _used(d, lazy, samples):
+    return 30 * (1.2 - d * (samples != 16)) / (1.2 if samples == 16 else 1) if lazy else 4 + d * np.log2(samples)
 
 
 def _overlap(size):
@@ -154,7 +243,7 @@ def _nested(size):
         left = {0.1: 0.6, 1.0: 0.1 - d * (protocol == "finetuning"), 10.0: 0.1 + d, 100.0: 0.9}[rescale]
         gain = {0.1: -d / 2, 1.0: d, 10.0: 0.3, 100.0: 0.3}[rescale] if overlap == 1 and samples == 16 else 0.0
         return {
-            "inertia": inertia(seed if garbage or overlap == 0 or samples != 256 else left, 1),
+            "inertia": inertia(seed if garbage or overlap == 0 or samples not in (256, 512) else left, 1),
             "alignment": seed if garbage else 0.5 + gain,
             "effective_clusters": seed,
         }
@@ -197,4 +286,6 @@ MADE = {
     relu_penalty_risk: penalty,
     relu_clusters: clusters,
     relu_dimensionality: dimensionality,
+    relu_norms: norms,
+    relu_displacement: displacement,
 }

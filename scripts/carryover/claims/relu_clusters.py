@@ -19,8 +19,8 @@ UNIQUE = "Fig. 6d", "relative distance, with the sign changed"
 @dataclass(frozen=True, kw_only=True)
 class Parameters:
     near: float = parameter(0.1, "inertia up to which clusters explain a network", above=0, maximum=1)
-    tolerance: float = parameter(0.2, "relative difference up to which an effective number of clusters is the one that "
-                                 "is expected", above=0, maximum=1)  # fmt: skip
+    tolerance: float = parameter(0.2, "relative difference up to which effective numbers of clusters count as the "
+                                 "same", above=0, maximum=1)  # fmt: skip
     auxiliary_features: int = parameter(6, "teacher units of the auxiliary task of the role overlap", minimum=1)
 
 
@@ -35,7 +35,7 @@ def check(data, p):
     nested = nested.where(main_features=min(nested.options("main_features")))
     return [
         *_sparse_teacher(regimes, p),
-        _dense_teacher(regimes),
+        *_dense_teacher(regimes, p),
         *_alignment_of_shared(overlap),
         _disjoint(overlap, p),
         *_unique_features(overlap, p),
@@ -49,26 +49,32 @@ def _sparse_teacher(runs, p):
     rich, lazy = runs.where(protocol="single_task", main_features=few).regimes()
     first, *between, last = rich.sizes(3)
     left = rich.where(clusters=few).by_samples("inertia")
-    most = lazy.sizes()[-1]
-    task, intermediate = f"a teacher of {few:g} units", ", ".join(f"{n:g}" for n in between)
+    task = f"a teacher of {few:g} units"
     return [
-        ("rich_sparse", f"{few:g} clusters explain more than {1 - p.near:g} of rich STL networks on {task}, "
+        ("rich_sparse", f"{few:g} clusters explain nearly all of networks trained from small weights on {task}, "
          f"at n = {last:g}", 1 - left[last], 1 - p.near),
-        ("lazy_not_sparse", f"{few:g} clusters leave more than {p.near:g} of lazy STL networks on {task}, "
-         f"at n = {most:g}", lazy.by_seed("inertia", clusters=few, samples=most), p.near),
-        ("less_sparse_between", f"{few:g} clusters leave more of rich STL networks on {task} on average over "
-         f"n = {intermediate} than at n = {first:g} or at n = {last:g}",
+        ("lazy_not_sparse", f"{few:g} clusters do not explain networks trained from large (lazy) weights on {task}, "
+         "at any n", lazy.where(clusters=few).by_samples("inertia").min(axis=1, skipna=False), p.near),
+        ("less_sparse_between", f"{few:g} clusters leave more of networks trained from small weights on {task} "
+         f"unexplained for n between {first:g} and {last:g} than there",
          left[between].mean(axis=1) - np.maximum(left[first], left[last]), 0.0),
-        ("alignment_grows", f"Alignment of rich STL networks with {task} grows with the doublings of n",
-         rich.per_doubling("alignment"), 0.0, "App. E.2.1, Fig. 6b", ALIGNMENT),
+        ("alignment_grows", f"Clusters of networks trained from small weights align better with {task} as n grows",
+         rich.per_doubling("alignment"), 0.0, "App. E.2.1, Fig. 6b", f"{ALIGNMENT} per doubling of n"),
     ]  # fmt: skip
 
 
-def _dense_teacher(runs):
+def _dense_teacher(runs, p):
     _, many = runs.extremes("main_features")
-    rich, _ = runs.where(protocol="single_task", main_features=many).regimes()
-    statement = f"Rich STL networks on a teacher of {many:g} units use more clusters with the doublings of n"
-    return "clusters_grow", statement, rich.per_doubling("effective_clusters"), 0.0, None, "clusters per doubling"
+    rich, lazy = runs.where(protocol="single_task", main_features=many).regimes()
+    used = lazy.by_samples("effective_clusters", 2)
+    task = f"a teacher of {many:g} units"
+    return [
+        ("clusters_grow", f"Networks trained from small weights on {task} use more clusters as n grows",
+         rich.per_doubling("effective_clusters"), 0.0, None, "effective clusters per doubling of n"),
+        ("lazy_clusters_stay", f"Networks trained from large (lazy) weights on {task} use as many clusters at every n",
+         -abs(used.div(used.iloc[:, 0], axis=0) - 1).max(axis=1, skipna=False), -p.tolerance, None,
+         "largest relative change of effective clusters, with the sign changed"),
+    ]  # fmt: skip
 
 
 def _alignment_of_shared(runs):
@@ -76,10 +82,11 @@ def _alignment_of_shared(runs):
     groups = [shared.where(protocol=name) for name in ("single_task", "finetuning", "multi_task")]
     fewest = common_sizes(*groups)[0]
     scratch, *reused = (runs.by_seed("alignment", samples=fewest) for runs in groups)
+    named = (("finetuning", "finetuned"), ("multi_task", "multi-task"))
     return [
-        (f"{protocol}_aligns", f"{name} aligns better with the teacher than STL when all features are shared, "
-         f"at n = {fewest:g}", aligned - scratch, 0.0, "App. E.2.2, Fig. 6e", ALIGNMENT)
-        for (protocol, name), aligned in zip((("finetuning", "PT+FT"), ("multi_task", "MTL")), reused, strict=True)
+        (f"{protocol}_aligns", f"When all features are shared, {name} networks align better with the teacher than "
+         f"networks trained from scratch, at n = {fewest:g}", aligned - scratch, 0.0, "App. E.2.2, Fig. 6e", ALIGNMENT)
+        for (protocol, name), aligned in zip(named, reused, strict=True)
     ]  # fmt: skip
 
 
@@ -90,8 +97,8 @@ def _disjoint(runs, p):
     most = common_sizes(*groups)[-1]
     scratch, tuned = (runs.by_seed("inertia", samples=most) for runs in groups)
     statement = (
-        f"{features:g} clusters leave at most {p.near:g} more of PT+FT than of STL networks when no feature is shared, "
-        f"at n = {most:g}"
+        f"When no feature is shared, {features:g} clusters explain nearly as much of finetuned networks as of networks "
+        f"trained from scratch, at n = {most:g}"
     )
     return "finetuning_as_sparse", statement, scratch - tuned, -p.near, "App. E.2.2, Fig. 6c"
 
@@ -103,8 +110,7 @@ def _unique_features(runs, p):
         unique = p.auxiliary_features + round((1 - overlap) * features)
         used = runs.where(clusters=unique).by_seed("effective_clusters", overlap=overlap, samples=most)
         statement = (
-            f"MTL uses as many clusters as there are unique features, {unique}, up to {p.tolerance:g} of them, "
-            f"at n = {most:g}"
+            f"Multi-task networks on two tasks with {unique} features in all use {unique} clusters, at n = {most:g}"
         )
         yield f"multi_task_uses_{unique}", statement, -abs(used / unique - 1), -p.tolerance, *UNIQUE
 
@@ -112,21 +118,23 @@ def _unique_features(runs, p):
 def _one_cluster(runs, p):
     few = runs.only("main_features")
     subset = runs.where(overlap=1.0, clusters=few)
-    finetuned = subset.where(protocol="finetuning")
+    finetuned, together = subset.where(protocol="finetuning"), subset.where(protocol="multi_task", rescale=1.0)
     _, high = finetuned.rescalings()
-    groups = [*(finetuned.where(rescale=r) for r in (1.0, high)), subset.where(protocol="multi_task", rescale=1.0)]
-    most = common_sizes(*groups)[-1]
-    tuned, lazy, together = (runs.by_seed("inertia", samples=most) for runs in groups)
-    task = f"a task with {few:g} of the auxiliary features, at n = {most:g}"
+    plain, scaled = (finetuned.where(rescale=factor) for factor in (1.0, high))
+    most, both = common_sizes(plain, scaled)[-1], common_sizes(plain, together)[-1]
+    tuned, lazy = (runs.by_seed("inertia", samples=most) for runs in (plain, scaled))
+    joint = together.by_seed("inertia", samples=both) - plain.by_seed("inertia", samples=both)
+    clusters, one = f"{few:g} cluster" + "s" * (few > 1), "s" * (few == 1)
+    task = f"{few:g} of the auxiliary features"
     return [
-        ("nested", f"K = {few:g} clusters explain more than {1 - p.near:g} of PT+FT networks without rescaling on "
-         f"{task}", 1 - tuned, 1 - p.near, NESTED),
-        ("lazy_not_nested", f"K = {few:g} clusters leave more than {p.near:g} of PT+FT networks rescaled by {high:g} "
-         f"on {task}", lazy, p.near, NESTED),
-        ("lazy_less_nested", f"K = {few:g} clusters leave more of PT+FT networks rescaled by {high:g} than of "
-         f"unrescaled ones on {task}", lazy - tuned, 0.0, NESTED),
-        ("multi_task_not_nested", f"K = {few:g} clusters leave more of MTL than of PT+FT networks on {task}",
-         together - tuned, 0.0, NESTED),
+        ("nested", f"After finetuning on {task}, {clusters} explain{one} nearly all of a network, without rescaling, "
+         f"at n = {most:g}", 1 - tuned, 1 - p.near, NESTED),
+        ("lazy_not_nested", f"After finetuning on {task}, {clusters} do{'e' * len(one)}{one} not explain a network "
+         f"whose weights were rescaled by {high:g}, at n = {most:g}", lazy, p.near, NESTED),
+        ("lazy_less_nested", f"After finetuning on {task}, {clusters} leave{one} more unexplained with "
+         f"weights rescaled by {high:g} than without, at n = {most:g}", lazy - tuned, 0.0, NESTED),
+        ("multi_task_not_nested", f"On {task}, {clusters} leave{one} more of multi-task networks unexplained than of "
+         f"finetuned ones, at n = {both:g}", joint, 0.0, NESTED),
     ]  # fmt: skip
 
 
@@ -138,9 +146,10 @@ def _alignment_of_subset(runs):
     fewest = common_sizes(*groups)[0]
     subset, new, low_subset, low_new = (runs.by_seed("alignment", samples=fewest) for runs in groups)
     kept, left = subset - new, low_subset - low_new
-    task = f"with {few:g} of the auxiliary features than with new ones, at n = {fewest:g}"
+    task = f"{few:g} of the auxiliary features than with as many new ones"
     return [
-        ("subset_aligns", f"PT+FT without rescaling aligns better {task}", kept, 0.0, "App. E.2.3, Fig. 6g", ALIGNMENT),
-        ("lost_by_rescaling", f"PT+FT rescaled by {low:g} keeps less than half of the advantage in alignment {task}",
-         kept / 2 - left, 0.0, "App. E.2.3, Fig. 6g", ALIGNMENT),
+        ("subset_aligns", f"Without rescaling, finetuned networks align better with {task}, at n = {fewest:g}",
+         kept, 0.0, "App. E.2.3, Fig. 6g", ALIGNMENT),
+        ("lost_by_rescaling", f"Rescaling by {low:g} costs finetuned networks at least half of that advantage in "
+         f"alignment, at n = {fewest:g}", kept / 2 - left, 0.0, "App. E.2.3, Fig. 6g", ALIGNMENT),
     ]  # fmt: skip

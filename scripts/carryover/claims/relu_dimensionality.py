@@ -26,9 +26,12 @@ def _regimes(runs):
     few = min(runs.options("main_features"))
     runs = runs.where(protocol="single_task", main_features=few)
     rich, lazy = (regime.by_samples("participation_ratio") for regime in runs.regimes())
-    statement = f"Rich networks on a teacher of {few:g} units have a smaller PR than lazy ones, at every n"
+    statement = (
+        f"Networks trained from small weights on a teacher of {few:g} units have a smaller participation ratio than "
+        "those from large (lazy) weights, at every n"
+    )
     return [("rich_lower", statement, np.log10(lazy / rich).min(axis=1, skipna=False), 0.0, "App. G, Fig. 8a",
-             "smallest log₁₀ of a ratio of PR")]  # fmt: skip
+             "smallest log₁₀ of a ratio of participation ratios")]  # fmt: skip
 
 
 def _nested(runs, p):
@@ -37,24 +40,25 @@ def _nested(runs, p):
     runs = runs.where(protocol="finetuning", main_features=few, overlap=1.0)
     rescaled = [runs.where(rescale=rescale) for rescale in runs.options("rescale")]
     runs = runs.where(samples=p.samples or common_sizes(*rescaled)[-1])
-    where = f"on {few:g} of the auxiliary features, at n = {runs.only('samples'):g}"
+    at = f"at n = {runs.only('samples'):g}"
     claims = []
     runs.rescalings()
     for rescale in runs.options("rescale"):
         after = runs.by_seed("participation_ratio", rescale=rescale)
         ratio = after / runs.by_seed("participation_ratio_start", rescale=rescale)
-        scaled = f"rescaled by {rescale:g}"
+        task = f"{few:g} of the auxiliary features, " + (
+            "without rescaling" if rescale == 1 else f"rescaled by {rescale:g}"
+        )
         if rescale > 1:
             claims.append(
-                (f"kept_{rescale:g}", f"PR does not fall by more than {p.change:g} in PT+FT {where}, {scaled}",
+                (f"kept_{rescale:g}", f"The participation ratio does not fall in finetuning on {task}, {at}",
                  ratio, 1 - p.change)
             )  # fmt: skip
             continue
         shared = runs.by_seed("ensd", rescale=rescale)
         claims += [
-            (f"falls_{rescale:g}", f"PR falls by more than {p.change:g} in PT+FT {where}, {scaled}",
-             1 - ratio, p.change),
-            (f"inherited_{rescale:g}", f"ENSD of start and end is the PR after PT+FT, up to {p.change:g} of it, "
-             f"{where}, {scaled}", -abs(shared / after - 1), -p.change),
+            (f"falls_{rescale:g}", f"The participation ratio falls in finetuning on {task}, {at}", 1 - ratio, p.change),
+            (f"inherited_{rescale:g}", "Networks before and after finetuning share as many dimensions (ENSD) as those "
+             f"after have, on {task}, {at}", -abs(shared / after - 1), -p.change),
         ]  # fmt: skip
     return claims

@@ -23,9 +23,9 @@ def check(data, p):
     smallest, largest = table["learning_rate"].min(), table["learning_rate"].max()
     return [
         ("descent_follows",
-         f"At learning rate {smallest:g} the risks of ReLU networks are within {100 * p.difference:g} % of the flow's",
+         f"Gradient descent with learning rate {smallest:g} ends at the risks of gradient flow, in every ReLU network",
          np.log10(p.difference / worst[smallest]), 0.0),
-        ("steps_shrink", f"They are nearer to it than at learning rate {largest:g}",
+        ("steps_shrink", f"Its risks are nearer to those of the flow than with learning rate {largest:g}",
          np.log10(typical[largest] / typical[smallest]), 0.0, "exact and simulated",
          "log₁₀ of a ratio of median relative differences of risks"),
     ]  # fmt: skip

@@ -36,15 +36,15 @@ def check(data, p):
         for protocol, rescale in (("finetuning_kernel", 1.0), ("finetuning", large))
     )
     at = f"at n = {p.samples}"
-    task = f"a task with {few:g} of the auxiliary features"
-    fewer = f"from {few:g} instead of {many:g} features"
+    task = f"{few:g} of the auxiliary features"
+    fewer = f"needing {few:g} instead of {many:g} features"
     return [
-        ("reuse", f"PT+FT without rescaling beats STL on {task}, {at}", reuse, 0.0),
-        ("no_rescaling_needed", f"PT+FT gains more over STL on {task} without rescaling than with both rescaled "
-         f"by {small:g}, {at}",
-         reuse - rescaled, 0.0, "1.2"),
-        ("selection_over_kernel", f"PT+FT without rescaling gains more {fewer} than its tangent kernel, {at}",
+        ("reuse", f"On {task}, finetuned networks beat networks trained from scratch, without rescaling, {at}",
+         reuse, 0.0),
+        ("no_rescaling_needed", f"On {task}, finetuned networks gain more on networks trained from scratch without "
+         f"rescaling than with both rescaled by {small:g}, {at}", reuse - rescaled, 0.0, "1.2"),
+        ("selection_over_kernel", f"Finetuned networks gain more from {fewer} than their tangent kernel does, {at}",
          gain - kernel, 0.0),
-        ("selection_over_lazy", f"PT+FT without rescaling gains more {fewer} than rescaled by {large:g}, {at}",
+        ("selection_over_lazy", f"Finetuned networks gain more from {fewer} than those rescaled by {large:g}, {at}",
          gain - lazy, 0.0),
     ]  # fmt: skip

@@ -8,7 +8,7 @@ from carryover.analysis import intervals
 from carryover.analysis.runs import Runs
 from carryover.config.parameters import parameter
 
-LAZY = {"single_task": "lazy networks", "single_task_kernel": "the tangent kernel"}
+LAZY = {"single_task": "those from large (lazy) weights", "single_task_kernel": "the tangent kernel"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,11 +17,14 @@ class Parameters:
     lazy: str = parameter("single_task", "what rich networks face: those from the largest initial scale, or "
                           "the tangent kernel at the smallest", choices=tuple(LAZY))  # fmt: skip
     gain: float = parameter(1.25, "factor on the risk that is no gain yet", minimum=1)
+    match: float = parameter(0.95, "share of the teacher's mean square from which on a function matches it", above=0,
+                             maximum=1)  # fmt: skip
 
 
 @intervals.claims("App. D, Fig. 4a", "log₁₀ of a ratio of risks")
 def check(data, p):
-    """Role: `risk` of single-task learning. Each statistic is a mean over seeds of log₁₀ of a ratio of risks."""
+    """Roles: `risk` of single-task learning, and, if wanted, its `norms`, the measure `relu_norms`. Each statistic is a
+    mean over seeds of log₁₀ of a ratio of risks, but of `dense_matched`."""
     runs = Runs("risk", data["risk"]).where(samples=p.samples)
     few, many = runs.extremes("main_features")
     rich, lazy = runs.where(protocol="single_task").regimes()
@@ -35,12 +38,25 @@ def check(data, p):
         over = lazy.risk("lazy" in trained, main_features=count)
         return over - rich.risk("rich" in trained, main_features=count)
 
-    at = f"at n = {p.samples}"
+    at, rich_ones = f"at n = {p.samples}", "networks trained from small weights"
     return [
-        ("sparse", f"Rich networks beat {against} on a teacher of {few:g} units, {at}",
-         gain(few, "lazy"), 0.0),
-        ("dense", f"Rich networks gain less than a factor {p.gain:g} over {against} on one of {many:g} units, {at}",
+        ("sparse", f"On a teacher of {few:g} units, {rich_ones} beat {against}, {at}", gain(few, "lazy"), 0.0),
+        ("dense", f"On a teacher of {many:g} units, {rich_ones} hardly beat {against}, {at}",
          np.log10(p.gain) - gain(many, "lazy", "rich"), 0.0),
-        ("sparsity", f"Rich networks gain more over {against} from {few:g} than from {many:g} units, {at}",
-         gain(few, "lazy") - gain(many, "rich"), 0.0),
+        ("sparsity", f"{rich_ones.capitalize()} gain more on {against} for a teacher of {few:g} units than for one of "
+         f"{many:g}, {at}", gain(few, "lazy") - gain(many, "rich"), 0.0),
+        *(_matched(data, many, p) if "norms" in data else ()),
     ]  # fmt: skip
+
+
+def _matched(data, many, p):
+    """Whether the function is the teacher's in the end, if `norms` say how large that is."""
+    rich = (Runs(role, data[role]).where(protocol="single_task", main_features=many).regimes()[0]
+            for role in ("risk", "norms"))  # fmt: skip
+    risk, norms = rich
+    most = risk.sizes()[-1]
+    unexplained = risk.by_seed("risk_final", samples=most) / norms.by_seed("l2_norm_teacher", samples=most) ** 2
+    statement = (
+        f"Networks trained from small weights on a teacher of {many:g} units match its function, at n = {most:g}"
+    )
+    return [("dense_matched", statement, 1 - unexplained, p.match, "App. E.2.1", "share of the teacher's mean square")]

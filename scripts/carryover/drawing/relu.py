@@ -66,15 +66,22 @@ def related(data):
     return {text: panels.cosines_in_words(text) for text in panels.values(data, "unit_correlations")}
 
 
-def ends(named):
-    """The first and the last of some values and their names."""
-    return dict([*named.items()][:: max(1, len(named) - 1)])
+def some(named, most=4):
+    """All of some values and their names, or as many of them as that, evenly from the first to the last."""
+    places = np.unique(np.linspace(0, len(named) - 1, min(most, len(named))).round().astype(int))
+    return {value: named[value] for value in np.array(list(named), dtype=object)[places]}
+
+
+def by_regime(ax, runs, quantity):
+    """Curves against samples of networks from scratch, by initial scale: one colour, as all of single-task learning."""
+    for (scale, label), style in zip(regimes(runs).items(), ("-", "--", ":", "-."), strict=False):
+        part = panels.where(runs, initial_scale=scale)
+        panels.spread(ax, part, quantity, "samples", label, color=panels.color("single_task"), linestyle=style)
 
 
 def by_cosines(runs, quantity, title, label, top=None):
-    """(number of panels, function that draws them) of a quantity by protocol, for the first and the last of the lists
-    of cosines."""
-    lists = ends(related(runs))
+    """(number of panels, function that draws them) of a quantity by protocol, for some of the lists of cosines."""
+    lists = some(related(runs))
 
     def paint(figure):
         axes = panels.row(figure, len(lists), title)

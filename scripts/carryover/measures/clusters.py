@@ -32,7 +32,8 @@ APPLIES_TO = ALL_LAYERS
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters:
-    largest_k: int = parameter(12, "most clusters", minimum=1)
+    largest_k: int = parameter(12, "most clusters of which each number is tried", minimum=1)
+    further_k: tuple[int, ...] = parameter((), "larger numbers that are tried as well, rising", minimum=1)
     restarts: int = parameter(RESTARTS, "random starts of k-means for each number of clusters", minimum=1)
 
 
@@ -85,12 +86,13 @@ def alignment(centers: ArrayLike, teacher: ArrayLike) -> float:
     return float((_unit_vectors(teacher) @ _unit_vectors(centers).T).max(axis=1).mean())
 
 
-def effective_clusters(inertias: ArrayLike) -> np.ndarray:
+def effective_clusters(inertias: ArrayLike, counts: ArrayLike | None = None) -> np.ndarray:
     """Participation ratio (Σg)² / Σg² of what each further cluster explains, g_K = inertia(K−1) − inertia(K).
 
-    inertias: (..., clusters) for K = 1, 2, …; inertia(0) is 1. Returns (...), between 1 and the number of clusters; NaN
-    where nothing is explained. k orthogonal directions of equal weight count as k, nearly parallel or unequal ones as
-    fewer, and opposite ones, which no single centre explains at all, as one fewer.
+    inertias: (..., clusters) for K = 1, 2, …, or for rising `counts` (clusters,), between which gains are taken to be
+    the same; inertia(0) is 1. Returns (...), between 1 and the largest K; NaN where nothing is explained. k orthogonal
+    directions of equal weight count as k, nearly parallel or unequal ones as fewer, and opposite ones, which no single
+    centre explains at all, as one fewer.
 
     It is preferred to the smallest K with an inertia below a threshold. Networks that interpolate keep a background of
     units in all directions, some .02 to .2 of the weight, so that a threshold that tells 11 features from 12 (1/12) is
@@ -100,9 +102,10 @@ def effective_clusters(inertias: ArrayLike) -> np.ndarray:
     inertias = np.asarray(inertias, dtype=np.float64)
     if not inertias.ndim or not inertias.shape[-1] or not ((inertias >= 0) & (inertias <= 1 + 1e-9)).all():
         raise ValueError("inertias must be numbers from 0 to 1, one at least")
+    steps = np.diff(np.arange(1, inertias.shape[-1] + 1) if counts is None else counts, prepend=0)
     gains = -np.diff(inertias, prepend=1.0, axis=-1)
     with np.errstate(invalid="ignore"):
-        return gains.sum(axis=-1) ** 2 / (gains**2).sum(axis=-1)
+        return gains.sum(axis=-1) ** 2 / (gains**2 / steps).sum(axis=-1)
 
 
 def measure(data, p):
@@ -113,12 +116,16 @@ def measure(data, p):
     tasks; with those of the main task alone, clusters that join main with auxiliary features would count as missing
     alignment. Networks that were not trained, such as those of tangent kernels, are measured at their start.
 
-    Raises UserError where there are fewer units than `largest_k`, or, naming the run, where a network has no clusters.
+    Raises UserError where there are fewer units than clusters, where `further_k` does not rise from `largest_k`, or,
+    naming the run, where a network has no clusters.
     """
     units = data.sizes["unit"]
-    if p.largest_k > units:
-        raise UserError(f"largest_k is {p.largest_k}, but the networks have {units} units.")
-    counts = range(1, p.largest_k + 1)
+    counts = [*range(1, p.largest_k + 1), *p.further_k]
+    if sorted(set(counts)) != counts:
+        raise UserError(f"further_k must rise from above largest_k, {p.largest_k}, not {list(p.further_k)}.")
+    if counts[-1] > units:
+        name = "further_k" if p.further_k else "largest_k"
+        raise UserError(f"{name} is {counts[-1]}, but the networks have {units} units.")
     explained = []
     for run in range(data.sizes["run"]):
         network = data.isel(run=run)
@@ -129,7 +136,7 @@ def measure(data, p):
         "inertia": (("run", "clusters"), inertias),
         "alignment_by_clusters": (("run", "clusters"), alignments),
         "alignment": ("run", aligned),
-        "effective_clusters": ("run", effective_clusters(inertias)),
+        "effective_clusters": ("run", effective_clusters(inertias, counts)),
     }
     meanings = {
         "inertia": "share of the units' weighted squared length that is left unexplained",
@@ -138,7 +145,7 @@ def measure(data, p):
         "effective_clusters": "effective number of clusters",
         "clusters": "number of clusters",
     }
-    return measured(data, variables, meanings, clusters=list(counts))
+    return measured(data, variables, meanings, clusters=counts)
 
 
 def _explained(network, counts, restarts):
@@ -150,7 +157,8 @@ def _explained(network, counts, restarts):
     directions = _unit_vectors(features)
     repeated = np.triu(directions @ directions.T > _SAME, k=1).any(axis=0)
     alignments = [alignment(centers, teacher) for _, centers in solutions]
-    return [value for value, _ in solutions], alignments, alignments[min(len(counts), int((~repeated).sum())) - 1]
+    own = np.searchsorted(counts, (~repeated).sum(), side="right") - 1
+    return [value for value, _ in solutions], alignments, alignments[own]
 
 
 def _units(network, task):
@@ -164,8 +172,8 @@ def _solutions(W, weights, counts, seed, restarts):
     points, masses = _directions(W, weights, max(counts), min(counts))
 
     rng = np.random.default_rng(seed)
-    most = min(max(counts), len(points))
-    random = [_kmeans.starts(points, masses, most, rng) for _ in range(restarts)]
+    few = [k for k in counts if 2 * k <= _FINE] or counts  # to more, merging leads so much better that it is alone
+    random = [_kmeans.starts(points, masses, min(max(few), len(points)), rng) for _ in range(restarts)]
 
     @cache
     def merged(many):
@@ -175,8 +183,8 @@ def _solutions(W, weights, counts, seed, restarts):
     for k in counts:
         solution = (0.0, points)
         if k < len(points):
-            starts = [start[:k] for start in random]
-            if k in (finer := merged(max(_FINE, 2 * k))):
+            starts = [start[:k] for start in random if k <= len(start)]
+            if k in (finer := merged(_FINE if 2 * k <= _FINE else max(2 * max(counts), _FINE))):
                 starts.append(finer[k])
             best = min((_kmeans.fit(points, masses, start) for start in starts), key=lambda fit: fit.inertia)
             solution = best.inertia, best.centers
@@ -225,14 +233,20 @@ def _merged(points, masses, many, seed):
     if many < len(points):
         fit = _kmeans.fit(points, masses, _kmeans.starts(points, masses, many, np.random.default_rng(seed)))
         centers, shares = fit.centers, np.bincount(fit.labels, masses, minlength=many)
-    by_number = {len(shares): centers}
-    while len(shares) > 1:
-        costs = ((centers[:, None] - centers) ** 2).sum(2) * np.multiply.outer(shares, shares)
-        costs /= np.add.outer(shares, shares)
-        np.fill_diagonal(costs, np.inf)
+    centers, shares, left = centers.copy(), shares.copy(), np.ones(len(shares), dtype=bool)
+    by_number = {len(shares): centers.copy()}
+    costs = ((centers[:, None] - centers) ** 2).sum(2) * np.multiply.outer(shares, shares)
+    costs /= np.add.outer(shares, shares)
+    np.fill_diagonal(costs, np.inf)
+    for number in range(len(shares) - 1, 0, -1):
         a, b = np.unravel_index(costs.argmin(), costs.shape)
-        joined = np.average(centers[[a, b]], axis=0, weights=shares[[a, b]])
-        centers = np.vstack([np.delete(centers, [a, b], axis=0), joined])
-        shares = np.append(np.delete(shares, [a, b]), shares[a] + shares[b])
-        by_number[len(shares)] = centers
+        both = shares[a] + shares[b]
+        # What it costs to join any other with the two is known from the costs before (Lance & Williams 1967).
+        joined = (shares + shares[a]) * costs[a] + (shares + shares[b]) * costs[b] - shares * costs[a, b]
+        joined = np.where(left & np.isfinite(joined), joined, np.inf) / (shares + both)
+        centers[a] = (shares[a] * centers[a] + shares[b] * centers[b]) / both
+        shares[a], left[b] = both, False
+        costs[a] = costs[:, a] = joined
+        costs[b] = costs[:, b] = np.inf
+        by_number[number] = centers[left]
     return by_number

@@ -10,6 +10,7 @@ from carryover.config.parameters import parameter
 from carryover.drawing import panels, relu
 
 ALIGNMENT, TOP = "alignment with the teacher", 1.03
+LEARN = "features to learn"
 SHARING = {"finetuning": "c", "multi_task": "d"}
 DRAWN = {
     "regimes": ("inertia", "alignment", "samples", "main_features", "initial_scale"),
@@ -58,7 +59,8 @@ def _by_size(single, cells, figure):
     for ax, (k, scale) in zip(axes, cells, strict=True):
         part = panels.where(single, main_features=k, initial_scale=scale)
         panels.curves(ax, part, "inertia", "clusters", "samples", relu.sizes(single))
-        _clusters_axis(ax, part, {k})
+        relu.to_learn(ax.axvline, k, part["clusters"].max())
+        _clusters_axis(ax, part)
         ax.set_title(f"teacher of {k} units\n{names[scale]}")
     relu.from_zero(axes, "inertia", TOP)
 
@@ -66,7 +68,7 @@ def _by_size(single, cells, figure):
 def _by_regime(sparsest, figure):
     """Panel b."""
     axes = panels.row(figure, 1, "b  Alignment, STL")
-    panels.curves(axes[0], sparsest, "alignment", "samples", "initial_scale", relu.regimes(sparsest))
+    relu.by_regime(axes[0], sparsest, "alignment")
     axes[0].set_title(f"teacher of {sparsest['main_features'].values[0]} units")
     relu.against_samples(axes, sparsest, ALIGNMENT, TOP)
 
@@ -75,7 +77,7 @@ def _overlap(runs, p):
     protocols = [protocol for protocol in SHARING if protocol in runs["protocol"].values]
     chosen = [panels.where(runs, unit_correlations=text) for text in p.unit_correlations]
     runs = xr.concat(chosen, dim="run") if chosen else runs
-    inertias = [(len(protocols), partial(_by_cosines, runs, protocols, p))] if protocols else []
+    inertias = [(1.3 * len(protocols), partial(_by_cosines, runs, protocols, p))] if protocols else []
     return [*inertias, relu.by_cosines(runs, "alignment", "e  Alignment", ALIGNMENT, TOP)]
 
 
@@ -87,7 +89,9 @@ def _by_cosines(runs, protocols, p, figure):
     for ax, protocol in zip(axes, protocols, strict=True):
         part = panels.where(runs, protocol=protocol, samples=p.samples)
         panels.curves(ax, part, "inertia", "clusters", "unit_correlations", relu.related(runs))
-        _clusters_axis(ax, part, {_features(text, protocol, p) for text in relu.related(part)})
+        for text in relu.related(part):
+            _to_learn(ax, panels.where(part, unit_correlations=text), _features(text, protocol, p))
+        _clusters_axis(ax, part)
         ax.set_title(panels.name(runs, "protocol", protocol))
     relu.from_zero(axes, "inertia", TOP)
 
@@ -128,9 +132,18 @@ def _by_overlap(task, sizes, figure):
     relu.against_rescaling(axes, tuned, ALIGNMENT, TOP)
 
 
-def _clusters_axis(ax, part, features):
-    """Numbers of clusters, with the numbers of features where the axis reaches them."""
-    for count in sorted(features):
-        relu.to_learn(ax.axvline, count, part["clusters"].max())
-    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+def _to_learn(ax, part, features):
+    """A mark on a curve at its number of features, where the axis reaches it."""
+    if features in part["clusters"].values:
+        left = part["inertia"].sel(clusters=features).median()
+        ax.plot(features, left, "o", color="0.2", markerfacecolor="none", markersize=8, label=LEARN)
+
+
+def _clusters_axis(ax, part):
+    """Numbers of clusters; doublings where some were left out."""
+    counts = part["clusters"].values
+    if counts[-1] > len(counts):
+        panels.log_axis(ax, [count for count in counts if count & (count - 1) == 0], 2)
+    else:
+        ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     ax.set_xlabel("clusters K")

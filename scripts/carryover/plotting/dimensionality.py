@@ -7,11 +7,11 @@ from carryover.config.parameters import parameter
 from carryover.drawing import panels, relu
 
 RATIO = "participation ratio"
-COMPARED = {"participation_ratio_start": "before: PR", "participation_ratio": "after: PR", "ensd": "shared: ENSD"}
+COMPARED = {"participation_ratio": "after: PR", "ensd": "shared: ENSD"}
 DRAWN = {
     "regimes": ("participation_ratio", "samples", "main_features", "initial_scale"),
     "overlap": ("participation_ratio", "samples", "unit_correlations"),
-    "nested": (*COMPARED, "samples", "main_features", "overlap", "rescale"),
+    "nested": (*COMPARED, "participation_ratio_start", "samples", "main_features", "overlap", "rescale"),
 }
 
 
@@ -49,7 +49,7 @@ def _by_regime(single, figure):
     axes = panels.row(figure, len(teachers), "a  After training, STL")
     for ax, k in zip(axes, teachers, strict=True):
         part = panels.where(single, main_features=k)
-        panels.curves(ax, part, "participation_ratio", "samples", "initial_scale", relu.regimes(single))
+        relu.by_regime(ax, part, "participation_ratio")
         ax.set_title(f"teacher of {k} units")
     relu.against_samples(axes, single, RATIO)
     for ax, k in zip(axes, teachers, strict=True):
@@ -85,10 +85,9 @@ def _before_and_after(tuned, sizes, figure):
     subset = relu.subset(tuned)
     title = f"c  Finetuning, {relu.task(subset)}, {relu.overlap(subset)}"
     axes = panels.row(figure, len(COMPARED), title)
-    named = {n: name for n, name in relu.sizes(tuned).items() if n in sizes}
-    panels.level(axes[0], subset, "participation_ratio_start", "before finetuning", color="0.4", linestyle="--")
-    for ax, quantity in zip(axes[1:], list(COMPARED)[1:], strict=True):
+    named = relu.some({n: name for n, name in relu.sizes(tuned).items() if n in sizes}, 2)  # others lie between
+    for ax, (quantity, name) in zip(axes, COMPARED.items(), strict=True):
+        panels.level(ax, subset, "participation_ratio_start", "before finetuning: PR", color="0.4", linestyle="--")
         panels.curves(ax, subset, quantity, "rescale", "samples", named)
-    for ax, name in zip(axes, COMPARED.values(), strict=True):
         ax.set_title(name)
     relu.against_rescaling(axes, tuned, "dimensions")

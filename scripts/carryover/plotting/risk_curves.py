@@ -7,6 +7,7 @@ import matplotlib.pyplot as plt
 from carryover import labels
 from carryover.config.parameters import parameter
 from carryover.drawing import panels
+from carryover.errors import UserError
 
 STYLES = ("-", "--", ":")
 
@@ -19,7 +20,10 @@ class Parameters:
     along: str = parameter("samples", "coordinate of the horizontal axis, which is logarithmic")
     rows: str = parameter("", "coordinate of the rows of panels; empty for one row")
     hue: tuple[str, ...] = parameter(("protocol",), "coordinates of the curves")
-    own_scales: bool = parameter(False, "each panel has a scale of risks of its own; else those of a row share one")
+    shown: tuple[str, ...] = parameter((), "values of the first of these that are drawn; empty for all")
+    names: tuple[str, ...] = parameter((), "what the curves are called, in their order; empty for what they are")
+    apart: float = parameter(0.0, "by how many octaves neighbouring curves are moved apart, to be seen", minimum=0)
+    relative_to: str = parameter("", "coordinate by whose square risks are divided; empty for none")
     only: tuple[str, ...] = parameter((), "conditions on the runs shown, as coordinate=value")
     panel: float = parameter(2.1, "width of a panel", above=0, unit="inches")
     floor: float = parameter(1e-10, "smallest risk shown: below it lies what the stopping loss sets", above=0)
@@ -27,36 +31,50 @@ class Parameters:
 
 def draw(data, p):
     risk = panels.where(data["risk"], **panels.conditions(p.only))
-    columns, hues = panels.values(risk, p.columns), panels.combinations(risk, p.hue)
+    columns, curves = panels.values(risk, p.columns), _curves(risk, p)
+    meaning = risk[p.quantity].attrs["long_name"]
+    if p.relative_to:  # the loss, which tells what is unfitted, goes along
+        scale, meaning = risk[p.relative_to].values ** 2, f"{meaning}, over ({labels.label(risk, p.relative_to)})²"
+        risk = risk.assign({name: risk[name] / scale for name in {p.quantity, "loss"} & {*risk}})
     rows = panels.values(risk, p.rows) if p.rows else [None]
     size = (p.panel * len(columns) + 0.9, 2.0 * len(rows) + 1.1)
-    share = False if p.own_scales else "row"
+    share = True if p.relative_to else "row"
     fig, axes = plt.subplots(len(rows), len(columns), figsize=size, sharex=True, sharey=share, squeeze=False)
     for i, row in enumerate(rows):
         for j, column in enumerate(columns):
             chosen = {p.columns: column} | ({p.rows: row} if p.rows else {})
-            _panel(axes[i, j], panels.where(risk, **chosen), p, hues)
+            _panel(axes[i, j], panels.where(risk, **chosen), p, curves)
             if i == 0:
                 axes[i, j].set_title(panels.name(risk, p.columns, column))
             if i == len(rows) - 1:
                 axes[i, j].set_xlabel(labels.label(risk, p.along).removesuffix(" ="))
-        axes[i, 0].set_ylabel(panels.name(risk, p.rows, row) if p.rows else risk[p.quantity].attrs["long_name"])
+        axes[i, 0].set_ylabel(panels.name(risk, p.rows, row) if p.rows else meaning)
     if p.rows:
-        fig.supylabel(risk[p.quantity].attrs["long_name"], fontsize=plt.rcParams["axes.labelsize"])
+        fig.supylabel(meaning, fontsize=plt.rcParams["axes.labelsize"])
     clipped = [f"below {p.floor:g} drawn there"] if (risk[p.quantity] < p.floor).any() else []
     notes = [panels.seeds_in_words(risk), panels.SPREAD, *clipped, *panels.convergence(risk)]
     return panels.finished(fig, p.title, *notes)
 
 
-def _panel(ax, risk, p, hues):
-    seen = []
-    for chosen, color in zip(hues, panels.colors(p.hue[0], hues), strict=True):
+def _curves(risk, p):
+    """[(conditions, name)] of the curves; UserError where there are not as many names."""
+    hues = panels.combinations(risk, p.hue)
+    hues = [hue for hue in hues if not p.shown or str(hue[p.hue[0]]) in p.shown]
+    named = p.names or [", ".join(panels.name(risk, *pair) for pair in hue.items()) for hue in hues]
+    if len(named) != len(hues):
+        raise UserError(f"names: there are {len(hues)} curves, not {len(named)}.")
+    return list(zip(hues, named, strict=True))
+
+
+def _panel(ax, risk, p, curves):
+    seen, colors = [], panels.colors(p.hue[0], [hue for hue, _ in curves])
+    for place, ((chosen, name), color) in enumerate(zip(curves, colors, strict=True)):
         style = STYLES[seen.count(str(color)) % len(STYLES)]  # curves of one protocol share their colour
         seen.append(str(color))
         if panels.chosen(risk, **chosen).any():
             shown = panels.where(risk, **chosen)
-            shown = shown.assign({p.quantity: shown[p.quantity].clip(min=p.floor)})
-            name = ", ".join(panels.name(risk, *pair) for pair in chosen.items())
-            panels.spread(ax, shown, p.quantity, p.along, name, color=color, linestyle=style)
+            moved = shown[p.along] * 2.0 ** (p.apart * (place - (len(curves) - 1) / 2))
+            shown = shown.assign({p.quantity: shown[p.quantity].clip(min=p.floor)}).assign_coords({p.along: moved})
+            panels.spread(ax, shown, p.quantity, p.along, name, color=color, linestyle=style, zorder=3 - place / 9)
     ax.set_yscale("log")
     panels.log_samples(ax, panels.values(risk, p.along))

@@ -1,0 +1,57 @@
+"""How far training moves the weights of ReLU networks, and how far it would have to.
+
+From "The implicit penalty of finetuning in ReLU networks": its premise is that finetuning ends near the start, at the
+squared distance R (equation 2), for which R̃ = Σ r̃ (equations 4, 11) is the least that the function learned can have.
+"""
+
+import numpy as np
+
+from carryover.config.parameters import NoParameters
+from carryover.runs import measured
+from carryover.theory.penalty import relu_penalty
+from carryover.theory.teacher_penalty import paired_penalty, teacher_penalty
+
+APPLIES_TO = {"protocol": ("finetuning",)}  # from 0, what was learned costs twice its F₁ norm
+_MEANINGS = {
+    "displacement": "squared distance of the weights from their start",
+    "penalty": "penalty R̃ of the function that was learned: the least such distance at which a network computes it",
+    "penalty_teacher": "penalty of the teacher: the same for the nearest network that has the teacher's units",
+    "penalty_paired": "penalty of the teacher if each of its units takes up one pretrained feature",
+    "penalty_new": "penalty of the teacher from weights of 0",
+}
+
+Parameters = NoParameters
+
+
+def measure(data, p):
+    """Squared distances (run,) of networks of one output; the starts of penalties of teachers have readouts 0."""
+    values = [_of_run(data.isel(run=run)) for run in range(data.sizes["run"])]
+    columns = zip(_MEANINGS, np.transpose(values), strict=True)
+    return measured(data, {name: ("run", column) for name, column in columns}, _MEANINGS)
+
+
+def _of_run(network):
+    """Values in the order of _MEANINGS of a network."""
+    first, start = (network[name].values.astype(float) for name in ("first", "start_first"))
+    readout, old_readout = (network[name].values[0].astype(float) for name in ("second", "start_second"))
+    displacement = ((first - start) ** 2).sum() + ((readout - old_readout) ** 2).sum()
+    lengths, old_lengths = np.linalg.norm(first, axis=1), np.linalg.norm(start, axis=1)
+    products = lengths * old_lengths
+    # A unit of length 0 computes nothing in whatever direction.
+    cosines = np.divide((first * start).sum(1), products, out=np.ones_like(products), where=products > 0)
+    penalty = relu_penalty(readout * lengths, old_lengths, np.clip(cosines, -1, 1), old_readout).sum()
+    teacher, auxiliary = _units(network, "teacher"), _units(network, "auxiliary")
+    return (
+        displacement,
+        penalty,
+        teacher_penalty(start, *teacher),
+        paired_penalty(*teacher, *auxiliary),
+        2 * np.abs(teacher[1]).sum(),
+    )
+
+
+def _units(network, task):
+    """Directions (units, input) and coefficients (units,) of those that a task's teacher has."""
+    coefficients = network[f"{task}_readout"].values.astype(float)
+    kept = coefficients != 0
+    return network[f"{task}_directions"].values[kept].astype(float), coefficients[kept]

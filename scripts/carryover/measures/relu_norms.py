@@ -1,0 +1,68 @@
+"""The norm that small weights make ReLU networks minimise, of what they have learned and of their teachers.
+
+From section B.2 of "Feature reuse in multi-task learning and finetuning (appendix)", equations 31-35; E.1 compares such
+norms of diagonal networks with those of the ground truth (Fig. 5a).
+"""
+
+import numpy as np
+
+from carryover.config.parameters import NoParameters
+from carryover.networks.relu import importance
+from carryover.runs import ALL_LAYERS, measured
+from carryover.theory.kernels import relu_risk
+
+APPLIES_TO = ALL_LAYERS
+_SAME = 1 - 1e-5  # cosine of teacher units that are one feature, in single precision
+_MEANINGS = {
+    "f1_norm": "F₁ norm of the main task's function",
+    "f12_norm": "F₁,₂ norm of all outputs",
+    "l2_norm_teacher": "root mean square of the main task's teacher over all inputs",
+    "balance": "squared norm of all weights over twice their F₁,₂ norm, which is the least for this function",
+}
+
+Parameters = NoParameters
+
+
+def measure(data, p):
+    """Norms of the network and of its teachers, each (run,).
+
+    F₁,₂ is Σ_h ‖m_h‖₂ over units, m_h = ‖input weights‖ · readouts; F₁ is that of the main readout alone. No other
+    network computes the same function with less, if no two units are parallel or opposite: the kinks of a function
+    determine the sum of m_h on each line of directions. The teacher of a network with one output is that of the main
+    task; of one with both, the units of both tasks, a shared one once.
+    """
+    first, second = data["first"].values.astype(float), data["second"].values.astype(float)
+    f12 = importance(first, second).sum(-1)
+    values = {
+        "f1_norm": importance(first, second[:, :1]).sum(-1),
+        "f12_norm": f12,
+        "f1_norm_teacher": np.abs(data["teacher_readout"].values).sum(-1, dtype=float),
+        "f12_norm_teacher": [_of_teachers(data.isel(run=run)) for run in range(data.sizes["run"])],
+        "l2_norm_teacher": _mean_square(data) ** 0.5,
+        "balance": ((first**2).sum((1, 2)) + (second**2).sum((1, 2))) / (2 * f12),
+    }
+    meanings = _MEANINGS | {f"{name}_teacher": f"{_MEANINGS[name]}, of the teacher" for name in ("f1_norm", "f12_norm")}
+    return measured(data, {name: ("run", value) for name, value in values.items()}, meanings)
+
+
+def _mean_square(data):
+    """E f*² (run,) of the main task's teacher; runs of one teacher come in many sizes, which are worked out once."""
+    directions, readout = (data[f"teacher_{name}"].values.astype(float) for name in ("directions", "readout"))
+    known = {}
+    for run, (V, c) in enumerate(zip(directions, readout, strict=True)):
+        known.setdefault((V.tobytes(), c.tobytes()), []).append(run)
+    squares = np.empty(len(readout))
+    for runs in known.values():
+        V, c = directions[runs[0]], readout[runs[0]]
+        squares[runs] = relu_risk(V[:0], c[:0], V, c)
+    return squares
+
+
+def _of_teachers(network):
+    """F₁,₂ norm of what one network learns."""
+    main = network["teacher_readout"].values.astype(float)
+    if network.sizes["output"] == 1:
+        return np.abs(main).sum()
+    auxiliary = network["auxiliary_readout"].values.astype(float)
+    same = network["teacher_directions"].values @ network["auxiliary_directions"].values.T > _SAME
+    return np.hypot(main, same @ auxiliary).sum() + np.abs(auxiliary[~same[main != 0].any(axis=0)]).sum()

@@ -1,0 +1,86 @@
+"""How far made-up networks are from their start, and the least that they had to be."""
+
+import numpy as np
+import pytest
+import xarray as xr
+from scipy.optimize import minimize_scalar
+
+from carryover.measures import displacement
+
+RNG = np.random.default_rng(0)
+
+
+def network(first, second, start_first, start_second, main=(0.5, 0.0), cosine=0.6):
+    """One run in three inputs: main units at a cosine to the first auxiliary one, the second main one filling up."""
+    directions = [[cosine, np.sqrt(1 - cosine**2), 0.0], [np.nan] * 3]
+    arrays = {"first": first, "start_first": start_first}
+    readouts = {"second": second, "start_second": start_second}
+    return xr.Dataset(
+        {
+            **{name: (("run", "unit", "input"), [values]) for name, values in arrays.items()},
+            **{name: (("run", "output", "unit"), [[values]]) for name, values in readouts.items()},
+            "teacher_directions": (("run", "teacher_unit", "input"), [directions]),
+            "teacher_readout": (("run", "teacher_unit"), [main]),
+            "auxiliary_directions": (("run", "auxiliary_unit", "input"), [np.eye(3)[[0, 2]]]),
+            "auxiliary_readout": (("run", "auxiliary_unit"), [[1.5, -1.0]]),
+        },
+        coords={"seed": ("run", [3], {"long_name": "seed", "units": "1"})},
+    )
+
+
+def measured(*told, **more):
+    found = displacement.measure(network(*told, **more), displacement.Parameters()).isel(run=0)
+    assert all(variable.attrs["long_name"] for variable in found.values())
+    return {name: float(value) for name, value in found.items()}
+
+
+def test_the_penalty_is_the_least_distance_over_all_factors_between_the_layers():
+    """Unit by unit by a search over u, the length of its input weights, with none of the closed form."""
+    first, start_first = RNG.standard_normal((2, 6, 3))
+    second, start_second = RNG.standard_normal((2, 6))
+    least = 0.0
+    for w, a, w0, a0 in zip(first, second, start_first, start_second, strict=True):
+        length = np.linalg.norm(w)
+
+        def squared(log_u, w=w / length, m=a * length, w0=w0, a0=a0):
+            return ((np.exp(log_u) * w - w0) ** 2).sum() + (m / np.exp(log_u) - a0) ** 2
+
+        grid = np.linspace(-6, 6, 600)
+        best = grid[np.argmin([squared(log_u) for log_u in grid])]
+        least += minimize_scalar(squared, bounds=(best - 0.05, best + 0.05), method="bounded").fun
+    found = measured(first, second, start_first, start_second)
+    assert found["penalty"] == pytest.approx(least, rel=1e-6)
+    assert found["displacement"] == pytest.approx(
+        ((first - start_first) ** 2).sum() + ((second - start_second) ** 2).sum()
+    )
+    assert found["displacement"] > found["penalty"]
+
+
+def test_the_flow_of_one_unit_moves_it_a_little_more_than_it_must():
+    """Gradient flow keeps u² − a² = 1, so from (1, 0) it comes to (√2, 1), 4 − 2√2 away; the least is 1.135."""
+    found = measured([[np.sqrt(2), 0, 0]], [1.0], [[1.0, 0, 0]], [0.0])
+    assert found["displacement"] == pytest.approx(4 - 2 * np.sqrt(2))
+    u = np.linspace(1, 2, 100_001)
+    assert found["penalty"] == pytest.approx(((u - 1) ** 2 + 2 / u**2).min(), rel=1e-8)
+
+
+def test_units_that_stay_or_vanish():
+    start = RNG.standard_normal((4, 3))
+    still = measured(start, np.ones(4), start, np.ones(4))
+    assert still["displacement"] == 0
+    assert still["penalty"] == pytest.approx(0, abs=1e-12)
+    gone = measured(np.zeros((1, 3)), [0.3], [[0.0, 2.0, 0.0]], [0.1])
+    assert gone["penalty"] == pytest.approx(0.01)  # a readout of 0 is nearer than input weights of 0
+
+
+def test_penalties_of_the_teacher_are_those_of_a_pretrained_unit_and_of_a_new_one():
+    """Coefficient ½ at cosine .6 to the auxiliary unit of coefficient 3/2, whose weights have the norm √1.5."""
+    pretrained = np.array([[np.sqrt(1.5), 0, 0]])
+    found = measured(pretrained, [0.1], pretrained, [0.0])
+    u = np.linspace(0.3, 2, 100_001)
+    paired = (0.25 / u**2 + u**2 + 1.5 - 2 * u * np.sqrt(1.5) * 0.6).min()
+    assert found["penalty_paired"] == pytest.approx(paired, rel=1e-8)
+    assert found["penalty_teacher"] == pytest.approx(paired, rel=1e-8)
+    assert found["penalty_new"] == 1.0
+    both = np.concatenate([pretrained, 1e-6 * np.eye(3)])  # with units near 0, which are cheaper to turn
+    assert measured(both, np.zeros(4), both, np.zeros(4))["penalty_teacher"] < min(paired, 1.001)
