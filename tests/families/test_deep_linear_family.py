@@ -45,6 +45,33 @@ def test_a_run_is_the_same_alone_and_in_any_company(solver_protocol):
     np.testing.assert_allclose(found, alone["coefficients"].values, rtol=1e-6, atol=1e-7)
 
 
+def test_what_has_draws_of_its_own_is_independent_and_all_else_is_shared():
+    """Functions of minimum norm tell data sets apart: runs share one where their angles and depths do not matter."""
+    grid = {"angle": (0.1, 0.4), "noise": (0.1, 0.3), "depth": (1, 2)}
+
+    def found(protocol, own, **told):
+        shard = pretrained(depth=told.get("depth", grid["depth"]))
+        return finetuned(protocol, own_draws=own, shard=shard, **{**grid, **told}, samples=(30,))
+
+    for own in ((), ("noise",), ("depth", "noise"), ("depth", "angle", "noise")):
+        data = found("single_task", own)
+        # With as many samples as this the error is (X'X)⁻¹X'ε, in proportion to σ.
+        noise = (data["coefficients"][:, 0] - data["teacher"]).values / data["noise"].values[:, None]
+        kinds = list(zip(*(data[name].values for name in ("seed", *own)), strict=True))
+        apart = np.abs(noise[:, None] - noise).max(2)
+        same = np.array([[one == other for other in kinds] for one in kinds])
+        assert apart[same].max() < 1e-5
+        assert apart[~same].min() > 1e-3
+        moved = found("finetuning", own)  # one solution fits more samples than dimensions, whatever its start
+        np.testing.assert_allclose(moved["coefficients"], data["coefficients"], atol=1e-5)
+        alone = found("single_task", own, angle=(0.4,), noise=(0.3,), depth=(2,))
+        kept = (data["angle"] == 0.4) & (data["noise"] == 0.3) & (data["depth"] == 2)
+        np.testing.assert_allclose(alone["coefficients"], data["coefficients"].values[kept], atol=1e-6)
+    shard = pretrained()
+    stretched = [finetuned("finetuning", shard=shard, relation="stretch", own_draws=own) for own in ((), ("angle",))]
+    np.testing.assert_array_equal(*(found["coefficients"] for found in stretched))  # which have no angle
+
+
 def test_tasks_have_their_norms_and_their_angle():
     found = finetuned("finetuning", angle=(0.0, 0.25, 1.0), target_norm=(0.5, 2.0))
     for r in range(found.sizes["run"]):

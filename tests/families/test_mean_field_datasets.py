@@ -131,7 +131,9 @@ def refused(*told, **more):
 
 def test_what_does_not_fit_is_refused_in_a_sentence(start):
     assert refused(start, "finetuning", solver="exact") == "finetuning has no solver exact: choose descent or flow."
-    assert refused(start, "linear_transfer", solver="descent") == "linear_transfer has no solver descent: choose exact."
+    assert refused(start, "linear_transfer", solver="flow") == (
+        "linear_transfer has no solver flow: choose exact or descent."
+    )
     assert refused(start, "single_task") == "single_task starts from scratch: leave --pretrained out."
     assert refused(None) == "linear_transfer starts from pretrained networks: name their shard with --pretrained."
     assert refused(start, teacher_scale=(1.0,), width=13) == "width is 13, but the pretrained networks have 12."

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from carryover.errors import UserError
 from carryover.families.mean_field import task
 from carryover.families.mean_field.readouts import Modes, Quadratic
 from carryover.networks.relu import Weights
@@ -59,6 +60,44 @@ def test_the_flow_is_gradient_descent_in_the_limit_of_small_steps(start, samples
     np.testing.assert_array_equal(data["time"], 8.0)
     np.testing.assert_array_equal(data["max_time"], 8.0)
     assert not data["converged"].any()
+
+
+@pytest.mark.parametrize("samples", [5, 30])
+def test_descent_of_the_readout_is_the_plain_loop(start, samples):
+    told = {**FLOWS, "solver": "descent", "max_time": (2.0, 8.0), "learning_rate": 0.02, "max_steps": 300}
+    data, problem, _ = followed(start, samples=(samples,), **told)
+    assert data.sizes["run"] == 4 * 2 * 2 * 2
+    for run, network, teacher, features, y, begin in cases(problem):
+        steps = {2.0: 100, 8.0: 300}[problem.max_time[run]]  # the most that are asked for
+        readout = descended(features, y, begin, 0.02, steps)
+        np.testing.assert_allclose(data["loss"][run], ((features @ readout / 12 - y) ** 2).mean() / 2, rtol=1e-9)
+        mean, error = sampled_risk(network, readout, teacher)
+        assert abs(mean - data["risk_final"].values[run]) < 4 * error
+        assert data["evaluations"][run] == steps
+        assert data["time"][run] == pytest.approx(0.02 * steps)
+
+
+def test_descent_of_the_readout_ends_where_its_flow_does(start):
+    """At the same time, if its step is cut where it diverges; and both stop at the tolerance."""
+    told = {**FLOWS, "samples": (5, 30), "tolerance": 1e-3, "noise": 0.0, "max_time": (300.0,)}
+    solved = finetuned(start, **told)
+    for rate, near in ((0.01, 1e-4), (100.0, 1e-2)):
+        found = finetuned(start, solver="descent", learning_rate=rate, max_steps=100_000, **told)
+        np.testing.assert_array_equal(found["converged"], solved["converged"])
+        short = ~solved["converged"].values.astype(bool)
+        np.testing.assert_allclose(found["risk_final"][short], solved["risk_final"][short], rtol=near)
+        assert (found["learning_rate"] <= rate).all()
+        assert (found["loss"][~short] <= 1e-3).all()
+        # It stops at the first step that is enough, at the flow's time where steps are small.
+        if rate == 0.01:
+            np.testing.assert_allclose(found["time"][~short], solved["time"][~short], rtol=0.02, atol=0.02)
+    assert 0 < short.sum() < len(short)
+    assert (found["learning_rate"] < 100.0).all()
+
+
+def test_least_squares_has_no_steps(start):
+    with pytest.raises(UserError, match=r"^least_squares is fitted without steps: its solver is exact, not descent\.$"):
+        finetuned(start, solver="descent", readout=("zero", "least_squares"))
 
 
 def test_a_flow_of_no_time_stays_where_it_starts(start):

@@ -3,6 +3,7 @@ alone."""
 
 from dataclasses import dataclass
 from functools import partial
+from itertools import product
 
 import numpy as np
 
@@ -19,6 +20,7 @@ STARTS_FROM = {"protocol": PRETRAINED}
 SCRATCH = {"protocol": ("single_task",)}
 SIMULATED = {"solver": ("descent", "balanced")}
 DESCENT = {"solver": ("descent",)}
+OWN_DRAWS = ("depth", "angle", "noise")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,6 +43,9 @@ class Parameters(task.Parameters):
     deviation: tuple[float, ...] = parameter((0.5,), "norm of the rest of the target, in units of the source's",
                                              above=0, when={"relation": conditions.RELATIONS[1:]})  # fmt: skip
     noise: tuple[float, ...] = parameter((0.2,), "standard deviation σ of the label noise", minimum=0)
+    own_draws: tuple[str, ...] = parameter((), "what has inputs and label noise of its own at each of its values, so "
+                                           "that runs are independent; a seed's are the same at all values of the "
+                                           "others", choices=OWN_DRAWS)  # fmt: skip
     truncation: float = parameter(1e-2, "pretrained features below this share of the largest are left out: they vanish "
                                   "with the initial weights", minimum=0, when={"protocol": ("linear_transfer",),
                                                                                "solver": ("exact",)})  # fmt: skip
@@ -63,20 +68,21 @@ class Parameters(task.Parameters):
 def problems(p, shard):
     """A piece for each number of samples and depth.
 
-    The inputs and the noise of a seed are the same for all protocols, angles, depths and strengths; those of different
-    numbers of samples are independent. Raises UserError for pretrained networks of other sizes, depths or source norms.
+    The inputs and the noise of a seed are the same for all protocols, strengths, and whatever is not in `own_draws`;
+    those of different numbers of samples are independent. Raises UserError for pretrained networks of other sizes,
+    depths or source norms.
     """
     shard.check_sizes({"dimension": ("input", p.dimension)})
     experiment, seeds = shard.experiment, shard.seeds
     runs, spectrum = conditions.columns(p, seeds), task.eigenvalues(p)
     teacher = conditions.targets(p, experiment, runs)
-    sets = np.searchsorted(seeds, runs["seed"])
-    for samples in p.samples:
-        rngs = [generator(experiment, {"samples": samples}, seed, "inputs") for seed in seeds]
-        inputs = np.stack([rng.standard_normal((samples, p.dimension)) for rng in rngs]) * np.sqrt(spectrum)
+    groups = [(depth,) for depth in p.depth] if "depth" in p.own_draws else [p.depth]
+    for samples, depths in product(p.samples, groups):
+        inputs, noise, sets = _drawn(p, experiment, runs, {"samples": samples, "depth": depths[0]}, spectrum)
         data = [Factored.of(X) for X in inputs]
-        targets = _labels(experiment, seeds, runs, inputs, sets, teacher)
-        for depth in p.depth:
+        clean = np.stack([inputs[s] @ beta for s, beta in zip(sets, teacher, strict=True)])
+        targets = clean + runs["noise"][:, None] * noise[sets]
+        for depth in depths:
             start, coefficients, features = _start(p, shard, depth, runs)
             problem = task.Problem(
                 data, inputs, targets, sets, start, coefficients, teacher, depth, spectrum, runs["ridge"],
@@ -97,12 +103,19 @@ def check(p):
         raise UserError(f"folds is {p.folds}: it must be 0, or from 2 to the smallest number of samples.")
 
 
-def _labels(experiment, seeds, runs, inputs, sets, teacher):
-    """Noisy labels (runs, n)."""
-    rngs = (generator(experiment, {"samples": inputs.shape[1]}, seed, "noise") for seed in seeds)
-    noise = np.stack([rng.standard_normal(inputs.shape[1]) for rng in rngs])[sets]
-    clean = np.stack([inputs[s] @ beta for s, beta in zip(sets, teacher, strict=True)])
-    return clean + runs["noise"][:, None] * noise
+def _drawn(p, experiment, runs, shape, spectrum):
+    """(inputs (sets, n, d), standard noise (sets, n), (runs,) the set of each run): one for each seed, and for each
+    value of what has draws of its own."""
+    own = {name: runs[name].tolist() for name in p.own_draws if name != "depth" and np.isfinite(runs[name]).all()}
+    fixed = {name: value for name, value in shape.items() if name == "samples" or name in p.own_draws}
+    keys = list(zip(runs["seed"].tolist(), *own.values(), strict=True))
+    known = {key: number for number, key in enumerate(dict.fromkeys(keys))}
+    inputs, noise = [], []
+    for seed, *values in known:
+        condition = fixed | dict(zip(own, values, strict=True))
+        inputs.append(generator(experiment, condition, seed, "inputs").standard_normal((shape["samples"], p.dimension)))
+        noise.append(generator(experiment, condition, seed, "noise").standard_normal(shape["samples"]))
+    return np.stack(inputs) * np.sqrt(spectrum), np.stack(noise), np.array([known[key] for key in keys])
 
 
 def _start(p, shard, depth, runs):

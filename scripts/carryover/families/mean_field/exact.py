@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from carryover.families.mean_field import task
+from carryover.families.mean_field import readouts, task
 from carryover.families.mean_field.readouts import Modes, Quadratic
 from carryover.networks.relu import Weights
 from carryover.theory.kernels import relu_risk
@@ -35,39 +35,27 @@ def _as_it_is(problem):
 
 
 def _on_population(problem, p, progress):
-    readouts, found = np.empty_like(problem.start.second), []
-    for index, (network, teacher) in enumerate(_pairs(problem)):
+    second, found = np.empty_like(problem.start.second), []
+    for index, (network, teacher) in enumerate(readouts.pairs(problem, progress)):
         modes = Modes.of_population(Quadratic.of(network, teacher))
-        readouts[index, 0], time = modes.flow(network.second[0], problem.max_time[index], p.tolerance)
-        loss = modes.loss(readouts[index, 0])
+        second[index, 0], time = modes.flow(network.second[0], problem.max_time[index], p.tolerance)
+        loss = modes.loss(second[index, 0])
         found.append((loss, 2 * loss, time))
-        _tell(progress, problem, index)
-    return _trained(Weights(problem.start.first, readouts), p, *np.array(found).T)
+    return _trained(Weights(problem.start.first, second), p, *np.array(found).T)
 
 
 def _on_samples(problem, p, progress):
     """The decomposition of a network's features of one data set serves all of its readouts."""
     loss, risk, time = np.full((3, len(problem.networks)), np.nan)
-    for index, (network, teacher) in enumerate(_pairs(problem)):
-        error, mine = Quadratic.of(network, teacher).risk, problem.networks == index
-        starts = {"zero": np.zeros(len(network.first)), "pretrained": network.second[0]}
-        for which in np.unique(problem.sets[mine]):
-            modes = Modes.of_samples(network.responses(problem.X[which]), problem.y[which])
-            for run in np.flatnonzero(mine & (problem.sets == which)):
-                if (start := starts.get(problem.readout[run])) is None:
-                    readout = modes.least_squares(p.cutoff)
-                else:
-                    readout, time[run] = modes.flow(start, problem.max_time[run], p.tolerance)
-                loss[run], risk[run] = modes.loss(readout), error(readout)
-        _tell(progress, problem, index)
+    for case in readouts.cases(problem, progress):
+        modes = Modes.of_samples(case.features, case.y)
+        for run, start in zip(case.runs, case.starts, strict=True):
+            if problem.readout[run] == "least_squares":
+                readout = modes.least_squares(p.cutoff)
+            else:
+                readout, time[run] = modes.flow(start, problem.max_time[run], p.tolerance)
+            loss[run], risk[run] = modes.loss(readout), case.risk(readout)
     return _trained(None, p, loss, risk, time)
-
-
-def _pairs(problem):
-    """Each network with its teacher."""
-    for layers in zip(problem.start.first, problem.start.second, problem.teacher.first, problem.teacher.second,
-                      strict=True):  # fmt: skip
-        yield Weights(*layers[:2]), Weights(*layers[2:])
 
 
 def _trained(weights, p, loss, risk, time):
@@ -76,8 +64,3 @@ def _trained(weights, p, loss, risk, time):
     ends = {"loss": loss[:, None], "risk": risk[:, None]}
     done = np.isnan(time) | (loss <= p.tolerance * (1 + 1e-9))  # at the tolerance it stopped, to rounding
     return replace(solved, time=time[:, None], curves=ends, converged=done)
-
-
-def _tell(progress, problem, index):
-    if progress is not None:
-        progress({"step": index + 1, "active": len(problem.start.first) - index - 1})

@@ -15,7 +15,12 @@ from carryover.networks.relu import Weights
 from carryover.streams import generator
 
 TRAINERS = ("descent", "flow")
-SOLVERS = {"single_task": TRAINERS, "finetuning": TRAINERS, "linear_transfer": ("exact",), "pretrained": ("exact",)}
+SOLVERS = {
+    "single_task": TRAINERS,
+    "finetuning": TRAINERS,
+    "linear_transfer": ("exact", "descent"),
+    "pretrained": ("exact",),
+}
 TRANSFER = ("linear_transfer", "finetuning", "pretrained")
 STARTS_FROM = {"protocol": TRANSFER}
 LEARNING = {"protocol": ("single_task", "linear_transfer", "finetuning")}
@@ -28,7 +33,7 @@ class Parameters(task.Parameters):
     protocol: str = parameter("linear_transfer", "linear_transfer fits a new readout to the pretrained features, "
                               "finetuning trains all of the pretrained network, single_task one from scratch, "
                               "pretrained leaves it as it is", choices=tuple(SOLVERS), axis=True)  # fmt: skip
-    solver: str = parameter("exact", "gradient descent, gradient flow, which descent follows with small steps, or, "
+    solver: str = parameter("exact", "gradient descent; gradient flow, which descent follows with small steps; or, "
                             "where no features are learned, the solution itself",
                             choices=("descent", "flow", "exact"), axis=True)  # fmt: skip
     samples: tuple[int, ...] = parameter((64,), "target samples", minimum=1, when=LEARNING)
@@ -57,6 +62,8 @@ def check(p):
     """Refuse a solver that the protocol does not have; UserError."""
     if p.solver not in SOLVERS[p.protocol]:
         raise UserError(f"{p.protocol} has no solver {p.solver}: choose {' or '.join(SOLVERS[p.protocol])}.")
+    if p.protocol in FIXED["protocol"] and p.solver == "descent" and "least_squares" in p.readout:
+        raise UserError("least_squares is fitted without steps: its solver is exact, not descent.")
 
 
 def problems(p, shard):

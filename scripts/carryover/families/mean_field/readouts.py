@@ -12,6 +12,7 @@ kernel K = E φφᵀ/m² = V diag(Λ) Vᵀ and λ_k = m Λ_k.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +20,7 @@ import numpy as np
 from carryover.networks.relu import Weights
 from carryover.theory.kernels import function_power, relu_kernel
 
+CUT = 4
 HALVINGS = 60  # of the ratio of two times, between which training stops: to rounding
 
 
@@ -93,6 +95,29 @@ class Modes:
         return late
 
 
+def descended(features, y, start, rate, time, max_steps, tolerance):
+    """(readouts (k, m), steps (k,), rate) of plain gradient descent c ← c − η m ∂L/∂c from `start` (k, m) on features Φ
+    (n, m) and y (n,), which ends at a time, after `max_steps`, or where the loss is at most the tolerance.
+
+    A rate η of 2/λ₁ or more would diverge: it is cut by factors of 4.
+    """
+    n, width = features.shape
+    fastest = np.linalg.norm(features, 2) ** 2 / (n * width)
+    readout, taken, active = start.copy(), np.zeros(len(start), dtype=np.int64), np.arange(len(start))
+    while rate * fastest >= 2:
+        rate /= CUT
+    steps = min(max_steps, round(time / rate))
+    for step in range(steps + 1):
+        taken[active] = step
+        residual = readout[active] @ features.T / width - y
+        left = (residual**2).mean(1) / 2 > tolerance
+        active = active[left]
+        if step == steps or not len(active):
+            break
+        readout[active] -= rate / n * residual[left] @ features
+    return readout, taken, rate
+
+
 @dataclass(frozen=True)
 class Quadratic:
     """Mean squared error over x ~ N(0, I) of any readout of a network, against a teacher; both are means over units."""
@@ -112,3 +137,33 @@ class Quadratic:
     def risk(self, readout: np.ndarray) -> float:
         """Of a readout (m,)."""
         return max(0.0, readout @ self.kernel @ readout - 2 * readout @ self.overlaps + self.power)
+
+
+@dataclass(frozen=True)
+class Case:
+    """Readouts that learn on the features of one network from one data set."""
+
+    runs: np.ndarray  # (k,) of the problem
+    starts: np.ndarray  # (k, m)
+    features: np.ndarray  # Φ (n, m)
+    y: np.ndarray  # (n,)
+    risk: Callable[[np.ndarray], float]  # of a readout (m,)
+
+
+def cases(problem, progress=None) -> Iterator[Case]:
+    """Every network of a problem with each of its data sets; progress is told of each network that is done."""
+    for index, (network, teacher) in enumerate(pairs(problem, progress)):
+        risk, mine = Quadratic.of(network, teacher).risk, problem.networks == index
+        for which in np.unique(problem.sets[mine]):
+            runs = np.flatnonzero(mine & (problem.sets == which))
+            starts = np.where((problem.readout[runs] == "pretrained")[:, None], network.second, 0.0)
+            yield Case(runs, starts, network.responses(problem.X[which]), problem.y[which], risk)
+
+
+def pairs(problem, progress=None) -> Iterator[tuple[Weights, Weights]]:
+    """Each network with its teacher."""
+    start, teacher = problem.start, problem.teacher
+    for index, layers in enumerate(zip(start.first, start.second, teacher.first, teacher.second, strict=True)):
+        yield Weights(*layers[:2]), Weights(*layers[2:])
+        if progress is not None:
+            progress({"step": index + 1, "active": len(start.first) - index - 1})
