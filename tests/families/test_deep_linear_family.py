@@ -50,8 +50,7 @@ def test_what_has_draws_of_its_own_is_independent_and_all_else_is_shared():
     grid = {"angle": (0.1, 0.4), "noise": (0.1, 0.3), "depth": (1, 2)}
 
     def found(protocol, own, **told):
-        shard = pretrained(depth=told.get("depth", grid["depth"]))
-        return finetuned(protocol, own_draws=own, shard=shard, **{**grid, **told}, samples=(30,))
+        return finetuned(protocol, own_draws=own, **{**grid, **told}, samples=(30,))
 
     for own in ((), ("noise",), ("depth", "noise"), ("depth", "angle", "noise")):
         data = found("single_task", own)
@@ -67,8 +66,7 @@ def test_what_has_draws_of_its_own_is_independent_and_all_else_is_shared():
         alone = found("single_task", own, angle=(0.4,), noise=(0.3,), depth=(2,))
         kept = (data["angle"] == 0.4) & (data["noise"] == 0.3) & (data["depth"] == 2)
         np.testing.assert_allclose(alone["coefficients"], data["coefficients"].values[kept], atol=1e-6)
-    shard = pretrained()
-    stretched = [finetuned("finetuning", shard=shard, relation="stretch", own_draws=own) for own in ((), ("angle",))]
+    stretched = [finetuned("finetuning", relation="stretch", own_draws=own) for own in ((), ("angle",))]
     np.testing.assert_array_equal(*(found["coefficients"] for found in stretched))  # which have no angle
 
 
