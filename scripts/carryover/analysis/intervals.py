@@ -21,7 +21,7 @@ MEANINGS = {
     "paper": "paper that claims it",
     "section": "where in the paper",
     "measured": "what the statistic is",
-    "statistic": "mean, of what `interval` names",
+    "statistic": "mean, or median where `interval` is of order statistics, of what `interval` names",
     "low": "lower end of its 95 % interval",
     "high": "upper end of its 95 % interval",
     "bound": "value that the statistic is claimed to lie above, fixed before it was known",
@@ -72,6 +72,24 @@ def student(values, statement, bound, over="seeds"):
         p_value = 2 * special.stdtr(freedom, -abs(mean - bound) / error)
     columns |= {"statistic": mean, "low": mean - half, "high": mean + half, "p_value": p_value}
     return columns | {"deviation": deviation if over == "seeds" else np.nan}
+
+
+def median(values, statement, bound):
+    """Median of independent values (n,), NaN left out, where a mean may not exist; its interval lies between two of
+    them, and holds it with 95 % or more whatever they are drawn from, as the sign test says, whose p-value it has.
+
+    Interval and p-value are NaN of fewer than six values, for which there is no such interval.
+    """
+    values = np.asarray(values, dtype=float)
+    values, count = np.sort(values[np.isfinite(values)]), np.isfinite(values).sum()
+    columns = dict.fromkeys(("low", "high", "p_value", "deviation"), np.nan)
+    columns |= {"statistic": np.median(values) if count else np.nan, "interval": "order statistics over seeds"}
+    places = np.flatnonzero(special.bdtr(np.arange(count // 2), count, 0.5) <= LEVEL / 2)
+    if len(places):
+        fewer = min((values < bound).sum(), (values > bound).sum())
+        columns["p_value"] = min(1.0, 2 * special.bdtr(fewer, count, 0.5))
+        columns |= {"low": values[places[-1] + 1], "high": values[count - 2 - places[-1]]}
+    return columns | {"seeds": count}
 
 
 def exact(value, statement, bound):

@@ -1,5 +1,5 @@
-"""Where linear transfer of networks stops to gain, and which strength of an anchor gains most ("Features are fate",
-section 4 and Fig. 9)."""
+"""Where linear transfer starts and stops to gain, and which strength of an anchor gains most ("Features are fate",
+sections 3.3 and 4, Fig. 9)."""
 
 import numpy as np
 import pandas as pd
@@ -33,6 +33,17 @@ def boundary(gain):
         return np.inf if after else 0.0
     pair, ends = values[after - 1 : after + 1], n[after - 1 : after + 1]
     return float(np.exp(np.interp(0.0, pair[::-1], np.log(ends[::-1]))).clip(*ends))
+
+
+def sign_changes(gain):
+    """{"falling": the first place x at which gains, a Series over x, turn from positive to negative, "rising": the last
+    at which they turn positive}, interpolated in x; NaN where there is none."""
+    gain = gain.sort_index()
+    x, values = gain.index.to_numpy(dtype=float), gain.to_numpy()
+    turns = np.flatnonzero(np.sign(values[1:]) * np.sign(values[:-1]) < 0)
+    places = x[turns] - values[turns] * (x[turns + 1] - x[turns]) / (values[turns + 1] - values[turns])
+    falling, rising = (places[sign * values[turns] > 0] for sign in (1, -1))
+    return {"falling": falling[0] if len(falling) else np.nan, "rising": rising[-1] if len(rising) else np.nan}
 
 
 def jackknife(statistic, seeds):

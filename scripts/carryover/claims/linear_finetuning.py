@@ -11,11 +11,19 @@ from carryover.analysis.transferability import predicted, transferability
 from carryover.config.parameters import parameter
 from carryover.theory.transfer import finetune_boundary
 
+BLOCKS = {"few": (0.0, 0.5, "up to half as many samples as dimensions"),
+          "many": (0.5, 1.0, "samples from half as many as dimensions to nearly as many")}  # fmt: skip
+"""{name: (above, up to) of γ, in words}; beyond, formulas and networks agree because both are 0."""
+FORMULAS = {"eq15": ("finetuning", "eq 15"), "factor": ("finetuning_norm", "eq 15 with the norm factor of eq 5")}
+
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters:
     gamma: float = parameter(0.5, "samples per dimension at which the sign changes with the angle", above=0)
     near: float = parameter(0.02, "distance from an angle that counts as agreement, in units of π", above=0)
+    noise: float = parameter(0.2, "the paper's standard deviation of the label noise", minimum=0)
+    error: float = parameter(0.05, "error of a transferability that counts as agreement; the target's power is 1",
+                             above=0)  # fmt: skip
 
 
 @intervals.claims("theorem 3.9, Fig. 2", "allowed less actual distance of two angles, in units of π")
@@ -27,30 +35,53 @@ def check(data, p):
     squares = {name: (apart["transferability"] - predicted(name, apart)) ** 2 for name in ("finetuning",
                                                                                         "finetuning_norm")}  # fmt: skip
     nearer = (squares["finetuning"] - squares["finetuning_norm"]).groupby(apart["seed"]).mean()
-    depth = Runs("diagram", data["diagram"]).only("depth")
     runs = transferability(data["diagram"], "finetuning")
     enough = runs[runs["gamma"] > 1].groupby("seed")["transferability"].apply(lambda gains: gains.abs().max())
+    return [
+        *_formulas(runs, p),
+        *_angles(runs, Runs("diagram", data["diagram"]).only("depth"), p),
+        ("forgotten", "With more samples than dimensions, finetuned networks are those trained from scratch, to 1e-6",
+         -enough, -1e-6, None, "largest transferability, with the sign changed"),
+        ("norm_factor", "Networks finetuned by gradient descent are nearer to eq 15 with the norm factor of eq 5 than "
+         "to eq 15", nearer, 0.0, "eq 5", "difference of mean squared distances"),
+    ]  # fmt: skip
+
+
+def _formulas(runs, p):
+    """Mean errors of both formulas over blocks of γ < 1, at the paper's noise and at the strongest."""
+    quiet, loud = nearest(runs["noise"].unique(), p.noise, "noise"), runs["noise"].max()
+    for formula, (name, words) in FORMULAS.items():
+        off = runs["transferability"] - predicted(name, runs)
+        for noise, block in ((noise, block) for noise in (quiet, loud) for block in BLOCKS):
+            above, most, samples = BLOCKS[block]
+            kept = (runs["noise"] == noise) & (runs["gamma"] > above) & (runs["gamma"] <= most) & (runs["gamma"] < 1)
+            values = intervals.within(off[kept].groupby(runs["seed"]).mean(), p.error)
+            yield (
+                f"{formula}_{'' if noise == quiet else 'loud_'}{block}",
+                f"At σ = {noise:g}, finetuned networks have the transferability of {words}, with {samples}",
+                values, 0.0, "theorem 3.9, eqs 14 and 15" if formula == "eq15" else "eq 5",
+                "allowed error less that of the mean transferability",
+            )  # fmt: skip
+
+
+def _angles(runs, depth, p):
+    """Where finetuning turns from a help to a harm, without noise and with the strongest, beside both formulas."""
     noises = runs["noise"].min(), runs["noise"].max()
     gamma = nearest(runs["gamma"].unique(), p.gamma, "gamma")
-    quiet, noisy = (_crossing(runs[(runs["noise"] == noise) & (runs["gamma"] == gamma)]) for noise in noises)
+    quiet, loud = (_crossing(runs[(runs["noise"] == noise) & (runs["gamma"] == gamma)]) for noise in noises)
     first, last = finetune_boundary(gamma, np.array(noises), int(depth)) / np.pi
+    of_factor = "finetuning turns to a harm at the angle of eq 15 with the norm factor of eq 5"
     return [
-        ("norm_factor", "Finetuned networks are nearer to the formula with eq 5's norm factor than to eq 15",
-         nearer, 0.0, "eq 5", "difference of mean squared distances"),
-        ("third_quiet", f"With σ = {noises[0]:g} finetuning stops to help within {p.near:g} π of π/3",
+        ("third_quiet", f"At σ = {noises[0]:g}, finetuning helps up to the angle π/3 and hurts beyond",
          intervals.within(quiet, p.near, 1 / 3), 0.0),
-        ("third_noisy", f"With σ = {noises[1]:g} finetuning stops to help within {p.near:g} π of π/3",
-         intervals.within(noisy, p.near, 1 / 3), 0.0),
-        ("quiet", f"With σ = {noises[0]:g} finetuning stops to help within {p.near:g} π of the {first:.3f} π that "
-         "the norm factor asks for", intervals.within(quiet, p.near, first), 0.0, "eq 5"),
-        ("noisy", f"With σ = {noises[1]:g} finetuning stops to help within {p.near:g} π of the {last:.3f} π "
-         "that the norm factor asks for",
-         intervals.within(noisy, p.near, last), 0.0, "eq 5"),
-        ("moved", f"With σ = {noises[1]:g} finetuning stops to help at a smaller angle than with "
-         f"σ = {noises[0]:g}",
-         quiet - noisy, 0.0, "eq 5", "difference of two angles, in units of π"),
-        ("forgotten", "With more samples than dimensions finetuning is worth nothing, to 1e-6", -enough, -1e-6,
-         None, "largest transferability, with the sign changed"),
+        ("third_noisy", f"At σ = {noises[1]:g}, finetuning helps up to the angle π/3 and hurts beyond",
+         intervals.within(loud, p.near, 1 / 3), 0.0),
+        ("quiet", f"At σ = {noises[0]:g}, {of_factor}", intervals.within(quiet, p.near, first), 0.0, "eq 5",
+         f"allowed less actual distance from {first:.3f} π, in units of π"),
+        ("noisy", f"At σ = {noises[1]:g}, {of_factor}", intervals.within(loud, p.near, last), 0.0, "eq 5",
+         f"allowed less actual distance from {last:.3f} π, in units of π"),
+        ("moved", f"With label noise of σ = {noises[1]:g}, finetuning turns to a harm at a smaller angle than without "
+         "noise", quiet - loud, 0.0, "eq 5", "difference of two angles, in units of π"),
     ]  # fmt: skip
 
 

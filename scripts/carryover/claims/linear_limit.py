@@ -28,13 +28,12 @@ def check(data, p):
     trained = risk[(risk["pretrain_solver"] == "descent") & risk["feature_share"].notna()]
     along = (trained["feature_share"] * trained["feature_alignment"] ** 2).groupby(trained["seed"]).min()
     return [
-        ("descent", f"Gradient descent that has converged is within {p.near:g} of the exact limit",
+        ("descent", f"Gradient descent that has converged ends at the exact limit of its flow, to {p.near:g}",
          np.log10(p.near / _of(worst, "descent")), 0.0),
-        ("balanced", f"Flow of balanced networks that has converged is within {p.near:g} of the exact limit",
+        ("balanced", f"The flow of balanced networks that has converged ends at the exact limit, to {p.near:g}",
          np.log10(p.near / _of(worst, "balanced")), 0.0),
-        ("sparse_features", f"Pretrained features are of rank one along the source, up to {1 - p.share:.0e}",
-         along, p.share, "theorem 3.4",
-         "smallest share of power"),
+        ("sparse_features", "After pretraining from small weights, the hidden features are of rank one, along the source",
+         along, p.share, "theorem 3.4", "smallest share of the features' power that is along the source"),
     ]  # fmt: skip
 
 

@@ -1,24 +1,37 @@
-"""Where linear transfer of deep linear networks helps, and what penalties do to it ("Features are fate", 3.3)."""
+"""Where linear transfer of deep linear networks helps, and what penalties do to it ("Features are fate",
+sections 3.2 and 3.3)."""
 
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 import pandas as pd
 
 from carryover.analysis import intervals
+from carryover.analysis.linear_transfer import jackknife, sign_changes
 from carryover.analysis.runs import Runs, nearest
 from carryover.analysis.transferability import predicted, transferability, with_decay
 from carryover.config.parameters import parameter
 from carryover.errors import UserError
-from carryover.theory.transfer import optimal_ridge
+from carryover.theory import transfer
 
-RISKS = "difference of risks"
+RISKS, ONE = "difference of risks", "App. E, Fig. 5"
+BLOCKS = {"few": (0.0, 0.5, "up to half as many samples as dimensions"),
+          "many": (0.5, 1.0, "samples from half as many as dimensions to nearly as many"),
+          "more": (1.0, np.inf, "more samples than dimensions")}  # fmt: skip
+"""{name: (above, up to) of γ, in words}. At γ = 1 the risk from scratch has no mean."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters:
     margin: float = parameter(0.05, "points at which theory is nearer to 0 say nothing about its sign", above=0)
     ridge: float = parameter(0.1, "ridge penalty that is compared with none", above=0)
+    noise: float = parameter(0.2, "the paper's standard deviation of the label noise", minimum=0)
+    angle: float = parameter(0.25, "angle θ at which boundaries are looked for, in units of π", minimum=0, maximum=1)
+    relative: float = parameter(0.1, "relative error of a mean risk that counts as agreement", above=0)
+    near: float = parameter(0.05, "distance in γ that counts as agreement", above=0)
+    term: float = parameter(0.25, "relative error of the term of eq 10 in 1/n that counts as agreement", above=0)
+    enough: int = parameter(100, "samples from which on that term is small", minimum=3)
 
 
 @intervals.claims("theorem 3.7, Fig. 1", "transferability")
@@ -26,31 +39,149 @@ def check(data, p):
     """Roles: `diagram` of single-task and linearly transferred networks, `ridge` of transfer with ridge penalties,
     `decay` of single-task networks with weight decay. Statistics are means over draws."""
     runs = transferability(data["diagram"], "linear_transfer")
-    theory = predicted("linear", runs)
-    negative, positive = runs[theory < -p.margin], runs[(theory > p.margin) & np.isfinite(theory)]
-    fewest, most = Runs("ridge", data["ridge"]).extremes("samples")
-    few, many = (_ridge(data["ridge"], samples) for samples in (fewest, most))
-    plain, decayed = (_at_one(data["decay"], chosen) for chosen in (None, "validation_loss"))
     return [
-        ("negative", "Linear transfer loses where theory says so (eq 11), on the mean over that region",
-         -negative.groupby("seed")["transferability"].mean(), 0.0),
-        ("signs", "At nine of ten points the sign of the transferability is that of theory",
-         (np.sign(runs["transferability"]) == np.sign(theory))[abs(theory) > p.margin].groupby(runs["seed"]).mean(),
-         0.9, None, "share of points"),
-        ("positive", "Where theory says that linear transfer gains, its median gain over that region is positive",
-         positive.groupby("seed")["transferability"].median(), 0.0),
-        ("ridge_hurts", f"A ridge penalty of {p.ridge:g} raises the risk of linear transfer at n = {most:g}",
+        *_formulas(runs, data["ridge"], p),
+        *_signs(runs, p),
+        *_boundaries(runs, p),
+        *_penalties(data["ridge"], p),
+        *_regularised(data["decay"]),
+    ]
+
+
+def _formulas(runs, ridge, p):
+    """Equations 8 and 10 block by block, and the term of eq 10 that falls like 1/n."""
+    runs = runs[(runs["noise"] > 0) & (runs["gamma"] != 1)]
+    linear = transfer.linear_transfer_risk(np.pi * runs["angle"], runs["noise"], runs["samples"])
+    risks = [
+        ("scratch", "Networks trained from scratch have the mean risk of eq 8", "theorem 3.6, eq 8",
+         runs["scratch"] / transfer.scratch_risk(runs["gamma"], runs["noise"])),
+        ("linear", "Linearly transferred networks have the mean risk of eq 10", "theorem 3.7, eq 10",
+         runs["risk"] / linear),
+    ]  # fmt: skip
+    measured = "allowed relative error less that of the mean risk"
+    for (quantity, statement, section, ratio), (name, block) in product(risks, BLOCKS.items()):
+        above, most, words = block
+        within = ratio[(runs["gamma"] > above) & (runs["gamma"] <= most)]
+        values = intervals.within(within.groupby(runs["seed"]).mean(), p.relative, 1.0)
+        yield f"{quantity}_{name}", f"{statement}, with {words}", values, 0.0, section, measured
+    plain = Runs("ridge", ridge).where(protocol="linear_transfer", ridge=0.0).data
+    missed, samples = np.sin(np.pi * plain["angle"]) ** 2, plain["samples"]
+    term = (plain["risk_final"] - missed) * (samples - 2) / (plain["noise"] ** 2 + missed)
+    yield ("one_over_n", "What linear transfer loses above sin²θ, by fitting noise, is (σ² + sin²θ)/(n − 2)",
+           intervals.within(term.where(samples > 2).groupby("seed").mean().to_series(), p.term, 1.0), 0.0,
+           "theorem 3.7, eq 10", "allowed relative error less that of this term")  # fmt: skip
+
+
+def _signs(runs, p):
+    theory = predicted("linear", runs)
+    known = (abs(theory) > p.margin) & (runs["gamma"] != 1)
+    negative, positive = (runs[known & (sign * theory > 0)] for sign in (-1, 1))
+    yield (
+        "negative",
+        "Where eq 11 is negative, linear transfer is worse than training from scratch",
+        -negative.groupby("seed")["transferability"].mean(),
+        0.0,
+        "eq 11, Fig. 1b",
+        "mean transferability, negative",
+    )
+    yield (
+        "positive",
+        "Where eq 11 is positive, linear transfer is better than training from scratch",
+        positive.groupby("seed")["transferability"].median(),
+        0.0,
+        "eq 11, Fig. 1b",
+        "median transferability",
+    )
+    yield (
+        "signs",
+        "Linear transfer has the sign of eq 11 at nine of ten points of the diagram",
+        (np.sign(runs["transferability"]) == np.sign(theory))[known].groupby(runs["seed"]).mean(),
+        0.9,
+        "eq 11, Fig. 1b",
+        "share of points",
+    )
+    loud = runs[(runs["noise"] == runs["noise"].max()) & (runs["gamma"] < 1)]
+    if loud["noise"].min() >= 1:
+        enough, few = loud[loud["samples"] >= p.enough], loud[loud["samples"] == loud["samples"].min()]
+        yield (
+            "loud",
+            "Where label noise is as strong as the signal, linear transfer gains at every angle and every γ < 1,"
+            f" from n = {p.enough} on",
+            _least(enough),
+            0.0,
+            "3.3, SNR < 1",
+            "smallest transferability",
+        )
+        yield (
+            "loud_few",
+            f"With so strong noise but n = {few['samples'].min():g}, linear transfer to an orthogonal target"
+            " loses, by the 1/n term that eq 11 leaves out",
+            -_least(few),
+            0.0,
+            "eq 11 against eq 10",
+            "smallest transferability, negative",
+        )
+
+
+def _least(runs):
+    """Transferability by seed at the point (n, θ) of the smallest mean."""
+    table = runs.pivot_table("transferability", "seed", ["samples", "angle"])
+    return table[table.mean().idxmin()]
+
+
+def _boundaries(runs, p):
+    """Where the mean over draws changes its sign along γ, at one angle, beside where eq 11 does."""
+    angle = nearest(runs["angle"].unique(), p.angle, "angle")
+    noise = nearest(runs["noise"].unique(), p.noise, "noise")
+    theta, at_angle = np.pi * angle, runs[(runs["angle"] == angle) & (runs["gamma"] != 1)]
+    low, high = transfer.negative_transfer_interval(theta, noise)
+    noisy, quiet = at_angle[at_angle["noise"] == noise], at_angle[at_angle["noise"] == 0]
+    below, above = noisy[noisy["gamma"] < 1], noisy[noisy["gamma"] > 1]
+    where = f"θ = {angle:g} π"
+    rows = [("boundary_low", below, "falling", low, f"At {where} linear transfer starts to lose where γ₋ says"),
+            ("boundary_high", below, "rising", high, f"At {where} linear transfer starts to gain again where γ₊ says"),
+            ("boundary_above", above, "falling", transfer.negative_transfer_threshold(theta, noise),
+             f"At {where}, with more samples than dimensions, linear transfer loses from γ = 1 + σ²/sin²θ on"),
+            ("boundary_quiet", quiet[quiet["gamma"] < 1], "falling", np.cos(theta) ** 2,
+             f"At {where}, without label noise, linear transfer loses from γ = cos²θ on")]  # fmt: skip
+    for name, chosen, which, expected, statement in rows:
+        table = chosen.pivot_table("transferability", "seed", "gamma")
+
+        def found(seeds, table=table, which=which):
+            return sign_changes(table.loc[seeds].mean())[which]
+
+        values = intervals.within(jackknife(found, table.index), p.near, expected) if len(table) else []
+        yield (name, statement, values, 0.0, "3.3, Fig. 7" if name == "boundary_quiet" else "3.3, Fig. 1b",
+               f"allowed less actual distance from γ = {expected:.3f}")  # fmt: skip
+
+
+def _penalties(risk, p):
+    fewest, most = Runs("ridge", risk).extremes("samples")
+    few, many = (_ridge(risk, samples) for samples in (fewest, most))
+    runs = Runs("ridge", risk).where(protocol="linear_transfer", samples=most).data
+    error = runs["risk_final"] / transfer.ridge_transfer_risk(np.pi * runs["angle"], runs["ridge"]) - 1
+    return [
+        ("ridge_formula", f"With n = {most:g} samples, linear transfer with a ridge penalty has the mean risk of eq 13",
+         intervals.within(error.groupby("seed").mean().to_series(), p.relative), 0.0, "theorem 3.8, eq 13",
+         "allowed relative error less that of the mean risk"),
+        ("ridge_hurts", f"A ridge penalty of {p.ridge:g} raises the risk of linear transfer from n = {most:g} samples",
          many(p.ridge) - many(0.0), 0.0, "theorem 3.8, Fig. 6", RISKS),
-        ("ridge_helps", f"The penalty that is best in theory lowers the risk of linear transfer at n = {fewest:g}",
-         few(0.0) - few("best"), 0.0, "theorem 3.8 at finite n (eq 125)", RISKS),
-        ("ridge_vanishes", f"The penalty of least risk is smaller at n = {most:g} than at {fewest:g}",
-         _best_penalty(data["ridge"], fewest) - _best_penalty(data["ridge"], most), 0.0, "theorem 3.8, Fig. 6",
+        ("ridge_vanishes", f"The ridge penalty of least risk is smaller at n = {most:g} than at n = {fewest:g}",
+         _best_penalty(risk, fewest) - _best_penalty(risk, most), 0.0, "theorem 3.8, Fig. 6",
          "difference of best penalties, in steps of the grid"),
-        ("anomalous", "Orthogonal features gain at γ ≈ 1 over scratch training without weight decay",
-         plain, 0.0, "App. E, Fig. 5"),
-        ("regularised", "Orthogonal features lose at γ ≈ 1 against scratch training with weight decay chosen by "
-         "cross-validation",
-         -decayed, 0.0, "App. E, Fig. 5"),
+        ("ridge_helps", f"A ridge penalty of (sin²θ + σ²)/(n cos²θ) lowers the risk of linear transfer from n = "
+         f"{fewest:g} samples", few(0.0) - few("best"), 0.0, "eq 125, at finite n", RISKS),
+    ]  # fmt: skip
+
+
+def _regularised(risk):
+    plain, decayed = (_at_one(risk, chosen) for chosen in (None, "validation_loss"))
+    told = "median transferability"
+    return [
+        ("anomalous", "With as many samples as dimensions, linear transfer of orthogonal features beats training from "
+         "scratch", plain, 0.0, f"3.3 and {ONE}", told, intervals.median),
+        ("regularised", "Against training from scratch with cross-validated weight decay, orthogonal features do not "
+         "gain there", -decayed, 0.0, ONE, f"{told}, with the sign changed", intervals.median),
     ]  # fmt: skip
 
 
@@ -74,7 +205,7 @@ def _penalised(risk, samples):
 def _ridge(risk, samples):
     """Function of a penalty, or of "best" for that nearest to the best in theory: risk by seed."""
     runs = _penalised(risk, samples)
-    best = optimal_ridge(np.pi * runs.only("angle"), runs.only("noise"), samples)
+    best = transfer.optimal_ridge(np.pi * runs.only("angle"), runs.only("noise"), samples)
     penalties = np.array([penalty for penalty in runs.options("ridge") if penalty > 0])
     nearest = penalties[np.abs(np.log(penalties / best)).argmin()] if len(penalties) else best
     return lambda penalty: runs.by_seed("risk_final", ridge=nearest if penalty == "best" else penalty)

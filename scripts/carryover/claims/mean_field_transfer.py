@@ -12,14 +12,18 @@ from carryover.analysis.runs import Runs
 from carryover.analysis.transferability import normalised
 from carryover.config.parameters import parameter
 
-ANCHOR = "App. E, Fig. 9"
-KERNELS = "Fig. 3a–b", "alignment of kernels"
+ANCHOR, MEAN = "5 and App. E, Fig. 9", "difference of transferabilities, mean over n"
+KERNELS = "4, Fig. 3a–b", "alignment of kernels"
+EXPONENT = "4, Fig. 3c"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters:
     readout: str = parameter("zero", "how the readout was trained in the runs of linear transfer that claims are about")
     smallest: int = parameter(64, "fewest samples that the power law is fitted to", minimum=1)
+    published: float = parameter(1.18, "the paper's exponent ν of that power law", above=0)
+    exponent: float = parameter(0.2, "difference of two exponents that counts as agreement", above=0)
+    alike: float = parameter(0.9, "cosine from which on two Gram matrices are nearly indistinguishable", maximum=1)
     factor: float = parameter(2.0, "factor between predicted and found boundary that counts as near", above=1)
 
 
@@ -36,18 +40,98 @@ def check(data, p):
     most = runs["samples"].max()
     table = runs.pivot_table("transferability", "seed", ["ablated", "samples"])
     return [
-        ("features", "Rich pretraining aligns the network's kernel with that of the source's units",
+        ("features", "Pretraining aligns the network's kernel with that of the source's units",
          gained[rich] - _mean(gram.where(teacher_scale=rich), "initial_alignment"), 0.0, *KERNELS),
-        ("richness", f"Pretraining aligns the network's kernel more at teacher scale {rich:g} than at {lazy:g}",
+        ("alike", "After pretraining, the network's kernel and that of the source's units are nearly indistinguishable",
+         _likeness(gram.where(teacher_scale=rich).data), p.alike, KERNELS[0],
+         f"cosine of the two Gram matrices; their centred alignment is {gained[rich].mean():.2f}"),
+        ("richness", "Pretraining aligns the network's kernel the more, the larger the coefficients of the teacher are",
          gained[rich] - gained[lazy], 0.0, *KERNELS),
-        ("left_out", "What the features leave out of the target grows with the ablated share (rank correlation "
-         "above 0.9)", _rank_correlation(left_out), 0.9, "Fig. 3d", "rank correlation"),
-        ("helps", "Without ablation linear transfer gains at every number of samples", table[0.0].min(axis=1), 0.0),
-        ("hurts", f"With most units ablated linear transfer loses at n = {most:g}",
-         -table[runs["ablated"].max()][most], 0.0),
-        *_boundaries(table, outside.where(teacher_scale=rich), data["risk"], rich, p),
+        ("left_out", "The more of the target's units the source lacks, the more of the target its features leave out",
+         _rank_correlation(left_out), 0.9, "4, Fig. 3d", "rank correlation"),
+        ("helps", "From a source that has all units of the target, linear transfer gains at every number of samples",
+         table[0.0].min(axis=1), 0.0, None, "smallest transferability over n"),
+        ("hurts", f"From a source that lacks most units of the target, linear transfer loses at n = {most:g}",
+         -table[runs["ablated"].max()][most], 0.0, None, "transferability, with the sign changed"),
+        *_power_law(_scratch(data["risk"], rich), p),
+        *_residual(runs, outside.where(teacher_scale=rich)),
+        *_boundaries(table, outside.where(teacher_scale=rich), _scratch(data["risk"], rich), p),
         *_anchors(by_anchor(gains(data["anchored"], p.readout))),
+        *_by_steps(data["risk"], p.readout),
     ]  # fmt: skip
+
+
+def _scratch(risk, scale):
+    """Risk of training from scratch by seed and n, as a share of the target's variance."""
+    runs = Runs("risk", normalised(risk)).where(teacher_scale=scale, protocol="single_task")
+    return runs.data[["risk_final"]].to_dataframe().pivot_table("risk_final", "seed", "samples")
+
+
+def _power_law(scratch, p):
+    """Exponents of fits to the risk from scratch: beside the published one, and of fewer beside more samples."""
+    fitted = scratch[[n for n in scratch if n >= p.smallest]]
+    half = len(fitted.columns) // 2
+    few, many = (
+        lambda seeds, part=part: power_law.fit(part.loc[seeds]).exponent
+        for part in (fitted.iloc[:, : len(fitted.columns) - half], fitted.iloc[:, half:])
+    )
+
+    def whole(seeds):
+        return power_law.fit(fitted.loc[seeds]).exponent
+
+    def steeper(seeds):
+        return many(seeds) - few(seeds)
+
+    seeds, found = list(scratch.index), power_law.fit(fitted)
+    told = f"allowed less actual difference; ν = {found.exponent:.2f} from n = {fitted.columns[0]:g} on"
+    return [
+        ("exponent", f"The risk from scratch falls like n^−ν with ν = {p.published:g}",
+         intervals.within(jackknife(whole, seeds), p.exponent, p.published), 0.0, EXPONENT, told),
+        ("power_law", "The risk from scratch is one power law: its exponent at small n is that at large n",
+         intervals.within(jackknife(steeper, seeds), p.exponent), 0.0, EXPONENT,
+         f"allowed less actual difference of ν; {few(seeds):.2f} and {many(seeds):.2f}"),
+    ]  # fmt: skip
+
+
+def _residual(runs, outside):
+    """Equation 18: what the risk of linear transfer has above what no readout of the features gets below, means over
+    sources that lack units."""
+    lacking = runs[runs["ablated"] > 0]
+    least = _table(outside, "least_risk")
+    risks = lacking.pivot_table("risk", ["seed", "ablated"], "samples")
+    floor = least.stack().reindex(risks.index)
+    excess = risks.sub(floor, axis=0).groupby("seed").mean()
+    share = (floor / risks.iloc[:, -1]).groupby("seed").mean()
+    sizes = risks.columns
+    return [
+        ("residual", f"At n = {sizes[-1]:g} most of the risk of linear transfer is what the features leave out of the "
+         "target", share, 0.5, "4, eq 18", "share of the risk"),
+        ("excess", "The rest of that risk falls as samples are added",
+         excess.iloc[:, 0] / excess.iloc[:, -1], 1.0, "4, eq 18",
+         f"ratio of C(n) of eq 18 at n = {sizes[0]:g} to that at n = {sizes[-1]:g}"),
+    ]  # fmt: skip
+
+
+def _by_steps(risk, readout):
+    """Readouts that descend, beside the closed form of their flow on the same features and data."""
+    frame = risk[["risk_final"]].to_dataframe()
+    frame = frame[(frame["protocol"] == "linear_transfer") & (frame["readout"] == readout)]
+    keys = ["seed", "teacher_scale", "ablated", "samples", "draw"]
+    solved, descended = (frame[frame["solver"] == name].set_index(keys)["risk_final"] for name in ("exact", "descent"))
+    if not len(descended):
+        return []
+    off = (descended / solved.reindex(descended.index) - 1).abs().groupby("seed").max()
+    return [
+        ("by_steps", "A readout trained by gradient descent has the risk of the closed form of its flow, to 1 %",
+         -np.log10(off / 0.01), 0.0, "exact and simulated", "log₁₀ of the allowed over the largest relative error"),
+    ]  # fmt: skip
+
+
+def _likeness(gram):
+    """Cosine of the Gram matrices of pretrained features and source's units by seed, the mean over ablated shares."""
+    own, source = (gram[name].values.reshape(gram.sizes["run"], -1) for name in ("gram", "source_gram"))
+    cosine = (own * source).sum(1) / np.sqrt((own**2).sum(1) * (source**2).sum(1))
+    return pd.Series(cosine).groupby(gram["seed"].values).mean()
 
 
 def _table(runs, quantity):
@@ -64,15 +148,13 @@ def _rank_correlation(table):
     return table.apply(lambda row: row.corr(pd.Series(row.index, row.index), method="spearman"), axis=1)
 
 
-def _boundaries(table, outside, risk, scale, p):
+def _boundaries(table, outside, scratch, p):
     """A claim for each ablated share but 0, whose boundary lies at infinity: what is found of the means over seeds is
     near what is predicted of them.
 
     A boundary beyond the numbers of samples is at least as far off as their end: where that is too far from what is
     predicted, on this side of it, the claim fails, and else nothing is known.
     """
-    alone = Runs("risk", normalised(risk)).where(teacher_scale=scale, protocol="single_task")
-    scratch = alone.data[["risk_final"]].to_dataframe().pivot_table("risk_final", "seed", "samples")
     least, ends = _table(outside, "least_risk"), (scratch.columns.min(), scratch.columns.max())
     for ablated in [share for share in least if share > 0]:
 
@@ -91,8 +173,8 @@ def _boundaries(table, outside, risk, scale, p):
         values = intervals.within(jackknife(off, seeds), near) if known else pd.Series(np.nan, seeds)
         yield (
             f"boundary_{100 * ablated:g}",
-            f"At an ablated share of {ablated:g} linear transfer stops to gain within a factor {p.factor:g} of the n "
-            "at which the power law of scratch training falls to the least risk of the pretrained features",
+            f"From a source that lacks {100 * ablated:g} % of the units, linear transfer stops to gain at the n at "
+            "which the power law of the risk from scratch meets what the features leave out",
             values, 0.0, None,
             f"log₂ of the allowed over the actual factor; {_told(n)}, predicted is n = "
             f"{predicted(seeds):.0f}",
@@ -112,14 +194,14 @@ def _anchors(tables):
     held = chosen(tables)
     better = max((free, initial), key=lambda table: table.to_numpy().mean())
     by_size = pd.DataFrame({n: chosen({a: table[[n]] for a, table in tables.items()})[n] for n in held})
-    penalty = "the best penalty on the distance from the start"
+    source = "From a source that lacks most units"
     return [
-        ("anchor_helps", f"With most units ablated, {penalty} raises the gain, on the mean over n",
-         held.mean(axis=1) - free.mean(axis=1), 0.0, ANCHOR),
-        ("anchor_interior", "With most units ablated, a penalty between 0 and infinity is best, on the mean over n: "
-         "it gains more than either end", held.mean(axis=1) - better.mean(axis=1), 0.0, ANCHOR),
-        ("anchor_turns", f"At n = {held.columns.min():g} {penalty} turns a loss of linear transfer into a gain",
-         np.minimum(-free.mean().iloc[0], held.iloc[:, 0]), 0.0, ANCHOR),
-        ("anchor_avoids", "With the best penalty for each n linear transfer loses at no n",
-         by_size[by_size.mean().idxmin()], 0.0, ANCHOR),
+        ("anchor_helps", f"{source}, pretraining between lazy and rich transfers better than fully rich pretraining",
+         held.mean(axis=1) - free.mean(axis=1), 0.0, ANCHOR, MEAN),
+        ("anchor_interior", f"{source}, pretraining between lazy and rich transfers better than either end",
+         held.mean(axis=1) - better.mean(axis=1), 0.0, ANCHOR, MEAN),
+        ("anchor_turns", f"At n = {held.columns.min():g}, fully rich pretraining transfers negatively, and pretraining "
+         "between lazy and rich does not", np.minimum(-free.mean().iloc[0], held.iloc[:, 0]), 0.0, ANCHOR),
+        ("anchor_avoids", "Pretraining that lies optimally between lazy and rich avoids negative transfer at every n",
+         by_size[by_size.mean().idxmin()], 0.0, ANCHOR, "smallest transferability over n"),
     ]  # fmt: skip
