@@ -101,6 +101,24 @@ def within(table, formula, errors=2):
     return float((np.abs(table["mean"] - theory) <= errors * table["error"] + 1e-9)[known].mean())
 
 
+BLOCKS = {
+    "γ < 1/2": lambda gamma: gamma < 0.5,
+    "1/2 ≤ γ < 1": lambda gamma: (gamma >= 0.5) & (gamma < 1),
+    "γ > 1": lambda gamma: gamma > 1,
+}
+
+
+def shares_within(table, formula):
+    """{block of γ: `within` of the rows there}, of the blocks that the table has.
+
+    At γ = 1 the risk from scratch has no mean. Where a formula is 0 all over, as those of finetuning are beyond, it is
+    of networks that learn the same function whatever they start from: that it agrees says nothing, and is left out.
+    """
+    blocks = {name: table[inside(table["gamma"])] for name, inside in BLOCKS.items()}
+    told = {name: rows for name, rows in blocks.items() if len(rows) and np.any(predicted(formula, rows) != 0)}
+    return {name: within(rows, formula) for name, rows in told.items()}
+
+
 def predicted(formula, table):
     """A formula at the rows of a table with columns gamma, angle, noise, and what else it needs: depth, samples."""
     return FORMULAS[formula](np.pi * table["angle"], table)

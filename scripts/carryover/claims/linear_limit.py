@@ -32,7 +32,7 @@ def check(data, p):
          np.log10(p.near / _of(worst, "descent")), 0.0),
         ("balanced", f"The flow of balanced networks that has converged ends at the exact limit, to {p.near:g}",
          np.log10(p.near / _of(worst, "balanced")), 0.0),
-        ("sparse_features", "After pretraining from small weights, the hidden features are of rank one, along the source",
+        ("sparse_features", "After pretraining from small weights, hidden features are of rank one, along the source",
          along, p.share, "theorem 3.4", "smallest share of the features' power that is along the source"),
     ]  # fmt: skip
 

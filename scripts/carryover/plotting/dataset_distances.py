@@ -1,6 +1,7 @@
 """Transferability against distances between source and target distributions ("Features are fate", Fig. 4)."""
 
 from dataclasses import dataclass
+from itertools import cycle
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -15,36 +16,55 @@ DISTANCES = {
     "dudley": "Dudley metric (never above 2)",
 }
 SOURCES = {"linear_transfer": "linear", "finetuning": "finetuning"}
+NORMS = ("#D55E00", "#0072B2", "#CC79A7")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters:
-    title: str = parameter(
-        "Distances between data sets predict transfer for targets of one norm within a right angle, and not beyond",
-        "what is seen",
-    )
+    title: str = parameter("Gains of linear transfer fall with the distance of targets within a right angle, not "
+                           "beyond", "what is seen")  # fmt: skip
 
 
 def draw(data, p):
-    """Roles: `risk` of single-task and transferred networks at one number of samples, `distances` of
-    curves.transfer_distances for the same angles and norms of the target."""
+    """Roles: `diagram` of single-task and linearly transferred networks over samples and angles within π/2, `risk` of
+    networks transferred to targets of several norms at any angle at one number of samples, `distances` of
+    curves.transfer_distances for the angles and norms of these targets."""
     risk, distances = data["risk"], data["distances"]
     gamma, noise = only(risk, "gamma"), only(risk, "noise")
-    fig, axes = plt.subplots(len(SOURCES), len(DISTANCES), figsize=(9.6, 6.4), sharey="row", sharex="col")
-    for row, protocol in zip(axes, SOURCES, strict=True):
+    rows = len(SOURCES) + 1
+    fig, axes = plt.subplots(rows, len(DISTANCES), figsize=(9.6, 2.9 * rows), sharey="row", sharex="col")
+    _setup(fig, axes[0], panels.where(data["diagram"], noise=noise), distances)
+    for row, protocol in zip(axes[1:], SOURCES, strict=True):
         table = averages(transferability(risk, protocol), ("target_norm", "angle"))
         for ax, distance in zip(row, DISTANCES, strict=True):
             _scatter(ax, table, distances, distance, SOURCES[protocol])
         row[0].set_ylabel(f"transferability of\n{panels.name(risk, 'protocol', protocol)}")
     for ax, label in zip(axes[-1], DISTANCES.values(), strict=True):
         ax.set_xlabel(label)
-    drawn = "bars: s.d. of draws and of samples; lines: theory"
-    return panels.finished(fig, p.title, f"γ = {gamma:g}, σ = {noise:g}, {panels.seeds_in_words(risk)}", drawn)
+    drawn = (
+        f"σ = {noise:g}, {panels.seeds_in_words(risk)}",
+        f"upper row: targets of norm 1 within a right angle, γ from {panels.values(data['diagram'], 'gamma')[0]:g} on",
+        f"other rows: γ = {gamma:g}, lines: theory, bars: s.d. of draws and of samples",
+    )
+    return panels.finished(fig, p.title, *drawn, columns=3)
+
+
+def _setup(fig, row, diagram, distances):
+    """All points of the diagram of linear transfer over the distances of its targets, but those at γ = 1, where the
+    risk from scratch has no mean."""
+    table = averages(transferability(diagram, "linear_transfer"), ("gamma", "angle"))
+    table, single = table[table["gamma"] != 1], distances.sel(target_norm=1.0)
+    for ax, distance in zip(row, DISTANCES, strict=True):
+        place = np.interp(table["angle"], single["angle"], _over_repeats(single[distance])[0])
+        points = ax.scatter(place, table["mean"], c=table["gamma"], s=9, cmap="viridis", linewidths=0)
+        ax.axhline(0, color="0.6", linewidth=0.6)
+    row[0].set_ylabel("transferability of\nlinear transfer, all γ")
+    fig.colorbar(points, ax=list(row), label="samples per\ndimension γ")
 
 
 def _scatter(ax, table, distances, distance, formula):
     norms = sorted(table["target_norm"].unique())
-    for norm, color in zip(norms, panels.colors("target_norm", norms), strict=True):
+    for norm, color in zip(norms, cycle(NORMS), strict=False):
         rows = table[table["target_norm"] == norm]
         theory = at(distances, target_norm=norm, angle=rows["angle"].to_numpy())
         middle, spread = _over_repeats(theory[distance])

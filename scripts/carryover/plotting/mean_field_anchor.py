@@ -5,13 +5,15 @@ from dataclasses import dataclass
 
 import matplotlib.pyplot as plt
 import numpy as np
-import pandas as pd
 
-from carryover.analysis.linear_transfer import by_anchor, gains
+from carryover.analysis import intervals
+from carryover.analysis.linear_transfer import by_anchor, chosen, gains
 from carryover.config.parameters import parameter
 from carryover.drawing import panels
 
-FREE, INITIAL = "#CC79A7", "0.45"  # the ends: pink as in the paper, grey
+FREE, CHOSEN, INITIAL = "#CC79A7", "#0072B2", "0.45"  # rich in pink and the best in blue, as in the paper; lazy in grey
+WAYS = {"zero": ("#332288", -0.06), "pretrained": ("#DDCC77", 0.06), "least_squares": ("#117733", 0.0)}
+"""Colours of the ways to train the readout, and how far their bars stand apart, in decades."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,57 +28,58 @@ def draw(data, p):
     """Roles: `risk` and `gram` of an experiment of the family mean_field with several anchors, 0 and infinity."""
     risk = data["risk"]
     tables = by_anchor(gains(risk, p.readout))
-    fig, (gain, mean, aligned) = plt.subplots(1, 3, figsize=(13.5, 4.2), width_ratios=(1.5, 1.2, 1))
+    fig, (gain, mean, aligned) = plt.subplots(1, 3, figsize=(13.5, 4.2), width_ratios=(1.3, 1.2, 1))
     _by_samples(gain, tables)
     place = _places(tables)
-    ways = [way for way in panels.values(risk, "readout") if way]
-    for way, color in zip(ways, ("#332288", "#DDCC77", "#117733"), strict=False):
-        _by_penalty(mean, by_anchor(gains(risk, way)), place, panels.name(risk, "readout", way), color)
-    best = {anchor: table.mean(axis=1) for anchor, table in tables.items()}
-    own = pd.DataFrame(best).idxmax(axis=1)
-    mean.plot([place[anchor] for anchor in own], [best[a][seed] for seed, a in own.items()], "k*", ms=7,
-              label="best λ of each seed in a")  # fmt: skip
+    for way in [way for way in WAYS if way in panels.values(risk, "readout")]:
+        color, apart = WAYS[way]
+        means = {place[anchor] + apart: table.mean(axis=1) for anchor, table in by_anchor(gains(risk, way)).items()}
+        _bars(mean, means, panels.name(risk, "readout", way), color, p.lowest)
     _features(aligned, data["gram"], place)
     for ax in (mean, aligned):
         ax.set_xticks(list(place.values()), [_number(anchor) for anchor in place])
         ax.set_xlabel("penalty λ on the distance from the start")
     for ax in (gain, mean):
         ax.axhline(0, color="0.6", linewidth=0.6)
-        low, high = ax.dataLim.intervaly
-        ax.set_ylim(max(low, p.lowest), high + 0.05)
+    mean.set_ylim(p.lowest, max(0.2, *(table.mean(axis=1).max() for table in tables.values())))
     gain.set(xlabel="target samples n", ylabel="transferability / target variance")
-    gain.set_title(f"a: {panels.name(risk, 'readout', p.readout)}")
+    gain.set_title(f"a: readout by {panels.name(risk, 'readout', p.readout)}")
     mean.set(ylabel="mean transferability over n", title="b: by how the readout is trained")
     aligned.set(ylabel="alignment with the source's kernel", title="c: features")
     mu = float(panels.where(risk, protocol="linear_transfer")["ablated"].values[0])
-    cut = f"a, b: cut at {p.lowest:g}".replace("-", "−")
-    return panels.finished(fig, p.title, f"μ = {mu:g}, {panels.seeds_in_words(risk)}", panels.SPREAD, cut)
+    notes = (
+        f"μ = {mu:g}, {panels.seeds_in_words(risk)}: means with 95 % intervals",
+        "a: the best λ of each seed is that of the largest mean gain of all other seeds",
+        f"b: cut at {p.lowest:g}".replace("-", "−"),
+    )
+    return panels.finished(fig, p.title, *notes)
 
 
 def _by_samples(ax, tables):
-    between = [anchor for anchor in tables if 0 < anchor < np.inf]
-    colors = {0.0: FREE, **dict(zip(between, panels.colors("anchor", between), strict=True)), np.inf: INITIAL}
-    for anchor, table in tables.items():
-        label = "λ = ∞, initial features" if np.isinf(anchor) else f"λ = {anchor:g}"
-        style = {"marker": "o", "ms": 4, "color": colors[anchor]}
-        if anchor in between:  # bands of all would hide each other
-            ax.plot(table.columns, table.median(), label=label, **style)
-        else:
-            panels.band(ax, table.columns, table.median(), table.min(), table.max(), label, **style)
-    panels.log_samples(ax, sorted(table.columns))
+    between = {anchor: table for anchor, table in tables.items() if 0 < anchor < np.inf}
+    for number, table in enumerate(between.values()):
+        ax.plot(table.columns, table.mean(), color="0.8", linewidth=0.8, zorder=1, label=None if number else "other λ")
+    ends = {"λ = 0, rich": (tables[0.0], FREE, 0.97), "best λ between them": (chosen(between), CHOSEN, 1.0),
+            "λ = ∞, initial features": (tables[np.inf], INITIAL, 1.03)}  # fmt: skip
+    for label, (table, color, factor) in ends.items():
+        _bars(ax, {n * factor: table[n] for n in table}, label, color)
+    panels.log_samples(ax, sorted(tables[0.0].columns))
 
 
-def _by_penalty(ax, tables, place, label, color):
-    means = pd.DataFrame({place[anchor]: table.mean(axis=1) for anchor, table in tables.items()})
-    panels.band(ax, means.columns, means.median(), means.min(), means.max(), label, marker="o", ms=4, color=color)
+def _bars(ax, values, label, color, lowest=-np.inf):
+    """Means over seeds with Student's 95 % intervals, of {place: values by seed}; no intervals of those below a cut."""
+    rows = [intervals.student(found, "", 0.0) for found in values.values()]
+    middle, low, high = (np.array([row[name] for row in rows]) for name in ("statistic", "low", "high"))
+    halves = np.where(middle < lowest, 0.0, (middle - low, high - middle))
+    ax.errorbar(list(values), middle, halves, marker="o", ms=4, linewidth=1.2, color=color,
+                label=label)  # fmt: skip
 
 
 def _features(ax, gram, place):
-    frame = gram[["alignment", "initial_alignment"]].to_dataframe()
+    frame = gram[["alignment", "initial_alignment"]].to_dataframe().reset_index(drop=True).assign(
+        anchor=gram["anchor"].values)  # fmt: skip
     for name, label, color in (("alignment", "pretrained", "#D55E00"), ("initial_alignment", "before", "0.6")):
-        seeds = frame.groupby("anchor")[name]
-        style = {"marker": "o", "ms": 4, "color": color}
-        panels.band(ax, [place[a] for a in seeds.groups], seeds.median(), seeds.min(), seeds.max(), label, **style)
+        _bars(ax, {place[anchor]: rows[name] for anchor, rows in frame.groupby("anchor")}, label, color)
 
 
 def _places(anchors):

@@ -2,6 +2,7 @@
 the features, and where transfer beats training from scratch."""
 
 from dataclasses import dataclass
+from itertools import product
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -14,15 +15,15 @@ from carryover.config.parameters import parameter
 from carryover.drawing import panels
 
 GRAMS = {"initial_gram": "before", "gram": "pretrained", "source_gram": "source's units"}
-TITLES = "b: risk from scratch", "c: its local exponent ν", "d: left out by the features"
+TITLES = "b: risk from scratch", "c: its exponent ν", "d: left out by the features", "e: transferability"
 BOUNDARIES = {"zero": "-", "pretrained": "--", "least_squares": ":"}
 """Styles of the boundaries found, by how the readout was trained."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters:
-    title: str = parameter("Features after pretraining on a part of the target's units, and where linear transfer "
-                           "gains over training from scratch", "what is seen")  # fmt: skip
+    title: str = parameter("ReLU networks pretrained on a part of the target's units: their features, and where "
+                           "linear transfer gains", "what is seen")  # fmt: skip
     ablated: float = parameter(0.5, "fraction of ablated units of the kernels that are shown", minimum=0, maximum=1)
     readout: str = parameter("zero", "how the readout was trained in the linear transfer that is shown as a map")
     smallest: int = parameter(64, "fewest samples that the power law is fitted to", minimum=1)
@@ -33,43 +34,62 @@ def draw(data, p):
     """Roles: `risk`, `gram` and `out_of_rkhs` of an experiment of the family mean_field."""
     risk = data["risk"]
     scales = panels.values(risk, "teacher_scale")
-    fig = plt.figure(figsize=(17.5, 3.3 * len(scales) + 1.0))
-    norm = TwoSlopeNorm(0.0, -0.5, 0.5)
-    axes = fig.subplots(len(scales), 7, squeeze=False, width_ratios=(0.7, 0.7, 0.7, 1.1, 1.1, 1.1, 1.5))
-    for row, scale in zip(axes, scales, strict=True):
-        runs, gram, outside = (
-            panels.where(role, teacher_scale=scale) for role in (risk, data["gram"], data["out_of_rkhs"])
-        )
-        _kernels(row[:3], panels.where(gram, ablated=p.ablated))
-        law = _scratch(row[3:5], panels.where(normalised(runs), protocol="single_task"), p)
-        _outside(row[5], outside)
-        image = _map(row[6], runs, outside, law, norm, p.readout)
-        row[0].set_ylabel(f"teacher scale {scale:g}\n")
-    way = panels.name(risk, "readout", p.readout)
-    for ax, label in zip(axes[0, 3:], (*TITLES, f"e: transferability, {way}"), strict=True):
-        ax.set_title(label)
-    fig.colorbar(image, ax=list(axes[:, 6]), label="scratch less transfer risk / target variance, cut at ±0.5")
-    drawn = f"a: kernels of one seed, μ = {p.ablated:g}, with their mean alignment; b, d: {panels.SPREAD}"
-    return panels.finished(fig, p.title, panels.seeds_in_words(risk), drawn, "c, e: of means over seeds, c with 95 %")
+    fig = plt.figure(figsize=(13.5, 3.1 * (len(scales) + 1) + 0.6))
+    above, *below = fig.subfigures(len(scales) + 1, 1, height_ratios=[0.85, *[1] * len(scales)])
+    _kernels(above, panels.where(data["gram"], ablated=p.ablated), scales)
+    norm, compared = TwoSlopeNorm(0.0, -0.5, 0.5), []
+    for part, scale in zip(below, scales, strict=True):
+        row = part.subplots(1, 4, width_ratios=(1, 1, 1, 1.3))
+        runs, outside = (panels.where(role, teacher_scale=scale) for role in (risk, data["out_of_rkhs"]))
+        law = _scratch(row[:2], panels.where(normalised(runs), protocol="single_task"), p)
+        _outside(row[2], outside)
+        image = _map(row[3], runs, outside, law, norm, p.readout)
+        row[0].set_ylabel(f"teacher scale {scale:g}\nrisk / target variance")
+        if scale == scales[0]:
+            for ax, label in zip(row, TITLES, strict=True):
+                ax.set_title(label)
+        part.colorbar(image, ax=row[3], label="transferability\n/ target variance, cut")
+        compared.append(row[:3])
+    for same in zip(*compared, strict=True):
+        ends = np.transpose([ax.get_ylim() for ax in same])
+        for ax in same:
+            ax.set_ylim(ends[0].min(), ends[1].max())
+    drawn = (
+        f"a: kernels at {data['gram'].sizes['point']} inputs, one seed, μ = {p.ablated:g}, and mean alignment",
+        "b: mean over seeds, band: their range",
+        "c: of means, with 95 % intervals",
+        f"d: {panels.SPREAD}",
+        f"e: means, cut at ±{norm.vmax:g}, {panels.name(risk, 'readout', p.readout)}",
+    )
+    return panels.finished(fig, p.title, panels.seeds_in_words(risk), *drawn)
 
 
-def _kernels(axes, gram):
-    """Kernels of the first seed, each on its own scale, and the alignment of the network's with the source's units."""
-    one = gram.isel(run=0)
-    order = np.argsort(np.linalg.eigh(one["source_gram"].values)[1][:, -2])  # alike inputs beside each other
-    for ax, (name, label) in zip(axes, GRAMS.items(), strict=True):
-        ax.imshow(one[name].values[np.ix_(order, order)], cmap="viridis")
+def _kernels(fig, gram, scales):
+    """Kernels of the first seed, all on one scale, and the alignment of the network's with the source's units."""
+    axes = fig.subplots(1, len(GRAMS) * len(scales), squeeze=False)[0]
+    ones = [panels.where(gram, teacher_scale=scale) for scale in scales]
+    largest = max(float(one[name].isel(run=0).max()) for one in ones for name in GRAMS)
+    for number, (ax, (scale, one), name) in enumerate(
+        (ax, *pair) for ax, pair in zip(axes, product(zip(scales, ones, strict=True), GRAMS), strict=True)
+    ):
+        first = one.isel(run=0)
+        order = np.argsort(np.linalg.eigh(first["source_gram"].values)[1][:, -2])  # alike inputs beside each other
+        image = ax.imshow(first[name].values[np.ix_(order, order)], cmap="viridis", vmin=0, vmax=largest)
         aligned = {"gram": "alignment", "initial_gram": "initial_alignment"}.get(name)
-        mean = f"\nalignment {float(gram[aligned].mean()):.2f}" if aligned else ""
-        ax.set(xticks=[], yticks=[], title=f"a: {label}" if name == "initial_gram" else label, xlabel=mean.strip())
+        told = f"alignment {float(one[aligned].mean()):.2f}" if aligned else ""
+        ax.set(xticks=[], yticks=[], title=f"a: {GRAMS[name]}" if not number else GRAMS[name], xlabel=told)
+        if name == next(iter(GRAMS)):
+            ax.set_ylabel(f"teacher scale {scale:g}")
         ax.grid(False)
+    fig.colorbar(image, ax=list(axes), label="kernel k(x, x')", shrink=0.8)
 
 
 def _scratch(axes, scratch, p):
     """Risk from scratch with its power law, and the exponent between neighbouring n and from each n on."""
     risk, exponent = axes
-    panels.spread(risk, scratch, "risk_final", "samples", "from scratch", color=panels.color("single_task"))
     table = scratch[["risk_final"]].to_dataframe().pivot_table("risk_final", "seed", "samples")
+    own = {"color": panels.color("single_task"), "marker": "o"}
+    panels.band(risk, table.columns, table.mean(), table.min(), table.max(), "from scratch", **own)
     law, sizes = power_law.window(table, p.smallest), sorted(table)
     fine = np.array([p.smallest, sizes[-1]])
     text = f"ν = {law.exponent:.2f} ({law.low:.2f}–{law.high:.2f}), n ≥ {p.smallest:g}"

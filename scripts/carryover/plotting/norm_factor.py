@@ -6,11 +6,11 @@ from dataclasses import dataclass
 import matplotlib.pyplot as plt
 import numpy as np
 
-from carryover.analysis.transferability import at, averages, only, transferability, within
+from carryover.analysis.transferability import at, averages, only, transferability
 from carryover.config.parameters import parameter
-from carryover.drawing import panels
+from carryover.drawing import panels, shares
 
-FORMULAS = {"finetuning": ("eq 15", "--", "#D55E00"), "finetuning_norm": ("norm factor", "-", "#0072B2")}
+FORMULAS = {"finetuning": ("eq 15", "--", "#D55E00"), "finetuning_norm": ("eq 15 with the norm factor", "-", "#0072B2")}
 SOLVERS = {"descent": ("gradient descent", "o"), "exact": ("exact limit", "x")}
 OFFSETS = {"descent": -0.006, "exact": 0.006}  # in γ, so that bars are seen apart
 
@@ -29,7 +29,7 @@ def draw(data, p):
     table = averages(transferability(risk, "finetuning"), ("solver", "depth", "noise", "angle", "gamma"))
     depths, noises = sorted(table["depth"].unique()), sorted(table["noise"].unique())
     size = (2.5 * len(noises) + 0.9, 1.9 * len(depths) + 1.4)
-    fig, axes = plt.subplots(len(depths), len(noises), figsize=size, sharex=True, sharey="col", squeeze=False)
+    fig, axes = plt.subplots(len(depths), len(noises), figsize=size, sharex=True, sharey=True, squeeze=False)
     for row, depth in zip(axes, depths, strict=True):
         for ax, noise in zip(row, noises, strict=True):
             theory = at(data["theory"], depth=depth, noise=noise).interp(angle=p.angle)
@@ -41,9 +41,10 @@ def draw(data, p):
     for ax in axes[:, 0]:
         ax.set_ylabel("transferability")
     deep = table[(table["solver"] == "exact") & (table["depth"] > 1)]
-    shares = (f"{label} {panels.percent(within(deep, name))}" for name, (label, *_) in FORMULAS.items())
+    labels = {name: label for name, (label, *_) in FORMULAS.items()}
     drawn = f"θ = {p.angle:g} π, {panels.seeds_in_words(risk)}, bars: 2 s.e."
-    return panels.finished(fig, p.title, drawn, f"exact limits within 2 s.e., all angles, L > 1: {', '.join(shares)}")
+    told = f"exact limits at all angles, L > 1, within 2 s.e. of {shares.in_words(deep, labels)}"
+    return panels.finished(fig, p.title, drawn, told)
 
 
 def _panel(ax, rows, theory):

@@ -7,7 +7,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.colors import TwoSlopeNorm
 
-from carryover.analysis.transferability import averages, only, transferability, with_decay
+from carryover.analysis.transferability import only, transferability, with_decay
 from carryover.config.parameters import parameter
 from carryover.drawing import panels
 
@@ -30,11 +30,11 @@ def draw(data, p):
     risk = data["risk"]
     noise = only(risk, "noise")
     panels.where(risk, angle=p.angle)
-    tables = {name: averages(_against(risk, name), ("angle", "gamma")) for name in CHOICES}
+    runs = {name: _against(risk, name) for name in CHOICES}
     fig, axes = plt.subplots(1, 4, figsize=(13.0, 3.8), width_ratios=(1, 1, 1, 1.1))
     norm = TwoSlopeNorm(0.0, -p.largest, p.largest)
     for ax, (name, label) in zip(axes, CHOICES.items(), strict=False):
-        square = tables[name].pivot(index="angle", columns="gamma", values="mean")
+        square = runs[name].pivot_table("transferability", "angle", "gamma")
         values = np.clip(square.values, -p.largest, p.largest)
         image = ax.pcolormesh(square.columns, square.index, values, cmap="RdBu", norm=norm, rasterized=True)
         if min(values.shape) > 1:
@@ -46,17 +46,23 @@ def draw(data, p):
         image, ax=list(axes[:3]), label=f"transferability, cut at ±{p.largest:g}", location="bottom", shrink=0.5
     )
     for name, color in zip(CHOICES, panels.colors("choice", list(CHOICES)), strict=True):
-        _slice(axes[3], tables[name], p, CHOICES[name][3:], color)
+        _slice(axes[3], runs[name], p, CHOICES[name][3:], color)
     axes[3].axhline(0, color="0.6", linewidth=0.6)
     axes[3].set(xlabel="samples per dimension γ", ylabel="transferability", ylim=(-1.1 * p.largest, 1.1 * p.largest))
     axes[3].set_title(f"d: θ = {p.angle:g} π")
-    return panels.finished(fig, p.title, f"σ = {noise:g}, {panels.seeds_in_words(risk)}", "bars in d: s.d. of draws")
+    drawn = "d: medians, bars: quartiles"
+    return panels.finished(
+        fig, p.title, f"σ = {noise:g}, {panels.seeds_in_words(risk)}", "a, b, c: means over draws", drawn
+    )
 
 
 def _against(risk, chosen_by):
     return transferability(risk, "linear_transfer", with_decay(risk, None if chosen_by == "none" else chosen_by))
 
 
-def _slice(ax, table, p, label, color):
-    rows = table[table["angle"] == p.angle]
-    ax.errorbar(rows["gamma"], rows["mean"], rows["std"], fmt="o-", ms=3, linewidth=1, color=color, label=label)
+def _slice(ax, runs, p, label, color):
+    """Median over draws and their quartiles: at γ = 1 there is no mean without weight decay."""
+    gains = runs[runs["angle"] == p.angle].groupby("gamma")["transferability"]
+    low, middle, high = (gains.quantile(share) for share in (0.25, 0.5, 0.75))
+    ax.errorbar(middle.index, middle, (middle - low, high - middle), fmt="o-", ms=3, linewidth=1, color=color,
+                label=label)  # fmt: skip

@@ -18,6 +18,7 @@ SMALLEST = 1e-4  # where a penalty of 0 is drawn on the logarithmic axis, if no 
 @dataclass(frozen=True, kw_only=True)
 class Parameters:
     title: str = parameter("A ridge penalty hurts linear transfer, unless samples are few", "what is seen")
+    gamma: float = parameter(0.5, "the paper's samples per dimension, of panel a", above=0)
 
 
 def draw(data, p):
@@ -27,20 +28,26 @@ def draw(data, p):
     if ridges[0] > 0 or len(ridges) < 2:
         raise UserError("this figure needs runs without a ridge penalty and with some.")
     frame = risk[["risk_final"]].to_dataframe()
+    gammas = dict(zip(frame["samples"], frame["gamma"], strict=True))
+    shown = min(sizes, key=lambda n: abs(np.log(gammas[n] / p.gamma)))
     fig, (many, few, best) = plt.subplots(1, 3, figsize=(11.5, 4.0))
     angles = sorted(frame["angle"].unique())
     apart = np.linspace(0.93, 1.07, len(angles))  # factors on n in c, so that bars are seen
     for angle, color, factor in zip(angles, panels.colors("angle", angles), apart, strict=True):
         rows = frame[frame["angle"] == angle]
-        _risk(many, rows[rows["samples"] == sizes[-1]], np.pi * angle, noise, color)
+        _risk(many, rows[rows["samples"] == shown], np.pi * angle, noise, color)
         _change(few, rows[rows["samples"] == sizes[0]], np.pi * angle, noise, color)
         _best(best, rows, np.pi * angle, noise, color, factor)
-    many.set(xscale="log", xlabel="ridge penalty λ (leftmost: 0)", ylabel="risk", title=f"a: n = {sizes[-1]}")
+
+    def _titled(letter, n):
+        return f"{letter}: n = {n}, γ = {gammas[n]:g}"
+
+    many.set(xscale="log", xlabel="ridge penalty λ (leftmost: 0)", ylabel="risk", title=_titled("a", shown))
     few.axhline(0, color="0.6", linewidth=0.6)
-    few.set(xscale="log", xlabel="ridge penalty λ", ylabel="risk less that at λ = 0", title=f"b: n = {sizes[0]}")
+    few.set(xscale="log", xlabel="ridge penalty λ", ylabel="risk less that at λ = 0", title=_titled("b", sizes[0]))
     few.set_ylim(-0.12, 0.25)
-    best.set(xscale="log", yscale="log", xlabel="samples n", ylabel="best ridge penalty", title="c: it falls like 1/n")
-    drawn = "bars: s.d. of draws in a, 2 s.e. in b, 95 % bootstrap intervals in c"
+    best.set(xscale="log", yscale="log", xlabel="samples n", ylabel="best ridge penalty", title="c: best penalty by n")
+    drawn = "bars: s.d. of draws in a, 2 s.e. in b, 95 % bootstrap intervals in c, where 0 stands at 10⁻⁴"
     return panels.finished(fig, p.title, f"σ = {noise:g}, {panels.seeds_in_words(risk)}", drawn, columns=3)
 
 
@@ -51,8 +58,7 @@ def _risk(ax, rows, theta, noise, color):
     ax.errorbar(
         table["ridge"].clip(lower=SMALLEST), table["mean"], table["std"], fmt="o", ms=3, color=color, label=label
     )
-    for count, style, label in ((samples, "-", "eq 125"), (None, ":", "eq 13 (n → ∞)")):
-        ax.plot(fine, ridge_transfer_risk(theta, fine, count, noise), style, color=color, linewidth=1, label=label)
+    _theories(ax, fine, lambda ridge, count: ridge_transfer_risk(theta, ridge, count, noise), samples, color)
 
 
 def _change(ax, rows, theta, noise, color):
@@ -62,8 +68,18 @@ def _change(ax, rows, theta, noise, color):
     table = averages(rows.assign(change=change)[rows["ridge"] > 0], ("ridge",), "change")
     ax.errorbar(table["ridge"], table["mean"], 2 * table["error"], fmt="o", ms=3, color=color)
     fine, samples = np.geomspace(SMALLEST, table["ridge"].max(), 200), int(rows["samples"].iloc[0])
-    theory = [ridge_transfer_risk(theta, ridge, samples, noise) for ridge in (fine, 0.0)]
-    ax.plot(fine, theory[0] - theory[1], color=color, linewidth=1)
+
+    def theory(ridge, count):
+        with_penalty, without = (ridge_transfer_risk(theta, one, count, noise) for one in (ridge, 0.0))
+        return with_penalty - without
+
+    _theories(ax, fine, theory, samples, color)
+
+
+def _theories(ax, fine, theory, samples, color):
+    """Equation 125 for so many samples, over the wide pale line of its limit, equation 13."""
+    ax.plot(fine, theory(fine, None), color=color, linewidth=5, alpha=0.3, label="eq 13 (n → ∞)", zorder=1)
+    ax.plot(fine, theory(fine, samples), color=color, linewidth=1, label="eq 125")
 
 
 def _best(ax, frame, theta, noise, color, factor):

@@ -2,7 +2,7 @@
 
 from carryover.training.balanced_flow import balanced_flow
 
-MAX_TIME = 1e6  # of flow; slow directions end before
+MAX_TIME = 1e9  # of flow; slow directions end before, those of smallest eigenvalues at γ = 1 too
 ACCURACY = 1e-6  # of a step, relative
 
 
