@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from carryover.analysis.linear_transfer import boundary, by_anchor, chosen, gains, jackknife
+from carryover.analysis.linear_transfer import boundary, by_anchor, chosen, gains, jackknife, sign_changes
 from carryover.errors import UserError
 from toy.made_up_runs import SEEDS, dataset
 
@@ -23,6 +23,29 @@ def test_the_boundary_is_where_gains_change_their_sign():
     assert boundary(gain(5.5 - log_n)[::-1]) == pytest.approx(2**5.5)
     assert boundary(gain([1, 1, 1, -3, -3, -3])) == pytest.approx(32 * 2**0.25)
     assert boundary(gain([1, 1, 0, -1, -1, -1])) == pytest.approx(32)
+
+
+def test_signs_change_first_downwards_and_last_upwards():
+    def found(values):
+        return sign_changes(pd.Series(values, index=[0.5, 0.1, 0.2, 0.4]).sort_index())
+
+    assert sign_changes(pd.Series([1.0, -3.0, -1.0, 3.0], [0.0, 1.0, 2.0, 4.0])) == {"falling": 0.25, "rising": 2.5}
+    assert found([3.0, 1.0, -1.0, -1.0]) == pytest.approx({"falling": 0.15, "rising": 0.425})
+    wavy = sign_changes(pd.Series([1.0, -1.0, 1.0, -1.0, 1.0], np.arange(5.0)))
+    assert wavy == {"falling": 0.5, "rising": 3.5}
+    for none in (np.ones(4), -np.ones(4)):
+        assert np.isnan(list(found(none).values())).all()
+
+
+def test_steps_that_check_a_readout_are_no_gains():
+    told = {"samples": [8], "readout": ["zero"], "max_time": [10.0], "protocol": ["linear_transfer"]}
+    alone = {**told, "protocol": ["single_task"], "readout": [""], "max_time": [np.nan], "solver": ["flow"]}
+
+    def values(protocol, solver, **_):
+        return {"risk_final": {"exact": 1.0, "descent": 9.0, "flow": 2.0}[solver], "target_variance": 1.0}
+
+    found = gains(dataset(values, {**told, "solver": ["exact", "descent"]}, alone), "zero")
+    assert set(found["transferability"]) == {1.0}
 
 
 def test_a_change_of_sign_by_noise_is_no_boundary():

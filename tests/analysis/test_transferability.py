@@ -1,10 +1,20 @@
 """Transferability of runs: each transferred run is compared with the scratch run of the same data."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import xarray as xr
 
-from carryover.analysis.transferability import at, averages, best_ridge, predicted, transferability, with_decay, within
+from carryover.analysis.transferability import (
+    at,
+    averages,
+    best_ridge,
+    predicted,
+    shares_within,
+    transferability,
+    with_decay,
+    within,
+)
 from carryover.errors import UserError
 
 
@@ -71,6 +81,19 @@ def test_the_fraction_within_two_errors_counts_means():
     table = averages(transferability(dataset(rows, **coordinates), "finetuning"), ("angle", "gamma", "noise"))
     np.testing.assert_allclose(predicted("finetuning", table), [0.5 * (np.sqrt(2) - 1), -0.5])
     assert within(table, "finetuning") == 0.5
+
+
+def test_shares_are_told_by_block_and_only_where_a_formula_says_something():
+    gammas, angles = np.array([0.1, 0.4, 0.5, 0.9, 1.0, 1.5]), np.array([0.1, 0.5])
+    gamma, angle = (grid.ravel() for grid in np.meshgrid(gammas, angles))
+    table = pd.DataFrame({"gamma": gamma, "angle": angle, "noise": 0.2, "error": 0.01})
+    exact = table.assign(mean=predicted("finetuning", table))
+    assert shares_within(exact, "finetuning") == {"γ < 1/2": 1.0, "1/2 ≤ γ < 1": 1.0}
+    off = exact.assign(mean=exact["mean"] + np.where((gamma == 0.4) & (angle == 0.1), 0.021, 0.019))
+    assert shares_within(off, "finetuning") == {"γ < 1/2": 0.75, "1/2 ≤ γ < 1": 1.0}
+    linear = table.assign(mean=predicted("linear", table) + 0.03 * (gamma > 1))
+    assert shares_within(linear, "linear") == {"γ < 1/2": 1.0, "1/2 ≤ γ < 1": 1.0, "γ > 1": 0.0}
+    assert shares_within(exact[gamma >= 1], "finetuning") == {}
 
 
 def test_decay_is_chosen_network_by_network():

@@ -48,6 +48,38 @@ def test_one_seed_or_none_decides_nothing():
     assert intervals.verdict(np.nan, np.nan, 0.0) == "undecided"
 
 
+def test_the_interval_of_a_median_covers_it_at_least_as_often_as_it_says():
+    """Of values that have no mean, too."""
+    rng = np.random.default_rng(0)
+    found = [intervals.median(1 + rng.standard_cauchy(11), "", 1.0) for _ in range(1000)]
+    covered = np.array([one["low"] <= 1 <= one["high"] for one in found])
+    exact = 1 - 2 * stats.binom.cdf(1, 11, 0.5)  # between the second value and the last but one
+    assert exact > 0.95
+    assert stats.binomtest(covered.sum(), 1000, exact).pvalue > 0.01
+    np.testing.assert_array_equal(covered, [one["p_value"] >= 0.05 for one in found])
+
+
+@given(st.lists(st.floats(-1e3, 1e3), min_size=6, max_size=40, unique=True), st.floats(-1e3, 1e3))
+def test_the_p_value_of_a_median_is_that_of_the_sign_test(values, bound):
+    if bound in values:
+        return
+    found = intervals.median([*values, np.nan], "", bound)
+    above = sum(value > bound for value in values)
+    assert found["p_value"] == pytest.approx(stats.binomtest(above, len(values), 0.5).pvalue)
+    assert found["statistic"] == np.median(values)
+    assert found["seeds"] == len(values)
+    decided = intervals.verdict(found["low"], found["high"], bound) != "undecided"
+    assert decided == (found["p_value"] < 0.05)
+
+
+def test_fewer_than_six_values_have_no_interval_of_their_median():
+    for values in ([], [1.0], [1.0, 2.0, 3.0, 4.0, 5.0]):
+        found = intervals.median(values, "", 0.0)
+        assert np.isnan([found["low"], found["high"], found["p_value"]]).all()
+        assert found["statistic"] == pytest.approx(np.median(values) if values else np.nan, nan_ok=True)
+    assert intervals.median(np.arange(6.0), "", -1.0)["low"] == 0
+
+
 def test_what_was_computed_is_its_own_interval_and_has_no_p_value():
     claims = [("up", "it is up", 0.2, 0.1), ("down", "it is up", 0.0, 0.1), ("none", "it is up", np.nan, 0.1)]
     found = intervals.table(claims, estimate=intervals.exact)

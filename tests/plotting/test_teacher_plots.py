@@ -29,14 +29,22 @@ def test_scaling_source_or_target_is_drawn_beside_the_other_of_norm_one():
 
 def test_sensitivity_is_the_ratio_of_risks_of_one_seed():
     left, right = drawn("teacher_sensitivity").axes
+
+    def check(ax, label, runs):
+        above, below = (table.pivot(index="seed", columns="gamma", values="risk_final") for table in runs)
+        ratio = above / below
+        (points,) = [container for container in ax.containers if container.get_label() == label]
+        x, y = np.asarray(points[0].get_data(), float)
+        assert (abs(x - ratio.columns) < 0.02).all()  # curves stand a little apart
+        np.testing.assert_allclose(y, ratio.median())
+        ends = np.array(points[2][0].get_segments())[:, :, 1].T
+        np.testing.assert_allclose(ends, [ratio.min(), ratio.max()])
+
     for rest in (0.25, 1.0):
-        one, many = (risks("stretch", stretch=4.0, deviation=rest, depth=depth) for depth in (1, 5))
-        ratio = [table.pivot(index="seed", columns="samples", values="risk_final") for table in (one, many)]
-        np.testing.assert_allclose(line(left, f"rest {rest:g}")[1], (ratio[0] / ratio[1]).median())
-    target, source = (risks("scale", depth=7, **{a: 4.0, b: 1.0})
-                      for a, b in (("target_norm", "source_norm"), ("source_norm", "target_norm")))  # fmt: skip
-    ratio = [table.pivot(index="seed", columns="samples", values="risk_final") for table in (target, source)]
-    np.testing.assert_allclose(line(right, "norm 4")[1], (ratio[0] / ratio[1]).median())
+        runs = [risks("stretch", stretch=4.0, deviation=rest, depth=depth) for depth in (1, 5)]
+        check(left, f"a: rest of norm {rest:g}", runs)
+    pairs = (("target_norm", "source_norm"), ("source_norm", "target_norm"))
+    check(right, "b: norm 4", [risks("scale", depth=7, **{a: 4.0, b: 1.0}) for a, b in pairs])
 
 
 def test_a_depth_that_no_run_has_is_named():

@@ -58,11 +58,17 @@ def shares(figure):
     return [int(found) for found in re.findall(r"(\d+)%", notes_of(figure))]
 
 
-def share(table, expected, by):
-    """Percent of the points at which the mean is within two standard errors of what is expected (per row)."""
+BLOCKS = ((0.0, 0.5), (0.5, 1.0), (1.0001, 9.0))
+
+
+def by_block(table, expected, by, blocks=BLOCKS):
+    """Percent of the points in blocks of γ at which the mean is within two standard errors of what is expected (per
+    row)."""
     points = table.assign(expected=expected).groupby(by)
     mean, error = points["gain"].mean(), points["gain"].std() / np.sqrt(points["gain"].count())
-    return round(100 * (abs(mean - points["expected"].mean()) <= 2 * error + 1e-9).mean())
+    within = (abs(mean - points["expected"].mean()) <= 2 * error + 1e-9).reset_index(name="within")
+    return [round(100 * within["within"][(within["gamma"] >= low) & (within["gamma"] < high)].mean())
+            for low, high in blocks]  # fmt: skip
 
 
 @pytest.mark.parametrize("plot", ROLES)
@@ -113,26 +119,36 @@ def test_finetuning_has_both_formulas_and_the_shares_within_two_errors():
         transfer.finetune_transferability(runs["gamma"], theta, SIGMA, 2),
         transfer.finetune_transferability(runs["gamma"], theta),
     ]
-    assert shares(figure) == [share(runs, formula, ["gamma", "angle"]) for formula in formulas]
+    below = [by_block(runs, formula, ["gamma", "angle"], BLOCKS[:2]) for formula in formulas]
+    assert shares(figure) == [*below[0], *below[1]]  # where all is 0 they would say nothing
     for style, sigma, depth in (("-", SIGMA, 2), ("--", 0, None)):
         gamma, found = curves(figure.axes[3], style, 3)[0]
         np.testing.assert_allclose(found, transfer.finetune_transferability(gamma, np.pi / 8, sigma, depth))
-    zero, *_ = [part for part in figure.axes[1].collections if not hasattr(part, "get_coordinates")]
-    gamma, angle = zero.get_paths()[0].vertices.T
-    below = gamma < 0.9  # beyond 1 all is 0
-    boundary = transfer.finetune_boundary(gamma[below], SIGMA, 2) / np.pi
-    np.testing.assert_allclose(angle[below], boundary, atol=0.01)
+    gamma, angle = line(figure.axes[1], "no gain: eq 15 with the norm factor")
+    np.testing.assert_allclose(angle, transfer.finetune_boundary(gamma, SIGMA, 2) / np.pi)
+    assert gamma.max() < 1
+    assert set(line(figure.axes[2], "no gain: eq 15")[1]) == {1 / 3}
+
+
+@pytest.mark.parametrize("noise", [0.0, SIGMA])
+def test_the_boundaries_of_linear_transfer_part_gains_from_losses(noise):
+    gamma, angle = line(drawn("transfer_diagram", noise=noise).axes[1], "no gain: eq 11")
+    known = np.isfinite(gamma) & (angle > 0) & (gamma > 0.01)
+    assert known.sum() > 5
+    beside = [
+        transfer.linear_transferability(gamma[known] * (1 + step), np.pi * angle[known], noise)
+        for step in (-1e-3, 1e-3)
+    ]
+    assert (np.sign(beside[0]) == -np.sign(beside[1])).all()
 
 
 def test_shares_of_linear_transfer_are_of_the_limit_and_of_finite_samples():
     runs = at(gains("diagram", "linear_transfer"), noise=SIGMA)
     gamma, theta = runs["gamma"], np.pi * runs["angle"]
     finite = transfer.scratch_risk(gamma, SIGMA) - transfer.linear_transfer_risk(theta, SIGMA, runs["samples"])
-    expected = [
-        share(runs, transfer.linear_transferability(gamma, theta, SIGMA), ["gamma", "angle"]),
-        share(runs, finite, ["gamma", "angle"]),
-    ]
-    assert shares(drawn("transfer_diagram")) == expected
+    limit = transfer.linear_transferability(gamma, theta, SIGMA)
+    expected = [by_block(runs, formula, ["gamma", "angle"]) for formula in (limit, finite)]
+    assert shares(drawn("transfer_diagram")) == [*expected[0], *expected[1]]
 
 
 def test_the_norm_factor_is_seen_by_depth_noise_and_solver():
@@ -147,7 +163,7 @@ def test_the_norm_factor_is_seen_by_depth_noise_and_solver():
             np.testing.assert_allclose(x, np.array([0.25, 0.5]) + offset)
             np.testing.assert_allclose(y, points.mean())
             np.testing.assert_allclose(half, 2 * points.std() / np.sqrt(3))
-        for label, told in (("eq 15", ()), ("norm factor", (noise, depth))):
+        for label, told in (("eq 15", ()), ("eq 15 with the norm factor", (noise, depth))):
             gamma, found = line(ax, label)
             np.testing.assert_allclose(found, transfer.finetune_transferability(gamma, np.pi / 2, *told))
             assert gamma.max() < 1
@@ -157,31 +173,35 @@ def test_the_norm_factor_is_seen_by_depth_noise_and_solver():
         transfer.finetune_transferability(deep["gamma"], theta),
         transfer.finetune_transferability(deep["gamma"], theta, deep["noise"], 2),
     ]
-    assert shares(figure)[-2:] == [share(deep, formula, ["gamma", "angle", "noise"]) for formula in formulas]
+    by = ["gamma", "angle", "noise"]
+    eq15, factor = (by_block(deep, formula, by, BLOCKS[:2]) for formula in formulas)
+    assert shares(figure) == [*eq15, *factor]
 
 
 def test_ridge_risks_and_their_changes_lie_beside_the_theory_of_their_samples():
     many, few, _ = drawn("ridge_transfer").axes
     runs = measured("ridge").to_dataframe()
-    assert (many.get_title(), few.get_title()) == ("a: n = 30", "b: n = 10")
+    assert (many.get_title(), few.get_title()) == ("a: n = 10, γ = 0.5", "b: n = 10, γ = 0.5")
+    many, few, _ = drawn("ridge_transfer", gamma=1.5).axes
+    assert (many.get_title(), few.get_title()) == ("a: n = 30, γ = 1.5", "b: n = 10, γ = 0.5")
     for i, angle in enumerate((0.125, 0.375)):
         points = at(runs, angle=angle, samples=30).groupby("ridge")["risk_final"]
         x, y, _, half = bars(many, f"θ = {angle:g} π")
         np.testing.assert_allclose(x, [1e-4, *PENALTIES[1:]])
         np.testing.assert_allclose(y, points.mean())
         np.testing.assert_allclose(half, points.std())
-        ridge, risk = curves(many, "-", 2)[i]
-        np.testing.assert_allclose(risk, transfer.ridge_transfer_risk(np.pi * angle, ridge, 30, SIGMA))
-        ridge, limit = curves(many, ":", 2)[i]
-        np.testing.assert_allclose(limit, transfer.ridge_transfer_risk(np.pi * angle, ridge))
+        limit, risk = curves(many, "-", 4)[2 * i : 2 * i + 2]
+        np.testing.assert_allclose(limit[1], transfer.ridge_transfer_risk(np.pi * angle, limit[0]))
+        np.testing.assert_allclose(risk[1], transfer.ridge_transfer_risk(np.pi * angle, risk[0], 30, SIGMA))
         table = at(runs, angle=angle, samples=10).pivot(index="seed", columns="ridge", values="risk_final")
         change = table.sub(table[0.0], axis=0)[list(PENALTIES[1:])]
         np.testing.assert_allclose(np.asarray(few.containers[i][0].get_ydata(), float), change.mean())
         ends = np.array(few.containers[i][2][0].get_segments())[:, :, 1]
         np.testing.assert_allclose(np.diff(ends).ravel(), 4 * change.std() / np.sqrt(3))
-        ridge, found = curves(few, "-", 2)[i]
-        of_theory = [transfer.ridge_transfer_risk(np.pi * angle, told, 10, SIGMA) for told in (ridge, 0.0)]
-        np.testing.assert_allclose(found, of_theory[0] - of_theory[1])
+        limit, found = curves(few, "-", 4)[2 * i : 2 * i + 2]
+        for (ridge, drawn_there), n in ((limit, None), (found, 10)):
+            of_theory = [transfer.ridge_transfer_risk(np.pi * angle, told, n, SIGMA) for told in (ridge, 0.0)]
+            np.testing.assert_allclose(drawn_there, of_theory[0] - of_theory[1], atol=1e-12)
 
 
 def test_the_best_ridge_has_the_smallest_mean_risk():
@@ -212,17 +232,27 @@ def test_scratch_training_is_regularised_by_what_is_said():
         assert ax.get_title()[3:] == label
         gain = np.stack([part["gain"] for part in rows])[choice, np.arange(len(choice))]
         points = rows[0].assign(gain=gain).groupby(["gamma", "angle"])["gain"]
-        mean, spread = points.mean(), points.std()
+        mean = points.mean()
         for (gamma, angle), value in mean.items():
             assert cell(ax, gamma, angle) == pytest.approx(np.clip(value, -1, 1)), (label, gamma, angle)
         x, y, _, half = bars(axes[3], label)
+        low, middle, high = (points.quantile(share)[:, 0.5] for share in (0.25, 0.5, 0.75))
         np.testing.assert_allclose(x, [0.5, 0.75, 1.0, 1.5])
-        np.testing.assert_allclose(y, mean[:, 0.5])
-        np.testing.assert_allclose(half, spread[:, 0.5])
+        np.testing.assert_allclose(y, middle)
+        np.testing.assert_allclose(half, (high - low) / 2)
 
 
 def test_gains_lie_over_the_distances_of_their_targets():
-    axes = np.array(drawn("dataset_distances").axes).reshape(2, 3)
+    panels = [ax for ax in drawn("dataset_distances").axes if ax.get_subplotspec() is not None]
+    (above, *axes) = np.array(panels).reshape(3, 3)
+    points = at(gains("diagram", "linear_transfer"), noise=SIGMA).groupby(["gamma", "angle"])["gain"].mean()
+    found = distances().sel(target_norm=1.0)
+    for ax, distance in zip(above, ("kl", "wasserstein", "dudley"), strict=True):
+        along = found[distance].mean("repeat") if "repeat" in found[distance].dims else found[distance]
+        places = np.interp(points.index.get_level_values("angle"), along["angle"], along)
+        (drawn_there,) = [part for part in ax.collections if len(part.get_offsets()) > 1]
+        np.testing.assert_allclose(drawn_there.get_offsets(), np.transpose([places, points]))
+        np.testing.assert_allclose(drawn_there.get_array(), points.index.get_level_values("gamma"))
     for row, protocol, formula in zip(axes, ("linear_transfer", "finetuning"), ("linear", "finetuning"), strict=True):
         for ax, distance in zip(row, ("kl", "wasserstein", "dudley"), strict=True):
             runs, lines = gains("targets", protocol), curves(ax, "-", 2)

@@ -111,7 +111,11 @@ ROLES = {
     "norm_factor": lambda: {"risk": measured("depth"), "theory": theory()},
     "ridge_transfer": lambda: {"risk": measured("ridge")},
     "regularised_scratch": lambda: {"risk": measured("decay")},
-    "dataset_distances": lambda: {"risk": measured("targets"), "distances": distances()},
+    "dataset_distances": lambda: {
+        "diagram": measured("diagram"),
+        "risk": measured("targets"),
+        "distances": distances(),
+    },
     "linear_agreement": lambda: {"coefficients": measured("agreement", coefficients), "risk": measured("agreement")},
 }
 

@@ -1,20 +1,27 @@
-"""Runs of deep linear networks as claims about them ask for, with effects of a given size, among runs that none does.
+"""Runs of deep linear networks as claims about them ask for: with the risks of theory, or with effects of a given size,
+among runs that none does.
 
-An effect of 1 is that of the paper, -1 its opposite; seeds differ from it by a half."""
+An effect of 1 is that of the paper, -1 its opposite; seeds differ from it by a half. Risks of theory differ from it by
+one in a hundred."""
 
 import numpy as np
 import xarray as xr
 
-from carryover.claims import dataset_distances, linear_finetuning, linear_limit, linear_transfer
+from carryover.theory import transfer as theory
 from toy.made_up_runs import dataset
 
-NEAR = linear_finetuning.Parameters().near
+D = 200
+GAMMAS = (0.1, 0.25, 0.4, 0.5, 0.6, 0.75, 0.9, 0.95, 1.0, 1.05, 1.1, 1.25, 1.5)
 BOUNDARY = np.arccos(np.sqrt(1.5) / 2) / np.pi
 """Where finetuning stops to help at γ = 1/2, σ = 1, two layers: there φ² = u solves u² = γ + σ²γ/(1 − γ) + u/2."""
 
 
 def size(effect, seed):
     return effect + 0.5 * (-1) ** seed
+
+
+def near(value, seed):
+    return value * size(1, seed) ** 0.01  # seeds have factors of about 1.004 and 0.993
 
 
 def gaining(gain, protocol, **grid):
@@ -24,57 +31,65 @@ def gaining(gain, protocol, **grid):
         name = point.pop("protocol")
         return {"risk_final": 10.0 + point["seed"] - (gain(**point) if name == protocol else 0.0)}
 
-    return dataset(values, {"protocol": ["single_task", protocol], "solver": ["exact"], **grid})
+    return sampled(dataset(values, {"protocol": ["single_task", protocol], "solver": ["exact"], **grid}))
 
 
-def transfer(effect):
-    def gain(seed, gamma, angle, **_):  # eq 11 without noise
-        expected = 1 - gamma - np.sin(np.pi * angle) ** 2
-        return size(effect, seed) * expected if abs(expected) > 0.05 else 99.0
+def sampled(runs):
+    """With the numbers of samples of networks of D dimensions, where they have γ."""
+    if "gamma" not in runs.coords or "samples" in runs.coords:
+        return runs
+    return runs.assign_coords(samples=("run", np.round(D * runs["gamma"].values).astype(int)))
 
-    def penalised(seed, samples, angle, ridge, **_):
-        change = {(300, 0.1): 1, (10, 0.6): -0.1}.get((samples, ridge), 0)
-        return {"risk_final": 2.0 + change * size(effect if angle == 0.375 else -effect, seed)}
 
-    def decayed(seed, gamma, angle, weight_decay, protocol, **_):
+def transfer():
+    """Training from scratch and linear transfer as eqs 8, 10 and 125 have it."""
+
+    def risk(seed, protocol, gamma, angle, noise, **_):
+        if protocol == "single_task":
+            found = 50.0 if gamma == 1 and noise else theory.scratch_risk(gamma, noise)
+        else:
+            found = theory.linear_transfer_risk(np.pi * angle, noise, round(D * gamma))
+        return {"risk_final": near(found, seed)}
+
+    def penalised(seed, samples, angle, ridge, noise, **_):
+        missed = np.sin(np.pi * angle) ** 2
+        excess = theory.ridge_transfer_risk(np.pi * angle, ridge, samples, noise) - missed
+        return {"risk_final": missed + near(excess, seed)}
+
+    def decayed(seed, weight_decay, protocol, **_):
         above = {0.0: 1.0, 0.1: -1.0, 1.0: -3.0}[weight_decay] * (protocol == "single_task")  # than that of transfer
-        sign = effect if (gamma, angle) == (0.98, 0.5) else -effect
-        above = above * size(sign, seed) if weight_decay < 1 else above  # the last has least risk, but is not chosen
+        above = above * size(1, seed) if weight_decay < 1 else above  # the last has least risk, but is not chosen
         return {"risk_final": 3.0 + above, "validation_loss": {0.0: 2.0, 0.1: 1.0, 1.0: 3.0}[weight_decay]}
 
+    told = {"solver": ["exact"], "gamma": GAMMAS, "angle": [0.125, 0.25, 0.375, 0.5], "noise": [0.0, 0.2, 1.0]}
     common = {"solver": ["exact"], "gamma": [0.5, 0.98, 1.5], "angle": [0.25, 0.5]}
-    noiseless = {"gamma": [0.25, 0.5, 0.75], "angle": [0.125, 0.25, 0.5], "noise": [0.0]}
-    penalties = {"samples": [10, 30, 300], "angle": [0.25, 0.375, 0.5], "ridge": [0.0, 0.01, 0.1, 0.6], "noise": [0.0]}
+    penalties = {"samples": [10, 30, 300], "angle": [0.25, 0.375, 0.5], "ridge": [0.0, 0.01, 0.1, 0.6], "noise": [0.2]}
     return {
-        "diagram": gaining(gain, "linear_transfer", **noiseless),
+        "diagram": sampled(dataset(risk, {"protocol": ["single_task", "linear_transfer"], **told})),
         "ridge": dataset(penalised, {"protocol": ["linear_transfer"], **penalties}),
         "decay": dataset(decayed, {"protocol": ["linear_transfer"], "weight_decay": [0.0], **common},
                          {"protocol": ["single_task"], "weight_decay": [0.0, 0.1, 1.0], **common}),
     }  # fmt: skip
 
 
-def finetuning(effect, moved=0.0):
-    """`moved` is added to the angle at which finetuning of noisy labels stops to help."""
+def finetuning(factor=True, moved=0.0):
+    """Finetuning as eq 15 has it, with or without the norm factor; `moved` is added to the angle at which finetuning of
+    noisy labels stops to help."""
 
-    def trained(seed, gamma, depth, solver, **_):
-        if gamma > 1 or depth == 1 or solver == "exact":
-            return -9.0
-        return -0.625 - 0.125 * size(effect, seed)  # eq 15: -1/2; with the norm factor: -3/4
+    def gain(seed, gamma, angle, noise, depth, **_):
+        theta = np.pi * max(angle - moved * (noise > 0.5), 0.0)
+        return near(theory.finetune_transferability(gamma, theta, noise, depth if factor else None), seed)
 
-    def limit(seed, gamma, angle, noise, **_):
-        off = 1 - size(effect, seed)
-        if gamma > 1:
-            return 1e-6 * off
-        crossing = (1 / 3 if noise == 0 else BOUNDARY + moved) + NEAR * off
-        return 3.0 * (crossing - angle)
+    def limit(seed, gamma, angle, noise, depth, **_):
+        return gain(seed, gamma, angle, noise, depth) if gamma < 1 else 1e-9 * size(1, seed)
 
     told = {"gamma": [0.5, 1.5], "angle": [0.5], "noise": [1.0], "depth": [1, 2]}
-    tuned = gaining(trained, "finetuning", **(told | {"solver": ["exact", "descent"]}))
+    tuned = gaining(gain, "finetuning", **(told | {"solver": ["exact", "descent"]}))
     scratch = (tuned["protocol"] == "single_task") & (tuned["solver"] == "descent")
-    angles = {"angle": [0.1, 0.2, 0.3, 0.4, 0.5], "noise": [0.0, 1.0], "depth": [2]}
+    angles = {"angle": [0.05, 0.2, 0.25, 0.3, 0.35, 0.4, 0.5], "noise": [0.0, 0.2, 1.0], "depth": [2]}
     return {
         "simulated": tuned.isel(run=~scratch.values),
-        "diagram": gaining(limit, "finetuning", gamma=[0.25, 0.5, 1.5], **angles),
+        "diagram": gaining(limit, "finetuning", gamma=[0.25, 0.5, 0.75, 1.5], **angles),
     }
 
 
@@ -103,7 +118,15 @@ def distant(kind, farthest=1.0):
         {"kl": (("target_norm", "angle"), kl), "wasserstein": (("target_norm", "angle", "repeat"), sampled)},
         {"target_norm": list(NORMS), "angle": angles},
     )
-    return {"risk": gaining(gain, "linear_transfer", target_norm=NORMS, angle=angles), "distances": distances}
+
+    def setup(seed, gamma, angle, **_):
+        return gain(seed, 1.0, angle) - 0.5 * gamma * (kind != "opposite")
+
+    return {
+        "diagram": gaining(setup, "linear_transfer", gamma=[0.25, 0.5], angle=[0.05, 0.3, 0.5], noise=[0.2, 1.0]),
+        "risk": gaining(gain, "linear_transfer", target_norm=NORMS, angle=angles, noise=[0.2]),
+        "distances": distances,
+    }
 
 
 def limits(effect):
@@ -124,7 +147,3 @@ def limits(effect):
     runs = dataset(values, {"protocol": ["finetuning"], "pretrain_solver": ["exact", "descent"], **told},
                    {"protocol": ["single_task"], "pretrain_solver": [""], **told})  # fmt: skip
     return {"coefficients": runs[["coefficients"]], "risk": runs.drop_vars("coefficients")}
-
-
-MADE = {linear_transfer: transfer, linear_finetuning: finetuning, linear_limit: limits}
-CLAIMS = (*MADE, dataset_distances)

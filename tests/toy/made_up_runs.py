@@ -11,7 +11,7 @@ SEEDS = range(6)
 def dataset(values, *grids, along="input"):
     """Runs of every seed and every point of the grids, in no order; `values(seed, **point)` gives their variables.
 
-    A variable that is no number has the dimension `along` besides.
+    A variable that is no number has the dimensions `along` besides.
     """
     points = [
         {"seed": seed} | dict(zip(grid, point, strict=True))
@@ -22,7 +22,10 @@ def dataset(values, *grids, along="input"):
     np.random.default_rng(0).shuffle(points)
     rows = [values(**point) for point in points]
     variables = {
-        name: (("run", along)[: 1 + np.ndim(found)], np.array([row[name] for row in rows]))
+        name: (
+            ("run", *([along] if isinstance(along, str) else along))[: 1 + np.ndim(found)],
+            np.array([row[name] for row in rows]),
+        )
         for name, found in rows[0].items()
     }
     return xr.Dataset(variables, {name: ("run", [point[name] for point in points]) for name in points[0]})

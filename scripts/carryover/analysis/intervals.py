@@ -88,7 +88,7 @@ def median(values, statement, bound):
     if len(places):
         fewer = min((values < bound).sum(), (values > bound).sum())
         columns["p_value"] = min(1.0, 2 * special.bdtr(fewer, count, 0.5))
-        columns |= {"low": values[places[-1] + 1], "high": values[count - 2 - places[-1]]}
+        columns |= {"low": values[places[-1]], "high": values[-1 - places[-1]]}
     return columns | {"seeds": count}
 
 
