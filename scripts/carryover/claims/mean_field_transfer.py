@@ -84,11 +84,11 @@ def _power_law(scratch, p):
         return many(seeds) - few(seeds)
 
     seeds, found = list(scratch.index), power_law.fit(fitted)
-    told = f"allowed less actual difference; ν = {found.exponent:.2f} from n = {fitted.columns[0]:g} on"
+    told = f"allowed less actual difference of ν; found is ν = {found.exponent:.2f}"
     return [
-        ("exponent", f"The risk from scratch falls like n^−ν with ν = {p.published:g}",
+        ("exponent", f"From n = {fitted.columns[0]:g} on, the risk from scratch falls like n^−{p.published:g}",
          intervals.within(jackknife(whole, seeds), p.exponent, p.published), 0.0, EXPONENT, told),
-        ("power_law", "The risk from scratch is one power law: its exponent at small n is that at large n",
+        ("power_law", f"From n = {fitted.columns[0]:g} on, the risk from scratch is one power law, of an exponent that stays",
          intervals.within(jackknife(steeper, seeds), p.exponent), 0.0, EXPONENT,
          f"allowed less actual difference of ν; {few(seeds):.2f} and {many(seeds):.2f}"),
     ]  # fmt: skip
