@@ -88,7 +88,7 @@ def _power_law(scratch, p):
     return [
         ("exponent", f"From n = {fitted.columns[0]:g} on, the risk from scratch falls like n^−{p.published:g}",
          intervals.within(jackknife(whole, seeds), p.exponent, p.published), 0.0, EXPONENT, told),
-        ("power_law", f"From n = {fitted.columns[0]:g} on, the risk from scratch is one power law, of an exponent that stays",
+        ("power_law", f"From n = {fitted.columns[0]:g} on, the risk from scratch is one power law: ν stays what it is",
          intervals.within(jackknife(steeper, seeds), p.exponent), 0.0, EXPONENT,
          f"allowed less actual difference of ν; {few(seeds):.2f} and {many(seeds):.2f}"),
     ]  # fmt: skip
