@@ -5,7 +5,7 @@ import pytest
 
 from carryover.errors import UserError
 from carryover.families import running
-from carryover.families.deep_linear import descent, exact, finetune, pretrain, task
+from carryover.families.deep_linear import balanced, descent, exact, finetune, pretrain, task
 from carryover.streams import generator
 from carryover.theory.transfer import linear_transfer_risk
 
@@ -229,3 +229,13 @@ def test_what_cannot_be_is_refused_in_one_sentence(told, says):
     shard = None if p.protocol == "single_task" else pretrained()
     with pytest.raises(UserError, match=says):
         running.run(finetune, p, "e", SEEDS, exact.solve, pretrained=shard)
+
+
+def test_the_balanced_flow_waits_for_directions_in_which_inputs_hardly_vary():
+    told = {"leading": 2, "leading_eigenvalue": 1.0, "eigenvalue": 1e-7, "samples": (30,), "noise": (0.0,)}
+    solved = finetuned("single_task", **told)
+    p = finetune.Parameters(dimension=D, protocol="single_task", solver="balanced", tolerance=1e-18, **told)
+    followed = running.run(finetune, p, "e", SEEDS, balanced.solve)
+    assert followed["converged"].all()
+    assert (followed["time"].max("checkpoint") > 1e6).all()
+    np.testing.assert_allclose(followed["coefficients"], solved["coefficients"], atol=1e-3)

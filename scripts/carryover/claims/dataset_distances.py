@@ -40,7 +40,7 @@ def check(data, p):
          "from linear transfer", farthest["transferability"].where(farthest["angle"] == 1), 0.0, "theorem 2.2",
          "transferability"),
         ("monotone", "For targets of one norm within a right angle, at one number of samples, transferability falls "
-         "with the KL divergence", -_correlations(near, "kl"), 0.9, "beside Fig. 4",
+         "with the KL divergence", -_correlations(near, "kl"), 0.9, intervals.OWN,
          "rank correlation, with the sign changed"),
     ]  # fmt: skip
 

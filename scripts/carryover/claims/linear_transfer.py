@@ -114,11 +114,11 @@ def _signs(runs, p):
         )
         yield (
             "loud_few",
-            f"With so strong noise but n = {few['samples'].min():g}, linear transfer to an orthogonal target"
-            " loses, by the 1/n term that eq 11 leaves out",
+            "Where label noise is as strong as the signal, linear transfer to a target at some angle loses with "
+            f"n = {few['samples'].min():g}",
             -_least(few),
             0.0,
-            "eq 11 against eq 10",
+            intervals.OWN,
             "smallest transferability, negative",
         )
 
@@ -138,8 +138,8 @@ def _boundaries(runs, p):
     noisy, quiet = at_angle[at_angle["noise"] == noise], at_angle[at_angle["noise"] == 0]
     below, above = noisy[noisy["gamma"] < 1], noisy[noisy["gamma"] > 1]
     where = f"θ = {angle:g} π"
-    rows = [("boundary_low", below, "falling", low, f"At {where} linear transfer starts to lose where γ₋ says"),
-            ("boundary_high", below, "rising", high, f"At {where} linear transfer starts to gain again where γ₊ says"),
+    rows = [("boundary_low", below, "falling", low, f"At {where}, linear transfer starts to lose at the γ₋ of theory"),
+            ("boundary_high", below, "rising", high, f"At {where}, linear transfer gains again from the γ₊ of theory"),
             ("boundary_above", above, "falling", transfer.negative_transfer_threshold(theta, noise),
              f"At {where}, with more samples than dimensions, linear transfer loses from γ = 1 + σ²/sin²θ on"),
             ("boundary_quiet", quiet[quiet["gamma"] < 1], "falling", np.cos(theta) ** 2,
@@ -170,7 +170,7 @@ def _penalties(risk, p):
          _best_penalty(risk, fewest) - _best_penalty(risk, most), 0.0, "theorem 3.8, Fig. 6",
          "difference of best penalties, in steps of the grid"),
         ("ridge_helps", f"A ridge penalty of (sin²θ + σ²)/(n cos²θ) lowers the risk of linear transfer from n = "
-         f"{fewest:g} samples", few(0.0) - few("best"), 0.0, "eq 125, at finite n", RISKS),
+         f"{fewest:g} samples", few(0.0) - few("best"), 0.0, intervals.OWN, RISKS),
     ]  # fmt: skip
 
 
@@ -180,8 +180,8 @@ def _regularised(risk):
     return [
         ("anomalous", "With as many samples as dimensions, linear transfer of orthogonal features beats training from "
          "scratch", plain, 0.0, f"3.3 and {ONE}", told, intervals.median),
-        ("regularised", "Against training from scratch with cross-validated weight decay, orthogonal features do not "
-         "gain there", -decayed, 0.0, ONE, f"{told}, with the sign changed", intervals.median),
+        ("regularised", "With as many samples as dimensions, orthogonal features lose to training from scratch with "
+         "cross-validated weight decay", -decayed, 0.0, ONE, f"{told}, with the sign changed", intervals.median),
     ]  # fmt: skip
 
 

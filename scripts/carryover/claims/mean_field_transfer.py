@@ -49,7 +49,7 @@ def check(data, p):
         ("richness", "Pretraining aligns the network's kernel the more, the larger the coefficients of the teacher are",
          gained[rich] - gained[lazy], 0.0, *KERNELS),
         ("left_out", "The more of the target's units the source lacks, the more of the target its features leave out",
-         _rank_correlation(left_out), 0.9, "4, Fig. 3d", "rank correlation"),
+         _rank_correlation(left_out), 0.9, "4, Fig. 3d", "median rank correlation", intervals.median),
         ("helps", "From a source that has all units of the target, linear transfer gains at every number of samples",
          table[0.0].min(axis=1), 0.0, None, "smallest transferability over n"),
         ("hurts", f"From a source that lacks most units of the target, linear transfer loses at n = {most:g}",
@@ -107,7 +107,7 @@ def _residual(runs, outside):
     return [
         ("residual", f"At n = {sizes[-1]:g} most of the risk of linear transfer is what the features leave out of the "
          "target", share, 0.5, "4, eq 18", "share of the risk"),
-        ("excess", "The rest of that risk falls as samples are added",
+        ("excess", "What the risk of linear transfer has above the part that the features leave out falls with n",
          excess.iloc[:, 0] / excess.iloc[:, -1], 1.0, "4, eq 18",
          f"ratio of C(n) of eq 18 at n = {sizes[0]:g} to that at n = {sizes[-1]:g}"),
     ]  # fmt: skip
@@ -124,7 +124,7 @@ def _by_steps(risk, readout):
     off = (descended / solved.reindex(descended.index) - 1).abs().groupby("seed").max().clip(lower=SMALLEST)
     return [
         ("by_steps", "A readout trained by gradient descent has the risk of the closed form of its flow, to 1 %",
-         -np.log10(off / 0.01), 0.0, "exact and simulated", "log₁₀ of the allowed over the largest relative error"),
+         -np.log10(off / 0.01), 0.0, intervals.OWN, "log₁₀ of the allowed over the largest relative error"),
     ]  # fmt: skip
 
 
