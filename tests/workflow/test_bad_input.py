@@ -104,7 +104,10 @@ IN_PAPERS = {
         PAPER + "experiments: {relu_magnitude: {}}",
         "config/papers/a.yaml and config/papers/implicit_penalty.yaml both define experiments.relu_magnitude; ",
     ),
-    "no such paper": (None, "papers: there is no config/papers/a.yaml; the papers there are: across, across/claims, feature_reuse, "),
+    "no such paper": (
+        None,
+        "papers: there is no config/papers/a.yaml; the papers there are: across, across/claims, feature_reuse, ",
+    ),
 }
 
 
