@@ -19,6 +19,7 @@ from carryover.training import deep_linear
 from carryover.training.deep_linear import gradient_descent
 from carryover.training.factored import Factored
 from carryover.training.memory import even
+from carryover.training.reduced import reduced
 
 D, RATE, SCALE = 500, 0.01, 1e-2
 SETTINGS = ((50, 6), (500, 20), (1000, 35))  # samples, times faster
@@ -71,18 +72,23 @@ def vectors(samples, steps):
 def trained(samples, steps, networks=1):
     """Seconds of so many steps of the trainer, beginning with the factors of the inputs, and β of every network."""
     _, y, teacher, data, _, first, last = problem(samples)
-    alike = [np.broadcast_to(values, (networks, *values.shape)) for values in (first[None], last, teacher)]
+    alike = [np.broadcast_to(values, (networks, *values.shape)) for values in (first[None], last)]
     targets, sets = np.tile(data.targets(y), (networks, 1)), np.zeros(networks, dtype=int)
     settings = {"learning_rate": RATE, "tolerance": 0.0, "max_steps": steps, "checkpoints": 4, "device": "cpu"}
+
+    def risk(_, beta):
+        return ((beta - teacher) ** 2).sum(1)
+
     began = time.perf_counter()
-    found = gradient_descent([data], targets, sets, Weights(*alike[:2]), teacher=alike[2], **settings)
+    found = gradient_descent([data], targets, sets, Weights(*alike), risk=risk, **settings)
     return time.perf_counter() - began, found.weights.coefficients
 
 
 def group(samples):
     """Networks that the trainer takes at a time."""
     _, _, _, data, _, first, last = problem(samples)
-    size = deep_linear._size(Weights(first[None, None], last[None]), len(data.values), ("hidden", "readout"))
+    _, matrices, readout = reduced([data], np.zeros(1, dtype=int), Weights(first[None, None], last[None]))
+    size = sum(layer[0].size for layer in (*matrices, readout))
     return len(even(np.arange(1000), deep_linear._BYTES["cpu"] // (4 * size))[0])
 
 

@@ -17,7 +17,7 @@ def problem(seed, n=4, d=7):
     return rng.standard_normal(d), rng.standard_normal(d), rng.standard_normal((n, d))
 
 
-def descend(layers, X, labels, frozen=0, rate=2e-3, steps=20_000):
+def descend(layers, X, labels, rate=2e-3, steps=20_000):
     """Plain gradient descent on |X W_1 … W_L − y|²/(2n); returns the product of the layers."""
     layers = [layer.copy() for layer in layers]
     for _ in range(steps):
@@ -27,7 +27,7 @@ def descend(layers, X, labels, frozen=0, rate=2e-3, steps=20_000):
             right.append(last @ right[-1])
         beta = left[-1] @ layers[-1]
         gradient = X.T @ (X @ beta - labels[:, None]) / len(X)
-        for i in range(frozen, len(layers)):
+        for i in range(len(layers)):
             layers[i] -= rate * left[i].T @ gradient @ right[len(layers) - 1 - i].T
     return beta[:, 0]
 
@@ -96,31 +96,15 @@ def test_norm_factor_at_infinite_depth():
     np.testing.assert_array_equal(found, [1, np.sqrt(0.5), 0, 1, np.inf, 1])
 
 
-def test_frozen_limit_is_where_gradient_descent_of_the_later_layers_ends():
-    theta_s, theta_t, X = problem(2, 3, 4)
-    for target, positive in ((theta_t, False), (-theta_t, True)):
-        found = lt.frozen_limit(theta_s, target, X)
-        assert (found @ theta_s > 0) == positive
-        for depth, frozen in ((2, 1), (3, 1), (3, 2)):
-            beta = descend(balanced(theta_s, depth), X, X @ target, frozen, 1e-2, 4000)
-            reached = positive or depth - frozen == 1
-            np.testing.assert_allclose(beta, found if reached else 0, rtol=1e-8, atol=1e-12)
-    np.testing.assert_array_equal(lt.linear_limit(theta_s, theta_t, np.empty((0, 4))), theta_s)
-    unseen = np.array([0.0, 0.0, 1.0, 0.0])
-    np.testing.assert_array_equal(lt.frozen_limit(unseen, theta_t, np.eye(4)[:2]), unseen)
-
-
 def test_leading_axes_broadcast():
     rng = np.random.default_rng(3)
     source, target, X = rng.standard_normal((2, 1, 6)), rng.standard_normal((3, 6)), rng.standard_normal((3, 4, 6))
     depths = np.array([[1], [np.inf]])
     limits = lt.linear_limit(source, target, X), lt.deep_linear_limit(source, target, X, depths)
-    frozen = lt.frozen_limit(source, target, X)
     for i, j in np.ndindex(2, 3):
         one = source[i, 0], target[j], X[j]
         np.testing.assert_allclose(limits[0][i, j], lt.linear_limit(*one), rtol=1e-13)
         np.testing.assert_allclose(limits[1][i, j], lt.deep_linear_limit(*one, depths[i, 0]), rtol=1e-12)
-        np.testing.assert_allclose(frozen[i, j], lt.frozen_limit(*one), rtol=1e-13)
 
 
 def test_population_risk_is_the_mean_over_inputs():
@@ -143,4 +127,5 @@ def test_risks_of_equations_2_and_8(seed, alpha):
     expected = np.sum((np.sqrt(cov) @ outside @ (theta_t - theta_s)) ** 2)
     np.testing.assert_allclose(risk, expected, rtol=1e-9, atol=1e-12)
     aligned = lt.population_risk(lt.linear_limit(theta_s, alpha * theta_s, X), alpha * theta_s, cov)
-    np.testing.assert_allclose(lt.aligned_risk(alpha * theta_s, alpha, X, cov), aligned, rtol=1e-8, atol=1e-12)
+    expected = ((alpha - 1) / alpha) ** 2 * np.sum((np.sqrt(cov) @ outside @ (alpha * theta_s)) ** 2)
+    np.testing.assert_allclose(aligned, expected, rtol=1e-8, atol=1e-12)

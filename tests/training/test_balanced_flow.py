@@ -77,8 +77,9 @@ def test_tiny_steps_of_gradient_descent_follow_it(depth, n):
     flow = problem.follow(depth, tolerance=0.0, max_time=0.5).weights.coefficients
     for steps in (250, 1000):
         descent = gradient_descent(
-            problem.data, problem.targets, np.arange(2), balanced(problem.start, depth), teacher=problem.teacher,
-            learning_rate=0.5 / steps, tolerance=0.0, max_steps=steps, precision="float64", device="cpu",
+            problem.data, problem.targets, np.arange(2), balanced(problem.start, depth),
+            risk=lambda runs, beta: ((beta - problem.teacher[runs]) ** 2).sum(1), learning_rate=0.5 / steps,
+            tolerance=0.0, max_steps=steps, precision="float64", device="cpu",
         )  # fmt: skip
         distances.append(np.linalg.norm(descent.weights.coefficients - flow))
     assert distances[1] < 0.01

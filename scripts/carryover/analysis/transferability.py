@@ -14,8 +14,9 @@ from carryover.theory.transfer import (
 )
 
 RESAMPLES = 1000
-CHOSEN = ("protocol", "ridge", "weight_decay")
-"""Coordinates in which a transferred run and its scratch run may differ: penalties are chosen for each."""
+CHOSEN = ("protocol", "frozen", "ridge", "weight_decay")
+"""Coordinates in which a transferred run and its scratch run may differ: from scratch nothing is frozen, and penalties
+are chosen for each."""
 
 
 def transferability(risk, protocol, scratch=None):

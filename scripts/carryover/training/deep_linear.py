@@ -9,7 +9,7 @@ are. The rest of W_1 stands still, or shrinks by weight decay.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import chain
 from typing import Any
@@ -47,7 +47,6 @@ class _Group(groups.Group):
         mine = [networks[run] for run in runs]
         self.runs, self.rates, self.steps, self.rate = np.asarray(runs), np.full(len(runs), rate), 0, rate
         self._networks, self._risk = np.array(mine, dtype=object), risk
-        self.all, self.depth = "hidden" in mine[0].trainable, mine[0].start.depth
         self.matrices, self.readout = [tensor(layers[runs]) for layers in matrices], tensor(readout[runs])[:, :, None]
         self._values = tensor([network.data.values for network in mine], torch.float64)[:, :, None]
         self._targets = tensor(targets[runs], torch.float64)[:, :, None]
@@ -79,10 +78,9 @@ class _Group(groups.Group):
         left = torch.addcmul(self._offset, self._slope, a, value=-1).transpose(1, 2)  # −rate · gᵀ
         for matrix, right in zip(self.matrices, reversed(rights), strict=True):
             onward = torch.bmm(left, matrix)
-            if self.all:
-                if self._kept is not None:
-                    matrix.mul_(self._kept)
-                matrix.baddbmm_(left.transpose(1, 2), right.transpose(1, 2))
+            if self._kept is not None:
+                matrix.mul_(self._kept)
+            matrix.baddbmm_(left.transpose(1, 2), right.transpose(1, 2))
             left = onward
         if self._kept is not None:
             self.readout.mul_(self._kept)
@@ -90,8 +88,7 @@ class _Group(groups.Group):
 
     def left_outside(self) -> torch.Tensor:
         """(R,) the share that weight decay has left of W_1 outside the row space."""
-        moves = self.all or self.depth == 1
-        return (1 - self.rate * self._decay) ** (self.steps if moves else 0)
+        return (1 - self.rate * self._decay) ** self.steps
 
     def coefficients(self) -> np.ndarray:
         """β (R, d), in float64."""
@@ -122,11 +119,10 @@ class _Group(groups.Group):
         loss = self.data_losses()
         if self._kept is None:
             return loss
-        outside = self._outside * self.left_outside() ** 2 * (self.all or self.depth == 1)
-        layers = [*(self.matrices if self.all else []), self.readout]
+        outside, layers = self._outside * self.left_outside() ** 2, [*self.matrices, self.readout]
         power = sum(torch.linalg.vector_norm(layer, dim=(1, 2), dtype=torch.float64) ** 2 for layer in layers) + outside
         objective = loss + self._decay / 2 * power
-        if self.all and self.depth == 2:
+        if len(layers) == 2:
             return objective - self._dual()
         bound = self._squared_gradient(outside) / (2 * self._decay)
         at_rest = (self._decay > 0) & (bound <= self._tolerance)
@@ -141,7 +137,7 @@ class _Group(groups.Group):
         return (-share * along - share**2 * square / 2) / n
 
     def _squared_gradient(self, outside: torch.Tensor) -> torch.Tensor:
-        """|∇(loss + decay/2 Σ|W_l|²)|² over the layers that move, (R,), in float64."""
+        """|∇(loss + decay/2 Σ|W_l|²)|² over all layers, (R,), in float64."""
         *rights, a = (right.double() for right in self._rights())
         left = self._values * self._residual() / self._samples[:, None, None]
         inner, total = (left * a).sum((1, 2)), self._decay**2 * outside  # every layer's ⟨W_l, ∂L/∂W_l⟩ is g · a
@@ -151,8 +147,7 @@ class _Group(groups.Group):
             return power + 2 * self._decay * inner + self._decay**2 * weights
 
         for matrix, right in zip(self.matrices, reversed(rights), strict=True):
-            if self.all:
-                total = total + squared(left.square().sum((1, 2)) * right.square().sum((1, 2)), matrix)
+            total = total + squared(left.square().sum((1, 2)) * right.square().sum((1, 2)), matrix)
             left = torch.bmm(matrix.double().transpose(1, 2), left)
         return total + squared(left.square().sum((1, 2)), self.readout)
 
@@ -163,9 +158,7 @@ def gradient_descent(
     sets: np.ndarray,
     start: Weights,
     *,
-    teacher: np.ndarray,
-    covariance: float | np.ndarray = 1.0,
-    trainable: Iterable[str] = ("hidden", "readout"),
+    risk: Callable[[np.ndarray, np.ndarray], np.ndarray],
     learning_rate: float,
     tolerance: float,
     max_steps: int,
@@ -178,17 +171,14 @@ def gradient_descent(
     """Train every run by gradient descent on L = |Xβ − y|²/(2n) + weight_decay/2 Σ_l |W_l|².
 
     data: of one rank k; targets: t = Uᵀy (runs, k); sets: (runs,) the data of each run; start: the networks before the
-    first step; teacher: (runs, d), from which the risk Σ covariance (β − teacher)² is measured, with the eigenvalues
-    (d,) of the inputs' covariance along the axes, or a number. `trainable` names the layers that move (and decay): all,
-    or the readout W_L alone. Loss, without weight decay and above the floor that no β gets below, and risk are recorded
-    after log-spaced steps, at most `checkpoints` of them; that is when a run ends by itself. `weights` of the result
-    are `Reduced`.
+    first step; risk: of some runs, by their indices, at their coefficients β (·, d). Loss, without weight decay and
+    above the floor that no β gets below, and risk are recorded after log-spaced steps, at most `checkpoints` of them;
+    that is when a run ends by itself. `weights` of the result are `Reduced`.
 
-    A run ends once the loss is `tolerance` or less: a readout on features that cannot express the best β never does,
-    and takes all steps. With weight decay (a number or (runs,)) what is bounded is how far L is above its least value:
-    for two layers by the duality gap of |Xβ − y|²/(2n) + weight_decay |β|, whose least value is the same; otherwise by
-    |∇L|²/(2 weight_decay), a bound where L is convex (one layer, or the readout alone) and an estimate near a minimum
-    of three layers and more, one of which is at β = 0.
+    A run ends once the loss is `tolerance` or less. With weight decay (a number or (runs,)) what is bounded is how far
+    L is above its least value: for two layers by the duality gap of |Xβ − y|²/(2n) + weight_decay |β|, whose least
+    value is the same; otherwise by |∇L|²/(2 weight_decay), a bound where L is convex (one layer) and an estimate near a
+    minimum of three layers and more, one of which is at β = 0.
 
     Runs with weight decay are trained in "float64" in any case: of "float32" steps of learning_rate · weight_decay · W
     would be lost to rounding.
@@ -198,15 +188,11 @@ def gradient_descent(
     settings.check_positive(learning_rate=learning_rate, max_steps=max_steps, checkpoints=checkpoints)
     settings.check_not_negative(tolerance=tolerance)
     settings.check_choice("precision", precision, settings.PRECISIONS)
-    moving = settings.trainable_layers(trainable, ("hidden", "readout"), ("readout",))
-    targets, teacher, decay = _checked(data, targets, sets, start, teacher, weight_decay)
+    targets, decay = _checked(data, targets, sets, start, weight_decay)
     place, schedule = torch_device(device), log_spaced(max_steps, checkpoints)
     history = History(len(targets), checkpoints)
-    networks, matrices, readout = reduced(data, sets, start, moving)
+    networks, matrices, readout = reduced(data, sets, start)
     size = sum(layer[0].size for layer in (*matrices, readout))
-
-    def risk(runs: np.ndarray, beta: np.ndarray) -> np.ndarray:
-        return (covariance * (beta - teacher[runs]) ** 2).sum(1)
 
     def train(runs: np.ndarray, dtype: torch.dtype) -> list[int]:
         group = _Group(runs, networks, matrices, readout, targets, risk, learning_rate, decay, tolerance, dtype, place)
@@ -223,20 +209,18 @@ def gradient_descent(
 
 
 def _checked(
-    data: Sequence[Factored], targets: np.ndarray, sets: np.ndarray, start: Weights, teacher: np.ndarray,
-    weight_decay: float | np.ndarray,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
-    """targets, teacher and the weight decay of every run in float64; ValueError for what does not fit."""
+    data: Sequence[Factored], targets: np.ndarray, sets: np.ndarray, start: Weights, weight_decay: float | np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """targets and the weight decay of every run in float64; ValueError for what does not fit."""
     ranks = {len(factored.values) for factored in data}
     if len(ranks) != 1:
         raise ValueError(f"data must all be of one rank, got {sorted(ranks)}")
-    targets, teacher = np.asarray(targets, dtype=np.float64), np.asarray(teacher, dtype=np.float64)
+    targets = np.asarray(targets, dtype=np.float64)
     settings.check_arrays(
         ("targets", targets, f"runs {ranks.pop()}"), ("sets", sets, "runs"),
-        ("teacher", teacher, f"runs {data[0].directions.shape[1]}"),
         ("start", start.readout, f"runs {data[0].directions.shape[1]}"), ("start", start.hidden, "... d"),
     )  # fmt: skip
     decay = np.broadcast_to(np.asarray(weight_decay, dtype=np.float64), len(targets))
     if not (decay >= 0).all() or not np.isfinite(decay).all():
         raise ValueError("weight_decay must be finite and not negative")
-    return targets, teacher, decay
+    return targets, decay

@@ -18,24 +18,22 @@ from carryover.training.factored import Factored
 
 
 def reduced(
-    data: Sequence[Factored], sets: np.ndarray, start: Weights, trainable: tuple[str, ...]
+    data: Sequence[Factored], sets: np.ndarray, start: Weights
 ) -> tuple[list[Network], list[np.ndarray], np.ndarray]:
     """A `Network` for each run of `start`, and of all runs the matrices A, W_2, … and the readouts W_L at the start.
 
-    Of one layer there is no matrix and the readout is Vβ. Of a readout that moves alone the one matrix is A W_2 … .
+    Of one layer there is no matrix and the readout is Vβ.
     """
     turns, hidden = np.stack([one.directions for one in data])[sets], start.hidden
     layers = [*hidden.swapaxes(0, 1), start.readout[:, :, None]]
     layers[0] = turns @ layers[0]
-    if "hidden" not in trainable and start.depth > 2:
-        layers[:-1] = [np.stack([np.linalg.multi_dot(own) for own in zip(*layers[:-1], strict=True)])]
     bases = [_used(*pair) for pair in pairwise(layers)]
     for place, basis in enumerate(bases):
         if basis is not None:
             layers[place] = layers[place] @ basis
             layers[place + 1] = basis.swapaxes(1, 2) @ layers[place + 1]
     networks = [
-        Network(data[own], Weights(*weights), trainable, [None if basis is None else basis[run] for basis in bases])
+        Network(data[own], Weights(*weights), [None if basis is None else basis[run] for basis in bases])
         for run, (own, *weights) in enumerate(zip(sets, hidden, start.readout, strict=True))
     ]
     return networks, layers[:-1], layers[-1][:, :, 0]
@@ -56,7 +54,6 @@ class Network:
 
     data: Factored
     start: Weights
-    trainable: tuple[str, ...]
     bases: Sequence[np.ndarray | None]
 
     def outside(self) -> float:
@@ -75,10 +72,7 @@ class Network:
             return beta
         if self.start.depth == 1:
             return beta + shrunk * self._without(self.start.readout)
-        right = _in(self.bases[0], right)
-        for matrix in reversed(hidden[:1] if "hidden" in self.trainable else hidden):
-            right = matrix @ right
-        return beta + shrunk * self._without(right)
+        return beta + shrunk * self._without(hidden[0] @ _in(self.bases[0], right))
 
     def full(self, *end: np.ndarray) -> Weights:
         """The network of these reduced matrices and readout, and the share left of W_1 outside the row space."""
@@ -87,8 +81,6 @@ class Network:
         if self.start.depth == 1:
             return Weights(hidden, readout @ V + shrunk * self._without(self.start.readout))
         readout = _in(self.bases[-1], readout).astype(np.float64)
-        if "hidden" not in self.trainable:
-            return Weights(hidden, readout)
         rows = [_in(basis, matrix.T).T for basis, matrix in zip(self.bases, matrices, strict=True)]
         others = [_in(basis, matrix) for basis, matrix in zip(self.bases, rows[1:], strict=False)]
         return Weights(np.stack([V.T @ rows[0] + shrunk * self._without(hidden[0]), *others]), readout)

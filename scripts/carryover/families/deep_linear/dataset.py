@@ -6,6 +6,7 @@ from carryover.families import datasets
 
 MEANING = {
     "depth": "layers, with the readout",
+    "frozen": "first layers that are not trained",
     "gamma": "samples per input dimension, n/d",
     "angle": ("angle between source and target task", "pi"),
     "noise": "standard deviation of the label noise",

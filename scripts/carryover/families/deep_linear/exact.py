@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from carryover.errors import UserError
 from carryover.networks.deep_linear import Balanced, Weights
 from carryover.training.factored import Factored
 from carryover.training.linear_limits import finetuned, on_features, weight_decayed
@@ -32,15 +33,25 @@ def _limits(problem, p, data, targets, runs):
         # A penalty pulls the readout towards zero; without one it leaves what the data do not see as it was.
         kept = np.where(ridge[:, None] > 0, 0.0, start)
         unexplained = targets - (kept @ data.directions.T) * data.values
-        return kept + on_features(data, unexplained, features, ridge)
+        limit = kept + on_features(data, unexplained, features, ridge)
+        if problem.frozen >= problem.depth - 1:
+            return limit
+        # Several balanced layers behind the frozen ones keep the sign of their product, and stop at 0 on their way.
+        return np.where((limit * start).sum(1, keepdims=True) > 0, limit, 0.0)
     return weight_decayed(data, targets, problem.weight_decay[runs])  # for none the least norm, at any depth
 
 
 def _features(problem, run, truncation):
-    """Φ (d, r) of a pretrained network, without directions that vanish with the initial weights."""
+    """Φ (d, r) of a pretrained network, without directions that vanish with the initial weights; UserError where
+    several layers learn behind features that are more than one."""
     if problem.start is None:
         beta = problem.coefficients[run]
         return beta[:, None] / np.linalg.norm(beta) ** (1 / problem.depth)
+    if problem.frozen < problem.depth - 1:
+        raise UserError(
+            "trained_layers above 1 has an exact limit for pretraining with the solver exact or balanced alone: set it "
+            "to 1, or the solver of finetuning to descent."
+        )
     network = Weights(problem.start.hidden[run], problem.start.readout[run])
     left, values, _ = np.linalg.svd(network.features().astype(np.float64))
     return (left * values)[:, values > truncation * values[0]]
@@ -65,5 +76,8 @@ def _trained(problem, targets, coefficients, validation):
         residual = data.values * (data.directions @ coefficients[run]) - targets[run]
         above_floor[run] = (residual**2).sum() / (2 * data.samples)
     return Trained.solved(
-        Balanced(coefficients, problem.depth), above_floor, problem.risk(coefficients), validation_loss=validation
+        Balanced(coefficients, problem.depth),
+        above_floor,
+        problem.risk(slice(None), coefficients),
+        validation_loss=validation,
     )

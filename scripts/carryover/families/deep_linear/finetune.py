@@ -26,7 +26,7 @@ OWN_DRAWS = ("depth", "angle", "noise")
 @dataclass(frozen=True, kw_only=True)
 class Parameters(task.Parameters):
     protocol: str = parameter("finetuning", "finetuning trains all layers of the pretrained network, linear_transfer "
-                              "its readout, single_task a network from scratch",
+                              "its last ones, as a rule the readout alone, single_task a network from scratch",
                               choices=("single_task", *PRETRAINED), axis=True)  # fmt: skip
     solver: str = parameter("exact", "the limit of vanishing initial weights, gradient descent, or gradient flow of "
                             "balanced networks", choices=("exact", "descent", "balanced"), axis=True)  # fmt: skip
@@ -49,6 +49,8 @@ class Parameters(task.Parameters):
     truncation: float = parameter(1e-2, "pretrained features below this share of the largest are left out: they vanish "
                                   "with the initial weights", minimum=0, when={"protocol": ("linear_transfer",),
                                                                                "solver": ("exact",)})  # fmt: skip
+    trained_layers: tuple[int, ...] = parameter((1,), "last layers that linear_transfer trains; the first are frozen",
+                                                minimum=1, when={"protocol": ("linear_transfer",)})  # fmt: skip
     ridge: tuple[float, ...] = parameter((0.0,), "ridge penalties on the readout (eq 12)", minimum=0,
                                          when={"protocol": ("linear_transfer",), "solver": ("exact",)})  # fmt: skip
     weight_decay: tuple[float, ...] = parameter((0.0,), "weight decay of all layers", minimum=0,
@@ -82,13 +84,14 @@ def problems(p, shard):
         data = [Factored.of(X) for X in inputs]
         clean = np.stack([inputs[s] @ beta for s, beta in zip(sets, teacher, strict=True)])
         targets = clean + runs["noise"][:, None] * noise[sets]
-        for depth in depths:
+        for depth, frozen in _layers(p, depths):
             start, coefficients, features = _start(p, shard, depth, runs)
             problem = task.Problem(
                 data, inputs, targets, sets, start, coefficients, teacher, depth, spectrum, runs["ridge"],
-                runs["weight_decay"],
+                runs["weight_decay"], frozen,
             )  # fmt: skip
-            columns = {"samples": samples, "gamma": samples / p.dimension, "depth": depth, "loss_function": "squared"}
+            columns = {"samples": samples, "gamma": samples / p.dimension, "depth": depth, "frozen": frozen,
+                       "loss_function": "squared"}  # fmt: skip
             yield Piece(problem, runs | columns, partial(dataset.variables, problem, features), dataset.MEANING)
 
 
@@ -99,6 +102,10 @@ def check(p):
         raise UserError("weight_decay has an exact limit at depth 2 alone: set depth to 2, or the solver to descent.")
     if p.solver == "balanced" and p.protocol == "linear_transfer":
         raise UserError("linear_transfer has no solver balanced: choose exact or descent.")
+    if p.protocol == "linear_transfer" and max(p.trained_layers) > min(p.depth):
+        raise UserError(f"trained_layers has {max(p.trained_layers)}, but depth only {min(p.depth)}.")
+    if p.protocol == "linear_transfer" and max(p.trained_layers) > 1 and max(p.ridge) > 0:
+        raise UserError("ridge is a penalty on the readout alone: set trained_layers to 1, or ridge to 0.")
     if p.folds == 1 or p.folds > min(p.samples):
         raise UserError(f"folds is {p.folds}: it must be 0, or from 2 to the smallest number of samples.")
 
@@ -116,6 +123,13 @@ def _drawn(p, experiment, runs, shape, spectrum):
         inputs.append(generator(experiment, condition, seed, "inputs").standard_normal((shape["samples"], p.dimension)))
         noise.append(generator(experiment, condition, seed, "noise").standard_normal(shape["samples"]))
     return np.stack(inputs) * np.sqrt(spectrum), np.stack(noise), np.array([known[key] for key in keys])
+
+
+def _layers(p, depths):
+    """(depth, frozen): how many layers there are and how many of the first are not trained, of every kind of run."""
+    if p.protocol != "linear_transfer":
+        return [(depth, 0) for depth in depths]
+    return [(depth, depth - last) for depth in depths for last in p.trained_layers]
 
 
 def _start(p, shard, depth, runs):

@@ -1,4 +1,15 @@
 """How figures write what runs of deep linear networks are."""
 
-LABELS = {"stretch": "stretch α", "depth": "layers L =", "target_norm": "norm of the target"}
-VALUE_LABELS = {"relation": {"leading": "difference in leading directions", "trailing": "difference in the others"}}
+LABELS = {
+    "samples": "target samples n =",
+    "stretch": "stretch α",
+    "depth": "layers L =",
+    "frozen": "frozen layers k =",
+    "target_norm": "norm of the target",
+}
+VALUE_LABELS = {
+    "relation": {
+        "leading": "Bottom Eigen Align (tasks differ in the leading directions)",
+        "trailing": "Top Eigen Align (they differ in the others)",
+    }
+}

@@ -41,14 +41,15 @@ class Problem:
     eigenvalues: np.ndarray  # (d,) of the inputs' covariance, along the axes
     ridge: np.ndarray  # (runs,)
     weight_decay: np.ndarray  # (runs,)
+    frozen: int = 0  # first layers that are not trained
 
     def reduced_targets(self):
         """Uᵀy of every run, (runs, k)."""
         return np.stack([self.data[s].targets(y) for s, y in zip(self.sets, self.targets, strict=True)])
 
-    def risk(self, coefficients):
-        """Expected squared error of functions (runs, d), (runs,)."""
-        return (self.eigenvalues * (coefficients - self.teacher) ** 2).sum(1)
+    def risk(self, runs, coefficients):
+        """Expected squared error of functions (·, d) of some runs, (·,)."""
+        return (self.eigenvalues * (coefficients - self.teacher[runs]) ** 2).sum(1)
 
     def weights(self):
         """The networks before the first step, as matrices."""
