@@ -21,7 +21,7 @@ _LEAST = {
     "n": (lambda value: value >= 1, "at least 1"),
     "confidence": (lambda value: value >= 1, "at least 1"),
     "c": (lambda value: value > 0, "positive"),
-    "epsilon": (lambda value: value > 0, "positive"),
+    "epsilon": (lambda value: value >= 0, "at least 0"),
 }
 
 Array = NDArray[np.float64]
@@ -63,21 +63,6 @@ def deep_linear_limit(theta_s: ArrayLike, theta_t: ArrayLike, X: ArrayLike, dept
     return fitted + factor[..., None] * outside
 
 
-def frozen_limit(theta_s: ArrayLike, theta_t: ArrayLike, X: ArrayLike) -> Array:
-    """Theorem 5.5: c θ_S, where a balanced network with its first layer frozen ends; c = Xθ_S·Xθ_T/|Xθ_S|² fits best.
-
-    The theorem leaves c open. Where Xθ_S = 0 the loss does not depend on c, and c stays 1. A negative c is reached
-    where one layer is trained; two or more, exactly balanced, cannot change sign and stop at c = 0, a saddle.
-
-    theta_s, theta_t : (..., d); X : (..., n, d). Returns (..., d).
-    """
-    theta_s, theta_t, X = _problem(theta_s, theta_t, X)
-    source, target = ((X @ theta[..., None])[..., 0] for theta in (theta_s, theta_t))
-    power = (source**2).sum(-1)
-    scale = np.where(power > 0, (source * target).sum(-1) / np.where(power > 0, power, 1.0), 1.0)
-    return scale[..., None] * theta_s
-
-
 def population_risk(beta: ArrayLike, theta_t: ArrayLike, cov: ArrayLike) -> Array:
     """E(x·β − x·θ_T)² = (β − θ_T)ᵀΣ(β − θ_T). beta, theta_t : (..., d); cov : (d,) or (d, d). Returns (...)."""
     beta, theta_t = _finite("beta", beta, 1), _finite("theta_t", theta_t, 1)
@@ -85,18 +70,6 @@ def population_risk(beta: ArrayLike, theta_t: ArrayLike, cov: ArrayLike) -> Arra
         return _square(beta - theta_t, _covariance(cov))[()]
     except ValueError as error:
         raise _misfit(beta=beta, theta_t=theta_t, cov=np.asarray(cov)) from error
-
-
-def aligned_risk(theta_t: ArrayLike, alpha: ArrayLike, X: ArrayLike, cov: ArrayLike) -> Array:
-    """Theorem 5.3, equation 8: risk ((α − 1)/α)² |Σ^{1/2}P⊥θ_T|² of one layer where θ_T = α θ_S. At depth ∞ it is 0.
-
-    theta_t : (..., d); alpha : α > 0, broadcasting with the leading axes; X : (..., n, d). Returns (...).
-    """
-    alpha = _finite("alpha", alpha, 0)
-    if not (alpha > 0).all():
-        raise ValueError("alpha must be positive")
-    theta_t, _, X = _problem(theta_t, theta_t, X)
-    return ((alpha - 1) / alpha) ** 2 * population_risk(theta_t - _inside(X, theta_t)[0], np.zeros_like(theta_t), cov)
 
 
 def estimation_error_bound(cov: ArrayLike, n: ArrayLike, confidence: ArrayLike, c: ArrayLike = 1) -> Array:
@@ -181,8 +154,8 @@ def benign_overfitting_bound(difference: ArrayLike, cov: ArrayLike, n: ArrayLike
 def gaussian_bound(theta_s: ArrayLike, theta_t: ArrayLike, n: ArrayLike, epsilon: ArrayLike) -> Array:
     """Theorem 5.4, equation 10: for x ~ N(0, I_d) `linear_limit` has a risk up to (d − n)/d (1 + ε)² |θ_T − θ_S|².
 
-    So with probability 1 − 4e^{−cε²n} − 4e^{−cε²(d−n)} for some c > 0. theta_s, theta_t : (..., d); n from 1 to d;
-    ε > 0; they broadcast with the leading axes. Returns (...).
+    So for any ε > 0 with probability 1 − 4e^{−cε²n} − 4e^{−cε²(d−n)} for some c > 0; at ε = 0 it is the mean risk.
+    theta_s, theta_t : (..., d); n from 1 to d; ε ≥ 0; they broadcast with the leading axes. Returns (...).
     """
     theta_s, theta_t, share, epsilon = _gaussian(theta_s, theta_t, n, epsilon)
     return (share * (1 + epsilon) ** 2 * ((theta_t - theta_s) ** 2).sum(-1))[()]
@@ -191,8 +164,9 @@ def gaussian_bound(theta_s: ArrayLike, theta_t: ArrayLike, n: ArrayLike, epsilon
 def deep_gaussian_bound(theta_s: ArrayLike, theta_t: ArrayLike, n: ArrayLike, epsilon: ArrayLike) -> Array:
     """Theorem 5.4, equation 9, for depth ∞: (d − n)/d [(1 + ε)² |θ_T|² |θ̂_T − θ̂_S|² + ζ²], ζ ≈ ε |θ_T|.
 
-    Here ζ = ε |θ_T|. That is the order and not a bound: what |P∥θ_T|/|P∥θ_S| may be off gives, by the triangle
-    inequality, the larger (d − n)/d (1 + ε)² |θ_T|² (|θ̂_T − θ̂_S| + 2ε/(1 − ε))² for ε < 1.
+    With the same probability, and with ζ = ε |θ_T|, where the paper gives the order of ζ alone: ε must be as large as
+    the probability asks for. Where ε is set draw by draw to what the lengths of that draw's projections are off, ζ can
+    be too small; the triangle inequality then gives the larger (d − n)/d (1 + ε)² |θ_T|² (|θ̂_T − θ̂_S| + 2ε/(1 − ε))².
 
     Arguments as in `gaussian_bound`; neither θ may be zero. Returns (...).
     """
