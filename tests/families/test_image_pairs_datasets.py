@@ -1,12 +1,15 @@
 """Errors and bounds of pairs of image tasks are those that a plain computation gives, whatever the block."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.linalg import lstsq
 from sklearn.datasets import load_digits
 
 import collect
-from carryover.families.image_pairs import finetune, task
+from carryover.errors import UserError
+from carryover.families.image_pairs import descent, finetune, task
 from carryover.measures import bounds, risk
 from carryover.provenance import store
 from toy.image_pair_toys import finetuned, followed, pretrained
@@ -99,6 +102,41 @@ def test_more_samples_than_dimensions_are_fitted_by_least_squares():
     data = finetuned(samples=(90,), draws=1, cutoff=(0.0,))
     assert (data["loss"] > 1e-4).all()
     assert (data["risk_final"] < 0.2).all()
+
+
+@pytest.mark.parametrize("cutoff", [(0.0,), (0.0, 0.01)])
+def test_gradient_descent_ends_at_the_limit_and_its_steps_are_those_of_a_plain_loop(cutoff):
+    start = pretrained(cutoff=cutoff)
+    limit, problems = followed(start, samples=(6,), cutoff=cutoff)
+    told = {"samples": (6,), "cutoff": cutoff, "solver": "descent", "solve": descent.solve}
+    trained = finetuned(start, tolerance=1e-12, **told)
+    assert trained["converged"].all()
+    np.testing.assert_allclose(trained["risk_final"], limit["risk_final"], atol=1e-12)
+    np.testing.assert_allclose(trained["loss"], 0, atol=1e-12)
+    problem = problems[0]
+    for steps in (1, 30):
+        p = finetune.Parameters(pairs=3, solver="descent", max_steps=steps, tolerance=0.0)
+        found = descent.solve(problem, p)
+        assert not found.converged.any()
+        assert (found.evaluations == steps).all()
+        for run, draw in ((0, 0), (len(cutoff) - 1, 2)):
+            X, y, beta = problem.pixels[draw], problem.labels[draw], problem.start[run].copy()
+            for _ in range(steps):
+                beta -= p.learning_rate * X.T @ (X @ beta - y) / 6
+            np.testing.assert_allclose(found.weights[run, draw], beta, rtol=1e-9, atol=1e-11)
+
+
+def test_runs_end_one_by_one_and_a_step_that_is_too_large_is_refused():
+    _, problems = followed(pretrained(), samples=(6,))
+    p = finetune.Parameters(pairs=3, solver="descent", tolerance=1e-3)
+    together = descent.solve(problems[0], p)
+    assert together.evaluations[0] != together.evaluations[1]
+    for run in (0, 1):
+        alone = descent.solve(replace(problems[0], start=problems[0].start[[run]]), p)
+        assert alone.evaluations[0] == together.evaluations[run]
+        np.testing.assert_allclose(alone.weights[0], together.weights[run], rtol=1e-10)
+    with pytest.raises(UserError, match="learning_rate is 5, but descent diverges from"):
+        descent.solve(problems[0], replace(p, learning_rate=5.0))
 
 
 def test_datasets_are_saved_measured_and_collected(start, tmp_path):

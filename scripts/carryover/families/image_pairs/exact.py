@@ -20,7 +20,11 @@ def limit(pixels, labels, start, cutoff=0.0):
 
 
 def solve(problem, p, progress=None):
-    """`Trained` with coefficients (runs, draws, d); loss and risk are means over draws."""
-    coefficients = limit(problem.pixels, problem.labels, problem.start[:, None], problem.cutoff)
+    """`Trained` with coefficients (runs, draws, d)."""
+    return ended(problem, limit(problem.pixels, problem.labels, problem.start[:, None], problem.cutoff))
+
+
+def ended(problem, coefficients):
+    """`Trained` with these coefficients (runs, draws, d) at its end; loss and risk are means over draws."""
     residual = (problem.pixels @ coefficients[..., None])[..., 0] - problem.labels
     return Trained.solved(coefficients, (residual**2).mean((-2, -1)) / 2, problem.errors(coefficients).mean(-1))

@@ -15,6 +15,7 @@ from carryover.theory.linear_teachers import benign_overfitting_bound, covarianc
 
 PRETRAINED = ("finetuning",)
 STARTS_FROM = {"protocol": PRETRAINED}
+DESCENT = {"solver": ("descent",)}
 TOP_DIRECTIONS = 2  # m of equation 3 in Table 1
 CONFIDENCE = 1.0  # δ of equation 3, the smallest that theorem 4.2 allows
 MEANING = {
@@ -22,8 +23,8 @@ MEANING = {
     "risk_spread": "its standard deviation over draws",
     "risk_best": "nothing: there is no training to follow",
     "loss": "half the mean squared error on the samples, mean over draws",
-    "evaluations": "gradient evaluations",
-    "converged": "1: it is the limit",
+    "evaluations": "gradient evaluations, of the draw that took most",
+    "converged": "whether the loss came to the tolerance on every draw; 1 of the limit",
     "distance": "squared distance of the target's coefficients from the start, |θ_T − θ_S|²",
     "benign_overfitting": "bound of benign overfitting, with θ_T − θ_S in the place of the coefficients",
     "covariance": f"bound by the covariance of the target's images (eq 3), m = {TOP_DIRECTIONS}, c = 1",
@@ -34,10 +35,16 @@ MEANING = {
 class Parameters(task.Parameters):
     protocol: str = parameter("finetuning", "finetuning starts from the source task's coefficients, single_task from 0",
                               choices=("single_task", *PRETRAINED), axis=True)  # fmt: skip
-    solver: str = parameter("exact", "the limit of gradient descent", choices=("exact",), axis=True)
+    solver: str = parameter("exact", "the limit of gradient descent, or its steps", choices=("exact", "descent"),
+                            axis=True)  # fmt: skip
     samples: tuple[int, ...] = parameter((10, 15, 20, 25, 30), "images n of the target task, drawn from its two "
                                          "classes together", minimum=1)  # fmt: skip
     draws: int = parameter(25, "sets of each number of samples", minimum=1)
+    learning_rate: float = parameter(0.1, "step of gradient descent on half the mean squared error", above=0,
+                                     when=DESCENT)  # fmt: skip
+    tolerance: float = parameter(1e-6, "loss at which training stops, on the draw that takes most steps", minimum=0,
+                                 when=DESCENT)  # fmt: skip
+    max_steps: int = parameter(100_000, "most steps", minimum=1, when=DESCENT)
 
 
 def problems(p, shard):
