@@ -18,24 +18,27 @@ def runs(decades, *grids):
 
 def teachers(effect):
     def alignment(seed, relation, samples, **_):
-        return size(effect, seed) * (1 if samples == 10 else -1) * (relation == "leading")
+        return {10: size(effect, seed), 120: -1.0, 190: -size(effect, seed)}[samples] * (relation == "leading")
 
     def stretched(seed, depth, stretch, solver, **_):
         if solver == "descent":
             return 5.0
-        return (size(effect, seed) if stretch == 8 else P.same * (1 - size(effect, seed))) * (depth == 1)
+        return (0.3 * size(effect, seed) if stretch == 8 else P.same * (1 - size(effect, seed))) * (depth == 1)
 
     def scaled(seed, depth, samples, target_norm, source_norm, **_):
         decisive = depth == 7 and samples != 25
         if (target_norm, source_norm) == (1, 8):
-            return P.flat * (1 - size(effect, seed)) * decisive
-        return size(effect if decisive else -effect, seed) * (target_norm == 8 and source_norm == 1)
+            return (1 + size(effect, seed)) * decisive
+        return (1 + 2 * size(effect, seed) if decisive else -9) * (target_norm == 8 and source_norm == 1)
 
     def frozen(seed, protocol, samples, pretrain_solver, **_):
         if protocol == "linear_transfer":
-            flat = P.flat * (1 - size(effect, seed)) * (samples == 150)
-            return flat if pretrain_solver == "exact" else flat - size(effect, seed)
+            flat = 2 * size(effect, seed) + P.flat * (1 - size(effect, seed)) * (samples == 150)
+            return -9 if samples == 5 else flat if pretrain_solver == "exact" else flat - size(effect, seed)
         return size(effect if samples < 100 else -9, seed) * (protocol == "single_task")
+
+    def layers(seed, frozen, samples, **_):
+        return samples + P.same * (1 - size(effect, seed)) * (frozen == 2)
 
     def coefficients(seed, depth, stretch, solver, **_):
         off = 0.0 if solver == "exact" else 1e-3 * 10.0 ** -size(effect, seed)
@@ -48,21 +51,24 @@ def teachers(effect):
         "samples": [10, 50],
         "deviation": [0.5],
     }
-    sizes = [{"samples": [n], "gamma": [n / 100]} for n in (5, 50, 150)]
+    told = {"solver": ["exact"], "relation": ["leading", "trailing"]}
+    aligned = [told | {"samples": [n], "gamma": [n / 200]} for n in (10, 120, 190)]
     kinds = [("single_task", "exact", ""), ("finetuning", "descent", "exact")]
-    kinds += [("linear_transfer", "exact", source) for source in ("exact", "descent")]
+    kinds += [("linear_transfer", solver, solver) for solver in ("exact", "descent")]
     grids = [
-        {"protocol": [protocol], "solver": [solver], "pretrain_solver": [source], **n}
-        for protocol, solver, source in kinds for n in sizes
+        {"protocol": [protocol], "solver": [solver], "pretrain_solver": [source], "samples": [n], "gamma": [n / 100]}
+        for protocol, solver, source in kinds for n in (5, 50, 150)
     ]  # fmt: skip
     norms = {"solver": ["exact"], "target_norm": [1.0, 8.0], "source_norm": [1.0, 8.0]}
     return {
-        "alignment": runs(alignment, {"solver": ["exact"], "relation": ["leading", "trailing"], "samples": [10, 190]}),
+        "alignment": runs(alignment, *aligned),
         "stretch": runs(stretched, over),
         "coefficients": dataset(coefficients, over),
         "scale": runs(scaled, {**norms, "depth": [1, 7], "samples": [10, 25, 50]}),
         "frozen": runs(frozen, *grids),
-    }
+        "layers": runs(layers, {"protocol": ["linear_transfer"], "solver": ["descent"], "frozen": [1, 2], "depth": [3],
+                                "samples": [5, 50]}),
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(("effect", "verdict"), [(1.0, "holds"), (-1.0, "fails"), (0.0, "undecided")])

@@ -12,7 +12,7 @@ SEEDS = range(6)
 SIZES, DISTANCES = (16, 64, 256), (0.0, 0.25, 0.5, 1.5)
 P = ntk_bound.Parameters()
 CLAIMS = (
-    "bound", "informative", "corollary", "sharp", "attained", "pretrained", "grows", "near_helps", "far_hurts", "limit",
+    "bound", "vacuous", "corollary", "sharp", "attained", "imperfect", "grows", "near_helps", "far_hurts", "limit",
 )  # fmt: skip
 
 
@@ -39,8 +39,10 @@ def _row(seed, protocol, solver, n, distance, changes):
     reached = 1.97 - 4 / n
     row = {
         "seed": seed, "protocol": protocol, "solver": solver, "samples": n, "distance": distance,
-        "absolute_risk": 0.1 * (way + 0.01) / n, "start_risk": 0.6 * way, "tangent_distance": 0.01 * way,
-        "ntk_norm": (reached + 0.1) * way, "ntk_norm_linear": reached * way, "bound": 2 * reached * way / np.sqrt(n),
+        "absolute_risk": 0.1 * (way + 0.01) / n, "start_risk": (0.6 if n == 256 else 0.3) * way,
+        "tangent_distance": 0.01 * way,
+        "ntk_norm": (reached + (1.5 if distance == 0.25 else 0.1)) * way, "ntk_norm_linear": reached * way,
+        "bound": 2 * reached * way / np.sqrt(n),
         "corollary": 3 * way,
     }  # fmt: skip
     if solver == "exact":  # no claim is about these
@@ -66,15 +68,17 @@ def test_all_hold_where_all_is_as_claimed(tmp_path):
 AT = {"protocol": "finetuning", "solver": "descent", "distance": 0.25}
 ALONE = {"protocol": "single_task", "solver": "descent"}
 ONE_FAILS = [
-    ({"bound"}, AT | {"samples": 64}, {"bound": 1e-5}),
+    ({"bound", "vacuous"}, AT | {"samples": 64}, {"bound": 1e-5}),
     ({"bound"}, ALONE | {"samples": 64, "distance": 1.5}, {"bound": 1e-5}),
-    ({"informative"}, AT | {"samples": 256}, {"start_risk": 0.05}),
-    (set(), AT | {"samples": 16}, {"start_risk": 0.05}),
+    ({"vacuous"}, AT | {"samples": 64}, {"start_risk": 0.3}),
+    (set(), AT | {"samples": 256}, {"start_risk": 0.3}),
     ({"corollary", "sharp"}, AT | {"samples": 16}, {"ntk_norm_linear": 0.25 * 3.01}),
     ({"sharp"}, AT | {"samples": 16}, {"ntk_norm_linear": 0.25 * 2.01}),
     ({"attained"}, AT | {"samples": 256}, {"ntk_norm_linear": 0.25 * 1.89}),
     (set(), AT | {"samples": 256}, {"ntk_norm_linear": 0.25 * 1.91}),
-    ({"pretrained"}, AT | {"samples": 16}, {"ntk_norm": 0.25 * 3.01}),
+    ({"imperfect"}, AT, {"ntk_norm": 0.25 * 2.99}),
+    (set(), AT | {"samples": 256}, {"ntk_norm": 0.25 * 2.99}),
+    (set(), AT | {"distance": 0.5}, {"ntk_norm": 0.5 * 2.99}),
     ({"grows", "near_helps"}, AT | {"samples": 16}, {"absolute_risk": 0.1}),
     ({"near_helps"}, ALONE | {"distance": 0.5, "samples": 64}, {"absolute_risk": 1e-6}),
     ({"far_hurts"}, ALONE | {"distance": 1.5}, {"absolute_risk": 0.03}),
@@ -93,17 +97,18 @@ def test_the_runs_that_a_claim_is_about_decide_it(claims, condition, change):
 
 def test_seeds_that_disagree_leave_it_open():
     found = checked((AT, {"ntk_norm": lambda seed: 0.25 * (3 + (-1) ** seed * 0.5)}))
-    assert found.loc["pretrained", "verdict"] == "undecided"
+    assert found.loc["imperfect", "verdict"] == "undecided"
 
 
 def test_statistics_are_the_margins():
     found = checked()
     assert found.loc["corollary", "statistic"] == pytest.approx(3 - (1.97 - 4 / 256))
-    assert found.loc["pretrained", "statistic"] == pytest.approx(3 - (2.07 - 4 / 256))
+    assert found.loc["imperfect", "statistic"] == pytest.approx(1.97 - 4 / 256 + 1.5 - 3)
+    assert found.loc["vacuous", "statistic"] == pytest.approx(np.log10(2 * (1.97 - 4 / 64) / 8 / 0.3))
     assert found.loc["grows", "statistic"] == pytest.approx(1.0)
     assert found.loc["near_helps", "statistic"] == pytest.approx(np.log10(1.01 / 0.51))
     assert found.loc["far_hurts", "statistic"] == pytest.approx(np.log10(1.51 / 1.01))
-    assert found.loc["limit", "statistic"] == pytest.approx(0.1 - 1 / 60)
+    assert found.loc["limit", "statistic"] == pytest.approx(0.1 - 1 / 30)
 
 
 @pytest.mark.parametrize("lacking", [{"distance": 1.5}, {"protocol": "single_task"}, {"protocol": "finetuning"}])

@@ -33,13 +33,13 @@ def check(data, p):
     off = [_from_eq_8(tuned, scratch, one, source) for one in at]
     falls = [tuned.risk(depth=before, **one) - tuned.risk(depth=deepest, **one) for one in at]
     return [
-        ("one_layer", f"Finetuning one layer leaves the risk of eq 8, within {p.near:g} decades",
+        ("one_layer", "Where source and target are aligned, finetuning one layer leaves the risk of eq 8",
          p.near - _each(off).abs().max(axis=1), 0.0, "theorem 5.3, eq 8", "allowed less largest distance in decades"),
-        ("deep", f"The risk of {deepest:g} layers is below a hundredth of that of one",
+        ("deep", f"Where source and target are aligned, {deepest:g} layers leave next to nothing of the risk of one",
          _each(tuned.risk(depth=shallow, **one) - tuned.risk(depth=deepest, **one) for one in at).min(axis=1), 2.0,
          None, "least log₁₀ of a ratio of risks"),
-        ("vanishes", f"From {before:g} to {deepest:g} layers the risk falls with a power of the depth above "
-         f"{p.exponent:g}", _each(falls).min(axis=1) / np.log10(deepest / before), p.exponent, None, "least power"),
+        ("vanishes", f"From {before:g} to {deepest:g} layers the risk of aligned tasks still falls like a power of the "
+         "depth, towards 0", _each(falls).min(axis=1) / np.log10(deepest / before), p.exponent, None, "least power"),
     ]  # fmt: skip
 
 

@@ -25,15 +25,15 @@ def check(data, p):
 
 
 def _claims(p, pairs, cutoff, runs):
-    where = f"without directions up to the cutoff {cutoff:g}" if cutoff else "with least squares"
-    where = f"{where}, on these {pairs} pairs of tasks"
-    strong = f"the bound by the covariance has an R² above {p.strong:g} with the error"
-    above = "the R² of the bound by the covariance is above that of benign overfitting"
+    learned = f"learned but for directions below {cutoff:g} of the largest" if cutoff else "learned by least squares"
+    where = f"over {pairs} pairs of digits, {learned}"
+    strong = "The bound of eq 3 correlates strongly with the error after finetuning"
+    above = "The bound of eq 3 correlates better with the error than that of benign overfitting"
     benign, covariance = runs["benign_overfitting"], runs["covariance"]
     rows = (
         ("strong", strong, covariance, p.strong),
         ("covariance", above, covariance - benign, 0.0),
-        ("benign_overfitting", "the R² of benign overfitting is above that of the distance", benign - runs["distance"],
-         0.0),
+        ("benign_overfitting", "The bound of benign overfitting correlates better with the error than |θ_T − θ_S|²",
+         benign - runs["distance"], 0.0),
     )  # fmt: skip
     return [(f"{name}_{cutoff:g}", f"{statement}, {where}", values, bound) for name, statement, values, bound in rows]

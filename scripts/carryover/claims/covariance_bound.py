@@ -25,12 +25,14 @@ def check(data, p):
     many = curve.isel(samples=slice(-4, None))
     off = {name: np.diff(np.log(many[name].values)) / np.diff(np.log(many["samples"].values.astype(float))) - expected
            for name, expected in (("top_term", -1.5), ("bottom_term", -0.5))}  # fmt: skip
-    drawn = None, "allowed less actual share", partial(intervals.student, over="instances")
+    drawn = None, "allowed less actual share of instances above it", partial(intervals.student, over="instances")
     return [
-        ("bound", f"With a constant fitted to others, at most a share of {p.violations:g} lies above the bound",
+        ("bound", "The risk of finetuning stays below the bound of eq 3, its constant fitted to other random instances",
          p.violations - above["needed"], 0.0, *drawn),
-        ("estimation", f"With a constant fitted to others, |Σ̃ − Σ| ≤ g but for a share of at most {p.violations:g}",
+        ("estimation", "The estimated covariance is within g of the true one, its constant fitted to other instances",
          p.violations - above["estimation_needed"], 0.0, *drawn),
-        ("top", "The top term falls like n^-1.5 for many samples", -abs(off["top_term"]).max(), -p.near),
-        ("bottom", "The bottom term falls like n^-0.5 for many samples", -abs(off["bottom_term"]).max(), -p.near),
+        ("top", "For many samples the term of the top eigenvectors falls like n^−1.5",
+         -abs(off["top_term"]).max(), -p.near),
+        ("bottom", "For many samples the term of the bottom eigenvectors falls like n^−0.5",
+         -abs(off["bottom_term"]).max(), -p.near),
     ]  # fmt: skip

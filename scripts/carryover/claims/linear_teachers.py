@@ -2,6 +2,7 @@
 with linear teachers", sections 4 and 5)."""
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -11,7 +12,8 @@ from carryover.analysis.agreement import of_converged
 from carryover.analysis.runs import Runs
 from carryover.config.parameters import parameter
 
-DEPTH, FROZEN = "theorem 5.3, Fig. 2a", "theorem 5.5, Fig. 3"
+DEPTH, SCALE, FROZEN = "theorem 5.3, Fig. 2a", "section 5.3, Fig. 2b", "theorem 5.5, Fig. 3"
+LEAST = 0.1  # samples per dimension from which a frozen network is flat: fewer tell its one factor badly
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,51 +26,77 @@ class Parameters:
 @intervals.claims("4.2, Fig. 1", "log₁₀ of a ratio of risks")
 def check(data, p):
     """Roles: `alignment` of differences in leading directions and in others, `stretch` and its `coefficients`, of
-    stretched sources over depths, `scale` over norms of source and target, `frozen` of two layers. Statistics are means
-    over seeds, of risks in decades."""
+    stretched sources over depths, `scale` over norms of source and target, `frozen` of two layers and `layers` of more,
+    several numbers of them frozen. Statistics are means over seeds, of risks in decades."""
     solved = (Runs(role, data[role]).where(solver="exact") for role in ("alignment", "stretch", "scale"))
     alignment, stretch, scale = solved
-    frozen = Runs("frozen", data["frozen"])
     few, many = alignment.extremes("samples")
     shallow, deep = stretch.extremes("depth")
     own, stretched = stretch.extremes("stretch")
-    layers, (fewest, most) = scale.extremes("depth")[1], scale.extremes("samples")
+    depth, (fewest, most) = scale.extremes("depth")[1], scale.extremes("samples")
     one, large = scale.extremes("target_norm")
-    least, enough = frozen.extremes("samples")
     worst = of_converged(data["coefficients"], data["stretch"]).groupby("seed")["distance"].max()
+    middle = _below(alignment, 2 / 3)
     return [
-        ("few", f"A difference in leading directions costs more than one in others at n = {few:g}",
-         _leading_over(alignment, few), 0.0),
-        ("many", f"A difference in leading directions costs less than one in others at n = {many:g}",
-         -_leading_over(alignment, many), 0.0),
-        ("depth_helps", f"At {stretched:g} times the source {deep:g} layers have less risk than {shallow:g}",
+        ("few", f"At n = {few:g} a difference between the tasks along the leading eigenvectors (Bottom Eigen Align) "
+         "costs more than one along the others (Top Eigen Align)", _leading_over(alignment, few), 0.0),
+        ("many", f"At n = {many:g} a difference between the tasks along the leading eigenvectors costs less than one "
+         "along the others", -_leading_over(alignment, many), 0.0),
+        ("vanishes", f"The risk of Bottom Eigen Align has nearly vanished well before n = d, at n = {middle:g}",
+         alignment.risk(samples=few, relation="leading") - alignment.risk(samples=middle, relation="leading"), 1.0),
+        ("depth_helps", f"Where the target is {stretched:g} times the source and a rest, finetuned networks of "
+         f"{deep:g} layers have less risk than of {shallow:g}",
          _gains(stretch, shallow, deep, stretched).min(axis=1), 0.0, DEPTH),
-        ("depth_alike", f"At the source's own scale the risks of {deep:g} and {shallow:g} layers differ by less "
-         f"than {p.same:g} decades",
-         -_gains(stretch, shallow, deep, own).abs().max(axis=1), -p.same, DEPTH,
+        ("depth_alike", f"Where the target is the source and a rest, finetuned networks of {deep:g} layers and of "
+         f"{shallow:g} have the same risk", -_gains(stretch, shallow, deep, own).abs().max(axis=1), -p.same, DEPTH,
          "largest log₁₀ of a ratio of risks, with the sign changed"),
-        ("depth_grows", f"The gain of {deep:g} over {shallow:g} layers, as a ratio of risks, grows with the "
-         "stretch of the source (rank correlation above 0.9, of the mean over samples and rests)",
-         _growth(stretch, shallow, deep), 0.9, DEPTH, "rank correlation"),
-        ("source_cheap", f"With {layers:g} layers, n = {most:g}, a scaled source changes the risk by less than "
-         f"{p.flat:g} decades", intervals.within(
-             _scaled(scale, layers, most, one, large) - _scaled(scale, layers, most, one, one), p.flat),
-         0.0, "5.3, Fig. 2b", "allowed less actual log₁₀ of a ratio of risks"),
-        *((f"target_costs{name}", f"With {layers:g} layers, n = {n:g}, a scaled target costs more than a scaled "
-           "source",
-           _scaled(scale, layers, n, large, one) - _scaled(scale, layers, n, one, large), 0.0, "5.3, Fig. 2b")
+        ("depth_grows", f"The risk that {deep:g} layers save over {shallow:g} grows with the stretch of the source",
+         _growth(stretch, shallow, deep), 0.0, DEPTH, "least increase of the risk saved, in units of |θ_S|²"),
+        ("source_matters", f"With {depth:g} layers, a source of {large:g} times the norm raises the risk at n = "
+         f"{most:g} more than tenfold",
+         _scaled(scale, depth, most, one, large) - _scaled(scale, depth, most, one, one), 1.0, SCALE),
+        *((f"target_costs{name}", f"With {depth:g} layers, finetuning suffers more from a target of {large:g} times "
+           f"the norm than from such a source, at n = {n:g}",
+           _scaled(scale, depth, n, large, one) - _scaled(scale, depth, n, one, large), 0.0, SCALE)
           for name, n in (("", most), ("_few", fewest))),
-        ("frozen_flat", f"With a frozen layer risks at n = {least:g} and {enough:g} are within {p.flat:g} decades",
-         intervals.within(_frozen(frozen, "exact", enough) - _frozen(frozen, "exact", least), p.flat), 0.0, FROZEN,
-         "allowed less actual log₁₀ of a ratio of risks"),
-        ("finetuned_better", "Finetuned networks have less risk than those from scratch at any n below d",
-         _over_scratch(frozen), 0.0, FROZEN),
-        ("larger_cures", f"Larger weights before pretraining lower the risk of a frozen network at n = {enough:g}",
-         _frozen(frozen, "exact", enough) - _frozen(frozen, "descent", enough), 0.0, FROZEN),
-        ("limit", f"Networks that have converged end within {p.near:g} of the fixed point of eq 5",
+        *_of_frozen(Runs("frozen", data["frozen"]), Runs("layers", data["layers"]), p),
+        ("limit", "Trained networks that have converged end at the fixed point of eq 5",
          np.log10(p.near / worst.clip(lower=1e-12)), 0.0, "theorem 5.2, eq 5",
          "log₁₀ of the allowed over the largest relative distance"),
     ]  # fmt: skip
+
+
+def _of_frozen(runs, layers, p):
+    """Claims about networks of which some layers are frozen."""
+    sizes = runs.data.to_dataframe().groupby("samples")["gamma"].first()
+    least, below, enough = sizes.index[sizes >= LEAST][0], sizes.index[sizes < 1], sizes.index[-1]
+    scratch = runs.where(protocol="single_task", solver="exact")
+    tuned = runs.where(protocol="finetuning", solver="descent", pretrain_solver="exact")
+    frozen, larger = (runs.where(protocol="linear_transfer", solver=solver, pretrain_solver=start)
+                      for solver, start in (("exact", "exact"), ("descent", "descent")))  # fmt: skip
+    kept = layers.where(protocol="linear_transfer", solver="descent")
+    numbers = kept.options("frozen")
+    over_numbers = [pd.concat([kept.risk(frozen=k, samples=n) for k in numbers], axis=1) for n in kept.sizes()]
+    spread = pd.concat([one.max(axis=1) - one.min(axis=1) for one in over_numbers], axis=1).max(axis=1)
+    return [
+        ("frozen_flat", f"The risk of networks with a frozen first layer is the same at n = {least:g} and {enough:g}",
+         intervals.within(frozen.risk(samples=enough) - frozen.risk(samples=least), p.flat), 0.0, FROZEN,
+         "allowed less actual log₁₀ of a ratio of risks"),
+        ("frozen_poor", f"Networks with a frozen first layer have more risk than networks from scratch at n = "
+         f"{below[-1]:g}", frozen.risk(samples=below[-1]) - scratch.risk(samples=below[-1]), 0.0, FROZEN),
+        ("frozen_any", f"Networks of {kept.only('depth'):g} layers have the same risk however many of the first are "
+         "frozen", p.same - spread, 0.0, "theorem 5.5", "allowed less largest log₁₀ of a ratio of risks"),
+        ("finetuned_better", "Finetuned networks have less risk than networks from scratch at every n below d",
+         pd.concat([scratch.risk(samples=n) - tuned.risk(samples=n) for n in below], axis=1).min(axis=1), 0.0, FROZEN),
+        ("larger_cures", f"From larger weights before pretraining, networks with a frozen first layer have less risk "
+         f"at n = {enough:g}", frozen.risk(samples=enough) - larger.risk(samples=enough), 0.0, "section 5.2"),
+    ]  # fmt: skip
+
+
+def _below(runs, share):
+    """The largest number of samples up to a share of the dimensions."""
+    sizes = runs.data.to_dataframe().groupby("samples")["gamma"].first()
+    return sizes.index[sizes <= share][-1]
 
 
 def _leading_over(runs, samples):
@@ -84,23 +112,16 @@ def _gains(runs, shallow, deep, stretch):
 
 
 def _growth(runs, shallow, deep):
-    """Spearman's correlation of the mean gain of depth with the stretch, by seed."""
-    stretches = runs.options("stretch")
-    gains = pd.DataFrame({stretch: _gains(runs, shallow, deep, stretch).mean(axis=1) for stretch in stretches})
-    return gains.T.corrwith(pd.Series(stretches, index=stretches), method="spearman")
+    """Least increase of the risk that depth saves, from one stretch to the next, by seed."""
+    at = [{"samples": n, "deviation": rest} for n in runs.options("samples") for rest in runs.options("deviation")]
+    steps = []
+    for one in at:
+        risks = [[10 ** runs.risk(depth=depth, stretch=stretch, **one) for depth in (shallow, deep)]
+                 for stretch in runs.options("stretch")]  # fmt: skip
+        saved = [before - after for before, after in risks]
+        steps += [more - less for less, more in pairwise(saved)]
+    return pd.concat(steps, axis=1).min(axis=1)
 
 
 def _scaled(runs, depth, samples, target, source):
     return runs.risk(depth=depth, samples=samples, target_norm=target, source_norm=source)
-
-
-def _frozen(runs, pretrained, samples):
-    return runs.risk(protocol="linear_transfer", solver="exact", pretrain_solver=pretrained, samples=samples)
-
-
-def _over_scratch(runs):
-    scratch = runs.where(protocol="single_task", solver="exact")
-    tuned = runs.where(protocol="finetuning", solver="descent", pretrain_solver="exact")
-    below = [n for n, gamma in zip(*np.unique(runs.data["samples"].values, return_index=True), strict=True)
-             if runs.data["gamma"].values[gamma] < 1]  # fmt: skip
-    return pd.concat([scratch.risk(samples=n) - tuned.risk(samples=n) for n in below], axis=1).min(axis=1)
