@@ -13,7 +13,7 @@ pytestmark = pytest.mark.slow
 
 def test_simulated_networks_are_held_against_the_limit_of_the_same_data():
     axes = drawn("linear_agreement").axes
-    data = measured("agreement", coefficients)
+    data = measured("agreement", measure=coefficients)
     beta = {}
     for r in range(data.sizes["run"]):
         run = data.isel(run=r)

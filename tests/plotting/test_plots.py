@@ -158,6 +158,8 @@ TRANSFER = {
     "regularised_scratch": [(deep_linear_networks, {}, 5)],
     "dataset_distances": [(deep_linear_networks, {}, 10)],
     "linear_agreement": [(deep_linear_networks, {}, 6)],
+    "frozen_layer": [(deep_linear_networks, {}, 3)],
+    "gaussian_bounds": [(deep_linear_networks, {}, 3)],
     "covariance_bound": [(deep_linear_networks, {}, 3)],
     "ntk_bound": [(wide_relu_networks, {}, 3)],
     "bound_correlations": [(image_pair_networks, {}, 4)],

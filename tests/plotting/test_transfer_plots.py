@@ -79,11 +79,12 @@ def test_panels_say_what_they_show(plot):
         place = ax.get_subplotspec()
         assert ax.get_xlabel() or not place.is_last_row()
         assert ax.get_ylabel() or not place.is_first_col()
-    legends = [*figure.legends, *(ax.get_legend() for ax in panels if ax.get_legend())]
-    named = [text.get_text() for legend in legends for text in legend.get_texts()]
+    own = [text.get_text() for ax in panels if ax.get_legend() for text in ax.get_legend().get_texts()]
+    named = [text.get_text() for legend in figure.legends for text in legend.get_texts()]
     assert set(named) == {label for ax in panels for label in ax.get_legend_handles_labels()[1]}
-    assert len(named) > 1
-    assert "3 seeds" in notes_of(figure) or plot == "covariance_bound"  # which has instances in place of seeds
+    assert {f"_{name}" for name in own} <= {curve.get_label() for ax in panels for curve in ax.get_lines()}
+    assert len(own + named) > 1
+    assert "3 seeds" in notes_of(figure) or plot in ("covariance_bound", "gaussian_bounds")  # which draw instances
 
 
 def test_slices_are_means_with_the_deviation_of_draws_beside_the_formula():

@@ -3,7 +3,7 @@
 import importlib
 from functools import cache
 
-from carryover.curves import covariance_bound, transfer_distances, transferability
+from carryover.curves import covariance_bound, gaussian_bounds, transfer_distances, transferability
 from carryover.families import running
 from carryover.families.deep_linear import balanced, descent, exact, finetune, pretrain
 from carryover.measures import coefficients, risk
@@ -54,6 +54,21 @@ EXPERIMENTS = {
         20, (1, 7), "exact", [(("finetuning",), "exact", {})],
         {"source_norm": (1.0, 4.0), "target_norm": (1.0, 4.0), "samples": (5, 10), "noise": (0.0,)},
     ),
+    "frozen": (
+        8, (2,), "exact", [(ALL, "exact", {}), (("finetuning", "linear_transfer"), "descent", QUICK)],
+        {"samples": (3, 10), "noise": (0.0,)},
+    ),
+    "frozen larger": (
+        8, (2,), "descent",
+        [(("linear_transfer",), "exact", {}), (("finetuning", "linear_transfer"), "descent", QUICK)],
+        {"samples": (3, 10), "noise": (0.0,)},
+    ),
+    "frozen layers": (
+        8, (3,), "exact",
+        [(("single_task", "finetuning"), "exact", {}), (("linear_transfer",), "exact", {"trained_layers": (1, 2)}),
+         (("linear_transfer",), "descent", {"trained_layers": (1, 2), **QUICK})],
+        {"samples": (3, 10), "noise": (0.0,)},
+    ),
 }  # fmt: skip
 
 
@@ -76,11 +91,10 @@ def _shards(experiment):
 
 
 @cache
-def measured(experiment, measure=risk):
-    """The collected dataset of a measure over the networks of an experiment."""
-    return named(
-        collect([measure.measure(shard, measure.Parameters()) for shard in _shards(experiment)]), "deep_linear"
-    )
+def measured(*experiments, measure=risk):
+    """The collected dataset of a measure over the networks of experiments."""
+    shards = [shard for experiment in experiments for shard in _shards(experiment)]
+    return named(collect([measure.measure(shard, measure.Parameters()) for shard in shards]), "deep_linear")
 
 
 @cache
@@ -103,7 +117,14 @@ def bound():
     return covariance_bound.compute(covariance_bound.Parameters(instances=200))
 
 
+@cache
+def gaussian():
+    return gaussian_bounds.compute(gaussian_bounds.Parameters(dimension=(8, 16), gamma=(0.25, 0.5), draws=30))
+
+
 ROLES = {
+    "frozen_layer": lambda: {"risk": measured("frozen", "frozen larger"), "layers": measured("frozen layers")},
+    "gaussian_bounds": lambda: {"curve": gaussian()},
     "covariance_bound": lambda: {"curve": bound()},
     "norm_scale": lambda: {"risk": measured("scale")},
     "teacher_sensitivity": lambda: {"stretch": measured("stretch"), "scale": measured("scale")},
@@ -116,7 +137,10 @@ ROLES = {
         "risk": measured("targets"),
         "distances": distances(),
     },
-    "linear_agreement": lambda: {"coefficients": measured("agreement", coefficients), "risk": measured("agreement")},
+    "linear_agreement": lambda: {
+        "coefficients": measured("agreement", measure=coefficients),
+        "risk": measured("agreement"),
+    },
 }
 
 

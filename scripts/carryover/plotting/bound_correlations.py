@@ -4,7 +4,6 @@ published; and the error against one bound ("Finetuning with linear teachers", T
 from dataclasses import dataclass
 
 import matplotlib.pyplot as plt
-from matplotlib.ticker import NullFormatter
 
 from carryover.analysis import r_squared
 from carryover.config.parameters import parameter
@@ -38,7 +37,7 @@ def draw(data, p):
     axes[0, 0].set(ylabel="R² of error and bound over pairs", ylim=(0, 1))
     axes[1, 0].set_ylabel("misclassified share of held-out images")
     counted = f"{runs['pair'].nunique()} pairs, {panels.seeds_in_words(runs)}, {runs['pixels'].iloc[0]} pixels"
-    return panels.finished(fig, p.title, counted, "mean and standard deviation over seeds", columns=2)
+    return panels.finished(fig, p.title, counted, "mean and standard deviation over seeds", columns=3)
 
 
 def _correlations(ax, ours, table):
@@ -62,5 +61,5 @@ def _scatter(ax, runs, ours, p):
     ax.errorbar(mean[p.bound], mean["risk_final"], deviation["risk_final"], deviation[p.bound], fmt="o", ms=4,
                 color=COLORS[p.bound], elinewidth=0.7)  # fmt: skip
     share = ours[p.bound].xs(p.samples, level="samples").mean()
-    ax.set(xscale="log", xlabel=f"bound: {r_squared.BOUNDS[p.bound]}", title=f"n = {p.samples}: R² = {share:.2f}")
-    ax.xaxis.set_minor_formatter(NullFormatter())
+    ax.set(xlabel=f"bound: {r_squared.BOUNDS[p.bound]}", title=f"n = {p.samples}: R² = {share:.2f}")
+    ax.set_xlim(left=0)

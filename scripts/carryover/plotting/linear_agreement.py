@@ -35,7 +35,7 @@ def draw(data, p):
         for solver, (label, color) in SOLVERS.items():
             if (shown["solver"].values == solver).any():
                 panels.spread(above, panels.where(shown, solver=solver), "distance", "gamma", label, color=color)
-        above.axhline(p.near, color="0.5", linestyle=":", label=f"{p.near:g}")
+        above.axhline(p.near, color="0.5", linestyle=":", label=f"agreement: below {p.near:g}")
         above.set(yscale="log", title=panels.name(risk, "protocol", protocol))
         steps = panels.where(risk, protocol=protocol, solver="descent")
         _, color = SOLVERS["descent"]

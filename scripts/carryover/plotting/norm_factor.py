@@ -17,7 +17,7 @@ OFFSETS = {"descent": -0.006, "exact": 0.006}  # in γ, so that bars are seen ap
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters:
-    title: str = parameter("Finetuning follows the norm factor of eq 5, not eq 15", "what is seen")
+    title: str = parameter("Finetuned deep networks follow the formula with the norm factor, not eq 15", "what is seen")
     angle: float = parameter(0.5, "angle θ between the tasks, in units of π", minimum=0, maximum=1)
 
 

@@ -8,13 +8,13 @@ from carryover.analysis.transferability import only
 from carryover.config.parameters import parameter
 from carryover.drawing import panels
 
-SCALED = {"source_norm": ("source scaled", "#0072B2"), "target_norm": ("target scaled", "#D55E00")}
+SCALED = {"source_norm": ("source scaled", "#0072B2", "-"), "target_norm": ("target scaled", "#D55E00", "--")}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters:
     title: str = parameter(
-        "Deep networks pay more for the target's norm than for the source's, given the samples", "what is seen"
+        "Deep networks pay more for the target's norm than for the source's, if samples are many", "what is seen"
     )
 
 
@@ -28,9 +28,10 @@ def draw(data, p):
     for row, depth in zip(axes, depths, strict=True):
         for ax, samples in zip(row, sizes, strict=True):
             shown = panels.where(risk, depth=depth, samples=samples)
-            for scaled, (label, color) in SCALED.items():
+            for scaled, (label, color, style) in SCALED.items():
                 (other,) = SCALED.keys() - {scaled}
-                panels.spread(ax, panels.where(shown, **{other: 1.0}), "risk_final", scaled, label, color=color)
+                panels.spread(ax, panels.where(shown, **{other: 1.0}), "risk_final", scaled, label, color=color,
+                              linestyle=style)  # fmt: skip
             ax.set(yscale="log", title=f"L = {depth:g}, n = {samples:g}")
             panels.log_samples(ax, panels.values(risk, "target_norm"))
         row[0].set_ylabel("risk")

@@ -6,7 +6,7 @@ import matplotlib.pyplot as plt
 
 from carryover import labels
 from carryover.config.parameters import parameter
-from carryover.drawing import panels
+from carryover.drawing import markers, panels
 from carryover.errors import UserError
 
 STYLES = ("-", "--", ":")
@@ -26,6 +26,7 @@ class Parameters:
     relative_to: str = parameter("", "coordinate by whose square risks are divided; empty for none")
     only: tuple[str, ...] = parameter((), "conditions on the runs shown, as coordinate=value")
     panel: float = parameter(2.1, "width of a panel", above=0, unit="inches")
+    markers: bool = parameter(False, "what was trained is drawn as markers over the lines of exact limits")
     floor: float = parameter(1e-10, "smallest risk shown: below it lies what the stopping loss sets", above=0)
 
 
@@ -52,8 +53,8 @@ def draw(data, p):
     if p.rows:
         fig.supylabel(meaning, fontsize=plt.rcParams["axes.labelsize"])
     clipped = [f"below {p.floor:g} drawn there"] if (risk[p.quantity] < p.floor).any() else []
-    notes = [panels.seeds_in_words(risk), panels.SPREAD, *clipped, *panels.convergence(risk)]
-    return panels.finished(fig, p.title, *notes)
+    drawn = markers.notes(risk) if p.markers else [panels.seeds_in_words(risk), panels.SPREAD]
+    return panels.finished(fig, p.title, *drawn, *clipped, *panels.convergence(risk))
 
 
 def _curves(risk, p):
@@ -75,6 +76,7 @@ def _panel(ax, risk, p, curves):
             shown = panels.where(risk, **chosen)
             moved = shown[p.along] * 2.0 ** (p.apart * (place - (len(curves) - 1) / 2))
             shown = shown.assign({p.quantity: shown[p.quantity].clip(min=p.floor)}).assign_coords({p.along: moved})
-            panels.spread(ax, shown, p.quantity, p.along, name, color=color, linestyle=style, zorder=3 - place / 9)
+            curve = markers.over_limits if p.markers else panels.spread
+            curve(ax, shown, p.quantity, p.along, name, color=color, linestyle=style, zorder=3 - place / 9)
     ax.set_yscale("log")
     panels.log_samples(ax, panels.values(risk, p.along))
