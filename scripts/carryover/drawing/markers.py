@@ -16,7 +16,7 @@ def trained(ax, data, quantity, along, label=None, shift=1.0, **style):
     """Median over seeds of a quantity of trained runs along one of their coordinates, times a shift, as markers."""
     table = data[[quantity, "converged"]].to_dataframe().groupby(along)
     middle, done = table[quantity].median(), table["converged"].min() == 1
-    told = {"linestyle": "none", "marker": "o", "markersize": 5, **style}
+    told = {"linestyle": "none", "marker": "o", "markersize": 5, "zorder": 4, **style}
     ax.plot(middle.index * shift, middle.where(done), label=label, **told)
     ax.plot(middle.index * shift, middle.where(~done), markerfacecolor="none", **told)
 
