@@ -21,9 +21,8 @@ def train(trainer, problem, p, progress, **options):
         part = problem.subset(chunk)
         X, y = ([array[part.draw] for array in arrays] for arrays in (part.X, part.y))
         return trainer(
-            X, y, part.start, tolerance=p.tolerance, trainable=part.trainable, teacher=part.teacher, device=p.device,
-            progress=progress, **options,
-        )  # fmt: skip
+            X, y, part.start, tolerance=p.tolerance, teacher=part.teacher, device=p.device, progress=progress, **options
+        )
 
     parts = in_pieces(trained, np.split(runs, range(size, len(runs), size)))
     layers = [[getattr(part.weights, layer.name) for part in parts] for layer in fields(Weights)]

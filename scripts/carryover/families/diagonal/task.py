@@ -34,6 +34,8 @@ class Training(Parameters):
     max_steps: int = parameter(1_000_000, "most gradient evaluations of a network", minimum=1, when=SIMULATED)
     accuracy: float = parameter(0.02, "error of one step of the adaptive flow in the logarithm of any weight", above=0,
                                 when={"solver": ("flow",)})  # fmt: skip
+    max_time: float = parameter(0.0, "flow time at which training stops in any case, steps times learning rate of "
+                                "gradient descent; 0 for no limit", minimum=0, when={"solver": ("flow",)})  # fmt: skip
     device: str = parameter("auto", "where it is trained", choices=("auto", "cpu", "cuda"), when=SIMULATED)
 
 
