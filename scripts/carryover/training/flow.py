@@ -1,11 +1,11 @@
 """Gradient flow of diagonal linear networks, for any number of outputs, in tens of steps.
 
-The negative gradient in β is g_o = X_oᵀ r_o (inputs and residuals scaled by √(2/n_o)), so all that a network can do
-follows from the integrals ν_o of its residuals, one variable per sample. Within a step both layers move by the boost
-that a = X_oᵀ ν_o generates, which conserves w1² − Σ_o w2² of every path to rounding; with one output boosts commute, so
-any path of ν ends in the exact limit. ν obeys ν' = r(ν) with the symmetric Jacobian −X K Xᵀ, K = ∂β/∂a, and is
-integrated by the two-stage, second-order, L-stable Rosenbrock method ROS2, whose first stage gives the error. Every run
-has its own step.
+The negative gradient in β is g_o = X_oᵀ r_o (inputs and residuals scaled by √(2 weight_o/n_o)), so all that a network
+can do follows from the integrals ν_o of its residuals, one variable per sample. Within a step both layers move by the
+boost that a = X_oᵀ ν_o generates, which conserves w1² − Σ_o w2² of every path to rounding; with one output boosts
+commute, so any path of ν ends in the exact limit. ν obeys ν' = r(ν) with the symmetric Jacobian −X K Xᵀ, K = ∂β/∂a, and
+is integrated by the two-stage, second-order, L-stable Rosenbrock method ROS2, whose first stage gives the error. Every
+run has its own step.
 
 A stabilised Runge–Kutta–Chebyshev scheme in the same coordinates needed 5–6 times as many gradient evaluations with one
 output and 31–53 times as many with two, in about the time of these steps, which also factorise a matrix (D = 1000).
@@ -45,24 +45,25 @@ def gradient_flow(
     max_steps: int = 10_000,
     max_time: float = np.inf,
     teacher: np.ndarray | None = None,
+    weights: Sequence[float] | None = None,
     device: str = "auto",
     checkpoints: int = 64,
     progress: Callable[[dict], None] | None = None,
 ) -> Trained:
-    """Train every run by gradient flow on L = Σ_o mean squared error of output o, until L ≤ `tolerance`.
+    """Train every run by gradient flow on L = Σ_o weight · mean squared error of output o, until L ≤ `tolerance`.
 
-    Data, start and teacher are those of `Ensemble`. `accuracy` bounds the error that one step makes in the logarithm of
-    any weight: with one output it concerns only the path, not the limit. `max_steps` is a budget of `evaluations` of
-    the gradient, as those of a descent of so many steps: a step of the flow takes two. A run that would need more of
-    them, or more flow time than `max_time`, ends with `converged` false. Curves hold up to `checkpoints` accepted
-    steps, about evenly spaced in the logarithm of time.
+    Data, start, teacher and weights are those of `Ensemble`. `accuracy` bounds the error that one step makes in the
+    logarithm of any weight: with one output it concerns only the path, not the limit. `max_steps` is a budget of
+    `evaluations` of the gradient, as those of a descent of so many steps: a step of the flow takes two. A run that
+    would need more of them, or more flow time than `max_time`, ends with `converged` false. Curves hold up to
+    `checkpoints` accepted steps, about evenly spaced in the logarithm of time.
 
     The flow of "feature reuse in multi-task learning and finetuning (appendix)", eqs 8–9, with the outputs of eqs
     24–25. Raises ValueError for bad input and Divergence for runs whose loss is not finite.
     """
     check_positive(accuracy=accuracy, max_steps=max_steps, max_time=max_time, checkpoints=checkpoints)
     check_not_negative(tolerance=tolerance)
-    ensemble = Ensemble(X, y, start, teacher, ("first", "second"), device)
+    ensemble = Ensemble(X, y, start, teacher, ("first", "second"), device, weights=weights)
     history, state, evaluations = History(len(ensemble), checkpoints), _State(ensemble), 1
     while True:
         bad = ~torch.isfinite(state.loss)
@@ -175,10 +176,10 @@ class _State:
 
 
 def _scale(ensemble: Ensemble) -> torch.Tensor:
-    """Scale rows by √(2/n_o), reduce n_o > D of them to D by QR; returns the loss that no β can remove, (runs,)."""
+    """Scale rows by √(2 weight_o/n_o), reduce n_o > D of them to D by QR; returns the loss that is left, (runs,)."""
     floor = torch.zeros(len(ensemble), dtype=torch.float64, device=ensemble.device)
-    for o, (X, y) in enumerate(zip(ensemble.X, ensemble.y, strict=True)):
-        factor = (2 / X.shape[1]) ** 0.5
+    for o, (X, y, weight) in enumerate(zip(ensemble.X, ensemble.y, ensemble.weights, strict=True)):
+        factor = (2 * weight / X.shape[1]) ** 0.5
         X, y = X * factor, y * factor
         if X.shape[1] > X.shape[2]:
             Q, X = torch.linalg.qr(X)

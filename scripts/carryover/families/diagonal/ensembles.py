@@ -21,8 +21,9 @@ def train(trainer, problem, p, progress, **options):
         part = problem.subset(chunk)
         X, y = ([array[part.draw] for array in arrays] for arrays in (part.X, part.y))
         return trainer(
-            X, y, part.start, tolerance=p.tolerance, teacher=part.teacher, device=p.device, progress=progress, **options
-        )
+            X, y, part.start, tolerance=p.tolerance, teacher=part.teacher, weights=part.weights, device=p.device,
+            progress=progress, **options,
+        )  # fmt: skip
 
     parts = in_pieces(trained, np.split(runs, range(size, len(runs), size)))
     layers = [[getattr(part.weights, layer.name) for part in parts] for layer in fields(Weights)]

@@ -1,6 +1,6 @@
 """Tasks of diagonal linear networks, and the problem that a stage hands to its solver."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -49,11 +49,12 @@ class Problem:
     start: Weights  # first layers (runs, D), readouts (runs, outputs, D)
     teacher: np.ndarray  # (runs, D), of output 0
     trainable: tuple = ("first", "second")
+    weights: tuple | None = None  # per output, of its mean loss; None: 1
 
     def subset(self, runs):
         """The same problem for some of its runs."""
         start = Weights(*(getattr(self.start, name)[runs] for name in Weights.__dataclass_fields__))
-        return Problem(self.X, self.y, self.draw[runs], start, self.teacher[runs], self.trainable)
+        return replace(self, draw=self.draw[runs], start=start, teacher=self.teacher[runs])
 
 
 def auxiliary_teacher(p, experiment, seed):
