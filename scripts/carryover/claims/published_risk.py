@@ -59,15 +59,15 @@ def check(data, p):
     trained = near[cells["z_best"].notna()]
     nearer = trained["near"].astype(float) - published_risks.agreeing(trained["z_final"])
     claims = [
-        ("all", f"Our {NETWORKS[p.family]} have the risks that were published.", near["near"], p.agree),
+        ("all", f"Our {NETWORKS[p.family]} have the risks that were published", near["near"], p.agree),
         ("smallest", f"What was published of {NETWORKS[p.family]} is the smallest risk along training: more of ours "
-         "agree with it than of those at the end.", nearer, 0.0, None, PAIRED,
+         "agree with it than of those at the end", nearer, 0.0, None, PAIRED,
          partial(intervals.student, over="cells")),
     ]  # fmt: skip
     for name, (words, protocols) in GROUPS.items():
         own = near["near"][near["protocol"].isin(protocols)]
         if len(own):
             claims.append(
-                (name, f"Our {words.format(NETWORKS[p.family])} have the risks that were published.", own, p.agree)
+                (name, f"Our {words.format(NETWORKS[p.family])} have the risks that were published", own, p.agree)
             )
     return claims
