@@ -38,6 +38,7 @@ def check(data, p):
          selected(small) - selected(1.0), 0.0, "1.2"),
         ("beyond_scratch", f"On {few_of}, rescaling by {small:g} helps finetuned networks more than networks trained "
          f"from scratch, {at}", gained - alone, 0.0),
+        ("helps_scratch", f"On {few_of}, rescaling by {small:g} helps networks trained from scratch, {at}", alone, 0.0),
         ("costs_reuse", f"On a task with all pretrained features, rescaling by {small:g} raises the risk of finetuned "
          f"networks, {at}",
          risk("finetuning", small, many) - risk("finetuning", 1.0, many), 0.0),
