@@ -80,7 +80,7 @@ def _panel(ax, runs, quantity, along, p, colors):
             part = panels.where(runs, initial_scale=scale)
             margins = margin_over_scale(part["loss_curve"].values, part["initial_scale"].values, p.fitted)
             x = part["time"].values if along == "time" else margins
-            _band(ax, x, part[quantity].values, color)
+            _band(ax, x, part[quantity].values, color, f"initial scale {scale:g}")
     ax.set_xscale("log")
     if quantity == FEATURES:
         ax.set_yscale("log")
@@ -89,7 +89,7 @@ def _panel(ax, runs, quantity, along, p, colors):
         ax.set_ylabel(LABELS[quantity])
 
 
-def _band(ax, x, y, color):
+def _band(ax, x, y, color, label):
     """Median and range over runs of the curves y(x), read off at common x where every run has some."""
     curves = [(a[keep], b[keep]) for a, b in zip(x, y, strict=True) for keep in [np.isfinite(a) & np.isfinite(b)]]
     low, high = max(a[0] if len(a) else np.inf for a, _ in curves), min(a[-1] if len(a) else 0 for a, _ in curves)
@@ -98,5 +98,5 @@ def _band(ax, x, y, color):
     grid = np.geomspace(low, high, POINTS)
     values = np.stack([np.interp(np.log(grid), np.log(a), b) for a, b in curves])
     middle = np.median(values, axis=0)
-    panels.band(ax, grid, middle, values.min(0), values.max(0), color=color)
+    panels.band(ax, grid, middle, values.min(0), values.max(0), label, color=color)
     ax.plot(grid[-1], middle[-1], "o", color=color, markersize=4)
