@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from scipy import linalg, optimize
+from scipy import linalg
 
 from carryover.networks.diagonal import Weights
 from carryover.training.result import Trained
@@ -62,7 +62,7 @@ def readout_flow(
     return Trained(
         weights=Weights(start.first_plus, start.first_minus, *readouts),
         evaluations=np.ones(runs, dtype=np.int64),
-        converged=ends["loss"] <= tolerance * (1 + 1e-6),  # of a root
+        converged=ends["loss"] <= tolerance,
         time=curves.pop("time"),
         curves=curves,
         **ends,
@@ -95,8 +95,10 @@ class _Flow:
             return 0.0
         if self.floor >= tolerance:
             return np.inf
-        last = np.log(self.loss(0) / (tolerance - self.floor)) / (2 * self.rates.min())
-        return optimize.brentq(lambda time: self.loss(time) - tolerance, 0, last, xtol=1e-12 * last, rtol=1e-12)
+        before, after = 0.0, np.log(2 * self.loss(0) / (tolerance - self.floor)) / (2 * self.rates.min())
+        while before < (middle := (before + after) / 2) < after:  # the loss falls: halve until numbers are too coarse
+            before, after = (middle, after) if self.loss(middle) > tolerance else (before, middle)
+        return after
 
     def times(self, end: float, count: int) -> np.ndarray:
         """Log-spaced ones up to the end, or until all has decayed."""
