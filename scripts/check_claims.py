@@ -8,7 +8,6 @@ import xarray as xr
 from carryover.analysis.intervals import MEANINGS, OWN
 from carryover.errors import UserError
 from carryover.labels import attributes
-from carryover.provenance import store
 from carryover.provenance.job_record import Job
 from carryover.workflow import artifact_jobs, command_line
 
@@ -73,7 +72,7 @@ def main(argv):
         outputs=arguments.output,
         modules=["check_claims", module.__name__],
     ) as job:
-        checked = artifact_jobs.made_of_roles(module.check, xr.Dataset, arguments, p, store.load)
+        checked = artifact_jobs.made_of_roles(module.check, xr.Dataset, arguments, p)
         check_names(checked)
         for row in checked.to_dataframe().itertuples():
             print(f"{row.verdict:10} {row.statement}: {row.statistic:.3g} [{row.low:.3g}, {row.high:.3g}]")

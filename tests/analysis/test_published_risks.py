@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -83,7 +84,7 @@ def cells(*rows):
 def test_z_is_the_difference_of_mean_logs_in_standard_errors():
     theirs = cells((16, 0.3, 0.15))
     ours = runs(cells=[(16, 0, 0.2), (16, 1, 0.4), (16, 2, 0.3)])
-    (row,) = published_risks.compare(ours, theirs, "risk_final", 1e-8).itertuples()
+    (row,) = published_risks.compare(ours, theirs, "risk_final").itertuples()
     logs = np.log([0.2, 0.4, 0.3])
     variance = np.log(1 + 0.25)  # (.15/.3)²
     mu = np.log(0.3) - variance / 2
@@ -96,38 +97,30 @@ def test_z_is_the_difference_of_mean_logs_in_standard_errors():
 def test_equal_risks_are_no_standard_errors_apart():
     mu, sigma = published_risks.log_moments(0.3, 0.15)
     ours = runs(cells=[(16, 0, np.exp(mu - sigma)), (16, 1, np.exp(mu + sigma))])
-    assert published_risks.compare(ours, cells((16, 0.3, 0.15)), "risk_final", 1e-8)["z"].item() == pytest.approx(
-        0, abs=1e-12
-    )
-
-
-def test_cells_below_the_floor_on_either_side_are_left_out():
-    theirs = cells((16, 1e-3, 1e-4), (64, 1e-9, 1e-10), (256, 1e-3, 1e-4))
-    ours = runs(cells=[(n, s, r * (1 + s)) for n, r in ((16, 1e-3), (64, 1e-3), (256, 1e-12)) for s in (0, 1)])
-    assert published_risks.compare(ours, theirs, "risk_final", 1e-8)["samples"].tolist() == [16]
-    assert published_risks.compare(ours, theirs, "risk_final", 1e-20)["samples"].tolist() == [16, 64, 256]
+    z = published_risks.compare(ours, cells((16, 0.3, 0.15)), "risk_final")["z"].item()
+    assert z == pytest.approx(0, abs=1e-12)
 
 
 def test_only_cells_of_both_sides_with_a_spread_are_compared():
     theirs = cells((16, 0.3, 0.15), (64, 0.3, 0.15), (512, 0.3, 0.15))
     ours = runs(cells=[(16, 0, 0.1), (16, 1, 0.2), (64, 0, 0.1), (128, 0, 0.1), (128, 1, 0.2)])
-    assert published_risks.compare(ours, theirs, "risk_final", 1e-8)["samples"].tolist() == [16]
+    assert published_risks.compare(ours, theirs, "risk_final")["samples"].tolist() == [16]
     other = runs(cells=[(16, 0, 0.1), (16, 1, 0.2)], overlap=0.75)
-    assert published_risks.compare(other, theirs, "risk_final", 1e-8).empty
+    assert published_risks.compare(other, theirs, "risk_final").empty
 
 
 def test_runs_without_a_value_are_left_out():
     ours = runs(cells=[(16, 0, 0.1), (16, 1, 0.2), (16, 2, np.nan)])
-    without = published_risks.compare(ours.dropna(), cells((16, 0.3, 0.15)), "risk_final", 1e-8)
-    pd.testing.assert_frame_equal(published_risks.compare(ours, cells((16, 0.3, 0.15)), "risk_final", 1e-8), without)
+    without = published_risks.compare(ours.dropna(), cells((16, 0.3, 0.15)), "risk_final")
+    pd.testing.assert_frame_equal(published_risks.compare(ours, cells((16, 0.3, 0.15)), "risk_final"), without)
     nothing = ours.assign(risk_final=np.nan)
-    assert published_risks.compare(nothing, cells((16, 0.3, 0.15)), "risk_final", 1e-8).empty
+    assert published_risks.compare(nothing, cells((16, 0.3, 0.15)), "risk_final").empty
 
 
 def test_a_network_that_was_solved_twice_counts_once():
     theirs, one = cells((16, 0.3, 0.15)), [(16, 0, 0.1), (16, 1, 0.2)]
-    twice = published_risks.compare(runs(cells=one + one), theirs, "risk_final", 1e-8)
-    pd.testing.assert_frame_equal(twice, published_risks.compare(runs(cells=one), theirs, "risk_final", 1e-8))
+    twice = published_risks.compare(runs(cells=one + one), theirs, "risk_final")
+    pd.testing.assert_frame_equal(twice, published_risks.compare(runs(cells=one), theirs, "risk_final"))
 
 
 def test_every_relu_row_becomes_a_cell(table):
@@ -167,7 +160,51 @@ def test_relu_cells_are_spelled_as_the_family_spells_its_runs(table, row, cell):
 def test_a_cell_of_one_published_seed_takes_our_spread(table):
     logs = np.array([-1.0, 0.0, 1.0])
     ours = pd.DataFrame({**CONDITION, "samples": 16, "seed": [0, 1, 2], "risk_final": np.exp(logs)})
-    (row,) = published_risks.compare(
-        ours, cells((16, np.exp(2.0), np.nan)).assign(seeds=1), "risk_final", 1e-8
-    ).itertuples()
+    (row,) = published_risks.compare(ours, cells((16, np.exp(2.0), np.nan)).assign(seeds=1), "risk_final").itertuples()
     assert row.z == pytest.approx(-2.0 / np.sqrt(1.0 + 1.0 / 3))
+
+
+def measured(table, factors, experiment="nested", **only):
+    """Runs of two seeds at cells of the published table whose protocol and samples are chosen: {seed: (final, best)}
+    are factors on the published mean."""
+    chosen = table[(table["experiment"] == experiment) & np.all([table[k] == v for k, v in only.items()], axis=0)]
+    rows = [(row, seed) for _, row in chosen.iterrows() for seed in factors]
+    risks = {
+        name: ("run", np.array([row["risk_mean"] * factors[seed][place] for row, seed in rows]))
+        for place, name in enumerate(published_risks.RISKS)
+    }
+    cell = published_risks.CELLS["diagonal"]
+    columns = {name: ("run", np.array([row[name] for row, _ in rows])) for name in cell}
+    return xr.Dataset(risks, {**columns, "seed": ("run", np.array([seed for _, seed in rows]))})
+
+
+def test_last_and_smallest_risks_are_compared_on_the_same_cells(table):
+    theirs = published_risks.cells(table, "diagonal")
+    runs = measured(theirs, {0: (8.0, 0.9), 1: (9.0, 1.1)}, protocol="single_task", samples=16)
+    fitted = measured(theirs, {0: (0.9, np.nan), 1: (1.1, np.nan)}, protocol="single_task_probe", samples=16)
+    both = published_risks.beside(
+        {"published": table, "nested": xr.concat([runs, fitted], "run")}, "diagonal", 1e-8
+    ).set_index("protocol")
+    assert (len(both.loc["single_task"]), len(both.loc["single_task_probe"])) == (40, 10)
+    trained, alone = both.loc["single_task"], both.loc["single_task_probe"]
+    assert published_risks.agreeing(trained["z_best"]).all()
+    assert not published_risks.agreeing(trained["z_final"]).any()
+    assert published_risks.agreeing(alone["z_final"]).all()
+    assert alone[["ours_best", "z_best"]].isna().all().all()
+    np.testing.assert_allclose(trained["ours_final"] / trained["ours_best"], np.sqrt(72 / 0.99), rtol=1e-12)
+
+
+def test_cells_below_the_floor_on_either_side_are_left_out(table):
+    theirs = published_risks.cells(table, "diagonal")
+    kept = {"protocol": "finetuning", "rescale": 1.0, "overlap": 1.0}
+    known = theirs[np.all([theirs[k] == v for k, v in kept.items()], axis=0) & (theirs["experiment"] == "nested")]
+
+    def count(floor, last, best):
+        data = {"published": table, "nested": measured(theirs, {0: (last, best), 1: (1.1 * last, 1.1 * best)}, **kept)}
+        return len(published_risks.beside(data, "diagonal", floor))
+
+    assert (known["risk_mean"] > 1e-7).sum() in range(3, len(known))
+    assert count(1e-20, 1.0, 1.0) == len(known)
+    assert count(1e-7, 1.0, 1.0) == (known["risk_mean"] > 1e-7).sum()
+    assert count(1e-7, 1.0, 1e-9) == 0
+    assert count(1e-7, 1e-9, 1.0) == 0

@@ -164,9 +164,9 @@ def test_the_script_checks_claims_and_writes_them(tmp_path, capsys):
     store.save(data, tmp_path / "risk.nc")
     words = ["feature_reuse", "--roles", "risk", "--data", str(tmp_path / "risk.nc")]
     check_claims.main([*words, "--output", str(tmp_path / "claims.nc")])
-    assert "holds      PT+FT beats STL" in capsys.readouterr().out
+    assert "holds      Finetuned networks err less than networks trained from scratch" in capsys.readouterr().out
     found = store.load(tmp_path / "claims.nc")
-    assert found.sizes["claim"] == 4
+    assert found.sizes["claim"] == 6
     assert (found["data"] == f"{tmp_path.name}/risk").all()
     assert (found["paper"] == intervals.OWN).all()
     of_papers = [*words, "--paper", "A paper", "--elsewhere", "multi_task_new=Another"]

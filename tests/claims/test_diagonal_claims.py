@@ -25,7 +25,7 @@ def norms(effect):
             off |= dict.fromkeys(NORMS, P.same * (1 - 0.5 * e))
         if protocol == "single_task":
             # Falls once by as much as is allowed, or more, or less.
-            off |= {"l1_norm": {4: 0.0, 16: 1.0, 64: 1.0 - P.same * (1 - 0.5 * e)}[samples], "q_norm": e}
+            off |= {"l1_norm": {4: 0.0, 16: 1.0, 64: 1.0 - P.same * (1 - 0.5 * e)}[samples], "q_norm": e, "l12_norm": e}
         return {name: 10.0 ** off[name] for name in NORMS} | {f"{name}_teacher": 1.0 for name in NORMS}
 
     protocols = ["single_task", "finetuning", "multi_task"]

@@ -81,13 +81,19 @@ def test_coefficients_teachers_and_loss_belong_to_the_weights(start):
     np.testing.assert_allclose(data["coefficients"], beta, rtol=1e-13)
     assert data["output"].values.tolist() == ["main", "auxiliary"]
     np.testing.assert_array_equal(data["auxiliary_teacher"], start["teacher"][:2])
-    loss = sum(
-        np.mean((X @ b - y) ** 2)
-        for X, b, y in zip((X[0] for X in problem.X), beta[0], (y[0] for y in problem.y), strict=True)
-    )
-    assert float(data["loss"][0]) == pytest.approx(loss, rel=1e-5)
+    residuals = [X[0] @ b - y[0] for X, b, y in zip(problem.X, beta[0], problem.y, strict=True)]
+    assert float(data["loss"][0]) == pytest.approx(np.mean(np.concatenate(residuals) ** 2), rel=1e-5)
     for o, teacher in enumerate((data["teacher"], data["auxiliary_teacher"])):
         np.testing.assert_allclose(problem.y[o][1], problem.X[o][1] @ teacher.values[1], rtol=1e-12)
+
+
+def test_each_task_can_have_a_mean_of_its_own(start):
+    told = {"weighting": "tasks", "max_steps": 31}  # some steps, not all
+    (problem,) = problems(start, protocol="multi_task", **told)
+    data = finetuned(start, "multi_task", "flow", **told)
+    beta = data["coefficients"].values[0]
+    means = [np.mean((X[0] @ b - y[0]) ** 2) for X, b, y in zip(problem.X, beta, problem.y, strict=True)]
+    assert float(data["loss"][0]) == pytest.approx(sum(means), rel=1e-5)
 
 
 # Where networks start.

@@ -92,8 +92,17 @@ def test_runs_that_were_not_trained_on_cross_entropy_are_left_out(runs):
 
 def test_every_panel_is_named(runs):
     figure = cross_entropy.draw({"diagonal": runs, "relu": runs}, cross_entropy.Parameters())
-    assert [ax.get_title()[:1] for ax in figure.axes] == ["a", "b", "c"] * 2
+    assert [ax.get_title()[:1] for ax in figure.axes] == [*"abcdef"]
     assert [ax.get_ylabel().partition("\n")[0] for ax in figure.axes[::3]] == ["Diagonal networks", "ReLU networks"]
+    plt.close(figure)
+
+
+def test_scales_of_both_families_stand_in_their_order_in_the_legend(runs):
+    other = runs.assign_coords(initial_scale=runs["initial_scale"] * 0.9)
+    figure = cross_entropy.draw({"diagonal": runs, "relu": other}, cross_entropy.Parameters())
+    (legend,) = figure.legends
+    told = [float(text.get_text().rpartition(" ")[2]) for text in legend.get_texts()]
+    assert told == sorted({*SCALES, *(round(0.9 * scale, 6) for scale in SCALES)})
     plt.close(figure)
 
 

@@ -34,7 +34,7 @@ def figure():
 
 def test_every_protocol_and_scale_has_its_curve(figure):
     drawn = [[line.get_label() for line in ax.lines] for ax in figure.axes]
-    assert drawn == [["STL", "PT+FT"], ["STL", "MTL", "PT+FT"], ["initial scale 0.1", "initial scale 1"]]
+    assert drawn == [["STL", "PT+FT"], ["STL", "MTL", "PT+FT"], ["MTL, initial scale 0.1", "MTL, initial scale 1"]]
     assert all(ax.get_xscale() == "log" and ax.get_xlabel() for ax in figure.axes)
 
 

@@ -107,7 +107,7 @@ DRAWN = {
                 "rescaled": (measured, "nested", sparsity),
             },
             {"samples": 4},
-            11,
+            12,
         )
     ],
     "solver_agreement": [

@@ -69,6 +69,25 @@ def test_steps_are_those_of_autograd(samples, trainable, loss):
     np.testing.assert_array_equal(trained.evaluations, 131)
 
 
+@pytest.mark.parametrize("loss", ["squared", "cross_entropy"])
+def test_weights_that_are_shares_of_the_samples_give_the_mean_over_all_of_them(loss):
+    X, y, w = ensemble(runs=1, samples=(3, 5))
+    y = [np.sign(t) for t in y] if loss == "cross_entropy" else y
+    told = {"learning_rate": 0.03, "tolerance": 0.0, "max_steps": 1, "device": "cpu", "loss": loss}
+    step = gradient_descent(X, y, w, weights=(3 / 8, 5 / 8), **told)
+    layers = [torch.tensor(getattr(w, name), requires_grad=True) for name in (
+        "first_plus", "first_minus", "second_plus", "second_minus")]  # fmt: skip
+    beta = layers[2] * layers[0][:, None] - layers[3] * layers[1][:, None]
+    outputs = torch.cat([torch.tensor(x[0]) @ beta[0, o] for o, x in enumerate(X)])
+    targets = torch.tensor(np.concatenate([t[0] for t in y]))
+    each = (outputs - targets) ** 2 if loss == "squared" else torch.log1p(torch.exp(-targets * outputs))
+    each.mean().backward()
+    for name, layer in zip(("first_plus", "first_minus", "second_plus", "second_minus"), layers, strict=True):
+        np.testing.assert_allclose(getattr(step.weights, name), (layer - 0.03 * layer.grad).detach(), rtol=1e-6)
+    with pytest.raises(ValueError, match="weights must be positive, one of each of 2 outputs"):
+        gradient_descent(X, y, w, weights=(1.0,), **told)
+
+
 def test_normalised_steps_are_divided_by_the_loss_and_its_logarithm():
     """Against a plain loop over one network: early losses above 1/e, late ones far below."""
     X, y, w = ensemble(samples=(4, 5))

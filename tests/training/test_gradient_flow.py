@@ -6,7 +6,7 @@ from scipy.integrate import solve_ivp
 
 from carryover.networks.diagonal import Weights
 from carryover.training.descent import gradient_descent
-from carryover.training.exact import diagonal_flow_limit, linear_probe_limit
+from carryover.training.exact import diagonal_flow_limit
 from carryover.training.flow import gradient_flow
 from carryover.training.result import Divergence
 
@@ -29,8 +29,8 @@ def part(X, y, w, run):
     return [x[pick] for x in X], [t[pick] for t in y], Weights(*(a[pick] for a in arrays(w)))
 
 
-def integrate(X, y, w, end, trainable):
-    """Weights and loss of one network at flow time `end`, by SciPy on the weights themselves."""
+def integrate(X, y, w, end, trainable=("first", "second")):
+    """β of one network at flow time `end`, by SciPy on the weights themselves."""
     first, second = np.stack(arrays(w)[:2])[:, 0], np.stack(arrays(w)[2:])[:, 0]
     sign = np.array([1.0, -1.0])[:, None]
 
@@ -60,21 +60,36 @@ def test_one_output_ends_in_the_exact_limit_whatever_the_accuracy(seed, n, log_s
     np.testing.assert_allclose(trained.weights.coefficients()[:, 0], exact, atol=1e-6 * np.abs(exact).max())
 
 
-@pytest.mark.parametrize("trainable", [("first", "second"), ("first",), ("second",)])
 @pytest.mark.parametrize("samples", [(4,), (3, 5), (3, 12), (2, 3, 4)])
-def test_path_and_end_are_those_of_an_independent_integrator(samples, trainable):
+def test_path_and_end_are_those_of_an_independent_integrator(samples):
     X, y, w = ensemble(seed=3, runs=1, samples=samples)
-    trained = gradient_flow(
-        X, y, w, tolerance=0.0, accuracy=1e-4, max_steps=400, trainable=trainable, device="cpu", checkpoints=1000
-    )
+    trained = gradient_flow(X, y, w, tolerance=0.0, accuracy=1e-4, max_steps=400, device="cpu", checkpoints=1000)
     last = int(np.isfinite(trained.time[0]).sum()) - 1
     scale = np.abs(trained.weights.coefficients()).max()
-    end = integrate(X, y, w, trained.time[0, last], trainable)
+    end = integrate(X, y, w, trained.time[0, last])
     np.testing.assert_allclose(trained.weights.coefficients()[0], end, atol=2e-3 * scale)
     middle = last // 2
-    beta = integrate(X, y, w, trained.time[0, middle], trainable)
+    beta = integrate(X, y, w, trained.time[0, middle])
     loss = sum(np.mean((x[0] @ b - t[0]) ** 2) for x, t, b in zip(X, y, beta, strict=True))
     assert trained.curves["loss"][0, middle] == pytest.approx(loss, rel=2e-3)
+
+
+def test_weights_of_outputs_are_those_of_their_losses():
+    """A weight multiplies a mean of squares: the same is had by its root on inputs and targets."""
+    X, y, w = ensemble(seed=4, runs=2, samples=(3, 12))
+    shares = 3 / 15, 12 / 15
+    told = {"tolerance": 1e-10, "accuracy": 1e-3, "device": "cpu"}
+    weighted = gradient_flow(X, y, w, weights=shares, **told)
+    scaled = [[a * s**0.5 for a, s in zip(arrays_of, shares, strict=True)] for arrays_of in (X, y)]
+    expected = gradient_flow(*scaled, w, **told)
+    np.testing.assert_allclose(weighted.weights.second_plus, expected.weights.second_plus, rtol=1e-6, atol=1e-9)
+    beta = weighted.weights.coefficients()
+    squares = sum(
+        ((x @ beta[:, o, :, None])[..., 0] - t) ** 2 @ np.ones(len(t[0]))
+        for o, (x, t) in enumerate(zip(X, y, strict=True))
+    )
+    np.testing.assert_allclose(weighted.loss, squares / 15, rtol=1e-4)
+    assert np.abs(beta - gradient_flow(X, y, w, **told).weights.coefficients()).max() > 0.01
 
 
 @pytest.mark.slow
@@ -112,16 +127,22 @@ def test_invariants_are_conserved_to_rounding():
         assert np.all(np.abs(kept) <= 1e-12 * (first**2 + (second**2).sum(1)))
 
 
-def test_frozen_layers_do_not_move_and_the_probe_is_exact():
-    X, y, w = ensemble(seed=2)
-    probe = gradient_flow(X, y, w, tolerance=1e-22, trainable=["second"], device="cpu").weights
-    np.testing.assert_array_equal(probe.first_plus, w.first_plus)
-    plus, minus = linear_probe_limit(X[0], y[0], w.first_plus, w.first_minus, w.second_plus[:, 0], w.second_minus[:, 0])
-    np.testing.assert_allclose(probe.second_plus[:, 0], plus, atol=1e-8)
-    np.testing.assert_allclose(probe.second_minus[:, 0], minus, atol=1e-8)
-    frozen = gradient_flow(X, y, w, tolerance=1e-20, trainable=["first"], device="cpu")
-    assert frozen.converged.all()
-    np.testing.assert_array_equal(frozen.weights.second_plus, w.second_plus)
+@pytest.mark.parametrize("samples", [(4,), (3, 5)])
+def test_training_stops_at_a_flow_time(samples):
+    X, y, w = ensemble(seed=3, runs=2, samples=samples)
+    told = {"tolerance": 1e-12, "accuracy": 1e-4, "max_steps": 10_000, "device": "cpu"}
+    whole = gradient_flow(X, y, w, checkpoints=1000, **told)
+    ends = [whole.time[run][np.isfinite(whole.time[run])][-1] for run in (0, 1)]
+    stop = 0.5 * min(ends)
+    stopped = gradient_flow(X, y, w, max_time=stop, **told)
+    assert not stopped.converged.any()
+    for run in (0, 1):
+        assert np.nanmax(stopped.time[run]) == stop
+        beta = integrate(*part(X, y, w, run), stop)
+        np.testing.assert_allclose(stopped.weights.coefficients()[run], beta, atol=2e-3 * np.abs(beta).max())
+    late = gradient_flow(X, y, w, max_time=1.01 * max(ends), **told)
+    assert late.converged.all()
+    np.testing.assert_array_equal(late.weights.second_plus, whole.weights.second_plus)
 
 
 def test_batched_equals_one_by_one():

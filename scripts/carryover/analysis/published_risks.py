@@ -24,6 +24,9 @@ CELLS = {
     "relu": ["protocol", "main_features", "unit_correlations", "magnitude", "rescale", "samples"],
 }
 NUMBERS = ["risk_mean", "risk_std", "seeds"]
+RISKS = ("risk_final", "risk_best")
+NEAR = 2
+"""Standard errors within which a risk agrees with the published one."""
 FEATURES = {"diagonal": 40, "relu": 6}
 
 
@@ -72,14 +75,42 @@ def log_moments(mean, std):
     return np.log(mean) - variance / 2, np.sqrt(variance)
 
 
-def compare(risk, published, quantity, floor):
+def beside(data, family, floor):
+    """Our risks beside the published ones of a family of networks, one row per cell that both sides have.
+
+    Args:
+        data: `published`, the table's rows, and by the name of a published experiment our risks (a Dataset of runs).
+        family: of `CELLS`.
+        floor: cells whose published risk, or a mean of ours, lies below are left out: the stopping loss sets it.
+
+    Returns a DataFrame with the columns of a cell, `published` (geometric mean), and for each of `RISKS` ours and its
+    z-score; the smallest one's are NaN where no network was trained, as of kernels that were fitted.
+    """
+    table = cells(data["published"], family)
+    found = []
+    for experiment in table["experiment"].unique():
+        if experiment in data:
+            runs, theirs = data[experiment][list(RISKS)].to_dataframe(), table[table["experiment"] == experiment]
+            cell = ["experiment", *CELLS[family], "published"]
+            final, best = (compare(runs, theirs, quantity)[[*cell, "ours", "z"]] for quantity in RISKS)
+            found.append(final.merge(best, on=cell, how="left", suffixes=("_final", "_best")))
+    both = pd.concat(found, ignore_index=True)
+    least = both[["published", "ours_final", "ours_best"]].min(axis=1)
+    return both[least > floor].reset_index(drop=True)
+
+
+def agreeing(z):
+    """Of z-scores (cells,) which are within `NEAR` standard errors."""
+    return np.abs(np.asarray(z)) < NEAR
+
+
+def compare(risk, published, quantity):
     """One row per cell that both sides have.
 
     Args:
         risk: DataFrame of our runs, with the columns of a cell, `seed` and `quantity`.
         published: rows of `cells` for the same experiment. Where one seed was published, ours say how seeds spread.
         quantity: `risk_final` or `risk_best`; runs where it is NaN are left out.
-        floor: cells whose published or own mean lies below are left out: there the stopping loss sets the risk.
 
     Returns a DataFrame with the columns of a cell, `risk_mean`, `ours` (geometric mean), `published` (likewise) and
     `z`, the difference of the mean log risks in standard errors.
@@ -93,7 +124,7 @@ def compare(risk, published, quantity, floor):
     sigma = np.where(both["seeds"] > 1, sigma, both["std"])
     error = np.sqrt(sigma**2 / both["seeds"] + both["std"] ** 2 / both["count"])
     both = both.assign(published=np.exp(mu), ours=np.exp(both["mean"]), z=(both["mean"] - mu) / error)
-    return both[(both["published"] > floor) & (both["ours"] > floor)].drop(columns=["mean", "std"])
+    return both.drop(columns=["mean", "std"])
 
 
 def read(path):

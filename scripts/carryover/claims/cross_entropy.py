@@ -32,17 +32,17 @@ def _of_family(role, name, runs, p):
     start, end = (_features_and_errors(curves[large], pick) for pick in (_when_fitted, _last))
     smallest = _features_and_errors(curves[small], _last)
     pairs = [_nearer(one, other) for one, other in pairwise(curves.values())]
-    from_large = f"from an initial scale of {large:g}"
+    name, scale = name[0].upper() + name[1:], f"from an initial scale of {large:g}"
     return [
-        (f"{role}_smaller", f"{name} end with fewer features from an initial scale of {small:g} than {from_large}",
+        (f"{role}_smaller", f"{name} end with fewer features from an initial scale of {small:g} than {scale}",
          np.log10(end[FEATURES] / smallest[FEATURES]), 0.0),
-        (f"{role}_longer", f"{name} that train on after their samples are fitted have fewer features, {from_large}",
+        (f"{role}_longer", f"{name} lose features when they are trained on after their samples are fitted, {scale}",
          np.log10(start[FEATURES] / end[FEATURES]), 0.0),
-        (f"{role}_better", f"{name} that train on after their samples are fitted err less, {from_large}",
+        (f"{role}_better", f"{name} err less when they are trained on after their samples are fitted, {scale}",
          np.log10(start[ERROR] / end[ERROR]), 0.0, None, "log₁₀ of a ratio of test errors"),
-        (f"{role}_alike", f"{name} from neighbouring scales have more nearly the same number of features at the same "
-         "margin over squared scale than at the same time, on the mean over scales",
-         pd.concat(pairs, axis=1).mean(axis=1), 0.0, None, "difference of two distances in decades"),
+        (f"{role}_alike", f"{name} from different initial scales have as many features at the same margin over squared "
+         "scale, more nearly than at the same time", pd.concat(pairs, axis=1).mean(axis=1), 0.0, None,
+         "log₁₀ of a ratio of numbers of features, at the same time less at the same margin over squared scale"),
     ]  # fmt: skip
 
 

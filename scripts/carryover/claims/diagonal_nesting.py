@@ -28,14 +28,18 @@ def check(data, p):
         return risk("finetuning", rescale, many) - risk("finetuning", rescale, few)
 
     gained, alone = (risk(name, 1.0, few) - risk(name, small, few) for name in ("finetuning", "single_task"))
-    at, fewer = f"at n = {p.samples}", f"from {few:g} instead of {many:g} features"
+    few_of, at = f"a task with {few:g} of the {many:g} pretrained features", f"at n = {p.samples}"
     return [
-        ("unrescaled", f"Without rescaling PT+FT gains less than {p.gain:g} decades {fewer}, {at}",
+        ("unrescaled", f"Without rescaling, finetuned diagonal networks learn {few_of} hardly better than one with "
+         f"all, {at}",
          -selected(1.0), -p.gain, "1.2"),
-        ("needs_rescaling", f"PT+FT gains more {fewer} when rescaled by {small:g} than without, {at}",
+        ("needs_rescaling", f"Rescaled by {small:g}, finetuned diagonal networks gain more from {few_of} than without "
+         f"rescaling, {at}",
          selected(small) - selected(1.0), 0.0, "1.2"),
-        ("beyond_scratch", f"On {few:g} of the auxiliary features rescaling by {small:g} helps PT+FT more than "
-         f"STL, {at}", gained - alone, 0.0),
-        ("costs_reuse", f"On {many:g} auxiliary features rescaling by {small:g} raises the risk of PT+FT, {at}",
+        ("beyond_scratch", f"On {few_of}, rescaling by {small:g} helps finetuned networks more than networks trained "
+         f"from scratch, {at}", gained - alone, 0.0),
+        ("helps_scratch", f"On {few_of}, rescaling by {small:g} helps networks trained from scratch, {at}", alone, 0.0),
+        ("costs_reuse", f"On a task with all pretrained features, rescaling by {small:g} raises the risk of finetuned "
+         f"networks, {at}",
          risk("finetuning", small, many) - risk("finetuning", 1.0, many), 0.0),
     ]  # fmt: skip

@@ -10,6 +10,7 @@ from carryover.config.parameters import parameter
 
 SHARES = "share of the weight norm"
 VARIANCE = "share of variance in as many weights as the teacher has"
+NAMES = {"finetuning": "finetuned", "multi_task": "multi-task"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,15 +40,19 @@ def _norms(norms, p):
     steps = _relative(scratch, "l1_norm").diff(axis=1).iloc[:, 1:]
     few, most = joint.columns[0], joint.columns[-1]
     return [
-        ("multi_task_below", f"The ℓ1,2 norm of MTL is below ground truth at n = {few:g}", -joint[few], 0.0),
-        ("finetuning_below", f"The Q penalty of PT+FT is below ground truth at n = {few:g}", -tuned[few], 0.0),
-        ("scratch_not_below", "The Q penalty of STL exceeds ground truth at some n",
-         _relative(scratch, "q_norm").max(axis=1), 0.0),
-        ("norms_converge", f"At n = {most:g} the ℓ1,2 norm of MTL and the Q penalty of PT+FT are within {p.same:g} "
-         "decades of ground truth", -np.maximum(abs(joint[most]), abs(tuned[most])), -p.same, None,
-         "largest log₁₀ of a ratio, with the sign changed"),
-        ("l1_rises", f"The ℓ1 norm of STL falls by no more than {p.same:g} decades from any n to the next",
-         steps.min(axis=1), -p.same, "App. E.1, Fig. 5d"),
+        ("multi_task_below", "From few samples, multi-task networks find solutions with an ℓ1,2 norm below that of the "
+         "true one", -joint[few], 0.0),
+        ("finetuning_below", "From few samples, finetuned networks find solutions with a Q penalty below that of the "
+         "true one", -tuned[few], 0.0),
+        *((name, f"Networks trained from scratch exceed the {words} of the true solution at some number of samples",
+           _relative(scratch, norm).max(axis=1), 0.0)
+          for name, norm, words in (("scratch_not_below", "q_norm", "Q penalty"),
+                                    ("scratch_l12_not_below", "l12_norm", "ℓ1,2 norm"))),
+        ("norms_converge", "With many samples, the ℓ1,2 norm of multi-task networks and the Q penalty of finetuned "
+         "networks are those of the true solution", -np.maximum(abs(joint[most]), abs(tuned[most])), -p.same, None,
+         f"larger distance of the two at n = {most:g}, in log₁₀ of a ratio, with the sign changed"),
+        ("l1_rises", "The ℓ1 norm of networks trained from scratch rises with the number of samples",
+         steps.min(axis=1), -p.same, "App. E.1, Fig. 5d", "least log₁₀ of a ratio from one n to the next"),
     ]  # fmt: skip
 
 
@@ -60,18 +65,20 @@ def _sparsity(runs, p):
     scratch, probe = (disjoint.where(protocol=name).by_samples("top_k_variance", 3) for name in protocols)
     first, *between, last = scratch.columns
     claims = [
-        ("dips", "The sparsity of STL is less on average over the n between than at the smallest and at the largest",
+        ("dips", "Networks trained from scratch are less sparse for intermediate numbers of samples than for few and "
+         "for many",
          np.minimum(scratch[first], scratch[last]) - scratch[between].mean(axis=1), 0.0, "App. E.1, Fig. 5c", VARIANCE),
-        ("probe_dense", "STL is sparser than its linear probe at every n", (scratch - probe).min(axis=1), 0.0,
+        ("probe_dense", "Networks trained from scratch are sparser than those whose readout alone is trained, for any "
+         "number of samples", (scratch - probe).min(axis=1), 0.0,
          "App. E.1, Fig. 5c", VARIANCE),
     ]  # fmt: skip
-    for protocol, name in (("finetuning", "PT+FT"), ("multi_task", "MTL")):
+    for protocol, name in NAMES.items():
         apart, same = (_sparser(part, protocol) for part in (disjoint, shared))
         claims += [
-            (f"{protocol}_as_sparse", f"{name} is as sparse as STL, up to {p.as_sparse:g}, when no feature is shared, "
-             "on the mean over n", apart, -p.as_sparse, "App. E.1, Fig. 5e", VARIANCE),
-            (f"{protocol}_sparser", f"{name} is sparser than STL when all features are shared, on the mean over n",
-             same, 0.0, "App. E.1, Fig. 5e", VARIANCE),
+            (f"{protocol}_as_sparse", f"When no feature is shared, {name} networks are as sparse as networks trained "
+             "from scratch", apart, -p.as_sparse, "App. E.1, Fig. 5e", f"{VARIANCE}, mean over n"),
+            (f"{protocol}_sparser", f"When all features are shared, {name} networks are sparser than networks trained "
+             "from scratch", same, 0.0, "App. E.1, Fig. 5e", f"{VARIANCE}, mean over n"),
         ]  # fmt: skip
     return claims
 
@@ -82,8 +89,11 @@ def _sharing(runs, p):
              for name in ("single_task", "finetuning", "multi_task")}  # fmt: skip
     scratch = share.pop("single_task")
     few = scratch.columns[0]
-    for protocol, name in (("finetuning", "PT+FT"), ("multi_task", "MTL")):
-        statement = f"At overlap {p.overlap:g} and n = {few:g} {name} has more weight in auxiliary dimensions than STL"
+    for protocol, name in NAMES.items():
+        statement = (
+            f"From few samples, {name} networks put more weight into the auxiliary task's dimensions than networks "
+            "trained from scratch"
+        )
         yield f"{protocol}_shares", statement, share[protocol][few] - scratch[few], 0.0, "App. E.1, Fig. 5f", SHARES
 
 
@@ -93,8 +103,8 @@ def _rescaling(runs):
     plain, scaled = (
         runs.where(rescale=factor).by_samples("auxiliary_share", 3).mean(axis=1) for factor in (1.0, small)
     )
-    statement = f"Rescaling by {small:g} lowers the auxiliary dimensions' share of PT+FT on new features (mean over n)"
-    return "rescaling_lowers", statement, plain - scaled, 0.0, "App. E.1, Fig. 5b", SHARES
+    statement = f"Rescaling by {small:g} before finetuning lowers the share of weight in the auxiliary dimensions"
+    return "rescaling_lowers", statement, plain - scaled, 0.0, "App. E.1, Fig. 5b", f"{SHARES}, mean over n"
 
 
 def _relative(runs, norm):

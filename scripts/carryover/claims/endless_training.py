@@ -38,16 +38,17 @@ def check(data, p):
     errors = _decades("risk_curve", alone, tuned, p)
     scales = _decades("group_norm_curve", lazier, joint, p)
     over = f"from a margin of {p.early:g} to one of {p.late:g}"
+    trained = f"Trained to a margin of {p.late:g}"
     return [
-        ("norm_nearer", f"The ℓ1 norm of PT+FT, for its margin, comes nearer to that of STL {over}",
-         _fallen(norms), 0.0),
-        ("error_nearer", f"The test error of PT+FT comes nearer to that of STL {over}", _fallen(errors), 0.0),
-        ("alike", f"At a margin of {p.late:g} PT+FT errs as STL does, within {p.near:g} decades",
-         intervals.within(errors["late"], p.near), 0.0, None,
-         "allowed less actual log₁₀ of a ratio"),
-        ("start_forgotten", f"The ℓ1,2 norms of MTL from initial scales {large:g} and {small:g} come nearer to "
-         f"each other {over}", _fallen(scales), 0.0),
-        ("shared", f"At a margin of {p.late:g} MTL errs less than STL",
+        ("norm_nearer", "With longer training, finetuned networks come nearer to the ℓ1 norm of networks trained from "
+         f"scratch, {over}", _fallen(norms), 0.0),
+        ("error_nearer", "With longer training, finetuned networks come nearer to the test error of networks trained "
+         f"from scratch, {over}", _fallen(errors), 0.0),
+        ("alike", f"{trained}, finetuned networks err as networks trained from scratch do",
+         intervals.within(errors["late"], p.near), 0.0, None, "allowed less actual log₁₀ of a ratio"),
+        ("start_forgotten", f"With longer training, multi-task networks from initial scales {small:g} and {large:g} "
+         f"come nearer to each other in ℓ1,2 norm, {over}", _fallen(scales), 0.0),
+        ("shared", f"{trained}, multi-task networks err less than networks trained from scratch",
          _decades("risk_curve", alone, joint, p)["late"], 0.0),
     ]  # fmt: skip
 

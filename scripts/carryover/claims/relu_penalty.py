@@ -9,7 +9,7 @@ from carryover.config.parameters import parameter
 from carryover.errors import UserError
 
 PENALTY = "1.2, Fig. 1a", "log₁₀ of a ratio of penalties"
-EXPONENT = "1.2, Fig. 1b", "distance of exponents, with the sign changed"
+EXPONENT = "1.2, Fig. 1b"
 NEW, SAME, LARGE = 0.01, 1.0, 100.0  # magnitudes in the auxiliary task of a feature that has about 1 in the main one
 
 
@@ -25,22 +25,34 @@ def check(data, p):
     Statistics are computed, not drawn. Raises UserError for a cosine or magnitude that the curve does not have.
     """
     curve = data["curve"]
-    claims = [
-        ("gap", "At cosine 1 a new unit (m_aux = 0.01) costs more than a used one (1) at every m at which both "
-         f"exponents are within {p.near:g} of 1", _smallest_gap(curve, p.near), 0.0, *PENALTY),
-        ("large_hurts", "At cosine 0.9 and m = 1 a large auxiliary feature (100) costs more than a small one (0.01)",
-         _large_over_new(curve, 0.9), 0.0, *PENALTY),
-        ("large_helps", "At cosine 1 and m = 1 a small auxiliary feature (0.01) costs more than a large one (100)",
-         -_large_over_new(curve, 1.0), 0.0, *PENALTY),
+    like = "log–log slope, distance from 1 with the sign changed"
+    return [
+        ("gap", "At cosine 1 a new unit costs more than one that pretraining has used, wherever the penalty of both is "
+         "like ℓ1", _smallest_gap(curve, p.near), 0.0, *PENALTY),
+        ("large_hurts", "At cosine 0.9 a unit that pretraining made 100 times too large costs more than a new one",
+         _log_ratio(curve, 0.9, LARGE, NEW), 0.0, *PENALTY),
+        ("comparable_helps", "At cosine 0.9 a unit that pretraining made as large as it must be costs less than a new "
+         "one", _log_ratio(curve, 0.9, NEW, SAME), 0.0, *PENALTY),
+        ("large_helps", "At cosine 1 a unit that pretraining made 100 times too large costs less than a new one",
+         _log_ratio(curve, 1.0, NEW, LARGE), 0.0, *PENALTY),
+        ("l1_like_1", "At cosine 0.99 the penalty is like ℓ1 for a unit that both tasks use alike",
+         -abs(_exponent(curve, SAME) - 1), -p.near, EXPONENT, like),
+        ("l1_like_0.01", "At cosine 0.99 the penalty is like ℓ1 for a unit that pretraining has not used",
+         -abs(_exponent(curve, NEW) - 1), -p.near, EXPONENT, like),
+        ("vanishes", "At cosines below 1 the penalty of very small units hardly depends on their magnitude",
+         -_slope_of_small(curve), -p.near, EXPONENT, "largest log–log slope, with the sign changed"),
     ]  # fmt: skip
-    for magnitude in (NEW, SAME, LARGE):
-        exponent = _at(_unit(curve, 0.99, magnitude), "magnitude", 1.0)["exponent"]
-        statement = f"At cosine 0.99, m_aux = {magnitude:g} and m = 1 the exponent is within {p.near:g} of ℓ1's 1"
-        claims.append((f"l1_like_{magnitude:g}", statement, -abs(exponent - 1), -p.near, *EXPONENT))
+
+
+def _exponent(curve, magnitude):
+    """The log–log slope at cosine .99 and m = 1."""
+    return _at(_unit(curve, 0.99, magnitude), "magnitude", 1.0)["exponent"]
+
+
+def _slope_of_small(curve):
+    """The largest log–log slope at the smallest magnitude, of units used alike, at cosines below 1."""
     small = curve["exponent"].isel(magnitude=0, correlation=curve["correlation"].values < 1)
-    used = _at(small, "auxiliary_magnitude", SAME)
-    statement = f"At cosines below 1, m_aux = 1 and m = {float(small['magnitude']):g} the exponent is below {p.near:g}"
-    return [*claims, ("vanishes", statement, -used.max(), -p.near, *EXPONENT)]
+    return _at(small, "auxiliary_magnitude", SAME).max()
 
 
 def _smallest_gap(curve, near):
@@ -50,9 +62,10 @@ def _smallest_gap(curve, near):
     return np.log10(new["penalty"] / used["penalty"]).where(linear).min()
 
 
-def _large_over_new(curve, cosine):
-    large, new = (_at(_unit(curve, cosine, m), "magnitude", 1.0)["penalty"] for m in (LARGE, NEW))
-    return np.log10(large / new)
+def _log_ratio(curve, cosine, over, under):
+    """log₁₀ of the ratio of the penalties of units that pretraining left with two magnitudes, at m = 1."""
+    one, other = (_at(_unit(curve, cosine, m), "magnitude", 1.0)["penalty"] for m in (over, under))
+    return np.log10(one / other)
 
 
 def _unit(curve, cosine, magnitude):

@@ -14,9 +14,9 @@ FAMILIES = {"diagonal": "Diagonal networks", "relu": "ReLU networks"}
 FEATURES, ERROR = "effective_features_curve", "risk_curve"
 LABELS = {FEATURES: "effective number of features", ERROR: "test error"}
 COLUMNS = (
-    (FEATURES, "time", "a  Features by time"),
-    (FEATURES, "ratio", "b  Features by margin over scale²"),
-    (ERROR, "ratio", "c  Test error by margin over scale²"),
+    (FEATURES, "time", "features by time"),
+    (FEATURES, "ratio", "features by margin over scale²"),
+    (ERROR, "ratio", "test error by margin over scale²"),
 )
 POINTS = 200  # of a curve
 
@@ -42,16 +42,22 @@ def draw(data, p):
     colors = dict(zip(scales, panels.colors("initial_scale", scales), strict=True))
     size = (3.4 * len(COLUMNS), 2.6 * len(shown) + 1.5)
     fig, axes = plt.subplots(len(shown), len(COLUMNS), figsize=size, squeeze=False)
+    for scale, color in colors.items():  # the legend's entries, in their order: each family has scales of its own
+        axes[0, 0].plot([], [], color=color, label=f"initial scale {scale:g}")
+    letters = iter("abcdef")
     for row, (role, runs) in zip(axes, shown.items(), strict=True):
         row[1].sharey(row[0])
         for ax, (quantity, along, title) in zip(row, COLUMNS, strict=True):
             _panel(ax, runs, quantity, along, p, colors)
-            ax.set_title(title)
+            ax.set_title(f"{next(letters)}  {title}")
         row[0].set_ylabel(f"{FAMILIES[role]}\n{LABELS[FEATURES]}")
     axes[-1, 0].set_xlabel("flow time (steps × learning rate)")
     for ax in axes[-1, 1:]:
         ax.set_xlabel("margin γ / initial scale²")
-    seeds, fitted = panels.seeds_in_words(next(iter(shown.values()))), f"b, c: from a training loss of {p.fitted:g} on"
+    seeds, fitted = (
+        panels.seeds_in_words(next(iter(shown.values()))),
+        f"margins: from a training loss of {p.fitted:g} on",
+    )
     what = "Features and test error along training on cross-entropy, by initial scale"
     return panels.finished(fig, what, seeds, f"{panels.SPREAD}, dot: end of training", fitted, columns=4)
 

@@ -1,6 +1,7 @@
 """What diagonal networks learn (Fig. 5 of the appendix): norms, auxiliary share and sparsity of their solutions."""
 
 from dataclasses import dataclass
+from functools import partial
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -10,10 +11,14 @@ from carryover.config.parameters import parameter
 from carryover.drawing import panels
 
 TRAINED = ("single_task", "multi_task", "finetuning")
+LEAST = 1e-4  # share of variance that is drawn
+PENALTIES = {"q_norm": ("of eq 22, which takes both paths alike", "-"), "flow_penalty": ("of their own weights", "--")}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters:
+    title: str = parameter("What diagonal networks learn: norms, sparsity and the share of auxiliary features",
+                           "what is seen")  # fmt: skip
     samples: int = parameter(64, "samples of the solutions whose sparsity is shown over overlaps", minimum=1)
 
 
@@ -21,73 +26,114 @@ def draw(data, p):
     """Panels a–f. Roles: `norms` and `sparsity` of the overlap experiment, `rescaled` sparsity of the nested one."""
     norms, sparsity, rescaled = data["norms"], data["sparsity"], data["rescaled"]
     overlaps = panels.values(sparsity, "overlap")
-    fig = plt.figure(figsize=(12.5, 8.4))
-    top, middle, bottom = fig.subfigures(3, 1)
-    single = top.subplots(1, 5)
+    fig = plt.figure(figsize=(9.2, 12.4))
+    top, middle, fifth, sixth = fig.subfigures(4, 1, height_ratios=[1.15, 1.2, 1, 1.1])
     full = panels.where(norms, overlap=overlaps[-1])
     full = full.isel(run=np.isin(full["protocol"].values, TRAINED))
-    _norm(single[0], full, "l12_norm", "a  ℓ1,2 norm")
-    _norm(single[1], full, "q_norm", "a  Q penalty")
-    _rescaled_share(single[2], rescaled)
-    _top_k_by_samples(single[3], panels.where(sparsity, overlap=overlaps[-1]))
-    _l1(single[4], full)
-    _by_overlap(middle, sparsity, overlaps, lambda ax, part: _top_k(ax, panels.where(part, samples=p.samples)))
-    middle.suptitle(f"e  Sparsity by overlap (n = {p.samples}): finetuning and multi-task are as sparse as STL")
-    _by_overlap(bottom, sparsity, overlaps, _share)
-    bottom.suptitle("f  Share of the weight norm in the auxiliary dimensions: features are shared at small n")
-    panels.legend(bottom, panels.seeds_in_words(norms), panels.SPREAD)
-    panels.title(fig, "What diagonal networks learn")
+    parts = top.subfigures(1, 2, width_ratios=[2, 1.1])
+    axes = parts[0].subplots(1, 2)
+    _norm(axes[0], full, "l12_norm", "ℓ1,2 norm")
+    _norm(axes[1], full, "q_norm", "Q penalty of eq 22")
+    axes[1].set_yscale("log")
+    panels.plain_decades(axes[1].yaxis)
+    parts[0].suptitle("a  all features shared", fontsize="medium")
+    panels.legend(parts[0])
+    _finetuned(parts[1], panels.where(full, protocol="finetuning"))
+    paints = (
+        partial(_rescaled_share, sparsity=rescaled),
+        partial(_by_samples, sparsity=panels.where(sparsity, overlap=overlaps[-1])),
+        partial(_l1, norms=full),
+    )
+    for part, paint in zip(middle.subfigures(1, 3), paints, strict=True):
+        paint(part.subplots())
+        panels.legend(part, columns=2)
+    _by_overlap(fifth, sparsity, overlaps, lambda ax, part: _outside(ax, panels.where(part, samples=p.samples)))
+    fifth.suptitle(f"e  variance outside the k largest weights, by overlap (n = {p.samples})", fontsize="medium")
+    _by_overlap(sixth, sparsity, overlaps, _share)
+    sixth.suptitle("f  share of the weight norm in the auxiliary dimensions, by overlap", fontsize="medium")
+    panels.legend(sixth, panels.seeds_in_words(norms), panels.SPREAD, f"c, e: below {LEAST:g} drawn there")
+    panels.title(fig, p.title)
     return fig
 
 
 def _norm(ax, norms, quantity, title):
     """A norm of the solutions relative to the teacher's own."""
-    relative = norms.assign({quantity: norms[quantity] / norms[f"{quantity}_teacher"]})
-    panels.curves(ax, relative, quantity, "samples", "protocol")
-    ax.axhline(1, color="0.4", linewidth=0.8, linestyle=":")
+    panels.curves(ax, _relative(norms, quantity), quantity, "samples", "protocol")
+    _truth(ax, norms)
+    ax.set(title=title, ylabel="relative to ground truth")
+
+
+def _finetuned(figure, norms):
+    """What finetuning minimises, by both of its penalties: near 1, where the panel beside has no room."""
+    ax = figure.subplots()
+    for quantity, (words, dashes) in PENALTIES.items():
+        color = panels.color("finetuning")
+        panels.spread(ax, _relative(norms, quantity), quantity, "samples", words, color=color, linestyle=dashes)
+    _truth(ax, norms)
+    ax.set(ylabel="relative to ground truth")
+    figure.suptitle(f"a  penalty of {panels.name(norms, 'protocol', 'finetuning')}", fontsize="medium")
+    panels.legend(figure, columns=1)
+
+
+def _relative(norms, quantity):
+    return norms.assign({quantity: norms[quantity] / norms[f"{quantity}_teacher"]})
+
+
+def _truth(ax, norms):
+    ax.axhline(1, color="0.4", linewidth=0.8, linestyle=":", label="ground truth")
     panels.log_samples(ax, panels.values(norms, "samples"))
-    ax.set(title=title, xlabel=labels.label(norms, "samples"), ylabel="relative to ground truth")
+    ax.set_xlabel(labels.label(norms, "samples"))
 
 
 def _l1(ax, norms):
-    _norm(ax, panels.where(norms, protocol="single_task"), "l1_norm", "d  ℓ1 norm of STL rises with n")
+    _norm(ax, panels.where(norms, protocol="single_task"), "l1_norm", "d  ℓ1 norm, by samples")
 
 
 def _rescaled_share(ax, sparsity):
     """Panel b: as many new features as the auxiliary task has, by rescaling."""
     most = panels.values(sparsity, "main_features")[-1]
     shown = panels.where(sparsity, protocol="finetuning", overlap=0.0, main_features=most)
-    factors = {factor: f"× {factor:g}" for factor in panels.values(shown, "rescale")}
+    factors = {factor: f"rescaled × {factor:g}" for factor in panels.values(shown, "rescale")}
     panels.curves(ax, shown, "auxiliary_share", "samples", "rescale", factors)
     panels.log_samples(ax, panels.values(shown, "samples"))
-    ax.set(title="b  PT+FT on new features, rescaled", ylabel="auxiliary share", ylim=(-0.02, 1.02))
+    ax.set(title="b  auxiliary share of PT+FT, new features", ylabel="share of the weight norm", ylim=(-0.02, 1.02))
     ax.set_xlabel(labels.label(sparsity, "samples"))
-    ax.legend()
 
 
-def _top_k_by_samples(ax, sparsity):
-    """Panel c: variance in the top k weights, both layers trained against the readout alone."""
+def _by_samples(ax, sparsity):
+    """Panel c: both layers trained against the readout alone."""
     for n, runs, color in panels.colored(sparsity, "samples", panels.values(sparsity, "samples")[1::2]):
-        for protocol, style, label in (("single_task", "-", f"n = {n}"), ("single_task_probe", "--", None)):
-            part = panels.where(runs, protocol=protocol)
-            panels.profile(ax, part, "top_k_variance", "k", label, color=color, linestyle=style)
-    ax.set(title="c  STL (solid), STL (LP) (dashed)", xlabel="k", ylabel="share of variance in top k", ylim=(0, 1.02))
-    ax.legend()
+        for protocol, style in (("single_task", "-"), ("single_task_probe", "--")):
+            name = panels.name(runs, "protocol", protocol)
+            shown = _remaining(panels.where(runs, protocol=protocol))
+            panels.profile(ax, shown, "outside", "k", f"{name}, n = {n}", color=color, linestyle=style)
+    ax.set_title("c  variance outside the k largest")
+    _against_k(ax)
 
 
-def _top_k(ax, sparsity):
-    panels.curves(ax, sparsity, "top_k_variance", "k", "protocol")
-    ax.plot(sparsity["k"], sparsity["top_k_variance_teacher"].isel(run=0), color="0.4", linestyle=":", linewidth=1)
-    ax.set(xlabel="k", ylim=(0, 1.02))
-    ax.set_ylabel("share of variance in top k") if ax.get_subplotspec().is_first_col() else None
+def _outside(ax, sparsity):
+    panels.curves(ax, _remaining(sparsity), "outside", "k", "protocol")
+    truth = 1 - sparsity["top_k_variance_teacher"].isel(run=0)
+    ax.plot(sparsity["k"], truth.where(truth > LEAST), color="0.4", linestyle=":", linewidth=1, label="ground truth")
+    _against_k(ax)
+
+
+def _remaining(sparsity):
+    return sparsity.assign(outside=(1 - sparsity["top_k_variance"]).clip(min=LEAST))
+
+
+def _against_k(ax):
+    ax.set(xlabel="k", yscale="log", ylim=(0.8 * LEAST, 1.4))
+    ax.set_ylabel("share of variance") if ax.get_subplotspec().is_first_col() else None
 
 
 def _share(ax, sparsity):
     panels.curves(ax, sparsity, "auxiliary_share", "samples", "protocol")
-    ax.axhline(float(sparsity["auxiliary_share_teacher"][0]), color="0.4", linewidth=1, linestyle=":")
+    truth = float(sparsity["auxiliary_share_teacher"][0])
+    ax.axhline(truth, color="0.4", linewidth=1, linestyle=":", label="ground truth")
     panels.log_samples(ax, panels.values(sparsity, "samples"))
     ax.set(xlabel=labels.label(sparsity, "samples"), ylim=(-0.02, 1.02))
-    ax.set_ylabel("auxiliary share") if ax.get_subplotspec().is_first_col() else None
+    ax.set_ylabel("share of the norm") if ax.get_subplotspec().is_first_col() else None
 
 
 def _by_overlap(figure, sparsity, overlaps, panel):

@@ -12,7 +12,9 @@ from carryover.drawing import panels
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters:
-    title: str = parameter("Training on cross-entropy forgets its start, but ever more slowly", "what is seen")
+    title: str = parameter(
+        "The longer networks are trained on cross-entropy, the more they forget their start", "what is seen"
+    )
     least: float = parameter(2.0, "smallest margin shown", above=0)
     most: float = parameter(130.0, "largest margin shown", above=0)
     points: int = parameter(40, "margins at which curves are drawn", minimum=2)
@@ -28,11 +30,12 @@ def draw(data, p):
     alone = from_small.isel(run=from_small["protocol"].values != "multi_task")
     joint = panels.where(runs, protocol="multi_task")
     _curves(axes[0], alone, "l1_norm_curve", "protocol", margins, per_margin=True)
-    axes[0].set(title="a  main task", ylabel="ℓ1 norm / margin")
+    axes[0].set(title="a  ℓ1 norm of the main task", ylabel="ℓ1 norm / margin")
     _curves(axes[1], from_small, "risk_curve", "protocol", margins)
-    axes[1].set(title="b  main task", ylabel="test error")
-    _curves(axes[2], joint, "group_norm_curve", "initial_scale", margins, per_margin=True)
-    axes[2].set(title="c  MTL", ylabel="ℓ1,2 norm / margin")
+    axes[1].set(title="b  test error of the main task", ylabel="test error")
+    scales = {scale: f"MTL, initial scale {scale:g}" for scale in panels.values(joint, "initial_scale")}
+    _curves(axes[2], joint, "group_norm_curve", "initial_scale", margins, per_margin=True, named=scales)
+    axes[2].set(title="c  ℓ1,2 norm of both tasks", ylabel="ℓ1,2 norm / margin")
     for ax in axes:
         ax.set_xscale("log")
         ax.set_xlabel("margin γ")
@@ -40,8 +43,8 @@ def draw(data, p):
     return panels.finished(fig, p.title, start, panels.seeds_in_words(runs), panels.SPREAD)
 
 
-def _curves(ax, runs, curve, hue, margins, per_margin=False):
+def _curves(ax, runs, curve, hue, margins, per_margin=False, named=None):
     """Curves over the margins that all runs of a colour have reached."""
     values = at_margins(runs, curve, margins)
     values = (values / values["margin"] if per_margin else values).dropna("margin").to_dataset(name="value")
-    panels.curves(ax, values, "value", "margin", hue)
+    panels.curves(ax, values, "value", "margin", hue, named)

@@ -13,9 +13,9 @@ from carryover.config.parameters import parameter
 from carryover.drawing import panels
 
 SOLVERS = {
-    "flow": ("gradient flow, adaptive", "#009E73"),
-    "descent": ("gradient descent", "#D55E00"),
-    "symmetric": ("minimiser of eq 22 (paths taken alike)", "#CC79A7"),
+    "flow": ("gradient flow, adaptive", "#332288"),
+    "descent": ("gradient descent", "#DDAA33"),
+    "symmetric": ("minimiser of eq 22 (paths taken alike)", "#AA4499"),
 }
 
 
@@ -45,10 +45,7 @@ def draw(data, p):
     axes[2, 0].set_ylabel("risk along training")
     axes[3, 0].set_ylabel("relative difference of the risk\nof descent from that of the flow")
     axes[4, 0].set_ylabel("gradient evaluations")
-    what = (
-        "Diagonal networks end at the exact limit, not at the minimiser of eq 22, and descent on ReLU networks "
-        "where the flow ends"
-    )
+    what = "Trained diagonal networks end at their exact limit, and not at the minimiser of eq 22"
     return panels.finished(fig, what, panels.seeds_in_words(data["coefficients"]), panels.SPREAD, columns=2)
 
 

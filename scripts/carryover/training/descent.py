@@ -30,15 +30,16 @@ def gradient_descent(
     normalised: bool = False,
     trainable: Iterable[str] = ("first", "second"),
     teacher: np.ndarray | None = None,
+    weights: Sequence[float] | None = None,
     observe: Mapping[str, Callable] | None = None,
     device: str = "auto",
     checkpoints: int = 64,
     progress: Callable[[dict], None] | None = None,
 ) -> Trained:
-    """Train every run by gradient descent on L = Σ_o mean loss of output o, until L ≤ `tolerance`.
+    """Train every run by gradient descent on L = Σ_o weight · mean loss of output o, until L ≤ `tolerance`.
 
-    Data, start, teacher, loss and trainable layers are those of `Ensemble`; cross-entropy takes labels y = ±1 and
-    reaches 0 never, so it ends at the tolerance or at `max_steps`. `normalised` steps are `learning_rate` over
+    Data, start, teacher, weights, loss and trainable layers are those of `Ensemble`; cross-entropy takes labels y = ±1
+    and reaches 0 never, so it ends at the tolerance or at `max_steps`. `normalised` steps are `learning_rate` over
     L max(1, log 1/L): on cross-entropy the margin, nearly log 1/L, then grows by a share of itself in some steps, and
     not like the logarithm of their number. A run ends by itself and then no longer changes nor costs; at `max_steps`
     the others end with `converged` false. Curves of loss, risk and `observe`, {name: function of β (R, O, D) and
@@ -50,7 +51,7 @@ def gradient_descent(
     """
     check_positive(learning_rate=learning_rate, max_steps=max_steps, checkpoints=checkpoints)
     check_not_negative(tolerance=tolerance)
-    ensemble, observe = Ensemble(X, y, start, teacher, trainable, device, loss), observe or {}
+    ensemble, observe = Ensemble(X, y, start, teacher, trainable, device, loss, weights), observe or {}
     schedule, history = set(log_spaced(max_steps, checkpoints)), History(len(ensemble), checkpoints, observe)
     limit = ensemble.negative_gradient(coefficients(ensemble.first, ensemble.second))[0] * _BLOWN_UP
     time, evaluations = torch.zeros_like(limit), torch.zeros_like(ensemble.runs)

@@ -2,7 +2,8 @@
 
 The weights are kept as first (runs, 2, 1, D) and second (runs, 2, O, D), axis 1 being the paths + and −, with the sign
 of the − path inside its second layer. Then β = Σ first·second, both paths obey the same equations, and gradient flow of
-L = Σ_o mean loss of output o is first' = Σ_o g_o second_o, second_o' = g_o first with the negative gradient g = −∂L/∂β.
+L = Σ_o weight_o · mean loss of output o is first' = Σ_o g_o second_o, second_o' = g_o first with the negative gradient
+g = −∂L/∂β.
 """
 
 from __future__ import annotations
@@ -35,9 +36,11 @@ class Ensemble:
         trainable: Iterable[str],
         device: str,
         loss: str = "squared",
+        weights: Sequence[float] | None = None,
     ) -> None:
         """Lists with an array per output, X[o] (runs, n_o, D) and y[o] (runs, n_o); the start, first (runs, D), second
-        (runs, O, D); coefficients (runs, D) of output 0's teacher, or None; names of layers that move, and of a loss.
+        (runs, O, D); coefficients (runs, D) of output 0's teacher, or None; names of layers that move, and of a loss;
+        weights of the outputs' mean losses, None for 1 each.
 
         Raises ValueError for shapes that do not fit, values that are not finite, labels of cross-entropy that are not
         ±1, and layers and losses that do not exist.
@@ -64,6 +67,9 @@ class Ensemble:
         self.teacher = None if teacher is None else self.tensor(teacher)
         self.first = self.tensor(np.stack([start.first_plus, start.first_minus], axis=1)[:, :, None])
         self.second = self.tensor(np.stack([start.second_plus, -start.second_minus], axis=1))
+        self.weights = [1.0] * len(X) if weights is None else list(weights)
+        if len(self.weights) != len(X) or not min(self.weights) > 0:
+            raise ValueError(f"weights must be positive, one of each of {len(X)} outputs, got {self.weights}")
         self.runs = torch.arange(runs, device=self.device)
 
     def tensor(self, values: np.ndarray) -> torch.Tensor:
@@ -75,10 +81,10 @@ class Ensemble:
     def negative_gradient(self, beta: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Loss (runs,) and −∂L/∂β (runs, O, D) at β (runs, O, D): two matrix–vector products per output."""
         loss, gradients = torch.zeros((), dtype=beta.dtype, device=beta.device), []
-        for o, (X, y) in enumerate(zip(self.X, self.y, strict=True)):
+        for o, (X, y, weight) in enumerate(zip(self.X, self.y, self.weights, strict=True)):
             f = self.predict(o, beta[:, o])
-            loss = loss + self.loss.value(f, y).mean(1)
-            gradients.append(self.correlations(o, self.loss.negative_gradient(f, y)) * (1 / X.shape[1]))
+            loss = loss + weight * self.loss.value(f, y).mean(1)
+            gradients.append(self.correlations(o, self.loss.negative_gradient(f, y)) * (weight / X.shape[1]))
         return loss, torch.stack(gradients, 1)
 
     def predict(self, output: int, beta: torch.Tensor) -> torch.Tensor:

@@ -1,11 +1,11 @@
-"""Gradient flow of diagonal linear networks, for any number of outputs and for frozen layers, in tens of steps.
+"""Gradient flow of diagonal linear networks, for any number of outputs, in tens of steps.
 
-The negative gradient in β is g_o = X_oᵀ r_o (inputs and residuals scaled by √(2/n_o)), so all that a network can do
-follows from the integrals ν_o of its residuals, one variable per sample. Within a step both layers move by the boost
-that a = X_oᵀ ν_o generates, which conserves w1² − Σ_o w2² of every path to rounding; with one output boosts commute, so
-any path of ν ends in the exact limit. ν obeys ν' = r(ν) with the symmetric Jacobian −X K Xᵀ, K = ∂β/∂a, and is
-integrated by the two-stage, second-order, L-stable Rosenbrock method ROS2, whose first stage gives the error. Every run
-has its own step.
+The negative gradient in β is g_o = X_oᵀ r_o (inputs and residuals scaled by √(2 weight_o/n_o)), so all that a network
+can do follows from the integrals ν_o of its residuals, one variable per sample. Within a step both layers move by the
+boost that a = X_oᵀ ν_o generates, which conserves w1² − Σ_o w2² of every path to rounding; with one output boosts
+commute, so any path of ν ends in the exact limit. ν obeys ν' = r(ν) with the symmetric Jacobian −X K Xᵀ, K = ∂β/∂a, and
+is integrated by the two-stage, second-order, L-stable Rosenbrock method ROS2, whose first stage gives the error. Every
+run has its own step.
 
 A stabilised Runge–Kutta–Chebyshev scheme in the same coordinates needed 5–6 times as many gradient evaluations with one
 output and 31–53 times as many with two, in about the time of these steps, which also factorise a matrix (D = 1000).
@@ -14,7 +14,7 @@ Errors measured in β instead of a let steps be rejected without end near the li
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -43,33 +43,34 @@ def gradient_flow(
     tolerance: float,
     accuracy: float = 0.02,
     max_steps: int = 10_000,
-    trainable: Iterable[str] = ("first", "second"),
+    max_time: float = np.inf,
     teacher: np.ndarray | None = None,
+    weights: Sequence[float] | None = None,
     device: str = "auto",
     checkpoints: int = 64,
     progress: Callable[[dict], None] | None = None,
 ) -> Trained:
-    """Train every run by gradient flow on L = Σ_o mean squared error of output o, until L ≤ `tolerance`.
+    """Train every run by gradient flow on L = Σ_o weight · mean squared error of output o, until L ≤ `tolerance`.
 
-    Data, start, teacher and trainable layers are those of `Ensemble`. `accuracy` bounds the error that one step makes
-    in the logarithm of any weight: with one output it concerns only the path, not the limit. `max_steps` is a budget of
-    `evaluations` of the gradient, as those of a descent of so many steps: a step of the flow takes two, and a run that
-    would need more ends with `converged` false. Curves hold up to `checkpoints` accepted steps, about evenly spaced in
-    the logarithm of time.
+    Data, start, teacher and weights are those of `Ensemble`. `accuracy` bounds the error that one step makes in the
+    logarithm of any weight: with one output it concerns only the path, not the limit. `max_steps` is a budget of
+    `evaluations` of the gradient, as those of a descent of so many steps: a step of the flow takes two. A run that
+    would need more of them, or more flow time than `max_time`, ends with `converged` false. Curves hold up to
+    `checkpoints` accepted steps, about evenly spaced in the logarithm of time.
 
     The flow of "feature reuse in multi-task learning and finetuning (appendix)", eqs 8–9, with the outputs of eqs
     24–25. Raises ValueError for bad input and Divergence for runs whose loss is not finite.
     """
-    check_positive(accuracy=accuracy, max_steps=max_steps, checkpoints=checkpoints)
+    check_positive(accuracy=accuracy, max_steps=max_steps, max_time=max_time, checkpoints=checkpoints)
     check_not_negative(tolerance=tolerance)
-    ensemble = Ensemble(X, y, start, teacher, trainable, device)
+    ensemble = Ensemble(X, y, start, teacher, ("first", "second"), device, weights=weights)
     history, state, evaluations = History(len(ensemble), checkpoints), _State(ensemble), 1
     while True:
         bad = ~torch.isfinite(state.loss)
         if bad.any():
             raise Divergence(ensemble.runs[bad].tolist(), "gradient flow lost its finite values")
         converged = state.loss <= tolerance
-        ended = converged | (evaluations + 2 > max_steps)
+        ended = converged | (evaluations + 2 > max_steps) | (state.time >= max_time)
         if ended.any():
             history.end(
                 ensemble.runs, (ensemble.first, ensemble.second), state.observed(), ended, evaluations=evaluations,
@@ -81,7 +82,7 @@ def gradient_flow(
                 return history.trained(as_weights(*history.stacked()))
         if progress is not None and (evaluations // 2) % _REPORT == 0:
             progress({"step": evaluations // 2, "active": len(ensemble), "loss": float(state.loss.max())})
-        accepted = state.advance(accuracy)
+        accepted = state.advance(accuracy, max_time)
         history.record(ensemble.runs, state.observed(), accepted)
         evaluations += 2
 
@@ -107,9 +108,11 @@ class _State:
         """What is recorded of it, (runs,)."""
         return {"time": self.time, "loss": self.loss, "risk": self.risk}
 
-    def advance(self, accuracy: float) -> torch.Tensor:
-        """Try one ROS2 step of every run; returns the mask of the runs whose step was accepted."""
-        ensemble, h = self.ensemble, self.step[:, None]
+    def advance(self, accuracy: float, max_time: float) -> torch.Tensor:
+        """Try one ROS2 step of every run, up to `max_time`; returns the mask of the runs whose step was accepted."""
+        last = self.time + self.step >= max_time
+        step = torch.where(last, max_time - self.time, self.step)
+        ensemble, h = self.ensemble, step[:, None]
         first, second = ensemble.first, ensemble.second
         matrix = self._jacobian().mul_((_GAMMA * h)[:, :, None])
         matrix.diagonal(dim1=1, dim2=2).add_(1.0)
@@ -130,8 +133,9 @@ class _State:
         self.loss = torch.where(accepted, loss, self.loss)
         self.risk = ensemble.risk(coefficients(ensemble.first, ensemble.second))
         self.risk_best = torch.fmin(self.risk_best, self.risk)
-        self.time = torch.where(accepted, self.time + self.step, self.time)
-        self.step = self.step * step_size.factor(error, sound, failed=step_size.SHRINK)
+        arrived = torch.where(last, max_time, self.time + step)
+        self.time = torch.where(accepted, arrived, self.time)
+        self.step = step * step_size.factor(error, sound, failed=step_size.SHRINK)
         return accepted
 
     def _residual(self, first: torch.Tensor, second: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
@@ -150,22 +154,18 @@ class _State:
         triangle, which is what is factorised; what is above it is not to be read."""
         ensemble, ends = self.ensemble, np.cumsum([0, *self.rows]).tolist()
         own = [slice(*pair) for pair in pairwise(ends)]
-        squares = ensemble.first.square().sum((1, 2)) if "second" in ensemble.trainable else 0.0
+        squares = ensemble.first.square().sum((1, 2))
         matrix = self.residual.new_zeros(len(ensemble), ends[-1], ends[-1])
         for p, below in enumerate(own):
             for o, beside in enumerate(own[: p + 1]):
-                K = (ensemble.second[:, :, o] * ensemble.second[:, :, p]).sum(1) * ("first" in ensemble.trainable)
+                K = (ensemble.second[:, :, o] * ensemble.second[:, :, p]).sum(1)
                 K = K + squares if o == p else K
                 _product(ensemble.X[p], K, None if o == p else ensemble.X[o], matrix[:, below, beside])
         return matrix
 
     def _move(self, first: torch.Tensor, second: torch.Tensor, a: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        """exp of the generator first' = Σ_o a_o second_o, second_o' = a_o first, restricted to what is trainable."""
+        """exp of the generator first' = Σ_o a_o second_o, second_o' = a_o first."""
         a = a[:, None]
-        if self.ensemble.trainable == ("second",):
-            return first, second + a * first
-        if self.ensemble.trainable == ("first",):
-            return first + (a * second).sum(2, keepdim=True), second
         rapidity = torch.linalg.vector_norm(a, dim=2, keepdim=True)
         direction = a / rapidity.clamp_min(torch.finfo(a.dtype).tiny)
         along = (direction * second).sum(2, keepdim=True)
@@ -176,10 +176,10 @@ class _State:
 
 
 def _scale(ensemble: Ensemble) -> torch.Tensor:
-    """Scale rows by √(2/n_o), reduce n_o > D of them to D by QR; returns the loss that no β can remove, (runs,)."""
+    """Scale rows by √(2 weight_o/n_o), reduce n_o > D of them to D by QR; returns the loss that is left, (runs,)."""
     floor = torch.zeros(len(ensemble), dtype=torch.float64, device=ensemble.device)
-    for o, (X, y) in enumerate(zip(ensemble.X, ensemble.y, strict=True)):
-        factor = (2 / X.shape[1]) ** 0.5
+    for o, (X, y, weight) in enumerate(zip(ensemble.X, ensemble.y, ensemble.weights, strict=True)):
+        factor = (2 * weight / X.shape[1]) ** 0.5
         X, y = X * factor, y * factor
         if X.shape[1] > X.shape[2]:
             Q, X = torch.linalg.qr(X)

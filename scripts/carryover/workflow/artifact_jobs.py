@@ -22,7 +22,7 @@ def made(make, kind, *told):
     return result
 
 
-def made_of_roles(make, kind, arguments, p, read=read):
+def made_of_roles(make, kind, arguments, p):
     """What a plug-in's function makes of the data that the command line names, and of its parameters.
 
     Raises UserError where the data lack a variable or coordinate that the function asks for, naming the plug-in and the

@@ -13,8 +13,7 @@ OBSERVED = {
 
 
 def solve(problem, p, progress=None):
-    options = {"max_steps": p.max_steps, "learning_rate": p.learning_rate, "loss": p.loss}
-    options |= {"normalised": p.normalised} if p.loss == "cross_entropy" else {}
-    return train(
-        gradient_descent, problem, p, progress, **options, observe=OBSERVED if p.loss == "cross_entropy" else None
-    )
+    told = {name: getattr(p, name) for name in ("max_steps", "learning_rate", "loss")}
+    if p.loss == "cross_entropy":
+        told |= {"normalised": p.normalised, "observe": OBSERVED}
+    return train(gradient_descent, problem, p, progress, trainable=problem.trainable, **told)

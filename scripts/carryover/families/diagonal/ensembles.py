@@ -21,7 +21,7 @@ def train(trainer, problem, p, progress, **options):
         part = problem.subset(chunk)
         X, y = ([array[part.draw] for array in arrays] for arrays in (part.X, part.y))
         return trainer(
-            X, y, part.start, tolerance=p.tolerance, trainable=part.trainable, teacher=part.teacher, device=p.device,
+            X, y, part.start, tolerance=p.tolerance, teacher=part.teacher, weights=part.weights, device=p.device,
             progress=progress, **options,
         )  # fmt: skip
 

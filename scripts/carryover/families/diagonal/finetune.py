@@ -44,6 +44,9 @@ class Parameters(task.Training):
     initial_scale: tuple[float, ...] = parameter((1e-3,), "values of all four weight vectors at the start", above=0,
                                                  when={"protocol": SCRATCH})  # fmt: skip
     auxiliary_samples: int = parameter(1024, "auxiliary samples", minimum=1, when={"protocol": ("multi_task",)})
+    weighting: str = parameter("samples", "the loss of both tasks is the mean over all samples, as the published risks "
+                               "say, or the sum of each task's own mean", choices=("samples", "tasks"),
+                               when={"protocol": ("multi_task",)})  # fmt: skip
     learning_rate: float = parameter(0.1, "step of gradient descent", above=0, when={"solver": ("descent",)})
 
 
@@ -82,7 +85,9 @@ def _problem(p, shard, conditions, starts, samples):
     rescale, scale = np.tile(np.array(starts, dtype=float), (len(conditions), 1)).T
     start = _start(p, [conditions[d][0] for d in draw], rescale, scale, len(Xs), shard)
     layers = ("second",) if p.protocol.endswith("_probe") else ("first", "second")
-    return task.Problem(Xs, ys, draw, start, np.stack(teachers)[draw], layers)
+    sizes = np.array([X.shape[1] for X in Xs])
+    weights = tuple(sizes / sizes.sum()) if p.weighting == "samples" else None
+    return task.Problem(Xs, ys, draw, start, np.stack(teachers)[draw], layers, weights)
 
 
 def _start(p, seeds, rescale, scale, outputs, shard):

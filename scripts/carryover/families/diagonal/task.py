@@ -1,6 +1,6 @@
 """Tasks of diagonal linear networks, and the problem that a stage hands to its solver."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -34,6 +34,8 @@ class Training(Parameters):
     max_steps: int = parameter(1_000_000, "most gradient evaluations of a network", minimum=1, when=SIMULATED)
     accuracy: float = parameter(0.02, "error of one step of the adaptive flow in the logarithm of any weight", above=0,
                                 when={"solver": ("flow",)})  # fmt: skip
+    max_time: float = parameter(0.0, "flow time at which training stops in any case, steps times learning rate of "
+                                "gradient descent; 0 for no limit", minimum=0, when={"solver": ("flow",)})  # fmt: skip
     device: str = parameter("auto", "where it is trained", choices=("auto", "cpu", "cuda"), when=SIMULATED)
 
 
@@ -47,11 +49,12 @@ class Problem:
     start: Weights  # first layers (runs, D), readouts (runs, outputs, D)
     teacher: np.ndarray  # (runs, D), of output 0
     trainable: tuple = ("first", "second")
+    weights: tuple | None = None  # per output, of its mean loss; None: 1
 
     def subset(self, runs):
         """The same problem for some of its runs."""
         start = Weights(*(getattr(self.start, name)[runs] for name in Weights.__dataclass_fields__))
-        return Problem(self.X, self.y, self.draw[runs], start, self.teacher[runs], self.trainable)
+        return replace(self, draw=self.draw[runs], start=start, teacher=self.teacher[runs])
 
 
 def auxiliary_teacher(p, experiment, seed):

@@ -1,0 +1,70 @@
+"""Shares of cells that agree with the published risks, on runs that are made to agree or not."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import xarray as xr
+from scipy import stats
+
+from carryover.analysis import published_risks
+from carryover.claims import published_risk
+from carryover.errors import UserError
+
+TABLE = published_risks.read(Path(__file__).resolve().parents[2] / "resources/published/feature-reuse-risk.csv")
+CELLS = published_risks.cells(TABLE, "diagonal")
+
+
+def runs(**factors):
+    """Two seeds at every nested cell of some protocols; {protocol: factors on its published risk, (last, smallest)}."""
+    chosen = CELLS[(CELLS["experiment"] == "nested") & CELLS["protocol"].isin(factors)]
+    rows = [(row, seed) for _, row in chosen.iterrows() for seed in (0, 1)]
+    columns = {name: ("run", np.array([row[name] for row, _ in rows])) for name in published_risks.CELLS["diagonal"]}
+    risks = np.array([np.array(factors[row["protocol"]]) * row["risk_mean"] * (0.8, 1.25)[seed] for row, seed in rows])
+    return xr.Dataset(
+        {name: ("run", risks[:, place]) for place, name in enumerate(published_risks.RISKS)},
+        {**columns, "seed": ("run", np.array([seed for _, seed in rows]))},
+    )
+
+
+def checked(data, **options):
+    table = published_risk.check(
+        {"published": TABLE, "nested": data}, published_risk.Parameters(floor=1e-12, **options)
+    ).to_dataframe()
+    return table["statistic"], table["verdict"]
+
+
+def test_the_smallest_risk_counts_where_there_is_one_and_the_last_elsewhere():
+    found, verdict = checked(runs(single_task=(30.0, 1.0), finetuning=(30.0, 30.0), single_task_probe=(1.0, np.nan)))
+    many = {name: (CELLS[CELLS["experiment"] == "nested"]["protocol"] == name).sum() for name in (
+        "single_task", "finetuning", "single_task_probe")}  # fmt: skip
+    assert found["scratch"] == found["probes"] == 1
+    assert found["finetuned"] < 0.1
+    agree = many["single_task"] + many["single_task_probe"] + found["finetuned"] * many["finetuning"]
+    assert found["all"] == pytest.approx(agree / sum(many.values()))
+    assert found["smallest"] == pytest.approx(many["single_task"] / (many["single_task"] + many["finetuning"]), abs=0.1)
+    assert verdict[["scratch", "probes", "smallest", "finetuned"]].tolist() == ["holds", "holds", "holds", "fails"]
+    assert "kernels" not in found
+
+
+def test_the_smallest_does_not_agree_better_where_it_is_the_last():
+    found, verdict = checked(runs(single_task=(1.0, 1.0), finetuning=(1.0, 1.0)))
+    assert found["smallest"] == 0
+    assert verdict["smallest"] != "holds"
+
+
+def test_runs_without_any_published_cell_are_refused():
+    some = runs(single_task=(1.0, 1.0))
+    none = some.assign_coords(samples=some["samples"] + 1)
+    with pytest.raises(UserError, match="no published cell of diagonal networks is among these runs"):
+        checked(none)
+
+
+@pytest.mark.parametrize(("found", "n"), [(0, 5), (5, 5), (17, 20), (100, 195)])
+def test_intervals_are_those_of_scipy(found, n):
+    values = np.arange(n) < found
+    columns = published_risk.share(values, "", 0.8)
+    interval = stats.binomtest(found, n).proportion_ci(method="wilson")
+    assert (columns["low"], columns["high"]) == pytest.approx((interval.low, interval.high), abs=1e-12)
+    score = (found / n - 0.8) / np.sqrt(0.16 / n)
+    assert columns["p_value"] == pytest.approx(2 * stats.norm.sf(abs(score)))
