@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from carryover.drawing import markers, panels
+from carryover.drawing import layout, markers
 from carryover.drawing.own_legend import own_legend
 
 
@@ -48,6 +48,6 @@ def test_entries_of_a_panels_own_legend_are_left_out_of_the_figures():
     one.plot([0, 1], label="mine")
     two.plot([0, 1], label="ours")
     own_legend(one, loc="upper left")
-    panels.legend(figure)
+    layout.legend(figure)
     assert [text.get_text() for text in one.get_legend().get_texts()] == ["mine"]
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["ours"]

@@ -3,7 +3,7 @@
 import numpy as np
 
 from carryover import labels
-from carryover.drawing import panels
+from carryover.drawing import layout, panels
 from carryover.errors import UserError
 from carryover.runs import ALL_LAYERS
 
@@ -84,7 +84,7 @@ def by_cosines(runs, quantity, title, label, top=None):
     lists = some(related(runs))
 
     def paint(figure):
-        axes = panels.row(figure, len(lists), title)
+        axes = layout.row(figure, len(lists), title)
         for ax, (text, name) in zip(axes, lists.items(), strict=True):
             panels.curves(ax, panels.where(runs, unit_correlations=text), quantity, "samples", "protocol")
             ax.set_title(f"cosines {name}")

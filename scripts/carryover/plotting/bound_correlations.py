@@ -7,7 +7,7 @@ import matplotlib.pyplot as plt
 
 from carryover.analysis import r_squared
 from carryover.config.parameters import parameter
-from carryover.drawing import panels
+from carryover.drawing import layout, panels
 from carryover.errors import UserError
 
 COLORS = dict(zip(r_squared.BOUNDS, ("#0072B2", "#E69F00", "#D55E00"), strict=True))
@@ -37,7 +37,7 @@ def draw(data, p):
     axes[0, 0].set(ylabel="R² of error and bound over pairs", ylim=(0, 1))
     axes[1, 0].set_ylabel("misclassified share of held-out images")
     counted = f"{runs['pair'].nunique()} pairs, {panels.seeds_in_words(runs)}, {runs['pixels'].iloc[0]} pixels"
-    return panels.finished(fig, p.title, counted, "mean and standard deviation over seeds", columns=3)
+    return layout.finished(fig, p.title, counted, "mean and standard deviation over seeds", columns=3)
 
 
 def _correlations(ax, ours, table):

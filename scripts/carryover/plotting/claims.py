@@ -7,7 +7,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from carryover.config.parameters import parameter
-from carryover.drawing import panels
+from carryover.drawing import layout
 from carryover.errors import UserError
 
 COLORS = {"holds": "#009E73", "undecided": "#999999", "fails": "#D55E00"}
@@ -51,7 +51,7 @@ def draw(data, p):
         for row, text, place in zip(rows.itertuples(), group, room.cumsum() - room / 2, strict=True):
             _interval(ax, row, place)
             beside.text(0, place, text, va="center", fontsize="small")
-    return panels.finished(fig, p.title, "every claim has a scale of its own")
+    return layout.finished(fig, p.title, "every claim has a scale of its own")
 
 
 def _text(row):

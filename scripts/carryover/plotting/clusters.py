@@ -7,7 +7,7 @@ import xarray as xr
 from matplotlib.ticker import MaxNLocator
 
 from carryover.config.parameters import parameter
-from carryover.drawing import panels, relu
+from carryover.drawing import layout, panels, relu
 
 ALIGNMENT, TOP = "alignment with the teacher", 1.03
 LEARN = "features to learn"
@@ -40,7 +40,7 @@ def draw(data, p):
     rows = {"regimes": _regimes, "overlap": _overlap, "nested": _nested}
     shown = relu.trained(data, DRAWN, p.only)
     groups = [rows[role](runs, p) for role, runs in shown.items()]
-    return panels.compose(groups, p.title, relu.seeds_of(shown), panels.SPREAD)
+    return layout.compose(groups, p.title, relu.seeds_of(shown), panels.SPREAD)
 
 
 def _regimes(runs, p):
@@ -55,7 +55,7 @@ def _regimes(runs, p):
 def _by_size(single, cells, figure):
     """Panel a."""
     names = relu.regimes(single)
-    axes = panels.row(figure, len(cells), "a  Inertia, STL")
+    axes = layout.row(figure, len(cells), "a  Inertia, STL")
     for ax, (k, scale) in zip(axes, cells, strict=True):
         part = panels.where(single, main_features=k, initial_scale=scale)
         panels.curves(ax, part, "inertia", "clusters", "samples", relu.sizes(single))
@@ -67,7 +67,7 @@ def _by_size(single, cells, figure):
 
 def _by_regime(sparsest, figure):
     """Panel b."""
-    axes = panels.row(figure, 1, "b  Alignment, STL")
+    axes = layout.row(figure, 1, "b  Alignment, STL")
     relu.by_regime(axes[0], sparsest, "alignment")
     axes[0].set_title(f"teacher of {sparsest['main_features'].values[0]} units")
     relu.against_samples(axes, sparsest, ALIGNMENT, TOP)
@@ -85,7 +85,7 @@ def _by_cosines(runs, protocols, p, figure):
     """Panels c and d."""
     letters = ", ".join(SHARING[protocol] for protocol in protocols)
     title = f"{letters}  Inertia by cosines of main with auxiliary units, n = {p.samples}"
-    axes = panels.row(figure, len(protocols), title)
+    axes = layout.row(figure, len(protocols), title)
     for ax, protocol in zip(axes, protocols, strict=True):
         part = panels.where(runs, protocol=protocol, samples=p.samples)
         panels.curves(ax, part, "inertia", "clusters", "unit_correlations", relu.related(runs))
@@ -113,7 +113,7 @@ def _one_cluster(task, sizes, figure):
     """Panel f."""
     subset = relu.subset(task)
     title = f"f  Inertia of one cluster, {relu.task(task)}, {relu.overlap(subset)}"
-    axes = panels.row(figure, len(sizes), title)
+    axes = layout.row(figure, len(sizes), title)
     for ax, n in zip(axes, sizes, strict=True):
         part = panels.where(subset, samples=n).sel(clusters=1)
         panels.curves(ax, part, "inertia", "rescale", "protocol")
@@ -125,7 +125,7 @@ def _one_cluster(task, sizes, figure):
 def _by_overlap(task, sizes, figure):
     """Panel g."""
     tuned = panels.where(task, protocol="finetuning")
-    axes = panels.row(figure, len(sizes), f"g  Alignment, PT+FT, {relu.task(task)}")
+    axes = layout.row(figure, len(sizes), f"g  Alignment, PT+FT, {relu.task(task)}")
     for ax, n in zip(axes, sizes, strict=True):
         panels.curves(ax, panels.where(tuned, samples=n), "alignment", "rescale", "overlap", relu.overlaps(tuned))
         ax.set_title(f"n = {n}")

@@ -8,7 +8,7 @@ import numpy as np
 
 from carryover.analysis.two_way import interval, table
 from carryover.config.parameters import parameter
-from carryover.drawing import convnet, panels
+from carryover.drawing import convnet, layout, panels
 
 ACCURACY = "test accuracy (%)"
 
@@ -30,7 +30,7 @@ def draw(data, p):
     _learning_rates(middle, panels.where(risk, protocol="finetuning", rescaled="all"), p)
     _training(right, panels.where(trajectory, learning_rate=p.learning_rate, rescaled="all"))
     notes = f"n = {p.samples}", convnet.units(risk), convnet.INTERVALS, "c: ended runs keep their last value"
-    return panels.finished(fig, p.title, *notes)
+    return layout.finished(fig, p.title, *notes)
 
 
 def _parts(ax, risk, p):

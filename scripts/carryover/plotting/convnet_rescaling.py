@@ -8,7 +8,7 @@ import numpy as np
 from carryover.analysis.image_tasks import by_classes
 from carryover.analysis.two_way import usual
 from carryover.config.parameters import parameter
-from carryover.drawing import convnet, panels
+from carryover.drawing import convnet, layout, panels
 from carryover.errors import UserError
 
 PROTOCOLS = ("finetuning", "single_task", "multi_task")
@@ -49,7 +49,7 @@ def draw(data, p):
     axes[0, 0].set(ylabel="test accuracy (%)", ylim=(0, 103))
     axes[1, 0].set_ylabel(f"gain by the factor {p.rescale:g}\n(percentage points, paired)")
     cross = f"×: fewer than {DONE:.0%} of the networks reached the training loss at which training stops"
-    return panels.finished(fig, p.title, convnet.INTERVALS, cross, "scales of gains differ")
+    return layout.finished(fig, p.title, convnet.INTERVALS, cross, "scales of gains differ")
 
 
 def _accuracies(ax, runs, rescale):

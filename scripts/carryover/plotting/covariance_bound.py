@@ -7,7 +7,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from carryover.config.parameters import parameter
-from carryover.drawing import panels
+from carryover.drawing import layout
 
 KINDS = {
     "top": ("tasks differ along top eigenvectors", "#009E73"),
@@ -39,7 +39,7 @@ def draw(data, p):
     _needed(middle, curve)
     _terms(right, curve)
     note = "constants fitted on one half of the instances, violations counted on the other"
-    return panels.finished(fig, p.title, note, columns=4)
+    return layout.finished(fig, p.title, note, columns=4)
 
 
 def _needed(ax, curve):

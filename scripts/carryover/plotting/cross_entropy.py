@@ -7,7 +7,7 @@ import numpy as np
 
 from carryover.analysis.margins import margin_over_scale
 from carryover.config.parameters import parameter
-from carryover.drawing import panels
+from carryover.drawing import layout, panels
 from carryover.errors import UserError
 
 FAMILIES = {"diagonal": "Diagonal networks", "relu": "ReLU networks"}
@@ -59,7 +59,7 @@ def draw(data, p):
         f"margins: from a training loss of {p.fitted:g} on",
     )
     what = "Features and test error along training on cross-entropy, by initial scale"
-    return panels.finished(fig, what, seeds, f"{panels.SPREAD}, dot: end of training", fitted, columns=4)
+    return layout.finished(fig, what, seeds, f"{panels.SPREAD}, dot: end of training", fitted, columns=4)
 
 
 def _scratch(role, runs):

@@ -8,7 +8,7 @@ import numpy as np
 
 from carryover.analysis.transferability import at, averages, only, transferability
 from carryover.config.parameters import parameter
-from carryover.drawing import panels
+from carryover.drawing import layout, panels
 
 DISTANCES = {
     "kl": "KL divergence",
@@ -46,7 +46,7 @@ def draw(data, p):
         f"upper row: targets of norm 1 within a right angle, γ from {panels.values(data['diagram'], 'gamma')[0]:g} on",
         f"other rows: γ = {gamma:g}, lines: theory, bars: s.d. of draws and of samples",
     )
-    return panels.finished(fig, p.title, *drawn, columns=3)
+    return layout.finished(fig, p.title, *drawn, columns=3)
 
 
 def _setup(fig, row, diagram, distances):

@@ -8,7 +8,7 @@ import numpy as np
 
 from carryover import labels
 from carryover.config.parameters import parameter
-from carryover.drawing import panels
+from carryover.drawing import layout, panels
 
 TRAINED = ("single_task", "multi_task", "finetuning")
 LEAST = 1e-4  # share of variance that is drawn
@@ -37,7 +37,7 @@ def draw(data, p):
     axes[1].set_yscale("log")
     panels.plain_decades(axes[1].yaxis)
     parts[0].suptitle("a  all features shared", fontsize="medium")
-    panels.legend(parts[0])
+    layout.legend(parts[0])
     _finetuned(parts[1], panels.where(full, protocol="finetuning"))
     paints = (
         partial(_rescaled_share, sparsity=rescaled),
@@ -46,13 +46,13 @@ def draw(data, p):
     )
     for part, paint in zip(middle.subfigures(1, 3), paints, strict=True):
         paint(part.subplots())
-        panels.legend(part, columns=2)
+        layout.legend(part, columns=2)
     _by_overlap(fifth, sparsity, overlaps, lambda ax, part: _outside(ax, panels.where(part, samples=p.samples)))
     fifth.suptitle(f"e  variance outside the k largest weights, by overlap (n = {p.samples})", fontsize="medium")
     _by_overlap(sixth, sparsity, overlaps, _share)
     sixth.suptitle("f  share of the weight norm in the auxiliary dimensions, by overlap", fontsize="medium")
-    panels.legend(sixth, panels.seeds_in_words(norms), panels.SPREAD, f"c, e: below {LEAST:g} drawn there")
-    panels.title(fig, p.title)
+    layout.legend(sixth, panels.seeds_in_words(norms), panels.SPREAD, f"c, e: below {LEAST:g} drawn there")
+    layout.title(fig, p.title)
     return fig
 
 
@@ -72,7 +72,7 @@ def _finetuned(figure, norms):
     _truth(ax, norms)
     ax.set(ylabel="relative to ground truth")
     figure.suptitle(f"a  penalty of {panels.name(norms, 'protocol', 'finetuning')}", fontsize="medium")
-    panels.legend(figure, columns=1)
+    layout.legend(figure, columns=1)
 
 
 def _relative(norms, quantity):

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from carryover.config.parameters import parameter
-from carryover.drawing import panels, relu
+from carryover.drawing import layout, panels, relu
 
 RATIO = "participation ratio"
 COMPARED = {"participation_ratio": "after: PR", "ensd": "shared: ENSD"}
@@ -35,7 +35,7 @@ def draw(data, p):
     rows = [[draw_role(shown[role]) for role, draw_role in scratch.items() if role in shown]]
     if "nested" in shown:
         rows.append(_nested(shown["nested"], p))
-    return panels.compose([row for row in rows if row], p.title, relu.seeds_of(shown), panels.SPREAD)
+    return layout.compose([row for row in rows if row], p.title, relu.seeds_of(shown), panels.SPREAD)
 
 
 def _regimes(runs):
@@ -46,7 +46,7 @@ def _regimes(runs):
 def _by_regime(single, figure):
     """Panel a."""
     teachers = panels.values(single, "main_features")
-    axes = panels.row(figure, len(teachers), "a  After training, STL")
+    axes = layout.row(figure, len(teachers), "a  After training, STL")
     for ax, k in zip(axes, teachers, strict=True):
         part = panels.where(single, main_features=k)
         relu.by_regime(ax, part, "participation_ratio")
@@ -69,7 +69,7 @@ def _nested(runs, p):
 
 def _by_overlap(tuned, sizes, figure):
     """Panel b."""
-    axes = panels.row(figure, len(sizes), f"b  After finetuning, {relu.task(tuned)}")
+    axes = layout.row(figure, len(sizes), f"b  After finetuning, {relu.task(tuned)}")
     for ax, n in zip(axes, sizes, strict=True):
         part = panels.where(tuned, samples=n)
         panels.level(ax, part, "participation_ratio_start", "before finetuning", color="0.4", linestyle="--")
@@ -84,7 +84,7 @@ def _before_and_after(tuned, sizes, figure):
     """Panel c."""
     subset = relu.subset(tuned)
     title = f"c  Finetuning, {relu.task(subset)}, {relu.overlap(subset)}"
-    axes = panels.row(figure, len(COMPARED), title)
+    axes = layout.row(figure, len(COMPARED), title)
     named = relu.some({n: name for n, name in relu.sizes(tuned).items() if n in sizes}, 2)  # others lie between
     for ax, (quantity, name) in zip(axes, COMPARED.items(), strict=True):
         panels.level(ax, subset, "participation_ratio_start", "before finetuning: PR", color="0.4", linestyle="--")

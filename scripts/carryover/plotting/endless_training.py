@@ -7,7 +7,7 @@ import numpy as np
 
 from carryover.analysis.margins import at_margins
 from carryover.config.parameters import parameter
-from carryover.drawing import panels
+from carryover.drawing import layout, panels
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +40,7 @@ def draw(data, p):
         ax.set_xscale("log")
         ax.set_xlabel("margin γ")
     start = f"from scratch in a and b: initial scale {smallest:g}"
-    return panels.finished(fig, p.title, start, panels.seeds_in_words(runs), panels.SPREAD)
+    return layout.finished(fig, p.title, start, panels.seeds_in_words(runs), panels.SPREAD)
 
 
 def _curves(ax, runs, curve, hue, margins, per_margin=False, named=None):

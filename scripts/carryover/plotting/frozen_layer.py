@@ -8,7 +8,7 @@ import numpy as np
 
 from carryover.analysis.transferability import only
 from carryover.config.parameters import parameter
-from carryover.drawing import markers, panels
+from carryover.drawing import layout, markers, panels
 from carryover.theory.linear_teachers import gaussian_bound
 from carryover.theory.transfer import linear_transfer_risk
 
@@ -41,7 +41,7 @@ def draw(data, p):
     _theory(axes[0], risk, theta, p)
     axes[0].set_ylabel("risk")
     clipped = f"below {p.floor:g} drawn there"
-    return panels.finished(fig, p.title, *markers.notes(risk), clipped, columns=4)
+    return layout.finished(fig, p.title, *markers.notes(risk), clipped, columns=4)
 
 
 def _panel(ax, risk, p, start):

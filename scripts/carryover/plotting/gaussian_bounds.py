@@ -8,7 +8,7 @@ import numpy as np
 import xarray as xr
 
 from carryover.config.parameters import parameter
-from carryover.drawing import panels
+from carryover.drawing import layout, panels
 from carryover.errors import UserError
 
 BOUNDS = {"one_layer": ("L = 1, eq 10", 1, "#0072B2"), "deep": ("L → ∞, eq 9", np.inf, "#D55E00")}
@@ -40,7 +40,7 @@ def draw(data, p):
     middle.set_title(f"b: bounds at ε = {p.epsilon:g}")
     right.set_title("c: what depth gains")
     drawn = f"{curve.sizes['draw']} draws of inputs, d = {highest} in a and c; a: median and central 95 % of the draws"
-    return panels.finished(fig, p.title, drawn, "b: mean over all pairs of tasks", "c: mean over draws", columns=3)
+    return layout.finished(fig, p.title, drawn, "b: mean over all pairs of tasks", "c: mean over draws", columns=3)
 
 
 def _risks(ax, curve):

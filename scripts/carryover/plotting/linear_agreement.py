@@ -7,7 +7,7 @@ import matplotlib.pyplot as plt
 
 from carryover.analysis.agreement import distances
 from carryover.config.parameters import parameter
-from carryover.drawing import panels
+from carryover.drawing import layout, panels
 from carryover.errors import UserError
 
 SOLVERS = {
@@ -46,7 +46,7 @@ def draw(data, p):
     axes[1, 0].set_ylim(top=2 * most)  # once all panels are drawn, which share the axis
     axes[0, 0].set_ylabel("relative distance from\nthe exact limit")
     axes[1, 0].set_ylabel("steps of gradient descent")
-    return panels.finished(fig, p.title, panels.seeds_in_words(risk), panels.SPREAD)
+    return layout.finished(fig, p.title, panels.seeds_in_words(risk), panels.SPREAD)
 
 
 def _unfinished(ax, steps):

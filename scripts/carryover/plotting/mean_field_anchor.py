@@ -9,7 +9,7 @@ import numpy as np
 from carryover.analysis import intervals
 from carryover.analysis.linear_transfer import by_anchor, chosen, gains
 from carryover.config.parameters import parameter
-from carryover.drawing import panels
+from carryover.drawing import layout, panels
 
 FREE, CHOSEN, INITIAL = "#CC79A7", "#0072B2", "0.45"  # rich in pink and the best in blue, as in the paper; lazy in grey
 WAYS = {"zero": ("#332288", -0.06), "pretrained": ("#DDCC77", 0.06), "least_squares": ("#117733", 0.0)}
@@ -52,7 +52,7 @@ def draw(data, p):
         "a: the best λ of each seed is that of the largest mean gain of all other seeds",
         f"b: cut at {p.lowest:g}".replace("-", "−"),
     )
-    return panels.finished(fig, p.title, *notes)
+    return layout.finished(fig, p.title, *notes)
 
 
 def _by_samples(ax, tables):

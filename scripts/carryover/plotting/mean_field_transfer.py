@@ -12,7 +12,7 @@ from carryover.analysis import power_law
 from carryover.analysis.linear_transfer import boundary, gains
 from carryover.analysis.transferability import normalised
 from carryover.config.parameters import parameter
-from carryover.drawing import panels
+from carryover.drawing import layout, panels
 
 GRAMS = {"initial_gram": "before", "gram": "pretrained", "source_gram": "source's units"}
 TITLES = "b: risk from scratch", "c: its exponent ν", "d: left out by the features", "e: transferability"
@@ -61,7 +61,7 @@ def draw(data, p):
         f"d: {panels.SPREAD}",
         f"e: means, cut at ±{norm.vmax:g}, {panels.name(risk, 'readout', p.readout)}",
     )
-    return panels.finished(fig, p.title, panels.seeds_in_words(risk), *drawn)
+    return layout.finished(fig, p.title, panels.seeds_in_words(risk), *drawn)
 
 
 def _kernels(fig, gram, scales):

@@ -8,7 +8,7 @@ import numpy as np
 
 from carryover.analysis.transferability import at, averages, only, transferability
 from carryover.config.parameters import parameter
-from carryover.drawing import panels, shares
+from carryover.drawing import layout, panels, shares
 
 FORMULAS = {"finetuning": ("eq 15", "--", "#D55E00"), "finetuning_norm": ("eq 15 with the norm factor", "-", "#0072B2")}
 SOLVERS = {"descent": ("gradient descent", "o"), "exact": ("exact limit", "x")}
@@ -44,7 +44,7 @@ def draw(data, p):
     labels = {name: label for name, (label, *_) in FORMULAS.items()}
     drawn = f"θ = {p.angle:g} π, {panels.seeds_in_words(risk)}, bars: 2 s.e."
     told = f"exact limits at all angles, L > 1, within 2 s.e. of {shares.in_words(deep, labels)}"
-    return panels.finished(fig, p.title, drawn, told)
+    return layout.finished(fig, p.title, drawn, told)
 
 
 def _panel(ax, rows, theory):

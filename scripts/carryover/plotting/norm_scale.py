@@ -6,7 +6,7 @@ import matplotlib.pyplot as plt
 
 from carryover.analysis.transferability import only
 from carryover.config.parameters import parameter
-from carryover.drawing import panels
+from carryover.drawing import layout, panels
 
 SCALED = {"source_norm": ("source scaled", "#0072B2", "-"), "target_norm": ("target scaled", "#D55E00", "--")}
 
@@ -37,4 +37,4 @@ def draw(data, p):
         row[0].set_ylabel("risk")
     for ax in axes[-1]:
         ax.set_xlabel("norm; the other's is 1")
-    return panels.finished(fig, p.title, panels.seeds_in_words(risk), panels.SPREAD)
+    return layout.finished(fig, p.title, panels.seeds_in_words(risk), panels.SPREAD)

@@ -7,7 +7,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from carryover.config.parameters import parameter
-from carryover.drawing import panels
+from carryover.drawing import layout, panels
 from carryover.drawing.own_legend import own_legend
 
 SLOPES = ((3, "3 |Δ| (corollary 6.2)", "--"), (2, "2 |Δ|", "-"))
@@ -40,7 +40,7 @@ def draw(data, p):
     _norms(last, tuned.isel(run=tuned["distance"].values > 0))  # the axes are logarithmic
     below = panels.percent(float((tuned["bound"] < tuned["start_risk"]).mean()))
     share = f"the bound is below the risk before finetuning in {below} of the runs"
-    return panels.finished(fig, p.title, f"Δ = θ_T − θ_S, {panels.seeds_in_words(runs)}", panels.SPREAD, share)
+    return layout.finished(fig, p.title, f"Δ = θ_T − θ_S, {panels.seeds_in_words(runs)}", panels.SPREAD, share)
 
 
 def _trained(runs):

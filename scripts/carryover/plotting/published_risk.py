@@ -8,7 +8,7 @@ import numpy as np
 
 from carryover.analysis import published_risks
 from carryover.config.parameters import parameter
-from carryover.drawing import panels
+from carryover.drawing import layout, panels
 from carryover.labels import value_labels
 
 MARKERS = ("o", "s", "^", "D", "v")
@@ -54,7 +54,7 @@ def draw(data, p):
         ax.set_xlabel("published risk")
     _explain(axes[0, 0], [name for name in names if name in set(cells["protocol"])], names, sizes)
     counts = f"{min(runs['seed'].to_series().nunique() for runs in ours)} seeds of ours"
-    return panels.finished(fig, p.title, f"geometric means over seeds, {counts}; z beyond ±{FARTHEST} drawn there")
+    return layout.finished(fig, p.title, f"geometric means over seeds, {counts}; z beyond ±{FARTHEST} drawn there")
 
 
 def _groups(cells, sizes):

@@ -9,7 +9,7 @@ from matplotlib.colors import TwoSlopeNorm
 
 from carryover.analysis.transferability import only, transferability, with_decay
 from carryover.config.parameters import parameter
-from carryover.drawing import panels
+from carryover.drawing import layout, panels
 
 CHOICES = {
     "none": "a: no weight decay",
@@ -51,7 +51,7 @@ def draw(data, p):
     axes[3].set(xlabel="samples per dimension γ", ylabel="transferability", ylim=(-1.1 * p.largest, 1.1 * p.largest))
     axes[3].set_title(f"d: θ = {p.angle:g} π")
     drawn = "d: medians, bars: quartiles"
-    return panels.finished(
+    return layout.finished(
         fig, p.title, f"σ = {noise:g}, {panels.seeds_in_words(risk)}", "a, b, c: means over draws", drawn
     )
 

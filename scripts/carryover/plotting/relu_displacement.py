@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 
 from carryover.config.parameters import parameter
-from carryover.drawing import panels, relu
+from carryover.drawing import layout, panels, relu
 
 DRAWN = {
     "overlap": ("displacement", "penalty", "samples", "unit_correlations"),
@@ -35,12 +35,12 @@ def draw(data, p):
         [(2, partial(_excess, shown)), (len(magnitudes), partial(_of_teacher, shown["magnitude"], magnitudes))],
         [(len(p.samples), partial(_predicted, shown["magnitude"], data["risk"], p.samples))],
     ]
-    return panels.compose(rows, p.title, relu.seeds_of(shown), f"a–c: {panels.SPREAD}", "d: medians and ranges")
+    return layout.compose(rows, p.title, relu.seeds_of(shown), f"a–c: {panels.SPREAD}", "d: medians and ranges")
 
 
 def _excess(shown, figure):
     """Panels a and b."""
-    axes = panels.row(figure, 2, "Squared distance over the least for the same function")
+    axes = layout.row(figure, 2, "Squared distance over the least for the same function")
     overlap, nested = shown["overlap"], panels.where(shown["nested"], rescale=1.0)
     panels.curves(
         axes[0], _ratio(overlap, "displacement"), "displacement", "samples", "unit_correlations", relu.related(overlap)
@@ -59,7 +59,7 @@ def _excess(shown, figure):
 
 def _of_teacher(runs, magnitudes, figure):
     """Panel c."""
-    axes = panels.row(figure, len(magnitudes), "c  Penalty R̃ of what is learned over that of the teacher, by cosine ρ")
+    axes = layout.row(figure, len(magnitudes), "c  Penalty R̃ of what is learned over that of the teacher, by cosine ρ")
     named = {rho: f"ρ = {rho:g}" for rho in panels.values(runs, "correlation")}
     for ax, magnitude in zip(axes, magnitudes, strict=True):
         part = _ratio(panels.where(runs, magnitude=magnitude), "penalty", "penalty_teacher")
@@ -75,7 +75,7 @@ def _ratio(runs, quantity, over="penalty"):
 
 def _predicted(runs, risk, samples, figure):
     """Panel d."""
-    axes = panels.row(figure, len(samples), "d  Gain in risk against gain in penalty, by cosine ρ and magnitude")
+    axes = layout.row(figure, len(samples), "d  Gain in risk against gain in penalty, by cosine ρ and magnitude")
     for ax, n in zip(axes, samples, strict=True):
         for rho, part, color in panels.colored(panels.where(runs, samples=n), "correlation"):
             for (magnitude, cell, _), marker in zip(panels.colored(part, "magnitude"), MARKERS, strict=False):

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from carryover.config.parameters import parameter
-from carryover.drawing import panels, relu
+from carryover.drawing import layout, panels, relu
 
 DRAWN = {
     "regimes": ("f1_norm", "samples", "main_features", "initial_scale"),
@@ -24,7 +24,7 @@ def draw(data, p):
     Raises UserError where one of them lacks what is drawn.
     """
     shown = relu.trained(data, DRAWN)
-    return panels.compose([[(4, partial(_norms, shown))]], p.title, relu.seeds_of(shown), panels.SPREAD)
+    return layout.compose([[(4, partial(_norms, shown))]], p.title, relu.seeds_of(shown), panels.SPREAD)
 
 
 def _norms(shown, figure):

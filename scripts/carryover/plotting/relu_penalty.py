@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import matplotlib.pyplot as plt
 
 from carryover.config.parameters import parameter
-from carryover.drawing import panels
+from carryover.drawing import layout, panels
 
 MEANINGS = {0.01: "new", 1.0: "used alike", 100.0: "used far more"}
 
@@ -43,4 +43,4 @@ def draw(data, p):
                 label, (1.03, exponent), xycoords=("axes fraction", "data"), va="center", color="0.4"
             )
     axes[0, len(correlations) // 2].set_xlabel("magnitude m of the finetuned feature")
-    return panels.finished(fig, p.title)
+    return layout.finished(fig, p.title)

@@ -8,7 +8,7 @@ import numpy as np
 
 from carryover.analysis.transferability import averages, best_ridge, only
 from carryover.config.parameters import parameter
-from carryover.drawing import panels
+from carryover.drawing import layout, panels
 from carryover.errors import UserError
 from carryover.theory.transfer import optimal_ridge, ridge_transfer_risk
 
@@ -48,7 +48,7 @@ def draw(data, p):
     few.set_ylim(-0.12, 0.25)
     best.set(xscale="log", yscale="log", xlabel="samples n", ylabel="best ridge penalty", title="c: best penalty by n")
     drawn = "bars: s.d. of draws in a, 2 s.e. in b, 95 % bootstrap intervals in c, where 0 stands at 10⁻⁴"
-    return panels.finished(fig, p.title, f"σ = {noise:g}, {panels.seeds_in_words(risk)}", drawn, columns=3)
+    return layout.finished(fig, p.title, f"σ = {noise:g}, {panels.seeds_in_words(risk)}", drawn, columns=3)
 
 
 def _risk(ax, rows, theta, noise, color):

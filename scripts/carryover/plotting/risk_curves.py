@@ -6,7 +6,7 @@ import matplotlib.pyplot as plt
 
 from carryover import labels
 from carryover.config.parameters import parameter
-from carryover.drawing import markers, panels
+from carryover.drawing import layout, markers, panels
 from carryover.errors import UserError
 
 STYLES = ("-", "--", ":")
@@ -54,7 +54,7 @@ def draw(data, p):
         fig.supylabel(meaning, fontsize=plt.rcParams["axes.labelsize"])
     clipped = [f"below {p.floor:g} drawn there"] if (risk[p.quantity] < p.floor).any() else []
     drawn = markers.notes(risk) if p.markers else [panels.seeds_in_words(risk), panels.SPREAD]
-    return panels.finished(fig, p.title, *drawn, *clipped, *panels.convergence(risk))
+    return layout.finished(fig, p.title, *drawn, *clipped, *panels.convergence(risk))
 
 
 def _curves(risk, p):

@@ -10,7 +10,7 @@ from matplotlib.ticker import NullLocator
 from carryover import labels
 from carryover.analysis.agreement import distances, risks_beside_flow
 from carryover.config.parameters import parameter
-from carryover.drawing import panels
+from carryover.drawing import layout, panels
 
 SOLVERS = {
     "flow": ("gradient flow, adaptive", "#332288"),
@@ -46,7 +46,7 @@ def draw(data, p):
     axes[3, 0].set_ylabel("relative difference of the risk\nof descent from that of the flow")
     axes[4, 0].set_ylabel("gradient evaluations")
     what = "Trained diagonal networks end at their exact limit, and not at the minimiser of eq 22"
-    return panels.finished(fig, what, panels.seeds_in_words(data["coefficients"]), panels.SPREAD, columns=2)
+    return layout.finished(fig, what, panels.seeds_in_words(data["coefficients"]), panels.SPREAD, columns=2)
 
 
 def _distance(ax, distance):

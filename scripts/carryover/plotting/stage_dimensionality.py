@@ -8,7 +8,7 @@ import numpy as np
 
 from carryover.analysis.two_way import table
 from carryover.config.parameters import parameter
-from carryover.drawing import convnet, panels
+from carryover.drawing import convnet, layout, panels
 
 AFTER, BEFORE = "participation_ratio", "participation_ratio_start"
 
@@ -47,7 +47,7 @@ def draw(data, p):
     inherited.set(title="e  Shared over remaining dimensions", ylabel="ENSD / PR after")
     similar.set(title="f  Similarity of before and after", ylabel="centred kernel alignment (CKA)")
     notes = convnet.system(risk).replace("\n", ", "), convnet.units(stages), convnet.INTERVALS
-    return panels.finished(fig, p.title, *notes, columns=3)
+    return layout.finished(fig, p.title, *notes, columns=3)
 
 
 def _by_factor(ax, stages, quantity, level=None):

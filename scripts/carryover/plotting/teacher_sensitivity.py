@@ -7,7 +7,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from carryover.config.parameters import parameter
-from carryover.drawing import panels
+from carryover.drawing import layout, panels
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,7 +38,7 @@ def draw(data, p):
     left.set_ylabel("ratio of risks")
     panels.plain_decades(left.yaxis)
     notes = (f"{letter}: {panels.seeds_in_words(runs)}" for letter, runs in (("a", stretched), ("b", scaled)))
-    return panels.finished(fig, p.title, *notes, "median over seeds, bars: their range")
+    return layout.finished(fig, p.title, *notes, "median over seeds, bars: their range")
 
 
 def _ratio(ax, runs, above, below, label, color):

@@ -9,7 +9,7 @@ from matplotlib.colors import TwoSlopeNorm
 
 from carryover.analysis.transferability import at, averages, only, predicted, transferability
 from carryover.config.parameters import parameter
-from carryover.drawing import panels, shares
+from carryover.drawing import layout, panels, shares
 
 FORMULAS = {
     "linear_transfer": {"linear": "eq 11"},
@@ -53,7 +53,7 @@ def draw(data, p):
         f"σ = {p.noise:g}, {panels.seeds_in_words(runs)}",
         f"means within 2 s.e. of {shares.in_words(table, formulas)}",
     )
-    return panels.finished(fig, p.title, *notes, columns=3)
+    return layout.finished(fig, p.title, *notes, columns=3)
 
 
 def _surface(ax, theory, formula, largest):
