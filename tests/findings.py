@@ -75,7 +75,7 @@ def in_print(value, like):
     """A number as pages have it, with the digits and the sign of another one."""
     decimals = len(like.partition(".")[2])
     digits = f"{abs(value):.{decimals}f}"
-    bare = digits.removeprefix("0") if like.lstrip("+−").startswith(".") and digits.startswith("0.") else digits
+    bare = digits.removeprefix("0") if digits.startswith("0.") and not like.lstrip("+−").startswith("0.") else digits
     negative = value < 0 and float(digits) != 0
     return ("−" if negative else "+" if like.startswith("+") else "") + bare
 
