@@ -86,7 +86,9 @@ EFFECTS = {
 
 
 def nested(effect):
-    bound = {("finetuning", 1.0, 1): -diagonal_nesting.Parameters().gain, ("finetuning", 0.001, 1): -0.5}
+    """Risks that an effect takes to either side of every bound; one feature is 16 times as large."""
+    bound = {("finetuning", 1.0, 1): np.log10(16) - diagonal_nesting.Parameters().gain}
+    bound[("finetuning", 0.001, 1)] = bound[("finetuning", 1.0, 1)]
 
     def values(seed, protocol, rescale, main_features, overlap, samples):
         asked = overlap == 1 and samples == 16

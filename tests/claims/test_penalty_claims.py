@@ -32,6 +32,7 @@ FAILS = [
     ("large_hurts", "penalty", 1e-3, {"correlation": 0.9, "auxiliary_magnitude": 100.0}),
     ("comparable_helps", "penalty", 1e-3, {"correlation": 0.9, "auxiliary_magnitude": 0.01}),
     ("large_helps", "penalty", 1e-3, {"correlation": 1.0, "auxiliary_magnitude": 0.01}),
+    ("l1_like_1_at_0.9", "exponent", 2.0, {"correlation": 0.9, "auxiliary_magnitude": 1.0}),
     ("l1_like_0.01", "exponent", 2.0, {"correlation": 0.99, "auxiliary_magnitude": 0.01}),
     ("vanishes", "exponent", 1.0, {"correlation": 0.5, "auxiliary_magnitude": 1.0}),
 ]

@@ -40,9 +40,9 @@ def _norms(norms, p):
     steps = _relative(scratch, "l1_norm").diff(axis=1).iloc[:, 1:]
     few, most = joint.columns[0], joint.columns[-1]
     return [
-        ("multi_task_below", "From few samples, multi-task networks find solutions with an ℓ1,2 norm below that of the "
+        ("multi_task_below", f"At n = {few:g}, multi-task networks find solutions with an ℓ1,2 norm below that of the "
          "true one", -joint[few], 0.0),
-        ("finetuning_below", "From few samples, finetuned networks find solutions with a Q penalty below that of the "
+        ("finetuning_below", f"At n = {few:g}, finetuned networks find solutions with a Q penalty below that of the "
          "true one", -tuned[few], 0.0),
         *((name, f"Networks trained from scratch exceed the {words} of the true solution at some number of samples",
            _relative(scratch, norm).max(axis=1), 0.0)
@@ -91,7 +91,7 @@ def _sharing(runs, p):
     few = scratch.columns[0]
     for protocol, name in NAMES.items():
         statement = (
-            f"From few samples, {name} networks put more weight into the auxiliary task's dimensions than networks "
+            f"At n = {few:g}, {name} networks put more weight into the auxiliary task's dimensions than networks "
             "trained from scratch"
         )
         yield f"{protocol}_shares", statement, share[protocol][few] - scratch[few], 0.0, "App. E.1, Fig. 5f", SHARES

@@ -41,7 +41,7 @@ def share(values, statement, bound):
     half = z / (1 + z**2 / n) * np.sqrt(found * (1 - found) / n + z**2 / (4 * n**2))
     p_value = 2 * special.ndtr(-abs(found - bound) / np.sqrt(bound * (1 - bound) / n))
     ends = {"statistic": found, "low": middle - half, "high": middle + half, "p_value": p_value}
-    return {**ends, "interval": "Wilson's over cells", "deviation": np.nan, "seeds": n}
+    return {**ends, "interval": "Wilson's over cells, as if independent", "deviation": np.nan, "seeds": n}
 
 
 @intervals.claims("published risks", "share of cells within two standard errors of the published risk", share)

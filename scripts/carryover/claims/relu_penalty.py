@@ -35,18 +35,20 @@ def check(data, p):
          "one", _log_ratio(curve, 0.9, NEW, SAME), 0.0, *PENALTY),
         ("large_helps", "At cosine 1 a unit that pretraining made 100 times too large costs less than a new one",
          _log_ratio(curve, 1.0, NEW, LARGE), 0.0, *PENALTY),
-        ("l1_like_1", "At cosine 0.99 the penalty is like ℓ1 for a unit that both tasks use alike",
-         -abs(_exponent(curve, SAME) - 1), -p.near, EXPONENT, like),
-        ("l1_like_0.01", "At cosine 0.99 the penalty is like ℓ1 for a unit that pretraining has not used",
-         -abs(_exponent(curve, NEW) - 1), -p.near, EXPONENT, like),
+        ("l1_like_1", "At cosine 0.99 and m = 1 the penalty is like ℓ1 for a unit that both tasks use alike",
+         -abs(_exponent(curve, 0.99, SAME) - 1), -p.near, EXPONENT, like),
+        ("l1_like_1_at_0.9", "At cosine 0.9 and m = 1 the penalty is like ℓ1 for a unit that both tasks use alike",
+         -abs(_exponent(curve, 0.9, SAME) - 1), -p.near, EXPONENT, like),
+        ("l1_like_0.01", "At cosine 0.99 and m = 1 the penalty is like ℓ1 for a unit that pretraining has not used",
+         -abs(_exponent(curve, 0.99, NEW) - 1), -p.near, EXPONENT, like),
         ("vanishes", "At cosines below 1 the penalty of very small units hardly depends on their magnitude",
          -_slope_of_small(curve), -p.near, EXPONENT, "largest log–log slope, with the sign changed"),
     ]  # fmt: skip
 
 
-def _exponent(curve, magnitude):
-    """The log–log slope at cosine .99 and m = 1."""
-    return _at(_unit(curve, 0.99, magnitude), "magnitude", 1.0)["exponent"]
+def _exponent(curve, cosine, magnitude):
+    """The log–log slope at m = 1."""
+    return _at(_unit(curve, cosine, magnitude), "magnitude", 1.0)["exponent"]
 
 
 def _slope_of_small(curve):

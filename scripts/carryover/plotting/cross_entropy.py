@@ -18,6 +18,7 @@ COLUMNS = (
     (FEATURES, "ratio", "features by margin over scale²"),
     (ERROR, "ratio", "test error by margin over scale²"),
 )
+XLABELS = {"time": "flow time (steps × learning rate)", "ratio": "margin γ / initial scale²"}
 POINTS = 200  # of a curve
 
 
@@ -38,28 +39,30 @@ def draw(data, p):
     shown = {role: _scratch(role, data[role]) for role in FAMILIES if role in data}
     if not shown:
         raise UserError(f"cross_entropy draws the roles {' and '.join(FAMILIES)}, of which there is none.")
-    scales = np.unique(np.concatenate([runs["initial_scale"].values for runs in shown.values()]))
-    colors = dict(zip(scales, panels.colors("initial_scale", scales), strict=True))
-    size = (3.4 * len(COLUMNS), 2.6 * len(shown) + 1.5)
-    fig, axes = plt.subplots(len(shown), len(COLUMNS), figsize=size, squeeze=False)
-    for scale, color in colors.items():  # the legend's entries, in their order: each family has scales of its own
-        axes[0, 0].plot([], [], color=color, label=f"initial scale {scale:g}")
+    fig = plt.figure(figsize=(3.4 * len(COLUMNS), 3.4 * len(shown) + 0.8))
     letters = iter("abcdef")
-    for row, (role, runs) in zip(axes, shown.items(), strict=True):
-        row[1].sharey(row[0])
-        for ax, (quantity, along, title) in zip(row, COLUMNS, strict=True):
-            _panel(ax, runs, quantity, along, p, colors)
-            ax.set_title(f"{next(letters)}  {title}")
-        row[0].set_ylabel(f"{FAMILIES[role]}\n{LABELS[FEATURES]}")
-    axes[-1, 0].set_xlabel("flow time (steps × learning rate)")
-    for ax in axes[-1, 1:]:
-        ax.set_xlabel("margin γ / initial scale²")
-    seeds, fitted = (
-        panels.seeds_in_words(next(iter(shown.values()))),
-        f"margins: from a training loss of {p.fitted:g} on",
-    )
-    what = "Features and test error along training on cross-entropy, by initial scale"
-    return layout.finished(fig, what, seeds, f"{panels.SPREAD}, dot: end of training", fitted, columns=4)
+    parts = fig.subfigures(len(shown), 1, squeeze=False)[:, 0]
+    for part, (role, runs) in zip(parts, shown.items(), strict=True):
+        _row(part.subplots(1, len(COLUMNS)), runs, letters, p)
+        part.axes[0].set_ylabel(f"{FAMILIES[role]}\n{LABELS[FEATURES]}")
+        notes = (
+            panels.seeds_in_words(runs),
+            f"{panels.SPREAD}, dot: end of training",
+            f"margins: from a training loss of {p.fitted:g} on",
+        )
+        layout.legend(part, *notes if part is parts[-1] else (), columns=4)
+    layout.title(fig, "Features and test error along training on cross-entropy, by initial scale")
+    return fig
+
+
+def _row(axes, runs, letters, p):
+    """The panels of a family, which has initial scales, and so colours, of its own."""
+    colors = {scale: color for scale, _, color in panels.colored(runs, "initial_scale")}
+    axes[1].sharey(axes[0])
+    for ax, (quantity, along, title) in zip(axes, COLUMNS, strict=True):
+        _panel(ax, runs, quantity, along, p, colors)
+        ax.set_title(f"{next(letters)}  {title}")
+        ax.set_xlabel(XLABELS[along])
 
 
 def _scratch(role, runs):

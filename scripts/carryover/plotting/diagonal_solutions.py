@@ -12,6 +12,7 @@ from carryover.drawing import layout, panels
 
 TRAINED = ("single_task", "multi_task", "finetuning")
 LEAST = 1e-4  # share of variance that is drawn
+APART = 0.14  # octaves between the curves of b, whose ranges overlap
 PENALTIES = {"q_norm": ("of eq 22, which takes both paths alike", "-"), "flow_penalty": ("of their own weights", "--")}
 
 
@@ -51,7 +52,9 @@ def draw(data, p):
     fifth.suptitle(f"e  variance outside the k largest weights, by overlap (n = {p.samples})", fontsize="medium")
     _by_overlap(sixth, sparsity, overlaps, _share)
     sixth.suptitle("f  share of the weight norm in the auxiliary dimensions, by overlap", fontsize="medium")
-    layout.legend(sixth, panels.seeds_in_words(norms), panels.SPREAD, f"c, e: below {LEAST:g} drawn there")
+    layout.legend(
+        sixth, panels.seeds_in_words(norms), panels.SPREAD, "b: bars, moved apart", f"c, e: below {LEAST:g} drawn there"
+    )
     layout.title(fig, p.title)
     return fig
 
@@ -71,7 +74,7 @@ def _finetuned(figure, norms):
         panels.spread(ax, _relative(norms, quantity), quantity, "samples", words, color=color, linestyle=dashes)
     _truth(ax, norms)
     ax.set(ylabel="relative to ground truth")
-    figure.suptitle(f"a  penalty of {panels.name(norms, 'protocol', 'finetuning')}", fontsize="medium")
+    figure.suptitle(f"a′  penalty of {panels.name(norms, 'protocol', 'finetuning')}", fontsize="medium")
     layout.legend(figure, columns=1)
 
 
@@ -93,8 +96,13 @@ def _rescaled_share(ax, sparsity):
     """Panel b: as many new features as the auxiliary task has, by rescaling."""
     most = panels.values(sparsity, "main_features")[-1]
     shown = panels.where(sparsity, protocol="finetuning", overlap=0.0, main_features=most)
-    factors = {factor: f"rescaled × {factor:g}" for factor in panels.values(shown, "rescale")}
-    panels.curves(ax, shown, "auxiliary_share", "samples", "rescale", factors)
+    count = len(panels.values(shown, "rescale"))
+    for place, (factor, runs, color) in enumerate(panels.colored(shown, "rescale")):
+        seeds = runs[["auxiliary_share"]].to_dataframe().groupby("samples")["auxiliary_share"]
+        middle, low, high = seeds.median(), seeds.min(), seeds.max()
+        moved = middle.index * 2.0 ** (APART * (place - (count - 1) / 2))
+        ends = middle - low, high - middle
+        ax.errorbar(moved, middle, ends, marker="o", elinewidth=1, color=color, label=f"rescaled × {factor:g}")
     panels.log_samples(ax, panels.values(shown, "samples"))
     ax.set(title="b  auxiliary share of PT+FT, new features", ylabel="share of the weight norm", ylim=(-0.02, 1.02))
     ax.set_xlabel(labels.label(sparsity, "samples"))

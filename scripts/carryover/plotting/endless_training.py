@@ -13,7 +13,7 @@ from carryover.drawing import layout, panels
 @dataclass(frozen=True, kw_only=True)
 class Parameters:
     title: str = parameter(
-        "The longer networks are trained on cross-entropy, the more they forget their start", "what is seen"
+        "From a margin of 10 on, networks trained on cross-entropy slowly forget their start", "what is seen"
     )
     least: float = parameter(2.0, "smallest margin shown", above=0)
     most: float = parameter(130.0, "largest margin shown", above=0)

@@ -12,8 +12,8 @@ MEANINGS = {0.01: "new", 1.0: "used alike", 100.0: "used far more"}
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters:
-    title: str = parameter("Penalty of a ReLU unit: a large pretrained feature costs less than a new one at cosine "
-                           "ρ = 1, and more at .9", "what is seen")  # fmt: skip
+    title: str = parameter("Penalty of a ReLU unit of magnitude 1: a large pretrained feature costs less than a "
+                           "new one at cosine ρ = 1, and more at .9", "what is seen")  # fmt: skip
     quantity: str = parameter("penalty", "the penalty itself, or d log r / d log m", choices=("penalty", "exponent"))
 
 
