@@ -45,7 +45,7 @@ def draw(data, p):
     axes[2, 0].set_ylabel("risk along training")
     axes[3, 0].set_ylabel("relative difference of the risk\nof descent from that of the flow")
     axes[4, 0].set_ylabel("gradient evaluations")
-    what = "Diagonal networks: the flow ends at the exact limit, descent near it, and neither at the minimiser of eq 22"
+    what = "Diagonal networks: the flow ends at the exact limit, descent near it, neither at the minimiser of eq 22"
     return layout.finished(fig, what, panels.seeds_in_words(data["coefficients"]), panels.SPREAD, columns=2)
 
 
