@@ -87,6 +87,18 @@ def test_networks_that_were_not_trained_are_no_control():
     assert found["pairs_all"] == "holds"
 
 
+def test_shares_of_networks_lie_between_none_and_all():
+    data = risk(1.0)
+    most = data.assign(converged=data["converged"].where(data["seed"] != SEEDS[0], 0))
+    found = convnet_rescaling.check({"pairs": most}, P).sel(claim="pairs_trains")
+    shares = intervals.student([float(seed != SEEDS[0]) for seed in SEEDS], "", 0.0)
+    assert shares["high"] > 1
+    np.testing.assert_allclose(
+        [found["statistic"], found["low"], found["high"]], [shares["statistic"], shares["low"], 1]
+    )
+    assert found["measured"] == "share of networks"
+
+
 def test_controls_are_claims_where_there_are_such_runs():
     data = risk(1.0)
     tuned, scaled, whole = (data[name].values == value for name, value in

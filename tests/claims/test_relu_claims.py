@@ -125,10 +125,11 @@ def test_a_seed_without_a_network_at_some_size_does_not_count_as_every_size():
 
 
 def test_rich_networks_are_compared_with_the_kernel_where_asked():
-    kernel = relu_richness.Parameters(lazy="single_task_kernel")
+    kernel = relu_richness.Parameters(lazy="single_task_kernel", section="Fig. 4a")
     checked = relu_richness.check(richness(1.0, lazy="single_task_kernel"), kernel)
     assert (checked["verdict"] == "holds").all()
     assert "tangent kernel" in checked["statement"].values[0]
+    assert set(checked["section"].sel(claim=["sparse", "dense", "sparsity"]).values) == {"Fig. 4a"}
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,8 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from carryover.analysis import intervals, two_way
 from carryover.analysis.image_tasks import by_classes, in_words
 from carryover.analysis.intervals import OWN
@@ -51,9 +53,15 @@ def _of_system(role, risk, p):
     trains = f"Nearly all networks whose weights were multiplied {by} can still be finetuned ({which})"
     ours = [("trains", trains, tuned.trained(sizes)), *_controls(tuned, scratch, by, which)]
     ours += _over_rates(every, tuned, p, which)
-    bounds = {"trains": p.trained}
-    return [(f"{role}_{name}", statement, values, bounds.get(name, 0.0), section)
+    told = {"trains": (p.trained, OWN, "share of networks", _share)}
+    return [(f"{role}_{name}", statement, values, *told.get(name, (0.0, section)))
             for section, some in ((None, claims), (OWN, ours)) for name, statement, values in some]  # fmt: skip
+
+
+def _share(values, statement, bound):
+    """The columns of a claim about a share, whose interval has no end that a share cannot have."""
+    columns = two_way.estimate(values, statement, bound)
+    return columns | {end: np.clip(columns[end], 0.0, 1.0) for end in ("low", "high")}
 
 
 def _controls(tuned, scratch, by, which):

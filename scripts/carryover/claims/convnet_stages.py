@@ -39,22 +39,25 @@ def _rescaled(runs, plain, factor, stage, p):
     """That PR falls, to less than without the factor, and that what is left was there before."""
     small = runs.where(rescale=factor)
     after, shared = _values(small, "participation_ratio", stage), _values(small, "ensd", stage)
-    features = f"Features of {stage} that were multiplied by {factor:g} before finetuning"
+    multiplied = f"all weights were multiplied by {factor:g}"
     return [
-        (f"falls_{factor:g}_{stage}", f"{features} have fewer dimensions after it than before",
+        (f"falls_{factor:g}_{stage}", f"Finetuning leaves {stage} fewer dimensions than before where {multiplied}",
          1 - _change(small, stage), p.change, None, "relative fall of the participation ratio"),
-        (f"lower_{factor:g}_{stage}", f"{features} have fewer dimensions after it than those that were not multiplied",
+        (f"lower_{factor:g}_{stage}",
+         f"Finetuning leaves {stage} fewer dimensions where {multiplied} than where they were not",
          np.log10(_values(plain, "participation_ratio", stage) / after), 0.0, None,
          "decades between participation ratios"),
-        (f"inherited_{factor:g}_{stage}", f"{features} have only dimensions that were there before",
+        (f"inherited_{factor:g}_{stage}",
+         f"Where {multiplied} before finetuning, {stage} shares as many dimensions (ENSD) with its start "
+         "as it has left",
          -abs(shared / after - 1), -p.near, None, "relative distance of ENSD from the participation ratio after, "
          "with the sign changed"),
     ]  # fmt: skip
 
 
 def _kept(runs, factor, stage, p):
-    how = "not multiplied" if factor == 1 else f"multiplied by {factor:g}"
-    statement = f"Features of {stage} that were {how} before finetuning keep as many dimensions"
+    how = "no weights were multiplied" if factor == 1 else f"all weights were multiplied by {factor:g}"
+    statement = f"Finetuning leaves {stage} as many dimensions as before where {how}"
     measured = "participation ratio after finetuning over that before"
     return (
         f"kept_{factor:g}_{stage}",

@@ -15,7 +15,7 @@ class Parameters:
     change: float = parameter(0.1, "relative change of a dimensionality from which on it counts", above=0, maximum=1)
 
 
-@intervals.claims("App. G, Fig. 8b–c", "relative change")
+@intervals.claims("App. G, Fig. 8b–c", "relative fall of the participation ratio")
 def check(data, p):
     """Roles: `dimensionality` of the experiments `regimes` (single-task) and `nested`. PR: participation ratio."""
     return [*_regimes(Runs("regimes", data["regimes"])), *_nested(Runs("nested", data["nested"]), p)]
@@ -52,13 +52,14 @@ def _nested(runs, p):
         if rescale > 1:
             claims.append(
                 (f"kept_{rescale:g}", f"The participation ratio does not fall in finetuning on {task}, {at}",
-                 ratio, 1 - p.change)
+                 ratio, 1 - p.change, None, "participation ratio after finetuning over that before")
             )  # fmt: skip
             continue
         shared = runs.by_seed("ensd", rescale=rescale)
         claims += [
             (f"falls_{rescale:g}", f"The participation ratio falls in finetuning on {task}, {at}", 1 - ratio, p.change),
             (f"inherited_{rescale:g}", "Networks before and after finetuning share as many dimensions (ENSD) as those "
-             f"after have, on {task}, {at}", -abs(shared / after - 1), -p.change),
+             f"after have, on {task}, {at}", -abs(shared / after - 1), -p.change, None,
+             "relative distance of ENSD from the participation ratio after, with the sign changed"),
         ]  # fmt: skip
     return claims
