@@ -258,5 +258,5 @@ def test_gains_in_risk_are_those_of_the_same_seeds_over_gains_in_penalty():
     )
     table = runs("nested", "displacement", rescale=1.0, main_features=2, overlap=0.0)
     moved = (table["displacement"] / table["penalty"]).groupby(table["samples"]).median()
-    np.testing.assert_allclose(curve(axes[1], "2 new")[1], moved)
+    np.testing.assert_allclose(curve(axes[1], "_2 new")[1], moved)
     assert min(moved) >= 1

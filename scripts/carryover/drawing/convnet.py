@@ -7,7 +7,7 @@ from carryover.drawing import panels
 from carryover.labels import value_labels
 
 PERCENT = 0.0, 100.0
-INTERVALS = "means over seeds and tasks with 95 % t intervals over both"
+INTERVALS = "means with 95 % t intervals over seeds, and over tasks where there are several"
 
 
 def accuracy(runs, **chosen):

@@ -88,12 +88,24 @@ def _by_cosines(runs, protocols, p, figure):
     axes = layout.row(figure, len(protocols), title)
     for ax, protocol in zip(axes, protocols, strict=True):
         part = panels.where(runs, protocol=protocol, samples=p.samples)
-        panels.curves(ax, part, "inertia", "clusters", "unit_correlations", relu.related(runs))
+        named = relu.related(runs)
+        for (text, name), color in zip(named.items(), panels.colors("unit_correlations", list(named)), strict=True):
+            if text in part["unit_correlations"].values:
+                cell = panels.where(part, unit_correlations=text)
+                panels.profile(ax, cell, "inertia", "clusters", name, color=color, **_style(text))
         for text in relu.related(part):
             _to_learn(ax, panels.where(part, unit_correlations=text), _features(text, protocol, p))
         _clusters_axis(ax, part)
         ax.set_title(panels.name(runs, "protocol", protocol))
     relu.from_zero(axes, "inertia", TOP)
+
+
+def _style(cosines):
+    """Units that are auxiliary ones and those that nearly are look the same to clusters: both lines have to be seen."""
+    numbers = {float(word) for word in cosines.split()}
+    if numbers == {1.0}:
+        return {"linestyle": "--", "zorder": 3}
+    return {} if numbers <= {0.0, 1.0} else {"linewidth": 4}
 
 
 def _features(cosines, protocol, p):

@@ -12,6 +12,7 @@ from carryover.drawing import convnet, layout, panels
 from carryover.errors import UserError
 
 PROTOCOLS = ("finetuning", "single_task", "multi_task")
+PLACES = (-2, -1, 0, 1, 4, 5)  # of their curves, without and with the factor; MTL is one point, apart from the others
 DONE = 0.95
 NEEDED = ("protocol", "rescale", "rescaled", "learning_rate", "network", "source_classes", "target_classes")
 
@@ -56,23 +57,23 @@ def _accuracies(ax, runs, rescale):
     classes = len(str(runs["target_classes"].values[0]).split())
     ax.axhline(100 / classes, color="0.3", linestyle=":", linewidth=1, label="chance")
     curves = [(protocol, factor) for protocol in PROTOCOLS for factor in (1.0, rescale)]
-    for place, (protocol, factor) in enumerate(curves):
+    for place, (protocol, factor) in zip(PLACES, curves, strict=True):
         plain, first = factor == 1, protocol == "finetuning"
         label = panels.name(runs, "protocol", protocol) + ("" if plain else f", rescaled by {factor:g}")
         style = {"linestyle": "-" if plain else "--", "mfc": None if plain else "white", "lw": 1.6 if first else 0.9}
         tables = _by_samples(runs, convnet.accuracy, protocol, rescale=factor)
-        _along_samples(ax, tables, place - 2, label, possible=convnet.PERCENT, color=panels.color(protocol), **style)
+        _along_samples(ax, tables, place, label, possible=convnet.PERCENT, color=panels.color(protocol), **style)
         for n, accuracies in tables.items():
             chosen = {"protocol": protocol, "rescale": factor, "samples": n}
             if panels.where(runs, **chosen)["converged"].mean() < DONE:
-                ax.plot(_beside(n, place - 2), np.nanmean(accuracies), "kx", markersize=7, zorder=3)
+                ax.plot(_beside(n, place), np.nanmean(accuracies), "kx", markersize=11, zorder=1.5)
 
 
 def _gains(ax, runs, rescale):
     ax.axhline(0, color="0.3", linewidth=0.8)
     for place, protocol in enumerate(("finetuning", "single_task")):
         tables = _by_samples(runs, convnet.gain, protocol, rescale=rescale)
-        label = f"gain of {panels.name(runs, 'protocol', protocol)}"
+        label = panels.name(runs, "protocol", protocol)
         _along_samples(ax, tables, 2 * place - 1, label, color=panels.color(protocol), lw=1.6 - 0.7 * place)
 
 

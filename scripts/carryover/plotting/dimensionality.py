@@ -86,8 +86,11 @@ def _before_and_after(tuned, sizes, figure):
     title = f"c  Finetuning, {relu.task(subset)}, {relu.overlap(subset)}"
     axes = layout.row(figure, len(COMPARED), title)
     named = relu.some({n: name for n, name in relu.sizes(tuned).items() if n in sizes}, 2)  # others lie between
+    shared = panels.colors("overlap", panels.values(tuned, "overlap"))[-1]  # as in b
     for ax, (quantity, name) in zip(axes, COMPARED.items(), strict=True):
         panels.level(ax, subset, "participation_ratio_start", "before finetuning: PR", color="0.4", linestyle="--")
-        panels.curves(ax, subset, quantity, "rescale", "samples", named)
+        for (n, label), style in zip(named.items(), (":", "-"), strict=False):
+            part = panels.where(subset, samples=n)
+            panels.spread(ax, part, quantity, "rescale", label, color=shared, linestyle=style)
         ax.set_title(name)
     relu.against_rescaling(axes, tuned, "dimensions")

@@ -7,6 +7,7 @@ import numpy as np
 
 from carryover.config.parameters import parameter
 from carryover.drawing import layout, panels, relu
+from carryover.drawing.own_legend import own_legend
 
 DRAWN = {
     "overlap": ("displacement", "penalty", "samples", "unit_correlations"),
@@ -54,7 +55,9 @@ def _excess(shown, figure):
     for ax, runs, title in zip(axes, (overlap, nested), ("a  shared and new", "b  nested"), strict=True):
         panels.log_samples(ax, panels.values(runs, "samples"))
         ax.set(title=title, xlabel="main-task samples n")
+        own_legend(ax, loc="upper left")
     axes[0].set_ylabel("‖w − w₀‖² / R̃")
+    axes[0].set_ylim(top=1.6 * axes[0].get_ylim()[1] - 0.6)  # room for the legends
 
 
 def _of_teacher(runs, magnitudes, figure):
