@@ -93,7 +93,10 @@ def test_theory_beside_frozen_networks_is_that_of_one_layer_and_of_a_multiple_of
     x, y = line(ax, "one finetuned layer, mean (eq 10 at ε = 0)")
     np.testing.assert_array_equal(x, [3])
     np.testing.assert_allclose(y, 5 / 8 * (2 - np.sqrt(2)))  # (d - n)/d |θ_T - θ_S|², an angle of π/4
-    np.testing.assert_allclose(line(ax, "best multiple of source, mean")[1], [0.5 * 2, 0.5 * 9 / 8])
+    np.testing.assert_allclose(
+        line(ax, "multiple of the source fitted to n samples, mean")[1],
+        [0.5 * 2, 0.5 * 9 / 8],
+    )
 
 
 def test_gaussian_risks_and_broken_bounds_are_those_of_the_draws():

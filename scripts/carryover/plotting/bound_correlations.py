@@ -15,8 +15,8 @@ COLORS = dict(zip(r_squared.BOUNDS, ("#0072B2", "#E69F00", "#D55E00"), strict=Tr
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters:
-    title: str = parameter("How well bounds tell the error of finetuning hangs on the directions in which source and "
-                           "target were learned", "what is seen")  # fmt: skip
+    title: str = parameter("On scikit-learn's digits, how well bounds follow the error depends on which singular "
+                           "directions the regression keeps", "what is seen")  # fmt: skip
     bound: str = parameter("covariance", "bound of the lower panels", choices=tuple(r_squared.BOUNDS))
     samples: int = parameter(10, "images of the target task in the lower panels", minimum=1)
 

@@ -51,12 +51,15 @@ def draw(data, p):
         for row, text, place in zip(rows.itertuples(), group, room.cumsum() - room / 2, strict=True):
             _interval(ax, row, place)
             beside.text(0, place, text, va="center", fontsize="small")
-    return layout.finished(fig, p.title, "every claim has a scale of its own")
+    return layout.finished(
+        fig, p.title, "every claim has a scale of its own: the end farther from the bound is drawn at the edge"
+    )
 
 
 def _text(row):
     ends = f" [{row.low:.3g}, {row.high:.3g}]" if row.high > row.low else ""
-    return f"{row.statement}: {row.statistic:.3g}{ends} above {row.bound:g} ({row.measured})"
+    value = f"{row.statistic:.3g}{ends} above {row.bound:g}" if np.isfinite(row.statistic) else "no value"
+    return f"{row.statement}: {value} ({row.measured})"
 
 
 def _interval(ax, row, place):

@@ -18,8 +18,7 @@ KINDS = {
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters:
-    title: str = parameter("On random instances the risk stays below the covariance bound, most often far below",
-                           "what is seen")  # fmt: skip
+    title: str = parameter("On nearly all random instances the risk stays below the covariance bound", "what is seen")
 
 
 def draw(data, p):

@@ -32,7 +32,9 @@ def draw(data, p):
     risk, distances = data["risk"], data["distances"]
     gamma, noise = only(risk, "gamma"), only(risk, "noise")
     rows = len(SOURCES) + 1
-    fig, axes = plt.subplots(rows, len(DISTANCES), figsize=(9.6, 2.9 * rows), sharey="row", sharex="col")
+    fig, axes = plt.subplots(rows, len(DISTANCES), figsize=(9.6, 2.9 * rows), sharey="row")
+    for middle, lowest in zip(axes[1], axes[2], strict=True):
+        middle.sharex(lowest)
     _setup(fig, axes[0], panels.where(data["diagram"], noise=noise), distances)
     for row, protocol in zip(axes[1:], SOURCES, strict=True):
         table = averages(transferability(risk, protocol), ("target_norm", "angle"))
@@ -43,7 +45,8 @@ def draw(data, p):
         ax.set_xlabel(label)
     drawn = (
         f"σ = {noise:g}, {panels.seeds_in_words(risk)}",
-        f"upper row: targets of norm 1 within a right angle, γ from {panels.values(data['diagram'], 'gamma')[0]:g} on",
+        f"upper row: targets of norm 1 within a right angle, lines join those of one γ, which is "
+        f"{panels.values(data['diagram'], 'gamma')[0]:g} or more, but not 1",
         f"other rows: γ = {gamma:g}, lines: theory, bars: s.d. of draws and of samples",
     )
     return layout.finished(fig, p.title, *drawn, columns=3)
@@ -57,6 +60,8 @@ def _setup(fig, row, diagram, distances):
     for ax, distance in zip(row, DISTANCES, strict=True):
         place = np.interp(table["angle"], single["angle"], _over_repeats(single[distance])[0])
         points = ax.scatter(place, table["mean"], c=table["gamma"], s=9, cmap="viridis", linewidths=0)
+        for gamma, one in table.assign(place=place).sort_values("angle").groupby("gamma"):
+            ax.plot(one["place"], one["mean"], color=points.to_rgba(gamma), linewidth=0.5)
         ax.axhline(0, color="0.6", linewidth=0.6)
     row[0].set_ylabel("transferability of\nlinear transfer, all γ")
     fig.colorbar(points, ax=list(row), label="samples per\ndimension γ")

@@ -19,8 +19,8 @@ SHIFT = 1.13  # between markers that would hide each other
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters:
-    title: str = parameter("A frozen first layer learns nothing from data if pretraining began from vanishing weights",
-                           "what is seen")  # fmt: skip
+    title: str = parameter("With a frozen first layer more data do not help, if pretraining began from vanishing "
+                           "weights", "what is seen")  # fmt: skip
     floor: float = parameter(1e-2, "smallest risk shown", above=0)
 
 
@@ -40,8 +40,7 @@ def draw(data, p):
     axes[2].set_title(f"c: {int(layers['depth'].values[0])} layers, the first k frozen")
     _theory(axes[0], risk, theta, p)
     axes[0].set_ylabel("risk")
-    clipped = f"below {p.floor:g} drawn there"
-    return layout.finished(fig, p.title, *markers.notes(risk), clipped, columns=4)
+    return layout.finished(fig, p.title, *markers.notes(risk), columns=4)
 
 
 def _panel(ax, risk, p, start):
@@ -56,8 +55,18 @@ def _panel(ax, risk, p, start):
             markers.solved(ax, limit, "risk_final", "samples", label, color=color)
         if "descent" in solvers:
             _trained(ax, panels.where(runs, solver="descent"), label, color)
+        _below(ax, runs, p.floor)
     ax.set(yscale="log", xlabel="target samples n")
     panels.log_samples(ax, panels.values(risk, "samples"))
+
+
+def _below(ax, runs, floor):
+    """Arrows down where a median is drawn at the floor, so that it does not look like one of the data."""
+    middle = runs[["risk_final"]].to_dataframe().groupby(["samples", "solver"])["risk_final"].median()
+    samples = middle.index.get_level_values("samples")[middle <= floor].unique()
+    if len(samples):
+        ax.plot(samples, np.full(len(samples), floor), linestyle="none", marker="$\\downarrow$", ms=10, color="k",
+                zorder=5, label=f"below {floor:g}")  # fmt: skip
 
 
 def _trained(ax, runs, label, color):
@@ -71,10 +80,16 @@ def _trained(ax, runs, label, color):
 
 
 def _theory(ax, risk, theta, p):
-    """Mean risks: of one finetuned layer, and of the best multiple of the source."""
+    """Mean risks: of one finetuned layer, and of the multiple of the source that fits the samples best."""
     n, d = np.unique(risk["samples"].values), round(float((risk["samples"] / risk["gamma"]).values[0]))
     source, target = np.eye(d)[0], np.cos(theta) * np.eye(d)[0] + np.sin(theta) * np.eye(d)[1]
     below, enough = n[n <= d], n[n > 2]
     mean = gaussian_bound(source, target, below, 0.0).clip(min=p.floor)
     ax.plot(below, mean, "k--", linewidth=1, label="one finetuned layer, mean (eq 10 at ε = 0)")
-    ax.plot(enough, linear_transfer_risk(theta, 0.0, enough), "k:", linewidth=1, label="best multiple of source, mean")
+    ax.plot(
+        enough,
+        linear_transfer_risk(theta, 0.0, enough),
+        "k:",
+        linewidth=1,
+        label="multiple of the source fitted to n samples, mean",
+    )

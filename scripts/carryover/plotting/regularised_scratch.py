@@ -20,7 +20,7 @@ CHOICES = {
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters:
-    title: str = parameter("Weight decay from scratch removes the spike of transferability near γ = 1", "what is seen")
+    title: str = parameter("Weight decay in training from scratch removes the spike near γ = 1", "what is seen")
     angle: float = parameter(0.5, "angle θ of the slices in d, in units of π", minimum=0, maximum=1)
     largest: float = parameter(1.0, "transferability at which maps and slices end", above=0)
 
@@ -34,7 +34,7 @@ def draw(data, p):
     fig, axes = plt.subplots(1, 4, figsize=(13.0, 3.8), width_ratios=(1, 1, 1, 1.1))
     norm = TwoSlopeNorm(0.0, -p.largest, p.largest)
     for ax, (name, label) in zip(axes, CHOICES.items(), strict=False):
-        square = runs[name].pivot_table("transferability", "angle", "gamma")
+        square = runs[name].pivot_table("transferability", "angle", "gamma", aggfunc="median")
         values = np.clip(square.values, -p.largest, p.largest)
         image = ax.pcolormesh(square.columns, square.index, values, cmap="RdBu", norm=norm, rasterized=True)
         if min(values.shape) > 1:
@@ -46,23 +46,21 @@ def draw(data, p):
         image, ax=list(axes[:3]), label=f"transferability, cut at ±{p.largest:g}", location="bottom", shrink=0.5
     )
     for name, color in zip(CHOICES, panels.colors("choice", list(CHOICES)), strict=True):
-        _slice(axes[3], runs[name], p, CHOICES[name][3:], color)
+        _slice(axes[3], runs[name], p, CHOICES[name][3:], color, "o--" if name == "risk_final" else "o-")
     axes[3].axhline(0, color="0.6", linewidth=0.6)
     axes[3].set(xlabel="samples per dimension γ", ylabel="transferability", ylim=(-1.1 * p.largest, 1.1 * p.largest))
     axes[3].set_title(f"d: θ = {p.angle:g} π")
-    drawn = "d: medians, bars: quartiles"
-    return layout.finished(
-        fig, p.title, f"σ = {noise:g}, {panels.seeds_in_words(risk)}", "a, b, c: means over draws", drawn
-    )
+    drawn = "medians over draws; bars in d: quartiles"
+    return layout.finished(fig, p.title, f"σ = {noise:g}, {panels.seeds_in_words(risk)}", drawn)
 
 
 def _against(risk, chosen_by):
     return transferability(risk, "linear_transfer", with_decay(risk, None if chosen_by == "none" else chosen_by))
 
 
-def _slice(ax, runs, p, label, color):
+def _slice(ax, runs, p, label, color, style):
     """Median over draws and their quartiles: at γ = 1 there is no mean without weight decay."""
     gains = runs[runs["angle"] == p.angle].groupby("gamma")["transferability"]
     low, middle, high = (gains.quantile(share) for share in (0.25, 0.5, 0.75))
-    ax.errorbar(middle.index, middle, (middle - low, high - middle), fmt="o-", ms=3, linewidth=1, color=color,
+    ax.errorbar(middle.index, middle, (middle - low, high - middle), fmt=style, ms=3, linewidth=1, color=color,
                 label=label)  # fmt: skip
