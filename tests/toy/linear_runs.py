@@ -124,7 +124,7 @@ def distant(kind, farthest=1.0):
 
     return {
         "diagram": gaining(setup, "linear_transfer", gamma=[0.25, 0.5], angle=[0.05, 0.3, 0.5], noise=[0.2, 1.0]),
-        "risk": gaining(gain, "linear_transfer", target_norm=NORMS, angle=angles, noise=[0.2]),
+        "risk": gaining(gain, "linear_transfer", target_norm=NORMS, angle=angles, noise=[0.2], gamma=[0.5]),
         "distances": distances,
     }
 

@@ -37,7 +37,7 @@ def check(data, p):
     return [
         *(row for name in NETWORKS for row in _of_bound(name, curve, low, high, p)),
         ("depth", "The ratio of the risks of one and of endlessly many layers is that of their bounds",
-         intervals.within(_largest(gain, off), p.near, float(expected.isel(off.argmax(TASKS)))), 0.0, None,
+         intervals.within(_largest(gain, off), p.near, float(expected.isel(off.argmax(TASKS)))), 0.0, intervals.OWN,
          "allowed less actual distance of log₁₀ of both ratios"),
         ("source_norm", "The risk of endlessly deep networks does not depend on the norm of the source",
          -float((deep.max("source_norm") / deep.min("source_norm") - 1).max()), -ALIKE, "theorem 5.4, eq 9",

@@ -14,7 +14,8 @@ from carryover.theory.transfer import finetune_boundary
 BLOCKS = {"few": (0.0, 0.5, "up to half as many samples as dimensions"),
           "many": (0.5, 1.0, "samples from half as many as dimensions to nearly as many")}  # fmt: skip
 """{name: (above, up to) of γ, in words}; beyond, formulas and networks agree because both are 0."""
-FORMULAS = {"eq15": ("finetuning", "eq 15"), "factor": ("finetuning_norm", "eq 15 with the norm factor of eq 5")}
+FACTOR = "the norm factor of eq 5 of Linear teachers"
+FORMULAS = {"eq15": ("finetuning", "eq 15"), "factor": ("finetuning_norm", f"eq 15 with {FACTOR}")}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,8 +43,8 @@ def check(data, p):
         *_angles(runs, Runs("diagram", data["diagram"]).only("depth"), p),
         ("forgotten", "With more samples than dimensions, finetuned networks are those trained from scratch, to 1e-6",
          -enough, -1e-6, None, "largest transferability, with the sign changed"),
-        ("norm_factor", "Networks finetuned by gradient descent are nearer to eq 15 with the norm factor of eq 5 than "
-         "to eq 15", nearer, 0.0, "eq 5", "difference of mean squared distances"),
+        ("norm_factor", f"Networks finetuned by gradient descent are nearer to eq 15 with {FACTOR} than to eq 15",
+         nearer, 0.0, intervals.OWN, "difference of mean squared distances"),
     ]  # fmt: skip
 
 
@@ -59,7 +60,7 @@ def _formulas(runs, p):
             yield (
                 f"{formula}_{'' if noise == quiet else 'loud_'}{block}",
                 f"At σ = {noise:g}, finetuned networks have the transferability of {words}, with {samples}",
-                values, 0.0, "theorem 3.9, eqs 14 and 15" if formula == "eq15" else "eq 5",
+                values, 0.0, "theorem 3.9, eqs 14 and 15" if formula == "eq15" else intervals.OWN,
                 "allowed error less that of the mean transferability",
             )  # fmt: skip
 
@@ -70,18 +71,18 @@ def _angles(runs, depth, p):
     gamma = nearest(runs["gamma"].unique(), p.gamma, "gamma")
     quiet, loud = (_crossing(runs[(runs["noise"] == noise) & (runs["gamma"] == gamma)]) for noise in noises)
     first, last = finetune_boundary(gamma, np.array(noises), int(depth)) / np.pi
-    of_factor = "finetuning turns to a harm at the angle of eq 15 with the norm factor of eq 5"
+    of_factor = f"finetuning turns to a harm at the angle of eq 15 with {FACTOR}"
     return [
         ("third_quiet", f"At σ = {noises[0]:g}, finetuning helps up to the angle π/3 and hurts beyond",
          intervals.within(quiet, p.near, 1 / 3), 0.0),
         ("third_noisy", f"At σ = {noises[1]:g}, finetuning helps up to the angle π/3 and hurts beyond",
          intervals.within(loud, p.near, 1 / 3), 0.0),
-        ("quiet", f"At σ = {noises[0]:g}, {of_factor}", intervals.within(quiet, p.near, first), 0.0, "eq 5",
+        ("quiet", f"At σ = {noises[0]:g}, {of_factor}", intervals.within(quiet, p.near, first), 0.0, intervals.OWN,
          f"allowed less actual distance from {first:.3f} π, in units of π"),
-        ("noisy", f"At σ = {noises[1]:g}, {of_factor}", intervals.within(loud, p.near, last), 0.0, "eq 5",
+        ("noisy", f"At σ = {noises[1]:g}, {of_factor}", intervals.within(loud, p.near, last), 0.0, intervals.OWN,
          f"allowed less actual distance from {last:.3f} π, in units of π"),
         ("moved", f"With label noise of σ = {noises[1]:g}, finetuning turns to a harm at a smaller angle than without "
-         "noise", quiet - loud, 0.0, "eq 5", "difference of two angles, in units of π"),
+         "noise", quiet - loud, 0.0, intervals.OWN, "difference of two angles, in units of π"),
     ]  # fmt: skip
 
 

@@ -47,7 +47,7 @@ def check(data, p):
          _likeness(gram.where(teacher_scale=rich).data), p.alike, KERNELS[0],
          f"cosine of the two Gram matrices; their centred alignment is {gained[rich].mean():.2f}"),
         ("richness", "Pretraining aligns the network's kernel the more, the larger the coefficients of the teacher are",
-         gained[rich] - gained[lazy], 0.0, *KERNELS),
+         gained[rich] - gained[lazy], 0.0, intervals.OWN, KERNELS[1]),
         ("left_out", "The more of the target's units the source lacks, the more of the target its features leave out",
          _rank_correlation(left_out), 0.9, "4, Fig. 3d", "median rank correlation", intervals.median),
         ("helps", "From a source that has all units of the target, linear transfer gains at every number of samples",
@@ -174,8 +174,9 @@ def _boundaries(table, outside, scratch, p):
         values = intervals.within(jackknife(off, seeds), near) if known else pd.Series(np.nan, seeds)
         yield (
             f"boundary_{100 * ablated:g}",
-            f"From a source that lacks {100 * ablated:g} % of the units, linear transfer stops to gain at the n at "
-            "which the power law of the risk from scratch meets what the features leave out",
+            f"From a source that lacks {100 * ablated:g} % of the units, linear transfer stops to gain within a "
+            f"factor {p.factor:g} of the n at which the power law of the risk from scratch meets what the features "
+            "leave out",
             values, 0.0, None,
             f"log₂ of the allowed over the actual factor; {_told(n)}, predicted is n = "
             f"{predicted(seeds):.0f}",

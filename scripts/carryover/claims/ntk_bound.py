@@ -40,7 +40,7 @@ def check(data, p):
     gain = _table(alone) - _table(tuned)
     return [
         ("bound", "The risk of trained wide networks stays below the first term of the bound of eq 11",
-         _least(np.log10(every["bound"] / every["absolute_risk"]), every), 0.0),
+         _least(np.log10(every["bound"] / every["absolute_risk"]), every), 0.0, intervals.OWN),
         ("vacuous", f"Up to n = {fewer:g} the first term of the bound exceeds the risk that networks have before "
          "finetuning", _least(np.log10(tuned["bound"] / tuned["start_risk"])[tuned["samples"] < most], tuned), 0.0),
         ("corollary", "Where the source was learned exactly, √(ỹᵀH⁻¹ỹ) is at most 3 |θ_T − θ_S|",
