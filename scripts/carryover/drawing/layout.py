@@ -23,6 +23,8 @@ def legend(figure, *notes, columns=None):
 
 
 def _below(figure, handles, notes, columns=1):
+    if not handles and not notes:
+        return
     figure.legend(
         handles.values(), handles.keys(), loc="outside lower center", ncols=columns,
         title=_wrapped("; ".join(notes), figure, 15.0), title_fontproperties=_NOTES,
