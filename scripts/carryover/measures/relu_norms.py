@@ -48,7 +48,7 @@ def measure(data, p):
 def _mean_square(data):
     """E f*² (run,) of the main task's teacher; runs of one teacher come in many sizes, which are worked out once."""
     directions, readout = (data[f"teacher_{name}"].values.astype(float) for name in ("directions", "readout"))
-    known = {}
+    known: dict[tuple[bytes, bytes], list[int]] = {}
     for run, (V, c) in enumerate(zip(directions, readout, strict=True)):
         known.setdefault((V.tobytes(), c.tobytes()), []).append(run)
     squares = np.empty(len(readout))
