@@ -2,9 +2,11 @@
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pytest
 import xarray as xr
 
 from carryover.drawing import panels, relu
+from carryover.errors import UserError
 from carryover.plotting import clusters
 from toy.drawn import notes_of
 from toy.relu_networks import LARGE, LEAST, crossed
@@ -104,3 +106,23 @@ def test_points_of_which_most_runs_are_unfitted_are_marked():
     assert marks.get_xydata().tolist() == [[3, 1]]
     assert not panels.unfitted(data.assign_coords(loss_function=("run", ["cross_entropy"] * 15)), "risk_final").any()
     assert not panels.unfitted(data.drop_vars("loss"), "risk_final").any()
+
+
+def test_spread_is_the_median_and_the_range():
+    data = xr.Dataset({"risk": ("run", [1.0, 9.0, 2.0, 4.0])}, coords={"samples": ("run", [8, 8, 8, 16])})
+    ax = plt.figure().subplots()
+    line = panels.spread(ax, data, "risk", "samples")
+    np.testing.assert_array_equal(line.get_xydata(), [[8, 2], [16, 4]])
+    (band,) = ax.collections
+    corners = band.get_paths()[0].vertices
+    assert {(8, 1), (8, 9), (16, 4)} == set(map(tuple, corners))
+
+
+def test_conditions_that_make_no_sense_are_named():
+    data = xr.Dataset({"risk": ("run", [1.0])}, coords={"rescale": ("run", [1.0])})
+    with pytest.raises(UserError, match="rescale is no condition"):
+        panels.conditions(("rescale",))
+    with pytest.raises(UserError, match="rescale=much names no value"):
+        panels.where(data, rescale="much")
+    with pytest.raises(UserError, match="no coordinate size; they have rescale"):
+        panels.where(data, size="2")

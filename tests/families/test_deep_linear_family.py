@@ -8,29 +8,7 @@ from carryover.families import running
 from carryover.families.deep_linear import balanced, descent, exact, finetune, pretrain, task
 from carryover.streams import generator
 from carryover.theory.transfer import linear_transfer_risk
-
-D, SEEDS = 12, [0, 1, 2]
-
-
-def pretrained(seeds=SEEDS, **told):
-    return running.run(pretrain, pretrain.Parameters(dimension=D, **told), "e", seeds, exact.solve)
-
-
-def finetuned(protocol, seeds=SEEDS, shard=None, **told):
-    p = finetune.Parameters(dimension=D, protocol=protocol, **{"samples": (5,), **told})
-    if protocol != "single_task" and shard is None:
-        shard = pretrained(depth=told.get("depth", (2,)))
-    return running.run(finetune, p, "e", seeds, exact.solve, pretrained=shard)
-
-
-def inputs(seed, samples):
-    return generator("e", {"samples": samples}, seed, "inputs").standard_normal((samples, D))
-
-
-def labels(run):
-    seed, samples = int(run["seed"]), int(run["samples"])
-    noise = generator("e", {"samples": samples}, seed, "noise").standard_normal(samples)
-    return inputs(seed, samples) @ run["teacher"].values.astype(float) + float(run["noise"]) * noise
+from toy.deep_linear_family import SEEDS, D, finetuned, inputs, labels, pretrained
 
 
 @pytest.mark.portable
@@ -112,67 +90,6 @@ def test_a_readout_keeps_what_its_data_do_not_see_of_features_that_are_many():
     )  # fmt: skip
     trained = running.run(finetune, p, "e", SEEDS, descent.solve, pretrained=shard)
     np.testing.assert_allclose(trained["coefficients"], solved["coefficients"], atol=1e-4)
-
-
-def descend(layers, X, y, frozen, rate, steps):
-    """β after plain gradient descent on |X W_1 … W_L − y|²/(2n), the first layers of which stay as they are."""
-    layers = [*layers[:-1], layers[-1][:, None]]
-    for _ in range(steps):
-        left, right = [np.eye(X.shape[1])], [np.ones((1, 1))]
-        for layer, last in zip(layers[:-1], layers[:0:-1], strict=True):
-            left.append(left[-1] @ layer)
-            right.append(last @ right[-1])
-        gradient = X.T @ (X @ left[-1] @ layers[-1] - y[:, None]) / len(X)
-        layers = layers[:frozen] + [
-            layer - rate * left[i].T @ gradient @ right[len(layers) - 1 - i].T
-            for i, layer in enumerate(layers) if i >= frozen
-        ]  # fmt: skip
-    return np.linalg.multi_dot(layers)[:, 0]
-
-
-@pytest.mark.parametrize("frozen", [1, 2])
-def test_layers_behind_frozen_ones_are_trained_as_a_loop_over_all_matrices_trains_them(frozen):
-    told = {"solver": "descent", "initial_scale": 0.3, "learning_rate": 0.05, "max_steps": 300, "precision": "float64"}
-    shard = running.run(pretrain, pretrain.Parameters(dimension=D, depth=(3,), **told), "e", SEEDS, descent.solve)
-    p = finetune.Parameters(
-        dimension=D, depth=(3,), protocol="linear_transfer", trained_layers=(3 - frozen,), samples=(5, 30), tolerance=0,
-        **told | {"max_steps": 40},
-    )  # fmt: skip
-    found = running.run(finetune, p, "e", SEEDS, descent.solve, pretrained=shard)
-    assert set(found["frozen"].values) == {frozen}
-    for r in range(found.sizes["run"]):
-        run, network = found.isel(run=r), shard.isel(run=int(found["seed"][r]))
-        layers = [*network["hidden"].values.astype(float), network["readout"].values.astype(float)]
-        X = inputs(int(run["seed"]), int(run["samples"]))
-        expected = descend(layers, X, labels(run), frozen, 0.05, 40)
-        np.testing.assert_allclose(run["coefficients"].values[0], expected, rtol=1e-5, atol=1e-6)
-        risk = ((expected - run["teacher"].values) ** 2).sum()
-        assert float(run["risk_final"]) == pytest.approx(risk, rel=1e-5)
-
-
-def test_behind_frozen_layers_of_one_feature_is_left_a_multiple_of_the_source():
-    """Theorem 5.5: the best multiple, but that several layers that learn cannot change its sign and stop at 0."""
-    told = {"depth": (3,), "trained_layers": (1, 2), "angle": (0.25, 0.75), "noise": (0.0,), "samples": (20,)}
-    shard, steps = pretrained(depth=(3,)), {"learning_rate": 0.02, "max_steps": 20000, "tolerance": 1e-14}
-    p = finetune.Parameters(dimension=D, protocol="linear_transfer", precision="float64", **steps, **told)
-    both = finetuned("linear_transfer", shard=shard, **told), running.run(finetune, p, "e", SEEDS, descent.solve, shard)
-    assert both[1]["converged"].values[(both[1]["angle"] < 0.5) | (both[1]["frozen"] == 2)].all()
-    for found in both:
-        for r in range(found.sizes["run"]):
-            run = found.isel(run=r)
-            source = shard["coefficients"].values[int(run["seed"]), 0]
-            z = inputs(int(run["seed"]), 20) @ source
-            best = z @ labels(run) / (z @ z)
-            assert (best > 0) == (run["angle"] < 0.5)
-            expected = best if run["frozen"] == 2 else max(best, 0.0)
-            np.testing.assert_allclose(run["coefficients"].values[0], expected * source, atol=2e-3)
-
-
-def test_several_layers_behind_more_than_one_feature_have_no_exact_limit():
-    told = {"solver": "descent", "initial_scale": 0.3, "learning_rate": 0.05, "max_steps": 30}
-    shard = running.run(pretrain, pretrain.Parameters(dimension=D, depth=(3,), **told), "e", SEEDS, descent.solve)
-    with pytest.raises(UserError, match="trained_layers above 1 has an exact limit for pretraining with the solver"):
-        finetuned("linear_transfer", shard=shard, depth=(3,), trained_layers=(2,))
 
 
 def test_mean_risk_of_linear_transfer_is_equation_10():

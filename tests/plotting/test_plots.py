@@ -271,16 +271,6 @@ def test_curves_are_chosen_named_and_moved_apart_and_risks_are_relative_to_squar
         risk_curves.draw({"risk": data}, risk_curves.Parameters(**told, names=("one",)))
 
 
-def test_spread_is_the_median_and_the_range():
-    data = xr.Dataset({"risk": ("run", [1.0, 9.0, 2.0, 4.0])}, coords={"samples": ("run", [8, 8, 8, 16])})
-    ax = plt.figure().subplots()
-    line = panels.spread(ax, data, "risk", "samples")
-    np.testing.assert_array_equal(line.get_xydata(), [[8, 2], [16, 4]])
-    (band,) = ax.collections
-    corners = band.get_paths()[0].vertices
-    assert {(8, 1), (8, 9), (16, 4)} == set(map(tuple, corners))
-
-
 def test_distances_are_relative_to_the_exact_limit_of_the_same_run():
     names = {"protocol": ["finetuning"] * 4, "samples": [4] * 4, "overlap": [1.0] * 4,
              "main_features": [2] * 4, "rescale": [1.0] * 4, "seed": [0, 1, 1, 0],
@@ -290,13 +280,3 @@ def test_distances_are_relative_to_the_exact_limit_of_the_same_run():
     found = distances(data)
     assert found["seed"].values.tolist() == [1, 0]
     np.testing.assert_allclose(found["distance"], [0.5, 0.1])
-
-
-def test_conditions_that_make_no_sense_are_named():
-    data = xr.Dataset({"risk": ("run", [1.0])}, coords={"rescale": ("run", [1.0])})
-    with pytest.raises(UserError, match="rescale is no condition"):
-        panels.conditions(("rescale",))
-    with pytest.raises(UserError, match="rescale=much names no value"):
-        panels.where(data, rescale="much")
-    with pytest.raises(UserError, match="no coordinate size; they have rescale"):
-        panels.where(data, size="2")
