@@ -5,7 +5,7 @@ import argparse
 import numpy as np
 import xarray as xr
 
-from carryover.analysis.intervals import MEANINGS, OWN
+from carryover.analysis.intervals import MEANINGS, OWN, origin
 from carryover.errors import UserError
 from carryover.labels import attributes
 from carryover.provenance.job_record import Job
@@ -35,18 +35,17 @@ def papers(checked, paper, elsewhere):
     names = checked["claim"].values.tolist()
     if unknown := elsewhere.keys() - set(names):
         raise UserError(f"--elsewhere {min(unknown)}: this group has no such claim; it has: {', '.join(names)}.")
-    sections = checked["section"].values.tolist()
-    return [
-        elsewhere.get(name, OWN if section == OWN else paper) for name, section in zip(names, sections, strict=True)
-    ]
+    ours = [own for own, _ in map(origin, checked["section"].values.tolist())]
+    return [elsewhere.get(name, OWN if own else paper) for name, own in zip(names, ours, strict=True)]
 
 
 def with_origin(checked, papers, files):
     """A group of claims that says of which papers they are, and which datasets it reads: their files' names, after the
     folder that holds them."""
     data = ", ".join(f"{file.parent.name}/{file.stem}" for file in files)
+    about = [section for _, section in map(origin, checked["section"].values.tolist())]
     return checked.assign(
-        section=checked["section"].where(checked["section"] != OWN, ""),
+        section=("claim", about, attributes(MEANINGS["section"])),
         paper=("claim", papers, attributes(MEANINGS["paper"])),
         data=("claim", [data] * checked.sizes["claim"], attributes("datasets that the group reads")),
     )

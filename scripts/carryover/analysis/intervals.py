@@ -16,6 +16,7 @@ LEVEL = 0.05
 COMPUTED = "computed, not drawn"
 OWN = "Carryover"
 """In the place of a paper's name, and of a section, of what no paper says."""
+_ABOUT = ": "
 MEANINGS = {
     "statement": "what is claimed",
     "paper": "paper that claims it",
@@ -39,7 +40,7 @@ MEANINGS = {
 class Claim(NamedTuple):
     """A claim as a plug-in makes it; `section`, `measured` and `estimate` where they are not those of its module.
 
-    What no paper says has the section `OWN`."""
+    What no paper says has the section `OWN`, or `own(section)`."""
 
     name: str
     statement: str
@@ -105,9 +106,27 @@ def verdict(low, high, bound):
     return "fails" if high < bound else "undecided"
 
 
+def beside(row):
+    """(statistic, low, high) of a claim in [-1, 1], with 0 at its bound and the one farthest from it at -1 or 1; None
+    where they are not known. A claim has no scale that others share."""
+    away = np.array([row.statistic, row.low, row.high]) - row.bound
+    return away / (np.abs(away).max() or 1) if np.isfinite(away).all() else None
+
+
 def within(values, near, expected=0.0):
     """`near` less the distance of the mean of values from what is expected, as values whose mean it is."""
     return near - np.sign(values.mean() - expected) * (values - expected)
+
+
+def own(section):
+    """The section of a claim that is ours, about what stands in this one."""
+    return f"{OWN}{_ABOUT}{section}"
+
+
+def origin(section):
+    """(whether a claim is ours, what it is about) of its section."""
+    first, _, about = section.partition(_ABOUT)
+    return (True, about) if first == OWN else (False, section)
 
 
 def claims(*told, **named):

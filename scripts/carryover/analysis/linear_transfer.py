@@ -7,6 +7,18 @@ import pandas as pd
 from carryover.analysis.transferability import normalised, transferability
 from carryover.errors import UserError
 
+BLOCKS = {"few": "up to half as many samples as dimensions",
+          "many": "samples from half as many as dimensions to nearly as many",
+          "more": "more samples than dimensions"}  # fmt: skip
+"""{name of a range of γ: in words}."""
+_EDGES = {"few": (0.0, 0.5), "many": (0.5, 1.0), "more": (1.0, np.inf)}
+
+
+def in_block(gamma, name):
+    """Which γ, a Series, are in a block, its upper edge too, but for γ = 1, where the risk from scratch has no mean."""
+    above, most = _EDGES[name]
+    return (gamma > above) & (gamma <= most) & (gamma != 1)
+
 
 def gains(risk, readout):
     """`transferability` of linear transfer with one way to train the readout, for its longest flow time; risks are

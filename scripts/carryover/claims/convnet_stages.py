@@ -11,6 +11,8 @@ from carryover.analysis.two_way import table
 from carryover.config.parameters import parameter
 from carryover.errors import UserError
 
+RATIO = "participation ratio after finetuning over that before"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters:
@@ -58,15 +60,8 @@ def _rescaled(runs, plain, factor, stage, p):
 def _kept(runs, factor, stage, p):
     how = "no weights were multiplied" if factor == 1 else f"all weights were multiplied by {factor:g}"
     statement = f"Finetuning leaves {stage} as many dimensions as before where {how}"
-    measured = "participation ratio after finetuning over that before"
-    return (
-        f"kept_{factor:g}_{stage}",
-        statement,
-        _change(runs.where(rescale=factor), stage),
-        1 - p.change,
-        None,
-        measured,
-    )
+    ratio = _change(runs.where(rescale=factor), stage)
+    return f"kept_{factor:g}_{stage}", statement, ratio, 1 - p.change, None, RATIO
 
 
 def _change(runs, stage):

@@ -12,6 +12,7 @@ from carryover.analysis.runs import Runs
 from carryover.config.parameters import parameter
 
 FAMILIES = {"diagonal": "diagonal networks", "relu": "ReLU networks"}
+SECTION = "App. C"
 FEATURES, ERROR = "effective_features_curve", "risk_curve"
 
 
@@ -20,7 +21,7 @@ class Parameters:
     fitted: float = parameter(0.3, "training loss from which on networks count as fitted", above=0)
 
 
-@intervals.claims("App. C", "log₁₀ of a ratio of effective numbers of features")
+@intervals.claims(SECTION, "log₁₀ of a ratio of effective numbers of features")
 def check(data, p):
     """Roles `diagonal` and `relu`: trajectories on cross-entropy from several initial scales. Means over seeds."""
     return [claim for role, name in FAMILIES.items() for claim in _of_family(role, name, Runs(role, data[role]), p)]
@@ -41,7 +42,7 @@ def _of_family(role, name, runs, p):
         (f"{role}_better", f"{name} err less when they are trained on after their samples are fitted, {scale}",
          np.log10(start[ERROR] / end[ERROR]), 0.0, None, "log₁₀ of a ratio of test errors"),
         (f"{role}_alike", f"{name} from different initial scales have as many features at the same margin over squared "
-         "scale, more nearly than at the same time", pd.concat(pairs, axis=1).mean(axis=1), 0.0, None,
+         "scale, more nearly than at the same time", pd.concat(pairs, axis=1).mean(axis=1), 0.0, intervals.own(SECTION),
          "log₁₀ of a ratio of numbers of features, at the same time less at the same margin over squared scale"),
     ]  # fmt: skip
 

@@ -9,6 +9,8 @@ from carryover.analysis import intervals
 from carryover.analysis.runs import Runs
 from carryover.config.parameters import parameter
 
+NESTED = "nested regime, Fig. 1"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters:
@@ -16,7 +18,7 @@ class Parameters:
     gain: float = parameter(0.5, "decades of risk that are no gain yet", minimum=0)
 
 
-@intervals.claims("nested regime, Fig. 1", "log₁₀ of a ratio of risks")
+@intervals.claims(NESTED, "log₁₀ of a ratio of risks")
 def check(data, p):
     """Role: `risk` of a nested experiment, rescaled by 1 and by less. Each statistic is a mean over seeds."""
     runs = Runs("risk", data["risk"]).where(overlap=1.0, samples=p.samples)
@@ -40,8 +42,9 @@ def check(data, p):
          f"rescaling, {at}",
          selected(small) - selected(1.0), 0.0, "1.2"),
         ("beyond_scratch", f"On {few_of}, rescaling by {small:g} helps finetuned networks more than networks trained "
-         f"from scratch, {at}", gained - alone, 0.0),
-        ("helps_scratch", f"On {few_of}, rescaling by {small:g} helps networks trained from scratch, {at}", alone, 0.0),
+         f"from scratch, {at}", gained - alone, 0.0, intervals.own(NESTED)),
+        ("helps_scratch", f"On {few_of}, rescaling by {small:g} helps networks trained from scratch, {at}", alone, 0.0,
+         intervals.own(NESTED)),
         ("costs_reuse", f"On a task with all pretrained features, rescaling by {small:g} raises the risk of finetuned "
          f"networks, {at}",
          risk("finetuning", small, many) - risk("finetuning", 1.0, many), 0.0),

@@ -15,6 +15,8 @@ from carryover.analysis.margins import at_margins
 from carryover.analysis.runs import Runs
 from carryover.config.parameters import parameter
 
+SECTION = "App. C"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters:
@@ -23,7 +25,7 @@ class Parameters:
     near: float = parameter(0.1, "decades of test error that count as no difference", above=0)
 
 
-@intervals.claims("App. C", "log₁₀ of a ratio")
+@intervals.claims(SECTION, "log₁₀ of a ratio")
 def check(data, p):
     """Role `trajectory`: PT+FT, and STL and MTL from two initial scales, on cross-entropy with all features shared.
 
@@ -45,7 +47,7 @@ def check(data, p):
         ("error_nearer", "With longer training, finetuned networks come nearer to the test error of networks trained "
          f"from scratch, {over}", _fallen(errors), 0.0),
         ("alike", f"{trained}, finetuned networks err as networks trained from scratch do",
-         intervals.within(errors["late"], p.near), 0.0, None, "allowed less actual log₁₀ of a ratio"),
+         intervals.within(errors["late"], p.near), 0.0, intervals.own(SECTION), "allowed less actual log₁₀ of a ratio"),
         ("start_forgotten", f"With longer training, multi-task networks from initial scales {small:g} and {large:g} "
          f"come nearer to each other in ℓ1,2 norm, {over}", _fallen(scales), 0.0),
         ("shared", f"{trained}, multi-task networks err less than networks trained from scratch",

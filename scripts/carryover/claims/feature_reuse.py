@@ -34,7 +34,7 @@ def check(data, p):
         *shared(lambda protocol: advantage(protocol, every), at),
         ("probe_insufficient", "When half of the features are new, finetuning the whole network errs less than "
          f"training its readout alone, {at}", advantage("finetuning", 0.5, over="finetuning_probe"), 0.0),
-        *((name, f"Multi-task networks err less than finetuned networks {when}, {at}", values, 0.0, NEW)
+        *((name, f"Multi-task networks err less than finetuned networks {when}, {at}", values, 0.0, intervals.own(NEW))
           for name, (when, values) in orders.items()),
     ]  # fmt: skip
 

@@ -10,6 +10,7 @@ from carryover.analysis import intervals
 from carryover.config.parameters import parameter
 from carryover.errors import UserError
 
+DEPTH = "section 5.1, eqs 9 and 10"
 TASKS = ("gamma", "source_norm", "angle")
 NETWORKS = {"one_layer": ("one layer", 1, "eq 10"), "deep": ("endlessly many layers", np.inf, "eq 9")}
 ALIKE = 1e-9  # what rounding may make of equal numbers
@@ -21,7 +22,7 @@ class Parameters:
     near: float = parameter(0.1, "decades within which ratios of risks and of bounds agree", above=0)
 
 
-@intervals.claims("section 5.1, eqs 9 and 10", estimate=partial(intervals.student, over="draws of inputs"))
+@intervals.claims(DEPTH, estimate=partial(intervals.student, over="draws of inputs"))
 def check(data, p):
     """Role: `curve` of curves.gaussian_bounds, of two dimensions or more and with ε = 0. Statistics are those of the
     n/d and the pair of tasks at which they are worst, unless a mean is said."""
@@ -43,7 +44,7 @@ def check(data, p):
          -float((deep.max("source_norm") / deep.min("source_norm") - 1).max()), -ALIKE, "theorem 5.4, eq 9",
          "largest relative difference of risks, with the sign changed", intervals.exact),
         ("depth_hurts", "Endless depth raises the risk where |θ_T| |θ̂_T − θ̂_S| exceeds |θ_T − θ_S|",
-         -_largest(gain.where(harmed), gain.where(harmed).mean("draw")), 0.0, None,
+         -_largest(gain.where(harmed), gain.where(harmed).mean("draw")), 0.0, intervals.own(DEPTH),
          "log₁₀ of the ratio of the risks of endlessly many layers and of one"),
     ]  # fmt: skip
 

@@ -13,7 +13,9 @@ class Parameters:
     near: float = parameter(0.005, "difference in the share of misclassified images that counts as none", above=0)
 
 
-@intervals.claims("exact and simulated", "allowed less largest difference in the share of misclassified images")
+@intervals.claims(
+    intervals.own("exact and simulated"), "allowed less largest difference in the share of misclassified images"
+)
 def check(data, p):
     """Role: `risk` of the family image_pairs, solved and by descent. Of descent those runs count that converged."""
     table = data["risk"].to_dataframe().reset_index(drop=True)

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from carryover.analysis import intervals
+from carryover.analysis.linear_transfer import BLOCKS, in_block
 from carryover.analysis.runs import Runs, nearest
 from carryover.analysis.transferability import predicted, transferability
 from carryover.config.parameters import parameter
 from carryover.theory.transfer import finetune_boundary
 
-BLOCKS = {"few": (0.0, 0.5, "up to half as many samples as dimensions"),
-          "many": (0.5, 1.0, "samples from half as many as dimensions to nearly as many")}  # fmt: skip
-"""{name: (above, up to) of γ, in words}; beyond, formulas and networks agree because both are 0."""
+COUNTED = "few", "many"
+"""Blocks of γ; beyond, formulas and networks agree because both are 0."""
 FACTOR = "the norm factor of eq 5 of Linear teachers"
 FORMULAS = {"eq15": ("finetuning", "eq 15"), "factor": ("finetuning_norm", f"eq 15 with {FACTOR}")}
 
@@ -53,13 +53,13 @@ def _formulas(runs, p):
     quiet, loud = nearest(runs["noise"].unique(), p.noise, "noise"), runs["noise"].max()
     for formula, (name, words) in FORMULAS.items():
         off = runs["transferability"] - predicted(name, runs)
-        for noise, block in ((noise, block) for noise in (quiet, loud) for block in BLOCKS):
-            above, most, samples = BLOCKS[block]
-            kept = (runs["noise"] == noise) & (runs["gamma"] > above) & (runs["gamma"] <= most) & (runs["gamma"] < 1)
+        for noise, block in ((noise, block) for noise in (quiet, loud) for block in COUNTED):
+            kept = (runs["noise"] == noise) & in_block(runs["gamma"], block)
             values = intervals.within(off[kept].groupby(runs["seed"]).mean(), p.error)
             yield (
                 f"{formula}_{'' if noise == quiet else 'loud_'}{block}",
-                f"At σ = {noise:g}, finetuned networks have the transferability of {words}, with {samples}",
+                f"At σ = {noise:g}, finetuned networks have the transferability of {words}, with "
+                f"{BLOCKS[block]}",
                 values, 0.0, "theorem 3.9, eqs 14 and 15" if formula == "eq15" else intervals.OWN,
                 "allowed error less that of the mean transferability",
             )  # fmt: skip

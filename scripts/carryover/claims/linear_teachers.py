@@ -54,14 +54,15 @@ def check(data, p):
          _growth(stretch, shallow, deep), 0.0, DEPTH, "least increase of the risk saved, in units of |θ_S|²"),
         ("source_matters", f"With {depth:g} layers, a source of {large:g} times the norm raises the risk at n = "
          f"{most:g} more than tenfold",
-         _scaled(scale, depth, most, one, large) - _scaled(scale, depth, most, one, one), 1.0, SCALE),
+         _scaled(scale, depth, most, one, large) - _scaled(scale, depth, most, one, one), 1.0,
+         intervals.own(SCALE)),
         *((f"target_costs{name}", f"With {depth:g} layers, finetuning suffers more from a target of {large:g} times "
            f"the norm than from such a source, at n = {n:g}",
            _scaled(scale, depth, n, large, one) - _scaled(scale, depth, n, one, large), 0.0, SCALE)
           for name, n in (("", most), ("_few", fewest))),
         *_of_frozen(Runs("frozen", data["frozen"]), Runs("layers", data["layers"]), p),
         ("limit", "Trained networks that have converged end at the fixed point of eq 5",
-         np.log10(p.near / worst.clip(lower=1e-12)), 0.0, "theorem 5.2, eq 5",
+         np.log10(p.near / worst.clip(lower=1e-12)), 0.0, intervals.own("theorem 5.2, eq 5"),
          "log₁₀ of the allowed over the largest relative distance"),
     ]  # fmt: skip
 

@@ -8,18 +8,14 @@ import numpy as np
 import pandas as pd
 
 from carryover.analysis import intervals
-from carryover.analysis.linear_transfer import jackknife, sign_changes
+from carryover.analysis.linear_transfer import BLOCKS, in_block, jackknife, sign_changes
 from carryover.analysis.runs import Runs, nearest
 from carryover.analysis.transferability import predicted, transferability, with_decay
 from carryover.config.parameters import parameter
 from carryover.errors import UserError
 from carryover.theory import transfer
 
-RISKS, ONE = "difference of risks", "App. E, Fig. 5"
-BLOCKS = {"few": (0.0, 0.5, "up to half as many samples as dimensions"),
-          "many": (0.5, 1.0, "samples from half as many as dimensions to nearly as many"),
-          "more": (1.0, np.inf, "more samples than dimensions")}  # fmt: skip
-"""{name: (above, up to) of γ, in words}. At γ = 1 the risk from scratch has no mean."""
+RISKS, ONE, SIGN = "difference of risks", "App. E, Fig. 5", "eq 11, Fig. 1b"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,9 +55,8 @@ def _formulas(runs, ridge, p):
          runs["risk"] / linear),
     ]  # fmt: skip
     measured = "allowed relative error less that of the mean risk"
-    for (quantity, statement, section, ratio), (name, block) in product(risks, BLOCKS.items()):
-        above, most, words = block
-        within = ratio[(runs["gamma"] > above) & (runs["gamma"] <= most)]
+    for (quantity, statement, section, ratio), (name, words) in product(risks, BLOCKS.items()):
+        within = ratio[in_block(runs["gamma"], name)]
         values = intervals.within(within.groupby(runs["seed"]).mean(), p.relative, 1.0)
         yield f"{quantity}_{name}", f"{statement}, with {words}", values, 0.0, section, measured
     plain = Runs("ridge", ridge).where(protocol="linear_transfer", ridge=0.0).data
@@ -76,51 +71,25 @@ def _signs(runs, p):
     theory = predicted("linear", runs)
     known = (abs(theory) > p.margin) & (runs["gamma"] != 1)
     negative, positive = (runs[known & (sign * theory > 0)] for sign in (-1, 1))
-    yield (
-        "negative",
-        "Where eq 11 is negative, linear transfer is worse than training from scratch",
-        -negative.groupby("seed")["transferability"].mean(),
-        0.0,
-        "eq 11, Fig. 1b",
-        "mean transferability, negative",
-    )
-    yield (
-        "positive",
-        "Where eq 11 is positive, linear transfer is better than training from scratch",
-        positive.groupby("seed")["transferability"].median(),
-        0.0,
-        "eq 11, Fig. 1b",
-        "median transferability",
-    )
-    yield (
-        "signs",
-        "Linear transfer has the sign of eq 11 at nine of ten points of the diagram",
-        (np.sign(runs["transferability"]) == np.sign(theory))[known].groupby(runs["seed"]).mean(),
-        0.9,
-        "eq 11, Fig. 1b",
-        "share of points",
-    )
+    alike = (np.sign(runs["transferability"]) == np.sign(theory))[known]
+    yield from [
+        ("negative", "Where eq 11 is negative, linear transfer is worse than training from scratch",
+         -negative.groupby("seed")["transferability"].mean(), 0.0, SIGN, "mean transferability, negative"),
+        ("positive", "Where eq 11 is positive, linear transfer is better than training from scratch",
+         positive.groupby("seed")["transferability"].median(), 0.0, SIGN, "median transferability"),
+        ("signs", "Linear transfer has the sign of eq 11 at nine of ten points of the diagram",
+         alike.groupby(runs["seed"]).mean(), 0.9, SIGN, "share of points"),
+    ]  # fmt: skip
     loud = runs[(runs["noise"] == runs["noise"].max()) & (runs["gamma"] < 1)]
     if loud["noise"].min() >= 1:
         enough, few = loud[loud["samples"] >= p.enough], loud[loud["samples"] == loud["samples"].min()]
-        yield (
-            "loud",
-            "Where label noise is as strong as the signal, linear transfer gains at every angle and every γ < 1,"
-            f" from n = {p.enough} on",
-            _least(enough),
-            0.0,
-            "3.3, SNR = 1",
-            "smallest transferability",
-        )
-        yield (
-            "loud_few",
-            "Where label noise is as strong as the signal, linear transfer to a target at some angle loses with "
-            f"n = {few['samples'].min():g}",
-            -_least(few),
-            0.0,
-            intervals.OWN,
-            "smallest transferability, negative",
-        )
+        strong = "Where label noise is as strong as the signal, linear transfer"
+        yield from [
+            ("loud", f"{strong} gains at every angle and every γ < 1, from n = {p.enough} on", _least(enough), 0.0,
+             "3.3, SNR = 1", "smallest transferability"),
+            ("loud_few", f"{strong} to a target at some angle loses with n = {few['samples'].min():g}", -_least(few),
+             0.0, intervals.OWN, "smallest transferability, negative"),
+        ]  # fmt: skip
 
 
 def _least(runs):

@@ -124,16 +124,17 @@ def _one_cluster(runs, p):
     most, both = common_sizes(plain, scaled)[-1], common_sizes(plain, together)[-1]
     tuned, lazy = (runs.by_seed("inertia", samples=most) for runs in (plain, scaled))
     joint = together.by_seed("inertia", samples=both) - plain.by_seed("inertia", samples=both)
-    clusters, one = f"{few:g} cluster" + "s" * (few > 1), "s" * (few == 1)
+    many = f"{few:g} clusters", "explain", "leave", "do"
+    clusters, explain, leave, do = ("1 cluster", "explains", "leaves", "does") if few == 1 else many
     task = f"{few:g} of the auxiliary features"
     return [
-        ("nested", f"After finetuning on {task}, {clusters} explain{one} nearly all of a network, without rescaling, "
+        ("nested", f"After finetuning on {task}, {clusters} {explain} nearly all of a network, without rescaling, "
          f"at n = {most:g}", 1 - tuned, 1 - p.near, NESTED),
-        ("lazy_not_nested", f"After finetuning on {task}, {clusters} do{'e' * len(one)}{one} not explain a network "
+        ("lazy_not_nested", f"After finetuning on {task}, {clusters} {do} not explain a network "
          f"whose weights were rescaled by {high:g}, at n = {most:g}", lazy, p.near, NESTED),
-        ("lazy_less_nested", f"After finetuning on {task}, {clusters} leave{one} more unexplained with "
+        ("lazy_less_nested", f"After finetuning on {task}, {clusters} {leave} more unexplained with "
          f"weights rescaled by {high:g} than without, at n = {most:g}", lazy - tuned, 0.0, NESTED),
-        ("multi_task_not_nested", f"On {task}, {clusters} leave{one} more of multi-task networks unexplained than of "
+        ("multi_task_not_nested", f"On {task}, {clusters} {leave} more of multi-task networks unexplained than of "
          f"finetuned ones, at n = {both:g}", joint, 0.0, NESTED),
     ]  # fmt: skip
 

@@ -35,7 +35,7 @@ def check(data, p):
          -_excess(nested.where(rescale=1.0), ["main_features", "overlap"]), -p.excess),
         ("not_least", f"Networks finetuned on small similar units (cosine {low:g}, magnitude {small:g}) learn "
          f"something farther from their start than the teacher, at n = {most:g}",
-         np.log10(left.by_seed("penalty") / left.by_seed("penalty_teacher")), 0.0, "1.2, Fig. 1c",
+         np.log10(left.by_seed("penalty") / left.by_seed("penalty_teacher")), 0.0, intervals.own("1.2, Fig. 1c"),
          "log₁₀ of a ratio of penalties R̃"),
     ]  # fmt: skip
 

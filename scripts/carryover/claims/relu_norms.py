@@ -20,7 +20,7 @@ class Parameters:
                              minimum=1)  # fmt: skip
 
 
-@intervals.claims("App. B.2, E.1, Fig. 5a", RATIO)
+@intervals.claims(intervals.own("App. B.2, E.1, Fig. 5a"), RATIO)
 def check(data, p):
     """Roles: `norms` and `displacement` of an overlap experiment, `regimes`: norms of single-task learning.
 
@@ -61,9 +61,9 @@ def _between(norms, sparse, p, task):
     return [
         ("scratch_above", f"Networks trained from scratch have a larger F₁ norm than {task}, which "
          f"fits their samples as well, {at}", _log_ratio(sparse.where(samples=p.between), "f1_norm"), 0.0,
-         "App. E.2.1"),
+         intervals.own("App. E.2.1")),
         ("finetuning_above_scratch", f"Networks finetuned on new features have a larger F₁ norm than networks trained "
-         f"from scratch {at}", tuned - scratch, 0.0, "App. E.2.2"),
+         f"from scratch {at}", tuned - scratch, 0.0, intervals.own("App. E.2.2")),
     ]  # fmt: skip
 
 

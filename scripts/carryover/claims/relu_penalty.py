@@ -40,9 +40,9 @@ def check(data, p):
         ("l1_like_1_at_0.9", "At cosine 0.9 and m = 1 the penalty is like ℓ1 for a unit that both tasks use alike",
          -abs(_exponent(curve, 0.9, SAME) - 1), -p.near, EXPONENT, like),
         ("l1_like_0.01", "At cosine 0.99 and m = 1 the penalty is like ℓ1 for a unit that pretraining has not used",
-         -abs(_exponent(curve, 0.99, NEW) - 1), -p.near, EXPONENT, like),
+         -abs(_exponent(curve, 0.99, NEW) - 1), -p.near, intervals.own(EXPONENT), like),
         ("vanishes", "At cosines below 1 the penalty of very small units hardly depends on their magnitude",
-         -_slope_of_small(curve), -p.near, EXPONENT, "largest log–log slope, with the sign changed"),
+         -_slope_of_small(curve), -p.near, intervals.own(EXPONENT), "largest log–log slope, with the sign changed"),
     ]  # fmt: skip
 
 

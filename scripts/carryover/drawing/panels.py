@@ -78,6 +78,11 @@ def where(data, **values):
     return data.isel(run=keep)
 
 
+def relative(data, quantity, over=None):
+    """The runs with a quantity divided by another of theirs; by that of the teacher where none is named."""
+    return data.assign({quantity: data[quantity] / data[over or f"{quantity}_teacher"]})
+
+
 def combinations(data, coordinates):
     """[{coordinate: value}] of every combination of their values that some run has, in the order of the field."""
     product = itertools.product(*(values(data, coordinate) for coordinate in coordinates))

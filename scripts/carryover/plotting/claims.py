@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import matplotlib.pyplot as plt
 import numpy as np
 
+from carryover.analysis import intervals
 from carryover.config.parameters import parameter
 from carryover.drawing import layout
 from carryover.errors import UserError
@@ -63,8 +64,7 @@ def _text(row):
 
 
 def _interval(ax, row, place):
-    away = np.array([row.low, row.statistic, row.high]) - row.bound
-    if np.isfinite(away).all():
-        low, middle, high = away / (np.abs(away).max() or 1)
+    if (places := intervals.beside(row)) is not None:
+        middle, low, high = places
         ax.plot([low, high], [place, place], color=COLORS[row.verdict])
         ax.plot(middle, place, "o", color=COLORS[row.verdict], label=row.verdict)

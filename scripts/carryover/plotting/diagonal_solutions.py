@@ -61,7 +61,7 @@ def draw(data, p):
 
 def _norm(ax, norms, quantity, title):
     """A norm of the solutions relative to the teacher's own."""
-    panels.curves(ax, _relative(norms, quantity), quantity, "samples", "protocol")
+    panels.curves(ax, panels.relative(norms, quantity), quantity, "samples", "protocol")
     _truth(ax, norms)
     ax.set(title=title, ylabel="relative to ground truth")
 
@@ -71,15 +71,11 @@ def _finetuned(figure, norms):
     ax = figure.subplots()
     for quantity, (words, dashes) in PENALTIES.items():
         color = panels.color("finetuning")
-        panels.spread(ax, _relative(norms, quantity), quantity, "samples", words, color=color, linestyle=dashes)
+        panels.spread(ax, panels.relative(norms, quantity), quantity, "samples", words, color=color, linestyle=dashes)
     _truth(ax, norms)
     ax.set(ylabel="relative to ground truth")
     figure.suptitle(f"a′  penalty of {panels.name(norms, 'protocol', 'finetuning')}", fontsize="medium")
     layout.legend(figure, columns=1)
-
-
-def _relative(norms, quantity):
-    return norms.assign({quantity: norms[quantity] / norms[f"{quantity}_teacher"]})
 
 
 def _truth(ax, norms):

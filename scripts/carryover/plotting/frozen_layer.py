@@ -86,10 +86,5 @@ def _theory(ax, risk, theta, p):
     below, enough = n[n <= d], n[n > 2]
     mean = gaussian_bound(source, target, below, 0.0).clip(min=p.floor)
     ax.plot(below, mean, "k--", linewidth=1, label="one finetuned layer, mean (eq 10 at ε = 0)")
-    ax.plot(
-        enough,
-        linear_transfer_risk(theta, 0.0, enough),
-        "k:",
-        linewidth=1,
-        label="multiple of the source fitted to n samples, mean",
-    )
+    fitted = linear_transfer_risk(theta, 0.0, enough)
+    ax.plot(enough, fitted, "k:", linewidth=1, label="multiple of the source fitted to n samples, mean")

@@ -43,13 +43,12 @@ def _excess(shown, figure):
     """Panels a and b."""
     axes = layout.row(figure, 2, "Squared distance over the least for the same function")
     overlap, nested = shown["overlap"], panels.where(shown["nested"], rescale=1.0)
-    panels.curves(
-        axes[0], _ratio(overlap, "displacement"), "displacement", "samples", "unit_correlations", relu.related(overlap)
-    )
+    excess, related = panels.relative(overlap, "displacement", "penalty"), relu.related(overlap)
+    panels.curves(axes[0], excess, "displacement", "samples", "unit_correlations", related)
     greys = [f"{grey:g}" for grey in np.linspace(0.1, 0.6, len(panels.values(nested, "main_features")))]
     for (features, part, _), color in zip(panels.colored(nested, "main_features"), greys, strict=True):
         for share, style in ((0.0, "--"), (1.0, "-")):
-            runs = _ratio(panels.where(part, overlap=share), "displacement")
+            runs = panels.relative(panels.where(part, overlap=share), "displacement", "penalty")
             label = f"{features:g} " + ("of the units" if share else "new")
             panels.spread(axes[1], runs, "displacement", "samples", label, color=color, linestyle=style)
     for ax, runs, title in zip(axes, (overlap, nested), ("a  shared and new", "b  nested"), strict=True):
@@ -65,15 +64,11 @@ def _of_teacher(runs, magnitudes, figure):
     axes = layout.row(figure, len(magnitudes), "c  Penalty R̃ of what is learned over that of the teacher, by cosine ρ")
     named = {rho: f"ρ = {rho:g}" for rho in panels.values(runs, "correlation")}
     for ax, magnitude in zip(axes, magnitudes, strict=True):
-        part = _ratio(panels.where(runs, magnitude=magnitude), "penalty", "penalty_teacher")
+        part = panels.relative(panels.where(runs, magnitude=magnitude), "penalty")
         panels.curves(ax, part, "penalty", "samples", "correlation", named)
         ax.axhline(1, color="0.3", linewidth=1, linestyle=":")
         ax.set_title(f"magnitude {magnitude:g}")
     relu.against_samples(axes, runs, "R̃ / R̃ of the teacher")
-
-
-def _ratio(runs, quantity, over="penalty"):
-    return runs.assign({quantity: runs[quantity] / runs[over]})
 
 
 def _predicted(runs, risk, samples, figure):

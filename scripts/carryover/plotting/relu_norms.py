@@ -33,7 +33,7 @@ def _norms(shown, figure):
     rich = panels.where(regimes, initial_scale=panels.values(regimes, "initial_scale")[0])
     teachers = {k: f"teacher of {k:g} units" for k in panels.values(rich, "main_features")}
     for (k, label), style in zip(teachers.items(), ("-", "--", ":"), strict=False):
-        part = _relative(panels.where(rich, main_features=k), "f1_norm")
+        part = panels.relative(panels.where(rich, main_features=k), "f1_norm")
         panels.spread(axes[0], part, "f1_norm", "samples", f"STL, {label}", color=panels.color("single_task"), ls=style)
     related = {text: f"cosines {name}" for text, name in relu.related(norms).items()}
     finetuned = panels.where(norms, protocol="finetuning")
@@ -42,7 +42,7 @@ def _norms(shown, figure):
         (axes[2], tuned, "penalty"),
         (axes[3], finetuned, "f1_norm"),
     ):
-        panels.curves(ax, _relative(runs, norm), norm, "samples", "unit_correlations", related)
+        panels.curves(ax, panels.relative(runs, norm), norm, "samples", "unit_correlations", related)
     titles = "a  STL, F₁", "b  MTL, F₁,₂ of both tasks", "c  PT+FT, penalty R̃", "d  PT+FT, F₁"
     for ax, title, runs in zip(axes, titles, (rich, norms, tuned, finetuned), strict=True):
         ax.axhline(1, color="0.3", linewidth=1, linestyle=":", label="ground truth")
@@ -50,7 +50,3 @@ def _norms(shown, figure):
         relu.against_samples([ax], runs, "relative to ground truth")
     for ax in axes[1:]:
         ax.set_ylabel("")
-
-
-def _relative(runs, norm):
-    return runs.assign({norm: runs[norm] / runs[f"{norm}_teacher"]})

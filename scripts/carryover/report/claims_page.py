@@ -4,7 +4,7 @@ import numpy as np
 from tabulate import tabulate
 
 from carryover.analysis.claims_table import MOST_SEEDS, ORDER, POWER, counts
-from carryover.analysis.intervals import COMPUTED
+from carryover.analysis.intervals import COMPUTED, beside
 from carryover.templates.rendering import rendered
 
 HEADS = ("Verdict", "Claim", "Statistic", "Criterion", "p", "Seeds")
@@ -64,10 +64,8 @@ def by_paper(table):
 
 def picture(row):
     """Where statistic, low and high stand across a picture whose middle is the bound; None where they are not known."""
-    away = np.array([row.statistic, row.low, row.high]) - row.bound
-    if not np.isfinite(away).all():
-        return None
-    return (50 + _HALF * away / (np.abs(away).max() or 1)).round(1).tolist()
+    places = beside(row)
+    return None if places is None else (50 + _HALF * places).round(1).tolist()
 
 
 def _needed(row):
