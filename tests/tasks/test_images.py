@@ -2,6 +2,7 @@
 
 import gzip
 import struct
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -11,6 +12,8 @@ from sklearn.datasets import load_digits
 from carryover.errors import UserError
 from carryover.tasks import images as module
 from carryover.tasks.images import images, unit_pixels
+
+FASHION = module.INSTALLED["fashion-mnist"][1]
 
 
 def test_without_a_folder_they_are_the_digits_of_scikit_learn():
@@ -62,7 +65,7 @@ def test_pixels_are_shares_of_white(dtype):
 @pytest.mark.parametrize(
     ("source", "folder", "said"),
     [
-        ("cifar", "x", "images are of digits, mnist, cifar-100, stl-10, not of 'cifar'."),
+        ("cifar", "x", "images are of digits, mnist, fashion-mnist, cifar-100, stl-10, not of 'cifar'."),
         ("digits", "x", "the digits come with scikit-learn and not from x: leave the folder out."),
         ("stl-10", "", "images of stl-10 are read from a local folder: name the one that holds its files."),
     ],
@@ -71,3 +74,29 @@ def test_a_set_and_its_folder_go_together(source, folder, said):
     with pytest.raises(UserError) as caught:
         images(source, folder)
     assert str(caught.value) == said
+
+
+def test_without_a_folder_fashion_mnist_is_that_of_debian(tmp_path, monkeypatch):
+    package, place = module.INSTALLED["fashion-mnist"]
+    monkeypatch.setattr(module, "INSTALLED", {"fashion-mnist": (package, tmp_path / "none")})
+    with pytest.raises(UserError) as caught:
+        images("fashion-mnist")
+    assert str(caught.value) == (
+        "images of fashion-mnist are read from a local folder: name the one that holds its files, or install Debian's "
+        f"package dataset-fashion-mnist, which puts them into {tmp_path / 'none'}."
+    )
+    (tmp_path / "none").mkdir()
+    with pytest.raises(UserError, match=r"train-images-idx3-ubyte is missing: put the file .* of Fashion-MNIST \("):
+        images("fashion-mnist")
+    assert place == Path("/usr/share/datasets/fashion-mnist")
+
+
+@pytest.mark.skipif(not FASHION.is_dir(), reason="Debian's package dataset-fashion-mnist is not installed")
+def test_fashion_mnist_as_debian_has_it():
+    """7000 images of each class, one in seven for the test."""
+    found = images("fashion-mnist")
+    assert (found.train.shape, found.test.shape, found.classes) == ((60_000, 1, 28, 28), (10_000, 1, 28, 28), 10)
+    assert np.bincount(found.train_labels).tolist() == [6000] * 10
+    assert np.bincount(found.test_labels).tolist() == [1000] * 10
+    with pytest.raises(UserError, match=r"is that of Fashion-MNIST, not of MNIST: put the published file "):
+        images("mnist", FASHION)

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from carryover.errors import UserError
-from carryover.tasks import image_files
-from carryover.tasks.image_files import CIFAR100, STL10, cifar100, stl10
+from carryover.tasks import record_files
+from carryover.tasks.record_files import CIFAR100, STL10, cifar100, stl10
 
 COUNTS = {"train": 4, "test": 3}
 
@@ -128,11 +128,12 @@ def test_the_published_archive_needs_no_leave(case, monkeypatch):
     checksum = hashlib.md5(case.archive.read_bytes()).hexdigest()
     said = f"{case.archive} has the MD5 checksum {checksum}, not {case.published.checksum} as published: "
     assert case.refused(other=False) == said + (
-        f"put the published file {case.archive.name} of {case.published.title} into {case.folder}."
+        f"put the published file {case.archive.name} of {case.published.title} ({case.published.source}) into "
+        f"{case.folder}."
     )
     known = {name: (len(case.files[name]) // size, size) for name, (_, size) in case.published.files.items()}
     name = "CIFAR100" if case.read is cifar100 else "STL10"
-    monkeypatch.setattr(image_files, name, replace(case.published, checksum=checksum, files=known))
+    monkeypatch.setattr(record_files, name, replace(case.published, checksum=checksum, files=known))
     case.check(other=False)
 
 
@@ -185,13 +186,14 @@ def test_a_damaged_archive_is_named(case, keep):
 def test_what_is_missing_is_named_with_its_place(case):
     name = list(case.files)[-1]
     first = case.folder / next(iter(case.files))
-    wanted = f"the file {first.name} or {case.archive.name} of {case.published.title}"
+    named = f"{case.published.title} ({case.published.source})"
+    wanted = f"the file {first.name} or {case.archive.name} of {named}"
     assert case.refused() == f"{first} is missing: put {wanted} into {case.folder}."
     del case.files[name]
     case.packed()
     assert case.refused().startswith(f"{case.archive} holds no file {name}: put ")
     case.plain()
-    wanted = f"put the file {name} of {case.published.title} into {case.folder}."  # the archive is not looked at now
+    wanted = f"put the file {name} of {named} into {case.folder}."  # the archive is not looked at now
     assert case.refused() == f"{case.folder / name} is missing: {wanted}"
 
 

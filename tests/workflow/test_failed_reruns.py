@@ -90,7 +90,8 @@ def test_a_file_from_outside_that_was_damaged_is_tried_again(fresh):
         labels = np.repeat(np.arange(4), 5)
         for kind, array in (("images-idx3", rng.integers(256, size=(20, 3, 3))), ("labels-idx1", labels)):
             (folder / f"{name}-{kind}-ubyte").write_bytes(packed(array))
-    task = {"images": "images", "other_images": True, "classes": [0, 1, 2, 3], "pairs": 1, "held_out": 0.4}
+    task = {"images": "mnist", "folder": "images", "other_images": True, "classes": [0, 1, 2, 3], "pairs": 1,
+            "held_out": 0.4}  # fmt: skip
     experiment = {"family": "image_pairs", "seeds": 1, "task": task, "measures": {"bounds": {}, "risk": {}},
                   "finetune": {"protocol": "single_task", "samples": 3, "draws": 1}}  # fmt: skip
     fresh.configure({"experiments": {"pairs": experiment}})

@@ -5,16 +5,27 @@ from __future__ import annotations
 import gzip
 import hashlib
 from dataclasses import dataclass
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 
 from carryover.errors import UserError
-from carryover.tasks import image_files
+from carryover.tasks import idx_files, image_files, record_files
 
-READERS = {"mnist": image_files.mnist, "cifar-100": image_files.cifar100, "stl-10": image_files.stl10}
+READERS = {
+    "mnist": idx_files.idx,
+    "fashion-mnist": partial(idx_files.idx, published=idx_files.FASHION_MNIST),
+    "cifar-100": record_files.cifar100,
+    "stl-10": record_files.stl10,
+}
+INSTALLED = {"fashion-mnist": ("dataset-fashion-mnist", Path("/usr/share/datasets/fashion-mnist"))}
+"""{set: (Debian's package, where it puts the files)}."""
 SOURCES = "digits", *READERS
+SOURCE = "set of images; digits come with scikit-learn"
+FOLDER = "folder with the files of the set; empty for digits, and for those of Debian's package dataset-fashion-mnist"
+OTHER = "accept other files in the same format as those of the set"
 DIGITS = "6ebb3d2fee246a4e99363262ddf8a00a3c41bee6014c373ed9d9216ba7f651b8"  # SHA-256 of the file, unpacked
 HELD_OUT = 5  # one in so many of the digits is for the test
 
@@ -35,16 +46,18 @@ class ImageSet:
 
 
 def images(source: str = "digits", folder: str | Path = "", other: bool = False) -> ImageSet:
-    """The set of images `source`: "digits", "mnist", "cifar-100" (100 fine classes) or "stl-10" (the labelled images).
+    """The set of images `source`: "digits", "mnist", "fashion-mnist", "cifar-100" (100 fine classes) or "stl-10" (the
+    labelled images).
 
     Args:
         source: one of `SOURCES`. The digits are scikit-learn's 1797 of 8 × 8 pixels, which come in one piece: the first
             four fifths are for training.
-        folder: where the published files are, packed or plain; empty for the digits. Nothing is downloaded.
-        other: accept other files in the same format and of any size, such as Fashion-MNIST for "mnist".
+        folder: where the published files are, packed or plain; empty for the digits, and for where Debian's package
+            puts those of "fashion-mnist". Nothing is downloaded.
+        other: accept other files in the same format and of any size.
 
     Raises UserError for another source, for a folder that is given without need or not at all, and, naming the file,
-    what was expected and where to put it, for files as `image_files` says.
+    what was expected and where to put it, for files as `idx_files` and `record_files` say.
     """
     if source not in SOURCES:
         raise UserError(f"images are of {', '.join(SOURCES)}, not of {source!r}.")
@@ -52,11 +65,22 @@ def images(source: str = "digits", folder: str | Path = "", other: bool = False)
         if str(folder):
             raise UserError(f"the digits come with scikit-learn and not from {folder}: leave the folder out.")
         return _digits()
-    if not str(folder):
-        raise UserError(f"images of {source} are read from a local folder: name the one that holds its files.")
-    train, test = READERS[source](folder, other)
+    train, test = READERS[source](folder or _installed(source), other)
     classes = 1 + max(int(labels.max()) for _, labels in (train, test))
     return ImageSet(*train, *test, classes)
+
+
+def _installed(source):
+    """Where a set lies that no folder is named for."""
+    package, place = INSTALLED.get(source, ("", Path()))
+    if not package:
+        raise UserError(f"images of {source} are read from a local folder: name the one that holds its files.")
+    if not place.is_dir():
+        raise UserError(
+            f"images of {source} are read from a local folder: name the one that holds its files, or install Debian's "
+            f"package {package}, which puts them into {place}."
+        )
+    return place
 
 
 def unit_pixels(images: np.ndarray, dtype: type = np.float32) -> np.ndarray:

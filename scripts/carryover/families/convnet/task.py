@@ -17,7 +17,8 @@ from carryover.config.parameters import parameter
 from carryover.errors import UserError
 from carryover.networks.convnet import NETWORKS, STEMS
 from carryover.streams import generator
-from carryover.tasks import class_subsets, images
+from carryover.tasks import class_subsets
+from carryover.tasks import images as image_sets
 from carryover.tasks.prepared_images import PreparedImages
 from carryover.training.convnet_batches import Samples
 from carryover.training.saved_states import SavedStates
@@ -32,9 +33,9 @@ class Parameters:
                            "published networks", minimum=1)  # fmt: skip
     stem: str = parameter("small", "imagenet is that of published networks, small is for images below 64 pixels",
                           choices=STEMS)  # fmt: skip
-    images: str = parameter("digits", "set of images; digits come with scikit-learn", choices=images.SOURCES)
-    folder: str = parameter("", "folder with the files of the set; empty for digits", path=True)
-    other_images: bool = parameter(False, "accept other files in the same format, such as Fashion-MNIST")
+    images: str = parameter("digits", image_sets.SOURCE, choices=image_sets.SOURCES)
+    folder: str = parameter("", image_sets.FOLDER, path=True)
+    other_images: bool = parameter(False, image_sets.OTHER)
     pixels: int = parameter(0, "height and width that images are brought to; 0: as they are", minimum=0)
     crop: int = parameter(0, "augmentation: training images are padded by so many pixels and cut at random", minimum=0)
     flip: bool = parameter(False, "augmentation: half of the training images are mirrored")
@@ -87,7 +88,7 @@ class Classes:
     def __init__(self, p: Parameters, experiment: str) -> None:
         self.p, self.experiment = p, experiment
         self._states: dict[tuple[int, int, str], Mapping[str, torch.Tensor]] = {}
-        self.set = images.images(p.images, p.folder, p.other_images)
+        self.set = image_sets.images(p.images, p.folder, p.other_images)
         self.prepared = PreparedImages(self.set, p.pixels, p.crop, p.flip)
         class_subsets.check_disjoint(p.pretraining_classes, p.finetuning_classes)
         left = class_subsets.other_classes(self.set.classes, p.pretraining_classes)

@@ -15,7 +15,7 @@ import numpy as np
 from carryover.config.parameters import parameter
 from carryover.errors import UserError
 from carryover.streams import generator
-from carryover.tasks import images
+from carryover.tasks import images as image_sets
 
 MEANING = {
     "pair": "number of the pair of a source and a target task",
@@ -31,9 +31,9 @@ MEANING = {
 class Parameters:
     """What pretraining and finetuning share."""
 
-    images: str = parameter("", "folder with the four files of MNIST; empty for the digits that scikit-learn ships",
-                            path=True)  # fmt: skip
-    other_images: bool = parameter(False, "accept other files in MNIST's format, such as Fashion-MNIST")
+    images: str = parameter("digits", image_sets.SOURCE, choices=image_sets.SOURCES)
+    folder: str = parameter("", image_sets.FOLDER, path=True)
+    other_images: bool = parameter(False, image_sets.OTHER)
     classes: tuple[int, ...] = parameter(tuple(range(10)), "classes that the tasks are drawn from", minimum=0)
     pairs: int = parameter(20, "pairs of a source and a target task, the same for all seeds", minimum=1)
     held_out: float = parameter(0.2, "share of each class's images that is held out for the test", above=0,
@@ -87,8 +87,8 @@ class Images:
 
     def __init__(self, p, experiment):
         self.p, self.experiment = p, experiment
-        known = images.images("mnist" if p.images else "digits", p.images, p.other_images)
-        parts = (images.unit_pixels(part, np.float64) for part in (known.train, known.test))
+        known = image_sets.images(p.images, p.folder, p.other_images)
+        parts = (image_sets.unit_pixels(part, np.float64) for part in (known.train, known.test))
         self.pixels = np.concatenate([part.reshape(len(part), -1) for part in parts])
         self.labels = np.concatenate([known.train_labels, known.test_labels])
         classes, counts = np.unique(self.labels, return_counts=True)
