@@ -14,7 +14,8 @@ from carryover.provenance import store
 from carryover.tasks.images import images
 
 NAMES = {"resnet18": ["stem", "layer1", "layer2", "layer3", "layer4", "pooled"],
-         "vgg11": ["block1", "block2", "block3", "block4", "block5", "pooled"]}  # fmt: skip
+         "vgg11": ["block1", "block2", "block3", "block4", "block5", "pooled"],
+         "vgg5": ["block1", "block2", "block3", "pooled"]}  # fmt: skip
 STARTS, TARGETS = (0, 1, 0), ("5 6", "5 6", "0 3")
 LABELLED = {"long_name": "made for a test", "units": "1"}
 PARAMETERS = stages.Parameters(batch=50)

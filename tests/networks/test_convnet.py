@@ -1,4 +1,4 @@
-"""ResNet-18 and VGG-11: torchvision's names and shapes, what they compute, and how they start."""
+"""ResNet-18, VGG-11 and VGG-5: torchvision's names and shapes, what they compute, and how they start."""
 
 import importlib
 import math
@@ -8,11 +8,11 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from carryover.networks.convnet import VGG11, ResNet18
+from carryover.networks.convnet import VGG5, VGG11, ResNet18
 
 VGG = ((0, 3, 64), (3, 64, 128), (6, 128, 256), (8, 256, 256), (11, 256, 512), (13, 512, 512), (16, 512, 512))
 VGG += ((18, 512, 512),)
-NETWORKS = pytest.mark.parametrize("network", [ResNet18, VGG11])
+NETWORKS = pytest.mark.parametrize("network", [ResNet18, VGG11, VGG5])
 
 
 def generator(seed=0):
@@ -123,18 +123,25 @@ def resnet_by_hand(state, x, small, training):
 
 
 def vgg_by_hand(state, x, small, training):
-    assert not training
-    stages, pooled_after = [], (0, 3, 8, 13, 18)
-    for index, *_ in VGG:
+    return without_normalisation(state, x, small, [index for index, *_ in VGG], (0, 3, 8, 13, 18), 6, (0, 3, 6))
+
+
+def vgg5_by_hand(state, x, small, training):
+    return without_normalisation(state, x, small, (0, 3, 6), (0, 3, 6), 0, (0, 3))
+
+
+def without_normalisation(state, x, small, convolutions, pooled_after, pooled_from, linear):
+    stages = []
+    for index in convolutions:
         x = F.conv2d(x, state[f"features.{index}.weight"], state[f"features.{index}.bias"], 1, 1).clamp(min=0)
         if index in pooled_after:
-            x = x if small and index < 6 else F.max_pool2d(x, 2)
+            x = x if small and index < pooled_from else F.max_pool2d(x, 2)
             stages.append(x)
     x = x.mean((2, 3)) if small else F.adaptive_avg_pool2d(x, 7).flatten(1)
     stages.append(x)
-    for index in (0, 3, 6):
+    for index in linear:
         x = x @ state[f"classifier.{index}.weight"].T + state[f"classifier.{index}.bias"]
-        x = x if index == 6 else x.clamp(min=0)
+        x = x if index == linear[-1] else x.clamp(min=0)
     return stages, x
 
 
@@ -148,6 +155,8 @@ def vgg_by_hand(state, x, small, training):
         (VGG11, vgg_by_hand, "imagenet", (2, 3, 32, 45), False),
         (VGG11, vgg_by_hand, "small", (2, 1, 8, 8), False),
         (VGG11, vgg_by_hand, "small", (2, 1, 19, 32), False),
+        (VGG5, vgg5_by_hand, "imagenet", (2, 3, 17, 60), False),
+        (VGG5, vgg5_by_hand, "small", (2, 1, 28, 28), False),
     ],
 )
 def test_forward_and_stages_by_hand(network, by_hand, stem, shape, training):
@@ -160,7 +169,8 @@ def test_forward_and_stages_by_hand(network, by_hand, stem, shape, training):
         expected, outputs = by_hand(state, images(*shape, dtype=torch.float64), stem == "small", training)
         found = list(network.stages(images(*shape, dtype=torch.float64)))
         names = ["stem", "layer1", "layer2", "layer3", "layer4"] if by_hand is resnet_by_hand else None
-        assert [name for name, _ in found] == [*(names or [f"block{k}" for k in range(1, 6)]), "pooled"]
+        blocks = [f"block{k}" for k in range(1, len(expected))]
+        assert [name for name, _ in found] == [*(names or blocks), "pooled"]
         for (_, stage), by_hand_stage in zip(found, expected, strict=True):
             torch.testing.assert_close(stage, by_hand_stage, rtol=1e-11, atol=1e-11)
         torch.testing.assert_close(network(images(*shape, dtype=torch.float64)), outputs, rtol=1e-11, atol=1e-11)
@@ -176,6 +186,7 @@ def test_forward_and_stages_by_hand(network, by_hand, stem, shape, training):
         (VGG11, "small", 8, 0.25),
         (VGG11, "small", 32, 0.25),
         (VGG11, "imagenet", 64, 0.25),
+        (VGG5, "small", 28, 0.25),
     ],
 )
 def test_every_weight_gets_a_gradient(network, stem, side, share):
@@ -211,8 +222,10 @@ def test_weights_start_from_the_laws_of_torchvision(network):
             deviation, spread = math.sqrt(2 / (module.out_channels * math.prod(module.kernel_size))), 3
         elif isinstance(module, torch.nn.Linear):
             uniform = isinstance(network, ResNet18)
-            # a quarter of torchvision's inputs, with twice its weights
-            deviation, spread = (1 / math.sqrt(3 * module.in_features), 1.8) if uniform else (0.02, 3)
+            # of torchvision's inputs VGG-11 has a quarter here and twice its weights; VGG-5 an eighth, and a 16th
+            wider = {"classifier.0": math.sqrt(8), "classifier.3": 4} if isinstance(network, VGG5) else {}
+            law = 1 / math.sqrt(3 * module.in_features), 1.8
+            deviation, spread = law if uniform else (0.01 * wider.get(name, 2), 3)
         else:
             continue
         weight = module.weight.detach()
@@ -248,6 +261,7 @@ def test_bad_arguments_are_refused(network, argument, value):
         (ResNet18, "imagenet", (3, 16, 16), 8),
         (VGG11, "small", (2, 1, 8, 8), 8),
         (VGG11, "imagenet", (2, 3, 32, 31), 32),
+        (VGG5, "small", (2, 3, 8, 7), 8),
     ],
 )
 def test_images_of_other_shapes_are_refused(network, stem, shape, least):

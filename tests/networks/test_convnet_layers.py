@@ -26,7 +26,7 @@ def side_by_side(networks, images, skeleton=None):
 
 
 @pytest.mark.portable
-@pytest.mark.parametrize("kind", ["resnet18", "vgg11"])
+@pytest.mark.parametrize("kind", ["resnet18", "vgg11", "vgg5"])
 @pytest.mark.parametrize("training", [False, True])
 def test_networks_side_by_side_see_their_own_images_alone(kind, training):
     networks = [toys.network(kind, seed=seed).train(training) for seed in range(3)]

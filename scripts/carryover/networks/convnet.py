@@ -1,4 +1,5 @@
-"""ResNet-18 and VGG-11, by torchvision's names and shapes, in any width and for images from 8 × 8 pixels.
+"""ResNet-18 and VGG-11, by torchvision's names and shapes, in any width and for images from 8 × 8 pixels; and VGG-5, a
+shallow one of the same kind.
 
 At width 64, with 3 channels and the stem "imagenet", parameters and buffers are those of torchvision's `resnet18` and
 `vgg11`, so that published weights load by name, and the networks compute the same (He et al. 2015; Simonyan and
@@ -6,8 +7,8 @@ Zisserman 2014, configuration A). Other widths have the same layers with `width`
 
 The stem says how much of an image is pooled away at once. "imagenet" is torchvision's. "small", for images of 32 × 32
 pixels and below, leaves out the first factor of 4: in ResNet-18 the first convolution is 3 × 3 with stride 1 and no
-pooling follows; in VGG-11 the first two poolings are left out and the features are averaged over the whole image, not
-brought to 7 × 7 places. Either changes the shape of one parameter (`conv1.weight`, `classifier.0.weight`), so published
+pooling follows; in VGG-11 the first two poolings are left out and the features, as in VGG-5, are averaged over the whole
+image, not brought to 7 × 7 places. Either changes the shape of one parameter (`conv1.weight`, `classifier.0.weight`), so published
 weights need the stem "imagenet".
 """
 
@@ -29,7 +30,7 @@ WIDTH = 64  # channels of torchvision's first convolution
 
 
 class _Convnet(nn.Module):
-    """What both networks share; a subclass has `_build`, `_readout`, `_start_linear` and `stages`."""
+    """What all networks share; a subclass has `_build`, `_readout`, `_start_linear` and `stages`."""
 
     READOUT: ClassVar[str]  # name of the last layer
     SMALLEST: ClassVar[dict[str, int]]  # {stem: pixels on the shorter side}
@@ -166,7 +167,11 @@ class VGG11(_Convnet):
 
     READOUT = "classifier.6"
     SMALLEST: ClassVar = {"imagenet": 32, "small": 8}
-    _BLOCKS = ((1,), (2,), (4, 4), (8, 8), (8, 8))  # channels of each block's convolutions, in widths
+    _BLOCKS: ClassVar[tuple[tuple[int, ...], ...]] = ((1,), (2,), (4, 4), (8, 8), (8, 8))
+    """Channels of each block's convolutions, in widths."""
+    _HIDDEN: ClassVar[tuple[int, ...]] = (64, 64)
+    """Units of the classifier's layers but the last, in widths."""
+    _UNPOOLED = 2  # blocks that no pooling follows with the stem "small"
 
     def _build(self) -> None:
         small, inputs, layers = self.stem == "small", self.channels, []
@@ -174,26 +179,22 @@ class VGG11(_Convnet):
             for multiple in block:
                 layers += [Conv2d(inputs, multiple * self.width, 3, padding=1), nn.ReLU(inplace=True)]
                 inputs = multiple * self.width
-            layers.append(nn.Identity() if small and index < 2 else nn.MaxPool2d(2))
+            layers.append(nn.Identity() if small and index < self._UNPOOLED else nn.MaxPool2d(2))
         self.features = nn.Sequential(*layers)
         self.avgpool = nn.AdaptiveAvgPool2d(1 if small else 7)
-        hidden = 64 * self.width
-        self.classifier = nn.Sequential(
-            Linear(inputs * (1 if small else 49), hidden),
-            nn.ReLU(inplace=True),
-            Dropout(hidden),
-            Linear(hidden, hidden),
-            nn.ReLU(inplace=True),
-            Dropout(hidden),
-            Linear(hidden, self.classes),
-        )
+        inputs, layers = inputs * (1 if small else 49), []
+        for multiple in self._HIDDEN:
+            hidden = multiple * self.width
+            layers += [Linear(inputs, hidden), nn.ReLU(inplace=True), Dropout(hidden)]
+            inputs = hidden
+        self.classifier = nn.Sequential(*layers, Linear(inputs, self.classes))
 
     def stages(self, images: Tensor) -> Iterator[tuple[str, Tensor]]:
         """(name, output) of each stage as it is computed, of images (n, channels, height, width): block1 … block5 (n,
         channels, height, width), after the pooling if the stem has one there, and pooled, what the classifier's first
-        layer reads: (n, 8 width · 49), or (n, 8 width) for the stem "small".
+        layer reads: (n, channels · 49), or (n, channels) for the stem "small".
 
-        Raises ValueError for other images, or below 32 × 32 pixels, 8 × 8 for the stem "small".
+        Raises ValueError for other images, or for smaller ones than `SMALLEST`.
         """
         self._check(images)
         output, start = images, 0
@@ -214,4 +215,18 @@ class VGG11(_Convnet):
         nn.init.zeros_(layer.bias)
 
 
-NETWORKS = {"resnet18": ResNet18, "vgg11": VGG11}
+class VGG5(VGG11):
+    """Three convolutions, each pooled, and two linear layers: VGG-11's kind, without normalisation, at a depth at which a
+    factor of .5 on all weights leaves a thirtysecond of the outputs, not a two-thousandth.
+
+    The arguments are those of `_Convnet.__init__`. Layers start as VGG-11's first, second, third, … and last do.
+    """
+
+    READOUT = "classifier.3"
+    SMALLEST: ClassVar = {"imagenet": 8, "small": 8}
+    _BLOCKS: ClassVar = ((1,), (2,), (4,))
+    _HIDDEN: ClassVar = (16,)
+    _UNPOOLED = 0
+
+
+NETWORKS = {"resnet18": ResNet18, "vgg11": VGG11, "vgg5": VGG5}
