@@ -1,6 +1,6 @@
 """The measure of a ResNet-18's stages before and after finetuning against the two networks' forward passes alone.
 
-python tests/bench/convnet_stages.py 200    # that many images of 32 × 32 pixels; 2000 if it is left out
+python tests/bench/convnet_stages.py 200    # that many images; 2000 if it is left out
 """
 
 import resource
@@ -20,13 +20,14 @@ from carryover.networks.convnet import ResNet18
 from carryover.networks.convnet_weights import packed
 from carryover.tasks.images import images
 from carryover.tasks.prepared_images import PreparedImages
+from toy.idx_files import packed as packed_bytes
 
 IMAGES, TRAINING, BATCH = 2000, 200, 64
-AT_LEAST = 0.5  # of the measure's time is forward passes
+WIDE, NARROW = 0.5, 0.1  # of the measure's time is forward passes, at least; narrow networks have less to do in them
 MEMORY = 4  # GiB, of the whole process
 
 
-def write_images(folder, count):
+def write_cifar(folder, count):
     """Random images as CIFAR-100's files hold them."""
     rng = np.random.default_rng(0)
     for name, size in (("train.bin", TRAINING), ("test.bin", count)):
@@ -35,7 +36,20 @@ def write_images(folder, count):
         records.tofile(Path(folder) / name)
 
 
-def shard(networks, stem, folder):
+def write_idx(folder, count):
+    """Random images as Fashion-MNIST's files hold them."""
+    rng = np.random.default_rng(0)
+    for name, size in (("train", TRAINING), ("t10k", count)):
+        (Path(folder) / f"{name}-images-idx3-ubyte").write_bytes(packed_bytes(rng.integers(256, size=(size, 28, 28))))
+        (Path(folder) / f"{name}-labels-idx1-ubyte").write_bytes(packed_bytes(rng.integers(10, size=size)))
+
+
+# set, width, stem, how its images are written, channels, share
+SETTINGS = (("cifar-100", 64, "imagenet", write_cifar, 3, WIDE), ("cifar-100", 64, "small", write_cifar, 3, WIDE),
+            ("fashion-mnist", 8, "small", write_idx, 1, NARROW))  # fmt: skip
+
+
+def shard(networks, source, folder):
     """What finetuning leaves: one run, from the first network to the second."""
     states = [packed(network.state_dict())[None] for network in networks]
     return xr.Dataset(
@@ -45,8 +59,8 @@ def shard(networks, stem, folder):
             "start": ("run", [0]),
             "target_classes": ("run", ["0 1"]),
         },
-        attrs={"network": "resnet18", "width": 64, "stem": stem, "channels": 3, "classes": 2, "images": "cifar-100",
-               "folder": folder, "other_images": 1, "pixels": 0},
+        attrs={"network": "resnet18", "width": networks[0].width, "stem": networks[0].stem, "classes": 2,
+               "channels": networks[0].channels, "images": source, "folder": folder, "other_images": 1, "pixels": 0},
     )  # fmt: skip
 
 
@@ -57,36 +71,37 @@ def seconds(function):
     return time.process_time() - began
 
 
-def compare(stem, count):
+def compare(source, width, stem, write, channels, count):
     """Seconds of the measure and of the forward passes, and the most memory that the measure's process had, in GiB."""
     torch.set_num_threads(1)
-    made = (ResNet18(torch.Generator().manual_seed(seed), 2, stem=stem) for seed in (0, 1))
+    made = (ResNet18(torch.Generator().manual_seed(seed), 2, width, stem, channels) for seed in (0, 1))
     networks = [network.eval() for network in made]
     with tempfile.TemporaryDirectory() as folder:
-        write_images(folder, count)
-        data = shard(networks, stem, folder)
+        write(folder, count)
+        data = shard(networks, source, folder)
         measured = seconds(lambda: stages.measure(data, stages.Parameters(of="all", count=count, batch=BATCH)))
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-        inputs = PreparedImages(images("cifar-100", folder, other=True)).batch("test", np.arange(count))
+        inputs = PreparedImages(images(source, folder, other=True)).batch("test", np.arange(count))
     with torch.inference_mode():
         forward = seconds(lambda: [network(some) for network in networks for some in inputs.split(BATCH)])
     return measured, forward, peak
 
 
 def measure(count=IMAGES) -> list[dict]:
-    """One row for each stem, in processes of their own, one after the other."""
+    """One row for each setting, in processes of their own, one after the other."""
     rows = []
-    for stem in ("imagenet", "small"):
+    for source, width, stem, write, channels, at_least in SETTINGS:
         with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-            measured, forward, peak = pool.submit(compare, stem, count).result()
+            measured, forward, peak = pool.submit(compare, source, width, stem, write, channels, count).result()
+        name = f"stages of a ResNet-18, width {width}, stem {stem}, {source}"
         if peak > MEMORY:
-            raise AssertionError(f"stages of a ResNet-18 with the stem {stem} took {peak:.1f} GiB, not {MEMORY}")
+            raise AssertionError(f"{name} took {peak:.1f} GiB, not {MEMORY}")
         detail = (
-            f"{count} images of 32 × 32 pixels: {measured:.1f} s of CPU time on one thread, against {forward:.1f} s of "
-            f"the forward passes of both networks, {measured / forward:.2f} times as long; {peak:.1f} GiB at most"
+            f"{count} images: {measured:.1f} s of CPU time on one thread, {2 * count / measured:.0f} a second, against "
+            f"{forward:.1f} s and {2 * count / forward:.0f} of the forward passes of both networks, "
+            f"{measured / forward:.2f} times as long; {peak:.1f} GiB at most"
         )
-        rows.append({"name": f"stages of a ResNet-18, stem {stem}", "ratio": forward / measured, "at_least": AT_LEAST,
-                     "detail": detail})  # fmt: skip
+        rows.append({"name": name, "ratio": forward / measured, "at_least": at_least, "detail": detail})
     return rows
 
 
