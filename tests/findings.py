@@ -1,12 +1,16 @@
 """Whether titles and findings are still true of the results: `python tests/findings.py [--exactly | --write]`.
 
+`python tests/findings.py --keep TABLE.nc FILE.csv` keeps a table of claims that is not made anew with each change.
+
 A figure's `rests_on` names claims, which must hold. In docs/findings*.md a comment after a number says which claim's
 statistic it is, `+3.5 [1.7, 5.3]<!-- convnet_rescaling/resnet_pairs * 100 -->`, and the table of verdicts stands
 between `<!-- verdicts -->` and `<!-- end -->`. A number is stale where it lies outside the interval that is found now,
 for on another processor networks become others of the same distribution; with --exactly, where any digit differs.
---write puts what is found in the place of what is there.
+--write puts what is found in the place of what is there. A page on results that are kept, `<!-- claims kept in FILE
+-->`, is held against those, digit by digit.
 """
 
+import csv
 import re
 import sys
 from pathlib import Path
@@ -14,6 +18,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "scripts"))
 
+import xarray as xr  # noqa: E402
 from tabulate import tabulate  # noqa: E402
 
 from carryover.analysis.claims_table import ORDER, counts  # noqa: E402
@@ -26,6 +31,9 @@ QUOTED = re.compile(
     rf"(?P<number>{_NUMBER})(?:\s\[(?P<low>{_NUMBER}),\s(?P<high>{_NUMBER})\])?(?P<unit>\s?%)?"
     r"<!-- (?P<claim>\w+/\S+)(?: \* (?P<factor>-?[\d.]+))? -->"
 )
+KEPT = re.compile(r"<!-- claims kept in (?P<file>\S+) -->")
+WORDS = "paper", "section", "statement", "verdict"
+NUMBERS = "statistic", "low", "high", "bound", "p_value", "adjusted_p_value", "seeds", "tasks"
 VERDICTS = re.compile(r"(?<=<!-- verdicts -->\n).*?(?=<!-- end -->)", re.DOTALL)
 
 
@@ -109,17 +117,40 @@ def verdict_table(table):
     return tabulate(body, headers=["claims of", "", *best_first], tablefmt="github") + "\n"
 
 
+def keep(table, path):
+    """Write a table of claims as text."""
+    columns = [name for name in (*WORDS, *NUMBERS) if name in table]
+    with path.open("w", encoding="utf-8", newline="") as file:
+        rows = csv.writer(file, lineterminator="\n")
+        rows.writerow(["claim", *columns])
+        values = (table[name].values.tolist() for name in ("claim", *columns))
+        rows.writerows(zip(*values, strict=True))
+
+
+def kept(path):
+    """The table of claims that was kept."""
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    columns = {name: [float(row[name]) if name in NUMBERS else row[name] for row in rows] for name in rows[0]}
+    return xr.Dataset({name: ("claim", values) for name, values in columns.items()})
+
+
 def main(*words):
+    if words[:1] == ("--keep",):
+        source, target = words[1:]
+        return keep(store.load(Path(source)), Path(target))
     table = store.load(ROOT / "results/claims.nc")
     sweep = startup.valid_sweep(files.read(ROOT / "config/config.yaml", "config/config.yaml"), ROOT)
     wrong = untrue_titles(sweep.config["figures"], table)
     for page in sorted((ROOT / "docs").glob("findings*.md")):
         text = page.read_text(encoding="utf-8")
+        own = KEPT.search(text)
+        claims = kept(ROOT / own["file"]) if own else table
         if "--write" in words:
-            page.write_text(text := written(text, table), encoding="utf-8")
-        wrong += [f"{page.name}: {one}" for one in stale(text, table, "--exactly" in words)]
-    sys.exit("\n".join(wrong) or 0)
+            page.write_text(text := written(text, claims), encoding="utf-8")
+        wrong += [f"{page.name}: {one}" for one in stale(text, claims, bool(own) or "--exactly" in words)]
+    return "\n".join(wrong) or 0
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    sys.exit(main(*sys.argv[1:]))

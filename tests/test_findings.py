@@ -58,3 +58,11 @@ def test_titles_state_claims_that_hold(table):
         "figures.false: one/loss fails",
         "figures.none: one/other is none",
     ]
+
+
+def test_a_table_that_was_kept_says_the_same(table, tmp_path):
+    findings.keep(table, tmp_path / "kept.csv")
+    again = findings.kept(tmp_path / "kept.csv")
+    assert findings.written(PAGE, again) == findings.written(PAGE, table)
+    assert again["statement"].values.tolist() == table["statement"].values.tolist()
+    assert findings.KEPT.search("a <!-- claims kept in docs/kept.csv --> b")["file"] == "docs/kept.csv"
