@@ -66,9 +66,9 @@ def refusal(path, value, schema):
     return str(error.value)
 
 
-@pytest.mark.parametrize("layers", [("config.yaml",), ("config.yaml", "paper.yaml"), ("config.yaml", "images.yaml")])
-def test_the_configurations_that_come_with_the_project_are_valid_and_make_jobs(schema, layers):
-    made = config(*layers)
+@pytest.mark.parametrize("overlays", [[], ["paper.yaml"], ["images.yaml"], ["fashion.yaml"]])
+def test_the_configurations_that_come_with_the_project_are_valid_and_make_jobs(schema, overlays):
+    made = config("config.yaml", *overlays)
     validation.validate(made, schema)
     sweep = Sweep(made, schema, ROOT / "scripts")
     outputs = [output for *_, output in sweep.jobs()]
