@@ -1,8 +1,18 @@
 """Solver: the limit of gradient descent on the squared error of a linear function, so that nothing is trained."""
 
+from dataclasses import dataclass
+
 import numpy as np
 
+from carryover.families.image_pairs.regressions import Regression
 from carryover.training.result import Trained
+
+
+@dataclass(frozen=True)
+class OnDraws(Trained):
+    """Coefficients (runs, draws, d) as weights; what else there is of a run is a mean over draws."""
+
+    errors: np.ndarray | None = None  # (runs, draws) share of the test images that are misclassified
 
 
 def limit(pixels, labels, start, cutoff=0.0):
@@ -13,18 +23,26 @@ def limit(pixels, labels, start, cutoff=0.0):
     from 0 the one of least norm. Directions up to the cutoff, a share of the largest singular value, stay as they are
     at the start.
     """
-    missing = labels - (pixels @ start[..., None])[..., 0]
-    rounding = max(pixels.shape[-2:]) * np.finfo(float).eps
-    inverse = np.linalg.pinv(pixels, rtol=max(cutoff, rounding))
-    return start + np.einsum("...dn,...n->...d", inverse, missing)
+    missing = labels[..., None] - pixels @ start[..., None]
+    samples, dimension = pixels.shape[-2:]
+    kept = max(cutoff, max(samples, dimension) * np.finfo(float).eps)
+    if samples >= dimension:
+        return start + (np.linalg.pinv(pixels, rtol=kept) @ missing)[..., 0]
+    span, triangle = np.linalg.qr(pixels.mT)  # few samples: the pseudoinverse of n × n numbers alone
+    return start + (span @ (np.linalg.pinv(triangle.mT, rtol=kept) @ missing))[..., 0]
 
 
 def solve(problem, p, progress=None):
-    """`Trained` with coefficients (runs, draws, d)."""
-    return ended(problem, limit(problem.pixels, problem.labels, problem.start[:, None], problem.cutoff))
+    """`Trained` with coefficients (cutoffs, d) of the `Regression` of a source task, `OnDraws` of a `task.Problem`."""
+    if isinstance(problem, Regression):
+        coefficients = problem.coefficients(np.array(p.cutoff))
+        loss = problem.loss(coefficients)
+        return Trained.solved(coefficients, loss, np.full_like(loss, np.nan))
+    return ended(problem, limit(problem.pixels, problem.labels, problem.start[:, None]))
 
 
 def ended(problem, coefficients):
-    """`Trained` with these coefficients (runs, draws, d) at its end; loss and risk are means over draws."""
+    """`OnDraws` with these coefficients (runs, draws, d) at its end."""
     residual = (problem.pixels @ coefficients[..., None])[..., 0] - problem.labels
-    return Trained.solved(coefficients, (residual**2).mean((-2, -1)) / 2, problem.errors(coefficients).mean(-1))
+    errors = problem.errors(coefficients)
+    return OnDraws.solved(coefficients, (residual**2).mean((-2, -1)) / 2, errors.mean(-1), errors=errors)

@@ -9,7 +9,8 @@ import numpy as np
 from carryover.config.parameters import parameter
 from carryover.errors import UserError
 from carryover.families.contract import Piece
-from carryover.families.image_pairs import exact, task
+from carryover.families.image_pairs import task
+from carryover.families.image_pairs.regressions import Regressions
 from carryover.streams import generator
 from carryover.theory.linear_teachers import benign_overfitting_bound, covariance_bound
 
@@ -60,31 +61,35 @@ def problems(p, shard):
     start_of = _starts(shard.pretrained, images.pixels.shape[1])
     for seed in shard.seeds:
         split = images.split(seed)
+        regressions = Regressions(split)
         for number, four in enumerate(pairs):
             names = {"seed": seed, **task.named(number, four)}
             starts = np.stack([start_of({**names, "cutoff": cutoff}) for cutoff in p.cutoff])
             draws = [{"pair": number, "draw": draw} for draw in range(p.draws)]
             rngs = [generator(shard.experiment, draw, seed, "samples") for draw in draws]
             columns = {**names, "cutoff": list(p.cutoff), "pixels": p.pixels, "loss_function": "squared"}
-            for problem, bounds in _pair(p, split, four, starts, rngs):
+            for problem, bounds in _pair(p, split, regressions, four, starts, rngs):
                 runs = {**columns, "samples": problem.pixels.shape[1]}
-                yield Piece(problem, runs, partial(_variables, problem, bounds), task.MEANING)
+                yield Piece(problem, runs, partial(_variables, bounds), task.MEANING)
 
 
-def _pair(p, split, four, starts, rngs):
+def _pair(p, split, regressions, four, starts, rngs):
     """(problem, bounds) of one pair of tasks for each number of samples, from starts (cutoffs, d)."""
-    known, tests = split.task(*four[2:]), split.task(*four[2:], "test")
-    if max(p.samples) > len(known[1]):
+    first, second = four[2:]
+    known, tests = split.members(first, second), split.task(first, second, "test")
+    if max(p.samples) > len(known):
         raise UserError(
-            f"samples has {max(p.samples)}, but the classes {four[2]} and {four[3]} have {len(known[1])} training "
+            f"samples has {max(p.samples)}, but the classes {first} and {second} have {len(known)} training "
             "images: lower samples or held_out."
         )
-    targets = np.stack([exact.limit(*known, np.zeros(starts.shape[1]), cutoff) for cutoff in p.cutoff])
-    moments = known[0].T @ known[0] / len(known[1])
-    orders = np.stack([rng.permutation(len(known[1])) for rng in rngs])
+    target = regressions.of(first, second)
+    # In the directions of the target's second moments these are a diagonal, and need not be decomposed for every bound.
+    differences = (target.coefficients(np.array(p.cutoff)) - starts) @ target.directions.T
+    orders = np.stack([known[rng.permutation(len(known))[: max(p.samples)]] for rng in rngs])
+    pixels, labels = split.pixels[orders], np.where(split.labels[orders] == first, 1.0, -1.0)
     for samples in p.samples:
-        drawn = (values[orders[:, :samples]] for values in known)
-        yield task.Problem(*drawn, starts, tests=tests), _bounds(targets - starts, moments, samples)
+        problem = task.Problem(pixels[:, :samples], labels[:, :samples], starts, tests)
+        yield problem, _bounds(differences, target.spectrum, samples)
 
 
 def _starts(pretrained, dimension):
@@ -105,10 +110,10 @@ def _starts(pretrained, dimension):
     return start_of
 
 
-def _variables(problem, bounds, trained):
+def _variables(bounds, trained):
     values = {
         "risk_final": trained.risk_final,
-        "risk_spread": problem.errors(trained.weights).std(-1),
+        "risk_spread": trained.errors.std(-1),
         "risk_best": trained.risk_best,
         "loss": trained.loss,
         "evaluations": trained.evaluations,
@@ -118,10 +123,10 @@ def _variables(problem, bounds, trained):
     return {name: ("run", values[name], text) for name, text in MEANING.items()}
 
 
-def _bounds(differences, moments, samples):
-    """The three bounds of Table 1, each (starts,), for differences (starts, d)."""
+def _bounds(differences, spectrum, samples):
+    """The three bounds of Table 1, each (starts,), for differences (starts, d) and Σ's eigenvalues (d,) along them."""
     return {
         "distance": (differences**2).sum(-1),
-        "benign_overfitting": benign_overfitting_bound(differences, moments, samples),
-        "covariance": covariance_bound(differences, moments, samples, TOP_DIRECTIONS, CONFIDENCE),
+        "benign_overfitting": benign_overfitting_bound(differences, spectrum, samples),
+        "covariance": covariance_bound(differences, spectrum, samples, TOP_DIRECTIONS, CONFIDENCE),
     }

@@ -1,13 +1,11 @@
 """Pretraining on all training images of a source task."""
 
 from dataclasses import dataclass
-from itertools import product
-
-import numpy as np
 
 from carryover.config.parameters import parameter
 from carryover.families.contract import Piece
 from carryover.families.image_pairs import task
+from carryover.families.image_pairs.regressions import Regressions
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -16,16 +14,15 @@ class Parameters(task.Parameters):
 
 
 def problems(p, shard):
-    """A piece for each seed, pair of tasks and cutoff: one linear function of least norm."""
+    """A piece for each seed and pair of tasks, with a run per cutoff: linear functions of least norm."""
     images, pairs = task.Images(p, shard.experiment), task.pairs(p, shard.experiment)
     for seed in shard.seeds:
-        split = images.split(seed)
-        for (number, four), cutoff in product(enumerate(pairs), p.cutoff):
-            pixels, labels = split.task(*four[:2])
-            problem = task.Problem(pixels[None], labels[None], np.zeros((1, pixels.shape[1])), cutoff)
-            runs = {"seed": [seed], **task.named(number, four), "cutoff": cutoff}
-            yield Piece(problem, runs, _variables, task.MEANING)
+        regressions = Regressions(images.split(seed))
+        for number, four in enumerate(pairs):
+            runs = {"seed": seed, **task.named(number, four), "cutoff": list(p.cutoff)}
+            yield Piece(regressions.of(*four[:2]), runs, _variables, task.MEANING)
 
 
 def _variables(trained):
-    return {"coefficients": (("run", "output", "input"), trained.weights, "coefficients θ_S of the source task")}
+    coefficients = trained.weights[:, None]
+    return {"coefficients": (("run", "output", "input"), coefficients, "coefficients θ_S of the source task")}

@@ -1,4 +1,4 @@
-"""Pairs of binary tasks on classes of images, and the problem that a stage hands to its solver.
+"""Pairs of binary tasks on classes of images, and the problem of finetuning that is handed to a solver.
 
 "Finetuning with linear teachers", section 4.2: a source task tells class a from b, a target task class c from d, all
 four different, as regression to 1 and −1. The paper leaves open which pixels it takes and whether there is an
@@ -52,13 +52,10 @@ class Problem:
     pixels: np.ndarray  # (draws, n, d)
     labels: np.ndarray  # (draws, n), 1 or −1
     start: np.ndarray  # (runs, d), coefficients before training
-    cutoff: float = 0.0  # of singular values of the pixels, relative to the largest, that are not learned
-    tests: tuple[np.ndarray, np.ndarray] | None = None  # pixels (tests, d) and labels (tests,); None in pretraining
+    tests: tuple[np.ndarray, np.ndarray]  # pixels (tests, d) and labels (tests,)
 
     def errors(self, coefficients):
-        """Share (runs, draws) of the test images that coefficients (runs, draws, d) misclassify; NaN without any."""
-        if self.tests is None:
-            return np.full(coefficients.shape[:-1], np.nan)
+        """Share (runs, draws) of the test images that coefficients (runs, draws, d) misclassify."""
         pixels, labels = self.tests
         return (np.sign(coefficients @ pixels.T) != labels).mean(-1)
 
@@ -117,9 +114,13 @@ class Split:
     train: np.ndarray  # (N,) whether it is for training
     test: np.ndarray  # (N,) whether it is held out
 
+    def members(self, *classes, part="train"):
+        """Indices (n,) of the images of these classes, in increasing order."""
+        return np.flatnonzero(np.isin(self.labels, classes) & getattr(self, part))
+
     def task(self, first, second, part="train"):
         """(pixels (n, d), labels (n,)) of a task: 1 for the first class, −1 for the second."""
-        chosen = np.isin(self.labels, (first, second)) & getattr(self, part)
+        chosen = self.members(first, second, part=part)
         return self.pixels[chosen], np.where(self.labels[chosen] == first, 1.0, -1.0)
 
 
