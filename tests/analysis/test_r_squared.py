@@ -10,7 +10,8 @@ from scipy.stats import linregress
 
 from carryover.analysis import r_squared
 from carryover.errors import UserError
-from toy.bound_runs import SEEDS, SIZES, made
+from toy.bound_runs import NOISE, SEEDS, SIZES, made
+from toy.shared_classes import table
 
 TABLE = Path(__file__).resolve().parents[2] / "resources/published/linear-teachers-table1.csv"
 
@@ -48,6 +49,62 @@ def test_a_constant_error_has_none():
 def test_two_pairs_are_too_few(told):
     with pytest.raises(UserError, match="R² needs 3 pairs of tasks or more that were finetuned: raise pairs"):
         r_squared.r_squared(made(**told))
+
+
+def test_each_class_in_turn_is_left_out_with_its_pairs():
+    data = made()
+    found = r_squared.without_each(r_squared.arranged(data))
+    classes = (data["source_classes"].astype(object) + " " + data["target_classes"].astype(object)).values
+    assert found.sizes["left_out"] == 11
+    for place, label in enumerate([None, *map(str, range(10))]):
+        keep = np.array([label not in four.split() for four in classes])
+        kept = r_squared.r_squared(data.isel(run=keep)).groupby(["cutoff", "samples"]).mean()
+        for bound in r_squared.BOUNDS:
+            mine = found.isel(left_out=place).sel(bound=bound).transpose("cutoff", "samples").values.ravel()
+            np.testing.assert_allclose(mine, kept[bound].sort_index())
+
+
+def test_too_few_pairs_without_a_class_leave_it_unknown():
+    found = r_squared.without_each(r_squared.arranged(made(pairs=4)))
+    assert np.isnan(found).any()
+    assert np.isfinite(found.isel(left_out=0)).all()
+
+
+def test_shares_of_sets_are_those_of_a_plain_loop():
+    rng = np.random.default_rng(1)
+    of = table(rng, (0.5, 0.5, 0.5), 0.6, pairs=300)
+    of["bounds"].loc[{"bound": "covariance"}] += 0.1 * of["error"]
+    found = r_squared.first_shares(of).squeeze(["cutoff", "samples"], drop=True)
+    for place in (0, 4):
+        part = of if place == 0 else of.isel(pair=~of["has"].values[:, place - 1])
+        error, bounds = part["error"].values.ravel(), part["bounds"].values.reshape(3, -1)
+        firsts = np.zeros(3)
+        for _ in range(3000):
+            chosen = rng.permutation(len(error))[:20]
+            firsts[np.argmax([np.corrcoef(error[chosen], bound[chosen])[0, 1] ** 2 for bound in bounds])] += 1 / 3000
+        np.testing.assert_allclose(found.isel(left_out=place), firsts, atol=0.04)  # three of its standard errors
+
+
+def test_the_repeats_of_a_set_are_of_the_same_pairs():
+    """A bound that is first on average over repeats is first, though every repeat has another one."""
+    rng = np.random.default_rng(2)
+    error = rng.standard_normal(250)
+    of = table(rng, (0, 0, 1), 0.5, pairs=250).isel(seed=[0, 0, 0])
+    noise = [[9, 0, 0], [0, 9, 0], [0.3, 0.3, 0.3]]  # by bound and repeat
+    of["error"][:] = error
+    for place, sizes in enumerate(noise):
+        for seed, size in enumerate(sizes):
+            of["bounds"][place, 0, seed, 0] = error + size * rng.standard_normal(250)
+    shares = r_squared.first_shares(of).isel(left_out=0).squeeze()
+    assert shares.sel(bound="covariance") > 0.95
+
+
+def test_few_pairs_have_no_share():
+    assert r_squared.first_shares(r_squared.arranged(made(pairs=20))) is None
+    shares = r_squared.first_shares(r_squared.arranged(made(NOISE | {"covariance": 0.0}, pairs=200)))
+    assert shares.sizes["left_out"] == 11
+    assert (shares.sel(bound="covariance") == 1).all()
+    np.testing.assert_allclose(shares.sum("bound"), 1)
 
 
 def test_the_published_values_are_those_of_the_paper():

@@ -18,6 +18,9 @@ def made(noise=None, cutoffs=(0.0, 0.01), pairs=20, seed=0, protocol="finetuning
         variables[name] = 3 + 7 * (error + size * rng.standard_normal(len(error)))
     coords = dict(zip(names, grid, strict=True)) | {"protocol": np.full(len(error), protocol)}
     coords["pixels"] = np.full(len(error), "raw")
+    four = np.array([rng.choice(10, 4, replace=False) for _ in range(pairs)])[coords["pair"]]
+    for kind, classes in (("source", four[:, :2]), ("target", four[:, 2:])):
+        coords[f"{kind}_classes"] = np.array([f"{one} {other}" for one, other in classes])
     return xr.Dataset(
         {name: ("run", values) for name, values in variables.items()},
         coords={name: ("run", values) for name, values in coords.items()},

@@ -1,8 +1,10 @@
 """How well bounds tell errors apart: R² over pairs of tasks, as in Table 1 of "Finetuning with linear teachers"."""
 
-import pandas as pd
+import numpy as np
+import xarray as xr
 
 from carryover.errors import UserError
+from carryover.streams import generator
 
 BOUNDS = {
     "distance": "squared distance of source and target",
@@ -11,6 +13,11 @@ BOUNDS = {
 }
 GROUP = ["cutoff", "seed", "samples"]
 FEWEST = 3  # pairs; two points always lie on a line
+SET = 20
+"""Pairs in the paper's table."""
+SETS = 5000
+ENOUGH = 10 * SET
+"""Pairs from which sets of 20 are drawn: of fewer, sets would be nearly the same."""
 
 
 def finetuned(data):
@@ -26,6 +33,33 @@ def finetuned(data):
     return runs
 
 
+def arranged(data):
+    """The finetuned runs as a Dataset over (`GROUP`, pair).
+
+    Its variables are `error`, `bounds`, which are along `bound` too, and `has` (pair, label), which classes of images a
+    pair of tasks is of. Raises as `finetuned`.
+    """
+    runs = finetuned(data)
+    table = runs.set_index([*GROUP, "pair"])[["risk_final", *BOUNDS]].to_xarray()
+    classes = runs.drop_duplicates("pair").set_index("pair").sort_index()
+    classes = (classes["source_classes"] + " " + classes["target_classes"]).str.split()
+    labels = sorted(set().union(*classes), key=int)
+    has = np.array([[label in four for label in labels] for four in classes])
+    bounds = table[list(BOUNDS)].to_dataarray("bound")
+    coords = {"label": labels, "pair": classes.index.to_numpy()}
+    return xr.Dataset(
+        {"error": table["risk_final"], "bounds": bounds, "has": xr.DataArray(has, coords, ["pair", "label"])}
+    )
+
+
+def squared_correlation(first, second):
+    """Squared Pearson correlation (…) over the last axis, NaN where one of the two is the same all along."""
+    first, second = (values - values.mean(-1, keepdims=True) for values in (first, second))
+    scale = (first**2).sum(-1) * (second**2).sum(-1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return (first * second).sum(-1) ** 2 / scale
+
+
 def r_squared(data):
     """Squared Pearson correlation over pairs of the error with each bound, a DataFrame.
 
@@ -33,12 +67,66 @@ def r_squared(data):
     index) and a column per bound of `BOUNDS`, NaN where the error or a bound is the same for all pairs. Raises as
     `finetuned`.
     """
-    groups = finetuned(data).groupby(GROUP)
-    rows = {key: runs[list(BOUNDS)].corrwith(runs["risk_final"]) ** 2 for key, runs in groups}
-    return pd.DataFrame(rows).T.rename_axis(GROUP)
+    found = _correlations(arranged(data)).to_series().unstack("bound")
+    return found[list(BOUNDS)].reorder_levels(GROUP).sort_index()
+
+
+def without_each(table):
+    """R² (left_out, bound, cutoff, samples), mean over seeds, of a table as `arranged` gives it.
+
+    First of all pairs, then without those of each class of images; NaN where fewer than three pairs are left.
+    """
+    parts = [_correlations(part).mean("seed") for part in _parts(table)]
+    return xr.concat(parts, "left_out").transpose("left_out", "bound", ...)
+
+
+def first_shares(table):
+    """Share (left_out, bound, cutoff, samples) of random sets of 20 pairs in which a bound has the highest R².
+
+    As in the paper, the R² of a set is the mean over repeats of the same pairs. `left_out` as in `without_each`. None
+    where there are fewer than `ENOUGH` pairs.
+    """
+    if table.sizes["pair"] < ENOUGH:
+        return None
+    rng, shares = generator("bound correlations", "", 0, "sets of pairs"), []
+    for part in _parts(table):
+        sets = _sets(part.sizes["pair"], rng)
+        order = "cutoff", "samples", "seed", "pair"
+        errors, bounds = part["error"].transpose(*order), part["bounds"].transpose("bound", *order)
+        share = np.empty((len(BOUNDS), *errors.shape[:2]))
+        for place in np.ndindex(errors.shape[:2]):
+            error, bound = errors.values[place][:, sets], bounds.values[:, *place]
+            found = np.stack([squared_correlation(error, one[:, sets]).mean(0) for one in bound])
+            share[:, *place] = (found == found.max(0)).mean(-1)
+        coords = {name: part[name] for name in ("bound", "cutoff", "samples")}
+        shares.append(xr.DataArray(share, coords, list(coords)))
+    return xr.concat(shares, "left_out")
 
 
 def published(table, bound):
     """R² and deviation by number of samples, two Series, of a bound in the published table (a DataFrame)."""
     rows = table[table["bound"] == bound].set_index("samples")
     return rows["r_squared"], rows["deviation"]
+
+
+def _parts(table):
+    """The table, then without the pairs of each class."""
+    yield table
+    for label in table["label"].values:
+        yield table.isel(pair=~table["has"].sel(label=label).values)
+
+
+def _correlations(table):
+    """(bound, cutoff, seed, samples)."""
+    errors, bounds = xr.broadcast(table["error"], table["bounds"])
+    if table.sizes["pair"] < FEWEST:
+        return bounds.sum("pair") * np.nan
+    return xr.apply_ufunc(squared_correlation, errors, bounds, input_core_dims=[["pair"], ["pair"]])
+
+
+def _sets(count, rng):
+    """`SETS` sets of `SET` different numbers below `count`, (SETS, SET)."""
+    sets = rng.integers(count, size=(SETS, SET))
+    while (twice := (np.diff(np.sort(sets, axis=1), axis=1) == 0).any(1)).any():
+        sets[twice] = rng.integers(count, size=(twice.sum(), SET))
+    return sets
