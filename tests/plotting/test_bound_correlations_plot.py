@@ -49,7 +49,7 @@ def test_many_pairs_have_a_row_of_shares_and_small_points():
             np.testing.assert_allclose(lines[name], shares.sel(bound=bound, cutoff=cutoff))
     (points,) = figure.axes[4].get_lines()
     assert len(points.get_xdata()) == 201
-    assert notes_of(figure).endswith("below: mean over seeds")
+    assert notes_of(figure).endswith("below: a point per pair")
 
 
 def test_points_are_pairs_at_one_number_of_samples():
