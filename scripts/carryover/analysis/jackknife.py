@@ -44,8 +44,9 @@ def estimate(values, statement, bound, scale=DIFFERENCE, over="classes"):
     if count < 2 or not np.isfinite([whole, *rest]).all():
         return columns | dict.fromkeys(("low", "high", "p_value"), np.nan)
     error = np.sqrt((count - 1) / count * ((rest - rest.mean()) ** 2).sum())
+    if error == 0:  # and not a value that the way there and back has rounded
+        return columns | {"low": columns["statistic"], "high": columns["statistic"],
+                          "p_value": float(columns["statistic"] == bound)}  # fmt: skip
     half, distance = special.stdtrit(count - 1, 1 - LEVEL / 2) * error, abs(whole - float(scale.forward(bound)))
-    ends = np.clip([whole - half, whole + half], scale.lowest, scale.highest)
-    low, high = scale.back(ends).tolist()
-    p_value = 2 * special.stdtr(count - 1, -distance / error) if error else float(distance == 0)
-    return columns | {"low": low, "high": high, "p_value": p_value}
+    low, high = scale.back(np.clip([whole - half, whole + half], scale.lowest, scale.highest)).tolist()
+    return columns | {"low": low, "high": high, "p_value": 2 * special.stdtr(count - 1, -distance / error)}
