@@ -5,6 +5,7 @@ all that pairs have in common, and chance that is a pair's own more than once: a
 never too narrow, up to some 2½ times where each has four of ten classes and nothing else in common.
 """
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -16,8 +17,8 @@ from carryover.analysis.intervals import LEVEL
 class Scale(NamedTuple):
     """On which a statistic's spread hardly hangs on its value; `forward` leads there, `back` from there."""
 
-    forward: np.ufunc | object
-    back: np.ufunc | object
+    forward: Callable
+    back: Callable
     lowest: float = -np.inf  # there
     highest: float = np.inf
 
