@@ -17,8 +17,8 @@ CROWD = 200  # pairs that are drawn as small points, without their spread
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters:
-    title: str = parameter("Three bounds and the error of finetuning on pairs of scikit-learn's digits, by the singular "
-                           "directions that the regression keeps", "what is seen")  # fmt: skip
+    title: str = parameter("Three bounds and the error of finetuning on pairs of scikit-learn's digits, by the "
+                           "singular directions that the regression keeps", "what is seen")  # fmt: skip
     bound: str = parameter("covariance", "bound of the lower panels", choices=tuple(r_squared.BOUNDS))
     samples: int = parameter(10, "images of the target task in the lower panels", minimum=1)
 
