@@ -72,8 +72,9 @@ def images(tmp_path):
 
 
 def test_files_from_outside_are_those_of_all_that_is_upstream(images):
-    experiment = {"family": "image_pairs", "seeds": 1, "task": {"images": str(images)}, "measures": {"risk": {}},
-                  "pretrain": {}, "finetune": {"protocol": ["single_task", "finetuning"]}}  # fmt: skip
+    task = {"images": "mnist", "folder": str(images)}
+    experiment = {"family": "image_pairs", "seeds": 1, "task": task, "measures": {"risk": {}}, "pretrain": {},
+                  "finetune": {"protocol": ["single_task", "finetuning"]}}  # fmt: skip
     figures = {"mine": {"plot": "risk_curves", "data": {"risk": "pairs/risk", "published": "some.csv"}}}
     made = upstream(experiments={"pairs": experiment, "tiny": {**TINY["experiments"]["tiny"]}}, figures=figures)
     files = {path: made.files(rule)(wildcards) for path, (rule, wildcards) in made.jobs.items()}

@@ -7,9 +7,9 @@ Zisserman 2014, configuration A). Other widths have the same layers with `width`
 
 The stem says how much of an image is pooled away at once. "imagenet" is torchvision's. "small", for images of 32 × 32
 pixels and below, leaves out the first factor of 4: in ResNet-18 the first convolution is 3 × 3 with stride 1 and no
-pooling follows; in VGG-11 the first two poolings are left out and the features, as in VGG-5, are averaged over the whole
-image, not brought to 7 × 7 places. Either changes the shape of one parameter (`conv1.weight`, `classifier.0.weight`), so published
-weights need the stem "imagenet".
+pooling follows; in VGG-11 the first two poolings are left out and the features, as in VGG-5, are averaged over the
+whole image, not brought to 7 × 7 places. Either changes the shape of one parameter (`conv1.weight`,
+`classifier.0.weight`), so published weights need the stem "imagenet".
 """
 
 from __future__ import annotations
@@ -216,8 +216,8 @@ class VGG11(_Convnet):
 
 
 class VGG5(VGG11):
-    """Three convolutions, each pooled, and two linear layers: VGG-11's kind, without normalisation, at a depth at which a
-    factor of .5 on all weights leaves a thirtysecond of the outputs, not a two-thousandth.
+    """Three convolutions, each pooled, and two linear layers: VGG-11's kind, without normalisation, at a depth at which
+    a factor of .5 on all weights leaves 1/32 of the outputs, not 1/2048.
 
     The arguments are those of `_Convnet.__init__`. Layers start as VGG-11's first, second, third, … and last do.
     """
