@@ -3,7 +3,9 @@
 import numpy as np
 import xarray as xr
 
-from carryover.analysis.image_tasks import by_classes
+from carryover.analysis.image_tasks import IMAGES, by_classes, images_in_words
+from carryover.tasks.idx_files import FASHION_MNIST, MNIST
+from carryover.tasks.record_files import CIFAR100, STL10
 
 
 def runs(*classes):
@@ -23,3 +25,12 @@ def test_what_is_one_system_keeps_its_name():
         found = by_classes("vgg", data)
         assert list(found) == ["vgg"]
         assert found["vgg"].identical(data)
+
+
+def test_sets_of_images_have_the_names_that_they_were_published_with():
+    assert [*IMAGES.values()] == [published.title for published in (MNIST, FASHION_MNIST, CIFAR100, STL10)]
+    assert [images_in_words(xr.Dataset(attrs={"images": name})) for name in ("fashion-mnist", "digits")] == [
+        "Fashion-MNIST",
+        "digits",
+    ]
+    assert images_in_words(xr.Dataset()) == "images"

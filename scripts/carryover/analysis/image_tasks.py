@@ -5,13 +5,20 @@ import numpy as np
 from carryover.labels import value_labels
 
 PAIRS = 2
+IMAGES = {"mnist": "MNIST", "fashion-mnist": "Fashion-MNIST", "cifar-100": "CIFAR-100", "stl-10": "STL-10"}
 
 
 def in_words(runs):
     """'ResNet-18 on 2 classes of digits': the network, and what it is finetuned on."""
     network, target = (str(runs[name].values[0]) for name in ("network", "target_classes"))
     name = value_labels(runs, "network").get(network, network)
-    return f"{name} on {len(target.split())} classes of {runs.attrs.get('images', 'images')}"
+    return f"{name} on {len(target.split())} classes of {images_in_words(runs)}"
+
+
+def images_in_words(runs):
+    """'Fashion-MNIST': the set of images of a dataset, 'images' where it does not say."""
+    name = runs.attrs.get("images", "images")
+    return IMAGES.get(name, name)
 
 
 def by_classes(role, data):

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from carryover.analysis.image_tasks import images_in_words
 from carryover.analysis.two_way import interval, table
 from carryover.drawing import panels
 from carryover.labels import value_labels
@@ -38,6 +39,5 @@ def system(runs):
     tuned = panels.where(runs, protocol="finetuning")
     network, source, target = (str(tuned[name].values[0]) for name in ("network", "source_classes", "target_classes"))
     pretrained = f"pretrained on {len(source.split())} others" if source else "published weights"
-    images = runs.attrs.get("images", "images")
     name = value_labels(runs, "network").get(network, network)
-    return f"{name}\n{len(target.split())} classes of {images}, {pretrained}"
+    return f"{name}\n{len(target.split())} classes of {images_in_words(runs)}, {pretrained}"
