@@ -3,11 +3,11 @@
 `python tests/findings.py --keep TABLE.nc FILE.csv` keeps a table of claims that is not made anew with each change.
 
 A figure's `rests_on` names claims, which must hold. In docs/findings*.md a comment after a number says which claim's
-statistic it is, `+3.5 [1.7, 5.3]<!-- convnet_rescaling/resnet_pairs * 100 -->`, and the table of verdicts stands
-between `<!-- verdicts -->` and `<!-- end -->`. A number is stale where it lies outside the interval that is found now,
-for on another processor networks become others of the same distribution; with --exactly, where any digit differs.
---write puts what is found in the place of what is there. A page on results that are kept, `<!-- claims kept in FILE
--->`, is held against those, digit by digit.
+statistic it is, `+3.5 [1.7, 5.3]<!-- convnet_rescaling/resnet_pairs * 100 -->`, and a table of verdicts, or
+of claims, stands between `<!-- verdicts -->`, or `<!-- claims -->`, and `<!-- end -->`. A number is stale where it lies
+outside the interval that is found now, for on another processor networks become others of the same distribution; with
+--exactly, where any digit differs. --write puts what is found in the place of what is there. A page on results that are
+kept, `<!-- claims kept in FILE -->`, is held against those, digit by digit.
 """
 
 import csv
@@ -34,7 +34,7 @@ QUOTED = re.compile(
 KEPT = re.compile(r"<!-- claims kept in (?P<file>\S+) -->")
 WORDS = "paper", "section", "statement", "verdict"
 NUMBERS = "statistic", "low", "high", "bound", "p_value", "adjusted_p_value", "seeds", "tasks"
-VERDICTS = re.compile(r"(?<=<!-- verdicts -->\n).*?(?=<!-- end -->)", re.DOTALL)
+BLOCK = re.compile(r"(?P<head><!-- (?P<kind>verdicts|claims) -->\n)(?P<body>.*?)(?=<!-- end -->)", re.DOTALL)
 
 
 def untrue_titles(figures, table):
@@ -54,16 +54,16 @@ def stale(text, table, exactly=False):
             found.append(f"{quoted['claim']} is no claim")
         elif (quoted[0] != now) if exactly else not _near(quoted, table):
             found.append(f"{_said(quoted[0])} is now {_said(now)} ({quoted['claim']})")
-    verdicts = VERDICTS.search(text)
-    if exactly and verdicts and verdicts[0] != verdict_table(table):
-        found.append("the table of verdicts is another one now")
+    for block in BLOCK.finditer(text) if exactly else ():
+        if block["body"] != TABLES[block["kind"]](table):
+            found.append(f"the table of {block['kind']} is another one now")
     return found
 
 
 def written(text, table):
     """The page with what is found now."""
     text = QUOTED.sub(lambda quoted: current(quoted, table) or quoted[0], text)
-    return VERDICTS.sub(lambda _: verdict_table(table), text)
+    return BLOCK.sub(lambda block: block["head"] + TABLES[block["kind"]](table), text)
 
 
 def current(quoted, table):
@@ -115,6 +115,19 @@ def verdict_table(table):
     best_first = ORDER[::-1]
     body = [[name, part.sizes["claim"], *(counts(part)[verdict] for verdict in best_first)] for name, part in rows]
     return tabulate(body, headers=["claims of", "", *best_first], tablefmt="github") + "\n"
+
+
+def claim_table(table):
+    """Every claim with its interval and its verdict, in Markdown."""
+    rows = []
+    for row in table.to_dataframe().reset_index().itertuples():
+        ends = f" [{row.low:.3g}, {row.high:.3g}]" if row.high > row.low else ""
+        rows.append([row.claim, row.statement, f"{row.statistic:.3g}{ends}", f"above {row.bound:g}", row.verdict])
+    heads = ["claim", "", "statistic [95 %]", "criterion", "verdict"]
+    return tabulate(rows, headers=heads, tablefmt="github", disable_numparse=True).replace("-0.", "−0.") + "\n"
+
+
+TABLES = {"verdicts": verdict_table, "claims": claim_table}
 
 
 def keep(table, path):

@@ -66,3 +66,12 @@ def test_a_table_that_was_kept_says_the_same(table, tmp_path):
     assert findings.written(PAGE, again) == findings.written(PAGE, table)
     assert again["statement"].values.tolist() == table["statement"].values.tolist()
     assert findings.KEPT.search("a <!-- claims kept in docs/kept.csv --> b")["file"] == "docs/kept.csv"
+
+
+def test_a_page_can_have_all_claims(table):
+    page = "Claims:\n\n<!-- claims -->\n<!-- end -->\n"
+    found = findings.written(page, table)
+    assert "| one/gain | it gains" in found
+    assert "| 0.04 [0.0152, 0.0648] | above 0     | holds     |" in found
+    assert findings.stale(found, table, exactly=True) == []
+    assert findings.stale(page, table, exactly=True) == ["the table of claims is another one now"]
