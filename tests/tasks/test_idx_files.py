@@ -116,7 +116,8 @@ def test_the_published_checksums_differ():
     [
         (lambda content: b"\x80\x04" + content[2:], "starts with the bytes 80 04 08 03, not 00 00 08 03"),
         (lambda content: content[:2] + b"\x0d" + content[3:], "starts with the bytes 00 00 0d 03, not 00 00 08 03"),
-        (lambda content: b"", "starts with the bytes of nothing, not 00 00 08 03"),
+        (lambda content: b"", "is empty: put "),
+        (lambda content: content[:2], "starts with the bytes 00 00, not 00 00 08 03"),
         (lambda content: content[:9], "ends before its sizes"),
         (lambda content: content[:-1], "holds 59 numbers, not the 5 × 4 × 3 that it announces"),
         (lambda content: content + b"\0", "holds 61 numbers, not the 5 × 4 × 3 that it announces"),
@@ -136,6 +137,7 @@ def test_a_file_that_is_not_in_the_format_is_named(folder, arrays, change, said)
 
 @pytest.mark.parametrize("keep", [slice(0, -6), slice(5, None)], ids=["truncated", "not packed"])
 def test_a_damaged_archive_is_named(folder, keep):
+    (folder / LABELS).unlink(missing_ok=True)
     path = folder / f"{LABELS}.gz"
     path.write_bytes(gzip.compress(packed(np.arange(5)))[keep])
     assert refused(folder).startswith(f"{path} is truncated or not packed by gzip: put ")
@@ -161,3 +163,27 @@ def test_files_must_belong_together(folder, name, array, said):
         path.unlink()
     (folder / name).write_bytes(packed(array))
     assert said in refused(folder)
+
+
+def test_a_plain_file_goes_before_a_packed_one(folder, arrays):
+    for name, array in arrays.items():
+        (folder / name).write_bytes(packed(array))
+        (folder / f"{name}.gz").write_bytes(b"")
+    assert len(idx(folder, other=True)[0][1]) == 5
+
+
+def test_what_is_there_and_no_file_is_not_missing(folder):
+    next(folder.glob(f"{IMAGES}*")).unlink()
+    (folder / IMAGES).mkdir()
+    assert refused(folder).startswith(f"{folder / IMAGES} is there, but it is no file: put the file ")
+    (folder / "plain").touch()
+    wanted = f"{IMAGES} or {IMAGES}.gz of MNIST"
+    assert refused(folder / "plain") == f"{folder / 'plain'} is a file: name the folder that has {wanted}."
+
+
+def test_a_folder_that_may_not_be_searched_is_named(folder, monkeypatch):
+    def denied(path):
+        raise PermissionError(13, "Permission denied", path)
+
+    monkeypatch.setattr("pathlib.Path.is_file", denied)
+    assert refused(folder).startswith(f"{folder / IMAGES} cannot be read (Permission denied): put the published file ")

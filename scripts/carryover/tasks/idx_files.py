@@ -20,6 +20,7 @@ from carryover.tasks.image_files import (
     Part,
     Published,
     check_count,
+    is_file,
     labels_from_0,
     md5,
     missing,
@@ -84,7 +85,7 @@ def idx(folder: str | Path, other: bool = False, published: Four = MNIST) -> tup
 def _idx(folder, name, other, published):
     """(path, array) of one of the four files, checked."""
     sizes = IDX_FILES[name]
-    path = next((path for path in (folder / f"{name}.gz", folder / name) if path.is_file()), None)
+    path = next((path for path in (folder / name, folder / f"{name}.gz") if is_file(path, published)), None)
     if path is None:
         raise missing(folder, name, f"{name} or {name}.gz", published)
     content = _bytes(path, published)
@@ -110,18 +111,21 @@ def _bytes(path, published):
     """What a file holds, unpacked."""
     try:
         content = path.read_bytes()
-        return gzip.decompress(content) if path.suffix == ".gz" else content
+        unpacked = gzip.decompress(content) if path.suffix == ".gz" else content
     except DAMAGE:
         raise refused(path, "is truncated or not packed by gzip", published) from None
     except OSError as error:
         raise unreadable(path, error, published) from None
+    if not unpacked:
+        raise refused(path, "is empty", published)
+    return unpacked
 
 
 def _parsed(path, content, dimensions, published):
     """The numbers of a file in the IDX format; UserError where it is none, or has other sizes than it says."""
     expected = struct.pack(">HBB", 0, UNSIGNED_BYTE, dimensions)
     if content[:4] != expected:
-        what = f"starts with the bytes {content[:4].hex(' ') or 'of nothing'}, not {expected.hex(' ')}"
+        what = f"starts with the bytes {content[:4].hex(' ')}, not {expected.hex(' ')}"
         raise refused(path, f"{what} (IDX format, unsigned bytes, {dimensions} dimensions)", published)
     start = 4 + 4 * dimensions
     if len(content) < start:

@@ -3,6 +3,7 @@ what was expected, where the published one comes from and where to put it."""
 
 import gzip
 import hashlib
+import os
 import tarfile
 import zlib
 from dataclasses import dataclass
@@ -44,10 +45,21 @@ def check_count(folder, image_name, images, label_name, labels):
         )
 
 
+def is_file(path, published):
+    """Whether there is such a file; UserError where that cannot be known."""
+    try:
+        return path.is_file()
+    except OSError as error:
+        raise unreadable(path, error, published) from None
+
+
 def missing(folder, name, wanted, published):
     """The error that a folder lacks a file, for which the files `wanted` would do."""
+    what = "is there, but it is no file" if os.path.lexists(folder / name) else "is missing"
+    if folder.is_file():
+        return UserError(f"{folder} is a file: name the folder that has {wanted} of {published.title}.")
     return UserError(
-        f"{folder / name} is missing: put the file {wanted} of {published.title} ({published.source}) into {folder}."
+        f"{folder / name} {what}: put the file {wanted} of {published.title} ({published.source}) into {folder}."
     )
 
 

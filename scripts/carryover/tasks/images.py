@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import os
 from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
@@ -75,7 +76,7 @@ def _installed(source):
     package, place = INSTALLED.get(source, ("", Path()))
     if not package:
         raise UserError(f"images of {source} are read from a local folder: name the one that holds its files.")
-    if not place.is_dir():
+    if not os.path.isdir(place):
         raise UserError(
             f"images of {source} are read from a local folder: name the one that holds its files, or install Debian's "
             f"package {package}, which puts them into {place}."

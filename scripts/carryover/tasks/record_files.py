@@ -18,6 +18,7 @@ from carryover.tasks.image_files import (
     Part,
     Published,
     check_count,
+    is_file,
     labels_from_0,
     md5,
     missing,
@@ -90,13 +91,14 @@ def stl10(folder: str | Path, other: bool = False) -> tuple[Part, Part]:
 def _records(folder, published, other):
     """{file: (path, records (N, bytes))}, checked; plain files stay on disk, and go before the archive."""
     archive, names = folder / published.archive, published.files
-    places = [place for place in (folder, folder / published.folder) if any((place / name).is_file() for name in names)]
-    if not places and archive.is_file():
+    places = [folder, folder / published.folder]
+    places = [place for place in places if any(is_file(place / name, published) for name in names)]
+    if not places and is_file(archive, published):
         members = _unpacked(archive, published, None if other else published.checksum)
         return {name: (archive, _shaped(archive, name, members[name], published, other)) for name in names}
     place = places[0] if places else folder
     for name in names:
-        if not (place / name).is_file():
+        if not is_file(place / name, published):
             wanted = name if places else f"{name} or {published.archive}"
             raise missing(place, name, wanted, published)
     return {name: (place / name, _shaped(place / name, name, None, published, other)) for name in names}
