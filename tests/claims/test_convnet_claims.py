@@ -12,7 +12,7 @@ from toy.made_up_runs import SEEDS
 
 P = convnet_rescaling.Parameters()
 EFFECTS = pytest.mark.parametrize(("effect", "verdict"), [(1.0, "holds"), (-1.0, "fails"), (0.0, "undecided")])
-NAMES = {"all", "few", "over_scratch", "over_weights", "over_readout", "over_rates", "trains"}
+NAMES = {"all", "few", "over_scratch", "over_weights", "over_readout", "over_rates", "trains", "small"}
 
 
 def verdicts(checked):
@@ -24,6 +24,7 @@ def test_every_claim_on_rescaling_follows_its_effect(effect, verdict, tmp_path):
     checked = convnet_rescaling.check({"pairs": risk(effect), "others": risk(1.0)}, P)
     found = verdicts(checked)
     assert set(found) == {f"{role}_{name}" for role in ("pairs", "others") for name in NAMES}
+    assert {found.pop(f"{role}_small") for role in ("pairs", "others")} == {"undecided"}  # by .08, as sure as ± .08
     assert found.pop("pairs_trains") == "holds"
     assert {value for name, value in found.items() if name.startswith("pairs")} == {verdict}
     assert {value for name, value in found.items() if name.startswith("others")} == {"holds"}
@@ -47,7 +48,7 @@ def test_what_was_drawn_is_named_and_seeds_spread_about_their_means_over_tasks()
 
 def test_statistics_are_differences_of_accuracies():
     found = convnet_rescaling.check({"pairs": risk(1.0)}, P)["statistic"].to_series()
-    expected = {"all": 0.08, "few": 0.08, "over_rates": 0.08, "trains": 1}
+    expected = {"all": 0.08, "few": 0.08, "over_rates": 0.08, "trains": 1, "small": P.small - 0.08}
     expected |= dict.fromkeys(("over_scratch", "over_weights", "over_readout"), 0.04)
     for name, value in expected.items():
         assert found[f"pairs_{name}"] == pytest.approx(value)
@@ -63,12 +64,20 @@ def test_each_claim_on_rescaling_is_about_its_own_runs():
         return {name.removeprefix("pairs_") for name, value in found.items() if value == "fails"}
 
     scaled = {"protocol": "finetuning", "rescaled": "all", "rescale": 0.5, "learning_rate": 0.01}
-    always = {"all", "over_scratch", "over_rates"}
+    always = {"all", "over_scratch", "over_rates", "small"}
     assert failing(**scaled, samples=SIZES[0]) == {*always, "few", "over_weights", "over_readout"}
     assert failing(**scaled, samples=SIZES[1]) == always
     assert failing(protocol="single_task", rescale=1.0) == {"over_scratch"}
     assert failing(learning_rate=0.001) == set()
     assert failing(protocol="multi_task") == set()
+
+
+def test_a_small_effect_is_within_the_margin_on_either_side():
+    for effect in (0.5, -0.5):
+        found = convnet_rescaling.check({"pairs": risk(effect)}, convnet_rescaling.Parameters(small=0.3))
+        found = found.sel(claim="pairs_small")
+        assert (found["statistic"], found["verdict"]) == (pytest.approx(0.3 - 0.04), "holds")
+        assert 0.1 < found["low"] < 0.26 < found["high"]
 
 
 def test_the_factor_is_held_against_the_best_learning_rate_without_it():
@@ -105,7 +114,7 @@ def test_controls_are_claims_where_there_are_such_runs():
                             (("protocol", "finetuning"), ("rescale", 0.5), ("rescaled", "all")))  # fmt: skip
     usual = data["learning_rate"].values == 0.01
     found = convnet_rescaling.check({"pairs": data.isel(run=(tuned | ~scaled) & whole & usual)}, P)
-    assert set(verdicts(found)) == {"pairs_all", "pairs_few", "pairs_trains"}
+    assert set(verdicts(found)) == {"pairs_all", "pairs_few", "pairs_trains", "pairs_small"}
 
 
 def test_what_is_missing_of_rescaling_is_named():
