@@ -81,6 +81,24 @@ def test_the_configurations_that_come_with_the_project_are_valid_and_make_jobs(s
             assert not missing, wildcards
 
 
+@pytest.mark.parametrize("overlays", [[], ["paper.yaml"], ["images.yaml"], ["fashion.yaml"]])
+def test_figures_and_claims_ask_for_numbers_of_samples_that_there_are(overlays):
+    made = config("config.yaml", *overlays)
+    asking = [entry for section in ("figures", "claims") for entry in made[section].values()]
+    asking = [entry for entry in asking if isinstance(entry.get("options", {}).get("samples"), int)]
+    assert asking
+    for entry in asking:
+        names = {ref.partition("/")[0] for ref in entry["data"].values()} & made["experiments"].keys()
+        there = [numbers_of_samples(made["experiments"][name]["finetune"]) for name in names]
+        assert any(entry["options"]["samples"] in numbers for numbers in there), entry
+
+
+def numbers_of_samples(finetune):
+    parts = [finetune, *finetune.get("grids", {}).values()]
+    found = [part["samples"] for part in parts if "samples" in part]
+    return {number for value in found for number in (value if isinstance(value, list) else [value])}
+
+
 def test_the_small_test_configuration_is_valid(schema):
     assert validation.validate(TOY, schema) is None
     assert validation.validate({}, schema) is None
