@@ -34,12 +34,6 @@ def test_where_labels_are_linear_it_is_the_limit_of_theorem_4_1():
     np.testing.assert_allclose(found, linear_limit(source, target, X), atol=1e-12)
 
 
-def test_directions_up_to_the_cutoff_stay_as_at_the_start():
-    X = np.diag([2.0, 1.0, 0.1])
-    found = exact.limit(X, np.array([2.0, 3.0, 4.0]), np.array([7.0, 8.0, 9.0]), 0.06)
-    np.testing.assert_allclose(found, [1.0, 3.0, 9.0])
-
-
 def test_pairs_are_of_four_different_classes_and_differ():
     classes = (7, 2, 5, 0, 9)
     found = task.pairs(parameters(classes=classes, pairs=60), "toy")

@@ -15,17 +15,16 @@ class OnDraws(Trained):
     errors: np.ndarray | None = None  # (runs, draws) share of the test images that are misclassified
 
 
-def limit(pixels, labels, start, cutoff=0.0):
+def limit(pixels, labels, start):
     """Coefficients (…, d): θ + X⁺(y − Xθ) from the start θ (…, d), for pixels X (…, n, d) and labels y (…, n).
 
     It is the solution nearest to the start, equation 1 of "Finetuning with linear teachers" for labels of any kind:
     those of real images are no linear function of them. Least squares where there are more samples than dimensions;
-    from 0 the one of least norm. Directions up to the cutoff, a share of the largest singular value, stay as they are
-    at the start.
+    from 0 the one of least norm.
     """
     missing = labels[..., None] - pixels @ start[..., None]
     samples, dimension = pixels.shape[-2:]
-    kept = max(cutoff, max(samples, dimension) * np.finfo(float).eps)
+    kept = max(samples, dimension) * np.finfo(float).eps
     if samples >= dimension:
         return start + (np.linalg.pinv(pixels, rtol=kept) @ missing)[..., 0]
     span, triangle = np.linalg.qr(pixels.mT)  # few samples: the pseudoinverse of n × n numbers alone

@@ -31,7 +31,7 @@ class Regression:
 
     def loss(self, coefficients):
         """Half the mean squared error (k,) of coefficients (k, d)."""
-        beyond = self.count - self.labels @ self.labels  # labels that no function of the pixels has
+        beyond = max(0.0, self.count - self.labels @ self.labels)  # labels that no function of the pixels has
         residual = coefficients @ self.directions.T * self.values - self.labels
         return ((residual**2).sum(-1) + beyond) / self.count / 2
 
