@@ -39,8 +39,37 @@ def test_what_is_not_known_has_no_interval():
         found = jackknife.estimate(values, "", 0.0)
         assert np.isnan([found["low"], found["high"], found["p_value"]]).all()
         assert found["statistic"] == 0.5
-    same = jackknife.estimate([0.5] * 5, "", 0.25, jackknife.SHARE)
+        assert found["interval"] == "none: no value without one of the classes"
+    assert jackknife.estimate([np.nan] * 5, "", 0.0)["interval"] == "none: no value"
+    same = jackknife.estimate([0.5] * 5, "", 0.25, jackknife.R_SQUARED)
     assert (same["low"], same["high"], same["p_value"]) == pytest.approx((0.5, 0.5, 0.0))
+
+
+def test_a_share_that_is_the_same_without_each_class_has_an_interval_still():
+    half = stats.t.ppf(0.975, 9) * np.sqrt(0.05)  # of five draws: their variance is 1/4 each on the scale of arcsine
+    for share, low, high in ((1.0, np.cos(half) ** 2, 1.0), (0.0, 0.0, np.sin(half) ** 2)):
+        found = jackknife.estimate([share] * 11, "", 0.5, jackknife.SHARE)
+        assert (found["low"], found["high"]) == pytest.approx((low, high))
+        assert found["p_value"] == pytest.approx(2 * stats.t.sf(np.pi / 4 / np.sqrt(0.05), 9))
+
+
+@pytest.mark.parametrize("sizes", [(1, 0, 0), (0.6, 0.6, 0.5)], ids=["classes", "all"])
+def test_shares_cover_the_truth(monkeypatch, sizes):
+    """Each of three bounds that are alike is first in a third of sets, over classes; copies are of other classes."""
+    monkeypatch.setattr(r_squared, "SETS", 500)
+    copies = 300
+    found = r_squared.first_shares(table(np.random.default_rng(1), sizes, 0.6, copies=copies)).squeeze("samples")
+    values = found.sel(bound="covariance").transpose("cutoff", "left_out").values
+    covered = _covered(values, 1 / 3, jackknife.SHARE)
+    assert stats.binomtest(covered, copies, 0.95, alternative="less").pvalue > 0.01, covered
+    if sizes[0] == 1:  # without what is added to the jackknife's variance, they would not
+        alone = _covered(values, 1 / 3, jackknife.SHARE._replace(least=0.0))
+        assert stats.binomtest(alone, copies, 0.95, alternative="less").pvalue < 0.01, alone
+
+
+def _covered(values, truth, scale):
+    ends = [jackknife.estimate(value, "", truth, scale) for value in values]
+    return sum(end["low"] <= truth <= end["high"] for end in ends)
 
 
 @pytest.mark.parametrize("pairs", [20, None], ids=["20 pairs", "all pairs"])
@@ -51,8 +80,7 @@ def test_it_covers_the_truth_where_pairs_share_classes(pairs, sizes):
     one, other = (found.sel(bound=bound).transpose("cutoff", "left_out").values for bound in ("covariance", "distance"))
     truths = ((one - other, 0.0, jackknife.DIFFERENCE), (one, 0.8**2, jackknife.R_SQUARED))
     for values, truth, scale in truths:
-        ends = [jackknife.estimate(value, "", truth, scale) for value in values]
-        covered = sum(end["low"] <= truth <= end["high"] for end in ends)
+        covered = _covered(values, truth, scale)
         assert stats.binomtest(covered, copies, 0.95, alternative="less").pvalue > 0.01, covered
         # An interval over seeds or pairs, as if pairs shared nothing, would not: their classes are ten.
         if pairs is None and sizes[0] == 1:
