@@ -51,6 +51,37 @@ def test_two_pairs_are_too_few(told):
         r_squared.r_squared(made(**told))
 
 
+def test_several_runs_of_a_pair_are_refused_by_what_they_differ_in():
+    data = made()
+    solvers = [data.assign_coords(solver=("run", np.full(data.sizes["run"], name))) for name in ("exact", "descent")]
+    with pytest.raises(UserError, match="several, which differ in solver: give it runs of one alone"):
+        r_squared.arranged(xr.concat(solvers, dim="run"))
+    with pytest.raises(UserError, match="differ in nothing"):
+        r_squared.r_squared(xr.concat([data, data.isel(run=[7])], dim="run"))
+
+
+def test_a_run_that_is_missing_is_named():
+    data = made()
+    gone = (data["seed"] == 3) & (data["pair"] == 4) & (data["samples"] == 20) & (data["cutoff"] == 0.01)
+    with pytest.raises(UserError, match=r"there is no run of cutoff 0\.01, seed 3, samples 20, pair 4"):
+        r_squared.arranged(data.isel(run=~gone.values))
+
+
+@pytest.mark.parametrize("kind", ["error", "bound"])
+def test_a_seed_without_r_squared_is_not_left_out_silently(kind):
+    data = made(pairs=200)
+    odd = ((data["seed"] == 3) & (data["samples"] == 20) & (data["cutoff"] == 0.01)).values
+    if kind == "error":  # all pairs have the same
+        data["risk_final"] = data["risk_final"].where(~odd, 0.25)
+    else:
+        data["covariance"][np.flatnonzero(odd)[0]] = np.inf
+    table = r_squared.arranged(data)
+    for found in (r_squared.without_each(table), r_squared.first_shares(table)):
+        lacking = np.isnan(found).sel(bound="covariance").isel(left_out=0)
+        assert lacking.sel(cutoff=0.01, samples=20)
+        assert lacking.sum() == 1
+
+
 def test_each_class_in_turn_is_left_out_with_its_pairs():
     data = made()
     found = r_squared.without_each(r_squared.arranged(data))
@@ -97,6 +128,28 @@ def test_the_repeats_of_a_set_are_of_the_same_pairs():
             of["bounds"][place, 0, seed, 0] = error + size * rng.standard_normal(250)
     shares = r_squared.first_shares(of).isel(left_out=0).squeeze()
     assert shares.sel(bound="covariance") > 0.95
+
+
+def test_no_set_has_a_pair_twice_and_parts_have_their_own():
+    parts = [np.arange(30), np.arange(0, 30, 1)[5:], np.flatnonzero(np.arange(30) % 4)]
+    sets = list(r_squared._sets(parts))
+    for part, found in zip(parts, sets, strict=True):
+        assert found.shape == (r_squared.SETS, 20)
+        assert np.isin(found, part).all()
+        assert (np.diff(np.sort(found, axis=1), axis=1) > 0).all()
+        counts = np.bincount(found.ravel(), minlength=30)[part]  # each pair is as likely as others
+        np.testing.assert_allclose(counts, 20 / len(part) * r_squared.SETS, rtol=0.05)
+    shared = [len(np.intersect1d(one, other)) for one, other in zip(*sets[:2], strict=True)]
+    assert np.mean(shared) > 20 * 25 / 30 - 0.1  # all that the part has of the set
+
+
+def test_bounds_that_tie_share_a_set_and_shares_sum_to_1():
+    data = made(pairs=200)
+    data["distance"] = data["covariance"]
+    shares = r_squared.first_shares(r_squared.arranged(data))
+    np.testing.assert_allclose(shares.sum("bound"), 1)
+    np.testing.assert_array_equal(shares.sel(bound="distance"), shares.sel(bound="covariance"))
+    assert (shares.sel(bound="covariance") > 0.4).all()
 
 
 def test_few_pairs_have_no_share():

@@ -50,6 +50,19 @@ def test_the_statistic_is_a_mean_over_samples_of_a_difference():
     assert difference == pytest.approx(1 - 1 / (1 + 0.4**2), abs=0.05)
 
 
+@pytest.mark.parametrize("samples", [10, 20])
+def test_a_seed_without_r_squared_decides_nothing(samples):
+    data = made(pairs=200)
+    odd = (data["seed"] == 2) & (data["cutoff"] == 0) & (data["samples"] == samples)
+    checked, found = verdicts(data.assign(risk_final=data["risk_final"].where(~odd, 0.0)))
+    assert {name: verdict for name, verdict in found.items() if name.endswith("_0")} == dict.fromkeys(
+        ("strong_0", "covariance_0", "benign_overfitting_0", "first_0"), "undecided"
+    )
+    assert np.isnan(checked["p_value"].sel(claim="first_0"))
+    assert checked["interval"].sel(claim="first_0") == "none: no value"
+    assert found["first_0.01"] == "holds"
+
+
 def test_two_pairs_say_nothing():
     with pytest.raises(UserError, match="3 pairs"):
         verdicts(made(pairs=2))

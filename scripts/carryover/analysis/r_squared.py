@@ -1,9 +1,11 @@
 """How well bounds tell errors apart: R² over pairs of tasks, as in Table 1 of "Finetuning with linear teachers"."""
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 
 from carryover.errors import UserError
+from carryover.runs import coordinates
 from carryover.streams import generator
 
 BOUNDS = {
@@ -23,13 +25,25 @@ ENOUGH = 10 * SET
 def finetuned(data):
     """The runs of a collected dataset of the measure `bounds` that started from a source task, as a DataFrame.
 
-    Raises UserError where a number of samples has fewer than three pairs.
+    Raises UserError where a number of samples has fewer than three pairs, and where a pair has not one run of each
+    cutoff, seed and number of samples.
     """
     runs = data.to_dataframe()
     runs = runs[runs["protocol"] == "finetuning"]
     pairs = runs.groupby(GROUP)["pair"].nunique()
     if pairs.empty or pairs.min() < FEWEST:
         raise UserError(f"R² needs {FEWEST} pairs of tasks or more that were finetuned: raise pairs.")
+    cells = runs.groupby([*GROUP, "pair"])
+    if (cells.size() > 1).any():
+        differ = [name for name in coordinates(data) if name not in cells.keys and (cells[name].nunique() > 1).any()]
+        raise UserError(
+            "R² needs one run of each pair, seed, cutoff and number of samples; there are several, which differ in "
+            f"{' and '.join(differ) or 'nothing'}: give it runs of one alone."
+        )
+    wanted = pd.MultiIndex.from_product([runs[name].unique() for name in (*GROUP, "pair")], names=[*GROUP, "pair"])
+    if len(missing := wanted.difference(cells.size().index)):
+        which = ", ".join(f"{name} {value:g}" for name, value in zip(wanted.names, missing[0], strict=True))
+        raise UserError(f"R² needs all pairs of each seed, cutoff and number of samples; there is no run of {which}.")
     return runs
 
 
@@ -53,11 +67,11 @@ def arranged(data):
 
 
 def squared_correlation(first, second):
-    """Squared Pearson correlation (…) over the last axis, NaN where one of the two is the same all along."""
-    first, second = (values - values.mean(-1, keepdims=True) for values in (first, second))
-    scale = (first**2).sum(-1) * (second**2).sum(-1)
+    """Squared Pearson correlation (…) over the last axis, NaN where one of the two is the same all along, or not
+    finite."""
     with np.errstate(invalid="ignore", divide="ignore"):
-        return (first * second).sum(-1) ** 2 / scale
+        first, second = (values - values.mean(-1, keepdims=True) for values in (first, second))
+        return (first * second).sum(-1) ** 2 / ((first**2).sum(-1) * (second**2).sum(-1))
 
 
 def r_squared(data):
@@ -74,31 +88,33 @@ def r_squared(data):
 def without_each(table):
     """R² (left_out, bound, cutoff, samples), mean over seeds, of a table as `arranged` gives it.
 
-    First of all pairs, then without those of each class of images; NaN where fewer than three pairs are left.
+    First of all pairs, then without those of each class of images; NaN where fewer than three pairs are left, and where
+    a seed has none.
     """
-    parts = [_correlations(part).mean("seed") for part in _parts(table)]
+    parts = [_correlations(table.isel(pair=kept)).mean("seed", skipna=False) for kept in _parts(table)]
     return xr.concat(parts, "left_out").transpose("left_out", "bound", ...)
 
 
 def first_shares(table):
     """Share (left_out, bound, cutoff, samples) of random sets of 20 pairs in which a bound has the highest R².
 
-    As in the paper, the R² of a set is the mean over repeats of the same pairs. `left_out` as in `without_each`. None
-    where there are fewer than `ENOUGH` pairs.
+    As in the paper, the R² of a set is the mean over repeats of the same pairs. `left_out` as in `without_each`. Bounds
+    that tie share a set; NaN where a set has no R². None where there are fewer than `ENOUGH` pairs.
     """
     if table.sizes["pair"] < ENOUGH:
         return None
-    rng, shares = generator("bound correlations", "", 0, "sets of pairs"), []
-    for part in _parts(table):
-        sets = _sets(part.sizes["pair"], rng)
-        order = "cutoff", "samples", "seed", "pair"
-        errors, bounds = part["error"].transpose(*order), part["bounds"].transpose("bound", *order)
+    order = "cutoff", "samples", "seed", "pair"
+    errors, bounds = table["error"].transpose(*order).values, table["bounds"].transpose("bound", *order).values
+    shares = []
+    for sets in _sets(list(_parts(table))):
         share = np.empty((len(BOUNDS), *errors.shape[:2]))
         for place in np.ndindex(errors.shape[:2]):
-            error, bound = errors.values[place][:, sets], bounds.values[:, *place]
-            found = np.stack([squared_correlation(error, one[:, sets]).mean(0) for one in bound])
-            share[:, *place] = (found == found.max(0)).mean(-1)
-        coords = {name: part[name] for name in ("bound", "cutoff", "samples")}
+            error = errors[place][:, sets]
+            found = np.stack([squared_correlation(error, one[:, sets]).mean(0) for one in bounds[:, *place]])
+            first = found == found.max(0)
+            with np.errstate(invalid="ignore"):
+                share[:, *place] = (first / first.sum(0)).mean(-1)
+        coords = {name: table[name] for name in ("bound", "cutoff", "samples")}
         shares.append(xr.DataArray(share, coords, list(coords)))
     return xr.concat(shares, "left_out")
 
@@ -110,10 +126,10 @@ def published(table, bound):
 
 
 def _parts(table):
-    """The table, then without the pairs of each class."""
-    yield table
+    """Numbers of all pairs, then of those without each class."""
+    yield np.arange(table.sizes["pair"])
     for label in table["label"].values:
-        yield table.isel(pair=~table["has"].sel(label=label).values)
+        yield np.flatnonzero(~table["has"].sel(label=label).values)
 
 
 def _correlations(table):
@@ -124,9 +140,13 @@ def _correlations(table):
     return xr.apply_ufunc(squared_correlation, errors, bounds, input_core_dims=[["pair"], ["pair"]])
 
 
-def _sets(count, rng):
-    """`SETS` sets of `SET` different numbers below `count`, (SETS, SET)."""
-    sets = rng.integers(count, size=(SETS, SET))
-    while (twice := (np.diff(np.sort(sets, axis=1), axis=1) == 0).any(1)).any():
-        sets[twice] = rng.integers(count, size=(twice.sum(), SET))
-    return sets
+def _sets(parts):
+    """For each of some parts of all pairs, the first of which is all, `SETS` sets of `SET` different pairs.
+
+    A set of a part is the first of its pairs in an order of all of them, and the next part has the same order: what
+    differs between parts is less the chance of the draw.
+    """
+    rng = generator("bound correlations", "", 0, "sets of pairs")
+    places = rng.random((SETS, len(parts[0])), dtype=np.float32)
+    for part in parts:
+        yield part[np.argpartition(places[:, part], SET, axis=1)[:, :SET]]

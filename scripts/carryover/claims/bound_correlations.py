@@ -32,7 +32,7 @@ def check(data, p):
 
 def _means(values, cutoff):
     """{bound: (1 + classes,) mean over numbers of samples}."""
-    means = values.sel(cutoff=cutoff).mean("samples")
+    means = values.sel(cutoff=cutoff).mean("samples", skipna=False)
     return {bound: means.sel(bound=bound).values for bound in r_squared.BOUNDS}
 
 

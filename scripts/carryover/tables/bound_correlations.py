@@ -24,7 +24,7 @@ def rows(data, p):
             repeats = part.droplevel("cutoff").unstack("samples")[sizes]
             label = f"ours, cutoff {cutoff:g}" if cutoff else "ours, least squares"
             at = {"bound": bound, "cutoff": cutoff}
-            texts.append((name, f"{label}: R², mean ± s.d.", *map(_spread, repeats.mean(), repeats.std())))
+            texts.append((name, f"{label}: R², mean ± s.d.", *map(_spread, repeats.mean(skipna=False), repeats.std())))
             ends = _estimates(found.sel(at), sizes, jackknife.R_SQUARED)
             texts.append((name, f"{label}: R², 95 % interval", *(_range(one) for one in ends)))
             if shares is not None:
