@@ -32,7 +32,7 @@ QUOTED = re.compile(
     r"<!-- (?P<claim>\w+/\S+)(?: \* (?P<factor>-?[\d.]+))? -->"
 )
 KEPT = re.compile(r"<!-- claims kept in (?P<file>\S+) -->")
-WORDS = "paper", "section", "statement", "verdict"
+WORDS = "paper", "section", "statement", "verdict", "measured", "interval"
 NUMBERS = "statistic", "low", "high", "bound", "p_value", "adjusted_p_value", "seeds", "tasks"
 BLOCK = re.compile(r"(?P<head><!-- (?P<kind>verdicts|claims) -->\n)(?P<body>.*?)(?=<!-- end -->)", re.DOTALL)
 
@@ -132,7 +132,9 @@ TABLES = {"verdicts": verdict_table, "claims": claim_table}
 
 def keep(table, path):
     """Write a table of claims as text."""
-    columns = [name for name in (*WORDS, *NUMBERS) if name in table]
+    if "adjusted_p_value" not in table:
+        sys.exit(f"{path}: only the table of all claims is kept, claims.nc, not one group of them.")
+    columns = [name for name in (*WORDS, *NUMBERS) if name in table]  # without `tasks` where nothing has several
     with path.open("w", encoding="utf-8", newline="") as file:
         rows = csv.writer(file, lineterminator="\n")
         rows.writerow(["claim", *columns])
@@ -150,8 +152,9 @@ def kept(path):
 
 def main(*words):
     if words[:1] == ("--keep",):
-        source, target = words[1:]
-        return keep(store.load(Path(source)), Path(target))
+        if len(words) != 3:
+            return "--keep takes a table of claims and the file that it is to be kept in."
+        return keep(store.load(Path(words[1])), Path(words[2]))
     table = store.load(ROOT / "results/claims.nc")
     sweep = startup.valid_sweep(files.read(ROOT / "config/config.yaml", "config/config.yaml"), ROOT)
     wrong = untrue_titles(sweep.config["figures"], table)
