@@ -44,7 +44,8 @@ def draw(data, p):
             above.sharey(axes[0, 0])
         _accuracies(above, runs, p.rescale)
         _gains(below, runs, p.rescale)
-        above.set_title(f"{convnet.system(runs)}\n({convnet.units(runs)})", fontsize="small")
+        words = convnet.system(runs).replace(", ", ",\n")  # columns are narrow
+        above.set_title(f"{words}\n({convnet.units(runs)})", fontsize="small")
         below.set_xlabel("training images of the task")
         panels.log_samples(below, panels.values(panels.where(runs, protocol="finetuning"), "samples"))
     axes[0, 0].set(ylabel="test accuracy (%)", ylim=(0, 103))
