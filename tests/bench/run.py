@@ -38,7 +38,7 @@ def main(*device):
     """Without a device this folder's benchmarks, with "cuda" (or, to try them out, "cpu") those of `bench_gpu`."""
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # read once, when NumPy is imported
     folder = HERE.parent / "bench_gpu" if device else HERE
-    sys.path[:0] = [str(HERE.parents[1] / "scripts"), str(folder)]
+    sys.path[:0] = [str(HERE.parents[1] / "scripts"), str(HERE.parent), str(folder)]
     if device:
         print(card(*device))
     names = sorted(file.stem for file in folder.glob("[!_]*.py") if file.stem != Path(__file__).stem)
