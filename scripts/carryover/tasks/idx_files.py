@@ -15,18 +15,8 @@ from pathlib import Path
 import numpy as np
 
 from carryover.errors import UserError
-from carryover.tasks.image_files import (
-    DAMAGE,
-    Part,
-    Published,
-    check_count,
-    is_file,
-    labels_from_0,
-    md5,
-    missing,
-    refused,
-    unreadable,
-)
+from carryover.tasks import image_files
+from carryover.tasks.image_files import Part, Published
 
 UNSIGNED_BYTE = 0x08
 SIDE = 28
@@ -75,8 +65,8 @@ def idx(folder: str | Path, other: bool = False, published: Four = MNIST) -> tup
         (_, images), (path, labels) = (
             _idx(folder, f"{part}-{kind}-ubyte", other, published) for kind in ("images-idx3", "labels-idx1")
         )
-        check_count(folder, f"{part}-images-idx3-ubyte", images, f"{part}-labels-idx1-ubyte", labels)
-        parts.append((images[:, None], labels_from_0(path, labels, 0, 256 if other else 10, published)))
+        image_files.check_count(folder, f"{part}-images-idx3-ubyte", images, f"{part}-labels-idx1-ubyte", labels)
+        parts.append((images[:, None], image_files.labels_from_0(path, labels, 0, 256 if other else 10, published)))
     if parts[0][0].shape[1:] != parts[1][0].shape[1:]:
         raise UserError(f"{folder}: the images of train and t10k differ in size: put files there of one set.")
     return tuple(parts)
@@ -85,26 +75,26 @@ def idx(folder: str | Path, other: bool = False, published: Four = MNIST) -> tup
 def _idx(folder, name, other, published):
     """(path, array) of one of the four files, checked."""
     sizes = IDX_FILES[name]
-    path = next((path for path in (folder / name, folder / f"{name}.gz") if is_file(path, published)), None)
+    path = next((path for path in (folder / name, folder / f"{name}.gz") if image_files.is_file(path, published)), None)
     if path is None:
-        raise missing(folder, name, f"{name} or {name}.gz", published)
+        raise image_files.missing(folder, name, f"{name} or {name}.gz", published)
     content = _bytes(path, published)
     array = _parsed(path, content, len(sizes), published)
     if not other:
         if array.shape != sizes:
             what = f"holds {_times(array.shape)} numbers, not the {_times(sizes)} of {published.title}"
-            raise refused(path, what, published)
-        _check_content(path, name, md5(content).hexdigest(), published)
+            raise image_files.refused(path, what, published)
+        _check_content(path, name, image_files.md5(content).hexdigest(), published)
     return path, array
 
 
 def _check_content(path, name, digest, published):
     for known in (MNIST, FASHION_MNIST):
         if known is not published and digest == known.checksums[name]:
-            raise refused(path, f"is that of {known.title}, not of {published.title}", published)
+            raise image_files.refused(path, f"is that of {known.title}, not of {published.title}", published)
     if digest != published.checksums[name]:
         what = f"holds other numbers than {published.title}, of the MD5 checksum {digest}, not"
-        raise refused(path, f"{what} {published.checksums[name]}", published)
+        raise image_files.refused(path, f"{what} {published.checksums[name]}", published)
 
 
 def _bytes(path, published):
@@ -112,12 +102,12 @@ def _bytes(path, published):
     try:
         content = path.read_bytes()
         unpacked = gzip.decompress(content) if path.suffix == ".gz" else content
-    except DAMAGE:
-        raise refused(path, "is truncated or not packed by gzip", published) from None
+    except image_files.DAMAGE:
+        raise image_files.refused(path, "is truncated or not packed by gzip", published) from None
     except OSError as error:
-        raise unreadable(path, error, published) from None
+        raise image_files.unreadable(path, error, published) from None
     if not unpacked:
-        raise refused(path, "is empty", published)
+        raise image_files.refused(path, "is empty", published)
     return unpacked
 
 
@@ -126,16 +116,16 @@ def _parsed(path, content, dimensions, published):
     expected = struct.pack(">HBB", 0, UNSIGNED_BYTE, dimensions)
     if content[:4] != expected:
         what = f"starts with the bytes {content[:4].hex(' ')}, not {expected.hex(' ')}"
-        raise refused(path, f"{what} (IDX format, unsigned bytes, {dimensions} dimensions)", published)
+        raise image_files.refused(path, f"{what} (IDX format, unsigned bytes, {dimensions} dimensions)", published)
     start = 4 + 4 * dimensions
     if len(content) < start:
-        raise refused(path, "ends before its sizes", published)
+        raise image_files.refused(path, "ends before its sizes", published)
     sizes = struct.unpack(f">{dimensions}I", content[4:start])
     if len(content) - start != np.prod(sizes, dtype=object):
         what = f"holds {len(content) - start} numbers, not the {_times(sizes)} that it announces"
-        raise refused(path, what, published)
+        raise image_files.refused(path, what, published)
     if len(content) == start:
-        raise refused(path, "holds nothing", published)
+        raise image_files.refused(path, "holds nothing", published)
     return np.frombuffer(content, dtype=np.uint8, offset=start).reshape(sizes)
 
 

@@ -13,18 +13,8 @@ from pathlib import Path, PurePosixPath
 
 import numpy as np
 
-from carryover.tasks.image_files import (
-    DAMAGE,
-    Part,
-    Published,
-    check_count,
-    is_file,
-    labels_from_0,
-    md5,
-    missing,
-    refused,
-    unreadable,
-)
+from carryover.tasks import image_files
+from carryover.tasks.image_files import Part, Published
 
 
 @dataclass(frozen=True)
@@ -67,7 +57,8 @@ def cifar100(folder: str | Path, other: bool = False) -> tuple[Part, Part]:
     """
     parts = []
     for path, records in _records(Path(folder), CIFAR100, other).values():
-        parts.append((records[:, 2:].reshape(-1, *CIFAR_SHAPE), labels_from_0(path, records[:, 1], 0, 100, CIFAR100)))
+        labels = image_files.labels_from_0(path, records[:, 1], 0, 100, CIFAR100)
+        parts.append((records[:, 2:].reshape(-1, *CIFAR_SHAPE), labels))
     return tuple(parts)
 
 
@@ -82,9 +73,9 @@ def stl10(folder: str | Path, other: bool = False) -> tuple[Part, Part]:
     parts = []
     for part in ("train", "test"):
         (path, images), (label_path, labels) = files[f"{part}_X.bin"], files[f"{part}_y.bin"]
-        check_count(path.parent, f"{part}_X.bin", images, f"{part}_y.bin", labels)
+        image_files.check_count(path.parent, f"{part}_X.bin", images, f"{part}_y.bin", labels)
         images = images.reshape(-1, *STL_SHAPE).swapaxes(2, 3)
-        parts.append((images, labels_from_0(label_path, labels[:, 0], 1, 10, STL10)))
+        parts.append((images, image_files.labels_from_0(label_path, labels[:, 0], 1, 10, STL10)))
     return tuple(parts)
 
 
@@ -92,15 +83,15 @@ def _records(folder, published, other):
     """{file: (path, records (N, bytes))}, checked; plain files stay on disk, and go before the archive."""
     archive, names = folder / published.archive, published.files
     places = [folder, folder / published.folder]
-    places = [place for place in places if any(is_file(place / name, published) for name in names)]
-    if not places and is_file(archive, published):
+    places = [place for place in places if any(image_files.is_file(place / name, published) for name in names)]
+    if not places and image_files.is_file(archive, published):
         members = _unpacked(archive, published, None if other else published.checksum)
         return {name: (archive, _shaped(archive, name, members[name], published, other)) for name in names}
     place = places[0] if places else folder
     for name in names:
-        if not is_file(place / name, published):
+        if not image_files.is_file(place / name, published):
             wanted = name if places else f"{name} or {published.archive}"
-            raise missing(place, name, wanted, published)
+            raise image_files.missing(place, name, wanted, published)
     return {name: (place / name, _shaped(place / name, name, None, published, other)) for name in names}
 
 
@@ -111,16 +102,16 @@ def _shaped(path, name, content, published, other):
     named = "" if path.name == name else f"{name} of "
     if length % size or not length:
         what = f"has {named}{length} bytes, which are not whole records of {size} bytes"
-        raise refused(path, what, published)
+        raise image_files.refused(path, what, published)
     if not other and length != count * size:
         what = f"has {named}{length // size} records, not the {count} of {published.title}"
-        raise refused(path, what, published)
+        raise image_files.refused(path, what, published)
     if content is not None:
         return np.frombuffer(content, dtype=np.uint8).reshape(-1, size)
     try:
         return np.memmap(path, dtype=np.uint8, mode="r").reshape(-1, size)
     except OSError as error:
-        raise unreadable(path, error, published) from None
+        raise image_files.unreadable(path, error, published) from None
 
 
 def _unpacked(archive, published, checksum):
@@ -129,7 +120,7 @@ def _unpacked(archive, published, checksum):
     try:
         with archive.open("rb") as file:
             if checksum is not None:
-                _check_sum(archive, hashlib.file_digest(file, md5).hexdigest(), checksum, published)
+                _check_sum(archive, hashlib.file_digest(file, image_files.md5).hexdigest(), checksum, published)
                 file.seek(0)
             with tarfile.open(fileobj=file, mode="r:gz") as members:
                 for member in members:
@@ -138,14 +129,14 @@ def _unpacked(archive, published, checksum):
                         contents[name] = members.extractfile(member).read()
                     if len(contents) == len(published.files):
                         return contents
-    except DAMAGE:
-        raise refused(archive, "is truncated or no tar archive packed by gzip", published) from None
+    except image_files.DAMAGE:
+        raise image_files.refused(archive, "is truncated or no tar archive packed by gzip", published) from None
     except OSError as error:
-        raise unreadable(archive, error, published) from None
+        raise image_files.unreadable(archive, error, published) from None
     missing = next(name for name in published.files if name not in contents)
-    raise refused(archive, f"holds no file {missing}", published)
+    raise image_files.refused(archive, f"holds no file {missing}", published)
 
 
 def _check_sum(path, digest, checksum, published):
     if digest != checksum:
-        raise refused(path, f"has the MD5 checksum {digest}, not {checksum} as published", published)
+        raise image_files.refused(path, f"has the MD5 checksum {digest}, not {checksum} as published", published)
