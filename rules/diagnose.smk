@@ -2,6 +2,7 @@ rule diagnose:
     input:
         pretrained=sweep.data("diagnose", "pretrained"),
         finetuned=sweep.data("diagnose", "finetuned"),
+        baseline=sweep.data("diagnose", "baseline"),
         style="config/figures.mplstyle",
         templates=templates("diagnose"),
     output:
@@ -27,6 +28,7 @@ rule diagnose:
         folder=subpath(output.data, parent=True),
     shell:
         "python scripts/diagnose.py {params.flags:q}"
-        " --pretrained {input.pretrained:q} --finetuned {input.finetuned:q} --style {input.style}"
+        " --pretrained {input.pretrained:q} --finetuned {input.finetuned:q}"
+        " --baseline {input.baseline:q} --style {input.style}"
         " --wildcards diagnosis={wildcards.diagnosis}"
         " --output {params.folder:q} > {log} 2>&1"

@@ -1,12 +1,16 @@
 """The public names stay where notebooks look for them, and `docs/library.md` lists them all."""
 
 import importlib
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from carryover import api
+from carryover.provenance import code_digest
 
 PAGE = Path(__file__).resolve().parents[1] / "docs/library.md"
 # Names and arguments that do not change within a major version.
@@ -38,7 +42,10 @@ PUBLIC = {
     "training.exact": ["diagonal_flow_limit(X, y, w1_plus, w2_plus, w1_minus, w2_minus)"],
     "measures.dimensionality": ["participation_ratio(X)", "ensd(X, Y)", "cka(X, Y)"],
     "measures.clusters": ["inertia(W, weights, k, seed)", "alignment(centers, teacher)"],
+    "diagnosis.comparison": ["compare(before, after, loader, layers, *, reduce, batch_axis, baseline)"],
     "diagnosis.diagnosis": ["diagnose(before, after, *, layers, p)"],
+    "diagnosis.layers": ["layer_similarity(before, after, layers, other_layers, *, debiased, batch)"],
+    "diagnosis.layer_map": ["draw_similarity(matrix)"],
     "diagnosis.recording": ["record(module, names, path)"],
     "diagnosis.rescaling": [
         "choose_factor(make, state, finetune, score, which)",
@@ -57,6 +64,32 @@ def test_a_public_name_is_where_it_was_and_takes_what_it_took(module, signature)
     code = function.__wrapped__.__code__ if hasattr(function, "__wrapped__") else function.__code__
     wanted = [argument for argument in arguments.split(", ") if argument != "*"]
     assert list(code.co_varnames[: len(wanted)]) == wanted
+
+
+def test_the_package_itself_has_the_names_and_loads_them_when_asked():
+    code = """
+import sys
+import carryover
+from carryover import errors  # a module of the package loads none of the names
+assert "carryover.api" not in sys.modules and "torch" not in sys.modules
+from carryover import api, choose_factor, compare, diagnose, record
+assert all(getattr(carryover, name) is getattr(api, name) for name in api.__all__)
+assert set(api.__all__) | {"errors"} <= set(dir(carryover))
+try:
+    from carryover import forget
+except ImportError as error:
+    print(error)
+"""
+    environment = {**os.environ, "PYTHONPATH": str(PAGE.parents[1] / "scripts")}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("cannot import name 'forget' from 'carryover'")
+
+
+def test_the_root_names_none_of_them():
+    """The code of every job holds the root's: a new name must not change it."""
+    files = code_digest.closure_files(PAGE.parents[1] / "scripts", "carryover.errors")
+    assert set(files) == {"carryover/__init__.py", "carryover/errors.py"}
 
 
 def test_there_are_no_others():

@@ -1,12 +1,16 @@
 """The library's public names, which stay where they are: notebooks are written on them.
 
-    from carryover import api
-    api.relu_penalty(1.0, 0.5, 0.0, 1.0)
+    from carryover import relu_penalty
+    relu_penalty(1.0, 0.5, 0.0, 1.0)
 
-Each may as well be imported from its own module, which loads less: `docs/library.md` lists both.
+The package takes them from here, all of them once one is asked for. Each may as well be imported from its own module,
+which loads less: `docs/library.md` lists both.
 """
 
+from carryover.diagnosis.comparison import compare
 from carryover.diagnosis.diagnosis import diagnose
+from carryover.diagnosis.layer_map import draw_similarity
+from carryover.diagnosis.layers import layer_similarity
 from carryover.diagnosis.recording import record
 from carryover.diagnosis.rescaling import choose_factor, choose_family_factor, search_factor
 from carryover.measures.clusters import alignment, inertia
@@ -38,10 +42,12 @@ __all__ = [
     "choose_factor",
     "choose_family_factor",
     "cka",
+    "compare",
     "covariance_bound",
     "deep_linear_limit",
     "diagnose",
     "diagonal_flow_limit",
+    "draw_similarity",
     "ensd",
     "finetune_risk",
     "finetune_transferability",
@@ -49,6 +55,7 @@ __all__ = [
     "inertia",
     "l1_norm",
     "l12_norm",
+    "layer_similarity",
     "linear_limit",
     "linear_transfer_risk",
     "linear_transferability",

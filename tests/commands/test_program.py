@@ -6,10 +6,10 @@ import sys
 
 import pytest
 
-from carryover.commands import audit, diagnose, program, rescale, trace
+from carryover.commands import audit, check, diagnose, program, rescale, trace
 from carryover.provenance.job_record import SCRIPTS
 
-COMMANDS = {"diagnose": diagnose, "rescale": rescale, "audit": audit, "trace": trace}
+COMMANDS = {"diagnose": diagnose, "rescale": rescale, "check": check, "audit": audit, "trace": trace}
 
 
 def said(words, monkeypatch, capsys):

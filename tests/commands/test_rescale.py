@@ -41,7 +41,8 @@ def test_it_finds_what_the_library_finds(network, capsys):
     choice = choose_factor(**defined, factors=(0.25, 0.5, 2.0), refinements=0)
     assert choice.factor == 0.25
     assert lines[-1] == choice.sentence()
-    assert [float(line.split()[0]) for line in lines[-5:-1]] == [0.25, 0.5, 1, 2]
+    assert [float(line.split()[0]) for line in lines[-7:-2]] == [0.125, 0.25, 0.5, 1, 2]
+    assert lines[-2] == "20 trainings, recommended factor 0.25."
     kept = store.load("factor.nc").drop_attrs(deep=False)
     assert kept.identical(choice.curve)
     record = json.loads(Path("factor.nc.json").read_text())
@@ -55,17 +56,48 @@ def test_without_an_output_it_writes_nothing(network):
     assert [path.name for path in Path().iterdir()] == ["network.py"]
 
 
+def test_a_search_that_is_cut_off_goes_on_and_budget_head_and_control_are_options(network, capsys):
+    Path(network).write_text(NETWORK.replace("seed):\n    network.seed", "seed, rate):\n    network.seed"))
+    words = ["--budget", "40", "--head", "1", "--rates", "2", "--quiet", "--journal", "scores.jsonl"]
+    rescale.main([network, *words])
+    first = capsys.readouterr()
+    kept = Path("scores.jsonl").read_text()
+    assert int(first.out.splitlines()[-2].split()[0]) == len(kept.splitlines()) - 1 <= 40
+    assert "No learning rate does as much: of 2 times the usual" in first.out
+    assert "kept" not in first.out + first.err
+    rescale.main([network, *words])
+    assert capsys.readouterr().out == first.out
+    assert Path("scores.jsonl").read_text() == kept
+    with pytest.raises(UserError, match=r"scores.jsonl belongs to another search"):
+        rescale.main([network, *words, "--which", "all"])
+    with pytest.raises(UserError, match="a budget of 5 trainings is too small"):
+        rescale.main([network, "--budget", "5"])
+
+
+def test_statistics_are_renewed_from_what_the_file_gives(network):
+    with Path(network).open("a") as file:
+        file.write("renew_statistics = []")
+    with pytest.raises(UserError, match="this Sequential has no running statistics of batches"):
+        rescale.main([network, "--quiet"])
+
+
 @pytest.mark.parametrize(
     ("left_out", "words", "sentence"),
     [
         ("state", [], r"network.py does not define state: it must define make, state, finetune, score"),
         ("", ["--factors", "0"], r"--factors 0.0: it must be a number > 0"),
         ("1)", [], r"score must be a finite number"),
+        ("make", [], r"make of network.py is a int, it must be a function"),
         ("4.0", [], r"state has '0.weight' of the shape \(1, 2\)"),
     ],
 )
 def test_a_mistake_is_one_sentence_and_leaves_no_file(left_out, words, sentence, network):
-    changed = {"state": ("state =", "other ="), "4.0": ("[[4.0]]", "[[4.0, 1.0]]"), "1)": ("- 1)", "- 1e999)")}
+    changed = {
+        "state": ("state =", "other ="),
+        "4.0": ("[[4.0]]", "[[4.0, 1.0]]"),
+        "make": ("def make(seed)", "make = 1\ndef other(seed)"),
+        "1)": ("- 1)", "- 1e999)"),
+    }
     Path(network).write_text(NETWORK.replace(*changed.get(left_out, ("", ""))))
     with pytest.raises(UserError, match=sentence):
         rescale.main([network, "-o", "factor.nc", *words])

@@ -102,11 +102,11 @@ def changed(**layers):
 
 @pytest.mark.parametrize(("after", "sentence"), [
     ({name: values[:80] for name, values in AFTER.items()}, "before and after must have the same samples, got 90 and"),
-    ({"conv1": AFTER["conv1"]}, r"after lacks the layer fc\.0; it has conv1: name layers that both have"),
+    ({"conv1": AFTER["conv1"]}, r"after lacks the layer fc\.0; it has conv1: name layers that all have"),
     (AFTER | {"fc.1": AFTER["fc.0"]}, r"before lacks the layer fc\.1; it has conv1, fc\.0"),
     (changed(conv1=AFTER["conv1"][:80]), r"all layers of after must have the same samples, but conv1 has 80, fc"),
-    (changed(conv1=np.where(np.arange(90) == 40, np.nan, 1.0 * np.arange(90))), "layer conv1 of after must be finite"),
-    (changed(conv1=np.where(np.arange(90) == 40, np.inf, 1.0 * np.arange(90))), "layer conv1 of after must be finite"),
+    (changed(conv1=np.where(np.arange(90) == 40, np.nan, 1.0 * np.arange(90))), "conv1 of after .* sample 40"),
+    (changed(conv1=np.where(np.arange(90) == 40, np.inf, 1.0 * np.arange(90))), "conv1 of after .* sample 40"),
     (changed(conv1=np.full((90, 4), 0.1, np.float32)), "layer conv1 of after must vary between samples: leave it out"),
     (changed(conv1=np.array(["cat"] * 90)), r"layer conv1 of after must be numbers of shape \(samples, …\).* got <U3"),
     (changed(conv1=AFTER["conv1"].astype(complex)), "layer conv1 of after must be numbers"),
@@ -127,6 +127,14 @@ def test_layers_that_only_one_side_has_can_be_left_out():
         diagnose(BEFORE, {"conv1": AFTER["conv1"]}, layers=["fc.0"])
     with pytest.raises(UserError, match="layers must name at least one layer"):
         diagnose(BEFORE, AFTER, layers=[])
+    with pytest.raises(UserError, match=r"^layers must be a layer's name or several, got 3$"):
+        diagnose(BEFORE, AFTER, layers=3)
+    with pytest.raises(UserError, match=r"^p must be Parameters, as Parameters\(confidence=0\.9\), got dict$"):
+        diagnose(BEFORE, AFTER, p={"confidence": 0.9})
+    with pytest.raises(UserError, match=r"lacks the layer layer; .* \(an array by itself is a layer called layer\)$"):
+        diagnose(BEFORE, AFTER["conv1"])
+    with pytest.raises(UserError, match=r"^the layer of after must vary"):
+        diagnose(BEFORE["conv1"], np.ones((90, 2)))
     assert diagnose(BEFORE, {"conv1": AFTER["conv1"]}, layers=["conv1"])["layer"].item() == "conv1"
 
 

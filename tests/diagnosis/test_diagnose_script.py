@@ -10,13 +10,17 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+import torch
 import yaml
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
 
 from carryover.commands import diagnose as script
 from carryover.config import configuration, validation
 from carryover.diagnosis.activations import overlaps, regimes
-from carryover.diagnosis.activations.page import page, summary
-from carryover.diagnosis.diagnosis import DEFAULTS, MEANING, diagnose
+from carryover.diagnosis.activations.page import page
+from carryover.diagnosis.activations.quantities import BY_COMPONENT, FACTS, MEANING, VERDICT
+from carryover.diagnosis.diagnosis import DEFAULTS, diagnose
 from carryover.errors import UserError
 from carryover.provenance import figure_metadata, job_record, store
 from carryover.provenance.job_record import SCRIPTS
@@ -33,8 +37,8 @@ def folder(tmp_path_factory):
     np.savez(made / "before.npz", **{"a <b>": networks.pretrained(600), "c": networks.pretrained(600)})
     np.savez(made / "after.npz", **{"a <b>": networks.selected(600), "c": networks.frozen(600)})
     with contextlib.chdir(made), contextlib.redirect_stdout(io.StringIO()) as said:
-        run("-o", "report", "--wildcards", "diagnosis=toy", "--near", "0.25")
-    assert said.getvalue() == "2 layers: nested feature selection in 1, lazy in 1.\n"
+        run("-o", "report", "--wildcards", "diagnosis=toy", "--most", "0.75")
+    assert said.getvalue() == "2 layers: select in 1 (a <b>), unchanged in 1 (c).\n"
     return made
 
 
@@ -52,18 +56,18 @@ def test_data_figure_and_page_have_true_records(folder, monkeypatch):
         record = job_record.read(f"report/{name}.json")
         assert record["outputs"][f"report/{name}"]["sha256"] == store.sha256(f"report/{name}")
         assert {"before.npz", "after.npz"} < set(record["inputs"])
-        assert (record["parameters"]["near"], record["parameters"]["layers"]) == (0.25, [])
+        assert (record["parameters"]["most"], record["parameters"]["layers"]) == (0.75, [])
         assert record["wildcards"] == {"diagnosis": "toy"}
         assert "carryover/diagnosis/activations/overlaps.py" in record["code"]["files"]
     found = store.load("report/diagnosis.nc")
-    assert found["regime"].values.tolist() == [regimes.NESTED, regimes.LAZY]
+    assert found["regime"].values.tolist() == [regimes.SELECT, regimes.UNCHANGED]
     assert all(variable.attrs["long_name"] and variable.attrs["units"] for variable in found.variables.values())
     assert record["outputs"]["report/diagnosis.png"]["pixels"] == figure_metadata.pixel_digest("report/diagnosis.png")
 
 
 def test_the_same_request_gives_the_same_bytes(folder, monkeypatch):
     monkeypatch.chdir(folder)
-    run("--output", "again", "--wildcards", "diagnosis=toy", "--near", "0.25")
+    run("--output", "again", "--wildcards", "diagnosis=toy", "--most", "0.75")
     for suffix in ("nc", "png", "html"):
         assert Path(f"report/diagnosis.{suffix}").read_bytes() == Path(f"again/diagnosis.{suffix}").read_bytes()
 
@@ -93,26 +97,73 @@ def test_the_page_is_whole_and_needs_no_other_file():
     read = Page(page(found, b"png", "a note"))
     assert read.open == []
     assert [source.partition(",")[0] for source in read.sources] == ["data:image/png;base64"]
-    for words in ("a <b>", regimes.NESTED, f": {regimes.WORDS[regimes.NESTED]}", summary(found), "a note", "50 → 50"):
+    for words in ("a <b>", regimes.SELECT, f": {regimes.WORDS[regimes.SELECT]}", found.headline, "a note", "50 → 50"):
         assert words in read.words
     assert f"{found['ensd'].item():.3g}" in read.words
-    assert f": {regimes.WORDS[regimes.LAZY]}" not in read.words
+    assert f": {regimes.WORDS[regimes.UNCHANGED]}" not in read.words
 
 
 def test_mistakes_are_named_and_leave_nothing(folder, monkeypatch):
     monkeypatch.chdir(folder)
     with pytest.raises(UserError, match="lacks the layer d; it has a <b>, c"):
         run("-o", "none", "--layers", "c", "d")
-    with pytest.raises(UserError, match=r"--change 2.0: it must be a number > 0 and ≤ 1"):
-        run("-o", "none", "--change", "2")
+    with pytest.raises(UserError, match=r"--most 2.0: it must be a number > 0 and ≤ 1"):
+        run("-o", "none", "--most", "2")
+    with pytest.raises(UserError, match=r"^--finetuned no\.npz: there is no such file$"):
+        run("-o", "none", "--finetuned", "no.npz")
     assert not list(Path().glob("none/*"))
+
+
+def at_hand():
+    """What the lines to copy take for granted."""
+    torch.manual_seed(0)
+    before, after = (nn.Sequential() for _ in range(2))
+    for net in (before, after):
+        net.add_module("layer1", nn.Linear(20, 8))
+        net.add_module("layer2", nn.Linear(8, 8))
+    samples = torch.randn(500, 20)
+    loader = DataLoader(TensorDataset(samples, samples[:, 0]), batch_size=64, shuffle=True)
+    return {"torch": torch, "loader": loader, "before": before, "after": after, **training()}
+
+
+def training():
+    """`make`, `state`, `finetune` and `score` of a network whose head is called classifier."""
+
+    def make(seed):
+        torch.manual_seed(seed)
+        net = nn.Sequential()
+        net.add_module("layer", nn.Linear(4, 3))
+        net.add_module("classifier", nn.Linear(3, 2))
+        return net
+
+    def finetune(net, seed):
+        with torch.no_grad():
+            net.layer.bias.add_(0.01 * seed)
+
+    return {
+        "make": make,
+        "state": make(99).state_dict(),
+        "finetune": finetune,
+        "score": lambda net: -float(net.layer.bias.detach().square().sum()),
+    }
 
 
 @pytest.mark.slow
 def test_the_lines_to_copy_work_as_they_stand(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"```(\w*)\n(.*?)```", DOCS.read_text(encoding="utf-8"), flags=re.DOTALL)
-    assert [kind for kind, _ in blocks] == ["python", "", "python", "yaml", "python"]
+    assert [kind for kind, _ in blocks] == [
+        "python",
+        "python",
+        "",
+        "python",
+        "python",
+        "yaml",
+        "python",
+        "python",
+        "python",
+    ]
+    known = at_hand()  # and what earlier lines have made
     with plt.rc_context():
         for kind, text in blocks:
             if kind == "yaml":
@@ -120,7 +171,7 @@ def test_the_lines_to_copy_work_as_they_stand(tmp_path, monkeypatch):
                 validation.validate(config, configuration.schema())
                 Sweep(config, {}, SCRIPTS).check()
             elif kind:
-                exec(text, {})
+                exec(text, known)
             else:
                 program, command, *words = shlex.split(text)
                 assert (program, command) == ("carryover", "diagnose")
@@ -131,9 +182,10 @@ def test_the_lines_to_copy_work_as_they_stand(tmp_path, monkeypatch):
 
 def test_the_documentation_says_the_criteria_and_limits_that_are_applied():
     text = DOCS.read_text(encoding="utf-8").replace("\n", " ")
-    for regime, ranges in regimes.criteria(vars(DEFAULTS)).items():
-        assert f"| {regime} | {regimes.in_words(ranges)} |" in text
+    for regime, said in regimes.in_words(vars(DEFAULTS)).items():
+        assert f"| {regime} | {said} |" in text
     assert f"{int((overlaps.MEMORY / 8) ** 0.5):,} samples".replace(",", " ") in text
     assert f"{int((overlaps.MEMORY / 80) ** 0.5)} units" in text
     assert str(overlaps._RESAMPLED) in text
-    assert set(MEANING) <= set(diagnose({"a": networks.pretrained(30)}, {"a": networks.fresh(30)}).data_vars)
+    found = diagnose({"a": networks.pretrained(30)}, {"a": networks.fresh(30)})
+    assert set(MEANING | FACTS | VERDICT | BY_COMPONENT) <= set(found.data_vars)

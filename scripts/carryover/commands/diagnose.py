@@ -9,12 +9,13 @@ from pathlib import Path
 import matplotlib
 
 matplotlib.use("Agg")
-import matplotlib.pyplot as plt
 
 from carryover.config import parameters
 from carryover.diagnosis.activations.figure import draw
-from carryover.diagnosis.activations.page import page, summary
+from carryover.diagnosis.activations.page import page
 from carryover.diagnosis.diagnosis import Options, diagnose
+from carryover.drawing import style
+from carryover.errors import UserError
 from carryover.provenance import figure_metadata
 from carryover.provenance.job_record import SCRIPTS, Job
 from carryover.templates import rendering
@@ -30,9 +31,10 @@ def parsed(argv, prog):
     parser = argparse.ArgumentParser(prog=prog, description=__doc__, allow_abbrev=False)
     parser.add_argument("--pretrained", required=True, type=Path, metavar="FILE", help=f"before: {KINDS}")
     parser.add_argument("--finetuned", required=True, type=Path, metavar="FILE", help="after, of the same samples")
+    parser.add_argument("--baseline", nargs="?", type=Path, metavar="FILE", help="of an unrelated network")
     parser.add_argument("-o", "--output", required=True, type=Path, metavar="FOLDER", help="where the results go")
-    style = STYLE if STYLE.is_file() else None
-    parser.add_argument("--style", default=style, type=Path, metavar="FILE", help="matplotlib style")
+    own = STYLE if STYLE.is_file() else None
+    parser.add_argument("--style", default=own, type=Path, metavar="FILE", help="matplotlib style")
     parser.add_argument("--wildcards", nargs="*", default=[], metavar="KEY=VALUE", help="kept in the record")
     parameters.add_arguments(parser, Options)
     arguments = parser.parse_args(argv)
@@ -43,7 +45,11 @@ def main(argv, prog="carryover diagnose", module=__name__):
     """`module` is the program as the records name it."""
     p, arguments = parsed(argv, prog)
     data, figure, report = (arguments.output / f"diagnosis.{suffix}" for suffix in ("nc", "png", "html"))
-    files = arguments.pretrained, arguments.finetuned, arguments.style
+    for flag in ("pretrained", "finetuned", "baseline"):  # before the record asks for a step that makes them
+        file = getattr(arguments, flag)
+        if file is not None and not file.exists():
+            raise UserError(f"--{flag} {file}: there is no such file")
+    files = arguments.pretrained, arguments.finetuned, arguments.baseline, arguments.style
     with Job(
         rule="diagnose",
         parameters=p,
@@ -52,11 +58,12 @@ def main(argv, prog="carryover diagnose", module=__name__):
         outputs=[data, figure, report],
         modules=[module],
     ) as job:
-        result = diagnose(arguments.pretrained, arguments.finetuned, layers=p.layers or None, p=p)
+        layers = p.layers or None
+        result = diagnose(arguments.pretrained, arguments.finetuned, layers=layers, p=p, baseline=arguments.baseline)
         job.save(result, data)
-        plt.style.use(arguments.style or "default")
+        style.use(arguments.style)
         draw(result).savefig(job.path(figure), metadata=figure_metadata.metadata(".png", job.request_text))
         job.describe(figure, pixels=figure_metadata.pixel_digest(job.path(figure)))
         text = page(result, job.path(figure).read_bytes(), f"Carryover request {job.request}")
         job.path(report).write_text(text, encoding="utf-8")
-        print(summary(result))
+        print(result.headline)

@@ -1,7 +1,9 @@
 """Find the factor on a pretrained network's weights with which finetuning scores best in validation.
 
 The network and its training are those of a Python file, which defines make(seed), state, finetune(network, seed) and
-score(network), as `carryover.diagnosis.rescaling.choose_factor` takes them. The file is run: give one that you trust.
+score(network), as `carryover.diagnosis.rescaling.choose_factor` takes them; finetune(network, seed, rate) has its
+learning rate multiplied by rate, for a control. If the file defines renew_statistics (batches, or a function of the
+seed), running statistics are renewed from them. The file is run: give one that you trust.
 """
 
 import argparse
@@ -11,7 +13,7 @@ from pathlib import Path
 
 from carryover.config import parameters
 from carryover.config.parameters import parameter
-from carryover.diagnosis.rescaling import FACTORS, choose_factor
+from carryover.diagnosis.rescaling import FACTORS, RATES, choose_factor
 from carryover.errors import UserError
 from carryover.networks.convnet_weights import KINDS
 from carryover.provenance.job_record import Job
@@ -22,10 +24,14 @@ NEEDED = ("make", "state", "finetune", "score")
 @dataclass(frozen=True, kw_only=True)
 class Options:
     which: str = parameter("weights", "what is multiplied; weights: all but normalisation layers", choices=KINDS)
+    head: str = parameter("", "name of the layer that begins anew; without one the last, where its shape is another")
     factors: tuple[float, ...] = parameter(FACTORS, "factors to try; 1 always is", above=0)
-    seeds: int = parameter(3, "seeds of the first round", minimum=2)
+    seeds: int = parameter(2, "seeds of the first round", minimum=2)
+    extensions: int = parameter(2, "places tried beyond an end of the grid while the best factor is there", minimum=0)
     refinements: int = parameter(1, "how often the places beside the best factor are tried", minimum=0)
-    fresh_seeds: int = parameter(8, "other seeds, for the comparison with no rescaling", minimum=2)
+    fresh_seeds: int = parameter(12, "other seeds at most, for the comparison with no rescaling", minimum=2)
+    rates: tuple[float, ...] = parameter(RATES, "learning rates, as multiples, of the control", above=0)
+    budget: int = parameter(0, "trainings at most; 0: as many as the other options ask for", minimum=0)
 
 
 def definitions(file):
@@ -33,7 +39,9 @@ def definitions(file):
     defined = runpy.run_path(str(file))
     if missing := [name for name in NEEDED if name not in defined]:
         raise UserError(f"{file} does not define {', '.join(missing)}: it must define {', '.join(NEEDED)}")
-    return {name: defined[name] for name in NEEDED}
+    if wrong := [name for name in NEEDED if name != "state" and not callable(defined[name])]:
+        raise UserError(f"{wrong[0]} of {file} is a {type(defined[wrong[0]]).__name__}, it must be a function")
+    return {name: defined[name] for name in (*NEEDED, "renew_statistics") if name in defined}
 
 
 def main(argv, prog="carryover rescale"):
@@ -42,6 +50,14 @@ def main(argv, prog="carryover rescale"):
     )
     parser.add_argument("network", type=Path, metavar="FILE", help="the Python file")
     parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="netCDF file for the scores by factor")
+    parser.add_argument(
+        "--journal",
+        type=Path,
+        metavar="FILE",
+        help="file that keeps the scores: a search that was cut off goes on",
+    )
+    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="trainings at once (default: 1)")
+    parser.add_argument("--quiet", action="store_true", help="show no progress")
     parameters.add_arguments(parser, Options)
     arguments = parser.parse_args(argv)
     p = parameters.from_arguments(Options, arguments)
@@ -54,8 +70,13 @@ def main(argv, prog="carryover rescale"):
         outputs=[arguments.output] if arguments.output else [],
         modules=[__name__],
     ) as job:
-        choice = choose_factor(**definitions(arguments.network), **asdict(p))
+        options = {**asdict(p), "head": p.head or None, "budget": p.budget or None}
+        how = {"journal": arguments.journal, "jobs": arguments.jobs, "progress": not arguments.quiet}
+        choice = choose_factor(**definitions(arguments.network), **options, **how)
         print(choice.curve.to_dataframe().to_string(float_format="{:.4g}".format))
+        for sentence in choice.notes if arguments.quiet else ():  # they have been shown, else
+            print(sentence)
+        print(f"{choice.trainings} trainings, recommended factor {choice.recommended:g}.")
         print(choice.sentence())
         if arguments.output:
             job.save(choice.curve)

@@ -1,4 +1,4 @@
-"""Activations of any torch module, written to a file while it sees its data, for `carryover.diagnosis.diagnosis`.
+"""Activations of any torch module while it sees its data, in a file or in memory, for `carryover.diagnosis.diagnosis`.
 
 with record(network, ["layer3", "layer4"], "before.nc") as see:
     for images, _ in loader:            # not shuffled: the same samples in the same order for both networks
@@ -7,9 +7,10 @@ with record(network, ["layer3", "layer4"], "before.nc") as see:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from difflib import get_close_matches
+import sys
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -18,132 +19,266 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from carryover.diagnosis.activations.sources import IDS
+from carryover.diagnosis.recordings import names as naming
+from carryover.diagnosis.recordings import outputs
+from carryover.diagnosis.recordings.batches import home, moved
+from carryover.diagnosis.recordings.sinks import File, Memory, Sink
+from carryover.errors import UserError
 from carryover.provenance import store
-
-_CHUNK = 2**20  # numbers that are stored together
-_TAKEN = ("sample", *IDS)
 
 
 @contextmanager
-def record(module: nn.Module, names: Sequence[str], path: str | Path) -> Iterator[Callable[..., Any]]:
+def record(
+    module: nn.Module,
+    names: str | Sequence[str],
+    path: str | Path | None = None,
+    *,
+    reduce: outputs.Reduction = "flatten",
+    batch_axis: int | None = None,
+) -> Iterator[See]:
     """Record what submodules of a torch module give out.
 
     Args:
-        module: any torch module. Inside the block it is in evaluation mode and its calls record no gradients; at the
-            end, also after an error, its modes are what they were and nothing hangs on it any more.
-        names: submodules as in `module.named_modules()`, each with one tensor (batch, …) as output. It is recorded as
-            the submodule returns it, whatever is done to it in place afterwards.
-        path: netCDF file, `.nc`; it takes its place when the block ends well. One batch is in memory at a time.
+        module: any torch module. Inside the block it is in evaluation mode and its calls record no gradients and run
+            uncompiled; at the end, also after an error, its modes are what they were and nothing hangs on it any more.
+        names: one submodule or several, by their names in `module.named_modules()` without what wrappers add
+            (`DataParallel`, `torch.compile`, PEFT: an adapted layer is meant with its adapter), which is how they are
+            called in the recording. In a pattern, `layer*`, the star stands for anything, dots too; what a pattern
+            matches and cannot be recorded is left out with a warning, or without one where it is never called.
+            `lstm:0` and `encoder:last_hidden_state` are entries of a tuple or a mapping, which need a name where
+            several are tensors; `relu@1` is the second call of a submodule that is called more than once.
+            A layer is recorded as the submodule returns it, whatever is done to it in place afterwards.
+        path: netCDF file, `.nc`; it takes its place when the block ends well, and one batch is in memory at a time.
+            None: the recording stays in memory.
+        reduce: "flatten" keeps every unit; "mean" is over places of (batch, channels, height, width) and over tokens of
+            (batch, tokens, features), of which the mask decides which count; "first" is the first token, or the first
+            that counts; or a function of the output (batch, …). Outputs of linear layers, layer norms and embeddings
+            have features last always, those of convolutions, batch norms and pools channels first.
+        batch_axis: where layers have the batch. None is 0, and refuses what may have tokens there: networks with layers
+            of `batch_first=False`.
 
     Yields:
-        `see(*inputs, sample_id=None, **named_inputs)`, which calls the module, appends activations to the file and
+        `see(*inputs, sample_id=None, token_mask=None, **named_inputs)`, which calls the module, keeps activations and
         returns the module's output. `sample_id` are numbers or text (batch,), in every call or in none; `diagnose`
-        compares them.
+        compares them. `token_mask` (batch, tokens) is true for tokens that count; without it an input of the name
+        `attention_mask` is taken. `see.recording` is what was recorded in memory, {layer: (samples, units)}.
 
     Raises:
-        ValueError: for a name that is no submodule, saying which are close, for another suffix, for a submodule that
-            is called not once in a call of the module or whose output is no tensor of (batch, …), for `sample_id` of
-            another length or in some calls only, and where nothing was seen.
+        UserError: a ValueError, for a name that is no submodule, saying which are close, for another suffix, for a
+            submodule that is called not once in a call of the module, whose output has no batch of the size of the
+            inputs' (the first tensor among them says it), is not finite, or differs in shape between calls, for
+            `sample_id` of another length or in some calls only, and where nothing was seen.
     """
-    path, parts = Path(path), dict(module.named_modules())
-    if path.suffix != ".nc":
-        raise ValueError(f"path must end in .nc, got {path}")
-    if not names:
-        raise ValueError("names must name at least one submodule")
-    for name in names:
-        if name in _TAKEN:
-            raise ValueError(f"names must not be any of {', '.join(_TAKEN)}, which the file uses itself, got {name}")
-        if not name:
-            raise ValueError("names must be submodules, and an empty name is the whole module")
-        if name not in parts:
-            close = get_close_matches(name, parts, n=5, cutoff=0.4) or [key for key in parts if key][:5]
-            raise ValueError(f"names must be submodules, and {name} is none; close are: {', '.join(close)}")
-    modes = {part: part.training for part in parts.values()}
-    outputs: dict[str, Any] = {}
-    hooks: list = []
-    with store.atomic(path) as unfinished, netCDF4.Dataset(unfinished, "w") as file:
+    with ExitStack() as stack:
+        file = None if path is None else stack.enter_context(_written(path))
+        see = stack.enter_context(watched(module, names, file, reduce=reduce, batch_axis=batch_axis))
+        yield see
+        if not see.samples:
+            kept = "nothing is recorded" if path is None else f"{path} is not written"
+            raise UserError(f"nothing was seen, so {kept}: call what the block is given")
+        if see.left_out:
+            warnings.warn(said(see.left_out), stacklevel=3)
+
+
+@contextmanager
+def watched(
+    module: nn.Module,
+    names: str | Sequence[str],
+    file: netCDF4.Dataset | None = None,
+    *,
+    reduce: outputs.Reduction = "flatten",
+    batch_axis: int | None = None,
+) -> Iterator[See]:
+    """As `record`, into a file that is open, or into memory; without its warning, and nothing need be seen."""
+    if not isinstance(module, nn.Module):
+        raise UserError(f"module must be a torch module, got {type(module).__name__}")
+    if batch_axis is not None and (not isinstance(batch_axis, int) or batch_axis < 0):
+        raise UserError(f"batch_axis must be a whole number from 0, got {batch_axis!r}")
+    sink: Sink = Memory() if file is None else File(file)
+    see = See(module, naming.chosen(module, names), sink, outputs.checked(reduce), batch_axis)
+    with see.watching():
+        yield see
+
+
+@contextmanager
+def _written(path: str | Path) -> Iterator[netCDF4.Dataset]:
+    if not isinstance(path, str | Path):
+        raise UserError(f"path must be where the file goes, text that ends in .nc, got {type(path).__name__}")
+    if Path(path).suffix != ".nc":
+        raise UserError(f"path must end in .nc, got {path}")
+    with store.atomic(Path(path)) as unfinished, netCDF4.Dataset(unfinished, "w") as file:
+        yield file
+
+
+def said(left_out: Mapping[str, str]) -> str:
+    """The warning that names what was left out."""
+    reasons = [reason for _, reason in zip(range(3), left_out.values(), strict=False)]
+    more = f"; and {len(left_out) - 3} more" if len(left_out) > 3 else ""
+    return f"left out of what the pattern matches: {'; '.join(reasons)}{more}"
+
+
+class See:
+    """Calls a module and keeps what the places of it give out.
+
+    Attributes: left_out {name: why} of what patterns matched and what cannot be recorded.
+    """
+
+    def __init__(
+        self, module: nn.Module, places: list[naming.Place], sink: Sink, reduce: outputs.Reduction, axis: int | None
+    ) -> None:
+        self.left_out: dict[str, str] = {}
+        self._module, self._places, self._sink = module, places, sink
+        self._reduce, self._axis = reduce, axis
+        self._tokens_first = outputs.tokens_first(module)
+        self._calls: dict[nn.Module, int] | None = None  # how often each part was called, None between calls of `see`
+        self._kept: dict[str, np.ndarray] = {}
+        self._sizes: tuple[int, ...] = ()
+        self._mask: Tensor | None = None
+        self._seen = 0
+
+    def __call__(
+        self, *inputs: Any, sample_id: Sequence | None = None, token_mask: Tensor | None = None, **named_inputs: Any
+    ) -> Any:
+        """The module's output for these inputs."""
+        module = self._module
+        if isinstance(module, nn.DataParallel):  # its replicas would be seen in any order
+            module = module.module
+            inputs, named_inputs = moved((inputs, named_inputs), home(module))
+        return self.through(module, *inputs, sample_id=sample_id, token_mask=token_mask, **named_inputs)
+
+    def through(
+        self,
+        call: Callable[..., Any],
+        *inputs: Any,
+        sample_id: Sequence | None = None,
+        token_mask: Tensor | None = None,
+        **named_inputs: Any,
+    ) -> Any:
+        """What `call` returns for these inputs, which calls the module or what it consists of."""
+        first = next((one for one in outputs.tensors((inputs, named_inputs)) if one.ndim), None)
+        self._sizes = _sizes(first, self._axis or 0)
+        self._mask = _mask(token_mask, inputs, named_inputs)
+        self._calls = {}
+        fast = torch.backends.mha.get_fastpath_enabled()  # which may leave submodules out
         try:
-            for name in dict.fromkeys(names):
-                hooks.append(parts[name].register_forward_hook(_keep(outputs, name)))
-            module.eval()
-            yield _seer(module, list(dict.fromkeys(names)), outputs, _Writer(file))
+            torch.backends.mha.set_fastpath_enabled(False)
+            with torch.inference_mode(), _uncompiled():
+                result = call(*inputs, **named_inputs)
+            self._check()
+            ordered = {place.name: self._kept[place.name] for place in self._places if place.name in self._kept}
+            self._sink.append(ordered, sample_id)
+            self._seen += 1
+        finally:
+            torch.backends.mha.set_fastpath_enabled(fast)
+            self._calls, self._kept = None, {}
+        return result
+
+    @property
+    def samples(self) -> int:
+        """How many were seen."""
+        return self._sink.samples
+
+    @property
+    def recording(self) -> dict[str, np.ndarray]:
+        """{layer: (samples, units)}, with `sample_id` where samples have names."""
+        if not isinstance(self._sink, Memory):
+            raise UserError("recording is what is kept in memory, without a path: read the file instead")
+        return self._sink.recording
+
+    @contextmanager
+    def watching(self) -> Iterator[None]:
+        """Inside, the module is in evaluation mode and its parts are watched."""
+        modes = {part: part.training for part in self._module.modules()}
+        hooks: list[Any] = []
+        try:
+            for part in dict.fromkeys(place.part for place in self._places):
+                watched = naming.core(part)
+                mine = [place for place in self._places if place.part is part]
+                hooks.append(watched.register_forward_hook(self._keep(part, mine)))
+            self._module.eval()
+            yield
         finally:
             for hook in hooks:
                 hook.remove()
             for part, mode in modes.items():
                 part.training = mode
-        if not file.variables:
-            raise ValueError(f"nothing was seen, so {path} is not written: call what the block is given")
+
+    def _keep(self, part: nn.Module, places: list[naming.Place]) -> Callable[..., None]:
+        def hook(module: nn.Module, inputs: Any, output: Any) -> None:
+            if self._calls is None:
+                return  # called by somebody else
+            index = self._calls[part] = self._calls.get(part, -1) + 1
+            for place in places:
+                if place.call in (None, index) and place.name not in self.left_out:
+                    try:
+                        self._kept[place.name] = self._values(place, output)
+                    except UserError as error:
+                        self._without(place, str(error), error)
+
+        return hook
+
+    def _values(self, place: naming.Place, output: Any) -> np.ndarray:
+        tensor = outputs.entry_of(place.name.split(":")[0] if place.entry is None else place.name, output, place.entry)
+        tokens = bool(self._tokens_first) and (place.part in self._tokens_first or tensor.ndim == 3)
+        asked = self._axis is not None
+        if not tensor.is_nested:
+            tensor = outputs.batch_first(place.name, tensor, self._sizes, self._axis or 0, asked, tokens)
+        return outputs.on_cpu(outputs.units(place.name, naming.bare(place.part), tensor, self._reduce, self._mask))
+
+    def _check(self) -> None:
+        """Every place was called as often as it must be, and what it gave is finite."""
+        for place in self._places:
+            count = (self._calls or {}).get(place.part, -1) + 1
+            if place.name in self.left_out:
+                continue
+            if place.matched and not count:
+                self._kept.pop(place.name, None)
+            elif (count != 1) if place.call is None else (count <= place.call):
+                every = ", ".join(f"{place.name.split(':')[0]}@{index}" for index in range(min(count, 3)))
+                choice = f": name a call, as {every}" if count > 1 and place.call is None else ""
+                wanted = "once" if place.call is None else f"{place.call + 1} times or more"
+                times = f"called {wanted} for each input, {place.name} was {count} times"
+                self._without(place, f"names must be submodules that are {times}{choice}")
+        for name, values in self._kept.items():
+            if not np.isfinite(values).all():
+                row = int(np.flatnonzero(~np.isfinite(values).all(axis=1))[0])
+                raise UserError(
+                    f"{name} must be finite in single precision, and is not for sample {self._sink.samples + row}, "
+                    f"which is number {row + 1} of call {self._seen + 1}"
+                )
+        if not self._kept:
+            reasons = "; ".join(list(self.left_out.values())[:3]) or "none of them is called"
+            raise UserError(f"nothing that the names match can be recorded: {reasons}")
+
+    def _without(self, place: naming.Place, why: str, error: UserError | None = None) -> None:
+        """Leave out what a pattern matched, if it was never in; an error otherwise."""
+        if not place.matched or self._seen:
+            raise error or UserError(why)
+        self.left_out[place.name] = why
+        self._kept.pop(place.name, None)
 
 
-def _keep(outputs: dict[str, list[np.ndarray]], name: str) -> Callable[..., None]:
-    def hook(module: nn.Module, inputs: Any, output: Any) -> None:
-        if not isinstance(output, Tensor) or not output.ndim or not output.numel():
-            wanted = "submodules with one tensor (batch, …) as output"
-            raise ValueError(f"names must be {wanted}, {name} has {type(output)}")
-        values = output.detach().to("cpu", torch.float32, copy=True)  # the next layer may overwrite its input
-        outputs.setdefault(name, []).append(values.reshape(len(values), -1).numpy())
-
-    return hook
+def _uncompiled() -> AbstractContextManager[Any]:
+    """What is compiled runs none of the hooks that came later. Where nothing is, the compiler need not be loaded."""
+    return torch.compiler.set_stance("force_eager") if "torch._dynamo" in sys.modules else nullcontext()
 
 
-def _seer(module: nn.Module, names: list[str], outputs: dict[str, list], writer: _Writer) -> Callable[..., Any]:
-    def see(*inputs: Any, sample_id: Sequence | None = None, **named_inputs: Any) -> Any:
-        outputs.clear()
-        with torch.inference_mode():
-            result = module(*inputs, **named_inputs)
-            writer.append({name: _only(name, outputs.get(name, [])) for name in names}, sample_id)
-        outputs.clear()
-        return result
-
-    return see
+def _sizes(first: Tensor | None, axis: int) -> tuple[int, ...]:
+    """Sizes that the batch may have: along `axis` of the first input, or along its axis 0."""
+    if first is None or first.is_nested:
+        return () if first is None else (first.size(0),)
+    return tuple(dict.fromkeys((first.shape[axis], first.shape[0]) if first.ndim > axis else (first.shape[0],)))
 
 
-def _only(name: str, outputs: list[np.ndarray]) -> np.ndarray:
-    """(batch, units) of one submodule."""
-    if len(outputs) != 1:
-        raise ValueError(
-            f"names must be submodules that are called once for each input, {name} was {len(outputs)} times"
-        )
-    return outputs[0]
-
-
-class _Writer:
-    """Appends batches along the dimension `sample` of a netCDF file."""
-
-    def __init__(self, file: netCDF4.Dataset) -> None:
-        self.file, self.samples = file, 0
-
-    def append(self, batch: dict[str, np.ndarray], ids: Sequence | None) -> None:
-        counts = {name: len(values) for name, values in batch.items()}
-        if len(set(counts.values())) > 1:
-            raise ValueError(f"names must be submodules with the same number of samples, got {counts}")
-        count = next(iter(counts.values()))
-        if ids is not None and len(ids) != count:
-            raise ValueError(f"sample_id must name each of the {count} samples, got {len(ids)}")
-        if not self.samples:
-            self._create(batch, named=ids is not None)
-        if (ids is not None) != ("sample_id" in self.file.variables):
-            raise ValueError("sample_id must be given in every call or in none")
-        rows = slice(self.samples, self.samples + count)
-        for name, values in batch.items():
-            if values.shape[1] != self.file[name].shape[1]:
-                raise ValueError(f"{name} must have the same units in every call, got {values.shape[1]}")
-            self.file[name][rows] = values
-        if ids is not None:
-            self.file["sample_id"][rows] = np.array([str(one) for one in np.asarray(ids).tolist()], dtype=object)
-        self.samples += count
-
-    def _create(self, batch: dict[str, np.ndarray], named: bool) -> None:
-        self.file.createDimension("sample", None)
-        for name, values in batch.items():
-            units = values.shape[1]
-            self.file.createDimension(f"unit of {name}", units)
-            chunks = (max(1, min(len(values), _CHUNK // units)), units)
-            dimensions = ("sample", f"unit of {name}")
-            made = self.file.createVariable(name, "f4", dimensions, chunksizes=chunks, fill_value=False)
-            made.setncatts({"long_name": f"activations of {name}", "units": "1"})
-        if named:
-            self.file.createVariable("sample_id", str, ("sample",)).long_name = "name of the sample"
-            self.file["sample_id"].units = "1"
+def _mask(token_mask: Any, inputs: tuple, named: Mapping[str, Any]) -> Tensor | None:
+    """(batch, tokens), true for tokens that count, of what the call says of them."""
+    if token_mask is not None:
+        return torch.as_tensor(token_mask)
+    for held in (named, *inputs):
+        if isinstance(held, tuple | list):
+            found = _mask(None, tuple(held), {})
+        else:
+            found = held.get("attention_mask") if isinstance(held, Mapping) else None
+        if isinstance(found, Tensor) and found.ndim == 2:
+            return found
+    return None

@@ -8,7 +8,7 @@ from itertools import product
 
 from carryover.config.artifacts import STAGES
 from carryover.config.canonical import canonical, typed
-from carryover.config.parameters import applies
+from carryover.config.parameters import applies, in_words
 from carryover.errors import UserError
 
 
@@ -80,8 +80,7 @@ class _Stage:
 
     def _refuse_unread(self, where, unread):
         for name in sorted(unread):
-            when = self.kinds[name].get("when", {})
-            rule = " and ".join(f"{axis} is {' or '.join(map(str, values))}" for axis, values in when.items())
+            rule = in_words(self.kinds[name].get("when", {}))
             raise SweepError(f"{where}.{name} is read only where {rule}, which no job of this section is.")
 
     def _grid(self, section):

@@ -1,15 +1,19 @@
-"""A diagnosis as one HTML page that needs no other file."""
+"""A diagnosis as one HTML page that needs no other file, and as a table for a notebook."""
 
 from base64 import b64encode
-from collections import Counter
+from typing import Any
 
 import numpy as np
 from xarray import Dataset
 
-from carryover.diagnosis.activations.regimes import WORDS, criteria, in_words
+from carryover.diagnosis.activations.regimes import WORDS, in_words
+from carryover.diagnosis.result import summary
 from carryover.templates.rendering import rendered
 
 _COLUMNS = {
+    "inherited_share": "inherited",
+    "kept_share": "kept",
+    "reweighting": "reweighted by",
     "participation_ratio_before": "PR before",
     "participation_ratio_after": "PR after",
     "ensd": "ENSD",
@@ -19,39 +23,43 @@ _COLUMNS = {
     "effective_rank_before": "effective rank before",
     "effective_rank_after": "effective rank after",
 }
-
-
-def summary(result: Dataset) -> str:
-    """'3 layers: nested feature selection in 2, undecided in 1.' of what `diagnose` returned."""
-    counts = Counter(result["regime"].values.tolist())
-    layers = result.sizes["layer"]
-    said = ", ".join(f"{regime} in {counts[regime]}" for regime in WORDS if counts[regime])
-    return f"{layers} layer{'s' * (layers > 1)}: {said}."
+_BRIEF = ("inherited_share", "kept_share", "reweighting", "participation_ratio_before", "participation_ratio_after",
+          "ensd", "cka")  # fmt: skip
+_FACTS = ("regime", "reason", "nearest", "warning", "samples", "units_before", "units_after", "samples_needed")
+_REFERENCES = {"inherited_share": "inherited_reference", "kept_share": "kept_reference", "ensd": "ensd_reference",
+               "cka": "cka_reference"}  # fmt: skip
 
 
 def page(result: Dataset, png: bytes, note: str = "") -> str:
     """The page of what `diagnose` returned, with its figure and the criteria; `note` is one more line at the end."""
-    return rendered(
-        "diagnosis.html.j2",
-        summary=summary(result),
-        regimes={regime: words for regime, words in WORDS.items() if regime in result["regime"].values},
-        figure=b64encode(png).decode(),
-        heads=("layer", "regime", "samples", "units", *_COLUMNS.values()),
-        rows=[_row(result.sel(layer=name), name) for name in result["layer"].values.tolist()],
-        limits=result.attrs,
-        criteria=criteria(result.attrs),
-        in_words=in_words,
-        note=note,
-    )
+    return rendered("diagnosis.html.j2", figure=b64encode(png).decode(), note=note, **_told(result, tuple(_COLUMNS)))
 
 
-def _row(layer: Dataset, name: str) -> list[str | list[str]]:
-    regime, reason, samples, before, after = (
-        layer[key].item() for key in ("regime", "reason", "samples", "units_before", "units_after")
-    )
-    cells: list[str | list[str]] = [name, [regime, reason], str(samples), f"{before} → {after}"]
-    for quantity in _COLUMNS:
+def fragment(result: Dataset) -> str:
+    """The headline and a table, as a notebook shows it."""
+    return rendered("diagnosis_table.html.j2", **_told(result, _BRIEF))
+
+
+def _told(result: Dataset, columns: tuple[str, ...]) -> dict[str, Any]:
+    return {
+        "summary": summary(result),
+        "regimes": {regime: words for regime, words in WORDS.items() if regime in result["regime"].values},
+        "heads": ("layer", "verdict", "samples", "units", *(_COLUMNS[name] for name in columns)),
+        "rows": [_row(result.sel(layer=name), name, columns) for name in result["layer"].values.tolist()],
+        "limits": result.attrs,
+        "criteria": in_words(result.attrs),
+    }
+
+
+def _row(layer: Dataset, name: str, columns: tuple[str, ...]) -> list[str | list[str]]:
+    regime, reason, nearest, warning, samples, before, after, needed = (layer[key].item() for key in _FACTS)
+    wanted = f"about {needed:,.0f} samples would decide" if not np.isnan(needed) else ""
+    said = [text for text in (reason, nearest, wanted, f"Note: {warning}" if warning else "") if text]
+    cells: list[str | list[str]] = [name, [regime, "; ".join(said)], str(samples), f"{before} → {after}"]
+    for quantity in columns:
         value, low, high = (layer[f"{quantity}{end}"].item() for end in ("", "_low", "_high"))
         ends = [] if np.isnan(low) else [f"[{low:.3g}, {high:.3g}]"]
-        cells.append([f"{value:.3g}", *ends])
+        reference = layer[_REFERENCES[quantity]].item() if quantity in _REFERENCES else np.nan
+        beside = [] if np.isnan(reference) else [f"unrelated: {reference:.3g}"]
+        cells.append(["" if np.isnan(value) else f"{value:.3g}", *ends, *beside])
     return cells

@@ -58,7 +58,7 @@ class Responses:
         self._read = None
         low, high, origin, sums = self._survey()
         if not (np.isfinite(low).all() and np.isfinite(high).all() and np.isfinite(sums).all()):
-            raise UserError(f"{layer.where} must be finite")
+            raise UserError(f"{layer.where} must be finite{self._where_not()}")
         if constant(low, high, layer.dtype):
             raise UserError(f"{layer.where} must vary between samples: leave it out by naming the other layers")
         self._scale = 2.0 ** -max(np.frexp((high - low).max())[1], -1000)
@@ -80,6 +80,19 @@ class Responses:
                 sums += member.astype(np.float64) @ (part - origin)
             start += len(part)
         return low.astype(np.float64), high.astype(np.float64), origin, sums
+
+    def _where_not(self) -> str:
+        start = 0
+        for part in self.layer.parts(self._piece):
+            if len(wrong := np.flatnonzero(~np.isfinite(part).all(axis=1))):
+                return f", and sample {start + wrong[0]} is not"
+            start += len(part)
+        return ", and is too large to be summed"
+
+    def rows(self, some: np.ndarray) -> np.ndarray:
+        """X of these samples, whose numbers ascend, (some, units) float32."""
+        picked = [part[some[(some >= at.start) & (some < at.stop)] - at.start] for at, part in self.parts(self.step)]
+        return np.concatenate(picked)
 
     def parts(self, step: int, first: int = 0, room: str = "") -> Iterator[tuple[slice, np.ndarray]]:
         """(which samples, their X (step, units) float32) from `first` on, and all of the rest.

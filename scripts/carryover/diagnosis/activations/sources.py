@@ -23,6 +23,10 @@ from carryover.errors import UserError
 
 IDS = ("sample_id", "id")
 """Names under which samples may be named, (samples,), numbers or text."""
+ALONE = "layer"
+"""Name of the layer that an array by itself is."""
+NAMED = "layer_name"
+"""Attribute of a variable in netCDF: the layer's name where it could not be the variable's."""
 _SAFETENSORS = {"F16": "f2", "F32": "f4", "F64": "f8", "I8": "i1", "I16": "i2", "I32": "i4", "I64": "i8", "U8": "u1",
                 "BOOL": "?"}  # fmt: skip
 _DAMAGE = (OSError, ValueError, RuntimeError, EOFError, KeyError, zipfile.BadZipFile, zlib.error)
@@ -65,17 +69,25 @@ class Activations:
 
 
 @contextmanager
-def opened(source: Mapping[str, Any] | str | Path, name: str = "the mapping") -> Iterator[Activations]:
+def opened(source: Any, name: str = "the mapping") -> Iterator[Activations]:
     """The activations in a mapping {layer: (samples, …)} or in a file, by its suffix: .npz, .npy, .nc, .safetensors.
 
-    `name` is what messages call a mapping. Raises UserError (a ValueError), in one sentence, for a file that is
+    An array or a tensor (samples, …) by itself is one layer of the name "layer". `name` is what messages call a
+    mapping.
+
+    Raises UserError (a ValueError), in one sentence, for a file that is
     missing, damaged or of another kind, one without layers, and layers that are not numbers of shape (samples, …) with
     as many samples as the others, two or more.
     """
+    if hasattr(source, "__array__") and not isinstance(source, Mapping):
+        source = {ALONE: source}
     if isinstance(source, Mapping):
-        arrays = {str(key): _array(f"layer {key} of {name}", value) for key, value in source.items()}
+        arrays = {str(key): _array(_where(str(key), name), value) for key, value in source.items()}
         yield _activations(name, arrays, _sliced)
         return
+    if not isinstance(source, str | Path):
+        kinds = "a mapping {layer: (samples, …)}, an array or tensor of one layer, or a file"
+        raise UserError(f"{name} must be {kinds}, got {type(source).__name__}")
     path = Path(source)
     if path.suffix not in KINDS:
         raise UserError(f"{path} must be of one of the kinds {', '.join(KINDS)}")
@@ -93,6 +105,23 @@ def opened(source: Mapping[str, Any] | str | Path, name: str = "the mapping") ->
         yield activations
 
 
+def same_samples(first: Activations, other: Activations) -> None:
+    """UserError unless both are of the same samples in the same order, as far as their number and names tell."""
+    counts = [next(iter(side.layers.values())).samples for side in (first, other)]
+    if counts[0] != counts[1]:
+        raise UserError(
+            f"{first.name} and {other.name} must have the same samples, got {counts[0]} and {counts[1]} of them"
+        )
+    if first.ids is not None and other.ids is not None:
+        differ = np.flatnonzero(first.ids.astype(str) != other.ids.astype(str))
+        if len(differ):
+            here, there = first.ids[differ[0]], other.ids[differ[0]]
+            raise UserError(
+                f"{first.name} and {other.name} must have the same samples in the same order, but sample {differ[0]} "
+                f"is {here} and {there}"
+            )
+
+
 def _activations(name: str, arrays: Mapping[str, Any], read: Callable[[Any], Any]) -> Activations:
     arrays = dict(arrays)
     named = [arrays.pop(key) for key in IDS if key in arrays]
@@ -101,7 +130,7 @@ def _activations(name: str, arrays: Mapping[str, Any], read: Callable[[Any], Any
         raise UserError(f"{name} holds no layers")
     layers = {}
     for key, array in arrays.items():
-        where, shape, dtype = f"layer {key} of {name}", tuple(array.shape), np.dtype(array.dtype)
+        where, shape, dtype = _where(key, name), tuple(array.shape), np.dtype(array.dtype)
         if dtype.kind not in "biuf" or not shape or shape[0] < 2 or not prod(shape):
             raise UserError(
                 f"{where} must be numbers of shape (samples, …) with two samples or more, got {dtype} of shape {shape}"
@@ -114,6 +143,10 @@ def _activations(name: str, arrays: Mapping[str, Any], read: Callable[[Any], Any
     if ids is not None and len(ids) not in counts:
         raise UserError(f"{name} must name all of its {next(iter(counts))} samples, but names {len(ids)}")
     return Activations(name, layers, ids)
+
+
+def _where(layer: str, source: str) -> str:
+    return f"the layer of {source}" if layer == ALONE else f"layer {layer} of {source}"
 
 
 def _array(where: str, values: Any) -> np.ndarray:
@@ -132,7 +165,7 @@ def _sliced(array: Any) -> Callable[[int, int], Iterator[np.ndarray]]:
 
 
 def _npy(path: Path, stack: ExitStack) -> tuple:
-    return {"layer": np.load(path, mmap_mode="r", allow_pickle=False)}, _sliced
+    return {ALONE: np.load(path, mmap_mode="r", allow_pickle=False)}, _sliced
 
 
 def _netcdf(path: Path, stack: ExitStack) -> tuple:
@@ -141,7 +174,8 @@ def _netcdf(path: Path, stack: ExitStack) -> tuple:
     file = stack.enter_context(netCDF4.Dataset(path))
     file.set_auto_mask(False)
     layers = {key: variable for key, variable in file.variables.items() if key in IDS or key not in file.dimensions}
-    return {key: _Variable(variable) for key, variable in layers.items()}, _sliced
+    named = {getattr(variable, NAMED, key): variable for key, variable in layers.items()}
+    return {key: _Variable(variable) for key, variable in named.items()}, _sliced
 
 
 def _safetensors(path: Path, stack: ExitStack) -> tuple:

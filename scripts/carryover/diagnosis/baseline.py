@@ -1,0 +1,119 @@
+"""A network of the same shape that has learnt nothing: what unrelated features look like to the measures."""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from functools import partial
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn.parameter import is_lazy
+from torch.nn.utils import parametrize
+
+from carryover.diagnosis.recordings.batches import generators_kept, home
+from carryover.diagnosis.recordings.names import core
+from carryover.errors import UserError
+
+
+def reinitialised(module: nn.Module, seed: int = 0) -> nn.Module:
+    """A copy of the network, without wrappers around it, whose parameters are drawn anew.
+
+    Each part with `reset_parameters` draws its own, inner parts first (where that leaves some, as the layer of torch's
+    does that it is derived from), and statistics that it gathers are reset, too. Networks of HuggingFace then draw
+    theirs as they do at the start, and a part with `init_weights` draws what is left in it. What else a user's class
+    does to parameters when it is made is not done: give a network made anew where that matters. The given network and
+    the state of random numbers are left as they were.
+
+    Raises:
+        UserError: where nothing can be reset, or the network cannot be copied. Parameters that nothing resets keep
+            their values, and a warning names them.
+    """
+    if any(is_lazy(one) for one in module.parameters()):
+        raise UserError("the network has parameters without a shape yet: call it with a batch first")
+    made = copied(core(module))
+    parameters = {name: one for name, one in made.named_parameters() if one.is_floating_point() or one.is_complex()}
+    before = {name: one.detach().clone() for name, one in (*parameters.items(), *made.named_buffers())}
+    with torch.no_grad(), generators_kept(home(made)):
+        torch.manual_seed(seed)
+        for one in parameters.values():
+            one.fill_(float("nan"))  # which no way of drawing leaves behind
+        for part in _inner_first(made):
+            _reset(part)
+        _reset_as_huggingface(made)
+        for part in _inner_first(made):
+            if callable(whole := getattr(part, "init_weights", None)) and _open(part.parameters()):
+                with suppress(TypeError):  # for one that needs arguments
+                    whole()
+        left = [name for name, one in parameters.items() if one.isnan().any()]
+        for name, value in (*parameters.items(), *made.named_buffers()):
+            if name in before and value.isnan().any():  # buffers, too, that were computed of parameters meanwhile
+                value.copy_(before[name])
+    if len(left) == len(parameters):
+        raise UserError(
+            "no parameter of the network can be reset, so it has no re-initialised baseline: give baseline= a network "
+            "of the same shape that is made anew, or None"
+        )
+    if left:
+        some = ", ".join(left[:5]) + (f" and {len(left) - 5} more" if len(left) > 5 else "")
+        warnings.warn(
+            f"the re-initialised baseline keeps what nothing resets: {some}; give baseline= a network made anew where "
+            f"that matters",
+            stacklevel=3,
+        )
+    return made
+
+
+def copied(module: nn.Module) -> nn.Module:
+    """A deep copy. Raises UserError where there is none to be had."""
+    try:
+        return copy.deepcopy(module)
+    except (RuntimeError, TypeError, AttributeError) as error:
+        raise UserError(
+            f"the network cannot be copied ({error}): give baseline= a network or None, and leave device= out"
+        ) from None
+
+
+def _inner_first(module: nn.Module) -> Iterator[nn.Module]:
+    """Each part once, as makers of networks draw: a part after those that it consists of."""
+    found: list[nn.Module] = []
+    module.apply(found.append)
+    return iter(dict.fromkeys(found))
+
+
+def _open(parameters: Iterable[Tensor]) -> bool:
+    """Whether some were not drawn."""
+    return any(bool(one.isnan().any()) for one in parameters)
+
+
+def _reset(part: nn.Module) -> None:
+    for way in _ways(part):
+        with parametrize.cached():  # so that a weight that is computed of others can be drawn in place
+            way()
+            drawn = {name: getattr(part, name) for name in getattr(part, "parametrizations", ())}
+        for name, value in drawn.items():
+            setattr(part, name, value)
+        if not _open(part.parameters(recurse=False)):
+            return
+
+
+def _ways(part: nn.Module) -> Iterator[Callable[[], Any]]:
+    """How a part draws its parameters: its own way, and that of the layer of torch's that it is derived from."""
+    for kind in (type(part), *(kind for kind in type(part).__mro__ if kind.__module__.startswith("torch.nn."))):
+        for name in ("reset_parameters", "_reset_parameters"):
+            if callable(way := getattr(kind, name, None)):
+                yield partial(way, part)
+
+
+def _reset_as_huggingface(module: nn.Module) -> None:
+    """Draw weights as the library's own models do when they are made."""
+    models: list[Any] = [part for part in module.modules() if callable(getattr(part, "_init_weights", None))]
+    for model in models[:1]:  # the outermost: those inside have the same rules
+        for one in (*model.modules(), *model.parameters()):
+            if hasattr(one, "_is_hf_initialized"):
+                one._is_hf_initialized = False
+        for part in _inner_first(model):
+            model._init_weights(part)

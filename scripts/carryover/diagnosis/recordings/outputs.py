@@ -1,0 +1,168 @@
+"""What a submodule gave out, as numbers (batch, units) in single precision on the CPU, or a sentence why not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from carryover.errors import UserError
+
+Reduction = str | Callable[[Tensor], Tensor]
+REDUCTIONS = ("flatten", "mean", "first")
+_CHANNELS_FIRST = (nn.modules.conv._ConvNd, nn.modules.batchnorm._BatchNorm, nn.modules.pooling._MaxPoolNd,
+                   nn.modules.pooling._AvgPoolNd, nn.modules.pooling._AdaptiveAvgPoolNd,
+                   nn.modules.pooling._AdaptiveMaxPoolNd, nn.modules.instancenorm._InstanceNorm,
+                   nn.GroupNorm)  # fmt: skip
+_FEATURES_LAST = (nn.Linear, nn.LayerNorm, nn.Embedding, nn.MultiheadAttention, nn.RNNBase)
+
+
+def checked(reduce: Reduction) -> Reduction:
+    if not callable(reduce) and reduce not in REDUCTIONS:
+        raise UserError(f"reduce must be one of {', '.join(REDUCTIONS)}, or a function of the output, got {reduce!r}")
+    return reduce
+
+
+def tensors(value: Any) -> Iterator[Tensor]:
+    """Every tensor in nested tuples, lists and mappings, in order."""
+    if isinstance(value, Tensor):
+        yield value
+    elif isinstance(value, Mapping):
+        for part in value.values():
+            yield from tensors(part)
+    elif isinstance(value, tuple | list):
+        for part in value:
+            yield from tensors(part)
+
+
+def entry_of(name: str, output: Any, entry: str | None) -> Tensor:
+    """The output, or the named entry of it; the only tensor of a tuple or mapping needs no name."""
+    entries = _entries(output)
+    if entry is None and entries is not None:
+        held = [value for value in entries.values() if isinstance(value, Tensor)]
+        if len(held) != 1:
+            some = ", ".join(f"{name}:{key}" for key, value in entries.items() if isinstance(value, Tensor))
+            raise UserError(f"{name} gives a {type(output).__name__}, so say which entry of it: {some or 'none fits'}")
+        return held[0]
+    if entry is not None:
+        if entries is None or not isinstance(entries.get(entry), Tensor):
+            has = ", ".join(key for key, value in (entries or {}).items() if isinstance(value, Tensor))
+            there = f"the entries that are tensors are {has}" if has else "the output has no entries that are tensors"
+            raise UserError(f"{name} must be an entry of the submodule's output, but {there}")
+        return entries[entry]
+    if not isinstance(output, Tensor):
+        raise UserError(f"{name} must give one tensor (batch, …), and gives {type(output).__name__}")
+    return output
+
+
+def _entries(output: Any) -> dict[str, Any] | None:
+    """Entries of a tuple or mapping by name or index, those of a tuple in it by `0.1`; None of anything else."""
+    if isinstance(output, Mapping):
+        return {str(key): value for key, value in output.items()}
+    if isinstance(output, tuple | list):
+        found: dict[str, Any] = {}
+        for index, value in enumerate(output):
+            inner = _entries(value) if isinstance(value, tuple | list) else None
+            found |= {str(index): value} if inner is None else {f"{index}.{key}": one for key, one in inner.items()}
+        named = getattr(output, "_fields", ())
+        return found | dict(zip(named, output, strict=False))
+    return None
+
+
+def batch_first(name: str, output: Tensor, sizes: tuple[int, ...], axis: int, asked: bool, tokens: bool) -> Tensor:
+    """The output with the batch as axis 0.
+
+    `sizes` are numbers that the batch may have by the network's inputs (none: anything), `axis` is where the output has
+    it, `asked` by the user, and `tokens` says that there are layers which have tokens there.
+    """
+    if not output.ndim:
+        raise UserError(f"{name} is one number for the whole batch: name a layer with an output for each sample")
+    if output.ndim <= axis:
+        raise UserError(f"{name} must have the batch along axis {axis}, and has the shape {tuple(output.shape)}")
+    found = output.shape[axis]
+    if sizes and found not in sizes:
+        other = [place for place, size in enumerate(output.shape) if place != axis and size == sizes[0]]
+        hint = f": say batch_axis={other[0]}" if other else ": name a layer with one output for each sample"
+        raise UserError(
+            f"{name} must have the batch along axis {axis}, and has {found} there for {sizes[0]} samples, of its shape "
+            f"{tuple(output.shape)}{hint}"
+        )
+    if tokens and not asked and output.ndim >= 3:
+        raise UserError(
+            f"{name} may have tokens along axis 0, for its network has layers with batch_first=False: say "
+            f"batch_axis=1, or batch_axis=0 if its axis 0 is the batch"
+        )
+    return output.movedim(axis, 0)
+
+
+def tokens_first(module: nn.Module) -> set[nn.Module]:
+    """Submodules that torch's own layers make work on (tokens, batch, …)."""
+    found: set[nn.Module] = set()
+    for part in module.modules():
+        inside = [part] if isinstance(part, nn.RNNBase | nn.MultiheadAttention) else _attentions(part)
+        if any(not one.batch_first for one in inside):
+            found |= set(part.modules())
+    return found
+
+
+def _attentions(part: nn.Module) -> list[Any]:
+    kinds = (nn.TransformerEncoder, nn.TransformerDecoder, nn.TransformerEncoderLayer, nn.TransformerDecoderLayer)
+    return [one for one in part.modules() if isinstance(one, nn.MultiheadAttention)] if isinstance(part, kinds) else []
+
+
+def units(name: str, part: nn.Module, output: Tensor, reduce: Reduction, mask: Tensor | None) -> Tensor:
+    """(batch, units) in single precision of an output (batch, …); complex numbers are two units each."""
+    if output.is_quantized:
+        output = output.dequantize()
+    if output.is_nested:
+        if reduce not in ("mean", "first"):
+            raise UserError(f"{name} is a nested tensor, of samples of different lengths: take reduce='mean'")
+        rows = output.unbind()
+        output = torch.stack([row.mean(0) if reduce == "mean" else row[0] for row in rows])
+    if output.layout != torch.strided:
+        output = output.to_dense()
+    if not output.is_complex():
+        output = output.float()
+    if callable(reduce):
+        reduced = reduce(output)
+        if not isinstance(reduced, Tensor) or len(reduced) != len(output):
+            raise UserError(f"reduce must give a tensor of ({len(output)}, …) for {name}")
+        output = reduced
+    elif output.ndim > 2 and reduce != "flatten":
+        output = _reduced(name, part, output, reduce, mask)
+    if output.is_complex():
+        output = torch.view_as_real(output.resolve_conj())
+    if not output.numel():
+        raise UserError(f"{name} is empty, of shape {tuple(output.shape)}")
+    return output.reshape(len(output), -1).float()
+
+
+def _reduced(name: str, part: nn.Module, output: Tensor, reduce: Reduction, mask: Tensor | None) -> Tensor:
+    """(batch, features): over places of (batch, features, places …), or over tokens of (batch, tokens …, features)."""
+    last = isinstance(part, _FEATURES_LAST) or (output.ndim == 3 and not isinstance(part, _CHANNELS_FIRST))
+    if not last:
+        if reduce == "first":
+            raise UserError(f"{name} has no first token, it is (batch, channels, …): take reduce='mean'")
+        return output.flatten(2).mean(2)
+    if mask is not None and mask.shape == output.shape[:2] and output.ndim == 3:
+        mask = mask.to(output.device).bool()
+        if not mask.any(1).all():
+            raise UserError(f"the mask leaves no token of sample {int((~mask.any(1)).nonzero()[0])} of the batch")
+        if reduce == "first":
+            return output[torch.arange(len(output), device=output.device), mask.int().argmax(1)]
+        kept = output.masked_fill(~mask[..., None], 0)  # padding may be anything, infinite too
+        return kept.sum(1) / mask.sum(1, keepdim=True)
+    if mask is not None:
+        raise UserError(
+            f"{name} is {tuple(output.shape)}, and the mask of tokens {tuple(mask.shape)} does not fit it: give "
+            f"token_mask of (batch, tokens), True for tokens that count, or record it apart with reduce='flatten'"
+        )
+    places = output.flatten(1, -2)
+    return places[:, 0] if reduce == "first" else places.mean(1)
+
+
+def on_cpu(values: Tensor) -> np.ndarray:
+    return values.detach().to("cpu", copy=True).numpy()  # the next layer may overwrite its input

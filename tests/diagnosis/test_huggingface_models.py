@@ -1,0 +1,74 @@
+"""Networks of transformers and PEFT, as they are, without any download."""
+
+import copy
+
+import numpy as np
+import pytest
+import torch
+
+from carryover.diagnosis.baseline import reinitialised
+from carryover.diagnosis.comparison import compare
+from carryover.diagnosis.recordings.names import submodules
+from toy.recorded import seen
+
+transformers = pytest.importorskip("transformers", reason="transformers is not installed")
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+SIZES = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 32}
+MAKERS = {
+    "bert": lambda: transformers.BertForSequenceClassification(transformers.BertConfig(vocab_size=50, **SIZES)),
+    "llama": lambda: transformers.LlamaForCausalLM(transformers.LlamaConfig(vocab_size=50, **SIZES)),
+    "gpt2": lambda: transformers.GPT2LMHeadModel(
+        transformers.GPT2Config(vocab_size=50, n_embd=16, n_layer=2, n_head=2, bos_token_id=0, eos_token_id=0)
+    ),
+    "vit": lambda: transformers.ViTModel(transformers.ViTConfig(image_size=8, patch_size=4, **SIZES)),
+}
+IDS = torch.randint(0, 50, (60, 7), generator=torch.Generator().manual_seed(0))
+MASK = (torch.arange(7) < 1 + torch.arange(60)[:, None] % 7).long()
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_all_weights_of_a_loaded_network_are_drawn_anew_as_its_makers_do(name, tmp_path):
+    net = MAKERS[name]()
+    net.save_pretrained(tmp_path)
+    net = type(net).from_pretrained(tmp_path)
+    with torch.no_grad():
+        for one in net.parameters():
+            one += 3
+    made, fresh = reinitialised(net), dict(MAKERS[name]().named_parameters())
+    for key, one in made.named_parameters():
+        some = one.numel() ** -0.5
+        assert one.std().item() == pytest.approx(fresh[key].std().item(), rel=4 * some, abs=1e-6), key
+        assert one.mean().item() == pytest.approx(fresh[key].mean().item(), abs=0.02 * 8 * some), key
+
+
+@pytest.mark.parametrize("trained", [False, True])
+def test_a_network_with_adapters_is_compared_with_the_one_before(trained):
+    peft = pytest.importorskip("peft", reason="peft is not installed")
+    torch.manual_seed(0)
+    net = MAKERS["bert"]()
+    adapters = peft.LoraConfig(r=2, target_modules=["query", "value"], task_type="SEQ_CLS")
+    after = peft.get_peft_model(copy.deepcopy(net), adapters)
+    assert list(submodules(after)) == list(submodules(net))
+    if trained:
+        with torch.no_grad():
+            for name, one in after.named_parameters():
+                one += 0.3 * torch.randn_like(one) * ("lora_B" in name)
+    loader = [
+        transformers.BatchEncoding({"input_ids": ids, "attention_mask": mask, "labels": ids[:, 0] % 2})
+        for ids, mask in zip(IDS.split(16), MASK.split(16), strict=True)
+    ]
+    chosen = {"baseline": None, "progress": False, "reduce": "mean"}
+    found = compare(net, after, loader, "bert.encoder.layer.*.attention.self.query", **chosen)
+    assert found.sizes["layer"] == 2
+    assert ((found["cka"] < 0.999) == trained).all()
+
+
+def test_the_mean_is_over_tokens_that_count_and_the_first_is_the_class_token():
+    net = MAKERS["bert"]().eval()
+    hidden = net.bert(IDS, attention_mask=MASK).last_hidden_state.detach().numpy()
+    for name in ("bert.encoder", "bert.encoder.layer.1", "bert.encoder:last_hidden_state"):
+        inputs = {"input_ids": IDS, "attention_mask": MASK}
+        mean = np.stack([row[:length].mean(0) for row, length in zip(hidden, MASK.sum(1), strict=True)])
+        np.testing.assert_allclose(seen(net, name, reduce="mean", **inputs)[name], mean, rtol=1e-3, atol=1e-5)
+        np.testing.assert_allclose(seen(net, name, reduce="first", **inputs)[name], hidden[:, 0], rtol=1e-3, atol=1e-5)

@@ -1,0 +1,181 @@
+"""Scale-free measures against closed forms, sampling and brute force."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+from sklearn.cross_decomposition import CCA
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import PredefinedSplit, cross_val_predict
+
+from carryover.diagnosis.activations import inheritance
+from carryover.diagnosis.activations.components import chosen, components
+from carryover.diagnosis.activations.quantities import jackknife
+from carryover.diagnosis.diagnosis import diagnose
+from carryover.measures.dimensionality import cka, ensd
+from toy import diagnosed_networks as networks
+
+RNG = np.random.default_rng(0)
+
+
+def blocks(samples):
+    return np.random.default_rng(1).permutation(samples) % 20
+
+
+def related(samples, rng, correlations=(0.9, 0.6, 0.3, 0.0)):
+    """Normal features before and after with these canonical correlations, of unequal variances."""
+    rho = np.array(correlations)
+    x, noise = rng.standard_normal((2, samples, len(rho)))
+    scale = np.geomspace(1, 3, len(rho))
+    return x * scale, (rho * x + np.sqrt(1 - rho**2) * noise) * scale[::-1]
+
+
+def test_what_is_told_is_the_mean_squared_canonical_correlation():
+    X, Y = related(20_000, RNG)
+    old, new = (components(values, 0.999) for values in (X, Y))
+    truth = np.mean(np.square([0.9, 0.6, 0.3, 0.0]))
+    for told in (inheritance.inherited(old, new, blocks(20_000)), inheritance.kept(new, old, blocks(20_000))):
+        assert told.r2 == pytest.approx(truth, abs=0.01)
+    np.testing.assert_allclose(inheritance.canonical_correlations(old, new), [0.9, 0.6, 0.3, 0.0], atol=0.02)
+
+
+def test_canonical_correlations_are_those_of_scikit_learn():
+    X, Y = related(500, RNG)
+    found = inheritance.canonical_correlations(components(X, 0.999), components(Y, 0.999))
+    x, y = CCA(n_components=4, max_iter=5000).fit_transform(X, Y)
+    expected = [np.corrcoef(x[:, k], y[:, k])[0, 1] for k in range(4)]
+    np.testing.assert_allclose(found, expected, atol=0.01)
+
+
+def test_held_out_errors_are_those_of_samples_that_were_not_used():
+    """Of independent noise nothing is told, however many predictors there are."""
+    X, Y = RNG.standard_normal((300, 200)), RNG.standard_normal((300, 5))
+    told = inheritance.told(X, Y / Y.std(axis=0), blocks(300))
+    assert -0.1 < told.r2 < 0.05
+
+
+def test_held_out_errors_are_those_of_scikit_learn_with_the_best_penalty():
+    """All penalties are tried: with one loud predictor among 80 the errors rise before they fall."""
+    X, noise = np.random.default_rng(4).standard_normal((2, 120, 80)) * np.r_[1000, np.ones(79)]
+    Y = 0.1 * noise / noise.std(axis=0) + X / X.std(axis=0)
+    Y, block = Y / Y.std(axis=0), blocks(120)
+    folds = PredefinedSplit(block % inheritance.FOLDS)
+    errors = [
+        np.square(Y - cross_val_predict(Ridge(10.0**power * 120 * X.var(axis=0).max()), X, Y, cv=folds))
+        for power in (2, 0, -1, -2, -3, -4, -5, -6, -8)
+    ]
+    means = [values.mean() for values in errors]
+    best = int(np.argmin(means))
+    assert max(np.diff(means[:best])) > 0
+    found = inheritance.told(X, Y, block)
+    np.testing.assert_allclose(found.sample, errors[best].mean(axis=1), rtol=1e-6)
+    np.testing.assert_allclose(found.component, errors[best].mean(axis=0), rtol=1e-6)
+
+
+def test_a_share_is_what_is_beyond_the_reference_and_its_blocks_are_left_out():
+    errors = RNG.random((2, 60))
+    told = [inheritance.Told(np.zeros(3), sample, sample) for sample in errors]
+    block = blocks(60)
+    values, half = inheritance.shares(*told, block)
+    assert values[0] == pytest.approx(1 - errors[0].sum() / errors[1].sum())
+    assert values[4] == pytest.approx(1 - errors[0][block != 3].sum() / errors[1][block != 3].sum())
+    assert half == pytest.approx(values[0])
+    assert inheritance.shares(told[0], None, block)[0][0] == pytest.approx(1 - errors[0].mean())
+
+
+def test_intervals_hold_the_share_as_often_as_they_say():
+    truth, hits, draws = np.mean(np.square([0.9, 0.6, 0.3, 0.0])), 0, 150
+    rng = np.random.default_rng(3)
+    for _ in range(draws):
+        old, new = (components(values, 0.999) for values in related(1000, rng))
+        low, high = jackknife(
+            inheritance.shares(inheritance.inherited(old, new, blocks(1000)), None, blocks(1000))[0], 0.95
+        )
+        hits += low < truth < high
+    assert stats.binom.ppf(0.001, draws, 0.93) <= hits <= stats.binom.ppf(0.9999, draws, 0.97)
+
+
+def test_components_count_until_they_hold_the_share_and_what_one_direction_hides_counts_too():
+    assert components(RNG.standard_normal((4000, 10)), 0.99).counted == 10
+    loud = RNG.standard_normal((4000, 10)) * np.r_[40, np.ones(9)]
+    found = components(loud, 0.99)
+    assert (found.counted, found.seen) == (10, 10)
+    assert found.dominant == pytest.approx(1600 / 1609, abs=0.005)
+    faded = RNG.standard_normal((4000, 10)) * np.r_[np.ones(9), 0.1]
+    assert (components(faded, 0.99).counted, components(faded, 0.99).seen) == (9, 10)
+
+
+@settings(derandomize=True, deadline=None, max_examples=20)
+@given(st.integers(30, 60), st.integers(2, 70), st.integers(0, 1000))
+def test_components_are_a_singular_value_decomposition(samples, units, seed):
+    X = np.random.default_rng(seed).standard_normal((samples, units))
+    found = components(X, 0.99)
+    centred = X - X.mean(axis=0)
+    squares = np.linalg.svd(centred, compute_uv=False) ** 2
+    np.testing.assert_allclose(found.variances, (squares / squares.sum())[: len(found.variances)], rtol=1e-6)
+    np.testing.assert_allclose(found.scores.T @ found.scores / samples, np.eye(found.scores.shape[1]), atol=1e-6)
+    if samples <= units:
+        weighted = found.weighted * np.sqrt(squares.sum() / samples)
+        np.testing.assert_allclose(weighted @ weighted.T, centred @ centred.T, atol=1e-6)
+
+
+def test_many_units_and_samples_have_the_same_leading_components():
+    X = RNG.standard_normal((1500, 60)) @ RNG.standard_normal((60, 1200))
+    squares = np.linalg.svd(X - X.mean(axis=0), compute_uv=False) ** 2
+    np.testing.assert_allclose(components(X, 0.99).variances[:50], (squares / squares.sum())[:50], rtol=1e-4)
+
+
+def test_samples_are_spread_over_all_and_fewer_of_very_wide_layers():
+    assert chosen(100, [5]).tolist() == list(range(100))
+    rows = chosen(100_000, [5])
+    assert (len(rows), rows[0], rows[-1]) == (4096, 0, 99_999)
+    assert len(chosen(100_000, [2**18])) == 512
+
+
+def test_alignment_is_cka():
+    X, Y = related(400, RNG)
+    assert inheritance.alignment(components(X, 0.99), components(Y, 0.99)) == pytest.approx(cka(X, Y))
+
+
+def test_reweighting_is_the_typical_change_of_variances():
+    X = RNG.standard_normal((2000, 10))
+    old, kept = components(X, 0.999), np.ones(10)
+    half = components(X * np.r_[np.full(5, 3.0), np.ones(5)], 0.999)
+    for new, expected in ((old, 1), (components(7 * X[:, ::-1], 0.999), 1), (half, 3)):
+        values = inheritance.reweighting(old, new, kept.mean(), blocks(2000))
+        np.testing.assert_allclose(values, expected, rtol=1e-6)
+
+
+def test_curvature_is_that_of_functions_of_the_inputs():
+    inputs = RNG.standard_normal((2000, 5))
+    features = components(RNG.standard_normal((2000, 20)), 0.99)
+    squares = np.hstack([10 * inputs, inputs[:, :, None].repeat(5, 2).reshape(2000, -1) * np.tile(inputs, 5)])
+    assert abs(inheritance.curvature(features, blocks(2000))) < 0.1
+    assert inheritance.curvature(components(squares, 0.999), blocks(2000)) > 0.5
+
+
+def test_matched_units_are_counted_one_by_one():
+    X, Y = related(300, RNG)
+    Y = np.hstack([Y, X[:, :2]])[:, :4]
+    table = np.corrcoef(X.T, Y.T)[:4, 4:]
+    own, others = np.diag(table).mean(), table[~np.eye(4, dtype=bool)].mean()
+    assert inheritance.matched(X, Y) == pytest.approx((own - others) / (1 - others))
+    assert inheritance.matched(X, 3 * X + 2) == pytest.approx(1)
+    assert np.isnan(inheritance.matched(X, Y[:, :3]))
+
+
+@pytest.mark.parametrize(("samples", "before", "after"), [(1000, 100, 150), (600, 60, 200)])
+def test_independent_components_correlate_as_much_as_chance_allows(samples, before, after):
+    x, y = (np.linalg.qr(RNG.standard_normal((samples, k)))[0] for k in (before, after))
+    largest = np.linalg.svd(x.T @ y, compute_uv=False)[0]
+    assert largest == pytest.approx(inheritance.chance_correlation(samples, before, after), rel=0.05)
+
+
+def test_without_a_baseline_cka_and_ensd_stand_beside_their_means_over_permutations():
+    X, Y = networks.pretrained(200, count=6, units=10), networks.selected(200, count=6, units=10)
+    found = diagnose({"a": X}, {"a": Y})
+    orders = [np.random.default_rng(seed).permutation(200) for seed in range(300)]
+    for name, measure in (("cka", cka), ("ensd", ensd)):
+        values = [measure(X, Y[order]) for order in orders]
+        assert found[f"{name}_reference"].item() == pytest.approx(np.mean(values), abs=3 * stats.sem(values))

@@ -1,0 +1,68 @@
+"""Verdicts on layers of which it is known what happened to their features: how many are right, and the table of it.
+
+Seeds of odd number, of which nothing was tuned, are asked here. `python tests/diagnosis/test_known_truths.py SEEDS`
+prints the table of docs/diagnose.md for so many of them.
+"""
+
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+if __name__ == "__main__":
+    sys.path[:0] = [str(Path(__file__).parents[1]), str(Path(__file__).parents[2] / "scripts")]
+
+from carryover.diagnosis.activations.regimes import UNDECIDED
+from carryover.diagnosis.diagnosis import diagnose
+from toy.known_truths import CASES
+
+pytestmark = pytest.mark.slow
+
+
+def verdict(case, seed):
+    made = case.make(seed)
+    baseline = None if made.baseline is None else {"layer": made.baseline}
+    return diagnose({"layer": made.before}, {"layer": made.after}, baseline=baseline)["regime"].item()
+
+
+def judged(case, seed):
+    """right, undecided or wrong."""
+    found = verdict(case, seed)
+    return "right" if found == case.truth else UNDECIDED if found == UNDECIDED else "wrong"
+
+
+@pytest.mark.parametrize("kind", ["made", "mlp", "cnn", "transformer"])
+def test_of_the_decided_verdicts_19_in_20_are_right_and_4_in_5_are_decided(kind):
+    cases = [case for case in CASES if case.kind == kind]
+    count = Counter({case.name: judged(case, 1) for case in cases}.values())
+    assert count["wrong"] <= 0.05 * (count["right"] + count["wrong"]), count
+    assert count[UNDECIDED] < 0.2 * len(cases), count
+
+
+def table(seeds):
+    """Rows by truth, columns by kind: right / undecided / wrong, over `seeds` odd seeds."""
+    kinds = list(dict.fromkeys(case.kind for case in CASES))
+    truths = list(dict.fromkeys(case.truth for case in CASES))
+    count = {(truth, kind): Counter() for truth in truths for kind in kinds}
+    for case in CASES:
+        for seed in range(1, 2 * seeds, 2):
+            outcome = judged(case, seed)
+            count[case.truth, case.kind][outcome] += 1
+            if outcome == "wrong":
+                print(f"wrong: {case.name}, seed {seed}", file=sys.stderr)
+    yield f"| truth | {' | '.join(kinds)} | all |"
+    yield "|---" * (len(kinds) + 2) + "|"
+    for truth in [*truths, "all"]:
+        rows = [truth] if truth != "all" else truths
+        cells = [sum((count[row, kind] for row in rows), Counter()) for kind in kinds]
+        cells.append(sum(cells, Counter()))
+        yield f"| {truth} | {' | '.join(_cell(cell) for cell in cells)} |"
+
+
+def _cell(cell):
+    return " / ".join(str(cell[outcome]) for outcome in ("right", UNDECIDED, "wrong")) if cell else ""
+
+
+if __name__ == "__main__":
+    print("\n".join(table(int(sys.argv[1]))))

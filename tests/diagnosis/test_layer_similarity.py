@@ -1,0 +1,161 @@
+"""Layer × layer CKA against pairs of layers in double precision, and the sums that define it; streams and memory."""
+
+import tracemalloc
+from itertools import permutations
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+
+from carryover.diagnosis import layers
+from carryover.diagnosis.activations import responses
+from carryover.diagnosis.layer_map import draw_similarity
+from carryover.diagnosis.layers import layer_similarity
+from carryover.errors import UserError
+from carryover.measures.dimensionality import cka
+
+pytestmark = pytest.mark.slow
+
+WAYS = {"samples": False, "units": True}
+
+
+def network(samples, units, seed, offset=5.0):
+    """Layers that share some features, {name: (samples, units) float32}."""
+    rng = np.random.default_rng(seed)
+    shared = np.random.default_rng(99).standard_normal((samples, 4))
+    noisy = (shared @ rng.standard_normal((4, count)) + rng.standard_normal((samples, count)) for count in units)
+    return {f"layer{index}": (X + offset).astype(np.float32) for index, X in enumerate(noisy)}
+
+
+def by_pairs(before, after, alike=cka):
+    return np.array([[alike(X.astype(np.float64), Y.astype(np.float64)) for Y in after.values()] for X in
+                     before.values()])  # fmt: skip
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("room", [layers.ROOM, 2**19, 2**14])
+@pytest.mark.parametrize("held", [responses.HELD, 4 * 300 * 130, 4 * 300 * 7])
+def test_values_are_those_of_pairs_in_double_precision(way, room, held, monkeypatch):
+    """In memory and streamed, at once and by parts of the kernels, by products between units and between samples."""
+    monkeypatch.setattr(layers, "ROOM", room)
+    monkeypatch.setattr(layers, "_TILE", 64)
+    monkeypatch.setattr(layers, "_units_are_fewer", lambda *sides: WAYS[way])
+    monkeypatch.setattr(responses, "HELD", held)
+    before, after = network(210, (30, 300, 7), 0), network(210, (50, 90), 1)
+    np.testing.assert_allclose(layer_similarity(before, after), by_pairs(before, after), rtol=1e-5)
+
+
+def unbiased_hsic(X, Y):
+    """Equation 4 of Song et al. (2012) as the sums over different samples that it stands for, which are O(n⁴)."""
+    K, L, n = X @ X.T, Y @ Y.T, len(X)
+    pairs = np.mean([K[i, j] * L[i, j] for i, j in permutations(range(n), 2)])
+    fours = np.mean([K[i, j] * L[q, r] for i, j, q, r in permutations(range(n), 4)])
+    threes = np.mean([K[i, j] * L[i, q] for i, j, q in permutations(range(n), 3)])
+    return pairs + fours - 2 * threes
+
+
+def unbiased_cka(X, Y):
+    return unbiased_hsic(X, Y) / np.sqrt(unbiased_hsic(X, X) * unbiased_hsic(Y, Y))
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_the_debiased_one_is_made_of_means_over_different_samples(way, monkeypatch):
+    monkeypatch.setattr(layers, "_units_are_fewer", lambda *sides: WAYS[way])
+    before, after = network(9, (5, 12), 0), network(9, (3,), 1)
+    found = layer_similarity(before, after, debiased=True, other_layers="layer0")
+    np.testing.assert_allclose(found, by_pairs(before, after, unbiased_cka), rtol=1e-4, atol=1e-5)
+
+
+def test_by_batches_the_terms_of_the_debiased_one_are_averaged():
+    before, after = network(19, (5, 12), 0), network(19, (3,), 1)
+    hsic = [np.mean([by_pairs(*({name: X[i : i + 9] for name, X in side.items()} for side in sides), unbiased_hsic)
+                     for i in (0, 9)], axis=0)
+            for sides in ((before, after), (before, before), (after, after))]  # fmt: skip
+    expected = hsic[0] / np.sqrt(np.outer(np.diag(hsic[1]), np.diag(hsic[2])))
+    found = layer_similarity(before, after, other_layers="layer0", batch=9)
+    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
+
+
+def test_of_unrelated_layers_the_debiased_one_is_0_where_the_other_is_large():
+    rng = np.random.default_rng(0)
+    X, Y = rng.standard_normal((2, 100, 1000))
+    assert layer_similarity({"a": X}, {"a": Y}).item() > 0.9
+    assert abs(layer_similarity({"a": X}, {"a": Y}, debiased=True).item()) < 0.05
+    assert abs(layer_similarity({"a": X}, {"a": Y}, batch=20).item()) < 0.1
+
+
+@pytest.mark.parametrize("how", [{}, {"debiased": True}, {"batch": 50}])
+def test_scale_shift_and_rotation_of_units_do_not_matter(how):
+    before, after = network(200, (40, 20), 0), network(200, (300,), 1)
+    turn = np.linalg.qr(np.random.default_rng(2).standard_normal((300, 300)))[0]
+    turned = {"layer0": 1e20 * (after["layer0"].astype(np.float64) @ turn + 7)}
+    ones = [layer_similarity(before, side, other_layers="layer0", **how) for side in (after, turned)]
+    np.testing.assert_allclose(ones[1], ones[0], rtol=1e-4, atol=1e-5)
+
+
+def test_files_and_names(tmp_path):
+    before, after = network(60, (5, 6, 7), 0), network(60, (8, 9), 1)
+    np.savez(tmp_path / "before.npz", **before)
+    np.savez_compressed(tmp_path / "after.npz", **after)
+    found = layer_similarity(tmp_path / "before.npz", tmp_path / "after.npz", ["layer2", "layer0"], "layer1")
+    whole = layer_similarity(before, after)
+    assert whole.dims == ("layer_before", "layer_after")
+    assert found.attrs == {"long_name": "linear CKA", "units": "1", "samples": 60}
+    np.testing.assert_allclose(found, whole.sel(layer_before=["layer2", "layer0"], layer_after=["layer1"]), rtol=1e-6)
+    same = layer_similarity(before, before, "layer1")
+    assert same["layer_after"].values.tolist() == ["layer1"]
+    assert same.item() == pytest.approx(1, abs=1e-6)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_memory_does_not_grow_with_the_files(way, tmp_path, monkeypatch):
+    """Of 10 MB of responses of either side a small part is held, and of kernels of 4 × 36 MB."""
+    monkeypatch.setattr(layers, "_units_are_fewer", lambda *sides: WAYS[way])
+    monkeypatch.setattr(layers, "ROOM", 2**21)
+    monkeypatch.setattr(responses, "HELD", 2**19)
+    monkeypatch.setattr(responses, "_PIECE", 2**14)
+    np.savez(tmp_path / "one.npz", **network(3000, (400, 400), 0))
+    tracemalloc.start()
+    try:
+        layer_similarity(tmp_path / "one.npz", tmp_path / "one.npz")
+        assert tracemalloc.get_traced_memory()[1] < 1.1e7
+    finally:
+        tracemalloc.stop()
+
+
+def test_mistakes_are_named():
+    before, after = network(60, (5, 6), 0), network(60, (8,), 1)
+    with pytest.raises(UserError, match="after lacks the layer layer1; it has layer0"):
+        layer_similarity(before, after, "layer1")
+    with pytest.raises(UserError, match="at least one layer of before must be named"):
+        layer_similarity(before, after, [])
+    with pytest.raises(UserError, match="before and after must have the same samples, got 60 and 59"):
+        layer_similarity(before, {"layer0": after["layer0"][1:]})
+    ids = np.arange(60)
+    with pytest.raises(UserError, match="in the same order, but sample 0 is 0 and 59"):
+        layer_similarity({**before, "id": ids}, {**after, "id": ids[::-1]})
+    with pytest.raises(UserError, match="needs 4 samples or more, got 60 in batches of 3"):
+        layer_similarity(before, after, batch=3)
+    for how in ({}, {"batch": 20}):
+        holed, dead = after["layer0"].copy(), np.full((60, 3), 2.5)
+        holed[7, 1] = np.nan
+        with pytest.raises(UserError, match="layer layer0 of after must be finite"):
+            layer_similarity(before, {"layer0": holed}, "layer0", **how)
+        with pytest.raises(UserError, match="layer dead of after must vary"):
+            layer_similarity(before, {**after, "dead": dead}, "layer0", ["layer0", "dead"], **how)
+
+
+def test_the_heat_map_has_a_name_for_every_layer_and_values_where_layers_are_few():
+    few = layer_similarity(network(60, (5, 6), 0), network(60, (8, 5, 3), 1))
+    many = layer_similarity(network(60, (2,) * 30, 0), network(60, (2,) * 70, 1))
+    for matrix, named, written in ((few, 3, 6), (many, 35, 0)):
+        figure = draw_similarity(matrix)
+        figure.draw_without_rendering()
+        ax, bar = figure.axes
+        assert len(ax.get_xticklabels()) == named
+        assert [label.get_text() for label in ax.get_yticklabels()] == matrix["layer_before"].values.tolist()
+        assert len(ax.texts) == written
+        assert bar.get_ylabel() == "linear CKA"
+        plt.close(figure)
+    assert draw_similarity(few).axes[0].texts[0].get_text() == f"{few.values[0, 0]:.2f}"
+    plt.close("all")

@@ -1,0 +1,240 @@
+"""What of an output is recorded and in which form, and what is refused."""
+
+from collections import namedtuple
+
+import netCDF4
+import numpy as np
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from carryover.diagnosis.activations.sources import opened
+from carryover.diagnosis.diagnosis import diagnose
+from carryover.diagnosis.recording import record
+from carryover.errors import UserError
+from toy.recorded import Says, fed, numbers, seen, small
+
+Pair = namedtuple("Pair", ["left", "right"])
+
+
+def test_calls_and_entries_are_what_the_module_gives():
+    net, x = nn.Sequential(nn.ReLU(), nn.Linear(4, 4), nn.Identity()), numbers(7, 4)
+    net[2] = net[0]
+    found = seen(net, ["0@0", "0@1"], x)
+    np.testing.assert_array_equal(found["0@0"], x.relu())
+    np.testing.assert_allclose(found["0@1"], net[1](x.relu()).relu().detach(), rtol=1e-6)
+    for make, entry in (
+        (lambda x: (x, 2 * x), "1"),
+        (lambda x: {"a": x, "last": 2 * x}, "last"),
+        (lambda x: Pair(x, 2 * x), "right"),
+        (lambda x: (x, (x, 2 * x)), "1.1"),
+    ):
+        np.testing.assert_array_equal(seen(Says(make), f"part:{entry}", x)[f"part:{entry}"], 2 * x)
+    for make in (lambda x: (x, None), lambda x: {"out": x, "loss": 0.5}):  # the only tensor needs no name
+        np.testing.assert_array_equal(seen(Says(make), "part", x)["part"], x)
+
+
+def test_reductions_of_tokens_and_places():
+    tokens, images = numbers(5, 7, 4), numbers(5, 4, 3, 2)
+    for made, reduce, expected in (
+        (tokens, "mean", tokens.mean(1)),
+        (tokens, "first", tokens[:, 0]),
+        (tokens, "flatten", tokens.flatten(1)),
+        (tokens, lambda x: x[:, -1], tokens[:, -1]),
+        (images, "mean", images.mean((2, 3))),
+        (images[:, :, 0, 0], "mean", images[:, :, 0, 0]),
+        (images[:, :, 0, 0], "first", images[:, :, 0, 0]),
+    ):
+        np.testing.assert_allclose(seen(Says(lambda x: x), "part", made, reduce=reduce)["part"], expected, rtol=1e-5)
+    conv, last = nn.Sequential(nn.Conv1d(7, 6, 1)), nn.Sequential(nn.LayerNorm(2))
+    np.testing.assert_allclose(
+        seen(conv, "0", tokens, reduce="mean")["0"], conv(tokens).mean(2).detach(), rtol=1e-4, atol=1e-6
+    )
+    np.testing.assert_allclose(
+        seen(last, "0", images, reduce="mean")["0"], last(images).mean((1, 2)).detach(), rtol=1e-4, atol=1e-6
+    )
+
+
+def test_padding_does_not_count_whatever_it_holds():
+    tokens, lengths = numbers(5, 7, 4), torch.tensor([7, 1, 3, 5, 2])
+    mask = (torch.arange(7) < lengths[:, None]).long()
+    tokens[~mask.bool()] = float("nan")
+    expected = torch.stack([row[:length].mean(0) for row, length in zip(tokens, lengths, strict=True)])
+    net = Says(lambda x: x)
+    for told in ({"attention_mask": mask}, {"token_mask": mask}):
+        np.testing.assert_allclose(seen(net, "part", tokens, reduce="mean", **told)["part"], expected, rtol=1e-5)
+    left = tokens.flip(1)  # padded on the left
+    found = seen(net, "part", left, reduce="first", token_mask=mask.flip(1))["part"]
+    np.testing.assert_array_equal(found, torch.stack([row[n - 1] for row, n in zip(tokens, lengths, strict=True)]))
+    with pytest.raises(UserError, match=r"part is \(5, 7, 4\), and the mask of tokens \(5, 6\) does not fit it"):
+        seen(net, "part", tokens, reduce="mean", token_mask=mask[:, :6])
+    with pytest.raises(UserError, match="the mask leaves no token of sample 0 of the batch"):
+        seen(net, "part", tokens, reduce="mean", token_mask=0 * mask)
+
+
+def test_batches_of_different_lengths_are_one_recording_by_their_mean_and_refused_flat():
+    batches = [(numbers(5, 7, 4),), (numbers(5, 9, 4),)]
+    found = fed(Says(lambda x: x), "part", batches, reduce="mean")
+    np.testing.assert_allclose(found["part"], torch.cat([one.mean(1) for (one,) in batches]), rtol=1e-5)
+    with pytest.raises(UserError, match="28 and 36: for batches padded to different lengths take reduce='mean'"):
+        fed(Says(lambda x: x), "part", batches)
+
+
+class Encoder(nn.Module):
+    """Brings images to tokens, which its encoder has first."""
+
+    def __init__(self, inside=True):
+        super().__init__()
+        torch.manual_seed(0)
+        self.inside, self.embed = inside, nn.Linear(4, 8)
+        self.encoder = nn.TransformerEncoder(nn.TransformerEncoderLayer(8, 2, 16), 2, enable_nested_tensor=False)
+        self.head = nn.Linear(8, 3)
+
+    def forward(self, x):
+        x = self.embed(x.transpose(0, 1) if self.inside else x)
+        return self.head(self.encoder(x).mean(0))
+
+
+def test_tokens_are_not_taken_for_samples():
+    x = numbers(11, 3, 4)
+    sentence = (
+        r"{} must have the batch along axis 0, and has 3 there for 11 samples, of its shape \(3, 11, 8\): say batch"
+    )
+    for name in ("encoder", "encoder.layers.0", "encoder.layers.1.linear1", "embed"):
+        with pytest.raises(UserError, match=sentence.format(name).replace("8", "(8|16)")):
+            seen(Encoder(), name, x)
+        found = seen(Encoder(), name, x, batch_axis=1, reduce="mean")[name]
+        assert found.shape[0] == 11
+        for net in (Encoder(inside=False), Encoder()):  # as many tokens as samples, or tokens first in the inputs, too
+            same = numbers(3, 11, 4) if not net.inside else numbers(3, 3, 4)
+            with pytest.raises(UserError, match=r"may have tokens along axis 0, .*: say batch_axis=1, or batch_axis=0"):
+                seen(net, name, same)
+    expected = Encoder().eval()
+    expected = expected.encoder(expected.embed(x.transpose(0, 1))).mean(0).detach()
+    found = seen(Encoder(inside=False), "encoder", x.transpose(0, 1), batch_axis=1, reduce="mean")["encoder"]
+    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
+    assert seen(Encoder(), "head", x)["head"].shape == (11, 3)
+
+
+def test_a_module_that_may_leave_submodules_out_does_not():
+    layer = nn.TransformerEncoderLayer(8, 2, 16, batch_first=True)
+    net, x = nn.TransformerEncoder(layer, 1, enable_nested_tensor=True).eval(), numbers(5, 3, 8)
+    padding = torch.tensor([[False, False, True]] * 5)
+    with record(net, ["layers.0.linear1", "layers.0"], reduce="mean") as see:
+        see(x, src_key_padding_mask=padding, token_mask=~padding)
+    assert see.recording["layers.0.linear1"].shape == (5, 16)
+    assert torch.backends.mha.get_fastpath_enabled()
+
+
+def nested(x):
+    return torch.nested.nested_tensor([row[: 1 + place] for place, row in enumerate(x)])
+
+
+TYPES = {
+    "half": (lambda x: x.half(), lambda x: x.half().float()),
+    "bfloat16": (lambda x: x.bfloat16(), lambda x: x.bfloat16().float()),
+    "double": (lambda x: x.double(), lambda x: x),
+    "whole": (lambda x: (9 * x).int(), lambda x: (9 * x).int().float()),
+    "complex": (lambda x: torch.complex(x, 2 * x), lambda x: torch.stack([x, 2 * x], -1).flatten(1)),
+    "conjugate": (lambda x: torch.complex(x, x).conj(), lambda x: torch.stack([x, -x], -1).flatten(1)),
+    "sparse": (lambda x: x.to_sparse(), lambda x: x),
+    "quantised": (
+        lambda x: torch.quantize_per_tensor(x, 0.1, 0, torch.qint8),
+        lambda x: (x / 0.1).round().clamp(-128, 127) * 0.1,
+    ),
+}
+
+
+@pytest.mark.filterwarnings("ignore:.*quant.*:UserWarning")
+@pytest.mark.filterwarnings("ignore:.*quant.*:DeprecationWarning")
+@pytest.mark.parametrize("kind", TYPES)
+def test_types_of_numbers(kind):
+    made, expected = TYPES[kind]
+    x = numbers(6, 4)
+    np.testing.assert_allclose(seen(Says(made), "part", x)["part"], expected(x), rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors:UserWarning")
+def test_nested_tensors_are_reduced_or_refused():
+    x = numbers(5, 5, 4)
+    expected = torch.stack([row[: 1 + place].mean(0) for place, row in enumerate(x)])
+    np.testing.assert_allclose(seen(Says(nested), "part", x, reduce="mean")["part"], expected, rtol=1e-5)
+    with pytest.raises(UserError, match="part is a nested tensor, of samples of different lengths: take reduce='mean'"):
+        seen(Says(nested), "part", x)
+
+
+@pytest.mark.parametrize(("make", "told", "sentence"), [
+    (lambda x: x.sum(), {}, "part is one number for the whole batch: name a layer"),
+    (lambda x: x.reshape(-1), {}, r"part must have the batch along axis 0, and has 24 there for 6 samples"),
+    (lambda x: x.T, {}, r"has 4 there for 6 samples, of its shape \(4, 6\): say batch_axis=1"),
+    (lambda x: x[:, 0], {"batch_axis": 1}, r"must have the batch along axis 1, and has the shape \(6,\)"),
+    (lambda x: x[:, :0], {}, "part is empty"),
+    (lambda x: "text", {}, "part must give one tensor .*, and gives str"),
+    (lambda x: x[..., None, None], {"reduce": "first"}, "part has no first token"),
+    (lambda x: x, {"reduce": lambda x: x.mean(0)}, r"reduce must give a tensor of \(6, …\) for part"),
+    (lambda x: x, {"reduce": "median"}, "reduce must be one of flatten, mean, first, or a function .* got 'median'"),
+    (lambda x: x, {"batch_axis": -1}, "batch_axis must be a whole number from 0, got -1"),
+])  # fmt: skip
+def test_what_has_no_batch_or_no_units_is_refused(make, told, sentence):
+    with pytest.raises(UserError, match=sentence):
+        seen(Says(make), "part", numbers(6, 4), **told)
+
+
+def test_what_is_not_finite_is_named_with_sample_and_call():
+    x = numbers(6, 4)
+    y = torch.where(torch.arange(6)[:, None] == 2, torch.inf, x)
+    with pytest.raises(UserError, match=r"part must be finite .* for sample 8, which is number 3 of call 2"):
+        fed(Says(lambda x: x), "part", [(x,), (y,)])
+
+
+def test_names_that_a_file_cannot_have_come_back_from_it(tmp_path):
+    net = nn.ModuleDict({"a/b": nn.Linear(4, 3), "a|b": nn.Linear(4, 3), " c ": nn.Linear(4, 3)})
+    net.forward = lambda x: [part(x) for part in net.values()]
+    with record(net, "*", tmp_path / "a.nc") as see:
+        see(numbers(9, 4))
+    with opened(tmp_path / "a.nc") as found:
+        assert list(found.layers) == ["a/b", "a|b", " c "]
+        np.testing.assert_allclose(next(found.layers["a/b"].parts(9)), net["a/b"](numbers(9, 4)).detach(), rtol=1e-6)
+    with netCDF4.Dataset(tmp_path / "a.nc") as file:
+        assert not file.groups
+
+
+def test_memory_holds_what_a_file_does(tmp_path):
+    net, x = small(), numbers(90, 6)
+    for path in (None, tmp_path / "a.nc"):
+        with record(net, "*", path) as see:
+            for rows in torch.arange(90).split(40):
+                see(x[rows], sample_id=rows)
+        if path is None:
+            kept = see.recording
+    assert diagnose(kept, tmp_path / "a.nc")["cka"].values == pytest.approx(1, rel=1e-6)
+    assert kept["sample_id"].tolist() == [str(one) for one in range(90)]
+    with pytest.raises(UserError, match="recording is what is kept in memory, without a path"):
+        _ = see.recording
+
+
+def test_an_array_or_a_tensor_is_one_layer():
+    x = numbers(90, 6)
+    assert diagnose(x, x.numpy())["layer"].item() == "layer"
+    with pytest.raises(
+        UserError, match=r"after must be a mapping .*, an array or tensor of one layer, or a file, got No"
+    ):
+        diagnose(x, None)
+
+
+@pytest.mark.parametrize("path", [torch.ones(3), 5, ["a.nc"]])
+def test_what_is_no_path_is_refused(path):
+    with pytest.raises(UserError, match=r"path must be where the file goes, text that ends in \.nc, got "):
+        fed(small(), "1", [], path)
+    with pytest.raises(UserError, match="module must be a torch module, got str"), record("net", "1"):
+        pass
+
+
+def test_calls_by_others_are_not_recorded():
+    net, x = small(), numbers(9, 6)
+    with record(net, "1") as see:
+        net(numbers(4, 6))
+        see(x)
+        F.relu(net(x))
+    assert see.recording["1"].shape == (9, 3)
