@@ -18,6 +18,7 @@ unexport PYTHONDONTWRITEBYTECODE
 all first report: $(READY)
 	@if [ -n "$$(ls -A .snakemake/locks 2>/dev/null)" ]; then \
 	  echo "carryover: .snakemake/locks is held by another run, or by one that was killed; if none is running, clear it with: make unlock"; exit 1; fi
+	@$(VENV)/bin/python scripts/check.py > /dev/null
 	@$(SNAKEMAKE) $@
 
 # one process more than there are cores: one of them waits for Slurm most of the time
@@ -30,7 +31,7 @@ test-fast: $(READY_TO_TEST)
 test-conda: $(READY_TO_TEST)
 	@$(VENV)/bin/python -m pytest -m conda -rs tests/conda
 
-bench: $(READY)
+bench: $(READY_TO_TEST)
 	@$(VENV)/bin/python tests/bench/run.py
 
 bench-gpu: $(READY)

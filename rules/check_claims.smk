@@ -18,6 +18,6 @@ rule check_claims:
         upstream=upstream.asked("check_claims"),
         flags=sweep.flags("check_claims"),
     shell:
-        "python scripts/check_claims.py {params.flags:q} --data {input.data}"
+        "python scripts/check_claims.py {params.flags:q} --data {input.data:q}"
         " --wildcards claim={wildcards.claim}"
         " --output {output.data} > {log} 2>&1"

@@ -3,7 +3,9 @@ from carryover.workflow import startup
 from carryover.workflow.fork_server.running import ForkServer
 from carryover.workflow.upstream import Upstream
 
-sweep = startup.sweep(config, Path(workflow.basedir), workflow.is_main_process)
+sweep = startup.sweep(
+    config, Path(workflow.basedir), workflow.is_main_process, workflow.configfiles
+)
 upstream = Upstream(sweep)
 fork_server = ForkServer()
 

@@ -23,6 +23,6 @@ rule figure:
         upstream=upstream.asked("figure"),
         flags=sweep.flags("figure"),
     shell:
-        "python scripts/figure.py {params.flags:q} --data {input.data} --style {input.style}"
+        "python scripts/figure.py {params.flags:q} --data {input.data:q} --style {input.style}"
         " --wildcards figure={wildcards.figure}"
         " --output {output.png} {output.svg} {output.pdf} > {log} 2>&1"

@@ -19,6 +19,6 @@ rule table:
         upstream=upstream.asked("table"),
         flags=sweep.flags("table"),
     shell:
-        "python scripts/table.py {params.flags:q} --data {input.data}"
+        "python scripts/table.py {params.flags:q} --data {input.data:q}"
         " --wildcards table={wildcards.table}"
         " --output {output.markdown} {output.latex} > {log} 2>&1"

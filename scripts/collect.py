@@ -13,16 +13,16 @@ from carryover.config import plugins
 from carryover.errors import UserError
 from carryover.provenance import store
 from carryover.provenance.job_record import Job
-from carryover.workflow import command_line, coordinate_labels
+from carryover.workflow import command_line, coordinate_labels, shards
 
 
-def collect(shards):
+def collect(parts):
     """One dataset with the shards' runs one after the other; what a shard lacks is NaN, or empty text, there."""
-    known = {name: shard[name] for shard in shards for name in shard.coords if shard[name].dims == ("run",)}
+    known = {name: shard[name] for shard in parts for name in shard.coords if shard[name].dims == ("run",)}
     nothing = {name: "" if values.dtype.kind in "UO" else np.nan for name, values in known.items()}
     filled = [
         shard.assign_coords({n: ("run", [nothing[n]] * shard.sizes["run"]) for n in known.keys() - shard.coords.keys()})
-        for shard in shards
+        for shard in parts
     ]
     together = xr.concat(filled, dim="run", join="outer", combine_attrs="drop_conflicts")
     for name, values in known.items():
@@ -56,7 +56,8 @@ def main(argv):
         portable="bits",
     ) as job:
         select = (lambda shard: module.measure(shard, module.Parameters())) if module else (lambda shard: shard)
-        together = collect([store.load(shard, select) for shard in arguments.shards])
+        loaded = [store.load(shard, select) for shard in arguments.shards]
+        together = collect(shards.belonging(arguments.shards, loaded))
         job.save(coordinate_labels.named(together, arguments.family))
 
 

@@ -8,7 +8,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
 from carryover.config import plugins
-from carryover.drawing import log_ticks
+from carryover.drawing import log_ticks, style
 from carryover.errors import UserError
 from carryover.provenance import figure_metadata
 from carryover.provenance.job_record import Job
@@ -40,7 +40,7 @@ def main(argv):
             modules=["figure", module.__name__],
         ) as job,
     ):
-        plt.style.use(arguments.style)
+        style.use(arguments.style)
         drawn = artifact_jobs.made_of_roles(module.draw, plt.Figure, arguments, p)
         log_ticks.in_plain_text(drawn)
         if layout := drawn.get_layout_engine():

@@ -137,8 +137,8 @@ REFUSED = [
     ("figures/toy_risk/options/row", "T", r"figures\.toy_risk\.options: unknown key row; allowed here: .*rows, .*"),
     ("figures/relu_penalty/options/row", "T", r"figures\.relu_penalty\.options: unknown key row; .* quantity\."),
     ("diagnoses/a/layers", ["b"], r"diagnoses\.a: unknown key layers; allowed here: data, options, paper\."),
-    ("diagnoses/a/data/before", "b.npz", r"diagnoses\.a\.data: unknown key before; .*: pretrained, finetuned\."),
-    ("diagnoses/a/options", {"far": 1.0}, r"diagnoses\.a\.options: unknown key far; allowed here: change, .*layers\."),
+    ("diagnoses/a/data/before", "b.npz", r"diagnoses\.a\.data: unknown key before; .*: pretrained, finetuned, .*"),
+    ("diagnoses/a/options", {"far": 1.0}, r"diagnoses\.a\.options: unknown key far; allowed here: most, .*layers\."),
     # Types.
     ("experiments", None, r"experiments: None is not allowed; it must be a section of keys and values\."),
     ("experiments/toy/seeds", "six", r"experiments\.toy\.seeds: 'six' is not allowed; it must be a whole number ≥ 1\."),
@@ -152,7 +152,12 @@ REFUSED = [
         r"it must be a whole number ≥ 1, or a list of such without repeats\.",
     ),
     ("diagnoses/a/options", {"layers": [1]}, r"diagnoses\.a\.options\.layers: \[1\] is not allowed; .* text, .*"),
-    ("pathvars", {"results": 5}, r"pathvars\.results: 5 is not allowed; it must be text\."),
+    ("pathvars", {"results": 5}, r"pathvars\.results: 5 is not allowed; it must be a folder's path of .*\."),
+    *(
+        ("pathvars", {"results": name}, r"pathvars\.results: .* is not allowed; it must be a folder.s path of .*")
+        for name in ("x;y", "a b", ".", "..", "~", "x\n", "a" * 251, "-x", "", "a/", "/", "$HOME", "a/../b")
+    ),
+    ("pathvars", {"logs": "logs"}, r"pathvars: unknown key logs; allowed here: results\."),
     # Ranges and choices.
     ("experiments/toy/seeds", 0, r"experiments\.toy\.seeds: 0 is not allowed; it must be a whole number ≥ 1\."),
     ("experiments/toy/resources", {"gpu": -1}, r"experiments\.toy\.resources\.gpu: -1 is not allowed; .* ≥ 0\."),
@@ -176,7 +181,7 @@ REFUSED = [
     ),
     ("figures/toy_risk/plot", "lines", r"figures\.toy_risk\.plot: 'lines' is not allowed; it must be one of .*\."),
     ("figures/toy_risk/data", {}, r"figures\.toy_risk\.data: \{\} .*; it must be a section with at least one key\."),
-    ("diagnoses/a/options", {"change": 0}, r"diagnoses\.a\.options\.change: 0 is not allowed; .* > 0 and ≤ 1\."),
+    ("diagnoses/a/options", {"most": 0}, r"diagnoses\.a\.options\.most: 0 is not allowed; .* > 0 and ≤ 1\."),
     (
         "diagnoses/a/data/finetuned", "after.pt",
         r"diagnoses\.a\.data\.finetuned: 'after\.pt' is not allowed; "

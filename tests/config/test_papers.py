@@ -9,6 +9,7 @@ import yaml
 from carryover.config import configuration, papers, validation
 from carryover.config.validation import ConfigurationError
 from carryover.errors import UserError
+from carryover.workflow import startup
 from carryover.workflow.sweep import Sweep
 from toy.small_project import ROOT
 
@@ -224,3 +225,10 @@ def test_a_mistake_outside_the_papers_is_said_of_the_configuration(write, schema
     config = {"papers": ["sums"], "experiments": {"sum": {"seeds": 0}}}
     with pytest.raises(ConfigurationError, match=r"^configuration: experiments\.sum\.seeds: 0 is not allowed; "):
         validation.resolved(config, schema, write())
+
+
+def test_results_that_were_moved_are_read_in_a_folder_of_any_name():
+    config = {"papers": [], "pathvars": {"results": "my results; and others"}}
+    assert startup.valid_sweep(config, ROOT, reading=True).results == "my results; and others"
+    with pytest.raises(UserError, match=r"pathvars\.results: 'my results; and others' is not allowed"):
+        startup.valid_sweep(config, ROOT)

@@ -200,9 +200,36 @@ def test_refuses_what_it_cannot_do(here):
         job(parameters={"a": object()}).__enter__()
 
 
+@pytest.mark.parametrize("output", ["in.nc", "./in.nc", "link.nc", "twin.nc"])
+def test_an_output_that_is_an_input_is_refused(here, output):
+    Path("link.nc").symlink_to("in.nc")
+    os.link("in.nc", "twin.nc")
+    before = Path("in.nc").read_bytes()
+    with pytest.raises(UserError, match=f"{output} is also an input, which would be lost"), job(outputs=[output]):
+        pytest.fail("the job ran")
+    assert Path("in.nc").read_bytes() == before
+    assert Path("link.nc").is_symlink()
+
+
+@pytest.mark.parametrize("kind", ["folder", "pipe", "dangling link", "device"])
+def test_an_output_that_is_no_regular_file_is_refused_and_left(here, kind):
+    place = Path("there.nc")
+    if kind == "folder":
+        place.mkdir()
+    elif kind == "pipe":
+        os.mkfifo(place)
+    else:
+        place.symlink_to("/dev/full" if kind == "device" else "nowhere.nc")
+    mode = place.lstat().st_mode
+    with pytest.raises(UserError, match=r"there\.nc is no regular file"), job(outputs=[place]):
+        pytest.fail("the job ran")
+    assert place.lstat().st_mode == mode
+    assert files() == ["in.nc"]
+
+
 def test_takes_back_a_result_whose_record_cannot_be_written(here):
     Path("out/x.nc.json/in_the_way").mkdir(parents=True)
-    with pytest.raises(store.DataError, match=r"cannot write out/x\.nc\.json: Is a directory"), job() as running:
+    with pytest.raises(store.DataError, match=r"out/x\.nc\.json is no regular file"), job() as running:
         running.save(made())
     assert files() == ["in.nc"]
 

@@ -68,6 +68,10 @@ REFUSED = {
         (*SOLVED, "learning_rate", 0.1),
         "experiments.tiny.finetune.grids.solved.learning_rate is read only where solver is descent, which no job ",
     ),
+    "a results folder that a shell would run": (
+        ("pathvars", "results", "x;touch PWNED;"),
+        "configuration: pathvars.results: 'x;touch PWNED;' is not allowed; it must be a folder's path of at most 250 ",
+    ),
     "nothing to start from": (
         ("experiments", "tiny", "pretrain", REMOVE),
         "experiments.tiny: finetune with protocol finetuning, solver exact starts from pretraining: add `pretrain:`.",
@@ -88,6 +92,13 @@ def refusal(project, *arguments):
     assert lines[0].startswith("carryover: ")
     assert lines[0].endswith((".", ".)"))
     return lines[0].removeprefix("carryover: ")
+
+
+def test_what_stands_twice_in_an_overlay_is_refused_with_its_line(unmade):
+    unmade.configure(TINY)
+    (unmade.folder / "over.yaml").write_text("experiments:\n  tiny: {seeds: 3}\n  tiny: {seeds: 4}\n")
+    said = "over.yaml: line 3: the key tiny stands in this section already, in line 2."
+    assert refusal(unmade, "--configfile", "over.yaml") == said
 
 
 PAPER = "paper: {name: A, title: A paper}\n"

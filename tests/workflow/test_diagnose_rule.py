@@ -17,9 +17,9 @@ CONFIG = {
     "diagnoses": {
         "mine": {
             "data": {"pretrained": "my nets/before.npz", "finetuned": "my nets/after.npz"},
-            "options": {"layers": ["conv1", "fc"], "change": 0.2},
+            "options": {"layers": ["conv1", "fc"], "most": 0.7},
         },
-        "other": {"data": {"pretrained": "before.npy", "finetuned": "after.npy"}},
+        "other": {"data": {"pretrained": "before.npy", "finetuned": "after.npy", "baseline": "unrelated.npy"}},
     }
 }
 SUFFIXES = ("html", "nc", "png")
@@ -39,6 +39,7 @@ def diagnosed(server, tmp_path_factory):
         layers = {layer: activations(seed) for layer in ("conv1", "fc", "unused")}
         np.savez(project.folder / f"my nets/{name}.npz", **layers)
         np.save(project.folder / f"{name}.npy", activations(seed))
+    np.save(project.folder / "unrelated.npy", activations(5))
     project.make()
     return project
 
@@ -77,10 +78,11 @@ def test_every_entry_has_its_files_records_and_log_and_is_made_once(project):
     assert findings(project) == {}
 
 
-def test_other_activations_diagnose_their_network_again(project):
-    np.save(project.folder / "after.npy", activations(2))
+@pytest.mark.parametrize("file", ["after", "unrelated"])
+def test_other_activations_diagnose_their_network_again(project, file):
+    np.save(project.folder / f"{file}.npy", activations(2))
     assert runs_again(project) == ["other"]
-    cause = "after.npy is not the one it was made of"
+    cause = f"{file}.npy is not the one it was made of"
     assert findings(project) == dict.fromkeys(OTHER, ("STALE-INPUT", cause))
 
 
@@ -98,10 +100,10 @@ def test_another_template_makes_the_pages_again_that_are_made_of_it(project, tem
 
 def test_another_criterion_diagnoses_its_network_again(project):
     config = project.config()
-    config["diagnoses"]["mine"]["options"]["change"] = 0.3
+    config["diagnoses"]["mine"]["options"]["most"] = 0.6
     project.configure(config)
     assert runs_again(project) == ["mine"]
-    assert findings(project) == dict.fromkeys(MINE, ("STALE-CONFIG", "change 0.2, now 0.3"))
+    assert findings(project) == dict.fromkeys(MINE, ("STALE-CONFIG", "most 0.7, now 0.6"))
 
 
 def test_another_file_is_named_where_snakemake_has_no_metadata(project):
@@ -149,7 +151,7 @@ def test_a_layer_that_a_file_lacks_is_named_and_nothing_is_left(project):
     config["diagnoses"]["mine"]["options"]["layers"] = ["conv1", "conv2"]
     project.configure(config)
     done = project.snakemake()
-    lacks = "my nets/before.npz lacks the layer conv2; it has conv1, fc, unused: name layers that both have"
+    lacks = "my nets/before.npz lacks the layer conv2; it has conv1, fc, unused: name layers that all have"
     assert done.code == 1
     assert f"\ndiagnose: {lacks}.\n" in done.text
     assert "Traceback" not in done.text

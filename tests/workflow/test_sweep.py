@@ -189,7 +189,7 @@ def test_a_diagnosis_has_flags_for_its_files_and_no_plug_in(sweep, tmp_path):
     made = sweep({"protocol": "single_task"})
     assert made.made_of_data("diagnose") == []
     data = {"finetuned": str(tmp_path / "after.npz"), "pretrained": "before.npz"}
-    made.config["diagnoses"] = {"mine": {"data": data, "options": {"layers": ["fc"], "change": 0.2}}, "other": {}}
+    made.config["diagnoses"] = {"mine": {"data": data, "options": {"layers": ["fc"], "most": 0.7}}, "other": {}}
     names = [f"results/diagnoses/mine/diagnosis.{suffix}" for suffix in ("nc", "png", "html")]
     assert made.made_of_data("diagnose")[:6] == [path for name in names for path in (name, f"{name}.json")]
     assert ("diagnose", {"diagnosis": "mine"}, names[0]) in list(made.jobs())
@@ -197,7 +197,7 @@ def test_a_diagnosis_has_flags_for_its_files_and_no_plug_in(sweep, tmp_path):
     wildcards = Wildcards(diagnosis="mine")
     assert made.data("diagnose", "pretrained")(wildcards) == ["before.npz"]
     assert made.data("diagnose")(wildcards) == list(data.values())
-    assert made.flags("diagnose")(wildcards) == ["--change", "0.2", "--layers", "fc"]
+    assert made.flags("diagnose")(wildcards) == ["--most", "0.7", "--layers", "fc"]
     assert startup.words(made, "diagnose", wildcards)[4:] == [
         "--finetuned",
         data["finetuned"],

@@ -45,7 +45,7 @@ def configuration(names, results=None):
     """
     whole = {}
     for file in names:
-        whole = files.laid_over(whole, files.read(file, f"--configfile {file}"))
+        whole = files.laid_over(whole, files.read(file, str(file)))
     folder = results or whole.get("pathvars", {}).get("results", "results")
     return files.laid_over(whole, {"pathvars": {"results": job_record.shown(os.path.normpath(folder))}})
 
@@ -55,5 +55,5 @@ def audit(config, root, threads=None):
 
     Reads every byte and writes nothing. Raises UserError for a configuration that breaks its schema.
     """
-    whole = chain.gather(startup.valid_sweep(config, Path(root)), threads)
+    whole = chain.gather(startup.valid_sweep(config, Path(root), reading=True), threads)
     return Audit(verdicts.judge(whole, root), whole, chain.root_digest(whole), chain.notes_digest(whole))

@@ -5,7 +5,7 @@ Numbers have the type of their parameter (`1` is 1.0 where it is a number, and 1
 order of the code, and what is the default anyway is left out. `kinds` are a section's properties in the schema.
 """
 
-from carryover.config.parameters import as_flags
+from carryover.config.parameters import words
 
 TYPES = {"integer": int, "number": float}
 
@@ -36,13 +36,13 @@ def canonical_words(words, kinds):
 
 def spelled(word, kind):
     """A word of a command line as the workflow would write it."""
-    return as_flags({"": typed(word, kind)})[1]
+    return words(typed(word, kind))[0]
 
 
 def default_words(kind):
     """The words of a parameter that is not given; none where it has no default, or an empty one."""
-    return [word for word in as_flags({"": typed(kind.get("default", []), kind)})[1:] if word]
+    return [word for word in words(typed(kind.get("default", []), kind)) if word]
 
 
 def _is_default(value, kind):
-    return "default" in kind and as_flags({"": typed(kind["default"], kind)}) == as_flags({"": value})
+    return "default" in kind and words(typed(kind["default"], kind)) == words(value)

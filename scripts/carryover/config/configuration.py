@@ -11,7 +11,8 @@ from carryover.config import plugins
 from carryover.config.artifacts import MADE_OF_DATA, STAGES
 from carryover.config.parameters import fragment
 
-NAME = "^[a-z][a-z0-9_]*$"
+NAME = r"^[a-z][a-z0-9_]*$(?!\n)"
+_FOLDER = r"^/?\w[\w.+-]*(/\w[\w.+-]*)*$(?!\n)"  # what no shell and no rule takes for something else
 # Folders of results that no experiment may have the name of; "benchmarks" is there from earlier versions.
 RESERVED = ("theory", *(kind.section for kind in MADE_OF_DATA.values()), "logs", "benchmarks")
 
@@ -46,11 +47,14 @@ def schema():
         ),
         **{kind.section: _made_of_data(rule, kind) for rule, kind in MADE_OF_DATA.items()},
     }
-    pathvars = {
-        "type": "object",
-        "description": "where things are written: results, logs",
-        "additionalProperties": {"type": "string", "minLength": 1},
+    folder = {
+        "type": "string",
+        "pattern": _FOLDER,
+        "maxLength": 250,
+        "allows": "a folder's path of at most 250 letters, digits and _.+-, whose parts begin with a letter or digit",
+        "description": "folder of results and logs",
     }
+    pathvars = _section({"results": folder}, "where things are written")
     chosen = {
         "type": ["array", "object"],
         "description": "papers that are to run, by their files in config/papers; or what these say of the papers",
@@ -246,6 +250,10 @@ def _activations():
     """The files of activations that a diagnosis compares."""
     kinds = _module("diagnosis", "activations", "sources").KINDS
     file = {"type": "string", "pattern": f"({'|'.join(map(re.escape, kinds))})$"}
-    words = {"pretrained": "file of the activations before finetuning", "finetuned": "after it, of the same samples"}
+    words = {
+        "pretrained": "file of the activations before finetuning",
+        "finetuned": "after it, of the same samples",
+        "baseline": "of an unrelated network, such as a re-initialised one, of the same samples",
+    }
     files = {role: {**file, "suffixes": list(kinds), "description": said} for role, said in words.items()}
-    return _section(files, "activations by layer", required=tuple(files))
+    return _section(files, "activations by layer", required=("pretrained", "finetuned"))

@@ -92,6 +92,8 @@ def allowed(schema):
         return f"{allowed(schema['anyOf'][0])}, or a list of such without repeats"
     if "enum" in schema:
         return "one of " + ", ".join(map(str, schema["enum"]))
+    if "allows" in schema:
+        return schema["allows"]
     if "suffixes" in schema:
         return f"a file of one of the kinds {', '.join(schema['suffixes'])}"
     section = "a section with at least one key" if schema.get("minProperties") else "a section of keys and values"
@@ -103,6 +105,11 @@ def allowed(schema):
 def applies(when, point):
     """Whether a parameter or stage with these conditions is read at a point of the sweep (axis -> value)."""
     return all(point.get(axis) in values for axis, values in when.items())
+
+
+def in_words(when):
+    """Conditions as they are said: 'solver is descent and protocol is a or b'."""
+    return " and ".join(f"{axis} is {' or '.join(map(str, values))}" for axis, values in when.items())
 
 
 def add_arguments(parser, cls):
@@ -197,12 +204,20 @@ def files_read(values):
 
 
 def as_flags(values):
-    """{'lr': 0.1, 'rescale': [1.0, 0.1]} -> ['--lr', '0.1', '--rescale', '1.0', '0.1']; floats are kept exactly."""
+    """{'lr': 0.1, 'rescale': [1.0, 0.1]} -> ['--lr', '0.1', '--rescale', '1.0', '0.1']; floats are kept exactly.
+
+    Text that would be lost or taken for a flag, empty or with a dash before it, is one word with its flag: '--title='.
+    """
     flags = []
     for name, value in values.items():
-        items = value if isinstance(value, list | tuple) else [value]
-        flags += [flag(name), *map(_word, items)]
+        alone = isinstance(value, str) and (not value or value.startswith("-"))
+        flags += [f"{flag(name)}={value}"] if alone else [flag(name), *words(value)]
     return flags
+
+
+def words(value):
+    """What of a command line says a value, or several."""
+    return [_word(item) for item in (value if isinstance(value, list | tuple) else [value])]
 
 
 def _word(value):

@@ -125,9 +125,9 @@ class Job:
     `parameters` is a mapping or dataclass of plain values, `modules` are script and plug-ins by dotted name. Unless
     given `portable` is what they promise, `command` is `sys.argv`. `device` may be set in the block; "auto" finds CUDA.
 
-    Entering raises UserError for a missing input or an output folder that cannot be written; leaving raises it for an
-    input that changed meanwhile, an output that was not written and a loaded module that the record would not name, see
-    `import_check.check`.
+    Entering raises UserError for a missing input, an output that is one of them or that cannot be written; leaving
+    raises it for an input that changed meanwhile, an output that was not written and a loaded module that the record
+    would not name, see `import_check.check`.
     """
 
     rule: str
@@ -172,6 +172,9 @@ class Job:
         self._spent = Spent()
         self._facts = {}
         self.inputs = list(self.inputs)  # an iterator would be empty by the second look
+        for output in filter(os.path.exists, self.outputs):
+            if any(os.path.exists(path) and os.path.samefile(output, path) for path in self.inputs):
+                raise UserError(f"{output} is also an input, which would be lost: give the output another name")
         promise = self.portable or promised(self.modules)
         self._record = {
             "carryover_record": VERSION,

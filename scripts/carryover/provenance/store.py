@@ -171,6 +171,8 @@ def temporary(path: str | Path) -> Iterator[Path]:
     It is removed at the end, unless `settle` has put it in the place of `path`. Raises as `atomic`.
     """
     path = Path(path)
+    if os.path.lexists(path) and not path.is_file():
+        raise DataError(f"{path} is no regular file, in whose place a result could be put: give it another name")
     unfinished = path.with_name(f".{path.stem}.tmp{os.getpid()}{path.suffix}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -12,18 +12,23 @@ from carryover.config.canonical import canonical_words, default_words
 from carryover.errors import UserError, sentence
 from carryover.provenance import meaning, record_schema
 from carryover.provenance.code_digest import closure_files
+from carryover.provenance.job_record import shown
 from carryover.workflow.sweep import Sweep
 from carryover.workflow.upstream import Upstream
 
 METADATA = Path(".snakemake/metadata")
 
 
-def sweep(config, root, first):
+def sweep(config, root, first, read=()):
     """The checked configuration's `Sweep`; a user's mistake ends the run with one sentence.
+
+    `read` are the files that Snakemake read it from, which took what stands twice without a word.
 
     Only the `first` Snakemake of a run compares results with their records: on a cluster every job starts another one.
     """
     try:
+        for file in read if first else ():
+            files.read(file, shown(file))
         made = valid_sweep(config, root)
         if not first:
             return made
@@ -36,10 +41,15 @@ def sweep(config, root, first):
         sys.exit(f"carryover: {sentence(error)}")
 
 
-def valid_sweep(config, root):
-    """The `Sweep` of a configuration, with its papers, that keeps to the schema; raises UserError where it does not."""
+def valid_sweep(config, root, reading=False):
+    """The `Sweep` of a configuration, with its papers, that keeps to the schema; raises UserError where it does not.
+
+    `reading`: no job will write, so that results may lie in a folder of any name, as where they were moved.
+    """
     schema = files.read(root / "config/schema.yaml", "config/schema.yaml")
-    config = validation.resolved(config, schema, root / "config/papers")
+    places = {"pathvars": config["pathvars"]} if reading and "pathvars" in config else {}
+    asked = {key: value for key, value in config.items() if key not in places}
+    config = validation.resolved(asked, schema, root / "config/papers") | places
     return Sweep(config, schema, root / "scripts", config.get("pathvars", {}).get("results", "results"))
 
 
@@ -119,7 +129,7 @@ def _changes(made, rule, wildcards, record):
 
 
 # Flags that the rules add, and that follow from the path of the output.
-GIVEN_BY_RULES = ("wildcards", "output", "pretrained", "finetuned", "style")
+GIVEN_BY_RULES = ("wildcards", "output", "pretrained", "finetuned", "baseline", "style")
 # Rules whose command names nothing but files.
 MADE_OF = {"collect": "shards", "claims_table": "groups", "crate": "results"}
 
@@ -181,11 +191,16 @@ def _difference(before, after):
 
 
 def by_name(words):
-    """{'learning_rate': ['0.1']} from --learning-rate 0.1; what comes before the first flag is named ''."""
+    """{'learning_rate': ['0.1']} from --learning-rate 0.1, or --learning-rate=0.1.
+
+    What comes before the first flag is named ''.
+    """
     values, name = {"": []}, ""
     for word in words:
         if word.startswith("--"):
-            values[name := word[2:].replace("-", "_")] = []
+            name, given, value = word[2:].partition("=")
+            name = name.replace("-", "_")
+            values[name] = [value] if given else []
         else:
             values[name].append(word)
     return values

@@ -146,11 +146,11 @@ class Sweep:
         return inputs
 
     def data(self, rule, *roles):
-        """The files of these roles, or all in the order of its `data`, that something is made of."""
+        """The files that something is made of: those of these roles that it has, or all in the order of its `data`."""
 
         def inputs(wildcards):
             files = MADE_OF_DATA[rule].files(self.config, self.results, wildcards)
-            return [files[role] for role in roles or files]
+            return [files[role] for role in roles or files if role in files]
 
         return inputs
 

@@ -5,10 +5,9 @@ from pathlib import Path
 
 from carryover.config import parameters
 from carryover.families import contract, running
-from carryover.provenance import store
 from carryover.provenance.job_record import Job
 from carryover.training import allocation
-from carryover.workflow import command_line
+from carryover.workflow import command_line, shards
 from carryover.workflow.progress import Progress
 
 
@@ -32,10 +31,10 @@ def main(stage, argv, description):
         inputs=[*([start] if start else []), *parameters.files_read(p)],
         outputs=arguments.output,
         modules=[stage, module.__name__, solver.__name__],
-        seeds=arguments.seeds,
+        seeds=shards.checked_seeds(arguments.seeds),
         device=getattr(p, "device", None),
     ) as job:
-        pretrained = store.load(start) if start else None
+        pretrained = shards.pretrained(start, arguments.experiment) if start else None
         states = Path(f"{arguments.output[0]}.saved")
         with Progress(f"{stage} {arguments.experiment}") as progress:
             trained = running.run(

@@ -1,0 +1,9 @@
+"""`carryover check` of the project that this script belongs to."""
+
+from pathlib import Path
+
+from carryover.commands.check import main
+from carryover.workflow import command_line
+
+if __name__ == "__main__":
+    command_line.run(lambda argv: main(argv, "check.py", Path(__file__).resolve().parents[1]))
