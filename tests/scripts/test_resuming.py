@@ -3,6 +3,7 @@
 Each start is a process of its own, forked from one that has loaded PyTorch: that takes longer than the training.
 """
 
+import json
 import multiprocessing
 import os
 import random
@@ -49,8 +50,8 @@ def killed_until_done(start, stage, output, *flags, rng):
     states, kills = Path(f"{output}.saved"), 0
     while True:
         process = start(stage, output, *flags)
-        began = {file: file.stat().st_mtime_ns for file in states.glob("*.pt")}
-        while process.is_alive() and {f: f.stat().st_mtime_ns for f in states.glob("*.pt") if f.exists()} == began:
+        began = {file: file.stat().st_mtime_ns for file in states.rglob("*.pt")}
+        while process.is_alive() and {f: f.stat().st_mtime_ns for f in states.rglob("*.pt") if f.exists()} == began:
             time.sleep(0.005)
         time.sleep(rng.uniform(0, LONGEST))
         if process.is_alive() and kills < 2:
@@ -74,6 +75,11 @@ def test_killed_at_random_moments_it_ends_with_the_same_bytes(stage, start, tmp_
     process = start(stage, whole, *flags)
     process.join()
     assert process.exitcode == 0, Path(f"{whole}.said").read_text()
-    assert killed_until_done(start, stage, broken, *flags, rng=random.Random(0)) >= 2
+    kills = killed_until_done(start, stage, broken, *flags, rng=random.Random(0))
+    assert kills >= 2
     assert broken.read_bytes() == whole.read_bytes()
+    resumed = [json.loads(Path(f"{made}.json").read_text())["volatile"].get("resumed") for made in (whole, broken)]
+    assert resumed[0] is None
+    assert resumed[1]["starts"] == kills
+    assert resumed[1]["seconds"] > 0
     assert not Path(f"{broken}.saved").exists()

@@ -1,11 +1,14 @@
-"""A tiny shard of several runs for every trainer that has a device."""
+"""A tiny shard of several runs for every trainer."""
+
+import pytest
 
 from carryover.families import running
 from carryover.families.convnet import descent as convnet_descent
 from carryover.families.convnet import finetune as convnet
-from carryover.families.deep_linear import descent, finetune
+from carryover.families.deep_linear import balanced, descent, finetune
+from carryover.families.image_pairs import descent as pairs_descent
 from carryover.training import convnet_ensemble, deep_linear, ensemble, population, population_flow, relu
-from toy import diagonal_toys, mean_field_toys, relu_toys, wide_relu_toys
+from toy import diagonal_toys, image_pair_toys, mean_field_toys, relu_toys, wide_relu_toys
 
 SEEDS = (0, 1, 2, 3, 4)
 
@@ -52,16 +55,42 @@ def diagonal_flow(**told):
     return diagonal_toys.finetuned(None, "multi_task", "flow", SEEDS, **asked)
 
 
+def relu_flow(**told):
+    asked = {"solver": "flow", "samples": (12,), "tolerance": 1e-3, "initial_scale": (0.3, 1.0), **told}
+    return relu_toys.finetuned(None, "multi_task", SEEDS[:3], **asked)
+
+
+def relu_iterated_flow(**told):
+    """With equations solved by iteration, as those of many samples are."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("carryover.training.relu_flow.factored", lambda *sizes: False)
+        return relu_flow(**told)
+
+
+def mean_field_readouts(**told):
+    asked = {"solver": "descent", "learning_rate": 0.02, **told}
+    return mean_field_toys.finetuned(mean_field_toys.pretrained((0, 1)), "linear_transfer", **asked)
+
+
+def deep_linear_balanced(**told):
+    asked = {"solver": "balanced", "samples": (8, 10), "depth": (2,), "initial_scale": 0.1, "tolerance": 1e-4, **told}
+    p = finetune.Parameters(dimension=12, protocol="single_task", **asked)
+    return running.run(finetune, p, "toy", list(SEEDS), balanced.solve)
+
+
+def image_pairs(**told):
+    asked = {"solver": "descent", "learning_rate": 0.01, "max_steps": 200, **told}
+    return image_pair_toys.finetuned(solve=pairs_descent.solve, **asked)
+
+
 def convnets(**told):
-    """`saved` is the folder and the text of the saved states."""
-    saved = told.pop("saved", ())
     asked = {"protocol": "single_task", "width": 2, "tasks": 2, "samples": (12,), "max_epochs": 3, "batch_size": 6}
     asked |= {"learning_rate": 0.001}  # normalisation of fewer images, or larger steps, would enlarge any rounding
     p = convnet.Parameters(**asked | told)
-    return running.run(convnet, p, "toy", SEEDS[:2], convnet_descent.solve, saved=saved)
+    return running.run(convnet, p, "toy", SEEDS[:2], convnet_descent.solve)
 
 
-# By trainer: the shard, and the method of an ensemble that every one of its steps goes through.
+# By trainer that has a device: the shard, and the method of an ensemble that every one of its steps goes through.
 TRAINERS = {
     "relu_batches": (relu_batches, relu.Group, "step"),
     "relu_classes": (relu_classes, relu.Group, "step"),
@@ -74,3 +103,19 @@ TRAINERS = {
     "diagonal_flow": (diagonal_flow, ensemble.Ensemble, "correlations"),
     "convnets": (convnets, convnet_ensemble.ConvnetEnsemble, "step"),
 }
+
+
+def longer_convnets(**told):
+    return convnets(max_epochs=9, **told)
+
+
+# All trainers, which go on where they were when they were killed.
+RESUMED = {
+    **{name: shard for name, (shard, _, _) in TRAINERS.items() if shard is not convnets},
+    **{
+        shard.__name__: shard
+        for shard in (
+            relu_flow, relu_iterated_flow, mean_field_readouts, deep_linear_balanced, image_pairs, longer_convnets
+        )
+    },
+}  # fmt: skip

@@ -9,6 +9,7 @@ from carryover.networks.convnet_weights import packed, unpacked
 from carryover.training.convnet import gradient_descent
 from carryover.training.convnet_batches import Feed, Samples
 from carryover.training.convnet_ensemble import ConvnetEnsemble
+from carryover.training.course import saving
 from carryover.training.result import Divergence
 from carryover.training.saved_states import SavedStates
 from toy import convnet_toys as toys
@@ -155,8 +156,8 @@ class Dying(SavedStates):
     def due(self):
         return True
 
-    def save(self, name, state):
-        super().save(name, state)
+    def save(self, number, state):
+        super().save(number, state)
         self.left -= 1
         if not self.left:
             raise Killed
@@ -164,17 +165,19 @@ class Dying(SavedStates):
 
 @pytest.mark.portable
 @pytest.mark.parametrize("kind", ["resnet18", "vgg11"])
-def test_killed_at_any_step_it_ends_with_equal_weights(kind, tmp_path):
+def test_killed_at_any_step_it_ends_with_equal_weights(kind, tmp_path, monkeypatch):
+    monkeypatch.setenv("CARRYOVER_SAVE_EVERY", "0")
     images = toys.prepared(crop=1)
     options = {"kind": kind, "runs": 2, "images": images, "count": 9, "batch_size": 4, "max_epochs": 3}
     options |= {"tolerance": 0.5, "learning_rate": 0.05, "renew": True}
     whole = train(**options)
     for step in (1, 2, 3, 4, 7):
         folder = tmp_path / str(step)
-        with pytest.raises(Killed):
-            train(**options, saved=Dying(folder, step))
+        with saving(Dying(folder, step)), pytest.raises(Killed):
+            train(**options)
         for _ in range(2):  # a finished one is read and not trained again
-            found = train(**options, start=50, saved=SavedStates(folder, "request"))
+            with saving(SavedStates(folder, "request")):
+                found = train(**options, start=50)
             assert np.array_equal(found.weights, whole.weights), step
             for name, curve in whole.curves.items():
                 np.testing.assert_array_equal(found.curves[name], curve)

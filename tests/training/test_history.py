@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from carryover.training.history import History, log_spaced
+from carryover.training.saved_states import SavedStates
 
 RUNS, CHECKPOINTS = 5, 4
 FIXED = settings(derandomize=True, deadline=None, max_examples=150)
@@ -116,9 +117,9 @@ def full(history, first=0, end=6):
 @pytest.mark.parametrize("cut", range(6))
 def test_a_state_that_was_saved_and_read_goes_on_as_if_nothing_had_happened(cut, tmp_path):
     half = full(History(RUNS, CHECKPOINTS), end=cut)
-    torch.save(half.state(), tmp_path / "state.pt")
+    SavedStates(tmp_path).save(0, half.state(np.arange(RUNS)))
     resumed = History(RUNS, CHECKPOINTS)
-    resumed.load(torch.load(tmp_path / "state.pt", weights_only=True))
+    resumed.load(np.arange(RUNS), SavedStates(tmp_path).begin()[1])
     found, expected = (full(*of) for of in ((resumed, cut), (History(RUNS, CHECKPOINTS),)))
     np.testing.assert_array_equal(found.stacked(), expected.stacked())
     found, expected = (history.trained(None) for history in (found, expected))

@@ -15,7 +15,6 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import product
-from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
@@ -34,14 +33,12 @@ class Shard:
     """What a job trains, besides its parameters.
 
     `experiment` and `seeds` are what random generators derive from. `pretrained` is the dataset of pretraining where
-    the stage's `STARTS_FROM` asks for one. `saved` are the arguments of `training.saved_states.SavedStates`, for
-    problems whose training takes long; without them it saves nothing.
+    the stage's `STARTS_FROM` asks for one.
     """
 
     experiment: str
     seeds: Sequence[int]
     pretrained: xr.Dataset | None = None
-    saved: tuple[Path, str] | tuple[()] = ()
 
     def check_sizes(self, sizes: Mapping[str, tuple[str, int]]) -> None:
         """Refuse pretrained networks of another size.

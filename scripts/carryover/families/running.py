@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,14 +23,13 @@ def run(
     solve: Callable[..., Trained],
     pretrained: xr.Dataset | None = None,
     progress: Callable[[Mapping[str, float]], None] | None = None,
-    saved: tuple[Path, str] | tuple[()] = (),
 ) -> xr.Dataset:
     """All runs of a shard.
 
     Args:
         stage: module pretrain or finetune of a family.
         p: its `Parameters`.
-        experiment, seeds, pretrained, saved: of the `Shard`.
+        experiment, seeds, pretrained: of the `Shard`.
         solve, progress: `Solver.solve` of the family's solver, and what it tells.
 
     Returns:
@@ -44,7 +42,7 @@ def run(
     """
     getattr(stage, "check", lambda p: None)(p)
     _check_start(getattr(stage, "STARTS_FROM", {}), p, seeds, pretrained)
-    shard = Shard(experiment, list(seeds), pretrained, saved)
+    shard = Shard(experiment, list(seeds), pretrained)
     pieces = stage.problems(p, shard)
     if not isinstance(pieces, Iterator):
         raise breach(stage.__name__, f"problems returned a {type(pieces).__name__}, not an iterator of Pieces")

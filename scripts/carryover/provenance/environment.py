@@ -1,10 +1,15 @@
-"""The software and hardware that a process has loaded, for the record beside its results."""
+"""The software and hardware that a process has loaded, and its code's commit, for the record beside its results."""
 
 import json
 import os
 import platform
+import re
+import subprocess
 import sys
+from pathlib import Path
 from typing import Any
+
+from carryover.provenance import import_check
 
 # Modules that are not called like the distribution they come from.
 _DISTRIBUTIONS = {"PIL": "pillow", "dateutil": "python-dateutil", "sklearn": "scikit-learn", "yaml": "pyyaml"}
@@ -37,6 +42,14 @@ def environment(device: Any = None) -> dict[str, Any]:
     }
 
 
+def numerical(device: Any = None) -> dict[str, Any]:
+    """What of it the bits of a training depend on, wherever in its process it is asked for."""
+    whole, installed = environment(device), installed_versions()
+    versions = {name: installed[name] for name in ("numpy", "scipy", "torch") if name in installed}
+    parts = ("python", "cpu", "device", "accelerator", "threads")
+    return {"versions": versions, **{part: whole[part] for part in parts}}
+
+
 def loaded_versions() -> dict[str, str]:
     """{distribution: version} of the installed packages that this process has loaded."""
     installed = installed_versions()
@@ -61,3 +74,23 @@ def _blas() -> tuple[list[dict[str, Any]], dict[str, int]]:
     loaded = threadpool_info()
     libraries = [{"library": i["internal_api"], "version": i["version"], "cpu": i.get("architecture")} for i in loaded]
     return sorted(libraries, key=json.dumps), {i["internal_api"]: i["num_threads"] for i in loaded}
+
+
+def git_state(folder: Path) -> dict[str, Any] | None:
+    """{commit, dirty} of the repository around `folder`; dirty where a tracked file differs. None without one.
+
+    Nor is there one for an installed library: what is around the folder of packages is a repository of something else.
+    """
+    if not import_check.PACKAGES.isdisjoint(folder.parts):
+        return None
+    # No optional locks: jobs that run side by side would stand in each other's way for the index.
+    status = ["status", "--porcelain=v2", "--branch", "--untracked-files=no"]
+    command = ["git", "--no-optional-locks", "-C", str(folder), *status]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=30)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    commit = re.search(r"^# branch\.oid ([0-9a-f]+)$", done.stdout, re.MULTILINE)
+    if done.returncode or not commit:
+        return None
+    return {"commit": commit[1], "dirty": any(not line.startswith("#") for line in done.stdout.splitlines())}

@@ -25,7 +25,8 @@ A record is JSON. All but `volatile` and `checksum` is the same whenever the sam
     portable            {job, result}: what `portability` promises elsewhere, of the job alone on the same inputs,
                         and of its results where the inputs were made there as well
     environment         python, conda, versions, blas, cpu, libc, device, accelerator, threads
-    volatile            host, platform, pid, start and what the job took, see `spent`
+    volatile            host, platform, pid, start and what the job took, see `spent`; where it went on with what
+                        processes that were cut off had done, resumed: {starts, seconds} of these
     checksum            `checksum`, over all of the above
     notes               may be added later, by accept.py
 
@@ -40,8 +41,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import re
-import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
@@ -51,7 +50,7 @@ from typing import TYPE_CHECKING, Any
 
 from carryover.errors import UserError
 from carryover.provenance import code_digest, import_check, meaning, record_schema, store
-from carryover.provenance.environment import environment
+from carryover.provenance.environment import environment, git_state
 from carryover.provenance.portability import LEVELS, promised, weakest
 from carryover.provenance.spent import Spent
 
@@ -161,6 +160,10 @@ class Job:
         """Have the record say more of one of the outputs than its size and hash, e.g. `pixels` of a PNG."""
         self._facts.setdefault(self.path(output), {}).update(facts)
 
+    def went_on(self, starts: int, seconds: float) -> None:
+        """Have the record tell how many processes that were cut off had done a part before, and in how long."""
+        self._resumed = {"resumed": {"starts": starts, "seconds": seconds}} if starts else {}
+
     def save(self, dataset: xr.Dataset, output: str | Path | None = None) -> None:
         """Write a dataset, with what was asked among its attributes, as `output` (by default the job's only one)."""
         if output is None and len(self.outputs) != 1:
@@ -170,7 +173,7 @@ class Job:
 
     def __enter__(self) -> Job:
         self._spent = Spent()
-        self._facts = {}
+        self._facts, self._resumed = {}, {}
         self.inputs = list(self.inputs)  # an iterator would be empty by the second look
         for output in filter(os.path.exists, self.outputs):
             if any(os.path.exists(path) and os.path.samefile(output, path) for path in self.inputs):
@@ -208,7 +211,7 @@ class Job:
             if store.sha256(path) != self._record["inputs"][shown(path)]["sha256"]:
                 raise UserError(f"{path} changed while {self.rule} ran: run it again")
         record = {**self._record, "outputs": outputs, "environment": environment(self.device)}
-        record["volatile"] = self._spent.by_now()
+        record["volatile"] = self._spent.by_now() | self._resumed
         self._publish(as_text({**record, "checksum": checksum(record)}))
 
     def _publish(self, text: str) -> None:
@@ -233,26 +236,6 @@ def _promised(path: str | Path) -> str:
     with suppress(store.DataError, LookupError, TypeError):
         return weakest([read(record_path(path))["portable"]["result"]])
     return LEVELS[0]
-
-
-def git_state(folder: Path) -> dict[str, Any] | None:
-    """{commit, dirty} of the repository around `folder`; dirty where a tracked file differs. None without one.
-
-    Nor is there one for an installed library: what is around the folder of packages is a repository of something else.
-    """
-    if not import_check.PACKAGES.isdisjoint(folder.parts):
-        return None
-    # No optional locks: jobs that run side by side would stand in each other's way for the index.
-    status = ["status", "--porcelain=v2", "--branch", "--untracked-files=no"]
-    command = ["git", "--no-optional-locks", "-C", str(folder), *status]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=30)
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    commit = re.search(r"^# branch\.oid ([0-9a-f]+)$", done.stdout, re.MULTILINE)
-    if done.returncode or not commit:
-        return None
-    return {"commit": commit[1], "dirty": any(not line.startswith("#") for line in done.stdout.splitlines())}
 
 
 def _fingerprint(path: Path) -> dict[str, Any]:

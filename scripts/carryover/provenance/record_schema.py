@@ -38,8 +38,10 @@ def _is_python(part):
 def _is_volatile(part):
     """Host and the like, with a start and a duration in seconds that have an end which can be written as a date."""
     times = {"processor_time": (float, int), "starting": (float, int)}  # records were without these once
-    form = {"host": str, "platform": str, "peak_memory": int, **times}
-    if not isinstance(part, dict) or not _fits({**dict.fromkeys(times, 0.0), **part}, form):
+    resumed = {"starts": int, "seconds": (float, int)}
+    form = {"host": str, "platform": str, "peak_memory": int, **times, "resumed": resumed}
+    known = {**dict.fromkeys(times, 0.0), "resumed": dict.fromkeys(resumed, 0)}
+    if not isinstance(part, dict) or not _fits({**known, **part}, form):
         return False
     try:
         datetime.fromisoformat(part["start"]) + timedelta(seconds=part["duration"])

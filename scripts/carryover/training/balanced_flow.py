@@ -17,6 +17,7 @@ import numpy as np
 from scipy.integrate import solve_ivp
 
 from carryover.networks.deep_linear import Balanced
+from carryover.training.course import Course
 from carryover.training.factored import Factored
 from carryover.training.history import History
 from carryover.training.result import Divergence, Trained
@@ -97,8 +98,12 @@ def balanced_flow(
     check_arrays(("targets", targets, "runs k"), ("start", start, "runs d"), ("teacher", teacher, "runs d"))
     if not start.any(axis=1).all():
         raise ValueError("start must have no run of zeros: the flow of two layers and more does not leave it")
-    history, failed = History(len(start), checkpoints), []
-    for run, s in enumerate(sets):
+    history = History(len(start), checkpoints)
+    course = Course(history, np.arange(len(start)))
+    done, failed = (0, []) if not course.state else (course.state["done"], course.state["failed"])
+    for run, s in list(enumerate(sets))[done:]:
+        if course.due():
+            course.save(done=run, failed=failed)
         flow = _Flow(data[s], targets[run], start[run], depth)
         times, path, evaluations = _follow(flow, tolerance, max_time, accuracy, checkpoints)
         if not len(times):
@@ -113,6 +118,7 @@ def balanced_flow(
         history.end(np.array([run]), [beta[-1:]], now, evaluations=evaluations, converged=converged)
         if progress is not None:
             progress({"step": run + 1, "active": len(start) - run - 1, "loss": float(values["loss"][-1])})
+    course.end(done=len(start), failed=failed)
     if failed:
         raise Divergence(failed, "the flow of balanced networks could not be integrated")
     return history.trained(Balanced(history.stacked()[0], depth))
@@ -131,10 +137,13 @@ def _follow(
     if flow.loss(flow.first) <= tolerance:
         return np.zeros(1), flow.first[None], 0
     scale = flow._norm(flow.first)[0]
-    solved = solve_ivp(
-        flow.velocity, (0, max_time), flow.first, method="BDF", jac=flow.jacobian, events=missing, dense_output=True,
-        rtol=accuracy, atol=accuracy * scale,
-    )  # fmt: skip
+    try:
+        solved = solve_ivp(
+            flow.velocity, (0, max_time), flow.first, method="BDF", jac=flow.jacobian, events=missing,
+            dense_output=True, rtol=accuracy, atol=accuracy * scale,
+        )  # fmt: skip
+    except ValueError:  # where numbers are too large, the loss of its own step may not pass the tolerance again
+        return np.empty(0), np.empty((0, len(flow.first))), 0
     if not solved.success:
         return np.empty(0), np.empty((0, len(flow.first))), solved.nfev
     times = np.geomspace(min(solved.t[1], solved.t[-1] / 2), solved.t[-1], checkpoints)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Protocol
+import json
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Protocol
 
 import numpy as np
 import torch
@@ -57,6 +58,15 @@ class Batches(Epochs):
     def keep(self, which: torch.Tensor) -> None:
         """Drop the networks that the group drops."""
         keep(self, ("_generators", "_orders"), which)
+
+    def state(self) -> dict[str, Any]:
+        generators = [json.dumps(rng.bit_generator.state) for rng in self._generators]
+        return {"epoch": self._epoch, "orders": self._orders, "generators": generators}
+
+    def go_on(self, state: Mapping[str, Any]) -> None:
+        self._epoch, self._orders = state["epoch"], state["orders"]
+        for rng, its in zip(self._generators, state["generators"], strict=True):
+            rng.bit_generator.state = json.loads(its)
 
     def _draw(self) -> None:
         for o in self.shuffled:

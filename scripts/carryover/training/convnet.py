@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 import torch
@@ -13,9 +12,9 @@ from torch import nn
 from carryover.tasks.prepared_images import PreparedImages
 from carryover.training.convnet_batches import Draws, Feed, Samples
 from carryover.training.convnet_ensemble import ConvnetEnsemble
+from carryover.training.course import Course
 from carryover.training.history import History, log_spaced
 from carryover.training.result import Divergence, Trained
-from carryover.training.saved_states import SavedStates
 
 Test = tuple[np.ndarray, np.ndarray]  # indices in the set's test images, and labels
 Progress = Callable[[dict], None]
@@ -41,8 +40,6 @@ def gradient_descent(
     renew: bool = False,
     precision: str = "float32",
     device: torch.device | str = "cpu",
-    saved: SavedStates | None = None,
-    name: str = "state",
     progress: Progress | None = None,
 ) -> Trained:
     """Train networks of one shape until their loss, the mean over an epoch's batches, is `tolerance`, or to the end.
@@ -59,7 +56,6 @@ def gradient_descent(
         decay: of the learning rate, "constant", or "cosine" to 0 at `max_epochs`.
         checkpoints: loss and risk are recorded after so many log-spaced epochs at most, and where a network ends.
         renew: before training set the running statistics of normalisations to those of the (first 1024) samples.
-        saved, name: where to keep the state from time to time, and its name there.
 
     The weights of the result are (R, P) as `packed` gives them; the risk is the share of test images that are
     misclassified, with running statistics. Raises Divergence where a loss is not finite; UserError for a batch of one
@@ -70,13 +66,13 @@ def gradient_descent(
         precision=precision, device=device,
     )  # fmt: skip
     feed = Feed(ensemble, tasks, images, draws, batch_size)
-    saved = saved or SavedStates()
     training = _Training(
         ensemble, feed, tests, images, _rates(decay, learning_rate, max_epochs * feed.per_epoch), tolerance,
-        log_spaced(max_epochs, checkpoints), saved, name,
+        log_spaced(max_epochs, checkpoints),
     )  # fmt: skip
-    training.resume()
-    if renew and not (training.epoch or training.done):
+    if training.course.ended:
+        return training.history.trained(*training.history.stacked())
+    if renew and not training.course.state:
         ensemble.renew_statistics(feed.first())
     while len(ensemble) and training.epoch < max_epochs:
         loss = training.one_epoch()
@@ -84,8 +80,7 @@ def gradient_descent(
         if progress is not None:
             step = training.epoch * feed.per_epoch
             progress({"step": step, "active": len(ensemble), "loss": float(loss.max())})
-    training.epoch = max_epochs
-    training.save()
+    training.course.end()
     return training.history.trained(*training.history.stacked())
 
 
@@ -94,13 +89,18 @@ class _Training:
 
     def __init__(
         self, ensemble: ConvnetEnsemble, feed: Feed, tests: Sequence[Test], images: PreparedImages, rates: np.ndarray,
-        tolerance: float, schedule: np.ndarray, saved: SavedStates, name: str,
+        tolerance: float, schedule: np.ndarray,
     ) -> None:  # fmt: skip
         self.ensemble, self.feed, self.tests, self.images, self.rates = ensemble, feed, tests, images, rates
-        self.tolerance, self.schedule, self.saved, self.name = tolerance, schedule, saved, name
+        self.tolerance, self.schedule = tolerance, schedule
         self.history = History(len(ensemble), len(schedule))
         self.epoch = self.done = 0  # whole epochs, and steps of the next one
         self.total = np.zeros(len(ensemble))  # of the losses in these steps
+        self.course = Course(self.history, ensemble.runs)
+        if (state := self.course.state) and not self.course.ended:
+            self.epoch, self.done, self.total = state["epoch"], state["step"], state["total"]
+            ensemble.runs = state["runs"]
+            ensemble.load(state["ensemble"])
 
     def one_epoch(self) -> np.ndarray:
         """The steps that are left of an epoch; mean losses (R,) over all of its steps."""
@@ -111,8 +111,11 @@ class _Training:
             kept = self.feed.kept(number, sum(batch.shape[1] for batch in images))
             self.total += self.ensemble.step(images, labels, self.rates[number], kept).cpu().numpy()
             self.done = step + 1
-            if self.saved.due():
-                self.save()
+            if self.course.due():
+                self.course.save(
+                    epoch=self.epoch, step=self.done, total=self.total, runs=self.ensemble.runs,
+                    ensemble=self.ensemble.state(),
+                )  # fmt: skip
         loss = self.total / self.feed.per_epoch
         self.epoch, self.done, self.total = self.epoch + 1, 0, np.zeros(len(self.ensemble))
         if not np.isfinite(loss).all():
@@ -138,23 +141,6 @@ class _Training:
             history.end(ensemble.runs[ended], weights, own, evaluations=steps, converged=converged[ended])
             ensemble.keep(~ended)
             self.total = np.zeros(len(ensemble))
-
-    def save(self) -> None:
-        """Keep all of it under its name."""
-        arrays = {"runs": torch.from_numpy(self.ensemble.runs), "total": torch.from_numpy(self.total)}
-        state: dict[str, Any] = {"epoch": self.epoch, "step": self.done, **arrays}
-        state |= {"history": self.history.state(), "ensemble": self.ensemble.state()}
-        self.saved.save(self.name, state)
-
-    def resume(self) -> None:
-        """Go to where it was saved, if it was."""
-        state = self.saved.load(self.name)
-        if state is None:
-            return
-        self.epoch, self.done, self.total = state["epoch"], state["step"], state["total"].numpy()
-        self.ensemble.runs = state["runs"].numpy()
-        self.ensemble.load(state["ensemble"])
-        self.history.load(state["history"])
 
     def _test_errors(self, places: np.ndarray) -> np.ndarray:
         """Share of its test images that each of the networks at `places` misclassifies."""

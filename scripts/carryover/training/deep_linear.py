@@ -35,6 +35,7 @@ class _Group(groups.Group):
     """Deep linear networks in reduced coordinates, and their data."""
 
     PER_RUN = ("matrices", "readout", "_networks", "_values", "_targets", "_samples", "_decay", "_outside")
+    MOVING = ("matrices", "readout", "steps")
 
     def __init__(
         self, runs: np.ndarray, networks: Sequence[Network], matrices: Sequence[np.ndarray], readout: np.ndarray,

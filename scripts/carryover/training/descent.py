@@ -8,6 +8,7 @@ import numpy as np
 import torch
 
 from carryover.networks.diagonal import Weights
+from carryover.training.course import Course
 from carryover.training.ensemble import Ensemble, as_weights, coefficients
 from carryover.training.history import History, log_spaced
 from carryover.training.result import Divergence, Trained
@@ -57,7 +58,17 @@ def gradient_descent(
     time, evaluations = torch.zeros_like(limit), torch.zeros_like(ensemble.runs)
     risk_best = torch.full_like(limit, torch.nan)
     active = torch.ones_like(ensemble.runs, dtype=torch.bool)
-    for step in range(max_steps + 1):
+    course, begin = Course(history, ensemble.runs.cpu().numpy()), 0
+    if course.ended:
+        return history.trained(as_weights(*history.stacked()))
+    if course.state:
+        ensemble.go_on(course.state["ensemble"])
+        begin = course.state["step"]
+        limit, time, evaluations, risk_best, active = course.state["of_runs"]
+    for step in range(begin, max_steps + 1):
+        if course.due():
+            kept = [limit, time, evaluations, risk_best, active]
+            course.save(step=step, ensemble=ensemble.state(), of_runs=kept)
         beta = coefficients(ensemble.first, ensemble.second)
         value, gradient = ensemble.negative_gradient(beta)
         risk = ensemble.risk(beta)
@@ -87,6 +98,7 @@ def gradient_descent(
                     break
         time = time + taken
         _update(ensemble, gradient * taken[:, None, None])
+    course.end()
     return history.trained(as_weights(*history.stacked()))
 
 

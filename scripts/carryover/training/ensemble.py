@@ -8,7 +8,7 @@ g = −∂L/∂β.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 
 import numpy as np
@@ -104,6 +104,15 @@ class Ensemble:
     def keep(self, which: torch.Tensor) -> None:
         """Drop the runs that are not in the boolean mask `which`."""
         keep(self, ("X", "y", "first", "second", "runs", "teacher"), which)
+
+    def state(self) -> dict[str, torch.Tensor]:
+        """What `go_on` takes."""
+        return {"runs": self.runs, "first": self.first, "second": self.second}
+
+    def go_on(self, state: Mapping[str, torch.Tensor]) -> None:
+        """From the start of these networks to where they were in a `state`."""
+        self.keep(torch.isin(self.runs, state["runs"]))
+        self.first, self.second = state["first"], state["second"]
 
 
 def coefficients(first: torch.Tensor, second: torch.Tensor) -> torch.Tensor:

@@ -14,8 +14,9 @@ Errors measured in β instead of a let steps be rejected without end near the li
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import torch
@@ -24,6 +25,7 @@ from scipy.linalg.lapack import dpotrf, dpotrs
 
 from carryover.networks.diagonal import Weights
 from carryover.training import step_size
+from carryover.training.course import Course
 from carryover.training.ensemble import Ensemble, as_weights, coefficients
 from carryover.training.groups import keep
 from carryover.training.history import History
@@ -65,7 +67,15 @@ def gradient_flow(
     check_not_negative(tolerance=tolerance)
     ensemble = Ensemble(X, y, start, teacher, ("first", "second"), device, weights=weights)
     history, state, evaluations = History(len(ensemble), checkpoints), _State(ensemble), 1
+    course = Course(history, ensemble.runs.cpu().numpy())
+    if course.ended:
+        return history.trained(as_weights(*history.stacked()))
+    if course.state:
+        state.go_on(course.state)
+        evaluations = course.state["evaluations"]
     while True:
+        if course.due():
+            course.save(evaluations=evaluations, **state.state())
         bad = ~torch.isfinite(state.loss)
         if bad.any():
             raise Divergence(ensemble.runs[bad].tolist(), "gradient flow lost its finite values")
@@ -79,6 +89,7 @@ def gradient_flow(
             ensemble.keep(~ended)
             state.keep(~ended)
             if not len(ensemble):
+                course.end()
                 return history.trained(as_weights(*history.stacked()))
         if progress is not None and (evaluations // 2) % _REPORT == 0:
             progress({"step": evaluations // 2, "active": len(ensemble), "loss": float(state.loss.max())})
@@ -89,6 +100,8 @@ def gradient_flow(
 
 class _State:
     """Where each run of an ensemble stands on its flow: residual, loss, risk, time and next step size."""
+
+    MOVING = ("time", "residual", "loss", "risk", "risk_best", "step")
 
     def __init__(self, ensemble: Ensemble) -> None:
         self.ensemble = ensemble
@@ -102,7 +115,18 @@ class _State:
 
     def keep(self, which: torch.Tensor) -> None:
         """Follow the ensemble, which has dropped the runs outside the mask."""
-        keep(self, ("floor", "time", "residual", "loss", "risk", "risk_best", "step"), which)
+        keep(self, ("floor", *self.MOVING), which)
+
+    def state(self) -> dict[str, Any]:
+        """What `go_on` takes."""
+        return {"ensemble": self.ensemble.state(), "flow": {name: getattr(self, name) for name in self.MOVING}}
+
+    def go_on(self, state: Mapping[str, Any]) -> None:
+        """From the start of the ensemble to where it was in a `state`."""
+        which = torch.isin(self.ensemble.runs, state["ensemble"]["runs"])
+        self.ensemble.go_on(state["ensemble"])
+        self.keep(which)
+        vars(self).update(state["flow"])
 
     def observed(self) -> dict[str, torch.Tensor]:
         """What is recorded of it, (runs,)."""

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 import torch
 
+from carryover.training.course import Course
 from carryover.training.history import History, Values
 
 _BLOWN_UP = 2  # times the loss at the start: what a step too large does to a network that starts from almost nothing
@@ -36,6 +37,7 @@ class Group(ABC):
     runs: np.ndarray  # (R,), their indices in the caller's arrays
     rates: np.ndarray  # (R,), their learning rates
     PER_RUN: ClassVar[tuple[str, ...]]  # attributes with the run as first axis, besides
+    MOVING: ClassVar[tuple[str, ...]] = ("first", "second")  # attributes that steps change
 
     def __len__(self) -> int:
         return len(self.runs)
@@ -66,6 +68,17 @@ class Group(ABC):
         if len(self):
             self.prepare()
 
+    def state(self) -> dict[str, Any]:
+        """What `go_on` takes."""
+        return {name: getattr(self, name) for name in ("runs", *self.MOVING)}
+
+    def go_on(self, state: Mapping[str, Any]) -> None:
+        """From the start of these networks to where they were in a `state`."""
+        self.keep(torch.as_tensor(np.isin(self.runs, state["runs"])))
+        for name in self.MOVING:
+            setattr(self, name, state[name])
+        self.prepare()
+
 
 class Epochs:
     """Batches of a group's samples, epoch by epoch: here none, for groups that take all there is in one step."""
@@ -78,6 +91,13 @@ class Epochs:
 
     def keep(self, which: torch.Tensor) -> None:
         """Drop the networks that the group drops."""
+
+    def state(self) -> dict[str, Any]:
+        """What `go_on` takes, between two epochs."""
+        return {}
+
+    def go_on(self, state: Mapping[str, Any]) -> None:
+        """To where they were in a `state`, of the same networks."""
 
 
 def descend(
@@ -93,16 +113,28 @@ def descend(
     After the epochs of the `schedule` the networks are recorded, and those whose loss is `tolerance` or less end; it is
     one number, or one for each network of the group.
     """
-    history.forget(group.runs)
-    diverged: list[int] = []
+    course = Course(history, group.runs)
+    if course.ended:
+        return course.state["diverged"]
+    done, diverged = 0, []
     loss = group.losses()
     wanted = torch.as_tensor(tolerance, dtype=loss.dtype, device=loss.device).expand_as(loss)
     limit = (loss * _BLOWN_UP).maximum(wanted)
-    for begin, until in zip([0, *schedule], schedule, strict=False):
-        for _ in range(begin, until):
+    if course.state:
+        left = torch.as_tensor(np.isin(group.runs, course.state["group"]["runs"]))
+        limit, wanted = limit[left], wanted[left]
+        group.go_on(course.state["group"])
+        batches.keep(left)
+        batches.go_on(course.state["batches"])
+        done, diverged = course.state["epochs"], course.state["diverged"]
+    for until in schedule[schedule >= done].tolist():
+        while done < until:
             for batch in batches.epoch():
                 group.step(batch)
-        loss, steps = group.losses(), int(until) * batches.per_epoch
+            done += 1
+            if course.due():
+                course.save(epochs=done, group=group.state(), batches=batches.state(), diverged=diverged)
+        loss, steps = group.losses(), until * batches.per_epoch
         gone = ~(loss <= limit)  # also catches NaN
         ended = (loss <= wanted) | gone | bool(until == schedule[-1])
         values = group.observe(loss)
@@ -120,4 +152,5 @@ def descend(
             limit, wanted = limit[~ended], wanted[~ended]
             if not len(group):
                 break
+    course.end(diverged=diverged)
     return diverged

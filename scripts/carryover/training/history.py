@@ -109,25 +109,29 @@ class History:
                 curve[run, : len(nearest)] = self._curves[name][run, nearest]
         return thinned
 
-    def state(self) -> dict[str, Any]:
-        """All of it, for `load`: tensors in mappings and lists."""
-        weights = {run: [torch.from_numpy(layer) for layer in layers] for run, layers in self._weights.items()}
-        return {"curves": _tensors(self._curves), "ends": _tensors(self._ends), "weights": weights}
+    def state(self, runs: np.ndarray) -> dict[str, Any]:
+        """All that is known of `runs` (R,), for `load`: arrays in mappings and lists."""
+        recorded = self._recorded[runs]
+        curves = {name: curve[runs, : recorded.max(initial=0)] for name, curve in self._curves.items()}
+        weights = {place: list(self._weights[run]) for place, run in enumerate(runs.tolist()) if run in self._weights}
+        ends = {name: values[runs] for name, values in self._ends.items()}
+        return {"recorded": recorded, "curves": curves, "ends": ends, "weights": weights}
 
-    def load(self, state: Mapping[str, Any]) -> None:
-        """Take over a `state`."""
-        self._curves, self._ends = (
-            {name: tensor.numpy() for name, tensor in state[kind].items()} for kind in ("curves", "ends")
-        )
-        self._recorded = np.isfinite(self._curves["time"]).sum(1)
-        self._weights = {run: tuple(layer.numpy() for layer in layers) for run, layers in state["weights"].items()}
+    def load(self, runs: np.ndarray, state: Mapping[str, Any]) -> None:
+        """Know of `runs` (R,) what a `state` of as many runs has."""
+        self.forget(runs)
+        self._recorded[runs] = state["recorded"]
+        for name, values in state["ends"].items():
+            self._ends[name][runs] = values
+        width = state["recorded"].max(initial=0)
+        if (more := width - self._curves["time"].shape[1]) > 0:
+            self._curves = {n: np.pad(c, ((0, 0), (0, more)), constant_values=np.nan) for n, c in self._curves.items()}
+        for name, curve in state["curves"].items():
+            self._curves[name][runs, :width] = curve
+        self._weights |= {int(runs[place]): tuple(layers) for place, layers in state["weights"].items()}
 
 
 def _picked(values: Values, which: Values | None) -> np.ndarray:
     if isinstance(values, torch.Tensor):
         return (values if which is None else values[torch.as_tensor(which, device=values.device)]).cpu().numpy()
     return values if which is None else values[_picked(which, None)]
-
-
-def _tensors(arrays: Mapping[str, np.ndarray]) -> dict[str, torch.Tensor]:
-    return {name: torch.from_numpy(values) for name, values in arrays.items()}

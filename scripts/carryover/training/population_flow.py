@@ -21,6 +21,7 @@ import torch
 from carryover.networks.relu import Weights
 from carryover.theory.kernels import relu_kernel
 from carryover.training import chebyshev, step_size
+from carryover.training.course import Course
 from carryover.training.device import torch_device
 from carryover.training.groups import keep
 from carryover.training.history import History
@@ -87,8 +88,7 @@ def population_flow(
 class _Flow:
     """A group of runs, where each stands on its flow. Units are (R, H, D + 1): input weights, then readout."""
 
-    PER_RUN = ("runs", "units", "flow", "loss", "energy", "power", "time", "step", "evaluations", "radius", "vector",
-               "age")  # fmt: skip
+    MOVING = ("units", "flow", "loss", "energy", "time", "step", "evaluations", "radius", "vector", "age")
 
     def __init__(
         self, runs: np.ndarray, start: Weights, teacher: Weights, anchors: np.ndarray, dtype: torch.dtype,
@@ -117,9 +117,17 @@ class _Flow:
         progress: Callable[[dict], None] | None,
     ) -> None:  # fmt: skip
         """Until every run has ended."""
-        history.forget(self.runs)
+        course = Course(history, self.runs)
+        if course.ended:
+            return
         tries = 0
+        if course.state:
+            self._keep(torch.as_tensor(np.isin(self.runs, course.state["runs"])))
+            vars(self).update(course.state["flow"])
+            tries = course.state["tries"]
         while True:
+            if course.due():
+                course.save(tries=tries, runs=self.runs, flow={name: getattr(self, name) for name in self.MOVING})
             converged = self.loss <= tolerance
             stalled = (self.time + self.step == self.time) | (self.time >= self.max_time)
             ended = converged | stalled | (self.evaluations + _ITERATIONS[0] + 2 > max_steps)
@@ -130,6 +138,7 @@ class _Flow:
                 )  # fmt: skip
                 self._keep(~ended)
                 if not len(self):
+                    course.end()
                     return
             if progress is not None and tries % _REPORT == 0:
                 progress({"step": tries, "active": len(self), "loss": float(self.loss.max())})
@@ -142,7 +151,7 @@ class _Flow:
         return {"time": self.time, "loss": self.loss, "risk": 2 * self.loss}
 
     def _keep(self, which: torch.Tensor) -> None:
-        keep(self, self.PER_RUN, which)
+        keep(self, ("runs", "power", *self.MOVING), which)
         for group in (self.exact, self.quick):
             group.keep(which)
 

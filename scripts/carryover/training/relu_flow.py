@@ -18,13 +18,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 import torch
 
 from carryover.networks.relu import Weights
 from carryover.training import relu_kernel, step_size
+from carryover.training.course import Course
 from carryover.training.device import torch_device
+from carryover.training.groups import keep
 from carryover.training.history import History
 from carryover.training.losses import LOSSES
 from carryover.training.memory import even, in_pieces
@@ -119,6 +122,8 @@ def _pieces(tasks: Sequence[Task], start: Weights, place: torch.device, kernels:
 class _Flow:
     """A group of runs, where each stands on its flow."""
 
+    MOVING = ("time", "seen", "step", "growth", "still", "best", "waited")
+
     def __init__(
         self, runs: np.ndarray, tasks: Sequence[Task], start: Weights, loss: str, wanted: np.ndarray,
         place: torch.device, on_sphere: bool, trainable: tuple[str, ...], solver: Callable[..., Solver],
@@ -142,18 +147,26 @@ class _Flow:
         self, history: History, accuracy: float, max_steps: int, progress: Callable[[dict], None] | None
     ) -> None:
         """Until every run has ended."""
-        history.forget(self.runs)
+        course = Course(history, self.runs)
+        if course.ended:
+            return
         lost = (~torch.isfinite(self.point.loss)).nonzero()[:, 0].tolist()
         if lost:  # no step is accepted to such a place
             raise Divergence(lost, "gradient flow does not begin at a finite loss")
         evaluations = 1
+        if course.state:
+            self._go_on(course.state)
+            evaluations = course.state["evaluations"]
         while True:
+            if course.due():
+                course.save(evaluations=evaluations, **self._state())
             stalled = self.still | (self.waited >= _PATIENCE)
             ended = (self.point.loss <= self.wanted) | stalled | (evaluations + 2 > max_steps)
             if ended.any():
                 self._end(history, ended, evaluations)
                 self._keep(~ended)
                 if not len(self.runs):
+                    course.end()
                     return
             if progress is not None and (evaluations // 2) % _REPORT == 0:
                 progress({"step": evaluations // 2, "active": len(self.runs), "loss": float(self.point.loss.max())})
@@ -183,8 +196,18 @@ class _Flow:
         self.runs = self.runs[which.cpu().numpy()]
         self.tangent.keep(which)
         self.point = self.point[which]
-        for name in ("wanted", "time", "seen", "step", "growth", "still", "best", "waited"):
-            setattr(self, name, getattr(self, name)[which])
+        keep(self, ("wanted", *self.MOVING), which)
+
+    def _state(self) -> dict[str, Any]:
+        """What `_go_on` takes."""
+        flow = {name: getattr(self, name) for name in self.MOVING}
+        return {"runs": self.runs, "point": vars(self.point), "flow": flow}
+
+    def _go_on(self, state: Mapping[str, Any]) -> None:
+        """From the start to where these runs were in a `state`."""
+        self._keep(torch.as_tensor(np.isin(self.runs, state["runs"])))
+        self.point = Point(**state["point"])
+        vars(self).update(state["flow"])
 
     def _advance(self, accuracy: float) -> None:
         """Try one step of every run."""

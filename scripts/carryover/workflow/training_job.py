@@ -5,8 +5,11 @@ from pathlib import Path
 
 from carryover.config import parameters
 from carryover.families import contract, running
+from carryover.provenance.environment import numerical
 from carryover.provenance.job_record import Job
 from carryover.training import allocation
+from carryover.training.course import saving
+from carryover.training.saved_states import SavedStates
 from carryover.workflow import command_line, shards
 from carryover.workflow.progress import Progress
 
@@ -35,11 +38,12 @@ def main(stage, argv, description):
         device=getattr(p, "device", None),
     ) as job:
         pretrained = shards.pretrained(start, arguments.experiment) if start else None
-        states = Path(f"{arguments.output[0]}.saved")
-        with Progress(f"{stage} {arguments.experiment}") as progress:
+        folder = Path(f"{arguments.output[0]}.saved")
+        states = SavedStates(folder, job.request, numerical(job.device))
+        with saving(states), Progress(f"{stage} {arguments.experiment}") as progress:
             trained = running.run(
-                module, p, arguments.experiment, arguments.seeds, solver.solve, pretrained, progress,
-                saved=(states, job.request),
+                module, p, arguments.experiment, arguments.seeds, solver.solve, pretrained, progress
             )  # fmt: skip
+        job.went_on(**states.before)
         job.save(trained)
-    shutil.rmtree(states, ignore_errors=True)  # now that the result is in its place
+    shutil.rmtree(folder, ignore_errors=True)  # now that the result is in its place

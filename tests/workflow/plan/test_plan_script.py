@@ -42,8 +42,9 @@ def recorded(folder, name, **changes):
         "git": None,
         "environment": {"python": "cpython 3.11.7", "versions": {}, "blas": [], "device": "cpu", "accelerator": None,
                         "threads": {}},
-        "volatile": {"host": "", "platform": "", "start": "2020-01-01", "duration": 3.0, "starting": 1.5,
-                     "processor_time": 4.0, "peak_memory": 200_000_000},
+        "volatile": {"host": "", "platform": "", "start": "2020-01-01", "duration": 2.0, "starting": 1.5,
+                     "processor_time": 4.0, "peak_memory": 200_000_000,
+                     "resumed": {"starts": 1, "seconds": 1.0}},
     }  # fmt: skip
     environment = record["environment"] | changes.pop("environment", {})
     path.parent.mkdir(parents=True, exist_ok=True)

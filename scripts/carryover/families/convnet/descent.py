@@ -48,6 +48,5 @@ def _descend(problem, runs, p, progress):
             learning_rate=p.learning_rate, decay=getattr(p, "decay", "constant"), momentum=p.momentum,
             weight_decay=p.weight_decay, batch_size=p.batch_size, tolerance=p.tolerance, max_epochs=p.max_epochs,
             checkpoints=getattr(p, "checkpoints", 16), renew=getattr(p, "statistics", "kept") == "renewed",
-            precision=p.precision, device=torch_device(p.device), saved=problem.saved,
-            name=f"{problem.name}-{runs[0]}-{len(runs)}", progress=progress,
+            precision=p.precision, device=torch_device(p.device), progress=progress,
         )  # fmt: skip

@@ -14,7 +14,6 @@ from carryover.families.convnet import dataset, task
 from carryover.networks.convnet_weights import KINDS, packed, rescaled, unpacked
 from carryover.streams import generator
 from carryover.tasks.class_subsets import check_disjoint, sampled
-from carryover.training.saved_states import SavedStates
 
 PRETRAINED = ("finetuning",)
 STARTS_FROM = {"protocol": PRETRAINED}
@@ -67,8 +66,6 @@ def problems(p, shard):
             tasks=[[sampled(target, samples, rng) for target, rng in zip(targets, rngs, strict=True)], *others],
             images=classes.prepared,
             draws=task.draws(shard.experiment, kinds),
-            name=f"samples{samples}",
-            saved=SavedStates(*shard.saved),
         )
         columns = _columns(p, classes, starts, kinds) | {"samples": samples}
         attributes = classes.attributes() | {"classes": starts.outputs}

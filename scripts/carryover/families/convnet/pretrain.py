@@ -6,7 +6,6 @@ from itertools import product
 from carryover.config.parameters import parameter
 from carryover.families.contract import Piece
 from carryover.families.convnet import dataset, task
-from carryover.training.saved_states import SavedStates
 
 TRAINED = {"solver": ("descent",)}
 PUBLISHED = {"solver": ("published",)}
@@ -43,8 +42,6 @@ def problems(p, shard):
         tasks=[sources],
         images=classes.prepared,
         draws=task.draws(shard.experiment, kinds),
-        name="pretrain",
-        saved=SavedStates(*shard.saved),
     )
     spelled = ["" if read else task.spelled(source.classes) for source in sources]
     columns = dataset.columns(kinds, p) | {"source_classes": spelled}

@@ -21,7 +21,6 @@ from carryover.tasks import class_subsets
 from carryover.tasks import images as image_sets
 from carryover.tasks.prepared_images import PreparedImages
 from carryover.training.convnet_batches import Samples
-from carryover.training.saved_states import SavedStates
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,8 +62,6 @@ class Problem:
     tasks: list[list[class_subsets.ClassTask]]  # the main task first, each by run
     images: PreparedImages
     draws: Callable[[int, str, int], np.random.Generator]
-    name: str  # of this problem in the shard
-    saved: SavedStates
 
     def samples(self, runs: Sequence[int]) -> list[Samples]:
         """Training images of every task of these runs; the tasks' outputs stand side by side."""

@@ -19,6 +19,7 @@ import numpy as np
 
 from carryover.networks.relu import Weights
 from carryover.theory.kernels import function_power, relu_kernel
+from carryover.training.course import Course
 
 CUT = 4
 HALVINGS = 60  # of the ratio of two times, between which training stops: to rounding
@@ -106,8 +107,14 @@ def descended(features, y, start, rate, time, max_steps, tolerance):
     readout, taken, active = start.copy(), np.zeros(len(start), dtype=np.int64), np.arange(len(start))
     while rate * fastest >= 2:
         rate /= CUT
-    steps = min(max_steps, round(time / rate))
-    for step in range(steps + 1):
+    steps, begin, course = min(max_steps, round(time / rate)), 0, Course(None, active)
+    if course.ended:
+        return course.state["readout"], course.state["taken"], rate
+    if course.state:
+        begin, readout, taken, active = (course.state[name] for name in ("step", "readout", "taken", "active"))
+    for step in range(begin, steps + 1):
+        if course.due():
+            course.save(step=step, readout=readout, taken=taken, active=active)
         taken[active] = step
         residual = readout[active] @ features.T / width - y
         left = (residual**2).mean(1) / 2 > tolerance
@@ -115,6 +122,7 @@ def descended(features, y, start, rate, time, max_steps, tolerance):
         if step == steps or not len(active):
             break
         readout[active] -= rate / n * residual[left] @ features
+    course.end(readout=readout, taken=taken)
     return readout, taken, rate
 
 

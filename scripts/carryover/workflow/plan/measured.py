@@ -43,6 +43,7 @@ def _job(folder, record, schema):
         return None
     spent, accelerator = record["volatile"], record["environment"]["accelerator"]
     inside, starting = spent["duration"], spent.get("starting", 0.0)  # records were without these times once
+    inside += spent.get("resumed", {}).get("seconds", 0.0)
     return Measured(
         done, inside + starting, inside, spent.get("processor_time", inside), spent["peak_memory"] / 1e6,
         accelerator["name"] if accelerator else "cpu",
