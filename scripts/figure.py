@@ -8,7 +8,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
 from carryover.config import plugins
-from carryover.drawing import log_ticks, style
+from carryover.drawing import log_axes, style
 from carryover.errors import UserError
 from carryover.provenance import figure_metadata
 from carryover.provenance.job_record import Job
@@ -42,7 +42,7 @@ def main(argv):
     ):
         style.use(arguments.style)
         drawn = artifact_jobs.made_of_roles(module.draw, plt.Figure, arguments, p)
-        log_ticks.in_plain_text(drawn)
+        log_axes.in_plain_text(drawn)
         if layout := drawn.get_layout_engine():
             layout.execute(drawn)  # once for all formats
         with plt.rc_context({"figure.constrained_layout.use": False}):  # Matplotlib asks it again after every format

@@ -7,7 +7,6 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import xarray as xr
-from matplotlib.ticker import LogLocator, NullLocator
 
 from carryover import labels
 from carryover.errors import UserError
@@ -188,33 +187,6 @@ def curves(ax, data, quantity, along, hue, named=None):
             level(ax, part, quantity, label, color=color)
         else:
             spread(ax, part, quantity, along, label, color=color)
-
-
-def log_axis(ax, values, base=10):
-    """A logarithmic axis that names each of some values."""
-    ax.set_xscale("log", base=base)
-    ax.set_xticks(values, [f"{value:g}" for value in values])
-    ax.minorticks_off()
-
-
-def log_samples(ax, samples):
-    """A base-2 axis of sample sizes that names each."""
-    log_axis(ax, samples, 2)
-
-
-def plain_decades(axis):
-    """A logarithmic x or y axis that names 1, 2 and 5 of each decade as numbers."""
-    axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    axis.set_major_formatter("{x:g}")
-    axis.set_minor_locator(NullLocator())
-
-
-def log_rescalings(ax, runs):
-    """A base-10 axis of the rescalings of runs that names each."""
-    factors = values(runs, "rescale")
-    log_axis(ax, factors)
-    ax.set_xlim(min(factors) / 1.5, max(factors) * 1.5)
-    ax.set_xlabel(labels.label(runs, "rescale"))
 
 
 def seeds_in_words(data):

@@ -3,7 +3,7 @@
 import numpy as np
 
 from carryover import labels
-from carryover.drawing import layout, panels
+from carryover.drawing import layout, log_axes, panels
 from carryover.errors import UserError
 from carryover.runs import ALL_LAYERS
 
@@ -123,7 +123,7 @@ def to_learn(axline, number, limit):
 def against_samples(axes, runs, label, top=None):
     """Axes of panels in a row that show a quantity, from 0 up, against the sample sizes of the runs."""
     for ax in axes:
-        panels.log_samples(ax, panels.values(runs, "samples"))
+        log_axes.samples(ax, panels.values(runs, "samples"))
         ax.set_xlabel(labels.label(runs, "samples"))
     from_zero(axes, label, top)
 
@@ -131,7 +131,7 @@ def against_samples(axes, runs, label, top=None):
 def against_rescaling(axes, runs, label, top=None):
     """The same against their rescalings."""
     for ax in axes:
-        panels.log_rescalings(ax, runs)
+        log_axes.rescalings(ax, runs)
     from_zero(axes, label, top)
 
 

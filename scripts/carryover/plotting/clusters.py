@@ -7,7 +7,7 @@ import xarray as xr
 from matplotlib.ticker import MaxNLocator
 
 from carryover.config.parameters import parameter
-from carryover.drawing import layout, panels, relu
+from carryover.drawing import layout, log_axes, panels, relu
 
 ALIGNMENT, TOP = "alignment with the teacher", 1.03
 LEARN = "features to learn"
@@ -129,7 +129,7 @@ def _one_cluster(task, sizes, figure):
     for ax, n in zip(axes, sizes, strict=True):
         part = panels.where(subset, samples=n).sel(clusters=1)
         panels.curves(ax, part, "inertia", "rescale", "protocol")
-        panels.log_rescalings(ax, subset)
+        log_axes.rescalings(ax, subset)
         ax.set(yscale="log", title=f"n = {n}")
     axes[0].set_ylabel("inertia at K = 1")
 
@@ -155,7 +155,7 @@ def _clusters_axis(ax, part):
     """Numbers of clusters; doublings where some were left out."""
     counts = part["clusters"].values
     if counts[-1] > len(counts):
-        panels.log_axis(ax, [count for count in counts if count & (count - 1) == 0], 2)
+        log_axes.named(ax, [count for count in counts if count & (count - 1) == 0], 2)
     else:
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     ax.set_xlabel("clusters K")

@@ -8,7 +8,7 @@ import numpy as np
 
 from carryover.analysis.two_way import interval, table
 from carryover.config.parameters import parameter
-from carryover.drawing import convnet, layout, panels
+from carryover.drawing import convnet, layout, log_axes, panels
 
 ACCURACY = "test accuracy (%)"
 
@@ -63,7 +63,7 @@ def _learning_rates(ax, tuned, p):
             tables = [convnet.accuracy(runs, learning_rate=rate) for rate in rates]
             x = np.array(rates) * (1.03 if factor == 1 else 0.97)
             convnet.points(ax, x, tables, _label(tuned, "finetuning", factor), convnet.PERCENT, color=color, marker="o")
-    panels.log_axis(ax, rates)
+    log_axes.named(ax, rates)
     ax.set(xlabel="learning rate", ylabel=ACCURACY, title="b  PT+FT by learning rate")
 
 
@@ -77,7 +77,7 @@ def _training(ax, runs):
                 label = _label(runs, protocol, factor)
                 _curve(ax, panels.where(shown, rescale=factor), label, color=color, linestyle=style)
     ax.set(xscale="log", xlabel="steps of gradient descent", ylabel=ACCURACY, title="c  Accuracy along training")
-    panels.plain_decades(ax.xaxis)
+    log_axes.plain_decades(ax.xaxis)
 
 
 def _label(runs, protocol, factor):

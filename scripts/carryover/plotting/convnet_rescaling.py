@@ -8,7 +8,7 @@ import numpy as np
 from carryover.analysis.image_tasks import by_classes
 from carryover.analysis.two_way import usual
 from carryover.config.parameters import parameter
-from carryover.drawing import convnet, layout, panels
+from carryover.drawing import convnet, layout, log_axes, panels
 from carryover.errors import UserError
 
 PROTOCOLS = ("finetuning", "single_task", "multi_task")
@@ -47,7 +47,7 @@ def draw(data, p):
         words = convnet.system(runs).replace(", ", ",\n")  # columns are narrow
         above.set_title(f"{words}\n({convnet.units(runs)})", fontsize="small")
         below.set_xlabel("training images of the task")
-        panels.log_samples(below, panels.values(panels.where(runs, protocol="finetuning"), "samples"))
+        log_axes.samples(below, panels.values(panels.where(runs, protocol="finetuning"), "samples"))
     axes[0, 0].set(ylabel="test accuracy (%)", ylim=(0, 103))
     axes[1, 0].set_ylabel(f"gain by the factor {p.rescale:g}\n(percentage points, paired)")
     cross = f"×: fewer than {DONE:.0%} of the networks reached the training loss at which training stops"

@@ -7,7 +7,7 @@ import numpy as np
 
 from carryover.analysis.margins import margin_over_scale
 from carryover.config.parameters import parameter
-from carryover.drawing import layout, panels
+from carryover.drawing import layout, log_axes, panels
 from carryover.errors import UserError
 
 FAMILIES = {"diagonal": "Diagonal networks", "relu": "ReLU networks"}
@@ -87,7 +87,7 @@ def _panel(ax, runs, quantity, along, p, colors):
     ax.set_xscale("log")
     if quantity == FEATURES:
         ax.set_yscale("log")
-        panels.plain_decades(ax.yaxis)
+        log_axes.plain_decades(ax.yaxis)
     else:
         ax.set_ylabel(LABELS[quantity])
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from carryover import labels
 from carryover.config.parameters import parameter
-from carryover.drawing import layout, panels
+from carryover.drawing import layout, log_axes, panels
 
 TRAINED = ("single_task", "multi_task", "finetuning")
 LEAST = 1e-4  # share of variance that is drawn
@@ -36,7 +36,7 @@ def draw(data, p):
     _norm(axes[0], full, "l12_norm", "ℓ1,2 norm")
     _norm(axes[1], full, "q_norm", "Q penalty of eq 22")
     axes[1].set_yscale("log")
-    panels.plain_decades(axes[1].yaxis)
+    log_axes.plain_decades(axes[1].yaxis)
     parts[0].suptitle("a  all features shared", fontsize="medium")
     layout.legend(parts[0])
     _finetuned(parts[1], panels.where(full, protocol="finetuning"))
@@ -80,7 +80,7 @@ def _finetuned(figure, norms):
 
 def _truth(ax, norms):
     ax.axhline(1, color="0.4", linewidth=0.8, linestyle=":", label="ground truth")
-    panels.log_samples(ax, panels.values(norms, "samples"))
+    log_axes.samples(ax, panels.values(norms, "samples"))
     ax.set_xlabel(labels.label(norms, "samples"))
 
 
@@ -99,7 +99,7 @@ def _rescaled_share(ax, sparsity):
         moved = middle.index * 2.0 ** (APART * (place - (count - 1) / 2))
         ends = middle - low, high - middle
         ax.errorbar(moved, middle, ends, marker="o", elinewidth=1, color=color, label=f"rescaled × {factor:g}")
-    panels.log_samples(ax, panels.values(shown, "samples"))
+    log_axes.samples(ax, panels.values(shown, "samples"))
     ax.set(title="b  auxiliary share of PT+FT, new features", ylabel="share of the weight norm", ylim=(-0.02, 1.02))
     ax.set_xlabel(labels.label(sparsity, "samples"))
 
@@ -135,7 +135,7 @@ def _share(ax, sparsity):
     panels.curves(ax, sparsity, "auxiliary_share", "samples", "protocol")
     truth = float(sparsity["auxiliary_share_teacher"][0])
     ax.axhline(truth, color="0.4", linewidth=1, linestyle=":", label="ground truth")
-    panels.log_samples(ax, panels.values(sparsity, "samples"))
+    log_axes.samples(ax, panels.values(sparsity, "samples"))
     ax.set(xlabel=labels.label(sparsity, "samples"), ylim=(-0.02, 1.02))
     ax.set_ylabel("share of the norm") if ax.get_subplotspec().is_first_col() else None
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from carryover.analysis.transferability import only
 from carryover.config.parameters import parameter
-from carryover.drawing import layout, markers, panels
+from carryover.drawing import layout, log_axes, markers, panels
 from carryover.theory.linear_teachers import gaussian_bound
 from carryover.theory.transfer import linear_transfer_risk
 
@@ -57,7 +57,7 @@ def _panel(ax, risk, p, start):
             _trained(ax, panels.where(runs, solver="descent"), label, color)
         _below(ax, runs, p.floor)
     ax.set(yscale="log", xlabel="target samples n")
-    panels.log_samples(ax, panels.values(risk, "samples"))
+    log_axes.samples(ax, panels.values(risk, "samples"))
 
 
 def _below(ax, runs, floor):

@@ -9,7 +9,7 @@ import numpy as np
 from carryover.analysis import intervals
 from carryover.analysis.linear_transfer import by_anchor, chosen, gains
 from carryover.config.parameters import parameter
-from carryover.drawing import layout, panels
+from carryover.drawing import layout, log_axes, panels
 
 FREE, CHOSEN, INITIAL = "#CC79A7", "#0072B2", "0.45"  # rich in pink and the best in blue, as in the paper; lazy in grey
 WAYS = {"zero": ("#332288", -0.06), "pretrained": ("#DDCC77", 0.06), "least_squares": ("#117733", 0.0)}
@@ -63,7 +63,7 @@ def _by_samples(ax, tables):
             "λ = ∞, initial features": (tables[np.inf], INITIAL, 1.03)}  # fmt: skip
     for label, (table, color, factor) in ends.items():
         _bars(ax, {n * factor: table[n] for n in table}, label, color)
-    panels.log_samples(ax, sorted(tables[0.0].columns))
+    log_axes.samples(ax, sorted(tables[0.0].columns))
 
 
 def _bars(ax, values, label, color, lowest=-np.inf):

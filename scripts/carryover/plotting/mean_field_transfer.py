@@ -12,7 +12,7 @@ from carryover.analysis import power_law
 from carryover.analysis.linear_transfer import boundary, gains
 from carryover.analysis.transferability import normalised
 from carryover.config.parameters import parameter
-from carryover.drawing import layout, panels
+from carryover.drawing import layout, log_axes, panels
 
 GRAMS = {"initial_gram": "before", "gram": "pretrained", "source_gram": "source's units"}
 TITLES = "b: risk from scratch", "c: its exponent ν", "d: left out by the features", "e: transferability"
@@ -96,7 +96,7 @@ def _scratch(axes, scratch, p):
     risk.plot(fine, law(fine), "k--", linewidth=1, label="power law")
     risk.text(0.05, 0.06, text, transform=risk.transAxes, fontsize="small")
     risk.set(yscale="log", xlabel="target samples n", ylabel="risk / target variance")
-    panels.plain_decades(risk.yaxis)
+    log_axes.plain_decades(risk.yaxis)
     local = power_law.local_exponents(table)
     middle = np.array([one.exponent for one in local.values()])
     ends = np.abs(np.array([(one.low, one.high) for one in local.values()]).T - middle)
@@ -108,7 +108,7 @@ def _scratch(axes, scratch, p):
     exponent.axhline(p.published, color="0.5", linewidth=1, linestyle=":", label=f"published {p.published:g}")
     exponent.set(xlabel="target samples n", ylabel="exponent ν of the risk")
     for ax in axes:
-        panels.log_samples(ax, _named(sizes))
+        log_axes.samples(ax, _named(sizes))
     return law
 
 

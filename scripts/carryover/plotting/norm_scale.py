@@ -6,7 +6,7 @@ import matplotlib.pyplot as plt
 
 from carryover.analysis.transferability import only
 from carryover.config.parameters import parameter
-from carryover.drawing import layout, panels
+from carryover.drawing import layout, log_axes, panels
 
 SCALED = {"source_norm": ("source scaled", "#0072B2", "-"), "target_norm": ("target scaled", "#D55E00", "--")}
 
@@ -33,7 +33,7 @@ def draw(data, p):
                 panels.spread(ax, panels.where(shown, **{other: 1.0}), "risk_final", scaled, label, color=color,
                               linestyle=style)  # fmt: skip
             ax.set(yscale="log", title=f"L = {depth:g}, n = {samples:g}")
-            panels.log_samples(ax, panels.values(risk, "target_norm"))
+            log_axes.samples(ax, panels.values(risk, "target_norm"))
         row[0].set_ylabel("risk")
     for ax in axes[-1]:
         ax.set_xlabel("norm; the other's is 1")

@@ -7,7 +7,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from carryover.config.parameters import parameter
-from carryover.drawing import layout, panels
+from carryover.drawing import layout, log_axes, panels
 from carryover.drawing.own_legend import own_legend
 
 SLOPES = ((3, "3 |Δ| (corollary 6.2)", "--"), (2, "2 |Δ|", "-"))
@@ -61,7 +61,7 @@ def _risks(ax, runs):
         if protocol == "finetuning":
             panels.level(ax, trained, "start_risk", "before finetuning", color="0.5", linestyle=":")
     ax.axhspan(1, TOP, color="0.85", linewidth=0, label="vacuous bound")
-    panels.log_samples(ax, panels.values(runs, "samples"))
+    log_axes.samples(ax, panels.values(runs, "samples"))
     ax.set(yscale="log", xlabel="target samples n", ylim=(None, TOP))
 
 
@@ -75,7 +75,7 @@ def _norms(ax, runs):
     for slope, label, style in SLOPES:
         ax.plot(distances, slope * distances, style, color="k", linewidth=1, label=label)
     ax.set(xscale="log", yscale="log", xlabel="|Δ|", ylabel="√(ỹᵀ H⁻¹ ỹ)", title=f"norm in the bound, n = {n:g}")
-    panels.plain_decades(ax.yaxis)
+    log_axes.plain_decades(ax.yaxis)
     ax.set_xticks(distances, [f"{distance:g}" for distance in distances])
     ax.set_xticks([], minor=True)
     own_legend(ax, loc="upper left")

@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 
 from carryover.config.parameters import parameter
-from carryover.drawing import layout, panels, relu
+from carryover.drawing import layout, log_axes, panels, relu
 from carryover.drawing.own_legend import own_legend
 
 DRAWN = {
@@ -52,7 +52,7 @@ def _excess(shown, figure):
             label = f"{features:g} " + ("of the units" if share else "new")
             panels.spread(axes[1], runs, "displacement", "samples", label, color=color, linestyle=style)
     for ax, runs, title in zip(axes, (overlap, nested), ("a  shared and new", "b  nested"), strict=True):
-        panels.log_samples(ax, panels.values(runs, "samples"))
+        log_axes.samples(ax, panels.values(runs, "samples"))
         ax.set(title=title, xlabel="main-task samples n")
         own_legend(ax, loc="upper left")
     axes[0].set_ylabel("‖w − w₀‖² / R̃")

@@ -6,7 +6,7 @@ import matplotlib.pyplot as plt
 
 from carryover import labels
 from carryover.config.parameters import parameter
-from carryover.drawing import layout, markers, panels
+from carryover.drawing import layout, log_axes, markers, panels
 from carryover.errors import UserError
 
 STYLES = ("-", "--", ":")
@@ -79,4 +79,4 @@ def _panel(ax, risk, p, curves):
             curve = markers.over_limits if p.markers else panels.spread
             curve(ax, shown, p.quantity, p.along, name, color=color, linestyle=style, zorder=3 - place / 9)
     ax.set_yscale("log")
-    panels.log_samples(ax, panels.values(risk, p.along))
+    log_axes.samples(ax, panels.values(risk, p.along))

@@ -10,7 +10,7 @@ from matplotlib.ticker import NullLocator
 from carryover import labels
 from carryover.analysis.agreement import distances, risks_beside_flow
 from carryover.config.parameters import parameter
-from carryover.drawing import layout, panels
+from carryover.drawing import layout, log_axes, panels
 
 SOLVERS = {
     "flow": ("gradient flow, adaptive", "#332288"),
@@ -54,7 +54,7 @@ def _distance(ax, distance):
         if (distance["solver"].values == solver).any():
             panels.spread(ax, panels.where(distance, solver=solver), "distance", "samples", label, color=color)
     ax.set_yscale("log")
-    panels.log_samples(ax, panels.values(distance, "samples"))
+    log_axes.samples(ax, panels.values(distance, "samples"))
 
 
 def _evaluations(ax, risk):
@@ -63,7 +63,7 @@ def _evaluations(ax, risk):
         panels.spread(ax, panels.where(risk, solver=solver), "evaluations", "samples", label, color=color)
     ax.set_yscale("log")
     ax.set_xlabel(labels.label(risk, "samples"))
-    panels.log_samples(ax, panels.values(risk, "samples"))
+    log_axes.samples(ax, panels.values(risk, "samples"))
 
 
 def _training(ax, data, protocol, samples):

@@ -8,7 +8,7 @@ import numpy as np
 
 from carryover.analysis.two_way import table
 from carryover.config.parameters import parameter
-from carryover.drawing import convnet, layout, panels
+from carryover.drawing import convnet, layout, log_axes, panels
 
 AFTER, BEFORE = "participation_ratio", "participation_ratio_start"
 
@@ -72,5 +72,5 @@ def _accuracies(ax, risk):
     """Panel c: test accuracy by factor."""
     for factor, runs, color in panels.colored(risk, "rescale"):
         convnet.points(ax, [factor], [convnet.accuracy(runs)], None, convnet.PERCENT, color=color, marker="o")
-    panels.log_rescalings(ax, risk)
+    log_axes.rescalings(ax, risk)
     ax.set(title="c  Test accuracy", ylabel="test accuracy (%)", xlabel="factor on the weights before finetuning")

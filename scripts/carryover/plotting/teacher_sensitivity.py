@@ -7,7 +7,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from carryover.config.parameters import parameter
-from carryover.drawing import layout, panels
+from carryover.drawing import layout, log_axes, panels
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +36,7 @@ def draw(data, p):
         ax.axhline(1, color="0.6", linewidth=0.6)
         ax.set(yscale="log", xlabel="samples per dimension γ")
     left.set_ylabel("ratio of risks")
-    panels.plain_decades(left.yaxis)
+    log_axes.plain_decades(left.yaxis)
     notes = (f"{letter}: {panels.seeds_in_words(runs)}" for letter, runs in (("a", stretched), ("b", scaled)))
     return layout.finished(fig, p.title, *notes, "median over seeds, bars: their range")
 

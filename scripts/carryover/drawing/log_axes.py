@@ -1,12 +1,45 @@
-"""Labels of logarithmic axes as plain text, 10⁻³, which is drawn in a tenth of the time of Matplotlib's own, set like a
-formula. In SVG they are words that can be searched for."""
+"""Logarithmic axes: what they name, and how it is written.
+
+Powers are plain text, 10⁻³, which is drawn in a tenth of the time of Matplotlib's own, set like a formula. In SVG they
+are words that can be searched for.
+"""
 
 import re
 
-from matplotlib.ticker import Formatter, LogFormatterMathtext
+from matplotlib.ticker import Formatter, LogFormatterMathtext, LogLocator, NullLocator
+
+from carryover import labels
+from carryover.drawing import panels
 
 _FORMULA = re.compile(r"\$\\mathdefault\{(?:(.+)\\times)?(\w+)\^\{(.+)\}\}\$")
 _RAISED = str.maketrans("-−0123456789.", "⁻⁻⁰¹²³⁴⁵⁶⁷⁸⁹·")
+
+
+def named(ax, values, base=10):
+    """An x axis that names each of some values."""
+    ax.set_xscale("log", base=base)
+    ax.set_xticks(values, [f"{value:g}" for value in values])
+    ax.minorticks_off()
+
+
+def samples(ax, sizes):
+    """A base-2 x axis of sample sizes that names each."""
+    named(ax, sizes, 2)
+
+
+def rescalings(ax, runs):
+    """A base-10 x axis of the rescalings of runs that names each."""
+    factors = panels.values(runs, "rescale")
+    named(ax, factors)
+    ax.set_xlim(min(factors) / 1.5, max(factors) * 1.5)
+    ax.set_xlabel(labels.label(runs, "rescale"))
+
+
+def plain_decades(axis):
+    """An x or y axis that names 1, 2 and 5 of each decade as numbers."""
+    axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axis.set_major_formatter("{x:g}")
+    axis.set_minor_locator(NullLocator())
 
 
 class PlainPowers(Formatter):

@@ -3,7 +3,7 @@
 import matplotlib.pyplot as plt
 import pytest
 
-from carryover.drawing import log_ticks
+from carryover.drawing import log_axes
 
 
 @pytest.mark.parametrize(("formula", "text"), [
@@ -16,7 +16,7 @@ from carryover.drawing import log_ticks
     ("", ""),
 ])  # fmt: skip
 def test_powers_are_plain_text_and_anything_else_is_left_alone(formula, text):
-    assert log_ticks.plain(formula) == text
+    assert log_axes.plain(formula) == text
 
 
 def words(axis):
@@ -30,8 +30,8 @@ def test_shared_axes_keep_their_ticks_and_their_labels(limits):
     figure, axes = plt.subplots(1, 2, sharey=True)
     axes[0].set(yscale="log", ylim=limits)
     before, places = words(axes[0].yaxis), list(axes[0].get_yticks())
-    log_ticks.in_plain_text(figure)
-    assert words(axes[0].yaxis) == [log_ticks.plain(label) for label in before]
+    log_axes.in_plain_text(figure)
+    assert words(axes[0].yaxis) == [log_axes.plain(label) for label in before]
     assert list(axes[0].get_yticks()) == places
     assert any("⁰" in label or "⁻" in label for label in words(axes[0].yaxis))
     assert not any("$" in label for ax in axes for axis in (ax.xaxis, ax.yaxis) for label in words(axis))
