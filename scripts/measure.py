@@ -6,6 +6,7 @@ from carryover.config import parameters
 from carryover.provenance import store
 from carryover.provenance.job_record import Job
 from carryover.workflow import command_line
+from carryover.workflow.artifact_jobs import made_of_shard
 
 
 def also_read(module, shard):
@@ -28,7 +29,7 @@ def main(argv):
         outputs=arguments.output,
         modules=["measure", module.__name__],
     ) as job:
-        job.save(module.measure(store.load(arguments.finetuned), p))
+        job.save(made_of_shard(module.measure, arguments.finetuned, store.load(arguments.finetuned), p))
 
 
 if __name__ == "__main__":

@@ -67,6 +67,21 @@ def test_roles_that_have_it_are_not_blamed(arguments):
         artifact_jobs.made_of_roles(plugin(lambda data: data["risk"]["bound"]), object, arguments, None)
 
 
+@pytest.mark.parametrize("ask", [
+    lambda data, p: data["coefficients"], lambda data, p: data[["risk", "coefficients"]],
+    lambda data, p: data.sizes["coefficients"],
+])  # fmt: skip
+def test_what_a_shard_lacks_is_named_with_the_measure(ask):
+    ask.__module__ = "carryover.measures.toy"
+    with pytest.raises(UserError, match=r"^toy needs coefficients, which is not in shard\.nc\.$"):
+        artifact_jobs.made_of_shard(ask, Path("shard.nc"), RUNS, None)
+
+
+def test_mistakes_in_a_measure_are_traced():
+    with pytest.raises(KeyError):
+        artifact_jobs.made_of_shard(lambda data, p: {}["coefficients"], Path("shard.nc"), RUNS, None)
+
+
 OWN = {
     "a mapping": lambda data: {}["coefficients"],
     "a number": lambda data: data["published"][7],

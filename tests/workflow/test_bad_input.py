@@ -60,6 +60,10 @@ REFUSED = {
         ("experiments", "tiny", "measures", "riks", {}),
         "configuration: experiments.tiny.measures: unknown key riks; allowed here: ",
     ),
+    "a measure of other families": (
+        ("experiments", "tiny", "measures", "clusters", {}),
+        "experiments.tiny.measures.clusters is of networks of relu, not of diagonal.",
+    ),
     "two grids that ask for one job": (
         (*FINETUNE, "grids", "again", {"protocol": "single_task", "solver": "descent"}),
         "experiments.tiny.finetune: two grids ask for protocol~single_task_solver~descent; ",

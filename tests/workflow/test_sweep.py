@@ -122,6 +122,14 @@ def test_a_measure_is_taken_where_its_plug_in_says_that_it_applies(sweep, schema
         made.check()
 
 
+def test_a_measure_of_weights_asks_for_them_before_anything_is_trained(sweep):
+    told = {"protocol": "single_task", "samples": 16}
+    asked = {"family": "convnet", "measures": {"stages": {}}}
+    with pytest.raises(SweepError, match=r"toy\.measures\.stages asks of finetune that keep_weights is true\.$"):
+        sweep(told, **asked).check()
+    sweep({**told, "keep_weights": True}, **asked).check()
+
+
 def test_a_measure_that_selects_has_no_jobs_of_its_own(sweep, schema):
     made = sweep({"protocol": "single_task"}, measures={"risk": {}, "sparsity": {}})
     made.schema = schema  # `risk` selects, `sparsity` does not

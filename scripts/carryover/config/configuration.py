@@ -21,7 +21,9 @@ def parameters(*names):
     """The schema fragment of the plug-in carryover.<names>: its dataclass `Parameters`."""
     module = _module("families", "contract").stage(*names[1:]) if names[0] == "families" else _module(*names)
     section = fragment(module.Parameters)
-    for condition in ("STARTS_FROM", "APPLIES_TO"):
+    if names[0] == "measures" and (families := getattr(module, "FAMILIES", None)):
+        section["families"] = list(families)
+    for condition in ("STARTS_FROM", "APPLIES_TO", "NEEDS"):
         if axes := getattr(module, condition, None):
             section[condition.lower()] = {axis: list(values) for axis, values in axes.items()}
     if getattr(module, "SELECTS", False):

@@ -2,7 +2,7 @@
 
 import yaml
 
-from carryover.config.parameters import allowed
+from carryover.config.parameters import allowed, in_words
 
 FOLDERS = {
     "measures": "What is measured on networks",
@@ -41,10 +41,20 @@ def tables(schema, owner):
     task = schema["$defs"].get(f"{owner}.task", {"properties": {}})["properties"]
     for name, section in schema["$defs"].items():
         own = {k: v for k, v in section.get("properties", {}).items() if k not in task or name.endswith(".task")}
-        if name.startswith(f"{owner}.") and own:
-            parts += [f"## `{name}`\n", "| key | meaning | allowed | default | read where |", "|---|---|---|---|---|"]
-            parts += [_row(key, value) for key, value in own.items()] + [""]
+        fits = _fits(section)
+        if name.startswith(f"{owner}.") and (own or fits):
+            head = ["| key | meaning | allowed | default | read where |", "|---|---|---|---|---|"]
+            parts += [f"## `{name}`\n", *([fits, ""] if fits else []), *(head if own else [])]
+            parts += [_row(key, value) for key, value in own.items()] + ([""] if own else [])
     return "\n".join(parts)
+
+
+def _fits(section):
+    """A sentence on the jobs to which a measure applies, or nothing."""
+    if "families" not in section:
+        return ""
+    where = " and ".join(in_words(section[key]) for key in ("applies_to", "needs") if key in section)
+    return f"For {', '.join(section['families'])}{', where ' if where else ''}{where}."
 
 
 def _row(key, schema):

@@ -109,7 +109,8 @@ def applies(when, point):
 
 def in_words(when):
     """Conditions as they are said: 'solver is descent and protocol is a or b'."""
-    return " and ".join(f"{axis} is {' or '.join(map(str, values))}" for axis, values in when.items())
+    said = {axis: " or ".join(str(v).lower() if isinstance(v, bool) else str(v) for v in when[axis]) for axis in when}
+    return " and ".join(f"{axis} is {values}" for axis, values in said.items())
 
 
 def add_arguments(parser, cls):

@@ -2,6 +2,7 @@
 
 from carryover.config.parameters import NoParameters
 
+FAMILIES = ("image_pairs",)
 BOUNDS = ("distance", "benign_overfitting", "covariance")
 
 Parameters = NoParameters

@@ -27,6 +27,7 @@ _SAME = 1 - 1e-5  # cosine of teacher units that are one feature, in single prec
 _SEED = 0  # of k-means: one for all networks
 _THREADS = ThreadpoolController()
 
+FAMILIES = ("relu",)
 APPLIES_TO = ALL_LAYERS
 
 

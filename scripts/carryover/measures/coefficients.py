@@ -2,6 +2,7 @@
 
 from carryover.config.parameters import NoParameters
 
+FAMILIES = ("deep_linear", "diagonal")
 SELECTS = True
 
 Parameters = NoParameters

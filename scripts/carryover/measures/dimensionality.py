@@ -23,6 +23,7 @@ from carryover.tasks.sparse import sphere
 _BLOCK = 2**21  # numbers that are held in double precision at a time: 16 MiB
 _ROUNDING = 8  # units in the last place: responses that vary less are constant
 
+FAMILIES = ("relu",)
 APPLIES_TO = ALL_LAYERS
 MEANING = {
     "participation_ratio": "participation ratio of the hidden responses at the end of training",

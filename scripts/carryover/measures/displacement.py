@@ -11,6 +11,7 @@ from carryover.runs import measured
 from carryover.theory.penalty import relu_penalty
 from carryover.theory.teacher_penalty import paired_penalty, teacher_penalty
 
+FAMILIES = ("relu",)
 APPLIES_TO = {"protocol": ("finetuning",)}  # from 0, what was learned costs twice its F₁ norm
 _MEANINGS = {
     "displacement": "squared distance of the weights from their start",

@@ -12,6 +12,7 @@ from carryover.networks.relu import importance
 from carryover.runs import measured, naming
 from carryover.streams import generator
 
+FAMILIES = ("mean_field",)
 APPLIES_TO = {"protocol": ("pretrained",)}
 MEANING = {
     "gram": "kernel of the pretrained features",

@@ -8,6 +8,8 @@ from carryover.config.parameters import parameter
 from carryover.runs import measured
 from carryover.theory.norms import flow_penalty, l1_norm, l12_norm, q_norm
 
+FAMILIES = ("diagonal",)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters:

@@ -2,6 +2,7 @@
 
 from carryover.config.parameters import NoParameters
 
+FAMILIES = ("wide_relu",)
 NAMES = (
     "risk_final", "absolute_risk", "start_risk", "loss", "converged", "evaluations", "tangent_distance", "ntk_norm",
     "ntk_norm_linear", "bound", "corollary",

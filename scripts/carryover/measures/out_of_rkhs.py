@@ -8,6 +8,7 @@ from carryover.config.parameters import parameter
 from carryover.runs import measured, naming
 from carryover.theory.kernels import function_power, function_variance, rkhs_residual
 
+FAMILIES = ("mean_field",)
 APPLIES_TO = {"protocol": ("pretrained",)}
 MEANING = {
     "out_of_rkhs": "share of the target's mean square outside the span of the pretrained features",

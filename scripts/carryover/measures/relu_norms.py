@@ -11,6 +11,7 @@ from carryover.networks.relu import importance
 from carryover.runs import ALL_LAYERS, measured
 from carryover.theory.kernels import relu_risk
 
+FAMILIES = ("relu",)
 APPLIES_TO = ALL_LAYERS
 _SAME = 1 - 1e-5  # cosine of teacher units that are one feature, in single precision
 _MEANINGS = {

@@ -7,6 +7,8 @@ import numpy as np
 from carryover.config.parameters import parameter
 from carryover.runs import measured
 
+FAMILIES = ("diagonal",)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters:

@@ -21,6 +21,8 @@ from carryover.tasks.images import images
 from carryover.tasks.prepared_images import PreparedImages
 from carryover.training.device import torch_device
 
+FAMILIES = ("convnet",)
+NEEDS = {"keep_weights": (True,)}
 APPLIES_TO = ALL_LAYERS
 READS = ("folder",)
 

@@ -1,4 +1,4 @@
-"""What claims, figures and tables are made of, and the plug-ins that make them."""
+"""What measures, claims, figures and tables are made of, and the plug-ins that make them."""
 
 import re
 
@@ -38,6 +38,17 @@ def made_of_roles(make, kind, arguments, p):
         if not lacking:
             raise
         raise UserError(f"{_name(make)} needs {name}, which is not in the data of: {', '.join(lacking)}.") from error
+
+
+def made_of_shard(measure, shard, data, p):
+    """What a measure's function makes of the `data` of a shard; UserError as `made_of_roles`."""
+    try:
+        return measure(data, p)
+    except KeyError as error:
+        name = _asked(error)
+        if not name or name in data:
+            raise
+        raise UserError(f"{_name(measure)} needs {name}, which is not in {shard}.") from error
 
 
 def _asked(error):

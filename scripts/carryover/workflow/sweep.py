@@ -11,7 +11,7 @@ from pathlib import Path
 
 from carryover.config.artifacts import MADE_OF_DATA, STAGES, reads
 from carryover.config.canonical import canonical
-from carryover.config.parameters import applies, as_flags, files
+from carryover.config.parameters import applies, as_flags, files, in_words
 from carryover.provenance.code_digest import closure_digest
 from carryover.workflow import coordinate_labels
 from carryover.workflow.points import SweepError, Wildcards, points_of_stages, recorded
@@ -231,11 +231,17 @@ class Sweep:
 
     def _measured(self, experiment, measure):
         """The finetuned points to which a measure applies: all, unless its plug-in says otherwise."""
-        applies_to = self.schema["$defs"][f"measures.{measure}"].get("applies_to", {})
+        fits, where = self.schema["$defs"][f"measures.{measure}"], f"experiments.{experiment}.measures.{measure}"
+        family, applies_to = self.config["experiments"][experiment]["family"], fits.get("applies_to", {})
+        if family not in fits.get("families", [family]):
+            raise SweepError(f"{where} is of networks of {' or '.join(fits['families'])}, not of {family}.")
         points = {name: point for name, point in self.points(experiment, STAGES[-1]).items()
                   if applies(applies_to, point.axes)}  # fmt: skip
         if not points:
-            raise SweepError(f"experiments.{experiment}.measures.{measure} applies to no job of this experiment.")
+            raise SweepError(f"{where} applies to no job of this experiment.")
+        defaults = {name: kind["default"] for name, kind in self._kinds(f"{family}.{STAGES[-1]}").items()}
+        if not all(applies(fits.get("needs", {}), defaults | point.values) for point in points.values()):
+            raise SweepError(f"{where} asks of {STAGES[-1]} that {in_words(fits['needs'])}.")
         return points
 
     def _default(self, key):

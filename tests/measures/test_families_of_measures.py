@@ -1,0 +1,41 @@
+"""The families that a measure names are those whose networks it can measure."""
+
+import importlib
+
+import pytest
+
+from carryover.config import plugins
+from carryover.config.parameters import applies
+from carryover.errors import UserError
+from toy import image_pair_toys, mean_field_toys, relu_toys, trainer_shards, wide_relu_toys
+
+pytestmark = pytest.mark.slow
+
+SHARDS = {
+    "convnet": lambda: trainer_shards.convnets(keep_weights=True),
+    "deep_linear": trainer_shards.deep_linear_descent,
+    "diagonal": trainer_shards.diagonal_descent,
+    "image_pairs": image_pair_toys.finetuned,
+    "mean_field": lambda: mean_field_toys.finetuned(mean_field_toys.pretrained((0, 1)), "pretrained", samples=(0,)),
+    "relu": lambda: relu_toys.finetuned(relu_toys.pretrained(), width=9),
+    "wide_relu": lambda: wide_relu_toys.finetuned(None, (0, 1)),
+}
+SMALL = {"clusters": {"largest_k": 4}}
+
+
+def test_there_is_a_shard_of_every_family():
+    assert sorted(SHARDS) == sorted(plugins.names("families"))
+
+
+@pytest.mark.parametrize("family", SHARDS)
+def test_a_measure_measures_the_families_that_it_names_and_no_other(family):
+    shard = SHARDS[family]()
+    protocol = {"protocol": shard["protocol"].values[0]}
+    for name in plugins.names("measures"):
+        module = importlib.import_module(f"carryover.measures.{name}")
+        p = module.Parameters(**SMALL.get(name, {}))
+        if family in getattr(module, "FAMILIES", plugins.names("families")):
+            assert module.measure(shard, p).sizes["run"] == shard.sizes["run"], name
+        elif applies(getattr(module, "APPLIES_TO", {}), protocol):
+            with pytest.raises((KeyError, UserError)):
+                module.measure(shard, p)
