@@ -7,6 +7,7 @@ rule crate:
         diagnoses=sweep.made_of_data("diagnose"),
         claims_table=sweep.claims_table(),
         files=upstream.files("crate"),
+        signature=startup.signature(sweep),
     output:
         crate="<results>/crate.zip",
         record="<results>/crate.zip.json",

@@ -8,6 +8,7 @@ import xarray as xr
 from carryover.analysis.intervals import MEANINGS, OWN, origin
 from carryover.errors import UserError
 from carryover.labels import attributes
+from carryover.provenance import portability
 from carryover.provenance.job_record import Job
 from carryover.workflow import artifact_jobs, command_line
 
@@ -39,15 +40,16 @@ def papers(checked, paper, elsewhere):
     return [elsewhere.get(name, OWN if own else paper) for name, own in zip(names, ours, strict=True)]
 
 
-def with_origin(checked, papers, files):
-    """A group of claims that says of which papers they are, and which datasets it reads: their files' names, after the
-    folder that holds them."""
+def with_origin(checked, papers, files, portable):
+    """A group of claims that says of which papers they are, which datasets it reads (their files' names, after the
+    folder that holds them), and what `provenance.portability` promises of those elsewhere."""
     data = ", ".join(f"{file.parent.name}/{file.stem}" for file in files)
     about = [section for _, section in map(origin, checked["section"].values.tolist())]
     return checked.assign(
         section=("claim", about, attributes(MEANINGS["section"])),
         paper=("claim", papers, attributes(MEANINGS["paper"])),
         data=("claim", [data] * checked.sizes["claim"], attributes("datasets that the group reads")),
+        portable=("claim", [portable] * checked.sizes["claim"], attributes(portability.MEANING)),
     )
 
 
@@ -75,7 +77,8 @@ def main(argv):
         check_names(checked)
         for row in checked.to_dataframe().itertuples():
             print(f"{row.verdict:10} {row.statement}: {row.statistic:.3g} [{row.low:.3g}, {row.high:.3g}]")
-        job.save(with_origin(checked, papers(checked, arguments.paper, elsewhere), arguments.data))
+        named = papers(checked, arguments.paper, elsewhere)
+        job.save(with_origin(checked, named, arguments.data, job.portable_result))
 
 
 if __name__ == "__main__":

@@ -35,8 +35,8 @@ def main(argv):
     if output.suffix != ".zip":
         write(gathered, output)
         return
-    results = [one.file for one in gathered.results.values()]
-    with Job(rule="crate", inputs=results, outputs=[output], modules=["crate"]) as job:
+    read = [*(one.file for one in gathered.results.values()), *gathered.signatures]
+    with Job(rule="crate", inputs=read, outputs=[output], modules=["crate"]) as job:
         writing.write_zip(description.describe(gathered), gathered, job.path(output))
 
 

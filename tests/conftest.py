@@ -7,6 +7,7 @@ Tests that run Snakemake, make conda environments or want a card are slow; other
 import fcntl
 import os
 import shutil
+import subprocess
 import sys
 
 import pytest
@@ -57,3 +58,22 @@ def finished_project(tmp_path_factory):
             Project.made(project)
             done.touch()
     return Project(project, None)
+
+
+@pytest.fixture
+def ssh_key(tmp_path, monkeypatch):
+    """A function of a name and a passphrase that makes an SSH key and gives its file; `.pub` stands beside it."""
+    if shutil.which("ssh-keygen") is None:
+        pytest.skip("there is no ssh-keygen, which makes signatures (Debian: openssh-client)")
+    for name, value in {"SSH_ASKPASS": "/bin/false", "SSH_ASKPASS_REQUIRE": "force"}.items():
+        monkeypatch.setenv(name, value)  # nobody is asked for a passphrase, at a terminal neither
+    monkeypatch.delenv("SSH_AUTH_SOCK", raising=False)
+
+    def make(name="key", passphrase=""):
+        file = tmp_path / f"keys/{name}"
+        file.parent.mkdir(exist_ok=True)
+        words = ["-q", "-t", "ed25519", "-N", passphrase, "-C", name, "-f", file]
+        subprocess.run(["ssh-keygen", *words], check=True)
+        return file
+
+    return make

@@ -13,7 +13,7 @@ LAYERS = (
     ("theory", "networks", "tasks"),
     ("training",),
     ("measures", "analysis"),
-    ("drawing", "templates"),
+    ("drawing", "templates", "signing"),
     ("families", "claims", "curves", "plotting", "tables"),
     ("workflow",),
     ("audit", "crate", "diagnosis"),

@@ -12,16 +12,16 @@ import check_claims
 from carryover.analysis import claims_table, intervals
 from carryover.analysis.intervals import LEVEL
 from carryover.labels import attributes
-from carryover.provenance import store
+from carryover.provenance import portability, store
 
 SEEDS = np.array([-1.0, 0.0, 0.0, 1.0])
 
 
-def group(means, paper="Paper", **options):
+def group(means, paper="Paper", portable="rounding", **options):
     """Claims, by name, that their statistics, with the spread of `SEEDS`, lie above 0."""
     claims = [(name, f"{name} is above 0", mean + SEEDS, 0.0) for name, mean in means.items()]
     checked = intervals.table(claims, "1", "number", **options)
-    return check_claims.with_origin(checked, [paper] * len(claims), [Path("toy/risk.nc")])
+    return check_claims.with_origin(checked, [paper] * len(claims), [Path("toy/risk.nc")], portable)
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=20))
@@ -61,7 +61,7 @@ def test_by_paper_the_worst_news_comes_first_and_what_no_paper_says_last(tmp_pat
 
 def test_what_was_computed_keeps_its_verdict_and_counts_for_no_adjustment():
     computed = intervals.table([("sure", "it is", 1.0, 0.0)], estimate=intervals.exact)
-    computed = check_claims.with_origin(computed, ["Paper"], [Path("theory/curve.nc")])
+    computed = check_claims.with_origin(computed, ["Paper"], [Path("theory/curve.nc")], "rounding")
     table = claims_table.gathered({"drawn": group({"likely": 1.6}), "computed": computed})
     assert table["verdict"].sel(claim="computed/sure") == "holds"
     assert table["adjusted_p_value"].sel(claim="drawn/likely") == table["p_value"].sel(claim="drawn/likely")
@@ -90,6 +90,16 @@ def test_seeds_that_are_too_many_or_not_known():
     assert needed["one/open"] > len(SEEDS)
     assert np.isnan(needed["one/up"])
     assert np.isnan(needed["one/none"])
+
+
+def test_a_claim_says_what_is_promised_of_its_data(tmp_path):
+    groups = {level: group({"up": 1.0}, portable=level) for level in portability.LEVELS}
+    store.save(claims_table.gathered(groups), tmp_path / "claims.nc")
+    found = store.load(tmp_path / "claims.nc")["portable"]
+    assert {str(claim): str(level) for claim, level in found.to_series().items()} == {
+        f"{level}/up": level for level in portability.LEVELS
+    }
+    assert found.attrs["long_name"] == portability.MEANING
 
 
 def test_groups_may_have_columns_of_their_own():

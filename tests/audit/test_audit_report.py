@@ -95,7 +95,7 @@ class Page(HTMLParser):
 
 def test_the_page_has_everything_and_runs_nothing_of_it():
     evil = "<script>alert('&')</script>"
-    replays = [Replay(evil, "DIFFERS", "not as recorded", ["numpy 1, now 2"])]
+    replays = [Replay(evil, "DIFFERS", "not as recorded", ["numpy 1, now 2"], promise="bits")]
     text = report.as_html(outcome([*EACH, found("OK", evil)], replays=replays))
     page = Page(text)
     assert not page.open
@@ -119,7 +119,7 @@ def test_the_page_has_everything_and_runs_nothing_of_it():
         "td",
     }
     assert page.cells.count(evil) == 2
-    assert {*VERDICTS, "DIFFERS", "not as recorded; numpy 1, now 2"} <= set(page.cells)
+    assert {*VERDICTS, "DIFFERS", "bits", "not as recorded; numpy 1, now 2"} <= set(page.cells)
     assert "http" not in text
     for sentence in ("as another configuration's: results/paper.", "so not compared: tqdm.", "records: abc"):
         assert f"{escape(sentence)}</p>" in text
@@ -133,7 +133,8 @@ def test_json_has_everything():
     assert (read["passed_over"], read["not_compared"]) == (["results/paper"], ["tqdm"])
     assert [row["verdict"] for row in read["artefacts"]] == list(VERDICTS)
     assert read["artefacts"][0].keys() == {"path", "rule", "verdict", "cause", "causes", "remarks", "accepted"}
-    assert read["replays"] == [{"path": "p", "verdict": "SAME", "text": "same bytes", "place": [], "kept": True}]
+    replay = {"path": "p", "verdict": "SAME", "text": "same bytes", "place": [], "kept": True, "promise": "rounding"}
+    assert (read["replays"], read["signature"]) == ([replay], None)
 
 
 @pytest.mark.parametrize(
@@ -183,10 +184,12 @@ class TestCommand:
 
     def test_a_replay_that_does_not_keep_what_is_promised_fails(self, project, capsys, monkeypatch):
         for verdict, kept in (("SAME", True), ("ROUNDED", True), ("DIFFERS", True), ("DIFFERS", False)):
-            replays, code = [Replay("p", verdict, "text", ["x"], kept)], 0 if kept else 1
+            replays, code = [Replay("p", verdict, "text", ["x"], kept, "distribution")], 0 if kept else 1
             monkeypatch.setattr(audit.replay, "replay", lambda *told, replays=replays: replays)
             assert run("--replay", "2", "--seed", "3") == code
-            assert f"Replay, --seed 3:\n{verdict:<7}  p  text\n" in capsys.readouterr().out
+            head, line = capsys.readouterr().out.splitlines()[:2]
+            assert head == "Replay, --seed 3 (in brackets what is promised of the job elsewhere):"
+            assert line == f"{verdict:<7}  p  [distribution]  text"
 
     def test_a_name_that_is_no_utf_8_is_escaped(self, project):
         (project.folder / os.fsdecode(b"results/\xff.csv")).write_text("1\n")

@@ -21,15 +21,15 @@ from carryover.templates import rendering
 VALUES = {"up": [1.0, 1.1, 1.2], "open": [-1.0, 0.0, 1.5], "none": [np.nan]}
 
 
-def group(paper="Papér & co"):
+def group(paper="Papér & co", portable="rounding"):
     rows = [(name, f"|{name}| <is> above 0", values, 0.0) for name, values in VALUES.items()]
     checked = intervals.table(rows, "Fig. 1", "number")
-    return check_claims.with_origin(checked, [paper] * len(rows), [Path("toy/risk.nc")])
+    return check_claims.with_origin(checked, [paper] * len(rows), [Path("toy/risk.nc")], portable)
 
 
 @pytest.fixture(scope="module")
 def table():
-    return claims_table.gathered({"one": group(), "two": group("Other")})
+    return claims_table.gathered({"one": group(), "two": group("Other", "distribution")})
 
 
 class Reader(HTMLParser):
@@ -70,6 +70,7 @@ def test_the_page_is_whole_and_says_what_the_table_says(table):
         for cell, parts in zip(row, claims_page.cells(found), strict=True):
             assert " ".join(cell.split()) == " ".join(parts)
     assert by_id["one/up"][1] == "|up| <is> above 0 Fig. 1; one/up, of toy/risk"
+    assert by_id["two/up"][1] == "|up| <is> above 0 Fig. 1; two/up, of toy/risk†"
     assert by_id["one/none"][2:5] == ["none number", "above 0", ""]
     assert re.search(r"needed: \d+$", by_id["one/open"][5])
     assert by_id["one/none"][5] == "0 Student's t over seeds needed: not known, no run qualifies"
@@ -95,6 +96,12 @@ def test_markdown_has_a_row_for_each_claim_and_no_bar_too_many(table):
     assert claims_page.summary(table) == "Of 6 claims, 0 fail, 4 are undecided at this scale, 2 hold."
 
 
+def test_a_footnote_says_which_data_are_another_draw_elsewhere(table):
+    rows, footnote = claims_page.markdown(table).rsplit("|", 1)
+    assert sum("†" in row for row in rows.splitlines()) == len(VALUES)  # those of the second paper
+    assert "†: on another processor these data are another draw from the same distribution" in footnote
+
+
 def test_a_claim_that_no_number_of_seeds_would_decide(table):
     endless = table.assign(seeds_needed=table["seeds_needed"].where(table["claim"] != "one/open", np.inf))
     assert "needed: more than 10 000" in claims_page.markdown(endless)
@@ -108,7 +115,9 @@ def test_seeds_on_several_tasks_would_decide_about_those(table):
 
 def test_what_was_computed_needs_no_run():
     computed = intervals.table([("none", "it is", np.nan, 0.0)], estimate=intervals.exact)
-    found = claims_table.gathered({"one": check_claims.with_origin(computed, ["Paper"], [Path("theory/curve.nc")])})
+    found = claims_table.gathered(
+        {"one": check_claims.with_origin(computed, ["Paper"], [Path("theory/curve.nc")], "rounding")}
+    )
     assert "needed: not" not in claims_page.markdown(found)
 
 

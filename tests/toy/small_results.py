@@ -65,7 +65,7 @@ def draw(name, source, pixels, padding, title=None):
 def claims(group, values, data):
     rows = [(f"claim_{number}", f"claim {number} of {group}", one, 0.0) for number, one in enumerate(values)]
     found = intervals.table(rows, "Fig. 1", "a difference")
-    return check_claims.with_origin(found, ["Feature reuse"] * len(rows), [Path(f"{data}.nc")])
+    return check_claims.with_origin(found, ["Feature reuse"] * len(rows), [Path(f"{data}.nc")], "rounding")
 
 
 def run():

@@ -7,6 +7,7 @@ from scipy import optimize, stats
 
 from carryover.analysis.intervals import LEVEL, MEANINGS, OWN
 from carryover.labels import attributes
+from carryover.provenance import portability
 
 POWER = 0.8
 MOST_SEEDS = 10_000
@@ -15,6 +16,7 @@ LARGEST_EFFECT = 1e6
 ORDER = ("fails", "undecided", "holds")  # worst news first
 ADDED = {
     "data": "datasets that the claim's group reads",
+    "portable": portability.MEANING,
     "adjusted_p_value": "p-value adjusted for the number of claims (Benjamini-Hochberg)",
     "verdict": f"holds, fails, or undecided, at a false discovery rate of {LEVEL:g} over all claims",
     "verdict_alone": MEANINGS["verdict"],
@@ -25,7 +27,7 @@ ADDED = {
 
 
 def gathered(groups):
-    """One dataset over `claim` of the groups {name: dataset of a claims plug-in, with `data`}.
+    """One dataset over `claim` of the groups {name: dataset of a claims plug-in, with `data` and `portable`}.
 
     It goes by paper, what no paper says last, and tells the worst news first. A claim `name` of a group is called
     `group/name`. Verdicts are those of the groups, but only where the p-value, adjusted over all claims that have one

@@ -7,15 +7,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from carryover.audit import notes
-from carryover.config.artifacts import MADE_OF_DATA
+from carryover.config.artifacts import MADE_OF_DATA, ON_DEMAND
 from carryover.provenance import job_record, store
 from carryover.provenance.code_digest import closure_files
+from carryover.signing import signed_results
 from carryover.workflow.sweep import Sweep, Wildcards
 
 # In a results folder, but no results: what Snakemake keeps there, and what `audit` writes itself.
-NO_RESULTS = ("logs", "benchmarks", "audit.json", "audit.html")
-# What a rule makes there when it is asked for: not missing where it is not.
-ON_DEMAND = {"crate.zip": "crate", "report.html": "report"}
+NO_RESULTS = ("logs", "benchmarks", "audit.json", "audit.html", signed_results.TEXT, signed_results.SIGNATURE)
 # Folders between a result and the results folder, itself included, by rule.
 _DEPTHS = {"pretrain": 4, "finetune": 4, "measure": 5, "collect": 2, "curve": 2}
 _DEPTHS |= {rule: 2 + kind.file.count("/") for rule, kind in MADE_OF_DATA.items()}

@@ -7,6 +7,7 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from carryover.errors import UserError
@@ -23,8 +24,9 @@ _THREADS = {"openmp": "OMP_NUM_THREADS", "openblas": "OPENBLAS_NUM_THREADS", "mk
 class Replay:
     """One job again: `verdict` is SAME, ROUNDED, DIFFERS or FAILED.
 
-    `place` says what was not as when the record was made, and `kept` whether what came out is what the record promises:
-    in the same place the same bits, elsewhere what its `portable` says, with other code or inputs nothing.
+    `promise` is what `portability` promises of the job elsewhere, by its record. `place` says what was not as when the
+    record was made, and `kept` whether what came out is as promised: in the same place the same bits, elsewhere
+    `promise`, with other code or inputs nothing.
     """
 
     path: str
@@ -32,6 +34,7 @@ class Replay:
     text: str
     place: Sequence[str] = ()
     kept: bool = False
+    promise: str = "rounding"
 
 
 def replay(chain, root, count, seed):
@@ -52,33 +55,32 @@ def replay(chain, root, count, seed):
 
 
 def _again(path, record, root, scratch):
+    promise = record.get("portable", {}).get("job", "rounding")
+    found = partial(Replay, path, promise=promise)
     try:
         _refuse(record, root)
     except UserError as error:
-        return Replay(path, "FAILED", str(error))
+        return found("FAILED", str(error))
     _link(record, root, scratch)
     told = {"cwd": scratch, "env": _variables(record), "capture_output": True, "text": True, "errors": "replace"}
     done = subprocess.run([sys.executable, *record["command"]], **told)
     if done.returncode:
         last = (done.stderr.strip() or f"exit code {done.returncode}").splitlines()[-1]
-        return Replay(path, "FAILED", last)
+        return found("FAILED", last)
     made = job_record.read(scratch / f"{path}.json")
     software, hardware = list(_with_other_software(record, made)), list(_elsewhere(record, made))
     place = [*software, *hardware]
     pairs = {name: (known, made["outputs"].get(name, {})) for name, known in record["outputs"].items()}
     other = [name for name, (then, now) in pairs.items() if not _equal(then, now)]
     if other:
-        promise = record.get("portable", {}).get("job", "rounding")
         alike, text = _to_rounding(other, record, scratch)
         if alike:
-            return Replay(path, "ROUNDED", text, place, bool(software) or promise != "bits")
+            return found("ROUNDED", text, place, bool(software) or promise != "bits")
         # What holds no numbers that could be compared may differ elsewhere as well.
         free = hardware and (promise == "distribution" or alike is None)
-        if free and promise == "distribution":
-            text += "; elsewhere it is promised in distribution only"
-        return Replay(path, "DIFFERS", text, place, bool(software or free))
+        return found("DIFFERS", text, place, bool(software or free))
     bytewise = all(then["sha256"] == now["sha256"] for then, now in pairs.values())
-    return Replay(path, "SAME", "same bytes" if bytewise else "same content, other bytes", place, True)
+    return found("SAME", "same bytes" if bytewise else "same content, other bytes", place, True)
 
 
 def _to_rounding(outputs, record, scratch):

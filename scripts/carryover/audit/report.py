@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 
 from carryover.audit.project import Audit
 from carryover.audit.replay import Replay
+from carryover.audit.signature import Signature
 from carryover.audit.verdicts import VERDICTS, WARNING
 from carryover.templates.rendering import rendered
 
@@ -17,12 +18,13 @@ _KINDS |= {"SAME": "good", "ROUNDED": "good", "DIFFERS": "bad", "FAILED": "bad"}
 
 @dataclass(frozen=True)
 class Outcome:
-    """An `audit` with what was asked of it: whether warnings fail it, the root that it must have, and replays."""
+    """An `audit` with what was asked of it: whether warnings fail it, its root digest, replays, and a signature."""
 
     audit: Audit
     strict: bool = False
     asked_root: str | None = None
     replays: Sequence[Replay] = ()
+    signature: Signature | None = None
 
     @property
     def findings(self):
@@ -35,8 +37,8 @@ class Outcome:
 
     @property
     def passed(self):
-        """Whether everything is OK, the root is the one asked for, and replays give what they promise."""
-        kept = all(one.kept for one in self.replays)
+        """Whether everything is OK, root and signature are as asked for, and replays give what they promise."""
+        kept = all(one.kept for one in self.replays) and (self.signature is None or self.signature.holds)
         return passed(self.findings, self.strict) and self.has_asked_root is not False and kept
 
 
@@ -76,6 +78,8 @@ def remarks(outcome):
     if outcome.has_asked_root is False:
         asked = outcome.asked_root
         yield f"The root digest is not the one that was given, {asked}: a record was changed, added or removed."
+    if outcome.signature:
+        yield outcome.signature.text
 
 
 def text(findings):
@@ -95,6 +99,7 @@ def as_json(outcome):
         "asked_root": outcome.asked_root,
         "has_asked_root": outcome.has_asked_root,
         "notes": audit.notes,
+        "signature": outcome.signature and asdict(outcome.signature),
         "verdicts": Counter(finding.verdict for finding in findings),
         "artefacts": [asdict(finding) for finding in ordered(findings)],
         "passed_over": audit.chain.others,
@@ -110,7 +115,7 @@ def as_html(outcome):
         "audit.html.j2",
         said=[summary(outcome.findings), *remarks(outcome)],
         findings=[(one.verdict, one.path, one.rule, _why(one)) for one in ordered(outcome.findings)],
-        replays=[(one.verdict, one.path, "; ".join((one.text, *one.place))) for one in outcome.replays],
+        replays=[(one.verdict, one.path, one.promise, "; ".join((one.text, *one.place))) for one in outcome.replays],
         kinds=_KINDS,
         note="",
     )

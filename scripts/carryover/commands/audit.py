@@ -6,7 +6,8 @@ import re
 import sys
 from pathlib import Path
 
-from carryover.audit import project, replay, report
+from carryover.audit import project, replay, report, signature
+from carryover.crate import signed_crate
 from carryover.errors import UserError
 from carryover.provenance import import_check, store
 
@@ -24,6 +25,15 @@ def parsed(argv, prog):
     project.add_configuration(made)
     made.add_argument("--strict", action="store_true", help="STALE-ENV, a warning, fails as well")
     made.add_argument("--root", type=digest, metavar="DIGEST", help="the root digest that the records must have")
+    signing = made.add_mutually_exclusive_group()
+    signing.add_argument("--sign", metavar="KEY", help="sign the results with this SSH key, if they are OK")
+    signing.add_argument(
+        "--verify",
+        nargs="?",
+        const="",
+        metavar="ALLOWED_SIGNERS",
+        help="the results, or FOLDER, an unpacked crate, must be signed, by one of those in this file if it is named",
+    )
     made.add_argument("--replay", type=int, metavar="K", help="run K random jobs again, elsewhere, and compare")
     made.add_argument("--seed", type=int, help="draws the jobs to replay; default: another one each time, and said")
     made.add_argument("--json", type=Path, metavar="FILE", help="write everything as JSON")
@@ -39,9 +49,9 @@ def parsed(argv, prog):
 def replayed(chain, arguments, root):
     """The replays that were asked for, each printed as soon as it is done."""
     seed = random.randrange(2**32) if arguments.seed is None else arguments.seed
-    print(f"Replay, --seed {seed}:")
+    print(f"Replay, --seed {seed} (in brackets what is promised of the job elsewhere):")
     for done in replay.replay(chain, root, arguments.replay, seed):
-        print(f"{done.verdict:<7}  {done.path}  {done.text}", flush=True)
+        print(f"{done.verdict:<7}  {done.path}  [{done.promise}]  {done.text}", flush=True)
         for line in done.place:
             print(f"         not as recorded, so equal bits are not promised: {line}")
         yield done
@@ -59,18 +69,28 @@ def project_here():
 def main(argv, prog="carryover audit", root=None):
     """`root` is the folder of the project; by default the working folder."""
     arguments = parsed(argv, prog)
+    if arguments.sign or arguments.verify is not None:
+        signature.check_files(arguments.sign, arguments.verify)
+    if arguments.results and signed_crate.is_crate(arguments.results):
+        if arguments.verify is None:
+            raise UserError(f"{arguments.results} is a crate: audit --verify checks its signature")
+        print("\n".join(signed_crate.verified(arguments.results, arguments.verify)))
+        return
     root = root or project_here()
     if arguments.results and not Path(arguments.results).is_dir():
         raise UserError(f"{arguments.results} is no folder: name that of the results, or leave it out.")
     audit = project.audit(project.configuration(arguments.configfile, arguments.results), root, arguments.threads)
     print(report.text(audit.findings.values()), end="")
     replays = list(replayed(audit.chain, arguments, root)) if arguments.replay else []
-    outcome = report.Outcome(audit, arguments.strict, arguments.root, replays)
+    signed = None if arguments.verify is None else signature.verified(audit, arguments.verify)
+    outcome = report.Outcome(audit, arguments.strict, arguments.root, replays, signed)
     for file, form in ((arguments.json, report.as_json), (arguments.html, report.as_html)):
         if file:
             with store.atomic(file) as temporary:
                 # A name that is no UTF-8 stands there with escapes.
                 temporary.write_text(form(outcome), encoding="utf-8", errors="backslashreplace")
     print("\n".join((report.summary(outcome.findings), *report.remarks(outcome))))
+    if arguments.sign:
+        print(signature.sign(outcome, arguments.sign))
     if not outcome.passed:
         sys.exit(1)

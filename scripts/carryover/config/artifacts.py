@@ -73,6 +73,8 @@ MADE_OF_DATA = {
     "table": Kind("tables", "table", (".md", ".tex"), "tables", "rows"),
     "diagnose": Kind("diagnoses", "diagnosis", (".nc", ".png", ".html"), file="{}/diagnosis"),
 }
+# What a rule makes of all of it when it is asked for, in the results folder: not missing where it is not.
+ON_DEMAND = {"crate.zip": "crate", "report.html": "report"}
 _PAGE = ("base.html.j2", "elements.html.j2", "style.css")
 _CLAIMS = ("claims.css", "claims.js", "claims_table.html.j2")
 # The templates in carryover/templates of the page that a rule writes.

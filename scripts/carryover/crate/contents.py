@@ -8,6 +8,7 @@ from carryover.errors import UserError
 from carryover.provenance import code_digest, store
 from carryover.provenance.job_record import record_path
 from carryover.provenance.record_index import Made, all_made, jobs, made
+from carryover.signing import signed_results
 
 PROJECT = (
     "Snakefile", "Makefile", "README.md", "LICENSE", "CITATION.cff",
@@ -22,33 +23,39 @@ class Contents:
     """Files and jobs of a crate.
 
     `files` is {path in the crate: (file, its SHA-256)}; of a result and of an input it is the hash in the records.
-    `jobs` holds one record of each job; `names` is {path in a record: path in the crate}.
+    `jobs` holds one record of each job; `names` is {path in a record: path in the crate}. `signatures` are the files by
+    which the results are signed, if they are.
     """
 
     results: dict[str, Made] = field(default_factory=dict)
     files: dict[str, tuple[Path, str]] = field(default_factory=dict)
     names: dict[str, str] = field(default_factory=dict)
+    signatures: list[str] = field(default_factory=list)
 
     @property
     def jobs(self):
         return jobs(one.record for _, one in sorted(self.results.items()))
 
     def add(self, name, file, sha256):
-        """A file by its path in the records; outside the project it has a room of its own, by its hash."""
-        inside = not PurePath(name).is_absolute() and ".." not in PurePath(name).parts
-        place = name if inside else f"external/{sha256[:16]}/{PurePath(name).name}"
-        self.names[name] = place
+        """A file by its path in the records."""
+        self.names[name] = where = place(name, sha256)
         if not Path(file).is_file():
             raise store.unreadable(file, FileNotFoundError())
-        if self.files.setdefault(place, (Path(file), sha256))[1] != sha256:
+        if self.files.setdefault(where, (Path(file), sha256))[1] != sha256:
             raise UserError(f"{name} is not what every record says: ask audit why")
+
+
+def place(name, sha256):
+    """Where a crate has a file, by its path in the records; one from outside the project has a room by its hash."""
+    inside = not PurePath(name).is_absolute() and ".." not in PurePath(name).parts
+    return name if inside else f"external/{sha256[:16]}/{PurePath(name).name}"
 
 
 def gather(targets):
     """The `Contents` for results: `targets` are files, their records, or folders; paths are below the working folder.
 
-    Raises UserError where a record is missing or damaged, an input has changed since it was read, or the code is no
-    longer that of the records.
+    Raises UserError where a record is missing or damaged, an input has changed since it was read, the code is no
+    longer that of the records, or they were signed and have changed since.
     """
     contents, open_ends = Contents(), [one for target in targets for one in _named(Path(target))]
     rooms = {PurePath(one.name).parts[0] for one in open_ends}
@@ -66,7 +73,10 @@ def gather(targets):
             contents.add(name, name, facts["sha256"])
     if not contents.results:
         raise UserError(f"{', '.join(map(str, targets))}: there is no result with a record to export")
-    _check_code(contents.jobs)
+    contents.signatures = _signatures({name: one.record for name, one in contents.results.items()})
+    for path in contents.signatures:
+        contents.add(path, path, store.sha256(path))
+    check_code(contents.jobs, "scripts")
     for path in _project_files():
         if path.as_posix() not in contents.files:
             contents.add(path.as_posix(), path, store.sha256(path))
@@ -92,13 +102,23 @@ def _is_result(name, rooms):
     return False
 
 
-def _check_code(jobs):
-    """A crate whose code is not the one that ran would lie."""
+def _signatures(records):
+    """The files by which results, {path: record}, are signed, if they are. UserError where they changed after that."""
+    folders = signed_results.folders(records)
+    signed = signed_results.together(map(signed_results.read, folders))
+    covered = {path: one for path, one in records.items() if signed_results.is_signed(path, one)} if folders else {}
+    if changed := next(signed_results.changes(signed, covered), None):
+        raise UserError(f"{changed}: sign again (audit --sign), or delete {folders[0]}/{signed_results.TEXT}")
+    return [file for folder in folders for file in signed_results.files(folder)]
+
+
+def check_code(jobs, scripts):
+    """UserError where the code in a folder is not the one that ran: a crate of the two would lie."""
     now = {}
     for record in jobs:
         modules = tuple(record["code"]["modules"])
         if modules not in now:
-            now[modules] = code_digest.closure_files("scripts", *modules)
+            now[modules] = code_digest.closure_files(scripts, *modules)
         changed = dict(set(now[modules].items()) ^ set(record["code"]["files"].items()))
         if changed:
             first = min(record["outputs"])

@@ -150,6 +150,11 @@ class Job:
         """`request_text` of this job, for a figure to carry."""
         return request_text(self._record)
 
+    @property
+    def portable_result(self) -> str:
+        """What `portability` promises elsewhere of what this job makes: no more than of its weakest input."""
+        return self._record["portable"]["result"]
+
     def path(self, output: str | Path) -> Path:
         """Where to write one of the job's outputs: a temporary file with the same suffix."""
         if Path(output) not in self._temporaries:

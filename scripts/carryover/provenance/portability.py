@@ -12,6 +12,7 @@ promises what its `PORTABLE` says, and rounding where it says nothing. What is m
 import sys
 
 LEVELS = ("bits", "rounding", "distribution")
+MEANING = "what of the data is the same on another processor: bits, all to rounding, or the distribution alone"
 # The largest relative error of one rounding, by the numbers that were trained in.
 _UNIT = {"float32": 2.0**-24, "float64": 2.0**-53}
 

@@ -8,6 +8,7 @@ from carryover.analysis.intervals import COMPUTED, beside
 from carryover.templates.rendering import rendered
 
 HEADS = ("Verdict", "Claim", "Statistic", "Criterion", "p", "Seeds")
+ANOTHER_DRAW = "†"  # marks data of which elsewhere the distribution alone is the same
 _HALF = 46  # of a picture's width, 100, that its farthest point is away from the bound, which is in the middle
 
 
@@ -28,7 +29,9 @@ def explanation():
         "in twenty is expected to be wrong; claims on the same runs are not independent, which the procedure allows "
         "where they depend positively. Claims that were computed, not drawn, have no p-value. Needed: seeds with which "
         f"a t-test would decide with probability {POWER:g}, were mean and spread as found; on these tasks: about those "
-        "alone, so that where there are as many seeds already more tasks are needed."
+        "alone, so that where there are as many seeds already more tasks are needed. "
+        f"{ANOTHER_DRAW}: on another processor these data are another draw from the same distribution, so a verdict "
+        "whose interval ends near the bound may be another there; all other data are the same to rounding."
     )
 
 
@@ -46,10 +49,11 @@ def cells(row):
     p_value = [""] if np.isnan(row.p_value) else [f"{row.p_value:.2g}", f"({row.adjusted_p_value:.2g} adjusted)"]
     alone = [f"({row.verdict_alone} alone)"] if row.verdict_alone != row.verdict else []
     seeds = [str(row.seeds), row.interval, *_needed(row)]
+    data = row.data + (ANOTHER_DRAW if row.portable == "distribution" else "")
     ends = [] if np.isnan(row.low) else [f"[{row.low:.3g}, {row.high:.3g}]"]
     statistic = ["none" if np.isnan(row.statistic) else f"{row.statistic:.3g}", *ends, row.measured]
     return (
-        [row.verdict, *alone], [row.statement, f"{row.section};" if row.section else "", f"{row.Index}, of {row.data}"],
+        [row.verdict, *alone], [row.statement, f"{row.section};" if row.section else "", f"{row.Index}, of {data}"],
         statistic, [row.criterion], p_value, seeds,
     )  # fmt: skip
 

@@ -13,6 +13,7 @@ from carryover.errors import UserError, sentence
 from carryover.provenance import meaning, record_schema
 from carryover.provenance.code_digest import closure_files
 from carryover.provenance.job_record import shown
+from carryover.signing import signed_results
 from carryover.workflow.sweep import Sweep
 from carryover.workflow.upstream import Upstream
 
@@ -66,6 +67,11 @@ def effective(sweep):
         return file.as_posix()
 
     return path
+
+
+def signature(sweep):
+    """The files by which the results are signed, if they are: a crate has them."""
+    return signed_results.files(sweep.results)
 
 
 def _check_writable(results, names):
