@@ -10,7 +10,7 @@ from scipy import stats
 from carryover.analysis import intervals
 from carryover.claims import exact_limit, feature_reuse
 from carryover.errors import UserError
-from carryover.provenance import store
+from carryover.provenance import job_record, store
 
 
 def test_the_interval_of_few_values_covers_the_mean_as_often_as_it_says():
@@ -161,7 +161,9 @@ def test_the_script_checks_claims_and_writes_them(tmp_path, capsys):
     data = risks(0.01)
     for name in [*data.data_vars, *data.coords]:
         data[name].attrs = {"long_name": name, "units": "1"}
-    store.save(data, tmp_path / "risk.nc")
+    told = {"rule": "collect", "modules": ["carryover.provenance.store"], "portable": "distribution"}
+    with job_record.Job(outputs=[tmp_path / "risk.nc"], **told) as job:
+        job.save(data)
     words = ["feature_reuse", "--roles", "risk", "--data", str(tmp_path / "risk.nc")]
     check_claims.main([*words, "--output", str(tmp_path / "claims.nc")])
     assert "holds      Finetuned networks err less than networks trained from scratch" in capsys.readouterr().out
@@ -169,6 +171,7 @@ def test_the_script_checks_claims_and_writes_them(tmp_path, capsys):
     assert found.sizes["claim"] == 6
     assert (found["data"] == f"{tmp_path.name}/risk").all()
     assert (found["paper"] == intervals.OWN).all()
+    assert (found["portable"] == "distribution").all()
     of_papers = [*words, "--paper", "A paper", "--elsewhere", "multi_task_new=Another"]
     check_claims.main([*of_papers, "--output", str(tmp_path / "of_papers.nc")])
     papers = store.load(tmp_path / "of_papers.nc")["paper"]

@@ -20,9 +20,10 @@ class Signature:
 def check_files(key, allowed):
     """UserError, before anything is read, where the key, the file of allowed signers or ssh-keygen is not there."""
     ssh_signature.check_program()
-    for flag, file, what in (("--sign", key, "key"), ("--verify", allowed, "list of allowed signers")):
-        if file and not Path(file).is_file():
-            raise UserError(f"{flag} {file}: there is no such file; name an SSH {what}")
+    if key and not Path(key).is_file():
+        raise UserError(f"--sign {key}: there is no such file; name that of an SSH key")
+    if allowed and not Path(allowed).is_file():
+        raise UserError(f"--verify {allowed}: it must be a file of allowed signers; name a folder before --verify")
 
 
 def sign(outcome, key):

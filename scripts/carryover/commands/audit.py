@@ -57,6 +57,15 @@ def replayed(chain, arguments, root):
         yield done
 
 
+def verified_crate(arguments):
+    """Sentences on the signature of a crate; nothing else is asked of one."""
+    others = [name for name in ("sign", "strict", "root", "replay", "json", "html") if getattr(arguments, name)]
+    if arguments.verify is None or others:
+        also = f", and --{others[0]} is for results in their project" if others else ""
+        raise UserError(f"{arguments.results} is a crate: --verify checks its signature{also}")
+    return signed_crate.verified(arguments.results, arguments.verify)
+
+
 def project_here():
     """The working folder, which must be that of a project whose library is the one that runs."""
     root = Path.cwd()
@@ -72,13 +81,12 @@ def main(argv, prog="carryover audit", root=None):
     if arguments.sign or arguments.verify is not None:
         signature.check_files(arguments.sign, arguments.verify)
     if arguments.results and signed_crate.is_crate(arguments.results):
-        if arguments.verify is None:
-            raise UserError(f"{arguments.results} is a crate: audit --verify checks its signature")
-        print("\n".join(signed_crate.verified(arguments.results, arguments.verify)))
+        print("\n".join(verified_crate(arguments)))
         return
     root = root or project_here()
     if arguments.results and not Path(arguments.results).is_dir():
-        raise UserError(f"{arguments.results} is no folder: name that of the results, or leave it out.")
+        unpack = "; a crate must be unpacked" if arguments.verify is not None else ""
+        raise UserError(f"{arguments.results} is no folder: name that of the results, or leave it out{unpack}.")
     audit = project.audit(project.configuration(arguments.configfile, arguments.results), root, arguments.threads)
     print(report.text(audit.findings.values()), end="")
     replays = list(replayed(audit.chain, arguments, root)) if arguments.replay else []

@@ -105,10 +105,10 @@ def _digests(records):
 
 
 def _bytes(file):
+    if not file.is_file():
+        raise UserError(f"{file} is missing: nothing there was signed")
     try:
         return file.read_bytes()
-    except FileNotFoundError:
-        raise UserError(f"{file} is missing: nothing there was signed") from None
     except OSError as error:
         raise store.unreadable(file, error) from None
 
