@@ -99,7 +99,7 @@ def test_markdown_has_a_row_for_each_claim_and_no_bar_too_many(table):
 def test_a_footnote_says_which_data_are_another_draw_elsewhere(table):
     rows, footnote = claims_page.markdown(table).rsplit("|", 1)
     assert sum("†" in row for row in rows.splitlines()) == len(VALUES)  # those of the second paper
-    assert "†: on another processor these data are another draw from the same distribution" in footnote
+    assert "†: some of these data are another draw from the same distribution on another processor" in footnote
 
 
 def test_a_claim_that_no_number_of_seeds_would_decide(table):

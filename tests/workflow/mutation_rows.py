@@ -70,7 +70,7 @@ NOTHING = [
     Row("help texts, annotations and the words of errors in source files", m.what_no_result_takes),
     Row("keys in another order, captions, resources", m.configure(m.change_what_nothing_reads)),
     Row("defaults written out, 1 for 1.0, grids and a curve's keys reversed", m.configure(m.ask_for_the_same)),
-    Row("logs, benchmarks, saved states and temporary files added", m.no_results),
+    Row("logs, benchmarks, saved states, temporary files and a signature added", m.no_results),
     Row("a folder moved away, with a link in its place", m.link("results/tiny/finetune")),
     Row("another configuration's results put inside", m.copy_theory("results/paper")),
 ]

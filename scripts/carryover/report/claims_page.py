@@ -30,8 +30,8 @@ def explanation():
         "where they depend positively. Claims that were computed, not drawn, have no p-value. Needed: seeds with which "
         f"a t-test would decide with probability {POWER:g}, were mean and spread as found; on these tasks: about those "
         "alone, so that where there are as many seeds already more tasks are needed. "
-        f"{ANOTHER_DRAW}: on another processor these data are another draw from the same distribution, so a verdict "
-        "whose interval ends near the bound may be another there; all other data are the same to rounding."
+        f"{ANOTHER_DRAW}: some of these data are another draw from the same distribution on another processor, so a "
+        "verdict whose interval ends near the bound may be another there; all other data are the same to rounding."
     )
 
 
