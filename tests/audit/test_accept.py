@@ -155,6 +155,7 @@ def test_the_command(project, capsys, monkeypatch):
     said = [report.summary(found.findings.values()), *report.remarks(report.Outcome(found, asked_root=found.root))]
     assert said == [
         "All 14 artefacts are OK, 1 of them by an accepted difference.",
+        "Not checked: the files of installed packages, whose versions are compared (--packages checks them).",
         f"Root digest of 14 records: {found.root}",
         f"Digest of the notes, which the root digest leaves out: {found.notes}",
     ]

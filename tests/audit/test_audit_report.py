@@ -32,19 +32,20 @@ def found(verdict, path="results/a.nc", cause="because", remarks=()):
 
 def outcome(findings, **told):
     """An audit of these findings, in which one folder was passed over and one package is absent."""
-    chain = SimpleNamespace(others=["results/paper"], lasting={})
+    chain = SimpleNamespace(others=["results/paper"], crates=["results/kept"], lasting={})
     by_path = dict(enumerate(findings))
-    audit = SimpleNamespace(findings=by_path, chain=chain, absent=["tqdm"], root="abc", notes="def")
+    software, also = SimpleNamespace(without_hashes=["rich"]), {"absent": ["tqdm"], "packages": False}
+    audit = SimpleNamespace(findings=by_path, chain=chain, software=software, root="abc", notes="def", **also)
     return report.Outcome(audit, **told)
 
 
-EACH = [found(verdict, f"results/{9 - number}.nc") for number, verdict in enumerate(reversed(VERDICTS))]
+EACH = [found(verdict, f"results/{len(VERDICTS) - number:02}.nc") for number, verdict in enumerate(reversed(VERDICTS))]
 
 
 def test_the_table_is_worst_first_and_leaves_out_what_is_simply_ok():
     lines = report.text([*EACH, found("OK", "results/z.nc", remarks=["accepted: so"])]).splitlines()
     assert [line.split()[0] for line in lines] == list(VERDICTS)
-    assert lines[0].split() == ["ALTERED", "results/1.nc", "because"]
+    assert lines[0].split() == ["ALTERED", "results/01.nc", "because"]
     assert lines[-1].split(maxsplit=2)[1:] == ["results/z.nc", "accepted: so"]
     assert report.text([found("OK")]) == ""
 
@@ -121,8 +122,13 @@ def test_the_page_has_everything_and_runs_nothing_of_it():
     assert page.cells.count(evil) == 2
     assert {*VERDICTS, "DIFFERS", "bits", "not as recorded; numpy 1, now 2"} <= set(page.cells)
     assert "http" not in text
-    for sentence in ("as another configuration's: results/paper.", "so not compared: tqdm.", "records: abc"):
-        assert f"{escape(sentence)}</p>" in text
+    said = (
+        "as exported crates: results/kept.",
+        "so not checked: rich.",
+        "Not checked: the files of installed packages",
+    )
+    for sentence in ("as another configuration's: results/paper.", "so not compared: tqdm.", "records: abc", *said):
+        assert escape(sentence) in text
 
 
 def test_json_has_everything():
@@ -130,9 +136,11 @@ def test_json_has_everything():
     read = json.loads(report.as_json(outcome(EACH, strict=True, asked_root="x", replays=replays)))
     assert (read["root"], read["notes"], read["verdicts"]) == ("abc", "def", dict.fromkeys(VERDICTS, 1))
     assert (read["passed"], read["strict"], read["asked_root"], read["has_asked_root"]) == (False, True, "x", False)
-    assert (read["passed_over"], read["not_compared"]) == (["results/paper"], ["tqdm"])
+    assert (read["passed_over"], read["not_compared"]) == (["results/paper", "results/kept"], ["tqdm"])
+    assert (read["bytes"], read["packages"], read["packages_without_hashes"]) == (False, False, ["rich"])
     assert [row["verdict"] for row in read["artefacts"]] == list(VERDICTS)
-    assert read["artefacts"][0].keys() == {"path", "rule", "verdict", "cause", "causes", "remarks", "accepted"}
+    shown = {"path", "rule", "verdict", "cause", "causes", "remarks", "accepted", "reencoded"}
+    assert read["artefacts"][0].keys() == shown
     replay = {"path": "p", "verdict": "SAME", "text": "same bytes", "place": [], "kept": True, "promise": "rounding"}
     assert (read["replays"], read["signature"]) == ([replay], None)
 
@@ -171,7 +179,8 @@ class TestCommand:
         said = capsys.readouterr().out.splitlines()
         assert said[0] == "All 14 artefacts are OK."
         root = json.loads((project.folder / "results/audit.json").read_text())["root"]
-        assert said[1] == f"Root digest of 14 records: {root}"
+        assert said[1].startswith("Not checked: the files of installed packages")
+        assert said[2] == f"Root digest of 14 records: {root}"
         assert run("--root", root) == 0
         assert run("--root", root.upper()) == 0
         assert run("--root", "0" * 64) == 1
@@ -180,7 +189,7 @@ class TestCommand:
         assert (run(), run("--strict")) == (0, 1)
         m.on(CURVE, file_changes.one_value)(project)
         assert run() == 1
-        assert capsys.readouterr().out.splitlines()[-9].split()[:2] == ["ALTERED", CURVE]
+        assert capsys.readouterr().out.splitlines()[-10].split()[:2] == ["ALTERED", CURVE]
 
     def test_a_replay_that_does_not_keep_what_is_promised_fails(self, project, capsys, monkeypatch):
         for verdict, kept in (("SAME", True), ("ROUNDED", True), ("DIFFERS", True), ("DIFFERS", False)):

@@ -19,7 +19,7 @@ rule curve:
     conda:
         "../envs/some.yaml"
     shell:
-        "OMP_NUM_THREADS=1 python scripts/curve.py {params.flags:q} --data {input.data} --style {input.style}"
+        "python scripts/curve.py {params.flags:q} --data {input.data} --style {input.style}"
         " --wildcards curve={wildcards.curve} --log-scale {log}.txt"
         " --output {output.data} > {log} 2>&1"
 

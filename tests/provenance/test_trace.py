@@ -151,7 +151,13 @@ def test_the_same_picture_of_another_request_is_told(here, capsys):
     shutil.copy(FIGURES[0], "old.png")
     Path("style.txt").write_text("lines.color: k")
     draw([FIGURES[0]])
-    assert f"is {FIGURES[0]}, by its pixels, BUT carries another request\n" in told(capsys, "old.png")
+
+    with pytest.raises(UserError, match=r"^old.png: the request inside is not that of the result which is seen$"):
+        trace_figure.main(["old.png", FIGURES[0]])
+    said = capsys.readouterr().out
+    assert f"is {FIGURES[0]}, by its pixels, BUT carries another request\n" in said
+    assert f"is {FIGURES[0]}, by its bytes\n" in said
+
     draw(["results/other/same.png"], inputs=["results/toy/risk.nc"])
     assert "is results/other/same.png, by its bytes\n" in told(capsys, "results/other/same.png")
     assert f"is {FIGURES[0]}, by its bytes\n" in told(capsys, FIGURES[0])
@@ -192,7 +198,7 @@ def test_what_cannot_be_found_is_one_sentence(here):
     with pytest.raises(UserError, match=r"^nowhere is no folder"):
         trace_figure.main(["x.png", "--results", "nowhere"])
     Path(f"{FIGURES[1]}.json").write_text(Path(f"{FIGURES[0]}.json").read_text().replace("risk.", "other."))
-    with pytest.raises(UserError, match=r"risk.svg.json is not a record of .*risk.svg"):
+    with pytest.raises(UserError, match=r"risk.svg.json is the record of .*other.svg: name results as"):
         trace_figure.main(["x.png"])
 
 

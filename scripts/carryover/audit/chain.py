@@ -1,15 +1,17 @@
 """What stands in a results folder: every artefact with its job and record, and the hash of every byte."""
 
-import json
 import os
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from carryover.audit import notes
 from carryover.config.artifacts import MADE_OF_DATA, ON_DEMAND
 from carryover.provenance import job_record, store
 from carryover.provenance.code_digest import closure_files
+from carryover.provenance.record_index import is_crate, is_record
 from carryover.signing import signed_results
 from carryover.workflow.sweep import Sweep, Wildcards
 
@@ -27,7 +29,8 @@ class Chain:
     `jobs` is {path: (rule, wildcards)} of all that the configuration makes; `records` and `problems` hold, by path of
     the result, its record or the sentence why it cannot be read; `hashes` is {path: SHA-256, None where there is no
     file} of all results and of all inputs that a record names. `others` are the results folders of other configurations
-    inside this one; nothing below them is looked at.
+    inside this one, `crates` exported ones; nothing below them is looked at. `unreadable` is {path: why} of files and
+    folders that are there.
     """
 
     made: Sweep
@@ -36,6 +39,8 @@ class Chain:
     problems: dict[str, str]
     paths: list[str]
     others: list[str]
+    crates: list[str] = field(default_factory=list)
+    unreadable: dict[str, str] = field(default_factory=dict)
     hashes: dict[str, str | None] = field(default_factory=dict)
     _contents: dict[str, str | None] = field(default_factory=dict)
     _code: dict[tuple, dict] = field(default_factory=dict)
@@ -47,8 +52,12 @@ class Chain:
 
     def same(self, path, known):
         """Whether a file has the bytes or the content that `known` = {sha256, content} says."""
+        return self.hashes.get(path) == known["sha256"] or self.reencoded(path, known)
+
+    def reencoded(self, path, known):
+        """Whether a file has other bytes than `known` says, and the same content."""
         if self.hashes.get(path) == known["sha256"]:
-            return True
+            return False
         return "content" in known and self.hashes.get(path) is not None and self.content(path) == known["content"]
 
     def content(self, path):
@@ -75,11 +84,11 @@ class Chain:
 def gather(made, threads=None):
     """The `Chain` of the results of a sweep, with every file hashed in `threads` threads (by default one per core)."""
     jobs = {path: tuple(job) for *job, path in _outputs(made)}
-    files = _files(made.results)
+    files, crates, unreadable = _found(made.results)
     on_demand = {f"{made.results}/{name}": (rule, Wildcards()) for name, rule in ON_DEMAND.items()}
     jobs |= {path: job for path, job in on_demand.items() if path in files}
     targets = {file.removesuffix(".json") for file in files if file.endswith(".json") and _is_record(file, files, jobs)}
-    targets |= {path for path in jobs if job_record.record_path(path).is_file()}  # behind a link to a folder as well
+    targets |= {path for path in jobs if os.path.isfile(f"{path}.json")}  # behind a link to a folder as well
     records, problems = {}, {}
     for path in sorted(targets):
         try:
@@ -89,12 +98,12 @@ def gather(made, threads=None):
     plain = files - {f"{path}.json" for path in targets}
     others = _other_results(made.results, records, jobs)
     below = tuple(f"{folder}/" for folder in others)
-    paths = [path for path in jobs.keys() | targets | plain if not path.startswith(below)]
+    paths = [path for path in jobs.keys() | targets | plain | unreadable.keys() if not path.startswith(below)]
     kept = {path: records[path] for path in paths if path in records}
-    chain = Chain(made, jobs, kept, problems, sorted(paths), others)
+    chain = Chain(made, jobs, kept, problems, sorted(paths), others, crates, unreadable)
     wanted = sorted({*paths, *(name for path in paths for name in chain.inputs(path))})
     with ThreadPoolExecutor(threads or os.cpu_count()) as pool:
-        chain.hashes = dict(zip(wanted, pool.map(_sha256, wanted), strict=True))
+        chain.hashes = dict(zip(wanted, pool.map(partial(_sha256, unreadable), wanted), strict=True))
     return chain
 
 
@@ -123,16 +132,24 @@ def _outputs(made):
         yield from ((rule, wildcards, path.removesuffix(suffixes[0]) + suffix) for suffix in suffixes)
 
 
-def _files(results):
-    """Every file below the folder that may be a result or a record."""
-    files = set()
-    for folder, folders, names in os.walk(results):
+def _found(results):
+    """What is below the folder: files that may be results or records, crates, and {folder that cannot be read: why}."""
+    files, crates, unreadable = set(), [], {}
+
+    def refused(error):
+        unreadable[error.filename] = f"cannot be read: {error.strerror}"
+
+    for folder, folders, names in os.walk(results, onerror=refused):
         top = folder == results
+        if is_crate(folder, names, results):
+            crates.append(folder)
+            folders.clear()
+            continue
         folders[:] = [n for n in folders if not n.startswith(".") and not n.endswith(".saved")]
         if top:
             folders[:] = [name for name in folders if name not in NO_RESULTS]
         files |= {f"{folder}/{n}" for n in names if not n.startswith(".") and not (top and n in NO_RESULTS)}
-    return files
+    return files, crates, unreadable
 
 
 def _is_record(file, files, jobs):
@@ -140,17 +157,16 @@ def _is_record(file, files, jobs):
     result = file.removesuffix(".json")
     if result in files or result in jobs:
         return True
-    try:
-        return "carryover_record" in json.loads(Path(file).read_bytes())
-    except (OSError, ValueError, TypeError):
-        return False
+    with suppress(store.DataError):  # then it is a file like any other, which cannot be read
+        return is_record(file)
+    return False
 
 
 def _checked(path, record):
     """The record, if it is of this result; store.DataError if not."""
     if path not in record["outputs"]:
         others = ", ".join(sorted(record["outputs"]))
-        raise store.DataError(f"{path}.json is the record of {others}: delete it with its result and run again")
+        raise store.DataError(f"{path}.json is the record of {others}: put both in their places, or run again")
     return record
 
 
@@ -170,8 +186,12 @@ def _other_results(results, records, jobs):
     return sorted(inside - ours)
 
 
-def _sha256(path):
+def _sha256(unreadable, path):
+    """The hash of a file; None where there is none, or where it cannot be read, which is added to `unreadable`."""
     try:
         return store.sha256(path)
-    except store.DataError:
+    except store.MissingError:
+        return None
+    except store.DataError as error:
+        unreadable.setdefault(path, str(error).removeprefix(f"{path} "))
         return None

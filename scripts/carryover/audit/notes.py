@@ -45,7 +45,7 @@ def refusal(path, finding, reason):
         return "--reason is empty: say why the difference is harmless"
     if finding is None:
         return f"{path} is no result that this audit knows: name a file below the results folder"
-    if finding.verdict in ("MISSING", "UNRECORDED"):
+    if finding.verdict in ("MISSING", "UNRECORDED", "UNREADABLE"):
         return f"{path} is {finding.verdict}: {finding.cause}; only what has a record and a result can be accepted"
     if finding.verdict == "DOWNSTREAM-OF":
         return f"{path} is {finding.verdict} {finding.cause}: accept what is upstream"

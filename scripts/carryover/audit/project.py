@@ -5,26 +5,31 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from carryover.audit import chain, verdicts
+from carryover.audit.software import Software
 from carryover.config import files
+from carryover.errors import UserError
 from carryover.provenance import job_record
-from carryover.provenance.environment import installed_versions
 from carryover.workflow import startup
 
 
 @dataclass(frozen=True)
 class Audit:
-    """The findings, {path: Finding}, on which chain, and the digests over its records and over notes, if any."""
+    """The findings, {path: Finding}, on which chain, and the digests over its records and over notes, if any.
+
+    `software` is what is installed here, its files compared where `packages`.
+    """
 
     findings: dict
     chain: chain.Chain
     root: str
     notes: str | None
+    software: Software
+    packages: bool
 
     @property
     def absent(self):
         """Packages that a record names and that are not installed here, so that their versions are not compared."""
-        named = {name for record in self.chain.records.values() for name in record["environment"]["versions"]}
-        return sorted(named - installed_versions().keys())
+        return sorted(_packages(self.chain) - self.software.versions.keys())
 
 
 def add_configuration(parser):
@@ -46,14 +51,26 @@ def configuration(names, results=None):
     whole = {}
     for file in names:
         whole = files.laid_over(whole, files.read(file, str(file)))
-    folder = results or whole.get("pathvars", {}).get("results", "results")
+    given = whole.get("pathvars", {})
+    if not isinstance(given, dict) or given.keys() - {"results"} or not all(isinstance(f, str) for f in given.values()):
+        raise UserError(f"pathvars: {given} is not allowed: it must be {{results: FOLDER}}")
+    folder = results or given.get("results", "results")
     return files.laid_over(whole, {"pathvars": {"results": job_record.shown(os.path.normpath(folder))}})
 
 
-def audit(config, root, threads=None):
+def audit(config, root, threads=None, packages=False):
     """The `Audit` of the results, below the working folder, of a configuration of the project in the folder `root`.
 
-    Reads every byte and writes nothing. Raises UserError for a configuration that breaks its schema.
+    Reads every byte, those of the `packages` that jobs loaded as well if asked for, and writes nothing. Raises
+    UserError for a configuration that breaks its schema.
     """
-    whole = chain.gather(startup.valid_sweep(config, Path(root), reading=True), threads)
-    return Audit(verdicts.judge(whole, root), whole, chain.root_digest(whole), chain.notes_digest(whole))
+    whole, software = chain.gather(startup.valid_sweep(config, Path(root), reading=True), threads), Software(root)
+    if packages:
+        software.look(_packages(whole), threads)
+    findings = verdicts.judge(whole, root, software)
+    return Audit(findings, whole, chain.root_digest(whole), chain.notes_digest(whole), software, packages)
+
+
+def _packages(chain):
+    """Packages that a record names."""
+    return {name for record in chain.records.values() for name in record["environment"]["versions"]}

@@ -18,10 +18,11 @@ _KINDS |= {"SAME": "good", "ROUNDED": "good", "DIFFERS": "bad", "FAILED": "bad"}
 
 @dataclass(frozen=True)
 class Outcome:
-    """An `audit` with what was asked of it: whether warnings fail it, its root digest, replays, and a signature."""
+    """An `audit` with what was asked of it: whether warnings or other bytes fail it, its root, replays, a signature."""
 
     audit: Audit
     strict: bool = False
+    bytewise: bool = False
     asked_root: str | None = None
     replays: Sequence[Replay] = ()
     signature: Signature | None = None
@@ -39,12 +40,13 @@ class Outcome:
     def passed(self):
         """Whether everything is OK, root and signature are as asked for, and replays give what they promise."""
         kept = all(one.kept for one in self.replays) and (self.signature is None or self.signature.holds)
-        return passed(self.findings, self.strict) and self.has_asked_root is not False and kept
+        return passed(self.findings, self.strict, self.bytewise) and self.has_asked_root is not False and kept
 
 
-def passed(findings, strict=False):
-    """Whether everything is OK; STALE-ENV counts as OK unless `strict`."""
-    return all(finding.verdict == "OK" or (finding.verdict == WARNING and not strict) for finding in findings)
+def passed(findings, strict=False, bytewise=False):
+    """Whether all is OK, as STALE-ENV is unless `strict`, and the same content in other bytes unless `bytewise`."""
+    well = {"OK"} if strict else {"OK", WARNING}
+    return all(finding.verdict in well and not (bytewise and finding.reencoded) for finding in findings)
 
 
 def ordered(findings):
@@ -53,12 +55,14 @@ def ordered(findings):
 
 
 def summary(findings):
-    """One sentence: how many artefacts have which verdict, and how many are OK only because a note says so."""
+    """One sentence: how many artefacts have which verdict, are OK only because a note says so, and are re-encoded."""
     counts = Counter(finding.verdict for finding in findings)
     if not counts:
         return "There is nothing to audit."
     accepted = sum(finding.verdict == "OK" and bool(finding.accepted) for finding in findings)
     by_notes = f", {accepted} of them by an accepted difference" if accepted else ""
+    if reencoded := sum(bool(finding.reencoded) for finding in findings):
+        by_notes += f"; {reencoded} re-encoded, with the recorded content in other bytes"
     if counts.keys() == {"OK"}:
         return f"All {counts['OK']} artefacts are OK{by_notes}."
     listed = ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS if verdict in counts)
@@ -70,8 +74,14 @@ def remarks(outcome):
     audit = outcome.audit
     if audit.chain.others:
         yield f"Passed over, as another configuration's: {', '.join(audit.chain.others)}."
+    if audit.chain.crates:
+        yield f"Passed over, as exported crates: {', '.join(audit.chain.crates)}."
     if audit.absent:
         yield f"Not installed here, so not compared: {', '.join(audit.absent)}."
+    if audit.software.without_hashes:
+        yield f"Installed without hashes of their files, so not checked: {', '.join(audit.software.without_hashes)}."
+    if not audit.packages:
+        yield "Not checked: the files of installed packages, whose versions are compared (--packages checks them)."
     yield f"Root digest of {len(audit.chain.lasting)} records: {audit.root}"
     if audit.notes:
         yield f"Digest of the notes, which the root digest leaves out: {audit.notes}"
@@ -95,6 +105,7 @@ def as_json(outcome):
     parts = {
         "passed": outcome.passed,
         "strict": outcome.strict,
+        "bytes": outcome.bytewise,
         "root": audit.root,
         "asked_root": outcome.asked_root,
         "has_asked_root": outcome.has_asked_root,
@@ -102,7 +113,9 @@ def as_json(outcome):
         "signature": outcome.signature and asdict(outcome.signature),
         "verdicts": Counter(finding.verdict for finding in findings),
         "artefacts": [asdict(finding) for finding in ordered(findings)],
-        "passed_over": audit.chain.others,
+        "passed_over": [*audit.chain.others, *audit.chain.crates],
+        "packages": audit.packages,
+        "packages_without_hashes": list(audit.software.without_hashes),
         "not_compared": audit.absent,
         "replays": [asdict(replay) for replay in outcome.replays],
     }

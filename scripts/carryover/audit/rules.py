@@ -1,5 +1,6 @@
 """What the text of the rules says of a job and neither the configuration nor the code does: command and environment."""
 
+import ast
 import re
 import shlex
 from dataclasses import dataclass
@@ -9,15 +10,22 @@ from pathlib import Path
 from carryover.workflow import startup
 
 END = "\0"  # of a word: it stands in none
+BEFORE, AFTER = "python", "> {log} 2>&1"  # around the script and its flags in every command
+_WORDS = r"""(?:[^'"\\;|&<>`$\n]|'[^']*'|"[^"`$]*"|\\.)*"""  # up to where the shell would do more than give words
 _PLACEHOLDER = r"\{[^{}]*\}"  # a word that stands for any number of them
 
 
 @dataclass(frozen=True)
 class Rule:
-    """One rule: its file, the words of its command from the script on, its literal inputs, its environment's file."""
+    """One rule: its file, the words of its command from the script on, its literal inputs, its environment's file.
+
+    `before` and `after` are what its command has around those words; a record tells of neither.
+    """
 
     file: str
+    before: str
     words: tuple[str, ...]
+    after: str
     literals: dict[str, str]
     environment: str | None
 
@@ -31,6 +39,9 @@ class Rule:
 
         What flags and files stand for the rule's placeholders is not looked at.
         """
+        for text, plain in ((self.before, BEFORE), (self.after, AFTER)):
+            if text != plain:
+                return f"records tell of a script and its flags alone, so `{text}` around them must be `{plain}`"
         if self._gives(self.words, command, wildcards):
             return None
         then = startup.by_name(command)
@@ -69,17 +80,28 @@ class Rule:
 
 
 def read(folder):
-    """{name: Rule} of every rule in the folder's .smk files that runs one of our scripts."""
+    """{name: Rule} of every rule in the folder's .smk files whose command is plain text and runs one of our scripts."""
     rules = {}
     for path in sorted(Path(folder).glob("*.smk")):
         for name, body in re.findall(r"^rule (\w+):\n((?:(?: .*)?\n)+)", path.read_text() + "\n", re.MULTILINE):
             parts = re.split(r"^    (\w+):", body, flags=re.MULTILINE)
             sections = dict(zip(parts[1::2], parts[2::2], strict=True))
-            shell = "".join(re.findall(r'"(.*?)"', sections.get("shell", "")))
-            command = re.search(r"\S+\.py\b.*", shell.partition(" > {log}")[0])
-            if command:
+            if command := _command(sections.get("shell", "")):
                 literals = dict(re.findall(r'(\w+)="([^"{<]*)"', sections.get("input", "")))
                 environment = re.search(r'"(?:\.\./)?(.*?)"', sections.get("conda", ""))
-                words = tuple(shlex.split(command[0]))
-                rules[name] = Rule(f"{path.parent.name}/{path.name}", words, literals, environment and environment[1])
+                rules[name] = Rule(
+                    f"{path.parent.name}/{path.name}", *command, literals, environment and environment[1]
+                )
     return rules
+
+
+def _command(section):
+    """(what stands before the script, the words from it on, what comes after them) of the text of a rule's `shell`.
+
+    None where it is no plain string or runs no script.
+    """
+    try:
+        whole = re.fullmatch(rf"(.*?)(?<!\S)(\S+\.py\s{_WORDS})(.*)", ast.literal_eval(f"({section}\n)"), re.DOTALL)
+        return whole and (whole[1].strip(), tuple(shlex.split(whole[2])), whole[3].strip())
+    except (SyntaxError, TypeError, ValueError):
+        return None

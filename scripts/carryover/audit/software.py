@@ -7,6 +7,7 @@ from pathlib import Path
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import InvalidVersion
 
+from carryover.audit import packages
 from carryover.errors import UserError
 from carryover.provenance import environment
 
@@ -15,13 +16,26 @@ _DISTRIBUTIONS = {"pytorch": "torch"}  # what conda calls otherwise
 
 
 class Software:
-    """The software here, and the files below `root` that ask for it; `versions` is {package: version} here."""
+    """The software here, and the files below `root` that ask for it; `versions` is {package: version} here.
+
+    `edited` and `without_hashes` are what `packages.compare` says of those that a job loaded, and `forged` the modules
+    below `scripts/` whose bytecode is not theirs: nothing before `look`.
+    """
+
+    edited, without_hashes, forged = {}, (), frozenset()
 
     def __init__(self, root):
         self.root, self.versions = Path(root), environment.installed_versions()
         here = environment.environment()
         self.python, self.blas = here["python"], here["blas"]
         self._asked = cache(self._read)
+
+    def look(self, names, threads=None):
+        """Compare the files of those of these packages that are here, and the bytecode of the project's own modules."""
+        self.edited, self.without_hashes = packages.compare(names & self.versions.keys(), threads)
+        scripts = self.root / "scripts"
+        sources = filter(packages.forged_bytecode, scripts.rglob("*.py"))
+        self.forged = {source.relative_to(scripts).as_posix() for source in sources}
 
     def differences(self, record, file):
         """Sentences, with both versions, on what is here and not as an `environment` of a record has it.
@@ -34,6 +48,7 @@ class Software:
         for name, version in record["versions"].items():
             if self.versions.get(name, version) != version:
                 yield f"{name} {version}, now {self.versions[name]}"
+        yield from (text for name, text in self.edited.items() if name in record["versions"])
         for library in sorted({blas["library"] for blas in self.blas} & {blas["library"] for blas in record["blas"]}):
             then, now = (
                 [str(b["version"]) for b in blas if b["library"] == library] for blas in (record["blas"], self.blas)

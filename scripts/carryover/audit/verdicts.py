@@ -9,7 +9,7 @@ from pathlib import Path
 from carryover.audit import notes, rules
 from carryover.audit.software import Software
 from carryover.errors import UserError
-from carryover.provenance import job_record, meaning
+from carryover.provenance import figure_metadata, job_record, meaning, trace
 from carryover.workflow import startup
 
 # Worst first; the worst of an artefact's causes is its verdict.
@@ -17,6 +17,7 @@ VERDICTS = (
     "ALTERED",
     "UNRECORDED",
     "MISSING",
+    "UNREADABLE",
     "STALE-INPUT",
     "STALE-CODE",
     "STALE-CONFIG",
@@ -41,7 +42,8 @@ class Cause:
 class Finding:
     """The verdict on one artefact: `causes` are all that are wrong with itself, `cause` is what the verdict rests on.
 
-    `accepted` are the causes that notes in its record accept; the verdict does not count them.
+    `accepted` are the causes that notes in its record accept; the verdict does not count them. `reencoded` are files,
+    itself or inputs that are no artefacts, that have other bytes than its record says, and the same content.
     """
 
     path: str
@@ -51,6 +53,7 @@ class Finding:
     causes: Sequence[Cause] = ()
     remarks: Sequence[str] = ()
     accepted: Sequence[Cause] = ()
+    reencoded: Sequence[str] = ()
 
 
 def judge(chain, root, software=None):
@@ -79,8 +82,10 @@ class _Judge:
         """The finding on a path, all that is upstream of it having been judged."""
         record = self.chain.records.get(path, {})
         rule = self.chain.jobs[path][0] if path in self.chain.jobs else record.get("rule", "")
-        causes, accepted, remarks, reasons = [], [], [], notes.accepted(record)
-        for cause in self._causes(path, remarks):
+        reencoded = [name for name, known in self._files(path, record) if self.chain.reencoded(name, known)]
+        remarks = [f"re-encoded: other bytes, same content{f' of {f}' * (f != path)}" for f in reencoded]
+        causes, accepted, reasons = [], [], notes.accepted(record)
+        for cause in self._causes(path):
             reason = reasons.get((cause.verdict, cause.text, cause.digest))
             if reason is None:
                 causes.append(cause)
@@ -95,13 +100,22 @@ class _Judge:
         texts = [cause.text for cause in causes if cause.verdict == verdict]
         if verdict == "DOWNSTREAM-OF":
             texts = above[:NAMED] + ([f"and {len(above) - NAMED} more"] if len(above) > NAMED else [])
-        details = map(tuple, (causes, remarks, accepted))
+        details = map(tuple, (causes, remarks, accepted, reencoded))
         self.findings[path] = Finding(path, rule, verdict, "; ".join(texts), *details)
 
-    def _causes(self, path, remarks):
+    def _files(self, path, record):
+        """(file, what the record says of it) of an artefact and of those inputs that have no finding of their own."""
+        if path in record.get("outputs", {}):
+            yield path, record["outputs"][path]
+        yield from ((name, known) for name, known in self.chain.inputs(path).items() if name not in self.findings)
+
+    def _causes(self, path):
         """What is wrong with an artefact itself."""
         chain, record = self.chain, self.chain.records.get(path)
         made = path in chain.jobs
+        if path in chain.unreadable:
+            yield Cause("UNREADABLE", chain.unreadable[path])
+            return
         if chain.hashes[path] is None:
             yield Cause("MISSING", "no file" + ("" if made else ", and no job makes it: its record alone is there"))
             return
@@ -110,7 +124,7 @@ class _Judge:
                 "UNRECORDED", chain.problems.get(path) or "no record" + ("" if made else ", and no job makes it")
             )
             return
-        yield from self._altered(path, record, remarks)
+        yield from self._altered(path, record)
         if not made:
             yield Cause("STALE-CONFIG", "no job makes it any more")
             return
@@ -121,13 +135,12 @@ class _Judge:
         for text in self.software.differences(record["environment"], rule and rule.environment):
             yield Cause(WARNING, text)
 
-    def _altered(self, path, record, remarks):
+    def _altered(self, path, record):
         known, digest = record["outputs"][path], self.chain.hashes[path]
-        if digest != known["sha256"]:
-            if self.chain.same(path, known):
-                remarks.append("re-encoded: other bytes, same content")
-            else:
-                yield Cause("ALTERED", f"sha256 {known['sha256'][:12]}…, now {digest[:12]}…", digest)
+        if not self.chain.same(path, known):
+            yield Cause("ALTERED", f"sha256 {known['sha256'][:12]}…, now {digest[:12]}…", digest)
+        elif text := _imprint(path, record):
+            yield Cause("ALTERED", text, digest)
         yield from self._edited(path, record)
 
     def _edited(self, path, record):
@@ -150,8 +163,8 @@ class _Judge:
             digest = self.chain.hashes[name]
             # Where an input is itself in trouble, that is the cause.
             if name not in self.sources and not self.chain.same(name, known):
-                text = f"{name} is missing" if digest is None else f"{name} is not the one it was made of"
-                yield Cause("STALE-INPUT", text, digest or "")
+                said = "is missing" if digest is None else "is not the one it was made of"
+                yield Cause("STALE-INPUT", f"{name} {self.chain.unreadable.get(name, said)}", digest or "")
 
     def _stale_code(self, path, record):
         if other := startup.other_definition(record):
@@ -161,6 +174,8 @@ class _Judge:
         files, digest = self.chain.code(path), self.chain.made.code(rule)(wildcards)
         changed = startup.changed_files(files, record)
         yield from (Cause("STALE-CODE", f"scripts/{file} has changed", files.get(file, "")) for file in changed)
+        forged = sorted(self.software.forged & files.keys())
+        yield from (Cause("STALE-CODE", f"the bytecode of scripts/{file} is not that of its source") for file in forged)
         if not changed and record["code"]["digest"] != digest:
             yield Cause("STALE-CODE", "the code's digest is not that of the files that the record names", digest)
 
@@ -170,7 +185,22 @@ class _Judge:
         now = startup.words(made, rule, wildcards)
         given = text.flags if text else startup.GIVEN_BY_RULES
         changes = list(startup.changed_parameters(made, rule, wildcards, record, given))
-        if not changes and text and (change := text.difference(record["command"], wildcards)):
+        if text is None:
+            changes.append(f"no rule {rule} that only runs a script can be read in rules/")
+        elif not changes and (change := text.difference(record["command"], wildcards)):
             changes = [f"{text.file} has another command: {change}"]
-        digest = job_record.json_digest([now, text.words if text else []])
+        digest = job_record.json_digest([now, [text.before, text.words, text.after] if text else []])
         yield from (Cause("STALE-CONFIG", change, digest) for change in changes)
+
+
+def _imprint(path, record):
+    """In words, what a figure carries that is not the request of its record; None where it is, and for other files."""
+    if Path(path).suffix not in figure_metadata.KEYS:
+        return None
+    try:
+        carried = trace.read_imprint(path)
+    except UserError as error:
+        return str(error)
+    if carried == (record["request"], job_record.request_text(record)):
+        return None
+    return "it carries " + (f"another request, {carried[0][:12]}…, than its record has" if carried else "no request")

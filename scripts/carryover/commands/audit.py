@@ -24,6 +24,8 @@ def parsed(argv, prog):
     made.add_argument("results", nargs="?", metavar="FOLDER", help="default: the one that the configuration names")
     project.add_configuration(made)
     made.add_argument("--strict", action="store_true", help="STALE-ENV, a warning, fails as well")
+    made.add_argument("--bytes", action="store_true", help="other bytes of the same content fail as well")
+    made.add_argument("--packages", action="store_true", help="compare the files of the packages that jobs loaded, too")
     made.add_argument("--root", type=digest, metavar="DIGEST", help="the root digest that the records must have")
     signing = made.add_mutually_exclusive_group()
     signing.add_argument("--sign", metavar="KEY", help="sign the results with this SSH key, if they are OK")
@@ -87,11 +89,12 @@ def main(argv, prog="carryover audit", root=None):
     if arguments.results and not Path(arguments.results).is_dir():
         unpack = "; a crate must be unpacked" if arguments.verify is not None else ""
         raise UserError(f"{arguments.results} is no folder: name that of the results, or leave it out{unpack}.")
-    audit = project.audit(project.configuration(arguments.configfile, arguments.results), root, arguments.threads)
+    config = project.configuration(arguments.configfile, arguments.results)
+    audit = project.audit(config, root, arguments.threads, arguments.packages)
     print(report.text(audit.findings.values()), end="")
     replays = list(replayed(audit.chain, arguments, root)) if arguments.replay else []
     signed = None if arguments.verify is None else signature.verified(audit, arguments.verify)
-    outcome = report.Outcome(audit, arguments.strict, arguments.root, replays, signed)
+    outcome = report.Outcome(audit, arguments.strict, arguments.bytes, arguments.root, replays, signed)
     for file, form in ((arguments.json, report.as_json), (arguments.html, report.as_html)):
         if file:
             with store.atomic(file) as temporary:

@@ -33,13 +33,16 @@ def main(argv, prog="carryover trace"):
     # Without results at hand a figure still tells what it carries; a folder that was named must be there.
     given = arguments.results.is_dir() or arguments.results != Path("results")
     known = record_index.all_made(arguments.results) if given else {}
-    lost = []
+    lost, contradicting = [], []
     for figure in arguments.figures:
         origin = trace.find(figure, known)
         if origin.carried or origin.result:
             print("\n".join(described(figure, origin, known)))
+            contradicting += [str(figure)] * origin.contradicts
         else:
             lost.append(str(figure))
     if lost:
         seen = "bytes or pixels" if any(name.lower().endswith(".png") for name in lost) else "bytes"
         raise UserError(f"{', '.join(lost)}: no request inside, and no result in {arguments.results} has these {seen}")
+    if contradicting:
+        raise UserError(f"{', '.join(contradicting)}: the request inside is not that of the result which is seen")

@@ -1,5 +1,6 @@
 """What goes into a crate: results, all that they were made of, their records, and the project that made them."""
 
+import os
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 
@@ -7,7 +8,7 @@ from carryover.config.artifacts import MADE_OF_DATA
 from carryover.errors import UserError
 from carryover.provenance import code_digest, store
 from carryover.provenance.job_record import record_path
-from carryover.provenance.record_index import Made, all_made, jobs, made
+from carryover.provenance.record_index import Made, all_made, files, jobs, made
 from carryover.signing import signed_results
 
 PROJECT = (
@@ -54,9 +55,12 @@ def place(name, sha256):
 def gather(targets):
     """The `Contents` for results: `targets` are files, their records, or folders; paths are below the working folder.
 
-    Raises UserError where a record is missing or damaged, an input has changed since it was read, the code is no
-    longer that of the records, or they were signed and have changed since.
+    Raises UserError where the folder is no project, for the workflow is part of the crate, where a record is missing or
+    damaged, an input has changed since it was read, the code is no longer that of the records, or they were signed and
+    have changed since.
     """
+    if not Path("Snakefile").is_file():
+        raise UserError("there is no Snakefile here: export a crate in the folder of the project")
     contents, open_ends = Contents(), [one for target in targets for one in _named(Path(target))]
     rooms = {PurePath(one.name).parts[0] for one in open_ends}
     while open_ends:
@@ -85,9 +89,13 @@ def gather(targets):
 
 def _named(target):
     """The results that one word of the command line names."""
+    if ".." in PurePath(os.path.relpath(target)).parts[:1]:
+        raise UserError(f"{target} is not in {Path.cwd()}: export a crate in the folder of its own project")
     if not target.is_dir():
+        if not target.exists() and not record_path(target).exists():
+            raise store.unreadable(target, FileNotFoundError())
         return [made(target.with_suffix("") if target.suffix == ".json" else target)]
-    for path in sorted(target.rglob("[!.]*")):
+    for path in files(target):
         if path.suffix in _SUFFIXES and path.is_file() and not record_path(path).is_file():
             raise UserError(f"{path} has no record: delete it and run again, or ask audit")
     return list(all_made(target).values())
@@ -98,6 +106,8 @@ def _is_result(name, rooms):
     if record_path(name).is_file():
         return True
     if PurePath(name).parts[0] in rooms:
+        if not Path(name).exists():
+            raise store.unreadable(name, FileNotFoundError())
         raise UserError(f"{name} has no record: delete it and run again, or ask audit")
     return False
 
@@ -126,9 +136,7 @@ def check_code(jobs, scripts):
 
 
 def _project_files():
-    """The project's own files; the folder must be a project, for the workflow is part of the crate."""
-    if not Path("Snakefile").is_file():
-        raise UserError("there is no Snakefile here: export a crate in the folder of the project")
+    """The project's own files."""
     for part in map(Path, PROJECT):
         for path in sorted(part.rglob("*")) if part.is_dir() else [part]:
             if path.is_file() and "__pycache__" not in path.parts and not path.name.startswith("."):

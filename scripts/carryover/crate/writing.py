@@ -8,8 +8,7 @@ from pathlib import Path
 
 from carryover.errors import UserError
 from carryover.provenance import store
-
-METADATA = "ro-crate-metadata.json"
+from carryover.provenance.record_index import CRATE
 
 
 def write_folder(crate, contents, folder):
@@ -20,7 +19,7 @@ def write_folder(crate, contents, folder):
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(source, target)
         _compare(source, sha256, store.sha256(target))
-    (folder / METADATA).write_text(_text(crate), encoding="utf-8")
+    (folder / CRATE).write_text(_text(crate), encoding="utf-8")
 
 
 def write_zip(crate, contents, path):
@@ -29,7 +28,7 @@ def write_zip(crate, contents, path):
         for place, (source, _) in contents.files.items():
             with Path(source).open("rb") as file, archive.open(_entry(place), "w", force_zip64=True) as member:
                 shutil.copyfileobj(file, member)
-        archive.writestr(_entry(METADATA), _text(crate))
+        archive.writestr(_entry(CRATE), _text(crate))
     with zipfile.ZipFile(path) as archive:
         for place, (source, sha256) in contents.files.items():
             with archive.open(place) as member:

@@ -71,9 +71,10 @@ def record_path(result: str | Path) -> Path:
 def read(path: str | Path) -> dict[str, Any]:
     """The record in the file `path`. Raises DataError, in one sentence, where there is none that can be read."""
     try:
-        record = json.loads(Path(path).read_bytes())
-    except OSError as error:
-        raise store.unreadable(path, error) from None
+        with store.regular(path) as file:
+            record = json.loads(file.read())
+    except store.DataError:
+        raise
     except (ValueError, RecursionError):
         raise store.DataError(f"{path} is truncated or damaged: delete it with its result and run again") from None
     if not isinstance(record, dict) or record.get("carryover_record") != VERSION:

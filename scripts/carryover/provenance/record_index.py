@@ -1,12 +1,14 @@
 """The records under a folder of results, and what was made of what."""
 
+import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
 
 from carryover.errors import UserError
-from carryover.provenance import job_record
+from carryover.provenance import job_record, store
 
+CRATE = "ro-crate-metadata.json"  # in a folder that is a crate
 _RECORD = re.compile(rb'{\s*"carryover_record"')  # keys are sorted, so this is what a truncated record begins with too
 
 
@@ -39,7 +41,11 @@ def made(file, below="."):
     end = file.relative_to(below).parts if file.is_relative_to(below) else file.parts
     names = [name for name in record["outputs"] if Path(name).parts[-len(end) :] == end]
     if len(names) != 1:
-        raise UserError(f"{job_record.record_path(file)} is not a record of {file}: delete both and run again")
+        named = ", ".join(record["outputs"])
+        raise UserError(
+            f"{job_record.record_path(file)} is the record of {named}: name results as their records do, "
+            "from the folder in which they were made, or name the whole folder of results"
+        )
     return Made(file, names[0], record)
 
 
@@ -51,11 +57,34 @@ def all_made(results):
     if not Path(results).is_dir():
         raise UserError(f"{results} is no folder: name the one with the results")
     records = {}
-    for path in sorted(Path(results).rglob("[!.]*.json")):
-        if path.is_file() and _RECORD.match(path.read_bytes()):  # JSON of others may lie there too
+    for path in files(results):
+        if path.suffix == ".json" and path.is_file() and is_record(path):  # JSON of others may lie there too
             one = made(path.with_suffix(""), below=results)
             records[one.name] = one
     return records
+
+
+def files(results):
+    """All files under a folder, sorted, but hidden ones and those of crates, which are copies with their records."""
+    found = []
+    for folder, folders, names in os.walk(results):
+        if is_crate(folder, names, results):
+            folders.clear()
+        else:
+            folders[:] = [name for name in folders if not name.startswith(".")]
+            found += [Path(folder, name) for name in names if not name.startswith(".")]
+    return sorted(found)
+
+
+def is_crate(folder, names, results):
+    """Whether a folder with files of these names is a crate that somebody put among the `results`."""
+    return CRATE in names and Path(folder) != Path(results)
+
+
+def is_record(path):
+    """Whether a file is, or was before it was cut off, a record. Raises DataError where it cannot be read."""
+    with store.regular(path) as file:
+        return _RECORD.match(file.read(1000)) is not None
 
 
 def jobs(records):

@@ -12,14 +12,16 @@ import errno
 import hashlib
 import json
 import os
+import stat
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
 from carryover.errors import UserError
+from carryover.provenance import netcdf_extras
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -34,6 +36,10 @@ _PACKED = {"zlib": True, "complevel": 4, "shuffle": True, "fletcher32": True}
 
 class DataError(UserError):
     """A data file that is missing, damaged, foreign or cannot be written; the message is one sentence for people."""
+
+
+class MissingError(DataError):
+    """There is no such file."""
 
 
 def save(dataset: xr.Dataset, path: str | Path, record: Mapping[str, Any] | None = None) -> None:
@@ -79,13 +85,12 @@ def load(path: str | Path, select: Callable[[xr.Dataset], xr.Dataset] = lambda w
     path = Path(path)
     again = "delete it and run again"
     try:
-        path.open("rb").close()  # a missing file and a folder have errors of their own; netCDF tells no difference
+        with regular(path):  # a missing file and a folder have errors of their own; netCDF tells no difference
+            pass
         # Times, masks and scales are left alone: units are for reading, and values come back as they went in.
         with xr.open_dataset(path, engine="netcdf4", decode_times=False, mask_and_scale=False) as opened:
             version = opened.attrs.get(FORMAT)
             dataset = _part(opened, select, path).load().drop_encoding() if version == VERSION else None
-    except (FileNotFoundError, IsADirectoryError, PermissionError) as error:
-        raise unreadable(path, error) from None
     except DataError:
         raise
     except _Mistake as mistake:
@@ -123,9 +128,9 @@ def content_digest(source: xr.Dataset | str | Path) -> str:
     """SHA-256, in hexadecimal, over names, dimensions, types, values and attributes of a dataset or of a file's.
 
     Blind to compression, chunks, byte order and the order of variables and attributes; all NaN are one value, and -0
-    and 0 are two. Raises as `load`.
+    and 0 are two. Raises as `load`, and DataError for a file with more to see than `load` gives: groups, for one.
     """
-    dataset = _prepared(load(source) if isinstance(source, str | Path) else source)
+    dataset = _whole(source) if isinstance(source, str | Path) else _prepared(source)
     digest = hashlib.sha256(_line(_described(dataset.attrs)))
     for name, variable in sorted(dataset.variables.items()):
         role = "coordinate" if name in dataset.coords else "variable"
@@ -135,11 +140,33 @@ def content_digest(source: xr.Dataset | str | Path) -> str:
     return digest.hexdigest()
 
 
+def _whole(path: str | Path) -> xr.Dataset:
+    """All of a file, prepared; DataError where it has more than that, of which a digest would say nothing."""
+    dataset = load(path)
+    try:
+        prepared, more = _prepared(dataset), netcdf_extras.first(path, dataset.assign_attrs({FORMAT: VERSION}))
+    except ValueError as error:
+        more = str(error)
+    if more:
+        raise DataError(f"{path} has more than Carryover writes: {more}")
+    return prepared
+
+
 def sha256(path: str | Path) -> str:
     """SHA-256 of a file's bytes, in hexadecimal, whatever its size. Raises DataError where it cannot be read."""
+    with regular(path) as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+@contextmanager
+def regular(path: str | Path) -> Iterator[BinaryIO]:
+    """A file to be read; DataError where it cannot be, or is a pipe or a device, which may give bytes without end."""
     try:
+        mode = os.stat(path).st_mode
+        if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+            raise DataError(f"{path} cannot be read: it is no regular file")
         with open(path, "rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
+            yield file
     except OSError as error:
         raise unreadable(path, error) from None
 
@@ -147,7 +174,7 @@ def sha256(path: str | Path) -> str:
 def unreadable(path: str | Path, error: OSError) -> DataError:
     """The sentence for a file that cannot be opened."""
     if isinstance(error, FileNotFoundError):
-        return DataError(f"{path} is missing: run the step that makes it")
+        return MissingError(f"{path} is missing: run the step that makes it")
     return DataError(f"{path} cannot be read: {error.strerror}")
 
 

@@ -10,9 +10,9 @@ from carryover.config import configuration, files, validation
 from carryover.config.artifacts import MADE_OF_DATA
 from carryover.config.canonical import canonical_words, default_words
 from carryover.errors import UserError, sentence
-from carryover.provenance import meaning, record_schema
+from carryover.provenance import meaning, store
 from carryover.provenance.code_digest import closure_files
-from carryover.provenance.job_record import shown
+from carryover.provenance.job_record import record_path, shown, whole
 from carryover.signing import signed_results
 from carryover.workflow.sweep import Sweep
 from carryover.workflow.upstream import Upstream
@@ -112,9 +112,8 @@ def differences(made):
 def _record(output):
     """The record of a result; None where there is none that can be read whole, which an audit says."""
     try:
-        record = json.loads(Path(f"{output}.json").read_bytes())
-        return None if record_schema.wrong(record) else record
-    except (OSError, ValueError, AttributeError, RecursionError):
+        return whole(record_path(output))
+    except store.DataError:
         return None
 
 
