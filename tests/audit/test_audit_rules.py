@@ -71,12 +71,56 @@ def test_what_in_a_command_the_rule_gives_otherwise(rule, old, new, says):
     assert rule.difference(command.split(), {"curve": "c{x}"}) == says
 
 
+PLAIN = "records tell of a script and its flags alone, so `{}` around them must be `{}`"
+START, END = "python scripts/curve.py", "> {log} 2>&1"
+
+
+@pytest.mark.parametrize(
+    "before",
+    ["X=1 python", "python -O", "python -W ignore", "python3", "cd x && python", "nice python", "true; python"],
+)
+def test_what_stands_before_the_script_is_read(before, tmp_path):
+    assert other_command(tmp_path, START, f"{before} scripts/curve.py") == PLAIN.format(before, "python")
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        f"{END} && touch {{output}}",
+        f"{END}; rm x",
+        "| tee {log}",
+        f"< x {END}",
+        ">> {log}",
+        f"$(date) {END}",
+        f"& {END}",
+    ],
+)
+def test_what_stands_after_the_words_is_read(after, tmp_path):
+    assert other_command(tmp_path, END, after) == PLAIN.format(after, END)
+
+
+def other_command(folder, old, new):
+    """What is said of the good command by a rule with another one."""
+    (folder / "rules").mkdir()
+    (folder / "rules/a.smk").write_text(TEXT.replace(old, new))
+    return rules.read(folder / "rules")["curve"].difference(GOOD.split(), {"curve": "c{x}"})
+
+
+@pytest.mark.parametrize(
+    ("old", "new"), [("    shell:", "    run:"), ('"python', 'f"python'), ("curve.py", "curve.sh")]
+)
+def test_a_rule_whose_command_is_not_plain_text_is_none(old, new, tmp_path):
+    (tmp_path / "rules").mkdir()
+    (tmp_path / "rules/a.smk").write_text(TEXT.replace(old, new))
+    assert rules.read(tmp_path / "rules") == {}
+
+
 def test_every_rule_of_the_project_that_makes_results_is_read():
     found = rules.read(ROOT / "rules")
     made = {"pretrain", "finetune", "measure", "collect", "curve", "check_claims", "figure", "table"}
     assert made <= found.keys()
     for name in made:
-        assert found[name].words[0] == f"scripts/{name}.py"
+        assert (found[name].before, found[name].words[0], found[name].after) == ("python", f"scripts/{name}.py", END)
         assert (ROOT / found[name].environment).is_file()
 
 

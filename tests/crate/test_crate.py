@@ -169,3 +169,36 @@ def test_a_comment_in_the_code_is_no_other_code(here, graph):
     assert again.keys() == graph.keys()
     assert again[changed]["sha256"] == hashlib.sha256(Path("again", changed).read_bytes()).hexdigest()
     assert Path("again", changed).read_text().endswith("# a comment\n")
+
+
+def test_from_another_folder_nothing_is_said_to_be_deleted(here, monkeypatch, tmp_path):
+    there = Path.cwd()
+    for name in ("project", "plain"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "project/Snakefile").touch()
+
+    outside = f"is not in {tmp_path / 'project'}: export a crate in the folder of its own project"
+    cases = {
+        ("plain", there / "results"): "there is no Snakefile here: export a crate in the folder of the project",
+        ("project", there / "results"): f"{there / 'results'} {outside}",
+        ("project", there / RISK): f"{there / RISK} {outside}",
+        ("project", Path("results")): "results is missing: run the step that makes it",
+    }
+
+    for (name, target), sentence in cases.items():
+        monkeypatch.chdir(tmp_path / name)
+        with pytest.raises(UserError) as raised:
+            crate.main([str(target), "--output", "x"])
+        assert str(raised.value) == sentence
+
+    monkeypatch.chdir(there)
+    os.rename("results/toy/pretrain", "elsewhere")
+    with pytest.raises(UserError, match=f"^{PRETRAINED} is missing: run the step that makes it$"):
+        crate.main([SHARD, "--output", "x"])
+
+
+def test_a_crate_among_results_goes_into_no_other(here):
+    crate.main(["results", "--output", "results/kept"])
+    crate.main(["results", "--output", "again"])
+    names = {path.relative_to("again").as_posix() for path in Path("again").rglob("*") if path.is_file()}
+    assert names == {path.relative_to("crate").as_posix() for path in Path("crate").rglob("*") if path.is_file()}

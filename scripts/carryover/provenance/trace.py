@@ -25,7 +25,7 @@ def read_imprint(path):
     store.sha256(path)  # says what is wrong with a file that cannot be opened
     try:
         carried = figure_metadata.carried(reader(path, figure_metadata.KEYS[path.suffix.lower()]))
-    except UserError:
+    except (UserError, ImportError):
         raise
     except Exception:  # the libraries report damage as OSError, SyntaxError, LookupError, ValueError and more
         kind = path.suffix[1:].upper()
