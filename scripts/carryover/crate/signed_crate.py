@@ -8,7 +8,6 @@ import tempfile
 from pathlib import Path
 
 from carryover.crate.contents import check_code, place
-from carryover.crate.writing import METADATA
 from carryover.errors import UserError
 from carryover.provenance import record_index, store
 from carryover.provenance.record_index import jobs
@@ -16,7 +15,7 @@ from carryover.signing import signed_results
 
 
 def is_crate(folder):
-    return Path(folder, METADATA).is_file()
+    return Path(folder, record_index.CRATE).is_file()
 
 
 def verified(folder, allowed=None):
