@@ -1,12 +1,11 @@
 """Export results with all that they were made of as a Workflow Run RO-Crate."""
 
-import os
-import shutil
 from pathlib import Path
 
 from carryover.crate import contents, description, writing
 from carryover.errors import UserError
 from carryover.provenance.job_record import Job
+from carryover.provenance.writing import new_folder
 from carryover.workflow import command_line
 
 
@@ -14,14 +13,8 @@ def write(gathered, output):
     """A new folder, in its place only when it is whole."""
     if output.exists():
         raise UserError(f"--output {output}: it is there already; remove it, or name another")
-    unfinished = output.with_name(f".{output.name}.tmp{os.getpid()}")
-    try:
+    with new_folder(output) as unfinished:
         writing.write_folder(description.describe(gathered), gathered, unfinished)
-        unfinished.rename(output)
-    except OSError as error:
-        raise UserError(f"cannot write into the folder {output}: {error.strerror}") from None
-    finally:
-        shutil.rmtree(unfinished, ignore_errors=True)
 
 
 def main(argv):

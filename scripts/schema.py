@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 
 from carryover.config import configuration, documentation
+from carryover.provenance import writing
 from carryover.workflow import command_line
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -12,9 +13,10 @@ ROOT = Path(__file__).resolve().parent.parent
 def main(argv=None):
     argparse.ArgumentParser(description=__doc__).parse_args(argv)
     schema = configuration.schema()
-    (ROOT / "config/schema.yaml").write_text(documentation.schema_text(schema))
-    for name, page in documentation.pages(schema).items():
-        (ROOT / "docs" / name).write_text(page)
+    pages = {f"docs/{name}": page for name, page in documentation.pages(schema).items()}
+    for name, text in {"config/schema.yaml": documentation.schema_text(schema), **pages}.items():
+        with writing.atomic(ROOT / name) as unfinished:
+            unfinished.write_text(text)
 
 
 if __name__ == "__main__":

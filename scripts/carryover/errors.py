@@ -5,6 +5,10 @@ class UserError(ValueError):
     """Something a user can mend: its message is one sentence that names the key, flag, file or run."""
 
 
+class DataError(UserError):
+    """A data file that is missing, damaged, foreign or cannot be written; the message is one sentence for people."""
+
+
 def sentence(error):
     """The message with its full stop."""
     text = str(error)

@@ -240,7 +240,7 @@ def test_memo_changes_nothing_and_follows_the_source(tree, monkeypatch):
 
 
 OURS = {"carryover", "carryover.errors", "carryover.provenance", "carryover.provenance.code_digest"}
-OURS |= {"carryover.provenance.meaning"}
+OURS |= {"carryover.provenance.meaning", "carryover.provenance.writing"}
 
 
 def test_standard_library_only():

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from itertools import pairwise
 
 from carryover.errors import UserError
-from carryover.provenance import job_record, store
+from carryover.provenance import job_record, writing
 
 
 def intact(record):
@@ -72,5 +72,5 @@ def accept(findings, reason, paths):
         note = {"reason": reason.strip(), "date": datetime.now(UTC).isoformat(timespec="seconds"), "causes": causes}
         notes = record.get("notes", [])
         note["link"] = _link(notes[-1] if notes else {}, note)
-        with store.atomic(job_record.record_path(path)) as temporary:
+        with writing.atomic(job_record.record_path(path)) as temporary:
             temporary.write_text(job_record.as_text({**record, "notes": [*notes, note]}), encoding="utf-8")

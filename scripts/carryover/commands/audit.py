@@ -9,7 +9,7 @@ from pathlib import Path
 from carryover.audit import project, replay, report, signature
 from carryover.crate import signed_crate
 from carryover.errors import UserError
-from carryover.provenance import import_check, store
+from carryover.provenance import import_check, writing
 
 
 def digest(text):
@@ -97,7 +97,7 @@ def main(argv, prog="carryover audit", root=None):
     outcome = report.Outcome(audit, arguments.strict, arguments.bytes, arguments.root, replays, signed)
     for file, form in ((arguments.json, report.as_json), (arguments.html, report.as_html)):
         if file:
-            with store.atomic(file) as temporary:
+            with writing.atomic(file) as temporary:
                 # A name that is no UTF-8 stands there with escapes.
                 temporary.write_text(form(outcome), encoding="utf-8", errors="backslashreplace")
     print("\n".join((report.summary(outcome.findings), *report.remarks(outcome))))

@@ -24,7 +24,7 @@ from carryover.diagnosis.recordings import outputs
 from carryover.diagnosis.recordings.batches import home, moved
 from carryover.diagnosis.recordings.sinks import File, Memory, Sink
 from carryover.errors import UserError
-from carryover.provenance import store
+from carryover.provenance import writing
 
 
 @contextmanager
@@ -106,7 +106,7 @@ def _written(path: str | Path) -> Iterator[netCDF4.Dataset]:
         raise UserError(f"path must be where the file goes, text that ends in .nc, got {type(path).__name__}")
     if Path(path).suffix != ".nc":
         raise UserError(f"path must end in .nc, got {path}")
-    with store.atomic(Path(path)) as unfinished, netCDF4.Dataset(unfinished, "w") as file:
+    with writing.atomic(Path(path)) as unfinished, netCDF4.Dataset(unfinished, "w") as file:
         yield file
 
 

@@ -17,7 +17,7 @@ from functools import cache
 from pathlib import Path
 
 from carryover.errors import UserError
-from carryover.provenance import meaning
+from carryover.provenance import meaning, writing
 
 
 def closure(root: str | Path, *names: str) -> dict[str, str]:
@@ -123,11 +123,9 @@ def _meaning(source: bytes, memo: Path) -> tuple[str, tuple[str, ...]]:
     # ascii, not repr: which characters repr escapes depends on the version's Unicode tables
     digest = hashlib.sha256(ascii(tree).encode()).hexdigest()
     if not sys.dont_write_bytecode:
-        with suppress(OSError):
-            memo.parent.mkdir(exist_ok=True)
-            temporary = memo.with_name(f"{memo.name}.{os.getpid()}")
-            temporary.write_text(" ".join((key, digest, *imports)), "utf-8")
-            os.replace(temporary, memo)
+        with suppress(OSError, UserError), writing.temporary(memo) as unfinished:
+            unfinished.write_text(" ".join((key, digest, *imports)), "utf-8")
+            os.replace(unfinished, memo)
     return digest, tuple(imports)
 
 

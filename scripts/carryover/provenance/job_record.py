@@ -49,7 +49,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from carryover.errors import UserError
-from carryover.provenance import code_digest, import_check, meaning, record_schema, store
+from carryover.provenance import code_digest, import_check, meaning, record_schema, store, writing
 from carryover.provenance.environment import environment, git_state
 from carryover.provenance.portability import LEVELS, promised, weakest
 from carryover.provenance.spent import Spent
@@ -160,7 +160,8 @@ class Job:
         """Where to write one of the job's outputs: a temporary file with the same suffix."""
         if Path(output) not in self._temporaries:
             raise ValueError(f"{output} is not an output of this job: {', '.join(map(str, self.outputs))}")
-        return self._temporaries[Path(output)]
+        self._latest = Path(output)
+        return self._temporaries[self._latest]
 
     def describe(self, output: str | Path, **facts: Any) -> None:
         """Have the record say more of one of the outputs than its size and hash, e.g. `pixels` of a PNG."""
@@ -197,14 +198,17 @@ class Job:
         }
         self._record["request"] = request_digest(self._record)
         with ExitStack() as stack:
-            self._temporaries = {Path(output): stack.enter_context(store.temporary(output)) for output in self.outputs}
+            self._temporaries = {Path(output): stack.enter_context(writing.temporary(output)) for output in self.outputs}
             self._stack = stack.pop_all()
+        self._latest = Path(self.outputs[0]) if self.outputs else None
         return self
 
     def __exit__(self, kind, error, trace) -> None:
         with self._stack:
             if kind is None:
                 self._finish()
+            elif self._latest:  # of several outputs, the one that was being written
+                writing.refuse_full_disk(error, self._temporaries[self._latest], self._latest)
 
     def _finish(self) -> None:
         for output, temporary in self._temporaries.items():
@@ -222,14 +226,18 @@ class Job:
 
     def _publish(self, text: str) -> None:
         """Put the results, then the records in their places; should that fail half way, take back what was put."""
+        records = {}
+        for output in self._temporaries:  # all of them before anything is put: what stood there stays if the disk is full
+            path = record_path(output)
+            records[path] = self._stack.enter_context(writing.temporary(path))
+            records[path].write_text(text, encoding="utf-8")
         placed = []
         try:
             for output, temporary in self._temporaries.items():
-                store.settle(temporary, output)
+                writing.settle(temporary, output)
                 placed.append(output)
-            for output in self._temporaries:
-                with store.atomic(record_path(output)) as temporary:
-                    temporary.write_text(text, encoding="utf-8")
+            for path, temporary in records.items():
+                writing.settle(temporary, path)
         except BaseException:
             for path in (*placed, *map(record_path, placed)):
                 with suppress(OSError):

@@ -3,12 +3,11 @@
 A file holds nothing of when or where it was made. Two files of equal `content_digest` hold the same data, however
 they are compressed; two files of equal bytes come from equal data and equal versions of the netCDF library.
 
-xarray is imported where it is needed, so that `sha256` and `atomic` cost nothing to import.
+xarray is imported where it is needed, so that `sha256` costs nothing to import.
 """
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import json
 import os
@@ -20,8 +19,9 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
-from carryover.errors import UserError
+from carryover.errors import DataError
 from carryover.provenance import netcdf_extras
+from carryover.provenance.writing import atomic
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -32,10 +32,6 @@ VERSION = 1
 
 # Level 4 of zlib: on weights as small as any higher level and as fast as level 1. Damaged chunks fail their checksum.
 _PACKED = {"zlib": True, "complevel": 4, "shuffle": True, "fletcher32": True}
-
-
-class DataError(UserError):
-    """A data file that is missing, damaged, foreign or cannot be written; the message is one sentence for people."""
 
 
 class MissingError(DataError):
@@ -178,73 +174,8 @@ def unreadable(path: str | Path, error: OSError) -> DataError:
     return DataError(f"{path} cannot be read: {error.strerror}")
 
 
-@contextmanager
-def atomic(path: str | Path) -> Iterator[Path]:
-    """Yield a temporary path beside `path`, with its suffix; it takes the place of `path` when the block ends well.
-
-    Whatever happens, `path` is the old file or the whole new one; an exception removes the temporary, and what a
-    killed process left is removed by the next that writes the same file. Raises DataError, naming the folder, where
-    it cannot be made or written.
-    """
-    with temporary(path) as unfinished:
-        yield unfinished
-        settle(unfinished, path)
-
-
-@contextmanager
-def temporary(path: str | Path) -> Iterator[Path]:
-    """Yield an empty file `.<stem>.tmp<process><suffix>` beside `path`, in a folder that is made if need be.
-
-    It is removed at the end, unless `settle` has put it in the place of `path`. Raises as `atomic`.
-    """
-    path = Path(path)
-    if os.path.lexists(path) and not path.is_file():
-        raise DataError(f"{path} is no regular file, in whose place a result could be put: give it another name")
-    unfinished = path.with_name(f".{path.stem}.tmp{os.getpid()}{path.suffix}")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        _sweep(path)
-        unfinished.write_bytes(b"")
-    except OSError as error:
-        raise DataError(f"cannot write into the folder {path.parent}: {error.strerror}") from None
-    try:
-        yield unfinished
-    finally:
-        unfinished.unlink(missing_ok=True)
-
-
-def settle(unfinished: Path, path: str | Path) -> None:
-    """Put a finished temporary in the place of `path`, its bytes on disk first so that a power cut cannot empty it."""
-    try:
-        with open(unfinished, "rb+") as file:
-            os.fsync(file.fileno())
-        os.replace(unfinished, path)
-    except OSError as error:
-        raise DataError(f"cannot write {path}: {error.strerror}") from None
-
-
 def _brief(error: Exception) -> str:
     return getattr(error, "strerror", None) or str(error).partition("\n")[0] or type(error).__name__
-
-
-def _sweep(path: Path) -> None:
-    """Remove the temporaries of `path` that belong to no living process of this machine.
-
-    Should one belong to a process of another machine, that one fails when it finds its file gone; nothing is mixed.
-    """
-    head, tail = f".{path.stem}.tmp", path.suffix
-    for name in os.listdir(path.parent):
-        owner = name.removeprefix(head).removesuffix(tail)
-        if name == f"{head}{owner}{tail}" and owner.isdecimal() and not _alive(int(owner)):
-            path.with_name(name).unlink(missing_ok=True)
-
-
-def _alive(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except OSError as error:
-        return error.errno == errno.EPERM
-    return True
 
 
 def _prepared(dataset: xr.Dataset) -> xr.Dataset:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from carryover.provenance import store
+from carryover.provenance import writing
 
 SECONDS = 120.0  # between saved states; the variable CARRYOVER_SAVE_EVERY says otherwise
 _ARRAY = "numpy array"
@@ -61,7 +61,7 @@ class SavedStates:
         return self.keeps and time.monotonic() - self._last >= self._every
 
     def save(self, number: int, state: Mapping[str, Any]) -> None:
-        """Keep where the training `number` is; store.DataError where that cannot be written."""
+        """Keep where the training `number` is; DataError where that cannot be written."""
         if self.keeps:
             self._keep_ended()
             self._write("current", {number: dict(state)})
@@ -89,7 +89,7 @@ class SavedStates:
         torch.save(_stored(dict(states)), payload)
         rest = json.dumps(told, sort_keys=True).encode() + b"\n" + payload.getbuffer()
         assert self._folder is not None
-        with store.atomic(self._folder / f"{name}.pt") as file:
+        with writing.atomic(self._folder / f"{name}.pt") as file:
             file.write_bytes(hashlib.sha256(rest).hexdigest().encode() + b"\n" + rest)
 
     def _find(self, request: str) -> None:

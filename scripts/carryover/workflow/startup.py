@@ -10,7 +10,7 @@ from carryover.config import configuration, files, validation
 from carryover.config.artifacts import MADE_OF_DATA
 from carryover.config.canonical import canonical_words, default_words
 from carryover.errors import UserError, sentence
-from carryover.provenance import meaning, store
+from carryover.provenance import meaning, store, writing
 from carryover.provenance.code_digest import closure_files
 from carryover.provenance.job_record import record_path, shown, whole
 from carryover.signing import signed_results
@@ -62,8 +62,8 @@ def effective(sweep):
 
     def path(wildcards):
         file = Path(sweep.results, "logs/audit.config.json")
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(json.dumps(sweep.config))
+        with writing.atomic(file) as unfinished:
+            unfinished.write_text(json.dumps(sweep.config))
         return file.as_posix()
 
     return path
