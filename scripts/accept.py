@@ -3,9 +3,11 @@
 import argparse
 from pathlib import Path
 
+from carryover.workflow import command_line  # first: from here on Ctrl-C shows no trace
+
+# isort: split
 from carryover.audit import notes, project
 from carryover.provenance import job_record
-from carryover.workflow import command_line
 
 ROOT = Path(__file__).resolve().parents[1]
 

@@ -2,8 +2,10 @@
 
 from pathlib import Path
 
+from carryover.workflow import command_line  # first: from here on Ctrl-C shows no trace
+
+# isort: split
 from carryover.commands.check import main
-from carryover.workflow import command_line
 
 if __name__ == "__main__":
     command_line.run(lambda argv: main(argv, "check.py", Path(__file__).resolve().parents[1]))

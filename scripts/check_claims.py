@@ -2,6 +2,9 @@
 
 import argparse
 
+from carryover.workflow import command_line  # first: from here on Ctrl-C shows no trace
+
+# isort: split
 import numpy as np
 import xarray as xr
 
@@ -10,7 +13,7 @@ from carryover.errors import UserError
 from carryover.labels import attributes
 from carryover.provenance import portability
 from carryover.provenance.job_record import Job
-from carryover.workflow import artifact_jobs, command_line
+from carryover.workflow import artifact_jobs
 
 
 def add_papers(parser):

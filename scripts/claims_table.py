@@ -2,13 +2,15 @@
 
 from pathlib import Path
 
+from carryover.workflow import command_line  # first: from here on Ctrl-C shows no trace
+
+# isort: split
 from carryover.analysis import claims_table
 from carryover.errors import UserError
 from carryover.provenance import store
 from carryover.provenance.job_record import Job
 from carryover.report import claims_page
 from carryover.templates import rendering
-from carryover.workflow import command_line
 
 
 def write(table, output, job):

@@ -6,6 +6,9 @@ A measure that only selects (`SELECTS = True` in its plug-in) takes less time th
 import importlib
 from pathlib import Path
 
+from carryover.workflow import command_line  # first: from here on Ctrl-C shows no trace
+
+# isort: split
 import numpy as np
 import xarray as xr
 
@@ -13,7 +16,7 @@ from carryover.config import plugins
 from carryover.errors import UserError
 from carryover.provenance import store
 from carryover.provenance.job_record import Job
-from carryover.workflow import command_line, coordinate_labels, shards
+from carryover.workflow import coordinate_labels, shards
 
 
 def collect(parts):

@@ -2,6 +2,9 @@
 
 from pathlib import Path
 
+from carryover.workflow import command_line  # first: from here on Ctrl-C shows no trace
+
+# isort: split
 import matplotlib
 
 matplotlib.use("Agg")
@@ -12,7 +15,7 @@ from carryover.drawing import log_axes, style
 from carryover.errors import UserError
 from carryover.provenance import figure_metadata
 from carryover.provenance.job_record import Job
-from carryover.workflow import artifact_jobs, command_line
+from carryover.workflow import artifact_jobs
 
 
 def add_style(parser):

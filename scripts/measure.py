@@ -2,10 +2,12 @@
 
 from pathlib import Path
 
+from carryover.workflow import command_line  # first: from here on Ctrl-C shows no trace
+
+# isort: split
 from carryover.config import parameters
 from carryover.provenance import store
 from carryover.provenance.job_record import Job
-from carryover.workflow import command_line
 from carryover.workflow.artifact_jobs import made_of_shard
 
 

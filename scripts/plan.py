@@ -3,8 +3,11 @@
 import argparse
 from pathlib import Path
 
+from carryover.workflow import command_line  # first: from here on Ctrl-C shows no trace
+
+# isort: split
 from carryover.audit import project
-from carryover.workflow import command_line, startup
+from carryover.workflow import startup
 from carryover.workflow.plan import measured, overhead, table
 from carryover.workflow.plan.rates import Rates
 

@@ -2,11 +2,13 @@
 
 from pathlib import Path
 
+from carryover.workflow import command_line  # first: from here on Ctrl-C shows no trace
+
+# isort: split
 from carryover.audit import project
 from carryover.provenance.job_record import Job
 from carryover.report import contents, page
 from carryover.templates import rendering
-from carryover.workflow import command_line
 
 ROOT = Path(__file__).resolve().parents[1]
 

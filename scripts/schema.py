@@ -3,9 +3,11 @@
 import argparse
 from pathlib import Path
 
+from carryover.workflow import command_line  # first: from here on Ctrl-C shows no trace
+
+# isort: split
 from carryover.config import configuration, documentation
 from carryover.provenance import writing
-from carryover.workflow import command_line
 
 ROOT = Path(__file__).resolve().parent.parent
 

@@ -2,12 +2,15 @@
 
 from pathlib import Path
 
+from carryover.workflow import command_line  # first: from here on Ctrl-C shows no trace
+
+# isort: split
 import pandas as pd
 from tabulate import tabulate
 
 from carryover.errors import UserError
 from carryover.provenance.job_record import Job
-from carryover.workflow import artifact_jobs, command_line
+from carryover.workflow import artifact_jobs
 
 # {suffix: (tabulate's name of the format, a comment in it)}
 FORMATS = {".md": ("github", "<!-- {} -->"), ".tex": ("latex_booktabs", "% {}")}

@@ -2,32 +2,73 @@
 
 import argparse
 import os
+import signal
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 
 from carryover.config import parameters, plugins
 from carryover.errors import UserError, sentence
 from carryover.provenance import import_check
+from carryover.provenance.writing import FULL
+
+
+def _without_trace(kind, error, trace, shown=sys.excepthook):
+    if not issubclass(kind, KeyboardInterrupt):
+        shown(kind, error, trace)
+
+
+sys.excepthook = _without_trace  # while a script loads what it needs
 
 
 def run(main):
     """Run a script's `main(argv)`; a user's mistake ends it with one sentence and exit code 1.
 
-    So does, without one, a reader who has seen enough of what it prints, such as `head`. Names of files that are no
-    UTF-8 are printed with escapes.
+    So does, without one, a reader who has seen enough of what it prints, such as `head`, and with one a full disk that
+    this goes to. Ctrl-C and SIGTERM end it without a word, by 130 and 143, and nothing half-written is left. Names of
+    files that are no UTF-8 are printed with escapes.
     """
     sys.stdout.reconfigure(errors="backslashreplace")
+    name = Path(sys.argv[0]).stem
     try:
-        try:
-            import_check.check_library(import_check.scripts())
-            main(sys.argv[1:])
-        except UserError as error:
-            sys.exit(f"{Path(sys.argv[0]).stem}: {sentence(error)}")
-        finally:
-            sys.stdout.flush()
+        with _interruptible():
+            try:
+                import_check.check_library(import_check.scripts())
+                main(sys.argv[1:])
+            except UserError as error:
+                sys.exit(f"{name}: {sentence(error)}")
+            finally:
+                sys.stdout.flush()
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python flushes once more at its end
+        _say_no_more()
         sys.exit(1)
+    except OSError as error:
+        if error.errno not in FULL:
+            raise
+        _say_no_more()
+        sys.exit(f"{name}: cannot write {error.filename or 'what it prints'}: {error.strerror}.")
+
+
+@contextmanager
+def _interruptible():
+    """SIGINT and SIGTERM unwind what is being done, so that it takes its temporary files away, and end the program."""
+
+    def end(number, _frame):
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # who ends a job may send both
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # who is tired of waiting
+        sys.exit(128 + number)
+
+    before = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _say_no_more():
+    """Python flushes once more at its end, and would complain."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def chosen(argv, kind, rule, description):

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from carryover.errors import UserError
+from carryover.provenance.writing import refuse_full_disk
 
 
 class Point(NamedTuple):
@@ -79,8 +80,14 @@ class Journal:
 
     def _write(self, entry: dict) -> None:
         assert self._file is not None
-        self._file.write(json.dumps(entry).encode() + b"\n")
-        self._file.flush()
+        try:
+            self._file.write(json.dumps(entry).encode() + b"\n")
+            self._file.flush()
+        except OSError as error:
+            with contextlib.suppress(OSError):  # it would write the same once more
+                self._file.close()
+            refuse_full_disk(error, self._path, self._path)
+            raise
 
     def close(self) -> None:
         if self._file is not None:

@@ -166,7 +166,7 @@ def _get_ready(packages: list[str], control: socket.socket, *others: socket.sock
 def _job(request: dict[str, Any], streams: list[int]) -> None:
     """What `python SCRIPT …` does."""
     script, *_ = words = request["words"]
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # until the job itself sees to it
     for stream, place in zip(streams, (1, 2), strict=True):
         os.dup2(stream, place)
     sys.stdout, sys.stderr = (
