@@ -198,9 +198,9 @@ class Job:
         }
         self._record["request"] = request_digest(self._record)
         with ExitStack() as stack:
-            self._temporaries = {Path(output): stack.enter_context(writing.temporary(output)) for output in self.outputs}
+            self._temporaries = {Path(one): stack.enter_context(writing.temporary(one)) for one in self.outputs}
             self._stack = stack.pop_all()
-        self._latest = Path(self.outputs[0]) if self.outputs else None
+        self._latest = next(iter(self._temporaries), None)
         return self
 
     def __exit__(self, kind, error, trace) -> None:
@@ -227,17 +227,14 @@ class Job:
     def _publish(self, text: str) -> None:
         """Put the results, then the records in their places; should that fail half way, take back what was put."""
         records = {}
-        for output in self._temporaries:  # all of them before anything is put: what stood there stays if the disk is full
-            path = record_path(output)
+        for path in map(record_path, self._temporaries):  # before anything is put: the disk may be full by now
             records[path] = self._stack.enter_context(writing.temporary(path))
             records[path].write_text(text, encoding="utf-8")
         placed = []
         try:
-            for output, temporary in self._temporaries.items():
-                writing.settle(temporary, output)
-                placed.append(output)
-            for path, temporary in records.items():
+            for path, temporary in (self._temporaries | records).items():
                 writing.settle(temporary, path)
+                placed.append(path)
         except BaseException:
             for path in (*placed, *map(record_path, placed)):
                 with suppress(OSError):
