@@ -100,8 +100,8 @@ def refuse_full_disk(error: BaseException, unfinished: Path, path: str | Path) -
     told = next((cause for cause in failed if getattr(cause, "errno", None) in FULL), None)
     code = told.errno if isinstance(told, OSError) else _full(unfinished) if failed else None
     if code:
-        other = getattr(told, "filename", None)
-        name = path if other in (None, str(unfinished)) else other
+        other = str(getattr(told, "filename2", None) or getattr(told, "filename", None) or unfinished)  # 2: of a copy
+        name = path if other.startswith(str(unfinished)) else other
         raise NoSpace(f"cannot write {name}: {os.strerror(code)}") from error
 
 
