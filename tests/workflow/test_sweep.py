@@ -34,7 +34,7 @@ def flags(sweep, stage, **wildcards):
 
 
 def test_seeds_fill_blocks_of_fixed_size(sweep):
-    assert sweep().blocks("toy") == {0: [0, 1, 2], 1: [3, 4, 5], 2: [6]}
+    assert sweep().blocks("toy") == {0: range(3), 1: range(3, 6), 2: range(6, 7)}
 
 
 def test_more_seeds_leave_the_full_blocks_alone(sweep):

@@ -130,7 +130,7 @@ def _experiment(families):
     properties = {
         "family": {"type": "string", "enum": families, "description": "network family"},
         "seeds": {**size, "description": "number of seeds: each draws its own teacher, data and weights"},
-        "block": {**size, "default": 6, "description": "seeds trained together in one job"},
+        "block": {**size, "maximum": 1000, "default": 6, "description": "seeds trained together in one job"},
         "split": {
             "type": "array",
             "items": {"type": "string"},

@@ -26,6 +26,8 @@ PLAIN = {"integer": "a whole number", "number": "a number", "string": "text", "b
 LIMITS = {"minimum": "≥", "exclusiveMinimum": ">", "maximum": "≤"}
 LARGEST = 1e30
 """No parameter is larger in size: squares of it leave single precision, powers of it soon double precision."""
+LARGEST_WHOLE = 2**53
+"""No whole number is larger in size: up to here they are exact in double precision, too."""
 
 
 class ParameterError(UserError):
@@ -156,12 +158,13 @@ def check(values):
 
 
 def no_usable_number(item):
-    """Why a floating-point number cannot be computed with, in words; nothing for any other value."""
-    if not isinstance(item, float):
+    """Why a number cannot be computed with, in words; nothing for any other value."""
+    if not isinstance(item, int | float):
         return ""
-    if not math.isfinite(item):
+    if isinstance(item, float) and not math.isfinite(item):
         return "not a finite number"
-    return f"too large to compute with: the size of a number is at most {LARGEST:g}" if abs(item) > LARGEST else ""
+    kind, largest = ("number", LARGEST) if isinstance(item, float) else ("whole number", LARGEST_WHOLE)
+    return f"too large to compute with: the size of a {kind} is at most {largest:g}" if abs(item) > largest else ""
 
 
 def _within(item, schema):

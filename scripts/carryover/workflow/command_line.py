@@ -39,6 +39,8 @@ def run(main):
                 sys.exit(f"{name}: {sentence(error)}")
             finally:
                 sys.stdout.flush()
+    except MemoryError as error:
+        sys.exit(f"{name}: there is too little memory: {error or 'an array does not fit'}.")
     except BrokenPipeError:
         _say_no_more()
         sys.exit(1)

@@ -3,6 +3,8 @@
 They are spelled in its path (`protocol~finetuning_solver~exact`, axes sorted). Standard library only.
 """
 
+import math
+import os
 from dataclasses import dataclass, field
 from itertools import product
 
@@ -12,8 +14,22 @@ from carryover.config.parameters import applies, in_words
 from carryover.errors import UserError
 
 
+MOST = "CARRYOVER_MOST_SHARDS"
+"""Environment variable: how many jobs of training a configuration may make, 5000 where it says nothing."""
+
+
 class SweepError(UserError):
     """The configuration asks for something contradictory; the message is one sentence naming the key."""
+
+
+def refuse_too_many(where, count, why):
+    """SweepError for more jobs of training than Snakemake takes in reasonable time, before they are listed."""
+    said = os.environ.get(MOST, "5000")
+    if not said.isdecimal():
+        raise SweepError(f"the environment variable {MOST} is {said!r}: it must be a whole number.")
+    if count > int(said):
+        raise SweepError(f"{where} {why} make {count} jobs of training, of which at most {said} are allowed: "
+                         f"let each do more, or set {MOST}={count}.")  # fmt: skip
 
 
 def recorded(files):
@@ -90,6 +106,9 @@ class _Stage:
         several = {name: kind["several"] for name, kind in kinds.items() if "several" in kind}
         split = [name for name in several if several[name] == "jobs" or name in self.spec.get("split", [])]
         axes = {name: typed(section.get(name, kinds[name]["default"]), kinds[name]) for name in split}
+        lists = {name: len(values) for name, values in axes.items() if isinstance(values, list)}
+        count = math.prod(lists.values()) * max(1, len(self.sources))
+        refuse_too_many(f"{self.where}.{self.stage}:", count, f"all values of {', '.join(lists)}")
         for values in product(*(v if isinstance(v, list) else [v] for v in axes.values())):
             chosen = dict(zip(axes, values, strict=True))
             plain = {k: v for k, v in section.items() if k not in axes and applies(kinds[k].get("when", {}), chosen)}

@@ -14,7 +14,7 @@ from carryover.config.canonical import canonical
 from carryover.config.parameters import applies, as_flags, files, in_words
 from carryover.provenance.code_digest import closure_digest
 from carryover.workflow import coordinate_labels
-from carryover.workflow.points import SweepError, Wildcards, points_of_stages, recorded
+from carryover.workflow.points import SweepError, Wildcards, points_of_stages, recorded, refuse_too_many
 
 CLAIMS_TABLE = (".nc", ".md", ".html")
 
@@ -25,6 +25,7 @@ class Sweep:
         self._digest = cache(closure_digest)  # many jobs have the same code
         self._points = {(name, stage): points for name, spec in config.get("experiments", {}).items()
                         for stage, points in points_of_stages(name, spec, schema["$defs"]).items()}  # fmt: skip
+        self._refuse_too_many()
 
     # What there is to make.
 
@@ -34,9 +35,23 @@ class Sweep:
 
     def blocks(self, experiment):
         """{block: its seeds}; blocks have a fixed size, so more seeds only add blocks or fill the last one."""
+        seeds, size = self._seeds(experiment)
+        return {b: range(size * b, min(size * (b + 1), seeds)) for b in range(-(-seeds // size))}
+
+    def _seeds(self, experiment):
         spec = self.config["experiments"][experiment]
-        seeds, size = spec["seeds"], spec.get("block", self._default("block"))
-        return {b: list(range(size * b, min(size * (b + 1), seeds))) for b in range(-(-seeds // size))}
+        return spec["seeds"], spec.get("block", self._default("block"))
+
+    def _refuse_too_many(self):
+        counts = {}
+        for (experiment, _), points in self._points.items():
+            seeds, size = self._seeds(experiment)
+            counts[experiment] = counts.get(experiment, 0) + len(points) * -(-seeds // size)
+        if counts:
+            most = max(counts, key=counts.get)
+            seeds, size = self._seeds(most)
+            others = f" and {len(counts) - 1} other experiments" if len(counts) > 1 else ""
+            refuse_too_many(f"experiments.{most}:", sum(counts.values()), f"{seeds} seeds in blocks of {size}{others}")
 
     def collected(self):
         """Every dataset that stands for a whole experiment or theory curve, with its record."""
@@ -162,7 +177,7 @@ class Sweep:
             if stage in STAGES:
                 spec = self.config["experiments"][wildcards.experiment]
                 seeds = self.blocks(wildcards.experiment)[int(wildcards.block)]
-                own = {"experiment": wildcards.experiment, "seeds": seeds, **self._point(wildcards, stage).asked}
+                own = {"experiment": wildcards.experiment, "seeds": list(seeds), **self._point(wildcards, stage).asked}
                 return [spec["family"], *as_flags(own)]
             if stage == "collect":
                 select = ["--select", wildcards.measure] if self.selects(wildcards.measure) else []

@@ -27,7 +27,7 @@ def main(stage, argv, description):
     p = parameters.from_arguments(module.Parameters, arguments)
     start, solver = arguments.pretrained, contract.solver(family, p.solver)
     allocation.keep_freed()
-    with Job(
+    with allocation.within_memory(p), Job(
         rule=stage,
         parameters=p,
         wildcards=command_line.wildcards(arguments),
