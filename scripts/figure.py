@@ -11,7 +11,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
 from carryover.config import plugins
-from carryover.drawing import log_axes, style
+from carryover.drawing import log_axes, mathematics, style
 from carryover.errors import UserError
 from carryover.provenance import figure_metadata
 from carryover.provenance.job_record import Job
@@ -42,6 +42,7 @@ def main(argv):
             outputs=arguments.output,
             modules=["figure", module.__name__],
         ) as job,
+        mathematics.readable(),
     ):
         style.use(arguments.style)
         drawn = artifact_jobs.made_of_roles(module.draw, plt.Figure, arguments, p)

@@ -61,6 +61,7 @@ def accept(findings, reason, paths):
     reason, a result without record, one that is OK or whose cause is upstream of it, and edited notes.
     """
     records = {}
+    writing.refuse_other_than_utf8(reason)
     for path in paths:
         if why := refusal(path, findings.get(path), reason):
             raise UserError(why)

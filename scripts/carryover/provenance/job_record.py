@@ -182,6 +182,8 @@ class Job:
         self._spent = Spent()
         self._facts, self._resumed = {}, {}
         self.inputs = list(self.inputs)  # an iterator would be empty by the second look
+        command = list(sys.argv if self.command is None else self.command)
+        writing.refuse_other_than_utf8(*command, *self.inputs, *self.outputs)
         for output in filter(os.path.exists, self.outputs):
             if any(os.path.exists(path) and os.path.samefile(output, path) for path in self.inputs):
                 raise UserError(f"{output} is also an input, which would be lost: give the output another name")
@@ -189,7 +191,7 @@ class Job:
         self._record = {
             "carryover_record": VERSION,
             **{key: _plain(getattr(self, key)) for key in _ASKED},
-            "command": list(sys.argv if self.command is None else self.command),
+            "command": command,
             "inputs": {shown(path): _fingerprint(Path(path)) for path in self.inputs},
             "code": {"modules": list(self.modules), **code_digest.closure_record(SCRIPTS, *self.modules)},
             "definition": meaning.DEFINITION,

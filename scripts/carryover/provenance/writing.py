@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from carryover.errors import DataError
+from carryover.errors import DataError, UserError
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 """Errors of a disk that is full, of a user's share of it that is, and of a file that may be no larger."""
@@ -77,6 +77,15 @@ def _beside(path: Path, make: Callable[[Path], None]) -> Iterator[Path]:
 
 def _empty(file: Path) -> None:
     file.write_bytes(b"")
+
+
+def refuse_other_than_utf8(*words: object) -> None:
+    """UserError for the name of a file, or another word, that is no text: neither netCDF nor a record can hold it."""
+    for word in map(str, words):
+        try:
+            word.encode()
+        except UnicodeEncodeError:
+            raise UserError(f"{ascii(word)} is no text in UTF-8: give it another name") from None
 
 
 def settle(unfinished: Path, path: str | Path) -> None:
