@@ -1,5 +1,6 @@
 """Draw one figure, as PNG, SVG and PDF."""
 
+from functools import wraps
 from pathlib import Path
 
 from carryover.workflow import command_line  # first: from here on Ctrl-C shows no trace
@@ -29,6 +30,21 @@ def check_formats(arguments):
             raise UserError(f"--output {output}: its suffix must be one of {', '.join(figure_metadata.KEYS)}.")
 
 
+def laid_out(draw):
+    """A plug-in's function, with what is done of the figure once for all formats: only now it meets all numbers."""
+
+    @wraps(draw)
+    def drawn(data, p):
+        with mathematics.readable():
+            figure = artifact_jobs.made(draw, plt.Figure, data, p)
+            log_ticks.in_plain_text(figure)
+            if layout := figure.get_layout_engine():
+                layout.execute(figure)
+        return figure
+
+    return drawn
+
+
 def main(argv):
     module, p, arguments = command_line.plugin(argv, "plotting", "figure", __doc__, command_line.add_data, add_style)
     check_formats(arguments)
@@ -42,13 +58,9 @@ def main(argv):
             outputs=arguments.output,
             modules=["figure", module.__name__],
         ) as job,
-        mathematics.readable(),
     ):
         style.use(arguments.style)
-        drawn = artifact_jobs.made_of_roles(module.draw, plt.Figure, arguments, p)
-        log_axes.in_plain_text(drawn)
-        if layout := drawn.get_layout_engine():
-            layout.execute(drawn)  # once for all formats
+        drawn = artifact_jobs.made_of_roles(laid_out(module.draw), plt.Figure, arguments, p)
         with plt.rc_context({"figure.constrained_layout.use": False}):  # Matplotlib asks it again after every format
             drawn.set_layout_engine(None)
             for output in map(Path, arguments.output):

@@ -1,6 +1,8 @@
 """Every plot draws tiny data that the family itself made: a figure whose panels and legends are not empty."""
 
 import importlib
+import re
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
@@ -9,6 +11,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
+import figure as script
 from carryover.analysis import claims_table, intervals, published_risks
 from carryover.analysis.agreement import distances
 from carryover.config import parameters, plugins
@@ -22,6 +25,7 @@ from carryover.families.relu import finetune as relu
 from carryover.labels import labelled
 from carryover.measures import coefficients, norms, risk, sparsity, trajectory
 from carryover.plotting import risk_curves
+from carryover.workflow import artifact_jobs
 from carryover.workflow.coordinate_labels import VALUE_LABELS, named
 from collect import collect
 from toy import (
@@ -280,3 +284,32 @@ def test_distances_are_relative_to_the_exact_limit_of_the_same_run():
     found = distances(data)
     assert found["seed"].values.tolist() == [1, 0]
     np.testing.assert_allclose(found["distance"], [0.5, 0.1])
+
+
+def without_numbers(data):
+    floats = [name for name, values in data.items() if values.dtype.kind == "f"]
+    return data.assign(**{name: data[name] * np.nan for name in floats})
+
+
+@pytest.mark.filterwarnings("ignore")  # of NumPy and Matplotlib, on what is empty
+@pytest.mark.parametrize("name", plugins.names("plotting"))
+def test_of_data_without_a_number_a_plot_is_empty_or_a_sentence(name):
+    draw = importlib.import_module(f"carryover.plotting.{name}").draw
+    for roles, told, _ in cases(name):
+        data = {role: without_numbers(one) for role, one in roles.items()}
+        p = importlib.import_module(f"carryover.plotting.{name}").Parameters(**told)
+        with suppress(UserError), artifact_jobs.numbers_needed(draw, data):
+            script.laid_out(draw)(data, p).draw_without_rendering()
+
+
+@pytest.mark.parametrize(
+    ("title", "fault"), [("$\\frac{1}{$", "Expected"), ("$$", "Expected end"), ("$\\foo$", "Unknown")]
+)
+def test_a_title_that_is_no_mathematics_is_named(title, fault):
+    def draw(_, __):
+        figure, _ = plt.subplots(layout="constrained")
+        figure.suptitle(title)
+        return figure
+
+    with pytest.raises(UserError, match=f"^the text {re.escape(title)} is no mathematics: {fault}"):
+        script.laid_out(draw)({}, None)

@@ -1,5 +1,7 @@
 """What the workflow makes, read off small configurations by hand."""
 
+import re
+
 import pytest
 
 from carryover.config import configuration
@@ -213,3 +215,24 @@ def test_a_diagnosis_has_flags_for_its_files_and_no_plug_in(sweep, tmp_path):
         "before.npz",
     ]
     assert made.modules("diagnose", wildcards) == ["diagnose"]
+
+
+@pytest.mark.parametrize(
+    ("told", "sentence"),
+    [
+        ({"seeds": 10**15}, "experiments.toy: 1000000000000000 seeds in blocks of 3 make 666666666666668 jobs of "),
+        ({"finetune": {"protocol": "single_task", "samples": list(range(1, 9000))}, "split": ["samples"]},
+         "experiments.toy.finetune: all values of "),
+    ],
+)  # fmt: skip
+def test_more_jobs_than_can_be_listed_are_refused_before_they_are(sweep, told, sentence, monkeypatch):
+    with pytest.raises(SweepError) as caught:
+        sweep(**told)
+    assert str(caught.value).startswith(sentence)
+    count = re.search(r"set CARRYOVER_MOST_SHARDS=(\d+)\.$", str(caught.value))[1]
+    if int(count) < 10_000:
+        monkeypatch.setenv("CARRYOVER_MOST_SHARDS", str(2 * int(count) + 10_000))
+        assert sweep(**told).points("toy", "finetune")
+    monkeypatch.setenv("CARRYOVER_MOST_SHARDS", "many")
+    with pytest.raises(SweepError, match="CARRYOVER_MOST_SHARDS is 'many': it must be a whole number"):
+        sweep()

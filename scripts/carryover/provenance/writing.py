@@ -85,7 +85,7 @@ def refuse_other_than_utf8(*words: object) -> None:
         try:
             word.encode()
         except UnicodeEncodeError:
-            raise UserError(f"{ascii(word)} is no text in UTF-8: give it another name") from None
+            raise UserError(f"{word!a} is no text in UTF-8: give it another name") from None
 
 
 def settle(unfinished: Path, path: str | Path) -> None:

@@ -1,7 +1,9 @@
 """What measures, claims, figures and tables are made of, and the plug-ins that make them."""
 
 import re
+from contextlib import contextmanager
 
+import numpy as np
 import pandas as pd
 
 from carryover.errors import UserError
@@ -26,11 +28,12 @@ def made_of_roles(make, kind, arguments, p):
     """What a plug-in's function makes of the data that the command line names, and of its parameters.
 
     Raises UserError where the data lack a variable or coordinate that the function asks for, naming the plug-in and the
-    roles without it, and where it makes what is not of the kind.
+    roles without it, where it fails over variables without a number, and where it makes what is not of the kind.
     """
     data = command_line.by_role(arguments, read)
     try:
-        return made(make, kind, data, p)
+        with numbers_needed(make, data):
+            return made(make, kind, data, p)
     except KeyError as error:
         name = _asked(error)
         files = zip(arguments.roles, arguments.data, strict=True)
@@ -43,12 +46,31 @@ def made_of_roles(make, kind, arguments, p):
 def made_of_shard(measure, shard, data, p):
     """What a measure's function makes of the `data` of a shard; UserError as `made_of_roles`."""
     try:
-        return measure(data, p)
+        with numbers_needed(measure, {"finetuned": data}):
+            return measure(data, p)
     except KeyError as error:
         name = _asked(error)
         if not name or name in data:
             raise
         raise UserError(f"{_name(measure)} needs {name}, which is not in {shard}.") from error
+
+
+@contextmanager
+def numbers_needed(make, data):
+    """Have a plug-in's function work on data by role; UserError, naming them, where it fails over variables without a
+    finite number."""
+    try:
+        yield
+    except (ValueError, IndexError, ArithmeticError) as error:
+        empty = [f"{name} of {role}" for role, one in data.items() for name in one if _is_empty(one[name])]
+        if isinstance(error, UserError) or not empty:
+            raise
+        told = str(error).partition("\n")[0]
+        raise UserError(f"{_name(make)} fails where there is no finite number: {', '.join(empty)} ({told})") from error
+
+
+def _is_empty(variable):
+    return variable.dtype.kind == "f" and not np.isfinite(variable.values).any()
 
 
 def _asked(error):

@@ -13,7 +13,6 @@ from carryover.config.canonical import canonical, typed
 from carryover.config.parameters import applies, in_words
 from carryover.errors import UserError
 
-
 MOST = "CARRYOVER_MOST_SHARDS"
 """Environment variable: how many jobs of training a configuration may make, 5000 where it says nothing."""
 
