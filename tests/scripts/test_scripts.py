@@ -181,6 +181,15 @@ MISTAKES = {
         [*FINETUNE, *MAIN, "--protocol", "multi_task"],
         "finetune: multi_task has no exact limit: choose solver flow or descent.",
     ),
+    "size": ([*FINETUNE, "--samples", str(10**26)], f"finetune: --samples {10**26}: it is too large to compute with: "),
+    "memory": (
+        [*FINETUNE, *SCRATCH[:2], "--samples", str(10**15)],
+        "finetune: samples 1000000000000000 and dimension ",
+    ),
+    "name": (
+        ["measure", "risk", "--finetuned", os.fsdecode(b"a\xff.nc")],
+        "measure: 'a\\udcff.nc' is no text in UTF-8: give it another name.",
+    ),
     "wildcard": (["curve", "relu_penalty", "--wildcards", "curve"], "curve: --wildcards curve: it must be KEY=VALUE."),
     "roles": (
         ["figure", *RISK, "--roles", "risk", "norms"],

@@ -47,6 +47,18 @@ REFUSED = {
         (*FINETUNE, "overlap", [0.0, 1.5]),
         "configuration: experiments.tiny.finetune.overlap: [0.0, 1.5] is not allowed; it must be a number ≥ 0 and ",
     ),
+    "more seeds than there are jobs for": (
+        ("experiments", "tiny", "seeds", 10**8),
+        "experiments.tiny: 100000000 seeds in blocks of 2 make 150000000 jobs of training, of which at most 5000 are ",
+    ),
+    "a block that no command line holds": (
+        ("experiments", "tiny", "block", 10**8),
+        "configuration: experiments.tiny.block: 100000000 is not allowed; it must be a whole number ≥ 1 and ≤ 1000.",
+    ),
+    "a whole number that no array can have": (
+        ("experiments", "tiny", "task", "dimension", 10**26),
+        f"configuration: experiments.tiny.task.dimension: {10**26} is too large to compute with: ",
+    ),
     "number that YAML reads as text": (
         (*SIMULATED, "learning_rate", "1e-3"),
         "configuration: experiments.tiny.finetune.grids.simulated.learning_rate: '1e-3' is not allowed; it must be a "
