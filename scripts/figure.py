@@ -1,18 +1,14 @@
 """Draw one figure, as PNG, SVG and PDF."""
 
-from functools import wraps
 from pathlib import Path
 
 from carryover.workflow import command_line  # first: from here on Ctrl-C shows no trace
 
 # isort: split
-import matplotlib
-
-matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
 from carryover.config import plugins
-from carryover.drawing import log_axes, mathematics, style
+from carryover.drawing import finishing, style
 from carryover.errors import UserError
 from carryover.provenance import figure_metadata
 from carryover.provenance.job_record import Job
@@ -25,29 +21,14 @@ def add_style(parser):
 
 def check_formats(arguments):
     """Refuse what argparse cannot: formats that are not drawn."""
-    for output in arguments.output:
-        if Path(output).suffix not in figure_metadata.KEYS:
-            raise UserError(f"--output {output}: its suffix must be one of {', '.join(figure_metadata.KEYS)}.")
-
-
-def laid_out(draw):
-    """A plug-in's function, with what is done of the figure once for all formats: only now it meets all numbers."""
-
-    @wraps(draw)
-    def drawn(data, p):
-        with mathematics.readable():
-            figure = artifact_jobs.made(draw, plt.Figure, data, p)
-            log_ticks.in_plain_text(figure)
-            if layout := figure.get_layout_engine():
-                layout.execute(figure)
-        return figure
-
-    return drawn
+    if wrong := [output for output in arguments.output if Path(output).suffix not in figure_metadata.KEYS]:
+        raise UserError(f"--output {wrong[0]}: its suffix must be one of {', '.join(figure_metadata.KEYS)}.")
 
 
 def main(argv):
     module, p, arguments = command_line.plugin(argv, "plotting", "figure", __doc__, command_line.add_data, add_style)
     check_formats(arguments)
+    plt.switch_backend("Agg")
     with (
         plugins.cycles_left_alone(),
         Job(
@@ -60,7 +41,7 @@ def main(argv):
         ) as job,
     ):
         style.use(arguments.style)
-        drawn = artifact_jobs.made_of_roles(laid_out(module.draw), plt.Figure, arguments, p)
+        drawn = artifact_jobs.made_of_roles(finishing.laid_out(module.draw), plt.Figure, arguments, p)
         with plt.rc_context({"figure.constrained_layout.use": False}):  # Matplotlib asks it again after every format
             drawn.set_layout_engine(None)
             for output in map(Path, arguments.output):

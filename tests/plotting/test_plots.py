@@ -11,12 +11,11 @@ import numpy as np
 import pytest
 import xarray as xr
 
-import figure as script
 from carryover.analysis import claims_table, intervals, published_risks
 from carryover.analysis.agreement import distances
 from carryover.config import parameters, plugins
 from carryover.curves import relu_penalty
-from carryover.drawing import panels
+from carryover.drawing import finishing, panels
 from carryover.errors import UserError
 from carryover.families.deep_linear import finetune as deep_linear
 from carryover.families.diagonal import finetune
@@ -299,7 +298,7 @@ def test_of_data_without_a_number_a_plot_is_empty_or_a_sentence(name):
         data = {role: without_numbers(one) for role, one in roles.items()}
         p = importlib.import_module(f"carryover.plotting.{name}").Parameters(**told)
         with suppress(UserError), artifact_jobs.numbers_needed(draw, data):
-            script.laid_out(draw)(data, p).draw_without_rendering()
+            finishing.laid_out(draw)(data, p).draw_without_rendering()
 
 
 @pytest.mark.parametrize(
@@ -312,4 +311,4 @@ def test_a_title_that_is_no_mathematics_is_named(title, fault):
         return figure
 
     with pytest.raises(UserError, match=f"^the text {re.escape(title)} is no mathematics: {fault}"):
-        script.laid_out(draw)({}, None)
+        finishing.laid_out(draw)({}, None)

@@ -27,23 +27,20 @@ def main(stage, argv, description):
     p = parameters.from_arguments(module.Parameters, arguments)
     start, solver = arguments.pretrained, contract.solver(family, p.solver)
     allocation.keep_freed()
-    with (
-        allocation.within_memory(p),
-        Job(
-            rule=stage,
-            parameters=p,
-            wildcards=command_line.wildcards(arguments),
-            inputs=[*([start] if start else []), *parameters.files_read(p)],
-            outputs=arguments.output,
-            modules=[stage, module.__name__, solver.__name__],
-            seeds=shards.checked_seeds(arguments.seeds),
-            device=getattr(p, "device", None),
-        ) as job,
-    ):
+    with Job(
+        rule=stage,
+        parameters=p,
+        wildcards=command_line.wildcards(arguments),
+        inputs=[*([start] if start else []), *parameters.files_read(p)],
+        outputs=arguments.output,
+        modules=[stage, module.__name__, solver.__name__],
+        seeds=shards.checked_seeds(arguments.seeds),
+        device=getattr(p, "device", None),
+    ) as job:
         pretrained = shards.pretrained(start, arguments.experiment) if start else None
         folder = Path(f"{arguments.output[0]}.saved")
         states = SavedStates(folder, job.request, numerical(job.device))
-        with saving(states), Progress(f"{stage} {arguments.experiment}") as progress:
+        with allocation.within_memory(p), saving(states), Progress(f"{stage} {arguments.experiment}") as progress:
             trained = running.run(
                 module, p, arguments.experiment, arguments.seeds, solver.solve, pretrained, progress
             )  # fmt: skip

@@ -1,18 +1,36 @@
-"""Mathematics in the texts of a figure: between two dollar signs, in TeX's notation."""
+"""What is done of a figure once for all formats, and the mathematics in its texts, which are first read then."""
 
 from contextlib import contextmanager
+from functools import wraps
 
 import matplotlib.pyplot as plt
 from matplotlib.cbook import is_math_text
 from matplotlib.mathtext import MathTextParser
 from matplotlib.text import Text
 
+from carryover.drawing import log_axes
 from carryover.errors import UserError
 
 
+def laid_out(draw):
+    """A plug-in's function `draw`, whose figures meet all of their numbers and texts before they are written."""
+
+    @wraps(draw)
+    def drawn(data, p):
+        with _readable():
+            figure = draw(data, p)
+            if isinstance(figure, plt.Figure):  # for its caller to say
+                log_axes.in_plain_text(figure)
+                if layout := figure.get_layout_engine():
+                    layout.execute(figure)
+        return figure
+
+    return drawn
+
+
 @contextmanager
-def readable():
-    """Draw figures; UserError naming the text where one has mathematics that Matplotlib cannot read."""
+def _readable():
+    """Draw figures; UserError naming the text where one has mathematics (`$…$`) that Matplotlib cannot read."""
     try:
         yield
     except ValueError as error:
