@@ -8,7 +8,7 @@ from carryover.workflow import command_line  # first: from here on Ctrl-C shows 
 from carryover.config import parameters
 from carryover.provenance import store
 from carryover.provenance.job_record import Job
-from carryover.workflow.artifact_jobs import made_of_shard
+from carryover.workflow.asked_in_vain import made_of_shard
 
 
 def also_read(module, shard):

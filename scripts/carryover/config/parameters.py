@@ -214,8 +214,10 @@ def as_flags(values):
     """
     flags = []
     for name, value in values.items():
-        alone = isinstance(value, str) and (not value or value.startswith("-"))
-        flags += [f"{flag(name)}={value}"] if alone else [flag(name), *words(value)]
+        told = words(value)
+        texts = all(isinstance(one, str) for one in (value if isinstance(value, list | tuple) else [value]))
+        alone = texts and len(told) == 1 and (not told[0] or told[0].startswith("-"))
+        flags += [f"{flag(name)}={told[0]}"] if alone else [flag(name), *told]
     return flags
 
 
