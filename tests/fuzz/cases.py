@@ -52,10 +52,10 @@ def _child(folder, words, said):
 
 def state(folder):
     """{file: what it is} of everything in a folder."""
-    return {path: _kind(path) for path in sorted(Path(folder).rglob("*"))}
+    return {path: state_of(path) for path in sorted(Path(folder).rglob("*"))}
 
 
-def _kind(path):
+def state_of(path):
     if path.is_symlink() or not path.is_file():
         return oct(os.lstat(path).st_mode)
     return hashlib.sha256(path.read_bytes()).hexdigest()

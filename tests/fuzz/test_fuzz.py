@@ -41,12 +41,20 @@ def place(finished_project, tmp_path_factory):
     (odd / "link.nc").symlink_to(folder / command_lines.SHARD)
     os.mkfifo(odd / "fifo.nc")
     (odd / os.fsdecode(b"\xff.nc")).write_bytes(whole)
-    return folder, cases.state(folder), cases.forks()
+    return Place(folder, cases.forks())
+
+
+class Place:
+    """A folder, the state that it is to be in, and what to fork processes from."""
+
+    def __init__(self, folder, context):
+        self.folder, self.context = folder, context
+        self.before = cases.state(folder)
 
 
 def check(place, words):
-    folder, before, context = place
-    code, said = cases.run(context, folder, words)
+    folder, before = place.folder, place.before
+    code, said = cases.run(place.context, folder, words)
     wrong = cases.left_behind(folder, before)
     cases.cleared(folder, before)
     shown = f"{words}\n{said[-3000:]}"
@@ -68,8 +76,9 @@ def test_command_lines_end_with_a_sentence_or_a_result(place, words):
 @FUZZ
 @given(text=configurations.text())
 def test_configurations_are_taken_or_refused_in_a_sentence(place, text):
-    folder, before, context = place
-    (folder / "fuzzed.yaml").write_bytes(text)
-    place = folder, {**before, folder / "fuzzed.yaml": cases.state(folder)[folder / "fuzzed.yaml"]}, context
+    file = place.folder / "fuzzed.yaml"
+    file.write_bytes(text)
+    place.before[file] = cases.state_of(file)
     check(place, ["check.py", "fuzzed.yaml"])
-    (folder / "fuzzed.yaml").unlink()
+    del place.before[file]
+    file.unlink()

@@ -9,16 +9,16 @@ import numpy as np
 from carryover.errors import UserError
 
 
-def made_of_shard(measure, shard, data, p):
-    """What a measure's function makes of the `data` of a shard; UserError as `artifact_jobs.made_of_roles`."""
+@contextmanager
+def lacking(name, shard, data):
+    """Have something called `name` work on the `data` of a shard; UserError where these lack what it asks for."""
     try:
-        with numbers_needed(measure, {"finetuned": data}):
-            return measure(data, p)
+        yield
     except KeyError as error:
-        name = asked(error)
-        if not name or name in data:
+        wanted = asked(error)
+        if not wanted or data is None or wanted in data:
             raise
-        raise UserError(f"{name_of(measure)} needs {name}, which is not in {shard}.") from error
+        raise UserError(f"{name} needs {wanted}, which is not in {shard}.") from error
 
 
 @contextmanager
