@@ -101,7 +101,9 @@ def allowed(schema):
     section = "a section with at least one key" if schema.get("minProperties") else "a section of keys and values"
     words = {"array": "a list", "object": section} | PLAIN
     limits = " and ".join(f"{sign} {schema[key]:g}" for key, sign in LIMITS.items() if key in schema)
-    return f"{words.get(schema.get('type'), 'something else')} {limits}".strip()
+    types = schema.get("type", [])
+    told = " or ".join(words[one] for one in ([types] if isinstance(types, str) else types))
+    return f"{told or 'something else'} {limits}".strip()
 
 
 def applies(when, point):
