@@ -1,4 +1,4 @@
-"""The walk of `docs/anatomy.md` is short, and every name on it leads where the page says."""
+"""The walk of `docs/anatomy.md` is short, and every name on it leads where the page says; so is the README."""
 
 import re
 from pathlib import Path
@@ -40,3 +40,11 @@ def test_every_name_stands_in_a_file_opened_before():
         assert (name in before) or (not before and not name) or f"\n{name}" in (ROOT / ROWS[0][0][0]).read_text(), name
         assert all((ROOT / file).is_file() for file in files)
         before += read(files, sections)
+
+
+def test_the_readme_is_short_and_its_links_lead_somewhere():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= 150
+    links = [link.partition("#")[0] for link in re.findall(r"\]\(([^)\s]+)\)", text) if "://" not in link]
+    assert len(links) > 10
+    assert [link for link in links if not (ROOT / link).is_file()] == []

@@ -1,4 +1,4 @@
-"""What the README shows for copying works as it stands there."""
+"""What the page on extending shows for copying works as it stands there."""
 
 import copy
 import re
@@ -13,7 +13,7 @@ pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("workflow")]
 
 
 def blocks(kind):
-    text = (ROOT / "README.md").read_text().partition("## Add to it")[2]
+    text = (ROOT / "docs/extending.md").read_text().split("\n## ")[1]
     return re.findall(rf"```{kind}\n(.*?)```", text, re.DOTALL)
 
 
