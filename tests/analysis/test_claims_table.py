@@ -1,5 +1,6 @@
 """One table of all claims: adjusted p-values, verdicts by them, seeds that would decide, and the order."""
 
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -86,10 +87,28 @@ def test_seeds_that_are_too_many_or_not_known():
     assert claims_table.seeds_needed(1e3) == claims_table.seeds_needed(np.inf, 1e-4) == 2
     assert np.isnan(claims_table.seeds_needed(np.nan))
     table = claims_table.gathered({"one": group({"up": 20.0, "open": 1.0, "none": np.nan})})
-    needed = table["seeds_needed"].to_series()
+    needed, remedy = table["seeds_needed"].to_series(), table["would_decide"].to_series()
     assert needed["one/open"] > len(SEEDS)
     assert np.isnan(needed["one/up"])
     assert np.isnan(needed["one/none"])
+    assert remedy.to_dict() == {"one/none": "runs that qualify", "one/open": "more seeds", "one/up": ""}
+
+
+@pytest.mark.parametrize("bound", [0.0, 1.0, -1e6])
+def test_an_effect_that_is_a_rounding_is_none(bound):
+    values = bound + np.array([1.0, -1.0, 1.0, -1.0]) * 1e-13 + 1e-14
+    same = intervals.table([("it", "it is", values, bound), ("exact", "it is", [bound] * 4, bound)])
+    table = claims_table.gathered(
+        {"one": check_claims.with_origin(same, ["Paper"] * 2, [Path("toy/risk.nc")], "exact")}
+    )
+    assert table["would_decide"].values.tolist() == ["no number of seeds"] * 2
+    assert np.isinf(table["seeds_needed"]).all()
+
+
+def test_where_the_spread_over_seeds_is_not_known_nothing_is_said_of_them():
+    drawn = intervals.table([("it", "it is", [-1.0, 0.1, 1.0], 0.0)], estimate=partial(intervals.student, over="cells"))
+    table = claims_table.gathered({"one": check_claims.with_origin(drawn, ["Paper"], [Path("toy/risk.nc")], "exact")})
+    assert table["would_decide"].values.tolist() == ["not known"]
 
 
 def test_a_claim_says_what_is_promised_of_its_data(tmp_path):

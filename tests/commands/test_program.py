@@ -6,10 +6,17 @@ import sys
 
 import pytest
 
-from carryover.commands import audit, check, diagnose, program, rescale, trace
+from carryover.commands import audit, check, diagnose, program, rescale, trace, undecided
 from carryover.provenance.job_record import SCRIPTS
 
-COMMANDS = {"diagnose": diagnose, "rescale": rescale, "check": check, "audit": audit, "trace": trace}
+COMMANDS = {
+    "diagnose": diagnose,
+    "rescale": rescale,
+    "check": check,
+    "audit": audit,
+    "undecided": undecided,
+    "trace": trace,
+}
 
 
 def said(words, monkeypatch, capsys):
@@ -55,6 +62,7 @@ def test_the_words_after_its_name_are_the_commands(name, monkeypatch, capsys):
         (["diagnose", "--pretrained", "a.npz"], 2, "the following arguments are required: --finetuned, -o/--output"),
         (["rescale", "no.py"], "carryover: no.py is no file: name a Python file that defines make, state, ", ""),
         (["rescale", "no.py", "--seeds", "1"], "carryover: --seeds 1: it must be a whole number ≥ 2.", ""),
+        (["undecided"], "carryover: results/claims.nc is missing: run the step that makes it.", ""),
         (["audit"], "carryover: there is no project in ", ""),
     ],
 )

@@ -12,12 +12,16 @@ import pytest
 
 import check_claims
 import claims_table as script
-from carryover.analysis import claims_table, intervals
+from carryover.analysis import claims_table, intervals, two_way
 from carryover.errors import UserError
 from carryover.provenance import job_record, store
 from carryover.report import claims_page
 from carryover.templates import rendering
 
+SUMMARY = (
+    "Of 6 claims, 0 fail, 4 are undecided at this scale, 2 hold. "
+    "These would decide: more seeds (2), runs that qualify (2)."
+)
 VALUES = {"up": [1.0, 1.1, 1.2], "open": [-1.0, 0.0, 1.5], "none": [np.nan]}
 
 
@@ -25,6 +29,11 @@ def group(paper="Papér & co", portable="rounding"):
     rows = [(name, f"|{name}| <is> above 0", values, 0.0) for name, values in VALUES.items()]
     checked = intervals.table(rows, "Fig. 1", "number")
     return check_claims.with_origin(checked, [paper] * len(rows), [Path("toy/risk.nc")], portable)
+
+
+def one_claim(values, estimate=intervals.student):
+    checked = intervals.table([("it", "it is above 0", values, 0.0)], estimate=estimate)
+    return check_claims.with_origin(checked, ["Paper"], [Path("toy/risk.nc")], "rounding")
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +82,7 @@ def test_the_page_is_whole_and_says_what_the_table_says(table):
     assert by_id["two/up"][1] == "|up| <is> above 0 Fig. 1; two/up, of toy/risk†"
     assert by_id["one/none"][2:5] == ["none number", "above 0", ""]
     assert re.search(r"needed: \d+$", by_id["one/open"][5])
-    assert by_id["one/none"][5] == "0 Student's t over seeds needed: not known, no run qualifies"
+    assert by_id["one/none"][5] == "0 Student's t over seeds needed: runs that qualify"
 
 
 def test_the_picture_has_the_bound_in_its_middle_and_the_farthest_end_at_its_rim(table):
@@ -93,7 +102,9 @@ def test_markdown_has_a_row_for_each_claim_and_no_bar_too_many(table):
     lines = [line for line in claims_page.markdown(table).splitlines() if line.startswith("|")]
     assert len(lines) == 2 * 2 + table.sizes["claim"]  # a head for each of two papers
     assert {len(re.findall(r"(?<!\\)\|", line)) for line in lines} == {len(claims_page.HEADS) + 1}
-    assert claims_page.summary(table) == "Of 6 claims, 0 fail, 4 are undecided at this scale, 2 hold."
+    assert claims_page.summary(table) == SUMMARY
+    decided = table.isel(claim=table["claim"].str.endswith("up").values)
+    assert claims_page.summary(decided) == "Of 2 claims, 0 fail, 0 are undecided at this scale, 2 hold."
 
 
 def test_a_footnote_says_which_data_are_another_draw_elsewhere(table):
@@ -102,23 +113,33 @@ def test_a_footnote_says_which_data_are_another_draw_elsewhere(table):
     assert "†: some of these data are another draw from the same distribution on another processor" in footnote
 
 
-def test_a_claim_that_no_number_of_seeds_would_decide(table):
-    endless = table.assign(seeds_needed=table["seeds_needed"].where(table["claim"] != "one/open", np.inf))
-    assert "needed: more than 10 000" in claims_page.markdown(endless)
+def test_a_claim_at_its_bound_needs_no_number_of_seeds():
+    found = claims_page.markdown(claims_table.gathered({"one": one_claim([-1.0, 0.0, 1.0])}))
+    assert "no number of seeds (1)" in found
+    assert "needed: no number of seeds up to 10000 |" in found
 
 
-def test_seeds_on_several_tasks_would_decide_about_those(table):
-    several = table.assign(tasks=("claim", np.where(table["claim"] == "one/open", 8.0, np.nan)))
-    found = re.findall(r"needed: \d+( on these tasks)? +\|", claims_page.markdown(several))
-    assert sorted(found) == ["", " on these tasks"]
+def test_seeds_on_several_tasks_would_decide_about_those():
+    seeds = {"tasks": [[-1.0, 5.0], [-1.0, 5.1], [-1.1, 5.0]], "seeds": [[-1.0, -1.0], [0.1, 0.0], [1.4, 1.5]]}
+    needed = {}
+    for name, values in seeds.items():
+        table = claims_table.gathered({"one": one_claim(np.array(values), two_way.estimate)})
+        (needed[name],) = re.findall(r"needed: (.*?) *\|", claims_page.markdown(table))
+    assert needed["tasks"] == "more tasks; 2 seeds on these"
+    assert re.fullmatch(r"\d+ on these tasks", needed["seeds"])
 
 
 def test_what_was_computed_needs_no_run():
-    computed = intervals.table([("none", "it is", np.nan, 0.0)], estimate=intervals.exact)
-    found = claims_table.gathered(
-        {"one": check_claims.with_origin(computed, ["Paper"], [Path("theory/curve.nc")], "rounding")}
-    )
-    assert "needed: not" not in claims_page.markdown(found)
+    found = claims_page.markdown(claims_table.gathered({"one": one_claim(np.nan, intervals.exact)}))
+    assert "needed: no number of seeds |" in found
+
+
+def test_what_seeds_cost_is_said_where_it_is_known(table):
+    rows = claims_page.shown(table, {"one/open": "at most 3 h"}, "All of it.")
+    assert rows["summary"] == f"{SUMMARY} All of it."
+    cells = {row["id"]: row["cells"]["Seeds"][-1] for listed in rows["papers"].values() for row in listed}
+    assert re.fullmatch(r"needed: \d+, at most 3 h", cells["one/open"])
+    assert re.fullmatch(r"needed: \d+", cells["two/open"])
 
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="node runs the script")
@@ -137,7 +158,7 @@ def groups(tmp_path, monkeypatch):
 def test_the_program_writes_every_format_with_its_record(groups, tmp_path, capsys):
     outputs = ["claims.nc", "claims.md", "claims.html"]
     script.main([*groups, "--output", *outputs])
-    assert capsys.readouterr().out == "Of 6 claims, 0 fail, 4 are undecided at this scale, 2 hold.\n"
+    assert capsys.readouterr().out == f"{SUMMARY}\n"
     assert store.load("claims.nc")["claim"].values[0] == "one/none"
     request = json.loads((tmp_path / "claims.nc.json").read_text())["request"]
     for output in outputs[1:]:

@@ -132,6 +132,12 @@ def test_the_page_opens_with_what_came_of_every_paper(shown):
     assert [one.attributes["alt"] for one in shown.all("img")].count(f"Plot: {TITLE}") == 2  # here, and in its place
 
 
+def test_an_undecided_claim_says_what_the_seeds_it_lacks_cost(shown):
+    row = shown.one("norms/claim_0").text
+    assert re.search(r"needed: \d+, at most [\d.]+ (s|min)", row)
+    assert "More seeds would decide 1 claim with at most" in shown.all("header")[0].text
+
+
 def test_where_a_figure_came_from(shown, results):
     records = small_results.gathered().records
     text = re.sub(r"\s+", " ", shown.one("figure-own").text)

@@ -85,7 +85,7 @@ def run():
             running.path(output).write_text(MARKDOWN)
     groups = {
         "shared": claims("shared", [[1.0, 1.1, 0.9], [-1.0, -1.2, -0.9]], "toy/risk"),
-        "norms": claims("norms", [[0.1, -0.2, 0.1], [2.0, 2.1, 2.2]], "toy/norms"),
+        "norms": claims("norms", [[0.1, -0.2, 0.3], [2.0, 2.1, 2.2]], "toy/norms"),
     }
     for name, found in groups.items():
         data = f"results/toy/{'risk' if name == 'shared' else name}.nc"

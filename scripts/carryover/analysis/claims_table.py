@@ -5,7 +5,7 @@ import pandas as pd
 import xarray as xr
 from scipy import optimize, stats
 
-from carryover.analysis.intervals import LEVEL, MEANINGS, OWN
+from carryover.analysis.intervals import COMPUTED, LEVEL, MEANINGS, OWN
 from carryover.labels import attributes
 from carryover.provenance import portability
 
@@ -14,6 +14,11 @@ MOST_SEEDS = 10_000
 LARGEST_EFFECT = 1e6
 """Effect, in standard deviations, that two seeds show at any level; beyond it the noncentral t is lost to rounding."""
 ORDER = ("fails", "undecided", "holds")  # worst news first
+ROUNDING = 1e-12
+"""Distance of a statistic from its bound, beside the larger of the two and 1, that is no effect but a rounding."""
+MORE_SEEDS, MORE_TASKS, RUNS, NOTHING, UNKNOWN = REMEDIES = (
+    "more seeds", "more tasks", "runs that qualify", "no number of seeds", "not known"
+)  # fmt: skip
 ADDED = {
     "data": "datasets that the claim's group reads",
     "portable": portability.MEANING,
@@ -22,7 +27,11 @@ ADDED = {
     "verdict_alone": MEANINGS["verdict"],
     "seeds_needed": f"seeds with which a t-test would decide with probability {POWER:g}, were mean and spread as "
                     "found, about the tasks there are where those are several; infinite where "
-                    f"{MOST_SEEDS} are not enough, NaN where decided or spread is not known",
+                    f"{MOST_SEEDS} are not enough or the statistic is at its bound, to {ROUNDING:g}, NaN where decided "
+                    "or spread is not known",
+    "would_decide": "what would decide an undecided claim: more seeds; more tasks, where there are as many seeds as "
+                    "these need; runs that qualify, of which there are fewer than two; no number of seeds, where "
+                    "seeds_needed is infinite or nothing was drawn; or not known; empty where decided",
 }  # fmt: skip
 
 
@@ -44,8 +53,10 @@ def gathered(groups):
     decided = (rows["adjusted_p_value"] < LEVEL).sum()
     # The level at which one claim more would be decided, the others being as they are.
     level = LEVEL * min(1, (decided + 1) / max(1, rows["p_value"].notna().sum()))
-    effects = (rows["statistic"] - rows["bound"]).abs() / rows["deviation"]
-    rows["seeds_needed"] = [seeds_needed(effect, level) for effect in effects.where(rows["verdict"] == "undecided")]
+    undecided = rows["verdict"] == "undecided"
+    effects = standardised(rows["statistic"], rows["bound"], rows["deviation"])
+    rows["seeds_needed"] = [seeds_needed(effect, level) for effect in effects.where(undecided)]
+    rows["would_decide"] = [remedy(row) if row.verdict == "undecided" else "" for row in rows.itertuples()]
     rank = rows["verdict"].map(ORDER.index)
     rows = rows.assign(rank=rank, ours=rows["paper"] == OWN).sort_values(
         ["ours", "paper", "rank", "claim"], kind="stable"
@@ -59,6 +70,26 @@ def adjusted(p_values):
     known = np.isfinite(p_values)
     p_values[known] = stats.false_discovery_control(p_values[known]) if known.any() else []
     return p_values
+
+
+def standardised(statistic, bound, deviation):
+    """Distances of statistics from their bounds in standard deviations, 0 where they are roundings."""
+    distance = (statistic - bound).abs()
+    size = np.maximum(1, np.maximum(statistic.abs(), bound.abs()))
+    return (distance / deviation).mask(distance <= ROUNDING * size, 0.0)
+
+
+def remedy(row):
+    """What would decide an undecided claim, of `REMEDIES`; `row` has its columns, with `seeds_needed`."""
+    if row.interval == COMPUTED:
+        return NOTHING
+    if row.seeds < 2:
+        return RUNS
+    if np.isnan(row.seeds_needed):
+        return UNKNOWN
+    if np.isinf(row.seeds_needed):
+        return NOTHING
+    return MORE_SEEDS if row.seeds_needed > row.seeds else MORE_TASKS
 
 
 def seeds_needed(effect, level=LEVEL):

@@ -3,8 +3,8 @@
 import numpy as np
 from tabulate import tabulate
 
-from carryover.analysis.claims_table import MOST_SEEDS, ORDER, POWER, counts
-from carryover.analysis.intervals import COMPUTED, beside
+from carryover.analysis.claims_table import MORE_SEEDS, MORE_TASKS, MOST_SEEDS, ORDER, POWER, REMEDIES, counts
+from carryover.analysis.intervals import beside
 from carryover.templates.rendering import rendered
 
 HEADS = ("Verdict", "Claim", "Statistic", "Criterion", "p", "Seeds")
@@ -13,10 +13,11 @@ _HALF = 46  # of a picture's width, 100, that its farthest point is away from th
 
 
 def summary(table):
-    """One sentence: how many claims have which verdict."""
-    number = counts(table)
+    """How many claims have which verdict; and where some are undecided, how many of these would be decided by what."""
+    number, by = counts(table), table["would_decide"].values.tolist()
     words = f"{number['fails']} fail, {number['undecided']} are undecided at this scale, {number['holds']} hold"
-    return f"Of {table.sizes['claim']} claims, {words}."
+    remedies = ", ".join(f"{one} ({by.count(one)})" for one in REMEDIES if one in by)
+    return f"Of {table.sizes['claim']} claims, {words}." + (f" These would decide: {remedies}." if remedies else "")
 
 
 def explanation():
@@ -28,8 +29,10 @@ def explanation():
         "Hochberg's procedure. Verdicts are given where the adjusted p-value is below .05, so that of those given one "
         "in twenty is expected to be wrong; claims on the same runs are not independent, which the procedure allows "
         "where they depend positively. Claims that were computed, not drawn, have no p-value. Needed: seeds with which "
-        f"a t-test would decide with probability {POWER:g}, were mean and spread as found; on these tasks: about those "
-        "alone, so that where there are as many seeds already more tasks are needed. "
+        f"a t-test would decide with probability {POWER:g}, were mean and spread as found, and no number of seeds "
+        f"where {MOST_SEEDS} would not do (effects of some .03 standard deviations), the statistic is its bound or "
+        "nothing was drawn; on these tasks: about those alone, so that where there are as many seeds already it is "
+        "more tasks. What seeds cost differs from machine to machine: the report and `carryover undecided` say it. "
         f"{ANOTHER_DRAW}: some of these data are another draw from the same distribution on another processor, so a "
         "verdict whose interval ends near the bound may be another there; all other data are the same to rounding."
     )
@@ -44,11 +47,12 @@ def markdown(table):
     return "\n\n".join(["# Claims", summary(table), *papers, explanation()]) + "\n"
 
 
-def cells(row):
-    """Texts of one claim's cells, each of a main part and further ones, in the order of `HEADS`."""
+def cells(row, cost=""):
+    """Texts of one claim's cells, each of a main part and further ones, in the order of `HEADS`; `cost` is that of the
+    seeds it needs, in words."""
     p_value = [""] if np.isnan(row.p_value) else [f"{row.p_value:.2g}", f"({row.adjusted_p_value:.2g} adjusted)"]
     alone = [f"({row.verdict_alone} alone)"] if row.verdict_alone != row.verdict else []
-    seeds = [str(row.seeds), row.interval, *_needed(row)]
+    seeds = [str(row.seeds), row.interval, *_needed(row, cost)]
     data = row.data + (ANOTHER_DRAW if row.portable == "distribution" else "")
     ends = [] if np.isnan(row.low) else [f"[{row.low:.3g}, {row.high:.3g}]"]
     statistic = ["none" if np.isnan(row.statistic) else f"{row.statistic:.3g}", *ends, row.measured]
@@ -72,15 +76,16 @@ def picture(row):
     return None if places is None else (50 + _HALF * places).round(1).tolist()
 
 
-def _needed(row):
-    """How many seeds would decide an open claim, as a list of one text or none."""
-    if row.seeds == 0 and row.interval != COMPUTED:
-        return ["needed: not known, no run qualifies"]
-    if np.isnan(row.seeds_needed):
+def _needed(row, cost):
+    """What would decide an open claim, as a list of one text or none."""
+    if not row.would_decide:
         return []
-    number = f"{row.seeds_needed:.0f}" if np.isfinite(row.seeds_needed) else f"more than {MOST_SEEDS:,}"
-    where = " on these tasks" if getattr(row, "tasks", 0) > 1 else ""
-    return [f"needed: {number}{where}".replace(",", " ")]
+    if row.would_decide == MORE_SEEDS:
+        where = " on these tasks" if getattr(row, "tasks", 0) > 1 else ""
+        return [f"needed: {row.seeds_needed:.0f}{where}" + (f", {cost}" if cost else "")]
+    if row.would_decide == MORE_TASKS:
+        return [f"needed: more tasks; {row.seeds_needed:.0f} seeds on these"]
+    return [f"needed: {row.would_decide}" + (f" up to {MOST_SEEDS}" if np.isinf(row.seeds_needed) else "")]
 
 
 def page(table, note=""):
@@ -88,22 +93,26 @@ def page(table, note=""):
     return rendered("claims.html.j2", claims=shown(table), note=note)
 
 
-def shown(table):
-    """What claims_table.html.j2 shows of the table."""
+def shown(table, costs=None, said=""):
+    """What claims_table.html.j2 shows of the table; `costs` are {claim: what its missing seeds cost, in words}, `said`
+    is a sentence on all of them."""
+    costs = costs or {}
     return {
-        "summary": summary(table),
+        "summary": f"{summary(table)} {said}".rstrip(),
         "explanation": explanation(),
         "choices": {"paper": list(papers := by_paper(table)), "verdict": ORDER},
         "heads": HEADS,
-        "papers": {paper: [_shown_row(row) for row in rows] for paper, rows in papers.items()},
+        "papers": {
+            paper: [_shown_row(row, costs.get(row.Index, "")) for row in rows] for paper, rows in papers.items()
+        },
     }
 
 
-def _shown_row(row):
+def _shown_row(row, cost):
     """A claim's cells by head, and the numbers by which some of them are sorted."""
     numbers = {"Verdict": ORDER.index(row.verdict), "Statistic": row.statistic, "Criterion": row.bound,
                "p": row.p_value, "Seeds": row.seeds}  # fmt: skip
-    listed = dict(zip(HEADS, cells(row), strict=True))
+    listed = dict(zip(HEADS, cells(row, cost), strict=True))
     return {
         "id": row.Index, "paper": row.paper, "verdict": row.verdict, "cells": listed, "numbers": numbers,
         "picture": picture(row),

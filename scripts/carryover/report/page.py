@@ -9,7 +9,7 @@ from carryover.analysis.claims_table import ORDER
 from carryover.audit import report as verdicts
 from carryover.errors import UserError
 from carryover.provenance import job_record, record_index, store
-from carryover.report import claims_page, graph, jobs
+from carryover.report import claims_page, costs, graph, jobs
 from carryover.report.contents import by_paper, in_words
 from carryover.report.overview import overviews
 from carryover.report.words import count, duration, memory, seeds
@@ -29,7 +29,7 @@ def page(contents, note=""):
         contents=contents,
         papers=by_paper(contents.figures),
         overviews=overviews(contents, rows),
-        claims=None if claims is None else claims_page.shown(claims),
+        claims=None if claims is None else claims_shown(claims, contents),
         claims_of=partial(claims_of, rows=rows, data=contents.claims_data),
         stated=partial(stated, rows={row.Index: row for row in rows}),
         origin=partial(origin, records=contents.records),
@@ -43,6 +43,12 @@ def page(contents, note=""):
         **{one.__name__: one for one in (anchor, data_uri, duration, in_words, pipes, said_of)},
         counted=count,
     )
+
+
+def claims_shown(table, contents):
+    """The table of claims, with what the seeds cost that undecided ones lack."""
+    found = costs.costs(table, str(contents.claims), contents.records)
+    return claims_page.shown(table, {claim: str(one) for claim, one in found.items()}, costs.sentence(found))
 
 
 def origin(record, records):
