@@ -105,10 +105,31 @@ def test_an_effect_that_is_a_rounding_is_none(bound):
     assert np.isinf(table["seeds_needed"]).all()
 
 
-def test_where_the_spread_over_seeds_is_not_known_nothing_is_said_of_them():
+def test_where_seeds_are_not_what_the_interval_is_over_more_of_that_would_decide():
     drawn = intervals.table([("it", "it is", [-1.0, 0.1, 1.0], 0.0)], estimate=partial(intervals.student, over="cells"))
     table = claims_table.gathered({"one": check_claims.with_origin(drawn, ["Paper"], [Path("toy/risk.nc")], "exact")})
-    assert table["would_decide"].values.tolist() == ["not known"]
+    assert table["would_decide"].values.tolist() == ["more cells"]
+    assert np.isnan(table["seeds_needed"]).all()
+
+
+@pytest.mark.parametrize(("fewer", "seeds"), [(1, 6), (3, 10), (8, 20), (0, 5)])
+def test_medians_need_the_seeds_of_a_sign_test(fewer, seeds):
+    values = np.where(np.arange(seeds) < fewer, -1.0, 1.0) * np.linspace(1, 2, seeds)
+    checked = intervals.table([("it", "it is", values, 0.0)], estimate=intervals.median)
+    table = claims_table.gathered({"one": check_claims.with_origin(checked, ["Paper"], [Path("toy/risk.nc")], "exact")})
+    if seeds < 6:  # no interval
+        assert table["would_decide"].values.tolist() == ["not known"]
+        return
+    needed = int(table["seeds_needed"].item())
+    assert needed > seeds
+
+    def decided(number):
+        above = np.random.default_rng(0).binomial(number, 1 - fewer / seeds, size=2000)
+        tests = {one: stats.binomtest(int(one), number).pvalue <= LEVEL for one in np.unique(above)}
+        return np.mean([tests[one] and one > number / 2 for one in above])
+
+    assert decided(needed) > 0.77
+    assert all(decided(number) < 0.83 for number in range(max(1, needed - 3), needed))
 
 
 def test_a_claim_says_what_is_promised_of_its_data(tmp_path):

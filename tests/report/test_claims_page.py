@@ -20,7 +20,7 @@ from carryover.templates import rendering
 
 SUMMARY = (
     "Of 6 claims, 0 fail, 4 are undecided at this scale, 2 hold. "
-    "These would decide: more seeds (2), runs that qualify (2)."
+    "These would decide: runs that qualify (2), more seeds (2)."
 )
 VALUES = {"up": [1.0, 1.1, 1.2], "open": [-1.0, 0.0, 1.5], "none": [np.nan]}
 

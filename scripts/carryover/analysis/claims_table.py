@@ -5,7 +5,7 @@ import pandas as pd
 import xarray as xr
 from scipy import optimize, stats
 
-from carryover.analysis.intervals import COMPUTED, LEVEL, MEANINGS, OWN
+from carryover.analysis.intervals import BY_SIGNS, COMPUTED, LEVEL, MEANINGS, OWN
 from carryover.labels import attributes
 from carryover.provenance import portability
 
@@ -16,9 +16,8 @@ LARGEST_EFFECT = 1e6
 ORDER = ("fails", "undecided", "holds")  # worst news first
 ROUNDING = 1e-12
 """Distance of a statistic from its bound, beside the larger of the two and 1, that is no effect but a rounding."""
-MORE_SEEDS, MORE_TASKS, RUNS, NOTHING, UNKNOWN = REMEDIES = (
-    "more seeds", "more tasks", "runs that qualify", "no number of seeds", "not known"
-)  # fmt: skip
+MORE_SEEDS, MORE_TASKS = "more seeds", "more tasks"
+RUNS, NOTHING, UNKNOWN = "runs that qualify", "no number of seeds", "not known"
 ADDED = {
     "data": "datasets that the claim's group reads",
     "portable": portability.MEANING,
@@ -28,10 +27,11 @@ ADDED = {
     "seeds_needed": f"seeds with which a t-test would decide with probability {POWER:g}, were mean and spread as "
                     "found, about the tasks there are where those are several; infinite where "
                     f"{MOST_SEEDS} are not enough or the statistic is at its bound, to {ROUNDING:g}, NaN where decided "
-                    "or spread is not known",
-    "would_decide": "what would decide an undecided claim: more seeds; more tasks, where there are as many seeds as "
-                    "these need; runs that qualify, of which there are fewer than two; no number of seeds, where "
-                    "seeds_needed is infinite or nothing was drawn; or not known; empty where decided",
+                    "or not known; of medians, with which a sign test would, were the shares beside the bound as found",
+    "would_decide": "what would decide an undecided claim: more seeds; more of what else its interval is over, such as "
+                    "tasks, also where there are as many seeds as these need; runs that qualify, of which there are "
+                    "fewer than two; no number of seeds, where seeds_needed is infinite or nothing was drawn; or not "
+                    "known; empty where decided",
 }  # fmt: skip
 
 
@@ -53,10 +53,10 @@ def gathered(groups):
     decided = (rows["adjusted_p_value"] < LEVEL).sum()
     # The level at which one claim more would be decided, the others being as they are.
     level = LEVEL * min(1, (decided + 1) / max(1, rows["p_value"].notna().sum()))
-    undecided = rows["verdict"] == "undecided"
-    effects = standardised(rows["statistic"], rows["bound"], rows["deviation"])
-    rows["seeds_needed"] = [seeds_needed(effect, level) for effect in effects.where(undecided)]
-    rows["would_decide"] = [remedy(row) if row.verdict == "undecided" else "" for row in rows.itertuples()]
+    undecided = [row if row.verdict == "undecided" else None for row in rows.itertuples()]
+    rows["seeds_needed"] = [np.nan if row is None else needed(row, level) for row in undecided]
+    rows["would_decide"] = ["" if row is None else remedy(row, row_needs)
+                            for row, row_needs in zip(undecided, rows["seeds_needed"], strict=True)]  # fmt: skip
     rank = rows["verdict"].map(ORDER.index)
     rows = rows.assign(rank=rank, ours=rows["paper"] == OWN).sort_values(
         ["ours", "paper", "rank", "claim"], kind="stable"
@@ -72,24 +72,31 @@ def adjusted(p_values):
     return p_values
 
 
-def standardised(statistic, bound, deviation):
-    """Distances of statistics from their bounds in standard deviations, 0 where they are roundings."""
-    distance = (statistic - bound).abs()
-    size = np.maximum(1, np.maximum(statistic.abs(), bound.abs()))
-    return (distance / deviation).mask(distance <= ROUNDING * size, 0.0)
+def needed(row, level):
+    """Seeds that would decide a claim, of its columns: infinite where no number would, NaN where that is not known."""
+    distance = abs(row.statistic - row.bound)
+    if distance <= ROUNDING * max(1, abs(row.statistic), abs(row.bound)):
+        return np.inf
+    if row.interval == BY_SIGNS:
+        fewer = stats.binom.ppf((1 - ROUNDING) * row.p_value / 2, row.seeds, 0.5)  # what `intervals.median` counted
+        return seeds_needed_by_signs(1 - fewer / row.seeds, level) if np.isfinite(fewer) else np.nan
+    return seeds_needed(distance / row.deviation, level)
 
 
-def remedy(row):
-    """What would decide an undecided claim, of `REMEDIES`; `row` has its columns, with `seeds_needed`."""
+def remedy(row, seeds):
+    """What would decide an undecided claim, of its columns and the seeds that it needs."""
+    over = row.interval.partition(" over ")[2]
     if row.interval == COMPUTED:
         return NOTHING
     if row.seeds < 2:
         return RUNS
-    if np.isnan(row.seeds_needed):
+    if over and "seeds" not in over:
+        return f"more {over}"
+    if np.isnan(seeds):
         return UNKNOWN
-    if np.isinf(row.seeds_needed):
+    if np.isinf(seeds):
         return NOTHING
-    return MORE_SEEDS if row.seeds_needed > row.seeds else MORE_TASKS
+    return MORE_SEEDS if seeds > row.seeds else MORE_TASKS
 
 
 def seeds_needed(effect, level=LEVEL):
@@ -106,6 +113,15 @@ def seeds_needed(effect, level=LEVEL):
     if power(2, effect, level) >= POWER:
         return 2.0
     return float(np.ceil(optimize.brentq(lambda seeds: power(seeds, effect, level) - POWER, 2, MOST_SEEDS)))
+
+
+def seeds_needed_by_signs(share, level=LEVEL):
+    """As `seeds_needed`, of a sign test, where this share of values lies on the median's side of the bound."""
+    seeds = np.arange(1, MOST_SEEDS + 1)
+    most = stats.binom.ppf(level / 2, seeds, 0.5)  # of the fewer values: from here on, or one below, it is significant
+    most -= stats.binom.cdf(most, seeds, 0.5) > level / 2
+    enough = np.flatnonzero(stats.binom.cdf(most, seeds, 1 - share) >= POWER)
+    return float(seeds[enough[0]]) if len(enough) else np.inf
 
 
 def power(seeds, effect, level=LEVEL):

@@ -14,6 +14,7 @@ from carryover.labels import attributes
 LEVEL = 0.05
 """Share of true bounds at which a single claim is decided wrongly; intervals leave out as much."""
 COMPUTED = "computed, not drawn"
+BY_SIGNS = "order statistics over seeds"
 OWN = "Carryover"
 """In the place of a paper's name, and of a section, of what no paper says."""
 _ABOUT = ": "
@@ -84,7 +85,7 @@ def median(values, statement, bound):
     values = np.asarray(values, dtype=float)
     values, count = np.sort(values[np.isfinite(values)]), np.isfinite(values).sum()
     columns = dict.fromkeys(("low", "high", "p_value", "deviation"), np.nan)
-    columns |= {"statistic": np.median(values) if count else np.nan, "interval": "order statistics over seeds"}
+    columns |= {"statistic": np.median(values) if count else np.nan, "interval": BY_SIGNS}
     places = np.flatnonzero(special.bdtr(np.arange(count // 2), count, 0.5) <= LEVEL / 2)
     if len(places):
         fewer = min((values < bound).sum(), (values > bound).sum())

@@ -5,7 +5,6 @@ from pathlib import Path
 
 from tabulate import tabulate
 
-from carryover.analysis.claims_table import REMEDIES
 from carryover.provenance import record_index, store
 from carryover.report import claims_page
 from carryover.report.costs import costs, sentence
@@ -15,7 +14,7 @@ HEADS = ("claim", "would decide", "seeds", "needed", "cost")
 
 def rows(table, found):
     """Texts of the undecided claims of a table, the cheapest first; `found` are their costs."""
-    for remedy in REMEDIES:
+    for remedy in claims_page.by_remedy(table):
         claims = [row for row in table.to_dataframe().itertuples() if row.would_decide == remedy]
         for row in sorted(claims, key=lambda row: found[row.Index].seconds if row.Index in found else 0.0):
             needed = f"{row.seeds_needed:.0f}" if row.Index in found else ""

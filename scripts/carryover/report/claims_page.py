@@ -1,9 +1,11 @@
 """The table of claims as text: Markdown, and HTML that works without its script, which adds sorting and filters."""
 
+from collections import Counter
+
 import numpy as np
 from tabulate import tabulate
 
-from carryover.analysis.claims_table import MORE_SEEDS, MORE_TASKS, MOST_SEEDS, ORDER, POWER, REMEDIES, counts
+from carryover.analysis.claims_table import MORE_SEEDS, MORE_TASKS, MOST_SEEDS, ORDER, POWER, counts
 from carryover.analysis.intervals import beside
 from carryover.templates.rendering import rendered
 
@@ -14,10 +16,15 @@ _HALF = 46  # of a picture's width, 100, that its farthest point is away from th
 
 def summary(table):
     """How many claims have which verdict; and where some are undecided, how many of these would be decided by what."""
-    number, by = counts(table), table["would_decide"].values.tolist()
+    number = counts(table)
     words = f"{number['fails']} fail, {number['undecided']} are undecided at this scale, {number['holds']} hold"
-    remedies = ", ".join(f"{one} ({by.count(one)})" for one in REMEDIES if one in by)
+    remedies = ", ".join(f"{one} ({count})" for one, count in by_remedy(table).items())
     return f"Of {table.sizes['claim']} claims, {words}." + (f" These would decide: {remedies}." if remedies else "")
+
+
+def by_remedy(table):
+    """{what would decide undecided claims: how many}, what most wait for first."""
+    return dict(Counter(filter(None, table["would_decide"].values.tolist())).most_common())
 
 
 def explanation():
@@ -83,7 +90,7 @@ def _needed(row, cost):
     if row.would_decide == MORE_SEEDS:
         where = " on these tasks" if getattr(row, "tasks", 0) > 1 else ""
         return [f"needed: {row.seeds_needed:.0f}{where}" + (f", {cost}" if cost else "")]
-    if row.would_decide == MORE_TASKS:
+    if row.would_decide == MORE_TASKS and not np.isnan(row.seeds_needed):
         return [f"needed: more tasks; {row.seeds_needed:.0f} seeds on these"]
     return [f"needed: {row.would_decide}" + (f" up to {MOST_SEEDS}" if np.isinf(row.seeds_needed) else "")]
 
