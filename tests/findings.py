@@ -2,12 +2,13 @@
 
 `python tests/findings.py --keep TABLE.nc FILE.csv` keeps a table of claims that is not made anew with each change.
 
-A figure's `rests_on` names claims, which must hold. In docs/findings*.md a comment after a number says which claim's
-statistic it is, `+3.5 [1.7, 5.3]<!-- convnet_rescaling/resnet_pairs * 100 -->`, and a table of verdicts, or
-of claims, stands between `<!-- verdicts -->`, or `<!-- claims -->`, and `<!-- end -->`. A number is stale where it lies
-outside the interval that is found now, for on another processor networks become others of the same distribution; with
---exactly, where any digit differs. --write puts what is found in the place of what is there. A page on results that are
-kept, `<!-- claims kept in FILE -->`, is held against those, digit by digit.
+A figure's `rests_on` names claims, which must hold, as do those of a comment after a sentence, `<!-- rests on
+linear_transfer/negative linear_transfer/positive -->`, in README.md and docs/findings*.md. There a comment after a
+number says which claim's statistic it is, `+3.5 [1.7, 5.3]<!-- convnet_rescaling/resnet_pairs * 100 -->`, and a table
+of verdicts, or of claims, stands between `<!-- verdicts -->`, or `<!-- claims -->`, and `<!-- end -->`. A number is
+stale where it lies outside the interval that is found now, for on another processor networks become others of the same
+distribution; with --exactly, where any digit differs. --write puts what is found in the place of what is there. A page
+on results that are kept, `<!-- claims kept in FILE -->`, is held against those, digit by digit.
 """
 
 import csv
@@ -31,6 +32,7 @@ QUOTED = re.compile(
     rf"(?P<number>{_NUMBER})(?:\s\[(?P<low>{_NUMBER}),\s(?P<high>{_NUMBER})\])?(?P<unit>\s?%)?"
     r"<!-- (?P<claim>\w+/\S+)(?: \* (?P<factor>-?[\d.]+))? -->"
 )
+STATED = re.compile(r"<!-- rests on (?P<claims>[^>]*?) -->")
 KEPT = re.compile(r"<!-- claims kept in (?P<file>\S+) -->")
 WORDS = "paper", "section", "statement", "verdict", "measured", "interval"
 NUMBERS = "statistic", "low", "high", "bound", "p_value", "adjusted_p_value", "seeds", "tasks"
@@ -39,15 +41,21 @@ BLOCK = re.compile(r"(?P<head><!-- (?P<kind>verdicts|claims) -->\n)(?P<body>.*?)
 
 def untrue_titles(figures, table):
     """What is wrong with titles of {figure: entry} that state claims, in words."""
+    stated = ((name, entry.get("rests_on", ())) for name, entry in figures.items())
+    return [f"figures.{name}: {one}" for name, claims in stated for one in not_held(claims, table)]
+
+
+def not_held(claims, table):
+    """Those of some claims that do not hold, with their verdicts, in words."""
     verdicts = dict(zip(table["claim"].values.tolist(), table["verdict"].values.tolist(), strict=True))
-    stated = ((name, claim) for name, entry in figures.items() for claim in entry.get("rests_on", ()))
-    found = ((name, claim, verdicts.get(claim, "is none")) for name, claim in stated)
-    return [f"figures.{name}: {claim} {verdict}" for name, claim, verdict in found if verdict != "holds"]
+    found = ((claim, verdicts.get(claim, "is none")) for claim in claims)
+    return [f"{claim} {verdict}" for claim, verdict in found if verdict != "holds"]
 
 
 def stale(text, table, exactly=False):
-    """What numbers of a page are stale, in words."""
-    found = []
+    """What numbers and sentences of a page are stale, in words."""
+    found = [f"what rests on it: {one}" for stated in STATED.finditer(text)
+             for one in not_held(stated["claims"].split(), table)]  # fmt: skip
     for quoted in QUOTED.finditer(text):
         now = current(quoted, table)
         if now is None:
@@ -158,7 +166,7 @@ def main(*words):
     table = store.load(ROOT / "results/claims.nc")
     sweep = startup.valid_sweep(files.read(ROOT / "config/config.yaml", "config/config.yaml"), ROOT)
     wrong = untrue_titles(sweep.config["figures"], table)
-    for page in sorted((ROOT / "docs").glob("findings*.md")):
+    for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("findings*.md"))]:
         text = page.read_text(encoding="utf-8")
         own = KEPT.search(text)
         claims = kept(ROOT / own["file"]) if own else table

@@ -60,6 +60,13 @@ def test_titles_state_claims_that_hold(table):
     ]
 
 
+def test_sentences_rest_on_claims_that_hold(table):
+    assert findings.stale("It gains. <!-- rests on one/gain -->", table) == []
+    assert findings.stale("It gains.\n<!-- rests on one/gain\none/loss one/other -->", table) == [
+        "what rests on it: one/loss fails", "what rests on it: one/other is none",
+    ]  # fmt: skip
+
+
 def test_a_table_that_was_kept_says_the_same(table, tmp_path):
     findings.keep(table, tmp_path / "kept.csv")
     again = findings.kept(tmp_path / "kept.csv")
