@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import stats
 
+from carryover.analysis import two_way
 from carryover.analysis.two_way import errors, interval, p_value, table, usual
 from carryover.errors import UserError
 
@@ -110,3 +111,13 @@ def test_too_few_values_have_no_interval():
 def test_the_usual_value_is_that_of_most_runs():
     runs = xr.Dataset(coords={"learning_rate": ("run", [0.05, 0.01, 0.05, 0.1])})
     assert usual(runs, "learning_rate") == 0.05
+
+
+def test_a_claim_has_the_spread_of_the_seeds_means_and_of_the_tasks_means():
+    values = np.random.default_rng(0).normal(size=(3, 5))
+    found = two_way.estimate(values, "it is", 0.0)
+    assert found["deviation"] == pytest.approx(values.mean(axis=1).std(ddof=1))
+    assert found["task_deviation"] == pytest.approx(values.mean(axis=0).std(ddof=1))
+    alone = two_way.estimate(values[:, :1], "it is", 0.0)
+    assert alone["deviation"] == pytest.approx(values[:, 0].std(ddof=1))
+    assert np.isnan(alone["task_deviation"])

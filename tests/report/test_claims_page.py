@@ -119,14 +119,20 @@ def test_a_claim_at_its_bound_needs_no_number_of_seeds():
     assert "needed: no number of seeds up to 10000 |" in found
 
 
-def test_seeds_on_several_tasks_would_decide_about_those():
-    seeds = {"tasks": [[-1.0, 5.0], [-1.0, 5.1], [-1.1, 5.0]], "seeds": [[-1.0, -1.0], [0.1, 0.0], [1.4, 1.5]]}
+def test_where_tasks_differ_other_tasks_are_needed_as_well():
+    grids = {
+        "tasks": [[-1.0, 5.0], [-1.0, 5.1], [-1.1, 5.0]],
+        "seeds": [[-1.0, -1.0], [0.1, 0.1], [1.4, 1.4]],
+        "both": [[-1.0, 2.0], [0.1, 3.0], [-2.0, 0.4]],
+        "same seeds": [[-1.0, 5.0], [-1.0, 5.0], [-1.0, 5.0]],
+    }
     needed = {}
-    for name, values in seeds.items():
+    for name, values in grids.items():
         table = claims_table.gathered({"one": one_claim(np.array(values), two_way.estimate)})
         (needed[name],) = re.findall(r"needed: (.*?) *\|", claims_page.markdown(table))
-    assert needed["tasks"] == "more tasks; 2 seeds on these"
-    assert re.fullmatch(r"\d+ on these tasks", needed["seeds"])
+    assert needed["tasks"] == needed["same seeds"] == "more tasks, 2 seeds on these"
+    assert re.fullmatch(r"\d+", needed["seeds"])
+    assert re.fullmatch(r"more seeds and tasks, \d+ seeds on these", needed["both"])
 
 
 def test_what_was_computed_needs_no_run():

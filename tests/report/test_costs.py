@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
+from carryover.errors import UserError
 from carryover.report import costs
 from carryover.report.costs import Cost
 
@@ -100,3 +101,8 @@ def test_the_sentence_counts_what_an_hour_decides():
     assert costs.sentence({"d": found["d"]}) == "What more seeds cost is not known of 1 claim: records are missing."
     assert costs.sentence({}) == ""
     assert "hour" not in costs.sentence({"a": found["a"]})
+
+
+def test_a_table_of_an_older_version_is_refused():
+    with pytest.raises(UserError, match=r"r/claims\.nc is an older version's: delete it and run"):
+        costs.costs(TABLE.drop_vars("would_decide"), "r/claims.nc", made())

@@ -16,7 +16,7 @@ LARGEST_EFFECT = 1e6
 ORDER = ("fails", "undecided", "holds")  # worst news first
 ROUNDING = 1e-12
 """Distance of a statistic from its bound, beside the larger of the two and 1, that is no effect but a rounding."""
-MORE_SEEDS, MORE_TASKS = "more seeds", "more tasks"
+MORE_SEEDS, MORE_TASKS, MORE_OF_BOTH = "more seeds", "more tasks", "more seeds and tasks"
 RUNS, NOTHING, UNKNOWN = "runs that qualify", "no number of seeds", "not known"
 ADDED = {
     "data": "datasets that the claim's group reads",
@@ -28,10 +28,10 @@ ADDED = {
                     "found, about the tasks there are where those are several; infinite where "
                     f"{MOST_SEEDS} are not enough or the statistic is at its bound, to {ROUNDING:g}, NaN where decided "
                     "or not known; of medians, with which a sign test would, were the shares beside the bound as found",
-    "would_decide": "what would decide an undecided claim: more seeds; more of what else its interval is over, such as "
-                    "tasks, also where there are as many seeds as these need; runs that qualify, of which there are "
-                    "fewer than two; no number of seeds, where seeds_needed is infinite or nothing was drawn; or not "
-                    "known; empty where decided",
+    "would_decide": "what would decide an undecided claim: more seeds, or tasks, or both, by t-tests over either; more "
+                    "of what else its interval is over; runs that qualify, of which there are fewer than two; no "
+                    "number of seeds, where seeds_needed is infinite or nothing was drawn; or not known; empty where "
+                    "decided",
 }  # fmt: skip
 
 
@@ -53,10 +53,9 @@ def gathered(groups):
     decided = (rows["adjusted_p_value"] < LEVEL).sum()
     # The level at which one claim more would be decided, the others being as they are.
     level = LEVEL * min(1, (decided + 1) / max(1, rows["p_value"].notna().sum()))
-    undecided = [row if row.verdict == "undecided" else None for row in rows.itertuples()]
-    rows["seeds_needed"] = [np.nan if row is None else needed(row, level) for row in undecided]
-    rows["would_decide"] = ["" if row is None else remedy(row, row_needs)
-                            for row, row_needs in zip(undecided, rows["seeds_needed"], strict=True)]  # fmt: skip
+    undecided = [(row, needed(row, level)) if row.verdict == "undecided" else None for row in rows.itertuples()]
+    rows["seeds_needed"] = [one[1] if one else np.nan for one in undecided]
+    rows["would_decide"] = [remedy(*one, level) if one else "" for one in undecided]
     rank = rows["verdict"].map(ORDER.index)
     rows = rows.assign(rank=rank, ours=rows["paper"] == OWN).sort_values(
         ["ours", "paper", "rank", "claim"], kind="stable"
@@ -74,18 +73,22 @@ def adjusted(p_values):
 
 def needed(row, level):
     """Seeds that would decide a claim, of its columns: infinite where no number would, NaN where that is not known."""
-    distance = abs(row.statistic - row.bound)
-    if distance <= ROUNDING * max(1, abs(row.statistic), abs(row.bound)):
+    if abs(row.statistic - row.bound) <= ROUNDING * max(1, abs(row.statistic), abs(row.bound)):
         return np.inf
     if row.interval == BY_SIGNS:
         fewer = stats.binom.ppf((1 - ROUNDING) * row.p_value / 2, row.seeds, 0.5)  # what `intervals.median` counted
         return seeds_needed_by_signs(1 - fewer / row.seeds, level) if np.isfinite(fewer) else np.nan
-    return seeds_needed(distance / row.deviation, level)
+    return seeds_needed(effect(row, row.deviation), level)
 
 
-def remedy(row, seeds):
+def effect(row, deviation):
+    """Distance of a claim's statistic from its bound in standard deviations."""
+    return abs(row.statistic - row.bound) / deviation if deviation else np.inf
+
+
+def remedy(row, seeds, level):
     """What would decide an undecided claim, of its columns and the seeds that it needs."""
-    over = row.interval.partition(" over ")[2]
+    over = row.interval.partition(" over ")[2].partition(",")[0]
     if row.interval == COMPUTED:
         return NOTHING
     if row.seeds < 2:
@@ -96,7 +99,12 @@ def remedy(row, seeds):
         return UNKNOWN
     if np.isinf(seeds):
         return NOTHING
-    return MORE_SEEDS if seeds > row.seeds else MORE_TASKS
+    if getattr(row, "tasks", 0) > 1:
+        few_seeds = seeds > row.seeds
+        few_tasks = seeds_needed(effect(row, row.task_deviation), level) > row.tasks
+        if few_tasks or not few_seeds:  # where neither are few it is both errors together that do not decide
+            return MORE_TASKS if few_tasks and not few_seeds else MORE_OF_BOTH
+    return MORE_SEEDS
 
 
 def seeds_needed(effect, level=LEVEL):

@@ -35,6 +35,7 @@ MEANINGS = {
                  "not what the interval is over",
     "seeds": "seeds, or what else `interval` names, that the statistic is a mean over",
     "tasks": "tasks that the statistic is a mean over",
+    "task_deviation": "standard deviation over tasks, of means over seeds",
 }  # fmt: skip
 
 

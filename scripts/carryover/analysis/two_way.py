@@ -32,17 +32,18 @@ def interval(values):
 
 
 def estimate(values, statement, bound):
-    """Mean over seeds and tasks with its interval and p-value, and the spread of seeds on these tasks: the columns of a
-    claim whose values are a table (seeds, tasks)."""
+    """Mean over seeds and tasks with its interval and p-value, the spread of seeds on these tasks, and that of tasks
+    over these seeds: the columns of a claim whose values are a table (seeds, tasks)."""
     known = np.isfinite(np.asarray(values, dtype=float))
     mean, low, high = interval(values)
     by = errors(values)[1]
-    error, freedom = by.get("seeds", (np.nan, 0))
+    spread = {name: error * np.sqrt(freedom + 1) for name, (error, freedom) in by.items()}
     drawn = " and ".join(name for name in ("seeds", "tasks") if name in by)
     return {
         "statistic": mean, "low": low, "high": high, "p_value": p_value(values, bound),
-        "deviation": error * np.sqrt(freedom + 1), "interval": f"Student's t over {drawn or 'seeds'}",
+        "deviation": spread.get("seeds", np.nan), "interval": f"Student's t over {drawn or 'seeds'}",
         "seeds": known.any(axis=1).sum(), "tasks": known.any(axis=0).sum(),
+        "task_deviation": spread.get("tasks", np.nan),
     }  # fmt: skip
 
 

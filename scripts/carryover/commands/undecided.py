@@ -3,6 +3,7 @@
 import argparse
 from pathlib import Path
 
+import numpy as np
 from tabulate import tabulate
 
 from carryover.provenance import record_index, store
@@ -17,7 +18,7 @@ def rows(table, found):
     for remedy in claims_page.by_remedy(table):
         claims = [row for row in table.to_dataframe().itertuples() if row.would_decide == remedy]
         for row in sorted(claims, key=lambda row: found[row.Index].seconds if row.Index in found else 0.0):
-            needed = f"{row.seeds_needed:.0f}" if row.Index in found else ""
+            needed = f"{row.seeds_needed:.0f}" if np.isfinite(row.seeds_needed) else ""
             yield [row.Index, remedy, str(row.seeds), needed, str(found.get(row.Index, ""))]
 
 

@@ -5,7 +5,7 @@ from collections import Counter
 import numpy as np
 from tabulate import tabulate
 
-from carryover.analysis.claims_table import MORE_SEEDS, MORE_TASKS, MOST_SEEDS, ORDER, POWER, counts
+from carryover.analysis.claims_table import MORE_OF_BOTH, MORE_SEEDS, MORE_TASKS, MOST_SEEDS, ORDER, POWER, counts
 from carryover.analysis.intervals import beside
 from carryover.templates.rendering import rendered
 
@@ -38,8 +38,8 @@ def explanation():
         "where they depend positively. Claims that were computed, not drawn, have no p-value. Needed: seeds with which "
         f"a t-test would decide with probability {POWER:g}, were mean and spread as found, and no number of seeds "
         f"where {MOST_SEEDS} would not do (effects of some .03 standard deviations), the statistic is its bound or "
-        "nothing was drawn; on these tasks: about those alone, so that where there are as many seeds already it is "
-        "more tasks. What seeds cost differs from machine to machine: the report and `carryover undecided` say it. "
+        "nothing was drawn; on these tasks: about those alone, where other tasks are needed as well. What seeds cost "
+        "differs from machine to machine: the report and `carryover undecided` say it. "
         f"{ANOTHER_DRAW}: some of these data are another draw from the same distribution on another processor, so a "
         "verdict whose interval ends near the bound may be another there; all other data are the same to rounding."
     )
@@ -88,10 +88,9 @@ def _needed(row, cost):
     if not row.would_decide:
         return []
     if row.would_decide == MORE_SEEDS:
-        where = " on these tasks" if getattr(row, "tasks", 0) > 1 else ""
-        return [f"needed: {row.seeds_needed:.0f}{where}" + (f", {cost}" if cost else "")]
-    if row.would_decide == MORE_TASKS and not np.isnan(row.seeds_needed):
-        return [f"needed: more tasks; {row.seeds_needed:.0f} seeds on these"]
+        return [f"needed: {row.seeds_needed:.0f}" + (f", {cost}" if cost else "")]
+    if row.would_decide in (MORE_TASKS, MORE_OF_BOTH):
+        return [f"needed: {row.would_decide}, {row.seeds_needed:.0f} seeds on these"]
     return [f"needed: {row.would_decide}" + (f" up to {MOST_SEEDS}" if np.isinf(row.seeds_needed) else "")]
 
 

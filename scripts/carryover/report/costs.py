@@ -16,6 +16,7 @@ import numpy as np
 
 from carryover.analysis.claims_table import MORE_SEEDS
 from carryover.config.artifacts import STAGES
+from carryover.errors import UserError
 from carryover.provenance.record_index import jobs
 from carryover.report.jobs import upstream
 from carryover.report.words import count, duration
@@ -41,7 +42,12 @@ class Cost:
 
 
 def costs(table: Any, name: str, records: Mapping[str, dict[str, Any]]) -> dict[str, Cost]:
-    """{claim: its cost} of the claims that more seeds would decide, of the table `name` among `records`."""
+    """{claim: its cost} of the claims that more seeds would decide, of the table `name` among `records`.
+
+    Raises UserError for a table that does not say what would decide its claims.
+    """
+    if "would_decide" not in table:
+        raise UserError(f"{name} is an older version's: delete it and run `snakemake claims_table` again.")
     groups = {Path(made).stem: made for made in records[name]["inputs"]}
     rows = table.isel(claim=table["would_decide"].values == MORE_SEEDS)
     missing = (rows["seeds_needed"] - rows["seeds"]).to_series().astype(int)
