@@ -25,7 +25,7 @@ def test_open_claims_stand_with_what_they_need_and_its_cost(results, capsys):
     assert said.startswith(
         "Of 4 claims, 1 fail, 1 are undecided at this scale, 2 hold. These would decide: more seeds (1)."
     )
-    assert " More seeds would decide 1 claim with at most " in said
+    assert " More seeds would decide 1 claim in at most " in said
 
 
 def test_results_that_were_moved_say_the_same_and_lost_records_are_said(results, capsys):

@@ -7,6 +7,7 @@ import xarray as xr
 from matplotlib.figure import Figure
 
 from carryover.analysis.margins import margin_over_scale
+from carryover.drawing import panels
 from carryover.errors import UserError
 from carryover.plotting import cross_entropy
 
@@ -94,6 +95,15 @@ def test_every_panel_is_named(runs):
     figure = cross_entropy.draw({"diagonal": runs, "relu": runs}, cross_entropy.Parameters())
     assert [ax.get_title()[:1] for ax in figure.axes] == [*"abcdef"]
     assert [ax.get_ylabel().partition("\n")[0] for ax in figure.axes[::3]] == ["Diagonal networks", "ReLU networks"]
+    plt.close(figure)
+
+
+def test_each_family_says_its_own_number_of_seeds(runs):
+    fewer = runs.isel(run=runs["seed"].values == runs["seed"].values[0])
+    figure = cross_entropy.draw({"diagonal": runs, "relu": fewer}, cross_entropy.Parameters())
+    told = [part.legends[0].get_title().get_text().partition(";")[0] for part in figure.subfigs]
+    assert told == [panels.seeds_in_words(runs), "1 seed"]
+    assert told[0] != "1 seed"
     plt.close(figure)
 
 

@@ -73,7 +73,7 @@ def test_without_a_record_the_cost_is_not_known(lost):
     found = costs.costs(TABLE, "r/claims.nc", records)
     assert math.isnan(found["b/two"].seconds)
     assert str(found["b/two"]) == "cost not known"
-    assert "Of 1 claim it is not known" in costs.sentence(found) or found["a/one"].seed is None
+    assert "Of 1 claim the cost is not known" in costs.sentence(found) or found["a/one"].seed is None
 
 
 @pytest.mark.parametrize("part", ["time", "seeds"])
@@ -95,8 +95,8 @@ def test_an_experiment_gets_its_seeds_once_for_all_claims():
 def test_the_sentence_counts_what_an_hour_decides():
     found = {"a": Cost(10, {"x": 60.0}), "b": Cost(50, {"x": 60.0}), "c": Cost(2, {"y": 3600.0}), "d": Cost(2, None)}
     assert costs.sentence(found) == (
-        "More seeds would decide 3 claims with at most 2 h 50 min of one core, by what the seeds there are have taken. "
-        "2 of them within an hour. Of 1 claim it is not known: records are missing."
+        "More seeds would decide 3 claims in at most 2 h 50 min of one core, by what seeds have taken here (2 of them "
+        "within an hour). Of 1 claim the cost is not known: records are missing."
     )
     assert costs.sentence({"d": found["d"]}) == "What more seeds cost is not known of 1 claim: records are missing."
     assert costs.sentence({}) == ""

@@ -135,7 +135,7 @@ def test_the_page_opens_with_what_came_of_every_paper(shown):
 def test_an_undecided_claim_says_what_the_seeds_it_lacks_cost(shown):
     row = shown.one("norms/claim_0").text
     assert re.search(r"needed: \d+, at most [\d.]+ (s|min)", row)
-    assert "More seeds would decide 1 claim with at most" in shown.all("header")[0].text
+    assert "More seeds would decide 1 claim in at most" in shown.all("header")[0].text
 
 
 def test_where_a_figure_came_from(shown, results):

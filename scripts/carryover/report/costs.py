@@ -73,13 +73,11 @@ def sentence(found: Mapping[str, Cost]) -> str:
             f"What more seeds cost is not known of {count(len(found), 'claim')}: records are missing." if found else ""
         )
     cheapest = sum(together(known[: number + 1]) <= HOUR for number in range(len(known)))
-    within = f" {cheapest} of them within an hour." if cheapest < len(known) else ""
+    within = f" ({cheapest} of them within an hour)" if cheapest < len(known) else ""
     unknown = len(found) - len(known)
-    lacking = f" Of {count(unknown, 'claim')} it is not known: records are missing." if unknown else ""
-    whole = (
-        f"More seeds would decide {count(len(known), 'claim')} with at most {duration(together(known))} of one core,"
-    )
-    return f"{whole} by what the seeds there are have taken.{within}{lacking}"
+    lacking = f" Of {count(unknown, 'claim')} the cost is not known: records are missing." if unknown else ""
+    whole = f"More seeds would decide {count(len(known), 'claim')} in at most {duration(together(known))} of one core"
+    return f"{whole}, by what seeds have taken here{within}.{lacking}"
 
 
 def _of_a_seed(name: str | None, results: Path, records: Mapping[str, dict[str, Any]]) -> dict[str, float] | None:
