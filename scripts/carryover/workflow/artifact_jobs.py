@@ -1,4 +1,4 @@
-"""What measures, claims, figures and tables are made of, and the plug-ins that make them."""
+"""What measures, comparisons, claims, figures and tables are made of, and the plug-ins that make them."""
 
 import re
 from contextlib import contextmanager
