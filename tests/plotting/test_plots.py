@@ -220,7 +220,7 @@ def test_where_keeps_the_runs_that_were_asked_for():
 
 
 def test_where_there_are_no_runs_is_said():
-    with pytest.raises(UserError, match=r"^no run has protocol=finetuning, samples=5; see the options of this figure"):
+    with pytest.raises(UserError, match=r"^no run has protocol=finetuning, samples=5; see the options in"):
         panels.where(measured("overlapping", risk), protocol="finetuning", samples=5)
 
 

@@ -217,8 +217,8 @@ def _entry(rule, kind):
         },
         "data": {
             "type": "object",
-            "description": "role -> dataset: <experiment>/<measure>, theory/<curve>, comparisons/<comparison>, or a file of "
-            "the project",
+            "description": "role -> dataset: <experiment>/<measure>, theory/<curve>, comparisons/<comparison>, or a "
+            "file of the project",
             "minProperties": 1,
             "additionalProperties": {"type": "string"},
         },

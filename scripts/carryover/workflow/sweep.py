@@ -114,7 +114,9 @@ class Sweep:
         """Raise UserError where an entry is made of what is neither a file nor among the results `made` before it."""
         for path in kind.files(self.config, self.results, Wildcards({kind.one: name})).values():
             if path not in made and not Path(path).is_file():
-                known = [one.removeprefix(f"{self.results}/").removesuffix(".nc") for one in made if one.endswith(".nc")]
+                known = [
+                    one.removeprefix(f"{self.results}/").removesuffix(".nc") for one in made if one.endswith(".nc")
+                ]
                 made_here = f"; known are {', '.join(known)}" if kind.plugins and known else ""
                 raise SweepError(f"{kind.section}.{name}.data: {path} is neither a file nor made here{made_here}.")
 

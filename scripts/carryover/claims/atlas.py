@@ -1,0 +1,52 @@
+"""Whether predicted boundaries of gain and loss are where they are found, on the maps of several families."""
+
+from carryover.analysis import atlas, intervals
+from carryover.analysis.jackknife import WHOLE_SHARE, estimate
+from carryover.config.parameters import NoParameters
+
+Parameters = NoParameters
+SHARE = 0.9
+FINETUNING = "finetuning"
+WORDS = {True: "finetuning", False: "linear transfer"}
+
+
+@intervals.claims(intervals.OWN)
+def check(data, p):
+    """Roles: maps of families, as comparisons.atlas makes them; claims are named after them.
+
+    Of each map with a prediction the share of its decided cells, of all settings, that are on the predicted side. Of
+    each map of finetuning the mean gain on the most and on the least similar tasks, over samples at the usual setting.
+    """
+    claims = []
+    for role, one in data.items():
+        frame, about = atlas.by_seed(one), one.attrs
+        for protocol, part in frame.groupby("protocol"):
+            name = role if protocol == FINETUNING else f"{role}_transfer"
+            what = f"{about['map_family']} networks, {WORDS[protocol == FINETUNING]}"
+            if part["predicted"].notna().any():
+                claims.append(_share(name, what, part, about))
+            usual = part[part["setting"] == about["map_shown"]]
+            if protocol == FINETUNING:
+                claims += _ends(role, what, usual)
+    return claims
+
+
+def _share(name, what, frame, about):
+    values = atlas.without_each_seed(frame, atlas.share_right)
+    return (f"{name}_side", f"{what}: pretraining helps and hurts where it is predicted to by {about['map_theory_is']}",
+            values, SHARE, None, "share of the cells with a decided gain that are on the predicted side", _of_seeds)  # fmt: skip
+
+
+def _of_seeds(values, statement, bound):
+    return estimate(values, statement, bound, WHOLE_SHARE, over="seeds")
+
+
+def _ends(name, what, frame):
+    """Gains by seed of the most and of the least similar tasks."""
+    gain = frame.groupby(["row", "seed"])["gain"].mean().unstack("seed")
+    measured = "log₁₀ of the risk from scratch over that after pretraining, mean over samples"
+    return [
+        (f"{name}_similar", f"{what}: pretraining helps on the most similar tasks", gain.iloc[-1], 0.0, None, measured),
+        (f"{name}_different", f"{what}: pretraining hurts on the least similar tasks", -gain.iloc[0], 0.0, None,
+         f"{measured}, with the sign changed"),
+    ]  # fmt: skip
