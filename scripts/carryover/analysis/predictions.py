@@ -3,19 +3,20 @@ penalties or bounds that stand for them. Positive where pretraining is to help."
 
 import numpy as np
 import pandas as pd
+import xarray as xr
 
 from carryover.analysis import power_law
-from carryover.analysis.transferability import normalised, paired
-from carryover.runs import chosen, conditions, coordinates, where
+from carryover.analysis.transferability import at, normalised, paired
+from carryover.runs import chosen, coordinates, where
 from carryover.theory import discrepancy, transfer
 
 
-def ratio(frame, source, protocol, quantity, against="", scratch=()):
+def ratio(frame, source, protocol, quantity, against=""):
     """(rows,) log₁₀ of a quantity from scratch over that of the transferred run, or of `against` over the quantity of
     the transferred run alone; NaN where the dataset `source` has none for a row.
 
     Args: frame of transferred runs with columns for their coordinates; `source`, a dataset of runs with the same
-    coordinates; conditions on its runs from scratch, by whose coordinates runs are not paired.
+    coordinates.
     """
     if quantity not in source:
         raise KeyError(quantity)  # named by what makes datasets
@@ -25,11 +26,20 @@ def ratio(frame, source, protocol, quantity, against="", scratch=()):
         table = where(source, protocol=protocol)[[quantity, against]].to_dataframe()
         table["scratch"] = table[against]
     else:
-        fixed = conditions(scratch)
-        table, _ = paired(source, protocol, quantity, where(source, protocol="single_task", **fixed), tuple(fixed))
+        table, _ = paired(source, protocol, quantity)
     keys = [name for name in sorted(coordinates(source)) if name in frame]
     table = table.assign(ratio=np.log10(table["scratch"] / table[quantity]))[[*keys, "ratio"]]
     return frame[keys].merge(table, on=keys, how="left", validate="many_to_one")["ratio"].to_numpy()
+
+
+def curve(frame, source, protocol, floor):
+    """(rows,) of risks that a theory curve `source` has, `single_task` and by the protocol's name; NaN where it has no
+    such protocol. Risks below the floor count as the floor."""
+    if protocol not in source:
+        return np.full(len(frame), np.nan)
+    places = {name: xr.DataArray(frame[name].to_numpy(), dims="row") for name in source.dims}
+    alone, moved = (np.maximum(at(source[name], **places).values, floor) for name in ("single_task", protocol))
+    return np.log10(alone / moved)
 
 
 def linear_transfer(frame, protocol, floor):

@@ -34,17 +34,16 @@ def transferability(risk, protocol, scratch=None):
     return runs.assign(transferability=runs["scratch"] - runs["risk"])
 
 
-def paired(data, protocol, quantity, scratch=None, apart=()):
+def paired(data, protocol, quantity, scratch=None):
     """(DataFrame of the runs of a protocol with columns for their coordinates, a quantity, and `scratch`, the same
     quantity of the single-task run beside them, NaN where there is none; the coordinates by which they are paired).
 
-    They are paired by the coordinates that both have values of, but those `CHOSEN` and `apart`; `scratch` and solvers
-    as in `transferability`. Raises UserError where a run has several single-task runs.
+    They are paired by the coordinates that both have values of, but those `CHOSEN`; `scratch` and solvers as in `transferability`. Raises UserError where a run has several single-task runs.
     """
     scratch = _of(data if scratch is None else scratch, "single_task")
     moved, alone = _frame(_of(data, protocol), quantity), _frame(scratch, quantity)
     own = [name for name in moved if name != quantity and _valued(moved[name].to_numpy())]
-    shared = [name for name in _compared(scratch) if name in own and name not in apart]
+    shared = [name for name in _compared(scratch) if name in own]
     if "solver" in shared and not set(moved["solver"]) <= set(alone["solver"]):
         shared.remove("solver")
     if alone.duplicated(shared).any():

@@ -20,8 +20,8 @@ SIMILARITIES = {
     "lost": lambda value: 1 - value,
     "saved": lambda value: 1 - 10.0**-value,
 }
-THEORIES = ("none", "ratio", "linear_transfer", "power_law")
-ROUNDING = 9  # digits to which similarities are the same
+THEORIES = ("none", "curve", "ratio", "linear_transfer", "power_law")
+ROUNDING = 9  # digits to which similarities are the same, and gains nothing
 SAME = ["setting", "row", "samples", "seed", "draw"]
 """By which a run finds that of another protocol beside it."""
 
@@ -35,10 +35,8 @@ class Parameters:
                                            "or what trains the readout alone")  # fmt: skip
     only: tuple[str, ...] = parameter((), "conditions on transferred runs, as coordinate=value; a coordinate of which "
                                       "those of a protocol have no value is passed over")  # fmt: skip
-    scratch: tuple[str, ...] = parameter((), "conditions on runs from scratch, as coordinate=value, whatever "
-                                         "transferred runs have there")  # fmt: skip
     similarity: tuple[str, ...] = parameter(("overlap",), "coordinates, or candidates, whose product says how similar "
-                                            "source and target are")  # fmt: skip
+                                            "source and target are; of a list of cosines its mean")  # fmt: skip
     similarity_of: str = parameter("value", "how: it is the value itself, the cosine of an angle in units of π (angle) "
                                    "or of the angle over a chord of the unit circle (chord), 1 less a share that is "
                                    "lost, or 1 less a ratio of which the candidate is −log₁₀ (saved)",
@@ -50,22 +48,24 @@ class Parameters:
     parameters: float = parameter(1.0, "parameters of the target", above=0)
     times: str = parameter("", "coordinate by which they are multiplied")
     parameters_are: str = parameter("parameter", "what counts as one, in words")
-    theory: str = parameter("none", "what predicts the gain: nothing; the ratio of what stands for the risk, from "
+    theory: str = parameter("none", "what predicts the gain: nothing; a curve of the risks; the ratio of what stands for the risk, from "
                             "scratch and after pretraining; eqs 8, 10 and 14 of deep linear networks; or the power law "
                             "of the risk from scratch over what pretrained features leave out",
                             choices=THEORIES)  # fmt: skip
     theory_is: str = parameter("", "the same in words")
     ratio: str = parameter("", "variable of the role `theory` that stands for the risk")
-    against: str = parameter("", "variable that stands for that from scratch, where transferred runs have it themselves")
-    candidates: tuple[str, ...] = parameter((), "variables of the role `theory` whose ratio, log₁₀ of that from scratch "
+    against: str = parameter(
+        "", "variable that stands for that from scratch, where transferred runs have it themselves"
+    )
+    candidates: tuple[str, ...] = parameter((), "variables of the role `beforehand` whose ratio, log₁₀ of that from scratch "
                                             "over that after pretraining, might predict the gain")  # fmt: skip
     smallest: int = parameter(64, "fewest samples that the power law is fitted to", minimum=1)
     floor: float = parameter(1e-8, "risks below it count as this: training stops there", above=0)
 
 
 def compare(data, p):
-    """Roles: `risk` of runs from scratch (`single_task`) and transferred ones; `theory`, of what else predictions are
-    made, where that is not the same.
+    """Roles: `risk` of runs from scratch (`single_task`) and transferred ones; `theory` and `beforehand`, what else
+    predictions and candidates are made of, where that is not the same.
 
     A dataset over `pair`, a transferred run and the one from scratch beside it, on the same samples of the same target.
     What predicts is NaN where nothing is predicted, and a gain where there is no run from scratch.
@@ -102,24 +102,31 @@ MEANINGS = COORDINATES | {
 
 def _rows(data, protocol, p):
     """The pairs of one protocol as a DataFrame, with the coordinates of the transferred runs besides."""
-    risk, fixed = data["risk"], conditions(p.scratch)
+    risk = data["risk"]
     runs = where(risk, protocol=protocol)
     for name, value in conditions(p.only).items():
         runs = where(runs, **{name: value}) if _valued(runs, name) else runs
-    frame, _ = paired(runs, protocol, "risk_final", where(risk, protocol="single_task", **fixed), tuple(fixed))
-    frame["gain"] = np.log10(frame["scratch"].clip(lower=p.floor) / frame["risk_final"].clip(lower=p.floor))
+    frame, _ = paired(runs, protocol, "risk_final", risk)
+    gain = np.log10(frame["scratch"].clip(lower=p.floor) / frame["risk_final"].clip(lower=p.floor))
+    frame["gain"] = gain.round(ROUNDING)
     frame["samples_per_parameter"] = frame["samples"] / (p.parameters * (frame[p.times] if p.times else 1))
     frame["setting"] = frame[p.setting].astype(float) if p.setting else p.shown
     frame["draw"] = frame["draw"] if "draw" in frame else 0
-    source = data.get("theory", risk)
     for name in p.candidates:
-        frame[f"ratio_{name}"] = predictions.ratio(frame, source, protocol, name, scratch=p.scratch)
-    values = [frame[name if name in frame else f"ratio_{name}"] for name in p.similarity]
+        frame[f"ratio_{name}"] = predictions.ratio(frame, data.get("beforehand", risk), protocol, name)
+    values = [_numbers(frame[name if name in frame else f"ratio_{name}"]) for name in p.similarity]
     frame["similarity"] = SIMILARITIES[p.similarity_of](np.prod(values, axis=0))
-    frame["predicted"] = _predicted(frame, source, risk, protocol, p)
+    frame["predicted"] = _predicted(frame, data.get("theory", risk), risk, protocol, p)
     if p.theory == "linear_transfer":
         frame["divergence"] = predictions.divergence(frame)
     return frame
+
+
+def _numbers(values):
+    """Values of a coordinate; of one that is a list in words, the mean of the list."""
+    if pd.api.types.is_numeric_dtype(values):
+        return values.to_numpy(float)
+    return np.array([np.mean([float(word) for word in text.split()]) for text in values])
 
 
 def _valued(runs, name):
@@ -128,8 +135,10 @@ def _valued(runs, name):
 
 
 def _predicted(frame, source, risk, protocol, p):
+    if p.theory == "curve":
+        return predictions.curve(frame, source, protocol, p.floor)
     if p.theory == "ratio":
-        return predictions.ratio(frame, source, protocol, p.ratio, p.against, p.scratch)
+        return predictions.ratio(frame, source, protocol, p.ratio, p.against)
     if p.theory == "linear_transfer":
         return predictions.linear_transfer(frame, protocol, p.floor)
     if p.theory == "power_law":
