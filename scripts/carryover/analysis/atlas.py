@@ -19,8 +19,8 @@ def by_seed(data):
 
 
 def cells(frame):
-    """DataFrame of the cells of what `by_seed` gives, with columns for the gain's mean, and the ends `low` and `high` of
-    Student's 95 % interval over seeds, `seeds`, and means of all else.
+    """DataFrame of the cells of what `by_seed` gives: means over seeds, how many `seeds` there are, and
+    the ends `low` and `high` of Student's 95 % interval of the gain.
 
     `decided` are gains whose interval leaves 0 out, but for `ROUNDING`; `right` is 1 for those of them that are on the
     predicted side, 0 for others, also where the prediction is that nothing changes, NaN where nothing is decided or

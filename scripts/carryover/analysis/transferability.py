@@ -38,7 +38,8 @@ def paired(data, protocol, quantity, scratch=None):
     """(DataFrame of the runs of a protocol with columns for their coordinates, a quantity, and `scratch`, the same
     quantity of the single-task run beside them, NaN where there is none; the coordinates by which they are paired).
 
-    They are paired by the coordinates that both have values of, but those `CHOSEN`; `scratch` and solvers as in `transferability`. Raises UserError where a run has several single-task runs.
+    They are paired by the coordinates that both have values of, but those `CHOSEN`; `scratch` and solvers as in
+    `transferability`. Raises UserError where a run has several single-task runs.
     """
     scratch = _of(data if scratch is None else scratch, "single_task")
     moved, alone = _frame(_of(data, protocol), quantity), _frame(scratch, quantity)
@@ -91,7 +92,7 @@ def at(curve, **values):
             curve = curve.sel({name: wanted}, method="nearest", tolerance=1e-6)
         except KeyError:
             known = ", ".join(f"{value:g}" for value in curve[name].values)
-            missing = [f"{value:g}" for value in np.ravel(wanted) if not np.isclose(curve[name], value).any()]
+            missing = [f"{value:g}" for value in np.unique(wanted) if not np.isclose(curve[name], value).any()]
             raise UserError(f"the theory was not computed at {name} {', '.join(missing)}; it has {known}.") from None
     return curve
 

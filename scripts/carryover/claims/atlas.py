@@ -33,8 +33,9 @@ def check(data, p):
 
 def _share(name, what, frame, about):
     values = atlas.without_each_seed(frame, atlas.share_right)
-    return (f"{name}_side", f"{what}: pretraining helps and hurts where it is predicted to by {about['map_theory_is']}",
-            values, SHARE, None, "share of the cells with a decided gain that are on the predicted side", _of_seeds)  # fmt: skip
+    statement = f"{what}: pretraining helps and hurts where it is predicted to by {about['map_theory_is']}"
+    measured = "share of the cells with a decided gain that are on the predicted side"
+    return f"{name}_side", statement, values, SHARE, None, measured, _of_seeds
 
 
 def _of_seeds(values, statement, bound):

@@ -48,17 +48,17 @@ class Parameters:
     parameters: float = parameter(1.0, "parameters of the target", above=0)
     times: str = parameter("", "coordinate by which they are multiplied")
     parameters_are: str = parameter("parameter", "what counts as one, in words")
-    theory: str = parameter("none", "what predicts the gain: nothing; a curve of the risks; the ratio of what stands for the risk, from "
-                            "scratch and after pretraining; eqs 8, 10 and 14 of deep linear networks; or the power law "
-                            "of the risk from scratch over what pretrained features leave out",
+    theory: str = parameter("none", "what predicts the gain: nothing; a curve of risks; the ratio of what stands for "
+                            "the risk, from scratch and after pretraining; eqs 8, 10 and 14 of deep linear networks; "
+                            "or the power law of the risk from scratch over what pretrained features leave out",
                             choices=THEORIES)  # fmt: skip
     theory_is: str = parameter("", "the same in words")
     ratio: str = parameter("", "variable of the role `theory` that stands for the risk")
     against: str = parameter(
         "", "variable that stands for that from scratch, where transferred runs have it themselves"
     )
-    candidates: tuple[str, ...] = parameter((), "variables of the role `beforehand` whose ratio, log₁₀ of that from scratch "
-                                            "over that after pretraining, might predict the gain")  # fmt: skip
+    candidates: tuple[str, ...] = parameter((), "variables of the role `beforehand` of which log₁₀ of the ratio, from "
+                                            "scratch over after pretraining, might predict the gain")  # fmt: skip
     smallest: int = parameter(64, "fewest samples that the power law is fitted to", minimum=1)
     floor: float = parameter(1e-8, "risks below it count as this: training stops there", above=0)
 
@@ -111,7 +111,7 @@ def _rows(data, protocol, p):
     frame["gain"] = gain.round(ROUNDING)
     frame["samples_per_parameter"] = frame["samples"] / (p.parameters * (frame[p.times] if p.times else 1))
     frame["setting"] = frame[p.setting].astype(float) if p.setting else p.shown
-    frame["draw"] = frame["draw"] if "draw" in frame else 0
+    frame["draw"] = frame.get("draw", 0)
     for name in p.candidates:
         frame[f"ratio_{name}"] = predictions.ratio(frame, data.get("beforehand", risk), protocol, name)
     values = [_numbers(frame[name if name in frame else f"ratio_{name}"]) for name in p.similarity]

@@ -75,7 +75,7 @@ def compute(p: Parameters) -> xr.Dataset:
 
 
 def _kinds(p, k, overlap):
-    """(counts, coefficients), each (..., 4), of dimensions that both tasks have, the main, the auxiliary one, and none."""
+    """(counts, coefficients), each (..., 4), of dimensions of both tasks, the main, the auxiliary one, none."""
     shared = overlap * k
     counts = np.stack([shared, k - shared, p.auxiliary_features - shared,
                        p.dimension - p.auxiliary_features - k + shared], axis=-1)  # fmt: skip
