@@ -58,7 +58,7 @@ def test_rows_stand_in_the_order_of_similarity(kind, values, expected):
 
 
 def test_similarity_may_be_a_ratio_that_runs_have_and_rows_a_coordinate():
-    """Of 1 less the ratio of penalties, which falls with the gain; the row of a pair is one, whatever its seeds have."""
+    """Of 1 less the ratio of penalties, which falls with the gain; a pair has one row, whatever its seeds have."""
     risk = runs(spread=0.3)
     risk["distance"] = risk["risk_final"]
     made = mapped(risk, similarity=("distance",), similarity_of="saved", candidates=("distance",), row="overlap")

@@ -16,8 +16,8 @@ def test_large_weights_have_the_risk_of_the_minimum_norm():
 
 
 def test_a_readout_on_features_of_two_sizes_has_the_risk_of_its_own_closed_form():
-    """Of Σ b²/s: with e the root of n = Σ s/(s + e) the risk is Σ β²e²/(s + e)² over 1 − Σ s²/(s + e)²/n (Hastie et al.,
-    Ann. Stat. 2022, of covariance s for features and coefficients β/√s)."""
+    """Of Σ b²/s: with e the root of n = Σ s/(s + e) the risk is Σ β²e²/(s + e)² over 1 − Σ s²/(s + e)²/n (Hastie et
+    al., Ann. Stat. 2022, of features of covariance s with coefficients β/√s)."""
     counts, beta, size = np.array([10.0, 290.0]), np.array([0.3, 0.01]), np.array([1.0, 1e-3])
     for n in (5, 60, 200):
         low, high = 1e-12, 1e3

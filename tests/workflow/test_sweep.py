@@ -209,7 +209,9 @@ def test_a_comparison_is_data_for_what_is_made_after_it(sweep):
     first, last = made.made_of_data()[0], made.made_of_data()[-1]
     assert (first, last) == ("results/comparisons/map.nc", "results/figures/atlas.pdf.json")
     made.config["comparisons"]["again"] = {"compare": "atlas", "data": {"risk": "comparisons/map"}}
-    with pytest.raises(SweepError, match=r"comparisons\.again\.data: results/comparisons/map.nc is neither a file nor made"):
+    with pytest.raises(
+        SweepError, match=r"comparisons\.again\.data: results/comparisons/map.nc is neither a file nor made"
+    ):
         made.check()
 
 

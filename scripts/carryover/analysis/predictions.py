@@ -18,12 +18,11 @@ def ratio(frame, source, protocol, quantity, against=""):
     Args: frame of transferred runs with columns for their coordinates; `source`, a dataset of runs with the same
     coordinates.
     """
-    if quantity not in source:
-        raise KeyError(quantity)  # named by what makes datasets
+    source = source[[name for name in (quantity, against) if name]]
     if protocol not in source["protocol"].values:
         return np.full(len(frame), np.nan)
     if against:
-        table = where(source, protocol=protocol)[[quantity, against]].to_dataframe()
+        table = where(source, protocol=protocol).to_dataframe()
         table["scratch"] = table[against]
     else:
         table, _ = paired(source, protocol, quantity)

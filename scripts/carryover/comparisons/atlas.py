@@ -114,7 +114,7 @@ def _rows(data, protocol, p):
     frame["draw"] = frame.get("draw", 0)
     for name in p.candidates:
         frame[f"ratio_{name}"] = predictions.ratio(frame, data.get("beforehand", risk), protocol, name)
-    values = [_numbers(frame[name if name in frame else f"ratio_{name}"]) for name in p.similarity]
+    values = [_numbers(frame[f"ratio_{name}" if name in p.candidates else name]) for name in p.similarity]
     frame["similarity"] = SIMILARITIES[p.similarity_of](np.prod(values, axis=0))
     frame["predicted"] = _predicted(frame, data.get("theory", risk), risk, protocol, p)
     if p.theory == "linear_transfer":

@@ -56,9 +56,9 @@ def _maps(data, p):
 
 
 def _map(ax, one, largest):
-    about, cells = one["about"], one["cells"]
+    """The cells of a map in colours, those that are open dotted, and the predicted boundary."""
+    cells = one["cells"]
     x = cells.groupby("samples")["samples_per_parameter"].mean().to_numpy()
-    similarity = cells.groupby("row")["similarity"].mean()
     gain, decided, predicted = (cells.pivot(index="row", columns="samples", values=name)
                                 for name in ("gain", "decided", "predicted"))  # fmt: skip
     ax.grid(False)
@@ -74,7 +74,15 @@ def _map(ax, one, largest):
     ax.axvline(1, color="0.35", linewidth=0.8, linestyle=":")
     ax.set_xscale("log")
     ax.set_xlim(ends)
+    _named(ax, one)
+    return image
+
+
+def _named(ax, one):
+    """What a map is of, and its axes."""
+    about, cells = one["about"], one["cells"]
     log_axes.plain_decades(ax.xaxis)
+    similarity = cells.groupby("row")["similarity"].mean()
     shown = similarity.index[:: -(-len(similarity) // LABELLED)]
     ax.set_yticks(shown, [f"{similarity[row]:.2g}".replace("-", "−") for row in shown])
     right = cells["right"].dropna()
@@ -84,7 +92,6 @@ def _map(ax, one, largest):
     ax.set_title(f"{about['map_family']}{setting}: {transfer}{right}")
     ax.set_xlabel(f"samples per {about['map_parameters_are']}")
     ax.set_ylabel(about["map_similarity_is"])
-    return image
 
 
 def _edges(middles, back=np.asarray):
@@ -109,6 +116,11 @@ def _missing(maps):
     if not lacking:
         return []
     one, cell, seeds = lacking[0]
-    where = ", ".join(f"{name} {cell[name]:g}" for name in ("setting", "row", "samples"))
-    return [f"grey, or of fewer seeds: {len(lacking)} cells lack runs, the first {one['role']}, {cell['protocol']}, "
-            f"{where}: seeds {', '.join(f'{seed:g}' for seed in seeds)}"]  # fmt: skip
+    about, known = one["about"], one["cells"]
+    similarity = known["similarity"][known["row"] == cell["row"]].mean()
+    places = {about["map_setting"]: cell["setting"], about["map_similarity_is"]: similarity, "samples": cell["samples"]}
+    where = ", ".join(f"{name} {value:.3g}" for name, value in places.items() if name)
+    cells = "1 cell" if len(lacking) == 1 else f"{len(lacking)} cells"
+    said = ", ".join(f"{seed:g}" for seed in seeds)
+    first = f"the first {one['role']}, {cell['protocol']}, {where}: seeds {said}"
+    return [f"grey, or of fewer seeds: runs are missing of {cells}, {first}"]
