@@ -2,9 +2,9 @@
 
 `python tests/findings.py --keep TABLE.nc FILE.csv` keeps a table of claims that is not made anew with each change.
 
-A figure's `rests_on` names claims, which must hold. In docs/findings*.md a comment after a number says which claim's
-statistic it is, `+3.5 [1.7, 5.3]<!-- convnet_rescaling/resnet_pairs * 100 -->`, and a table of verdicts, or
-of claims, stands between `<!-- verdicts -->`, or `<!-- claims -->`, and `<!-- end -->`. A number is stale where it lies
+A figure's `rests_on` names claims, which must hold. In docs/atlas.md and docs/findings*.md a comment after a number
+says which claim's statistic it is, `+3.5 [1.7, 5.3]<!-- convnet_rescaling/resnet_pairs * 100 -->`, and a table of
+verdicts, or of claims, stands between `<!-- verdicts -->`, or `<!-- claims -->`, and `<!-- end -->`. A number is stale where it lies
 outside the interval that is found now, for on another processor networks become others of the same distribution; with
 --exactly, where any digit differs. --write puts what is found in the place of what is there. A page on results that are
 kept, `<!-- claims kept in FILE -->`, is held against those, digit by digit.
@@ -31,6 +31,8 @@ QUOTED = re.compile(
     rf"(?P<number>{_NUMBER})(?:\s\[(?P<low>{_NUMBER}),\s(?P<high>{_NUMBER})\])?(?P<unit>\s?%)?"
     r"<!-- (?P<claim>\w+/\S+)(?: \* (?P<factor>-?[\d.]+))? -->"
 )
+PAGES = "findings*.md", "atlas.md"
+"""In docs/."""
 KEPT = re.compile(r"<!-- claims kept in (?P<file>\S+) -->")
 WORDS = "paper", "section", "statement", "verdict", "measured", "interval"
 NUMBERS = "statistic", "low", "high", "bound", "p_value", "adjusted_p_value", "seeds", "tasks"
@@ -158,7 +160,7 @@ def main(*words):
     table = store.load(ROOT / "results/claims.nc")
     sweep = startup.valid_sweep(files.read(ROOT / "config/config.yaml", "config/config.yaml"), ROOT)
     wrong = untrue_titles(sweep.config["figures"], table)
-    for page in sorted((ROOT / "docs").glob("findings*.md")):
+    for page in sorted(page for pattern in PAGES for page in (ROOT / "docs").glob(pattern)):
         text = page.read_text(encoding="utf-8")
         own = KEPT.search(text)
         claims = kept(ROOT / own["file"]) if own else table

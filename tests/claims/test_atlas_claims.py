@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from carryover.analysis import jackknife
 from carryover.claims import atlas
@@ -63,3 +64,17 @@ def test_maps_of_transfer_alone_without_theory_have_no_claim():
     data = mapped(runs(("finetuning_probe",)), protocols=("finetuning_probe",), theory="none")
     with pytest.raises(UserError, match="a group of claims must have one claim or more"):
         checked(toy=data)
+
+
+def test_orders_are_means_over_families_that_have_both():
+    first, second = mapped(runs(spread=0.3)), mapped(family="Second")
+    second["predicted"] = -second["predicted"]
+    found = checked(a=first, b=second, c=mapped(theory="none"))
+    frames = [data.to_dataframe() for data in (first, second)]
+    for name in ("predicted", "similarity"):
+        expected = np.mean([stats.spearmanr(frame[name], frame["gain"]).statistic for frame in frames])
+        assert found.loc[name, "statistic"] == pytest.approx(expected)
+        assert found.loc[name, "interval"] == "jackknife over groups of seeds"
+    difference = found.loc["predicted", "statistic"] - found.loc["similarity", "statistic"]
+    assert found.loc["better", "statistic"] == pytest.approx(difference)
+    assert found.loc["better", "verdict"] == "fails"

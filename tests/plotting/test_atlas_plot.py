@@ -69,8 +69,7 @@ def test_infinite_predictions_are_drawn():
 def test_finetuning_comes_first_and_families_with_one_protocol_last():
     maps = {"one": mapped(), "both": mapped(runs(BOTH), protocols=BOTH, family="Both")}
     assert titles(drawn(maps)) == [
-        f"{panel}\n6 of 6 decided cells as predicted"
-        for panel in ("Both: finetuning", "Both: linear transfer", "Toy: finetuning")
+        f"{panel}, 6 of 6 as predicted" for panel in ("Both\nfinetuning", "Both\nlinear transfer", "Toy\nfinetuning")
     ]
 
 

@@ -59,9 +59,27 @@ def without_each_seed(frame, statistic):
     return [statistic(frame), *(statistic(frame[frame["seed"] != seed]) for seed in sorted(frame["seed"].unique()))]
 
 
+def without_groups(frames, statistic, groups=6):
+    """The same of a statistic of several such frames {name: frame}, whose seeds are drawn apart: of so many groups of
+    seeds one is left out of all at once."""
+    parts = [{name: frame[frame["seed"] % groups != left] for name, frame in frames.items()} for left in range(groups)]
+    return [statistic(frames), *(statistic(part) for part in parts)]
+
+
 def share_right(frame):
     """Share of the decided cells that are predicted to be on the side where they are; NaN where there is none."""
     return cells(frame)["right"].mean()
+
+
+def finetuned(data):
+    """The cells and seeds of a map, as `by_seed` gives them, in which a finetuned network has a gain."""
+    frame = by_seed(data)
+    return frame[(frame["protocol"] == "finetuning") & frame["gain"].notna()]
+
+
+def order(frame, name):
+    """Rank correlation of what a column holds with the gain."""
+    return rank_correlation(frame[name], frame["gain"], np.ones(len(frame)))
 
 
 def rank_correlation(x, y, weights):

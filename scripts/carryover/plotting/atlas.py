@@ -34,7 +34,9 @@ def draw(data, p):
         ax.set_axis_off()
     label = f"gain: log₁₀ of risk from scratch / after transfer, cut at ±{p.largest:g}"
     fig.colorbar(image, ax=axes, label=label, shrink=0.6, extend="both", aspect=40)
-    notes = ["dots: the 95 % interval over seeds contains 0; dotted lines: one sample for each parameter"]
+    notes = [
+        "dots: gains that the seeds do not decide, the others are counted; dotted lines: one sample for each parameter"
+    ]
     return layout.finished(fig, p.title, *notes, *_missing(maps))
 
 
@@ -88,8 +90,8 @@ def _named(ax, one):
     right = cells["right"].dropna()
     transfer = FINETUNING if one["protocol"] == FINETUNING else "linear transfer"
     setting = f", {about['map_setting']} {one['setting']:g}" if about["map_setting"] else ""
-    right = f"\n{right.sum():.0f} of {len(right)} decided cells as predicted" if len(right) else ""
-    ax.set_title(f"{about['map_family']}{setting}: {transfer}{right}")
+    right = f", {right.sum():.0f} of {len(right)} as predicted" if len(right) else ""
+    ax.set_title(f"{about['map_family']}{setting}\n{transfer}{right}")
     ax.set_xlabel(f"samples per {about['map_parameters_are']}")
     ax.set_ylabel(about["map_similarity_is"])
 
