@@ -17,9 +17,9 @@ WORDS = {True: "finetuning", False: "linear transfer"}
 def check(data, p):
     """Roles: maps of families, as comparisons.atlas makes them; claims are named after them.
 
-    Of each map with a prediction the share of its decided cells, of all settings, that are on the predicted side; of each
-    map of finetuning the mean gain on the most and on the least similar tasks, over samples at the usual setting; of all
-    of these how well prediction and similarity order the gains.
+    Of each map with a prediction the share of its decided cells, of all settings, that are on the predicted side. Of
+    each map of finetuning the mean gain on the most and on the least similar tasks, over samples at the usual setting.
+    Of all of these how well prediction and similarity order the gains.
     """
     claims = []
     for role, one in data.items():
