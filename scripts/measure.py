@@ -8,7 +8,7 @@ from carryover.workflow import command_line  # first: from here on Ctrl-C shows 
 from carryover.config import parameters
 from carryover.provenance import store
 from carryover.provenance.job_record import Job
-from carryover.workflow.artifact_jobs import made_of_shard
+from carryover.workflow.asked_in_vain import lacking, name_of, numbers_needed
 
 
 def also_read(module, shard):
@@ -31,7 +31,13 @@ def main(argv):
         outputs=arguments.output,
         modules=["measure", module.__name__],
     ) as job:
-        job.save(made_of_shard(module.measure, arguments.finetuned, store.load(arguments.finetuned), p))
+        finetuned = store.load(arguments.finetuned)
+        with (
+            lacking(name_of(module.measure), arguments.finetuned, finetuned),
+            numbers_needed(module.measure, {"finetuned": finetuned}),
+        ):
+            measured = module.measure(finetuned, p)
+        job.save(measured)
 
 
 if __name__ == "__main__":

@@ -6,13 +6,13 @@ import subprocess
 import sys
 import tempfile
 import time
-from datetime import UTC, datetime
 from pathlib import Path
 
 import yaml
 
 from carryover.provenance import job_record
 from carryover.provenance.environment import environment
+from carryover.provenance.spent import Spent
 from carryover.workflow import startup
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -77,7 +77,7 @@ def fill(made):
             "code": {"digest": made.code(rule)(wildcards), "modules": modules, "files": files},
             "environment": here,
             "git": None,
-            "volatile": job_record._volatile(datetime.now(UTC), 0.0),
+            "volatile": Spent().by_now(),
         }
         record["request"] = job_record.request_digest(record)
         record["checksum"] = job_record.checksum(record)

@@ -24,7 +24,7 @@ from carryover.families.relu import finetune as relu
 from carryover.labels import labelled
 from carryover.measures import coefficients, norms, risk, sparsity, trajectory
 from carryover.plotting import risk_curves
-from carryover.workflow import artifact_jobs
+from carryover.workflow import asked_in_vain
 from carryover.workflow.coordinate_labels import VALUE_LABELS, named
 from collect import collect
 from toy import (
@@ -297,7 +297,7 @@ def test_of_data_without_a_number_a_plot_is_empty_or_a_sentence(name):
     for roles, told, _ in cases(name):
         data = {role: without_numbers(one) for role, one in roles.items()}
         p = importlib.import_module(f"carryover.plotting.{name}").Parameters(**told)
-        with suppress(UserError), artifact_jobs.numbers_needed(draw, data):
+        with suppress(UserError), asked_in_vain.numbers_needed(draw, data):
             finishing.laid_out(draw)(data, p).draw_without_rendering()
 
 

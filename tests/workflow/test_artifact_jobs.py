@@ -17,7 +17,7 @@ from carryover.curves import relu_penalty
 from carryover.errors import UserError
 from carryover.labels import attributes
 from carryover.provenance import store
-from carryover.workflow import artifact_jobs
+from carryover.workflow import artifact_jobs, asked_in_vain
 from figure import plt
 
 LABELS = attributes("made up")
@@ -72,14 +72,14 @@ def test_roles_that_have_it_are_not_blamed(arguments):
     lambda data, p: data.sizes["coefficients"],
 ])  # fmt: skip
 def test_what_a_shard_lacks_is_named_with_the_measure(ask):
-    ask.__module__ = "carryover.measures.toy"
-    with pytest.raises(UserError, match=r"^toy needs coefficients, which is not in shard\.nc\.$"):
-        artifact_jobs.made_of_shard(ask, Path("shard.nc"), RUNS, None)
+    told = r"^toy needs coefficients, which is not in shard\.nc\.$"
+    with pytest.raises(UserError, match=told), asked_in_vain.lacking("toy", Path("shard.nc"), RUNS):
+        ask(RUNS, None)
 
 
 def test_mistakes_in_a_measure_are_traced():
-    with pytest.raises(KeyError):
-        artifact_jobs.made_of_shard(lambda data, p: {}["coefficients"], Path("shard.nc"), RUNS, None)
+    with pytest.raises(KeyError), asked_in_vain.lacking("toy", Path("shard.nc"), RUNS):
+        {}["coefficients"]
 
 
 OWN = {

@@ -76,6 +76,10 @@ REFUSED = {
         ("experiments", "tiny", "measures", "clusters", {}),
         "experiments.tiny.measures.clusters is of networks of relu, not of diagonal.",
     ),
+    "papers that are left open": (
+        ("papers", None),
+        "configuration: papers: None is not allowed; it must be a list or a section of keys and values.",
+    ),
     "two grids that ask for one job": (
         (*FINETUNE, "grids", "again", {"protocol": "single_task", "solver": "descent"}),
         "experiments.tiny.finetune: two grids ask for protocol~single_task_solver~descent; ",

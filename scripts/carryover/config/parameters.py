@@ -101,7 +101,9 @@ def allowed(schema):
     section = "a section with at least one key" if schema.get("minProperties") else "a section of keys and values"
     words = {"array": "a list", "object": section} | PLAIN
     limits = " and ".join(f"{sign} {schema[key]:g}" for key, sign in LIMITS.items() if key in schema)
-    return f"{words.get(schema.get('type'), 'something else')} {limits}".strip()
+    types = schema.get("type", [])
+    told = " or ".join(words[one] for one in ([types] if isinstance(types, str) else types))
+    return f"{told or 'something else'} {limits}".strip()
 
 
 def applies(when, point):
@@ -214,8 +216,10 @@ def as_flags(values):
     """
     flags = []
     for name, value in values.items():
-        alone = isinstance(value, str) and (not value or value.startswith("-"))
-        flags += [f"{flag(name)}={value}"] if alone else [flag(name), *words(value)]
+        told = words(value)
+        texts = all(isinstance(one, str) for one in (value if isinstance(value, list | tuple) else [value]))
+        alone = texts and len(told) == 1 and (not told[0] or told[0].startswith("-"))
+        flags += [f"{flag(name)}={told[0]}"] if alone else [flag(name), *told]
     return flags
 
 

@@ -26,7 +26,7 @@ def environment(device: Any = None) -> dict[str, Any]:
         cpu["numpy"] = numpy.show_config(mode="dicts")["SIMD Extensions"].get("found", [])
     if torch:
         cpu["torch"] = torch.backends.cpu.get_cpu_capability()
-        if device.startswith("cuda"):
+        if device.startswith("cuda") and torch.cuda.is_available():  # whoever computes there says that it is not
             accelerator = {"name": torch.cuda.get_device_name(device), "cuda": torch.version.cuda}
     blas, threads = _blas()
     return {

@@ -11,6 +11,7 @@ from carryover.training import allocation
 from carryover.training.course import saving
 from carryover.training.saved_states import SavedStates
 from carryover.workflow import command_line, shards
+from carryover.workflow.asked_in_vain import lacking
 from carryover.workflow.progress import Progress
 
 
@@ -40,7 +41,12 @@ def main(stage, argv, description):
         pretrained = shards.pretrained(start, arguments.experiment) if start else None
         folder = Path(f"{arguments.output[0]}.saved")
         states = SavedStates(folder, job.request, numerical(job.device))
-        with allocation.within_memory(p), saving(states), Progress(f"{stage} {arguments.experiment}") as progress:
+        with (
+            allocation.within_memory(p),
+            lacking(f"{stage} of {family}", start, pretrained),
+            saving(states),
+            Progress(f"{stage} {arguments.experiment}") as progress,
+        ):
             trained = running.run(
                 module, p, arguments.experiment, arguments.seeds, solver.solve, pretrained, progress
             )  # fmt: skip
