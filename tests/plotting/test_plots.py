@@ -35,6 +35,7 @@ from toy import (
     relu_toys,
     wide_relu_networks,
 )
+from toy.atlas_runs import mapped
 from toy.diagonal_networks import SEEDS, classifying, endless, measured
 from toy.drawn import legends_of
 from toy.relu_networks import measured as measured_relu
@@ -139,6 +140,7 @@ DRAWN = {
     ],
     "relu_norms": [(NORMS | {"displacement": MOVED["overlap"]}, {}, 4)],
     "relu_displacement": [(MOVED | {"risk": (measured_relu, "magnitude", "risk")}, {"samples": (4, 8)}, 6)],
+    "atlas": [({"one": (mapped,), "other": (mapped,)}, {}, 3), ({"one": (mapped,)}, {"settings": True}, 2)],
     "claims": [({"claims": (claimed,)}, {}, 4), ({"claims": (claimed,)}, {"paper": "Other"}, 2)],
     "published_risk": [
         (

@@ -31,9 +31,9 @@ def draw(data, p):
     for ax, one in zip(axes.flat, maps, strict=False):
         image = _map(ax, one, p.largest)
     for ax in axes.flat[len(maps) :]:
-        ax.set_axis_off()
+        ax.remove()
     label = f"gain: log₁₀ of risk from scratch / after transfer, cut at ±{p.largest:g}"
-    fig.colorbar(image, ax=axes, label=label, shrink=0.6, extend="both", aspect=40)
+    fig.colorbar(image, ax=fig.axes, label=label, shrink=0.6, extend="both", aspect=40)
     notes = [
         "dots: gains that the seeds do not decide, the others are counted; dotted lines: one sample for each parameter"
     ]
