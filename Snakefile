@@ -16,6 +16,7 @@ include: "rules/finetune.smk"
 include: "rules/measure.smk"
 include: "rules/collect.smk"
 include: "rules/curve.smk"
+include: "rules/compare.smk"
 include: "rules/check_claims.smk"
 include: "rules/claims_table.smk"
 include: "rules/figure.smk"
@@ -31,11 +32,8 @@ rule all:
     default_target: True
     input:
         sweep.collected(),
-        sweep.made_of_data("check_claims"),
+        sweep.made_of_data(),
         sweep.claims_table(),
-        sweep.made_of_data("figure"),
-        sweep.made_of_data("table"),
-        sweep.made_of_data("diagnose"),
 
 
 # No output, so that it always runs: it only says where they are.

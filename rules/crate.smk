@@ -1,10 +1,7 @@
 rule crate:
     input:
         collected=sweep.collected(),
-        claims=sweep.made_of_data("check_claims"),
-        figures=sweep.made_of_data("figure"),
-        tables=sweep.made_of_data("table"),
-        diagnoses=sweep.made_of_data("diagnose"),
+        made_of_data=sweep.made_of_data(),
         claims_table=sweep.claims_table(),
         files=upstream.files("crate"),
         signature=startup.signature(sweep),
@@ -23,5 +20,5 @@ rule crate:
         code=sweep.code("crate"),
         upstream=upstream.asked("crate"),
     shell:
-        "python scripts/crate.py {input.collected} {input.claims} {input.figures}"
-        " {input.tables} {input.diagnoses} {input.claims_table} --output {output.crate} > {log} 2>&1"
+        "python scripts/crate.py {input.collected} {input.made_of_data} {input.claims_table}"
+        " --output {output.crate} > {log} 2>&1"

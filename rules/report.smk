@@ -1,10 +1,7 @@
 rule report:
     input:
         collected=sweep.collected(),
-        claims=sweep.made_of_data("check_claims"),
-        figures=sweep.made_of_data("figure"),
-        tables=sweep.made_of_data("table"),
-        diagnoses=sweep.made_of_data("diagnose"),
+        made_of_data=sweep.made_of_data(),
         claims_table=sweep.claims_table(),
         files=upstream.files("report"),
         templates=templates("report"),

@@ -3,8 +3,8 @@
 `python tests/findings.py --keep TABLE.nc FILE.csv` keeps a table of claims that is not made anew with each change.
 
 A figure's `rests_on` names claims, which must hold, as do those of a comment after a sentence, `<!-- rests on
-linear_transfer/negative linear_transfer/positive -->`, in README.md and docs/findings*.md. There a comment after a
-number says which claim's statistic it is, `+3.5 [1.7, 5.3]<!-- convnet_rescaling/resnet_pairs * 100 -->`, and a table
+linear_transfer/negative linear_transfer/positive -->`, in README.md, docs/atlas.md and docs/findings*.md. There a comment
+after a number says which claim's statistic it is, `+3.5 [1.7, 5.3]<!-- convnet_rescaling/resnet_pairs * 100 -->`, and a table
 of verdicts, or of claims, stands between `<!-- verdicts -->`, or `<!-- claims -->`, and `<!-- end -->`. A number is
 stale where it lies outside the interval that is found now, for on another processor networks become others of the same
 distribution; with --exactly, where any digit differs. --write puts what is found in the place of what is there. A page
@@ -33,6 +33,7 @@ QUOTED = re.compile(
     r"<!-- (?P<claim>\w+/\S+)(?: \* (?P<factor>-?[\d.]+))? -->"
 )
 STATED = re.compile(r"<!-- rests on (?P<claims>[^>]*?) -->")
+PAGES = "README.md", "docs/findings*.md", "docs/atlas.md"
 KEPT = re.compile(r"<!-- claims kept in (?P<file>\S+) -->")
 WORDS = "paper", "section", "statement", "verdict", "measured", "interval"
 NUMBERS = "statistic", "low", "high", "bound", "p_value", "adjusted_p_value", "seeds", "tasks"
@@ -166,7 +167,7 @@ def main(*words):
     table = store.load(ROOT / "results/claims.nc")
     sweep = startup.valid_sweep(files.read(ROOT / "config/config.yaml", "config/config.yaml"), ROOT)
     wrong = untrue_titles(sweep.config["figures"], table)
-    for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("findings*.md"))]:
+    for page in sorted(page for pattern in PAGES for page in ROOT.glob(pattern)):
         text = page.read_text(encoding="utf-8")
         own = KEPT.search(text)
         claims = kept(ROOT / own["file"]) if own else table

@@ -14,7 +14,7 @@ LAYERS = (
     ("training",),
     ("measures", "analysis"),
     ("drawing", "templates", "signing"),
-    ("families", "claims", "curves", "plotting", "tables"),
+    ("families", "claims", "comparisons", "curves", "plotting", "tables"),
     ("workflow",),
     ("audit", "crate", "diagnosis"),
     ("report",),

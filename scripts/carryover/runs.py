@@ -2,6 +2,7 @@
 
 from contextlib import contextmanager
 
+import numpy as np
 import xarray as xr
 
 from carryover.errors import UserError
@@ -34,3 +35,34 @@ def naming(network):
     except ValueError as error:
         which = ", ".join(f"{name} {value.item()}" for name, value in network.coords.items() if value.ndim == 0)
         raise UserError(f"{error}, in the run with {which}") from None
+
+
+def chosen(data, **values):
+    """(run,) whether coordinates have the given values; UserError for what is no coordinate, or no number."""
+    keep = np.ones(data.sizes["run"], dtype=bool)
+    for coordinate, value in values.items():
+        if coordinate not in data.coords:
+            raise UserError(f"runs have no coordinate {coordinate}; they have {', '.join(sorted(data.coords))}.")
+        own = data[coordinate].values
+        try:
+            keep &= own == type(own[0])(value)
+        except ValueError:
+            raise UserError(f"{coordinate}={value} names no value of {coordinate}, which is a number.") from None
+    return keep
+
+
+def where(data, **values):
+    """The runs of a dataset at which coordinates have the given values; UserError where there are none."""
+    keep = chosen(data, **values)
+    if not keep.any():
+        asked = ", ".join(f"{k}={v}" for k, v in values.items())
+        raise UserError(f"no run has {asked}; see the options in the configuration.")
+    return data.isel(run=keep)
+
+
+def conditions(words):
+    """{'rescale': '1.0'} from ('rescale=1.0',); UserError where a word is no condition."""
+    pairs = [word.partition("=") for word in words]
+    if wrong := [name for name, equals, _ in pairs if not equals]:
+        raise UserError(f"{wrong[0]} is no condition; write coordinate=value.")
+    return {name: value for name, _, value in pairs}

@@ -117,7 +117,7 @@ def test_a_rule_whose_command_is_not_plain_text_is_none(old, new, tmp_path):
 
 def test_every_rule_of_the_project_that_makes_results_is_read():
     found = rules.read(ROOT / "rules")
-    made = {"pretrain", "finetune", "measure", "collect", "curve", "check_claims", "figure", "table"}
+    made = {"pretrain", "finetune", "measure", "collect", "curve", "compare", "check_claims", "figure", "table"}
     assert made <= found.keys()
     for name in made:
         assert (found[name].before, found[name].words[0], found[name].after) == ("python", f"scripts/{name}.py", END)

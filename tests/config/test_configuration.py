@@ -213,7 +213,7 @@ REFUSED = [
     # Names.
     ("experiments/Toy", SPEC, r"experiments: 'Toy' cannot be a name; allowed are lower-case letters, digits and .*"),
     ("experiments/2nd", SPEC, r"experiments: '2nd' cannot be a name; .*"),
-    ("experiments/theory", SPEC, r"experiments: 'theory' cannot be a name; .* none of theory, figures, .*"),
+    ("experiments/theory", SPEC, r"experiments: 'theory' cannot be a name; .* none of theory, comparisons, .*"),
     ("figures/a b", TOY["figures"]["toy_risk"], r"figures: 'a b' cannot be a name; .*"),
     # What is missing.
     ("experiments/toy/seeds", ABSENT, r"experiments\.toy: seeds is missing\."),

@@ -104,6 +104,21 @@ def test_only_what_the_chosen_papers_hold_is_made(write, chosen, expected):
     assert all(one["seeds"] == 3 for one in config["experiments"].values())
 
 
+@pytest.mark.parametrize(("chosen", "left"), [(["across", "sums", "products"], {"two", "map", "again"}),
+                                              (["across", "products"], set())])  # fmt: skip
+def test_what_is_made_of_what_is_left_out_is_left_out_too(write, chosen, left):
+    """A comparison of a paper that does not run, and figures and claims made of that comparison."""
+
+    def change(files):
+        files["across"]["comparisons"] = {"map": {"compare": "atlas", "data": {"risk": "sum/risk"}}}
+        files["across"]["claims"] = {"again": {"check": "atlas", "data": {"map": "comparisons/map"}}}
+        files["across"]["figures"]["map"] = {"plot": "claims", "data": {"claims": "claims/again"}}
+
+    found = made(papers.resolved({"papers": chosen}, write(change)))
+    own = {*found.get("comparisons", ()), *found.get("claims", ()), *found.get("figures", ())}
+    assert own - {"exact_limit", "both", "relu_penalty"} == left
+
+
 def test_what_is_laid_over_a_paper_wins_and_what_is_no_papers_stays(write):
     over = {"experiments": {"sum": {"finetune": {"samples": [4]}}, "mine": RISK}, "pathvars": {"results": "here"}}
     config = papers.resolved(over | {"papers": ["sums"]}, write())

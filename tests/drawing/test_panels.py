@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
+from carryover import runs
 from carryover.drawing import panels, relu
 from carryover.errors import UserError
 from carryover.plotting import clusters
@@ -121,7 +122,7 @@ def test_spread_is_the_median_and_the_range():
 def test_conditions_that_make_no_sense_are_named():
     data = xr.Dataset({"risk": ("run", [1.0])}, coords={"rescale": ("run", [1.0])})
     with pytest.raises(UserError, match="rescale is no condition"):
-        panels.conditions(("rescale",))
+        runs.conditions(("rescale",))
     with pytest.raises(UserError, match="rescale=much names no value"):
         panels.where(data, rescale="much")
     with pytest.raises(UserError, match="no coordinate size; they have rescale"):

@@ -35,6 +35,7 @@ from toy import (
     relu_toys,
     wide_relu_networks,
 )
+from toy.atlas_runs import mapped
 from toy.diagonal_networks import SEEDS, classifying, endless, measured
 from toy.drawn import legends_of
 from toy.relu_networks import measured as measured_relu
@@ -139,6 +140,7 @@ DRAWN = {
     ],
     "relu_norms": [(NORMS | {"displacement": MOVED["overlap"]}, {}, 4)],
     "relu_displacement": [(MOVED | {"risk": (measured_relu, "magnitude", "risk")}, {"samples": (4, 8)}, 6)],
+    "atlas": [({"one": (mapped,), "other": (mapped,)}, {}, 3), ({"one": (mapped,)}, {"settings": True}, 2)],
     "claims": [({"claims": (claimed,)}, {}, 4), ({"claims": (claimed,)}, {"paper": "Other"}, 2)],
     "published_risk": [
         (
@@ -220,7 +222,7 @@ def test_where_keeps_the_runs_that_were_asked_for():
 
 
 def test_where_there_are_no_runs_is_said():
-    with pytest.raises(UserError, match=r"^no run has protocol=finetuning, samples=5; see the options of this figure"):
+    with pytest.raises(UserError, match=r"^no run has protocol=finetuning, samples=5; see the options in"):
         panels.where(measured("overlapping", risk), protocol="finetuning", samples=5)
 
 

@@ -159,7 +159,7 @@ def test_lists_of_cosines_can_be_chosen():
     axes = drawn(clusters, roles=("overlap",), unit_correlations=("1 1", "1 0"))
     assert [label for label in labels(axes[0]) if "×" in label] == ["1 × 1, 1 × 0", "2 × 1"]
     assert [ax.get_title() for ax in axes[2:]] == ["cosines 1 × 1, 1 × 0", "cosines 2 × 1"]
-    with pytest.raises(UserError, match="no run has unit_correlations=1 2; see the options of this figure"):
+    with pytest.raises(UserError, match="no run has unit_correlations=1 2; see the options in"):
         drawn(clusters, roles=("overlap",), unit_correlations=("1 2",))
 
 
@@ -217,14 +217,14 @@ def test_data_that_cannot_be_drawn_are_refused(module):
     kernels = LARGE["overlap"].assign_coords(protocol=("run", ["finetuning_kernel"] * LARGE["overlap"].sizes["run"]))
     with pytest.raises(UserError, match="role overlap have no run of single_task, multi_task, finetuning"):
         module.draw({"overlap": kernels}, p)
-    with pytest.raises(UserError, match="main_features=7; see the options of this figure"):
+    with pytest.raises(UserError, match="main_features=7; see the options in"):
         module.draw({"nested": LARGE["nested"]}, module.Parameters(main_features=7))
-    with pytest.raises(UserError, match="no run has samples=32; see the options of this figure"):
+    with pytest.raises(UserError, match="no run has samples=32; see the options in"):
         module.draw({"nested": LARGE["nested"]}, module.Parameters(nested_samples=(16, 32)))
 
 
 def test_inertias_by_overlap_need_runs_of_the_sample_size():
-    with pytest.raises(UserError, match="no run has protocol=finetuning, samples=65; see the options of this figure"):
+    with pytest.raises(UserError, match="no run has protocol=finetuning, samples=65; see the options in"):
         clusters.draw({"overlap": LARGE["overlap"]}, clusters.Parameters(samples=65))
 
 

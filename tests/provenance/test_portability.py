@@ -72,7 +72,7 @@ def test_the_weakest_promise_counts(levels):
 
 
 def test_every_plug_in_promises_one_of_the_levels():
-    for kind in ("measures", "curves", "claims", "plotting", "tables"):
+    for kind in ("measures", "curves", "comparisons", "claims", "plotting", "tables"):
         for name in plugins.names(kind):
             importlib.import_module(f"carryover.{kind}.{name}")
             assert portability.promised([kind, f"carryover.{kind}.{name}"]) in LEVELS

@@ -26,6 +26,7 @@ PLUGINS = {
     "finetune": ("families",),
     "measure": ("measures",),
     "curve": ("curves",),
+    "compare": ("comparisons",),
     "check_claims": ("claims",),
     "figure": ("plotting",),
     "table": ("tables",),

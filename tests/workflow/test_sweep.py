@@ -195,6 +195,26 @@ def test_what_is_made_of_data_has_its_formats_and_records(sweep):
         made.check()
 
 
+def test_a_comparison_is_data_for_what_is_made_after_it(sweep):
+    made = sweep({"protocol": "single_task"}, measures={"risk": {}})
+    made.config["comparisons"] = {"map": {"compare": "atlas", "data": {"risk": "toy/risk"}, "options": {"shown": 2.0}}}
+    made.config["figures"] = {"atlas": {"data": {"map": "comparisons/map"}}}
+    made.check()
+    wildcards = Wildcards(comparison="map")
+    assert made.made_of_data("compare") == ["results/comparisons/map.nc", "results/comparisons/map.nc.json"]
+    assert made.data("figure")(Wildcards(figure="atlas")) == ["results/comparisons/map.nc"]
+    assert made.flags("compare")(wildcards) == ["atlas", "--roles", "risk", "--shown", "2.0"]
+    assert made.modules("compare", wildcards) == ["compare", "carryover.comparisons.atlas"]
+    assert made.constraints()["comparison"] == "map"
+    first, last = made.made_of_data()[0], made.made_of_data()[-1]
+    assert (first, last) == ("results/comparisons/map.nc", "results/figures/atlas.pdf.json")
+    made.config["comparisons"]["again"] = {"compare": "atlas", "data": {"risk": "comparisons/map"}}
+    with pytest.raises(
+        SweepError, match=r"comparisons\.again\.data: results/comparisons/map.nc is neither a file nor made"
+    ):
+        made.check()
+
+
 def test_a_diagnosis_has_flags_for_its_files_and_no_plug_in(sweep, tmp_path):
     made = sweep({"protocol": "single_task"})
     assert made.made_of_data("diagnose") == []

@@ -35,6 +35,9 @@ DIFFERENCE = Scale(np.asarray, np.asarray)
 R_SQUARED = Scale(lambda value: np.arctanh(np.sqrt(np.minimum(value, 1 - 1e-15))), lambda z: np.tanh(z) ** 2, 0.0)
 SHARE = Scale(lambda value: np.arcsin(np.sqrt(value)), lambda angle: np.sin(angle) ** 2, 0.0, np.pi / 2, 0.5)
 
+WHOLE_SHARE = Scale(np.asarray, np.asarray, 0.0, 1.0)
+"""Of shares of many things, of which leaving out a class changes every one a little, and not which there are."""
+
 
 def estimate(values, statement, bound, scale=DIFFERENCE, over="classes"):
     """Columns of a claim, as `intervals.student` gives them, of a statistic of all data and without each of K classes.

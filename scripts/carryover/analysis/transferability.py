@@ -26,22 +26,34 @@ def transferability(risk, protocol, scratch=None):
     solver that single-task runs do not have is no difference: they are compared with those of the one they have.
     Raises UserError where a run of the protocol has no scratch run, or several.
     """
-    scratch = _of(risk if scratch is None else scratch, "single_task")
-    moved, alone = _frame(_of(risk, protocol)), _frame(scratch)
-    shared = [name for name in _compared(scratch) if name in moved]
-    if not set(moved["solver"]) <= set(alone["solver"]):
-        shared.remove("solver")
-    if alone.duplicated(shared).any():
-        differ = [name for name in alone if name not in shared and alone[name].nunique() > 1 and name != "risk_final"]
-        raise UserError(
-            f"several single_task runs have the same {', '.join(shared)}; they differ in {', '.join(differ)}."
-        )
-    alone = alone[[*shared, "risk_final"]].rename(columns={"risk_final": "scratch"})
-    runs = moved.rename(columns={"risk_final": "risk"}).merge(alone, on=shared, how="left")
+    runs, shared = paired(risk, protocol, "risk_final", scratch)
     if runs["scratch"].isna().any():
         where = runs.loc[runs["scratch"].isna(), shared].iloc[0].to_dict()
         raise UserError(f"no single_task run to compare {protocol} with at {where}.")
+    runs = runs.rename(columns={"risk_final": "risk"})
     return runs.assign(transferability=runs["scratch"] - runs["risk"])
+
+
+def paired(data, protocol, quantity, scratch=None):
+    """(DataFrame of the runs of a protocol with columns for their coordinates, a quantity, and `scratch`, the same
+    quantity of the single-task run beside them, NaN where there is none; the coordinates by which they are paired).
+
+    They are paired by the coordinates that both have values of, but those `CHOSEN`; `scratch` and solvers as in
+    `transferability`. Raises UserError where a run has several single-task runs.
+    """
+    scratch = _of(data if scratch is None else scratch, "single_task")
+    moved, alone = _frame(_of(data, protocol), quantity), _frame(scratch, quantity)
+    own = [name for name in moved if name != quantity and _valued(moved[name].to_numpy())]
+    shared = [name for name in _compared(scratch) if name in own]
+    if "solver" in shared and not set(moved["solver"]) <= set(alone["solver"]):
+        shared.remove("solver")
+    if alone.duplicated(shared).any():
+        differ = [name for name in alone if name not in shared and alone[name].nunique() > 1 and name != quantity]
+        raise UserError(
+            f"several single_task runs have the same {', '.join(shared)}; they differ in {', '.join(differ)}."
+        )
+    alone = alone[[*shared, quantity]].rename(columns={quantity: "scratch"})
+    return moved.merge(alone, on=shared, how="left"), shared
 
 
 def normalised(risk):
@@ -80,7 +92,7 @@ def at(curve, **values):
             curve = curve.sel({name: wanted}, method="nearest", tolerance=1e-6)
         except KeyError:
             known = ", ".join(f"{value:g}" for value in curve[name].values)
-            missing = [f"{value:g}" for value in np.ravel(wanted) if not np.isclose(curve[name], value).any()]
+            missing = [f"{value:g}" for value in np.unique(wanted) if not np.isclose(curve[name], value).any()]
             raise UserError(f"the theory was not computed at {name} {', '.join(missing)}; it has {known}.") from None
     return curve
 
@@ -160,11 +172,16 @@ def _of(risk, protocol):
     return risk.isel(run=kept)
 
 
-def _frame(runs):
-    return runs[["risk_final"]].to_dataframe()[[*sorted(coordinates(runs)), "risk_final"]]
+def _frame(runs, quantity):
+    return runs[[quantity]].to_dataframe()[[*sorted(coordinates(runs)), quantity]]
 
 
 def _compared(scratch):
     """Coordinates by which a run finds its scratch run: all that such runs have a value of, but those chosen."""
     own = {name: scratch[name].values for name in sorted(coordinates(scratch)) if name not in CHOSEN}
-    return [name for name, values in own.items() if ((values == values) & (values != "")).any()]
+    return [name for name, values in own.items() if _valued(values)]
+
+
+def _valued(values):
+    """Whether a coordinate has any value: neither a NaN nor an empty text."""
+    return ((values == values) & (values != "")).any()

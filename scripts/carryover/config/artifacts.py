@@ -67,9 +67,11 @@ class Kind:
 
 
 STAGES = ("pretrain", "finetune")  # of training
+# Each is made of experiments, curves, files, and what stands before it here.
 MADE_OF_DATA = {
-    "figure": Kind("figures", "figure", (".png", ".svg", ".pdf"), "plotting", "plot", states=True),
+    "compare": Kind("comparisons", "comparison", (".nc",), "comparisons", "compare"),
     "check_claims": Kind("claims", "claim", (".nc",), "claims", "check", cites=True),
+    "figure": Kind("figures", "figure", (".png", ".svg", ".pdf"), "plotting", "plot", states=True),
     "table": Kind("tables", "table", (".md", ".tex"), "tables", "rows"),
     "diagnose": Kind("diagnoses", "diagnosis", (".nc", ".png", ".html"), file="{}/diagnosis"),
 }

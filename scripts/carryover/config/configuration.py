@@ -198,7 +198,7 @@ def _options(folder, plugin):
 
 
 def _entry(rule, kind):
-    """One figure, claim, table or diagnosis: what makes it, its data, options, and words for the report."""
+    """One comparison, figure, claim, table or diagnosis: what makes it, its data, options, and words for the report."""
     if not kind.plugins:
         return _section(
             {
@@ -217,7 +217,8 @@ def _entry(rule, kind):
         },
         "data": {
             "type": "object",
-            "description": "role -> dataset: <experiment>/<measure>, theory/<curve>, or a file of the project",
+            "description": "role -> dataset: <experiment>/<measure>, theory/<curve>, comparisons/<comparison>, or a "
+            "file of the project",
             "minProperties": 1,
             "additionalProperties": {"type": "string"},
         },

@@ -7,6 +7,7 @@ from carryover.config.parameters import allowed, in_words
 FOLDERS = {
     "measures": "What is measured on networks",
     "curves": "Theory curves",
+    "comparisons": "How datasets are compared",
     "plotting": "How figures are drawn",
     "claims": "How claims are checked",
     "tables": "How tables are made",

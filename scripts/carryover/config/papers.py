@@ -44,7 +44,7 @@ def resolved(config, folder):
         elsewhere = entry.get("elsewhere")
         for paper in elsewhere if isinstance(elsewhere, dict) else ():
             _known(paper, contents, folder, f"{section}.{name}.elsewhere")
-    lacking = {(section, name) for section, name, entry in _entries(whole) if _is_made_of(entry, absent)}
+    lacking = _made_of(whole, absent)
     return whole | {section: _without(whole[section], section, lacking) for section in SECTIONS if section in whole}
 
 
@@ -142,9 +142,22 @@ def _without(entries, section, places):
     return {name: entry for name, entry in entries.items() if (section, name) not in places}
 
 
-def _is_made_of(entry, places):
-    """Whether an entry is made of one of the experiments and curves in these places."""
+def _made_of(config, absent):
+    """The places of entries that are made of something in `absent` places, or of what is."""
+    found = set()
+    while more := {(s, name) for s, name, entry in _entries(config) if _data(entry) & (absent | found)} - found:
+        found |= more
+    return found
+
+
+def _data(entry):
+    """The places of what an entry is made of."""
     data = entry.get("data")
     refs = [Path(ref).parts for ref in data.values() if isinstance(ref, str)] if isinstance(data, dict) else []
-    made_of = {("curves", ref[1]) if ref[0] == "theory" else ("experiments", ref[0]) for ref in refs if len(ref) == 2}
-    return bool(made_of & places)
+    return {_place(*ref) for ref in refs if len(ref) == 2}
+
+
+def _place(folder, name):
+    if folder == "theory":
+        return "curves", name
+    return (folder, name) if folder in SECTIONS else ("experiments", folder)

@@ -9,7 +9,7 @@ import pandas as pd
 import xarray as xr
 
 from carryover import labels
-from carryover.errors import UserError
+from carryover.runs import chosen, where
 
 COLORS = {
     "single_task": "#0072B2",
@@ -54,29 +54,6 @@ def _numbers(text):
     return [float(word) for word in text.split()]
 
 
-def chosen(data, **values):
-    """(run,) whether coordinates have the given values; UserError for what is no coordinate, or no number."""
-    keep = np.ones(data.sizes["run"], dtype=bool)
-    for coordinate, value in values.items():
-        if coordinate not in data.coords:
-            raise UserError(f"runs have no coordinate {coordinate}; they have {', '.join(sorted(data.coords))}.")
-        own = data[coordinate].values
-        try:
-            keep &= own == type(own[0])(value)
-        except ValueError:
-            raise UserError(f"{coordinate}={value} names no value of {coordinate}, which is a number.") from None
-    return keep
-
-
-def where(data, **values):
-    """The runs of a dataset at which coordinates have the given values; UserError where there are none."""
-    keep = chosen(data, **values)
-    if not keep.any():
-        asked = ", ".join(f"{k}={v}" for k, v in values.items())
-        raise UserError(f"no run has {asked}; see the options of this figure in the configuration.")
-    return data.isel(run=keep)
-
-
 def relative(data, quantity, over=None):
     """The runs with a quantity divided by another of theirs; by that of the teacher where none is named."""
     return data.assign({quantity: data[quantity] / data[over or f"{quantity}_teacher"]})
@@ -87,14 +64,6 @@ def combinations(data, coordinates):
     product = itertools.product(*(values(data, coordinate) for coordinate in coordinates))
     every = (dict(zip(coordinates, combination, strict=True)) for combination in product)
     return [combination for combination in every if chosen(data, **combination).any()]
-
-
-def conditions(words):
-    """{'rescale': '1.0'} from ('rescale=1.0',); UserError where a word is no condition."""
-    pairs = [word.partition("=") for word in words]
-    if wrong := [name for name, equals, _ in pairs if not equals]:
-        raise UserError(f"{wrong[0]} is no condition; write coordinate=value.")
-    return {name: value for name, _, value in pairs}
 
 
 def values(data, coordinate):

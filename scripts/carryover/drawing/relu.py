@@ -5,7 +5,7 @@ import numpy as np
 from carryover import labels
 from carryover.drawing import layout, log_axes, panels
 from carryover.errors import UserError
-from carryover.runs import ALL_LAYERS
+from carryover.runs import ALL_LAYERS, conditions
 
 WHOLE = ALL_LAYERS["protocol"]
 
@@ -24,7 +24,7 @@ def trained(data, roles, only=()):
             raise UserError(
                 f"data of the role {role} have no {missing[0]}; they have {', '.join(data[role].variables)}."
             )
-        runs = panels.where(data[role], **panels.conditions(only))
+        runs = panels.where(data[role], **conditions(only))
         kept[role] = runs.isel(run=np.isin(runs["protocol"].values, WHOLE))
         if not kept[role].sizes["run"]:
             raise UserError(f"data of the role {role} have no run of {', '.join(WHOLE)}.")

@@ -8,6 +8,7 @@ from carryover import labels
 from carryover.config.parameters import parameter
 from carryover.drawing import layout, log_axes, markers, panels
 from carryover.errors import UserError
+from carryover.runs import conditions
 
 STYLES = ("-", "--", ":")
 
@@ -31,7 +32,7 @@ class Parameters:
 
 
 def draw(data, p):
-    risk = panels.where(data["risk"], **panels.conditions(p.only))
+    risk = panels.where(data["risk"], **conditions(p.only))
     columns, curves = panels.values(risk, p.columns), _curves(risk, p)
     meaning = risk[p.quantity].attrs["long_name"]
     if p.relative_to:  # the loss, which tells what is unfitted, goes along

@@ -9,10 +9,11 @@ PLACES = {
     "measure": (2, 2),
     "collect": (3, 1),
     "curve": (3, 0),
-    "figure": (4, 0),
-    "check_claims": (4, 1),
-    "table": (4, 2),
-    "claims_table": (5, 1),
+    "compare": (4, 1),
+    "figure": (5, 0),
+    "check_claims": (5, 1),
+    "table": (5, 2),
+    "claims_table": (6, 1),
     "diagnose": (0, 0),
 }
 _COLUMN, _ROW, _WIDTH, _HEIGHT, _MARGIN = 152, 98, 108, 72, 6

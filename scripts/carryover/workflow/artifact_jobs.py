@@ -1,4 +1,4 @@
-"""What claims, figures and tables are made of, and the plug-ins that make them."""
+"""What comparisons, claims, figures and tables are made of, and the plug-ins that make them."""
 
 import pandas as pd
 

@@ -180,8 +180,7 @@ def words(made, rule, wildcards):
     if rule == "report":
         return [made.results]
     if rule == "crate":
-        of_data = (path for kind in ("check_claims", "figure", "table", "diagnose") for path in made.made_of_data(kind))
-        return [*made.collected(), *of_data, *made.claims_table()]
+        return [*made.collected(), *made.made_of_data(), *made.claims_table()]
     kind = MADE_OF_DATA.get(rule)
     files = kind.file_flags(made.config, made.results, wildcards) if kind else []
     return [*made.flags(rule)(wildcards), *files]

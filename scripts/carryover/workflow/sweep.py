@@ -59,10 +59,11 @@ class Sweep:
         measured = [f"{self.results}/{e}/{m}.nc" for e, spec in experiments for m in spec.get("measures", {})]
         return recorded(measured + [f"{self.results}/theory/{curve}.nc" for curve in self.config.get("curves", {})])
 
-    def made_of_data(self, rule):
-        """Everything that one rule makes of data, in every format, with its records."""
-        kind = MADE_OF_DATA[rule]
-        return recorded(path for name in kind.names(self.config) for path in kind.outputs(self.results, name))
+    def made_of_data(self, *rules):
+        """Everything that some rules make of data, or all that do, in every format, with its records."""
+        kinds = [MADE_OF_DATA[rule] for rule in rules or MADE_OF_DATA]
+        entries = ((kind, name) for kind in kinds for name in kind.names(self.config))
+        return recorded(path for kind, name in entries for path in kind.outputs(self.results, name))
 
     def first(self):
         """The figure that each paper shows first, where it is made here."""
@@ -101,16 +102,23 @@ class Sweep:
 
     def check(self):
         """Raise UserError for code that cannot be parsed and data that no job makes: Snakemake would show a stack."""
-        made = [*self.collected(), *self.made_of_data("check_claims"), *self.claims_table()]
-        known = [path.removeprefix(f"{self.results}/").removesuffix(".nc") for path in made if path.endswith(".nc")]
         for rule, wildcards, _ in self.jobs():
             self.code(rule)(wildcards)
-            for path in self.data(rule)(wildcards) if rule in MADE_OF_DATA else ():
-                if path not in made and not Path(path).is_file():
-                    kind = MADE_OF_DATA[rule]
-                    where = f"{kind.section}.{wildcards[kind.one]}.data"
-                    made_here = f"; known are {', '.join(known)}" if kind.plugins and known else ""
-                    raise SweepError(f"{where}: {path} is neither a file nor made here{made_here}.")
+        made = self.collected()
+        for rule, kind in MADE_OF_DATA.items():
+            for name in kind.names(self.config):
+                self._check_data(kind, name, made)
+            made = [*made, *self.made_of_data(rule), *(self.claims_table() if rule == "check_claims" else ())]
+
+    def _check_data(self, kind, name, made):
+        """Raise UserError where an entry is made of what is neither a file nor among the results `made` before it."""
+        for path in kind.files(self.config, self.results, Wildcards({kind.one: name})).values():
+            if path not in made and not Path(path).is_file():
+                known = [
+                    one.removeprefix(f"{self.results}/").removesuffix(".nc") for one in made if one.endswith(".nc")
+                ]
+                made_here = f"; known are {', '.join(known)}" if kind.plugins and known else ""
+                raise SweepError(f"{kind.section}.{name}.data: {path} is neither a file nor made here{made_here}.")
 
     # For the rules: what wildcards can be, and functions of them.
 

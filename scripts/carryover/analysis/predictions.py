@@ -1,0 +1,85 @@
+"""What theories say beforehand of the gain of transferred runs on runs from scratch: log₁₀ of a ratio of risks, or of
+penalties or bounds that stand for them. Positive where pretraining is to help."""
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from carryover.analysis import power_law
+from carryover.analysis.transferability import at, normalised, paired
+from carryover.runs import chosen, coordinates, where
+from carryover.theory import discrepancy, transfer
+
+
+def ratio(frame, source, protocol, quantity, against=""):
+    """(rows,) log₁₀ of a quantity from scratch over that of the transferred run, or of `against` over the quantity of
+    the transferred run alone; NaN where the dataset `source` has none for a row.
+
+    Args: frame of transferred runs with columns for their coordinates; `source`, a dataset of runs with the same
+    coordinates.
+    """
+    source = source[[name for name in (quantity, against) if name]]
+    if protocol not in source["protocol"].values:
+        return np.full(len(frame), np.nan)
+    if against:
+        table = where(source, protocol=protocol).to_dataframe()
+        table["scratch"] = table[against]
+    else:
+        table, _ = paired(source, protocol, quantity)
+    keys = [name for name in sorted(coordinates(source)) if name in frame]
+    table = table.assign(ratio=np.log10(table["scratch"] / table[quantity]))[[*keys, "ratio"]]
+    return frame[keys].merge(table, on=keys, how="left", validate="many_to_one")["ratio"].to_numpy()
+
+
+def curve(frame, source, protocol, floor):
+    """(rows,) of risks that a theory curve `source` has, `single_task` and by the protocol's name; NaN where it has no
+    such protocol. Risks below the floor count as the floor."""
+    if protocol not in source:
+        return np.full(len(frame), np.nan)
+    places = {name: xr.DataArray(frame[name].to_numpy(), dims="row") for name in source.dims}
+    alone, moved = (np.maximum(at(source[name], **places).values, floor) for name in ("single_task", protocol))
+    return np.log10(alone / moved)
+
+
+def linear_transfer(frame, protocol, floor):
+    """(rows,) of deep linear networks: "Features are fate", eqs 8 and 10, and eq 14 with the norm factor of eq 5 of
+    "Finetuning with linear teachers". Risks below the floor count as the floor; 0 where both are infinite."""
+    gamma, noise, norm = (frame[name].to_numpy(float) for name in ("gamma", "noise", "target_norm"))
+    theta, depth, samples = np.pi * frame["angle"].to_numpy(float), frame["depth"].to_numpy(), frame["samples"]
+    alone = transfer.scratch_risk(gamma, noise, target_norm=norm)
+    if protocol == "finetuning":
+        with np.errstate(invalid="ignore"):  # ∞ − ∞ at γ = 1
+            moved = transfer.finetune_risk(gamma, theta, noise, depth, target_norm=norm)
+    else:
+        enough = np.maximum(samples.to_numpy(), 3)
+        moved = norm**2 * transfer.linear_transfer_risk(theta, noise / norm, enough)
+        moved = np.where(samples > 2, moved, np.inf)
+    alone, moved = (np.log10(np.maximum(risk, floor)) for risk in (alone, moved))
+    with np.errstate(invalid="ignore"):
+        return np.where(alone == moved, 0.0, alone - moved)
+
+
+def divergence(frame):
+    """(rows,) Kullback-Leibler divergence of the target's data from the source's, of deep linear networks."""
+    theta, norm = np.pi * frame["angle"].to_numpy(float), frame["target_norm"].to_numpy(float)
+    targets = norm[:, None] * np.stack([np.cos(theta), np.sin(theta)], axis=-1)
+    noise = frame["noise"].to_numpy(float)
+    found = np.full(len(frame), np.inf)
+    for sigma in np.unique(noise[noise > 0]):
+        found[noise == sigma] = discrepancy.kl_divergence(np.array([1.0, 0.0]), targets[noise == sigma], sigma)
+    return found
+
+
+def power_law_against_floor(frame, outside, risk, smallest):
+    """(rows,) of mean-field networks: the power law of the risk from scratch, fitted over all seeds, over the least
+    risk of the pretrained features ("Features are fate", eq 18 without its second term)."""
+    alone = normalised(risk.isel(run=chosen(risk, protocol="single_task")))[["risk_final"]].to_dataframe()
+    keys = ["seed", "teacher_scale", "ablated"]
+    least = outside[["least_risk"]].to_dataframe().groupby(keys)["least_risk"].mean()
+    least = least.reindex(pd.MultiIndex.from_frame(frame[keys])).to_numpy()
+    expected = np.full(len(frame), np.nan)
+    for scale, runs in alone.groupby("teacher_scale"):
+        law = power_law.window(runs.pivot_table("risk_final", "seed", "samples"), smallest)
+        rows = frame["teacher_scale"].to_numpy() == scale
+        expected[rows] = law(frame["samples"].to_numpy()[rows])
+    return np.log10(expected / least)

@@ -1,0 +1,165 @@
+"""A map of one family: what pretraining gains on training from scratch, over samples and the similarity of the tasks,
+beside what a theory predicts of it."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from carryover.analysis import predictions
+from carryover.analysis.transferability import paired
+from carryover.config.parameters import parameter
+from carryover.errors import UserError
+from carryover.labels import described, label
+from carryover.runs import conditions, where
+
+SIMILARITIES = {
+    "value": lambda value: value,
+    "angle": lambda value: np.cos(np.pi * value),
+    "chord": lambda value: 1 - value**2 / 2,
+    "lost": lambda value: 1 - value,
+    "saved": lambda value: 1 - 10.0**-value,
+}
+THEORIES = ("none", "curve", "ratio", "linear_transfer", "power_law")
+ROUNDING = 9  # digits to which similarities are the same, and gains nothing
+SAME = ["setting", "row", "samples", "seed", "draw"]
+"""By which a run finds that of another protocol beside it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameters:
+    """What the map is: its axes, what is compared, and what predicts it."""
+
+    family: str = parameter("networks", "what the networks are, in titles")
+    protocols: tuple[str, ...] = parameter(("finetuning",), "what is compared with training from scratch: finetuning, "
+                                           "or what trains the readout alone")  # fmt: skip
+    only: tuple[str, ...] = parameter((), "conditions on transferred runs, as coordinate=value; a coordinate of which "
+                                      "those of a protocol have no value is passed over")  # fmt: skip
+    similarity: tuple[str, ...] = parameter(("overlap",), "coordinates, or candidates, whose product says how similar "
+                                            "source and target are; of a list of cosines its mean")  # fmt: skip
+    similarity_of: str = parameter("value", "how: it is the value itself, the cosine of an angle in units of π (angle) "
+                                   "or of the angle over a chord of the unit circle (chord), 1 less a share that is "
+                                   "lost, or 1 less a ratio of which the candidate is −log₁₀ (saved)",
+                                   choices=tuple(SIMILARITIES))  # fmt: skip
+    similarity_is: str = parameter("similarity", "what it is, in words")
+    row: str = parameter("", "coordinate that tells the rows of the map apart, where that is not the similarity")
+    setting: str = parameter("", "coordinate of which each value has a map of its own")
+    shown: float = parameter(0.0, "the value of it that the atlas shows")
+    parameters: float = parameter(1.0, "parameters of the target", above=0)
+    times: str = parameter("", "coordinate by which they are multiplied")
+    parameters_are: str = parameter("parameter", "what counts as one, in words")
+    theory: str = parameter("none", "what predicts the gain: nothing; a curve of risks; the ratio of what stands for "
+                            "the risk, from scratch and after pretraining; eqs 8, 10 and 14 of deep linear networks; "
+                            "or the power law of the risk from scratch over what pretrained features leave out",
+                            choices=THEORIES)  # fmt: skip
+    theory_is: str = parameter("", "the same in words")
+    ratio: str = parameter("", "variable of the role `theory` that stands for the risk")
+    against: str = parameter(
+        "", "variable that stands for that from scratch, where transferred runs have it themselves"
+    )
+    candidates: tuple[str, ...] = parameter((), "variables of the role `beforehand` of which log₁₀ of the ratio, from "
+                                            "scratch over after pretraining, might predict the gain")  # fmt: skip
+    smallest: int = parameter(64, "fewest samples that the power law is fitted to", minimum=1)
+    floor: float = parameter(1e-8, "risks below it count as this: training stops there", above=0)
+
+
+def compare(data, p):
+    """Roles: `risk` of runs from scratch (`single_task`) and transferred ones; `theory` and `beforehand`, what else
+    predictions and candidates are made of, where that is not the same.
+
+    A dataset over `pair`, a transferred run and the one from scratch beside it, on the same samples of the same target.
+    What predicts is NaN where nothing is predicted, and a gain where there is no run from scratch.
+    """
+    rows = pd.concat([_rows(data, protocol, p) for protocol in p.protocols], ignore_index=True)
+    rows = _with_probe(_numbered(rows, p))
+    text = "log10 of the ratio from scratch to pretrained of: "
+    known = MEANINGS | {f"ratio_{name}": f"{text}{name.replace('_', ' ')}" for name in p.candidates}
+    variables = {name: ("pair", rows[name].to_numpy(), meaning) for name, meaning in known.items() if name in rows}
+    made = described(variables, {"pair": (np.arange(len(rows)), "a transferred run and that from scratch")})
+    names = ("family", "shown", "similarity_is", "parameters_are", "theory_is")
+    about = {name: getattr(p, name) for name in names}
+    about["setting"] = label(data["risk"], p.setting).replace("_", " ") if p.setting else ""
+    return made.set_coords(list(COORDINATES)).assign_attrs({f"map_{name}": value for name, value in about.items()})
+
+
+COORDINATES = {
+    "protocol": "how what was pretrained is transferred",
+    "setting": "value of the coordinate of which each value has a map of its own",
+    "row": "row of the map, from the least similar tasks",
+    "samples": "samples of the target",
+    "seed": "seed",
+    "draw": "draw of samples",
+}
+MEANINGS = COORDINATES | {
+    "gain": "log10 of the risk from scratch over that of the transferred run",
+    "samples_per_parameter": "samples of the target by its parameters",
+    "similarity": "similarity of source and target",
+    "predicted": "what a theory says of the gain, or of the ratio of what stands for the risks",
+    "probe_gain": "gain of the readout alone on the pretrained features, on the same samples",
+    "divergence": "Kullback-Leibler divergence of the target's data from the source's",
+}
+
+
+def _rows(data, protocol, p):
+    """The pairs of one protocol as a DataFrame, with the coordinates of the transferred runs besides."""
+    risk = data["risk"]
+    runs = where(risk, protocol=protocol)
+    for name, value in conditions(p.only).items():
+        runs = where(runs, **{name: value}) if _valued(runs, name) else runs
+    frame, _ = paired(runs, protocol, "risk_final", risk)
+    gain = np.log10(frame["scratch"].clip(lower=p.floor) / frame["risk_final"].clip(lower=p.floor))
+    frame["gain"] = gain.round(ROUNDING)
+    frame["samples_per_parameter"] = frame["samples"] / (p.parameters * (frame[p.times] if p.times else 1))
+    frame["setting"] = frame[p.setting].astype(float) if p.setting else p.shown
+    frame["draw"] = frame.get("draw", 0)
+    for name in p.candidates:
+        frame[f"ratio_{name}"] = predictions.ratio(frame, data.get("beforehand", risk), protocol, name)
+    values = [_numbers(frame[f"ratio_{name}" if name in p.candidates else name]) for name in p.similarity]
+    frame["similarity"] = SIMILARITIES[p.similarity_of](np.prod(values, axis=0))
+    frame["predicted"] = _predicted(frame, data.get("theory", risk), risk, protocol, p)
+    if p.theory == "linear_transfer":
+        frame["divergence"] = predictions.divergence(frame)
+    return frame
+
+
+def _numbers(values):
+    """Values of a coordinate; of one that is a list in words, the mean of the list."""
+    if pd.api.types.is_numeric_dtype(values):
+        return values.to_numpy(float)
+    return np.array([np.mean([float(word) for word in text.split()]) for text in values])
+
+
+def _valued(runs, name):
+    values = runs[name].values if name in runs.coords else np.array([""])
+    return bool(((values == values) & (values != "")).any())
+
+
+def _predicted(frame, source, risk, protocol, p):
+    if p.theory == "curve":
+        return predictions.curve(frame, source, protocol, p.floor)
+    if p.theory == "ratio":
+        return predictions.ratio(frame, source, protocol, p.ratio, p.against)
+    if p.theory == "linear_transfer":
+        return predictions.linear_transfer(frame, protocol, p.floor)
+    if p.theory == "power_law":
+        return predictions.power_law_against_floor(frame, source, risk, p.smallest)
+    return np.nan
+
+
+def _numbered(rows, p):
+    """With the number of each row of its map: from the least mean similarity."""
+    rows = rows.assign(similarity=rows["similarity"].round(ROUNDING))
+    keys = rows[p.row] if p.row else rows["similarity"]
+    mean = rows.groupby([rows["setting"], keys])["similarity"].transform("mean").round(ROUNDING)
+    return rows.assign(row=mean.groupby(rows["setting"]).rank(method="dense").astype(int) - 1)
+
+
+def _with_probe(rows):
+    """With the gain of the readout alone, for finetuned runs of which there is one beside them."""
+    alone = rows[rows["protocol"] != "finetuning"]
+    if alone.empty or len(alone) == len(rows):
+        return rows
+    if alone.duplicated(SAME).any():
+        raise UserError("a map has one protocol besides finetuning at most: several have a run at the same place.")
+    found = rows[SAME].merge(alone[[*SAME, "gain"]], on=SAME, how="left")["gain"].to_numpy()
+    return rows.assign(probe_gain=np.where(rows["protocol"] == "finetuning", found, np.nan))

@@ -1,0 +1,84 @@
+"""Theory curve: risk of diagonal linear networks from scratch and after finetuning, for many samples and dimensions.
+
+"Feature reuse in multi-task learning and finetuning (appendix)", the tasks of its Fig. 1 and 5; the paper has no such
+formula. Flows end at the interpolating function of least penalty, and its risk is that of `theory.interpolation`.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import xarray as xr
+
+from carryover.config.parameters import parameter
+from carryover.errors import UserError
+from carryover.labels import described
+from carryover.theory.interpolation import interpolation_risk
+
+NORMS = {"l1": 1.0, "l2": 0.5}
+"""Powers of the number of features by which a task's coefficients are divided."""
+
+_LINEAR = 1e8
+"""Factor on the squares of weights from which on the penalty is that of a readout alone, Σ β²/w²."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameters:
+    """The tasks and the starts, as in experiments with diagonal networks."""
+
+    dimension: int = parameter(200, "input dimensions D", minimum=2)
+    auxiliary_features: int = parameter(8, "active dimensions of the auxiliary task, ±1/√k each", minimum=1)
+    main_features: tuple[int, ...] = parameter((8,), "active dimensions k of the main task", minimum=1)
+    main_norm: str = parameter("l2", "its coefficients are ±1/√k (l2) or ±1/k (l1)", choices=tuple(NORMS))
+    overlap: tuple[float, ...] = parameter((0.0, 0.5, 0.75, 1.0), "share of them that the auxiliary task has",
+                                           minimum=0, maximum=1)  # fmt: skip
+    samples: tuple[int, ...] = parameter((4, 8, 16, 32, 64, 128), "main-task samples n, fewer than D", minimum=1)
+    rescale: tuple[float, ...] = parameter((1.0,), "factor on all weights before training, from scratch too", above=0)
+    initial_scale: float = parameter(1e-3, "weights from which training from scratch starts", above=0)
+    readout_scale: float = parameter(1e-3, "readout γ after pretraining", above=0)
+
+
+def compute(p: Parameters) -> xr.Dataset:
+    """Risks over rescale, main_features, overlap and samples, after pretraining that has learned its task exactly.
+
+    Raises UserError where the samples are not fewer than the dimensions, or the features more.
+    """
+    if max(p.samples) >= p.dimension:
+        raise UserError(f"samples must be fewer than dimension, which is {p.dimension}, not {max(p.samples)}")
+    if p.auxiliary_features + max(p.main_features) > p.dimension:
+        raise UserError(f"dimension is {p.dimension}, below the {p.auxiliary_features} auxiliary and "
+                        f"{max(p.main_features)} main features together")  # fmt: skip
+    axes = [np.array(values, float) for values in (p.rescale, p.main_features, p.overlap, p.samples)]
+    rescale, k, overlap, samples = np.meshgrid(*axes, indexing="ij")
+    counts, beta = _kinds(p, k, overlap)
+    fresh = np.broadcast_to(p.initial_scale**2, beta.shape)
+    learned = np.array([True, False, True, False])
+    first = p.auxiliary_features**-0.25  # √|β| on the path that has learned; the other and all readouts are small
+    other = (p.initial_scale**2 + p.readout_scale**2) / 2
+    up, down = (np.where(learned, ((first + sign * p.readout_scale) / 2) ** 2, other) for sign in (1, -1))
+    squares = _LINEAR * np.where(learned, first**2, 2 * p.initial_scale**2)
+    starts = {"single_task": (fresh, fresh), "finetuning": (up, down), "finetuning_probe": (squares, squares)}
+    factor = rescale[..., None] ** 2
+    risks = {name: interpolation_risk(samples, counts, beta, *(factor * one for one in start))
+             for name, start in starts.items()}  # fmt: skip
+    dims = ("rescale", "main_features", "overlap", "samples")
+    meaning = {"single_task": "risk from scratch", "finetuning": "risk after finetuning",
+               "finetuning_probe": "risk of a readout alone on the pretrained features"}  # fmt: skip
+    return described(
+        {name: (dims, risk, meaning[name]) for name, risk in risks.items()},
+        {
+            "rescale": (axes[0], "factor on all weights before training"),
+            "main_features": (np.array(p.main_features), "active dimensions of the main task"),
+            "overlap": (axes[2], "share of them that the auxiliary task has"),
+            "samples": (np.array(p.samples), "main-task samples"),
+        },
+    )
+
+
+def _kinds(p, k, overlap):
+    """(counts, coefficients), each (..., 4), of dimensions of both tasks, the main, the auxiliary one, none."""
+    shared = overlap * k
+    counts = np.stack([shared, k - shared, p.auxiliary_features - shared,
+                       p.dimension - p.auxiliary_features - k + shared], axis=-1)  # fmt: skip
+    size = k ** -NORMS[p.main_norm]
+    beta = np.stack([size, size, 0 * size, 0 * size], axis=-1)
+    return counts, beta

@@ -1,0 +1,63 @@
+"""What predicts gains of finetuning: rank correlations of what could be known beforehand, within families and over all
+of them, with intervals over seeds."""
+
+from functools import partial
+
+import numpy as np
+import pandas as pd
+
+from carryover.analysis import atlas, jackknife
+from carryover.config.parameters import NoParameters
+
+Parameters = NoParameters
+CANDIDATES = {
+    "similarity": "similarity of the tasks (rows of the maps)",
+    "predicted": "what theory predicts of the gain",
+    "samples_per_parameter": "samples per parameter",
+    "probe_gain": "gain of a linear probe on the same samples",
+    "divergence": "−KL divergence of the data",
+    "ratio_flow_penalty_teacher": "penalty of the target (eq 22)",
+    "ratio_bound": "tangent kernel's bound",
+    "ratio_distance": "squared distance of the teachers",
+    "ratio_benign_overfitting": "benign overfitting bound",
+    "ratio_covariance": "covariance bound",
+}
+FALLS = ("divergence",)
+"""Candidates that are small where much is gained."""
+
+
+def rows(data, p):
+    """Roles: maps, as comparisons.atlas makes them.
+
+    A data frame of texts: for each candidate Spearman's correlation with the gain of finetuning over the cells and
+    seeds of each map, and over those of all maps that have it, each map with the same weight; jackknife intervals of
+    95 %.
+    """
+    frames = {one.attrs["map_family"]: _falling(atlas.finetuned(one)) for one in data.values()}
+    frames = {family: frame for family, frame in frames.items() if len(frame)}
+    names = [name for name in CANDIDATES if any(name in frame for frame in frames.values())]
+    texts = []
+    for name in names:
+        having = {family: frame for family, frame in frames.items() if name in frame and frame[name].notna().any()}
+        alone = {family: _text(atlas.without_each_seed(frame, partial(atlas.order, name=name)))
+                 for family, frame in having.items()}  # fmt: skip
+        together = _text(atlas.without_groups(having, partial(_pooled, name=name))) if len(having) > 1 else ""
+        cells = [alone.get(family, "") for family in frames]
+        texts.append((CANDIDATES[name], *cells, together, f"{len(having)} of {len(frames)}"))
+    return pd.DataFrame(texts, columns=["known beforehand", *frames, "all together", "families"])
+
+
+def _falling(frame):
+    return frame.assign(**{name: -frame[name] for name in FALLS if name in frame})
+
+
+def _pooled(frames, name):
+    """Over the pairs of several maps."""
+    whole = pd.concat([frame.assign(weight=1 / frame[name].notna().sum()) for frame in frames.values()])
+    return atlas.rank_correlation(whole[name], whole["gain"], whole["weight"])
+
+
+def _text(values):
+    found = jackknife.estimate(values, "", 0.0, jackknife.DIFFERENCE, over="seeds")
+    low, high = max(found["low"], -1), min(found["high"], 1)
+    return f"{found['statistic']:.2f} ({low:.2f} to {high:.2f})".replace("-", "−") if np.isfinite(values).all() else ""

@@ -1,0 +1,46 @@
+"""What the maps of the atlas say of their families is what their experiments have, at both scales."""
+
+import pytest
+
+from carryover.config import files
+from carryover.workflow import startup
+from toy.small_project import ROOT
+
+
+def configuration(*names):
+    whole = {}
+    for name in names:
+        whole = files.laid_over(whole, files.read(ROOT / "config" / name, name))
+    return startup.valid_sweep({key: value for key, value in whole.items() if key != "pathvars"}, ROOT)
+
+
+@pytest.mark.parametrize("names", [("config.yaml",), ("config.yaml", "paper.yaml")])
+def test_parameters_of_the_target_are_those_of_the_tasks(names):
+    made = configuration(*names)
+    maps = {name: entry for name, entry in made.config["comparisons"].items() if name.startswith("atlas_")}
+    for name, entry in maps.items():
+        experiment = made.config["experiments"][entry["data"]["risk"].partition("/")[0]]
+        defaults = {
+            key: kind["default"]
+            for key, kind in made.schema["$defs"][f"{experiment['family']}.task"]["properties"].items()
+        }
+        task = defaults | experiment.get("task", {})
+        expected = {
+            "diagonal": 1, "deep_linear": task.get("dimension"), "relu": task.get("dimension"),
+            "mean_field": task.get("dimension", 0) * task.get("teacher_units", 0),
+            "wide_relu": task.get("dimension"), "image_pairs": 64,
+        }[experiment["family"]]  # fmt: skip
+        assert entry["options"].get("parameters", 1) == expected, name
+
+
+@pytest.mark.parametrize("names", [("config.yaml",), ("config.yaml", "paper.yaml")])
+def test_the_curve_of_diagonal_networks_has_their_tasks(names):
+    made = configuration(*names)
+    experiment, curve = made.config["experiments"]["diagonal_overlap"], made.config["curves"]["diagonal_risk"]
+    defaults = {
+        key: kind["default"] for key, kind in made.schema["$defs"]["curves.diagonal_risk"]["properties"].items()
+    }
+    told, task, tuned = defaults | curve, experiment["task"], experiment["finetune"]
+    assert (told["dimension"], told["auxiliary_features"]) == (task["dimension"], task["auxiliary_features"])
+    assert told["main_features"] in (tuned["main_features"], [tuned["main_features"]])
+    assert (told["samples"], told["overlap"]) == (tuned["samples"], tuned["overlap"])

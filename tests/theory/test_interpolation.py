@@ -1,0 +1,76 @@
+"""Risks of many dimensions against closed forms of quadratic penalties and against exact limits of drawn data."""
+
+import numpy as np
+import pytest
+
+from carryover.theory.interpolation import interpolation_risk
+from carryover.training.exact import diagonal_flow_limit
+
+D = 300
+
+
+def test_large_weights_have_the_risk_of_the_minimum_norm():
+    n = np.array([20, 100, 250])
+    found = interpolation_risk(n, [5, D - 5], [0.4, 0.0], 1e3, 1e3)
+    np.testing.assert_allclose(found, 5 * 0.16 * (1 - n / D), rtol=1e-3)
+
+
+def test_a_readout_on_features_of_two_sizes_has_the_risk_of_its_own_closed_form():
+    """Of Σ b²/s: with e the root of n = Σ s/(s + e) the risk is Σ β²e²/(s + e)² over 1 − Σ s²/(s + e)²/n (Hastie et
+    al., Ann. Stat. 2022, of features of covariance s with coefficients β/√s)."""
+    counts, beta, size = np.array([10.0, 290.0]), np.array([0.3, 0.01]), np.array([1.0, 1e-3])
+    for n in (5, 60, 200):
+        low, high = 1e-12, 1e3
+        for _ in range(200):
+            e = np.sqrt(low * high)
+            low, high = (e, high) if (counts * size / (size + e)).sum() > n else (low, e)
+        missed = (counts * beta**2 * (e / (size + e)) ** 2).sum()
+        expected = missed / (1 - (counts * (size / (size + e)) ** 2).sum() / n)
+        assert interpolation_risk(n, counts, beta, 1e6 * size, 1e6 * size) == pytest.approx(expected, rel=3e-3)
+
+
+def drawn(n, counts, beta, weights, draws=24):
+    """log₁₀ of the risks of exact limits of flows: `weights` are (first, second) of both paths, by kind."""
+    rng = np.random.default_rng(n)
+    target = np.repeat(beta, counts)
+    paths = [np.repeat(values, counts) for values in weights]
+    X = rng.standard_normal((draws, n, D))
+    found = diagonal_flow_limit(X, X @ target, *paths)
+    return np.log10(((found - target) ** 2).sum(-1))
+
+
+SMALL = 1e-3
+STARTS = {
+    "scratch": np.full((4, 4), SMALL),
+    "half of the features learned": np.array([[0.6, SMALL, 0.6, SMALL], [SMALL] * 4, [SMALL] * 4, [SMALL] * 4]),
+    "with large readouts": np.array([[0.6, SMALL, 0.6, SMALL], [0.2] * 4, [SMALL] * 4, [SMALL] * 4]),
+}
+
+
+@pytest.mark.parametrize("start", STARTS)
+@pytest.mark.parametrize("n", [12, 40, 80])
+def test_exact_limits_of_drawn_data_have_this_risk(start, n):
+    """The mean of the log over draws: within its deviation, which at D = 300 is also what is left of finite D."""
+    counts, beta = np.array([5, 5, 5, D - 15]), np.array([0.35, 0.35, 0.0, 0.0])
+    first, second, third, fourth = STARTS[start]
+    if start == "with large readouts":  # no longer at 0: the target is what is to be learned beside the start
+        assert np.any(first * second > 0)
+    logs = drawn(n, counts, beta, (first, second, third, fourth))
+    up = ((first + second) ** 2 + (third - fourth) ** 2) / 4
+    down = ((third + fourth) ** 2 + (first - second) ** 2) / 4
+    predicted = np.log10(interpolation_risk(n, counts, beta, up, down))
+    assert abs(logs.mean() - predicted) < logs.std()
+
+
+def test_signs_of_the_coefficients_are_those_of_the_paths():
+    told = [5, D - 5], np.array([0.4, 0.0]), np.array([0.3, 0.01]), np.array([0.1, 0.02])
+    counts, beta, up, down = told
+    assert interpolation_risk(50, counts, beta, up, down) == pytest.approx(
+        interpolation_risk(50, counts, -beta, down, up)
+    )
+
+
+@pytest.mark.parametrize("n", [0, D, D + 1, np.nan])
+def test_samples_are_fewer_than_dimensions(n):
+    with pytest.raises(ValueError, match="samples must be positive and below the number of dimensions"):
+        interpolation_risk(n, [5, D - 5], [0.4, 0.0], 1.0, 1.0)
