@@ -64,6 +64,7 @@ class Parameters(task.Parameters):
     accuracy: float = parameter(0.03, "error of one step of the flow in the weights of a unit, relative to their size",
                                 above=0, maximum=1, when=task.FLOW)  # fmt: skip
     device: str = parameter("auto", "where it is trained", choices=("auto", "cpu", "cuda"), when=TRAINED)
+    keep_samples: bool = parameter(False, "keep the main task's samples, for measures of what else would fit them")
 
 
 def problems(p, shard):
@@ -78,7 +79,8 @@ def problems(p, shard):
     for samples in p.samples:
         problem = _problem(p, shard, runs, samples, start, teacher, auxiliary)
         columns = conditions.columns(p, runs) | {"samples": samples}
-        yield Piece(problem, columns, partial(dataset.variables, problem, auxiliary), dataset.MEANING, _outputs(p))
+        kept = partial(dataset.variables, problem, auxiliary, most=max(p.samples) if p.keep_samples else None)
+        yield Piece(problem, columns, kept, dataset.MEANING, _outputs(p))
 
 
 def check(p):
