@@ -1,8 +1,8 @@
 """Does the penalty predict which function a ReLU network finds? Beside every trained network, the least-penalty one.
 
 "The implicit penalty of finetuning in ReLU networks" takes what finetuning finds to be the function of least Σ r̃
-(equations 4, 11) among those that fit the samples. For few samples in few dimensions that one is computed, from the same
-weights and samples that the network started from and learned.
+(equations 4, 11) among those that fit the samples. For few samples in few dimensions that one is computed, from the
+same weights and samples that the network started from and learned.
 """
 
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ _MEANINGS = {
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters:
-    gap: float = parameter(1e-3, "share of the penalty that may be left to the bound", above=0, maximum=0.1)
+    gap: float = parameter(1e-4, "share of the penalty that may be left to the bound", above=0, maximum=0.1)
 
 
 def measure(data, p):
@@ -53,17 +53,16 @@ def _of_run(network, gap):
     with naming(network):
         least = least_penalty(start, old_readout, X, y, gap=gap)
     kept = network["teacher_readout"].values != 0
-    teacher = (network[f"teacher_{name}"].values[kept].astype(float) for name in ("directions", "readout"))
-    directions, coefficients = teacher
-    power = relu_risk(first[:0], readout[:0], directions, coefficients)
+    teacher = [network[f"teacher_{name}"].values[kept].astype(float) for name in ("directions", "readout")]
+    power = relu_risk(first[:0], readout[:0], *teacher)
     errors = Weights(first, readout[None]).outputs(X)[:, 0] - y
     moved = least.origin != NEW
     return (
         network_penalty(first, readout, start, old_readout),
         least.penalty,
         least.bound,
-        relu_risk(first, readout, directions, coefficients) / power,
-        relu_risk(least.first, least.readout, directions, coefficients) / power,
+        relu_risk(first, readout, *teacher) / power,
+        relu_risk(least.first, least.readout, *teacher) / power,
         relu_risk(first, readout, least.first, least.readout) / power,
         (errors**2).mean() / (y**2).mean(),
         _turned(first, start),
@@ -72,7 +71,8 @@ def _of_run(network, gap):
 
 
 def _turned(first, start):
-    """Mean of 1 − cosine, weighted by squared length at the start; NaN of no units. What has no length has not turned."""
+    """Mean of 1 − cosine, weighted by squared length at the start; NaN of no units. What has no length has not
+    turned."""
     lengths = np.linalg.norm(start, axis=1)
     products = np.linalg.norm(first, axis=1) * lengths
     cosines = np.divide((first * start).sum(1), products, out=np.ones_like(products), where=products > 0)

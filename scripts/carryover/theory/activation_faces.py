@@ -40,10 +40,9 @@ class Faces:
         """c (F, D) in the span of each face, such that Σ_i λ_i relu(w · x_i) = c · w there; λ (n,)."""
         return np.einsum("fde,fe->fd", self.projections, (self._active * multipliers) @ self.X)
 
-    def inside(self, points: Array, faces: Array | slice = slice(None)) -> NDArray[np.bool_]:
-        """Whether points (..., F, D), each in the span of its face, are inside of it; of some of the `faces`."""
-        signs = self.signs[faces]
-        return ((signs * (points @ self.X.T) > 0) | (signs == 0)).all(-1)
+    def inside(self, points: Array) -> NDArray[np.bool_]:
+        """Whether points (..., F, D), each in the span of its face, are inside of it, (..., F)."""
+        return ((self.signs * (points @ self.X.T) > 0) | (self.signs == 0)).all(-1)
 
 
 def _rays(X: Array) -> Array:

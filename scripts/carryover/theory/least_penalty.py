@@ -38,6 +38,7 @@ _COLUMNS = 10  # of a unit that are added at a time
 _ROUNDS = 200
 _INSIDE = 1 - 1e-6  # of the bound on g, where multipliers are evaluated
 _CHEAPER = 1e-10  # by which parts that are added make a network cheaper, at least
+_AT_ONCE = 1 << 20  # products of faces, samples and units that are held at a time
 _KEPT = 1e-9  # share below which a part is left out
 
 
@@ -131,22 +132,24 @@ class Units:
 
 def dual_value(faces: Faces, multipliers: Array, targets: Array, units: Units) -> float:
     """What no network costs less than, by multipliers (n,) which are shrunk where g exceeds its bound."""
-    largest = _sizes(faces, faces.slopes(multipliers))[1].max()
-    return _asked(faces, multipliers * _shrinkage(largest), targets, units)[0]
+    multipliers = multipliers * _shrinkage(_sizes(faces, faces.slopes(multipliers))[1].max())
+    some = max(1, _AT_ONCE // faces.signs.size)
+    pieces = (slice(start, start + some) for start in range(0, len(units.first), some))
+    parts = [Units(units.first[piece], units.readout[piece], units.spread[piece]) for piece in pieces]
+    nothing = np.zeros(len(targets))
+    return float(multipliers @ targets) + sum(_asked(faces, multipliers, nothing, part)[0] for part in parts)
 
 
 def _shrinkage(largest: float) -> float:
     return 2 * _INSIDE / largest if largest > 2 * _INSIDE else 1.0
 
 
-def _asked(faces: Faces, multipliers: Array, targets: Array, units: Units) -> tuple[float, list[tuple[Array, Array]]]:
-    """The dual's value at multipliers for which g is within its bound, and `_gains` of each unit."""
-    slopes, value = faces.slopes(multipliers), float(multipliers @ targets)
-    gains = [_gains(faces, slopes, w0, gamma) for w0, gamma in zip(units.first, units.readout, strict=True)]
+def _asked(faces: Faces, multipliers: Array, targets: Array, units: Units) -> tuple[float, Array, Array]:
+    """The dual's value at multipliers for which g is within its bound, and `_gains` of the units."""
+    gains, points = _gains(faces, faces.slopes(multipliers), units)
     stay = units.readout * (np.maximum(units.first @ faces.X.T, 0) @ multipliers)
-    for (of_unit, _), spread, least in zip(gains, units.spread, stay, strict=True):
-        value -= max(least, of_unit.max() - spread)
-    return value, gains
+    worth = np.maximum(stay, gains.max(1, initial=-np.inf) - units.spread)
+    return float(multipliers @ targets - worth.sum()), gains, points
 
 
 def _sizes(faces: Faces, slopes: Array) -> tuple[Array, Array]:
@@ -157,18 +160,19 @@ def _sizes(faces: Faces, slopes: Array) -> tuple[Array, Array]:
     return vectors, np.where(up | down, length, 0.0)
 
 
-def _gains(faces: Faces, slopes: Array, w0: Array, gamma: float) -> tuple[Array, Array]:
-    """Values (F,) of g(w)²/4 + γ g(w) − ‖w − w₀‖² at its maxima inside of faces, and these (F, D); −∞ for none.
+def _gains(faces: Faces, slopes: Array, units: Units) -> tuple[Array, Array]:
+    """Values (K, F) of g(w)²/4 + γ g(w) − ‖w − w₀‖² at its maxima inside of faces, and these (K, F, D); −∞ for none.
 
     With c of a face and p, w₀ in its span, w = p + (γ/2 + q/4) c, where q = c · w. If |c| ≥ 2 it is no maximum.
     """
-    squares = (slopes**2).sum(1)
-    p = faces.projections @ w0
+    squares, gamma = (slopes**2).sum(1), units.readout[:, None]
+    p = np.einsum("fde,ke->kfd", faces.projections, units.first)
     bounded = squares < 4
-    q = ((slopes * p).sum(1) + gamma * squares / 2) / np.where(bounded, 1 - squares / 4, 1.0)
+    q = ((slopes * p).sum(2) + gamma * squares / 2) / np.where(bounded, 1 - squares / 4, 1.0)
     along = gamma / 2 + q / 4
-    points = p + along[:, None] * slopes
-    values = gamma * q + q**2 / 4 - along**2 * squares + (p**2).sum(1) - w0 @ w0
+    points = p + along[..., None] * slopes
+    left = (p**2).sum(2) - (units.first**2).sum(1)[:, None]  # minus the squared length that is not in the face's span
+    values = gamma * q + q**2 / 4 - along**2 * squares + left
     return np.where(bounded & faces.inside(points), values, -np.inf), points
 
 
@@ -224,12 +228,12 @@ class _Search:
         self._add(vectors[new], signs, NEW, multipliers)
         at = at * _shrinkage(sizes.max())
         slopes = self.faces.slopes(at)
-        value, asked = _asked(self.faces, at, self.targets, self.units)
-        for k, (gains, points) in enumerate(asked):
-            chosen = _largest(gains)
-            chosen = chosen[np.isfinite(gains[chosen])]
-            readouts = self.units.readout[k] + (slopes[chosen] * points[chosen]).sum(1) / 2
-            self._add(points[chosen], readouts, k, multipliers)
+        value, gains, points = _asked(self.faces, at, self.targets, self.units)
+        for k, gamma in enumerate(self.units.readout):
+            chosen = _largest(gains[k])
+            chosen = chosen[np.isfinite(gains[k, chosen])]
+            readouts = gamma + (slopes[chosen] * points[k, chosen]).sum(1) / 2
+            self._add(points[k, chosen], readouts, k, multipliers)
         if value > self.bound:
             self.best, self.bound = at, value
         return len(self.costs) > before

@@ -1,6 +1,6 @@
-"""What it costs a pretrained ReLU network to compute what it does, or to become its new teacher, as "The implicit penalty
-of finetuning in ReLU networks" counts it: the sum of r̃ over its units (equation 4), for the teacher at its smallest over
-the networks that are the teacher.
+"""What it costs a pretrained ReLU network to compute what it does, or to become its new teacher, as "The implicit
+penalty of finetuning in ReLU networks" counts it: the sum of r̃ over its units (equation 4), for the teacher at its
+smallest over the networks that are the teacher.
 
 Units h with input weights w₀ₕ and readouts 0 take up parts mₕ of the teacher's unit v, of coefficient c = Σ mₕ. With
 pₕ = ⟨w₀ₕ, v⟩ > 0 the stationarity of equation 8 gives u = pₕ/(1 − q²) and m = q u², where q = |w⁽²⁾|/u is between 0
