@@ -12,7 +12,9 @@ from carryover.analysis.runs import Runs, rank_correlation
 from carryover.config.parameters import parameter
 
 CELL = ["protocol", "samples", "correlation", "magnitude"]
+PENALTIES = ("penalty", "penalty_least", "turned", "turned_predicted")
 RISKS = ("risk_found", "risk_predicted", "difference")
+TINY = 1e-12  # what weights that have not turned have turned
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,10 +35,15 @@ def check(data, p):
     the mean over conditions, seed by seed.
     """
     runs = Runs("least", data["least"].where(data["least"]["unfitted"] <= p.unfitted))
+    smallest = dict.fromkeys(RISKS, p.floor)
+    log = {name: np.log10(_by_condition(runs, name, smallest.get(name, TINY))) for name in (*PENALTIES, *RISKS)}
     _, same = runs.extremes("correlation")
     least, large = runs.extremes("magnitude")
-    log = {name: np.log10(_by_condition(runs, name, p.floor if name in RISKS else 0)) for name in (
-        "penalty", "penalty_least", "turned", "turned_predicted", *RISKS)}  # fmt: skip
+    return [*_nearness(log, same, large, p), *_risks(log, same, least, large, p)]
+
+
+def _nearness(log, same, large, p):
+    """Whether what is found is the function of least penalty: by its penalty, as a function, and in its weights."""
     of = log["penalty"].columns.to_frame()
     tuned, similar, small = of["protocol"] == "finetuning", of["correlation"] < same, of["magnitude"] < large
     groups = {
@@ -47,37 +54,47 @@ def check(data, p):
         "small": (f"finetuned on similar units of magnitudes below {large:g}", tuned & similar & small),
     }  # fmt: skip
     excess, nearer = log["penalty"] - log["penalty_least"], log["risk_found"] - log["difference"]
-    gain = {kind: log[kind]["single_task"] - log[kind]["finetuning"] for kind in RISKS[:2]}
-    predicted = gain["risk_predicted"].where(gain["risk_found"].notna()).mean()
-    some = predicted.index.get_level_values("correlation") < same
-    rise = {kind: table.loc[:, some].xs(large, axis=1, level="magnitude") - table.loc[:, some].xs(
-        least, axis=1, level="magnitude") for kind, table in gain.items()}  # fmt: skip
-    more, less = (sign * predicted >= np.log10(p.factor) for sign in (-1, 1))
     than = "nearer to the function of least penalty than to the teacher"
     return [
         *((f"least_{name}", f"Networks {which} find a function of hardly more than the least penalty",
            np.log10(1 + p.excess) - _mean(excess, chosen), 0.0, None,
            f"log₁₀ of {1 + p.excess:g} over the ratio of penalties R̃, found to least")
           for name, (which, chosen) in groups.items()),
-        ("function_scratch", f"What networks from scratch find is {than}", _mean(nearer, ~tuned), 0.0),
+        ("function_scratch", f"What networks from scratch find is {than}", _mean(nearer, ~tuned), 0.0, None,
+         "log₁₀ of a ratio of mean squared differences"),
         ("function_similar", f"What networks finetuned on similar units find is {than}",
-         _mean(nearer, tuned & similar), 0.0),
+         _mean(nearer, tuned & similar), 0.0, None, "log₁₀ of a ratio of mean squared differences"),
         ("whole", f"On similar units of magnitudes below {large:g}, pretrained weights turn farther than in the "
          "network of least penalty", _mean(log["turned"] - log["turned_predicted"], groups["small"][1]), 0.0, None,
          "log₁₀ of a ratio of 1 − cosine"),
+    ]  # fmt: skip
+
+
+def _risks(log, same, least, large, p):
+    """Whether risks, and what pretraining does to them, are those of the functions of least penalty."""
+    gain = {kind: log[kind]["single_task"] - log[kind]["finetuning"] for kind in RISKS[:2]}
+    found, predicted = gain.values()
+    mean = predicted.where(found.notna()).mean()
+    similar = mean.index.get_level_values("correlation") < same
+    some = [table.loc[:, similar] for table in gain.values()]
+    rise, predicted_rise = (
+        table.xs(large, axis=1, level="magnitude") - table.xs(least, axis=1, level="magnitude") for table in some
+    )
+    helps, hurts = (sign * mean >= np.log10(p.factor) for sign in (1, -1))
+    over = "rank correlation over n, cosines and magnitudes"
+    return [
         ("risks", "The larger the risk of the function of least penalty, the larger is that of what is found",
          rank_correlation(log["risk_predicted"], log["risk_found"]), p.order, None,
-         "rank correlation over protocols, n, cosines and magnitudes"),
+         f"{over}, from scratch and finetuned"),
         *((f"gains{name}", f"The more pretraining lowers the risk of the function of least penalty{where}, the more it "
-           "lowers that of what is found", rank_correlation(*(table.loc[:, chosen] for table in gain.values())),
-           p.order, None, "rank correlation over n, cosines and magnitudes")
-          for name, where, chosen in (("", "", some | ~some), ("_similar", ", on similar units", some))),
-        ("reversal", f"On similar units pretraining helps less, or hurts more, at magnitude {least:g} than at {large:g}, "
-         "where the function of least penalty says so", _mean(rise["risk_found"], rise["risk_predicted"].mean() > 0), 0.0),
+           "lowers that of what is found", rank_correlation(*tables), p.order, None, over)
+          for name, where, tables in (("", "", gain.values()), ("_similar", ", on similar units", some))),
+        ("reversal", f"On similar units pretraining helps less, or hurts more, at magnitude {least:g} than at "
+         f"{large:g}, where the function of least penalty says so", _mean(rise, predicted_rise.mean() > 0), 0.0),
         ("helps", f"Where the function of least penalty has {p.factor:g} times less risk after pretraining, or better, "
-         "finetuned networks beat networks from scratch", _mean(gain["risk_found"], less), 0.0),
+         "finetuned networks beat networks from scratch", _mean(found, helps), 0.0),
         ("hurts", f"Where it has {p.factor:g} times more, or worse, networks from scratch beat finetuned ones",
-         -_mean(gain["risk_found"], more), 0.0),
+         -_mean(found, hurts), 0.0),
     ]  # fmt: skip
 
 
