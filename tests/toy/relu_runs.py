@@ -203,7 +203,7 @@ def least_penalty(effect):
             "risk_predicted": 10**-gain,
             "risk_found": 10 ** (-gain * size(seed)),
             "difference": 10 ** (-(1 + gain) * size(seed)),
-            "penalty": 3.3 * 10 ** (-0.01 * size(seed)),
+            "penalty": 3 * (1.1 - 0.01 * size(seed)),
             "penalty_least": 3.0,
             "turned": 0.1 * 10 ** size(seed),
             "turned_predicted": 0.1 if protocol == "finetuning" else np.nan,

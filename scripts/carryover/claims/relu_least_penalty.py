@@ -53,12 +53,11 @@ def _nearness(log, same, large, p):
                     tuned & similar & ~small),
         "small": (f"finetuned on similar units of magnitudes below {large:g}", tuned & similar & small),
     }  # fmt: skip
-    excess, nearer = log["penalty"] - log["penalty_least"], log["risk_found"] - log["difference"]
+    excess, nearer = 10 ** (log["penalty"] - log["penalty_least"]) - 1, log["risk_found"] - log["difference"]
     than = "nearer to the function of least penalty than to the teacher"
     return [
         *((f"least_{name}", f"Networks {which} find a function of hardly more than the least penalty",
-           np.log10(1 + p.excess) - _mean(excess, chosen), 0.0, None,
-           f"log₁₀ of {1 + p.excess:g} over the ratio of penalties R̃, found to least")
+           -_mean(excess, chosen), -p.excess, None, "share in excess of the least, with the sign changed")
           for name, (which, chosen) in groups.items()),
         ("function_scratch", f"What networks from scratch find is {than}", _mean(nearer, ~tuned), 0.0, None,
          "log₁₀ of a ratio of mean squared differences"),
