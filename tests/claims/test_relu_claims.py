@@ -99,14 +99,15 @@ def test_the_claims_on_clusters_are_each_about_their_own_runs():
 
 
 def test_the_claims_on_least_penalties_are_each_about_their_own_runs():
-    data = least_penalty(1.0)["least"]
+    data = least_penalty(1.0)
 
-    def failing(name, change, **condition):
-        altered = {"least": changed(data, name, change, **condition)}
+    def failing(name, change, role="least", **condition):
+        altered = data | {role: changed(data[role], name, change, **condition)}
         verdicts = relu_least_penalty.check(altered, relu_least_penalty.Parameters())["verdict"].to_series()
         return set(verdicts.index[verdicts != "holds"])
 
     tuned = {"protocol": "finetuning"}
+    assert failing("penalty", lambda x: x * 1e9, role="spread", correlation=0.8) == {"apart"}
     assert failing("penalty", lambda x: x * 1.2, protocol="single_task") == {"least_scratch"}
     assert failing("penalty", lambda x: x * 1.2, **tuned, correlation=1.0) == {"least_shared"}
     assert failing("penalty", lambda x: x * 1.5, **tuned, correlation=0.8, magnitude=1.0) == {"least_similar"}
@@ -120,11 +121,11 @@ def test_the_claims_on_least_penalties_are_each_about_their_own_runs():
 
 
 def test_networks_that_do_not_fit_their_samples_are_no_case_of_least_penalty():
-    data = least_penalty(1.0)["least"]
+    data = least_penalty(1.0)
     left_out = {"protocol": "finetuning", "seed": 0}
-    wrong = changed(changed(data, "penalty", worse, **left_out), "risk_found", worse, **left_out)
+    wrong = changed(changed(data["least"], "penalty", worse, **left_out), "risk_found", worse, **left_out)
     for unfitted, verdicts in ((1e-9, {"undecided", "fails", "holds"}), (1e-2, {"holds"})):
-        told = {"least": changed(wrong, "unfitted", lambda x, u=unfitted: 0 * x + u, **left_out)}
+        told = data | {"least": changed(wrong, "unfitted", lambda x, u=unfitted: 0 * x + u, **left_out)}
         checked = relu_least_penalty.check(told, relu_least_penalty.Parameters())
         assert set(checked["verdict"].values) <= verdicts
         assert (checked["verdict"] != "holds").any() == (unfitted < 1e-4)

@@ -266,8 +266,9 @@ def test_the_function_of_least_penalty_is_drawn_beside_that_which_is_found():
     table = runs("few", "least_penalty")
     p = relu_least_penalty.Parameters(unfitted=float(table["unfitted"].quantile(0.9)))
     table = table[table["unfitted"] <= p.unfitted]
-    figure = relu_least_penalty.draw({"least": measured("few", "least_penalty")}, p)
-    assert "of 32 networks are left out" in figure.legends[-1].get_title().get_text().replace("\n", " ")
+    data = {role: measured(name, "least_penalty") for role, name in (("least", "few"), ("spread", "spread"))}
+    figure = relu_least_penalty.draw(data, p)
+    assert "of 48 networks are left out" in figure.legends[-1].get_title().get_text().replace("\n", " ")
     axes = {(ax.get_ylabel() or "", ax.get_title()): ax for ax in figure.axes}
     for name in ("risk_found", "risk_predicted"):
         table[name] = table[name].clip(lower=p.floor)
@@ -276,6 +277,10 @@ def test_the_function_of_least_penalty_is_drawn_beside_that_which_is_found():
     tuned, scratch = (cell[cell["protocol"] == name] for name in ("finetuning", "single_task"))
     _, penalty = curve(axes["R̃ / least R̃", "n = 3"], "PT+FT, ρ = 0.8")
     np.testing.assert_allclose(penalty, tuned.groupby("magnitude")["penalty"].median())
+    apart = runs("spread", "least_penalty", samples=3, correlation=0.8)
+    apart = apart[apart["unfitted"] <= p.unfitted]
+    ratios = (apart["penalty"] / apart["penalty_least"]).groupby(apart["magnitude"]).median()
+    np.testing.assert_allclose(curve(axes["R̃ / least R̃", "n = 3"], "ρ = 0.8, turned apart")[1], ratios)
     _, turned = curve(axes["1 − cosine", "n = 3"], "ρ = 0.8")
     np.testing.assert_allclose(turned, tuned.groupby("magnitude")["turned"].median())
     risks = [one.set_index(["magnitude", "seed"])[["risk_found", "risk_predicted"]] for one in (scratch, tuned)]

@@ -46,6 +46,7 @@ SHARDS = {
         for protocol in ("single_task", "finetuning")
     ],
 }
+SHARDS["spread"] = [SHARDS["magnitude"][1] | {"samples": (3, 4), "keep_samples": True, "spread": 0.1}]
 SHARDS["few"] = [told | {"samples": (3, 4), "keep_samples": True} for told in SHARDS["magnitude"]]
 
 

@@ -211,7 +211,16 @@ def least_penalty(effect):
         }
 
     grid = {"correlation": [0.6, 0.8, 1.0], "magnitude": [0.01, 0.1, 1.0], "samples": [5, 8]}
-    return {"least": dataset(values, {"protocol": ["single_task", "finetuning"]} | grid)}
+    tuned = {"protocol": ["finetuning"]}
+
+    def apart(seed, **point):
+        found = values(seed, **point)
+        return found | {"penalty": found["penalty"] * 10 ** -size(seed)}
+
+    return {
+        "least": dataset(values, {"protocol": ["single_task", "finetuning"]} | grid),
+        "spread": dataset(apart, tuned | grid | {"correlation": [0.6, 0.8], "magnitude": [0.1]}),
+    }
 
 
 def inertia(value, at):

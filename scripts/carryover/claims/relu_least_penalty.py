@@ -29,17 +29,18 @@ class Parameters:
 
 @intervals.claims(intervals.own("1.2, Fig. 1c"), "log₁₀ of a ratio of risks")
 def check(data, p):
-    """Role `least`: the measure `least_penalty` of networks finetuned and from scratch, over correlation and magnitude.
+    """Role `least`: the measure `least_penalty` of networks finetuned and from scratch, over correlation and magnitude;
+    `spread`: of networks finetuned on similar units from pretrained weights that were turned apart.
 
     Networks that do not fit their samples are left out, since the prediction is of those that do. Each statistic is of
     the mean over conditions, seed by seed.
     """
-    runs = Runs("least", data["least"].where(data["least"]["unfitted"] <= p.unfitted))
+    runs, spread = (Runs(role, data[role].where(data[role]["unfitted"] <= p.unfitted)) for role in ("least", "spread"))
     smallest = dict.fromkeys(RISKS, p.floor)
     log = {name: np.log10(_by_condition(runs, name, smallest.get(name, TINY))) for name in (*PENALTIES, *RISKS)}
     _, same = runs.extremes("correlation")
     least, large = runs.extremes("magnitude")
-    return [*_nearness(log, same, large, p), *_risks(log, same, least, large, p)]
+    return [*_nearness(log, same, large, p), _apart(log, spread), *_risks(log, same, least, large, p)]
 
 
 def _nearness(log, same, large, p):
@@ -67,6 +68,17 @@ def _nearness(log, same, large, p):
          "network of least penalty", _mean(log["turned"] - log["turned_predicted"], groups["small"][1]), 0.0, None,
          "log₁₀ of a ratio of 1 − cosine"),
     ]  # fmt: skip
+
+
+def _apart(log, spread):
+    """Whether units that need not turn together come nearer to the least penalty than those that must."""
+    penalty, least = (np.log10(_by_condition(spread, name, TINY)) for name in PENALTIES[:2])
+    whole = log["penalty"] - log["penalty_least"]
+    magnitude = spread.only("magnitude")
+    return ("apart", f"On similar units of magnitude {magnitude:g}, what is found costs less beside the least where "
+            "pretrained weights of one direction were turned apart",
+            (whole.loc[:, penalty.columns] - (penalty - least)).mean(axis=1), 0.0, None,
+            "log₁₀ of a ratio of ratios of penalties R̃, found to least")  # fmt: skip
 
 
 def _risks(log, same, least, large, p):

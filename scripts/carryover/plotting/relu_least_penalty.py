@@ -3,16 +3,15 @@
 from dataclasses import dataclass
 from functools import partial
 
+import numpy as np
+
 from carryover.config.parameters import parameter
 from carryover.drawing import layout, log_axes, panels, relu
 
-DRAWN = {
-    "least": (
-        "risk_found", "risk_predicted", "penalty", "penalty_least", "turned", "turned_predicted", "unfitted",
-        "samples", "correlation", "magnitude",
-    ),
-}  # fmt: skip
+PENALTIES = ("penalty", "penalty_least", "unfitted", "samples", "correlation", "magnitude")
+DRAWN = {"least": ("risk_found", "risk_predicted", "turned", "turned_predicted", *PENALTIES), "spread": PENALTIES}
 MARKERS = ("v", "s", "o", "D", "^")
+APART = "#CC3311"
 SCRATCH = "0.55"  # its own colour in other figures is that of a cosine
 
 
@@ -24,38 +23,37 @@ class Parameters:
 
 
 def draw(data, p):
-    """Panels a–d. Role `least`: the measure `least_penalty` of networks finetuned and from scratch.
+    """Panels a–d. Roles: the measure `least_penalty`, `least` of networks finetuned and from scratch, and `spread` of
+    networks finetuned after pretrained weights were turned apart.
 
-    Raises UserError where it lacks what is drawn.
+    Raises UserError where one lacks what is drawn.
     """
-    runs = relu.trained(data, DRAWN)["least"]
-    fits = runs["unfitted"].values <= p.unfitted
-    fitted = runs.isel(run=fits)
+    shown = relu.trained({role: data[role] for role in DRAWN}, DRAWN)
+    fits = {role: runs["unfitted"].values <= p.unfitted for role, runs in shown.items()}
+    fitted, spread = (panels.relative(shown[role].isel(run=fits[role]), "penalty", "penalty_least") for role in DRAWN)
     fitted = fitted.assign({name: fitted[name].clip(p.floor) for name in ("risk_found", "risk_predicted")})
-    fitted = panels.relative(fitted, "penalty", "penalty_least")
     tuned = panels.where(fitted, protocol="finetuning")
     groups = [
         (_risks, fitted, "a  Risk over the teacher's mean square", "network that is found"),
-        (_penalties, fitted, "b  Penalty R̃ of what is found over the least", "R̃ / least R̃"),
+        (partial(_penalties, spread), fitted, "b  Penalty R̃ of what is found over the least", "R̃ / least R̃"),
         (_gained, _gains(fitted), "c  Risk from scratch over risk after pretraining", "risk of STL over PT+FT"),
         (_turned, tuned, "d  Turn of the pretrained weights, mean of 1 − cosine", "1 − cosine"),
     ]
     painted = [(len(panels.values(fitted, "samples")), partial(_group, *group)) for group in groups]
     smallest = f"risks below {p.floor:g} are drawn as that"
-    left_out = f"{(~fits).sum()} of {fits.size} networks are left out, which do not fit their samples"
+    kept = np.concatenate([*fits.values()])
+    left_out = f"{(~kept).sum()} of {kept.size} networks are left out, which do not fit their samples"
     notes = ("a: single networks", "b–d: medians and ranges", "dashed: function of least penalty", smallest, left_out)
-    return layout.compose([painted[:2], painted[2:]], p.title, panels.seeds_in_words(runs), *notes)
+    return layout.compose([painted[:2], painted[2:]], p.title, relu.seeds_of(shown), *notes)
 
 
 def _group(paint, runs, title, label, figure):
     """A group of panels, one for each number of samples."""
     axes = layout.row(figure, len(panels.values(runs, "samples")), title)
     for ax, n in zip(axes, panels.values(runs, "samples"), strict=True):
+        ax.set_yscale("log")
         paint(ax, panels.where(runs, samples=n))
         ax.set_title(f"n = {n:g}")
-        ax.set_yscale("log")
-        if paint is _penalties:
-            log_axes.plain_decades(ax.yaxis)
     axes[0].set_ylabel(label)
 
 
@@ -71,10 +69,14 @@ def _risks(ax, runs):
     ax.set(xscale="log", xlabel="function of least penalty")
 
 
-def _penalties(ax, runs):
+def _penalties(spread, ax, runs):
     """Panel b."""
+    apart = panels.where(spread, samples=runs["samples"].values[0])
     for color, name, part in _protocols(runs):
         panels.spread(ax, part, "penalty", "magnitude", name, color=color)
+    for rho, part, _ in panels.colored(apart, "correlation"):
+        panels.spread(ax, part, "penalty", "magnitude", f"ρ = {rho:g}, turned apart", color=APART, markersize=7)
+    log_axes.plain_decades(ax.yaxis)
     ax.axhline(1, color="0.3", linewidth=1, linestyle=":")
     _against_magnitude(ax, runs)
 

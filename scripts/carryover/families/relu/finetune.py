@@ -45,6 +45,8 @@ class Parameters(task.Parameters):
                               "reset", choices=("first", "both"), when=WHOLE)  # fmt: skip
     readout_scale: float = parameter(1e-3, "the readout is redrawn from N(0, scale² · 2/width)", above=0,
                                      when={"protocol": PRETRAINED})  # fmt: skip
+    spread: float = parameter(0.0, "pretrained input weights are turned apart at random, by about as many radians; "
+                              "their lengths stay", minimum=0, maximum=1, when={"protocol": PRETRAINED})  # fmt: skip
     initial_scale: tuple[float, ...] = parameter((1e-3,), "both layers start from N(0, scale² · 2/fan-in): small is "
                                                  "rich, 1 is lazy", above=0, when={"protocol": SCRATCH})  # fmt: skip
     auxiliary_samples: int = parameter(1024, "auxiliary samples", minimum=1, when={"protocol": ("multi_task",)})
@@ -121,6 +123,15 @@ def _start(p, shard, runs):
         first, second = unit.first * scale, unit.second * scale
     else:
         first = shard.pretrained["first"].values[shard.rows(seed=seeds)]
+        first = _turned_apart(first, p.spread, experiment, seeds) if p.spread else first
         second = np.stack([task.readout(p, experiment, seed, _outputs(p), p.readout_scale) for seed in seeds])
     rescale = np.array([run.rescale for run in runs])[:, None, None]
     return Weights(first * rescale, second * rescale if p.rescaled == "both" else second)
+
+
+def _turned_apart(first, spread, experiment, seeds):
+    """Input weights (runs, H, D) of the same lengths, in directions with noise, the same for all runs of a seed."""
+    noise = np.stack([generator(experiment, "", seed, "spread").standard_normal(first.shape[1:]) for seed in seeds])
+    lengths = np.linalg.norm(first, axis=2, keepdims=True)
+    turned = first + spread * lengths * noise / np.sqrt(first.shape[2])
+    return turned * lengths / np.maximum(np.linalg.norm(turned, axis=2, keepdims=True), np.finfo(float).tiny)
