@@ -1,7 +1,5 @@
 """The dataset that a stage of ReLU networks writes: where each run started, and where it ended."""
 
-import numpy as np
-
 from carryover.families import datasets
 
 MEANING = {
@@ -13,11 +11,8 @@ MEANING = {
 }
 
 
-def variables(problem, auxiliary, trained, most=None):
-    """Variables of networks and of the tasks that they and their pretraining learn, Teachers (runs, …).
-
-    Where `most` is told, the main task's samples are among them, up to as many with NaN.
-    """
+def variables(problem, auxiliary, trained):
+    """Variables of networks and of the tasks that they and their pretraining learn, Teachers (runs, …)."""
     first, second = ("run", "unit", "input"), ("run", "output", "unit")
     single = {
         "first": (first, trained.weights.first, "input weights"),
@@ -27,17 +22,7 @@ def variables(problem, auxiliary, trained, most=None):
         **_teacher("teacher", problem.teacher, "task that is learned"),
         **_teacher("auxiliary", auxiliary, "auxiliary task"),
     }
-    samples = {} if most is None else _samples(problem, most)
-    return {**datasets.single(single), **samples, **datasets.of_training(trained)}
-
-
-def _samples(problem, most):
-    X, y = problem.X[0][problem.sets], problem.y[0]
-    X, y = (np.pad(a, [(0, 0), (0, most - y.shape[1]), (0, 0)][: a.ndim], constant_values=np.nan) for a in (X, y))
-    return {
-        "inputs": (("run", "sample", "input"), X, "inputs of the main task's samples; NaN where there are fewer"),
-        "targets": (("run", "sample"), y, "targets of the main task's samples; NaN where there are fewer"),
-    }
+    return {**datasets.single(single), **datasets.of_training(trained)}
 
 
 def _teacher(name, teacher, what):
