@@ -6,6 +6,7 @@ import pytest
 from carryover.claims import (
     relu_clusters,
     relu_dimensionality,
+    relu_least_penalty,
     relu_nesting,
     relu_penalty_risk,
     relu_richness,
@@ -14,7 +15,7 @@ from carryover.claims import (
 from carryover.errors import UserError
 from carryover.provenance import store
 from toy.made_up_runs import SEEDS
-from toy.relu_runs import MADE, clusters, dimensionality, nesting, penalty, richness, sharing
+from toy.relu_runs import MADE, clusters, dimensionality, least_penalty, nesting, penalty, richness, sharing
 
 
 @pytest.mark.parametrize(("effect", "verdict"), [(1.0, "holds"), (-1.0, "fails"), (0.0, "undecided")])
@@ -95,6 +96,40 @@ def test_the_claims_on_clusters_are_each_about_their_own_runs():
     }  # fmt: skip
     assert failing("nested", "inertia", lambda x: x * 0.1, protocol="multi_task") == {"multi_task_not_nested"}
     assert failing("nested", "alignment", lambda x: x + 0.1, rescale=0.1, overlap=1.0) == {"lost_by_rescaling"}
+
+
+def test_the_claims_on_least_penalties_are_each_about_their_own_runs():
+    data = least_penalty(1.0)
+
+    def failing(name, change, role="least", **condition):
+        altered = data | {role: changed(data[role], name, change, **condition)}
+        verdicts = relu_least_penalty.check(altered, relu_least_penalty.Parameters())["verdict"].to_series()
+        return set(verdicts.index[verdicts != "holds"])
+
+    tuned = {"protocol": "finetuning"}
+    assert failing("penalty", lambda x: x * 1e9, role="spread", correlation=0.8) == {"apart"}
+    assert failing("penalty", lambda x: x * 1.2, protocol="single_task") == {"least_scratch"}
+    assert failing("penalty", lambda x: x * 1.2, **tuned, correlation=1.0) == {"least_shared"}
+    assert failing("penalty", lambda x: x * 1.5, **tuned, correlation=0.8, magnitude=1.0) == {"least_similar"}
+    assert failing("penalty", lambda x: x * 1.5, **tuned, correlation=0.6, magnitude=0.1) == {"least_small"}
+    assert failing("difference", lambda x: x * 1e6, protocol="single_task") == {"function_scratch"}
+    assert failing("difference", lambda x: x * 1e6, **tuned, correlation=0.6) == {"function_similar"}
+    assert failing("turned", lambda x: x / 1e4, **tuned, correlation=0.6, magnitude=0.01) == {"whole"}
+    assert "reversal" in failing("risk_found", lambda x: x / 1e3, **tuned, correlation=0.8, magnitude=0.01)
+    assert "helps" in failing("risk_found", lambda x: x * 1e6, **tuned, correlation=1.0)
+    assert "hurts" in failing("risk_found", lambda x: x / 1e6, **tuned, magnitude=0.01)
+
+
+def test_networks_that_do_not_fit_their_samples_are_no_case_of_least_penalty():
+    data = least_penalty(1.0)
+    left_out = {"protocol": "finetuning", "seed": 0}
+    wrong = changed(changed(data["least"], "penalty", worse, **left_out), "risk_found", worse, **left_out)
+    for unfitted, verdicts in ((1e-9, {"undecided", "fails", "holds"}), (1e-2, {"holds"})):
+        told = data | {"least": changed(wrong, "unfitted", lambda x, u=unfitted: 0 * x + u, **left_out)}
+        checked = relu_least_penalty.check(told, relu_least_penalty.Parameters())
+        assert set(checked["verdict"].values) <= verdicts
+        assert (checked["verdict"] != "holds").any() == (unfitted < 1e-4)
+    assert checked["seeds"].sel(claim=["least_scratch", "least_small", "helps"]).values.tolist() == [6, 5, 5]
 
 
 def test_statistics_are_differences_of_log_risks():

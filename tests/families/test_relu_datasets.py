@@ -62,6 +62,23 @@ def test_every_dataset_is_labelled_and_kept_as_it_is(start, protocol, loss, tmp_
     assert set(data["solver"].values) == {"ridge" if protocol in FITTED else "descent"}
 
 
+@pytest.mark.parametrize("protocol", TRAINED)
+def test_samples_are_kept_where_that_is_asked_for(start, protocol, tmp_path):
+    kept, plain = (
+        finetuned(start, protocol, samples=(3, 4), max_epochs=2, keep_samples=keep) for keep in (True, False)
+    )
+    check(kept, tmp_path)
+    assert kept.drop_vars(["inputs", "targets"]).identical(plain)
+    for run in range(kept.sizes["run"]):
+        network, n = kept.isel(run=run), int(kept["samples"][run])
+        X, y = network["inputs"].values, network["targets"].values
+        assert np.isnan(X[n:]).all()
+        assert np.isnan(y[n:]).all()
+        teacher = task.Teacher(network["teacher_directions"].values, network["teacher_readout"].values)
+        np.testing.assert_allclose(teacher(X[:n]), y[:n], atol=1e-6)
+        np.testing.assert_allclose((X[:n] ** 2).sum(1), 7)
+
+
 @pytest.mark.parametrize("loss", LOSSES)
 def test_a_pretrained_dataset_is_labelled_and_kept_as_it_is(loss, tmp_path):
     data = pretrained(loss=loss, max_epochs=3)

@@ -171,3 +171,16 @@ def test_pretraining_learns_the_auxiliary_task():
     assert (data["risk_final"] < 1e-3).all()
     assert (data["risk_curve"].values[:, 0] > 0.1).all()
     assert Pretraining().loss == "squared"
+
+
+def test_pretrained_weights_are_turned_apart_and_keep_their_lengths(start):
+    (plain,), (same, more) = problems(start), problems(start, samples=(4, 6), spread=0.01)
+    first, turned = plain.start.first, same.start.first
+    np.testing.assert_array_equal(turned, more.start.first)
+    lengths = np.linalg.norm(first, axis=2)
+    np.testing.assert_allclose(np.linalg.norm(turned, axis=2), lengths, rtol=1e-6)
+    cosines = (first * turned).sum(2) / lengths**2
+    # Of the noise, whose square is 1e-4 in all, a part of 1/D only lengthens.
+    np.testing.assert_allclose((2 * (1 - cosines)).mean(), 1e-4 * (1 - 1 / TASK["dimension"]), rtol=0.5)
+    assert len(np.unique(cosines.round(9))) > 9
+    np.testing.assert_array_equal(same.start.second, plain.start.second)

@@ -17,7 +17,7 @@ SHARDS = {
     "diagonal": trainer_shards.diagonal_descent,
     "image_pairs": image_pair_toys.finetuned,
     "mean_field": lambda: mean_field_toys.finetuned(mean_field_toys.pretrained((0, 1)), "pretrained", samples=(0,)),
-    "relu": lambda: relu_toys.finetuned(relu_toys.pretrained(), width=9),
+    "relu": lambda: relu_toys.finetuned(relu_toys.pretrained(), width=9, keep_samples=True),
     "wide_relu": lambda: wide_relu_toys.finetuned(None, (0, 1)),
 }
 SMALL = {"clusters": {"largest_k": 4}}

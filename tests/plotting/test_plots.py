@@ -141,6 +141,13 @@ DRAWN = {
     "relu_norms": [(NORMS | {"displacement": MOVED["overlap"]}, {}, 4)],
     "relu_displacement": [(MOVED | {"risk": (measured_relu, "magnitude", "risk")}, {"samples": (4, 8)}, 6)],
     "atlas": [({"one": (mapped,), "other": (mapped,)}, {}, 3), ({"one": (mapped,)}, {"settings": True}, 2)],
+    "relu_least_penalty": [
+        (
+            {"least": (measured_relu, "few", "least_penalty"), "spread": (measured_relu, "spread", "least_penalty")},
+            {"unfitted": 1.0},
+            8,
+        )
+    ],
     "claims": [({"claims": (claimed,)}, {}, 4), ({"claims": (claimed,)}, {"paper": "Other"}, 2)],
     "published_risk": [
         (

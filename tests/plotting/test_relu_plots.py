@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from carryover.errors import UserError
-from carryover.plotting import clusters, dimensionality, relu_displacement, relu_norms
+from carryover.plotting import clusters, dimensionality, relu_displacement, relu_least_penalty, relu_norms
 from carryover.workflow.coordinate_labels import VALUE_LABELS
 from toy.relu_networks import LARGE, LEAST, measured
 
@@ -260,3 +260,32 @@ def test_gains_in_risk_are_those_of_the_same_seeds_over_gains_in_penalty():
     moved = (table["displacement"] / table["penalty"]).groupby(table["samples"]).median()
     np.testing.assert_allclose(curve(axes[1], "_2 new")[1], moved)
     assert min(moved) >= 1
+
+
+def test_the_function_of_least_penalty_is_drawn_beside_that_which_is_found():
+    table = runs("few", "least_penalty")
+    p = relu_least_penalty.Parameters(unfitted=float(table["unfitted"].quantile(0.9)))
+    table = table[table["unfitted"] <= p.unfitted]
+    data = {role: measured(name, "least_penalty") for role, name in (("least", "few"), ("spread", "spread"))}
+    figure = relu_least_penalty.draw(data, p)
+    assert "of 48 networks are left out" in figure.legends[-1].get_title().get_text().replace("\n", " ")
+    axes = {(ax.get_ylabel() or "", ax.get_title()): ax for ax in figure.axes}
+    for name in ("risk_found", "risk_predicted"):
+        table[name] = table[name].clip(lower=p.floor)
+    table["penalty"] /= table["penalty_least"]
+    cell = table[(table["samples"] == 3) & (table["correlation"] == 0.8)]
+    tuned, scratch = (cell[cell["protocol"] == name] for name in ("finetuning", "single_task"))
+    _, penalty = curve(axes["R̃ / least R̃", "n = 3"], "PT+FT, ρ = 0.8")
+    np.testing.assert_allclose(penalty, tuned.groupby("magnitude")["penalty"].median())
+    apart = runs("spread", "least_penalty", samples=3, correlation=0.8)
+    apart = apart[apart["unfitted"] <= p.unfitted]
+    ratios = (apart["penalty"] / apart["penalty_least"]).groupby(apart["magnitude"]).median()
+    np.testing.assert_allclose(curve(axes["R̃ / least R̃", "n = 3"], "ρ = 0.8, turned apart")[1], ratios)
+    _, turned = curve(axes["1 − cosine", "n = 3"], "ρ = 0.8")
+    np.testing.assert_allclose(turned, tuned.groupby("magnitude")["turned"].median())
+    risks = [one.set_index(["magnitude", "seed"])[["risk_found", "risk_predicted"]] for one in (scratch, tuned)]
+    gains = (risks[0] / risks[1]).dropna().groupby("magnitude").median()
+    gained = axes["risk of STL over PT+FT", "n = 3"]
+    np.testing.assert_allclose(curve(gained, "ρ = 0.8")[1], gains["risk_found"])
+    dashed = [line.get_ydata() for line in gained.get_lines() if line.get_linestyle() == "--"]
+    np.testing.assert_allclose(dashed[0], gains["risk_predicted"])

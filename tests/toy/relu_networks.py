@@ -8,7 +8,7 @@ import xarray as xr
 
 from carryover.families import running
 from carryover.families.relu import descent, finetune, pretrain, ridge
-from carryover.measures import clusters, dimensionality, displacement, relu_norms, risk
+from carryover.measures import clusters, dimensionality, displacement, least_penalty, relu_norms, risk
 from carryover.workflow.coordinate_labels import named
 from collect import collect
 
@@ -20,6 +20,7 @@ MEASURES = {
     "dimensionality": (dimensionality, dimensionality.Parameters(samples=50)),
     "relu_norms": (relu_norms, relu_norms.Parameters()),
     "displacement": (displacement, displacement.Parameters()),
+    "least_penalty": (least_penalty, least_penalty.Parameters()),
     "risk": (risk, risk.Parameters()),
 }
 SIZES = (4, 8)
@@ -45,6 +46,8 @@ SHARDS = {
         for protocol in ("single_task", "finetuning")
     ],
 }
+SHARDS["spread"] = [SHARDS["magnitude"][1] | {"samples": (3, 4), "keep_samples": True, "spread": 0.1}]
+SHARDS["few"] = [told | {"samples": (3, 4), "keep_samples": True} for told in SHARDS["magnitude"]]
 
 
 @cache
@@ -56,7 +59,8 @@ def _shard(told):
     trained = told["protocol"] in finetune.WHOLE["protocol"] or told["protocol"] == "multi_task"
     solver = "descent" if trained else "ridge"
     frames = {"directions": "frames"} if max(told["main_features"]) > TASK["dimension"] else {}
-    p = finetune.Parameters(**TASK, **QUICK, **frames, solver=solver, samples=SIZES, auxiliary_samples=30, **told)
+    told = {"samples": SIZES, "solver": solver, "auxiliary_samples": 30} | told
+    p = finetune.Parameters(**TASK, **QUICK, **frames, **told)
     start = _pretrained() if told["protocol"] in finetune.PRETRAINED else None
     return running.run(finetune, p, "toy", SEEDS, (descent if trained else ridge).solve, start)
 

@@ -6,6 +6,7 @@ from carryover.claims import (
     relu_clusters,
     relu_dimensionality,
     relu_displacement,
+    relu_least_penalty,
     relu_nesting,
     relu_norms,
     relu_penalty_risk,
@@ -187,6 +188,41 @@ def displacement(effect):
     }
 
 
+def least_penalty(effect):
+    """Gains are the effect times what is predicted, functions and turns the effect apart in decades, and penalties 0.01
+    of it from their bound."""
+    size = per_seed(effect)
+    gains = {
+        (0.6, 0.01): -0.9, (0.6, 0.1): -0.8, (0.6, 1.0): 0.3, (0.8, 0.01): -0.5, (0.8, 0.1): -0.4, (0.8, 1.0): 0.4,
+        (1.0, 0.01): 1.0, (1.0, 0.1): 0.9, (1.0, 1.0): 0.8,
+    }  # fmt: skip
+
+    def values(seed, protocol, samples, correlation, magnitude):
+        gain = gains[correlation, magnitude] * (1 + samples / 1000) * (protocol == "finetuning")
+        return {
+            "risk_predicted": 10**-gain,
+            "risk_found": 10 ** (-gain * size(seed)),
+            "difference": 10 ** (-(1 + gain) * size(seed)),
+            "penalty": 3 * (1.1 - 0.01 * size(seed)),
+            "penalty_least": 3.0,
+            "turned": 0.1 * 10 ** size(seed),
+            "turned_predicted": 0.1 if protocol == "finetuning" else np.nan,
+            "unfitted": 1e-9,
+        }
+
+    grid = {"correlation": [0.6, 0.8, 1.0], "magnitude": [0.01, 0.1, 1.0], "samples": [5, 8]}
+    tuned = {"protocol": ["finetuning"]}
+
+    def apart(seed, **point):
+        found = values(seed, **point)
+        return found | {"penalty": found["penalty"] * 10 ** -size(seed)}
+
+    return {
+        "least": dataset(values, {"protocol": ["single_task", "finetuning"]} | grid),
+        "spread": dataset(apart, tuned | grid | {"correlation": [0.6, 0.8], "magnitude": [0.1]}),
+    }
+
+
 def inertia(value, at):
     """Inertias that are `value` with `at` clusters, and nothing to go by with others."""
     return np.where(at == CLUSTERS, value, 0.77)
@@ -288,4 +324,5 @@ MADE = {
     relu_dimensionality: dimensionality,
     relu_norms: norms,
     relu_displacement: displacement,
+    relu_least_penalty: least_penalty,
 }

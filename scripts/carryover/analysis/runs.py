@@ -148,6 +148,12 @@ def common_sizes(*groups):
     return sorted(common)
 
 
+def rank_correlation(one, other):
+    """Of the columns of two tables that neither lacks, by row; scipy.stats would take a second more of every job."""
+    known = one.notna() & other.notna()
+    return one.where(known).rank(axis=1).corrwith(other.where(known).rank(axis=1), axis=1)
+
+
 def nearest(values, wanted, name, within=0.05):
     """The one of some values that is nearest to the one wanted; UserError where none is near."""
     best = min(values, key=lambda value: abs(value - wanted))

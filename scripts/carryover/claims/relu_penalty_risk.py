@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from carryover.analysis import intervals
-from carryover.analysis.runs import Runs
+from carryover.analysis.runs import Runs, rank_correlation
 from carryover.config.parameters import parameter
 
 
@@ -72,15 +72,9 @@ def _predicted(penalty, runs, benefit, at, p):
     hurt = gained.loc[:, saved.mean() < -np.log10(p.dearer)]
     return [
         ("order", f"The less a pretrained unit costs beside a new one, the more finetuned networks gain on networks "
-         f"trained from scratch, {at}", _rank_correlation(saved, gained), p.order, None,
+         f"trained from scratch, {at}", rank_correlation(saved, gained), p.order, None,
          "rank correlation over cosines and magnitudes"),
         ("predicted_reversal", f"Where a pretrained unit costs {p.dearer:g} times a new one or more, networks trained "
          f"from scratch beat finetuned ones, {at}", -hurt.mean(axis=1, skipna=False), 0.0, None,
          "mean over such cosines and magnitudes of log₁₀ of a ratio of risks"),
     ]  # fmt: skip
-
-
-def _rank_correlation(one, other):
-    """Of the columns of two tables that neither lacks, by row; scipy.stats would take a second more of every job."""
-    known = one.notna() & other.notna()
-    return one.where(known).rank(axis=1).corrwith(other.where(known).rank(axis=1), axis=1)

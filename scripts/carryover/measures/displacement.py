@@ -8,8 +8,7 @@ import numpy as np
 
 from carryover.config.parameters import NoParameters
 from carryover.runs import measured
-from carryover.theory.penalty import relu_penalty
-from carryover.theory.teacher_penalty import paired_penalty, teacher_penalty
+from carryover.theory.teacher_penalty import network_penalty, paired_penalty, teacher_penalty
 
 FAMILIES = ("relu",)
 APPLIES_TO = {"protocol": ("finetuning",)}  # from 0, what was learned costs twice its F₁ norm
@@ -36,15 +35,10 @@ def _of_run(network):
     first, start = (network[name].values.astype(float) for name in ("first", "start_first"))
     readout, old_readout = (network[name].values[0].astype(float) for name in ("second", "start_second"))
     displacement = ((first - start) ** 2).sum() + ((readout - old_readout) ** 2).sum()
-    lengths, old_lengths = np.linalg.norm(first, axis=1), np.linalg.norm(start, axis=1)
-    products = lengths * old_lengths
-    # A unit of length 0 computes nothing in whatever direction.
-    cosines = np.divide((first * start).sum(1), products, out=np.ones_like(products), where=products > 0)
-    penalty = relu_penalty(readout * lengths, old_lengths, np.clip(cosines, -1, 1), old_readout).sum()
     teacher, auxiliary = _units(network, "teacher"), _units(network, "auxiliary")
     return (
         displacement,
-        penalty,
+        network_penalty(first, readout, start, old_readout),
         teacher_penalty(start, *teacher),
         paired_penalty(*teacher, *auxiliary),
         2 * np.abs(teacher[1]).sum(),

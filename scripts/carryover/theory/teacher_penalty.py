@@ -1,5 +1,6 @@
-"""What it costs a pretrained ReLU network to become its new teacher, as "The implicit penalty of finetuning in ReLU
-networks" counts it: the sum of r̃ over its units (equation 4), at its smallest over the networks that are the teacher.
+"""What it costs a pretrained ReLU network to compute what it does, or to become its new teacher, as "The implicit
+penalty of finetuning in ReLU networks" counts it: the sum of r̃ over its units (equation 4), for the teacher at its
+smallest over the networks that are the teacher.
 
 Units h with input weights w₀ₕ and readouts 0 take up parts mₕ of the teacher's unit v, of coefficient c = Σ mₕ. With
 pₕ = ⟨w₀ₕ, v⟩ > 0 the stationarity of equation 8 gives u = pₕ/(1 − q²) and m = q u², where q = |w⁽²⁾|/u is between 0
@@ -17,6 +18,20 @@ from carryover.theory.penalty import relu_penalty
 
 Array = NDArray[np.float64]
 _HALVINGS = 60  # of an interval of length 1
+
+
+def network_penalty(first: ArrayLike, readout: ArrayLike, start: ArrayLike, start_readout: ArrayLike) -> float:
+    """R̃ of what a network has learned (equation 4): the least squared distance from its start at which its units, each
+    of the direction and magnitude that it has, compute the same.
+
+    Args: first (H, D) and readout (H,), and the same where finetuning started. Dimensionless. A unit of length 0
+    computes nothing in whatever direction.
+    """
+    first, start = np.asarray(first, dtype=float), np.asarray(start, dtype=float)
+    lengths, old_lengths = np.linalg.norm(first, axis=1), np.linalg.norm(start, axis=1)
+    products = lengths * old_lengths
+    cosines = np.divide((first * start).sum(1), products, out=np.ones_like(products), where=products > 0)
+    return float(relu_penalty(readout * lengths, old_lengths, np.clip(cosines, -1, 1), start_readout).sum())
 
 
 def teacher_penalty(first: ArrayLike, directions: ArrayLike, coefficients: ArrayLike) -> float:

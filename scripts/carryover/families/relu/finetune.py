@@ -9,8 +9,7 @@ import numpy as np
 from carryover.config.parameters import parameter
 from carryover.errors import UserError
 from carryover.families.contract import Piece
-from carryover.families.relu import conditions, dataset, task
-from carryover.networks.relu import Weights
+from carryover.families.relu import conditions, dataset, samples, starts, task
 from carryover.streams import generator
 from carryover.tasks.sparse import sphere
 
@@ -45,6 +44,8 @@ class Parameters(task.Parameters):
                               "reset", choices=("first", "both"), when=WHOLE)  # fmt: skip
     readout_scale: float = parameter(1e-3, "the readout is redrawn from N(0, scale² · 2/width)", above=0,
                                      when={"protocol": PRETRAINED})  # fmt: skip
+    spread: float = parameter(0.0, "pretrained input weights are turned apart at random, by about as many radians; "
+                              "their lengths stay", minimum=0, maximum=1, when={"protocol": PRETRAINED})  # fmt: skip
     initial_scale: tuple[float, ...] = parameter((1e-3,), "both layers start from N(0, scale² · 2/fan-in): small is "
                                                  "rich, 1 is lazy", above=0, when={"protocol": SCRATCH})  # fmt: skip
     auxiliary_samples: int = parameter(1024, "auxiliary samples", minimum=1, when={"protocol": ("multi_task",)})
@@ -64,6 +65,7 @@ class Parameters(task.Parameters):
     accuracy: float = parameter(0.03, "error of one step of the flow in the weights of a unit, relative to their size",
                                 above=0, maximum=1, when=task.FLOW)  # fmt: skip
     device: str = parameter("auto", "where it is trained", choices=("auto", "cpu", "cuda"), when=TRAINED)
+    keep_samples: bool = parameter(False, "keep the main task's samples, for measures of what else would fit them")
 
 
 def problems(p, shard):
@@ -74,11 +76,12 @@ def problems(p, shard):
     shard.check_sizes({"width": ("unit", p.width), "dimension": ("input", p.dimension)})
     runs = conditions.all_of(p, shard.seeds)
     auxiliary, teacher = conditions.teachers(p, shard.experiment, runs)
-    start = _start(p, shard, runs)
-    for samples in p.samples:
-        problem = _problem(p, shard, runs, samples, start, teacher, auxiliary)
-        columns = conditions.columns(p, runs) | {"samples": samples}
-        yield Piece(problem, columns, partial(dataset.variables, problem, auxiliary), dataset.MEANING, _outputs(p))
+    start = starts.weights(p, shard, runs, _outputs(p))
+    for size in p.samples:
+        problem = _problem(p, shard, runs, size, start, teacher, auxiliary)
+        columns = conditions.columns(p, runs) | {"samples": size}
+        kept = samples.beside(partial(dataset.variables, problem, auxiliary), problem, p)
+        yield Piece(problem, columns, kept, dataset.MEANING, _outputs(p))
 
 
 def check(p):
@@ -92,12 +95,12 @@ def _outputs(p):
     return ("main", "auxiliary") if p.protocol == "multi_task" else ("main",)
 
 
-def _problem(p, shard, runs, samples, start, teacher, auxiliary):
+def _problem(p, shard, runs, size, start, teacher, auxiliary):
     """Main-task data of every run, and auxiliary ones where both tasks are learned."""
     experiment, seeds = shard.experiment, shard.seeds
     sets = np.array([seeds.index(run.seed) for run in runs])
     rngs = (generator(experiment, "", seed, "inputs") for seed in seeds)
-    X = [np.stack([sphere(rng, samples, p.dimension) for rng in rngs])]
+    X = [np.stack([sphere(rng, size, p.dimension) for rng in rngs])]
     y = [teacher(X[0][sets])]
     if p.protocol == "multi_task":
         X.append(np.stack([task.auxiliary_data(p, experiment, seed, p.auxiliary_samples) for seed in seeds]))
@@ -106,19 +109,5 @@ def _problem(p, shard, runs, samples, start, teacher, auxiliary):
         y = [task.labels(targets) for targets in y]
     return task.Problem(
         X, y, sets, start, teacher,
-        lambda run: generator(experiment, {**asdict(runs[run]), "samples": samples}, runs[run].seed, "order"),
+        lambda run: generator(experiment, {**asdict(runs[run]), "samples": size}, runs[run].seed, "order"),
     )  # fmt: skip
-
-
-def _start(p, shard, runs):
-    """Weights before the first step: a pretrained first layer under a new readout, or small ones; then rescaled."""
-    seeds, experiment = [run.seed for run in runs], shard.experiment
-    if shard.pretrained is None:
-        unit = task.small_weights(p, experiment, seeds, _outputs(p), 1.0)
-        scale = np.array([run.initial_scale for run in runs])[:, None, None]
-        first, second = unit.first * scale, unit.second * scale
-    else:
-        first = shard.pretrained["first"].values[shard.rows(seed=seeds)]
-        second = np.stack([task.readout(p, experiment, seed, _outputs(p), p.readout_scale) for seed in seeds])
-    rescale = np.array([run.rescale for run in runs])[:, None, None]
-    return Weights(first * rescale, second * rescale if p.rescaled == "both" else second)

@@ -1,0 +1,79 @@
+"""Does the penalty predict which function a ReLU network finds? Beside every trained network, the least-penalty one.
+
+"The implicit penalty of finetuning in ReLU networks" takes what finetuning finds to be the function of least Σ r̃
+(equations 4, 11) among those that fit the samples. For few samples in few dimensions that one is computed, from the
+same weights and samples that the network started from and learned.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from carryover.config.parameters import parameter
+from carryover.networks.relu import Weights
+from carryover.runs import measured, naming
+from carryover.theory.kernels import relu_risk
+from carryover.theory.least_penalty import NEW, least_penalty
+from carryover.theory.teacher_penalty import network_penalty
+
+FAMILIES = ("relu",)
+APPLIES_TO = {"protocol": ("single_task", "finetuning")}
+NEEDS = {"keep_samples": (True,), "loss": ("squared",)}
+_MEANINGS = {
+    "penalty": "penalty R̃ of the function that was found, from the weights that training started from",
+    "penalty_least": "penalty of the function of least penalty that fits the samples, where units may be split",
+    "penalty_bound": "what no function that fits them costs less than",
+    "risk_found": "risk of the function that was found, over the teacher's mean square",
+    "risk_predicted": "risk of the function of least penalty, over the teacher's mean square",
+    "difference": "mean square of the difference of these functions, over the teacher's",
+    "unfitted": "mean squared error on the samples, over the mean square of their targets",
+    "turned": "1 − cosine by which weights have turned, mean over units weighted by their squared length at the start",
+    "turned_predicted": "the same of the function of least penalty",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameters:
+    gap: float = parameter(1e-4, "share of the penalty that may be left to the bound", above=0, maximum=0.1)
+
+
+def measure(data, p):
+    """Of shape (run,), of networks of one output; only for few samples in few dimensions."""
+    values = [_of_run(data.isel(run=run), p.gap) for run in range(data.sizes["run"])]
+    columns = zip(_MEANINGS, np.transpose(values), strict=True)
+    return measured(data, {name: ("run", column) for name, column in columns}, _MEANINGS)
+
+
+def _of_run(network, gap):
+    """Values in the order of _MEANINGS of a network."""
+    first, start = (network[name].values.astype(float) for name in ("first", "start_first"))
+    readout, old_readout = (network[name].values[0].astype(float) for name in ("second", "start_second"))
+    there = np.isfinite(network["targets"].values)
+    X, y = network["inputs"].values[there], network["targets"].values[there]
+    with naming(network):
+        least = least_penalty(start, old_readout, X, y, gap=gap)
+    kept = network["teacher_readout"].values != 0
+    teacher = [network[f"teacher_{name}"].values[kept].astype(float) for name in ("directions", "readout")]
+    power = relu_risk(first[:0], readout[:0], *teacher)
+    errors = Weights(first, readout[None]).outputs(X)[:, 0] - y
+    moved = least.origin != NEW
+    return (
+        network_penalty(first, readout, start, old_readout),
+        least.penalty,
+        least.bound,
+        relu_risk(first, readout, *teacher) / power,
+        relu_risk(least.first, least.readout, *teacher) / power,
+        relu_risk(first, readout, least.first, least.readout) / power,
+        (errors**2).mean() / (y**2).mean(),
+        _turned(first, start),
+        _turned(least.first[moved], np.sqrt(least.share[moved])[:, None] * least.start[least.origin[moved]]),
+    )
+
+
+def _turned(first, start):
+    """Mean of 1 − cosine, weighted by squared length at the start; NaN of no units. What has no length has not
+    turned."""
+    lengths = np.linalg.norm(start, axis=1)
+    products = np.linalg.norm(first, axis=1) * lengths
+    cosines = np.divide((first * start).sum(1), products, out=np.ones_like(products), where=products > 0)
+    return (lengths**2 * (1 - cosines)).sum() / (lengths**2).sum() if len(start) else np.nan

@@ -1,0 +1,80 @@
+"""The cones into which samples cut the space of a ReLU unit's input weights, and all of their faces.
+
+Within a cone the unit is active on the same samples, so that functions like g(w) = Σ_i λ_i relu(w · x_i) are linear. A
+face of a cone is where some of the products w · x_i vanish besides; a point is inside of exactly one face. There are
+about 2 (n − 1 choose D − 1) cones, and a few times as many faces: few for few samples in few dimensions.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations, product
+from math import comb
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+MOST = 500_000  # faces
+_APART = 1e-9  # of the lengths of both, a product of a sample and a ray that is taken to be 0
+
+
+class Faces:
+    """All faces but the origin of the cones of samples (n, D), n ≥ D ≥ 1, of which any D are linearly independent.
+
+    `signs` (F, n) are those of w · x_i, −1, 0 or 1, and `projections` (F, D, D) go to the span of each face.
+
+    Raises ValueError for samples that are not independent, and where there would be too many faces.
+    """
+
+    def __init__(self, X: Array) -> None:
+        n, D = X.shape
+        if 2 * comb(n, D - 1) * 3 ** (D - 1) > MOST:
+            raise ValueError(f"{n} samples in {D} dimensions have too many activation patterns to go through")
+        self.X = X
+        self.rays = _rays(X)
+        self.signs = _signs(X, self.rays)
+        self.projections = _projections(X, self.signs == 0)
+        self._active = (self.signs > 0).astype(float)
+
+    def slopes(self, multipliers: Array) -> Array:
+        """c (F, D) in the span of each face, such that Σ_i λ_i relu(w · x_i) = c · w there; λ (n,)."""
+        return np.einsum("fde,fe->fd", self.projections, (self._active * multipliers) @ self.X)
+
+    def inside(self, points: Array) -> NDArray[np.bool_]:
+        """Whether points (..., F, D), each in the span of its face, are inside of it, (..., F)."""
+        return ((self.signs * (points @ self.X.T) > 0) | (self.signs == 0)).all(-1)
+
+
+def _rays(X: Array) -> Array:
+    """(R, D) unit vectors along which D − 1 samples vanish: with their opposites, the edges of all cones."""
+    n, D = X.shape
+    if D == 1:
+        return np.ones((1, 1))
+    chosen = np.array(list(combinations(range(n), D - 1)))
+    rays = np.linalg.svd(X[chosen])[2][:, -1]
+    vanishing = np.abs(rays @ X.T) <= _APART * np.linalg.norm(X, axis=1)
+    if (vanishing.sum(1) != D - 1).any():
+        raise ValueError(f"any {D} samples must be linearly independent")
+    return rays
+
+
+def _signs(X: Array, rays: Array) -> NDArray[np.int8]:
+    """(F, n) signs: about a ray, the products that vanish on it have every combination of signs."""
+    products = rays @ X.T
+    smallest = np.argsort(np.abs(products), axis=1)[:, : X.shape[1] - 1]
+    around = np.sign(products).astype(np.int8)
+    around, smallest = np.concatenate([around, -around]), np.concatenate([smallest, smallest])
+    every = np.array(list(product((-1, 0, 1), repeat=X.shape[1] - 1)), dtype=np.int8)
+    signs = np.repeat(around[:, None], len(every), axis=1)
+    np.put_along_axis(signs, smallest[:, None], every[None], axis=2)
+    return np.unique(signs.reshape(-1, X.shape[0]), axis=0)
+
+
+def _projections(X: Array, vanishing: NDArray[np.bool_]) -> Array:
+    D = X.shape[1]
+    projections = np.broadcast_to(np.eye(D), (len(vanishing), D, D)).copy()
+    for count in range(1, D):
+        which = np.flatnonzero(vanishing.sum(1) == count)
+        samples = X[np.nonzero(vanishing[which])[1].reshape(-1, count)]
+        projections[which] -= np.linalg.pinv(samples) @ samples
+    return projections

@@ -1,0 +1,200 @@
+"""The function of least penalty, against closed forms, limits, programmes on grids and searches over weights."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import brentq, linprog, minimize
+
+from carryover.theory.least_penalty import NEW, least_penalty
+from carryover.theory.penalty import relu_penalty
+
+GAP = 1e-4
+
+
+def problem(seed, dimension=3, units=2, samples=5, size=1.0):
+    """Pretrained units, small readouts, inputs on the sphere, and targets that are a network's."""
+    rng = np.random.default_rng(seed)
+    first = rng.standard_normal((units, dimension)) * 0.6
+    X = rng.standard_normal((samples, dimension))
+    X *= np.sqrt(dimension) / np.linalg.norm(X, axis=1, keepdims=True)
+    y = size * outputs(rng.standard_normal((4, dimension)), rng.standard_normal(4), X)
+    return first, 0.1 * rng.standard_normal(units), X, y
+
+
+def outputs(first, readout, X):
+    return np.maximum(X @ first.T, 0) @ readout
+
+
+def directions(X, count):
+    """Angles (A,) in the plane, and relu(v · x) (A, n): evenly spaced ones, and those where a sample vanishes, where
+    the least has kinks."""
+    edges = np.arctan2(X[:, 0], -X[:, 1])
+    angles = np.concatenate([np.linspace(0, 2 * np.pi, count, endpoint=False), edges, edges + np.pi])
+    return angles, np.maximum(np.stack([np.cos(angles), np.sin(angles)], 1) @ X.T, 0)
+
+
+def between(found, value, above=0.0):
+    """A value that is the least, but for the gap, or at most a share `above` it."""
+    return found.bound * (1 - 1e-9) <= value <= found.penalty * (1 + GAP + above)
+
+
+def test_one_sample_is_learned_by_all_units_that_respond_to_it_at_one_ratio():
+    """As for a teacher of one unit, m = q u² with one q = |a|/u, and Σ r̃ = (q² + q⁴)/(1 − q²)² Σ p², p = ⟨w₀, x̂⟩₊."""
+    for seed, y in ((0, 0.3), (1, -2.0), (2, 40.0)):
+        first, _, X, _ = problem(seed, units=4, samples=1)
+        length = np.linalg.norm(X)
+        squares = (np.maximum(first @ X[0] / length, 0) ** 2).sum()
+        m = abs(y) / length / squares
+        q = brentq(lambda q, m=m: q / (1 - q**2) ** 2 - m, 0, 1 - 1e-9, xtol=1e-14)
+        found = least_penalty(first, np.zeros(4), X, [y], gap=GAP)
+        assert between(found, squares * (q**2 + q**4) / (1 - q**2) ** 2)
+        assert outputs(found.first, found.readout, X) == pytest.approx([y])
+
+
+def test_one_unit_in_one_dimension_pays_the_papers_penalty():
+    for m0, gamma, y in ((0.7, 0.0, 0.5), (0.7, 0.2, -0.5), (1.3, -0.4, 2.0)):
+        found = least_penalty([[m0]], [gamma], [[2.0]], [2 * y], gap=GAP)
+        # In one dimension r̃ need not be convex across the readout's sign, where a share is cheaper than a unit.
+        assert found.bound <= relu_penalty(y, m0, 1.0, gamma) * (1 + 1e-9)
+        if y * gamma >= 0:
+            assert between(found, relu_penalty(y, m0, 1.0, gamma))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_from_weights_near_nothing_it_is_the_least_sum_of_magnitudes(seed):
+    """ℓ1: 2 Σ|m| by a linear programme over a fine grid of directions in the plane."""
+    _, _, X, y = problem(seed, dimension=2, samples=6)
+    _, units = directions(X, 20_000)
+    grid = linprog(np.full(2 * len(units), 2.0), A_eq=np.concatenate([units, -units]).T, b_eq=y, method="highs").fun
+    for start in (np.zeros((0, 2)), 1e-7 * np.ones((3, 2))):
+        found = least_penalty(start, np.zeros(len(start)), X, y, gap=GAP)
+        assert between(found, grid, above=1e-5)
+        assert set(found.origin) == {NEW}
+        assert 2 * np.abs(found.readout * np.linalg.norm(found.first, axis=1)).sum() == pytest.approx(found.penalty)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_beside_weights_without_bounds_it_is_the_least_square_of_readouts(seed):
+    """ℓ2: input weights too long to be turned are fixed features, and yᵀ K⁻¹ y is what their readouts cost."""
+    first, _, X, y = problem(seed, units=12)
+    first *= 300
+    features = np.maximum(first @ X.T, 0)
+    found = least_penalty(first, np.zeros(12), X, y, gap=GAP)
+    assert between(found, y @ np.linalg.solve(features.T @ features, y), above=1e-3)
+    assert np.abs(found.share.sum() - 12) < 1e-6
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_in_the_plane_it_is_what_a_fine_grid_of_penalties_gives(seed):
+    """Shares of units on a grid of directions and magnitudes, each at r̃ of equation 11: none of the cones is used."""
+    first, readout, X, y = problem(seed, dimension=2, samples=4, size=0.3)
+    angles, units = directions(X, 720)
+    magnitudes = np.concatenate([[0.0], np.geomspace(1e-2, 10, 60)])
+    magnitudes = np.concatenate([-magnitudes[1:], magnitudes])
+    columns = (magnitudes[:, None, None] * units).reshape(-1, len(y))
+    costs, shares = [], []
+    for k, (w0, gamma) in enumerate(zip(first, readout, strict=True)):
+        length = np.linalg.norm(w0)
+        cosines = np.clip((w0[0] * np.cos(angles) + w0[1] * np.sin(angles)) / length, -1, 1)
+        costs.append(relu_penalty(magnitudes[:, None], length, cosines, gamma).ravel())
+        shares.append(np.repeat([np.arange(2) == k], costs[-1].size, axis=0))
+    stay = np.array([gamma * np.maximum(X @ w0, 0) for w0, gamma in zip(first, readout, strict=True)])
+    table = np.concatenate([columns, columns, stay, units, -units])
+    whole = np.concatenate([*shares, np.eye(2), np.zeros((2 * len(units), 2))])
+    cost = np.concatenate([*costs, np.zeros(2), np.full(2 * len(units), 2.0)])
+    grid = linprog(
+        cost, A_eq=np.concatenate([table, whole], 1).T, b_eq=np.concatenate([y, np.ones(2)]), method="highs"
+    ).fun
+    assert between(least_penalty(first, readout, X, y, gap=GAP), grid, above=0.01)
+
+
+@pytest.mark.parametrize(("seed", "dimension", "samples"), [(0, 2, 3), (1, 3, 4), (2, 3, 6), (3, 4, 2), (4, 5, 5)])
+def test_the_network_of_its_parts_fits_and_is_as_far_away_as_it_says(seed, dimension, samples):
+    """Over weights: every unit is split into its parts and what stays, and the distance is summed."""
+    first, readout, X, y = problem(seed, dimension, units=3, samples=samples, size=0.5)
+    found = least_penalty(first, readout, X, y, gap=GAP)
+    squares = 0.0
+    for k, w0 in enumerate(first):  # of so different directions that none are taken together
+        (own,) = np.flatnonzero(np.isclose(found.start, w0).all(1))
+        parts = found.origin == own
+        assert found.share[parts].sum() == pytest.approx(1)
+        root = np.sqrt(found.share[parts])
+        squares += ((found.first[parts] - root[:, None] * w0) ** 2).sum()
+        squares += ((found.readout[parts] - root * readout[k]) ** 2).sum()
+    new = found.origin == NEW
+    squares += (found.first[new] ** 2).sum() + (found.readout[new] ** 2).sum()
+    assert squares == pytest.approx(found.penalty, rel=1e-6)
+    assert outputs(found.first, found.readout, X) == pytest.approx(y, abs=1e-9)
+    assert found.bound <= found.penalty <= found.bound * (1 + 2 * GAP)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 10_000), st.integers(1, 4), st.integers(1, 4), st.integers(1, 6), st.floats(0.01, 3))
+def test_no_network_is_nearer_than_the_bound(seed, dimension, units, samples, step):
+    """Any network fits its own outputs: so its distance is not below the bound of these."""
+    rng = np.random.default_rng(seed)
+    first, readout, X, _ = problem(seed, dimension, units, samples)
+    turned, weighted = rng.standard_normal((units, dimension)), rng.standard_normal(units)
+    after, weights = first + step * turned, readout + step * weighted
+    found = least_penalty(first, readout, X, outputs(after, weights, X), gap=1e-2)
+    assert found.bound <= step**2 * ((turned**2).sum() + (weighted**2).sum()) * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_a_search_over_weights_of_units_in_copies_comes_near_and_not_below(seed):
+    """SciPy's constrained minimiser from random starts, units in copies with shares 1/2, 1/4, … that make up any."""
+    first, _, X, y = problem(seed, dimension=2, samples=3, size=0.3)
+    found = least_penalty(first, np.zeros(2), X, y, gap=GAP)
+    shares = np.array([1 / 2, 1 / 4, 1 / 8, 1 / 16, 1 / 32, 1 / 32])
+    copies = (np.sqrt(shares)[:, None, None] * first).reshape(-1, 2)
+    rng, count = np.random.default_rng(seed), len(copies)
+
+    def parts(x):
+        return x[: 2 * count].reshape(count, 2), x[2 * count :]
+
+    def squared(x):
+        w, a = parts(x)
+        return ((w - copies) ** 2).sum() + (a**2).sum()
+
+    least = np.inf
+    for _ in range(25):
+        start = np.concatenate([copies.ravel(), np.zeros(count)]) + 0.3 * rng.standard_normal(3 * count)
+        ended = minimize(
+            squared, start, method="SLSQP", constraints={"type": "eq", "fun": lambda x: outputs(*parts(x), X) - y},
+            options={"maxiter": 300, "ftol": 1e-12},
+        )  # fmt: skip
+        if np.abs(outputs(*parts(ended.x), X) - y).max() < 1e-8:
+            least = min(least, ended.fun)
+    assert between(found, least, above=0.05)
+
+
+def test_units_of_one_direction_are_one_unit_that_was_split():
+    first, _, X, y = problem(5)
+    split = np.concatenate([np.sqrt(share) * first for share in (0.2, 0.3, 0.5)])
+    one, three = (least_penalty(w, np.zeros(len(w)), X, y, gap=GAP) for w in (first, split))
+    assert three.penalty == pytest.approx(one.penalty, rel=2 * GAP)
+    assert len(three.start) == 2
+    spread = split + 1e-4 * np.random.default_rng(0).standard_normal(split.shape)  # nearly of one direction
+    near = least_penalty(spread, np.zeros(6), X, y, gap=GAP)
+    assert near.bound <= near.penalty <= near.bound * (1 + 1e-3)
+
+
+def test_it_scales_with_the_task_as_weights_do():
+    first, readout, X, y = problem(6)
+    one, large = (least_penalty(first * s, readout * s, X, s**2 * y, gap=GAP).penalty for s in (1.0, 100.0))
+    assert large == pytest.approx(1e4 * one, rel=1e-6)
+    inputs = least_penalty(first, readout, 10 * X, 10 * y, gap=GAP).penalty
+    assert inputs == pytest.approx(one, rel=1e-6)
+
+
+def test_targets_that_the_start_has_already_cost_nothing():
+    first, readout, X, _ = problem(7)
+    assert least_penalty(first, readout, X, outputs(first, readout, X)).penalty == pytest.approx(0, abs=1e-9)
+
+
+def test_what_cannot_be_fitted_is_refused():
+    with pytest.raises(ValueError, match="no ReLU network without biases was found that fits"):
+        least_penalty(np.ones((2, 1)), np.zeros(2), [[1.0], [2.0]], [1.0, -1.0])
+    with pytest.raises(ValueError, match=r"got \(2, 3\), \(1,\), \(1, 3\) and \(1,\)"):
+        least_penalty(np.ones((2, 3)), [0.0], np.ones((1, 3)), [1.0])
