@@ -3,12 +3,12 @@
 `python tests/findings.py --keep TABLE.nc FILE.csv` keeps a table of claims that is not made anew with each change.
 
 A figure's `rests_on` names claims, which must hold, as do those of a comment after a sentence, `<!-- rests on
-linear_transfer/negative linear_transfer/positive -->`, in README.md, docs/atlas.md and docs/findings*.md. There a comment
-after a number says which claim's statistic it is, `+3.5 [1.7, 5.3]<!-- convnet_rescaling/resnet_pairs * 100 -->`, and
-a table of verdicts, or of claims, stands between `<!-- verdicts -->`, or `<!-- claims -->`, and `<!-- end -->`. A number
-is stale where it lies outside the interval that is found now, for on another processor networks become others of the
-same distribution; with --exactly, where any digit differs. --write puts what is found in the place of what is there. A page
-on results that are kept, `<!-- claims kept in FILE -->`, is held against those, digit by digit.
+linear_transfer/negative linear_transfer/positive -->`, in README.md, docs/atlas.md and docs/findings*.md. There a
+comment after a number says which claim's statistic it is, `+3.5 [1.7, 5.3]<!-- convnet_rescaling/resnet_pairs * 100
+-->`, and a table of verdicts, or of claims, stands between `<!-- verdicts -->`, or `<!-- claims -->`, and `<!-- end
+-->`. A number is stale where it lies outside the interval that is found now, for on another processor networks become
+others of the same distribution; with --exactly, where any digit differs. --write puts what is found in the place of
+what is there. A page on results that are kept, `<!-- claims kept in FILE -->`, is held against those, digit by digit.
 """
 
 import csv
