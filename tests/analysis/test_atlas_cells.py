@@ -5,6 +5,7 @@ import pytest
 from scipy import stats
 
 from carryover.analysis import atlas
+from carryover.errors import UserError
 from toy.atlas_runs import mapped, runs
 
 
@@ -80,3 +81,10 @@ def test_rank_correlation_is_spearmans_of_points_as_often_as_they_weigh(weights)
     assert atlas.rank_correlation(x, np.append(y, 1.0), np.append(count, 5)) == pytest.approx(expected)
     assert np.isnan(atlas.rank_correlation(np.ones(4), np.arange(4.0), np.ones(4)))
     assert np.isnan(atlas.rank_correlation([np.nan], [1.0], [1.0]))
+
+
+def test_what_is_no_map_is_named_by_its_role():
+    data = {"one": mapped(runs()), "other": runs()}
+    assert atlas.maps({"one": data["one"]}) == {"one": data["one"]}
+    with pytest.raises(UserError, match=r"^the data of the role other are no map, such as comparisons.atlas makes\.$"):
+        atlas.maps(data)

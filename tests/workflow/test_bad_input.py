@@ -137,7 +137,7 @@ IN_PAPERS = {
     ),
     "no such paper": (
         None,
-        "papers: there is no config/papers/a.yaml; the papers there are: across, across/claims, feature_reuse, ",
+        "papers: there is no config/papers/a.yaml; the papers there are: across, across/atlas, across/claims, ",
     ),
 }
 

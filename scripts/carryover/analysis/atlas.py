@@ -6,10 +6,19 @@ import pandas as pd
 from scipy import special  # stats would take a second more of every job
 
 from carryover.analysis.intervals import LEVEL
+from carryover.errors import UserError
 
 ROUNDING = 1e-6
 """Gains and predictions up to this size, either way, are none: as great as that is rounding where nothing differs."""
 CELL = ["protocol", "setting", "row", "samples"]
+
+
+def maps(data):
+    """Data by role, all of which must be maps; UserError naming the first role whose are not."""
+    for role, one in data.items():
+        if "map_family" not in one.attrs:
+            raise UserError(f"the data of the role {role} are no map, such as comparisons.atlas makes.")
+    return data
 
 
 def by_seed(data):

@@ -22,7 +22,7 @@ def check(data, p):
     Of all of these how well prediction and similarity order the gains.
     """
     claims = []
-    for role, one in data.items():
+    for role, one in atlas.maps(data).items():
         frame, about = atlas.by_seed(one), one.attrs
         for protocol, part in frame.groupby("protocol"):
             name = role if protocol == FINETUNING else f"{role}_transfer"

@@ -43,7 +43,7 @@ def draw(data, p):
 def _maps(data, p):
     """What each panel shows, finetuning first, then transfer of the features alone, in the order of the roles."""
     found = []
-    for role, one in data.items():
+    for role, one in atlas.maps(data).items():
         frame = atlas.by_seed(one)
         cells = atlas.cells(frame)
         for (protocol, setting), part in cells.groupby(["protocol", "setting"]):

@@ -33,7 +33,7 @@ def rows(data, p):
     seeds of each map, and over those of all maps that have it, each map with the same weight; jackknife intervals of
     95 %.
     """
-    frames = {one.attrs["map_family"]: _falling(atlas.finetuned(one)) for one in data.values()}
+    frames = {one.attrs["map_family"]: _falling(atlas.finetuned(one)) for one in atlas.maps(data).values()}
     frames = {family: frame for family, frame in frames.items() if len(frame)}
     names = [name for name in CANDIDATES if any(name in frame for frame in frames.values())]
     texts = []
