@@ -8,7 +8,8 @@ from carryover.analysis.runs import Runs, common_sizes
 from carryover.claims import relu_sharing
 from carryover.errors import UserError
 from toy.made_up_runs import SEEDS
-from toy.relu_runs import dataset, nesting
+from toy.relu_effects import dataset
+from toy.relu_runs import nesting
 
 
 def test_a_network_is_done_where_its_loss_is_small_or_has_reached_its_tolerance():

@@ -14,8 +14,12 @@ from carryover.claims import (
 )
 from carryover.errors import UserError
 from carryover.provenance import store
+from toy import relu_penalty_runs, relu_runs
 from toy.made_up_runs import SEEDS
-from toy.relu_runs import MADE, clusters, dimensionality, least_penalty, nesting, penalty, richness, sharing
+from toy.relu_penalty_runs import least_penalty, penalty
+from toy.relu_runs import clusters, dimensionality, nesting, richness, sharing
+
+MADE = relu_runs.MADE | relu_penalty_runs.MADE
 
 
 @pytest.mark.parametrize(("effect", "verdict"), [(1.0, "holds"), (-1.0, "fails"), (0.0, "undecided")])

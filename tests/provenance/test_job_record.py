@@ -3,7 +3,6 @@
 import hashlib
 import json
 import os
-import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -14,7 +13,7 @@ import pytest
 import xarray as xr
 
 from carryover.errors import UserError
-from carryover.provenance import code_digest, environment, job_record, store
+from carryover.provenance import code_digest, job_record, store
 
 SCRIPTS = job_record.SCRIPTS
 MODULES = ["carryover.provenance.store"]
@@ -247,29 +246,6 @@ def test_says_what_is_wrong_with_a_record(here):
         Path("r.json").write_text(text)
         with pytest.raises(store.DataError, match=rf"r\.json {sentence}"):
             job_record.read("r.json")
-
-
-@pytest.mark.skipif(not shutil.which("git"), reason="needs git")
-def test_git_state(here, monkeypatch):
-    def git(*arguments):
-        name = ["-c", "user.name=a", "-c", "user.email=b", "-c", "commit.gpgsign=false"]
-        return subprocess.run(["git", *name, *arguments], check=True, capture_output=True, text=True).stdout.strip()
-
-    assert environment.git_state(here / "nothing") is None
-    git("init")
-    git("add", "in.nc")
-    assert environment.git_state(here) is None
-    git("commit", "-m", "x")
-    Path("untracked").write_text("x")
-    Path("site-packages").mkdir()
-    assert environment.git_state(here) == {"commit": git("rev-parse", "HEAD"), "dirty": False}
-    assert environment.git_state(here / "site-packages") is None  # installed, whatever repository is around
-    os.utime("in.nc", (1, 1))
-    assert environment.git_state(here)["dirty"] is False
-    Path("in.nc").write_text("x")
-    assert environment.git_state(here)["dirty"] is True
-    monkeypatch.setenv("PATH", str(here))
-    assert environment.git_state(here) is None
 
 
 KILLS = """

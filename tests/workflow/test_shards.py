@@ -17,14 +17,16 @@ def shard(rule="measure", experiment="a", seeds=(0, 1), **wildcards):
     return xr.Dataset(coords={"seed": ("run", list(seeds))}, attrs={RECORD: json.dumps(record)})
 
 
-def refused(*shards, names=None):
+def together(*shards, names=None):
     paths = [Path(name) for name in names or (f"{number}.nc" for number in range(len(shards)))]
-    belonging(paths, shards)
+    return belonging(paths, shards)
 
 
 def test_shards_of_one_experiment_belong_together():
-    refused(shard(), shard(seeds=(2, 3)), shard(seeds=(2, 3), point="other"))
-    refused(xr.Dataset({"risk": ("run", [1.0])}), xr.Dataset({"risk": ("run", [1.0])}))  # of others, without records
+    own = shard(), shard(seeds=(2, 3)), shard(seeds=(2, 3), point="other")
+    others = xr.Dataset({"risk": ("run", [1.0])}), xr.Dataset({"risk": ("run", [1.0])})  # without records
+    for shards in (own, others):
+        assert together(*shards) == shards
 
 
 @pytest.mark.parametrize(
@@ -40,12 +42,12 @@ def test_shards_of_one_experiment_belong_together():
 )
 def test_what_does_not_belong_is_named(other, said):
     with pytest.raises(UserError, match=said):
-        refused(shard(), other)
+        together(shard(), other)
 
 
 def test_a_shard_that_is_given_twice_is_named():
     with pytest.raises(UserError, match=r"a\.nc is given twice"):
-        refused(shard(), shard(), names=["a.nc", "a.nc"])
+        together(shard(), shard(), names=["a.nc", "a.nc"])
 
 
 @pytest.mark.parametrize(

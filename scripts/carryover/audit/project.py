@@ -32,11 +32,11 @@ class Audit:
         return sorted(_packages(self.chain) - self.software.versions.keys())
 
 
-def add_configuration(parser):
-    """The flag of a command line that names configuration files."""
+def add_configuration(parser, name="--configfile", nargs="+"):
+    """The flag of a command line that names configuration files, or their place in it."""
     parser.add_argument(
-        "--configfile",
-        nargs="+",
+        name,
+        nargs=nargs,
         default=["config/config.yaml"],
         metavar="FILE",
         help="each is laid over those before it (default: config/config.yaml)",

@@ -2,7 +2,7 @@
 
 import argparse
 
-from carryover.audit.project import configuration
+from carryover.audit.project import add_configuration, configuration
 from carryover.commands.audit import project_here
 from carryover.workflow import startup
 
@@ -10,13 +10,7 @@ from carryover.workflow import startup
 def main(argv, prog="carryover check", root=None):
     """`root` is the folder of the project; by default the working folder."""
     parser = argparse.ArgumentParser(prog=prog, description=__doc__, allow_abbrev=False)
-    parser.add_argument(
-        "files",
-        nargs="*",
-        default=["config/config.yaml"],
-        metavar="FILE",
-        help="each is laid over those before it (default: config/config.yaml)",
-    )
+    add_configuration(parser, "files", nargs="*")
     arguments = parser.parse_args(argv)
     made = startup.valid_sweep(configuration(arguments.files), root or project_here())
     made.check()

@@ -54,21 +54,13 @@ def gradient_descent(
     check_not_negative(tolerance=tolerance)
     ensemble, observe = Ensemble(X, y, start, teacher, trainable, device, loss, weights), observe or {}
     schedule, history = set(log_spaced(max_steps, checkpoints)), History(len(ensemble), checkpoints, observe)
-    limit = ensemble.negative_gradient(coefficients(ensemble.first, ensemble.second))[0] * _BLOWN_UP
-    time, evaluations = torch.zeros_like(limit), torch.zeros_like(ensemble.runs)
-    risk_best = torch.full_like(limit, torch.nan)
-    active = torch.ones_like(ensemble.runs, dtype=torch.bool)
-    course, begin = Course(history, ensemble.runs.cpu().numpy()), 0
+    course = Course(history, ensemble.runs.cpu().numpy())
     if course.ended:
         return history.trained(as_weights(*history.stacked()))
-    if course.state:
-        ensemble.go_on(course.state["ensemble"])
-        begin = course.state["step"]
-        limit, time, evaluations, risk_best, active = course.state["of_runs"]
+    begin, (limit, time, evaluations, risk_best, active) = _begin(ensemble, course)
     for step in range(begin, max_steps + 1):
         if course.due():
-            kept = [limit, time, evaluations, risk_best, active]
-            course.save(step=step, ensemble=ensemble.state(), of_runs=kept)
+            course.save(step=step, ensemble=ensemble.state(), of_runs=[limit, time, evaluations, risk_best, active])
         beta = coefficients(ensemble.first, ensemble.second)
         value, gradient = ensemble.negative_gradient(beta)
         risk = ensemble.risk(beta)
@@ -76,11 +68,8 @@ def gradient_descent(
         if step in schedule:
             observed = {name: function(beta, ensemble.teacher) for name, function in observe.items()}
             history.record(ensemble.runs, {"time": time, "loss": value, "risk": risk, **observed}, active)
-        # A run that has ended gets the step 0, and stays what it is until the next inspection removes it.
         active = ~(value <= tolerance)
-        rate = learning_rate / (value * (-torch.log(value)).clamp(min=1)) if normalised else learning_rate
-        # `active * rate` may be rounded to float32: torch's default for a product of booleans and a float.
-        taken = active.to(gradient.dtype) * rate
+        taken = _taken(value, active, learning_rate, normalised)
         if step % _INSPECT == 0 or step == max_steps:
             _raise_if_diverged(ensemble, value, limit, learning_rate)
             if progress is not None and step % _REPORT == 0:
@@ -100,6 +89,27 @@ def gradient_descent(
         _update(ensemble, gradient * taken[:, None, None])
     course.end()
     return history.trained(as_weights(*history.stacked()))
+
+
+def _begin(ensemble: Ensemble, course: Course) -> tuple[int, list[torch.Tensor]]:
+    """The first step, and of every run its limit of the loss, time, evaluations, smallest risk and whether it is in
+    training: at the start, or where training was cut off, to which the ensemble goes."""
+    if course.state:
+        ensemble.go_on(course.state["ensemble"])
+        return course.state["step"], course.state["of_runs"]
+    limit = ensemble.negative_gradient(coefficients(ensemble.first, ensemble.second))[0] * _BLOWN_UP
+    runs = ensemble.runs
+    return 0, [
+        limit, torch.zeros_like(limit), torch.zeros_like(runs), torch.full_like(limit, torch.nan),
+        torch.ones_like(runs, dtype=torch.bool),
+    ]  # fmt: skip
+
+
+def _taken(loss: torch.Tensor, active: torch.Tensor, learning_rate: float, normalised: bool) -> torch.Tensor:
+    """Steps (R,). A run that has ended gets 0, and stays what it is until the next inspection removes it."""
+    rate = learning_rate / (loss * (-torch.log(loss)).clamp(min=1)) if normalised else learning_rate
+    # `active * rate` may be rounded to float32: torch's default for a product of booleans and a float.
+    return active.to(loss.dtype) * rate
 
 
 def _update(ensemble: Ensemble, move: torch.Tensor) -> None:

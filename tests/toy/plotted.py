@@ -1,0 +1,174 @@
+"""Tiny data for every plot, as the families make them."""
+
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import xarray as xr
+
+from carryover.analysis import claims_table, intervals, published_risks
+from carryover.curves import relu_penalty
+from carryover.measures import coefficients, norms, risk, sparsity, trajectory
+from carryover.workflow.coordinate_labels import named
+from collect import collect
+from toy import (
+    convnet_networks,
+    deep_linear_networks,
+    image_pair_networks,
+    mean_field_networks,
+    relu_toys,
+    wide_relu_networks,
+)
+from toy.atlas_runs import mapped
+from toy.diagonal_networks import SEEDS, classifying, endless, measured
+from toy.relu_networks import measured as measured_relu
+
+ROOT = Path(__file__).resolve().parents[2]
+TABLE = ROOT / "resources/published/feature-reuse-risk.csv"
+
+
+@cache
+def relu_by_flow_and_descent():
+    start = relu_toys.pretrained(seeds=SEEDS)
+    told = {"seeds": SEEDS, "samples": (4, 8), "tolerance": 1e-2, "max_epochs": 2000}
+    runs = [
+        relu_toys.finetuned(start, protocol, initial_scale=(0.5,), readout_scale=0.5, **told, **how)
+        for protocol in ("single_task", "finetuning")
+        for how in ({"solver": "flow"}, *({"solver": "descent", "learning_rate": rate} for rate in (0.1, 0.02)))
+    ]
+    return named(collect([risk.measure(run, risk.Parameters()) for run in runs]), "relu")
+
+
+def near_published(experiment):
+    """Runs of every published cell of an experiment, as if each seed had found the published mean, or nearly."""
+    table = published_risks.cells(published_risks.read(TABLE), "diagonal")
+    rows = [row for _, row in table[table["experiment"] == experiment].iterrows() for _ in SEEDS]
+    columns = {name: ("run", np.array([row[name] for row in rows])) for name in published_risks.CELLS["diagonal"]}
+    means = np.array([row["risk_mean"] for row in rows])
+    factors = np.tile([0.8, 1.3], len(rows) // 2)
+    return xr.Dataset(
+        {"risk_final": ("run", means * factors), "risk_best": ("run", means / factors)},
+        coords={**columns, "seed": ("run", np.tile(SEEDS, len(rows) // 2)), "solver": ("run", ["flow"] * len(rows))},
+    )
+
+
+def claimed():
+    """A table of claims of two groups, of two papers; of one no interval is known."""
+    values = {"up": [1.0, 1.1, 1.2], "open": [-1.0, 0.0, 1.5], "none": [np.nan], "same": [2.0, 2.0]}
+    rows = [(name, f"{name} is above 0 " * 12, drawn, 0.0) for name, drawn in values.items()]
+    checked = intervals.table(rows, "Fig. 1", "number")
+    groups = {name: checked.assign(paper=("claim", [name] * len(rows)), data=("claim", [""] * len(rows)))
+              for name in ("Paper", "Other")}  # fmt: skip
+    return claims_table.gathered(groups)
+
+
+CURVE = (relu_penalty.compute, relu_penalty.Parameters(points=21))
+RISK, SPARSITY = (measured, "overlapping", risk), (measured, "overlapping", sparsity)
+RESCALED = {"columns": "main_features", "rows": "overlap", "hue": ("rescale",), "only": ("protocol=single_task",)}
+RELU = {
+    measure: {experiment: (measured_relu, experiment, measure) for experiment in ("regimes", "overlap", "nested")}
+    for measure in ("clusters", "dimensionality")
+}
+MOVED = {experiment: (measured_relu, experiment, "displacement") for experiment in ("overlap", "nested", "magnitude")}
+NORMS = {"norms": (measured_relu, "overlap", "relu_norms"), "regimes": (measured_relu, "regimes", "relu_norms")}
+# {plot: [({role: how its data are made}, parameters, number of panels)]}
+DRAWN = {
+    "relu_penalty": [({"curve": CURVE}, {"quantity": quantity}, 5) for quantity in ("penalty", "exponent")],
+    "risk_curves": [
+        ({"risk": RISK}, {"columns": "overlap"}, 3),
+        ({"risk": RISK}, {"columns": "overlap", "quantity": "risk_best", "only": ("solver=flow",)}, 3),
+        ({"risk": (measured, "nested", risk)}, RESCALED, 4),
+        (
+            {"risk": (measured_relu, "magnitude", "risk")},
+            {"columns": "magnitude", "rows": "correlation", "relative_to": "magnitude", "apart": 0.05},
+            4,
+        ),
+    ],
+    "diagonal_solutions": [
+        (
+            {
+                "norms": (measured, "overlapping", norms),
+                "sparsity": SPARSITY,
+                "rescaled": (measured, "nested", sparsity),
+            },
+            {"samples": 4},
+            12,
+        )
+    ],
+    "solver_agreement": [
+        (
+            {m.__name__.rpartition(".")[2]: (measured, "agreeing", m) for m in (coefficients, trajectory, risk)}
+            | {"relu": (relu_by_flow_and_descent,)},
+            {"samples": 4},
+            10,
+        )
+    ],
+    "cross_entropy": [
+        ({"diagonal": (classifying,)}, {}, 3),
+        ({"relu": (classifying,)}, {"fitted": 0.5}, 3),
+        ({"diagonal": (classifying,), "relu": (classifying,)}, {}, 6),
+    ],
+    "endless_training": [({"trajectory": (endless,)}, {"most": 10.0}, 3)],
+    "clusters": [
+        (RELU["clusters"], {"samples": 8, "auxiliary_features": 2}, 14),
+        (RELU["clusters"], {"samples": 8, "auxiliary_features": 2, "nested_samples": (4,), "main_features": 2}, 12),
+        ({"nested": RELU["clusters"]["nested"]}, {"only": ("protocol=finetuning",)}, 4),
+    ],
+    "dimensionality": [
+        (RELU["dimensionality"], {}, 9),
+        (RELU["dimensionality"], {"nested_samples": (8,), "main_features": 2}, 8),
+        ({"overlap": RELU["dimensionality"]["overlap"]}, {"only": ("samples=4",)}, 3),
+    ],
+    "relu_norms": [(NORMS | {"displacement": MOVED["overlap"]}, {}, 4)],
+    "relu_displacement": [(MOVED | {"risk": (measured_relu, "magnitude", "risk")}, {"samples": (4, 8)}, 6)],
+    "atlas": [({"one": (mapped,), "other": (mapped,)}, {}, 3), ({"one": (mapped,)}, {"settings": True}, 2)],
+    "relu_least_penalty": [
+        (
+            {"least": (measured_relu, "few", "least_penalty"), "spread": (measured_relu, "spread", "least_penalty")},
+            {"unfitted": 1.0},
+            8,
+        )
+    ],
+    "claims": [({"claims": (claimed,)}, {}, 4), ({"claims": (claimed,)}, {"paper": "Other"}, 2)],
+    "published_risk": [
+        (
+            {"published": (published_risks.read, TABLE), **{e: (near_published, e) for e in ("overlap", "nested")}},
+            {},
+            4,
+        )
+    ],
+}
+
+
+# {plot: [(module that has its `roles`, parameters, number of panels with those of colour bars)]}
+TRANSFER = {
+    "transfer_diagram": [
+        (deep_linear_networks, {}, 5),
+        (deep_linear_networks, {"protocol": "finetuning", "noise": 0.0}, 5),
+    ],
+    "norm_factor": [(deep_linear_networks, {}, 4)],
+    "ridge_transfer": [(deep_linear_networks, {}, 3)],
+    "regularised_scratch": [(deep_linear_networks, {}, 5)],
+    "dataset_distances": [(deep_linear_networks, {}, 10)],
+    "linear_agreement": [(deep_linear_networks, {}, 6)],
+    "frozen_layer": [(deep_linear_networks, {}, 3)],
+    "gaussian_bounds": [(deep_linear_networks, {}, 3)],
+    "covariance_bound": [(deep_linear_networks, {}, 3)],
+    "ntk_bound": [(wide_relu_networks, {}, 3)],
+    "bound_correlations": [(image_pair_networks, {}, 4)],
+    "norm_scale": [(deep_linear_networks, {}, 4)],
+    "teacher_sensitivity": [(deep_linear_networks, {}, 2)],
+    "mean_field_transfer": [(mean_field_networks, {"smallest": 8}, 17)],
+    "mean_field_anchor": [(mean_field_networks, {}, 3)],
+    "convnet_rescaling": [(convnet_networks, {}, 4)],
+    "convnet_controls": [(convnet_networks, {}, 3)],
+    "stage_dimensionality": [(convnet_networks, {}, 6)],
+}
+
+
+def cases(name):
+    """(data by role, parameters, number of panels) of what is drawn of a plot."""
+    for roles, told, count in DRAWN.get(name, []):
+        yield {role: make(*what) for role, (make, *what) in roles.items()}, told, count
+    for networks, told, count in TRANSFER.get(name, []):
+        yield networks.roles(name), told, count

@@ -1,0 +1,140 @@
+"""Runs of ReLU networks as claims about norms and penalties ask for, with effects of a given size."""
+
+import numpy as np
+
+from carryover.claims import relu_displacement, relu_least_penalty, relu_norms, relu_penalty_risk
+from toy.relu_effects import dataset, per_seed, risks
+
+
+def penalty(effect, **options):
+    size = per_seed(effect)
+    # First those that cost more than a new unit.
+    similar = {
+        (0.8, 0.01): -1.0,
+        (0.8, 0.1): -0.9,
+        (0.9, 0.01): -0.8,
+        (0.9, 0.1): 0.1,
+        (0.9, 1.0): 0.2,
+        (0.8, 1.0): 0.9,
+    }
+    benefits = similar | {(1.0, 1.0): 0.91, (1.0, 0.1): 0.92, (1.0, 0.01): 1.0}
+
+    def log_risk(seed, protocol, correlation, magnitude, samples):
+        if samples != 512:
+            return seed
+        return magnitude - correlation - size(seed) * benefits[correlation, magnitude] * (protocol != "single_task")
+
+    def penalties(seed, protocol, correlation, magnitude, samples):
+        benefit = benefits[correlation, magnitude]
+        return {"penalty_paired": 10**-benefit if samples == 512 else seed, "penalty_new": 1.0}
+
+    grid = {"correlation": [0.8, 0.9, 1.0], "magnitude": [0.01, 0.1, 1.0], "samples": [32, 512]}
+    finetuned = dataset(penalties, {"protocol": ["finetuning"]} | grid)
+    return risks(log_risk, {"protocol": ["single_task", "finetuning"]} | grid, **options) | {"penalty": finetuned}
+
+
+def norms(effect):
+    """Claims on norms are 0.01 of the effect from their bounds, or three times that."""
+    size = per_seed(0.01 * effect, spread=0.005)
+
+    def relative(d, samples, few, most):
+        """log₁₀ of a norm over its teacher's."""
+        return {few: -d, most: 0.02 - d}.get(samples, 0.5)
+
+    def regimes(seed, protocol, initial_scale, main_features, samples):
+        d, wanted = size(seed), initial_scale == 1e-3 and main_features == 6
+        found = d if samples == 256 else relative(d, samples, 16, 1024)
+        return {"f1_norm": 3 * 10 ** (found if wanted else seed), "f1_norm_teacher": 3.0}
+
+    def overlap(seed, protocol, overlap, correlation, samples):
+        d, wanted = size(seed), overlap == correlation == 1
+        joint = relative(d, samples, 16, 256) if wanted and protocol == "multi_task" else seed
+        own = 3 * d * (protocol == "finetuning") if samples == 256 and overlap == 0 and correlation == 1 else seed
+        return {"f1_norm": 10**own, "f1_norm_teacher": 1.0, "f12_norm": 2 * 10**joint, "f12_norm_teacher": 2.0}
+
+    def displacement(seed, protocol, overlap, correlation, samples):
+        wanted = overlap == correlation == 1
+        found = relative(size(seed), samples, 16, 256) if wanted else seed
+        return {"penalty": 10**found, "penalty_teacher": 1.0}
+
+    tasks = {"overlap": [0.0, 1.0], "correlation": [0.9, 1.0], "samples": [16, 64, 256]}
+    scales = {"initial_scale": [1e-3, 1.0], "main_features": [6, 1000], "samples": [16, 64, 256, 1024]}
+    return {
+        "regimes": dataset(regimes, {"protocol": ["single_task"]} | scales),
+        "norms": dataset(overlap, {"protocol": ["single_task", "finetuning", "multi_task"]} | tasks),
+        "displacement": dataset(displacement, {"protocol": ["finetuning"]} | tasks),
+    }
+
+
+def displacement(effect):
+    """Excess distances are 0.02 of the effect from their bound, and penalties half a decade from their teacher's."""
+    size = per_seed(0.02 * effect, spread=0.01)
+
+    def excess(seed, worst, samples):
+        """The mean over both sizes is what counts."""
+        most = 0.1 - size(seed) if worst else 0.01
+        return {"displacement": 1 + most * (1.5 if samples == 16 else 0.5), "penalty": 1.0}
+
+    def overlap(seed, protocol, unit_correlations, samples):
+        return excess(seed, unit_correlations == "1 0", samples)
+
+    def nested(seed, protocol, main_features, overlap, rescale, samples):
+        worst = main_features == 1 and overlap == 0
+        return excess(seed, worst, samples) if rescale == 1 else {"displacement": 9.0, "penalty": 1.0}
+
+    def magnitude(seed, protocol, correlation, magnitude, samples):
+        wanted = (correlation, magnitude, samples) == (0.8, 0.1, 512)
+        return {"penalty": 10 ** (25 * size(seed) if wanted else seed), "penalty_teacher": 1.0}
+
+    tuned = {"protocol": ["finetuning"]}
+    sizes = {"samples": [16, 512]}
+    return {
+        "overlap": dataset(overlap, tuned | {"unit_correlations": ["0 0", "1 0", "1 1"]} | sizes),
+        "nested": dataset(
+            nested, tuned | {"main_features": [1, 6], "overlap": [0.0, 1.0], "rescale": [1.0, 10.0]} | sizes
+        ),
+        "magnitude": dataset(magnitude, tuned | {"correlation": [0.8, 1.0], "magnitude": [0.01, 0.1, 1.0]} | sizes),
+    }
+
+
+def least_penalty(effect):
+    """Gains are the effect times what is predicted, functions and turns the effect apart in decades, and penalties 0.01
+    of it from their bound."""
+    size = per_seed(effect)
+    gains = {
+        (0.6, 0.01): -0.9, (0.6, 0.1): -0.8, (0.6, 1.0): 0.3, (0.8, 0.01): -0.5, (0.8, 0.1): -0.4, (0.8, 1.0): 0.4,
+        (1.0, 0.01): 1.0, (1.0, 0.1): 0.9, (1.0, 1.0): 0.8,
+    }  # fmt: skip
+
+    def values(seed, protocol, samples, correlation, magnitude):
+        gain = gains[correlation, magnitude] * (1 + samples / 1000) * (protocol == "finetuning")
+        return {
+            "risk_predicted": 10**-gain,
+            "risk_found": 10 ** (-gain * size(seed)),
+            "difference": 10 ** (-(1 + gain) * size(seed)),
+            "penalty": 3 * (1.1 - 0.01 * size(seed)),
+            "penalty_least": 3.0,
+            "turned": 0.1 * 10 ** size(seed),
+            "turned_predicted": 0.1 if protocol == "finetuning" else np.nan,
+            "unfitted": 1e-9,
+        }
+
+    grid = {"correlation": [0.6, 0.8, 1.0], "magnitude": [0.01, 0.1, 1.0], "samples": [5, 8]}
+    tuned = {"protocol": ["finetuning"]}
+
+    def apart(seed, **point):
+        found = values(seed, **point)
+        return found | {"penalty": found["penalty"] * 10 ** -size(seed)}
+
+    return {
+        "least": dataset(values, {"protocol": ["single_task", "finetuning"]} | grid),
+        "spread": dataset(apart, tuned | grid | {"correlation": [0.6, 0.8], "magnitude": [0.1]}),
+    }
+
+
+MADE = {
+    relu_penalty_risk: penalty,
+    relu_norms: norms,
+    relu_displacement: displacement,
+    relu_least_penalty: least_penalty,
+}
