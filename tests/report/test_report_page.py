@@ -134,7 +134,7 @@ def test_the_page_opens_with_what_came_of_every_paper(shown):
 
 def test_an_undecided_claim_says_what_the_seeds_it_lacks_cost(shown):
     row = shown.one("norms/claim_0").text
-    assert re.search(r"needed: \d+, at most [\d.]+ (s|min)", row)
+    assert re.search(r"needed: \d+, at most [\d.]+ (s|min|h)\b", row)  # a busy machine makes hours of minutes
     assert "More seeds would decide 1 claim in at most" in shown.all("header")[0].text
 
 
