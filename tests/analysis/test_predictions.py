@@ -49,12 +49,43 @@ def test_a_target_of_another_norm_is_one_of_norm_1_with_less_noise():
 
 
 def test_the_divergence_grows_with_the_angle_and_without_noise_it_is_infinite():
-    frame = rows(angle=[0.0, 0.1, 0.3, 0.3], noise=[0.2, 0.2, 0.2, 0.0], target_norm=[1.0] * 4)
-    found = predictions.divergence(frame)
+    frame = rows(angle=[0.0, 0.1, 0.3, 0.3], noise=[0.2, 0.2, 0.2, 0.0], target_norm=[1.0] * 4, samples=[50] * 4)
+    found = predictions.of_linear_teachers(frame)["divergence"]
     assert found[0] == pytest.approx(0)
     assert 0 < found[1] < found[2] < found[3] == np.inf
     chord = 2 * np.sin(0.15 * np.pi)
     assert found[2] == pytest.approx(chord**2 / (2 * 0.2**2))
+
+
+def test_the_feature_of_a_linear_teacher_is_aligned_with_its_opposite_too_whose_data_are_farthest():
+    frame = rows(angle=[0.0, 0.25, 0.5, 1.0, 0.25], noise=[0.2] * 5, target_norm=[1.0] * 4 + [2.0],
+                 samples=[50] * 5)  # fmt: skip
+    found = predictions.of_linear_teachers(frame)
+    np.testing.assert_allclose(found["target_alignment"], [1, 0.5, 0, 1, 0.5], atol=1e-12)
+    distances = found["wasserstein"]
+    assert distances[0] == pytest.approx(0)
+    assert 0 < distances[1] < distances[2] < distances[3] < np.sqrt(2 / np.pi) * 2 * 1.1  # E|(β_s − β_t)·x|, sampled
+    assert distances[4] > distances[1]
+
+
+def test_a_readout_of_the_source_s_direction_explains_what_samples_left_out_say():
+    """Beside regressions on one feature, thousands of them."""
+    frame = rows(angle=[0.25], noise=[0.5], target_norm=[2.0], samples=[12])
+    rng, target = np.random.default_rng(0), 2 * np.array([np.cos(np.pi / 4), np.sin(np.pi / 4)])
+    x = rng.standard_normal((20000, 12, 2))
+    y = x @ target + 0.5 * rng.standard_normal(x.shape[:2])
+    feature, others = x[..., 0], slice(1, None)
+    readout = (feature * y)[:, others].sum(1) / (feature**2)[:, others].sum(1)
+    expected = 1 - ((y[:, 0] - readout * feature[:, 0]) ** 2).mean() / (y**2).mean()
+    assert predictions.of_linear_teachers(frame)["probe_r_squared"].item() == pytest.approx(expected, abs=0.03)
+
+
+def test_what_is_known_of_the_features_of_a_run_is_that_of_the_run():
+    data = dataset(lambda seed, samples, **_: {"known": 10.0 * seed + samples},
+                   {"protocol": ["finetuning"], "samples": [4, 8]})  # fmt: skip
+    frame = rows(samples=[8, 4], seed=[1, 0])
+    assert predictions.value(frame, data, "finetuning", "known").tolist() == [18.0, 4.0]
+    assert np.isnan(predictions.value(frame, data, "finetuning_probe", "known")).all()
 
 
 def test_a_curve_is_read_at_the_place_of_each_run():

@@ -114,3 +114,15 @@ def test_what_predicts_may_stand_in_another_dataset_which_not_every_protocol_has
 def test_a_protocol_that_nothing_has_is_named():
     with pytest.raises(UserError, match="no run has protocol=linear_transfer"):
         mapped(protocols=("linear_transfer",))
+
+
+def test_what_is_known_of_pretrained_features_stands_beside_the_gain():
+    risk = runs(("finetuning", "finetuning_probe"))
+    features = risk.isel(run=risk["protocol"].values == "finetuning")
+    features = features.assign(probe_r_squared=features["samples"] + features["seed"] / 10)
+    told = options(protocols=("finetuning", "finetuning_probe"))
+    made = atlas.compare({"risk": risk[["risk_final"]], "theory": risk, "features": features}, told)
+    assert set(made.data_vars) == set(atlas.compare({"risk": risk}, told).data_vars) | {"probe_r_squared"}
+    tuned = made.isel(pair=made["protocol"].values == "finetuning")
+    np.testing.assert_allclose(tuned["probe_r_squared"], tuned["samples"] + tuned["seed"] / 10)
+    assert made["probe_r_squared"].isnull().sum() == 54

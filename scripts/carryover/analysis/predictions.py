@@ -8,7 +8,11 @@ import xarray as xr
 from carryover.analysis import power_law
 from carryover.analysis.transferability import at, normalised, paired
 from carryover.runs import chosen, coordinates, where
+from carryover.streams import generator
 from carryover.theory import discrepancy, transfer
+
+SOURCE = np.array([1.0, 0.0])  # of linear tasks, in the plane of source and target
+POINTS = 150  # of each task, between which distances are found
 
 
 def ratio(frame, source, protocol, quantity, against=""):
@@ -26,9 +30,20 @@ def ratio(frame, source, protocol, quantity, against=""):
         table["scratch"] = table[against]
     else:
         table, _ = paired(source, protocol, quantity)
+    return _beside(frame, source, table.assign(ratio=np.log10(table["scratch"] / table[quantity])), "ratio")
+
+
+def value(frame, source, protocol, quantity):
+    """(rows,) a quantity of the transferred runs themselves; NaN where the dataset `source` has none for a row."""
+    if protocol not in source["protocol"].values:
+        return np.full(len(frame), np.nan)
+    return _beside(frame, source, where(source[[quantity]], protocol=protocol).to_dataframe(), quantity)
+
+
+def _beside(frame, source, table, column):
+    """(rows,) what a column of a table of runs has at the rows' coordinates."""
     keys = [name for name in sorted(coordinates(source)) if name in frame]
-    table = table.assign(ratio=np.log10(table["scratch"] / table[quantity]))[[*keys, "ratio"]]
-    return frame[keys].merge(table, on=keys, how="left", validate="many_to_one")["ratio"].to_numpy()
+    return frame[keys].merge(table[[*keys, column]], on=keys, how="left", validate="many_to_one")[column].to_numpy()
 
 
 def curve(frame, source, protocol, floor):
@@ -59,15 +74,29 @@ def linear_transfer(frame, protocol, floor):
         return np.where(alone == moved, 0.0, alone - moved)
 
 
-def divergence(frame):
-    """(rows,) Kullback-Leibler divergence of the target's data from the source's, of deep linear networks."""
-    theta, norm = np.pi * frame["angle"].to_numpy(float), frame["target_norm"].to_numpy(float)
-    targets = norm[:, None] * np.stack([np.cos(theta), np.sin(theta)], axis=-1)
-    noise = frame["noise"].to_numpy(float)
-    found = np.full(len(frame), np.inf)
-    for sigma in np.unique(noise[noise > 0]):
-        found[noise == sigma] = discrepancy.kl_divergence(np.array([1.0, 0.0]), targets[noise == sigma], sigma)
-    return found
+def of_linear_teachers(frame):
+    """{name: (rows,)} of deep linear networks, whose one feature is the source's direction: how far the target's data
+    are from the source's, the feature's alignment with the target, cos² of their angle, and what a readout of the other
+    samples is to explain of a sample's label ("Features are fate", eq 10)."""
+    theta, norm, noise = (
+        values.to_numpy(float) for values in (np.pi * frame["angle"], frame["target_norm"], frame["noise"])
+    )
+    missed = transfer.linear_transfer_risk(theta, noise / norm, np.maximum(frame["samples"].to_numpy() - 1, 3))
+    distances = {}
+    for angle, size, sigma in set(zip(theta, norm, noise, strict=True)):
+        target = size * np.array([np.cos(angle), np.sin(angle)])
+        rng = generator("atlas", "", 0, "inputs")  # the same draws for all tasks, so that their order is that of these
+        distances[angle, size, sigma] = (
+            discrepancy.kl_divergence(SOURCE, target, sigma),
+            discrepancy.wasserstein1(SOURCE, target, sigma, POINTS, rng),
+        )
+    found = np.array([distances[key] for key in zip(theta, norm, noise, strict=True)]).reshape(-1, 2)
+    return {
+        "divergence": found[:, 0],
+        "wasserstein": found[:, 1],
+        "target_alignment": np.cos(theta) ** 2,
+        "probe_r_squared": 1 - (norm**2 * missed + noise**2) / (norm**2 + noise**2),
+    }
 
 
 def power_law_against_floor(frame, outside, risk, smallest):

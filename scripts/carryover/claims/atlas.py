@@ -1,5 +1,7 @@
 """Whether predicted boundaries of gain and loss are where they are found, on the maps of several families."""
 
+from functools import partial
+
 import numpy as np
 
 from carryover.analysis import atlas, intervals
@@ -10,6 +12,16 @@ Parameters = NoParameters
 SHARE = 0.9
 ORDERS = 0.5  # rank correlation from which on a prediction counts, as of the ReLU penalty
 FINETUNING = "finetuning"
+KNOWN = {
+    "predicted": ("predicted", "what theory predicts"),
+    "similarity": ("similarity", "the similarity of the tasks"),
+    "readout": (
+        "probe_r_squared",
+        "how well a readout of the pretrained features predicts samples that it was not fitted to",
+    ),
+    "alignment": ("target_alignment", "the alignment of the pretrained features' kernel with the target"),
+}
+"""Columns of maps, each with a claim on how well it orders gains."""
 WORDS = {True: "finetuning", False: "linear transfer"}
 
 
@@ -19,7 +31,7 @@ def check(data, p):
 
     Of each map with a prediction the share of its decided cells, of all settings, that are on the predicted side. Of
     each map of finetuning the mean gain on the most and on the least similar tasks, over samples at the usual setting.
-    Of all of these how well prediction and similarity order the gains.
+    Of all of these how well prediction and similarity order the gains, and what is known of pretrained features.
     """
     claims = []
     for role, one in atlas.maps(data).items():
@@ -36,27 +48,25 @@ def check(data, p):
 
 
 def _orders(frames):
-    """Of the maps of finetuning that have both: means over them of rank correlations."""
+    """Means over maps of finetuning with a prediction, and with what is to order the gains, of rank correlations."""
     frames = {role: frame for role, frame in frames.items() if frame["predicted"].notna().any()}
-    if len(frames) < 2:
-        return []
+    within, measured = "Within families of finetuned networks", "rank correlation with the gain, mean over families"
+    claims, found = [], {}
+    for name, (column, what) in KNOWN.items():
+        having = {role: one for role, one in frames.items() if column in one and one[column].notna().any()}
+        if len(having) > 1:
+            found[name] = np.array(atlas.without_groups(having, partial(_mean_order, column=column)))
+            statement = f"{within}, {what} orders the gains"
+            claims.append((name, statement, found[name], ORDERS, None, measured, _of_groups))
+    if found:
+        statement = f"{within}, {KNOWN['predicted'][1]} orders the gains better than {KNOWN['similarity'][1]}"
+        better = found["predicted"] - found["similarity"]
+        claims.append(("better", statement, better, 0.0, None, f"difference of {measured}", _of_groups))
+    return claims
 
-    def orders(name):
-        def mean(parts):
-            return np.mean([atlas.order(one, name) for one in parts.values()])
 
-        return np.array(atlas.without_groups(frames, mean))
-
-    predicted, similar = orders("predicted"), orders("similarity")
-    measured, within = "rank correlation with the gain, mean over families", "Within families of finetuned networks"
-    return [
-        ("predicted", f"{within}, what theory predicts orders the gains", predicted, ORDERS, None, measured,
-         _of_groups),
-        ("similarity", f"{within}, the similarity of the tasks orders the gains", similar, ORDERS, None, measured,
-         _of_groups),
-        ("better", f"{within}, what theory predicts orders the gains better than the similarity of the tasks",
-         predicted - similar, 0.0, None, f"difference of {measured}", _of_groups),
-    ]  # fmt: skip
+def _mean_order(frames, column):
+    return np.mean([atlas.order(one, column) for one in frames.values()])
 
 
 def _share(name, what, frame, about):

@@ -65,7 +65,8 @@ class Parameters:
 
 def compare(data, p):
     """Roles: `risk` of runs from scratch (`single_task`) and transferred ones; `theory` and `beforehand`, what else
-    predictions and candidates are made of, where that is not the same.
+    predictions and candidates are made of, where that is not the same; `features`, what is known of those that
+    were pretrained.
 
     A dataset over `pair`, a transferred run and the one from scratch beside it, on the same samples of the same target.
     What predicts is NaN where nothing is predicted, and a gain where there is no run from scratch.
@@ -97,7 +98,13 @@ MEANINGS = COORDINATES | {
     "predicted": "what a theory says of the gain, or of the ratio of what stands for the risks",
     "probe_gain": "gain of the readout alone on the pretrained features, on the same samples",
     "divergence": "Kullback-Leibler divergence of the target's data from the source's",
+    "wasserstein": "Wasserstein-1 distance of the target's data from the source's",
+    "target_alignment": "alignment of the kernel of the pretrained features with the target",
+    "probe_r_squared": "R² of a readout of the pretrained features on as many samples, each predicted from the others",
+    "participation_ratio_start": "participation ratio of the pretrained features",
 }
+FEATURES = ("target_alignment", "probe_r_squared", "participation_ratio_start")
+"""What the role `features` may have of these."""
 
 
 def _rows(data, protocol, p):
@@ -118,7 +125,10 @@ def _rows(data, protocol, p):
     frame["similarity"] = SIMILARITIES[p.similarity_of](np.prod(values, axis=0))
     frame["predicted"] = _predicted(frame, data.get("theory", risk), risk, protocol, p)
     if p.theory == "linear_transfer":
-        frame["divergence"] = predictions.divergence(frame)
+        frame = frame.assign(**predictions.of_linear_teachers(frame))
+    if "features" in data:
+        known = [name for name in FEATURES if name in data["features"]]
+        frame = frame.assign(**{name: predictions.value(frame, data["features"], protocol, name) for name in known})
     return frame
 
 

@@ -3,11 +3,11 @@
 from carryover.config.parameters import NoParameters
 
 FAMILIES = ("image_pairs",)
-BOUNDS = ("distance", "benign_overfitting", "covariance")
+NAMES = ("risk_final", "risk_spread", "distance", "benign_overfitting", "covariance", "target_alignment")
 
 Parameters = NoParameters
 
 
 def measure(data, p):
-    """Error, its spread over draws, and each bound, (run,)."""
-    return data[["risk_final", "risk_spread", *BOUNDS]]
+    """Error, its spread over draws, each bound, and what the source says of the target's labels, (run,)."""
+    return data[list(NAMES)]

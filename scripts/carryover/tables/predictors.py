@@ -15,14 +15,18 @@ CANDIDATES = {
     "predicted": "what theory predicts of the gain",
     "samples_per_parameter": "samples per parameter",
     "probe_gain": "gain of a linear probe on the same samples",
+    "target_alignment": "alignment of the pretrained kernel with the target",
+    "probe_r_squared": "R² of a readout of the pretrained features, samples left out",
+    "participation_ratio_start": "participation ratio of the pretrained features",
     "divergence": "−KL divergence of the data",
+    "wasserstein": "−Wasserstein-1 distance of the data",
     "ratio_flow_penalty_teacher": "penalty of the target (eq 22)",
     "ratio_bound": "tangent kernel's bound",
     "ratio_distance": "squared distance of the teachers",
     "ratio_benign_overfitting": "benign overfitting bound",
     "ratio_covariance": "covariance bound",
 }
-FALLS = ("divergence",)
+FALLS = ("divergence", "wasserstein")
 """Candidates that are small where much is gained."""
 
 

@@ -29,6 +29,7 @@ MEANING = {
     "distance": "squared distance of the target's coefficients from the start, |θ_T − θ_S|²",
     "benign_overfitting": "bound of benign overfitting, with θ_T − θ_S in the place of the coefficients",
     "covariance": f"bound by the covariance of the target's images (eq 3), m = {TOP_DIRECTIONS}, c = 1",
+    "target_alignment": "share of the mean square of the target's labels that the source's function explains",
 }
 
 
@@ -84,12 +85,13 @@ def _pair(p, split, regressions, four, starts, rngs):
         )
     target = regressions.of(first, second)
     # In the directions of the target's second moments these are a diagonal, and need not be decomposed for every bound.
+    alignment = target.explained(starts)
     differences = (target.coefficients(np.array(p.cutoff)) - starts) @ target.directions.T
     orders = np.stack([known[rng.permutation(len(known))[: max(p.samples)]] for rng in rngs])
     pixels, labels = split.pixels[orders], np.where(split.labels[orders] == first, 1.0, -1.0)
     for samples in p.samples:
         problem = task.Problem(pixels[:, :samples], labels[:, :samples], starts, tests)
-        yield problem, _bounds(differences, target.spectrum, samples)
+        yield problem, {**_bounds(differences, target.spectrum, samples), "target_alignment": alignment}
 
 
 def _starts(pretrained, dimension):

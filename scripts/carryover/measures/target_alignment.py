@@ -1,0 +1,81 @@
+"""What the features before finetuning say of the target, to someone who has not finetuned yet: how well their kernel is
+aligned with it, how well a linear readout predicts it from as many samples, and how many dimensions they have."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from carryover.config.parameters import parameter
+from carryover.measures.dimensionality import cka, participation_ratio
+from carryover.networks.relu import Weights
+from carryover.runs import measured, naming
+from carryover.streams import generator
+from carryover.tasks.sparse import sphere
+
+FAMILIES = ("diagonal", "relu")
+APPLIES_TO = {"protocol": ("finetuning",)}
+MEANING = {
+    "target_alignment": "alignment of the kernel of the features at the start of training with the target",
+    "probe_r_squared": "R² of a ridge readout of these features on as many samples, each predicted from the others",
+    "participation_ratio_start": "participation ratio of the features at the start of training",
+}
+STRENGTHS = 10.0 ** np.arange(-8, 3)
+"""Penalties of the readout, in units of the mean square of the features; that of the best R² is taken."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameters:
+    inputs: int = parameter(1000, "inputs at which responses of ReLU networks are taken", minimum=2)
+
+
+def measure(data, p):
+    """Of shape (run,), of the features from which finetuning starts and the main task's teacher f*.
+
+    The alignment is the centred kernel-target alignment of Cristianini et al. (2001), E k(x, x') f*(x) f*(x') over
+    √E k² E f*², between 0 and 1: over all inputs of diagonal networks, over `inputs` of them of ReLU networks, and so
+    is the participation ratio. Samples of the readout are drawn anew, the same for all runs. Raises UserError naming a
+    run whose features are constant or not finite.
+    """
+    compare = _of_relu if "teacher_readout" in data else _of_diagonal
+    sizes = data["samples"].values
+    drawn = sphere(generator("target_alignment", "", 0, "inputs"), max(p.inputs, *sizes), data.sizes["input"])
+    values = []
+    for run, samples in enumerate(sizes):
+        network = data.isel(run=run)
+        with naming(network):
+            features, target, alignment, dimensions = compare(network, drawn, p.inputs)
+        values.append((alignment, left_out(features[:samples], target[:samples]), dimensions))
+    columns = zip(MEANING, np.transpose(values), strict=True)
+    return measured(data, {name: ("run", column) for name, column in columns}, MEANING)
+
+
+def left_out(features, target):
+    """R² of predictions of a target (n,) from features (n, units), of each sample from all others, by ridge regression
+    without a constant: the best over `STRENGTHS`. NaN where the target does not vary."""
+    values, directions = np.linalg.eigh(features @ features.T)
+    penalties = STRENGTHS[:, None] * (np.trace(features @ features.T) / len(values))
+    kept = penalties / (np.maximum(values, 0) + penalties)  # (strengths, n) what is left of a residual along each
+    residual, own = (kept * (directions.T @ target)) @ directions.T, kept @ (directions**2).T
+    spread = ((target - target.mean()) ** 2).sum()
+    return 1 - ((residual / own) ** 2).sum(-1).min() / spread if spread > 0 else np.nan
+
+
+def _of_diagonal(network, inputs, _):
+    """Features w₁ ⊙ x and targets at inputs, whose covariance is the identity; alignment and participation ratio."""
+    first = np.stack([network[f"start_first_{sign}"].values for sign in ("plus", "minus")]).astype(float)
+    power, teacher = (first**2).sum(0), network["teacher"].values.astype(float)
+    size = np.linalg.norm(power)
+    if not (np.isfinite(size) and size > 0):
+        raise ValueError("the features at the start of training must be finite, and not all 0")
+    alignment = power @ teacher**2 / (size * (teacher**2).sum())
+    return inputs * np.sqrt(power), inputs @ teacher, alignment, (power.sum() / size) ** 2
+
+
+def _of_relu(network, inputs, count):
+    """The same of hidden responses and a teacher of ReLU units, compared at the first inputs."""
+    responses = Weights(network["start_first"].values.astype(float), network["start_second"].values).responses(inputs)
+    units = network["teacher_readout"].values != 0  # others only fill up the array
+    teacher = Weights(network["teacher_directions"].values[units], network["teacher_readout"].values[None, units])
+    target = teacher.outputs(inputs)
+    dimensions = participation_ratio(responses[:count])
+    return responses, target[:, 0], cka(responses[:count], target[:count]), dimensions

@@ -1,0 +1,139 @@
+"""What features before finetuning say of the target: against scikit-learn, sampling and limits."""
+
+import numpy as np
+import pytest
+import xarray as xr
+from sklearn.linear_model import Ridge, RidgeCV
+from sklearn.model_selection import LeaveOneOut, cross_val_predict
+from sklearn.preprocessing import KernelCenterer
+
+from carryover.errors import UserError
+from carryover.measures import target_alignment
+from carryover.measures.dimensionality import cka
+from carryover.streams import generator
+from carryover.tasks.sparse import sphere
+
+D = 6
+
+
+def normal(*shape):
+    return np.random.default_rng(0).standard_normal(shape)
+
+
+def diagonal(plus, minus, teacher, samples=(5,)):
+    """Runs of one diagonal network that differ in samples."""
+    arrays = {"start_first_plus": plus, "start_first_minus": minus, "teacher": teacher}
+    values = {name: (("run", "input"), np.tile(array, (len(samples), 1))) for name, array in arrays.items()}
+    return xr.Dataset(values, coords={"samples": ("run", list(samples)), "seed": ("run", [3] * len(samples))})
+
+
+def relu(first, directions, readout, samples=5):
+    """One run, whose teacher has a unit that only fills up the array."""
+    padded = np.vstack([directions, np.full(D, np.nan)])
+    return xr.Dataset(
+        {
+            "start_first": (("run", "unit", "input"), first[None]),
+            "start_second": (("run", "output", "unit"), np.zeros((1, 1, len(first)))),
+            "teacher_directions": (("run", "teacher_unit", "input"), padded[None]),
+            "teacher_readout": (("run", "teacher_unit"), [[*readout, 0.0]]),
+        },
+        coords={"samples": ("run", [samples]), "seed": ("run", [3])},
+    )
+
+
+def measured(data, **told):
+    found = target_alignment.measure(data, target_alignment.Parameters(**told))
+    assert all(variable.attrs["long_name"] for variable in found.values())
+    return found
+
+
+def drawn(samples):
+    return sphere(generator("target_alignment", "", 0, "inputs"), 1000, D)[:samples]
+
+
+def aligned(features, target):
+    """Alignment of centred kernels, with scikit-learn's centring."""
+    kernel, labels = (KernelCenterer().fit_transform(values @ values.T) for values in (features, target[:, None]))
+    return (kernel * labels).sum() / np.sqrt((kernel**2).sum() * (labels**2).sum())
+
+
+def test_left_out_samples_are_those_of_cross_validation():
+    features, target = normal(12, 7), normal(12, 8)[:, 7] + 0.5
+    penalties = target_alignment.STRENGTHS * (features**2).sum() / 12
+    errors = [
+        (
+            (cross_val_predict(Ridge(penalty, fit_intercept=False), features, target, cv=LeaveOneOut()) - target) ** 2
+        ).sum()
+        for penalty in penalties
+    ]
+    expected = 1 - min(errors) / ((target - target.mean()) ** 2).sum()
+    assert target_alignment.left_out(features, target) == pytest.approx(expected, rel=1e-9)
+    chosen = RidgeCV(penalties, fit_intercept=False).fit(features, target)
+    assert penalties[np.argmin(errors)] == pytest.approx(chosen.alpha_)
+
+
+def test_a_target_among_the_features_is_predicted_by_them_and_noise_is_not():
+    features, noise = np.split(normal(40, 9), [8], axis=1)
+    assert target_alignment.left_out(features, features @ np.arange(8.0)) == pytest.approx(1, abs=1e-6)
+    assert target_alignment.left_out(features, noise[:, 0]) < 0.1
+    assert np.isnan(target_alignment.left_out(features, np.ones(40)))
+
+
+def test_diagonal_networks_are_compared_over_all_inputs():
+    plus, minus, teacher = normal(3, D)
+    found = measured(diagonal(plus, minus, teacher)).isel(run=0)
+    X = normal(100_000, D)
+    features = np.hstack([X * plus, -X * minus])
+    assert float(found["target_alignment"]) == pytest.approx(cka(features, (X @ teacher)[:, None]), abs=0.01)
+    variances = np.linalg.eigvalsh(np.cov(features.T))
+    assert float(found["participation_ratio_start"]) == pytest.approx(
+        variances.sum() ** 2 / (variances**2).sum(), rel=0.02
+    )
+    few = drawn(5)
+    expected = target_alignment.left_out(np.hstack([few * plus, -few * minus]), few @ teacher)
+    assert float(found["probe_r_squared"]) == pytest.approx(expected, rel=1e-9)
+
+
+def test_limits_of_diagonal_networks():
+    """All weight on the target's one feature: aligned wholly, one dimension; on others: not at all; the same on all:
+    1/√D, D dimensions."""
+    one = np.eye(D)[0]
+    found = [measured(diagonal(first, first, one, samples=(200,))).isel(run=0) for first in (one, 1 - one, np.ones(D))]
+    assert [float(each["target_alignment"]) for each in found] == pytest.approx([1, 0, D**-0.5])
+    assert [float(each["participation_ratio_start"]) for each in found] == pytest.approx([1, D - 1, D])
+    assert float(found[0]["probe_r_squared"]) == pytest.approx(1, abs=1e-6)
+    assert float(found[1]["probe_r_squared"]) < 0.1
+
+
+def test_relu_networks_are_compared_at_samples():
+    first, directions, readout = normal(22, D)[:20], normal(22, D)[20:], np.array([1.0, -2.0])
+    found = measured(relu(first, directions, readout), inputs=200).isel(run=0)
+    X = drawn(200)
+    features, target = np.maximum(X @ first.T, 0), np.maximum(X @ directions.T, 0) @ readout
+    assert float(found["target_alignment"]) == pytest.approx(aligned(features, target), rel=1e-9)
+    variances = np.linalg.eigvalsh(np.cov(features.T))
+    assert float(found["participation_ratio_start"]) == pytest.approx(variances.sum() ** 2 / (variances**2).sum())
+    expected = target_alignment.left_out(features[:5], target[:5])
+    assert float(found["probe_r_squared"]) == pytest.approx(expected, rel=1e-9)
+
+
+def test_fewer_samples_are_among_more_and_the_rest_stays_the_same():
+    plus, minus, teacher = normal(3, D)
+    data = diagonal(plus, minus, teacher, samples=(4, 1200))
+    found = measured(data)
+    assert found["target_alignment"][0] == found["target_alignment"][1]
+    assert found["probe_r_squared"][1] == pytest.approx(1, abs=1e-4)
+    assert found["probe_r_squared"][0] == measured(data.isel(run=[0]))["probe_r_squared"][0]
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        diagonal(np.zeros(D), np.zeros(D), np.ones(D)),
+        diagonal(np.full(D, np.inf), np.ones(D), np.ones(D)),
+        relu(np.zeros((4, D)), np.eye(D)[:1], [1.0]),
+    ],
+)
+def test_features_that_say_nothing_are_refused_by_name(data):
+    with pytest.raises(UserError, match=r"in the run with .*seed 3"):
+        measured(data)
