@@ -13,13 +13,18 @@ DOCS := .venv-docs
 # Images of containers often set it; then every job would compile and digest our sources anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: all first report test test-fast test-conda bench bench-gpu lint docs schema lock unlock clean help
+.PHONY: all first report papers test test-fast test-conda bench bench-gpu lint docs schema lock unlock clean help
 
 all first report: $(READY)
 	@if [ -n "$$(ls -A .snakemake/locks 2>/dev/null)" ]; then \
 	  echo "carryover: .snakemake/locks is held by another run, or by one that was killed; if none is running, clear it with: make unlock"; exit 1; fi
 	@$(VENV)/bin/python scripts/check.py > /dev/null
 	@$(SNAKEMAKE) $@
+
+# the papers' scale as far as its datasets are kept here, drawn and checked without training
+papers: $(READY)
+	@$(VENV)/bin/python scripts/kept.py unpack resources/kept/paper --configfile config/config.yaml config/paper.yaml
+	@$(SNAKEMAKE) --configfile config/paper.yaml -- kept
 
 # one process more than there are cores: one of them waits for Slurm most of the time
 test: $(READY_TO_TEST)
@@ -75,6 +80,7 @@ help:
 	@echo "make         set up, run the small configuration to figures in results/figures/"
 	@echo "make first   set up, draw one figure of each paper at the small scale (a minute)"
 	@echo "make report  the same, and everything on one page: results/report.html"
+	@echo "make papers  set up, draw and check the papers' scale from the datasets that are kept here: results/paper/"
 	@echo "make test    set up, run every test but those of conda"
 	@echo "make test-fast  the tests that take a minute together"
 	@echo "make test-conda  run the small project of the tests in conda environments (minutes)"

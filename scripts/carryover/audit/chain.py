@@ -9,6 +9,7 @@ from pathlib import Path
 
 from carryover.audit import notes
 from carryover.config.artifacts import MADE_OF_DATA, ON_DEMAND
+from carryover.kept import listing
 from carryover.provenance import job_record, store
 from carryover.provenance.code_digest import closure_files
 from carryover.provenance.record_index import is_crate, is_record
@@ -16,7 +17,15 @@ from carryover.signing import signed_results
 from carryover.workflow.sweep import Sweep, Wildcards
 
 # In a results folder, but no results: what Snakemake keeps there, and what `audit` writes itself.
-NO_RESULTS = ("logs", "benchmarks", "audit.json", "audit.html", signed_results.TEXT, signed_results.SIGNATURE)
+NO_RESULTS = (
+    "logs",
+    "benchmarks",
+    "audit.json",
+    "audit.html",
+    listing.LIST,
+    signed_results.TEXT,
+    signed_results.SIGNATURE,
+)
 # Folders between a result and the results folder, itself included, by rule.
 _DEPTHS = {"pretrain": 4, "finetune": 4, "measure": 5, "collect": 2, "curve": 2}
 _DEPTHS |= {rule: 2 + kind.file.count("/") for rule, kind in MADE_OF_DATA.items()}
@@ -30,7 +39,7 @@ class Chain:
     the result, its record or the sentence why it cannot be read; `hashes` is {path: SHA-256, None where there is no
     file} of all results and of all inputs that a record names. `others` are the results folders of other configurations
     inside this one, `crates` exported ones; nothing below them is looked at. `unreadable` is {path: why} of files and
-    folders that are there.
+    folders that are there. Of results that are kept by their records alone, `absent`, the hash is that of the record.
     """
 
     made: Sweep
@@ -41,6 +50,7 @@ class Chain:
     others: list[str]
     crates: list[str] = field(default_factory=list)
     unreadable: dict[str, str] = field(default_factory=dict)
+    absent: set[str] = field(default_factory=set)
     hashes: dict[str, str | None] = field(default_factory=dict)
     _contents: dict[str, str | None] = field(default_factory=dict)
     _code: dict[tuple, dict] = field(default_factory=dict)
@@ -104,6 +114,8 @@ def gather(made, threads=None):
     wanted = sorted({*paths, *(name for path in paths for name in chain.inputs(path))})
     with ThreadPoolExecutor(threads or os.cpu_count()) as pool:
         chain.hashes = dict(zip(wanted, pool.map(partial(_sha256, unreadable), wanted), strict=True))
+    chain.absent = {path for path, one in listing.read(made.results).items() if _absent(chain, path, one)}
+    chain.hashes |= {path: kept[path]["outputs"][path]["sha256"] for path in chain.absent}
     return chain
 
 
@@ -168,6 +180,12 @@ def _checked(path, record):
         others = ", ".join(sorted(record["outputs"]))
         raise store.DataError(f"{path}.json is the record of {others}: put both in their places, or run again")
     return record
+
+
+def _absent(chain, path, kept):
+    """Whether a result is kept by its record alone, which is that of the result that was listed."""
+    gone = path in chain.records and chain.hashes[path] is None and path not in chain.unreadable
+    return gone and not kept.packed and chain.records[path]["outputs"][path]["sha256"] == kept.sha256
 
 
 def _other_results(results, records, jobs):

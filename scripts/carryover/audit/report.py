@@ -74,6 +74,8 @@ def remarks(outcome):
     audit = outcome.audit
     if audit.chain.others:
         yield f"Passed over, as another configuration's: {', '.join(audit.chain.others)}."
+    if audit.chain.absent:
+        yield f"Kept by their records alone, so that their bytes are not checked: {len(audit.chain.absent)} artefacts."
     if audit.chain.crates:
         yield f"Passed over, as exported crates: {', '.join(audit.chain.crates)}."
     if audit.absent:

@@ -26,6 +26,7 @@ VERDICTS = (
     "OK",
 )
 WARNING = "STALE-ENV"
+ABSENT = "kept by its record alone"
 NAMED = 3  # of what an artefact is downstream of
 
 
@@ -84,6 +85,7 @@ class _Judge:
         rule = self.chain.jobs[path][0] if path in self.chain.jobs else record.get("rule", "")
         reencoded = [name for name, known in self._files(path, record) if self.chain.reencoded(name, known)]
         remarks = [f"re-encoded: other bytes, same content{f' of {f}' * (f != path)}" for f in reencoded]
+        remarks += [ABSENT] * (path in self.chain.absent)
         causes, accepted, reasons = [], [], notes.accepted(record)
         for cause in self._causes(path):
             reason = reasons.get((cause.verdict, cause.text, cause.digest))
@@ -147,7 +149,7 @@ class _Judge:
         """What in a record does not fit the rest of it, or the file that it describes."""
         known, digest = record["outputs"][path], self.chain.hashes[path]
         request, checksum = job_record.request_digest(record), job_record.checksum(record)
-        size = os.path.getsize(path)
+        size = known["bytes"] if path in self.chain.absent else os.path.getsize(path)
         if request != record["request"]:
             yield Cause("ALTERED", f"{path}.json has been edited: it is not what its request says", request)
         if checksum != record.get("checksum", checksum):  # records were without one once
