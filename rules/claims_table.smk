@@ -19,6 +19,7 @@ rule claims_table:
     params:
         code=sweep.code("claims_table"),
         upstream=upstream.asked("claims_table"),
+        flags=sweep.flags("claims_table"),
     shell:
-        "python scripts/claims_table.py {input.groups}"
+        "python scripts/claims_table.py {input.groups} {params.flags:q}"
         " --output {output.data} {output.markdown} {output.page} > {log} 2>&1"

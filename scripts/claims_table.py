@@ -5,7 +5,7 @@ from pathlib import Path
 from carryover.workflow import command_line  # first: from here on Ctrl-C shows no trace
 
 # isort: split
-from carryover.analysis import claims_table
+from carryover.analysis import claims_table, kept_claims
 from carryover.errors import UserError
 from carryover.provenance import store
 from carryover.provenance.job_record import Job
@@ -31,15 +31,18 @@ def write(table, output, job):
 def main(argv):
     parser = command_line.parser("claims_table.py", __doc__)
     parser.add_argument("groups", nargs="+", type=Path, metavar="GROUP", help="checked groups of claims")
+    parser.add_argument("--beside", nargs="+", default=[], metavar="NAME=FILE", help="tables of claims that are kept")
     arguments = parser.parse_args(argv)
+    beside = {name: Path(file) for name, _, file in (word.rpartition("=") for word in arguments.beside)}
     with Job(
         rule="claims_table",
         wildcards=command_line.wildcards(arguments),
-        inputs=[*arguments.groups, *rendering.files("claims_table")],
+        inputs=[*arguments.groups, *beside.values(), *rendering.files("claims_table")],
         outputs=arguments.output,
         modules=["claims_table"],
     ) as job:
-        table = claims_table.gathered({group.stem: store.load(group) for group in arguments.groups})
+        kept = {name: kept_claims.read(file) for name, file in beside.items()}
+        table = claims_table.gathered({group.stem: store.load(group) for group in arguments.groups}, kept)
         print(claims_page.summary(table))
         for output in map(Path, arguments.output):
             write(table, output, job)

@@ -11,7 +11,6 @@ others of the same distribution; with --exactly, where any digit differs. --writ
 what is there. A page on results that are kept, `<!-- claims kept in FILE -->`, is held against those, digit by digit.
 """
 
-import csv
 import re
 import sys
 from pathlib import Path
@@ -19,9 +18,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "scripts"))
 
-import xarray as xr  # noqa: E402
 from tabulate import tabulate  # noqa: E402
 
+from carryover.analysis import kept_claims  # noqa: E402
 from carryover.analysis.claims_table import ORDER, counts  # noqa: E402
 from carryover.config import files  # noqa: E402
 from carryover.provenance import store  # noqa: E402
@@ -35,8 +34,6 @@ QUOTED = re.compile(
 STATED = re.compile(r"<!-- rests on (?P<claims>[^>]*?) -->")
 PAGES = "README.md", "docs/findings*.md", "docs/atlas.md"
 KEPT = re.compile(r"<!-- claims kept in (?P<file>\S+) -->")
-WORDS = "paper", "section", "statement", "verdict", "measured", "interval"
-NUMBERS = "statistic", "low", "high", "bound", "p_value", "adjusted_p_value", "seeds", "tasks"
 BLOCK = re.compile(r"(?P<head><!-- (?P<kind>verdicts|claims) -->\n)(?P<body>.*?)(?=<!-- end -->)", re.DOTALL)
 
 
@@ -143,20 +140,12 @@ def keep(table, path):
     """Write a table of claims as text."""
     if "adjusted_p_value" not in table:
         sys.exit(f"{path}: only the table of all claims is kept, claims.nc, not one group of them.")
-    columns = [name for name in (*WORDS, *NUMBERS) if name in table]  # without `tasks` where nothing has several
-    with path.open("w", encoding="utf-8", newline="") as file:
-        rows = csv.writer(file, lineterminator="\n")
-        rows.writerow(["claim", *columns])
-        values = (table[name].values.tolist() for name in ("claim", *columns))
-        rows.writerows(zip(*values, strict=True))
+    kept_claims.write(table, path)
 
 
 def kept(path):
     """The table of claims that was kept."""
-    with path.open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
-    columns = {name: [float(row[name]) if name in NUMBERS else row[name] for row in rows] for name in rows[0]}
-    return xr.Dataset({name: ("claim", values) for name, values in columns.items()})
+    return kept_claims.read(path).rename_axis("row").to_xarray().swap_dims(row="claim").drop_vars("row")
 
 
 def main(*words):

@@ -17,6 +17,7 @@ ORDER = ("fails", "undecided", "holds")  # worst news first
 ROUNDING = 1e-12
 """Distance of a statistic from its bound, beside the larger of the two and 1, that is no effect but a rounding."""
 MORE_SEEDS, MORE_TASKS, MORE_OF_BOTH = "more seeds", "more tasks", "more seeds and tasks"
+DIFFERS = " (differs)"
 RUNS, NOTHING, UNKNOWN = "runs that qualify", "no number of seeds", "not known"
 ADDED = {
     "data": "datasets that the claim's group reads",
@@ -32,11 +33,14 @@ ADDED = {
                     "of what else its interval is over; runs that qualify, of which there are fewer than two; no "
                     "number of seeds, where seeds_needed is infinite or nothing was drawn; or not known; empty where "
                     "decided",
+    "elsewhere": "verdict and statistic of the claim in each of the tables that are kept beside this one",
 }  # fmt: skip
 
 
-def gathered(groups):
+def gathered(groups, kept=None):
     """One dataset over `claim` of the groups {name: dataset of a claims plug-in, with `data` and `portable`}.
+
+    `kept` are tables of claims as text {what it is: data frame}, of another scale: what a claim is there stands beside.
 
     It goes by paper, what no paper says last, and tells the worst news first. A claim `name` of a group is called
     `group/name`. Verdicts are those of the groups, but only where the p-value, adjusted over all claims that have one
@@ -56,11 +60,26 @@ def gathered(groups):
     undecided = [(row, needed(row, level)) if row.verdict == "undecided" else None for row in rows.itertuples()]
     rows["seeds_needed"] = [one[1] if one else np.nan for one in undecided]
     rows["would_decide"] = [remedy(*one, level) if one else "" for one in undecided]
+    if kept:
+        rows["elsewhere"] = [[_elsewhere(row, *one) for one in kept.items()] for row in rows.itertuples()]
+        rows["elsewhere"] = rows["elsewhere"].map("; ".join)
     rank = rows["verdict"].map(ORDER.index)
     rows = rows.assign(rank=rank, ours=rows["paper"] == OWN).sort_values(
         ["ours", "paper", "rank", "claim"], kind="stable"
     )
     return _labelled(rows.drop(columns=["rank", "ours"]).set_index("claim").to_xarray())
+
+
+def _elsewhere(row, name, table):
+    """What a claim is in another table, in words, and whether its verdict is another."""
+    found = table[table["claim"] == row.claim]
+    if found.empty:
+        return f"{name}: not known"
+    there = found.iloc[0]
+    verdict = there["verdict"] + DIFFERS * (there["verdict"] != row.verdict)
+    ends = "" if np.isnan(there["low"]) else f" [{there['low']:.3g}, {there['high']:.3g}]"
+    statistic = "" if np.isnan(there["statistic"]) else f", {there['statistic']:.3g}{ends}"
+    return f"{name}: {verdict}{statistic}"
 
 
 def adjusted(p_values):

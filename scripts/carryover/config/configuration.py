@@ -63,7 +63,15 @@ def schema():
         "items": {"type": "string"},
         "additionalProperties": {"$ref": "#/$defs/paper"},
     }
-    whole = _section({"pathvars": pathvars, "papers": chosen, **sections}, "the whole configuration")
+    beside = {
+        "type": "object",
+        "description": "tables of claims that are kept, shown beside the claims made here: what it is -> file",
+        "propertyNames": {"type": "string", "pattern": "^[^=;]+$"},
+        "additionalProperties": {"type": "string"},
+    }
+    whole = _section(
+        {"pathvars": pathvars, "papers": chosen, "claims_beside": beside, **sections}, "the whole configuration"
+    )
     definitions = {
         **_papers(sections),
         "experiment": _experiment(families),

@@ -5,11 +5,22 @@ from collections import Counter
 import numpy as np
 from tabulate import tabulate
 
-from carryover.analysis.claims_table import MORE_OF_BOTH, MORE_SEEDS, MORE_TASKS, MOST_SEEDS, ORDER, POWER, counts
+from carryover.analysis.claims_table import (
+    DIFFERS,
+    MORE_OF_BOTH,
+    MORE_SEEDS,
+    MORE_TASKS,
+    MOST_SEEDS,
+    ORDER,
+    POWER,
+    counts,
+)
 from carryover.analysis.intervals import beside
 from carryover.templates.rendering import rendered
 
 HEADS = ("Verdict", "Claim", "Statistic", "Criterion", "p", "Seeds")
+ELSEWHERE = "Elsewhere"
+"""The head of one column more, where claims of other tables are shown beside these."""
 ANOTHER_DRAW = "†"  # marks data of which elsewhere the distribution alone is the same
 _HALF = 46  # of a picture's width, 100, that its farthest point is away from the bound, which is in the middle
 
@@ -19,7 +30,16 @@ def summary(table):
     number = counts(table)
     words = f"{number['fails']} fail, {number['undecided']} are undecided at this scale, {number['holds']} hold"
     remedies = ", ".join(f"{one} ({count})" for one, count in by_remedy(table).items())
-    return f"Of {table.sizes['claim']} claims, {words}." + (f" These would decide: {remedies}." if remedies else "")
+    said = f" These would decide: {remedies}." if remedies else ""
+    if "elsewhere" in table:
+        other = sum(DIFFERS in text for text in table["elsewhere"].values.tolist())
+        said += f" {other} have another verdict in a table that is kept, which stands beside theirs."
+    return f"Of {table.sizes['claim']} claims, {words}.{said}"
+
+
+def heads(table):
+    """The columns that a table is shown in."""
+    return (*HEADS, ELSEWHERE) if "elsewhere" in table else HEADS
 
 
 def by_remedy(table):
@@ -50,22 +70,23 @@ def markdown(table):
     papers = []
     for paper, rows in by_paper(table).items():
         texts = [[" ".join(parts).replace("|", r"\|") for parts in cells(row)] for row in rows]
-        papers += [f"## {paper}", tabulate(texts, headers=HEADS, tablefmt="github", disable_numparse=True)]
+        papers += [f"## {paper}", tabulate(texts, headers=heads(table), tablefmt="github", disable_numparse=True)]
     return "\n\n".join(["# Claims", summary(table), *papers, explanation()]) + "\n"
 
 
 def cells(row, cost=""):
-    """Texts of one claim's cells, each of a main part and further ones, in the order of `HEADS`; `cost` is that of the
+    """Texts of one claim's cells, each of a main part and further ones, in the order of `heads`; `cost` is that of the
     seeds it needs, in words."""
     p_value = [""] if np.isnan(row.p_value) else [f"{row.p_value:.2g}", f"({row.adjusted_p_value:.2g} adjusted)"]
     alone = [f"({row.verdict_alone} alone)"] if row.verdict_alone != row.verdict else []
     seeds = [str(row.seeds), row.interval, *_needed(row, cost)]
     data = row.data + (ANOTHER_DRAW if row.portable == "distribution" else "")
     ends = [] if np.isnan(row.low) else [f"[{row.low:.3g}, {row.high:.3g}]"]
+    elsewhere = [row.elsewhere.split("; ")] if hasattr(row, "elsewhere") else []
     statistic = ["none" if np.isnan(row.statistic) else f"{row.statistic:.3g}", *ends, row.measured]
     return (
         [row.verdict, *alone], [row.statement, f"{row.section};" if row.section else "", f"{row.Index}, of {data}"],
-        statistic, [row.criterion], p_value, seeds,
+        statistic, [row.criterion], p_value, seeds, *elsewhere,
     )  # fmt: skip
 
 
@@ -107,7 +128,7 @@ def shown(table, costs=None, said=""):
         "summary": f"{summary(table)} {said}".rstrip(),
         "explanation": explanation(),
         "choices": {"paper": list(papers := by_paper(table)), "verdict": ORDER},
-        "heads": HEADS,
+        "heads": heads(table),
         "papers": {
             paper: [_shown_row(row, costs.get(row.Index, "")) for row in rows] for paper, rows in papers.items()
         },
@@ -118,7 +139,7 @@ def _shown_row(row, cost):
     """A claim's cells by head, and the numbers by which some of them are sorted."""
     numbers = {"Verdict": ORDER.index(row.verdict), "Statistic": row.statistic, "Criterion": row.bound,
                "p": row.p_value, "Seeds": row.seeds}  # fmt: skip
-    listed = dict(zip(HEADS, cells(row, cost), strict=True))
+    listed = dict(zip((*HEADS, ELSEWHERE), cells(row, cost), strict=False))
     return {
         "id": row.Index, "paper": row.paper, "verdict": row.verdict, "cells": listed, "numbers": numbers,
         "picture": picture(row),

@@ -104,6 +104,9 @@ class Sweep:
         """Raise UserError for code that cannot be parsed and data that no job makes: Snakemake would show a stack."""
         for rule, wildcards, _ in self.jobs():
             self.code(rule)(wildcards)
+        for name, path in self._beside().items():
+            if not Path(path).is_file():
+                raise SweepError(f"claims_beside.{name}: there is no file {path}.")
         made = self.collected()
         for rule, kind in MADE_OF_DATA.items():
             for name in kind.names(self.config):
@@ -159,6 +162,8 @@ class Sweep:
         """The files that a job reads beside its data: those that its parameters name, or style and templates."""
 
         def inputs(wildcards):
+            if rule == "claims_table":
+                return [*reads(rule), *self._beside().values()]
             if rule not in STAGES:
                 return reads(rule)
             kinds = self.kinds(rule, wildcards)
@@ -187,6 +192,9 @@ class Sweep:
                 seeds = self.blocks(wildcards.experiment)[int(wildcards.block)]
                 own = {"experiment": wildcards.experiment, "seeds": list(seeds), **self._point(wildcards, stage).asked}
                 return [spec["family"], *as_flags(own)]
+            if stage == "claims_table":
+                named = [f"{name}={file}" for name, file in self._beside().items()]
+                return ["--beside", *named] if named else []
             if stage == "collect":
                 select = ["--select", wildcards.measure] if self.selects(wildcards.measure) else []
                 return ["--family", self.config["experiments"][wildcards.experiment]["family"], *select]
@@ -234,6 +242,10 @@ class Sweep:
         if kind and kind.plugins:
             return [stage, f"carryover.{kind.plugins}.{kind.entry(self.config, wildcards)[0]}"]
         return [stage]
+
+    def _beside(self):
+        """{what it is: file} of the tables of claims that stand beside the one that is made."""
+        return self.config.get("claims_beside", {})
 
     def resource(self, name):
         """A resource that the experiment asks for in its jobs (`resources: {gpu: 1, mem_mb: 4000}`).
