@@ -1,6 +1,8 @@
-"""Results that are kept with the project: `pack` puts whole experiments into a folder, `unpack` takes them out."""
+"""Results that are kept with the project, in the folder that a configuration names: `pack` puts whole experiments
+there, `unpack` takes them out."""
 
 import argparse
+import sys
 from pathlib import Path
 
 from carryover.workflow import command_line  # first: from here on Ctrl-C shows no trace
@@ -16,16 +18,19 @@ ROOT = Path(__file__).resolve().parents[1]
 def main(argv):
     made = argparse.ArgumentParser(prog="kept.py", description=__doc__, allow_abbrev=False)
     made.add_argument("what", choices=("pack", "unpack"), help="put results into the folder, or take them out of it")
-    made.add_argument("folder", help="the folder of kept results, such as resources/kept/paper")
     project.add_configuration(made)
     arguments = made.parse_args(argv)
     sweep = startup.valid_sweep(project.configuration(arguments.configfile), ROOT)
+    folder = packing.folder(sweep)
     if arguments.what == "unpack":
-        paths = packing.unpack(sweep, arguments.folder)
-        print(f"{len(paths)} datasets of {arguments.folder} are in {sweep.results}; snakemake kept draws what they say")
+        paths = packing.unpack(sweep)
+        print(f"Of {folder}, datasets in {sweep.results}: {len(paths)}; `snakemake kept` makes what is made of them.")
         return
-    for experiment, why in packing.pack(sweep, arguments.folder).items():
+    left_out = packing.pack(sweep)
+    for experiment, why in left_out.items():
         print(f"{experiment}: left out, {why}")
+    print(f"Experiments that {folder} keeps: {len(packing.experiments(sweep))}.")
+    sys.exit(1 if left_out else 0)
 
 
 if __name__ == "__main__":

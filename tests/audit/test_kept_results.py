@@ -8,47 +8,71 @@ from pathlib import Path
 import pytest
 
 from carryover.audit import project as audits
-from carryover.audit import replay
+from carryover.audit import replay, report
 from carryover.errors import UserError
-from carryover.kept import listing, packing
-from carryover.workflow import startup
+from carryover.kept import packing
+from carryover.provenance import job_record, store
+from carryover.workflow import kept_results, startup
 from toy.small_project import DESCENT, EXACT
 
 pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("audit")]
 
 FOLDER = Path("resources/kept/tiny")
+PLACE = FOLDER / "tiny"
 DATASETS = ["results/tiny/risk.nc", "results/tiny/sparsity.nc"]
 PRETRAINED = "results/tiny/pretrain/solver~exact/0.nc"
 
 
-def sweep(*files):
-    return startup.valid_sweep(audits.configuration(["config/config.yaml", *files]), Path())
+def sweep(**changes):
+    config = audits.configuration(["config/config.yaml"]) | changes
+    return startup.valid_sweep(config, Path())
+
+
+def files(folder):
+    return {path: path.read_bytes() for path in Path(folder).rglob("*") if path.is_file()}
+
+
+def stamped(path, change):
+    """Change a record as someone would who knows how it is checked."""
+    record = Path(f"{path}.json")
+    told = json.loads(record.read_text())
+    change(told)
+    told["request"] = job_record.request_digest(told)
+    told["checksum"] = job_record.checksum(told)
+    record.write_text(job_record.as_text(told))
 
 
 @pytest.fixture
-def packed(project):
-    """The project with its results packed and gone; {path: bytes} of what they were."""
-    project.were = {path: path.read_bytes() for path in Path("results").rglob("*.nc*")}
-    assert packing.pack(sweep(), FOLDER) == {}
-    shutil.rmtree("results")
+def keeping(project):
+    """The project, whose configuration keeps results."""
+    project.configure(project.config() | {"kept": FOLDER.as_posix()})
     return project
 
 
 @pytest.fixture
+def packed(keeping):
+    """The project with its results packed and gone; {path: bytes} of what they were."""
+    keeping.were = {path: content for path, content in files("results").items() if ".nc" in path.name}
+    assert packing.pack(sweep()) == {}
+    shutil.rmtree("results")
+    return keeping
+
+
+@pytest.fixture
 def unpacked(packed):
-    assert packing.unpack(sweep(), FOLDER) == DATASETS
+    assert packing.unpack(sweep()) == DATASETS
     return packed
 
 
 def test_what_is_unpacked_is_what_was_packed_and_of_what_it_was_made_of_the_records(unpacked):
-    there = {path: path.read_bytes() for path in Path("results").rglob("*.nc*")}
-    whole = {
+    there = files("results")
+    own = {
         path for path in unpacked.were if path.parts[1] == "tiny" and (path.suffix == ".json" or len(path.parts) == 3)
     }
-    assert there == {path: unpacked.were[path] for path in whole}
+    assert there == {path: unpacked.were[path] for path in own}
     assert {Path(f"{shard}.json") for shard in (EXACT, DESCENT, PRETRAINED)} <= there.keys()
-    packing.unpack(sweep(), FOLDER)  # a second time changes nothing
-    assert {path: path.read_bytes() for path in Path("results").rglob("*.nc*")} == there
+    packing.unpack(sweep())  # a second time changes nothing
+    assert files("results") == there
 
 
 def test_figures_are_drawn_of_them_and_nothing_is_trained(unpacked):
@@ -63,6 +87,14 @@ def test_figures_are_drawn_of_them_and_nothing_is_trained(unpacked):
     assert {one.verdict for one in found.findings.values()} == {"OK"}
     assert set(found.findings[EXACT].remarks) == {"kept by its record alone"}
     assert not found.findings[DATASETS[0]].remarks
+    assert "; 5 kept by their records alone, without bytes to check" in report.summary(found.findings.values())
+
+
+def test_of_what_is_not_unpacked_nothing_is_made(unpacked):
+    Path(DATASETS[0]).unlink()
+    made = kept_results.made_of_kept(sweep())
+    assert {Path(path).name for path in made if path.endswith(".png")} == {"relu_penalty.png"}
+    assert DATASETS[0] not in made
 
 
 def test_an_audit_still_sees_what_is_not_as_it_was(unpacked):
@@ -76,6 +108,21 @@ def test_an_audit_still_sees_what_is_not_as_it_was(unpacked):
     assert verdicts[DATASETS[0]] == "DOWNSTREAM-OF"
 
 
+def test_a_dataset_that_was_made_up_with_its_record_is_not_the_one_that_is_kept(unpacked):
+    data = store.load(DATASETS[0])
+    data["risk_final"] *= 0.1
+    store.save(data, DATASETS[0])
+    known = {"sha256": store.sha256(DATASETS[0]), "bytes": Path(DATASETS[0]).stat().st_size,
+             "content": store.content_digest(DATASETS[0])}  # fmt: skip
+    stamped(DATASETS[0], lambda told: told["outputs"].update({DATASETS[0]: known}))
+    assert unpacked.findings()[DATASETS[0]].cause == "what it was made of is not here, and it is not what is kept"
+
+
+def test_a_shard_that_was_made_up_is_missing(unpacked):
+    stamped(EXACT, lambda told: told["outputs"][EXACT].update(sha256="0" * 64))
+    assert unpacked.verdicts()[EXACT] == "MISSING"
+
+
 def test_a_dataset_that_was_changed_is_altered_and_one_that_is_gone_is_missing(unpacked):
     Path(DATASETS[0]).write_bytes(b"nothing")
     Path(DATASETS[1]).unlink()
@@ -83,84 +130,133 @@ def test_a_dataset_that_was_changed_is_altered_and_one_that_is_gone_is_missing(u
     assert (verdicts[DATASETS[0]], verdicts[DATASETS[1]]) == ("ALTERED", "MISSING")
 
 
-def test_a_shard_without_a_file_that_no_list_names_is_missing(unpacked):
-    Path("results", listing.LIST).unlink()
+def test_without_what_is_kept_a_shard_without_a_file_is_missing(unpacked):
+    shutil.rmtree(FOLDER)
     assert unpacked.verdicts()[EXACT] == "MISSING"
 
 
-def test_a_replay_leaves_out_what_was_made_of_what_is_not_there(unpacked):
+def test_a_replay_leaves_out_what_is_not_there_and_what_was_made_of_it(unpacked):
     made = unpacked.audit().chain
-    replayed = {one.path: one.verdict for one in replay.replay(made, unpacked.folder, 9, seed=0)}
-    assert replayed == {PRETRAINED: "SAME", DESCENT: "SAME"}
+    assert list(replay.replay(made, unpacked.folder, 9, seed=0)) == []
 
 
-def test_an_experiment_of_which_something_is_missing_is_left_out_and_what_was_kept_of_it_stays(project):
-    assert packing.pack(sweep(), FOLDER) == {}
-    before = {path: path.read_bytes() for path in FOLDER.rglob("*") if path.is_file()}
+def test_what_was_made_here_of_the_same_is_there_already(unpacked):
+    """Another run of a job has another record; so has a result of which a difference was accepted."""
+    stamped(PRETRAINED, lambda told: told["volatile"].update(duration=99.0))
+    before = files("results")
+    packing.unpack(sweep())
+    assert files("results") == before
+    assert unpacked.findings()[PRETRAINED].verdict == "OK"
+
+
+def test_an_experiment_of_which_something_is_missing_is_left_out_and_what_was_kept_of_it_stays(keeping):
+    assert packing.pack(sweep()) == {}
+    before = files(FOLDER)
     Path(f"{EXACT}.json").unlink()
-    assert list(packing.pack(sweep(), FOLDER)) == ["tiny"]
-    assert {path: path.read_bytes() for path in FOLDER.rglob("*") if path.is_file()} == before
+    assert list(packing.pack(sweep())) == ["tiny"]
+    assert files(FOLDER) == before
+
+
+def test_packing_anew_keeps_what_there_is_now(keeping):
+    (FOLDER / "tiny").mkdir(parents=True)
+    (FOLDER / "tiny/gone.nc.xz").write_bytes(b"of a measure that is no more")
+    assert packing.pack(sweep()) == {}
+    assert {path.name for path in files(FOLDER)} == {packing.RECORDS, "risk.nc.xz", "sparsity.nc.xz"}
 
 
 @pytest.mark.parametrize("change", ["dataset", "shard"])
-def test_what_is_not_as_its_record_says_is_not_kept(project, change):
+def test_what_is_not_as_its_record_says_is_not_kept(keeping, change):
     if change == "dataset":
         Path(DATASETS[0]).write_bytes(b"nothing")
     else:
-        record = Path(f"{DATASETS[0]}.json")
-        told = json.loads(record.read_text())
-        told["inputs"][EXACT]["sha256"] = "0" * 64
-        record.write_text(json.dumps(told))
-    said = packing.pack(sweep(), FOLDER)["tiny"]
+        stamped(DATASETS[0], lambda told: told["inputs"][EXACT].update(sha256="0" * 64))
+    said = packing.pack(sweep())["tiny"]
     assert "is not what its record says" in said or "is not the one that" in said
-    assert not listing.read(FOLDER)
+    assert not packing.experiments(sweep())
 
 
 def test_files_that_are_there_already_are_not_overwritten(packed):
     Path(DATASETS[1]).parent.mkdir(parents=True)
     Path(DATASETS[1]).write_bytes(b"mine")
     with pytest.raises(UserError, match=f"{DATASETS[1]} is there already"):
-        packing.unpack(sweep(), FOLDER)
-    assert [path for path in Path("results").rglob("*") if path.is_file()] == [Path(DATASETS[1])]
+        packing.unpack(sweep())
+    assert list(files("results")) == [Path(DATASETS[1])]
+
+
+def test_the_record_of_another_result_is_not_overwritten(unpacked):
+    shutil.rmtree("results/tiny/pretrain")
+    stamped(EXACT, lambda told: told["outputs"][EXACT].update(sha256="0" * 64))
+    before = files("results")
+    with pytest.raises(UserError, match=r"0\.nc\.json is there already, of another result than is kept"):
+        packing.unpack(sweep())
+    assert files("results") == before
 
 
 def test_another_configuration_s_results_are_refused(packed):
-    Path("other.yaml").write_text("pathvars: {results: results/other}\n")
-    with pytest.raises(UserError, match=r"which is not in results/other: name its configuration"):
-        packing.unpack(sweep("other.yaml"), FOLDER)
+    with pytest.raises(UserError, match=r"which is no result in results/other/tiny/"):
+        packing.unpack(sweep(pathvars={"results": "results/other"}))
 
 
-def test_a_list_that_leads_out_of_the_results_is_refused(packed):
-    file = FOLDER / listing.LIST
-    file.write_text(file.read_text().replace("results/tiny/risk.nc,", "results/../tiny/risk.nc,"))
-    with pytest.raises(UserError, match=r"results/\.\./tiny"):
-        packing.unpack(sweep(), FOLDER)
+def test_a_configuration_that_keeps_nothing_is_told_so(project):
+    for do in (packing.pack, packing.unpack):
+        with pytest.raises(UserError, match="the configuration keeps no results: name the folder"):
+            do(sweep())
+    with pytest.raises(UserError, match=r"^nowhere keeps no results\.$"):
+        packing.unpack(sweep(kept="nowhere"))
+    assert kept_results.made_of_kept(sweep()) == kept_results.made_of_kept(sweep(kept="nowhere"))
 
 
-@pytest.mark.parametrize("content", [b"nothing", lzma.compress(b"another"), lzma.compress(bytes(10**8)), None])
-def test_a_damaged_folder_is_refused(packed, content):
-    file = FOLDER / "tiny/risk.nc.xz"
+@pytest.mark.parametrize("content", [b"nothing", lzma.compress(b"another"), lzma.compress(bytes(10**8)), None, b""])
+def test_a_damaged_dataset_is_refused(packed, content):
+    file = PLACE / "risk.nc.xz"
     file.write_bytes(file.read_bytes()[:-20] if content is None else content)
     with pytest.raises(UserError, match=r"risk\.nc\.xz"):
-        packing.unpack(sweep(), FOLDER)
+        packing.unpack(sweep())
     assert not Path("results").exists()
 
 
-@pytest.mark.parametrize("text", ["path,sha256\n", "", "path,sha256,bytes,packed\na,b,c,d\n", "\x00"])
-def test_a_list_that_is_none_is_named(tmp_path, text):
-    (tmp_path / listing.LIST).write_text(text)
-    with pytest.raises(UserError, match=r"kept\.csv is no list of kept results"):
-        listing.read(tmp_path)
+RECORDS = ["not json", "[1, 2]", '"x"', "null", "3", '{"results/tiny/risk.nc": 3}', '{"results/tiny/risk.nc": null}',
+           "[" * 200_000, '{"results/tiny/risk.nc": {}}', "\xff"]  # fmt: skip
 
 
-def test_the_command_packs_and_unpacks_and_says_what_is_missing(project):
-    said = project.run_python("scripts/kept.py", "pack", FOLDER)
-    assert (said.returncode, said.stdout) == (0, "")
+@pytest.mark.parametrize("text", RECORDS, ids=lambda text: text[:12])
+def test_damaged_records_are_refused(packed, text):
+    (PLACE / packing.RECORDS).write_bytes(lzma.compress(text.encode("latin-1")))
+    with pytest.raises(UserError, match=r"records\.json\.xz is damaged"):
+        packing.unpack(sweep())
+    assert not Path("results").exists()
+
+
+CHANGES = {
+    "elsewhere": lambda found: found.update({"results/tiny/../../x.nc": found[DATASETS[0]]}),
+    "another": lambda found: found.update({DATASETS[0]: found[DATASETS[1]]}),
+    "no shard": lambda found: found.pop(EXACT),
+    "other shard": lambda found: found[EXACT]["outputs"][EXACT].update(sha256="0" * 64),
+    "no UTF-8": lambda found: found[EXACT].update(command=["\ud800"]),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_records_that_do_not_belong_together_are_refused(packed, change):
+    file = PLACE / packing.RECORDS
+    found = json.loads(lzma.decompress(file.read_bytes()))
+    CHANGES[change](found)
+    file.write_bytes(lzma.compress(json.dumps(found).encode()))
+    with pytest.raises(UserError, match=r"records\.json\.xz is damaged"):
+        packing.unpack(sweep())
+    assert not Path("results").exists()
+
+
+def test_the_command_packs_and_unpacks_and_says_what_is_missing(keeping):
+    said = keeping.run_python("scripts/kept.py", "pack")
+    assert (said.returncode, said.stdout) == (0, "Experiments that resources/kept/tiny keeps: 1.\n")
     shutil.rmtree("results")
-    said = project.run_python("scripts/kept.py", "unpack", FOLDER)
-    assert "2 datasets of resources/kept/tiny are in results" in said.stdout
+    said = keeping.run_python("scripts/kept.py", "unpack")
+    assert "Of resources/kept/tiny, datasets in results: 2" in said.stdout
     shutil.rmtree("results")
-    said = project.run_python("scripts/kept.py", "pack", FOLDER)
+    said = keeping.run_python("scripts/kept.py", "pack")
     assert said.stdout.startswith("tiny: left out, results/tiny/risk.nc.json is missing")
-    said = project.run_python("scripts/kept.py", "unpack", "nowhere")
-    assert (said.returncode, said.stderr) == (1, "kept: nowhere keeps no results: there is no kept.csv.\n")
+    assert said.returncode == 1
+    shutil.rmtree(FOLDER)
+    said = keeping.run_python("scripts/kept.py", "unpack")
+    assert (said.returncode, said.stderr) == (1, "kept: resources/kept/tiny keeps no results.\n")

@@ -80,14 +80,16 @@ def test_orders_are_means_over_families_that_have_both():
     assert found.loc["better", "verdict"] == "fails"
 
 
-def test_what_is_known_of_features_has_a_claim_over_the_families_that_have_it():
+def test_what_is_known_of_features_has_a_claim_over_the_families_that_have_all_of_it():
     maps = [mapped(runs(spread=0.3), family=name) for name in ("First", "Second", "Third")]
-    for data, sign in zip(maps, (1, -1), strict=False):
+    for data, sign in zip(maps, (1, -1, 1), strict=True):
         data["probe_r_squared"] = sign * data["predicted"] + 0.1 * data["seed"]
-    maps[0]["target_alignment"] = maps[0]["similarity"]
+    for data in maps[:2]:
+        data["target_alignment"] = data["similarity"]
     found = checked(**dict(zip("abc", maps, strict=True)))
     frames = [data.to_dataframe() for data in maps[:2]]
-    expected = np.mean([stats.spearmanr(frame["probe_r_squared"], frame["gain"]).statistic for frame in frames])
-    assert found.loc["readout", "statistic"] == pytest.approx(expected)
+    for name, column in (("readout", "probe_r_squared"), ("alignment", "target_alignment")):
+        expected = np.mean([stats.spearmanr(frame[column], frame["gain"]).statistic for frame in frames])
+        assert found.loc[name, "statistic"] == pytest.approx(expected)
     assert "readout of the pretrained features" in found.loc["readout", "statement"]
-    assert "alignment" not in found.index  # of one family alone
+    assert "readout" not in checked(a=maps[0], c=maps[2]).index  # one family alone has both

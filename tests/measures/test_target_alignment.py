@@ -77,6 +77,7 @@ def test_a_target_among_the_features_is_predicted_by_them_and_noise_is_not():
     assert target_alignment.left_out(features, features @ np.arange(8.0)) == pytest.approx(1, abs=1e-6)
     assert target_alignment.left_out(features, noise[:, 0]) < 0.1
     assert np.isnan(target_alignment.left_out(features, np.ones(40)))
+    assert np.isnan(target_alignment.left_out(0 * features, noise[:, 0]))
 
 
 def test_diagonal_networks_are_compared_over_all_inputs():
@@ -130,6 +131,8 @@ def test_fewer_samples_are_among_more_and_the_rest_stays_the_same():
     "data",
     [
         diagonal(np.zeros(D), np.zeros(D), np.ones(D)),
+        diagonal(np.ones(D), np.ones(D), np.zeros(D)),
+        relu(np.eye(D), np.zeros((1, D)), [1.0]),
         diagonal(np.full(D, np.inf), np.ones(D), np.ones(D)),
         relu(np.zeros((4, D)), np.eye(D)[:1], [1.0]),
     ],

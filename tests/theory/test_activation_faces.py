@@ -22,6 +22,7 @@ def test_there_are_as_many_faces_of_each_dimension_as_hyperplanes_make(n, dimens
     vanishing = (Faces(samples(n, dimension)).signs == 0).sum(1)
     # A face on which j samples vanish is a cone of the others in the D − j dimensions that are left.
     expected = [comb(n, j) * cones(n - j, dimension - j) for j in range(dimension)]
+    expected += [0] * (n - dimension) + [1]  # and on the origin all
     np.testing.assert_array_equal(np.bincount(vanishing), expected)
 
 
@@ -29,7 +30,8 @@ def test_every_point_is_inside_of_one_face_where_its_function_is_linear():
     rng, faces = np.random.default_rng(1), Faces(samples(6, 3))
     multipliers = rng.standard_normal(6)
     slopes = faces.slopes(multipliers)
-    points = [*rng.standard_normal((50, 3)), *faces.rays, *np.cross(faces.X[0], rng.standard_normal((5, 3)))]
+    points = [*rng.standard_normal((50, 3)), np.zeros(3), *faces.rays]
+    points += list(np.cross(faces.X[0], rng.standard_normal((5, 3))))
     for point in points:
         spanned = faces.projections @ point
         products = faces.X @ point

@@ -7,6 +7,7 @@ import xarray as xr
 
 from carryover.analysis import power_law
 from carryover.analysis.transferability import at, normalised, paired
+from carryover.errors import UserError
 from carryover.runs import chosen, coordinates, where
 from carryover.streams import generator
 from carryover.theory import discrepancy, transfer
@@ -43,7 +44,11 @@ def value(frame, source, protocol, quantity):
 def _beside(frame, source, table, column):
     """(rows,) what a column of a table of runs has at the rows' coordinates."""
     keys = [name for name in sorted(coordinates(source)) if name in frame]
-    return frame[keys].merge(table[[*keys, column]], on=keys, how="left", validate="many_to_one")[column].to_numpy()
+    if table.duplicated(keys).any():
+        raise UserError(
+            f"{column}: several runs have the same {', '.join(keys)}, which is all that tells them apart here."
+        )
+    return frame[keys].merge(table[[*keys, column]], on=keys, how="left")[column].to_numpy()
 
 
 def curve(frame, source, protocol, floor):
@@ -81,7 +86,9 @@ def of_linear_teachers(frame):
     theta, norm, noise = (
         values.to_numpy(float) for values in (np.pi * frame["angle"], frame["target_norm"], frame["noise"])
     )
-    missed = transfer.linear_transfer_risk(theta, noise / norm, np.maximum(frame["samples"].to_numpy() - 1, 3))
+    others = frame["samples"].to_numpy() - 1
+    missed = transfer.linear_transfer_risk(theta, noise / norm, np.maximum(others, 3))
+    missed = np.where(others > 2, missed, np.inf)
     distances = {}
     for angle, size, sigma in set(zip(theta, norm, noise, strict=True)):
         target = size * np.array([np.cos(angle), np.sin(angle)])

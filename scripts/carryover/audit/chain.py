@@ -8,8 +8,8 @@ from functools import partial
 from pathlib import Path
 
 from carryover.audit import notes
-from carryover.config.artifacts import MADE_OF_DATA, ON_DEMAND
-from carryover.kept import listing
+from carryover.config.artifacts import MADE_OF_DATA, ON_DEMAND, STAGES
+from carryover.kept import packing
 from carryover.provenance import job_record, store
 from carryover.provenance.code_digest import closure_files
 from carryover.provenance.record_index import is_crate, is_record
@@ -22,7 +22,6 @@ NO_RESULTS = (
     "benchmarks",
     "audit.json",
     "audit.html",
-    listing.LIST,
     signed_results.TEXT,
     signed_results.SIGNATURE,
 )
@@ -39,7 +38,8 @@ class Chain:
     the result, its record or the sentence why it cannot be read; `hashes` is {path: SHA-256, None where there is no
     file} of all results and of all inputs that a record names. `others` are the results folders of other configurations
     inside this one, `crates` exported ones; nothing below them is looked at. `unreadable` is {path: why} of files and
-    folders that are there. Of results that are kept by their records alone, `absent`, the hash is that of the record.
+    folders that are there. `kept` holds the records of what the project keeps of these results; of those that it keeps
+    by their records alone, `absent`, the hash is that of the record.
     """
 
     made: Sweep
@@ -50,6 +50,7 @@ class Chain:
     others: list[str]
     crates: list[str] = field(default_factory=list)
     unreadable: dict[str, str] = field(default_factory=dict)
+    kept: dict[str, dict] = field(default_factory=dict)
     absent: set[str] = field(default_factory=set)
     hashes: dict[str, str | None] = field(default_factory=dict)
     _contents: dict[str, str | None] = field(default_factory=dict)
@@ -114,8 +115,12 @@ def gather(made, threads=None):
     wanted = sorted({*paths, *(name for path in paths for name in chain.inputs(path))})
     with ThreadPoolExecutor(threads or os.cpu_count()) as pool:
         chain.hashes = dict(zip(wanted, pool.map(partial(_sha256, unreadable), wanted), strict=True))
-    chain.absent = {path for path, one in listing.read(made.results).items() if _absent(chain, path, one)}
-    chain.hashes |= {path: kept[path]["outputs"][path]["sha256"] for path in chain.absent}
+    if "kept" in made.config:
+        chain.kept = {
+            path: one for name in packing.experiments(made) for path, one in packing.records(made, name).items()
+        }
+        chain.absent = {path for path in chain.kept if _absent(chain, path)}
+        chain.hashes |= {path: kept[path]["outputs"][path]["sha256"] for path in chain.absent}
     return chain
 
 
@@ -182,10 +187,13 @@ def _checked(path, record):
     return record
 
 
-def _absent(chain, path, kept):
-    """Whether a result is kept by its record alone, which is that of the result that was listed."""
-    gone = path in chain.records and chain.hashes[path] is None and path not in chain.unreadable
-    return gone and not kept.packed and chain.records[path]["outputs"][path]["sha256"] == kept.sha256
+def _absent(chain, path):
+    """Whether a shard is kept by its record alone, which stands where it would: another run of the job may have written
+    that, of the same bytes."""
+    if path not in chain.records or chain.hashes[path] is not None or path in chain.unreadable:
+        return False
+    record, kept = chain.records[path], chain.kept[path]
+    return record["rule"] in (*STAGES, "measure") and record["outputs"][path] == kept["outputs"][path]
 
 
 def _other_results(results, records, jobs):

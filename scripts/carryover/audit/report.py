@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from carryover.audit.project import Audit
 from carryover.audit.replay import Replay
 from carryover.audit.signature import Signature
-from carryover.audit.verdicts import VERDICTS, WARNING
+from carryover.audit.verdicts import ABSENT, VERDICTS, WARNING
 from carryover.templates.rendering import rendered
 
 # Classes of a page, by verdict; of a replay as well.
@@ -61,6 +61,8 @@ def summary(findings):
         return "There is nothing to audit."
     accepted = sum(finding.verdict == "OK" and bool(finding.accepted) for finding in findings)
     by_notes = f", {accepted} of them by an accepted difference" if accepted else ""
+    if absent := sum(ABSENT in finding.remarks for finding in findings):
+        by_notes += f"; {absent} kept by their records alone, without bytes to check"
     if reencoded := sum(bool(finding.reencoded) for finding in findings):
         by_notes += f"; {reencoded} re-encoded, with the recorded content in other bytes"
     if counts.keys() == {"OK"}:
@@ -74,8 +76,6 @@ def remarks(outcome):
     audit = outcome.audit
     if audit.chain.others:
         yield f"Passed over, as another configuration's: {', '.join(audit.chain.others)}."
-    if audit.chain.absent:
-        yield f"Kept by their records alone, so that their bytes are not checked: {len(audit.chain.absent)} artefacts."
     if audit.chain.crates:
         yield f"Passed over, as exported crates: {', '.join(audit.chain.crates)}."
     if audit.absent:

@@ -143,7 +143,14 @@ class _Judge:
             yield Cause("ALTERED", f"sha256 {known['sha256'][:12]}…, now {digest[:12]}…", digest)
         elif text := _imprint(path, record):
             yield Cause("ALTERED", text, digest)
+        elif self.chain.absent & self.chain.inputs(path).keys() and not self._kept(path, known):
+            yield Cause("ALTERED", "what it was made of is not here, and it is not what is kept", digest)
         yield from self._edited(path, record)
+
+    def _kept(self, path, known):
+        """Whether a result, made of what is kept by its record alone, is the one that is kept, too."""
+        kept = self.chain.kept.get(path)
+        return kept is not None and kept["outputs"][path]["sha256"] == known["sha256"]
 
     def _edited(self, path, record):
         """What in a record does not fit the rest of it, or the file that it describes."""

@@ -17,11 +17,13 @@ KNOWN = {
     "similarity": ("similarity", "the similarity of the tasks"),
     "readout": (
         "probe_r_squared",
-        "how well a readout of the pretrained features predicts samples that it was not fitted to",
+        "how well a readout of the pretrained features predicts, or is to predict, samples left out",
     ),
     "alignment": ("target_alignment", "the alignment of the pretrained features' kernel with the target"),
 }
 """Columns of maps, each with a claim on how well it orders gains."""
+OF_FEATURES = ("probe_r_squared", "target_alignment")
+"""Columns that are compared over the families that have both."""
 WORDS = {True: "finetuning", False: "linear transfer"}
 
 
@@ -53,7 +55,8 @@ def _orders(frames):
     within, measured = "Within families of finetuned networks", "rank correlation with the gain, mean over families"
     claims, found = [], {}
     for name, (column, what) in KNOWN.items():
-        having = {role: one for role, one in frames.items() if column in one and one[column].notna().any()}
+        wanted = OF_FEATURES if column in OF_FEATURES else (column,)
+        having = {role: one for role, one in frames.items() if all(_known(one, other) for other in wanted)}
         if len(having) > 1:
             found[name] = np.array(atlas.without_groups(having, partial(_mean_order, column=column)))
             statement = f"{within}, {what} orders the gains"
@@ -63,6 +66,10 @@ def _orders(frames):
         better = found["predicted"] - found["similarity"]
         claims.append(("better", statement, better, 0.0, None, f"difference of {measured}", _of_groups))
     return claims
+
+
+def _known(frame, column):
+    return column in frame and frame[column].notna().any()
 
 
 def _mean_order(frames, column):

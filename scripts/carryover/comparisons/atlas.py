@@ -128,7 +128,10 @@ def _rows(data, protocol, p):
         frame = frame.assign(**predictions.of_linear_teachers(frame))
     if "features" in data:
         known = [name for name in FEATURES if name in data["features"]]
-        frame = frame.assign(**{name: predictions.value(frame, data["features"], protocol, name) for name in known})
+        if not known:
+            raise UserError(f"the data of the role features have none of {', '.join(FEATURES)}.")
+        values = {name: predictions.value(frame, data["features"], protocol, name) for name in known}
+        frame = frame.assign(**{name: one.round(ROUNDING) for name, one in values.items()})
     return frame
 
 

@@ -63,6 +63,7 @@ def schema():
         "items": {"type": "string"},
         "additionalProperties": {"$ref": "#/$defs/paper"},
     }
+    kept = {**folder, "description": "folder of the project where datasets of this configuration are kept, packed"}
     beside = {
         "type": "object",
         "description": "tables of claims that are kept, shown beside the claims made here: what it is -> file",
@@ -70,7 +71,8 @@ def schema():
         "additionalProperties": {"type": "string"},
     }
     whole = _section(
-        {"pathvars": pathvars, "papers": chosen, "claims_beside": beside, **sections}, "the whole configuration"
+        {"pathvars": pathvars, "papers": chosen, "kept": kept, "claims_beside": beside, **sections},
+        "the whole configuration",
     )
     definitions = {
         **_papers(sections),

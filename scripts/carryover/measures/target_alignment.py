@@ -1,5 +1,6 @@
-"""What the features before finetuning say of the target, to someone who has not finetuned yet: how well their kernel is
-aligned with it, how well a linear readout predicts it from as many samples, and how many dimensions they have."""
+"""What the features before finetuning say of the target: how well their kernel is aligned with it, how well a linear
+readout predicts it from as many samples as there are, which needs nothing but these, and how many dimensions they have.
+"""
 
 from dataclasses import dataclass
 
@@ -31,10 +32,10 @@ class Parameters:
 def measure(data, p):
     """Of shape (run,), of the features from which finetuning starts and the main task's teacher f*.
 
-    The alignment is the centred kernel-target alignment of Cristianini et al. (2001), E k(x, x') f*(x) f*(x') over
-    √E k² E f*², between 0 and 1: over all inputs of diagonal networks, over `inputs` of them of ReLU networks, and so
-    is the participation ratio. Samples of the readout are drawn anew, the same for all runs. Raises UserError naming a
-    run whose features are constant or not finite.
+    The alignment is the centred kernel-target alignment (Cortes, Mohri and Rostamizadeh 2012), E k(x, x') f*(x) f*(x')
+    over √E k² E f*², between 0 and 1: over all inputs of diagonal networks, over `inputs` of them of ReLU networks, and
+    so is the participation ratio. Samples of the readout are drawn anew, the same for all runs. Raises UserError naming
+    a run whose features or target are constant or not finite.
     """
     compare = _of_relu if "teacher_readout" in data else _of_diagonal
     sizes = data["samples"].values
@@ -51,13 +52,15 @@ def measure(data, p):
 
 def left_out(features, target):
     """R² of predictions of a target (n,) from features (n, units), of each sample from all others, by ridge regression
-    without a constant: the best over `STRENGTHS`. NaN where the target does not vary."""
-    values, directions = np.linalg.eigh(features @ features.T)
-    penalties = STRENGTHS[:, None] * (np.trace(features @ features.T) / len(values))
+    without a constant: the best over `STRENGTHS`. NaN where target or features do not vary."""
+    kernel, spread = features @ features.T, ((target - target.mean()) ** 2).sum()
+    if not (spread > 0 and np.trace(kernel) > 0):
+        return np.nan
+    values, directions = np.linalg.eigh(kernel)
+    penalties = STRENGTHS[:, None] * (np.trace(kernel) / len(values))
     kept = penalties / (np.maximum(values, 0) + penalties)  # (strengths, n) what is left of a residual along each
     residual, own = (kept * (directions.T @ target)) @ directions.T, kept @ (directions**2).T
-    spread = ((target - target.mean()) ** 2).sum()
-    return 1 - ((residual / own) ** 2).sum(-1).min() / spread if spread > 0 else np.nan
+    return 1 - ((residual / own) ** 2).sum(-1).min() / spread
 
 
 def _of_diagonal(network, inputs, _):
@@ -65,8 +68,8 @@ def _of_diagonal(network, inputs, _):
     first = np.stack([network[f"start_first_{sign}"].values for sign in ("plus", "minus")]).astype(float)
     power, teacher = (first**2).sum(0), network["teacher"].values.astype(float)
     size = np.linalg.norm(power)
-    if not (np.isfinite(size) and size > 0):
-        raise ValueError("the features at the start of training must be finite, and not all 0")
+    if not (np.isfinite(size) and size > 0 and teacher.any()):
+        raise ValueError("features at the start of training, and the target, must be finite, and not all 0")
     alignment = power @ teacher**2 / (size * (teacher**2).sum())
     return inputs * np.sqrt(power), inputs @ teacher, alignment, (power.sum() / size) ** 2
 

@@ -42,7 +42,7 @@ def rows(data, p):
     names = [name for name in CANDIDATES if any(name in frame for frame in frames.values())]
     texts = []
     for name in names:
-        having = {family: frame for family, frame in frames.items() if name in frame and frame[name].notna().any()}
+        having = {family: frame for family, frame in frames.items() if name in frame and frame[name].nunique() > 1}
         alone = {family: _text(atlas.without_each_seed(frame, partial(atlas.order, name=name)))
                  for family, frame in having.items()}  # fmt: skip
         together = _text(atlas.without_groups(having, partial(_pooled, name=name))) if len(having) > 1 else ""

@@ -19,7 +19,7 @@ _APART = 1e-9  # of the lengths of both, a product of a sample and a ray that is
 
 
 class Faces:
-    """All faces but the origin of the cones of samples (n, D), n ≥ D ≥ 1, of which any D are linearly independent.
+    """All faces, the origin too, of the cones of samples (n, D), n ≥ D ≥ 1, of which any D are linearly independent.
 
     `signs` (F, n) are those of w · x_i, −1, 0 or 1, and `projections` (F, D, D) go to the span of each face.
 
@@ -67,7 +67,8 @@ def _signs(X: Array, rays: Array) -> NDArray[np.int8]:
     every = np.array(list(product((-1, 0, 1), repeat=X.shape[1] - 1)), dtype=np.int8)
     signs = np.repeat(around[:, None], len(every), axis=1)
     np.put_along_axis(signs, smallest[:, None], every[None], axis=2)
-    return np.unique(signs.reshape(-1, X.shape[0]), axis=0)
+    origin = np.zeros((1, X.shape[0]), dtype=np.int8)
+    return np.unique(np.concatenate([signs.reshape(-1, X.shape[0]), origin]), axis=0)
 
 
 def _projections(X: Array, vanishing: NDArray[np.bool_]) -> Array:
@@ -77,4 +78,5 @@ def _projections(X: Array, vanishing: NDArray[np.bool_]) -> Array:
         which = np.flatnonzero(vanishing.sum(1) == count)
         samples = X[np.nonzero(vanishing[which])[1].reshape(-1, count)]
         projections[which] -= np.linalg.pinv(samples) @ samples
+    projections[vanishing.all(1)] = 0
     return projections

@@ -37,6 +37,7 @@ _SHORT = 1e-4  # units shorter than this beside what the task needs count as new
 _COLUMNS = 10  # of a unit that are added at a time
 _ROUNDS = 200
 _INSIDE = 1 - 1e-6  # of the bound on g, where multipliers are evaluated
+_NOTHING = 1e-12  # cost that counts as none
 _CHEAPER = 1e-10  # by which parts that are added make a network cheaper, at least
 _AT_ONCE = 1 << 20  # products of faces, samples and units that are held at a time
 _KEPT = 1e-9  # share below which a part is left out
@@ -85,7 +86,7 @@ def least_penalty(first: ArrayLike, readout: ArrayLike, X: ArrayLike, y: ArrayLi
     faces = Faces(X @ span.T / length)
     search = _Search(faces, y / length / size, gathered.within(span))
     search.run(gap)
-    bound = dual_value(faces, search.best, y / length / size, units.within(span))
+    bound = max(0.0, dual_value(faces, search.best, y / length / size, units.within(span)))
     kept = search.shares > _KEPT
     origin, share = search.owners[kept], search.shares[kept]
     beyond = np.concatenate([gathered.first - gathered.first @ span.T @ span, np.zeros((1, first.shape[1]))])
@@ -191,6 +192,7 @@ class _Search:
         for ray in (faces.rays, -faces.rays):
             for sign in (1.0, -1.0):
                 self._add(ray, np.full(len(ray), sign), NEW)
+        self.cost = 1.0
         self.best, self.bound = np.zeros(len(targets)), 0.0  # multipliers of 0 say that nothing costs less than 0
 
     def run(self, gap: float) -> None:
@@ -202,21 +204,24 @@ class _Search:
             # Half-way to the best ones so far, multipliers jump less; if that asks for nothing, the others do.
             if not any(self._price(at, multipliers) for at in ((self.best + multipliers) / 2, multipliers)):
                 return
+        self._solve()
 
     def _solve(self) -> Array:
         """Multipliers (n,) of the samples at the cheapest shares of what there is."""
         n, count = len(self.targets), len(self.units.first)
+        unit = max(self.cost, _NOTHING)  # HiGHS stops at 1e-7 of numbers of the order of 1
         scale = 1 / (1 + self.costs)  # parts that are far away are as good as new units, and as large numbers
         whole = self.owners == np.arange(count)[:, None]
         found = linprog(
-            scale * self.costs, A_eq=scale * np.concatenate([self.outputs.T, whole]),
+            scale * self.costs / unit, A_eq=scale * np.concatenate([self.outputs.T, whole]),
             b_eq=np.concatenate([self.targets, np.ones(count)]), method="highs",
         )  # fmt: skip
         if found.status != 0:
             raise ValueError(f"no ReLU network without biases was found that fits the samples: {found.message}")
-        self.cost, self.shares = found.fun, scale * found.x
-        self.prices = found.eqlin.marginals[n:]
-        return found.eqlin.marginals[:n]
+        marginals = unit * found.eqlin.marginals
+        self.shares, self.prices = scale * found.x, marginals[n:]
+        self.cost = float(self.costs @ self.shares)
+        return marginals[:n]
 
     def _price(self, at: Array, multipliers: Array) -> bool:
         """Add parts that multipliers `at` ask for, and say whether any makes a network cheaper."""
