@@ -36,3 +36,21 @@ def test_shared_axes_keep_their_ticks_and_their_labels(limits):
     assert any("⁰" in label or "⁻" in label for label in words(axes[0].yaxis))
     assert not any("$" in label for ax in axes for axis in (ax.xaxis, ax.yaxis) for label in words(axis))
     plt.close(figure)
+
+
+def test_values_that_are_near_to_each_other_have_ticks_and_not_all_of_them_names():
+    crowded = [10, 50, 100, 200, 300, 350, 400, 500, 700, 900]
+    assert log_axes.apart(crowded) == [10, 50, 100, 200, 300, 400, 900]
+    figure, ax = plt.subplots()
+    log_axes.named(ax, crowded)
+    assert list(ax.get_xticks()) == crowded
+    assert [word for word in words(ax.xaxis) if word] == ["10", "50", "100", "200", "300", "400", "900"]
+    plt.close(figure)
+
+
+FAR = [[4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048], [10, 15, 20, 25, 30], [0.5], [3, 3.0001], [0.01, 0.1, 1.0]]
+
+
+@pytest.mark.parametrize("values", FAR)
+def test_values_that_are_far_from_each_other_have_all_of_their_names(values):
+    assert log_axes.apart(values) == values

@@ -66,9 +66,9 @@ def schema():
     kept = {**folder, "description": "folder of the project where datasets of this configuration are kept, packed"}
     beside = {
         "type": "object",
-        "description": "tables of claims that are kept, shown beside the claims made here: what it is -> file",
+        "description": "tables of claims that are kept, shown beside those made here: what -> file, or null",
         "propertyNames": {"type": "string", "pattern": "^[^=;]+$"},
-        "additionalProperties": {"type": "string"},
+        "additionalProperties": {"type": ["string", "null"]},
     }
     whole = _section(
         {"pathvars": pathvars, "papers": chosen, "kept": kept, "claims_beside": beside, **sections},

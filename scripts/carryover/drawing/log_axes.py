@@ -6,20 +6,36 @@ are words that can be searched for.
 
 import re
 
+import numpy as np
 from matplotlib.ticker import Formatter, LogFormatterMathtext, LogLocator, NullLocator
 
 from carryover import labels
 from carryover.drawing import panels
 
+NEAR = 0.06
+"""Share of a logarithmic axis that the names of two values need between them."""
 _FORMULA = re.compile(r"\$\\mathdefault\{(?:(.+)\\times)?(\w+)\^\{(.+)\}\}\$")
 _RAISED = str.maketrans("-−0123456789.", "⁻⁻⁰¹²³⁴⁵⁶⁷⁸⁹·")
 
 
 def named(ax, values, base=10):
-    """An x axis that names each of some values."""
+    """An x axis with a tick at each of some values, which names those that are not too near to another."""
     ax.set_xscale("log", base=base)
-    ax.set_xticks(values, [f"{value:g}" for value in values])
+    legible = apart(values)
+    ax.set_xticks(values, [f"{value:g}" if value in legible else "" for value in values])
     ax.minorticks_off()
+
+
+def apart(values):
+    """Of positive values the least, the greatest, and those between whose names do not touch those of others."""
+    *values, last = sorted(values)
+    near, chosen = NEAR * np.log(last / min([*values, last])), []
+    for value in values:
+        if not chosen or np.log(value / chosen[-1]) >= near:
+            chosen.append(value)
+    while len(chosen) > 1 and np.log(last / chosen[-1]) < near:
+        chosen.pop()
+    return [*chosen, last]
 
 
 def samples(ax, sizes):

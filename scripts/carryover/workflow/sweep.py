@@ -245,7 +245,7 @@ class Sweep:
 
     def _beside(self):
         """{what it is: file} of the tables of claims that stand beside the one that is made."""
-        return self.config.get("claims_beside", {})
+        return {name: file for name, file in self.config.get("claims_beside", {}).items() if file}
 
     def resource(self, name):
         """A resource that the experiment asks for in its jobs (`resources: {gpu: 1, mem_mb: 4000}`).
