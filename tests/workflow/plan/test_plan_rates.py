@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from carryover.workflow.plan import rates
+from carryover.config import configuration
+from carryover.workflow.plan import rates, work
 from carryover.workflow.plan.measured import Measured
 from carryover.workflow.plan.work import Work
 
@@ -99,3 +100,24 @@ def test_what_has_no_rate_is_said_to_have_none_but_for_what_is_made_of_data():
 def test_memory_of_a_new_size_is_the_largest_of_its_kind():
     known = rates.Rates([job(7.0, runs=3), job(9.0, runs=5, megabytes=300.0)])
     assert known.megabytes(job(0, runs=4).work) == 300.0
+
+
+def test_a_protocol_that_costs_otherwise_has_a_law_of_its_own_and_else_that_of_its_solver():
+    alike = [job(0.1 * runs, runs=runs) for runs in (10, 100, 1000)]
+    apart = ("finetune", "toy", "descent", "multi_task")
+    asked = job(0, kind=apart, runs=100).work
+    pooled = rates.Rates(alike).estimate(asked)
+    assert pooled.seconds == pytest.approx(rates.Rates(alike).estimate(job(0, runs=100, other=1).work).seconds)
+    own = rates.Rates([*alike, *(job(5.0 * runs, kind=apart, runs=runs) for runs in (10, 1000))]).estimate(asked)
+    assert own.seconds == pytest.approx(STARTUP + 500, rel=0.1)
+    assert rates.Rates(alike).estimate(job(0, kind=("finetune", "toy", "flow"), runs=1).work) is None
+
+
+def test_multi_task_is_apart_and_half_the_accuracy_is_twice_the_work():
+    schema = configuration.schema()
+    given = {"protocol": "multi_task", "solver": "flow", "accuracy": 0.1, "samples": [16, 32]}
+    two, one = (work.stage(schema, "finetune", "diagonal", given | changed, 6)
+                for changed in ({}, {"protocol": "single_task", "accuracy": 0.05}))  # fmt: skip
+    assert two.kind == (*one.kind, "multi_task") == ("finetune", "diagonal", "flow", "multi_task")
+    assert one.sizes["1/accuracy"] == 2 * two.sizes["1/accuracy"] == 20
+    assert one.sizes["runs"] == two.sizes["runs"]

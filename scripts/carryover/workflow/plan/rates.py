@@ -21,6 +21,7 @@ from carryover.config.artifacts import MADE_OF_DATA
 
 EXPONENT_SPREAD = 0.35  # of an exponent about 1 before anything is measured
 LEAST_NOISE = 0.3  # of log time from run to run: what one machine does not repeat, a busy one still less
+SOLVED_ALIKE = 3  # parts of a kind that all protocols of a family share which a solver trains
 STARTUP_FLOOR = 0.1  # work below this share of the start-up cannot be told from none
 
 
@@ -94,19 +95,26 @@ class Rates:
             by_rule[job.work.kind[0]].append(job.seconds)
         self.counts = {kind: len(alike) for kind, alike in sorted(by_kind.items())}
         self.fits = {kind: Fit(alike, min(by_rule[kind[0]])) for kind, alike in sorted(by_kind.items())}
+        pooled = defaultdict(list)
+        for kind, alike in by_kind.items():
+            pooled[kind[:SOLVED_ALIKE]] += alike
+        self._pooled = {kind: Fit(alike, min(by_rule[kind[0]])) for kind, alike in pooled.items()}
         self._of_rule = {rule: _middle(by_rule[rule]) for rule in MADE_OF_DATA if rule in by_rule}
         self._memory = {kind: max(job.megabytes for job in alike) for kind, alike in by_kind.items()}
 
     def estimate(self, asked):
         """The `Estimate` of a job with this `Work`; None where no job of its kind was measured.
 
-        Of what is made of data, any job of the same rule will do: their times hardly differ.
+        Of a protocol that costs otherwise and was not measured, others with its solver will do; of what is made of data,
+        any job of the same rule, since their times hardly differ.
         """
         if asked in self._known:
             times = [job.seconds for job in self._known[asked]]
             return Estimate(sum(times) / len(times), 0.0, measured=True)
         if asked.kind in self.fits:
             return self.fits[asked.kind].estimate(asked)
+        if asked.kind[:SOLVED_ALIKE] in self._pooled:
+            return self._pooled[asked.kind[:SOLVED_ALIKE]].estimate(asked)
         return self._of_rule.get(asked.kind[0])
 
     def megabytes(self, asked):

@@ -12,13 +12,19 @@ _NOT_SIZES = (
 )
 
 
+_APART = ("multi_task",)
+"""Protocols that learn from more than the main task's samples, so that they cost otherwise than all others."""
+
+
 @dataclass(frozen=True)
 class Work:
-    """`kind` names the code: (rule, family or plug-in, solver where there is one), for measures the family as well.
+    """`kind` names the code: (rule, family or plug-in, solver where there is one, protocol where that costs
+    otherwise), for measures the family as well.
 
     `asked` is the whole of the job's parameters with defaults filled in, as a hashable value, and the number of seeds.
     `sizes` are what the cost may grow with, by name: the number of `runs` (seeds times the lengths of all lists that
-    are worked on in one job) and every parameter that is a whole number, by its mean where it is a list.
+    are worked on in one job) and every parameter that is a whole number, by its mean where it is a list;
+    of an accuracy its reciprocal, since steps are as many more as they are smaller.
     """
 
     kind: tuple
@@ -50,6 +56,7 @@ def stage(schema, rule, family, values, seeds):
     """The `Work` of a shard of a stage, from the values of its parameters that are not the defaults."""
     known = _filled(schema, f"{family}.{rule}", values)
     kind = (rule, family, known["solver"]) if "solver" in known else (rule, family)
+    kind += (known["protocol"],) if known.get("protocol") in _APART else ()
     return Work(kind, (seeds, *known.items()), _sizes(known, seeds))
 
 
@@ -96,4 +103,5 @@ def _sizes(known, seeds=1):
     means = {name: sum(v) / len(v) for name, v in lists.items() if v and all(type(item) is int for item in v)}
     numbers = {name: value for name, value in known.items() if type(value) is int} | means
     sizes = {name: float(value) for name, value in numbers.items() if name not in _NOT_SIZES and value > 0}
-    return {"runs": float(seeds * prod(len(v) or 1 for v in lists.values())), **sizes}
+    steps = {"1/accuracy": 1 / known["accuracy"]} if "accuracy" in known else {}
+    return {"runs": float(seeds * prod(len(v) or 1 for v in lists.values())), **sizes, **steps}
