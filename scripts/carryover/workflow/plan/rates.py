@@ -105,8 +105,8 @@ class Rates:
     def estimate(self, asked):
         """The `Estimate` of a job with this `Work`; None where no job of its kind was measured.
 
-        Of a protocol that costs otherwise and was not measured, others with its solver will do; of what is made of data,
-        any job of the same rule, since their times hardly differ.
+        Of a protocol that costs otherwise and was not measured, others with its solver will do; of what is made of
+        data, any job of the same rule, since their times hardly differ.
         """
         if asked in self._known:
             times = [job.seconds for job in self._known[asked]]
