@@ -16,13 +16,13 @@ unexport PYTHONDONTWRITEBYTECODE
 .PHONY: all first report papers test test-fast test-conda bench bench-gpu lint docs schema lock unlock clean help
 
 all first report: $(READY)
-	@if [ -n "$$(ls -A .snakemake/locks 2>/dev/null)" ]; then \
-	  echo "carryover: .snakemake/locks is held by another run, or by one that was killed; if none is running, clear it with: make unlock"; exit 1; fi
+	@$(UNLOCKED)
 	@$(VENV)/bin/python scripts/check.py > /dev/null
 	@$(SNAKEMAKE) $@
 
 # the papers' scale as far as its datasets are kept here, drawn and checked without training
 papers: $(READY)
+	@$(UNLOCKED)
 	@$(VENV)/bin/python scripts/kept.py unpack --configfile config/config.yaml config/paper.yaml
 	@$(SNAKEMAKE) --configfile config/paper.yaml --allowed-rules curve compare check_claims claims_table figure table kept -- kept
 
@@ -105,6 +105,9 @@ $(READY_TO_TEST): $(READY) envs/tests-lock.txt
 	@echo "Adding to $(VENV) what tests and style checks need, from envs/tests-lock.txt (once)"
 	@$(PIP) install --quiet --disable-pip-version-check -r envs/lock.txt -r envs/tests-lock.txt || { $(OLD_PIP); }
 	@touch $@
+
+UNLOCKED = if [ -n "$$(ls -A .snakemake/locks 2>/dev/null)" ]; then \
+  echo "carryover: .snakemake/locks is held by another run, or by one that was killed; if none is running, clear it with: make unlock"; exit 1; fi
 
 OLD_PIP = echo "carryover: $$($(PIP) --version | cut -d' ' -f1,2) could not install all of these; should it be an old one, try after: $(PIP) install --upgrade pip" >&2; exit 1
 
