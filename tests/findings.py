@@ -32,7 +32,7 @@ QUOTED = re.compile(
     r"<!-- (?P<claim>\w+/\S+)(?: \* (?P<factor>-?[\d.]+))? -->"
 )
 STATED = re.compile(r"<!-- rests on (?P<claims>[^>]*?) -->")
-PAGES = "README.md", "docs/findings*.md", "docs/atlas.md"
+PAGES = "README.md", "docs/findings*.md", "docs/atlas.md", "docs/papers-scale.md"
 KEPT = re.compile(r"<!-- claims kept in (?P<file>\S+) -->")
 BLOCK = re.compile(r"(?P<head><!-- (?P<kind>verdicts|claims) -->\n)(?P<body>.*?)(?=<!-- end -->)", re.DOTALL)
 
