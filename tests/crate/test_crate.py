@@ -108,6 +108,15 @@ def test_one_result_brings_what_it_was_made_of_and_no_more(here):
     assert Path("part", OUTSIDE).read_text() == "labels"
 
 
+def test_results_that_the_project_keeps_packed_are_no_part_of_it(here):
+    Path("resources/kept/other").mkdir(parents=True)
+    for name in ("risk.nc.xz", "claims.csv"):
+        Path("resources/kept/other", name).write_text("kept")
+    crate.main([small_run.RISK, "--output", "with_kept"])
+    assert Path("with_kept/resources/kept/other/claims.csv").is_file()
+    assert not list(Path("with_kept").rglob("*.xz"))
+
+
 def altered(path):
     content = Path(path).read_bytes()
     Path(path).write_bytes(content[:-1] + bytes([content[-1] ^ 1]))

@@ -64,7 +64,7 @@ class Project:
         for part in PARTS:
             source, target = ROOT / part, Path(folder) / part
             if source.is_dir():
-                shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
+                shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__", "*.xz"))
             else:
                 shutil.copy(source, target)
         project = cls(folder, server)

@@ -14,7 +14,8 @@ from pathlib import Path
 from carryover.errors import UserError
 from carryover.provenance import job_record, record_schema, store, writing
 
-RECORDS = "records.json.xz"
+PACKED = ".xz"
+RECORDS = f"records.json{PACKED}"
 _MOST = 2**32
 """Bytes that a file of records may unpack to."""
 
@@ -63,7 +64,7 @@ def pack(made):
         with writing.new_folder(place) as fresh:
             _pack(fresh / RECORDS, json.dumps(found, indent=0, sort_keys=True).encode())
             for path in datasets:
-                _pack(fresh / f"{Path(path).name}.xz", Path(path).read_bytes())
+                _pack(fresh / f"{Path(path).name}{PACKED}", Path(path).read_bytes())
             shutil.rmtree(place, ignore_errors=True)
     return left_out
 
@@ -80,7 +81,7 @@ def unpack(made):
             known = record["outputs"][path]
             if not _recorded(path, known):
                 files[f"{path}.json"] = job_record.as_text(record).encode()
-            packed = folder(made) / experiment / f"{Path(path).name}.xz"
+            packed = folder(made) / experiment / f"{Path(path).name}{PACKED}"
             if packed.exists() and Path(path).parent == Path(made.results, experiment):
                 datasets.append(path)
                 if not _there(path, known):
