@@ -57,8 +57,11 @@ def text(path):
 def drawn(path):
     figure, axes = plt.subplots()
     axes.plot(NOISE[0])
-    with writing.atomic(path) as unfinished:
-        figure.savefig(unfinished)
+    try:
+        with writing.atomic(path) as unfinished:
+            figure.savefig(unfinished)
+    finally:
+        plt.close(figure)  # which holds the file that Matplotlib's PDF leaves open
 
 
 def zipped(path):
@@ -118,7 +121,6 @@ def test_it_is_said_at_any_size_of_the_disk(disk, name, write):
             left = [file.name for file in path.parent.iterdir()]
             assert left == ["x.jsonl"] * (name == "x.jsonl")  # which goes on
     assert 2 <= full <= 8
-    plt.close("all")
 
 
 def test_of_several_outputs_the_one_that_does_not_fit_is_named_and_the_old_ones_stay(disk):
