@@ -10,7 +10,7 @@ from carryover.provenance import store
 from toy.convnet_runs import SIZES, TASKS, risk, stages
 from toy.made_up_runs import SEEDS
 
-P = convnet_rescaling.Parameters()
+P = convnet_rescaling.Parameters(small=0.001)  # less than all effects but 0
 EFFECTS = pytest.mark.parametrize(("effect", "verdict"), [(1.0, "holds"), (-1.0, "fails"), (0.0, "undecided")])
 NAMES = {"all", "few", "over_scratch", "over_weights", "over_readout", "over_rates", "trains", "small"}
 
@@ -24,7 +24,8 @@ def test_every_claim_on_rescaling_follows_its_effect(effect, verdict, tmp_path):
     checked = convnet_rescaling.check({"pairs": risk(effect), "others": risk(1.0)}, P)
     found = verdicts(checked)
     assert set(found) == {f"{role}_{name}" for role in ("pairs", "others") for name in NAMES}
-    assert {found.pop(f"{role}_small") for role in ("pairs", "others")} == {"undecided"}  # by .08, as sure as ± .08
+    assert found.pop("pairs_small") == ("fails" if effect else "undecided")
+    assert found.pop("others_small") == "fails"
     assert found.pop("pairs_trains") == "holds"
     assert {value for name, value in found.items() if name.startswith("pairs")} == {verdict}
     assert {value for name, value in found.items() if name.startswith("others")} == {"holds"}
@@ -60,7 +61,7 @@ def test_each_claim_on_rescaling_is_about_its_own_runs():
     def failing(**condition):
         keep = np.logical_and.reduce([data[name].values == value for name, value in condition.items()])
         worse = data.assign(risk_final=data["risk_final"] + keep)
-        found = verdicts(convnet_rescaling.check({"pairs": worse}, P))
+        found = verdicts(convnet_rescaling.check({"pairs": worse}, convnet_rescaling.Parameters()))
         return {name.removeprefix("pairs_") for name, value in found.items() if value == "fails"}
 
     scaled = {"protocol": "finetuning", "rescaled": "all", "rescale": 0.5, "learning_rate": 0.01}
@@ -72,12 +73,16 @@ def test_each_claim_on_rescaling_is_about_its_own_runs():
     assert failing(protocol="multi_task") == set()
 
 
-def test_a_small_effect_is_within_the_margin_on_either_side():
+def test_a_small_effect_is_within_the_margin_on_either_side_and_no_gain():
     for effect in (0.5, -0.5):
-        found = convnet_rescaling.check({"pairs": risk(effect)}, convnet_rescaling.Parameters(small=0.3))
-        found = found.sel(claim="pairs_small")
+        checked = convnet_rescaling.check({"pairs": risk(effect)}, convnet_rescaling.Parameters(small=0.3))
+        found = checked.sel(claim="pairs_small")
         assert (found["statistic"], found["verdict"]) == (pytest.approx(0.3 - 0.04), "holds")
         assert 0.1 < found["low"] < 0.26 < found["high"]
+        for name in ("pairs_all", "pairs_few"):
+            gain = checked.sel(claim=name)
+            assert (gain["statistic"], gain["bound"], gain["verdict"]) == (pytest.approx(effect * 0.08), 0.3, "fails")
+            assert "by at least 30 % of the images" in str(gain["statement"].values)
 
 
 def test_the_factor_is_held_against_the_best_learning_rate_without_it():
