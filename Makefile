@@ -13,18 +13,20 @@ DOCS := .venv-docs
 # Images of containers often set it; then every job would compile and digest our sources anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: all first report papers test test-fast test-conda bench bench-gpu lint docs schema lock unlock clean help
+.PHONY: all first report papers fashion test test-fast test-conda bench bench-gpu lint docs schema lock unlock clean help
 
 all first report: $(READY)
 	@$(UNLOCKED)
 	@$(VENV)/bin/python scripts/check.py > /dev/null
 	@$(SNAKEMAKE) $@
 
-# the papers' scale as far as its datasets are kept here, drawn and checked without training
-papers: $(READY)
+# what other configurations made, as far as its datasets are kept here, drawn and checked without training
+papers: KEPT = config/paper.yaml
+fashion: KEPT = config/fashion.yaml
+papers fashion: $(READY)
 	@$(UNLOCKED)
-	@$(VENV)/bin/python scripts/kept.py unpack --configfile config/config.yaml config/paper.yaml
-	@$(SNAKEMAKE) --configfile config/paper.yaml --allowed-rules curve compare check_claims claims_table figure table kept -- kept
+	@$(VENV)/bin/python scripts/kept.py unpack --configfile config/config.yaml $(KEPT)
+	@$(SNAKEMAKE) --configfile $(KEPT) --allowed-rules curve compare check_claims claims_table figure table kept -- kept
 
 # one process more than there are cores: one of them waits for Slurm most of the time
 test: $(READY_TO_TEST)
@@ -81,6 +83,7 @@ help:
 	@echo "make first   set up, draw one figure of each paper at the small scale (a minute)"
 	@echo "make report  the same, and everything on one page: results/report.html"
 	@echo "make papers  set up, draw and check the papers' scale from the datasets that are kept here: results/paper/"
+	@echo "make fashion the same of Fashion-MNIST: results/fashion/"
 	@echo "make test    set up, run every test but those of conda"
 	@echo "make test-fast  the tests that take a minute together"
 	@echo "make test-conda  run the small project of the tests in conda environments (minutes)"
