@@ -16,9 +16,9 @@ from carryover.workflow.plan.work import Work
 STARTUP = 2.0
 
 
-def job(seconds, kind=("finetune", "toy", "descent"), megabytes=100.0, **sizes):
+def job(seconds, kind=("finetune", "toy", "descent"), megabytes=100.0, experiment="", **sizes):
     """A measured job that takes `seconds` beyond its start-up."""
-    asked = Work(kind, tuple(sizes.items()), {name: float(value) for name, value in sizes.items()})
+    asked = Work(kind, tuple(sizes.items()), {name: float(value) for name, value in sizes.items()}, experiment)
     return Measured(asked, STARTUP + seconds, seconds, seconds, megabytes, "cpu")
 
 
@@ -60,27 +60,52 @@ def test_no_cost_falls_with_size():
     assert fit.exponents["width"] == 0.0
 
 
-SHARDS = st.tuples(st.floats(0.01, 1e4), st.integers(1, 1000), st.integers(1, 1000))
+def test_what_varies_from_one_experiment_to_another_alone_says_little_of_sizes():
+    small = [job(runs * 10.0, experiment="slow", runs=runs, width=10) for runs in (1, 10, 100)]
+    large = [job(runs * 1.0, experiment="fast", runs=runs, width=100) for runs in (1, 10, 100)]
+    fit = rates.Fit([*small, *large], STARTUP)
+    assert fit.exponents["width"] > 0.5  # without experiments it would be 0
+    wider = {name: fit.estimate(job(0, experiment=name, runs=10, width=100).work) for name in ("slow", "fast", "new")}
+    assert wider["fast"].seconds == pytest.approx(STARTUP + 10, rel=0.1)
+    assert wider["slow"].seconds > STARTUP + 10 * 10**0.5 * 10
+    assert wider["fast"].seconds < wider["new"].seconds < wider["slow"].seconds
+    assert wider["new"].spread > wider["slow"].spread > wider["fast"].spread
+
+
+def test_a_limit_on_steps_costs_less_than_in_proportion_unless_it_was_seen_to():
+    fit = rates.Fit([job(10.0, runs=1, max_steps=100)], STARTUP)
+    times = {limit: fit.estimate(job(0, runs=1, max_steps=limit).work) for limit in (100, 1000)}
+    ratio = (times[1000].seconds - STARTUP) / (times[100].seconds - STARTUP)
+    assert ratio == pytest.approx(10**rates.LIMIT)
+    seen = rates.Fit([job(0.1 * limit, max_steps=limit) for limit in (10, 100, 1000, 10_000)], STARTUP)
+    assert seen.exponents["max_steps"] == pytest.approx(1, abs=0.05)
+
+
+SHARDS = st.tuples(st.floats(0.01, 1e4), st.integers(1, 1000), st.integers(1, 1000), st.sampled_from("ab"))
 
 
 @settings(derandomize=True, deadline=None, max_examples=40)
 @given(st.lists(SHARDS, min_size=2, max_size=12, unique=True))
 def test_exponents_minimise_what_is_said(points):
-    jobs = [job(seconds, runs=runs, width=width) for seconds, runs, width in points]
+    jobs = [job(seconds, experiment=name, runs=runs, max_steps=steps) for seconds, runs, steps, name in points]
     fit = rates.Fit(jobs, STARTUP)
-    logs = np.log([[runs, width] for _, runs, width in points])
+    logs = np.log([[runs, steps] for _, runs, steps, _ in points])
+    others = np.array([[name == one for one in "ab"] for *_, name in points], dtype=float)
     working = np.maximum([seconds for seconds, *_ in points], rates.STARTUP_FLOOR * STARTUP)
     weights = (working / [STARTUP + seconds for seconds, *_ in points]) ** 2
-    stiffness = (rates.LEAST_NOISE / rates.EXPONENT_SPREAD) ** 2
+    spreads = np.array([rates.EXPONENT_SPREAD, rates.EXPONENT_SPREAD, *[rates.EXPERIMENT_SPREAD] * 2])
+    expected = np.array([1.0, rates.LIMIT, 0.0, 0.0])
 
     def loss(unknown):
-        apart = np.log(working) - unknown[0] - logs @ unknown[1:]
-        return weights @ apart**2 + stiffness * np.sum((unknown[1:] - 1) ** 2)
+        apart = np.log(working) - unknown[0] - np.hstack([logs, others]) @ unknown[1:]
+        return weights @ apart**2 + np.sum((rates.LEAST_NOISE / spreads * (unknown[1:] - expected)) ** 2)
 
-    best = minimize(loss, [0.0, 1.0, 1.0], bounds=[(None, None), (0, None), (0, None)], method="L-BFGS-B")
-    exponents = np.array([fit.exponents["runs"], fit.exponents["width"]])
-    level = np.average(np.log(working) - logs @ exponents, weights=weights)
-    assert loss(np.array([level, *exponents])) <= best.fun * (1 + 1e-6) + 1e-9
+    bounds = [(None, None), (0, None), (0, None), (None, None), (None, None)]
+    best = minimize(loss, [0.0, *expected], bounds=bounds, method="L-BFGS-B").fun
+    exponents = np.array([fit.exponents["runs"], fit.exponents["max_steps"]])
+    # With these exponents level and experiments are a linear problem, which another minimiser solves as well.
+    rest = minimize(lambda u: loss(np.array([u[0], *exponents, *u[1:]])), np.zeros(3), method="BFGS").fun
+    assert rest <= best * (1 + 1e-5) + 1e-6
 
 
 def test_a_job_that_was_measured_is_looked_up():
@@ -121,3 +146,5 @@ def test_multi_task_is_apart_and_half_the_accuracy_is_twice_the_work():
     assert two.kind == (*one.kind, "multi_task") == ("finetune", "diagonal", "flow", "multi_task")
     assert one.sizes["1/accuracy"] == 2 * two.sizes["1/accuracy"] == 20
     assert one.sizes["runs"] == two.sizes["runs"]
+    assert (one.sizes["samples"], two.sizes["samples"]) == (24, 24 + 1024)  # those of both tasks
+    assert "auxiliary_samples" not in one.sizes | two.sizes

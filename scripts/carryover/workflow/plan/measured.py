@@ -56,7 +56,7 @@ def _work(folder, record, schema):
     plugin = record["command"][1] if len(record["command"]) > 1 else ""
     try:
         if rule in STAGES:
-            return work.stage(schema, rule, plugin, asked, len(record["seeds"]))
+            return work.stage(schema, rule, plugin, asked, len(record["seeds"]), wildcards.get("experiment", ""))
         if rule == "measure":
             shard = folder / wildcards["experiment"] / STAGES[-1] / wildcards["point"] / f"{wildcards['block']}.nc"
             path = job_record.record_path(shard)

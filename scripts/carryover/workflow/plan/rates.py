@@ -2,12 +2,13 @@ r"""Cost of jobs that were never run, from jobs of the same kind that were.
 
 A job takes the start-up of its rule and then its work, and
 
-    log work = a + \sum_i e_i log size_i,  e_i >= 0,
+    log work = a + b_x + \sum_i e_i log size_i,  e_i >= 0,
 
-over the sizes that `carryover.workflow.plan.work` names. Without measurements e_i is 1: twice as much of anything
-takes twice as long. Measured jobs move the exponents from there, by nonnegative least squares with a penalty on
-e_i - 1, as in ridge regression. So what never varied in the measurements is extrapolated in proportion, and the
-uncertainty says so.
+over the sizes that `carryover.workflow.plan.work` names, with b_x for what else an experiment x is. Without any
+measured job e_i is 1: twice as much of anything takes twice as long; less of a limit on steps, which few reach. Jobs move
+the exponents from there, by nonnegative least squares with penalties on their changes and on b_x, as in ridge
+regression. So what never varied in the measurements, or only from one experiment to another, is extrapolated in
+proportion, and the uncertainty says so.
 """
 
 import math
@@ -19,7 +20,9 @@ from scipy.optimize import nnls
 
 from carryover.config.artifacts import MADE_OF_DATA
 
-EXPONENT_SPREAD = 0.35  # of an exponent about 1 before anything is measured
+EXPONENT_SPREAD = 0.35  # of an exponent about what is expected before anything is measured
+LIMIT = 0.3  # expected exponent of a limit on steps
+EXPERIMENT_SPREAD = 1.0  # of log times of experiments of equal sizes
 LEAST_NOISE = 0.3  # of log time from run to run: what one machine does not repeat, a busy one still less
 SOLVED_ALIKE = 3  # parts of a kind that all protocols of a family share which a solver trains
 STARTUP_FLOOR = 0.1  # work below this share of the start-up cannot be told from none
@@ -41,47 +44,50 @@ class Fit:
         # Both are lower limits: what a plug-in imports late counts as inside, and no two import the same.
         startup = self.startup = max(shortest, min(job.seconds - job.inside for job in jobs))
         self.sizes = sorted(set().union(*(job.work.sizes for job in jobs)))
+        self._experiments = sorted({job.work.experiment for job in jobs})
         seconds = np.array([job.seconds for job in jobs])
         inside = np.array([job.inside for job in jobs])
         working = np.maximum(np.minimum(seconds - startup, inside), STARTUP_FLOOR * startup)
         # The noise is of the whole time: work that is a small part of it is known less well.
         weights = (working / seconds) ** 2
-        logs = np.array([self._logs(job.work) for job in jobs])
-        self._center = np.average(logs, axis=0, weights=weights)
-        self._level = np.average(np.log(working), weights=weights)
-        scaled = np.sqrt(weights)[:, None] * (logs - self._center)
-        targets = np.sqrt(weights) * (np.log(working) - self._level)
-        penalty = LEAST_NOISE / EXPONENT_SPREAD * np.eye(len(self.sizes))
-        self._solve(scaled, targets, penalty)
-        self._covariance = np.linalg.inv(scaled.T @ scaled + penalty @ penalty)
-        used = 1 + np.trace(scaled @ self._covariance @ scaled.T)  # by the level and, in part, by each exponent
-        squares = np.sum((targets - scaled @ self._exponents) ** 2)
-        self.noise = max(math.sqrt(squares / max(len(jobs) - used, 1.0)), LEAST_NOISE)
-        self._mean_variance = 1 / weights.sum()
+        self._fit(np.array([self._terms(job.work) for job in jobs]), np.log(working), weights)
 
-    def _solve(self, scaled, targets, penalty):
-        if self.sizes:
-            rows, values = np.vstack([scaled, penalty]), np.concatenate([targets, penalty.sum(axis=1)])
-            self._exponents = nnls(rows, values)[0]
-        else:
-            self._exponents = np.zeros(0)
+    def _fit(self, terms, logs, weights):
+        self._center, self._level = np.average(terms, axis=0, weights=weights), np.average(logs, weights=weights)
+        scaled = np.sqrt(weights)[:, None] * (terms - self._center)
+        targets = np.sqrt(weights) * (logs - self._level)
+        expected = np.array([LIMIT if size.startswith("max_") else 1.0 for size in self.sizes])
+        expected = np.concatenate([expected, np.zeros(len(self._experiments))])
+        is_size = np.arange(len(expected)) < len(self.sizes)
+        penalty = LEAST_NOISE / np.where(is_size, EXPONENT_SPREAD, EXPERIMENT_SPREAD)
+        self._coefficients = _at_least_zero(
+            np.vstack([scaled, np.diag(penalty)]), np.concatenate([targets, penalty * expected]), is_size
+        )
+        self._covariance = np.linalg.inv(scaled.T @ scaled + np.diag(penalty**2))
+        used = 1 + np.trace(scaled @ self._covariance @ scaled.T)  # by the level and, in part, by each coefficient
+        squares = np.sum((targets - scaled @ self._coefficients) ** 2)
+        self.noise = max(math.sqrt(squares / max(len(logs) - used, 1.0)), LEAST_NOISE)
+        self._mean_variance = 1 / weights.sum()
 
     @property
     def exponents(self):
         """{size: its exponent}."""
-        return dict(zip(self.sizes, self._exponents.tolist(), strict=True))
+        return dict(zip(self.sizes, self._coefficients.tolist(), strict=False))
 
     def estimate(self, asked):
         """The `Estimate` of a job with this `Work`."""
-        apart = self._logs(asked) - self._center
+        apart = self._terms(asked) - self._center
         variance = 1 + self._mean_variance + apart @ self._covariance @ apart
-        working = math.exp(self._level + float(apart @ self._exponents))
+        if asked.experiment not in self._experiments:
+            variance += (EXPERIMENT_SPREAD / LEAST_NOISE) ** 2
+        working = math.exp(self._level + float(apart @ self._coefficients))
         share = working / (self.startup + working)
         return Estimate(self.startup + working, share * self.noise * math.sqrt(variance), measured=False)
 
-    def _logs(self, asked):
+    def _terms(self, asked):
         # A size that these jobs did not have is one that the others have as 1.
-        return np.log([asked.sizes.get(size, 1.0) for size in self.sizes])
+        sizes = np.log([asked.sizes.get(size, 1.0) for size in self.sizes])
+        return np.concatenate([sizes, [float(asked.experiment == name) for name in self._experiments]])
 
 
 class Rates:
@@ -122,6 +128,15 @@ class Rates:
         if asked in self._known:
             return max(job.megabytes for job in self._known[asked])
         return self._memory.get(asked.kind, 0.0)
+
+
+def _at_least_zero(rows, values, bounded):
+    """The least squares solution whose `bounded` entries are at least 0."""
+    free = rows[:, ~bounded]  # as a difference of two that are
+    found = nnls(np.hstack([rows, -free]), values)[0]
+    solution, less = np.split(found, [rows.shape[1]])
+    solution[~bounded] -= less
+    return solution
 
 
 def _middle(seconds):

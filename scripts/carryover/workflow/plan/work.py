@@ -12,8 +12,9 @@ _NOT_SIZES = (
 )
 
 
-_APART = ("multi_task",)
-"""Protocols that learn from more than the main task's samples, so that they cost otherwise than all others."""
+_APART, _AUXILIARY = ("multi_task",), "auxiliary_samples"
+"""Protocols that learn from more than the main task's samples, so that they cost otherwise than all others: from these,
+which a job of any other protocol names and leaves alone."""
 
 
 @dataclass(frozen=True)
@@ -24,12 +25,14 @@ class Work:
     `asked` is the whole of the job's parameters with defaults filled in, as a hashable value, and the number of seeds.
     `sizes` are what the cost may grow with, by name: the number of `runs` (seeds times the lengths of all lists that
     are worked on in one job) and every parameter that is a whole number, by its mean where it is a list;
-    of an accuracy its reciprocal, since steps are as many more as they are smaller.
+    of an accuracy its reciprocal, since steps are as many more as they are smaller. `experiment` is the one whose
+    shards it makes or measures, "" for others.
     """
 
     kind: tuple
     asked: tuple
     sizes: dict = field(compare=False)
+    experiment: str = field(default="", compare=False)
 
 
 def of_job(made, rule, wildcards):
@@ -37,7 +40,8 @@ def of_job(made, rule, wildcards):
     if rule in STAGES:
         family = made.config["experiments"][wildcards.experiment]["family"]
         values = made.points(wildcards.experiment, rule)[wildcards.point].values
-        return stage(made.schema, rule, family, values, len(made.blocks(wildcards.experiment)[int(wildcards.block)]))
+        seeds = len(made.blocks(wildcards.experiment)[int(wildcards.block)])
+        return stage(made.schema, rule, family, values, seeds, wildcards.experiment)
     if rule == "measure":
         finetuned = of_job(made, STAGES[-1], wildcards)
         values = made.config["experiments"][wildcards.experiment]["measures"][wildcards.measure]
@@ -52,12 +56,16 @@ def of_job(made, rule, wildcards):
     return Work((rule,), (), {})
 
 
-def stage(schema, rule, family, values, seeds):
+def stage(schema, rule, family, values, seeds, experiment=""):
     """The `Work` of a shard of a stage, from the values of its parameters that are not the defaults."""
     known = _filled(schema, f"{family}.{rule}", values)
     kind = (rule, family, known["solver"]) if "solver" in known else (rule, family)
-    kind += (known["protocol"],) if known.get("protocol") in _APART else ()
-    return Work(kind, (seeds, *known.items()), _sizes(known, seeds))
+    sizes, protocol = _sizes(known, seeds), known.get("protocol")
+    auxiliary = sizes.pop(_AUXILIARY, 0.0)
+    if protocol in _APART:
+        kind += (protocol,)
+        sizes["samples"] = sizes.get("samples", 0.0) + auxiliary
+    return Work(kind, (seeds, *known.items()), sizes, experiment)
 
 
 def measure(schema, name, values, finetuned):
@@ -66,7 +74,8 @@ def measure(schema, name, values, finetuned):
     sizes = {f"{name}.{size}": value for size, value in _sizes(known).items() if size != "runs"}
     of_network = {size: value for size, value in finetuned.sizes.items() if not size.startswith("max_")}
     kind = ("measure", name, finetuned.kind[1])
-    return Work(kind, (*known.items(), finetuned.kind, finetuned.asked), {**of_network, **sizes})
+    asked = (*known.items(), finetuned.kind, finetuned.asked)
+    return Work(kind, asked, {**of_network, **sizes}, finetuned.experiment)
 
 
 def collect(shards, selected):
