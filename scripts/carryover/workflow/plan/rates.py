@@ -5,8 +5,8 @@ A job takes the start-up of its rule and then its work, and
     log work = a + b_x + \sum_i e_i log size_i,  e_i >= 0,
 
 over the sizes that `carryover.workflow.plan.work` names, with b_x for what else an experiment x is. Without any
-measured job e_i is 1: twice as much of anything takes twice as long; less of a limit on steps, which few reach. Jobs move
-the exponents from there, by nonnegative least squares with penalties on their changes and on b_x, as in ridge
+measured job e_i is 1: twice as much of anything takes twice as long; less of a limit on steps, which few reach. Jobs
+move the exponents from there, by nonnegative least squares with penalties on their changes and on b_x, as in ridge
 regression. So what never varied in the measurements, or only from one experiment to another, is extrapolated in
 proportion, and the uncertainty says so.
 """
