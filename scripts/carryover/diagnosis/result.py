@@ -12,8 +12,8 @@ import pandas as pd
 import xarray as xr
 from scipy import stats
 
+from carryover.diagnosis.activations import regimes
 from carryover.diagnosis.activations.quantities import BY_COMPONENT, FACTS, MEANING, VERDICT, Layer
-from carryover.diagnosis.activations.regimes import WORDS
 from carryover.errors import UserError
 
 
@@ -25,7 +25,7 @@ class Diagnosis(xr.Dataset):
     @property
     def headline(self) -> str:
         """'3 layers: select in 2 (conv3, conv4), undecided in 1 (conv5).'"""
-        return summary(self)
+        return regimes.summary(self["layer"].values.tolist(), self["regime"].values.tolist())
 
     def to_dataframe(self, dim_order: Sequence[Any] | None = None) -> pd.DataFrame:
         """A row a layer; of the spectra's variables, where only such are selected, a row a layer and component."""
@@ -80,20 +80,6 @@ def _order(row: dict[str, Any]) -> list[str]:
 
 def _padded(values: Any, length: int) -> np.ndarray:
     return np.pad(np.asarray(values, float), (0, length - len(values)), constant_values=np.nan)
-
-
-def summary(result: xr.Dataset) -> str:
-    """'3 layers: select in 2 (conv3, conv4), undecided in 1 (conv5).' of what `diagnose` returned."""
-    layers: dict[str, list[str]] = {}
-    for name, regime in zip(result["layer"].values.tolist(), result["regime"].values.tolist(), strict=True):
-        layers.setdefault(regime, []).append(name)
-    count = result.sizes["layer"]
-    said = [f"{regime} in {len(layers[regime])} ({_listed(layers[regime])})" for regime in WORDS if regime in layers]
-    return f"{count} layer{'s' * (count > 1)}: {', '.join(said)}."
-
-
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(names) if len(names) <= 4 else f"{', '.join(names[:3])}, …"
 
 
 def over_seeds(results: Iterable[xr.Dataset], confidence: float = 0.95) -> xr.Dataset:

@@ -6,7 +6,7 @@ what was kept change? The numbers that divide the answers are ours, fixed before
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -93,6 +93,19 @@ def in_words(limits: Mapping[str, float]) -> dict[str, str]:
         ADD: f"inherited < {most}, kept > {most}",
         REPLACE: f"inherited < {most}, {lost}",
     }
+
+
+def summary(names: Sequence[str], verdicts: Sequence[str]) -> str:
+    """'3 layers: select in 2 (conv3, conv4), undecided in 1 (conv5).' of layers and what was found in each."""
+    layers: dict[str, list[str]] = {}
+    for name, regime in zip(names, verdicts, strict=True):
+        layers.setdefault(regime, []).append(name)
+    said = [f"{regime} in {len(layers[regime])} ({_listed(layers[regime])})" for regime in WORDS if regime in layers]
+    return f"{len(names)} layer{'s' * (len(names) > 1)}: {', '.join(said)}."
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names) if len(names) <= 4 else f"{', '.join(names[:3])}, …"
 
 
 def decided(row: Mapping[str, Any], limits: Mapping[str, float], taken: int) -> Verdict:
