@@ -3,7 +3,7 @@
 import numpy as np
 import xarray as xr
 
-from carryover.analysis.image_tasks import IMAGES, by_classes, images_in_words
+from carryover.analysis.image_tasks import IMAGES, by_classes, images_in_words, in_words
 from carryover.tasks.idx_files import FASHION_MNIST, MNIST
 from carryover.tasks.record_files import CIFAR100, STL10
 
@@ -18,6 +18,15 @@ def test_each_number_of_classes_is_a_system_of_its_own():
     found = by_classes("vgg", data)
     assert list(found) == ["vgg_pairs", "vgg_3_classes", "vgg_5_classes"]
     assert [system["risk_final"].values.tolist() for system in found.values()] == [[1, 2], [3], [0]]
+
+
+def test_classes_that_were_named_and_not_drawn_are_told():
+    def told(*sources):
+        data = runs("5 6", "6 9").assign_coords({"network": ("run", ["vgg5"] * 2)}).assign_attrs(images="digits")
+        return in_words(data.assign_coords(source_classes=("run", list(sources))) if sources else data)
+
+    assert told("0 1", "0 1") == "vgg5 on 2 of the classes 5 6 9 of digits"
+    assert told("0 1 5", "0 1 6") == told("", "") == told() == "vgg5 on 2 classes of digits"
 
 
 def test_what_is_one_system_keeps_its_name():

@@ -1,6 +1,7 @@
 """Verdicts follow from intervals, and intervals from the seeds."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import xarray as xr
 from hypothesis import given
@@ -91,7 +92,7 @@ def test_what_was_computed_is_its_own_interval_and_has_no_p_value():
 def test_a_claim_may_have_its_own_section_and_estimate():
     def estimate(values, statement, bound):
         ends = {"statistic": 1.0, "low": 0.5, "high": 2.0, "p_value": 0.01, "deviation": np.nan}
-        return ends | {"interval": "Student's t over seeds and tasks", "seeds": 3, "tasks": 8}
+        return ends | {"interval": "Student's t over seeds", "seeds": 3}
 
     claims = [("a", "one", [], 0.0), intervals.Claim("b", "two", [], 0.75, "Fig. 2")]
     found = intervals.table(claims, "Fig. 1", "risk", estimate).to_dataframe()
@@ -99,7 +100,32 @@ def test_a_claim_may_have_its_own_section_and_estimate():
     assert found["measured"].to_list() == ["risk", "risk"]
     assert found["criterion"].to_list() == ["above 0", "above 0.75"]
     assert found["verdict"].to_list() == ["holds", "undecided"]
-    assert found["tasks"].to_list() == [8, 8]
+    assert found["seeds"].to_list() == [3, 3]
+
+
+def test_a_share_of_which_nothing_varies_is_known_as_well_as_so_many_networks_tell():
+    for one in (0, 1):
+        networks = pd.Series([one] * 12, index=[seed for seed in range(4) for _ in range(3)])
+        found = intervals.share(networks, "", 0.9)
+        expected = stats.binomtest(12 * one, 12, 0.9)
+        ends = expected.proportion_ci(0.95, "exact")
+        np.testing.assert_allclose([found["low"], found["high"]], [ends.low, ends.high])
+        assert (found["statistic"], found["seeds"]) == (one, 12)
+        tails = stats.binom.cdf(12 * one, 12, 0.9), stats.binom.sf(12 * one - 1, 12, 0.9)
+        assert found["p_value"] == pytest.approx(min(1, 2 * min(tails)))
+    shares = pd.Series([1, 1, 0, 1, 1, 1], index=[0, 0, 0, 1, 1, 2])
+    found = intervals.share(shares, "", 0.9)
+    expected = intervals.student([2 / 3, 1, 1], "", 0.9)
+    assert expected["high"] > 1
+    assert found == expected | {"high": 1.0}
+
+
+def test_a_mean_that_is_what_was_expected_is_no_reason_to_forget_the_spread():
+    values = pd.Series([0.5, -0.5, 0.75, -0.75])
+    for shift in (0.0, 1e-9, -1e-9):
+        found = intervals.student(intervals.within(values + shift, 0.1), "", 0.0)
+        assert found["low"] < 0 < found["high"]
+    np.testing.assert_allclose(intervals.within(values, 0.1, 1.0), 0.1 - (1.0 - values))
 
 
 def test_a_group_without_claims_is_refused():

@@ -1,5 +1,6 @@
 """The family of convolutional networks: what its datasets hold, what runs share, and what is refused."""
 
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -75,6 +76,30 @@ def test_named_classes_are_pretrained_on_once_for_all_tasks():
     assert not set("".join(data["target_classes"].values)) & set("0123")
     bodies = [network(state, 2)["conv1.weight"] for state in data["start_state"].values]
     assert torch.equal(bodies[0], bodies[1])  # the two tasks of seed 0
+
+
+def test_every_seed_leaves_classes_of_its_own_out_of_the_pretraining_of_its_one_network():
+    told = {"left_out": 4, "tasks": 6}
+    start = pretrained(**told)
+    assert start["task"].values.tolist() == [-1, -1]
+    tuned = {which: finetuned(start, samples=(4,), targets=which, **told) for which in ("sets", "all")}
+    beside = finetuned(samples=(4,), protocol="multi_task", max_epochs=1, **told)
+    known = []
+    for seed in (0, 1):
+        (source,) = set(one(start, seed=seed)["source_classes"].values.flat)
+        left = sorted(set("0123456789") - set(source.split()))
+        assert len(left) == 4
+        for data in (tuned["sets"], beside):
+            own = data.isel(run=data["seed"].values == seed)
+            assert set(own["target_classes"].values) == {" ".join(pair) for pair in combinations(left, 2)}
+            assert set(own["source_classes"].values) == {source}
+        assert one(tuned["all"], seed=seed)["target_classes"] == " ".join(left)
+        known.append(source)
+    assert known[0] != known[1]
+    said = "left_out draws the classes of every seed"
+    assert refused(pretrained, left_out=4, pretraining_classes=(0, 1)).startswith(said)
+    assert refused(pretrained, left_out=4, finetuning_classes=(0, 1)).startswith(said)
+    assert "3 classes give 3 sets of 2" in refused(finetuned, left_out=3, tasks=4)
 
 
 def test_all_classes_that_sets_are_drawn_from_are_one_task_too():

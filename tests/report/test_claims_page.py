@@ -12,7 +12,7 @@ import pytest
 
 import check_claims
 import claims_table as script
-from carryover.analysis import claims_table, intervals, two_way
+from carryover.analysis import claims_table, intervals
 from carryover.errors import UserError
 from carryover.provenance import job_record, store
 from carryover.report import claims_page
@@ -117,22 +117,6 @@ def test_a_claim_at_its_bound_needs_no_number_of_seeds():
     found = claims_page.markdown(claims_table.gathered({"one": one_claim([-1.0, 0.0, 1.0])}))
     assert "no number of seeds (1)" in found
     assert "needed: no number of seeds up to 10000 |" in found
-
-
-def test_where_tasks_differ_other_tasks_are_needed_as_well():
-    grids = {
-        "tasks": [[-1.0, 5.0], [-1.0, 5.1], [-1.1, 5.0]],
-        "seeds": [[-1.0, -1.0], [0.1, 0.1], [1.4, 1.4]],
-        "both": [[-1.0, 2.0], [0.1, 3.0], [-2.0, 0.4]],
-        "same seeds": [[-1.0, 5.0], [-1.0, 5.0], [-1.0, 5.0]],
-    }
-    needed = {}
-    for name, values in grids.items():
-        table = claims_table.gathered({"one": one_claim(np.array(values), two_way.estimate)})
-        (needed[name],) = re.findall(r"needed: (.*?) *\|", claims_page.markdown(table))
-    assert needed["tasks"] == needed["same seeds"] == "more tasks, 2 seeds on these"
-    assert re.fullmatch(r"\d+", needed["seeds"])
-    assert re.fullmatch(r"more seeds and tasks, \d+ seeds on these", needed["both"])
 
 
 def test_what_was_computed_needs_no_run():

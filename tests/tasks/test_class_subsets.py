@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 
 from carryover.errors import UserError
 from carryover.streams import generator
-from carryover.tasks.class_subsets import check_disjoint, class_sets, class_task, other_classes, sampled
+from carryover.tasks.class_subsets import check_disjoint, class_sets, class_task, left_out, other_classes, sampled
 from carryover.tasks.images import ImageSet, images
 
 invariant = settings(derandomize=True, deadline=None, max_examples=50)
@@ -83,7 +84,7 @@ def test_every_image_and_every_class_is_as_likely():
 
 
 def test_eight_digits_and_the_other_two():
-    digits, (pair,) = images(), class_sets(range(10), 2, 1, "toy")
+    digits, (pair,) = images(), class_sets(range(10), 2, 1, "toy", 0)
     rest = other_classes(10, pair)
     assert len(rest) == 8
     check_disjoint(rest, pair)
@@ -100,13 +101,22 @@ def test_sets_differ_and_fewer_are_the_first_of_more(classes, data):
     size = data.draw(st.integers(1, len(classes)))
     everything = list(combinations(sorted(classes), size))
     sets = data.draw(st.integers(1, len(everything)))
-    found = class_sets(classes, size, sets, "toy")
-    assert found == class_sets(classes, size, len(everything), "toy")[:sets]
-    assert sorted(class_sets(classes, size, len(everything), "toy")) == everything
+    found = class_sets(classes, size, sets, "toy", 0)
+    assert found == class_sets(classes, size, len(everything), "toy", 0)[:sets]
+    assert sorted(class_sets(classes, size, len(everything), "toy", 0)) == everything
 
 
-def test_experiments_have_sets_of_their_own():
-    assert class_sets(range(100), 2, 50, "toy") != class_sets(range(100), 2, 50, "other")
+def test_experiments_and_seeds_have_sets_of_their_own():
+    assert class_sets(range(100), 2, 50, "toy", 0) != class_sets(range(100), 2, 50, "other", 0)
+    assert class_sets(range(100), 2, 50, "toy", 0) != class_sets(range(100), 2, 50, "toy", 1)
+    assert left_out(100, 50, "toy", 0) != left_out(100, 50, "other", 0)
+
+
+def test_every_set_of_classes_is_left_out_as_often():
+    sets = [left_out(5, 2, "toy", seed) for seed in range(2000)]
+    assert set(sets) == set(combinations(range(5), 2))
+    assert stats.chisquare([sets.count(one) for one in set(sets)]).pvalue > 0.001
+    assert left_out(5, 2, "toy", 3) == sets[3]
 
 
 def test_what_cannot_be_is_refused():
@@ -122,8 +132,11 @@ def test_what_cannot_be_is_refused():
     )
     assert refused(other_classes, 10, (3, 10)) == "classes names [10], but the classes are 0 to 9."
     said = "but must be at least 1, and 3 classes give 3 sets of 2."
-    assert [refused(class_sets, range(3), 2, n, "toy") for n in (0, 4)] == [f"tasks is {n}, {said}" for n in (0, 4)]
-    assert "2 classes give 0 sets of 3" in refused(class_sets, range(2), 3, 1, "toy")
+    assert [refused(class_sets, range(3), 2, n, "toy", 0) for n in (0, 4)] == [f"tasks is {n}, {said}" for n in (0, 4)]
+    assert "2 classes give 0 sets of 3" in refused(class_sets, range(2), 3, 1, "toy", 0)
+    assert refused(left_out, 10, 9, "toy", 0) == (
+        "left_out is 9, but of 10 classes two must be left for pretraining: lower it."
+    )
     assert refused(check_disjoint, (0, 5, 2), (2, 7, 0)) == (
         "pretraining and finetuning share the classes [0, 2]: hold these out of pretraining."
     )

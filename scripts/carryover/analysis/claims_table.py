@@ -16,7 +16,7 @@ LARGEST_EFFECT = 1e6
 ORDER = ("fails", "undecided", "holds")  # worst news first
 ROUNDING = 1e-12
 """Distance of a statistic from its bound, beside the larger of the two and 1, that is no effect but a rounding."""
-MORE_SEEDS, MORE_TASKS, MORE_OF_BOTH = "more seeds", "more tasks", "more seeds and tasks"
+MORE_SEEDS = "more seeds"
 DIFFERS = " (differs)"
 RUNS, NOTHING, UNKNOWN = "runs that qualify", "no number of seeds", "not known"
 ADDED = {
@@ -26,13 +26,12 @@ ADDED = {
     "verdict": f"holds, fails, or undecided, at a false discovery rate of {LEVEL:g} over all claims",
     "verdict_alone": MEANINGS["verdict"],
     "seeds_needed": f"seeds with which a t-test would decide with probability {POWER:g}, were mean and spread as "
-                    "found, about the tasks there are where those are several; infinite where "
-                    f"{MOST_SEEDS} are not enough or the statistic is at its bound, to {ROUNDING:g}, NaN where decided "
-                    "or not known; of medians, with which a sign test would, were the shares beside the bound as found",
-    "would_decide": "what would decide an undecided claim: more seeds, or tasks, or both, by t-tests over either; more "
-                    "of what else its interval is over; runs that qualify, of which there are fewer than two; no "
-                    "number of seeds, where seeds_needed is infinite or nothing was drawn; or not known; empty where "
-                    "decided",
+                    f"found; infinite where {MOST_SEEDS} are not enough or the statistic is at its bound, to "
+                    f"{ROUNDING:g}, NaN where decided or not known; of medians, with which a sign test would, were the "
+                    "shares beside the bound as found",
+    "would_decide": "what would decide an undecided claim: more seeds, or more of what else its interval is over; runs "
+                    "that qualify, of which there are fewer than two; no number of seeds, where seeds_needed is "
+                    "infinite or nothing was drawn; or not known; empty where decided",
     "elsewhere": "verdict and statistic of the claim in each of the tables that are kept beside this one",
 }  # fmt: skip
 
@@ -59,7 +58,7 @@ def gathered(groups, kept=None):
     level = LEVEL * min(1, (decided + 1) / max(1, rows["p_value"].notna().sum()))
     undecided = [(row, needed(row, level)) if row.verdict == "undecided" else None for row in rows.itertuples()]
     rows["seeds_needed"] = [one[1] if one else np.nan for one in undecided]
-    rows["would_decide"] = [remedy(*one, level) if one else "" for one in undecided]
+    rows["would_decide"] = [remedy(*one) if one else "" for one in undecided]
     if kept:
         rows["elsewhere"] = [[_elsewhere(row, *one) for one in kept.items()] for row in rows.itertuples()]
         rows["elsewhere"] = rows["elsewhere"].map("; ".join)
@@ -97,15 +96,10 @@ def needed(row, level):
     if row.interval == BY_SIGNS:
         fewer = stats.binom.ppf((1 - ROUNDING) * row.p_value / 2, row.seeds, 0.5)  # what `intervals.median` counted
         return seeds_needed_by_signs(1 - fewer / row.seeds, level) if np.isfinite(fewer) else np.nan
-    return seeds_needed(effect(row, row.deviation), level)
+    return seeds_needed(abs(row.statistic - row.bound) / row.deviation if row.deviation else np.inf, level)
 
 
-def effect(row, deviation):
-    """Distance of a claim's statistic from its bound in standard deviations."""
-    return abs(row.statistic - row.bound) / deviation if deviation else np.inf
-
-
-def remedy(row, seeds, level):
+def remedy(row, seeds):
     """What would decide an undecided claim, of its columns and the seeds that it needs."""
     over = row.interval.partition(" over ")[2].partition(",")[0]
     if row.interval == COMPUTED:
@@ -118,11 +112,6 @@ def remedy(row, seeds, level):
         return UNKNOWN
     if np.isinf(seeds):
         return NOTHING
-    if getattr(row, "tasks", 0) > 1:
-        few_seeds = seeds > row.seeds
-        few_tasks = seeds_needed(effect(row, row.task_deviation), level) > row.tasks
-        if few_tasks or not few_seeds:  # where neither are few it is both errors together that do not decide
-            return MORE_TASKS if few_tasks and not few_seeds else MORE_OF_BOTH
     return MORE_SEEDS
 
 

@@ -9,10 +9,28 @@ IMAGES = {"mnist": "MNIST", "fashion-mnist": "Fashion-MNIST", "cifar-100": "CIFA
 
 
 def in_words(runs):
-    """'ResNet-18 on 2 classes of digits': the network, and what it is finetuned on."""
-    network, target = (str(runs[name].values[0]) for name in ("network", "target_classes"))
-    name = value_labels(runs, "network").get(network, network)
-    return f"{name} on {len(target.split())} classes of {images_in_words(runs)}"
+    """'ResNet-18 on 2 classes of digits': the network, and what it is finetuned on.
+
+    Where no run is finetuned on what another was pretrained on, the classes were named, and are told: 'on 2 of the
+    classes 5 6 7 of digits'.
+    """
+    target = str(runs["target_classes"].values[0]).split()
+    targets, sources = (_classes(runs, name) for name in ("target_classes", "source_classes"))
+    named = sources and not set(targets) & set(sources)
+    those = f"of the classes {' '.join(targets)}" if named else "classes"
+    return f"{network_in_words(runs)} on {len(target)} {those} of {images_in_words(runs)}"
+
+
+def network_in_words(runs):
+    """'ResNet-18'."""
+    network = str(runs["network"].values[0])
+    return value_labels(runs, "network").get(network, network)
+
+
+def _classes(runs, name):
+    """All classes that runs have, rising."""
+    spelled = np.unique(runs[name].values).tolist() if name in runs.coords else []
+    return sorted({label for classes in spelled for label in classes.split()}, key=int)
 
 
 def images_in_words(runs):

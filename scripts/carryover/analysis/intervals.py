@@ -34,8 +34,6 @@ MEANINGS = {
     "deviation": "standard deviation over seeds, of means over the tasks where there are several; NaN where seeds are "
                  "not what the interval is over",
     "seeds": "seeds, or what else `interval` names, that the statistic is a mean over",
-    "tasks": "tasks that the statistic is a mean over",
-    "task_deviation": "standard deviation over tasks, of means over seeds",
 }  # fmt: skip
 
 
@@ -95,6 +93,23 @@ def median(values, statement, bound):
     return columns | {"seeds": count}
 
 
+def share(values, statement, bound):
+    """Share of networks, of values 0 and 1 (n,), a Series by seed: that of the seeds' shares, as `student` gives it.
+
+    Where all networks are alike seeds have no spread, which does not mean that all networks there could be are alike.
+    Interval and p-value are then Clopper and Pearson's of so many networks, as if these were independent.
+    """
+    count, one = len(values), float(values.iloc[0])
+    if (values != one).any():
+        columns = student(values.groupby(level=0).mean(), statement, bound)
+        return columns | {end: np.clip(columns[end], 0.0, 1.0) for end in ("low", "high")}
+    end = (LEVEL / 2) ** (1 / count)
+    low, high = (end, 1.0) if one else (0.0, 1 - end)
+    columns = {"statistic": one, "low": low, "high": high, "deviation": np.nan, "seeds": count}
+    p_value = min(1.0, 2 * (bound if one else 1 - bound) ** count)
+    return columns | {"interval": "Clopper and Pearson's over networks, all alike", "p_value": p_value}
+
+
 def exact(value, statement, bound):
     """A number that was computed, of which nothing was drawn: it is its own interval, and there is no p-value."""
     ends = dict.fromkeys(("statistic", "low", "high"), float(value))
@@ -117,7 +132,8 @@ def beside(row):
 
 def within(values, near, expected=0.0):
     """`near` less the distance of the mean of values from what is expected, as values whose mean it is."""
-    return near - np.sign(values.mean() - expected) * (values - expected)
+    above = values.mean() >= expected
+    return near - (values - expected if above else expected - values)
 
 
 def own(section):

@@ -8,16 +8,16 @@ from carryover.errors import UserError
 from carryover.provenance import store
 
 WORDS = ("paper", "section", "statement", "verdict", "measured", "interval")
-NUMBERS = ("statistic", "low", "high", "bound", "p_value", "adjusted_p_value", "seeds", "tasks")
+NUMBERS = ("statistic", "low", "high", "bound", "p_value", "adjusted_p_value", "seeds")
+COLUMNS = ("claim", *WORDS, *NUMBERS)
 
 
 def write(table, path):
     """Keep a table of all claims, as `claims_table.gathered` makes it, in a file."""
-    columns = [name for name in (*WORDS, *NUMBERS) if name in table]  # without `tasks` where nothing has several
     with open(path, "w", encoding="utf-8", newline="") as file:
         rows = csv.writer(file, lineterminator="\n")
-        rows.writerow(["claim", *columns])
-        values = (table[name].values.tolist() for name in ("claim", *columns))
+        rows.writerow(COLUMNS)
+        values = (table[name].values.tolist() for name in COLUMNS)
         rows.writerows(zip(*values, strict=True))
 
 

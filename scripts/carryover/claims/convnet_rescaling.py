@@ -3,13 +3,13 @@
 
 from dataclasses import dataclass
 
-import numpy as np
+import pandas as pd
 
-from carryover.analysis import intervals, two_way
-from carryover.analysis.image_tasks import by_classes, in_words
+from carryover.analysis import intervals
+from carryover.analysis.by_task import seed_means, table, usual
+from carryover.analysis.image_tasks import by_classes, images_in_words, in_words, network_in_words
 from carryover.analysis.intervals import OWN
 from carryover.analysis.runs import Runs, common_sizes
-from carryover.analysis.two_way import table, usual
 from carryover.config.parameters import parameter
 from carryover.errors import UserError
 
@@ -24,19 +24,35 @@ class Parameters:
     small: float = parameter(0.01, "share of test images from which on there is a gain or a loss", above=0, maximum=1)
 
 
-@intervals.claims("App. F, Fig. 7", "share of test images", two_way.estimate)
+@intervals.claims("App. F, Fig. 7", "share of test images")
 def check(data, p):
     """Roles: `risk` of any experiments, each with networks finetuned with the factor and without, and from scratch; of
     a role, tasks of two classes and of more are systems of their own. Statistics are shares of test images, differences
     between runs of the same seed, task and samples. The claims that compare the factor with itself, from scratch or on
     part of the weights, are made where there are such networks.
 
+    That networks can be trained is claimed of all systems of a role together.
+
     Raises UserError where there is no role, or one has no such runs.
     """
     if not data:
         raise UserError("this claim is about the risk of one experiment or more, but there is no role.")
-    systems = {name: runs for role in data for name, runs in by_classes(role, data[role]).items()}
-    return [claim for name, runs in systems.items() for claim in _of_system(name, runs, p)]
+    claims = []
+    for role, risk in data.items():
+        for name, runs in by_classes(role, risk).items():
+            claims += _of_system(name, runs, p)
+        claims.append(_trains(role, risk, p))
+    return claims
+
+
+def _trains(role, risk, p):
+    """That the factor leaves networks that can be finetuned."""
+    runs = Runs(role, risk).where(learning_rate=usual(risk, "learning_rate"), protocol="finetuning")
+    scaled = runs.where(rescaled="all", rescale=p.rescale).data
+    done = pd.Series(scaled["converged"].values, index=scaled["seed"].values)
+    statement = f"Nearly all networks whose weights were multiplied by {p.rescale:g} can still be finetuned " \
+                f"({network_in_words(risk)} on {images_in_words(risk)})"  # fmt: skip
+    return f"{role}_trains", statement, done, p.trained, OWN, "share of networks", intervals.share
 
 
 def _of_system(role, risk, p):
@@ -53,22 +69,13 @@ def _of_system(role, risk, p):
         ("all", f"{raises}, on average over numbers of training images", tuned.mean(sizes)),
         ("few", f"{raises}, at {few:g} training images", tuned.mean([few])),
     ]
-    trains = f"Nearly all networks whose weights were multiplied {by} can still be finetuned ({which})"
     hardly = f"Multiplying all weights {by} before finetuning changes the test accuracy of {which} by less than " \
              f"{points}, on average over numbers of training images"  # fmt: skip
-    gain = tuned.mean(sizes)
-    left = p.small - np.sign(np.nanmean(gain)) * gain
-    ours = [("trains", trains, tuned.trained(sizes)), ("small", hardly, left), *_controls(tuned, scratch, by, which)]
-    ours += _over_rates(every, tuned, p, which)
-    told = {"trains": (p.trained, OWN, "share of networks", _share), "all": (p.small, None), "few": (p.small, None)}
-    return [(f"{role}_{name}", statement, values, *told.get(name, (0.0, section)))
-            for section, some in ((None, claims), (OWN, ours)) for name, statement, values in some]  # fmt: skip
-
-
-def _share(values, statement, bound):
-    """The columns of a claim about a share, whose interval has no end that a share cannot have."""
-    columns = two_way.estimate(values, statement, bound)
-    return columns | {end: np.clip(columns[end], 0.0, 1.0) for end in ("low", "high")}
+    ours = [*_controls(tuned, scratch, by, which), *_over_rates(every, tuned, p, which)]
+    told = [(name, statement, seed_means(values), p.small) for name, statement, values in claims]
+    told.append(("small", hardly, intervals.within(seed_means(tuned.mean(sizes)), p.small), 0.0, OWN))
+    told += [(name, statement, seed_means(values), 0.0, OWN) for name, statement, values in ours]
+    return [(f"{role}_{name}", *rest) for name, *rest in told]
 
 
 def _controls(tuned, scratch, by, which):
@@ -130,15 +137,12 @@ class _Gains:
     def mean(self, sizes, part="all", trained=False):
         """Mean gain over numbers of samples; NaN where a run lacks.
 
-        `trained`: NaN, too, where training with the factor stopped short of its training loss.
+        `trained`: NaN, too, where training with or without the factor stopped short of its training loss.
         """
         return sum(self._gain(n, part, trained) for n in sizes) / len(sizes)
 
     def _gain(self, samples, part, trained):
         old, new = (runs.where(samples=samples).data for runs in (self.plain, self.scaled(part)))
         gain = table(old, "risk_final") - table(new, "risk_final")
-        return gain.where(table(new, "converged") == 1) if trained else gain
-
-    def trained(self, sizes):
-        """Share of numbers of samples at which the network with the factor reached its training loss."""
-        return sum(table(self.scaled().where(samples=n).data, "converged") for n in sizes) / len(sizes)
+        done = (table(old, "converged") == 1) & (table(new, "converged") == 1)
+        return gain.where(done) if trained else gain

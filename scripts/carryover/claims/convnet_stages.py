@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from carryover.analysis import intervals, two_way
+from carryover.analysis import intervals
+from carryover.analysis.by_task import seed_means, table
 from carryover.analysis.runs import Runs
-from carryover.analysis.two_way import table
 from carryover.config.parameters import parameter
 from carryover.errors import UserError
 
@@ -21,7 +21,7 @@ class Parameters:
     near: float = parameter(0.2, "relative distance of ENSD from PR up to which they count as the same", above=0)
 
 
-@intervals.claims("App. G, Fig. 8d", "relative change, or ratio, of dimensions", two_way.estimate)
+@intervals.claims("App. G, Fig. 8d", "relative change, or ratio, of dimensions")
 def check(data, p):
     """Role: `stages` of networks finetuned with factors below 1, and with 1. PR: participation ratio of a stage's
     outputs for test images of the task; ENSD: effective number of shared dimensions of start and end."""
@@ -34,7 +34,7 @@ def check(data, p):
     for stage in p.stages:
         claims += [claim for factor in factors if factor < 1 for claim in _rescaled(runs, plain, factor, stage, p)]
         claims += [_kept(runs, factor, stage, p) for factor in factors if factor >= 1]
-    return claims
+    return [(name, statement, seed_means(values), *told) for name, statement, values, *told in claims]
 
 
 def _rescaled(runs, plain, factor, stage, p):
@@ -59,7 +59,7 @@ def _rescaled(runs, plain, factor, stage, p):
 
 def _kept(runs, factor, stage, p):
     how = "no weights were multiplied" if factor == 1 else f"all weights were multiplied by {factor:g}"
-    statement = f"Finetuning leaves {stage} as many dimensions as before where {how}"
+    statement = f"Finetuning leaves {stage} no fewer dimensions than before where {how}"
     ratio = _change(runs.where(rescale=factor), stage)
     return f"kept_{factor:g}_{stage}", statement, ratio, 1 - p.change, None, RATIO
 

@@ -2,13 +2,12 @@
 
 import numpy as np
 
-from carryover.analysis.image_tasks import images_in_words
-from carryover.analysis.two_way import interval, table
+from carryover.analysis.by_task import interval, table
+from carryover.analysis.image_tasks import images_in_words, network_in_words
 from carryover.drawing import panels
-from carryover.labels import value_labels
 
 PERCENT = 0.0, 100.0
-INTERVALS = "means with 95 % t intervals over seeds, and over tasks where there are several"
+INTERVALS = "means with 95 % t intervals over seeds"
 
 
 def accuracy(runs, **chosen):
@@ -29,7 +28,7 @@ def points(ax, x, tables, label, possible=(-np.inf, np.inf), **style):
 
 
 def units(runs):
-    """'3 seeds × 8 tasks'."""
+    """'3 seeds × 8 tasks': those of each."""
     tasks = len(panels.values(runs, "task"))
     return f"{panels.seeds_in_words(runs)} × {tasks} task" + ("s" if tasks > 1 else "")
 
@@ -37,7 +36,6 @@ def units(runs):
 def system(runs):
     """What finetuned runs are: the network, its target and its source, in words."""
     tuned = panels.where(runs, protocol="finetuning")
-    network, source, target = (str(tuned[name].values[0]) for name in ("network", "source_classes", "target_classes"))
+    source, target = (str(tuned[name].values[0]) for name in ("source_classes", "target_classes"))
     pretrained = f"pretrained on {len(source.split())} others" if source else "published weights"
-    name = value_labels(runs, "network").get(network, network)
-    return f"{name}\n{len(target.split())} classes of {images_in_words(runs)}, {pretrained}"
+    return f"{network_in_words(runs)}\n{len(target.split())} classes of {images_in_words(runs)}, {pretrained}"

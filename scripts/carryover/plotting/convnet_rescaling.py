@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import matplotlib.pyplot as plt
 import numpy as np
 
+from carryover.analysis.by_task import usual
 from carryover.analysis.image_tasks import by_classes
-from carryover.analysis.two_way import usual
 from carryover.config.parameters import parameter
 from carryover.drawing import convnet, layout, log_axes, panels
 from carryover.errors import UserError

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import matplotlib.pyplot as plt
 import numpy as np
 
-from carryover.analysis.two_way import table
+from carryover.analysis.by_task import table
 from carryover.config.parameters import parameter
 from carryover.drawing import convnet, layout, log_axes, panels
 

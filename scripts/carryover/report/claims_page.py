@@ -5,16 +5,7 @@ from collections import Counter
 import numpy as np
 from tabulate import tabulate
 
-from carryover.analysis.claims_table import (
-    DIFFERS,
-    MORE_OF_BOTH,
-    MORE_SEEDS,
-    MORE_TASKS,
-    MOST_SEEDS,
-    ORDER,
-    POWER,
-    counts,
-)
+from carryover.analysis.claims_table import DIFFERS, MORE_SEEDS, MOST_SEEDS, ORDER, POWER, counts
 from carryover.analysis.intervals import beside
 from carryover.templates.rendering import rendered
 
@@ -51,15 +42,14 @@ def explanation():
     """How to read the table, in a few sentences."""
     return (
         "A claim says that a statistic lies above a bound that was fixed in advance. Brackets: 95 % interval of the "
-        "mean, by what the column of seeds says; over seeds and tasks: the widest of Student's t over seeds, over "
-        "tasks, and over both (min F'). p: two-sided p-value; adjusted: for the number of claims, by Benjamini and "
-        "Hochberg's procedure. Verdicts are given where the adjusted p-value is below .05, so that of those given one "
-        "in twenty is expected to be wrong; claims on the same runs are not independent, which the procedure allows "
-        "where they depend positively. Claims that were computed, not drawn, have no p-value. Needed: seeds with which "
-        f"a t-test would decide with probability {POWER:g}, were mean and spread as found, and no number of seeds "
-        f"where {MOST_SEEDS} would not do (effects of some .03 standard deviations), the statistic is its bound or "
-        "nothing was drawn; on these tasks: about those alone, where other tasks are needed as well. What seeds cost "
-        "differs from machine to machine: the report and `carryover undecided` say it. "
+        "mean, by what the column of seeds says. p: two-sided p-value; adjusted: for the number of claims, by "
+        "Benjamini and Hochberg's procedure. Verdicts are given where the adjusted p-value is below .05, so that of "
+        "those given one in twenty is expected to be wrong; claims on the same runs are not independent, which the "
+        "procedure allows where they depend positively. Claims that were computed, not drawn, have no p-value. Needed: "
+        f"seeds with which a t-test would decide with probability {POWER:g}, were mean and spread as found, and no "
+        f"number of seeds where {MOST_SEEDS} would not do (effects of some .03 standard deviations), the statistic is "
+        "its bound or nothing was drawn. What seeds cost differs from machine to machine: the report and `carryover "
+        "undecided` say it. "
         f"{ANOTHER_DRAW}: some of these data are another draw from the same distribution on another processor, so a "
         "verdict whose interval ends near the bound may be another there; all other data are the same to rounding."
     )
@@ -110,8 +100,6 @@ def _needed(row, cost):
         return []
     if row.would_decide == MORE_SEEDS:
         return [f"needed: {row.seeds_needed:.0f}" + (f", {cost}" if cost else "")]
-    if row.would_decide in (MORE_TASKS, MORE_OF_BOTH):
-        return [f"needed: {row.would_decide}, {row.seeds_needed:.0f} seeds on these"]
     return [f"needed: {row.would_decide}" + (f" up to {MOST_SEEDS}" if np.isinf(row.seeds_needed) else "")]
 
 

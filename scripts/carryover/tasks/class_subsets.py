@@ -81,8 +81,19 @@ def other_classes(classes: int, held_out: Sequence[int]) -> tuple[int, ...]:
     return tuple(sorted(set(range(classes)) - set(_existing(classes, held_out))))
 
 
-def class_sets(classes: Sequence[int], size: int, sets: int, experiment: str) -> list[tuple[int, ...]]:
-    """`sets` different sets of `size` of the classes, in increasing order, the same for all seeds of an experiment.
+def left_out(classes: int, count: int, experiment: str, seed: int) -> tuple[int, ...]:
+    """`count` of the classes 0 to classes − 1, in increasing order, that a seed's pretraining leaves out.
+
+    All sets of so many are as likely. Raises UserError where fewer than two would be left for pretraining.
+    """
+    if count > classes - 2:
+        raise UserError(f"left_out is {count}, but of {classes} classes two must be left for pretraining: lower it.")
+    drawn = generator(experiment, "", seed, "classes left out").choice(classes, count, replace=False)
+    return tuple(sorted(drawn.tolist()))
+
+
+def class_sets(classes: Sequence[int], size: int, sets: int, experiment: str, seed: int) -> list[tuple[int, ...]]:
+    """`sets` different sets of `size` of the classes, each in increasing order, drawn for a seed of an experiment.
 
     Fewer sets are the first of more. Raises UserError where there are not as many.
     """
@@ -91,7 +102,7 @@ def class_sets(classes: Sequence[int], size: int, sets: int, experiment: str) ->
         raise UserError(
             f"tasks is {sets}, but must be at least 1, and {len(classes)} classes give {possible} sets of {size}."
         )
-    rng, drawn = generator(experiment, "", 0, "class sets"), {}
+    rng, drawn = generator(experiment, "", seed, "class sets"), {}
     while len(drawn) < sets:
         drawn[tuple(sorted(rng.choice(sorted(classes), size, replace=False).tolist()))] = None
     return list(drawn)

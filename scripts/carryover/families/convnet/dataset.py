@@ -5,7 +5,7 @@ import numpy as np
 from carryover.families import datasets
 
 MEANING = {
-    "task": "number of the set of classes of finetuning; -1: one pretrained network for all of them",
+    "task": "number of the set of classes of finetuning, of a seed; -1: one pretrained network for all of them",
     "source_classes": "classes of pretraining; none for published weights and from scratch",
     "target_classes": "classes that finetuning tells apart",
     "rescaled": "what the factor is on: all that is trained, all but normalisation, or the new last layer",

@@ -25,7 +25,7 @@ class Parameters(task.Parameters):
                               "multi_task learns the classes of pretraining at the same time, from scratch",
                               choices=("single_task", "multi_task", *PRETRAINED), axis=True)  # fmt: skip
     targets: str = parameter("sets", "what is told apart: sets of classes, each a task, or all at once of the classes "
-                             "that sets are drawn from, which takes pretraining_classes",
+                             "that sets are drawn from, which takes left_out or pretraining_classes",
                              choices=("sets", "all"), axis=True)  # fmt: skip
     solver: str = parameter("descent", "gradient descent with momentum", choices=("descent",), axis=True)
     rescale: tuple[float, ...] = parameter((1.0,), "factor on the weights before training", above=0)
@@ -53,11 +53,14 @@ def problems(p, shard):
     """
     classes = task.Classes(p, shard.experiment)
     if p.targets == "all" and not classes.shared:
-        raise UserError("targets is all, but no classes are left out of pretraining for it: name pretraining_classes.")
-    starts = Starts(classes, p, shard.pretrained)
+        raise UserError("targets is all, but no classes are left out of pretraining for it: set left_out, or name "
+                        "pretraining_classes.")  # fmt: skip
     kinds = list(product(shard.seeds, classes.numbers(p.targets), p.rescale))
-    targets = [classes.task(classes.targets[number]) for _, number, _ in kinds]
-    others = [[classes.task(classes.source(number)) for _, number, _ in kinds]] if p.protocol == "multi_task" else []
+    starts = Starts(classes, p, shard.pretrained, kinds)
+    targets = [classes.task(classes.targets(seed)[number]) for seed, number, _ in kinds]
+    others = []
+    if p.protocol == "multi_task":
+        others.append([classes.task(classes.source(seed, number)) for seed, number, _ in kinds])
     for samples in p.samples:
         rngs = [generator(shard.experiment, {"task": number}, seed, "samples") for seed, number, _ in kinds]
         problem = task.Problem(
@@ -88,18 +91,18 @@ def _columns(p, classes, starts, kinds):
         "loss_function": "cross_entropy",
         "rescale": np.array([factor for *_, factor in kinds]),
         "source_classes": np.array([starts.source_classes(seed, number) for seed, number, _ in kinds]),
-        "target_classes": np.array([task.spelled(classes.targets[number]) for _, number, _ in kinds]),
+        "target_classes": np.array([task.spelled(classes.targets(seed)[number]) for seed, number, _ in kinds]),
     }
 
 
 class Starts:
     """The networks that training begins from, by seed and task, before they are rescaled."""
 
-    def __init__(self, classes, p, pretrained):
+    def __init__(self, classes, p, pretrained, kinds):
         self._classes, self._p, self._pretrained = classes, p, pretrained
-        first = classes.numbers(p.targets)[0]
-        besides = len(classes.source(first)) if p.protocol == "multi_task" else 0
-        self.outputs = len(classes.targets[first]) + besides
+        seed, number, _ = kinds[0]  # all have as many classes
+        besides = len(classes.source(seed, number)) if p.protocol == "multi_task" else 0
+        self.outputs = len(classes.targets(seed)[number]) + besides
         self._known = {}  # (seed, task): state
         if pretrained is not None:
             _check_shapes(classes.attributes(), pretrained.attrs)
@@ -113,7 +116,7 @@ class Starts:
         """'0 1 2' that were, or are, learned besides the task; '' where there are none, or none of this set."""
         if self._pretrained is not None:
             return str(self._pretrained["source_classes"].values[self._row(seed, number)])
-        return task.spelled(self._classes.source(number)) if self._p.protocol == "multi_task" else ""
+        return task.spelled(self._classes.source(seed, number)) if self._p.protocol == "multi_task" else ""
 
     def variables(self, kinds):
         """The networks so far, and which of them each run (seed, task, …) starts from."""
@@ -138,7 +141,7 @@ class Starts:
     def _old(self, seed, number):
         row = self._row(seed, number)
         known = [int(label) for label in str(self._pretrained["source_classes"].values[row]).split()]
-        check_disjoint(known, self._classes.targets[number])
+        check_disjoint(known, self._classes.targets(seed)[number])
         return unpacked(self._shape, self._states[row])
 
     def _row(self, seed, number):

@@ -27,7 +27,7 @@ class Parameters(task.Parameters):
 
 
 def problems(p, shard):
-    """One network per seed and finetuning task, or per seed where all tasks share it.
+    """One network per seed and finetuning task, or per seed where all its tasks share it.
 
     Initial weights are those of single-task learning. Raises UserError as `task.Classes` does.
     """
@@ -35,7 +35,8 @@ def problems(p, shard):
     tasks = [-1] if classes.shared or read else classes.numbers()
     kinds = list(product(shard.seeds, tasks))
     # Published weights know no classes of this set; their last layer is as good as any and is never used.
-    sources = [classes.task(classes.targets[0] if read else classes.source(number)) for _, number in kinds]
+    known = [classes.targets(seed)[0] if read else classes.source(seed, number) for seed, number in kinds]
+    sources = [classes.task(some) for some in known]
     problem = task.Problem(
         network=classes.network(len(sources[0].classes), kinds[0][0]),
         state=lambda run: classes.state(len(sources[run].classes), kinds[run][0]),

@@ -2,7 +2,8 @@
 
 "Feature reuse in multi-task learning and finetuning (appendix)", section F: a network pretrained on some classes is
 finetuned to tell others apart. A finetuning task is a set of classes; pretraining has the classes that it leaves, or,
-for all tasks alike, those that are named.
+for all tasks of a seed alike, those that are named or that some which are drawn leave. Each seed has tasks of its own:
+so the spread over seeds is also that of the set's classes, and intervals over seeds are about all of these.
 """
 
 from __future__ import annotations
@@ -39,12 +40,14 @@ class Parameters:
     crop: int = parameter(0, "augmentation: training images are padded by so many pixels and cut at random", minimum=0)
     flip: bool = parameter(False, "augmentation: half of the training images are mirrored")
     classes: int = parameter(2, "classes that a finetuning task tells apart", minimum=2)
-    tasks: int = parameter(5, "finetuning tasks: different sets of classes, the same for all seeds", minimum=1)
+    tasks: int = parameter(5, "finetuning tasks of a seed: different sets of classes, drawn for it", minimum=1)
     finetuning_classes: tuple[int, ...] = parameter((), "classes that finetuning tasks are drawn from; none: all but "
                                                     "pretraining_classes", minimum=0)  # fmt: skip
     pretraining_classes: tuple[int, ...] = parameter((), "classes to pretrain on, one network for all tasks; none: for "
                                                      "each task a network of its own, on all other classes",
                                                      minimum=0)  # fmt: skip
+    left_out: int = parameter(0, "classes that a seed's one pretrained network does not know, drawn for it: its tasks "
+                              "are sets of these; 0: as pretraining_classes says", minimum=0)  # fmt: skip
     batch_size: int = parameter(128, "images of a task in a step; 0 for all", minimum=0)
     momentum: float = parameter(0.9, "of gradient descent", minimum=0, maximum=0.999)
     precision: str = parameter("float32", "in bfloat16 layers compute in mixed precision",
@@ -87,24 +90,33 @@ class Classes:
         self._states: dict[tuple[int, int, str], Mapping[str, torch.Tensor]] = {}
         self.set = image_sets.images(p.images, p.folder, p.other_images)
         self.prepared = PreparedImages(self.set, p.pixels, p.crop, p.flip)
+        if p.left_out and (p.pretraining_classes or p.finetuning_classes):
+            raise UserError("left_out draws the classes of every seed, so name no pretraining_classes and no "
+                            "finetuning_classes beside it.")  # fmt: skip
         class_subsets.check_disjoint(p.pretraining_classes, p.finetuning_classes)
-        left = class_subsets.other_classes(self.set.classes, p.pretraining_classes)
-        left = p.finetuning_classes or left
-        sets = class_subsets.class_sets(left, p.classes, p.tasks, experiment)
-        self.targets = [*sets, tuple(sorted(left))]  # all of them, after the sets
+        self._targets: dict[int, list[tuple[int, ...]]] = {}
 
     @property
     def shared(self) -> bool:
-        """Whether one pretrained network serves all tasks."""
-        return bool(self.p.pretraining_classes)
+        """Whether one pretrained network serves all tasks of a seed."""
+        return bool(self.p.pretraining_classes or self.p.left_out)
+
+    def targets(self, seed: int) -> list[tuple[int, ...]]:
+        """Finetuning tasks of a seed by their numbers: sets of classes, and after them all of these together."""
+        if seed not in self._targets:
+            left = self._left(seed)
+            sets = class_subsets.class_sets(left, self.p.classes, self.p.tasks, self.experiment, seed)
+            self._targets[seed] = [*sets, tuple(sorted(left))]
+        return self._targets[seed]
 
     def numbers(self, which: str = "sets") -> list[int]:
         """Numbers of the finetuning tasks: of the sets of classes, or of the one of all of them."""
         return list(range(self.p.tasks)) if which == "sets" else [self.p.tasks]
 
-    def source(self, task: int) -> tuple[int, ...]:
-        """Classes to pretrain on for the finetuning task of this number."""
-        return self.p.pretraining_classes or class_subsets.other_classes(self.set.classes, self.targets[task])
+    def source(self, seed: int, number: int) -> tuple[int, ...]:
+        """Classes to pretrain on for a seed's finetuning task of this number."""
+        known = self._left(seed) if self.p.left_out else self.targets(seed)[number]
+        return self.p.pretraining_classes or class_subsets.other_classes(self.set.classes, known)
 
     def task(self, classes: tuple[int, ...]) -> class_subsets.ClassTask:
         return class_subsets.class_task(self.set, classes)
@@ -125,6 +137,13 @@ class Classes:
         if key not in self._states:
             self._states[key] = self.network(*key).state_dict()
         return self._states[key]
+
+    def _left(self, seed: int) -> tuple[int, ...]:
+        """Classes that a seed's finetuning tasks are sets of."""
+        if self.p.left_out:
+            return class_subsets.left_out(self.set.classes, self.p.left_out, self.experiment, seed)
+        others = class_subsets.other_classes(self.set.classes, self.p.pretraining_classes)
+        return self.p.finetuning_classes or others
 
     def attributes(self) -> dict[str, str | int]:
         """What a measure needs to show the same images to the same networks."""
