@@ -24,10 +24,16 @@ def test_an_exact_law_is_found():
 
 def test_the_interval_covers_the_exponent_about_as_often_as_it_says():
     rng = np.random.default_rng(1)
-    laws = [fit(noisy(rng)) for _ in range(60)]
-    covered = np.mean([law.low <= 1.2 <= law.high for law in laws])
-    assert 0.8 <= covered <= 1.0
+    for draws in (3, 12):
+        laws = [fit(noisy(rng, draws=draws)) for _ in range(1000)]
+        assert 0.925 <= np.mean([law.low <= 1.2 <= law.high for law in laws]) <= 0.97
     assert np.mean([law.high - law.low for law in laws]) < 0.5
+
+
+def test_one_draw_tells_nothing_of_the_spread():
+    law = fit(noisy(np.random.default_rng(0), draws=1))
+    assert law.exponent > 0
+    assert np.isnan([law.low, law.high]).all()
 
 
 def test_windows_and_local_exponents_follow_a_bend():

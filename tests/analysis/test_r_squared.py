@@ -42,7 +42,10 @@ def test_single_tasks_are_left_out():
 
 def test_a_constant_error_has_none():
     data = made()
-    assert r_squared.r_squared(data.assign(risk_final=0 * data["risk_final"])).isna().all(axis=None)
+    for value in (0.0, 0.1, 0.7):  # of 20 of which the mean is rounded
+        same = data.assign(risk_final=0 * data["risk_final"] + value)
+        assert r_squared.r_squared(same).isna().all(axis=None)
+    assert np.isnan(r_squared.squared_correlation(np.full(20, 0.7), np.full(20, 0.77)))
 
 
 @pytest.mark.parametrize("told", [{"pairs": 2}, {"protocol": "single_task"}])

@@ -70,9 +70,10 @@ def without_each_seed(frame, statistic):
 
 def without_groups(frames, statistic, groups=6):
     """The same of a statistic of several such frames {name: frame}, whose seeds are drawn apart: of so many groups of
-    seeds one is left out of all at once."""
+    seeds, or as many as the frame of fewest has, one is left out of all at once."""
+    groups = min(groups, *(frame["seed"].nunique() for frame in frames.values()))
     parts = [{name: frame[frame["seed"] % groups != left] for name, frame in frames.items()} for left in range(groups)]
-    return [statistic(frames), *(statistic(part) for part in parts)]
+    return [statistic(frames), *(statistic(part) for part in parts if groups > 1)]
 
 
 def share_right(frame):

@@ -6,15 +6,13 @@ from itertools import pairwise
 
 import numpy as np
 
+from carryover.analysis import jackknife
 from carryover.errors import UserError
-from carryover.streams import generator
-
-RESAMPLES = 1000
 
 
 @dataclass(frozen=True)
 class PowerLaw:
-    """amplitude A, exponent ν, and the ends of its 95 % bootstrap interval over draws."""
+    """amplitude A, exponent ν, and the ends of its 95 % interval by the jackknife over draws, NaN of one draw."""
 
     amplitude: float
     exponent: float
@@ -52,8 +50,7 @@ def fit(table):
     if table.shape[1] < 2 or not (table.to_numpy() > 0).all():
         raise ValueError("a power law needs positive risks at two numbers of samples or more")
     log_n, risks = np.log(table.columns.to_numpy(dtype=float)), table.to_numpy()
-    slope, offset = np.polyfit(log_n, np.log(risks.mean(0)), 1)
-    draws = generator("power law", "", 0, "bootstrap").integers(len(risks), size=(RESAMPLES, len(risks)))
-    slopes = np.polyfit(log_n, np.log(risks[draws].mean(1)).T, 1)[0]
-    low, high = np.quantile(-slopes, [0.025, 0.975])
-    return PowerLaw(float(np.exp(offset)), float(-slope), float(low), float(high))
+    means = [risks.mean(0), *(np.delete(risks, draw, 0).mean(0) for draw in range(len(risks)) if len(risks) > 1)]
+    slopes, offsets = np.polyfit(log_n, np.log(means).T, 1)
+    found = jackknife.estimate(-slopes, "", 0.0, over="draws")
+    return PowerLaw(float(np.exp(offsets[0])), found["statistic"], found["low"], found["high"])

@@ -70,8 +70,11 @@ def squared_correlation(first, second):
     """Squared Pearson correlation (…) over the last axis, NaN where one of the two is the same all along, or not
     finite."""
     with np.errstate(invalid="ignore", divide="ignore"):
+        # The mean of equal numbers is rounded, and they would vary about it.
+        same = (np.ptp(first, axis=-1) == 0) | (np.ptp(second, axis=-1) == 0)
         first, second = (values - values.mean(-1, keepdims=True) for values in (first, second))
-        return (first * second).sum(-1) ** 2 / ((first**2).sum(-1) * (second**2).sum(-1))
+        squared = (first * second).sum(-1) ** 2 / ((first**2).sum(-1) * (second**2).sum(-1))
+        return np.where(same, np.nan, squared)
 
 
 def r_squared(data):
