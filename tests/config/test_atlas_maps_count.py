@@ -8,9 +8,7 @@ from toy.small_project import ROOT
 
 
 def configuration(*names):
-    whole = {}
-    for name in names:
-        whole = files.laid_over(whole, files.read(ROOT / "config" / name, name))
+    whole = files.merged(*(files.read(ROOT / "config" / name, name) for name in names))
     return startup.valid_sweep({key: value for key, value in whole.items() if key != "pathvars"}, ROOT)
 
 

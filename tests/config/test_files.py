@@ -1,12 +1,21 @@
-"""Files of a configuration: what YAML takes without a word, and a reader would not expect, is refused with its line."""
+"""Files of a configuration lie over each other as in Snakemake; what YAML takes without a word, and a reader would not
+expect, is refused with its line."""
+
+import json
+from copy import deepcopy
 
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from snakemake.settings.types import ConfigSettings
+from snakemake.utils import update_config
 
+from carryover.audit import project
 from carryover.config import files
 from carryover.errors import UserError
+from carryover.workflow import startup
+from toy.small_project import ROOT
 
 
 def read(folder, text, name="mine.yaml"):
@@ -73,3 +82,65 @@ values = st.recursive(
 def test_what_was_written_is_read_as_yaml_reads_it(tmp_path_factory, content):
     text = yaml.safe_dump(content, allow_unicode=True)
     assert read(tmp_path_factory.mktemp("read"), text) == yaml.safe_load(text)
+
+
+# Few keys, so that files have them in common, with null, text, lists and empty or filled sections under them.
+keys = st.sampled_from("abc")
+sections = st.dictionaries(
+    keys,
+    st.recursive(
+        st.none() | st.integers(0, 3) | st.sampled_from(["", "x"]) | st.lists(st.integers(0, 3), max_size=2),
+        lambda inner: st.dictionaries(keys, inner, max_size=3),
+        max_leaves=6,
+    ),
+    max_size=3,
+)
+
+
+@settings(derandomize=True, deadline=None, max_examples=200)
+@given(sections, st.lists(sections, max_size=3))
+@example({"a": {"b": 1}}, [{"a": {"b": 2}}, {"a": {"b": None}}])
+@example({"a": [1]}, [{"a": {}}])
+@example({"a": [1]}, [{"a": {"b": 1}}])
+@example({"a": None}, [{"a": {}}])
+@example({"a": {"b": 1}}, [{"a": None}])
+@example({"a": 1, "b": 2}, [{"b": 3, "a": {}}])
+def test_files_lie_over_each_other_as_in_snakemake(tmp_path_factory, first, overlays):
+    """As `snakemake.workflow.Workflow` has it: what --configfile names, the Snakefile's own file, and that again."""
+    folder = tmp_path_factory.mktemp("merged")
+    names = [folder / f"{number}.json" for number in range(len(overlays))]
+    for name, overlay in zip(names, overlays, strict=True):
+        name.write_text(json.dumps(overlay))
+    over = ConfigSettings(configfiles=names).overwrite_config
+    theirs = deepcopy(over)
+    update_config(theirs, deepcopy(first))
+    update_config(theirs, over)
+    told = deepcopy([first, *overlays])
+    assert json.dumps(files.merged(first, *overlays)) == json.dumps(theirs)  # and in the same order
+    assert [first, *overlays] == told, "what was laid over each other has changed"
+
+
+def laid_over_the_projects(folder, *overlays):
+    """The configuration of the project itself with overlays of these texts over it, as the commands read it."""
+    names = [folder / f"{number}.yaml" for number in range(len(overlays))]
+    for name, overlay in zip(names, overlays, strict=True):
+        name.write_text(overlay)
+    return startup.valid_sweep(project.configuration([ROOT / "config/config.yaml", *names]), ROOT).config
+
+
+def test_null_over_an_overlay_takes_away_what_lies_below_that_as_well(tmp_path):
+    samples = "experiments: {{diagonal_overlap: {{finetune: {{samples: {}}}}}}}"
+    one = laid_over_the_projects(tmp_path, samples.format([5, 6]))
+    assert one["experiments"]["diagonal_overlap"]["finetune"]["samples"] == [5, 6]
+    none = laid_over_the_projects(tmp_path, samples.format([5, 6]), samples.format("null"))
+    assert "samples" not in none["experiments"]["diagonal_overlap"]["finetune"]  # so the parameter has its default
+
+
+def test_an_empty_section_of_papers_leaves_their_list(tmp_path):
+    assert laid_over_the_projects(tmp_path, "papers: {}")["experiments"]
+
+
+@pytest.mark.parametrize("key", ["papers", "claims_beside"])
+def test_null_in_the_place_of_a_section_is_refused(tmp_path, key):
+    with pytest.raises(UserError, match=f"configuration: {key}: None is not allowed; "):
+        laid_over_the_projects(tmp_path, f"{key}: null")

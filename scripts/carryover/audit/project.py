@@ -44,13 +44,12 @@ def add_configuration(parser, name="--configfile", nargs="+"):
 
 
 def configuration(names, results=None):
-    """The configuration in the YAML or JSON files of these names, each laid over those before as Snakemake does.
+    """The configuration in the YAML or JSON files of these names, each laid over those before as Snakemake does: the
+    first as the one that the Snakefile names, the others as those of --configfile.
 
     `results` takes the place of the results folder that it names. Raises UserError for a file that cannot be read.
     """
-    whole = {}
-    for file in names:
-        whole = files.laid_over(whole, files.read(file, str(file)))
+    whole = files.merged(*(files.read(file, str(file)) for file in names))
     given = whole.get("pathvars", {})
     if not isinstance(given, dict) or given.keys() - {"results"} or not all(isinstance(f, str) for f in given.values()):
         raise UserError(f"pathvars: {given} is not allowed: it must be {{results: FOLDER}}")

@@ -104,8 +104,30 @@ def _check_number(node, loader):
         raise _Refused(f"{said}: write the number that is meant, or text in quotes")
 
 
+def merged(first, *overlays):
+    """The sections that Snakemake makes of the file that a Snakefile names and of those of --configfile over it.
+
+    It lays these over each other, that under them, and them over it again, so that what they order anew keeps their
+    order. A null stays, and takes what an earlier file says with it; see `laid_over` for what becomes of it.
+    """
+    above = {}
+    for overlay in overlays:
+        above = _updated(above, overlay)
+    return _updated(_updated(above, first), above)
+
+
+def _updated(below, above):
+    """As `snakemake.utils.update_config`, which an audit's own environment need not have: an empty section over what is
+    none leaves that as it is."""
+    whole = dict(below) if isinstance(below, dict) else {}
+    for key, value in above.items():
+        whole[key] = _updated(whole.get(key, {}), value) if isinstance(value, dict) else value
+    return whole if above else below
+
+
 def laid_over(below, above):
-    """Sections with others laid over them, as Snakemake does it: key by key, and a list in the place of a list.
+    """Sections with others laid over them, as a configuration over the papers' files: key by key, and a list in the
+    place of a list.
 
     But null takes away what stands below.
     """
