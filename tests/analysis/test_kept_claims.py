@@ -42,13 +42,46 @@ def test_what_claims_are_elsewhere_stands_beside_them(kept):
     assert f"| {claims_page.ELSEWHERE}" in claims_page.markdown(table)
 
 
+def test_another_bound_is_said_since_verdicts_may_differ_by_it(kept):
+    _, found = kept
+    for bound, said in ((0.0, ""), (np.nan, ""), (0.01, ", of the bound 0.01"), (-1e-3, ", of the bound -0.001")):
+        table = claims_table.gathered({"one": group({"up": 20.0})}, {"night": found.assign(bound=bound)})
+        assert table["elsewhere"].item() == f"night: holds, 20 [18.7, 21.3]{said}"
+    table = claims_table.gathered({"one": group({"up": 20.0})}, {"night": found.drop(columns="bound")})
+    assert table["elsewhere"].item() == "night: holds, 20 [18.7, 21.3]"
+
+
 def test_without_kept_tables_there_is_no_column_of_them():
     table = claims_table.gathered({"one": group({"up": 20.0})})
     assert "elsewhere" not in table
     assert claims_page.heads(table) == claims_page.HEADS
 
 
-@pytest.mark.parametrize("text", ["", "claim,verdict\na,holds\n", "\x00\x01", 'claim,"'])
+FIRST = "claim,verdict,statistic,low,high,bound\n"
+DAMAGED = {
+    f"{FIRST}g/a,holds,n/a,1,1,0\n": "g/a: statistic is 'n/a', and must be a number, or empty.",
+    f'{FIRST}g/a,holds,1,1,1,0\ng/b,holds,1,"1,5",1,0\n': "g/b: low is '1,5', and must be a number, or empty.",
+    f"{FIRST}g/a,,1,1,1,0\n": "g/a: verdict is '', and must be one of fails, undecided, holds.",
+    f"{FIRST}g/a,Holds,1,1,1,0\n": "g/a: verdict is 'Holds', and must be one of fails, undecided, holds.",
+    f"{FIRST}g/a,holds,1,1,1,0\ng/a,fails,1,1,1,0\n": "g/a stands twice in the column claim.",
+}
+
+
+@pytest.mark.parametrize(("text", "said"), DAMAGED.items())
+def test_a_claim_that_cannot_be_read_is_named_with_its_column(tmp_path, text, said):
+    (tmp_path / "kept.csv").write_text(text)
+    with pytest.raises(UserError) as refused:
+        kept_claims.read(tmp_path / "kept.csv")
+    assert str(refused.value) == f"{tmp_path / 'kept.csv'}: {said}"
+
+
+def test_a_number_may_lack_and_so_may_columns_of_older_tables(tmp_path):
+    (tmp_path / "kept.csv").write_text("claim,verdict,statistic,low,high\ng/a,undecided,,nan,\n")
+    assert kept_claims.read(tmp_path / "kept.csv")[["statistic", "low", "high"]].isna().all(axis=None)
+
+
+@pytest.mark.parametrize("text", ["", FIRST, f"{FIRST}a,holds,1,1,1,0,0\n", "claim,verdict\na,holds\n", "\x00\x01",
+                                  'claim,"'])  # fmt: skip
 def test_a_file_that_is_no_such_table_is_named(tmp_path, text):
     (tmp_path / "kept.csv").write_text(text)
     with pytest.raises(UserError, match=r"kept\.csv is no table of claims that was kept"):

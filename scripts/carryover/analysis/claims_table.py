@@ -32,7 +32,8 @@ ADDED = {
     "would_decide": "what would decide an undecided claim: more seeds, or more of what else its interval is over; runs "
                     "that qualify, of which there are fewer than two; no number of seeds, where seeds_needed is "
                     "infinite or nothing was drawn; or not known; empty where decided",
-    "elsewhere": "verdict and statistic of the claim in each of the tables that are kept beside this one",
+    "elsewhere": "verdict and statistic of the claim in each of the tables that are kept beside this one, and its "
+                 "bound where that is another there",
 }  # fmt: skip
 
 
@@ -70,7 +71,7 @@ def gathered(groups, kept=None):
 
 
 def _elsewhere(row, name, table):
-    """What a claim is in another table, in words, and whether its verdict is another."""
+    """What a claim is in another table, in words, and whether its verdict or bound is another."""
     found = table[table["claim"] == row.claim]
     if found.empty:
         return f"{name}: not known"
@@ -78,7 +79,9 @@ def _elsewhere(row, name, table):
     verdict = there["verdict"] + DIFFERS * (there["verdict"] != row.verdict)
     ends = "" if np.isnan(there["low"]) else f" [{there['low']:.3g}, {there['high']:.3g}]"
     statistic = "" if np.isnan(there["statistic"]) else f", {there['statistic']:.3g}{ends}"
-    return f"{name}: {verdict}{statistic}"
+    bound = there.get("bound", np.nan)  # older tables do not have it
+    other = "" if np.isnan(bound) or bound == row.bound else f", of the bound {bound:g}"
+    return f"{name}: {verdict}{statistic}{other}"
 
 
 def adjusted(p_values):

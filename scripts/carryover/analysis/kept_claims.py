@@ -2,14 +2,15 @@
 
 import csv
 
-import pandas as pd
-
+from carryover.analysis import text_tables
+from carryover.analysis.claims_table import ORDER
 from carryover.errors import UserError
-from carryover.provenance import store
 
 WORDS = ("paper", "section", "statement", "verdict", "measured", "interval")
 NUMBERS = ("statistic", "low", "high", "bound", "p_value", "adjusted_p_value", "seeds")
 COLUMNS = ("claim", *WORDS, *NUMBERS)
+_NEEDED = ("claim", "high", "low", "statistic", "verdict")  # older tables lack others
+_CALLED = "table of claims that was kept"
 
 
 def write(table, path):
@@ -22,18 +23,24 @@ def write(table, path):
 
 
 def read(path):
-    """A kept table as a data frame; UserError where the file is none."""
-    with store.regular(path):
-        pass
-    try:
-        table = pd.read_csv(
-            path,
-            dtype=dict.fromkeys(WORDS, str),
-            keep_default_na=False,
-            na_values={name: ["nan", ""] for name in NUMBERS},
-        )
-    except (ValueError, pd.errors.ParserError) as error:
-        raise UserError(f"{path} is no table of claims that was kept ({error}).") from None
-    if missing := sorted({"claim", "verdict", "statistic", "low", "high"} - set(table)):
-        raise UserError(f"{path} is no table of claims that was kept: it has no column {missing[0]}.")
+    """A kept table as a data frame, a claim in each row; UserError where the file is none, naming claim and column."""
+    table, _ = text_tables.cells(path, _CALLED, dtype=str, keep_default_na=False)
+    if missing := [name for name in _NEEDED if name not in table]:
+        raise UserError(f"{path} is no {_CALLED}: it has no column {missing[0]}.")
+    if twice := table["claim"][table["claim"].duplicated()].tolist():
+        raise UserError(f"{path}: {twice[0]} stands twice in the column claim.")
+    for row in table.itertuples():
+        if row.verdict not in ORDER:
+            said = f"{path}: {row.claim}: verdict is {row.verdict!r}"
+            raise UserError(f"{said}, and must be one of {', '.join(ORDER)}.")
+    for name in filter(table.__contains__, NUMBERS):
+        table[name] = [_number(text, path, row, name) for text, row in zip(table[name], table["claim"], strict=True)]
     return table
+
+
+def _number(text, path, claim, column):
+    """The number of a cell, NaN of an empty one."""
+    try:
+        return float(text or "nan")
+    except ValueError:
+        raise UserError(f"{path}: {claim}: {column} is {text!r}, and must be a number, or empty.") from None
