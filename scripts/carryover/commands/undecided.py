@@ -14,10 +14,15 @@ HEADS = ("claim", "would decide", "seeds", "needed", "cost")
 
 
 def rows(table, found):
-    """Texts of the undecided claims of a table, the cheapest first; `found` are their costs."""
+    """Texts of the undecided claims of a table, the cheapest first, unknown costs last; `found` are their costs."""
+
+    def seconds(row):
+        known = found[row.Index].seconds if row.Index in found else 0.0
+        return np.inf if np.isnan(known) else known  # NaN is in no order with others: the rest would stay unsorted
+
     for remedy in claims_page.by_remedy(table):
         claims = [row for row in table.to_dataframe().itertuples() if row.would_decide == remedy]
-        for row in sorted(claims, key=lambda row: found[row.Index].seconds if row.Index in found else 0.0):
+        for row in sorted(claims, key=seconds):
             needed = f"{row.seeds_needed:.0f}" if np.isfinite(row.seeds_needed) else ""
             yield [row.Index, remedy, str(row.seeds), needed, str(found.get(row.Index, ""))]
 
