@@ -10,6 +10,8 @@ import json
 import numpy as np
 import pandas as pd
 
+from carryover.analysis import text_tables
+
 PROTOCOLS = {
     "STL": "single_task",
     "MTL": "multi_task",
@@ -128,5 +130,5 @@ def compare(risk, published, quantity):
 
 
 def read(path):
-    """The published table as a DataFrame."""
-    return pd.read_csv(path)
+    """The published table as a DataFrame; DataError for a damaged file."""
+    return text_tables.read(path)

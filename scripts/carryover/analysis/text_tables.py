@@ -9,6 +9,21 @@ from carryover.errors import DataError
 from carryover.provenance import store
 
 
+def read(path):
+    """A table that ships with the project as a data frame; DataError for a damaged file.
+
+    A column most of whose cells are numbers holds nothing else: one word among them would make text of all.
+    """
+    table, lines = cells(path)
+    for name in table.columns[[not pd.api.types.is_numeric_dtype(kind) for kind in table.dtypes]]:
+        told = table[name].dropna()
+        words = told[pd.to_numeric(told, errors="coerce").isna()]
+        if 0 < len(words) < len(told) / 2:
+            said = f"line {lines[words.index[0]]} has {words.iloc[0]!r} in the column {name}"
+            raise DataError(f"{path}: {said}, whose other cells are numbers.")
+    return table
+
+
 def cells(path, called="table with commas", **options):
     """(data frame, the line of each row) of a file; DataError, with what the file is `called`, where it is none.
 
@@ -46,5 +61,5 @@ def _lines(text):
         raise _Damaged(f"the column {twice[0]} stands there twice")
     for line, row in below:
         if len(row) != len(names):
-            raise _Damaged(f"line {line} has {len(row)} cells, and {len(names)} columns have names")
+            raise _Damaged(f"line {line} has {len(row)}, and the first {len(names)} cells")
     return [line for line, _ in below]

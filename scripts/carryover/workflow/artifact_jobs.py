@@ -1,7 +1,6 @@
 """What comparisons, claims, figures and tables are made of, and the plug-ins that make them."""
 
-import pandas as pd
-
+from carryover.analysis import text_tables
 from carryover.errors import UserError
 from carryover.provenance import store
 from carryover.workflow import command_line
@@ -10,7 +9,7 @@ from carryover.workflow.asked_in_vain import asked, name_of, numbers_needed
 
 def read(path):
     """A dataset, or a table that ships with the project; store.DataError in one sentence for a file that is neither."""
-    return pd.read_csv(path) if path.suffix == ".csv" else store.load(path)
+    return text_tables.read(path) if path.suffix == ".csv" else store.load(path)
 
 
 def made(make, kind, *told):
