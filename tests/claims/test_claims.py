@@ -133,6 +133,38 @@ def test_a_group_without_claims_is_refused():
         intervals.table([])
 
 
+VALUES = "a claim of toy must have 4 to 7 values, name, statement, values, bound, section, measured, estimate: one has"
+NO_CLAIMS = {
+    "nothing": (None, "toy must return claims, not NoneType."),
+    "a number": (1.0, "toy must return claims, not float."),
+    "too few values": ([("a", "it is", [1.0, 2.0])], f"{VALUES} 3 values."),
+    "too many values": ([("a", "it is", [1.0, 2.0], 0.0, *"1234")], f"{VALUES} 8 values."),
+    "one claim alone": (("a", "it is", [1.0, 2.0], 0.0), f"{VALUES} str."),
+    "a dataset": (xr.Dataset({"risk": 1.0}), f"{VALUES} str."),
+}
+
+
+@pytest.mark.parametrize(("given", "said"), NO_CLAIMS.values(), ids=list(NO_CLAIMS))
+def test_what_a_plugin_gives_in_the_place_of_claims_is_named(given, said):
+    def check(data, p):
+        return given
+
+    check.__module__ = "carryover.claims.toy"
+    with pytest.raises(UserError) as refused:
+        intervals.claims("1")(check)(None, None)
+    assert str(refused.value) == said
+
+
+def test_a_plugins_own_mistake_keeps_its_trace():
+    @intervals.claims("1")
+    def check(data, p):
+        yield "a", "it is", [1.0, 2.0], 0.0
+        yield len(None)
+
+    with pytest.raises(TypeError, match="has no len"):
+        check(None, None)
+
+
 @pytest.mark.parametrize(("low", "high", "expected"), [(0.1, 1, "holds"), (-1, -0.1, "fails"), (-1, 1, "undecided")])
 def test_verdicts(low, high, expected):
     assert intervals.verdict(low, high, 0.0) == expected

@@ -1,6 +1,6 @@
 """What claims share: a statistic over seeds, its interval and p-value, and the verdict that the interval allows."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
 from typing import NamedTuple
 
@@ -151,9 +151,23 @@ def claims(*told, **named):
     """Decorator of a plug-in's `check`, which gives claims: it makes the `table` that is told the same of them."""
 
     def decorate(check):
-        return wraps(check)(lambda data, p: table(check(data, p), *told, **named))
+        name = check.__module__.rpartition(".")[2]
+        return wraps(check)(lambda data, p: table(_claims_of(name, check(data, p)), *told, **named))
 
     return decorate
+
+
+def _claims_of(plugin, given):
+    """Claims as a plug-in gives them, one by one; UserError, naming it, for what is none."""
+    if not isinstance(given, Iterable):
+        raise UserError(f"{plugin} must return claims, not {type(given).__name__}.")
+    most, fewest = len(Claim._fields), len(Claim._fields) - len(Claim._field_defaults)
+    for one in given:
+        if not isinstance(one, tuple | list) or not fewest <= len(one) <= most:
+            found = f"{len(one)} values" if isinstance(one, tuple | list) else type(one).__name__
+            said = f"a claim of {plugin} must have {fewest} to {most} values"
+            raise UserError(f"{said}, {', '.join(Claim._fields)}: one has {found}.")
+        yield one
 
 
 def table(claims, section="", measured="", estimate=student):
