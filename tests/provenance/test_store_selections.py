@@ -5,6 +5,7 @@ import pytest
 import xarray as xr
 
 from carryover.config import configuration
+from carryover.errors import UserError
 from carryover.provenance import store
 
 
@@ -50,5 +51,5 @@ def test_a_damaged_file_is_damaged_whatever_is_taken(file):
 
 def test_a_measure_that_selects_has_no_parameters(monkeypatch):
     monkeypatch.setattr("carryover.measures.sparsity.SELECTS", True, raising=False)
-    with pytest.raises(TypeError, match=r"carryover\.measures\.sparsity: a measure that selects has no parameters"):
+    with pytest.raises(UserError, match=r"measures/sparsity\.py: a measure that SELECTS has no parameters"):
         configuration.parameters("measures", "sparsity")

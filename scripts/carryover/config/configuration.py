@@ -9,7 +9,9 @@ import re
 
 from carryover.config import plugins
 from carryover.config.artifacts import MADE_OF_DATA, STAGES
+from carryover.config.declarations import declared
 from carryover.config.parameters import fragment
+from carryover.errors import UserError
 
 NAME = r"^[a-z][a-z0-9_]*$(?!\n)"
 _FOLDER = r"^/?\w[\w.+-]*(/\w[\w.+-]*)*$(?!\n)"  # what no shell and no rule takes for something else
@@ -18,9 +20,12 @@ RESERVED = ("theory", *(kind.section for kind in MADE_OF_DATA.values()), "logs",
 
 
 def parameters(*names):
-    """The schema fragment of the plug-in carryover.<names>: its dataclass `Parameters`."""
+    """The schema fragment of the plug-in carryover.<names>: its dataclass `Parameters`.
+
+    Raises UserError, naming the file and the parameter, for one that cannot be a flag and a key.
+    """
     module = _module("families", "contract").stage(*names[1:]) if names[0] == "families" else _module(*names)
-    section = fragment(module.Parameters)
+    section = fragment(declared(module))
     if names[0] == "measures" and (families := getattr(module, "FAMILIES", None)):
         section["families"] = list(families)
     for condition in ("STARTS_FROM", "APPLIES_TO", "NEEDS"):
@@ -28,7 +33,7 @@ def parameters(*names):
             section[condition.lower()] = {axis: list(values) for axis, values in axes.items()}
     if getattr(module, "SELECTS", False):
         if section["properties"]:
-            raise TypeError(f"{module.__name__}: a measure that selects has no parameters")
+            raise UserError(f"{'/'.join(names)}.py: a measure that SELECTS has no parameters.")
         section["selects"] = True
     return section
 
@@ -85,7 +90,9 @@ def schema():
             definitions[f"{family}.{stage}"] = parameters("families", family, stage)
     for folder in ("measures", "curves", *(kind.plugins for kind in MADE_OF_DATA.values() if kind.plugins)):
         definitions |= {f"{folder}.{name}": parameters(folder, name) for name in plugins.names(folder)}
-    definitions[MADE_OF_DATA["diagnose"].options(None)] = fragment(_module("diagnosis", "diagnosis").Options)
+    definitions[MADE_OF_DATA["diagnose"].options(None)] = fragment(
+        declared(_module("diagnosis", "diagnosis"), "Options")
+    )
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **whole, "$defs": definitions}
 
 
