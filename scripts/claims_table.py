@@ -6,11 +6,25 @@ from carryover.workflow import command_line  # first: from here on Ctrl-C shows 
 
 # isort: split
 from carryover.analysis import claims_table, kept_claims
+from carryover.analysis.intervals import MEANINGS
 from carryover.errors import UserError
 from carryover.provenance import store
 from carryover.provenance.job_record import Job
 from carryover.report import claims_page
 from carryover.templates import rendering
+
+# What a group says of every claim: MEANINGS but what older ones lack, and what `check_claims` adds.
+SAID = (*(name for name in MEANINGS if name != "deviation"), "data", "portable")
+
+
+def group(file):
+    """A checked group of claims; UserError, naming the file, for a dataset of another kind."""
+    found = store.load(file)
+    lacking = [name for name in ("claim", *SAID) if name not in found]
+    if lacking or "verdict_alone" in found:
+        why = f"it has no {lacking[0]}" if lacking else "it is a table of them"
+        raise UserError(f"{file} is no group of claims, as check_claims.py makes one: {why}.")
+    return found
 
 
 def write(table, output, job):
@@ -42,7 +56,7 @@ def main(argv):
         modules=["claims_table"],
     ) as job:
         kept = {name: kept_claims.read(file) for name, file in beside.items()}
-        table = claims_table.gathered({group.stem: store.load(group) for group in arguments.groups}, kept)
+        table = claims_table.gathered({file.stem: group(file) for file in arguments.groups}, kept)
         print(claims_page.summary(table))
         for output in map(Path, arguments.output):
             write(table, output, job)

@@ -1,0 +1,55 @@
+"""The table of claims by hand, in process: what is no group of claims is named, and nothing is left."""
+
+from pathlib import Path
+
+import pytest
+import xarray as xr
+
+from analysis.test_claims_table import group
+from carryover.analysis import kept_claims
+from carryover.errors import UserError
+from carryover.labels import attributes
+from carryover.provenance import store
+from claims_table import main
+
+RISK = xr.Dataset({"risk": ("run", [0.5, 0.25], attributes("made up"))})
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """A working folder with one group, and its table."""
+    monkeypatch.chdir(tmp_path)
+    store.save(group({"up": 20.0, "down": -20.0}), "one.nc")
+    main(["one.nc", "--output", "claims.nc"])
+
+
+def test_a_table_of_groups_and_beside_it_another(capsys):
+    kept_claims.write(store.load("claims.nc"), "kept.csv")
+    main(["one.nc", "--beside", "night=kept.csv", "--output", "more.nc", "more.md"])
+    assert set(store.load("more.nc")["claim"].values.tolist()) == {"one/up", "one/down"}
+    assert "0 have another verdict in a table that is kept" in capsys.readouterr().out
+    Path("kept.csv").write_text(Path("kept.csv").read_text().replace(",20.0,", ",high,"))
+    with pytest.raises(UserError, match=r"^kept\.csv: one/up: statistic is 'high', and must be a number, or empty\.$"):
+        main(["one.nc", "--beside", "night=kept.csv", "--output", "none.nc"])
+    assert not Path("none.nc").exists()
+
+
+OTHERS = {
+    "measured": (RISK, "it has no claim."),
+    "of another version": (group({"up": 1.0}).drop_vars("criterion"), "it has no criterion."),
+    "unsaid": (group({"up": 1.0}).drop_vars("portable"), "it has no portable."),
+}
+
+
+@pytest.mark.parametrize(("data", "why"), OTHERS.values(), ids=list(OTHERS))
+def test_a_dataset_that_is_no_group_of_claims_is_named(data, why):
+    store.save(data, "x.nc")
+    with pytest.raises(UserError) as refused:
+        main(["one.nc", "x.nc", "--output", "none.nc"])
+    assert str(refused.value) == f"x.nc is no group of claims, as check_claims.py makes one: {why}"
+    assert not Path("none.nc").exists()
+
+
+def test_neither_is_the_table_itself():
+    with pytest.raises(UserError, match=r"^claims\.nc is no group of claims, .*: it is a table of them\.$"):
+        main(["claims.nc", "--output", "none.nc"])
