@@ -127,6 +127,23 @@ def test_what_is_laid_over_a_paper_wins_and_what_is_no_papers_stays(write):
     assert config["pathvars"] == {"results": "here"}
 
 
+ALONE = ", as in an overlay that stands alone: {} has the rest, so name config/config.yaml before it."
+
+
+@pytest.mark.parametrize(("overlay", "said"), [
+    ({"figures": {"both": {"caption": "Both."}}}, "figures.both: data is missing" + ALONE),
+    ({"experiments": {"product": {"seeds": 3}}}, "experiments.product: family, finetune is missing" + ALONE),
+    ({"experiments": {"mine": {"seeds": 3}}}, "experiments.mine: family, finetune is missing."),
+    ({"experiments": {"product": {"seeds": 0, "family": "relu", "finetune": {}}}}, "experiments.product.seeds: 0 is "
+     "not allowed; it must be a whole number ≥ 1."),
+    ({"papers": ["sums"], "experiments": {"mine": {"seeds": 3}}}, "experiments.mine: family, finetune is missing."),
+])  # fmt: skip
+def test_an_overlay_alone_is_said_to_be_one_where_a_paper_has_the_rest(write, schema, overlay, said):
+    with pytest.raises(ConfigurationError) as refused:
+        validation.resolved(overlay, schema, write())
+    assert str(refused.value) == f"configuration: {said.format('config/papers/products/few.yaml')}"
+
+
 def test_null_takes_away_what_a_paper_says(write):
     over = {"experiments": {"sum": {"finetune": {"protocol": None, "overlap": 0.5, "noise": None}}}}
     config = papers.resolved(over | {"papers": ["sums"]}, write())

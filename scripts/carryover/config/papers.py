@@ -63,6 +63,11 @@ def read(folder):
     return contents
 
 
+def file_of(place, folder):
+    """The name of the file that defines an entry, (section, name); None where none does."""
+    return _owners(read(folder), folder).get(tuple(place))
+
+
 def called(name, folder):
     """A paper's file in the words of a sentence: its path from the project's folder."""
     return f"{folder.parent.name}/{folder.name}/{name}.yaml"

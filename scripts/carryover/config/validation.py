@@ -9,7 +9,12 @@ from carryover.errors import UserError
 
 
 class ConfigurationError(UserError):
-    """A key or value of the configuration is not allowed; the message is one sentence naming it."""
+    """A key or value of the configuration is not allowed; the message is one sentence naming it.
+
+    `lacks` is the path of the section where a key is missing, if that is what is wrong.
+    """
+
+    lacks: tuple = ()
 
 
 def resolved(config, schema, folder):
@@ -20,7 +25,10 @@ def resolved(config, schema, folder):
     whole = papers.resolved(config, folder)
     try:
         validate(whole, schema)
-    except ConfigurationError:
+    except ConfigurationError as error:
+        if "papers" not in config and (file := papers.file_of(error.lacks[:2], folder)):
+            said = f"{str(error).removesuffix('.')}, as in an overlay that stands alone: {papers.called(file, folder)}"
+            raise ConfigurationError(f"{said} has the rest, so name config/config.yaml before it.") from None
         for name, content in papers.read(folder).items() if whole is not config else ():
             definition = schema["$defs"]["part_file" if "/" in name else "paper_file"]
             validate(content, schema, papers.called(name, folder), definition)
@@ -42,7 +50,9 @@ def validate(config, schema, called="configuration", definition=None):
     errors = list((validator.evolve(schema=definition) if definition else validator).iter_errors(config))
     if errors:
         error = min(errors, key=lambda e: (-len(e.absolute_path), str(e.message)))
-        raise ConfigurationError(f"{called}: {_sentence(error)}")
+        refused = ConfigurationError(f"{called}: {_sentence(error)}")
+        refused.lacks = tuple(error.absolute_path) if error.validator == "required" else ()
+        raise refused
 
 
 def _refuse_unusable_numbers(node, path, called):
