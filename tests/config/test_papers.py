@@ -119,6 +119,21 @@ def test_what_is_made_of_what_is_left_out_is_left_out_too(write, chosen, left):
     assert own - {"exact_limit", "both", "relu_penalty"} == left
 
 
+def test_titles_rest_on_no_claims_of_what_does_not_run(write):
+    """Neither on those of another paper, nor on those of data that are not made; a group that is nowhere stays."""
+
+    def change(files):
+        files["across"]["claims"] = {"again": {"check": "exact_limit", "data": {"risk": "sum/risk"}}}
+        files["products/few"]["figures"]["both"]["rests_on"] = ["exact_limit/a", "nowhere/a", "again/a"]
+
+    def left(*chosen):
+        return papers.resolved({"papers": list(chosen)}, write(change))["figures"]["both"]["rests_on"]
+
+    assert left("products") == left("products", "across") == ["nowhere/a"]
+    assert left("products", "sums") == ["exact_limit/a", "nowhere/a"]
+    assert left("products", "sums", "across") == ["exact_limit/a", "nowhere/a", "again/a"]
+
+
 def test_what_is_laid_over_a_paper_wins_and_what_is_no_papers_stays(write):
     over = {"experiments": {"sum": {"finetune": {"samples": [4]}}, "mine": RISK}, "pathvars": {"results": "here"}}
     config = papers.resolved(over | {"papers": ["sums"]}, write())

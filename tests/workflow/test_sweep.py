@@ -179,6 +179,23 @@ def test_code_follows_the_solver(sweep):
     assert modules["descent"][-1] == "carryover.families.diagonal.descent"
 
 
+def test_a_title_rests_on_groups_of_claims_that_are_made(sweep):
+    made = sweep({"protocol": "single_task"}, measures={"risk": {}})
+    data = {"data": {"risk": "toy/risk"}}
+    made.config |= {
+        "claims": {"exact_limit": data},
+        "figures": {"risk_curves": {**data, "rests_on": ["exact_limit/a"]}},
+    }
+    made.check()
+    made.config["figures"]["risk_curves"]["rests_on"] += ["exact/a"]
+    with pytest.raises(SweepError) as refused:
+        made.check()
+    assert str(refused.value) == "figures.risk_curves.rests_on: there is no group exact in claims, but exact_limit."
+    del made.config["claims"]
+    with pytest.raises(SweepError, match=r"there is no group exact_limit in claims, but none\.$"):
+        made.check()
+
+
 def test_what_is_made_of_data_has_its_formats_and_records(sweep):
     made = sweep({"protocol": "single_task"}, measures={"risk": {}})
     entry = {"data": {"bounds": "toy/risk", "published": "some/file.csv"}}

@@ -45,7 +45,10 @@ def resolved(config, folder):
         for paper in elsewhere if isinstance(elsewhere, dict) else ():
             _known(paper, contents, folder, f"{section}.{name}.elsewhere")
     lacking = _made_of(whole, absent)
-    return whole | {section: _without(whole[section], section, lacking) for section in SECTIONS if section in whole}
+    whole |= {section: _without(whole[section], section, lacking) for section in SECTIONS if section in whole}
+    if isinstance(whole.get("figures"), dict):
+        whole["figures"] = dict(_stated(whole["figures"], absent | lacking))
+    return whole
 
 
 def read(folder):
@@ -145,6 +148,16 @@ def _without(entries, section, places):
     if not isinstance(entries, dict):
         return entries
     return {name: entry for name, entry in entries.items() if (section, name) not in places}
+
+
+def _stated(figures, absent):
+    """(name, entry) of figures, whose titles rest on no claims in `absent` places: these are not made either."""
+    for name, entry in figures.items():
+        claims = entry.get("rests_on") if isinstance(entry, dict) else None
+        if isinstance(claims, list):
+            left = [one for one in claims if ("claims", str(one).partition("/")[0]) not in absent]
+            entry = {**entry, "rests_on": left}
+        yield name, entry
 
 
 def _made_of(config, absent):

@@ -101,7 +101,7 @@ class Sweep:
         yield from (("claims_table", Wildcards(), path) for path in self.claims_table() if not path.endswith(".json"))
 
     def check(self):
-        """Raise UserError for code that cannot be parsed and data that no job makes: Snakemake would show a stack."""
+        """Raise UserError for code that cannot be parsed, and for data and groups of claims that no job makes."""
         for rule, wildcards, _ in self.jobs():
             self.code(rule)(wildcards)
         for name, path in self._beside().items():
@@ -111,6 +111,7 @@ class Sweep:
         for rule, kind in MADE_OF_DATA.items():
             for name in kind.names(self.config):
                 self._check_data(kind, name, made)
+                self._check_stated(kind, name)
             made = [*made, *self.made_of_data(rule), *(self.claims_table() if rule == "check_claims" else ())]
 
     def _check_data(self, kind, name, made):
@@ -122,6 +123,14 @@ class Sweep:
                 ]
                 made_here = f"; known are {', '.join(known)}" if kind.plugins and known else ""
                 raise SweepError(f"{kind.section}.{name}.data: {path} is neither a file nor made here{made_here}.")
+
+    def _check_stated(self, kind, name):
+        """Raise UserError where a title rests on a group of claims that is not here; the report knows those in one."""
+        groups = self.config.get("claims", {})
+        for claim in self.config[kind.section][name].get("rests_on", ()):
+            if (group := claim.partition("/")[0]) not in groups:
+                known = ", ".join(groups) or "none"
+                raise SweepError(f"{kind.section}.{name}.rests_on: there is no group {group} in claims, but {known}.")
 
     # For the rules: what wildcards can be, and functions of them.
 
