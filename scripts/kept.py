@@ -9,7 +9,7 @@ from carryover.workflow import command_line  # first: from here on Ctrl-C shows 
 
 # isort: split
 from carryover.audit import project
-from carryover.kept import packing
+from carryover.kept import packing, reading
 from carryover.workflow import startup
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -21,7 +21,7 @@ def main(argv):
     project.add_configuration(made)
     arguments = made.parse_args(argv)
     sweep = startup.valid_sweep(project.configuration(arguments.configfile), ROOT)
-    folder = packing.folder(sweep)
+    folder = reading.folder(sweep)
     if arguments.what == "unpack":
         paths = packing.unpack(sweep)
         print(f"Of {folder}, datasets in {sweep.results}: {len(paths)}; `snakemake kept` makes what is made of them.")
@@ -29,7 +29,7 @@ def main(argv):
     left_out = packing.pack(sweep)
     for experiment, why in left_out.items():
         print(f"{experiment}: left out, {why}")
-    print(f"Experiments that {folder} keeps: {len(packing.experiments(sweep))}.")
+    print(f"Experiments that {folder} keeps: {len(reading.experiments(sweep))}.")
     sys.exit(1 if left_out else 0)
 
 

@@ -10,7 +10,7 @@ import pytest
 from carryover.audit import project as audits
 from carryover.audit import replay, report
 from carryover.errors import UserError
-from carryover.kept import packing
+from carryover.kept import packing, reading
 from carryover.provenance import job_record, store
 from carryover.workflow import kept_results, startup
 from toy.small_project import DESCENT, EXACT
@@ -161,7 +161,7 @@ def test_packing_anew_keeps_what_there_is_now(keeping):
     (FOLDER / "tiny").mkdir(parents=True)
     (FOLDER / "tiny/gone.nc.xz").write_bytes(b"of a measure that is no more")
     assert packing.pack(sweep()) == {}
-    assert {path.name for path in files(FOLDER)} == {packing.RECORDS, "risk.nc.xz", "sparsity.nc.xz"}
+    assert {path.name for path in files(FOLDER)} == {reading.RECORDS, "risk.nc.xz", "sparsity.nc.xz"}
 
 
 @pytest.mark.parametrize("change", ["dataset", "shard"])
@@ -172,7 +172,7 @@ def test_what_is_not_as_its_record_says_is_not_kept(keeping, change):
         stamped(DATASETS[0], lambda told: told["inputs"][EXACT].update(sha256="0" * 64))
     said = packing.pack(sweep())["tiny"]
     assert "is not what its record says" in said or "is not the one that" in said
-    assert not packing.experiments(sweep())
+    assert not reading.experiments(sweep())
 
 
 def test_files_that_are_there_already_are_not_overwritten(packed):
@@ -221,7 +221,7 @@ RECORDS = ["not json", "[1, 2]", '"x"', "null", "3", '{"results/tiny/risk.nc": 3
 
 @pytest.mark.parametrize("text", RECORDS, ids=lambda text: text[:12])
 def test_damaged_records_are_refused(packed, text):
-    (PLACE / packing.RECORDS).write_bytes(lzma.compress(text.encode("latin-1")))
+    (PLACE / reading.RECORDS).write_bytes(lzma.compress(text.encode("latin-1")))
     with pytest.raises(UserError, match=r"records\.json\.xz is damaged"):
         packing.unpack(sweep())
     assert not Path("results").exists()
@@ -238,7 +238,7 @@ CHANGES = {
 
 @pytest.mark.parametrize("change", CHANGES)
 def test_records_that_do_not_belong_together_are_refused(packed, change):
-    file = PLACE / packing.RECORDS
+    file = PLACE / reading.RECORDS
     found = json.loads(lzma.decompress(file.read_bytes()))
     CHANGES[change](found)
     file.write_bytes(lzma.compress(json.dumps(found).encode()))

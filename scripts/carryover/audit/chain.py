@@ -9,7 +9,7 @@ from pathlib import Path
 
 from carryover.audit import notes
 from carryover.config.artifacts import MADE_OF_DATA, ON_DEMAND, STAGES
-from carryover.kept import packing
+from carryover.kept import reading
 from carryover.provenance import job_record, store
 from carryover.provenance.code_digest import closure_files
 from carryover.provenance.record_index import is_crate, is_record
@@ -117,7 +117,7 @@ def gather(made, threads=None):
         chain.hashes = dict(zip(wanted, pool.map(partial(_sha256, unreadable), wanted), strict=True))
     if "kept" in made.config:
         chain.kept = {
-            path: one for name in packing.experiments(made) for path, one in packing.records(made, name).items()
+            path: one for name in reading.experiments(made) for path, one in reading.records(made, name).items()
         }
         chain.absent = {path for path in chain.kept if _absent(chain, path)}
         chain.hashes |= {path: kept[path]["outputs"][path]["sha256"] for path in chain.absent}

@@ -6,7 +6,7 @@ from pathlib import Path, PurePath
 
 from carryover.config.artifacts import MADE_OF_DATA
 from carryover.errors import UserError
-from carryover.kept.packing import PACKED
+from carryover.kept.reading import PACKED
 from carryover.provenance import code_digest, store
 from carryover.provenance.job_record import record_path
 from carryover.provenance.record_index import Made, all_made, files, jobs, made

@@ -1,0 +1,76 @@
+"""What is kept of results, as it is read: of which experiments, their records, and the bytes of their datasets.
+
+A file here may have been changed by anyone: what is read is checked before it is believed.
+"""
+
+import hashlib
+import json
+import lzma
+from pathlib import Path
+
+from carryover.errors import UserError
+from carryover.provenance import job_record, record_schema, store
+
+PACKED = ".xz"
+RECORDS = f"records.json{PACKED}"
+_MOST = 2**32
+"""Bytes that a file of records may unpack to."""
+
+
+def folder(made):
+    """The folder in which the results of a `Sweep` are kept; UserError where its configuration names none."""
+    if "kept" not in made.config:
+        raise UserError("the configuration keeps no results: name the folder of what is kept, kept: FOLDER.")
+    return Path(made.config["kept"])
+
+
+def experiments(made):
+    """The experiments of which something is kept, by the names of their folders."""
+    return sorted(path.parent.name for path in folder(made).glob(f"*/{RECORDS}"))
+
+
+def records(made, experiment):
+    """{path: record} of all that is kept of an experiment; UserError for a file that is damaged, or whose records are
+    of something else, or not of each other."""
+    file = folder(made) / experiment / RECORDS
+    try:
+        found = json.loads(_unpacked(file, _MOST))
+        for path, record in found.items():
+            _check(path, record, found, f"{made.results}/{experiment}/")
+    except (ValueError, TypeError, AttributeError, LookupError, RecursionError) as error:
+        raise UserError(f"{file} is damaged: {str(error) or type(error).__name__}.") from None
+    return found
+
+
+def content(file, known):
+    """The bytes of a kept dataset, which must be those that its record is of."""
+    content = _unpacked(file, known["bytes"] + 1)
+    if hashlib.sha256(content).hexdigest() != known["sha256"]:
+        raise UserError(f"{file} does not hold what its record is of.")
+    return content
+
+
+def _check(path, record, found, inside):
+    """Raise ValueError where a record is not whole, of a result outside of the folder `inside`, or of other inputs than
+    are recorded beside it."""
+    if wrong := record_schema.wrong(record):
+        raise ValueError(f"the record of {path} lacks {', '.join(wrong)}, or has it odd")
+    if not path.startswith(inside) or ".." in Path(path).parts or path not in record["outputs"]:
+        raise ValueError(f"it has a record of {path}, which is no result in {inside}")
+    job_record.as_text(record).encode()
+    for name, known in record["inputs"].items():
+        if name.startswith(inside) and found[name]["outputs"][name]["sha256"] != known["sha256"]:
+            raise ValueError(f"{name} is not the one that {path} was made of")
+
+
+def _unpacked(file, most):
+    """The bytes that a file packs, which are not more than `most`."""
+    with store.regular(file) as packed:
+        try:
+            reading = lzma.LZMADecompressor()
+            content = reading.decompress(packed.read(), most)
+        except lzma.LZMAError as error:
+            raise UserError(f"{file} is damaged ({error}).") from None
+    if not reading.eof or reading.unused_data:
+        raise UserError(f"{file} is damaged, or more than it should be.")
+    return content
