@@ -193,8 +193,15 @@ def test_the_record_of_another_result_is_not_overwritten(unpacked):
 
 
 def test_another_configuration_s_results_are_refused(packed):
-    with pytest.raises(UserError, match=r"which is no result in results/other/tiny/"):
+    said = r"^\S*json\.xz is of another configuration, whose results are in results: .* are in results/other\.$"
+    with pytest.raises(UserError, match=said):
         packing.unpack(sweep(pathvars={"results": "results/other"}))
+
+
+def test_what_a_killed_process_left_half_written_is_no_experiment(packed):
+    shutil.copytree(PLACE, FOLDER / ".tiny.tmp99999999")
+    assert reading.experiments(sweep()) == ["tiny"]
+    assert packing.unpack(sweep()) == DATASETS
 
 
 def test_a_configuration_that_keeps_nothing_is_told_so(project):
@@ -217,6 +224,15 @@ def test_a_damaged_dataset_is_refused(packed, content):
 
 RECORDS = ["not json", "[1, 2]", '"x"', "null", "3", '{"results/tiny/risk.nc": 3}', '{"results/tiny/risk.nc": null}',
            "[" * 200_000, '{"results/tiny/risk.nc": {}}', "\xff"]  # fmt: skip
+
+
+@pytest.mark.parametrize("content", [b"nothing", lzma.compress(b"{}")[:-9]])
+def test_damage_is_said_once(packed, content):
+    (PLACE / reading.RECORDS).write_bytes(content)
+    with pytest.raises(UserError) as told:
+        packing.unpack(sweep())
+    assert str(told.value).count("is damaged") == 1
+    assert not str(told.value).endswith("..")
 
 
 @pytest.mark.parametrize("text", RECORDS, ids=lambda text: text[:12])

@@ -13,8 +13,14 @@ from carryover.provenance import job_record, record_schema, store
 
 PACKED = ".xz"
 RECORDS = f"records.json{PACKED}"
+SHOWN = "[!.]*"
+"""Folders of experiments; of others begin those that a killed process left half written."""
 _MOST = 2**32
 """Bytes that a file of records may unpack to."""
+
+
+class OfAnother(UserError):
+    """What is kept is whole, and of another configuration."""
 
 
 def folder(made):
@@ -26,17 +32,23 @@ def folder(made):
 
 def experiments(made):
     """The experiments of which something is kept, by the names of their folders."""
-    return sorted(path.parent.name for path in folder(made).glob(f"*/{RECORDS}"))
+    return sorted(path.parent.name for path in folder(made).glob(f"{SHOWN}/{RECORDS}"))
 
 
 def records(made, experiment):
     """{path: record} of all that is kept of an experiment; UserError for a file that is damaged, or whose records are
-    of something else, or not of each other."""
+    of something else, or not of each other, and OfAnother where they are of another results folder."""
     file = folder(made) / experiment / RECORDS
+    packed = _unpacked(file, _MOST)
     try:
-        found = json.loads(_unpacked(file, _MOST))
+        found = json.loads(packed)
+        if (other := _results(found, experiment)) not in (None, made.results):
+            this = f"those of this one are in {made.results}"
+            raise OfAnother(f"{file} is of another configuration, whose results are in {other}: {this}.")
         for path, record in found.items():
             _check(path, record, found, f"{made.results}/{experiment}/")
+    except OfAnother:
+        raise
     except (ValueError, TypeError, AttributeError, LookupError, RecursionError) as error:
         raise UserError(f"{file} is damaged: {str(error) or type(error).__name__}.") from None
     return found
@@ -48,6 +60,14 @@ def content(file, known):
     if hashlib.sha256(content).hexdigest() != known["sha256"]:
         raise UserError(f"{file} does not hold what its record is of.")
     return content
+
+
+def _results(found, experiment):
+    """The results folder that all records of an experiment are of; None where there is no such folder."""
+    dataset = Path(min(found, key=lambda path: path.count("/"), default=""))  # what it was made of lies deeper
+    place = dataset.parent
+    whole = place.name == experiment and all(path.startswith(f"{place.as_posix()}/") for path in found)
+    return place.parent.as_posix() if whole else None
 
 
 def _check(path, record, found, inside):
