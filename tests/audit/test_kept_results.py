@@ -198,6 +198,31 @@ def test_another_configuration_s_results_are_refused(packed):
         packing.unpack(sweep(pathvars={"results": "results/other"}))
 
 
+@pytest.mark.parametrize("gone", [["risk.nc.xz"], ["records.json.xz"], ["risk.nc.xz", "sparsity.nc.xz"]])
+def test_what_is_gone_of_what_was_packed_is_named(packed, gone):
+    for name in gone:
+        (PLACE / name).unlink()
+    named = ", ".join(f"tiny/{name}" for name in gone)
+    with pytest.raises(UserError, match=rf"^resources/kept/tiny lacks {named}: put back what was packed there\.$"):
+        packing.unpack(sweep())
+    assert not Path("results").exists()
+
+
+def test_of_much_that_is_gone_the_first_is_named(packed):
+    for name in "abcd":
+        (FOLDER / name).mkdir()
+        (FOLDER / name / "risk.nc.xz").touch()
+    with pytest.raises(UserError, match=r"lacks a/records\.json\.xz, b/\S+, c/\S+ and 1 more: put back"):
+        packing.unpack(sweep())
+
+
+def test_a_packed_dataset_without_a_record_is_refused(packed):
+    shutil.copy(PLACE / "risk.nc.xz", PLACE / "norms.nc.xz")
+    with pytest.raises(UserError, match=r"norms\.nc\.xz is of no record in records\.json\.xz beside it: move it away"):
+        packing.unpack(sweep())
+    assert not Path("results").exists()
+
+
 def test_what_a_killed_process_left_half_written_is_no_experiment(packed):
     shutil.copytree(PLACE, FOLDER / ".tiny.tmp99999999")
     assert reading.experiments(sweep()) == ["tiny"]
@@ -226,7 +251,7 @@ RECORDS = ["not json", "[1, 2]", '"x"', "null", "3", '{"results/tiny/risk.nc": 3
            "[" * 200_000, '{"results/tiny/risk.nc": {}}', "\xff"]  # fmt: skip
 
 
-@pytest.mark.parametrize("content", [b"nothing", lzma.compress(b"{}")[:-9]])
+@pytest.mark.parametrize("content", [b"nothing", lzma.compress(b"{}")[:-9]], ids=["other", "cut"])
 def test_damage_is_said_once(packed, content):
     (PLACE / reading.RECORDS).write_bytes(content)
     with pytest.raises(UserError) as told:

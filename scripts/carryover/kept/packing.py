@@ -11,7 +11,8 @@ import shutil
 from pathlib import Path
 
 from carryover.errors import UserError
-from carryover.kept.reading import PACKED, RECORDS, content, experiments, folder, records
+from carryover.kept import reading
+from carryover.kept.reading import PACKED, RECORDS
 from carryover.provenance import job_record, store, writing
 
 
@@ -30,7 +31,7 @@ def pack(made):
         except store.DataError as error:
             left_out[experiment] = str(error)
             continue
-        place = folder(made) / experiment
+        place = reading.folder(made) / experiment
         with writing.new_folder(place) as fresh:
             _pack(fresh / RECORDS, json.dumps(found, indent=0, sort_keys=True).encode())
             for path in datasets:
@@ -43,25 +44,39 @@ def unpack(made):
     """Put what is kept of the results of a `Sweep` in its place; the paths of datasets.
 
     What is there stays. Raises UserError, having written nothing, where something there is another than what is kept,
-    or what is kept is damaged.
+    or what is kept is damaged or not all there.
     """
-    files, datasets = {}, []
-    for experiment in experiments(made):
-        for path, record in records(made, experiment).items():
-            known = record["outputs"][path]
-            if not _recorded(path, known):
-                files[f"{path}.json"] = job_record.as_text(record).encode()
-            packed = folder(made) / experiment / f"{Path(path).name}{PACKED}"
-            if packed.exists() and Path(path).parent == Path(made.results, experiment):
-                datasets.append(path)
-                if not _there(path, known):
-                    files[path] = content(packed, known)
+    kept = {experiment: reading.records(made, experiment) for experiment in reading.experiments(made)}
+    datasets = {}
+    for experiment, found in kept.items():
+        datasets |= {path: file for file, path in reading.datasets(made, experiment, found).items()}
+    _refuse_gaps(made, set(datasets.values()))
     if not datasets:
-        raise UserError(f"{folder(made)} keeps no results.")
-    for path, whole in files.items():
+        raise UserError(f"{reading.folder(made)} keeps no results.")
+    files = {}
+    for path, record in (pair for found in kept.values() for pair in found.items()):
+        known = record["outputs"][path]
+        if not _recorded(path, known):
+            files[f"{path}.json"] = job_record.as_text(record).encode()
+        if path in datasets and not _there(path, known):
+            files[path] = reading.content(datasets[path], known)
+    for path, content in files.items():
         with writing.atomic(path) as unfinished:
-            unfinished.write_bytes(whole)
+            unfinished.write_bytes(content)
     return sorted(datasets)
+
+
+def _refuse_gaps(made, promised):
+    """Raise UserError where packed datasets are not those files that the records of all experiments promise."""
+    folder = reading.folder(made)
+    there = set(folder.glob(f"{reading.SHOWN}/*.nc{PACKED}"))
+    unread = {file.with_name(RECORDS) for file in there - promised}
+    lacking = sorted(str(file.relative_to(folder)) for file in promised - there | unread if not file.exists())
+    if lacking:
+        more = f" and {len(lacking) - 3} more" if len(lacking) > 3 else ""
+        raise UserError(f"{folder} lacks {', '.join(lacking[:3])}{more}: put back what was packed there.")
+    if unknown := sorted(there - promised):
+        raise UserError(f"{unknown[0]} is of no record in {RECORDS} beside it: move it away to unpack.")
 
 
 def _gather(made, path, found):

@@ -14,7 +14,7 @@ from carryover.provenance import job_record, record_schema, store
 PACKED = ".xz"
 RECORDS = f"records.json{PACKED}"
 SHOWN = "[!.]*"
-"""Folders of experiments; of others begin those that a killed process left half written."""
+"""Folders of experiments; with a dot begin those that a killed process left half written."""
 _MOST = 2**32
 """Bytes that a file of records may unpack to."""
 
@@ -39,9 +39,9 @@ def records(made, experiment):
     """{path: record} of all that is kept of an experiment; UserError for a file that is damaged, or whose records are
     of something else, or not of each other, and OfAnother where they are of another results folder."""
     file = folder(made) / experiment / RECORDS
-    packed = _unpacked(file, _MOST)
+    text = _unpacked(file, _MOST)
     try:
-        found = json.loads(packed)
+        found = json.loads(text)
         if (other := _results(found, experiment)) not in (None, made.results):
             this = f"those of this one are in {made.results}"
             raise OfAnother(f"{file} is of another configuration, whose results are in {other}: {this}.")
@@ -52,6 +52,17 @@ def records(made, experiment):
     except (ValueError, TypeError, AttributeError, LookupError, RecursionError) as error:
         raise UserError(f"{file} is damaged: {str(error) or type(error).__name__}.") from None
     return found
+
+
+def datasets(made, experiment, found):
+    """{file: path} of the collected datasets that records `found` of an experiment say are kept."""
+    paths = [path for path in found if Path(path).parent == Path(made.results, experiment)]
+    return {packed(made, experiment, path): path for path in paths}
+
+
+def packed(made, experiment, path):
+    """The file in which a dataset of an experiment is kept."""
+    return folder(made) / experiment / f"{Path(path).name}{PACKED}"
 
 
 def content(file, known):
