@@ -9,6 +9,7 @@ from carryover.workflow import command_line  # first: from here on Ctrl-C shows 
 
 # isort: split
 from carryover.audit import project
+from carryover.errors import sentence
 from carryover.kept import packing, reading
 from carryover.workflow import startup
 
@@ -28,7 +29,7 @@ def main(argv):
         return
     left_out = packing.pack(sweep)
     for experiment, why in left_out.items():
-        print(f"{experiment}: left out, {why}")
+        print(f"{experiment}: left out, {sentence(why)}")
     print(f"Experiments that {folder} keeps: {len(reading.experiments(sweep))}.")
     sys.exit(1 if left_out else 0)
 

@@ -7,36 +7,38 @@ they were, with their records beside them; of what they were made of there are t
 
 import json
 import lzma
-import shutil
 from pathlib import Path
 
 from carryover.errors import UserError
-from carryover.kept import reading
+from carryover.kept import reading, replacing
 from carryover.kept.reading import PACKED, RECORDS
 from carryover.provenance import job_record, store, writing
 
 
 def pack(made):
     """Keep the experiments of a `Sweep` of which every collected dataset is there, with all records: {experiment: why}
-    of those of which something is not. Of these the folder keeps what it has."""
+    of those of which something is not, or whose place has what would be lost. Of these the folder keeps what it has.
+
+    Raises UserError, having written nothing, where the folder is no place for these results.
+    """
+    reading.refuse_results_folder(made)
+    replacing.refuse_others(made)
     left_out = {}
     for experiment, spec in made.config.get("experiments", {}).items():
         datasets = [f"{made.results}/{experiment}/{measure}.nc" for measure in spec.get("measures", {})]
+        if not datasets and experiment not in reading.experiments(made):
+            continue
         try:
-            found = {}
-            for path in datasets:
-                _gather(made, path, found)
-                if store.sha256(path) != found[path]["outputs"][path]["sha256"]:
-                    raise store.DataError(f"{path} is not what its record says")
-        except store.DataError as error:
+            found = _gathered(made, datasets)
+            replacing.refuse_loss(made, experiment, datasets)
+        except UserError as error:
             left_out[experiment] = str(error)
             continue
-        place = reading.folder(made) / experiment
-        with writing.new_folder(place) as fresh:
-            _pack(fresh / RECORDS, json.dumps(found, indent=0, sort_keys=True).encode())
-            for path in datasets:
-                _pack(fresh / f"{Path(path).name}{PACKED}", Path(path).read_bytes())
-            shutil.rmtree(place, ignore_errors=True)
+        if datasets:
+            with replacing.in_place_of(reading.folder(made) / experiment) as fresh:
+                _pack(fresh / RECORDS, json.dumps(found, indent=0, sort_keys=True).encode())
+                for path in datasets:
+                    _pack(fresh / reading.packed(made, experiment, path).name, Path(path).read_bytes())
     return left_out
 
 
@@ -46,6 +48,7 @@ def unpack(made):
     What is there stays. Raises UserError, having written nothing, where something there is another than what is kept,
     or what is kept is damaged or not all there.
     """
+    reading.refuse_results_folder(made)
     kept = {experiment: reading.records(made, experiment) for experiment in reading.experiments(made)}
     datasets = {}
     for experiment, found in kept.items():
@@ -77,6 +80,16 @@ def _refuse_gaps(made, promised):
         raise UserError(f"{folder} lacks {', '.join(lacking[:3])}{more}: put back what was packed there.")
     if unknown := sorted(there - promised):
         raise UserError(f"{unknown[0]} is of no record in {RECORDS} beside it: move it away to unpack.")
+
+
+def _gathered(made, datasets):
+    """{path: record} of datasets and of all that they were made of; DataError where something is not as recorded."""
+    found = {}
+    for path in datasets:
+        _gather(made, path, found)
+        if store.sha256(path) != found[path]["outputs"][path]["sha256"]:
+            raise store.DataError(f"{path} is not what its record says")
+    return found
 
 
 def _gather(made, path, found):

@@ -6,6 +6,7 @@ A file here may have been changed by anyone: what is read is checked before it i
 import hashlib
 import json
 import lzma
+import os
 from pathlib import Path
 
 from carryover.errors import UserError
@@ -30,6 +31,15 @@ def folder(made):
     return Path(made.config["kept"])
 
 
+def refuse_results_folder(made):
+    """UserError where results are to be kept in the results folder itself, in a folder of it, or around it: there a
+    packed experiment would take the place of results."""
+    kept, results = (Path(os.path.realpath(name)) for name in (folder(made), made.results))
+    if kept.is_relative_to(results) or results.is_relative_to(kept):
+        where = f"outside of the results folder ({made.results}), and not around it"
+        raise UserError(f"configuration: kept: {folder(made)} is not allowed; it must be a folder {where}.")
+
+
 def experiments(made):
     """The experiments of which something is kept, by the names of their folders."""
     return sorted(path.parent.name for path in folder(made).glob(f"{SHOWN}/{RECORDS}"))
@@ -43,8 +53,8 @@ def records(made, experiment):
     try:
         found = json.loads(text)
         if (other := _results(found, experiment)) not in (None, made.results):
-            this = f"those of this one are in {made.results}"
-            raise OfAnother(f"{file} is of another configuration, whose results are in {other}: {this}.")
+            where = f"whose results are in {other}, not in {made.results}"
+            raise OfAnother(f"{file} is of another configuration, {where}: name a folder of their own, kept.")
         for path, record in found.items():
             _check(path, record, found, f"{made.results}/{experiment}/")
     except OfAnother:
