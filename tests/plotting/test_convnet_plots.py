@@ -46,6 +46,15 @@ def test_accuracies_are_means_and_gains_those_of_differences():
     assert figure.axes[0].get_title() == title
 
 
+def test_classes_that_were_named_are_told_in_lines_that_fit():
+    data = convnet_networks.roles("convnet_rescaling")["pairs"]
+    named = data.assign_coords(source_classes=("run", ["0 1 2 3"] * data.sizes["run"]),
+                               target_classes=("run", ["4 9"] * data.sizes["run"]))  # fmt: skip
+    figure = convnet_rescaling.draw({"one": named}, convnet_rescaling.Parameters())
+    lines = ["ResNet-18", "2 of the classes 4 9 of", "digits,", "pretrained on 4 others", "(2 seeds × 2 tasks)"]
+    assert figure.axes[0].get_title().splitlines() == lines
+
+
 def crosses(ax):
     return sorted(line.get_ydata().item() for line in ax.get_lines() if line.get_marker() == "x")
 

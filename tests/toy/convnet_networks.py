@@ -9,7 +9,7 @@ from carryover.workflow.coordinate_labels import named
 from collect import collect
 
 SEEDS = [0, 1]
-TASK = {"network": "resnet18", "width": 1, "tasks": 2, "pretraining_classes": (0, 1, 2, 3, 4), "device": "cpu"}
+TASK = {"network": "resnet18", "width": 1, "tasks": 2, "left_out": 5, "device": "cpu"}
 FACTORS = {"samples": (4, 8), "rescale": (0.5, 1.0)}
 # {name: how its networks are trained, besides}
 JOBS = {

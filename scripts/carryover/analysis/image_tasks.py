@@ -9,16 +9,21 @@ IMAGES = {"mnist": "MNIST", "fashion-mnist": "Fashion-MNIST", "cifar-100": "CIFA
 
 
 def in_words(runs):
-    """'ResNet-18 on 2 classes of digits': the network, and what it is finetuned on.
+    """'ResNet-18 on 2 classes of digits': the network, and what it is finetuned on."""
+    return f"{network_in_words(runs)} on {target_in_words(runs)}"
 
-    Where no run is finetuned on what another was pretrained on, the classes were named, and are told: 'on 2 of the
-    classes 5 6 7 of digits'.
+
+def target_in_words(runs):
+    """'2 classes of digits': what runs are finetuned on.
+
+    Where no run is finetuned on what another was pretrained on, the classes were named, and are told: '2 of the classes
+    5 6 7 of digits'.
     """
     target = str(runs["target_classes"].values[0]).split()
     targets, sources = (_classes(runs, name) for name in ("target_classes", "source_classes"))
     named = sources and not set(targets) & set(sources)
     those = f"of the classes {' '.join(targets)}" if named else "classes"
-    return f"{network_in_words(runs)} on {len(target)} {those} of {images_in_words(runs)}"
+    return f"{len(target)} {those} of {images_in_words(runs)}"
 
 
 def network_in_words(runs):

@@ -3,7 +3,7 @@
 import numpy as np
 
 from carryover.analysis.by_task import interval, table
-from carryover.analysis.image_tasks import images_in_words, network_in_words
+from carryover.analysis.image_tasks import network_in_words, target_in_words
 from carryover.drawing import panels
 
 PERCENT = 0.0, 100.0
@@ -36,6 +36,6 @@ def units(runs):
 def system(runs):
     """What finetuned runs are: the network, its target and its source, in words."""
     tuned = panels.where(runs, protocol="finetuning")
-    source, target = (str(tuned[name].values[0]) for name in ("source_classes", "target_classes"))
+    source = str(tuned["source_classes"].values[0])
     pretrained = f"pretrained on {len(source.split())} others" if source else "published weights"
-    return f"{network_in_words(runs)}\n{len(target.split())} classes of {images_in_words(runs)}, {pretrained}"
+    return f"{network_in_words(runs)}\n{target_in_words(tuned)}, {pretrained}"

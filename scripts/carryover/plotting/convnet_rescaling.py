@@ -1,6 +1,7 @@
 """Whether convolutional networks are finetuned better with their weights rescaled before (Fig. 7 of feature reuse)."""
 
 from dataclasses import dataclass
+from textwrap import fill
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -44,7 +45,8 @@ def draw(data, p):
             above.sharey(axes[0, 0])
         _accuracies(above, runs, p.rescale)
         _gains(below, runs, p.rescale)
-        words = convnet.system(runs).replace(", ", ",\n")  # columns are narrow
+        lines = convnet.system(runs).replace(", ", ",\n").splitlines()  # columns are narrow
+        words = "\n".join(fill(line, 28) for line in lines)
         above.set_title(f"{words}\n({convnet.units(runs)})", fontsize="small")
         below.set_xlabel("training images of the task")
         log_axes.samples(below, panels.values(panels.where(runs, protocol="finetuning"), "samples"))
