@@ -87,6 +87,9 @@ def test_statistics_are_renewed_from_what_the_file_gives(network):
         ("state", [], r"network.py does not define state: it must define make, state, finetune, score"),
         ("", ["--factors", "0"], r"--factors 0.0: it must be a number > 0"),
         ("1)", [], r"score must be a finite number"),
+        ("finetune", [], r"^network\.py, line 9: this is no Python: "),
+        ("score", [], r"^network\.py: this is no Python: source code string cannot contain null bytes$"),
+        ("", ["--rates", "2"], r"^--rates needs finetune\(network, seed, rate\), "),
         ("make", [], r"make of network.py is a int, it must be a function"),
         ("4.0", [], r"state has '0.weight' of the shape \(1, 2\)"),
     ],
@@ -95,6 +98,8 @@ def test_a_mistake_is_one_sentence_and_leaves_no_file(left_out, words, sentence,
     changed = {
         "state": ("state =", "other ="),
         "4.0": ("[[4.0]]", "[[4.0, 1.0]]"),
+        "finetune": ("finetune(network, seed):", "finetune(network, seed)"),
+        "score": ("score", "sc\0re"),
         "make": ("def make(seed)", "make = 1\ndef other(seed)"),
         "1)": ("- 1)", "- 1e999)"),
     }

@@ -35,7 +35,11 @@ def test_the_written_schema_is_the_one_that_was_made(schema):
 def test_every_section_stands_on_one_page(schema):
     heads = [line for page in documentation.pages(schema).values() for line in page.splitlines() if line[:3] == "## "]
     sections = [
-        name for name, one in schema["$defs"].items() if "." in name and (one.get("properties") or "families" in one)
+        name
+        for name, one in schema["$defs"].items()
+        if "." in name
+        and not name.startswith("roles.")
+        and (one.get("properties") or "families" in one or f"roles.{name}" in schema["$defs"])
     ]
     assert sorted(heads) == sorted(f"## `{name}`" for name in sections)
 

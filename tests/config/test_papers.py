@@ -18,7 +18,7 @@ FILES = {
     "sums": {
         "paper": {"name": "Sums", "title": "On sums", "year": 2021},
         "experiments": {"sum": RISK},
-        "claims": {"exact_limit": {"data": {"risk": "sum/risk"}, "elsewhere": {"products": ["one", "two"]}}},
+        "claims": {"exact_limit": {"data": {"coefficients": "sum/risk"}, "elsewhere": {"products": ["one", "two"]}}},
     },
     "products": {"paper": {"name": "Products", "title": "On products"}},
     "products/few": {
@@ -31,7 +31,7 @@ FILES = {
     "products/many": {"experiments": {"more": RISK}},
     "across": {
         "paper": {"name": "Ours", "title": "Of both"},
-        "figures": {"two": {"plot": "risk_curves", "data": {"a": "sum/risk", "b": "product/risk"}}},
+        "figures": {"two": {"plot": "atlas", "data": {"a": "sum/risk", "b": "product/risk"}}},
     },
 }  # fmt: skip
 
@@ -123,7 +123,7 @@ def test_titles_rest_on_no_claims_of_what_does_not_run(write):
     """Neither on those of another paper, nor on those of data that are not made; a group that is nowhere stays."""
 
     def change(files):
-        files["across"]["claims"] = {"again": {"check": "exact_limit", "data": {"risk": "sum/risk"}}}
+        files["across"]["claims"] = {"again": {"check": "exact_limit", "data": {"coefficients": "sum/risk"}}}
         files["products/few"]["figures"]["both"]["rests_on"] = ["exact_limit/a", "nowhere/a", "again/a"]
 
     def left(*chosen):
@@ -172,7 +172,7 @@ def test_a_claim_is_told_the_names_of_its_papers_and_nothing_else_of_them(write,
         return {path: Sweep(config, schema, tmp_path).flags(rule)(wildcards) for rule, wildcards, path in jobs}
 
     before = flags()
-    named = ["exact_limit", "--roles", "risk", "--paper", "Sums", "--elsewhere", "one=Products", "two=Products"]
+    named = ["exact_limit", "--roles", "coefficients", "--paper", "Sums", "--elsewhere", "one=Products", "two=Products"]
     assert before["results/claims/exact_limit.nc"] == named
     assert flags(lambda files: files["sums"]["paper"].update(title="Other", year=2022)) == before
     after = flags(lambda files: files["sums"]["paper"].update(name="Other"))

@@ -81,3 +81,5 @@ def test_curves_are_chosen_named_and_moved_apart_and_risks_are_relative_to_squar
     assert not lines
     with pytest.raises(UserError, match="names: there are 2 curves, not 1"):
         risk_curves.draw({"risk": data}, risk_curves.Parameters(**told, names=("one",)))
+    with pytest.raises(UserError, match=r"^shown: there is no correlation 0\.7; there are 0\.8, "):
+        risk_curves.draw({"risk": data}, risk_curves.Parameters(**{**told, "shown": ("0.8", "0.7")}))

@@ -27,7 +27,7 @@ def sweep(request):
 def test_every_format_is_a_result_of_one_rule_with_its_record(sweep):
     made = sweep(["covariance_bound", "relu_penalty"])
     assert made.claims_table() == [path for file in FILES for path in (file, f"{file}.json")]
-    assert [path for rule, wildcards, path in made.jobs() if rule == "claims_table"] == FILES
+    assert [path for rule, wildcards, path in made.jobs() if rule == "claims_table"] == FILES[:1]
     groups = ["results/claims/covariance_bound.nc", "results/claims/relu_penalty.nc"]
     assert made.checked() == groups
     assert startup.words(made, "claims_table", Wildcards()) == groups

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from carryover.audit import notes
-from carryover.config.artifacts import MADE_OF_DATA, ON_DEMAND, STAGES
+from carryover.config.artifacts import MADE_OF_DATA, ON_DEMAND, STAGES, SUFFIXES
 from carryover.kept import reading
 from carryover.provenance import job_record, store
 from carryover.provenance.code_digest import closure_files
@@ -145,7 +145,7 @@ def notes_digest(chain):
 def _outputs(made):
     """(rule, wildcards, path) of every file that a job makes: figures and tables have several formats."""
     for rule, wildcards, path in made.jobs():
-        suffixes = MADE_OF_DATA[rule].suffixes if rule in MADE_OF_DATA else (Path(path).suffix,)
+        suffixes = SUFFIXES.get(rule, (Path(path).suffix,))
         yield from ((rule, wildcards, path.removesuffix(suffixes[0]) + suffix) for suffix in suffixes)
 
 

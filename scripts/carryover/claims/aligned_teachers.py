@@ -11,6 +11,8 @@ from carryover.analysis.runs import Runs
 from carryover.config.parameters import parameter
 from carryover.errors import UserError
 
+ROLES = ("risk",)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters:

@@ -6,6 +6,8 @@ from functools import partial
 from carryover.analysis import intervals, jackknife, r_squared
 from carryover.config.parameters import parameter
 
+ROLES = ("bounds",)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters:

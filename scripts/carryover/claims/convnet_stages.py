@@ -11,6 +11,8 @@ from carryover.analysis.runs import Runs
 from carryover.config.parameters import parameter
 from carryover.errors import UserError
 
+ROLES = ("stages",)
+
 RATIO = "participation ratio after finetuning over that before"
 
 

@@ -8,6 +8,8 @@ import numpy as np
 from carryover.analysis import intervals
 from carryover.config.parameters import parameter
 
+ROLES = ("curve",)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters:

@@ -11,6 +11,8 @@ from carryover.analysis.margins import margin_over_scale
 from carryover.analysis.runs import Runs
 from carryover.config.parameters import parameter
 
+ROLES = ("diagonal", "relu")
+
 FAMILIES = {"diagonal": "diagonal networks", "relu": "ReLU networks"}
 SECTION = "App. C"
 FEATURES, ERROR = "effective_features_curve", "risk_curve"

@@ -9,6 +9,8 @@ from carryover.analysis.runs import Runs, nearest
 from carryover.analysis.transferability import at, transferability
 from carryover.config.parameters import NoParameters
 
+ROLES = ("diagram", "risk", "distances")
+
 Parameters = NoParameters
 NAMES = {"kl": "the KL divergence", "wasserstein": "the Wasserstein-1 distance"}
 WEAK = -0.5

@@ -9,6 +9,8 @@ from carryover.analysis import intervals
 from carryover.analysis.runs import Runs
 from carryover.config.parameters import parameter
 
+ROLES = ("risk",)
+
 NESTED = "nested regime, Fig. 1"
 
 

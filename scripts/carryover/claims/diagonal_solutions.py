@@ -8,6 +8,8 @@ from carryover.analysis import intervals
 from carryover.analysis.runs import Runs
 from carryover.config.parameters import parameter
 
+ROLES = ("norms", "sparsity", "rescaled")
+
 SHARES = "share of the weight norm"
 VARIANCE = "share of variance in as many weights as the teacher has"
 NAMES = {"finetuning": "finetuned", "multi_task": "multi-task"}

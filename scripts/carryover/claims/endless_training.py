@@ -15,6 +15,8 @@ from carryover.analysis.margins import at_margins
 from carryover.analysis.runs import Runs
 from carryover.config.parameters import parameter
 
+ROLES = ("trajectory",)
+
 SECTION = "App. C"
 
 

@@ -8,6 +8,8 @@ from carryover.analysis import intervals
 from carryover.analysis.agreement import distances
 from carryover.config.parameters import parameter
 
+ROLES = ("coefficients",)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters:

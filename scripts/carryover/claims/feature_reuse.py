@@ -6,6 +6,8 @@ from carryover.analysis import intervals
 from carryover.analysis.runs import Runs
 from carryover.config.parameters import parameter
 
+ROLES = ("risk",)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters:

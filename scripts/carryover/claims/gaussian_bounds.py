@@ -10,6 +10,8 @@ from carryover.analysis import intervals
 from carryover.config.parameters import parameter
 from carryover.errors import UserError
 
+ROLES = ("curve",)
+
 DEPTH = "section 5.1, eqs 9 and 10"
 TASKS = ("gamma", "source_norm", "angle")
 NETWORKS = {"one_layer": ("one layer", 1, "eq 10"), "deep": ("endlessly many layers", np.inf, "eq 9")}

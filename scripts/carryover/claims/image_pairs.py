@@ -7,6 +7,8 @@ from carryover.config.parameters import parameter
 from carryover.errors import UserError
 from carryover.runs import coordinates
 
+ROLES = ("risk",)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters:

@@ -12,6 +12,8 @@ from carryover.analysis.transferability import predicted, transferability
 from carryover.config.parameters import parameter
 from carryover.theory.transfer import finetune_boundary
 
+ROLES = ("simulated", "diagram")
+
 COUNTED = "few", "many"
 """Blocks of γ; beyond, formulas and networks agree because both are 0."""
 FACTOR = "the norm factor of eq 5 of Linear teachers"

@@ -9,6 +9,8 @@ from carryover.analysis.agreement import of_converged
 from carryover.config.parameters import parameter
 from carryover.errors import UserError
 
+ROLES = ("coefficients", "risk")
+
 SMALLEST = 1e-12  # distance that rounding leaves of one that vanishes
 
 

@@ -12,6 +12,8 @@ from carryover.analysis.agreement import of_converged
 from carryover.analysis.runs import Runs
 from carryover.config.parameters import parameter
 
+ROLES = ("alignment", "stretch", "coefficients", "scale", "frozen", "layers")
+
 DEPTH, SCALE, FROZEN = "theorem 5.3, Fig. 2a", "section 5.3, Fig. 2b", "theorem 5.5, Fig. 3"
 LEAST = 0.1  # samples per dimension from which a frozen network is flat: fewer tell its one factor badly
 

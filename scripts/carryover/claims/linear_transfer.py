@@ -15,6 +15,8 @@ from carryover.config.parameters import parameter
 from carryover.errors import UserError
 from carryover.theory import transfer
 
+ROLES = ("diagram", "ridge", "decay")
+
 RISKS, ONE, SIGN = "difference of risks", "App. E, Fig. 5", "eq 11, Fig. 1b"
 
 

@@ -12,6 +12,8 @@ from carryover.analysis.runs import Runs
 from carryover.analysis.transferability import normalised
 from carryover.config.parameters import parameter
 
+ROLES = ("risk", "gram", "out_of_rkhs", "anchored")
+
 ANCHOR, MEAN = "5 and App. E, Fig. 9", "difference of transferabilities, mean over n"
 KERNELS = "4, Fig. 3a–b", "alignment of kernels"
 EXPONENT = "4, Fig. 3c"

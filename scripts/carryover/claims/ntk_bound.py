@@ -11,6 +11,8 @@ from carryover.analysis.runs import Runs
 from carryover.config.parameters import parameter
 from carryover.errors import UserError
 
+ROLES = ("bound",)
+
 PUBLISHED, SHARP = 3.0, 2.0  # constants in front of |Δ|: of corollary 6.2, and the smallest there is
 
 BOUND, NORM, DISTANCE = "theorem 6.1", "corollary 6.2", "corollary 6.3"

@@ -11,6 +11,9 @@ from carryover.analysis import intervals, published_risks
 from carryover.config.parameters import parameter
 from carryover.errors import UserError
 
+ROLES = ("published",)
+OPTIONAL_ROLES = ("overlap", "nested", "correlation_magnitude")
+
 NETWORKS = {"diagonal": "diagonal networks", "relu": "ReLU networks"}
 GROUPS = {
     "scratch": ("{} trained from scratch", ("single_task",)),

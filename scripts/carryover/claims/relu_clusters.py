@@ -11,6 +11,8 @@ from carryover.analysis import intervals
 from carryover.analysis.runs import Runs, common_sizes
 from carryover.config.parameters import parameter
 
+ROLES = ("regimes", "overlap", "nested")
+
 ALIGNMENT = "cosine"
 NESTED = "App. E.2.3, Fig. 6f"
 UNIQUE = "Fig. 6d", "relative distance, with the sign changed"

@@ -8,6 +8,8 @@ from carryover.analysis import intervals
 from carryover.analysis.runs import Runs, common_sizes
 from carryover.config.parameters import parameter
 
+ROLES = ("regimes", "nested")
+
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters:

@@ -8,6 +8,8 @@ from carryover.analysis import intervals
 from carryover.analysis.agreement import risks_beside_flow
 from carryover.config.parameters import parameter
 
+ROLES = ("risk",)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters:

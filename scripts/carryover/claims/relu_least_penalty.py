@@ -11,6 +11,8 @@ from carryover.analysis import intervals
 from carryover.analysis.runs import Runs, rank_correlation
 from carryover.config.parameters import parameter
 
+ROLES = ("least", "spread")
+
 CELL = ["protocol", "samples", "correlation", "magnitude"]
 PENALTIES = ("penalty", "penalty_least", "turned", "turned_predicted")
 RISKS = ("risk_found", "risk_predicted", "difference")

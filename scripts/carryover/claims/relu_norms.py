@@ -9,6 +9,8 @@ from carryover.analysis import intervals
 from carryover.analysis.runs import Runs
 from carryover.config.parameters import parameter
 
+ROLES = ("norms", "displacement", "regimes")
+
 RATIO = "log₁₀ of a ratio of norms"
 DISTANCE = "log₁₀ of a ratio, with the sign changed where it is positive"
 

@@ -8,6 +8,8 @@ from carryover.analysis import intervals
 from carryover.config.parameters import parameter
 from carryover.errors import UserError
 
+ROLES = ("curve",)
+
 PENALTY = "1.2, Fig. 1a", "log₁₀ of a ratio of penalties"
 EXPONENT = "1.2, Fig. 1b"
 NEW, SAME, LARGE = 0.01, 1.0, 100.0  # magnitudes in the auxiliary task of a feature that has about 1 in the main one

@@ -9,6 +9,8 @@ from carryover.analysis import intervals
 from carryover.analysis.runs import Runs, rank_correlation
 from carryover.config.parameters import parameter
 
+ROLES = ("risk", "penalty")
+
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters:

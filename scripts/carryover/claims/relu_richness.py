@@ -8,6 +8,9 @@ from carryover.analysis import intervals
 from carryover.analysis.runs import Runs
 from carryover.config.parameters import parameter
 
+ROLES = ("risk",)
+OPTIONAL_ROLES = ("norms",)
+
 LAZY = {"single_task": "those from large (lazy) weights", "single_task_kernel": "the tangent kernel"}
 
 

@@ -8,6 +8,8 @@ from carryover.analysis.runs import Runs
 from carryover.claims.feature_reuse import shared
 from carryover.config.parameters import parameter
 
+ROLES = ("risk",)
+
 FITTED = {
     "finetuning_probe": "linear probes of the pretrained network",
     "finetuning_kernel": "the tangent kernel of the pretrained network",

@@ -7,6 +7,7 @@ seed), running statistics are renewed from them. The file is run: give one that 
 """
 
 import argparse
+import inspect
 import runpy
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -36,6 +37,11 @@ class Options:
 
 def definitions(file):
     """{name: what the Python file defines under it} of what a search needs; UserError for a file that lacks some."""
+    try:
+        compile(file.read_bytes(), file, "exec")
+    except (SyntaxError, ValueError) as error:
+        line = f", line {error.lineno}" if getattr(error, "lineno", None) else ""
+        raise UserError(f"{file}{line}: this is no Python: {getattr(error, 'msg', error)}") from None
     defined = runpy.run_path(str(file))
     if missing := [name for name in NEEDED if name not in defined]:
         raise UserError(f"{file} does not define {', '.join(missing)}: it must define {', '.join(NEEDED)}")
@@ -70,9 +76,12 @@ def main(argv, prog="carryover rescale"):
         outputs=[arguments.output] if arguments.output else [],
         modules=[__name__],
     ) as job:
+        network = definitions(arguments.network)
+        if "rates" in arguments and "rate" not in inspect.signature(network["finetune"]).parameters:
+            raise UserError("--rates needs finetune(network, seed, rate), whose learning rate is multiplied by rate")
         options = {**asdict(p), "head": p.head or None, "budget": p.budget or None}
         how = {"journal": arguments.journal, "jobs": arguments.jobs, "progress": not arguments.quiet}
-        choice = choose_factor(**definitions(arguments.network), **options, **how)
+        choice = choose_factor(**network, **options, **how)
         print(choice.curve.to_dataframe().to_string(float_format="{:.4g}".format))
         for sentence in choice.notes if arguments.quiet else ():  # they have been shown, else
             print(sentence)

@@ -13,6 +13,9 @@ from carryover.errors import UserError
 from carryover.labels import described, label
 from carryover.runs import conditions, where
 
+ROLES = ("risk",)
+OPTIONAL_ROLES = ("beforehand", "features", "theory")
+
 SIMILARITIES = {
     "value": lambda value: value,
     "angle": lambda value: np.cos(np.pi * value),

@@ -75,6 +75,8 @@ MADE_OF_DATA = {
     "table": Kind("tables", "table", (".md", ".tex"), "tables", "rows"),
     "diagnose": Kind("diagnoses", "diagnosis", (".nc", ".png", ".html"), file="{}/diagnosis"),
 }
+# The formats of what a rule writes in several, the first being that which other jobs read.
+SUFFIXES = {"claims_table": (".nc", ".md", ".html")} | {rule: kind.suffixes for rule, kind in MADE_OF_DATA.items()}
 # What a rule makes of all of it when it is asked for, in the results folder: not missing where it is not.
 ON_DEMAND = {"crate.zip": "crate", "report.html": "report"}
 _PAGE = ("base.html.j2", "elements.html.j2", "style.css")

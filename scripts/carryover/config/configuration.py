@@ -9,7 +9,7 @@ import re
 
 from carryover.config import plugins
 from carryover.config.artifacts import MADE_OF_DATA, STAGES
-from carryover.config.declarations import declared
+from carryover.config.declarations import declared, roles
 from carryover.config.parameters import fragment
 from carryover.errors import UserError
 
@@ -17,6 +17,7 @@ NAME = r"^[a-z][a-z0-9_]*$(?!\n)"
 _FOLDER = r"^/?\w[\w.+-]*(/\w[\w.+-]*)*$(?!\n)"  # what no shell and no rule takes for something else
 # Folders of results that no experiment may have the name of; "benchmarks" is there from earlier versions.
 RESERVED = ("theory", *(kind.section for kind in MADE_OF_DATA.values()), "logs", "benchmarks")
+_MAKERS = tuple(kind.plugins for kind in MADE_OF_DATA.values() if kind.plugins)  # folders of plug-ins that read roles
 
 
 def parameters(*names):
@@ -88,8 +89,9 @@ def schema():
         definitions[f"{family}.task"] = parameters("families", family, "task")
         for stage in STAGES:
             definitions[f"{family}.{stage}"] = parameters("families", family, stage)
-    for folder in ("measures", "curves", *(kind.plugins for kind in MADE_OF_DATA.values() if kind.plugins)):
+    for folder in ("measures", "curves", *_MAKERS):
         definitions |= {f"{folder}.{name}": parameters(folder, name) for name in plugins.names(folder)}
+    definitions |= _roles()
     definitions[MADE_OF_DATA["diagnose"].options(None)] = fragment(
         declared(_module("diagnosis", "diagnosis"), "Options")
     )
@@ -204,14 +206,32 @@ def _made_of_data(rule, kind):
     unsaid = {"if": {"not": {"required": [kind.key]}}}
     entries = _named(entry["$ref"], f"{kind.section}, and the datasets that they are made of")
     entries["properties"] = {
-        plugin: {"allOf": [entry, {**unsaid, "then": _options(kind.plugins, plugin)}]}
+        plugin: {"allOf": [entry, {**unsaid, "then": _read_by(kind.plugins, plugin)}]}
         for plugin in plugins.names(kind.plugins)
     }
     return {**entries, "additionalProperties": {"allOf": [entry, {"required": [kind.key]}]}}
 
 
-def _options(folder, plugin):
-    return {"properties": {"options": {"$ref": f"#/$defs/{folder}.{plugin}"}}}
+def _read_by(folder, plugin):
+    """What a plug-in reads of an entry: its options, and data of the roles that it names, or of any."""
+    read = {"options": {"$ref": f"#/$defs/{folder}.{plugin}"}}
+    if roles(_module(folder, plugin)):
+        read["data"] = {"$ref": f"#/$defs/roles.{folder}.{plugin}"}
+    return {"properties": read}
+
+
+def _roles():
+    """{roles.<folder>.<plug-in>: the schema of its data}, of plug-ins that name the roles that they read."""
+    found = {(folder, name): roles(_module(folder, name)) for folder in _MAKERS for name in plugins.names(folder)}
+    return {
+        f"roles.{folder}.{name}": {
+            "required": list(named[0]),
+            "additionalProperties": False,
+            "properties": {role: {"type": "string"} for role in (*named[0], *named[1])},
+        }
+        for (folder, name), named in found.items()
+        if named
+    }
 
 
 def _entry(rule, kind):
@@ -259,7 +279,7 @@ def _entry(rule, kind):
     entry["allOf"] = [
         {
             "if": {"properties": {kind.key: {"const": plugin}}, "required": [kind.key]},
-            "then": _options(kind.plugins, plugin),
+            "then": _read_by(kind.plugins, plugin),
         }
         for plugin in plugins.names(kind.plugins)
     ]

@@ -25,8 +25,7 @@ EVERYWHERE = ("output", "wildcards", "help")
 
 def declared(module, name="Parameters"):
     """The dataclass of parameters of a module, by name; UserError where it is missing or cannot be one."""
-    _, folder, *file = module.__name__.split(".")
-    where = "/".join((folder, *file)) + ".py"
+    folder, where = module.__name__.split(".")[1], file_of(module)
     cls = getattr(module, name, None)
     if cls is None:
         raise UserError(f"{where} has no {name}: a plug-in without any has `from carryover.config.parameters import "
@@ -40,6 +39,23 @@ def declared(module, name="Parameters"):
     except ParameterError as error:
         raise UserError(f"{where}: the default of {error}") from None
     return cls
+
+
+def roles(module):
+    """(required, optional) roles of data that a plug-in says it reads, or None: then roles have any names.
+
+    Raises UserError where it names them in another way than as a tuple of texts.
+    """
+    said = [getattr(module, name, None) for name in ("ROLES", "OPTIONAL_ROLES")]
+    for name, names in zip(("ROLES", "OPTIONAL_ROLES"), said, strict=True):
+        if names is not None and not (isinstance(names, tuple) and all(isinstance(role, str) for role in names)):
+            raise UserError(f'{file_of(module)}: {name} must be a tuple of texts, as ("risk",), not {names!r}.')
+    return None if said == [None, None] else tuple(names or () for names in said)
+
+
+def file_of(module):
+    """A plug-in's file, below scripts/carryover, as sentences name it."""
+    return "/".join(module.__name__.split(".")[1:]) + ".py"
 
 
 def _check_field(cls, field, called, taken):

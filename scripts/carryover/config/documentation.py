@@ -42,7 +42,7 @@ def tables(schema, owner):
     task = schema["$defs"].get(f"{owner}.task", {"properties": {}})["properties"]
     for name, section in schema["$defs"].items():
         own = {k: v for k, v in section.get("properties", {}).items() if k not in task or name.endswith(".task")}
-        fits = _fits(section)
+        fits = " ".join(filter(None, (_fits(section), _data(schema["$defs"].get(f"roles.{name}")))))
         if name.startswith(f"{owner}.") and (own or fits):
             head = ["| key | meaning | allowed | default | read where |", "|---|---|---|---|---|"]
             parts += [f"## `{name}`\n", *([fits, ""] if fits else []), *(head if own else [])]
@@ -56,6 +56,16 @@ def _fits(section):
         return ""
     where = " and ".join(in_words(section[key]) for key in ("applies_to", "needs") if key in section)
     return f"For {', '.join(section['families'])}{', where ' if where else ''}{where}."
+
+
+def _data(roles):
+    """A sentence on the roles of the data that a plug-in reads, or nothing where these have any names."""
+    if roles is None:
+        return ""
+    needed = [f"`{role}`" for role in roles["required"]]
+    given = [f"`{role}`" for role in roles["properties"] if role not in roles["required"]]
+    both = ", ".join(needed), f"{'where given' if needed else 'one at least of'} {', '.join(given)}" if given else ""
+    return f"Data: {'; '.join(filter(None, both))}."
 
 
 def _row(key, schema):

@@ -49,7 +49,8 @@ def validate(config, schema, called="configuration", definition=None):
     validator = jsonschema.validators.extend(base, type_checker=whole)(schema)
     errors = list((validator.evolve(schema=definition) if definition else validator).iter_errors(config))
     if errors:
-        error = min(errors, key=lambda e: (-len(e.absolute_path), str(e.message)))
+        # The innermost; a key that is unknown before one that is missing, which it may be meant for.
+        error = min(errors, key=lambda e: (-len(e.absolute_path), e.validator == "required", str(e.message)))
         refused = ConfigurationError(f"{called}: {_sentence(error)}")
         refused.lacks = tuple(error.absolute_path) if error.validator == "required" else ()
         raise refused

@@ -11,6 +11,8 @@ from carryover.config.parameters import parameter
 from carryover.drawing import layout, panels
 from carryover.errors import UserError
 
+ROLES = ("bounds", "published")
+
 COLORS = dict(zip(r_squared.BOUNDS, ("#0072B2", "#E69F00", "#D55E00"), strict=True))
 CROWD = 200  # pairs that are drawn as small points, without their spread
 

@@ -11,6 +11,8 @@ from carryover.config.parameters import parameter
 from carryover.drawing import layout
 from carryover.errors import UserError
 
+ROLES = ("claims",)
+
 COLORS = {"holds": "#009E73", "undecided": "#999999", "fails": "#D55E00"}
 LETTERS = 112  # in a line of a statement
 LINE, GAP = 0.145, 0.6  # height of a line in inches, and what is left between claims, in lines

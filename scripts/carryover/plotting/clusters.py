@@ -17,6 +17,7 @@ DRAWN = {
     "overlap": ("inertia", "alignment", "samples", "unit_correlations"),
     "nested": ("inertia", "alignment", "samples", "main_features", "overlap", "rescale"),
 }
+OPTIONAL_ROLES = tuple(DRAWN)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,6 +10,8 @@ from carryover.analysis.by_task import interval, table
 from carryover.config.parameters import parameter
 from carryover.drawing import convnet, layout, log_axes, panels
 
+ROLES = ("risk", "trajectory")
+
 ACCURACY = "test accuracy (%)"
 
 

@@ -9,6 +9,8 @@ import numpy as np
 from carryover.config.parameters import parameter
 from carryover.drawing import layout
 
+ROLES = ("curve",)
+
 KINDS = {
     "top": ("tasks differ along top eigenvectors", "#009E73"),
     "bottom": ("along bottom eigenvectors", "#CC79A7"),

@@ -11,6 +11,7 @@ from carryover.drawing import layout, log_axes, panels
 from carryover.errors import UserError
 
 FAMILIES = {"diagonal": "Diagonal networks", "relu": "ReLU networks"}
+OPTIONAL_ROLES = tuple(FAMILIES)
 FEATURES, ERROR = "effective_features_curve", "risk_curve"
 LABELS = {FEATURES: "effective number of features", ERROR: "test error"}
 COLUMNS = (

@@ -10,6 +10,8 @@ from carryover.analysis.transferability import at, averages, only, transferabili
 from carryover.config.parameters import parameter
 from carryover.drawing import layout, panels
 
+ROLES = ("diagram", "risk", "distances")
+
 DISTANCES = {
     "kl": "KL divergence",
     "wasserstein": "Wasserstein-1 distance",

@@ -10,6 +10,8 @@ from carryover import labels
 from carryover.config.parameters import parameter
 from carryover.drawing import layout, log_axes, panels
 
+ROLES = ("norms", "sparsity", "rescaled")
+
 TRAINED = ("single_task", "multi_task", "finetuning")
 LEAST = 1e-4  # share of variance that is drawn
 APART = 0.14  # octaves between the curves of b, whose ranges overlap

@@ -13,6 +13,7 @@ DRAWN = {
     "overlap": ("participation_ratio", "samples", "unit_correlations"),
     "nested": (*COMPARED, "participation_ratio_start", "samples", "main_features", "overlap", "rescale"),
 }
+OPTIONAL_ROLES = tuple(DRAWN)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,6 +9,8 @@ from carryover.analysis.margins import at_margins
 from carryover.config.parameters import parameter
 from carryover.drawing import layout, panels
 
+ROLES = ("trajectory",)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters:

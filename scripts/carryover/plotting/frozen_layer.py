@@ -12,6 +12,8 @@ from carryover.drawing import layout, log_axes, markers, panels
 from carryover.theory.linear_teachers import gaussian_bound
 from carryover.theory.transfer import linear_transfer_risk
 
+ROLES = ("risk", "layers")
+
 PROTOCOLS = {"single_task": "from scratch (vanilla)", "finetuning": "finetuned", "linear_transfer": "frozen"}
 MARKERS = ("s", "D", "v", "^")
 SHIFT = 1.13  # between markers that would hide each other

@@ -11,6 +11,8 @@ from carryover.config.parameters import parameter
 from carryover.drawing import layout, panels
 from carryover.errors import UserError
 
+ROLES = ("curve",)
+
 BOUNDS = {"one_layer": ("L = 1, eq 10", 1, "#0072B2"), "deep": ("L → ∞, eq 9", np.inf, "#D55E00")}
 BETWEEN = ("#56B4E9", "#E69F00", "#999999")
 STYLES = (":", "-", "--")

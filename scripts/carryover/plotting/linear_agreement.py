@@ -10,6 +10,8 @@ from carryover.config.parameters import parameter
 from carryover.drawing import layout, panels
 from carryover.errors import UserError
 
+ROLES = ("coefficients", "risk")
+
 SOLVERS = {
     "descent": ("gradient descent", "#D55E00"),
     "balanced": ("flow of balanced networks", "#009E73"),

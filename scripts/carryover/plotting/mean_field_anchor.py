@@ -11,6 +11,8 @@ from carryover.analysis.linear_transfer import by_anchor, chosen, gains
 from carryover.config.parameters import parameter
 from carryover.drawing import layout, log_axes, panels
 
+ROLES = ("risk", "gram")
+
 FREE, CHOSEN, INITIAL = "#CC79A7", "#0072B2", "0.45"  # rich in pink and the best in blue, as in the paper; lazy in grey
 WAYS = {"zero": ("#332288", -0.06), "pretrained": ("#DDCC77", 0.06), "least_squares": ("#117733", 0.0)}
 """Colours of the ways to train the readout, and how far their bars stand apart, in decades."""

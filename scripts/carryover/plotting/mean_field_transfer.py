@@ -14,6 +14,8 @@ from carryover.analysis.transferability import normalised
 from carryover.config.parameters import parameter
 from carryover.drawing import layout, log_axes, panels
 
+ROLES = ("risk", "gram", "out_of_rkhs")
+
 GRAMS = {"initial_gram": "before", "gram": "pretrained", "source_gram": "source's units"}
 TITLES = "b: risk from scratch", "c: its exponent ν", "d: left out by the features", "e: transferability"
 BOUNDARIES = {"zero": "-", "pretrained": "--", "least_squares": ":"}

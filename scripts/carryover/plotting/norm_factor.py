@@ -10,6 +10,8 @@ from carryover.analysis.transferability import at, averages, only, transferabili
 from carryover.config.parameters import parameter
 from carryover.drawing import layout, panels, shares
 
+ROLES = ("risk", "theory")
+
 FORMULAS = {"finetuning": ("eq 15", "--", "#D55E00"), "finetuning_norm": ("eq 15 with the norm factor", "-", "#0072B2")}
 SOLVERS = {"descent": ("gradient descent", "o"), "exact": ("exact limit", "x")}
 OFFSETS = {"descent": -0.006, "exact": 0.006}  # in γ, so that bars are seen apart

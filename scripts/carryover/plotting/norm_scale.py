@@ -8,6 +8,8 @@ from carryover.analysis.transferability import only
 from carryover.config.parameters import parameter
 from carryover.drawing import layout, log_axes, panels
 
+ROLES = ("risk",)
+
 SCALED = {"source_norm": ("source scaled", "#0072B2", "-"), "target_norm": ("target scaled", "#D55E00", "--")}
 
 

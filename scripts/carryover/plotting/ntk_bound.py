@@ -10,6 +10,8 @@ from carryover.config.parameters import parameter
 from carryover.drawing import layout, log_axes, panels
 from carryover.drawing.own_legend import own_legend
 
+ROLES = ("bound",)
+
 SLOPES = ((3, "3 |Δ| (corollary 6.2)", "--"), (2, "2 |Δ|", "-"))
 TOP = 2.0  # of the risks' axis: what is above 1 holds for every network
 NORM = {"ntk_norm_linear": ("source learned exactly", "o"), "ntk_norm": ("as pretrained", "^")}

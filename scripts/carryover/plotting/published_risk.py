@@ -11,6 +11,9 @@ from carryover.config.parameters import parameter
 from carryover.drawing import layout, panels
 from carryover.labels import value_labels
 
+ROLES = ("published",)
+OPTIONAL_ROLES = ("overlap", "nested", "correlation_magnitude")
+
 MARKERS = ("o", "s", "^", "D", "v")
 FARTHEST = 12  # standard errors that are drawn
 STYLE = {"linestyle": "none", "markersize": 5, "alpha": 0.75}

@@ -11,6 +11,8 @@ from carryover.analysis.transferability import only, transferability, with_decay
 from carryover.config.parameters import parameter
 from carryover.drawing import layout, panels
 
+ROLES = ("risk",)
+
 CHOICES = {
     "none": "a: no weight decay",
     "validation_loss": "b: chosen by cross-validation",

@@ -9,6 +9,8 @@ from carryover.config.parameters import parameter
 from carryover.drawing import layout, log_axes, panels, relu
 from carryover.drawing.own_legend import own_legend
 
+ROLES = ("overlap", "nested", "magnitude", "risk")
+
 DRAWN = {
     "overlap": ("displacement", "penalty", "samples", "unit_correlations"),
     "nested": ("displacement", "penalty", "samples", "main_features", "overlap", "rescale"),

@@ -8,6 +8,8 @@ import numpy as np
 from carryover.config.parameters import parameter
 from carryover.drawing import layout, log_axes, panels, relu
 
+ROLES = ("least", "spread")
+
 PENALTIES = ("penalty", "penalty_least", "unfitted", "samples", "correlation", "magnitude")
 DRAWN = {"least": ("risk_found", "risk_predicted", "turned", "turned_predicted", *PENALTIES), "spread": PENALTIES}
 MARKERS = ("v", "s", "o", "D", "^")

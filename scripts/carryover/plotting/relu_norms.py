@@ -6,6 +6,8 @@ from functools import partial
 from carryover.config.parameters import parameter
 from carryover.drawing import layout, panels, relu
 
+ROLES = ("norms", "displacement", "regimes")
+
 DRAWN = {
     "regimes": ("f1_norm", "samples", "main_features", "initial_scale"),
     "norms": ("f1_norm", "f12_norm", "samples", "unit_correlations"),

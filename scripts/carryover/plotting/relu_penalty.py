@@ -7,6 +7,8 @@ import matplotlib.pyplot as plt
 from carryover.config.parameters import parameter
 from carryover.drawing import layout, panels
 
+ROLES = ("curve",)
+
 MEANINGS = {0.01: "new", 1.0: "used alike", 100.0: "used far more"}
 
 

@@ -12,6 +12,8 @@ from carryover.drawing import layout, panels
 from carryover.errors import UserError
 from carryover.theory.transfer import optimal_ridge, ridge_transfer_risk
 
+ROLES = ("risk",)
+
 SMALLEST = 1e-4  # where a penalty of 0 is drawn on the logarithmic axis, if no smaller one is there
 
 

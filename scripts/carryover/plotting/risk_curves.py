@@ -10,6 +10,8 @@ from carryover.drawing import layout, log_axes, markers, panels
 from carryover.errors import UserError
 from carryover.runs import conditions
 
+ROLES = ("risk",)
+
 STYLES = ("-", "--", ":")
 
 
@@ -26,7 +28,7 @@ class Parameters:
     apart: float = parameter(0.0, "by how many octaves neighbouring curves are moved apart, to be seen", minimum=0)
     relative_to: str = parameter("", "coordinate by whose square risks are divided; empty for none")
     only: tuple[str, ...] = parameter((), "conditions on the runs shown, as coordinate=value")
-    panel: float = parameter(2.1, "width of a panel", above=0, unit="inches")
+    panel: float = parameter(2.1, "width of a panel", above=0, maximum=20, unit="inches")
     markers: bool = parameter(False, "what was trained is drawn as markers over the lines of exact limits")
     floor: float = parameter(1e-10, "smallest risk shown: below it lies what the stopping loss sets", above=0)
 
@@ -61,6 +63,9 @@ def draw(data, p):
 def _curves(risk, p):
     """[(conditions, name)] of the curves; UserError where there are not as many names."""
     hues = panels.combinations(risk, p.hue)
+    there = {str(hue[p.hue[0]]): None for hue in hues}
+    if absent := [value for value in p.shown if value not in there]:
+        raise UserError(f"shown: there is no {p.hue[0]} {absent[0]}; there are {', '.join(there)}.")
     hues = [hue for hue in hues if not p.shown or str(hue[p.hue[0]]) in p.shown]
     named = p.names or [", ".join(panels.name(risk, *pair) for pair in hue.items()) for hue in hues]
     if len(named) != len(hues):

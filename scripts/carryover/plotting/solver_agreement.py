@@ -12,6 +12,8 @@ from carryover.analysis.agreement import distances, risks_beside_flow
 from carryover.config.parameters import parameter
 from carryover.drawing import layout, log_axes, panels
 
+ROLES = ("coefficients", "trajectory", "risk", "relu")
+
 SOLVERS = {
     "flow": ("gradient flow, adaptive", "#332288"),
     "descent": ("gradient descent", "#DDAA33"),

@@ -10,6 +10,8 @@ from carryover.analysis.by_task import table
 from carryover.config.parameters import parameter
 from carryover.drawing import convnet, layout, log_axes, panels
 
+ROLES = ("stages", "risk")
+
 AFTER, BEFORE = "participation_ratio", "participation_ratio_start"
 
 POSSIBLE, LEAST = {"cka": (0.0, 1.0)}, (0.0, np.inf)

@@ -9,6 +9,8 @@ import numpy as np
 from carryover.config.parameters import parameter
 from carryover.drawing import layout, log_axes, panels
 
+ROLES = ("stretch", "scale")
+
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters:

@@ -11,6 +11,8 @@ from carryover.analysis.transferability import at, averages, only, predicted, tr
 from carryover.config.parameters import parameter
 from carryover.drawing import layout, panels, shares
 
+ROLES = ("risk", "theory")
+
 FORMULAS = {
     "linear_transfer": {"linear": "eq 11"},
     "finetuning": {"finetuning_norm": "eq 15 with the norm factor", "finetuning": "eq 15"},

@@ -6,6 +6,8 @@ import pandas as pd
 from carryover.analysis import jackknife, r_squared
 from carryover.config.parameters import NoParameters
 
+ROLES = ("bounds", "published")
+
 Parameters = NoParameters
 
 

@@ -9,14 +9,12 @@ from functools import cache
 from itertools import product
 from pathlib import Path
 
-from carryover.config.artifacts import MADE_OF_DATA, STAGES, reads
+from carryover.config.artifacts import MADE_OF_DATA, STAGES, SUFFIXES, reads
 from carryover.config.canonical import canonical
 from carryover.config.parameters import applies, as_flags, files, in_words
 from carryover.provenance.code_digest import closure_digest
 from carryover.workflow import coordinate_labels
 from carryover.workflow.points import SweepError, Wildcards, points_of_stages, recorded, refuse_too_many
-
-CLAIMS_TABLE = (".nc", ".md", ".html")
 
 
 class Sweep:
@@ -76,10 +74,12 @@ class Sweep:
 
     def claims_table(self):
         """The table of all claims in every format, with its records; nothing where there are no claims."""
-        return recorded(f"{self.results}/claims{suffix}" for suffix in CLAIMS_TABLE) if self.checked() else []
+        return (
+            recorded(f"{self.results}/claims{suffix}" for suffix in SUFFIXES["claims_table"]) if self.checked() else []
+        )
 
     def jobs(self):
-        """(rule, wildcards, output) of every job."""
+        """(rule, wildcards, output) of every job; of several formats, the first."""
         for experiment, spec in self.config.get("experiments", {}).items():
             for stage in STAGES:
                 for point, block in product(self.points(experiment, stage), self.blocks(experiment)):
@@ -98,7 +98,7 @@ class Sweep:
         for rule, kind in MADE_OF_DATA.items():
             for name in kind.names(self.config):
                 yield rule, Wildcards({kind.one: name}), kind.outputs(self.results, name)[0]
-        yield from (("claims_table", Wildcards(), path) for path in self.claims_table() if not path.endswith(".json"))
+        yield from (("claims_table", Wildcards(), path) for path in self.claims_table()[:1])
 
     def check(self):
         """Raise UserError for code that cannot be parsed, and for data and groups of claims that no job makes."""
