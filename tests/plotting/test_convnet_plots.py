@@ -94,6 +94,15 @@ def test_controls_are_gains_over_the_networks_that_were_not_rescaled():
     np.testing.assert_allclose(values, [accuracy(learning_rate=0.003, rescale=1.0), plain])
 
 
+def test_controls_cross_out_learning_rates_whose_training_was_not_done():
+    data = convnet_networks.roles("convnet_controls")
+    done = (data["risk"]["learning_rate"].values != 0.003) | (data["risk"]["rescale"].values == 1)
+    data = data | {"risk": data["risk"].assign(converged=("run", done.astype(int)))}
+    _, middle, _ = convnet_controls.draw(data, convnet_controls.Parameters(samples=8)).axes
+    runs = frame("convnet_controls", "risk", protocol="finetuning", samples=8, learning_rate=0.003, rescale=0.5)
+    np.testing.assert_allclose(crosses(middle), [100 - 100 * runs["risk_final"].mean()])
+
+
 def test_a_run_that_ended_keeps_its_last_accuracy():
     told = {"task": [0, 0], "rescale": [1.0, 1.0], "learning_rate": [0.1, 0.1], "seed": [0, 1]}
     runs = xr.Dataset(

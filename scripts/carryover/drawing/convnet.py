@@ -8,6 +8,8 @@ from carryover.drawing import panels
 
 PERCENT = 0.0, 100.0
 INTERVALS = "means with 95 % t intervals over seeds"
+DONE = 0.95
+CROSS = f"×: fewer than {DONE:.0%} of the networks reached the training loss at which training stops"
 
 
 def accuracy(runs, **chosen):
@@ -25,6 +27,12 @@ def points(ax, x, tables, label, possible=(-np.inf, np.inf), **style):
     """The means of tables with their intervals, as far as there can be such values, at places x."""
     means, *ends = np.array([interval(one) for one in tables]).T
     ax.errorbar(x, means, yerr=abs(np.clip(ends, *possible) - means), label=label, **({"elinewidth": 1} | style))
+
+
+def cross(ax, x, table, runs):
+    """A cross behind the mean of a table where too few of its runs were trained to the end: see CROSS."""
+    if runs["converged"].mean() < DONE:
+        ax.plot(x, np.nanmean(table), "kx", markersize=11, zorder=1.5)
 
 
 def units(runs):

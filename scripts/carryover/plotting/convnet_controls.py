@@ -31,7 +31,8 @@ def draw(data, p):
     _parts(left, risk, p)
     _learning_rates(middle, panels.where(risk, protocol="finetuning", rescaled="all"), p)
     _training(right, panels.where(trajectory, learning_rate=p.learning_rate, rescaled="all"))
-    notes = f"n = {p.samples}", convnet.units(risk), convnet.INTERVALS, "c: ended runs keep their last value"
+    ended = f"b: {convnet.CROSS}; c: ended runs keep their last value"
+    notes = f"n = {p.samples}", convnet.units(risk), convnet.INTERVALS, ended
     return layout.finished(fig, p.title, *notes)
 
 
@@ -65,6 +66,8 @@ def _learning_rates(ax, tuned, p):
             tables = [convnet.accuracy(runs, learning_rate=rate) for rate in rates]
             x = np.array(rates) * (1.03 if factor == 1 else 0.97)
             convnet.points(ax, x, tables, _label(tuned, "finetuning", factor), convnet.PERCENT, color=color, marker="o")
+            for rate, place, accuracies in zip(rates, x, tables, strict=True):
+                convnet.cross(ax, place, accuracies, panels.where(runs, learning_rate=rate))
     log_axes.named(ax, rates)
     ax.set(xlabel="learning rate", ylabel=ACCURACY, title="b  PT+FT by learning rate")
 

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from textwrap import fill
 
 import matplotlib.pyplot as plt
-import numpy as np
 
 from carryover.analysis.by_task import usual
 from carryover.analysis.image_tasks import by_classes
@@ -14,7 +13,6 @@ from carryover.errors import UserError
 
 PROTOCOLS = ("finetuning", "single_task", "multi_task")
 PLACES = (-2, -1, 0, 1, 4, 5)  # of their curves, without and with the factor; MTL is one point, apart from the others
-DONE = 0.95
 NEEDED = ("protocol", "rescale", "rescaled", "learning_rate", "network", "source_classes", "target_classes")
 
 
@@ -52,8 +50,7 @@ def draw(data, p):
         log_axes.samples(below, panels.values(panels.where(runs, protocol="finetuning"), "samples"))
     axes[0, 0].set(ylabel="test accuracy (%)", ylim=(0, 103))
     axes[1, 0].set_ylabel(f"gain by the factor {p.rescale:g}\n(percentage points, paired)")
-    cross = f"×: fewer than {DONE:.0%} of the networks reached the training loss at which training stops"
-    return layout.finished(fig, p.title, convnet.INTERVALS, cross, "scales of gains differ")
+    return layout.finished(fig, p.title, convnet.INTERVALS, convnet.CROSS, "scales of gains differ")
 
 
 def _accuracies(ax, runs, rescale):
@@ -68,8 +65,7 @@ def _accuracies(ax, runs, rescale):
         _along_samples(ax, tables, place, label, possible=convnet.PERCENT, color=panels.color(protocol), **style)
         for n, accuracies in tables.items():
             chosen = {"protocol": protocol, "rescale": factor, "samples": n}
-            if panels.where(runs, **chosen)["converged"].mean() < DONE:
-                ax.plot(_beside(n, place), np.nanmean(accuracies), "kx", markersize=11, zorder=1.5)
+            convnet.cross(ax, _beside(n, place), accuracies, panels.where(runs, **chosen))
 
 
 def _gains(ax, runs, rescale):
