@@ -124,7 +124,7 @@ def test_what_stands_twice_in_an_overlay_is_refused_with_its_line(unmade):
 PAPER = "paper: {name: A, title: A paper}\n"
 IN_PAPERS = {
     "unknown key": (
-        PAPER + "claims: {a: {check: exact_limit, data: {a: b.nc}, optoins: {}}}",
+        PAPER + "claims: {a: {check: exact_limit, data: {coefficients: b.nc}, optoins: {}}}",
         "config/papers/a.yaml: claims.a: unknown key optoins; allowed here: ",
     ),
     "unknown section": (
