@@ -41,6 +41,23 @@ def test_claims_hold_of_runs_as_theory_has_them(module, data, wrong, open_, tmp_
 
 
 @pytest.mark.parametrize(
+    ("module", "data", "lacking"),
+    [(linear_transfer, transfer, {"one_over_n", "ridge_hurts", "regularised"}),
+     (linear_finetuning, finetuning, {"norm_factor"})],
+    ids=["transfer", "finetuning"],
+)  # fmt: skip
+def test_claims_on_a_diagram_alone_say_whether_its_networks_were_trained(module, data, lacking):
+    every, diagram = module.check(data(), module.Parameters()), data()["diagram"]
+    alone = module.check({"diagram": diagram}, module.Parameters())
+    assert lacking <= set(every["claim"].values) - set(alone["claim"].values)
+    followed = diagram.assign_coords(solver=("run", np.full(diagram.sizes["run"], "balanced")))
+    trained = module.check({"diagram": followed}, module.Parameters())
+    assert trained["claim"].values.tolist() == alone["claim"].values.tolist()
+    assert [f"{told} (trained)" for told in alone["statement"].values] == trained["statement"].values.tolist()
+    np.testing.assert_array_equal(trained["statistic"], alone["statistic"])
+
+
+@pytest.mark.parametrize(
     ("kind", "wrong"),
     [
         ("features", {"kl_setup", "wasserstein_setup"}),

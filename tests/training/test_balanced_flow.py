@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.integrate import solve_ivp
@@ -27,11 +28,15 @@ class Problem:
         self.data = [Factored.of(X) for X in self.X]
         self.targets = np.stack([data.targets(y) for data, y in zip(self.data, self.y, strict=True)])
 
-    def follow(self, depth, **told):
+    def follow(self, depth, runs=(0, 1), **told):
         told = {"tolerance": 1e-12, "max_time": 1e5, "accuracy": 1e-8, **told}
-        return balanced_flow(
-            self.data, self.targets, np.arange(2), self.start, depth=depth, teacher=self.teacher, **told
-        )  # fmt: skip
+        runs = np.array(runs)
+        targets, start, teacher = self.targets[runs], self.start[runs], self.teacher[runs]
+        return balanced_flow(self.data, targets, runs, start, depth=depth, teacher=teacher, **told)
+
+    def flow(self, depth):
+        """As it stands at the start."""
+        return module._Flow(self.data, self.targets, np.arange(2), self.start, depth, lambda runs, beta: beta[:, 0])
 
     def gradient(self, run, beta):
         X = self.X[run]
@@ -49,25 +54,43 @@ def test_the_flow_is_that_of_the_equation_in_the_coefficients(seed, depth, n, d)
         return -(norm ** (2 - 2 / depth)) * (gradient + (depth - 1) * along)
 
     found = problem.follow(depth, tolerance=0.0, max_time=0.7)
-    np.testing.assert_allclose(found.time[:, -1], 0.7)
     assert not found.converged.any()
     for run in range(2):
-        told = {"args": (run,), "rtol": 1e-10, "atol": 1e-12, "method": "DOP853", "t_eval": found.time[run, [-20, -1]]}
+        known = np.isfinite(found.time[run])
+        times = found.time[run, known]
+        assert times[-1] == pytest.approx(0.7)
+        told = {"args": (run,), "rtol": 1e-10, "atol": 1e-12, "method": "DOP853", "t_eval": times}
         beta = solve_ivp(velocity, (0, 0.7), problem.start[run], **told).y.T
         np.testing.assert_allclose(found.weights.coefficients[run], beta[-1], atol=1e-5)
         risk = ((beta - problem.teacher[run]) ** 2).sum(1)
-        np.testing.assert_allclose(found.curves["risk"][run, [-20, -1]], risk, atol=1e-4)
+        np.testing.assert_allclose(found.curves["risk"][run, known], risk, atol=1e-4)
 
 
 @FIXED
 @given(seed=st.integers(0, 10**6), depth=st.integers(1, 6), whole=st.booleans())
 def test_the_jacobian_is_that_of_differences(seed, depth, whole):
-    problem = Problem(n=9 if whole else 3, seed=seed)
-    flow = module._Flow(problem.data[0], problem.targets[0], problem.start[0], depth)
-    w, step = flow.first, 1e-6
-    moves = step * np.eye(len(w))
-    expected = [(flow.velocity(0, w + move) - flow.velocity(0, w - move)) / (2 * step) for move in moves]
-    np.testing.assert_allclose(flow.jacobian(0, w), np.transpose(expected), rtol=1e-5, atol=1e-6)
+    flow = Problem(n=9 if whole else 3, seed=seed).flow(depth)
+    diagonal, column = (part.numpy() for part in flow._jacobian())
+    w, step = flow.w, 1e-6
+    moves = step * torch.eye(w.shape[1], dtype=w.dtype)
+    expected = torch.stack([(flow._velocity(w + move) - flow._velocity(w - move)) / (2 * step) for move in moves], 2)
+    for run, matrix in enumerate(expected.numpy()):
+        found = -np.diag(diagonal[run]) - np.outer(column[run], w[run])
+        np.testing.assert_allclose(found, matrix, rtol=1e-5, atol=1e-6)
+
+
+@FIXED
+@given(seed=st.integers(0, 10**6), depth=st.integers(1, 5), n=st.integers(1, 9))
+def test_runs_end_as_they_do_one_by_one(seed, depth, n):
+    """Whatever the lengths of the steps of those beside them."""
+    problem = Problem(n, seed=seed)
+    problem.targets[1] *= 30
+    both = problem.follow(depth, tolerance=1e-9)
+    for run in range(2):
+        alone = problem.follow(depth, [run], tolerance=1e-9)
+        np.testing.assert_allclose(alone.weights.coefficients[0], both.weights.coefficients[run], rtol=1e-9)
+        np.testing.assert_allclose(alone.time[0], both.time[run], rtol=1e-9)
+        assert alone.evaluations[0] == both.evaluations[run]
 
 
 @pytest.mark.parametrize("depth", [2, 3])
@@ -117,19 +140,21 @@ def test_the_distance_to_a_population_falls_as_a_logistic_curve():
     found = balanced_flow(
         [Factored.population(np.ones(5))], direction[None], [0], 1e-10 * direction[None], depth=2, **told
     )
-    norm = 1 / (1 + (1e10 - 1) * np.exp(-2 * found.time[0]))  # of d|β|/dt = 2|β|(1 − |β|)
-    np.testing.assert_allclose(found.curves["risk"][0], (1 - norm) ** 2, rtol=1e-4, atol=1e-8)
-    assert found.loss[0] == pytest.approx(1e-6, rel=1e-6)
+    known = np.isfinite(found.time[0])
+    norm = 1 / (1 + (1e10 - 1) * np.exp(-2 * found.time[0, known]))  # of d|β|/dt = 2|β|(1 − |β|)
+    np.testing.assert_allclose(found.curves["risk"][0, known], (1 - norm) ** 2, rtol=1e-4, atol=1e-8)
+    assert found.loss[0] <= 1e-6
 
 
-def test_it_stops_at_the_tolerance_with_curves_to_its_end():
+def test_it_stops_below_the_tolerance_with_curves_to_its_end():
     problem = Problem()
     found = problem.follow(2, tolerance=1e-4, checkpoints=7)
-    np.testing.assert_allclose(found.loss, 1e-4, rtol=1e-6)
+    assert (found.curves["loss"][:, :-1] > 1e-4).all()
+    assert (found.loss <= 1e-4).all()
     assert found.converged.all()
     assert (np.diff(found.time) > 0).all()
     np.testing.assert_array_equal(found.curves["loss"][:, -1], found.loss)
-    np.testing.assert_array_equal(found.risk_best, found.curves["risk"].min(1))
+    assert (found.risk_best <= found.curves["risk"].min(1)).all()  # there are steps between checkpoints
     np.testing.assert_allclose(found.weights.full().coefficients(), found.weights.coefficients, rtol=1e-12)
 
 
@@ -138,14 +163,16 @@ def test_a_run_that_is_there_from_the_start_stays():
     problem.start[0] = np.linalg.pinv(problem.X[0]) @ problem.y[0]
     found = problem.follow(2)
     np.testing.assert_allclose(found.weights.coefficients[0], problem.start[0], rtol=1e-12)
-    assert found.evaluations[0] == 0
-    assert np.isfinite(found.time).sum(1).tolist() == [1, 64]
+    assert found.evaluations.tolist()[0] == 0 < found.evaluations[1]
+    assert found.time[0, 0] == 0
+    assert np.isfinite(found.time[0]).sum() == 1 < np.isfinite(found.time[1]).sum()
+    assert found.risk_best[0] == found.risk_final[0]
 
 
-def test_an_integration_that_fails_names_its_runs():
+def test_losses_that_are_not_finite_name_their_runs():
     problem = Problem()
-    problem.targets[1] *= 1e80
-    with pytest.raises(Divergence, match=r"in runs \[1\]"), np.errstate(all="ignore"):
+    problem.targets[1] *= 1e200
+    with pytest.raises(Divergence, match=r"in runs \[1\]"):
         problem.follow(2, tolerance=1e-6)
 
 

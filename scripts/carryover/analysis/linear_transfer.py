@@ -14,6 +14,12 @@ BLOCKS = {"few": "up to half as many samples as dimensions",
 _EDGES = {"few": (0.0, 0.5), "many": (0.5, 1.0), "more": (1.0, np.inf)}
 
 
+def of_trained(risk, claims):
+    """Claims (name, statement, …) on deep linear networks, which say so where these were trained, not solved."""
+    solved = set(np.unique(risk["solver"])) == {"exact"}
+    return [(name, statement if solved else f"{statement} (trained)", *rest) for name, statement, *rest in claims]
+
+
 def in_block(gamma, name):
     """Which γ, a Series, are in a block, its upper edge too, but for γ = 1, where the risk from scratch has no mean."""
     above, most = _EDGES[name]

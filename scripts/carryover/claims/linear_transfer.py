@@ -8,14 +8,15 @@ import numpy as np
 import pandas as pd
 
 from carryover.analysis import intervals
-from carryover.analysis.linear_transfer import BLOCKS, in_block, jackknife, sign_changes
+from carryover.analysis.linear_transfer import BLOCKS, in_block, jackknife, of_trained, sign_changes
 from carryover.analysis.runs import Runs, nearest
 from carryover.analysis.transferability import predicted, transferability, with_decay
 from carryover.config.parameters import parameter
 from carryover.errors import UserError
 from carryover.theory import transfer
 
-ROLES = ("diagram", "ridge", "decay")
+ROLES = ("diagram",)
+OPTIONAL_ROLES = ("ridge", "decay")
 
 RISKS, ONE, SIGN = "difference of risks", "App. E, Fig. 5", "eq 11, Fig. 1b"
 
@@ -34,20 +35,18 @@ class Parameters:
 
 @intervals.claims("theorem 3.7, Fig. 1", "transferability")
 def check(data, p):
-    """Roles: `diagram` of single-task and linearly transferred networks, `ridge` of transfer with ridge penalties,
-    `decay` of single-task networks with weight decay. Statistics are means over draws."""
+    """Roles: `diagram` of single-task and linearly transferred networks, and, for the claims on penalties, `ridge` of
+    transfer with ridge penalties and `decay` of single-task networks with weight decay. Statistics are means over
+    draws."""
     runs = transferability(data["diagram"], "linear_transfer")
-    return [
-        *_formulas(runs, data["ridge"], p),
-        *_signs(runs, p),
-        *_boundaries(runs, p),
-        *_penalties(data["ridge"], p),
-        *_regularised(data["decay"]),
-    ]
+    claims = of_trained(data["diagram"], [*_formulas(runs, p), *_signs(runs, p), *_boundaries(runs, p)])
+    if "ridge" in data:
+        claims += [_one_over_n(data["ridge"], p), *_penalties(data["ridge"], p)]
+    return claims + (_regularised(data["decay"]) if "decay" in data else [])
 
 
-def _formulas(runs, ridge, p):
-    """Equations 8 and 10 block by block, and the term of eq 10 that falls like 1/n."""
+def _formulas(runs, p):
+    """Equations 8 and 10 block by block."""
     runs = runs[(runs["noise"] > 0) & (runs["gamma"] != 1)]
     linear = transfer.linear_transfer_risk(np.pi * runs["angle"], runs["noise"], runs["samples"])
     risks = [
@@ -61,12 +60,16 @@ def _formulas(runs, ridge, p):
         within = ratio[in_block(runs["gamma"], name)]
         values = intervals.within(within.groupby(runs["seed"]).mean(), p.relative, 1.0)
         yield f"{quantity}_{name}", f"{statement}, with {words}", values, 0.0, section, measured
+
+
+def _one_over_n(ridge, p):
+    """The term of eq 10 that falls like 1/n."""
     plain = Runs("ridge", ridge).where(protocol="linear_transfer", ridge=0.0).data
     missed, samples = np.sin(np.pi * plain["angle"]) ** 2, plain["samples"]
     term = (plain["risk_final"] - missed) * (samples - 2) / (plain["noise"] ** 2 + missed)
-    yield ("one_over_n", "What linear transfer loses above sin²θ, by fitting noise, is (σ² + sin²θ)/(n − 2)",
-           intervals.within(term.where(samples > 2).groupby("seed").mean().to_series(), p.term, 1.0), 0.0,
-           "theorem 3.7, eq 10", "allowed relative error less that of this term")  # fmt: skip
+    return ("one_over_n", "What linear transfer loses above sin²θ, by fitting noise, is (σ² + sin²θ)/(n − 2)",
+            intervals.within(term.where(samples > 2).groupby("seed").mean().to_series(), p.term, 1.0), 0.0,
+            "theorem 3.7, eq 10", "allowed relative error less that of this term")  # fmt: skip
 
 
 def _signs(runs, p):

@@ -46,7 +46,7 @@ def draw(data, p):
     grid = theory[formula].transpose("angle", "gamma")
     _map(expected, theory["gamma"], theory["angle"], grid, theory, p, "b: theory")
     square = table.pivot(index="angle", columns="gamma", values="mean")
-    solved = "exact limits" if set(runs["solver"].values) == {"exact"} else "networks"
+    solved = "exact limits" if set(runs["solver"].values) == {"exact"} else "trained networks"
     image = _map(measured, square.columns, square.index, square.values, theory, p, f"c: {solved}, mean over draws")
     fig.colorbar(image, ax=[expected, measured], label=f"{GAIN}, cut at ±{p.largest:g}", shrink=0.8)
     _slices(slices, table, theory, p)
