@@ -1,0 +1,67 @@
+"""Networks of the trained diagram of "Features are fate" by the flow of balanced layers, against the papers' loop.
+
+The loop is that of `deep_linear`, one network by autograd; it is timed over a few steps, and takes as many as the flow
+time at which the flow is 1e-6 above its floor, the paper's tolerance, has of the paper's step of 1e-3. Both with one
+thread.
+"""
+
+import time
+
+import deep_linear
+import numpy as np
+
+from carryover.training.balanced_flow import balanced_flow
+from carryover.training.factored import Factored
+from carryover.training.linear_limits import finetuned
+
+D, RATE, TOLERANCE, NOISE = 500, 1e-3, 1e-6, 0.2
+SETS, ANGLES = 5, np.linspace(0.025, 0.5, 20) * np.pi
+SETTINGS = ((100, 500), (250, 500), (900, 500))  # samples, times faster
+STEPS = 20  # of the loop, timed
+
+
+def finetuning(samples):
+    """A shard as the workflow has it: data sets, their factors, and what `balanced_flow` takes of each network."""
+    rng = np.random.default_rng(samples)
+    data, rows = [], []
+    for number in range(SETS):
+        source, other = np.linalg.qr(rng.standard_normal((D, 2)))[0].T
+        X, noise = rng.standard_normal((samples, D)), NOISE * rng.standard_normal(samples)
+        data.append(Factored.of(X))
+        for angle in ANGLES:
+            target = np.cos(angle) * source + np.sin(angle) * other
+            rows.append((data[-1].targets(X @ target + noise), number, source, target))
+    return data, *(np.stack(column) for column in zip(*rows, strict=True))
+
+
+def compare(samples, least):
+    """The row of one number of samples."""
+    data, targets, sets, start, teacher = finetuning(samples)
+    began = time.perf_counter()
+    told = {"depth": 2, "teacher": teacher, "tolerance": TOLERANCE, "max_time": 1e9}
+    found = balanced_flow(data, targets, sets, start, **told)
+    flow = (time.perf_counter() - began) / len(sets)
+    limits = np.concatenate(
+        [finetuned(data[s], targets[sets == s], start[sets == s], 2) for s in range(SETS)]
+    )  # fmt: skip
+    distance = (np.linalg.norm(found.weights.coefficients - limits, axis=1) / np.linalg.norm(limits, axis=1)).max()
+    if distance > 0.05 or not found.converged.all():
+        raise AssertionError(f"the flow ends {distance:.1e} away from its limit")
+    step = min(deep_linear.autograd(samples, STEPS)[0] for _ in range(3)) / STEPS
+    steps = np.nanmax(found.time, axis=1).mean() / RATE
+    detail = (
+        f"{flow * 1e3:.1f} ms a network in a shard of {len(sets)}, {found.evaluations.mean():.0f} evaluations, against "
+        f"{steps:.0f} steps of {step * 1e6:.0f} µs"
+    )
+    name = f"deep linear networks, d = {D}, n = {samples}, to {TOLERANCE:g} above the floor: networks"
+    return {"name": name, "ratio": step * steps / flow, "at_least": least, "detail": detail}
+
+
+def measure() -> list[dict]:
+    """A row for each number of samples, in some ten seconds."""
+    return [compare(samples, least) for samples, least in SETTINGS]
+
+
+if __name__ == "__main__":
+    for row in measure():
+        print(f"{row['name']}: {row['ratio']:.0f} (at least {row['at_least']})\n    {row['detail']}")
