@@ -222,3 +222,22 @@ def test_the_balanced_flow_waits_for_directions_in_which_inputs_hardly_vary():
     assert followed["converged"].all()
     assert (followed["time"].max("checkpoint") > 1e6).all()
     np.testing.assert_allclose(followed["coefficients"], solved["coefficients"], atol=1e-3)
+
+
+def test_features_that_runs_share_are_factorised_once(monkeypatch):
+    source, factorised = pretrained(), []
+    of = descent.Factored.of
+    monkeypatch.setattr(descent.Factored, "of", lambda X: factorised.append(X.shape) or of(X))
+    told = {"dimension": D, "protocol": "linear_transfer", "solver": "descent", "learning_rate": 0.05, "samples": (7,)}
+    angles = (0.1, 0.2, 0.3)
+    together = running.run(
+        finetune, finetune.Parameters(**told, angle=angles), "e", SEEDS, descent.solve, pretrained=source
+    )  # fmt: skip
+    behind = factorised[len(SEEDS) :]  # after the inputs themselves
+    assert len(behind) == len(SEEDS)
+    for angle in angles:
+        alone = running.run(
+            finetune, finetune.Parameters(**told, angle=(angle,)), "e", SEEDS, descent.solve, pretrained=source
+        )  # fmt: skip
+        same = together["risk_final"].values[np.isclose(together["angle"], angle)]
+        np.testing.assert_allclose(same, alone["risk_final"], rtol=1e-5)

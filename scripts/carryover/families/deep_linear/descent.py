@@ -26,16 +26,34 @@ def solve(problem, p, progress=None):
         targets = problem.reduced_targets()
         return gradient_descent(problem.data, targets, problem.sets, problem.weights(), risk=problem.risk, **told)
     # Behind frozen layers the others are a network of their own, whose inputs are the features.
-    start, runs = problem.weights(), np.arange(len(problem.sets))
-    features = Weights(start.hidden[:, : problem.frozen], start.readout).features().astype(np.float64)
-    behind = Weights(start.hidden[:, problem.frozen :], start.readout)
-    data = [Factored.of(problem.inputs[s] @ own) for s, own in zip(problem.sets, features, strict=True)]
-    targets = np.stack([own.targets(y) for own, y in zip(data, problem.targets, strict=True)])
+    start = problem.weights()
+    networks, pairs = _features(problem, start)
+    features = np.stack([own for own, _ in networks])
+    data = [Factored.of(problem.inputs[s] @ own) for own, s in networks]
+    targets = np.stack([data[pair].targets(y) for pair, y in zip(pairs, problem.targets, strict=True)])
 
     def through(which, beta):
-        return (features[which] @ beta[:, :, None])[:, :, 0]
+        found = np.empty(beta.shape)
+        for pair in np.unique(pairs[which]):
+            own = pairs[which] == pair
+            found[own] = beta[own] @ features[pair].T
+        return found
 
     trained = gradient_descent(
-        data, targets, runs, behind, risk=lambda which, beta: problem.risk(which, through(which, beta)), **told
+        data, targets, pairs, Weights(start.hidden[:, problem.frozen :], start.readout),
+        risk=lambda which, beta: problem.risk(which, through(which, beta)), **told,
     )  # fmt: skip
+    runs = np.arange(len(pairs))
     return replace(trained, weights=Coefficients(through(runs, trained.weights.coefficients)))
+
+
+def _features(problem, start):
+    """([(what frozen layers make of the inputs, (d, d), and the set that is learned from)], each once, and the place of
+    every run's there (runs,)): targets of one seed share both, and to factorise them costs more than to train."""
+    frozen, places, networks = start.hidden[:, : problem.frozen], {}, []
+    pairs = np.empty(len(problem.sets), dtype=int)
+    for run, s in enumerate(problem.sets.tolist()):
+        pairs[run] = places.setdefault((s, frozen[run].tobytes()), len(networks))
+        if pairs[run] == len(networks):
+            networks.append((Weights(frozen[run], start.readout[run]).features().astype(np.float64), s))
+    return networks, pairs
