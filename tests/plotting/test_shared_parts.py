@@ -68,6 +68,20 @@ def test_a_coordinate_and_a_protocol_that_no_figure_knows_are_drawn_as_their_dat
     assert panels.color("distilled") == panels.color("distilled") != panels.color("finetuning")
 
 
+def test_more_columns_than_a_page_has_room_for_take_several_lines():
+    data = measured("overlapping", risk)
+    many = data.assign_coords(warmth=("run", np.arange(data.sizes["run"]) % 8))
+    axes = risk_curves.draw({"risk": many}, risk_curves.Parameters(columns="warmth")).axes
+    places = [(ax.get_subplotspec().rowspan.start, ax.get_subplotspec().colspan.start) for ax in axes]
+    assert places == [(row, column) for row in range(2) for column in range(4)]
+    assert all(ax.get_title() for ax in axes)
+    assert len({ax.get_ylim() for ax in axes}) == 1
+    seven = many.isel(run=(many["warmth"] < 7).values)
+    axes = risk_curves.draw({"risk": seven}, risk_curves.Parameters(columns="warmth")).axes
+    assert len(axes) == 7
+    assert [bool(ax.get_xlabel()) for ax in axes] == [False] * 3 + [True] * 4  # the one above the gap, too
+
+
 def test_curves_are_chosen_named_and_moved_apart_and_risks_are_relative_to_squares():
     data = measured_relu("magnitude", "risk")
     told = {"columns": "magnitude", "relative_to": "magnitude", "hue": ("correlation", "protocol"), "shown": ("0.8",)}

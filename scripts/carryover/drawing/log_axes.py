@@ -14,6 +14,8 @@ from carryover.drawing import panels
 
 NEAR = 0.06
 """Share of a logarithmic axis that the names of two values need between them."""
+WIDE = 80
+"""Ends of an x axis that are farther apart have room for two names in a decade."""
 _FORMULA = re.compile(r"\$\\mathdefault\{(?:(.+)\\times)?(\w+)\^\{(.+)\}\}\$")
 _RAISED = str.maketrans("-−0123456789.", "⁻⁻⁰¹²³⁴⁵⁶⁷⁸⁹·")
 
@@ -52,8 +54,11 @@ def rescalings(ax, runs):
 
 
 def plain_decades(axis):
-    """An x or y axis that names 1, 2 and 5 of each decade as numbers."""
-    axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    """An x or y axis that names 1, 2 and 5 of each decade as numbers; where an x axis has two decades or nearly so, and
+    names stand side by side, 1 and 3."""
+    low, high = axis.get_view_interval()
+    wide = axis.axis_name == "x" and high > WIDE * low > 0
+    axis.set_major_locator(LogLocator(subs=(1, 3) if wide else (1, 2, 5)))
     axis.set_major_formatter("{x:g}")
     axis.set_minor_locator(NullLocator())
 

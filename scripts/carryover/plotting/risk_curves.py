@@ -13,6 +13,7 @@ from carryover.runs import conditions
 ROLES = ("risk",)
 
 STYLES = ("-", "--", ":")
+MOST = 6  # columns side by side, where there is one row: more of them take several lines
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,24 +41,35 @@ def draw(data, p):
     if p.relative_to:  # the loss, which tells what is unfitted, goes along
         scale, meaning = risk[p.relative_to].values ** 2, f"{meaning}, over ({labels.label(risk, p.relative_to)})²"
         risk = risk.assign({name: risk[name] / scale for name in {p.quantity, "loss"} & {*risk}})
-    rows = panels.values(risk, p.rows) if p.rows else [None]
-    size = (p.panel * len(columns) + 0.9, 2.0 * len(rows) + 1.1)
-    share = True if p.relative_to else "row"
-    fig, axes = plt.subplots(len(rows), len(columns), figsize=size, sharex=True, sharey=share, squeeze=False)
-    for i, row in enumerate(rows):
-        for j, column in enumerate(columns):
+    rows = panels.values(risk, p.rows) if p.rows else []
+    lines = [(row, columns) for row in rows] if p.rows else _lines(columns)
+    per_line = len(lines[0][1])
+    size = (p.panel * per_line + 0.9, 2.0 * len(lines) + 1.1)
+    share = True if p.relative_to else "row" if p.rows else "all"
+    fig, axes = plt.subplots(len(lines), per_line, figsize=size, sharex=True, sharey=share, squeeze=False)
+    for i, (row, shown) in enumerate(lines):
+        for j, column in enumerate(shown):
             chosen = {p.columns: column} | ({p.rows: row} if p.rows else {})
             _panel(axes[i, j], panels.where(risk, **chosen), p, curves)
-            if i == 0:
+            if i == 0 or not p.rows:
                 axes[i, j].set_title(panels.name(risk, p.columns, column))
-            if i == len(rows) - 1:
+            if i == len(lines) - 1 or j >= len(lines[i + 1][1]):
                 axes[i, j].set_xlabel(labels.label(risk, p.along).removesuffix(" ="))
+                axes[i, j].tick_params(labelbottom=True)
         axes[i, 0].set_ylabel(panels.name(risk, p.rows, row) if p.rows else meaning)
+        for ax in axes[i, len(shown) :]:
+            ax.remove()
     if p.rows:
         fig.supylabel(meaning, fontsize=plt.rcParams["axes.labelsize"])
     clipped = [f"below {p.floor:g} drawn there"] if (risk[p.quantity] < p.floor).any() else []
     drawn = markers.notes(risk) if p.markers else [panels.seeds_in_words(risk), panels.SPREAD]
     return layout.finished(fig, p.title, *drawn, *clipped, *panels.convergence(risk))
+
+
+def _lines(columns):
+    """[(no row, columns of a line)], as few lines as hold them, of much the same length."""
+    per_line = -(-len(columns) // -(-len(columns) // MOST))
+    return [(None, columns[start : start + per_line]) for start in range(0, len(columns), per_line)]
 
 
 def _curves(risk, p):
