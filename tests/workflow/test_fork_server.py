@@ -54,6 +54,7 @@ def forks(monkeypatch, tmp_path):
         monkeypatch.setenv(name, number)
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.delenv(TEST)
+    monkeypatch.setenv("PS1", "(.venv) ")  # as where an environment is activated; the shells of jobs have none
     (tmp_path / "told.py").write_text(TOLD)
     one = running.ForkServer()
     prefix = one.start(Sweep({"told": ["curve"], "plain": [], CURVE: ["curve", "carryover.curves.relu_penalty"]}))
@@ -73,8 +74,12 @@ def forks(monkeypatch, tmp_path):
             out, err = job.communicate(timeout=60)
         return SimpleNamespace(code=job.returncode, out=out, err=err)
 
-    while "True" not in run("told.py", "loaded", "--output", "told").out:  # it listens a moment after it was started
+    for _ in range(200):  # it listens a moment after it was started
+        if "True" in run("told.py", "loaded", "--output", "told").out:
+            break
         time.sleep(0.05)
+    else:
+        raise AssertionError("no job finds its packages loaded")
     yield SimpleNamespace(start=start, run=run, process=one._process, prefix=prefix)
     one.stop()
     assert one._process is None

@@ -31,8 +31,9 @@ from typing import Any
 
 SCRIPTS = Path(__file__).resolve().parents[3]
 LONGEST = 2**17  # bytes of a request
-# What a shell changes in the environment, and where Snakemake puts temporary files.
-_PASSING = ("PWD", "OLDPWD", "SHLVL", "_", "TMPDIR", "TMP", "TEMP", "TEMPDIR")
+# What a shell changes in the environment (a prompt, which an activated environment exports, is dropped), and where
+# Snakemake puts temporary files.
+_PASSING = ("PWD", "OLDPWD", "SHLVL", "_", "PS1", "TMPDIR", "TMP", "TEMP", "TEMPDIR")
 
 
 class Front:
