@@ -1,6 +1,7 @@
 """What packing takes the place of: what was packed of the same results, and nothing that would be lost."""
 
 import copy
+import json
 import shutil
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 from carryover.audit import project as audits
 from carryover.errors import UserError
 from carryover.kept import packing, reading, replacing
+from carryover.provenance import job_record
 from carryover.workflow import startup
 
 pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("audit")]
@@ -20,6 +22,15 @@ RISK = PLACE / "risk.nc.xz"
 
 def files(folder):
     return {path: path.read_bytes() for path in Path(folder).rglob("*") if path.is_file()}
+
+
+def made_anew():
+    """The same results, as of jobs that took another time."""
+    for path in Path("results/tiny").rglob("*.nc.json"):
+        record = json.loads(path.read_text())
+        record["volatile"]["duration"] = 1e3
+        record["checksum"] = job_record.checksum(record)
+        path.write_text(job_record.as_text(record))
 
 
 @pytest.fixture
@@ -51,6 +62,21 @@ def test_packing_anew_keeps_what_there_is_now(configured):
     assert packing.pack(configured()) == {}
     assert files(FOLDER) == packed
     assert {path.name for path in packed} == {reading.RECORDS, "risk.nc.xz", "sparsity.nc.xz"}
+
+
+def test_what_is_kept_already_is_left_as_it_is(packed):
+    before = {path: path.stat().st_mtime_ns for path in files(FOLDER)}
+    assert packing.pack(packed()) == {}
+    assert {path: path.stat().st_mtime_ns for path in files(FOLDER)} == before
+
+
+def test_results_that_were_made_anew_are_packed_anew(packed):
+    before = reading.records(packed(), "tiny")
+    made_anew()
+    assert packing.pack(packed()) == {}
+    after = reading.records(packed(), "tiny")
+    assert after.keys() == before.keys()
+    assert {record["volatile"]["duration"] for record in after.values()} == {1e3}
 
 
 @pytest.mark.parametrize("place", ["results", "results/mine", "results/tiny", "linked"])
@@ -152,6 +178,7 @@ def test_what_was_packed_is_there_until_the_new_is_whole(packed, monkeypatch, en
             raise end
         return rename(path, target)
 
+    made_anew()
     monkeypatch.setattr(Path, "rename", rename)
     with pytest.raises(end):
         packing.pack(packed())

@@ -17,7 +17,8 @@ from carryover.provenance import job_record, store, writing
 
 def pack(made):
     """Keep the experiments of a `Sweep` of which every collected dataset is there, with all records: {experiment: why}
-    of those of which something is not, or whose place has what would be lost. Of these the folder keeps what it has.
+    of those of which something is not, or whose place has what would be lost. Of these the folder keeps what it has,
+    and of those that it keeps already, as they are.
 
     Raises UserError, having written nothing, where the folder is no place for these results.
     """
@@ -34,7 +35,7 @@ def pack(made):
         except UserError as error:
             left_out[experiment] = str(error)
             continue
-        if datasets:
+        if datasets and not _is_kept(made, experiment, found):
             with replacing.in_place_of(reading.folder(made) / experiment) as fresh:
                 _pack(fresh / RECORDS, json.dumps(found, indent=0, sort_keys=True).encode())
                 for path in datasets:
@@ -80,6 +81,18 @@ def _refuse_gaps(made, promised):
         raise UserError(f"{folder} lacks {', '.join(lacking[:3])}{more}: put back what was packed there.")
     if unknown := sorted(there - promised):
         raise UserError(f"{unknown[0]} is of no record in {RECORDS} beside it: move it away to unpack.")
+
+
+def _is_kept(made, experiment, found):
+    """Whether what records `found` are of is kept already, whole."""
+    try:
+        if reading.records(made, experiment) != found:
+            return False
+        for file, path in reading.datasets(made, experiment, found).items():
+            reading.content(file, found[path]["outputs"][path])
+    except UserError:
+        return False
+    return True
 
 
 def _gathered(made, datasets):
