@@ -1,0 +1,37 @@
+"""`carryover check` refuses what a job would refuse, before there is one."""
+
+from pathlib import Path
+
+import pytest
+
+from carryover.commands import check
+from carryover.errors import UserError
+
+ROOT = Path(__file__).resolve().parents[2]
+WRONG = {
+    "solver": (
+        "linear_depth: {finetune: {grids: {wrong: {protocol: linear_transfer, solver: balanced}}}}",
+        r"experiments\.linear_depth\.finetune: linear_transfer has no solver balanced: choose exact or descent\.",
+    ),
+    "layers": (
+        "frozen_layers: {finetune: {grids: {frozen: {trained_layers: [1, 9]}}}}",
+        r"experiments\.frozen_layers\.finetune: trained_layers has 9, but depth only \d+\.",
+    ),
+    "choice": ("relu_nested: {pretrain: {solver: taylor}}", r".*: 'taylor' is not allowed; it must be .*"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_parameters_that_contradict_each_other_are_named(tmp_path, monkeypatch, name):
+    entry, said = WRONG[name]
+    (tmp_path / "mine.yaml").write_text(f"experiments: {{{entry}}}\n")
+    monkeypatch.chdir(ROOT)
+    with pytest.raises(UserError, match=said):
+        check.main(["config/config.yaml", f"{tmp_path}/mine.yaml"], root=ROOT)
+
+
+@pytest.mark.parametrize("overlays", [[], ["config/paper.yaml"], ["config/fashion.yaml"]], ids=str)
+def test_the_configurations_of_the_project_have_nothing_wrong(monkeypatch, capsys, overlays):
+    monkeypatch.chdir(ROOT)
+    check.main(["config/config.yaml", *overlays], root=ROOT)
+    assert capsys.readouterr().out.endswith(", nothing wrong\n")
