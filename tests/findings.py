@@ -1,4 +1,4 @@
-"""Whether titles and findings are still true of the results: `python tests/findings.py [--exactly | --write]`.
+"""Whether titles and findings are still true of the results: `python tests/findings.py [--exactly | --write] [--kept]`.
 
 `python tests/findings.py --keep TABLE.nc FILE.csv` keeps a table of claims that is not made anew with each change.
 
@@ -8,7 +8,8 @@ comment after a number says which claim's statistic it is, `+3.5 [1.7, 5.3]<!-- 
 -->`, and a table of verdicts, or of claims, stands between `<!-- verdicts -->`, or `<!-- claims -->`, and `<!-- end
 -->`. A number is stale where it lies outside the interval that is found now, for on another processor networks become
 others of the same distribution; with --exactly, where any digit differs. --write puts what is found in the place of
-what is there. A page on results that are kept, `<!-- claims kept in FILE -->`, is held against those, digit by digit.
+what is there. A page on results that are kept, `<!-- claims kept in FILE -->`, is held against those, digit by digit,
+as are the titles of the configuration that keeps them; with --kept that alone is done, which needs no results.
 """
 
 import re
@@ -22,6 +23,7 @@ from tabulate import tabulate  # noqa: E402
 
 from carryover.analysis import kept_claims  # noqa: E402
 from carryover.analysis.claims_table import ORDER, counts  # noqa: E402
+from carryover.audit import project  # noqa: E402
 from carryover.config import files  # noqa: E402
 from carryover.provenance import store  # noqa: E402
 from carryover.workflow import startup  # noqa: E402
@@ -153,17 +155,48 @@ def main(*words):
         if len(words) != 3:
             return "--keep takes a table of claims and the file that it is to be kept in."
         return keep(store.load(Path(words[1])), Path(words[2]))
-    table = store.load(ROOT / "results/claims.nc")
-    sweep = startup.valid_sweep(files.read(ROOT / "config/config.yaml", "config/config.yaml"), ROOT)
-    wrong = untrue_titles(sweep.config["figures"], table)
+    wrong = of_kept_tables()
+    table = None
+    if "--kept" not in words:
+        table = store.load(ROOT / "results/claims.nc")
+        wrong += untrue_titles(configured("config/config.yaml")["figures"], table)
     for page in sorted(page for pattern in PAGES for page in ROOT.glob(pattern)):
         text = page.read_text(encoding="utf-8")
         own = KEPT.search(text)
         claims = kept(ROOT / own["file"]) if own else table
+        if claims is None:
+            continue
         if "--write" in words:
             page.write_text(text := written(text, claims), encoding="utf-8")
         wrong += [f"{page.name}: {one}" for one in stale(text, claims, bool(own) or "--exactly" in words)]
     return "\n".join(wrong) or 0
+
+
+def of_kept_tables():
+    """What is wrong, in words, with titles of the configurations whose results are kept, and with those claims."""
+    wrong = []
+    for overlay in sorted((ROOT / "config").glob("*.yaml")):
+        if folder := files.read(overlay, overlay.name).get("kept"):
+            config = configured("config/config.yaml", f"config/{overlay.name}")
+            wrong += [f"{overlay.name}: {one}" for one in unlike(config, kept(ROOT / folder / "claims.csv"))]
+    return wrong
+
+
+def unlike(config, table):
+    """Where claims that are kept are not those of their configuration, and its titles not theirs, in words.
+
+    A title may rest on a group of which nothing is kept: then its figure is not made either.
+    """
+    groups = {name.partition("/")[0] for name in table["claim"].values.tolist()}
+    missing = {f"{figure}: {claim} is none" for figure, entry in config["figures"].items()
+               for claim in entry.get("rests_on", ()) if claim.partition("/")[0] not in groups}  # fmt: skip
+    gone = [f"claims.{group} are kept, and not made" for group in sorted(groups - config["claims"].keys())]
+    said = (one for one in untrue_titles(config["figures"], table) if one.removeprefix("figures.") not in missing)
+    return [*gone, *said]
+
+
+def configured(*names):
+    return startup.valid_sweep(project.configuration([str(ROOT / name) for name in names]), ROOT).config
 
 
 if __name__ == "__main__":

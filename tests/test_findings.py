@@ -82,3 +82,15 @@ def test_a_page_can_have_all_claims(table):
     assert "| 0.04 [0.0152, 0.0648] | above 0     | holds     |" in found
     assert findings.stale(found, table, exactly=True) == []
     assert findings.stale(page, table, exactly=True) == ["the table of claims is another one now"]
+
+
+def test_a_kept_table_has_the_claims_of_its_configuration_and_no_untrue_title(table):
+    figures = {"true": {"rests_on": ["one/gain"]}, "false": {"rests_on": ["one/loss"]},
+               "unmade": {"rests_on": ["two/gain"]}, "unknown": {"rests_on": ["one/other"]}}  # fmt: skip
+    said = ["figures.false: one/loss fails", "figures.unknown: one/other is none"]
+    assert findings.unlike({"claims": {"one": {}, "two": {}}, "figures": figures}, table) == said
+    assert findings.unlike({"claims": {}, "figures": {}}, table) == ["claims.one are kept, and not made"]
+
+
+def test_what_is_kept_with_the_project_says_what_its_pages_say(capsys):
+    assert findings.main("--kept") == 0

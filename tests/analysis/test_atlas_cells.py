@@ -35,9 +35,24 @@ def test_decided_cells_are_on_the_predicted_side_or_not(sign, share):
     """What is predicted to change nothing is on no side, and wrong where something changes."""
     frame = atlas.by_seed(mapped())
     frame["predicted"] *= sign
-    np.testing.assert_equal(atlas.share_right(frame), share)
+    np.testing.assert_equal(atlas.predicted(frame).mean(), share)
     right = atlas.cells(frame)["right"]
     assert right.notna().sum() == (0 if np.isnan(sign) else 6)
+
+
+@pytest.mark.parametrize("gaining", [4, 2])
+def test_cells_that_are_predicted_to_be_on_the_rarer_side_against_a_loop(gaining):
+    """Of six decided cells; a tie of gains and losses counts losses as most."""
+    frame = atlas.by_seed(mapped(runs(spread=0.0)))
+    places = [(row, n) for row in (0, 2) for n in (10, 20, 40)]
+    for number, (row, n) in enumerate(places):
+        here = (frame["row"] == row) & (frame["samples"] == n)
+        frame.loc[here, "gain"] = (1 if number < gaining else -1) + 0.01 * frame.loc[here, "seed"]
+        frame.loc[here, "predicted"] = 1.0 if number % 2 else -1.0
+    frame = frame[frame["row"] != 1]
+    rarer = -1 if gaining > 3 else 1
+    expected = [float((number < gaining) == (rarer > 0)) for number in range(6) if (number % 2 > 0) == (rarer > 0)]
+    assert atlas.predicted_rarer(frame).tolist() == expected
 
 
 def test_rounding_is_no_gain():

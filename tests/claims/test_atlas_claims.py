@@ -17,12 +17,40 @@ def checked(**maps):
     return found.to_dataframe()
 
 
-def test_a_map_has_a_claim_on_its_boundary_for_each_protocol_and_two_on_its_ends():
+def test_a_map_has_two_claims_on_its_boundary_for_each_protocol_and_two_on_its_ends():
     data = mapped(runs(BOTH), protocols=BOTH)
-    assert checked(toy=data).index.tolist() == ["toy_side", "toy_similar", "toy_different", "toy_transfer_side"]
+    sides = ["toy_side", "toy_rarer", "toy_transfer_side", "toy_transfer_rarer"]
+    found = checked(toy=data)
+    assert found.index.tolist() == [*sides[:2], "toy_similar", "toy_different", *sides[2:]]
     assert checked(toy=mapped(theory="none")).index.tolist() == ["toy_similar", "toy_different"]
-    assert set(checked(toy=data)["section"]) == {"Carryover"}
-    assert set(checked(toy=data)["verdict"]) == {"holds"}
+    assert set(found["section"]) == {"Carryover"}
+    assert set(found.drop(sides)["verdict"]) == {"holds"}
+
+
+def test_cells_that_are_all_as_predicted_are_so_many_draws_and_not_certain():
+    """Six of six, without each of the seeds, too: the interval is the binomial's, not one without length."""
+    row = checked(toy=mapped()).loc["toy_side"]
+    expected = stats.binomtest(6, 6, 0.9)
+    interval = expected.proportion_ci(method="exact")
+    assert (row["statistic"], row["high"], row["seeds"]) == (1.0, 1.0, 6)
+    assert row["low"] == pytest.approx(interval.low)
+    assert row["p_value"] == pytest.approx(min(1.0, 2 * stats.binom.sf(5, 6, 0.9)))
+    assert row["verdict"] == "undecided"
+    assert row["interval"] == "Clopper and Pearson's over cells, all alike"
+
+
+def test_a_prediction_that_a_constant_guess_equals_tells_nothing():
+    data = mapped()
+    losses = data["row"] == 0
+    assert checked(toy=data).loc["toy_rarer", "seeds"] == 3  # of six decided cells half gain
+    data["gain"] = data["gain"].where(~losses, 0.5 + 0.01 * data["seed"])
+    data["predicted"] = data["predicted"].where(~losses, -1.0)
+    found = checked(toy=data).loc["toy_rarer"]
+    assert (found["statistic"], found["seeds"]) == (0.0, 3)
+    data["predicted"] = abs(data["predicted"])
+    found = checked(toy=data).loc["toy_rarer"]
+    assert np.isnan(found["statistic"])
+    assert found["verdict"] == "undecided"
 
 
 def test_the_share_on_the_predicted_side_counts_decided_cells():

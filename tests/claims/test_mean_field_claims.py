@@ -132,7 +132,7 @@ def test_exponents_and_residuals_are_those_of_the_risks():
     assert (checked.loc[names, "verdict"] == "holds").all()
     assert checked.loc["residual", "statistic"] == pytest.approx(0.1 / (0.1 + 1 / SAMPLES[-1]), rel=1e-3)
     assert checked.loc["excess", "statistic"] == pytest.approx(SAMPLES[-1] / SAMPLES[0])
-    bent = verdicts(transferred, lambda seed, n: near(seed) * n ** -(0.1 + 0.1 * np.log2(n)))
+    bent = verdicts(transferred, lambda seed, n: near(seed) * n ** -(0.1 + 0.2 * np.log2(n)))
     assert (bent.loc[["exponent", "power_law"], "verdict"] == "fails").all()
     rising = verdicts(lambda seed, n, _: 0.1 + near(seed) * n / 2048, power)
     assert (rising.loc[["residual", "excess"], "verdict"] == "fails").all()

@@ -76,9 +76,19 @@ def without_groups(frames, statistic, groups=6):
     return [statistic(frames), *(statistic(part) for part in parts if groups > 1)]
 
 
-def share_right(frame):
-    """Share of the decided cells that are predicted to be on the side where they are; NaN where there is none."""
-    return cells(frame)["right"].mean()
+def predicted(frame):
+    """Of what `by_seed` gives, whether each decided cell with a prediction is on the predicted side, 0 or 1: a Series."""
+    return cells(frame)["right"].dropna()
+
+
+def predicted_rarer(frame):
+    """The same of those cells alone that are predicted to have the rarer sign of all of these: of others a constant
+    guess, that every cell has the sign of most, says as much."""
+    table = cells(frame)
+    known = table[table["right"].notna()]
+    gains = known["gain"] > 0
+    said = gains == known["right"].astype(bool)  # to gain
+    return known["right"][said != (gains.mean() > 0.5)]
 
 
 def finetuned(data):

@@ -99,15 +99,23 @@ def share(values, statement, bound):
     Where all networks are alike seeds have no spread, which does not mean that all networks there could be are alike.
     Interval and p-value are then Clopper and Pearson's of so many networks, as if these were independent.
     """
-    count, one = len(values), float(values.iloc[0])
-    if (values != one).any():
-        columns = student(values.groupby(level=0).mean(), statement, bound)
-        return columns | {end: np.clip(columns[end], 0.0, 1.0) for end in ("low", "high")}
+    if values.nunique() == 1:
+        return alike(len(values), values.iloc[0], bound, "networks")
+    columns = student(values.groupby(level=0).mean(), statement, bound)
+    return columns | {end: np.clip(columns[end], 0.0, 1.0) for end in ("low", "high")}
+
+
+def alike(count, one, bound, over):
+    """Columns of a claim on a share, as `student` gives them, where all of so many values are the same `one`, 0 or 1:
+    Clopper and Pearson's interval and p-value of the bound, as if the values were independent.
+
+    `over` says what there is a value of.
+    """
     end = (LEVEL / 2) ** (1 / count)
     low, high = (end, 1.0) if one else (0.0, 1 - end)
-    columns = {"statistic": one, "low": low, "high": high, "deviation": np.nan, "seeds": count}
+    columns = {"statistic": float(one), "low": low, "high": high, "deviation": np.nan, "seeds": count}
     p_value = min(1.0, 2 * (bound if one else 1 - bound) ** count)
-    return columns | {"interval": "Clopper and Pearson's over networks, all alike", "p_value": p_value}
+    return columns | {"interval": f"Clopper and Pearson's over {over}, all alike", "p_value": p_value}
 
 
 def exact(value, statement, bound):

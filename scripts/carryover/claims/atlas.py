@@ -10,6 +10,7 @@ from carryover.config.parameters import NoParameters
 
 Parameters = NoParameters
 SHARE = 0.9
+CHANCE = 0.5
 ORDERS = 0.5  # rank correlation from which on a prediction counts, as of the ReLU penalty
 FINETUNING = "finetuning"
 KNOWN = {
@@ -31,7 +32,8 @@ WORDS = {True: "finetuning", False: "linear transfer"}
 def check(data, p):
     """Roles: maps of families, as comparisons.atlas makes them; claims are named after them.
 
-    Of each map with a prediction the share of its decided cells, of all settings, that are on the predicted side. Of
+    Of each map with a prediction the share of its decided cells, of all settings, that are on the predicted side, and
+    whether that says more than a constant guess. Of
     each map of finetuning the mean gain on the most and on the least similar tasks, over samples at the usual setting.
     Of all of these how well prediction and similarity order the gains, and what is known of pretrained features.
     """
@@ -42,7 +44,7 @@ def check(data, p):
             name = role if protocol == FINETUNING else f"{role}_transfer"
             what = f"{about['map_family']}, {WORDS[protocol == FINETUNING]}"
             if part["predicted"].notna().any():
-                claims.append(_share(name, what, part, about))
+                claims += _sides(name, what, part, about)
             usual = part[part["setting"] == about["map_shown"]]
             if protocol == FINETUNING:
                 claims += _ends(role, what, usual)
@@ -76,11 +78,29 @@ def _mean_order(frames, column):
     return np.mean([atlas.order(one, column) for one in frames.values()])
 
 
-def _share(name, what, frame, about):
-    values = atlas.without_each_seed(frame, atlas.share_right)
-    statement = f"{what}: pretraining helps and hurts where it is predicted to, by {about['map_theory_is']}"
-    measured = "share of the cells with a decided gain that are on the predicted side"
-    return f"{name}_side", statement, values, SHARE, None, measured, _of_seeds
+def _sides(name, what, frame, about):
+    """How often the predicted side is right, and how often where most cells are on the other."""
+    theory, measured = f"by {about['map_theory_is']}", "share of the cells with a decided gain that are "
+    where = f"{what}: pretraining helps and hurts where it is predicted to, {theory}"
+    rarer = f"{what}: that tells more than that all are alike: where the rarer of gain and loss is predicted, it comes out"
+    return [
+        _share(f"{name}_side", where, frame, atlas.predicted, SHARE, f"{measured}on the predicted side"),
+        _share(f"{name}_rarer", rarer, frame, atlas.predicted_rarer, CHANCE,
+               f"{measured}predicted to be on the rarer side, and are there"),
+    ]  # fmt: skip
+
+
+def _share(name, statement, frame, of_cells, bound, measured):
+    """The jackknife's over seeds, which tells nothing where all cells are alike without each of them."""
+    found = of_cells(frame)
+    values = atlas.without_each_seed(frame, lambda part: of_cells(part).mean())
+    if found.nunique() == 1 and set(values) == set(found):
+        return name, statement, found, bound, None, measured, _of_cells
+    return name, statement, values, bound, None, measured, _of_seeds
+
+
+def _of_cells(values, statement, bound):
+    return intervals.alike(len(values), values.iloc[0], bound, "cells")
 
 
 def _of_seeds(values, statement, bound):

@@ -28,7 +28,7 @@ PAIRED = "share of cells at the smallest less that at the last risk"
 @dataclass(frozen=True, kw_only=True)
 class Parameters:
     family: str = parameter("diagonal", "whose published risks", choices=tuple(published_risks.CELLS))
-    floor: float = parameter(1e-8, "cells below are left out: there the stopping loss sets the risk", above=0)
+    floor: float = parameter(1e-8, "published risks below are left out: there the stopping loss sets them", above=0)
     agree: float = parameter(0.8, "share of cells that must agree", above=0, maximum=0.99)
 
 

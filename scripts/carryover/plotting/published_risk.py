@@ -25,7 +25,7 @@ class Parameters:
     family: str = parameter("diagonal", "whose published risks", choices=tuple(published_risks.CELLS))
     title: str = parameter("Risks of diagonal networks beside the published ones: more of the smallest along training "
                            "agree than of the last", "what is seen")  # fmt: skip
-    floor: float = parameter(1e-8, "cells below are left out: there the stopping loss sets the risk", above=0)
+    floor: float = parameter(1e-8, "published risks below are left out: there the stopping loss sets them", above=0)
 
 
 def draw(data, p):
