@@ -68,3 +68,18 @@ def test_decades_are_named_as_there_is_room(ends, names):
     shown = [(place, tick.get_text()) for place, tick in zip(ax.get_xticks(), ax.get_xticklabels(), strict=True)]
     assert [name for place, name in shown if low <= place <= high] == names
     plt.close(figure)
+
+
+@pytest.mark.parametrize(
+    ("ends", "named"),
+    [((0.02, 0.4), ["0.02", "0.05", "0.1", "0.2"]), ((0.2, 0.9), ["0.2", "0.5"]), ((0.09, 2.0), ["10⁻¹", "10⁰"])],
+)
+def test_an_axis_with_hardly_a_power_of_ten_names_what_is_between(ends, named):
+    figure, ax = plt.subplots()
+    ax.set(yscale="log", ylim=ends)
+    log_axes.enough_names(ax.yaxis)
+    log_axes.in_plain_text(figure)
+    figure.draw_without_rendering()
+    ticks = zip(ax.get_yticks(), ax.get_yticklabels(), strict=True)
+    assert [tick.get_text() for place, tick in ticks if ends[0] <= place <= ends[1]] == named
+    plt.close(figure)

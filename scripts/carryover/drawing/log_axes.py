@@ -63,6 +63,13 @@ def plain_decades(axis):
     axis.set_minor_locator(NullLocator())
 
 
+def enough_names(axis):
+    """`plain_decades` of an axis in whose view there are fewer than two powers of ten, which alone would be named."""
+    low, high = np.log10(axis.get_view_interval())
+    if np.floor(high) - np.ceil(low) < 1:
+        plain_decades(axis)
+
+
 class PlainPowers(Formatter):
     """What another formatter of logarithmic axes says, as plain text."""
 

@@ -59,6 +59,8 @@ def draw(data, p):
         axes[i, 0].set_ylabel(panels.name(risk, p.rows, row) if p.rows else meaning)
         for ax in axes[i, len(shown) :]:
             ax.remove()
+    for ax in axes[:, 0]:
+        log_axes.enough_names(ax.yaxis)
     if p.rows:
         fig.supylabel(meaning, fontsize=plt.rcParams["axes.labelsize"])
     clipped = [f"below {p.floor:g} drawn there"] if (risk[p.quantity] < p.floor).any() else []
