@@ -177,22 +177,18 @@ def of_kept_tables():
     wrong = []
     for overlay in sorted((ROOT / "config").glob("*.yaml")):
         if folder := files.read(overlay, overlay.name).get("kept"):
-            config = configured("config/config.yaml", f"config/{overlay.name}")
-            wrong += [f"{overlay.name}: {one}" for one in unlike(config, kept(ROOT / folder / "claims.csv"))]
+            config, table = configured("config/config.yaml", f"config/{overlay.name}"), ROOT / folder / "claims.csv"
+            found = unlike(config, kept(table)) if table.is_file() else [f"{folder} has no table of claims"]
+            wrong += [f"{overlay.name}: {one}" for one in found]
     return wrong
 
 
 def unlike(config, table):
-    """Where claims that are kept are not those of their configuration, and its titles not theirs, in words.
-
-    A title may rest on a group of which nothing is kept: then its figure is not made either.
-    """
-    groups = {name.partition("/")[0] for name in table["claim"].values.tolist()}
-    missing = {f"{figure}: {claim} is none" for figure, entry in config["figures"].items()
-               for claim in entry.get("rests_on", ()) if claim.partition("/")[0] not in groups}  # fmt: skip
-    gone = [f"claims.{group} are kept, and not made" for group in sorted(groups - config["claims"].keys())]
-    said = (one for one in untrue_titles(config["figures"], table) if one.removeprefix("figures.") not in missing)
-    return [*gone, *said]
+    """Where claims that are kept are not of the groups of their configuration, and its titles not theirs, in words."""
+    kept_groups, groups = {name.partition("/")[0] for name in table["claim"].values.tolist()}, config["claims"].keys()
+    gone = [f"claims.{group} are kept, and not made" for group in sorted(kept_groups - groups)]
+    lacking = [f"claims.{group} are made, and not kept" for group in sorted(groups - kept_groups)]
+    return [*gone, *lacking, *untrue_titles(config["figures"], table)]
 
 
 def configured(*names):

@@ -40,19 +40,20 @@ def test_decided_cells_are_on_the_predicted_side_or_not(sign, share):
     assert right.notna().sum() == (0 if np.isnan(sign) else 6)
 
 
-@pytest.mark.parametrize("gaining", [4, 2])
+@pytest.mark.parametrize("gaining", [4, 3, 2])
 def test_cells_that_are_predicted_to_be_on_the_rarer_side_against_a_loop(gaining):
-    """Of six decided cells; a tie of gains and losses counts losses as most."""
+    """Of six decided cells; of as many gains and losses gains are the rarer."""
     frame = atlas.by_seed(mapped(runs(spread=0.0)))
-    places = [(row, n) for row in (0, 2) for n in (10, 20, 40)]
-    for number, (row, n) in enumerate(places):
+    frame = frame[frame["row"] != 1]
+    predictions = [1.0, -1.0, 0.0, 1.0, -1.0, 1.0]
+    for number, (row, n) in enumerate((row, n) for row in (0, 2) for n in (10, 20, 40)):
         here = (frame["row"] == row) & (frame["samples"] == n)
         frame.loc[here, "gain"] = (1 if number < gaining else -1) + 0.01 * frame.loc[here, "seed"]
-        frame.loc[here, "predicted"] = 1.0 if number % 2 else -1.0
-    frame = frame[frame["row"] != 1]
-    rarer = -1 if gaining > 3 else 1
-    expected = [float((number < gaining) == (rarer > 0)) for number in range(6) if (number % 2 > 0) == (rarer > 0)]
-    assert atlas.predicted_rarer(frame).tolist() == expected
+        frame.loc[here, "predicted"] = predictions[number]
+    sign = -1.0 if gaining > 3 else 1.0
+    expected = [float((number < gaining) == (sign > 0)) for number in range(6) if predictions[number] == sign]
+    assert atlas.rarer(frame) == sign
+    assert atlas.predicted_to_be(frame, sign).tolist() == expected
 
 
 def test_rounding_is_no_gain():

@@ -36,7 +36,13 @@ def test_cells_that_are_all_as_predicted_are_so_many_draws_and_not_certain():
     assert row["low"] == pytest.approx(interval.low)
     assert row["p_value"] == pytest.approx(min(1.0, 2 * stats.binom.sf(5, 6, 0.9)))
     assert row["verdict"] == "undecided"
-    assert row["interval"] == "Clopper and Pearson's over cells, all alike"
+    assert row["interval"] == "Clopper and Pearson's over cells, as if independent"
+
+
+def test_one_seed_decides_nothing():
+    data = mapped()
+    found = checked(toy=data.isel(pair=(data["seed"] == 0).values))
+    assert set(found["verdict"]) == {"undecided"}
 
 
 def test_a_prediction_that_a_constant_guess_equals_tells_nothing():
@@ -58,9 +64,10 @@ def test_the_share_on_the_predicted_side_counts_decided_cells():
     wrong = (data["row"] == 2) & (data["samples"] == 10)
     data["predicted"] = data["predicted"].where(~wrong, -1.0)
     row = checked(toy=data).loc["toy_side"]
+    ends = stats.binomtest(5, 6).proportion_ci(method="exact")
     assert row["statistic"] == pytest.approx(5 / 6)
-    assert row["verdict"] == "fails"
-    assert row["interval"] == "jackknife over seeds"
+    assert (row["low"], row["high"]) == pytest.approx(tuple(ends))  # the same cells without each of the seeds
+    assert row["verdict"] == "undecided"
     data["predicted"] = -data["predicted"]
     assert checked(toy=data).loc["toy_side"]["statistic"] == pytest.approx(1 / 6)
 

@@ -64,8 +64,9 @@ def missing(frame):
 
 
 def without_each_seed(frame, statistic):
-    """The values of a statistic of such a frame: of all seeds, then without each of them."""
-    return [statistic(frame), *(statistic(frame[frame["seed"] != seed]) for seed in sorted(frame["seed"].unique()))]
+    """The values of a statistic of such a frame: of all seeds, then without each of them where there are others."""
+    seeds = sorted(frame["seed"].unique())
+    return [statistic(frame), *(statistic(frame[frame["seed"] != seed]) for seed in seeds if len(seeds) > 1)]
 
 
 def without_groups(frames, statistic, groups=6):
@@ -81,14 +82,21 @@ def predicted(frame):
     return cells(frame)["right"].dropna()
 
 
-def predicted_rarer(frame):
-    """The same of those cells alone that are predicted to have the rarer sign of all of these: of others a constant
-    guess, that every cell has the sign of most, says as much."""
+def rarer(frame):
+    """The sign, 1 or -1, that fewer of these cells have, of as many the gains': a constant guess is that of most."""
+    known = _known(frame)
+    return -1.0 if (known["gain"] > 0).mean() > 0.5 else 1.0
+
+
+def predicted_to_be(frame, sign):
+    """`predicted` of those cells alone whose prediction has a sign."""
+    known = _known(frame)
+    return known["right"][sign * known["predicted"] > ROUNDING]
+
+
+def _known(frame):
     table = cells(frame)
-    known = table[table["right"].notna()]
-    gains = known["gain"] > 0
-    said = gains == known["right"].astype(bool)  # to gain
-    return known["right"][said != (gains.mean() > 0.5)]
+    return table[table["right"].notna()]
 
 
 def finetuned(data):

@@ -96,26 +96,33 @@ def median(values, statement, bound):
 def share(values, statement, bound):
     """Share of networks, of values 0 and 1 (n,), a Series by seed: that of the seeds' shares, as `student` gives it.
 
-    Where all networks are alike seeds have no spread, which does not mean that all networks there could be are alike.
-    Interval and p-value are then Clopper and Pearson's of so many networks, as if these were independent.
+    Where all networks are alike seeds have no spread, which does not mean that all networks there could be are alike:
+    interval and p-value are then those of `counted`.
     """
+    values = values.dropna()
     if values.nunique() == 1:
-        return alike(len(values), values.iloc[0], bound, "networks")
+        return counted(values, bound, "networks")
     columns = student(values.groupby(level=0).mean(), statement, bound)
     return columns | {end: np.clip(columns[end], 0.0, 1.0) for end in ("low", "high")}
 
 
-def alike(count, one, bound, over):
-    """Columns of a claim on a share, as `student` gives them, where all of so many values are the same `one`, 0 or 1:
-    Clopper and Pearson's interval and p-value of the bound, as if the values were independent.
+def counted(values, bound, over):
+    """Share of values that are 1, the others being 0 (n,), with Clopper and Pearson's interval and two-sided p-value.
 
-    `over` says what there is a value of.
+    Args:
+        values: one or more, of things that are taken as independent.
+        bound: of the claim, between 0 and 1.
+        over: what there is a value of, in words.
+
+    Returns the columns of `MEANINGS` that hang on the values.
     """
-    end = (LEVEL / 2) ** (1 / count)
-    low, high = (end, 1.0) if one else (0.0, 1 - end)
-    columns = {"statistic": float(one), "low": low, "high": high, "deviation": np.nan, "seeds": count}
-    p_value = min(1.0, 2 * (bound if one else 1 - bound) ** count)
-    return columns | {"interval": f"Clopper and Pearson's over {over}, all alike", "p_value": p_value}
+    count, ones = len(values), int(np.sum(values))
+    low = special.betaincinv(ones, count - ones + 1, LEVEL / 2) if ones else 0.0
+    high = special.betaincinv(ones + 1, count - ones, 1 - LEVEL / 2) if ones < count else 1.0
+    tails = special.bdtr(ones, count, bound), special.bdtrc(ones - 1, count, bound) if ones else 1.0
+    columns = {"statistic": ones / count, "low": low, "high": high, "p_value": min(1.0, 2 * min(tails))}
+    return columns | {"interval": f"Clopper and Pearson's over {over}, as if independent", "deviation": np.nan,
+                      "seeds": count}  # fmt: skip
 
 
 def exact(value, statement, bound):

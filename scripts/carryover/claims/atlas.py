@@ -83,24 +83,25 @@ def _sides(name, what, frame, about):
     theory, measured = f"by {about['map_theory_is']}", "share of the cells with a decided gain that are "
     where = f"{what}: pretraining helps and hurts where it is predicted to, {theory}"
     rarer = f"{what}: that tells more than that all are alike: where the rarer of gain and loss is predicted, it comes out"
+    to_be_rarer = partial(atlas.predicted_to_be, sign=atlas.rarer(frame))
     return [
         _share(f"{name}_side", where, frame, atlas.predicted, SHARE, f"{measured}on the predicted side"),
-        _share(f"{name}_rarer", rarer, frame, atlas.predicted_rarer, CHANCE,
+        _share(f"{name}_rarer", rarer, frame, to_be_rarer, CHANCE,
                f"{measured}predicted to be on the rarer side, and are there"),
     ]  # fmt: skip
 
 
 def _share(name, statement, frame, of_cells, bound, measured):
-    """The jackknife's over seeds, which tells nothing where all cells are alike without each of them."""
+    """The jackknife's over seeds; where no seed matters that tells nothing, and cells are counted."""
     found = of_cells(frame)
     values = atlas.without_each_seed(frame, lambda part: of_cells(part).mean())
-    if found.nunique() == 1 and set(values) == set(found):
+    if len(found) and len(values) > 1 and len(set(values)) == 1:
         return name, statement, found, bound, None, measured, _of_cells
     return name, statement, values, bound, None, measured, _of_seeds
 
 
 def _of_cells(values, statement, bound):
-    return intervals.alike(len(values), values.iloc[0], bound, "cells")
+    return intervals.counted(values, bound, "cells")
 
 
 def _of_seeds(values, statement, bound):

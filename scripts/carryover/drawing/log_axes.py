@@ -64,9 +64,10 @@ def plain_decades(axis):
 
 
 def enough_names(axis):
-    """`plain_decades` of an axis in whose view there are fewer than two powers of ten, which alone would be named."""
+    """`plain_decades` of an axis in whose view there are fewer than two powers of ten, which alone would be named, but
+    for numbers so small that they would be written as powers of ten and others."""
     low, high = np.log10(axis.get_view_interval())
-    if np.floor(high) - np.ceil(low) < 1:
+    if np.floor(high) - np.ceil(low) < 1 and low > -4:
         plain_decades(axis)
 
 
