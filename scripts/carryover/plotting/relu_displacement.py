@@ -45,10 +45,11 @@ def _excess(shown, figure):
     """Panels a and b."""
     axes = layout.row(figure, 2, "Squared distance over the least for the same function")
     overlap, nested = shown["overlap"], panels.where(shown["nested"], rescale=1.0)
-    excess, related = panels.relative(overlap, "displacement", "penalty"), relu.related(overlap)
+    excess, related = panels.relative(overlap, "displacement", "penalty"), relu.some(relu.related(overlap))
     panels.curves(axes[0], excess, "displacement", "samples", "unit_correlations", related)
-    greys = [f"{grey:g}" for grey in np.linspace(0.1, 0.6, len(panels.values(nested, "main_features")))]
-    for (features, part, _), color in zip(panels.colored(nested, "main_features"), greys, strict=True):
+    sizes = list(relu.some({features: features for features in panels.values(nested, "main_features")}, 2))
+    greys = [f"{grey:g}" for grey in np.linspace(0.1, 0.6, len(sizes))]
+    for (features, part, _), color in zip(panels.colored(nested, "main_features", sizes), greys, strict=True):
         for share, style in ((0.0, "--"), (1.0, "-")):
             runs = panels.relative(panels.where(part, overlap=share), "displacement", "penalty")
             label = f"{features:g} " + ("of the units" if share else "new")
