@@ -83,8 +83,8 @@ def beside(data, family, floor):
     Args:
         data: `published`, the table's rows, and by the name of a published experiment our risks (a Dataset of runs).
         family: of `CELLS`.
-        floor: cells whose published risk lies below are left out: the stopping loss sets it. One of ours there, beside a
-            published one above, is compared.
+        floor: cells whose published risk lies below are left out: the stopping loss sets it. One of ours there,
+            beside a published one above, is compared.
 
     Returns a DataFrame with the columns of a cell, `published` (geometric mean), and for each of `RISKS` ours and its
     z-score; the smallest one's are NaN where no network was trained, as of kernels that were fitted.

@@ -82,7 +82,7 @@ def _sides(name, what, frame, about):
     """How often the predicted side is right, and how often where most cells are on the other."""
     theory, measured = f"by {about['map_theory_is']}", "share of the cells with a decided gain that are "
     where = f"{what}: pretraining helps and hurts where it is predicted to, {theory}"
-    rarer = f"{what}: that tells more than that all are alike: where the rarer of gain and loss is predicted, it comes out"
+    rarer = f"{what}: that tells more than that all are alike: the rarer of gain and loss comes where predicted"
     to_be_rarer = partial(atlas.predicted_to_be, sign=atlas.rarer(frame))
     return [
         _share(f"{name}_side", where, frame, atlas.predicted, SHARE, f"{measured}on the predicted side"),

@@ -25,8 +25,7 @@ class Parameters:
     readout: str = parameter("zero", "how the readout was trained in the runs of linear transfer that claims are about")
     smallest: int = parameter(64, "fewest samples that the power law is fitted to", minimum=1)
     published: float = parameter(1.18, "the paper's exponent ν of that power law", above=0)
-    exponent: float = parameter(0.2, "difference from it that counts as agreement; of two exponents so much in proportion",
-                                above=0)  # fmt: skip
+    exponent: float = parameter(0.2, "difference from it that is agreement; of others in proportion", above=0)
     alike: float = parameter(0.9, "cosine from which on two Gram matrices are nearly indistinguishable", maximum=1)
     factor: float = parameter(2.0, "factor between predicted and found boundary that counts as near", above=1)
 
