@@ -94,5 +94,5 @@ def test_a_kept_table_has_the_claims_of_its_configuration_and_no_untrue_title(ta
     ]  # fmt: skip
 
 
-def test_what_is_kept_with_the_project_says_what_its_pages_say(capsys):
+def test_what_is_kept_with_the_project_says_what_its_pages_say():
     assert findings.main("--kept") == 0

@@ -79,7 +79,7 @@ def without_groups(frames, statistic, groups=6):
 
 def predicted(frame):
     """Of what `by_seed` gives, which decided cells with a prediction are on the predicted side, 0 or 1: a Series."""
-    return cells(frame)["right"].dropna()
+    return _known(frame)["right"]
 
 
 def rarer(frame):
