@@ -25,7 +25,6 @@ include: "rules/diagnose.smk"
 include: "rules/report.smk"
 include: "rules/crate.smk"
 include: "rules/audit.smk"
-include: "rules/plan.smk"
 
 
 rule all:

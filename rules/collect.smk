@@ -7,12 +7,11 @@ rule collect:
         record="<results>/{experiment}/{measure}.nc.json",
     log:
         "<results>/logs/{experiment}/collect/{measure}.log",
-    localrule: True
     conda:
-        "../envs/analysis.yaml"
+        "../envs/training.yaml"
     threads: 1
     resources:
-        mem_mb=2000,
+        mem_mb=4000,
     params:
         code=sweep.code("collect"),
         upstream=upstream.asked("collect"),

@@ -1,9 +1,6 @@
-"""Put the shards of an experiment together along their runs: measured ones, or what is selected of finetuned ones.
+"""Put the shards of an experiment together along their runs: measured ones, or finetuned ones, which it measures."""
 
-A measure that only selects (`SELECTS = True` in its plug-in) takes less time than a job takes to start.
-"""
-
-import importlib
+import argparse
 from pathlib import Path
 
 from carryover.workflow import command_line  # first: from here on Ctrl-C shows no trace
@@ -12,11 +9,12 @@ from carryover.workflow import command_line  # first: from here on Ctrl-C shows 
 import numpy as np
 import xarray as xr
 
-from carryover.config import plugins
+from carryover.config import parameters, plugins
+from carryover.config.parameters import NoParameters
 from carryover.errors import UserError
 from carryover.provenance import store
 from carryover.provenance.job_record import Job
-from carryover.workflow import coordinate_labels, shards
+from carryover.workflow import coordinate_labels, measuring, shards
 
 
 def collect(parts):
@@ -33,35 +31,37 @@ def collect(parts):
     return together
 
 
-def selecting(name):
-    """The plug-in of a measure that only selects; UserError for any other name."""
-    known = name in plugins.names("measures")
-    module = importlib.import_module(f"carryover.measures.{name}") if known else None
-    if not getattr(module, "SELECTS", False):
-        raise UserError(f"--select {name}: there is no measure of this name that only selects.")
-    return module
+def chosen(measure, words):
+    """The plug-in of a measure and its parameters; (None, none) without one. UserError for an unknown measure."""
+    if measure is not None and measure not in plugins.names("measures"):
+        raise UserError(f"--measure {measure}: it must be one of {', '.join(plugins.names('measures'))}.")
+    module = plugins.load(f"carryover.measures.{measure}") if measure else None
+    kind = module.Parameters if module else NoParameters
+    own = argparse.ArgumentParser(prog="collect.py", allow_abbrev=False, add_help=False)
+    parameters.add_arguments(own, kind)
+    return module, parameters.from_arguments(kind, own.parse_args(words))
 
 
 def main(argv):
     parser = command_line.parser("collect.py", __doc__)
     parser.add_argument("shards", nargs="+", type=Path, metavar="SHARD", help="shards, in the order of their runs")
-    parser.add_argument("--select", metavar="MEASURE", help="the measure that selects what is wanted of these shards")
+    parser.add_argument("--measure", metavar="MEASURE", help="measure these finetuned shards; its own flags may follow")
     parser.add_argument("--family", required=True, help="the family whose runs these are")
-    arguments = parser.parse_args(argv)
-    module = selecting(arguments.select) if arguments.select else None
+    arguments, words = parser.parse_known_args(argv)
+    module, p = chosen(arguments.measure, words)
+    others = [file for shard in arguments.shards for file in measuring.also_read(module, shard)] if module else []
     with Job(
         rule="collect",
-        parameters={"family": arguments.family, **({"select": arguments.select} if module else {})},
+        parameters={"family": arguments.family, **({"measure": arguments.measure, "options": p} if module else {})},
         wildcards=command_line.wildcards(arguments),
-        inputs=arguments.shards,
+        inputs=[*arguments.shards, *dict.fromkeys(others)],
         outputs=arguments.output,
         modules=["collect", *filter(None, (module and module.__name__, coordinate_labels.module(arguments.family)))],
-        portable="bits",
+        **({"portable": "bits"} if getattr(module, "SELECTS", True) else {}),
     ) as job:
-        select = (lambda shard: module.measure(shard, module.Parameters())) if module else (lambda shard: shard)
-        loaded = [store.load(shard, select) for shard in arguments.shards]
-        together = collect(shards.belonging(arguments.shards, loaded))
-        job.save(coordinate_labels.named(together, arguments.family))
+        read = (lambda shard: measuring.measured(module, p, shard)) if module else store.load_all
+        parts = shards.belonging({path: read(path) for path in arguments.shards}, arguments.shards)
+        job.save(coordinate_labels.named(collect(parts), arguments.family))
 
 
 if __name__ == "__main__":

@@ -26,6 +26,7 @@ TINY = {
             "family": "diagonal",
             "seeds": 2,
             "block": 2,
+            "split": ["protocol", "sparsity"],
             "task": {"dimension": 12, "auxiliary_features": 3},
             "pretrain": {"samples": 16, "initial_scale": 0.01},
             "finetune": {

@@ -7,8 +7,6 @@ import numpy as np
 import pytest
 
 from carryover.audit import project as audits
-from carryover.workflow import startup
-from carryover.workflow.plan import measured, work
 from toy.small_project import Project
 
 pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("workflow")]
@@ -129,13 +127,6 @@ def test_crate_and_report_have_them(project):
     assert {*MINE, *OTHER, "my nets/before.npz", "after.npy"} <= files
     assert '<th scope="row">diagnose</th><td>2</td>' in (project.folder / "results/report.html").read_text()
     assert findings(project) == {}
-
-
-def test_a_plan_knows_those_that_were_measured(project):
-    made = startup.valid_sweep(project.config(), project.folder)
-    jobs, passed_over = measured.read("results", made.schema)
-    asked = {work.of_job(made, rule, wildcards) for rule, wildcards, _ in made.jobs()}
-    assert ({job.work for job in jobs}, passed_over, len(asked)) == (asked, 0, 2)
 
 
 def test_a_missing_file_is_named_before_any_job(project):

@@ -32,10 +32,8 @@ def parameters(*names):
     for condition in ("STARTS_FROM", "APPLIES_TO", "NEEDS"):
         if axes := getattr(module, condition, None):
             section[condition.lower()] = {axis: list(values) for axis, values in axes.items()}
-    if getattr(module, "SELECTS", False):
-        if section["properties"]:
-            raise UserError(f"{'/'.join(names)}.py: a measure that SELECTS has no parameters.")
-        section["selects"] = True
+    if getattr(module, "SELECTS", False) and section["properties"]:
+        raise UserError(f"{'/'.join(names)}.py: a measure that SELECTS has no parameters.")
     return section
 
 
@@ -154,7 +152,8 @@ def _experiment(families):
             "type": "array",
             "items": {"type": "string"},
             "default": [],
-            "description": "parameters with several values that are to make a job each instead of sharing one",
+            "description": "what is to make jobs of its own: parameters with several values and protocols, of which "
+            "all with one solver share a job otherwise, and measures, which are taken where shards are collected",
         },
         "resources": _section(resources, "what a training job of this experiment asks for"),
         "measures": _section(
@@ -170,7 +169,7 @@ def _experiment(families):
             "if": {"properties": {"family": {"const": family}}, "required": ["family"]},
             "then": {
                 "properties": {
-                    "split": {"items": {"enum": _splittable(family)}},
+                    "split": {"items": {"enum": _splittable(family) + plugins.names("measures")}},
                     "task": {"$ref": f"#/$defs/{family}.task"},
                     **{stage: _gridded(family, stage) for stage in STAGES},
                 }
@@ -182,9 +181,10 @@ def _experiment(families):
 
 
 def _splittable(family):
-    """Parameters of which several values share a job unless they are split."""
+    """Parameters of which several values share a job unless they are split, and the protocol."""
     stages = [parameters("families", family, stage)["properties"] for stage in STAGES]
-    return [name for stage in stages for name, kind in stage.items() if kind.get("several") == "one job"]
+    shared = [name for stage in stages for name, kind in stage.items() if kind.get("several") == "one job"]
+    return ["protocol", *shared]
 
 
 def _gridded(family, stage):

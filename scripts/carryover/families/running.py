@@ -41,7 +41,7 @@ def run(
             solver breaks the contract; and what they themselves raise.
     """
     getattr(stage, "check", lambda p: None)(p)
-    _check_start(getattr(stage, "STARTS_FROM", {}), p, seeds, pretrained)
+    _check_start(starts(stage, p), p, seeds, pretrained)
     shard = Shard(experiment, list(seeds), pretrained)
     pieces = stage.problems(p, shard)
     if not isinstance(pieces, Iterator):
@@ -52,9 +52,14 @@ def run(
     return datasets.assemble(solved, piece.outputs, piece.meaning, piece.attributes)
 
 
-def _check_start(starts_from, p, seeds, pretrained):
+def starts(stage: Stage, p: Any) -> bool:
+    """Whether runs with these parameters start from pretrained networks."""
+    starts_from = getattr(stage, "STARTS_FROM", {})
+    return bool(starts_from) and applies(starts_from, vars(p))
+
+
+def _check_start(starts, p, seeds, pretrained):
     """Refuse a pretrained shard that the runs do not start from, or that lacks some of the seeds; UserError."""
-    starts = bool(starts_from) and applies(starts_from, vars(p))
     if (pretrained is not None) != starts:
         asked = "name their shard with --pretrained" if starts else "leave --pretrained out"
         start = "pretrained networks" if starts else "scratch"

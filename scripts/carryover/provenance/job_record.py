@@ -171,8 +171,9 @@ class Job:
         """Have the record tell how many processes that were cut off had done a part before, and in how long."""
         self._resumed = {"resumed": {"starts": starts, "seconds": seconds}} if starts else {}
 
-    def save(self, dataset: xr.Dataset, output: str | Path | None = None) -> None:
-        """Write a dataset, with what was asked among its attributes, as `output` (by default the job's only one)."""
+    def save(self, dataset: xr.Dataset | Sequence[xr.Dataset], output: str | Path | None = None) -> None:
+        """Write a dataset, or several, with what was asked among the attributes, as `output` (by default the job's only
+        one)."""
         if output is None and len(self.outputs) != 1:
             raise ValueError(f"output must be one of {', '.join(map(str, self.outputs))}")
         asked = {key: self._record[key] for key in _ASKED}

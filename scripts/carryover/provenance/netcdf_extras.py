@@ -6,13 +6,20 @@ No file that `store.save` writes has any of it, and no tool that only packs a fi
 import numpy as np
 
 
-def first(path, dataset):
-    """One thing in the file `path` of which the `dataset` that was loaded from it says nothing, in words; or None."""
+def first(path, datasets):
+    """One thing in the file `path` of which the `datasets` that were loaded from it say nothing, in words; or None."""
     import netCDF4  # slow to load, and not needed by most who import this
 
     with netCDF4.Dataset(path) as file:
         file.set_auto_maskandscale(False)
-        return next(_all(file, dataset), None)
+        if len(datasets) == 1 and not file.groups:
+            return next(_all(file, datasets[0]), None)
+        numbers = {str(number) for number in range(len(datasets))}
+        more = [f"a group {name}" for name in file.groups.keys() - numbers]
+        more += [f"{name} beside its groups" for names in (file.variables, file.ncattrs()) for name in names]
+        found = (one for name, part in zip(sorted(numbers, key=int), datasets, strict=True)
+                 for one in _all(file.groups[name], part))  # fmt: skip
+        return next(iter(more), None) or next(found, None)
 
 
 def _all(file, dataset):

@@ -1,4 +1,5 @@
-"""Results on disk: one xarray Dataset per netCDF file, written whole or not at all, the same bytes every time.
+"""Results on disk: an xarray Dataset, or a list of them, per netCDF file, written whole or not at all, the same bytes
+every time. Of a list, each dataset is a group of the file, `0`, `1`, ….
 
 A file holds nothing of when or where it was made. Two files of equal `content_digest` hold the same data, however
 they are compressed; two files of equal bytes come from equal data and equal versions of the netCDF library.
@@ -12,8 +13,8 @@ import hashlib
 import json
 import os
 import stat
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -38,8 +39,8 @@ class MissingError(DataError):
     """There is no such file."""
 
 
-def save(dataset: xr.Dataset, path: str | Path, record: Mapping[str, Any] | None = None) -> None:
-    """Write `dataset` to `path` as compressed netCDF4, atomically and with deterministic bytes.
+def save(dataset: xr.Dataset | Sequence[xr.Dataset], path: str | Path, record: Mapping[str, Any] | None = None) -> None:
+    """Write a dataset, or several, to `path` as compressed netCDF4, atomically and with deterministic bytes.
 
     `record` (JSON values, e.g. {"rule": …, "parameters": …}) is kept as text in the attribute `carryover_record`;
     one that the dataset brings along from the file it was read from is dropped.
@@ -51,8 +52,16 @@ def save(dataset: xr.Dataset, path: str | Path, record: Mapping[str, Any] | None
         write(dataset, unfinished, record)
 
 
-def write(dataset: xr.Dataset, path: str | Path, record: Mapping[str, Any] | None = None) -> None:
+def write(
+    dataset: xr.Dataset | Sequence[xr.Dataset], path: str | Path, record: Mapping[str, Any] | None = None
+) -> None:
     """As `save`, but straight to `path`, for callers that put it in its place themselves."""
+    parts = list(dataset) if isinstance(dataset, Sequence) else [dataset]
+    for number, part in enumerate(parts):
+        _write(part, path, record, {"group": str(number), "mode": "a" if number else "w"} if len(parts) > 1 else {})
+
+
+def _write(dataset, path, record, where):
     _check_labels(dataset)
     dataset = _prepared(dataset)
     dataset.attrs.pop(RECORD, None)
@@ -65,7 +74,7 @@ def write(dataset: xr.Dataset, path: str | Path, record: Mapping[str, Any] | Non
         for name, variable in dataset.variables.items()
     }
     try:
-        dataset.to_netcdf(path, format="NETCDF4", engine="netcdf4", encoding=encoding)
+        dataset.to_netcdf(path, format="NETCDF4", engine="netcdf4", encoding=encoding, **where)
     except (OSError, RuntimeError) as error:
         raise DataError(f"cannot write into the folder {Path(path).parent}: {_brief(error)}") from error
 
@@ -74,8 +83,19 @@ def load(path: str | Path, select: Callable[[xr.Dataset], xr.Dataset] = lambda w
     """The dataset in `path`, in memory, the file closed; `select` takes a part of it before values are read.
 
     Raises DataError, in one sentence that names the file and what to do, where it is missing, truncated, damaged, not
-    netCDF, or netCDF that `save` did not write, and where it lacks what `select` takes (KeyError).
+    netCDF, netCDF that `save` did not write or that holds several datasets, and where it lacks what `select` takes
+    (KeyError).
     """
+    first, *others = load_all(path, select)
+    if others:
+        raise DataError(f"{path} holds {1 + len(others)} datasets, where one is expected")
+    return first
+
+
+def load_all(
+    path: str | Path, select: Callable[[xr.Dataset], xr.Dataset] = lambda whole: whole
+) -> Sequence[xr.Dataset]:
+    """As `load`, of a file with one dataset or several."""
     import xarray as xr
 
     path = Path(path)
@@ -84,25 +104,36 @@ def load(path: str | Path, select: Callable[[xr.Dataset], xr.Dataset] = lambda w
         with regular(path):  # a missing file and a folder have errors of their own; netCDF tells no difference
             pass
         # Times, masks and scales are left alone: units are for reading, and values come back as they went in.
-        with xr.open_dataset(path, engine="netcdf4", decode_times=False, mask_and_scale=False) as opened:
-            version = opened.attrs.get(FORMAT)
-            dataset = _part(opened, select, path).load().drop_encoding() if version == VERSION else None
+        groups = xr.open_groups(path, engine="netcdf4", decode_times=False, mask_and_scale=False)
+        with ExitStack() as stack:
+            parts = [stack.enter_context(part) for name, part in _in_order(groups)]
+            versions = {part.attrs.get(FORMAT) for part in parts}
+            known = versions == {VERSION}
+            loaded = [_part(part, select, path).load().drop_encoding() for part in parts] if known else []
     except DataError:
         raise
     except _Mistake as mistake:
         raise mistake.__cause__ from None
     except Exception as error:  # the library reports damage as OSError, RuntimeError, ValueError and more
         raise DataError(f"{path} is not netCDF, or truncated or damaged: {again} ({_brief(error)})") from None
-    if version is None:
+    if None in versions:
         raise DataError(f"{path} was not written by Carryover (it has no attribute {FORMAT}): {again}")
-    if dataset is None:
-        raise DataError(f"{path} has format {version}, but this version of Carryover reads {VERSION}: {again}")
-    dataset.attrs.pop(FORMAT, None)
-    for variable in dataset.variables.values():  # NaN as fill value says nothing; tools that re-encode a file add it
-        fill = variable.attrs.get("_FillValue")
-        if isinstance(fill, np.floating) and np.isnan(fill):
-            del variable.attrs["_FillValue"]
-    return dataset
+    if not known:
+        other = min(versions - {VERSION}, key=str)
+        raise DataError(f"{path} has format {other}, but this version of Carryover reads {VERSION}: {again}")
+    for dataset in loaded:
+        dataset.attrs.pop(FORMAT, None)
+        for variable in dataset.variables.values():  # NaN as fill value says nothing; tools that re-encode files add it
+            fill = variable.attrs.get("_FillValue")
+            if isinstance(fill, np.floating) and np.isnan(fill):
+                del variable.attrs["_FillValue"]
+    return loaded
+
+
+def _in_order(groups):
+    """(name, dataset) of the numbered groups of a file by their numbers, or of the file itself where it has none."""
+    numbered = [(name, part) for name, part in groups.items() if name.removeprefix("/").isdecimal()]
+    return sorted(numbered, key=lambda one: int(one[0][1:])) or [("/", groups["/"])]
 
 
 class _Mistake(Exception):
@@ -124,23 +155,31 @@ def content_digest(source: xr.Dataset | str | Path) -> str:
     """SHA-256, in hexadecimal, over names, dimensions, types, values and attributes of a dataset or of a file's.
 
     Blind to compression, chunks, byte order and the order of variables and attributes; all NaN are one value, and -0
-    and 0 are two. Raises as `load`, and DataError for a file with more to see than `load` gives: groups, for one.
+    and 0 are two. Raises as `load_all`, and DataError for a file with more to see than that gives.
     """
-    dataset = _whole(source) if isinstance(source, str | Path) else _prepared(source)
+    first, *others = _whole(source) if isinstance(source, str | Path) else [_prepared(source)]
+    digest = _digest(first)
+    for dataset in others:
+        digest.update(_digest(dataset).digest())
+    return digest.hexdigest()
+
+
+def _digest(dataset):
     digest = hashlib.sha256(_line(_described(dataset.attrs)))
     for name, variable in sorted(dataset.variables.items()):
         role = "coordinate" if name in dataset.coords else "variable"
         head = [role, name, variable.dims, variable.shape, _type_name(variable.dtype), _described(variable.attrs)]
         digest.update(_line(head))
         digest.update(_value_bytes(variable.values))
-    return digest.hexdigest()
+    return digest
 
 
-def _whole(path: str | Path) -> xr.Dataset:
+def _whole(path: str | Path) -> Sequence[xr.Dataset]:
     """All of a file, prepared; DataError where it has more than that, of which a digest would say nothing."""
-    dataset = load(path)
+    datasets = load_all(path)
     try:
-        prepared, more = _prepared(dataset), netcdf_extras.first(path, dataset.assign_attrs({FORMAT: VERSION}))
+        prepared = [_prepared(dataset) for dataset in datasets]
+        more = netcdf_extras.first(path, [dataset.assign_attrs({FORMAT: VERSION}) for dataset in datasets])
     except ValueError as error:
         more = str(error)
     if more:

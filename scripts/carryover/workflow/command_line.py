@@ -81,9 +81,9 @@ def chosen(argv, kind, rule, description):
     return parser.parse_known_args(argv[:1])[0].plugin
 
 
-def parser(rule, description):
+def parser(rule, description, **options):
     """A parser with the flags that every job has."""
-    made = argparse.ArgumentParser(prog=rule, description=description, allow_abbrev=False)
+    made = argparse.ArgumentParser(prog=rule, description=description, allow_abbrev=False, **options)
     made.add_argument("--output", required=True, nargs="+", metavar="FILE", help="where the result goes")
     made.add_argument("--wildcards", nargs="*", default=[], metavar="KEY=VALUE", help="kept in the record")
     return made

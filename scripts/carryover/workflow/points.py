@@ -1,6 +1,6 @@
-"""The points of an experiment: one job of a stage each, with values of the axes that make jobs of their own.
+"""The points of an experiment, which are its combinations of axes' values, and the batches of them that jobs train.
 
-They are spelled in its path (`protocol~finetuning_solver~exact`, axes sorted). Standard library only.
+A batch's axes are spelled in its path (`protocol~finetuning_solver~exact`, axes sorted). Standard library only.
 """
 
 import math
@@ -44,26 +44,65 @@ class Wildcards(dict):
 
 @dataclass(frozen=True)
 class Point:
-    """One job of a stage, but for its seeds: what its path spells, its parameters as they are configured, and those in
-    canonical form."""
+    """One combination of values of the axes: its parameters as they are configured, and those in canonical form."""
 
     axes: dict
     values: dict
     asked: dict
-    upstream: str | None = None
+    source: "Point | None" = None
     modules: tuple = field(default=())
 
     @property
     def name(self):
-        return "_".join(f"{k}~{v}" for k, v in sorted(self.axes.items())) or "all"
+        return spelled(self.axes)
 
 
-def points_of_stages(experiment, spec, definitions):
-    """{stage: {name: Point}} of an experiment, from its section and the schema's definitions; SweepError."""
-    points = {}
-    for stage in STAGES:
-        points[stage] = _Stage(experiment, spec, stage, definitions, points.get(STAGES[0], {})).points()
-    return points
+@dataclass(frozen=True)
+class Batch:
+    """What a job of a stage trains, without its seeds: points with one solver, which start from at most one source."""
+
+    name: str
+    points: tuple
+
+    @property
+    def upstream(self):
+        return next((point.source.name for point in self.points if point.source), None)
+
+    @property
+    def modules(self):
+        return tuple(dict.fromkeys(module for point in self.points for module in point.modules))
+
+
+def spelled(axes):
+    """The name of a point or batch with these axes in paths."""
+    return "_".join(f"{k}~{v}" for k, v in sorted(axes.items())) or "all"
+
+
+def batches_of_stages(experiment, spec, definitions):
+    """{stage: {name: Batch}} of an experiment, from its section and the schema's definitions; SweepError."""
+    pretrained = _Stage(experiment, spec, STAGES[0], definitions, {}).points()
+    finetuned = _Stage(experiment, spec, STAGES[1], definitions, pretrained).points()
+    apart = set(spec.get("split", [])) - set(spec.get("measures", {}))
+    return {
+        STAGES[0]: {name: Batch(name, (point,)) for name, point in pretrained.items()},
+        STAGES[1]: _together(finetuned.values()) if not apart else {n: Batch(n, (p,)) for n, p in finetuned.items()},
+    }
+
+
+def _together(points):
+    """{name: Batch} of points by solver and source; those from scratch join the one source of their solver, if it has
+    just one."""
+    sources = {}
+    for point in points:
+        if point.source:
+            sources.setdefault(point.axes["solver"], {})[point.source.name] = point.source
+    groups = {}
+    for point in points:
+        solver = point.axes["solver"]
+        (source,) = [point.source] if point.source or len(sources.get(solver, {})) != 1 else sources[solver].values()
+        inherited = {f"pretrain_{k}": v for k, v in source.axes.items()} if source else {}
+        groups.setdefault(spelled({**inherited, "solver": solver}), []).append(point)
+    return {name: Batch(name, tuple(group)) for name, group in sorted(groups.items())}
 
 
 class _Stage:
@@ -117,7 +156,7 @@ class _Stage:
             for source in self._starts(chosen):
                 inherited = {f"pretrain_{k}": v for k, v in source.axes.items()} if source else {}
                 asked = canonical(merged, kinds, keep=own)
-                yield Point({**inherited, **own}, merged, asked, source.name if source else None, modules)
+                yield Point({**inherited, **own}, merged, asked, source, modules)
 
     def _starts(self, chosen):
         """The points of the stage before, where this point starts from one; else a lone None."""

@@ -18,14 +18,18 @@ def asked(shard: xr.Dataset) -> Mapping[str, Any]:
     return json.loads(shard.attrs.get(store.RECORD, "{}"))
 
 
-def belonging(paths: Sequence[Path], shards: Sequence[xr.Dataset]) -> Sequence[xr.Dataset]:
-    """The shards, if they can be collected; UserError naming the file of one that does not belong to the others."""
+def belonging(read: Mapping[Path, Sequence[xr.Dataset]], paths: Sequence[Path]) -> Sequence[xr.Dataset]:
+    """The datasets that were read from each of these shards, one after the other, if they can be collected; UserError
+    naming the file of one that does not belong to the others."""
     seen: dict[str, Path] = {}
-    first = asked(shards[0])
-    for path, shard in zip(paths, shards, strict=True):
-        if not shard.sizes.get("run"):
+    found = [(path, dataset) for path, datasets in read.items() for dataset in datasets]
+    if twice := [path for path in read if paths.count(path) > 1]:
+        raise UserError(f"{twice[0]} is given twice")
+    first = asked(found[0][1])
+    for path, dataset in found:
+        if not dataset.sizes.get("run"):
             raise UserError(f"{path} holds no runs")
-        record = asked(shard)
+        record = asked(dataset)
         if not record:
             continue
         if record["rule"] == "pretrain":
@@ -36,10 +40,10 @@ def belonging(paths: Sequence[Path], shards: Sequence[xr.Dataset]) -> Sequence[x
                 raise UserError(
                     f"{path} does not belong to {paths[0]}: its {key.rpartition('.')[2]} is {here}, not {there}"
                 )
-        key = json.dumps(record, sort_keys=True) + repr(_runs(shard))
-        if (twin := seen.setdefault(key, path)) != path or paths.count(path) > 1:
-            raise UserError(f"{path} is given twice" if twin == path else f"{path} and {twin} hold the same runs")
-    return shards
+        key = json.dumps(record, sort_keys=True) + repr(_runs(dataset))
+        if (twin := seen.setdefault(key, path)) != path:
+            raise UserError(f"{path} and {twin} hold the same runs")
+    return [dataset for _, dataset in found]
 
 
 def pretrained(path: Path, experiment: str) -> xr.Dataset:

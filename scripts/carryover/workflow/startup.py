@@ -4,6 +4,7 @@ import json
 import sys
 from base64 import urlsafe_b64encode
 from collections import Counter
+from itertools import chain, pairwise
 from pathlib import Path
 
 from carryover.config import configuration, files, validation
@@ -14,7 +15,7 @@ from carryover.provenance import meaning, store, writing
 from carryover.provenance.code_digest import closure_files
 from carryover.provenance.job_record import record_path, shown, whole
 from carryover.signing import signed_results
-from carryover.workflow.sweep import Sweep
+from carryover.workflow.sweep import ALSO, Sweep
 from carryover.workflow.upstream import Upstream
 
 METADATA = Path(".snakemake/metadata")
@@ -144,8 +145,23 @@ def changed_parameters(made, rule, wildcards, record, given=GIVEN_BY_RULES):
 
     `given` names the flags that the rule adds: that they are not among `words` says nothing.
     """
+    then, now = _points(record["command"][1:]), _points(words(made, rule, wildcards))
+    if len(then) != len(now):
+        yield f"{len(then)} points of the sweep were trained together, now {len(now)}"
+        return
     kinds = made.kinds(rule, wildcards)
-    then, now = (canonical_words(by_name(one), kinds) for one in (record["command"][1:], words(made, rule, wildcards)))
+    found = (_changed_words(rule, kinds, one, other, given) for one, other in zip(then, now, strict=True))
+    yield from dict.fromkeys(chain.from_iterable(found))
+
+
+def _points(words):
+    """A command line, cut where a further point of the sweep begins."""
+    cuts = [place for place, word in enumerate(words) if word == ALSO]
+    return [words[begin:end] for begin, end in pairwise([0, *cuts, len(words)])]
+
+
+def _changed_words(rule, kinds, then, now, given):
+    then, now = (canonical_words(by_name([word for word in one if word != ALSO]), kinds) for one in (then, now))
     before, after = then.pop(""), now.pop("")
     if rule in MADE_OF:
         if set(before) != set(after):

@@ -1,7 +1,7 @@
 """What the workflow makes, read off the configuration and its schema alone (standard library only: the Snakefile
 imports it). Rules get functions of wildcards from here, and hold no logic.
 
-A *point* of a stage is one job's worth of the sweep, see `points`. A *shard* is a point and a block of seeds.
+A *batch* of points of a stage is one job's worth of the sweep, see `points`. A *shard* is a batch and a block of seeds.
 """
 
 import re
@@ -14,22 +14,25 @@ from carryover.config.canonical import canonical
 from carryover.config.parameters import applies, as_flags, files, in_words
 from carryover.provenance.code_digest import closure_digest
 from carryover.workflow import coordinate_labels
-from carryover.workflow.points import SweepError, Wildcards, points_of_stages, recorded, refuse_too_many
+from carryover.workflow.points import SweepError, Wildcards, batches_of_stages, recorded, refuse_too_many
+
+ALSO = "--also"
+"""On the command line of a job: what follows is asked of a further point of its batch."""
 
 
 class Sweep:
     def __init__(self, config, schema, scripts, results="results"):
         self.config, self.schema, self.scripts, self.results = config, schema, Path(scripts), results
         self._digest = cache(closure_digest)  # many jobs have the same code
-        self._points = {(name, stage): points for name, spec in config.get("experiments", {}).items()
-                        for stage, points in points_of_stages(name, spec, schema["$defs"]).items()}  # fmt: skip
+        self._batches = {(name, stage): batches for name, spec in config.get("experiments", {}).items()
+                         for stage, batches in batches_of_stages(name, spec, schema["$defs"]).items()}  # fmt: skip
         self._refuse_too_many()
 
     # What there is to make.
 
-    def points(self, experiment, stage):
-        """{name: Point} of one stage of one experiment."""
-        return self._points[experiment, stage]
+    def batches(self, experiment, stage):
+        """{name: Batch} of one stage of one experiment."""
+        return self._batches[experiment, stage]
 
     def blocks(self, experiment):
         """{block: its seeds}; blocks have a fixed size, so more seeds only add blocks or fill the last one."""
@@ -42,9 +45,9 @@ class Sweep:
 
     def _refuse_too_many(self):
         counts = {}
-        for (experiment, _), points in self._points.items():
+        for (experiment, _), batches in self._batches.items():
             seeds, size = self._seeds(experiment)
-            counts[experiment] = counts.get(experiment, 0) + len(points) * -(-seeds // size)
+            counts[experiment] = counts.get(experiment, 0) + len(batches) * -(-seeds // size)
         if counts:
             most = max(counts, key=counts.get)
             seeds, size = self._seeds(most)
@@ -82,11 +85,11 @@ class Sweep:
         """(rule, wildcards, output) of every job; of several formats, the first."""
         for experiment, spec in self.config.get("experiments", {}).items():
             for stage in STAGES:
-                for point, block in product(self.points(experiment, stage), self.blocks(experiment)):
+                for point, block in product(self.batches(experiment, stage), self.blocks(experiment)):
                     wildcards = Wildcards(experiment=experiment, point=point, block=block)
                     yield stage, wildcards, f"{self.results}/{experiment}/{stage}/{point}/{block}.nc"
                     for measure in spec.get("measures", {}) if stage == STAGES[-1] else ():
-                        if point not in self._measured(experiment, measure) or self.selects(measure):
+                        if point not in self._measured(experiment, measure) or not self.apart(experiment, measure):
                             continue
                         output = f"{self.results}/{experiment}/measure/{measure}/{point}/{block}.nc"
                         yield "measure", Wildcards(**wildcards, measure=measure), output
@@ -140,7 +143,7 @@ class Sweep:
         names = {
             "experiment": experiments,
             "measure": {measure for spec in experiments.values() for measure in spec.get("measures", {})},
-            "point": {point for points in self._points.values() for point in points},
+            "point": {name for batches in self._batches.values() for name in batches},
             "block": {block for experiment in experiments for block in self.blocks(experiment)},
             "curve": self.config.get("curves", {}),
             **{kind.one: kind.names(self.config) for kind in MADE_OF_DATA.values()},
@@ -148,13 +151,14 @@ class Sweep:
         return {name: "|".join(re.escape(str(v)) for v in sorted(values)) or "(?!)" for name, values in names.items()}
 
     def shards(self, pattern):
-        """Every shard of one experiment to which one measure applies, in the stage ({stage}) that has its values."""
+        """Every shard of one experiment to which one measure applies: those that were measured in jobs of their own, or
+        the finetuned ones."""
 
         def inputs(wildcards):
-            points = self._measured(wildcards.experiment, wildcards.measure)
-            stage = STAGES[-1] if self.selects(wildcards.measure) else f"measure/{wildcards.measure}"
-            blocks = self.blocks(wildcards.experiment)
-            return [pattern.format(**wildcards, stage=stage, point=p, block=b) for p in points for b in blocks]
+            experiment, measure = wildcards.experiment, wildcards.measure
+            stage = f"measure/{measure}" if self.apart(experiment, measure) else STAGES[-1]
+            measured, blocks = self._measured(experiment, measure), self.blocks(experiment)
+            return [pattern.format(**wildcards, stage=stage, point=p, block=b) for p in measured for b in blocks]
 
         return inputs
 
@@ -162,8 +166,8 @@ class Sweep:
         """The one earlier shard that a shard of `stage` starts from, if it starts from any."""
 
         def inputs(wildcards):
-            point = self._point(wildcards, stage)
-            return [pattern.format(**{**wildcards, "point": point.upstream})] if point.upstream else []
+            batch = self._batch(wildcards, stage)
+            return [pattern.format(**{**wildcards, "point": batch.upstream})] if batch.upstream else []
 
         return inputs
 
@@ -176,8 +180,8 @@ class Sweep:
             if rule not in STAGES:
                 return reads(rule)
             kinds = self.kinds(rule, wildcards)
-            values = self._point(wildcards, rule).values
-            named = (file for name, value in values.items() if kinds[name].get("path") for file in files(value))
+            values = (pair for point in self._batch(wildcards, rule).points for pair in point.values.items())
+            named = (file for name, value in values if kinds[name].get("path") for file in files(value))
             return list(dict.fromkeys(named))
 
         return inputs
@@ -199,29 +203,35 @@ class Sweep:
             if stage in STAGES:
                 spec = self.config["experiments"][wildcards.experiment]
                 seeds = self.blocks(wildcards.experiment)[int(wildcards.block)]
-                own = {"experiment": wildcards.experiment, "seeds": list(seeds), **self._point(wildcards, stage).asked}
-                return [spec["family"], *as_flags(own)]
+                common = as_flags({"experiment": wildcards.experiment, "seeds": list(seeds)})
+                first, *others = (as_flags(point.asked) for point in self._batch(wildcards, stage).points)
+                return [spec["family"], *common, *first, *(word for one in others for word in (ALSO, *one))]
             if stage == "claims_table":
                 named = [f"{name}={file}" for name, file in self._beside().items()]
                 return ["--beside", *named] if named else []
             if stage == "collect":
-                select = ["--select", wildcards.measure] if self.selects(wildcards.measure) else []
-                return ["--family", self.config["experiments"][wildcards.experiment]["family"], *select]
+                family = ["--family", self.config["experiments"][wildcards.experiment]["family"]]
+                if self.apart(wildcards.experiment, wildcards.measure):
+                    return family
+                return [*family, "--measure", wildcards.measure, *self._measure_options(wildcards)]
             kinds = self.kinds(stage, wildcards)
             if stage == "measure":
-                section = self.config["experiments"][wildcards.experiment]["measures"]
-                return [wildcards.measure, *as_flags(canonical(section[wildcards.measure] or {}, kinds))]
+                return [wildcards.measure, *self._measure_options(wildcards)]
             if stage == "curve":
                 return [wildcards.curve, *as_flags(canonical(self.config["curves"][wildcards.curve] or {}, kinds))]
             return MADE_OF_DATA[stage].flags(self.config, wildcards, kinds) if stage in MADE_OF_DATA else []
 
         return flags
 
+    def _measure_options(self, wildcards):
+        section = self.config["experiments"][wildcards.experiment]["measures"]
+        return as_flags(canonical(section[wildcards.measure] or {}, self._kinds(f"measures.{wildcards.measure}")))
+
     def kinds(self, stage, wildcards):
         """{name: its schema} of the parameters of a job."""
         if stage in STAGES:
             return self._kinds(f"{self.config['experiments'][wildcards.experiment]['family']}.{stage}")
-        if stage == "measure":
+        if stage == "measure" or (stage == "collect" and not self.apart(wildcards.experiment, wildcards.measure)):
             return self._kinds(f"measures.{wildcards.measure}")
         if stage == "curve":
             return self._kinds(f"curves.{wildcards.curve}")
@@ -238,13 +248,14 @@ class Sweep:
     def modules(self, stage, wildcards):
         """The script and the plug-ins that a job names; what they import is found from there."""
         if stage in STAGES:
-            return [stage, *self._point(wildcards, stage).modules]
+            return [stage, *self._batch(wildcards, stage).modules]
         if stage == "measure":
             return [stage, f"carryover.measures.{wildcards.measure}"]
         if stage == "collect":
             labels = coordinate_labels.module(self.config["experiments"][wildcards.experiment]["family"], self.scripts)
-            select = f"carryover.measures.{wildcards.measure}" if self.selects(wildcards.measure) else None
-            return [stage, *filter(None, (select, labels))]
+            apart = self.apart(wildcards.experiment, wildcards.measure)
+            measure = None if apart else f"carryover.measures.{wildcards.measure}"
+            return [stage, *filter(None, (measure, labels))]
         if stage == "curve":
             return [stage, f"carryover.curves.{wildcards.curve}"]
         kind = MADE_OF_DATA.get(stage)
@@ -269,32 +280,37 @@ class Sweep:
 
         return resource
 
-    def selects(self, measure):
-        """Whether a measure picks what training has left in a shard, so that it needs no job before `collect`."""
-        return self.schema["$defs"][f"measures.{measure}"].get("selects", False)
+    def apart(self, experiment, measure):
+        """Whether each shard is measured in a job of its own, rather than where shards are collected."""
+        return measure in self.config["experiments"][experiment].get("split", ())
 
     def _measured(self, experiment, measure):
-        """The finetuned points to which a measure applies: all, unless its plug-in says otherwise."""
+        """Names of the finetuned batches to which a measure applies, in part at least: all, unless its plug-in says
+        otherwise."""
+        measures = self.config["experiments"][experiment].get("measures", {})
+        if measure not in measures:
+            raise SweepError(f"{experiment} has no measure {measure}; it has: {', '.join(measures) or 'none'}.")
         fits, where = self.schema["$defs"][f"measures.{measure}"], f"experiments.{experiment}.measures.{measure}"
         family, applies_to = self.config["experiments"][experiment]["family"], fits.get("applies_to", {})
         if family not in fits.get("families", [family]):
             raise SweepError(f"{where} is of networks of {' or '.join(fits['families'])}, not of {family}.")
-        points = {name: point for name, point in self.points(experiment, STAGES[-1]).items()
-                  if applies(applies_to, point.axes)}  # fmt: skip
-        if not points:
+        measured = {name: [point for point in batch.points if applies(applies_to, point.axes)]
+                    for name, batch in self.batches(experiment, STAGES[-1]).items()}  # fmt: skip
+        if not any(measured.values()):
             raise SweepError(f"{where} applies to no job of this experiment.")
         defaults = {name: kind["default"] for name, kind in self._kinds(f"{family}.{STAGES[-1]}").items()}
-        if not all(applies(fits.get("needs", {}), defaults | point.values) for point in points.values()):
-            raise SweepError(f"{where} asks of {STAGES[-1]} that {in_words(fits['needs'])}.")
-        return points
+        needs = fits.get("needs", {})
+        if not all(applies(needs, defaults | point.values) for points in measured.values() for point in points):
+            raise SweepError(f"{where} asks of {STAGES[-1]} that {in_words(needs)}.")
+        return [name for name, points in measured.items() if points]
 
     def _default(self, key):
         schema = self.schema["$defs"]["experiment"]["properties"][key]
         return schema.get("default", {k: v["default"] for k, v in schema.get("properties", {}).items()})
 
-    def _point(self, wildcards, stage):
-        points = self.points(wildcards.experiment, stage)
-        if wildcards.point not in points:
-            known = ", ".join(points) or "none"
+    def _batch(self, wildcards, stage):
+        batches = self.batches(wildcards.experiment, stage)
+        if wildcards.point not in batches:
+            known = ", ".join(batches) or "none"
             raise SweepError(f"{wildcards.experiment} has no {stage} point {wildcards.point}; it has: {known}.")
-        return points[wildcards.point]
+        return batches[wildcards.point]

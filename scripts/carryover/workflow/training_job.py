@@ -1,5 +1,6 @@
 """Training one shard: what pretrain.py and finetune.py share."""
 
+import argparse
 import shutil
 from pathlib import Path
 
@@ -13,43 +14,65 @@ from carryover.training.saved_states import SavedStates
 from carryover.workflow import command_line, shards
 from carryover.workflow.asked_in_vain import lacking
 from carryover.workflow.progress import Progress
+from carryover.workflow.sweep import ALSO
 
 
 def main(stage, argv, description):
-    """`<stage>.py FAMILY --experiment NAME --seeds 0 1 … [--pretrained FILE] --output FILE`."""
+    """`<stage>.py FAMILY --experiment NAME --seeds 0 1 … [--pretrained FILE] --output FILE PARAMETERS [--also …]`."""
     family = command_line.chosen(argv, "families", stage, description)
     module = contract.stage(family, stage)
-    parser = command_line.parser(f"{stage}.py {family}", description)
-    parser.add_argument("--experiment", required=True, metavar="NAME", help="what the random generators derive from")
-    parser.add_argument("--seeds", required=True, nargs="+", type=int, metavar="SEED", help="one network each")
-    parser.add_argument("--pretrained", nargs="?", type=Path, metavar="FILE", help="pretrained shard to start from")
-    parameters.add_arguments(parser, module.Parameters)
-    arguments = parser.parse_args(argv[1:])
-    p = parameters.from_arguments(module.Parameters, arguments)
-    start, solver = arguments.pretrained, contract.solver(family, p.solver)
+    arguments, points = _parsed(f"{stage}.py {family}", argv[1:], module.Parameters, description)
+    start, solvers = arguments.pretrained, [contract.solver(family, p.solver) for p in points]
+    files = [file for p in points for file in parameters.files_read(p)]
     allocation.keep_freed()
     with Job(
         rule=stage,
-        parameters=p,
+        parameters=points[0] if len(points) == 1 else {"together": points},
         wildcards=command_line.wildcards(arguments),
-        inputs=[*([start] if start else []), *parameters.files_read(p)],
+        inputs=[*([start] if start else []), *dict.fromkeys(files)],
         outputs=arguments.output,
-        modules=[stage, module.__name__, solver.__name__],
+        modules=[stage, module.__name__, *dict.fromkeys(solver.__name__ for solver in solvers)],
         seeds=shards.checked_seeds(arguments.seeds),
-        device=getattr(p, "device", None),
+        device=getattr(points[0], "device", None),
     ) as job:
         pretrained = shards.pretrained(start, arguments.experiment) if start else None
         folder = Path(f"{arguments.output[0]}.saved")
         states = SavedStates(folder, job.request, numerical(job.device))
+        trained = []
         with (
-            allocation.within_memory(p),
             lacking(f"{stage} of {family}", start, pretrained),
             saving(states),
             Progress(f"{stage} {arguments.experiment}") as progress,
         ):
-            trained = running.run(
-                module, p, arguments.experiment, arguments.seeds, solver.solve, pretrained, progress
-            )  # fmt: skip
+            for p, solver in zip(points, solvers, strict=True):
+                # of several, some may start from scratch
+                own = pretrained if len(points) == 1 or running.starts(module, p) else None
+                with allocation.within_memory(p):
+                    trained.append(
+                        running.run(module, p, arguments.experiment, arguments.seeds, solver.solve, own, progress)
+                    )
         job.went_on(**states.before)
         job.save(trained)
     shutil.rmtree(folder, ignore_errors=True)  # now that the result is in its place
+
+
+def _parsed(name, words, kind, description):
+    """What is asked of all, and the parameters of each point that is trained, which --also keeps apart."""
+    common = command_line.parser(name, description, add_help=False)
+    common.add_argument("--experiment", required=True, metavar="NAME", help="what the random generators derive from")
+    common.add_argument("--seeds", required=True, nargs="+", type=int, metavar="SEED", help="one network each")
+    common.add_argument("--pretrained", nargs="?", type=Path, metavar="FILE", help="pretrained shard to start from")
+    own = argparse.ArgumentParser(prog=name, allow_abbrev=False, add_help=False)
+    parameters.add_arguments(own, kind)
+    if {"-h", "--help"} & set(words):
+        more = f"{ALSO}: before the parameters of a further point of the sweep that the same job trains"
+        argparse.ArgumentParser(prog=name, description=description, epilog=more, parents=[common, own]).print_help()
+        raise SystemExit
+    arguments, rest = common.parse_known_args(words)
+    points = [[]]
+    for word in rest:
+        if word == ALSO:
+            points.append([])
+        else:
+            points[-1].append(word)
+    return arguments, [parameters.from_arguments(kind, own.parse_args(point)) for point in points]
