@@ -45,14 +45,6 @@ def test_what_is_not_known_has_no_interval():
     assert (same["low"], same["high"], same["p_value"]) == pytest.approx((0.5, 0.5, 0.0))
 
 
-def test_a_share_that_is_the_same_without_each_class_has_an_interval_still():
-    half = stats.t.ppf(0.975, 9) * np.sqrt(0.05)  # of five draws: their variance is 1/4 each on the scale of arcsine
-    for share, low, high in ((1.0, np.cos(half) ** 2, 1.0), (0.0, 0.0, np.sin(half) ** 2)):
-        found = jackknife.estimate([share] * 11, "", 0.5, jackknife.SHARE)
-        assert (found["low"], found["high"]) == pytest.approx((low, high))
-        assert found["p_value"] == pytest.approx(2 * stats.t.sf(np.pi / 4 / np.sqrt(0.05), 9))
-
-
 @pytest.mark.parametrize("sizes", [(1, 0, 0), (0.6, 0.6, 0.5)], ids=["classes", "all"])
 def test_shares_cover_the_truth(monkeypatch, sizes):
     """Each of three bounds that are alike is first in a third of sets, over classes; copies are of other classes."""

@@ -17,7 +17,7 @@ from carryover.provenance import store
 from toy import relu_penalty_runs, relu_runs
 from toy.made_up_runs import SEEDS
 from toy.relu_penalty_runs import least_penalty, penalty
-from toy.relu_runs import clusters, dimensionality, nesting, richness, sharing
+from toy.relu_runs import clusters, nesting, richness, sharing
 
 MADE = relu_runs.MADE | relu_penalty_runs.MADE
 
@@ -124,18 +124,6 @@ def test_the_claims_on_least_penalties_are_each_about_their_own_runs():
     assert "hurts" in failing("risk_found", lambda x: x / 1e6, **tuned, magnitude=0.01)
 
 
-def test_networks_that_do_not_fit_their_samples_are_no_case_of_least_penalty():
-    data = least_penalty(1.0)
-    left_out = {"protocol": "finetuning", "seed": 0}
-    wrong = changed(changed(data["least"], "penalty", worse, **left_out), "risk_found", worse, **left_out)
-    for unfitted, verdicts in ((1e-9, {"undecided", "fails", "holds"}), (1e-2, {"holds"})):
-        told = data | {"least": changed(wrong, "unfitted", lambda x, u=unfitted: 0 * x + u, **left_out)}
-        checked = relu_least_penalty.check(told, relu_least_penalty.Parameters())
-        assert set(checked["verdict"].values) <= verdicts
-        assert (checked["verdict"] != "holds").any() == (unfitted < 1e-4)
-    assert checked["seeds"].sel(claim=["least_scratch", "least_small", "helps"]).values.tolist() == [6, 5, 5]
-
-
 def test_statistics_are_differences_of_log_risks():
     checked = relu_sharing.check(sharing(1.25), relu_sharing.Parameters())
     shared = checked["claim"] == "multi_task_shared"
@@ -152,23 +140,6 @@ def test_statistics_on_clusters_are_inertias_alignments_and_numbers_and_their_di
     distance = (checked["statistic"] - checked["bound"]).to_series()
     assert distance.pop("lazy_less_nested") == pytest.approx(0.08)
     np.testing.assert_allclose(distance, 0.04)
-
-
-def test_a_seed_without_a_network_at_some_size_does_not_count_as_every_size():
-    data = dimensionality(1.0)
-    one = np.logical_and.reduce([data["regimes"][k].values == v for k, v in {"seed": 2, "samples": 64}.items()])
-    checked = relu_dimensionality.check(
-        data | {"regimes": data["regimes"].isel(run=~one)}, relu_dimensionality.Parameters()
-    )
-    assert checked["seeds"].sel(claim="rich_lower") == len(SEEDS) - 1
-
-
-def test_rich_networks_are_compared_with_the_kernel_where_asked():
-    kernel = relu_richness.Parameters(lazy="single_task_kernel", section="Fig. 4a")
-    checked = relu_richness.check(richness(1.0, lazy="single_task_kernel"), kernel)
-    assert (checked["verdict"] == "holds").all()
-    assert "tangent kernel" in checked["statement"].values[0]
-    assert set(checked["section"].sel(claim=["sparse", "dense", "sparsity"]).values) == {"Fig. 4a"}
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,6 @@ from safetensors.numpy import save_file
 from safetensors.torch import save_file as save_tensors
 
 from carryover.diagnosis.activations import responses
-from carryover.diagnosis.activations.sources import opened
 from carryover.diagnosis.diagnosis import diagnose
 from carryover.errors import UserError
 
@@ -50,25 +49,6 @@ def test_every_kind_of_file_gives_what_the_mapping_gives(name, held, tmp_path, m
     found = diagnose(*paths)
     assert set(found["layer"].values) == set(expected["layer"].values)
     xr.testing.assert_allclose(found.sel(layer=expected["layer"]), expected, rtol=1e-5)
-
-
-def test_npy_holds_one_layer_of_any_name(tmp_path):
-    for name, arrays in (("a", BEFORE), ("b", AFTER)):
-        np.save(tmp_path / f"{name}.npy", arrays["conv1"])
-    found = diagnose(tmp_path / "a.npy", str(tmp_path / "b.npy"))
-    expected = diagnose(BEFORE, AFTER, layers=["conv1"])
-    xr.testing.assert_allclose(found.drop_vars("layer"), expected.drop_vars("layer"))
-
-
-@pytest.mark.parametrize("name", WRITERS)
-@pytest.mark.parametrize(("first", "step"), [(0, 7), (13, 90), (89, 4)])
-def test_rows_are_read_from_any_sample_on(name, first, step, tmp_path):
-    WRITERS[name](tmp_path / name, BEFORE)
-    with opened(tmp_path / name) as found:
-        for key, layer in found.layers.items():
-            parts = list(layer.parts(step, first))
-            assert {len(part) for part in parts[:-1]} <= {step}
-            np.testing.assert_array_equal(np.concatenate(parts), BEFORE[key].reshape(90, -1)[first:])
 
 
 def test_tensors_whole_numbers_and_single_units_are_taken():

@@ -127,10 +127,6 @@ def test_a_module_that_may_leave_submodules_out_does_not():
     assert torch.backends.mha.get_fastpath_enabled()
 
 
-def nested(x):
-    return torch.nested.nested_tensor([row[: 1 + place] for place, row in enumerate(x)])
-
-
 TYPES = {
     "half": (lambda x: x.half(), lambda x: x.half().float()),
     "bfloat16": (lambda x: x.bfloat16(), lambda x: x.bfloat16().float()),
@@ -153,15 +149,6 @@ def test_types_of_numbers(kind):
     made, expected = TYPES[kind]
     x = numbers(6, 4)
     np.testing.assert_allclose(seen(Says(made), "part", x)["part"], expected(x), rtol=1e-6, atol=1e-6)
-
-
-@pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors:UserWarning")
-def test_nested_tensors_are_reduced_or_refused():
-    x = numbers(5, 5, 4)
-    expected = torch.stack([row[: 1 + place].mean(0) for place, row in enumerate(x)])
-    np.testing.assert_allclose(seen(Says(nested), "part", x, reduce="mean")["part"], expected, rtol=1e-5)
-    with pytest.raises(UserError, match="part is a nested tensor, of samples of different lengths: take reduce='mean'"):
-        seen(Says(nested), "part", x)
 
 
 @pytest.mark.parametrize(("make", "told", "sentence"), [
@@ -200,20 +187,6 @@ def test_names_that_a_file_cannot_have_come_back_from_it(tmp_path):
         assert not file.groups
 
 
-def test_memory_holds_what_a_file_does(tmp_path):
-    net, x = small(), numbers(90, 6)
-    for path in (None, tmp_path / "a.nc"):
-        with record(net, "*", path) as see:
-            for rows in torch.arange(90).split(40):
-                see(x[rows], sample_id=rows)
-        if path is None:
-            kept = see.recording
-    assert diagnose(kept, tmp_path / "a.nc")["cka"].values == pytest.approx(1, rel=1e-6)
-    assert kept["sample_id"].tolist() == [str(one) for one in range(90)]
-    with pytest.raises(UserError, match="recording is what is kept in memory, without a path"):
-        _ = see.recording
-
-
 def test_an_array_or_a_tensor_is_one_layer():
     x = numbers(90, 6)
     assert diagnose(x, x.numpy())["layer"].item() == "layer"
@@ -221,14 +194,6 @@ def test_an_array_or_a_tensor_is_one_layer():
         UserError, match=r"after must be a mapping .*, an array or tensor of one layer, or a file, got No"
     ):
         diagnose(x, None)
-
-
-@pytest.mark.parametrize("path", [torch.ones(3), 5, ["a.nc"]])
-def test_what_is_no_path_is_refused(path):
-    with pytest.raises(UserError, match=r"path must be where the file goes, text that ends in \.nc, got "):
-        fed(small(), "1", [], path)
-    with pytest.raises(UserError, match="module must be a torch module, got str"), record("net", "1"):
-        pass
 
 
 def test_calls_by_others_are_not_recorded():

@@ -45,12 +45,6 @@ def test_a_best_factor_between_those_of_the_grid_is_approached():
     assert search_factor(noisy(best, 0.0), refinements=0).factor == 0.25
 
 
-def test_one_is_left_alone_where_nothing_scores_higher():
-    found = search_factor(noisy(1.0, 0.01))
-    assert (found.factor, found.verdict, found.gain) == (1.0, "none", (0.0, 0.0, 0.0))
-    assert "leave them as they are" in found.sentence()
-
-
 def flat(number):
     return lambda factor, seed: generator("flat", [number, factor], seed, "noise").normal()
 
@@ -112,12 +106,6 @@ def test_the_grid_is_extended_while_the_best_factor_is_at_its_end():
     assert bound.factor == 0.125
     assert "No smaller one was tried." in bound.sentence()
     assert search_factor(noisy(2.0**-7, 0.01), factors=(0.5, 1.0), extensions=0, refinements=0).factor == 0.5
-
-
-def test_of_equal_scores_one_is_chosen():
-    found = search_factor(lambda factor, seed: 1.0 if factor <= 1 else 0.0)
-    assert (found.factor, found.recommended, found.verdict) == (1.0, 1.0, "none")
-    assert search_factor(lambda factor, seed: 1.0 if factor < 1 else 0.0).factor > 0.4
 
 
 def test_a_score_that_is_not_finite_counts_as_the_worst_and_is_told():

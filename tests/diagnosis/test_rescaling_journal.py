@@ -58,15 +58,6 @@ def test_a_search_goes_on_where_it_was_cut_off(tmp_path):
     assert not CALLS
 
 
-def test_scores_that_are_not_finite_are_kept_too(tmp_path):
-    def run(factor, seed):
-        return float("nan") if factor > 1 else score(factor, seed)
-
-    one, other = (search_factor(run, journal=tmp_path / "scores", progress=False) for _ in range(2))
-    assert one.curve.identical(other.curve)
-    assert one.notes == other.notes
-
-
 def test_the_journal_of_another_search_or_none_is_refused(tmp_path):
     path = tmp_path / "scores"
     search_factor(score, journal=path, progress=False)

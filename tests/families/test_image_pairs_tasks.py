@@ -56,25 +56,6 @@ def test_each_class_holds_out_its_share():
     np.testing.assert_array_equal(images.split(0).test, split.test)
 
 
-def test_a_task_has_the_images_of_its_classes():
-    images = task.Images(parameters(), "toy")
-    split = images.split(3)
-    parts = [split.task(4, 9, part) for part in ("train", "test")]
-    for label, sign in ((4, 1.0), (9, -1.0)):
-        expected = images.pixels[images.labels == label]
-        found = np.concatenate([pixels[labels == sign] for pixels, labels in parts])
-        assert sorted(map(tuple, found)) == sorted(map(tuple, expected))
-    assert all(set(labels) == {1.0, -1.0} for _, labels in parts)
-
-
-def test_centred_pixels_have_the_mean_of_the_training_images():
-    images = task.Images(parameters(pixels="centred"), "toy")
-    split = images.split(0)
-    np.testing.assert_allclose(split.pixels[split.train].mean(0), 0, atol=1e-14)
-    raw = task.Images(parameters(), "toy").split(0)
-    np.testing.assert_allclose(np.ptp(raw.pixels - split.pixels, axis=0), 0, atol=1e-14)
-
-
 def test_what_the_images_cannot_give_is_refused():
     start = pretrained()
     cases = [

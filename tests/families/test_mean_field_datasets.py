@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-import collect
 from carryover.errors import UserError
 from carryover.families.mean_field import finetune, pretrain, task
 from carryover.provenance import store
@@ -76,12 +75,6 @@ def _kinds(data):
     return list(zip(*(data[name].values.tolist() for name in names), strict=True))
 
 
-def test_datasets_collect(start):
-    parts = [of(start, protocol) for protocol in ("linear_transfer", "single_task")]
-    together = collect.collect([part.drop_dims("checkpoint") for part in parts])
-    assert together.sizes["run"] == sum(part.sizes["run"] for part in parts)
-
-
 def test_inputs_depend_on_seed_and_draw_alone(start):
     told = {"draws": 3, "samples": (4,), "noise": 0.5}
     _, scratch, _ = followed(None, "single_task", max_steps=1, teacher_scale=(1.0, 3.0), **told)
@@ -146,14 +139,3 @@ def test_what_does_not_fit_is_refused_in_a_sentence(start):
     assert refused(start, teacher_scale=(1.0,), seeds=(2, 7)) == (
         "the pretrained shard has the seeds [0, 1, 2], but not [7]."
     )
-
-
-def test_pretraining_refuses_a_source_without_units():
-    with pytest.raises(UserError, match=r"ablated 0.9 of 4 teacher_units"):
-        pretrained(ablated=(0.5, 0.9))
-
-
-def test_a_part_of_a_shard_is_enough(start):
-    data = of(start, "linear_transfer", seeds=(2,), teacher_scale=(3.0,))
-    assert set(data["seed"].values) == {2}
-    assert set(data["teacher_scale"].values) == {3.0}

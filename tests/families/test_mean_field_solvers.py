@@ -5,7 +5,6 @@ import pytest
 import torch
 from scipy import linalg
 
-from carryover.errors import UserError
 from carryover.families.mean_field import task
 from carryover.networks.relu import Weights
 from toy.mean_field_toys import finetuned, followed, pretrained
@@ -118,11 +117,6 @@ def test_pretraining_along_the_flow_is_descent_with_ever_smaller_steps(precision
     assert not flow["converged"].any()
 
 
-def test_diverging_pretraining_names_its_runs():
-    with pytest.raises(UserError, match=r"seed 0, teacher_scale 2.0, ablated 0.25, anchor 0.0"):
-        pretrained(learning_rate=1e3)
-
-
 @pytest.mark.parametrize("protocol", ["single_task", "finetuning"])
 def test_the_flow_is_descent_with_ever_smaller_steps(protocol):
     wide = {"width": 60, "dimension": 8, "teacher_scale": (1.0,), **PRECISE}
@@ -138,13 +132,3 @@ def test_the_flow_is_descent_with_ever_smaller_steps(protocol):
     np.testing.assert_allclose(*(np.linalg.norm(w, axis=2) for w in (trained.weights.first, begin)), rtol=1e-12)
     assert np.abs(trained.weights.first - begin).max() > 0.02
     assert "learning_rate" not in flow
-
-
-def test_the_flow_s_time_is_that_of_descent():
-    told = {"samples": (5,), "seeds": (0,), "width": 60, **PRECISE}
-    descent = finetuned(None, "single_task", learning_rate=0.01, max_steps=2000, tolerance=1e-12, **told)
-    flow = finetuned(None, "single_task", solver="flow", accuracy=0.003, max_steps=5000, tolerance=1e-5, **told)
-    time, loss = (flow[name].values[0, np.isfinite(flow["time"].values[0])] for name in ("time", "loss_curve"))
-    assert descent["time"].max().item() == pytest.approx(20)
-    found = np.exp(np.interp(np.log(20), np.log(time), np.log(loss)))
-    assert found == pytest.approx(descent["loss"].item(), rel=0.05)

@@ -13,7 +13,6 @@ from carryover.theory.kernels import relu_risk, tangent_risk
 from rounding import assert_same_runs, share
 from toy.relu_toys import FITTED, QUICK, TASK, TRAINED, finetuned, pretrained, solver
 
-PROTOCOLS = (*TRAINED, *FITTED)
 LOSSES = ("squared", "cross_entropy")
 
 
@@ -31,10 +30,6 @@ def check(data, tmp_path):
 
 
 # What a dataset holds.
-
-
-def test_every_protocol_is_tested():
-    assert set(PROTOCOLS) == {*finetune.SCRATCH, *finetune.PRETRAINED}
 
 
 @pytest.mark.parametrize(
@@ -62,23 +57,6 @@ def test_every_dataset_is_labelled_and_kept_as_it_is(start, protocol, loss, tmp_
     assert set(data["solver"].values) == {"ridge" if protocol in FITTED else "descent"}
 
 
-@pytest.mark.parametrize("protocol", TRAINED)
-def test_samples_are_kept_where_that_is_asked_for(start, protocol, tmp_path):
-    kept, plain = (
-        finetuned(start, protocol, samples=(3, 4), max_epochs=2, keep_samples=keep) for keep in (True, False)
-    )
-    check(kept, tmp_path)
-    assert kept.drop_vars(["inputs", "targets"]).identical(plain)
-    for run in range(kept.sizes["run"]):
-        network, n = kept.isel(run=run), int(kept["samples"][run])
-        X, y = network["inputs"].values, network["targets"].values
-        assert np.isnan(X[n:]).all()
-        assert np.isnan(y[n:]).all()
-        teacher = task.Teacher(network["teacher_directions"].values, network["teacher_readout"].values)
-        np.testing.assert_allclose(teacher(X[:n]), y[:n], atol=1e-6)
-        np.testing.assert_allclose((X[:n] ** 2).sum(1), 7)
-
-
 @pytest.mark.parametrize("loss", LOSSES)
 def test_a_pretrained_dataset_is_labelled_and_kept_as_it_is(loss, tmp_path):
     data = pretrained(loss=loss, max_epochs=3)
@@ -88,27 +66,6 @@ def test_a_pretrained_dataset_is_labelled_and_kept_as_it_is(loss, tmp_path):
     assert set(data["pretrain_solver"].values) == {"descent"}
     np.testing.assert_array_equal(data["teacher_directions"], data["auxiliary_directions"].values)
     np.testing.assert_array_equal(data["teacher_readout"], data["auxiliary_readout"].values)
-
-
-def test_runs_are_every_combination_and_are_named(start):
-    axes = {"samples": (3, 5), "seed": (0, 1), "main_features": (2, 4), "magnitude": (1.0, 3.0), "overlap": (0.0, 0.5),
-            "correlation": (1.0, -0.5), "rescale": (1.0, 0.1)}  # fmt: skip
-    data = finetuned(start, **{name: values for name, values in axes.items() if name != "seed"}, max_epochs=1)
-    found = list(zip(*(data[name].values.tolist() for name in axes), strict=True))
-    assert found == list(product(*axes.values()))
-    for run in range(data.sizes["run"]):
-        one = {name: data[name].values[run] for name in (*axes, "unit_correlations")}
-        shared = round(one["main_features"] * one["overlap"])
-        expected = [one["correlation"]] * shared + [0.0] * (one["main_features"] - shared)
-        assert list(map(float, one["unit_correlations"].split())) == expected
-
-
-def test_listed_cosines_name_their_runs_too(start):
-    lists = {"1 1 0.5": (1.0, np.nan), "1 0 0": (1 / 3, 1.0), "0 0 0": (0.0, 1.0), "-0.5 -0.5 0": (2 / 3, -0.5)}
-    data = finetuned(start, seeds=(1,), main_features=(3,), unit_correlations=tuple(lists), max_epochs=1)
-    assert data["unit_correlations"].values.tolist() == list(lists)
-    np.testing.assert_array_equal(data["overlap"], [overlap for overlap, _ in lists.values()])
-    np.testing.assert_array_equal(data["correlation"], [correlation for _, correlation in lists.values()])
 
 
 def test_what_a_run_does_not_have_is_nan_or_empty_once_collected(start):

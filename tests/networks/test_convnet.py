@@ -196,14 +196,6 @@ def test_every_weight_gets_a_gradient(network, stem, side, share):
         assert parameter.grad.count_nonzero() > share * parameter.numel(), name
 
 
-def test_stages_are_computed_one_at_a_time():
-    network = ResNet18(generator(), classes=2, width=1)
-    network.layer1 = torch.nn.Identity()
-    network.layer2 = None
-    stages = network.stages(images(2, 3, 16, 16))
-    assert [next(stages)[0], next(stages)[0]] == ["stem", "layer1"]
-
-
 @NETWORKS
 def test_one_generator_gives_one_network_and_no_other_random_state_is_touched(network):
     before = torch.random.get_rng_state()
@@ -252,21 +244,3 @@ def test_weights_start_from_the_laws_of_torchvision(network):
 def test_bad_arguments_are_refused(network, argument, value):
     with pytest.raises(ValueError, match=rf"^{argument} must be "):
         network(**{"generator": generator(), "width": 1, argument: value})
-
-
-@pytest.mark.parametrize(
-    ("network", "stem", "shape", "least"),
-    [
-        (ResNet18, "small", (2, 3, 7, 8), 8),
-        (ResNet18, "imagenet", (3, 16, 16), 8),
-        (VGG11, "small", (2, 1, 8, 8), 8),
-        (VGG11, "imagenet", (2, 3, 32, 31), 32),
-        (VGG5, "small", (2, 3, 8, 7), 8),
-    ],
-)
-def test_images_of_other_shapes_are_refused(network, stem, shape, least):
-    network = network(generator(), classes=2, width=1, stem=stem)
-    with pytest.raises(
-        ValueError, match=rf"^images must have the shape \(n, 3, .*at least {least} for the stem {stem}"
-    ):
-        network(images(*shape))

@@ -1,12 +1,9 @@
 """Tasks on subsets of classes: what they hold, what is drawn, and what is refused."""
 
-from itertools import combinations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import stats
 
 from carryover.errors import UserError
 from carryover.streams import generator
@@ -93,30 +90,6 @@ def test_eight_digits_and_the_other_two():
     assert len(pretraining.train) + len(finetuning.train) == 1438
     assert set(pretraining.train_labels) == set(range(8))
     assert set(finetuning.test_labels) == {0, 1}
-
-
-@given(st.sets(st.integers(0, 30), min_size=2, max_size=8), st.data())
-@invariant
-def test_sets_differ_and_fewer_are_the_first_of_more(classes, data):
-    size = data.draw(st.integers(1, len(classes)))
-    everything = list(combinations(sorted(classes), size))
-    sets = data.draw(st.integers(1, len(everything)))
-    found = class_sets(classes, size, sets, "toy", 0)
-    assert found == class_sets(classes, size, len(everything), "toy", 0)[:sets]
-    assert sorted(class_sets(classes, size, len(everything), "toy", 0)) == everything
-
-
-def test_experiments_and_seeds_have_sets_of_their_own():
-    assert class_sets(range(100), 2, 50, "toy", 0) != class_sets(range(100), 2, 50, "other", 0)
-    assert class_sets(range(100), 2, 50, "toy", 0) != class_sets(range(100), 2, 50, "toy", 1)
-    assert left_out(100, 50, "toy", 0) != left_out(100, 50, "other", 0)
-
-
-def test_every_set_of_classes_is_left_out_as_often():
-    sets = [left_out(5, 2, "toy", seed) for seed in range(2000)]
-    assert set(sets) == set(combinations(range(5), 2))
-    assert stats.chisquare([sets.count(one) for one in set(sets)]).pvalue > 0.001
-    assert left_out(5, 2, "toy", 3) == sets[3]
 
 
 def test_what_cannot_be_is_refused():

@@ -104,13 +104,6 @@ def test_mnist_in_the_place_of_fashion_mnist_is_named(folder, publish):
     )
 
 
-def test_the_published_checksums_differ():
-    """None was written twice: 4 files of 2 sets."""
-    sums = [*MNIST.checksums.values(), *FASHION_MNIST.checksums.values()]
-    assert len(set(sums)) == 8
-    assert MNIST.checksums.keys() == FASHION_MNIST.checksums.keys() == idx_files.IDX_FILES.keys()
-
-
 @pytest.mark.parametrize(
     ("change", "said"),
     [
@@ -163,27 +156,3 @@ def test_files_must_belong_together(folder, name, array, said):
         path.unlink()
     (folder / name).write_bytes(packed(array))
     assert said in refused(folder)
-
-
-def test_a_plain_file_goes_before_a_packed_one(folder, arrays):
-    for name, array in arrays.items():
-        (folder / name).write_bytes(packed(array))
-        (folder / f"{name}.gz").write_bytes(b"")
-    assert len(idx(folder, other=True)[0][1]) == 5
-
-
-def test_what_is_there_and_no_file_is_not_missing(folder):
-    next(folder.glob(f"{IMAGES}*")).unlink()
-    (folder / IMAGES).mkdir()
-    assert refused(folder).startswith(f"{folder / IMAGES} is there, but it is no file: put the file ")
-    (folder / "plain").touch()
-    wanted = f"{IMAGES} or {IMAGES}.gz of MNIST"
-    assert refused(folder / "plain") == f"{folder / 'plain'} is a file: name the folder that has {wanted}."
-
-
-def test_a_folder_that_may_not_be_searched_is_named(folder, monkeypatch):
-    def denied(path):
-        raise PermissionError(13, "Permission denied", path)
-
-    monkeypatch.setattr("pathlib.Path.is_file", denied)
-    assert refused(folder).startswith(f"{folder / IMAGES} cannot be read (Permission denied): put the published file ")

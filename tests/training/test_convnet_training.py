@@ -5,9 +5,9 @@ import pytest
 import torch
 
 from carryover.errors import UserError
-from carryover.networks.convnet_weights import packed, unpacked
+from carryover.networks.convnet_weights import packed
 from carryover.training.convnet import gradient_descent
-from carryover.training.convnet_batches import Feed, Samples
+from carryover.training.convnet_batches import Feed
 from carryover.training.convnet_ensemble import ConvnetEnsemble
 from carryover.training.course import saving
 from carryover.training.result import Divergence
@@ -59,18 +59,6 @@ def test_an_epoch_takes_every_image_once_in_batches_of_nearly_equal_size():
     assert not np.array_equal(np.concatenate(seen[:3]), np.concatenate(seen[3:]))
 
 
-def test_images_are_asked_for_on_the_device_of_the_networks():
-    seen = []
-
-    class Placed(type(toys.prepared())):
-        def batch(self, part, indices, rng=None, device=None):
-            seen.append((part, device))
-            return super().batch(part, indices, rng, device)
-
-    train(images=Placed(toys.prepared().images), count=9, batch_size=4, max_epochs=1, renew=True)
-    assert set(seen) == {("train", torch.device("cpu")), ("test", torch.device("cpu"))}
-
-
 @pytest.mark.parametrize(("count", "size"), [(3, 2), (4, 1)])
 def test_a_batch_of_one_image_is_refused_where_a_layer_has_one_place(count, size):
     said = f"batch_size is {size}, so that one of {count} samples is a batch of its own"
@@ -102,15 +90,6 @@ def test_runs_end_where_their_loss_is_small_enough():
         assert found.curves["loss"][run][np.isfinite(found.curves["loss"][run])][-1] == found.loss[run]
         assert epoch >= 2
     assert not train(runs=1, max_epochs=2, tolerance=1e-9).converged[0]
-
-
-def test_smaller_tasks_begin_again_beside_larger_ones():
-    images = toys.prepared()
-    tasks = [toys.samples(images, 1, 4), Samples(np.arange(20)[None], np.arange(20)[None] % 2, slice(3, 5))]
-    options = {"learning_rate": 0.01, "max_epochs": 2, "batch_size": 8}
-    network = toys.network(classes=5)
-    found = gradient_descent(network, [network.state_dict()], tasks, toys.tests(1), images, toys.draws, **options)
-    assert found.evaluations[0] == 6
 
 
 def test_augmentation_depends_on_run_and_step_alone():
@@ -181,10 +160,3 @@ def test_killed_at_any_step_it_ends_with_equal_weights(kind, tmp_path, monkeypat
             assert np.array_equal(found.weights, whole.weights), step
             for name, curve in whole.curves.items():
                 np.testing.assert_array_equal(found.curves[name], curve)
-
-
-def test_a_packed_network_is_what_was_trained():
-    found, network = train(runs=1), toys.network()
-    network.load_state_dict(unpacked(network, found.weights[0]))
-    wrong = network.eval()(toys.prepared().batch("test", np.arange(30))).argmax(1).numpy() != np.arange(30) % 3
-    assert wrong.mean() == pytest.approx(found.risk_final[0])

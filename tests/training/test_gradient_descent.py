@@ -4,7 +4,6 @@ import torch
 
 from carryover.networks.diagonal import Weights
 from carryover.training.descent import gradient_descent
-from carryover.training.device import torch_device
 from carryover.training.exact import diagonal_flow_limit, linear_probe_limit
 from carryover.training.result import Divergence
 
@@ -199,22 +198,6 @@ def test_cross_entropy_is_trained_as_long_as_it_may_and_judged_by_its_errors():
     assert (early.evaluations < 2000).all()
 
 
-def test_cross_entropy_moves_all_inputs_along_the_mirror_of_their_samples():
-    """Gradient flow on any loss keeps arcsinh(β/2α²) in the span of the samples, from weights that are all α."""
-    rng = np.random.default_rng(0)
-    X, y, scale = rng.standard_normal((1, 4, 9)), np.array([[1.0, -1.0, -1.0, 1.0]]), 0.2
-    first, second = np.full((1, 9), scale), np.full((1, 1, 9), scale)
-    outside = []
-    for rate in (0.02, 0.01):
-        settings = {"learning_rate": rate, "tolerance": 0.05, "max_steps": 10**5, "loss": "cross_entropy"}
-        trained = gradient_descent([X], [y], Weights(first, first, second, second), **settings, device="cpu")
-        mirrored = np.arcsinh(trained.weights.coefficients()[0, 0] / (2 * scale**2))
-        weights, *_ = np.linalg.lstsq(X[0].T, mirrored, rcond=None)
-        outside.append(np.abs(X[0].T @ weights - mirrored).max() / np.abs(mirrored).max())
-        assert (weights * y[0] > 0).all()  # each sample has only ever pulled towards its label
-    assert outside[1] < 0.6 * outside[0] < 0.01  # first order in the learning rate
-
-
 def test_what_is_observed_is_that_of_the_runs_still_in_training():
     X, y, w = ensemble(runs=5)
     teacher = np.random.default_rng(1).standard_normal((5, 7))
@@ -273,13 +256,3 @@ def test_bad_input_is_named():
         gradient_descent(X, y, w, **settings, loss="cross_entropy")
     with pytest.raises(ValueError, match=r"X\[0\] must be finite"):
         gradient_descent([X[0] * np.inf], y, w, **settings)
-
-
-def test_device_names():
-    assert torch_device("cpu").type == "cpu"
-    assert torch_device("auto").type == ("cuda" if torch.cuda.is_available() else "cpu")
-    with pytest.raises(ValueError, match="device must be auto, cpu or cuda"):
-        torch_device("tpu")
-    if not torch.cuda.is_available():
-        with pytest.raises(ValueError, match="no CUDA GPU"):
-            torch_device("cuda")

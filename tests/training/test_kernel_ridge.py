@@ -141,18 +141,6 @@ def test_a_probe_of_the_teachers_own_features_finds_the_teacher():
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_scale_of_the_network_does_not_matter(kind):
-    first, readout, X, y, *_ = problem(10)
-    expected = fit(kind, first, readout, X, y)
-    # For the residual to stay the same, so must the function: the network's own output is added to the targets.
-    for scale in (1e-6, 1e3):
-        own = 0 if kind == "probe" else (scale**2 - 1) * outputs(first, readout, X)
-        fitted = fit(kind, scale * first, scale * readout, X, y + own)
-        assert fitted.strength == expected.strength
-        np.testing.assert_allclose(fitted.predict(X) - own, expected.predict(X), rtol=1e-6, atol=1e-8)
-
-
-@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("n", [1, 2])
 def test_too_few_samples_to_choose_are_interpolated(kind, n):
     first, readout, X, y, *_ = problem(11, n=n)
@@ -168,10 +156,6 @@ def test_fewest_samples_and_more_samples_than_units(kind, n, H):
     fitted = fit(kind, first, readout, X, y)
     assert fitted.strength in STRENGTHS
     assert fitted.loss < np.mean(y**2)
-
-
-def test_strengths_span_what_is_said():
-    np.testing.assert_allclose([STRENGTHS[0], STRENGTHS[-1]], [1e-8, 1e2], rtol=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -196,17 +180,3 @@ def test_bad_input(change, message):
     arguments = {"kind": "probe", "first": first, "readout": readout, "X": X, "y": y} | change
     with pytest.raises(ValueError, match=message):
         fit(**arguments)
-
-
-@pytest.mark.parametrize(
-    ("X", "message"),
-    [
-        (np.ones((2, 3)), r"X must have the shape \(samples, 4\), .* got \(2, 3\)"),
-        (np.ones(4), "X must have the shape"),
-        (np.full((1, 4), np.nan), "X must be finite"),
-    ],
-)
-def test_bad_inputs_to_predict(X, message):
-    first, readout, samples, y, *_ = problem()
-    with pytest.raises(ValueError, match=message):
-        fit("probe", first, readout, samples, y).predict(X)

@@ -5,7 +5,6 @@ import pytest
 from scipy.integrate import solve_ivp
 
 from carryover.networks.diagonal import Weights
-from carryover.training.descent import gradient_descent
 from carryover.training.exact import linear_probe_limit
 from carryover.training.readout_flow import readout_flow
 
@@ -46,22 +45,6 @@ def test_it_is_where_an_independent_integrator_is(samples, end):
         for time, risk in zip(trained.time[run], trained.curves["risk"][run], strict=True):
             there = integrated(X, y, start, run, time)
             assert risk == pytest.approx(np.sum((there - teacher[run]) ** 2), rel=1e-5)
-
-
-def test_small_steps_of_descent_follow_it_with_the_same_best_risk():
-    X, y, start, teacher = networks(5, seed=3)
-    rate, steps = 1e-4, 20_000
-    told = {"tolerance": 1e-30, "teacher": teacher}
-    stepped = gradient_descent(
-        [X], [y], start, learning_rate=rate, max_steps=steps, trainable=("second",), device="cpu", **told
-    )
-    solved = readout_flow(X, y, start, max_time=rate * steps, **told)
-    np.testing.assert_allclose(solved.weights.second_plus, stepped.weights.second_plus, atol=1e-3)
-    np.testing.assert_allclose(solved.weights.second_minus, stepped.weights.second_minus, atol=1e-3)
-    np.testing.assert_allclose(solved.risk_final, stepped.risk_final, rtol=1e-3)
-    np.testing.assert_allclose(solved.risk_best, stepped.risk_best, rtol=2e-3)
-    assert (solved.risk_best < 0.99 * solved.risk_final).any()  # else the last one would do
-    np.testing.assert_array_equal(solved.weights.first_plus, start.first_plus)
 
 
 @pytest.mark.parametrize("samples", [4, 12])

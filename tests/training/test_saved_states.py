@@ -71,21 +71,6 @@ def test_what_ended_since_the_last_file_is_written_with_the_next(folder, monkeyp
     assert SavedStates(folder, "request").begin()[1] == {"at": "end"}
 
 
-def test_it_tells_of_the_processes_before(folder):
-    assert SavedStates(folder, "request").before == {"starts": 0, "seconds": 0.0}
-    for starts in (1, 2):
-        states = SavedStates(folder, "request")
-        states.save(0, {})
-        assert SavedStates(folder, "request").before["starts"] == starts
-    assert SavedStates(folder, "request").before["seconds"] >= states.before["seconds"]
-
-
-def test_it_is_due_when_the_time_has_come(tmp_path, monkeypatch):
-    assert not SavedStates(tmp_path, "request").due()
-    monkeypatch.setenv("CARRYOVER_SAVE_EVERY", "0")
-    assert SavedStates(tmp_path, "request").due()
-
-
 def test_without_a_folder_nothing_is_saved(monkeypatch):
     monkeypatch.setenv("CARRYOVER_SAVE_EVERY", "0")
     nowhere = SavedStates()
@@ -93,16 +78,6 @@ def test_without_a_folder_nothing_is_saved(monkeypatch):
     nowhere.save(0, {})
     nowhere.end(0, {})
     assert SavedStates().begin() == (0, None)
-
-
-def test_a_course_of_other_runs_begins_anew(folder):
-    with saving(SavedStates(folder, "request")):
-        Course(None, np.arange(4)).save(step=3)
-    with saving(SavedStates(folder, "request")):
-        assert not Course(None, np.arange(2)).state
-    with saving(SavedStates(folder, "request")):
-        course = Course(None, np.arange(4))
-        assert (course.state, course.ended) == ({"step": 3}, False)
 
 
 def test_a_course_brings_back_the_history_of_its_runs_alone(folder):
