@@ -1,6 +1,5 @@
 """One table of all claims: adjusted p-values, verdicts by them, seeds that would decide, and the order."""
 
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -75,13 +74,6 @@ def test_the_seeds_that_are_needed_decide_four_times_in_five(effect, level):
 
     assert decided(needed) > 0.79
     assert decided(needed - 1) < 0.81
-
-
-def test_where_seeds_are_not_what_the_interval_is_over_more_of_that_would_decide():
-    drawn = intervals.table([("it", "it is", [-1.0, 0.1, 1.0], 0.0)], estimate=partial(intervals.student, over="cells"))
-    table = claims_table.gathered({"one": check_claims.with_origin(drawn, ["Paper"], [Path("toy/risk.nc")], "exact")})
-    assert table["would_decide"].values.tolist() == ["more cells"]
-    assert np.isnan(table["seeds_needed"]).all()
 
 
 @pytest.mark.parametrize(("fewer", "seeds"), [(1, 6), (3, 10), (8, 20), (0, 5)])

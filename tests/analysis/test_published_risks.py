@@ -8,7 +8,6 @@ import pytest
 import xarray as xr
 
 from carryover.analysis import published_risks
-from carryover.families.diagonal import finetune
 from carryover.families.relu import finetune as relu_finetune
 
 TABLE = Path(__file__).resolve().parents[2] / "resources/published/feature-reuse-risk.csv"
@@ -25,21 +24,6 @@ def test_moments_are_those_of_sampled_log_normals():
         logs = mu + sigma * np.random.default_rng(0).standard_normal(400_000)
         found = published_risks.log_moments(np.exp(logs).mean(), np.exp(logs).std())
         np.testing.assert_allclose(found, (mu, sigma), atol=0.02)
-
-
-def test_every_diagonal_row_becomes_a_cell(table):
-    """450 rows; the 60 of the rescaling experiment at factor 1 repeat rows of the nested one, to the digit."""
-    rows = table[table["experiment"].str.startswith("diagonal")]
-    cells = published_risks.cells(table, "diagonal")
-    repeated = (rows["experiment"] == "diagonal_nested_rescale") & (rows["w_scaling"] == 1)
-    assert (len(rows), repeated.sum(), len(cells)) == (450, 60, 390)
-    assert not cells.isna().any().any()
-    assert not cells.duplicated(["experiment", *published_risks.CELLS["diagonal"]]).any()
-    assert set(cells["protocol"]) == set(finetune.PROTOCOLS)
-    assert cells.groupby("experiment").size().to_dict() == {"nested": 330, "overlap": 60}
-    # A row's numbers are its identity: none is lost, and no cell is made of two rows.
-    numbers = ["risk_mean", "risk_std", "seeds"]
-    assert set(map(tuple, rows[numbers].values)) == set(map(tuple, cells[numbers].values))
 
 
 def test_cells_have_the_coordinates_of_their_rows(table):

@@ -85,15 +85,6 @@ def test_shares_of_sets_are_those_of_a_plain_loop():
         np.testing.assert_allclose(found.isel(left_out=place), firsts, atol=0.04)  # three of its standard errors
 
 
-def test_bounds_that_tie_share_a_set_and_shares_sum_to_1():
-    data = made(pairs=200)
-    data["distance"] = data["covariance"]
-    shares = r_squared.first_shares(r_squared.arranged(data))
-    np.testing.assert_allclose(shares.sum("bound"), 1)
-    np.testing.assert_array_equal(shares.sel(bound="distance"), shares.sel(bound="covariance"))
-    assert (shares.sel(bound="covariance") > 0.4).all()
-
-
 def test_the_published_values_are_those_of_the_paper():
     table = pd.read_csv(TABLE)
     found = {bound: r_squared.published(table, bound) for bound in r_squared.BOUNDS}

@@ -87,10 +87,6 @@ def test_a_share_of_which_nothing_varies_is_known_as_well_as_so_many_networks_te
 VALUES = "a claim of toy must have 4 to 7 values, name, statement, values, bound, section, measured, estimate: one has"
 NO_CLAIMS = {
     "nothing": (None, "toy must return claims, not NoneType."),
-    "a number": (1.0, "toy must return claims, not float."),
-    "too few values": ([("a", "it is", [1.0, 2.0])], f"{VALUES} 3 values."),
-    "too many values": ([("a", "it is", [1.0, 2.0], 0.0, *"1234")], f"{VALUES} 8 values."),
-    "one claim alone": (("a", "it is", [1.0, 2.0], 0.0), f"{VALUES} str."),
     "a dataset": (xr.Dataset({"risk": 1.0}), f"{VALUES} str."),
 }
 

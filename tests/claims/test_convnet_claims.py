@@ -94,11 +94,3 @@ def test_statistics_of_stages_are_ratios_of_dimensions():
 
 def _by_seed(size):
     return [0.2 * (size + 0.1 * (seed - np.mean(SEEDS))) for seed in SEEDS]
-
-
-def test_what_is_missing_of_stages_is_named():
-    data = stages(1.0)
-    with pytest.raises(UserError, match="stages is block5, but these networks have layer2, layer3, layer4"):
-        convnet_stages.check({"stages": data}, convnet_stages.Parameters(stages=("block5",)))
-    with pytest.raises(UserError, match="rescale below 1 of the role stages, not from 1"):
-        convnet_stages.check({"stages": data.isel(run=data["rescale"].values >= 1)}, convnet_stages.Parameters())

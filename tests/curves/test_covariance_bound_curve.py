@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq
 
-from carryover.config.parameters import check
 from carryover.curves import covariance_bound
 from carryover.curves.covariance_bound import Parameters, compute
 from carryover.errors import UserError
@@ -13,19 +12,6 @@ from carryover.errors import UserError
 @pytest.fixture(scope="module")
 def curve():
     return compute(Parameters(instances=400))
-
-
-def test_dimensions_coordinates_and_labels(curve):
-    check(Parameters())
-    assert dict(curve.sizes) == {"instance": 400, "samples": 10}
-    for variable in curve.variables.values():
-        assert variable.attrs["long_name"]
-        assert variable.attrs["units"] == "1"
-    assert set(curve.spectrum.values) == {"flat", "power law", "two levels"}
-    assert set(curve.alignment.values) == {"top", "bottom", "random"}
-    assert np.all((curve.n >= 1) & (curve.n < curve.dimension) & (curve.m <= curve.dimension))
-    assert np.all((curve.dimension >= 30) & (curve.dimension <= 60))
-    assert np.array_equal(curve.half, np.repeat([0, 1], 200))
 
 
 def test_least_constant_solves_its_cubic():

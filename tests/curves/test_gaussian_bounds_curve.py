@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from scipy.stats import beta, binom
 
-from carryover.config.parameters import check
 from carryover.curves.gaussian_bounds import Parameters, compute
 from carryover.streams import generator
 
@@ -22,15 +21,6 @@ def cells(curve):
         for angle in curve["angle"].values:
             theta = np.pi * angle
             yield {"source_norm": norm, "angle": angle}, np.array([norm, 0]), np.array([np.cos(theta), np.sin(theta)])
-
-
-def test_dimensions_coordinates_and_labels(curve):
-    check(P)
-    assert dict(curve.sizes) == {
-        "dimension": 2, "gamma": 4, "depth": 4, "source_norm": 3, "angle": 4, "draw": 400, "epsilon": 4
-    }  # fmt: skip
-    assert curve["depth"].values.tolist() == [1, 2, 7, np.inf]
-    assert all(variable.attrs["long_name"] and variable.attrs["units"] for variable in curve.variables.values())
 
 
 def test_risks_of_a_draw_are_those_of_equations_2_and_7(curve):

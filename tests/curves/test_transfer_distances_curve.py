@@ -3,25 +3,12 @@
 import numpy as np
 import pytest
 
-from carryover.config.parameters import check
 from carryover.curves.transfer_distances import Parameters, compute
 
 
 @pytest.fixture(scope="module")
 def curve():
     return compute(Parameters(samples=60, repeats=2))
-
-
-def test_dimensions_coordinates_and_labels(curve):
-    check(Parameters())
-    assert dict(curve.sizes) == {"target_norm": 3, "angle": 9, "repeat": 2}
-    for name, variable in curve.data_vars.items():
-        sampled = ("repeat",) if name in ("wasserstein", "dudley") else ()
-        assert variable.dims == ("target_norm", "angle", *sampled)
-        assert np.all(np.isfinite(variable))
-    for name, variable in curve.variables.items():
-        assert variable.attrs["long_name"]
-        assert variable.attrs["units"] == ("pi" if name == "angle" else "1")
 
 
 @pytest.mark.parametrize("depth", [1, 3])

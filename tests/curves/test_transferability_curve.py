@@ -3,34 +3,12 @@
 import numpy as np
 import pytest
 
-from carryover.config.parameters import check
 from carryover.curves.transferability import Parameters, compute
 
 
 @pytest.fixture(scope="module")
 def curve():
     return compute(Parameters())
-
-
-def test_dimensions_coordinates_and_labels(curve):
-    check(Parameters())
-    expected = {
-        "linear": ("noise", "angle", "gamma"),
-        "finetuning": ("angle", "gamma"),
-        "finetuning_norm": ("noise", "depth", "angle", "gamma"),
-        "scratch": ("noise", "gamma"),
-        "interval_low": ("noise", "angle"),
-        "interval_high": ("noise", "angle"),
-        "threshold": ("noise", "angle"),
-        "finetuning_boundary": ("noise", "depth", "gamma"),
-    }
-    assert {name: variable.dims for name, variable in curve.data_vars.items()} == expected
-    assert dict(curve.sizes) == {"noise": 3, "depth": 3, "angle": 101, "gamma": 200}
-    for name, variable in curve.variables.items():
-        assert variable.attrs["long_name"]
-        assert variable.attrs["units"] == ("pi" if name in ("angle", "finetuning_boundary") else "1")
-    for name in ("linear", "finetuning", "finetuning_norm", "scratch"):
-        assert np.all(np.isfinite(curve[name]))
 
 
 def test_linear_transfer_by_hand(curve):

@@ -106,7 +106,7 @@ def training():
     }
 
 
-@pytest.mark.slow
+@pytest.mark.extended
 def test_the_lines_to_copy_work_as_they_stand(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"```(\w*)\n(.*?)```", DOCS.read_text(encoding="utf-8"), flags=re.DOTALL)

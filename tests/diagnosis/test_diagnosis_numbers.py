@@ -13,8 +13,6 @@ from carryover.diagnosis.activations.quantities import PAPERS, jackknife
 from carryover.diagnosis.diagnosis import diagnose
 from carryover.measures.dimensionality import cka, ensd, participation_ratio
 
-pytestmark = pytest.mark.slow
-
 SHAPES = [(600, 30, 20), (90, 250, 140), (120, 30, 300), (300, 300, 5)]
 
 
@@ -53,6 +51,7 @@ def test_values_and_intervals_are_those_of_double_precision(shape, held, monkeyp
     np.testing.assert_allclose(values(found, "_high"), ends[1], rtol=2e-5)
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("shape", [(3000, 400, 300), (300, 3000, 2500)])
 @pytest.mark.parametrize("offset", [0.0, 1e4])
 def test_five_places_are_right_at_some_size(shape, offset):
@@ -64,6 +63,7 @@ def test_five_places_are_right_at_some_size(shape, offset):
 _FOUR = (lambda X, Y: participation_ratio(X), lambda X, Y: participation_ratio(Y), ensd, cka)
 
 
+@pytest.mark.extended
 def test_memory_does_not_grow_with_the_file(tmp_path, monkeypatch):
     """Of 2 × 64 MB of samples a small part is held: components are of 4096."""
     monkeypatch.setattr(responses, "HELD", 2**18)

@@ -11,8 +11,6 @@ from carryover.networks.relu import Weights
 from carryover.tasks.sparse import sphere
 from toy import diagnosed_networks as networks
 
-pytestmark = pytest.mark.slow
-
 KNOWN = {
     networks.selected: regimes.SELECT,
     networks.frozen: regimes.UNCHANGED,
@@ -28,7 +26,7 @@ def verdict(before, after, **more):
 
 
 @pytest.mark.parametrize(("after", "regime"), KNOWN.items())
-@pytest.mark.parametrize("units", [50, 1500])  # fewer than samples, and more
+@pytest.mark.parametrize("units", [50, pytest.param(1500, marks=pytest.mark.extended)])  # fewer than samples, and more
 @pytest.mark.parametrize("baseline", [False, True])
 def test_verdicts_that_are_known_by_construction(after, regime, units, baseline):
     unrelated = {"baseline": {"hidden": networks.unrelated(1200, units=units)}} if baseline else {}
@@ -56,6 +54,7 @@ def test_a_share_at_the_bound_is_undecided_and_names_both_sides():
     assert np.isnan(found["samples_needed"].item())  # components are taken at 4096 at most
 
 
+@pytest.mark.extended
 def test_samples_that_are_said_to_be_enough_are():
     """Of few samples the PR is too small: 10 times it would be 740 of 300 features, and 2930 are needed."""
     for samples, count in ((100, 20), (60, 40), (100, 300)):

@@ -84,6 +84,7 @@ def test_a_share_is_what_is_beyond_the_reference_and_its_blocks_are_left_out():
     assert inheritance.shares(told[0], None, block)[0][0] == pytest.approx(1 - errors[0].mean())
 
 
+@pytest.mark.extended
 def test_intervals_hold_the_share_as_often_as_they_say():
     truth, hits, draws = np.mean(np.square([0.9, 0.6, 0.3, 0.0])), 0, 150
     rng = np.random.default_rng(3)

@@ -13,8 +13,6 @@ from carryover.diagnosis.layers import layer_similarity
 from carryover.errors import UserError
 from carryover.measures.dimensionality import cka
 
-pytestmark = pytest.mark.slow
-
 WAYS = {"samples": False, "units": True}
 
 
@@ -32,8 +30,9 @@ def by_pairs(before, after, alike=cka):
 
 
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("room", [layers.ROOM, 2**19, 2**14])
-@pytest.mark.parametrize("held", [responses.HELD, 4 * 300 * 130, 4 * 300 * 7])
+@pytest.mark.parametrize(
+    ("room", "held"), [(layers.ROOM, responses.HELD), (2**19, 4 * 300 * 130), (2**14, 4 * 300 * 7)]
+)
 def test_values_are_those_of_pairs_in_double_precision(way, room, held, monkeypatch):
     """In memory and streamed, at once and by parts of the kernels, by products between units and between samples."""
     monkeypatch.setattr(layers, "ROOM", room)

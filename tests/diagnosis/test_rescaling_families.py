@@ -7,7 +7,6 @@ from carryover.diagnosis.rescaling import choose_family_factor
 TASK = {"dimension": 100, "auxiliary_features": 20}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("main_features", "end"), [(3, "No smaller one was tried."), (20, "")])
 def test_diagonal_networks_gain_from_small_factors_where_few_features_are_wanted_and_from_large_ones_where_all_are(
     main_features, end
@@ -19,7 +18,6 @@ def test_diagonal_networks_gain_from_small_factors_where_few_features_are_wanted
     assert found.sentence().endswith(f"it beats 1 beyond noise. {end}".rstrip())
 
 
-@pytest.mark.slow
 def test_a_search_of_a_family_is_kept_and_runs_in_processes(tmp_path):
     finetune = {**TASK, "samples": 32, "main_features": 3}
     options = {"factors": (0.25,), "extensions": 0, "refinements": 0, "fresh_seeds": 2, "journal": tmp_path / "scores"}

@@ -1,6 +1,5 @@
 """A search that was cut off goes on, and one in several processes finds the same."""
 
-import functools
 import json
 import os
 import threading
@@ -10,7 +9,6 @@ import numpy as np
 import pytest
 import torch
 
-from carryover.diagnosis.factors.journal import identity
 from carryover.diagnosis.rescaling import choose_factor, search_factor
 from carryover.streams import generator
 
@@ -70,27 +68,6 @@ def test_the_journal_of_another_search_or_none_is_refused(tmp_path):
         search_factor(score, journal=tmp_path / "none" / "scores", progress=False)
 
 
-def made(rate, state, width=3):
-    def inner(factor):
-        return rate * factor + width
-
-    return lambda factor, seed: inner(factor) + state["w"].sum()
-
-
-def test_what_a_function_is_made_of_is_its_code_and_the_values_that_it_refers_to():
-    state = {"w": torch.arange(3.0)}
-    same = identity(made(1.0, state))
-    assert identity(made(1.0, {"w": torch.arange(3.0)})) == same
-    others = [
-        made(2.0, state),
-        made(1.0, {"w": torch.ones(3)}),
-        made(1.0, state, 4),
-        made(1.0, {"v": torch.arange(3.0)}),
-    ]
-    others += [functools.partial(score, 1.0), functools.partial(score, 2.0), score, np.sin, cut_off(3)]
-    assert len({same, *map(identity, others)}) == len(others) + 1
-
-
 def test_a_search_of_a_changed_network_is_another(tmp_path):
     def search(state, step):
         def finetune(module, seed):
@@ -112,7 +89,6 @@ def test_a_search_of_a_changed_network_is_another(tmp_path):
             search(other, step)
 
 
-@pytest.mark.slow
 def test_two_processes_find_what_one_finds_with_their_share_of_threads(tmp_path):
     offset, here, share = torch.tensor(2.0), os.getpid(), max(1, joblib.cpu_count() // 2)
 

@@ -5,7 +5,7 @@ import pytest
 from carryover.diagnosis.rescaling import choose_factor
 from toy.pretrained_transformer import accuracy, finetune, make, pretrained
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.extended
 
 
 def test_the_factor_is_found_in_23_trainings():

@@ -13,8 +13,6 @@ from carryover.networks.convnet import ResNet18
 from carryover.networks.convnet_weights import unpacked
 from carryover.provenance import store
 
-pytestmark = pytest.mark.slow
-
 TASK = {"width": 2, "tasks": 2, "device": "cpu"}
 SHORT = {"samples": (4, 6), "max_epochs": 2}
 
@@ -202,16 +200,3 @@ def test_where_a_gpus_memory_is_too_small_half_as_many_go_on(start, monkeypatch,
 
     monkeypatch.setattr(descent, "gradient_descent", none)
     assert "too small for one network: choose the device cpu" in refused(finetuned, start, **told)
-
-
-@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
-def test_float32_is_not_rounded_further_on_a_gpu(precision, start, monkeypatch):
-    usual, allowed = descent.gradient_descent, []
-
-    def watched(*arguments, **told):
-        allowed.append(torch.backends.cudnn.allow_tf32)
-        return usual(*arguments, **told)
-
-    monkeypatch.setattr(descent, "gradient_descent", watched)
-    finetuned(start, samples=(4,), precision=precision)
-    assert set(allowed) == {precision == "bfloat16"}

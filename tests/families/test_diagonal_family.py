@@ -1,13 +1,11 @@
 """Stages of the diagonal family: how a dataset is labelled, what a run starts from, where its weights end."""
 
-from itertools import product
-
 import numpy as np
 import pytest
 
 from carryover.families.diagonal import finetune
 from carryover.provenance import store
-from toy.diagonal_toys import COARSE, PRETRAINED, finetuned, pretrained, problems, weights
+from toy.diagonal_toys import COARSE, finetuned, pretrained, problems, weights
 
 
 @pytest.fixture(scope="module")
@@ -16,24 +14,6 @@ def start():
 
 
 # What a dataset holds.
-
-
-@pytest.mark.parametrize(
-    ("protocol", "name"),
-    [*product(finetune.PROTOCOLS, ["flow", "descent"]), ("single_task", "exact"), ("finetuning", "symmetric")],
-)
-def test_every_dataset_is_labelled_and_kept_as_it_is(start, protocol, name, tmp_path):
-    data = finetuned(start, protocol, name, samples=(3, 4), rescale=(1.0, 0.5), **{**COARSE, "max_steps": 3})
-    assert dict(data.sizes) == {
-        "run": 8, "output": 2 if protocol == "multi_task" else 1, "input": 12,
-        "checkpoint": 64 if name in ("flow", "descent") else 1,
-    }  # fmt: skip
-    for variable in data.variables.values():
-        assert variable.attrs["long_name"]
-        assert variable.attrs["units"] == "1"
-    assert ("pretrain_solver" in data.coords) == (protocol in PRETRAINED)
-    store.save(data, tmp_path / "data.nc")
-    assert store.load(tmp_path / "data.nc").identical(data)
 
 
 def test_cross_entropy_datasets_have_a_curve_of_effective_features(start, tmp_path):
@@ -79,11 +59,6 @@ def test_coefficients_teachers_and_loss_belong_to_the_weights(start):
 # Where networks start.
 
 
-def test_pretraining_recovers_the_teacher_from_more_samples_than_dimensions(start):
-    np.testing.assert_allclose(start["coefficients"][:, 0], start["teacher"], atol=1e-12)
-    assert not np.allclose(start["teacher"][0], start["teacher"][1])
-
-
 def test_finetuning_starts_from_the_kept_first_layer_under_a_new_readout(start):
     data = finetuned(start, seeds=(2, 0), readout_scale=0.07)
     for name in ("first_plus", "first_minus"):
@@ -112,26 +87,6 @@ def test_from_scratch_all_weights_are_small_and_alike(start, protocol):
 
 
 # What training keeps.
-
-
-@pytest.mark.parametrize(
-    ("protocol", "name"), [*product(["single_task", "finetuning"], ["exact", "flow"]), ("multi_task", "flow")]
-)
-def test_flow_keeps_the_difference_of_squares(start, protocol, name):
-    data = finetuned(start, protocol, name)
-    before, after = weights(data, "start_"), weights(data)
-    for sign in ("plus", "minus"):
-        kept = [w[f"first_{sign}"] ** 2 - np.sum(w[f"second_{sign}"] ** 2, axis=1) for w in (before, after)]
-        np.testing.assert_allclose(*kept, atol=1e-13)
-
-
-@pytest.mark.parametrize("name", ["exact", "flow", "descent"])
-@pytest.mark.parametrize("protocol", ["single_task_probe", "finetuning_probe"])
-def test_a_probe_keeps_the_first_layer_and_moves_the_readout(start, protocol, name):
-    data = finetuned(start, protocol, name, **{**COARSE, "tolerance": 1e-3})
-    np.testing.assert_array_equal(data["first_plus"], data["start_first_plus"])
-    np.testing.assert_array_equal(data["first_minus"], data["start_first_minus"])
-    assert np.abs(data["second_plus"] - data["start_second_plus"]).max() > 0.01
 
 
 # What a run sees.

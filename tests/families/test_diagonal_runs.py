@@ -111,7 +111,6 @@ def test_multi_task_flow_and_descent_agree(start):
             {"protocol": "finetuning_probe", "name": "symmetric"},
             r"a probe minimises no Q penalty: choose solver exact, .*",
         ),
-        ({"main_features": (11,), "overlap": (0.0,)}, r"11 new features do not fit into the 9 dimensions .*"),
         ({"main_features": (3,)}, r"overlap 0\.5 of 3 main features is 1\.5, no whole number\."),
         ({"seeds": (1, 4, 5)}, r"the pretrained shard has the seeds \[0, 1, 2\], but not \[4, 5\]\."),
     ],
@@ -119,21 +118,3 @@ def test_multi_task_flow_and_descent_agree(start):
 def test_what_cannot_be_done_is_one_sentence(start, told, sentence):
     with pytest.raises(UserError, match=f"^{sentence}$"):
         finetuned(start, **told)
-
-
-@pytest.mark.parametrize("name", ["exact", "flow", "symmetric"])
-def test_cross_entropy_is_for_descent(start, name):
-    sentence = rf"^solver {name} minimises the squared error: choose solver descent for loss cross_entropy\.$"
-    with pytest.raises(UserError, match=sentence):
-        finetuned(start, name=name, loss="cross_entropy")
-
-
-def test_the_pretrained_shard_must_be_there_exactly_if_it_is_used(start):
-    for protocol, shard, sentence in (
-        ("finetuning", None, "finetuning starts from pretrained networks: name their shard with --pretrained."),
-        ("single_task", start, "single_task starts from scratch: leave --pretrained out."),
-        ("finetuning", start.isel(input=slice(5)), "dimension is 12, but the pretrained networks have 5."),
-    ):
-        with pytest.raises(UserError) as error:
-            running.run(finetune, finetune.Parameters(**TASK, protocol=protocol), "toy", [0], exact.solve, shard)
-        assert str(error.value) == sentence

@@ -136,20 +136,6 @@ def test_the_loss_falls_along_the_flow_and_stops_it_at_the_tolerance(seed, n, m,
         assert loss(readout) == pytest.approx(tolerance, rel=1e-6)
 
 
-def test_every_readout_is_the_same_alone_as_beside_the_others(start):
-    told = {"samples": (5, 20), "draws": 2}
-    together = finetuned(start, readout=task.READOUTS, max_time=(1.0, 50.0), **told)
-    assert together.sizes["run"] == 4 * 2 * 2 * 5
-    for readout in task.READOUTS:
-        for time in (1.0, 50.0):
-            alone = finetuned(start, readout=(readout,), max_time=(time,), **told)
-            same = together["max_time"].values == time
-            keep = (together["readout"].values == readout) & (same | (readout == "least_squares"))
-            part = together.isel(run=keep)
-            for name in ("loss", "risk_final", "time", "converged", "max_time"):
-                np.testing.assert_array_equal(alone[name], part[name], err_msg=name)
-
-
 def test_pretraining_with_an_infinite_anchor_trains_the_readout_alone():
     data = pretrained((0, 1), solver="exact", max_time=30.0, tolerance=1e-12)
     assert np.isinf(data["anchor"]).all()

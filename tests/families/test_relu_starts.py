@@ -7,7 +7,6 @@ import pytest
 
 from carryover.families import running
 from carryover.families.relu import finetune
-from carryover.families.relu.pretrain import Parameters as Pretraining
 from toy.relu_toys import FITTED, TASK, TRAINED, finetuned, pretrained, problems, untrained
 
 PROTOCOLS = (*TRAINED, *FITTED)
@@ -119,13 +118,6 @@ def test_from_scratch_both_layers_are_normal_with_the_variance_of_he(start, prot
     if protocol == "multi_task":
         main, auxiliary = problem.start.second[0]
         assert abs(np.corrcoef(main, auxiliary)[0, 1]) < 4 / np.sqrt(3000)
-
-
-def test_pretraining_learns_the_auxiliary_task():
-    data = pretrained(seeds=(0, 1), samples=300, width=40, max_epochs=3000, learning_rate=0.2, initial_scale=0.1)
-    assert (data["risk_final"] < 1e-3).all()
-    assert (data["risk_curve"].values[:, 0] > 0.1).all()
-    assert Pretraining().loss == "squared"
 
 
 def test_pretrained_weights_are_turned_apart_and_keep_their_lengths(start):

@@ -38,19 +38,6 @@ def test_pretraining_makes_a_network_of_each_seed_that_learns_the_source(start, 
     assert (start["risk_final"] < 0.1 / 4).all()  # of a linear function the mean square is 1/D
 
 
-@pytest.mark.parametrize("name", ["descent", "exact"])
-@pytest.mark.parametrize("protocol", ["single_task", "finetuning"])
-def test_runs_are_of_every_seed_size_and_distance(start, protocol, name, tmp_path):
-    data = of(start, protocol, solver=name, samples=(3, 6), distance=(0.5, 2.0))
-    check(data, tmp_path)
-    assert set(data.data_vars) >= {*BOUNDS, "risk_final", "loss", "converged", "evaluations"}
-    kinds = {tuple(kind) for kind in zip(*(data[name].values for name in ("seed", "samples", "distance")), strict=True)}
-    assert kinds == {(seed, n, d) for seed in (0, 1) for n in (3, 6) for d in (0.5, 2.0)}
-    assert data.sizes["run"] == 8
-    assert set(data["solver"].values) == {name}
-    assert np.isfinite(data[[*BOUNDS, "risk_final"]].to_array()).all()
-
-
 @pytest.mark.portable
 @pytest.mark.parametrize("protocol", ["single_task", "finetuning"])
 @pytest.mark.parametrize("name", ["descent", "exact"])

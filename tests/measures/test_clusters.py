@@ -2,14 +2,9 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from carryover.measures.clusters import alignment, cluster_centers, effective_clusters, importance, inertia
 from toy.students import built, noisy, student, unit
-
-FIXED = settings(derandomize=True, deadline=None, max_examples=40)
-STUDENTS = st.tuples(st.integers(2, 9), st.integers(2, 5), st.integers(0, 10_000))  # units, inputs, seed
 
 
 def partitions(items, most):
@@ -57,20 +52,6 @@ def test_a_student_built_from_its_teacher_is_explained_by_as_many_clusters(featu
         assert alignment(cluster_centers(random, weights, features, 0), teacher) < 0.95
 
 
-@FIXED
-@given(STUDENTS, st.data())
-def test_order_and_rescaling_of_units_do_not_matter(shape, data):
-    units, inputs, seed = shape
-    k = data.draw(st.integers(1, units))
-    rng = np.random.default_rng(seed)
-    first, second = rng.standard_normal((units, inputs)), rng.standard_normal((2, units))
-    factors, order = rng.uniform(0.01, 100, units), rng.permutation(units)
-    changed, readout = (first * factors[:, None])[order], (second / factors)[:, order]
-    np.testing.assert_allclose(importance(changed, readout), importance(first, second)[order], rtol=1e-12)
-    before = inertia(first, importance(first, second), k, seed)
-    assert inertia(changed, importance(changed, readout), k, seed) == pytest.approx(before, abs=1e-12)
-
-
 def test_importance_joins_the_readouts_of_all_outputs():
     first, second = np.array([[3.0, 4], [0, 0], [1, 0]]), np.array([[1.0, 7, 0], [2, 7, 0], [2, 7, 0]])
     np.testing.assert_allclose(importance(first, second), [15, 0, 0])
@@ -80,14 +61,11 @@ def test_importance_joins_the_readouts_of_all_outputs():
 W, WEIGHTS = student(4, 3)
 BAD = {
     "k must be from 1 to the number of units, 4, got 5": (W, WEIGHTS, 5),
-    "k must be from 1 to the number of units, 4, got 0": (W, WEIGHTS, 0),
     "weights must be finite, not negative, and not all zero": [
         (W, values, 2) for values in (np.zeros(4), [1, 1, -1, 1], [1, np.nan, 1, 1], [1, np.inf, 1, 1])
     ],
-    "W must be finite": [(W * [[1], [bad], [1], [1]], WEIGHTS, 2) for bad in (np.nan, np.inf)],
     "W must have no row of zeros with a positive weight": (W * [[1], [1], [0], [1]], WEIGHTS, 2),
     "W and weights must have the shapes (units, input) and (units,), got (4, 3) and (3,)": (W, WEIGHTS[:3], 2),
-    "W and weights must have the shapes (units, input) and (units,), got (3,) and (4,)": (W[0], WEIGHTS, 2),
 }
 
 

@@ -6,7 +6,7 @@ import xarray as xr
 
 from carryover.errors import UserError
 from carryover.measures import clusters
-from carryover.measures.clusters import alignment, cluster_centers, effective_clusters, importance, inertia
+from carryover.measures.clusters import effective_clusters, inertia
 from toy.students import built, noisy
 
 FRAME = np.linalg.qr(np.random.default_rng(0).standard_normal((8, 8)))[0]
@@ -54,18 +54,6 @@ def test_measure_compares_networks_with_their_main_teachers():
     assert measured["alignment_by_clusters"].values[0, 0] < 0.9
     np.testing.assert_array_equal(measured["effective_clusters"], effective_clusters(measured["inertia"].values))
     assert measured["clusters"].values.tolist() == [1, 2, 3, 4, 5, 6]
-
-
-def test_measure_is_made_of_the_functions():
-    data = networks()
-    data["first"][0] += 0.3 * np.random.default_rng(0).standard_normal(data["first"][0].shape)
-    measured = clusters.measure(data, PARAMETERS)
-    first, second = data["first"].values[0], data["second"].values[0]
-    weights = importance(first.astype(float), second.astype(float))
-    for k in range(1, 7):
-        assert measured["inertia"].values[0, k - 1] == inertia(first, weights, k, 0)
-        aligned = alignment(cluster_centers(first, weights, k, 0), FRAME[:3])
-        assert measured["alignment_by_clusters"].values[0, k - 1] == pytest.approx(aligned, rel=1e-6)
 
 
 def test_a_network_of_two_tasks_is_aligned_with_as_many_clusters_as_both_have_features():

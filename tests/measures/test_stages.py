@@ -83,35 +83,6 @@ def test_a_network_that_was_not_trained_shares_all_its_dimensions():
     np.testing.assert_allclose(measured["ensd"], measured["participation_ratio_start"], rtol=1e-12)
 
 
-def test_networks_before_finetuning_are_gone_through_once_for_the_same_images(monkeypatch):
-    data, *_ = shard()
-    whole, calls = stages.centred_kernels, []
-    monkeypatch.setattr(stages, "centred_kernels", lambda *args, **told: calls.append(args[1]) or whole(*args, **told))
-    data["start"][:] = 1
-    stages.measure(data, PARAMETERS)
-    assert len(calls) == 5  # three runs, and two pairs of classes
-    calls.clear()
-    stages.measure(data, stages.Parameters(of="all", count=20))
-    assert calls == [20] * 4
-
-
-def test_fewer_images_are_drawn_evenly_and_are_some_of_more(monkeypatch):
-    seen = []
-    monkeypatch.setattr(stages, "_kernels", lambda *given: seen.append(given[3]) or {"only": np.eye(len(given[3]))})
-    data = shard()[0].isel(run=[0])
-    for count in (30, 200, 0, 5000):
-        stages.measure(data, stages.Parameters(of="all", count=count))
-    few, more, every, most = seen[::2]
-    assert (len(few), len(more)) == (30, 200)
-    assert set(few) < set(more)
-    test = images().test_labels
-    np.testing.assert_array_equal(every, np.arange(len(test)))
-    np.testing.assert_array_equal(every, most)
-    assert (np.diff(more) > 0).all()
-    assert np.bincount(test[more], minlength=10).min() >= 10  # 20 expected of each class
-    assert 0.4 < np.mean(more < len(test) / 2) < 0.6
-
-
 def test_a_stage_that_died_and_all_that_follow_have_no_dimensionality():
     data, _, after = shard()
     block = after[1].layer2[1].bn2

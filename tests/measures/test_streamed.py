@@ -1,6 +1,5 @@
 """Streamed kernels against scikit-learn's, in however many passes; memory, rounding, and what is constant."""
 
-import gc
 import math
 
 import numpy as np
@@ -34,8 +33,8 @@ def streamed(arrays, calls=None, **told):
     return centred_kernels(features, len(next(iter(arrays.values()))), **told)
 
 
-@pytest.mark.parametrize("rows", [1, 2, 7, 20, 44, 45, 1000])
-@pytest.mark.parametrize("batch", [1, 8, 100])
+@pytest.mark.parametrize("rows", [1, 7, 45, 1000])
+@pytest.mark.parametrize("batch", [1, 8])
 def test_kernels_are_those_of_centred_features_in_however_many_passes(rows, batch):
     arrays = drawn()
     found = streamed(arrays, batch=batch, memory=rows * ROW)
@@ -43,35 +42,6 @@ def test_kernels_are_those_of_centred_features_in_however_many_passes(rows, batc
     for name, X in arrays.items():
         expected = KernelCenterer().fit_transform(X.astype(float) @ X.T.astype(float))
         np.testing.assert_allclose(found[name], expected, atol=1e-6 * np.abs(expected).max(), rtol=0)
-
-
-def test_what_does_not_fit_is_computed_again_and_nothing_else():
-    calls = []
-    streamed(drawn(samples=10), calls, batch=2, memory=5 * ROW)
-    again = [[[i, i + 1] for i in range(first, 10, 2)] for first in (0, 4, 8)]  # two batches fit
-    assert calls[1:] == [*again[0], *again[1], *again[2]]
-    calls.clear()
-    streamed(drawn(samples=10), calls, batch=2, memory=10 * ROW)
-    assert calls[1:] == again[0]
-
-
-@pytest.mark.parametrize("rows", [6, 13, SAMPLES])
-def test_features_that_are_held_keep_to_the_memory(rows):
-    arrays, most = drawn(), [0]
-
-    def features(indices):
-        tensors = {one.data_ptr(): one.nbytes for one in gc.get_objects() if issubclass(type(one), torch.Tensor)}
-        most[0] = max(most[0], sum(tensors.values()))
-        for name, X in arrays.items():
-            yield name, torch.from_numpy(X[indices])
-
-    gc.freeze()  # what there was before is not counted
-    try:
-        centred_kernels(features, SAMPLES, batch=3, memory=rows * ROW)
-    finally:
-        gc.unfreeze()
-    held = rows // 3 * 3 * ROW
-    assert held <= most[0] <= held + 3 * ROW + 300 * 4 * 3  # and where the units are, and one stage of a batch
 
 
 def test_kernels_of_constant_stages_are_0_and_their_dimensionality_is_none():

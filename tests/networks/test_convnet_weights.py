@@ -99,35 +99,8 @@ CONV, COUNT = "layer1.0.conv2.weight", "bn1.num_batches_tracked"
     ("change", "message"),
     [
         (lambda state: {name: state[name] for name in state if name not in (CONV, "fc.bias")}, rf"lacks '{CONV}'"),
-        (lambda state: state | {"layer9.weight": torch.ones(1)}, "has 'layer9.weight', which ResNet18 has not"),
-        (lambda state: state | {0: torch.ones(1)}, "has 0, which ResNet18 has not"),
-        (
-            changed(CONV, lambda tensor: tensor[..., :2]),
-            rf"has '{CONV}' of the shape \(1, 1, 3, 2\), in .* \(1, 1, 3, 3\)",
-        ),
-        (changed(CONV, lambda tensor: tensor.to(torch.complex64)), rf"has '{CONV}' of the type torch.complex64, not"),
         (changed(CONV, torch.Tensor.to_sparse), rf"has '{CONV}' of the type torch.float32, not a plain tensor"),
-        (
-            changed(CONV, lambda tensor: tensor.to("meta")),
-            rf"has '{CONV}' of the type torch.float32, not a plain tensor",
-        ),
-        (
-            changed(COUNT, lambda tensor: tensor.float()),
-            rf"has '{COUNT}' of the type torch.float32, not .* torch.int64",
-        ),
-        (changed(CONV, lambda tensor: tensor.double() * 1e300), rf"has '{CONV}' with values that are not finite"),
-        (
-            changed("bn1.running_var", lambda tensor: tensor * torch.nan),
-            "has 'bn1.running_var' with values that are not",
-        ),
         (changed(CONV, lambda tensor: tensor.tolist()), rf"whose entry '{CONV}' is a list and no tensor"),
-        (lambda state: {"state_dict": state, "epoch": 3}, "whose entry 'state_dict' is a dict and no tensor"),
-        (lambda state: list(state.values()), "holds a list, not tensors by name"),
-        (
-            lambda state: build(width=2).state_dict(),
-            r"has 'conv1.weight' of the shape \(2, 1, 3, 3\), in .* \(1, 1, 3, 3\)",
-        ),
-        (lambda state: build(stem="imagenet").state_dict(), r"has 'conv1.weight' of the shape \(1, 1, 7, 7\)"),
         (
             lambda state: build(VGG11).state_dict(),
             r"lacks 'conv1.weight', in this ResNet18 of the shape \(1, 1, 3, 3\)",
@@ -206,22 +179,6 @@ def test_what_rescaling_scales(kind, which):
         assert found[name].data_ptr() != state[name].data_ptr()
     assert same(network, before)
     assert len(norms) == (20 if kind is ResNet18 else 0)
-
-
-@pytest.mark.parametrize(("which", "scale"), [("all", 0.25), ("weights", 1.0)])
-def test_in_training_normalisation_undoes_the_scale_of_convolutions(which, scale):
-    network = build(width=2).double()
-    for module in network.modules():
-        if isinstance(module, torch.nn.BatchNorm2d):
-            module.eps = 1e-30
-            torch.nn.init.constant_(module.bias, 0.3)
-    features, outputs = dict(network.stages(images(torch.float64))), network(images(torch.float64))
-    network.load_state_dict(rescaled(network.state_dict(), 0.25, which))
-    for name, stage in network.stages(images(torch.float64)):
-        torch.testing.assert_close(stage, scale * features[name])
-    bias = network.fc.bias / 0.25
-    expected = 0.25 * (scale * (outputs - bias) + bias)
-    torch.testing.assert_close(network(images(torch.float64)), expected)
 
 
 @pytest.mark.parametrize("factor", [0, -0.5, float("inf"), float("nan")])

@@ -7,8 +7,6 @@ from carryover.errors import UserError
 from carryover.plotting import convnet_controls, convnet_rescaling, stage_dimensionality
 from toy import convnet_networks
 
-pytestmark = pytest.mark.slow
-
 
 def drawn(module, **told):
     name = module.__name__.rpartition(".")[2]

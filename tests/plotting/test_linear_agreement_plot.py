@@ -1,12 +1,9 @@
 """What the figure of agreement shows: how far simulated deep linear networks end from the limit of the same data."""
 
 import numpy as np
-import pytest
 
 from carryover.measures import coefficients
 from toy.deep_linear_networks import drawn, line, measured
-
-pytestmark = pytest.mark.slow
 
 
 def test_simulated_networks_are_held_against_the_limit_of_the_same_data():

@@ -7,8 +7,6 @@ from carryover.errors import UserError
 from carryover.plotting import clusters, dimensionality, relu_displacement, relu_least_penalty, relu_norms
 from toy.relu_networks import LARGE, measured
 
-pytestmark = pytest.mark.slow
-
 ROLES = ("regimes", "overlap", "nested")
 TOLD = {clusters: {"samples": 8, "auxiliary_features": 2}, dimensionality: {}}
 
@@ -86,13 +84,6 @@ def test_data_that_cannot_be_drawn_are_refused(module):
     p = module.Parameters()
     with pytest.raises(UserError, match="draws the roles regimes, overlap, nested, of which there is none"):
         module.draw({"risk": LARGE["regimes"]}, p)
-    with pytest.raises(UserError, match=r"data of the role overlap have no unit_correlations; they have "):
-        module.draw({"overlap": LARGE["regimes"]}, p)
-    kernels = LARGE["overlap"].assign_coords(protocol=("run", ["finetuning_kernel"] * LARGE["overlap"].sizes["run"]))
-    with pytest.raises(UserError, match="role overlap have no run of single_task, multi_task, finetuning"):
-        module.draw({"overlap": kernels}, p)
-    with pytest.raises(UserError, match="main_features=7; see the options in"):
-        module.draw({"nested": LARGE["nested"]}, module.Parameters(main_features=7))
     with pytest.raises(UserError, match="no run has samples=32; see the options in"):
         module.draw({"nested": LARGE["nested"]}, module.Parameters(nested_samples=(16, 32)))
 

@@ -13,8 +13,6 @@ from carryover.measures import risk
 from carryover.workflow.coordinate_labels import VALUE_LABELS
 from toy.diagonal_networks import SEEDS, measured
 
-pytestmark = pytest.mark.slow
-
 
 def test_where_keeps_the_runs_that_were_asked_for():
     data = measured("overlapping", risk)

@@ -239,11 +239,6 @@ def test_gains_lie_over_the_distances_of_their_targets():
     ("plot", "lacking", "told", "sentence"),
     [
         ("transfer_diagram", None, {"noise": 0.7}, "no run has noise=0.7, depth=2; see the options in"),
-        ("transfer_diagram", "finetuning", {"protocol": "finetuning"}, "there are no runs of the protocol finetuning"),
-        ("norm_factor", "single_task", {}, "there are no runs of the protocol single_task"),
-        ("regularised_scratch", "linear_transfer", {}, "there are no runs of the protocol linear_transfer"),
-        ("dataset_distances", "finetuning", {}, "there are no runs of the protocol finetuning"),
-        ("norm_factor", None, {"angle": 0.4}, "no run has angle=0.4"),
         ("regularised_scratch", None, {"angle": 0.4}, "no run has angle=0.4"),
     ],
 )

@@ -9,7 +9,7 @@ import pytest
 
 from carryover.errors import UserError
 from carryover.tasks import idx_files
-from carryover.tasks.idx_files import FASHION_MNIST, MNIST, idx
+from carryover.tasks.idx_files import MNIST, idx
 from toy.idx_files import packed
 
 KINDS = {"train": 5, "t10k": 3}
@@ -94,27 +94,12 @@ def test_other_files_have_to_be_asked_for(folder, arrays, publish):
     )
 
 
-def test_mnist_in_the_place_of_fashion_mnist_is_named(folder, publish):
-    publish("MNIST")
-    path = next(folder.glob(f"{IMAGES}*"))
-    assert refused(folder, False, FASHION_MNIST) == (
-        f"{path} is that of MNIST, not of Fashion-MNIST: put the published file {path.name} of Fashion-MNIST "
-        "(github.com/zalandoresearch/fashion-mnist, or Debian's package dataset-fashion-mnist) "
-        f"into {folder}."
-    )
-
-
 @pytest.mark.parametrize(
     ("change", "said"),
     [
         (lambda content: b"\x80\x04" + content[2:], "starts with the bytes 80 04 08 03, not 00 00 08 03"),
-        (lambda content: content[:2] + b"\x0d" + content[3:], "starts with the bytes 00 00 0d 03, not 00 00 08 03"),
-        (lambda content: b"", "is empty: put "),
         (lambda content: content[:2], "starts with the bytes 00 00, not 00 00 08 03"),
-        (lambda content: content[:9], "ends before its sizes"),
         (lambda content: content[:-1], "holds 59 numbers, not the 5 × 4 × 3 that it announces"),
-        (lambda content: content + b"\0", "holds 61 numbers, not the 5 × 4 × 3 that it announces"),
-        (lambda content: content[:4] + bytes(12), "holds nothing"),
         (lambda content: content[:4] + b"\xff" * 12, "not the 4294967295 × 4294967295 × 4294967295 that it announces"),
     ],
 )

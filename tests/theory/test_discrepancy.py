@@ -119,11 +119,7 @@ def test_wasserstein_lies_between_its_bounds(angle, norm):
     ("call", "message"),
     [
         (lambda rng: kl_divergence([1.0], [1.0, 0.0], 1), r"beta_s and beta_t must both have the shape \(\.\.\., d\)"),
-        (lambda rng: kl_divergence([1.0], [np.nan], 1), "beta_s and beta_t must be finite"),
-        (lambda rng: kl_divergence([1.0], [1.0], -1), "sigma must be finite and nonnegative"),
         (lambda rng: wasserstein1([[1.0]], [[1.0]], 1, 5, rng), r"must both have the shape \(d,\)"),
-        (lambda rng: dudley_metric([1.0], [1.0], 1, 0, rng), "samples must be a whole number from 1"),
-        (lambda rng: distant_target_scale(0, 1, 1), "power must be finite and positive"),
         (lambda rng: distant_target_scale(1, 1, -1), "delta must be finite and nonnegative"),
     ],
 )

@@ -165,13 +165,7 @@ def test_leading_axes_are_kept_and_dimensions_add_up():
     ("call", "message"),
     [
         (lambda: q_norm([np.nan], 1, 1), "beta must be finite"),
-        (lambda: q_norm([1.0], np.inf, 1), "w1 must be finite"),
-        (lambda: q_norm(1.0, 1, 1), "beta must have shape"),
-        (lambda: q_norm([1.0, 2.0], [1, 2, 3], 1), r"weights must broadcast against beta.*w1 \(3,\)"),
         (lambda: flow_penalty([1.0], 1, 1, np.nan, 1), "w1_minus must be finite"),
-        (lambda: flow_penalty([1.0, 2.0], 1, [1, 2, 3], 1, 1), r"weights must broadcast.*w2_plus \(3,\)"),
-        (lambda: l12_norm([1.0]), "beta must have shape"),
-        (lambda: l12_norm([[np.inf]]), "beta must be finite"),
         (lambda: l1_norm(2.0), "beta must have shape"),
     ],
 )

@@ -157,12 +157,7 @@ def test_arguments_broadcast_and_points_do_not_touch_each_other():
     ("unit", "message"),
     [
         ((np.nan, 1, 0, 0), "m must be finite"),
-        ((1, np.inf, 0, 0), "m0 must be finite"),
-        ((1, 1, [0, np.nan], 0), "rho must be finite"),
-        ((1, 1, 0, -np.inf), "gamma must be finite"),
         ((1, [1, -0.1], 0, 0), "m0 must not be negative"),
-        ((1, 1, 1.0000001, 0), r"rho must lie in \[-1, 1\]"),
-        ((1, 1, -1.5, 0), r"rho must lie in \[-1, 1\]"),
         (([1, 2], [1, 2, 3], 0, 0), r"shapes of m, m0, rho and gamma must broadcast.*m0 \(3,\)"),
     ],
 )

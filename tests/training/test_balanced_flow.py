@@ -95,7 +95,6 @@ def test_tiny_steps_of_gradient_descent_follow_it(depth, n):
     assert distances[0] / distances[1] == pytest.approx(4, rel=0.1)  # the error of a step is of the first order
 
 
-@pytest.mark.slow
 @FIXED
 @given(seed=st.integers(0, 10**6), depth=st.integers(1, 5), n=st.integers(1, 4))
 def test_it_ends_at_the_interpolant_of_theorem_5_2(seed, depth, n):

@@ -8,8 +8,6 @@ from carryover.networks.convnet_weights import packed
 from carryover.training.convnet_ensemble import ConvnetEnsemble
 from toy import convnet_toys as toys
 
-pytestmark = pytest.mark.slow
-
 
 def batch(runs, seed=0, count=6):
     rng = torch.Generator().manual_seed(seed)

@@ -9,12 +9,8 @@ from carryover.networks.convnet_weights import packed
 from carryover.training.convnet import gradient_descent
 from carryover.training.convnet_batches import Feed
 from carryover.training.convnet_ensemble import ConvnetEnsemble
-from carryover.training.course import saving
 from carryover.training.result import Divergence
-from carryover.training.saved_states import SavedStates
 from toy import convnet_toys as toys
-
-pytestmark = pytest.mark.slow
 
 
 def train(runs=2, count=6, kind="resnet18", images=None, start=0, **options):
@@ -119,44 +115,3 @@ def test_dropped_units_depend_on_run_and_step_alone_and_spare_the_global_generat
 def test_a_loss_that_is_not_finite_names_the_runs():
     with pytest.raises(Divergence, match=r"infinite or not a number in runs \[0\]"), np.errstate(all="ignore"):
         train(runs=1, kind="vgg11", learning_rate=1e20)
-
-
-class Killed(Exception):
-    pass
-
-
-class Dying(SavedStates):
-    """Saves at every step, and kills the training at one of them."""
-
-    def __init__(self, folder, step):
-        super().__init__(folder, "request")
-        self.left = step
-
-    def due(self):
-        return True
-
-    def save(self, number, state):
-        super().save(number, state)
-        self.left -= 1
-        if not self.left:
-            raise Killed
-
-
-@pytest.mark.portable
-@pytest.mark.parametrize("kind", ["resnet18", "vgg11"])
-def test_killed_at_any_step_it_ends_with_equal_weights(kind, tmp_path, monkeypatch):
-    monkeypatch.setenv("CARRYOVER_SAVE_EVERY", "0")
-    images = toys.prepared(crop=1)
-    options = {"kind": kind, "runs": 2, "images": images, "count": 9, "batch_size": 4, "max_epochs": 3}
-    options |= {"tolerance": 0.5, "learning_rate": 0.05, "renew": True}
-    whole = train(**options)
-    for step in (1, 2, 3, 4, 7):
-        folder = tmp_path / str(step)
-        with saving(Dying(folder, step)), pytest.raises(Killed):
-            train(**options)
-        for _ in range(2):  # a finished one is read and not trained again
-            with saving(SavedStates(folder, "request")):
-                found = train(**options, start=50)
-            assert np.array_equal(found.weights, whole.weights), step
-            for name, curve in whole.curves.items():
-                np.testing.assert_array_equal(found.curves[name], curve)

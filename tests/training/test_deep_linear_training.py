@@ -216,7 +216,6 @@ def test_networks_that_diverge_are_named():
     ("told", "words"),
     [
         ({"precision": "half"}, "precision must be one of float32, float64"),
-        ({"learning_rate": 0.0}, "learning_rate"),
         ({"tolerance": -1.0}, "tolerance"),
         ({"weight_decay": -0.1}, "weight_decay must be finite and not negative"),
     ],
@@ -224,18 +223,3 @@ def test_networks_that_diverge_are_named():
 def test_settings_that_make_no_sense_are_refused(told, words):
     with pytest.raises(ValueError, match=words):
         Problem().train(**told)
-
-
-def test_data_that_do_not_fit_are_refused():
-    problem = Problem(n=4)
-    problem.data[1] = Factored.of(problem.X[1, :3])
-    with pytest.raises(ValueError, match=r"data must all be of one rank, got \[3, 4\]"):
-        problem.train()
-    problem = Problem()
-    problem.targets = problem.targets[:, :2]
-    with pytest.raises(ValueError, match=r"targets must have the shape \(runs, 4\), none of it 0, got \(3, 2\)"):
-        problem.train()
-    problem = Problem()
-    problem.start.readout[0, 0] = np.nan
-    with pytest.raises(ValueError, match="start must be finite"):
-        problem.train()

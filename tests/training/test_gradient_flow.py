@@ -92,7 +92,6 @@ def test_weights_of_outputs_are_those_of_their_losses():
     assert np.abs(beta - gradient_flow(X, y, w, **told).weights.coefficients()).max() > 0.01
 
 
-@pytest.mark.slow
 def test_the_error_of_the_multi_task_limit_is_of_second_order():
     X, y, w = ensemble(seed=5, runs=1, samples=(3, 4), scale=0.01)
     runs = [
@@ -102,7 +101,6 @@ def test_the_error_of_the_multi_task_limit_is_of_second_order():
     assert np.abs(fine - reference).max() < 0.1 * np.abs(coarse - reference).max() < 0.1 * np.abs(reference).max()
 
 
-@pytest.mark.slow
 def test_multi_task_limit_is_that_of_small_gradient_steps():
     X, y, w = ensemble(seed=8, samples=(3, 5))
     flow = gradient_flow(X, y, w, tolerance=1e-12, accuracy=1e-3, device="cpu").weights.coefficients()
@@ -148,24 +146,6 @@ def test_batched_equals_one_by_one():
         assert alone.risk_best[0] == pytest.approx(together.risk_best[run], rel=1e-8)
         end = np.sum((together.weights.coefficients()[run, 0] - teacher[run]) ** 2)
         assert together.risk_final[run] == pytest.approx(end, rel=1e-12)
-
-
-def test_curves_and_counts():
-    X, y, w = ensemble()
-    seen = []
-    trained = gradient_flow(X, y, w, tolerance=1e-12, device="cpu", checkpoints=8, progress=seen.append)
-    assert trained.time.shape == (3, 8)
-    for run in range(3):
-        known = np.isfinite(trained.time[run])
-        assert (np.diff(trained.time[run][known]) > 0).all()
-        assert (np.diff(trained.curves["loss"][run][known]) < 0).all()
-        assert trained.curves["loss"][run][known][-1] == trained.loss[run]
-    assert np.isnan(trained.risk_best).all()
-    assert (trained.evaluations < 400).all()
-    assert seen[0]["active"] == 3
-    short = gradient_flow(X, y, w, tolerance=1e-12, device="cpu", max_steps=9)
-    assert not short.converged.any()
-    np.testing.assert_array_equal(short.evaluations, 9)
 
 
 def test_overflow_names_the_runs():

@@ -73,22 +73,10 @@ def test_it_stops_at_its_tolerance_or_time_whichever_is_first():
     assert np.isnan(there.time).all()
 
 
-def test_dimensions_without_a_first_layer_and_repeated_samples_do_no_harm():
-    X, y, start, teacher = networks()
-    start.first_plus[:, 2] = start.first_minus[:, 2] = 0
-    told = {"tolerance": 0.0, "max_time": 0.7, "teacher": teacher}
-    once = readout_flow(X, y, start, **told)
-    twice = readout_flow(np.tile(X, (1, 3, 1)), np.tile(y, (1, 3)), start, **told)
-    assert np.all(once.weights.coefficients()[:, 0, 2] == 0)
-    np.testing.assert_allclose(twice.weights.second_plus, once.weights.second_plus, atol=1e-12)
-    np.testing.assert_allclose(twice.loss, once.loss, rtol=1e-10)
-
-
 @pytest.mark.parametrize(
     ("change", "message"),
     [
         ({"max_time": 0.0}, "max_time must be positive"),
-        ({"tolerance": -1.0}, "tolerance must not be negative"),
         ({"teacher": np.zeros((2, 3))}, "teacher must have the shape"),
         ({"y": np.full((2, 4), np.nan)}, "y must be finite"),
     ],

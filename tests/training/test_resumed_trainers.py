@@ -6,7 +6,7 @@ import xarray as xr
 from toy.mortal_states import whole_and_killed
 from toy.trainer_shards import RESUMED
 
-pytestmark = [pytest.mark.slow, pytest.mark.portable]
+pytestmark = pytest.mark.portable
 
 
 @pytest.mark.parametrize("part", [4, 7])
