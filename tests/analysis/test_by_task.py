@@ -32,6 +32,7 @@ def test_a_seed_counts_once_however_many_of_its_tasks_have_values():
 SPREADS = [(1, 0, 0, 0), (0, 1, 0, 0), (0, 0, 1, 0), (1, 1, 1, 1)]
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("spread", SPREADS, ids=["seeds", "classes", "pairs", "all"])
 def test_a_true_mean_of_all_pairs_of_ten_classes_is_missed_in_one_of_twenty_whatever_varies(spread):
     """Six seeds leave out five classes each, with three pairs of these; the mean is that of all 45 pairs."""

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -23,6 +23,7 @@ def group(means, paper="Paper", portable="rounding", **options):
     return check_claims.with_origin(checked, [paper] * len(claims), [Path("toy/risk.nc")], portable)
 
 
+@settings(derandomize=True, deadline=None)
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=20))
 def test_adjusted_p_values_decide_as_benjamini_and_hochbergs_steps(p_values):
     adjusted = claims_table.adjusted([*p_values, np.nan])
@@ -62,6 +63,7 @@ def test_what_was_computed_keeps_its_verdict_and_counts_for_no_adjustment():
     assert table["adjusted_p_value"].sel(claim="drawn/likely") == table["p_value"].sel(claim="drawn/likely")
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(("effect", "level"), [(0.5, 0.05), (1.5, 0.05), (1.5, 0.01)])
 def test_the_seeds_that_are_needed_decide_four_times_in_five(effect, level):
     needed = claims_table.seeds_needed(effect, level)
@@ -76,6 +78,7 @@ def test_the_seeds_that_are_needed_decide_four_times_in_five(effect, level):
     assert decided(needed - 1) < 0.81
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize(("fewer", "seeds"), [(1, 6), (3, 10), (8, 20), (0, 5)])
 def test_medians_need_the_seeds_of_a_sign_test(fewer, seeds):
     values = np.where(np.arange(seeds) < fewer, -1.0, 1.0) * np.linspace(1, 2, seeds)

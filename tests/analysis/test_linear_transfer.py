@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from carryover.analysis.linear_transfer import boundary, by_anchor, chosen, gains, jackknife, sign_changes
@@ -37,6 +37,7 @@ def test_signs_change_first_downwards_and_last_upwards():
         assert np.isnan(list(found(none).values())).all()
 
 
+@settings(derandomize=True, deadline=None)
 @given(st.lists(st.floats(-5, 5), min_size=6, max_size=6))
 def test_a_boundary_lies_among_the_samples_and_is_nearest_to_all_signs(values):
     n = boundary(gain(values))

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -14,6 +14,7 @@ from carryover.errors import UserError
 from carryover.provenance import job_record, store
 
 
+@pytest.mark.extended
 def test_the_interval_of_few_values_covers_the_mean_as_often_as_it_says():
     rng = np.random.default_rng(0)
     found = [intervals.student(rng.normal(size=4), "", 0.0) for _ in range(1000)]
@@ -21,6 +22,7 @@ def test_the_interval_of_few_values_covers_the_mean_as_often_as_it_says():
     assert stats.kstest([one["p_value"] for one in found], "uniform").pvalue > 0.01
 
 
+@settings(derandomize=True, deadline=None)
 @given(st.lists(st.floats(-1e3, 1e3), min_size=2, max_size=12).filter(lambda values: np.ptp(values) > 1e-3),
        st.floats(-1e3, 1e3))  # fmt: skip
 def test_interval_and_p_value_are_those_of_the_t_test_and_agree(values, bound):
@@ -35,6 +37,7 @@ def test_interval_and_p_value_are_those_of_the_t_test_and_agree(values, bound):
         assert decided == (found["p_value"] < 0.05)
 
 
+@pytest.mark.extended
 def test_the_interval_of_a_median_covers_it_at_least_as_often_as_it_says():
     """Of values that have no mean, too."""
     rng = np.random.default_rng(0)
@@ -46,6 +49,7 @@ def test_the_interval_of_a_median_covers_it_at_least_as_often_as_it_says():
     np.testing.assert_array_equal(covered, [one["p_value"] >= 0.05 for one in found])
 
 
+@settings(derandomize=True, deadline=None)
 @given(st.lists(st.floats(-1e3, 1e3), min_size=6, max_size=40, unique=True), st.floats(-1e3, 1e3))
 def test_the_p_value_of_a_median_is_that_of_the_sign_test(values, bound):
     if bound in values:

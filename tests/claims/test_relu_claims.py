@@ -102,6 +102,7 @@ def test_the_claims_on_clusters_are_each_about_their_own_runs():
     assert failing("nested", "alignment", lambda x: x + 0.1, rescale=0.1, overlap=1.0) == {"lost_by_rescaling"}
 
 
+@pytest.mark.extended
 def test_the_claims_on_least_penalties_are_each_about_their_own_runs():
     data = least_penalty(1.0)
 

@@ -31,7 +31,7 @@ def judged(case, seed):
     return "right" if found == case.truth else UNDECIDED if found == UNDECIDED else "wrong"
 
 
-@pytest.mark.parametrize("module", [made, mlps, cnns, transformers])
+@pytest.mark.parametrize("module", [made, cnns, transformers, pytest.param(mlps, marks=pytest.mark.extended)])
 def test_a_sample_of_known_truths_is_recognised(module):
     """The first case of each truth, of layers that are not trained."""
     sample = {case.truth: case for case in reversed(module.CASES)}

@@ -19,6 +19,7 @@ def without_numbers(data):
     return data.assign(**{name: data[name] * np.nan for name in floats})
 
 
+@pytest.mark.extended
 @pytest.mark.filterwarnings("ignore")  # of NumPy and Matplotlib, on what is empty
 @pytest.mark.parametrize("name", plugins.names("plotting"))
 def test_of_data_without_a_number_a_plot_is_empty_or_a_sentence(name):
