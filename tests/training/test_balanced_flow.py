@@ -15,6 +15,7 @@ from carryover.training.factored import Factored
 from carryover.training.result import Divergence
 
 FIXED = settings(derandomize=True, deadline=None, max_examples=25)
+FEW = settings(FIXED, max_examples=4)
 
 
 class Problem:
@@ -65,7 +66,7 @@ def test_the_flow_is_that_of_the_equation_in_the_coefficients(seed, depth, n, d)
         np.testing.assert_allclose(found.curves["risk"][run, known], risk, atol=1e-4)
 
 
-@FIXED
+@FEW
 @given(seed=st.integers(0, 10**6), depth=st.integers(1, 5), n=st.integers(1, 9))
 def test_runs_end_as_they_do_one_by_one(seed, depth, n):
     """Whatever the lengths of the steps of those beside them."""
@@ -95,7 +96,7 @@ def test_tiny_steps_of_gradient_descent_follow_it(depth, n):
     assert distances[0] / distances[1] == pytest.approx(4, rel=0.1)  # the error of a step is of the first order
 
 
-@FIXED
+@FEW
 @given(seed=st.integers(0, 10**6), depth=st.integers(1, 5), n=st.integers(1, 4))
 def test_it_ends_at_the_interpolant_of_theorem_5_2(seed, depth, n):
     problem = Problem(n, 6, seed=seed)

@@ -92,6 +92,7 @@ def test_weights_of_outputs_are_those_of_their_losses():
     assert np.abs(beta - gradient_flow(X, y, w, **told).weights.coefficients()).max() > 0.01
 
 
+@pytest.mark.extended
 def test_the_error_of_the_multi_task_limit_is_of_second_order():
     X, y, w = ensemble(seed=5, runs=1, samples=(3, 4), scale=0.01)
     runs = [
@@ -101,6 +102,7 @@ def test_the_error_of_the_multi_task_limit_is_of_second_order():
     assert np.abs(fine - reference).max() < 0.1 * np.abs(coarse - reference).max() < 0.1 * np.abs(reference).max()
 
 
+@pytest.mark.extended
 def test_multi_task_limit_is_that_of_small_gradient_steps():
     X, y, w = ensemble(seed=8, samples=(3, 5))
     flow = gradient_flow(X, y, w, tolerance=1e-12, accuracy=1e-3, device="cpu").weights.coefficients()
