@@ -1,7 +1,6 @@
 """Cells against a loop over them, rank correlations against SciPy, and what is missing is said."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import stats
 
@@ -78,21 +77,6 @@ def test_missing_cells_and_seeds_are_named():
     assert table.loc[1, 20]["seeds"] == 0
     assert not table.loc[1, 20]["decided"]
     assert table.loc[2, 10]["seeds"] == 5
-
-
-@pytest.mark.parametrize(("seeds", "left_out"), [(6, 6), (4, 4), (9, 6), (1, 0)])
-def test_of_groups_of_seeds_none_is_empty(seeds, left_out):
-    frames = {"some": pd.DataFrame({"seed": np.arange(seeds)}), "more": pd.DataFrame({"seed": np.arange(12)})}
-    whole, *rest = atlas.without_groups(frames, lambda parts: len(parts["some"]))
-    assert whole == seeds
-    assert len(rest) == left_out
-    assert sum(seeds - count for count in rest) == seeds * (left_out > 0)
-    assert max(rest, default=0) < seeds
-
-
-def test_a_statistic_is_of_all_seeds_and_without_each():
-    values = atlas.without_each_seed(atlas.by_seed(mapped()), lambda frame: frame["seed"].sum())
-    assert values == [9 * 15, *(9 * (15 - seed) for seed in range(6))]
 
 
 @pytest.mark.parametrize("weights", [None, [1, 2, 3]])

@@ -6,8 +6,7 @@ import pytest
 import xarray as xr
 from scipy import stats
 
-from carryover.analysis.by_task import interval, seed_means, table, usual
-from carryover.errors import UserError
+from carryover.analysis.by_task import interval, seed_means, table
 
 
 def runs(**coordinates):
@@ -22,13 +21,6 @@ def test_a_table_has_seeds_by_tasks_and_nothing_where_there_is_no_run():
     np.testing.assert_array_equal(found, [[np.nan, 1], [2, 0]])
 
 
-def test_several_runs_of_a_seed_and_task_are_named_by_what_differs():
-    with pytest.raises(UserError, match="several runs of a task, which differ in samples"):
-        table(runs(seed=[0, 0], task=[1, 1], samples=[4, 8], rescale=[1.0, 1.0]), "risk")
-    with pytest.raises(UserError, match="differ in nothing"):
-        table(runs(seed=[0, 0], task=[1, 1]), "risk")
-
-
 def test_a_seed_counts_once_however_many_of_its_tasks_have_values():
     values = pd.DataFrame([[1.0, 3.0, np.nan], [5.0, np.nan, np.nan], [np.nan] * 3], index=[4, 7, 9])
     np.testing.assert_array_equal(seed_means(values), [2, 5, np.nan])
@@ -40,6 +32,7 @@ def test_a_seed_counts_once_however_many_of_its_tasks_have_values():
 SPREADS = [(1, 0, 0, 0), (0, 1, 0, 0), (0, 0, 1, 0), (1, 1, 1, 1)]
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("spread", SPREADS, ids=["seeds", "classes", "pairs", "all"])
 def test_a_true_mean_of_all_pairs_of_ten_classes_is_missed_in_one_of_twenty_whatever_varies(spread):
     """Six seeds leave out five classes each, with three pairs of these; the mean is that of all 45 pairs."""
@@ -55,8 +48,3 @@ def test_a_true_mean_of_all_pairs_of_ten_classes_is_missed_in_one_of_twenty_what
         _, low, high = interval(pd.DataFrame(drawn + of_seed[:, None] + of_run))
         missed += not low <= effect.mean() <= high
     assert 0.03 < missed / trials < 0.075
-
-
-def test_the_usual_value_is_that_of_most_runs():
-    runs = xr.Dataset(coords={"learning_rate": ("run", [0.05, 0.01, 0.05, 0.1])})
-    assert usual(runs, "learning_rate") == 0.05

@@ -22,6 +22,7 @@ def test_an_exact_law_is_found():
     np.testing.assert_allclose(law.samples(law(SAMPLES)), SAMPLES)
 
 
+@pytest.mark.extended
 def test_the_interval_covers_the_exponent_about_as_often_as_it_says():
     rng = np.random.default_rng(1)
     for draws in (3, 12):

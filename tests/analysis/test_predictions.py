@@ -42,12 +42,6 @@ def test_linear_transfer_turns_where_eq_8_meets_eq_10():
     assert predictions.linear_transfer(linear(0.25, 2), "linear_transfer", 1e-8) == -np.inf
 
 
-def test_a_target_of_another_norm_is_one_of_norm_1_with_less_noise():
-    one = predictions.linear_transfer(linear(0.2, 50, noise=0.1), "linear_transfer", 1e-30)
-    other = predictions.linear_transfer(linear(0.2, 50, noise=0.3, norm=3.0), "linear_transfer", 1e-30)
-    assert one == pytest.approx(other)
-
-
 def test_the_divergence_grows_with_the_angle_and_without_noise_it_is_infinite():
     frame = rows(angle=[0.0, 0.1, 0.3, 0.3], noise=[0.2, 0.2, 0.2, 0.0], target_norm=[1.0] * 4, samples=[50] * 4)
     found = predictions.of_linear_teachers(frame)["divergence"]
@@ -78,14 +72,6 @@ def test_a_readout_of_the_source_s_direction_explains_what_samples_left_out_say(
     readout = (feature * y)[:, others].sum(1) / (feature**2)[:, others].sum(1)
     expected = 1 - ((y[:, 0] - readout * feature[:, 0]) ** 2).mean() / (y**2).mean()
     assert predictions.of_linear_teachers(frame)["probe_r_squared"].item() == pytest.approx(expected, abs=0.03)
-
-
-def test_what_is_known_of_the_features_of_a_run_is_that_of_the_run():
-    data = dataset(lambda seed, samples, **_: {"known": 10.0 * seed + samples},
-                   {"protocol": ["finetuning"], "samples": [4, 8]})  # fmt: skip
-    frame = rows(samples=[8, 4], seed=[1, 0])
-    assert predictions.value(frame, data, "finetuning", "known").tolist() == [18.0, 4.0]
-    assert np.isnan(predictions.value(frame, data, "finetuning_probe", "known")).all()
 
 
 def test_a_curve_is_read_at_the_place_of_each_run():

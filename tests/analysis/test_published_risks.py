@@ -6,11 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from carryover.analysis import published_risks
-from carryover.families.diagonal import finetune
 from carryover.families.relu import finetune as relu_finetune
 
 TABLE = Path(__file__).resolve().parents[2] / "resources/published/feature-reuse-risk.csv"
@@ -27,29 +24,6 @@ def test_moments_are_those_of_sampled_log_normals():
         logs = mu + sigma * np.random.default_rng(0).standard_normal(400_000)
         found = published_risks.log_moments(np.exp(logs).mean(), np.exp(logs).std())
         np.testing.assert_allclose(found, (mu, sigma), atol=0.02)
-
-
-@settings(derandomize=True, deadline=None, max_examples=60)
-@given(st.floats(-20, 5), st.floats(0, 3))
-def test_moments_undo_the_mean_and_deviation_of_a_log_normal(mu, sigma):
-    mean = np.exp(mu + sigma**2 / 2)
-    deviation = mean * np.sqrt(np.expm1(sigma**2))
-    np.testing.assert_allclose(published_risks.log_moments(mean, deviation), (mu, sigma), rtol=1e-7, atol=1e-7)
-
-
-def test_every_diagonal_row_becomes_a_cell(table):
-    """450 rows; the 60 of the rescaling experiment at factor 1 repeat rows of the nested one, to the digit."""
-    rows = table[table["experiment"].str.startswith("diagonal")]
-    cells = published_risks.cells(table, "diagonal")
-    repeated = (rows["experiment"] == "diagonal_nested_rescale") & (rows["w_scaling"] == 1)
-    assert (len(rows), repeated.sum(), len(cells)) == (450, 60, 390)
-    assert not cells.isna().any().any()
-    assert not cells.duplicated(["experiment", *published_risks.CELLS["diagonal"]]).any()
-    assert set(cells["protocol"]) == set(finetune.PROTOCOLS)
-    assert cells.groupby("experiment").size().to_dict() == {"nested": 330, "overlap": 60}
-    # A row's numbers are its identity: none is lost, and no cell is made of two rows.
-    numbers = ["risk_mean", "risk_std", "seeds"]
-    assert set(map(tuple, rows[numbers].values)) == set(map(tuple, cells[numbers].values))
 
 
 def test_cells_have_the_coordinates_of_their_rows(table):
@@ -92,35 +66,6 @@ def test_z_is_the_difference_of_mean_logs_in_standard_errors():
     assert row.ours == pytest.approx((0.2 * 0.4 * 0.3) ** (1 / 3), rel=1e-12)
     assert row.published == pytest.approx(np.exp(mu), rel=1e-12)
     assert row.risk_mean == 0.3
-
-
-def test_equal_risks_are_no_standard_errors_apart():
-    mu, sigma = published_risks.log_moments(0.3, 0.15)
-    ours = runs(cells=[(16, 0, np.exp(mu - sigma)), (16, 1, np.exp(mu + sigma))])
-    z = published_risks.compare(ours, cells((16, 0.3, 0.15)), "risk_final")["z"].item()
-    assert z == pytest.approx(0, abs=1e-12)
-
-
-def test_only_cells_of_both_sides_with_a_spread_are_compared():
-    theirs = cells((16, 0.3, 0.15), (64, 0.3, 0.15), (512, 0.3, 0.15))
-    ours = runs(cells=[(16, 0, 0.1), (16, 1, 0.2), (64, 0, 0.1), (128, 0, 0.1), (128, 1, 0.2)])
-    assert published_risks.compare(ours, theirs, "risk_final")["samples"].tolist() == [16]
-    other = runs(cells=[(16, 0, 0.1), (16, 1, 0.2)], overlap=0.75)
-    assert published_risks.compare(other, theirs, "risk_final").empty
-
-
-def test_runs_without_a_value_are_left_out():
-    ours = runs(cells=[(16, 0, 0.1), (16, 1, 0.2), (16, 2, np.nan)])
-    without = published_risks.compare(ours.dropna(), cells((16, 0.3, 0.15)), "risk_final")
-    pd.testing.assert_frame_equal(published_risks.compare(ours, cells((16, 0.3, 0.15)), "risk_final"), without)
-    nothing = ours.assign(risk_final=np.nan)
-    assert published_risks.compare(nothing, cells((16, 0.3, 0.15)), "risk_final").empty
-
-
-def test_a_network_that_was_solved_twice_counts_once():
-    theirs, one = cells((16, 0.3, 0.15)), [(16, 0, 0.1), (16, 1, 0.2)]
-    twice = published_risks.compare(runs(cells=one + one), theirs, "risk_final")
-    pd.testing.assert_frame_equal(twice, published_risks.compare(runs(cells=one), theirs, "risk_final"))
 
 
 def test_every_relu_row_becomes_a_cell(table):

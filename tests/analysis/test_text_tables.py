@@ -5,10 +5,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-import figure
 from carryover.analysis import published_risks, text_tables
-from carryover.errors import DataError, UserError
-from figure import plt
+from carryover.errors import DataError
 
 ROOT = Path(__file__).resolve().parents[2]
 DAMAGED = {
@@ -45,19 +43,3 @@ def test_a_missing_table_and_a_folder_are_named(tmp_path):
 @pytest.mark.parametrize("path", sorted((ROOT / "resources/published").glob("*.csv")), ids=lambda path: path.stem)
 def test_the_tables_that_ship_are_read_as_they_are(path):
     pd.testing.assert_frame_equal(text_tables.read(path), pd.read_csv(path))
-
-
-def test_words_and_empty_cells_may_stand_where_not_most_are_numbers(tmp_path):
-    """As the correlations of the published risks do: a list for each unit, or one number for all."""
-    file = tmp_path / "table.csv"
-    file.write_bytes(b'\xef\xbb\xbfa,b\r\n1,x\r\n"[1, 2]",\r\n')
-    assert text_tables.read(file).astype(object).fillna("").to_dict("list") == {"a": ["1", "[1, 2]"], "b": ["x", ""]}
-
-
-def test_a_figure_of_a_damaged_table_says_so_and_leaves_no_file(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    Path("published.csv").write_text("experiment,risk_mean\n")
-    told = ["published_risk", "--style", str(ROOT / "config/figures.mplstyle"), "--roles", "published"]
-    with plt.rc_context(), pytest.raises(UserError, match=r"^published\.csv is no table with commas: it has no row "):
-        figure.main([*told, "--data", "published.csv", "--output", "x.png"])
-    assert [path.name for path in tmp_path.iterdir()] == ["published.csv"]

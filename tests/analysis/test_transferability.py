@@ -6,7 +6,6 @@ import pytest
 import xarray as xr
 
 from carryover.analysis.transferability import (
-    at,
     averages,
     best_ridge,
     predicted,
@@ -40,11 +39,6 @@ ROWS = [
 def test_a_run_is_compared_with_scratch_training_on_its_own_data():
     found = transferability(dataset(ROWS), "finetuning").set_index(["seed", "angle"])["transferability"]
     assert found.to_dict() == {(1, 0.5): -1.0, (0, 0.25): 1.5}
-
-
-def test_another_solver_than_that_of_scratch_runs_is_no_difference():
-    solver = np.array(["descent" if protocol == "finetuning" else "exact" for protocol, *_ in ROWS])
-    assert len(transferability(dataset(ROWS, solver=solver), "finetuning")) == 2
 
 
 def test_coordinates_that_the_transfer_alone_has_are_no_difference_and_any_other_is():
@@ -112,8 +106,3 @@ def test_the_best_penalty_has_the_smallest_mean_and_an_interval():
     pairs = zip(seeds.ravel(), risk.ravel(), strict=True)
     runs = dataset([("linear_transfer", seed, 0.5, value) for seed, value in pairs], ridge=penalties.ravel())
     assert best_ridge(runs.to_dataframe()) == (0.2, 0.2, 0.2)
-
-
-def test_runs_in_the_place_of_a_theory_are_named():
-    with pytest.raises(UserError, match="a theory over angle is needed, and this has run alone"):
-        at(dataset(ROWS), angle=0.5)

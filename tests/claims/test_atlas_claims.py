@@ -6,25 +6,12 @@ from scipy import stats
 
 from carryover.analysis import jackknife
 from carryover.claims import atlas
-from carryover.errors import UserError
 from toy.atlas_runs import mapped, runs
-
-BOTH = "finetuning", "finetuning_probe"
 
 
 def checked(**maps):
     found = atlas.check(maps, atlas.Parameters())
     return found.to_dataframe()
-
-
-def test_a_map_has_two_claims_on_its_boundary_for_each_protocol_and_two_on_its_ends():
-    data = mapped(runs(BOTH), protocols=BOTH)
-    sides = ["toy_side", "toy_rarer", "toy_transfer_side", "toy_transfer_rarer"]
-    found = checked(toy=data)
-    assert found.index.tolist() == [*sides[:2], "toy_similar", "toy_different", *sides[2:]]
-    assert checked(toy=mapped(theory="none")).index.tolist() == ["toy_similar", "toy_different"]
-    assert set(found["section"]) == {"Carryover"}
-    assert set(found.drop(sides)["verdict"]) == {"holds"}
 
 
 def test_cells_that_are_all_as_predicted_are_so_many_draws_and_not_certain():
@@ -37,12 +24,6 @@ def test_cells_that_are_all_as_predicted_are_so_many_draws_and_not_certain():
     assert row["p_value"] == pytest.approx(min(1.0, 2 * stats.binom.sf(5, 6, 0.9)))
     assert row["verdict"] == "undecided"
     assert row["interval"] == "Clopper and Pearson's over cells, as if independent"
-
-
-def test_one_seed_decides_nothing():
-    data = mapped()
-    found = checked(toy=data.isel(pair=(data["seed"] == 0).values))
-    assert set(found["verdict"]) == {"undecided"}
 
 
 def test_a_prediction_that_a_constant_guess_equals_tells_nothing():
@@ -93,26 +74,6 @@ def test_gains_at_the_ends_are_means_over_samples_at_the_usual_setting():
     np.testing.assert_allclose(found.loc[["toy_similar", "toy_different"], "statistic"], mean, atol=1e-6)
     data["gain"] = -data["gain"]
     assert set(checked(toy=data).loc[["toy_similar", "toy_different"], "verdict"]) == {"fails"}
-
-
-def test_maps_of_transfer_alone_without_theory_have_no_claim():
-    data = mapped(runs(("finetuning_probe",)), protocols=("finetuning_probe",), theory="none")
-    with pytest.raises(UserError, match="a group of claims must have one claim or more"):
-        checked(toy=data)
-
-
-def test_orders_are_means_over_families_that_have_both():
-    first, second = mapped(runs(spread=0.3)), mapped(family="Second")
-    second["predicted"] = -second["predicted"]
-    found = checked(a=first, b=second, c=mapped(theory="none"))
-    frames = [data.to_dataframe() for data in (first, second)]
-    for name in ("predicted", "similarity"):
-        expected = np.mean([stats.spearmanr(frame[name], frame["gain"]).statistic for frame in frames])
-        assert found.loc[name, "statistic"] == pytest.approx(expected)
-        assert found.loc[name, "interval"] == "jackknife over groups of seeds"
-    difference = found.loc["predicted", "statistic"] - found.loc["similarity", "statistic"]
-    assert found.loc["better", "statistic"] == pytest.approx(difference)
-    assert found.loc["better", "verdict"] == "fails"
 
 
 def test_what_is_known_of_features_has_a_claim_over_the_families_that_have_all_of_it():

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -14,6 +14,7 @@ from carryover.errors import UserError
 from carryover.provenance import job_record, store
 
 
+@pytest.mark.extended
 def test_the_interval_of_few_values_covers_the_mean_as_often_as_it_says():
     rng = np.random.default_rng(0)
     found = [intervals.student(rng.normal(size=4), "", 0.0) for _ in range(1000)]
@@ -21,6 +22,7 @@ def test_the_interval_of_few_values_covers_the_mean_as_often_as_it_says():
     assert stats.kstest([one["p_value"] for one in found], "uniform").pvalue > 0.01
 
 
+@settings(derandomize=True, deadline=None)
 @given(st.lists(st.floats(-1e3, 1e3), min_size=2, max_size=12).filter(lambda values: np.ptp(values) > 1e-3),
        st.floats(-1e3, 1e3))  # fmt: skip
 def test_interval_and_p_value_are_those_of_the_t_test_and_agree(values, bound):
@@ -35,20 +37,7 @@ def test_interval_and_p_value_are_those_of_the_t_test_and_agree(values, bound):
         assert decided == (found["p_value"] < 0.05)
 
 
-@pytest.mark.parametrize(("bound", "p_value"), [(0.1, 1.0), (0.0, 0.0)])
-def test_values_without_spread_are_their_own_interval(bound, p_value):
-    found = intervals.student([0.1] * 3, "", bound)
-    assert (found["low"], found["high"], found["p_value"], found["deviation"]) == (0.1, 0.1, p_value, 0.0)
-
-
-def test_one_seed_or_none_decides_nothing():
-    for values, mean in (([1.0, np.nan], 1.0), ([np.nan], np.nan)):
-        found = intervals.student(values, "one", 0.0)
-        assert found["statistic"] == pytest.approx(mean, nan_ok=True)
-        assert np.isnan([found["low"], found["high"], found["p_value"]]).all()
-    assert intervals.verdict(np.nan, np.nan, 0.0) == "undecided"
-
-
+@pytest.mark.extended
 def test_the_interval_of_a_median_covers_it_at_least_as_often_as_it_says():
     """Of values that have no mean, too."""
     rng = np.random.default_rng(0)
@@ -60,6 +49,7 @@ def test_the_interval_of_a_median_covers_it_at_least_as_often_as_it_says():
     np.testing.assert_array_equal(covered, [one["p_value"] >= 0.05 for one in found])
 
 
+@settings(derandomize=True, deadline=None)
 @given(st.lists(st.floats(-1e3, 1e3), min_size=6, max_size=40, unique=True), st.floats(-1e3, 1e3))
 def test_the_p_value_of_a_median_is_that_of_the_sign_test(values, bound):
     if bound in values:
@@ -73,34 +63,12 @@ def test_the_p_value_of_a_median_is_that_of_the_sign_test(values, bound):
     assert decided == (found["p_value"] < 0.05)
 
 
-def test_fewer_than_six_values_have_no_interval_of_their_median():
-    for values in ([], [1.0], [1.0, 2.0, 3.0, 4.0, 5.0]):
-        found = intervals.median(values, "", 0.0)
-        assert np.isnan([found["low"], found["high"], found["p_value"]]).all()
-        assert found["statistic"] == pytest.approx(np.median(values) if values else np.nan, nan_ok=True)
-    assert intervals.median(np.arange(6.0), "", -1.0)["low"] == 0
-
-
 def test_what_was_computed_is_its_own_interval_and_has_no_p_value():
     claims = [("up", "it is up", 0.2, 0.1), ("down", "it is up", 0.0, 0.1), ("none", "it is up", np.nan, 0.1)]
     found = intervals.table(claims, estimate=intervals.exact)
     assert found["verdict"].values.tolist() == ["holds", "fails", "undecided"]
     assert np.isnan(found["p_value"]).all()
     assert (found["interval"] == "computed, not drawn").all()
-
-
-def test_a_claim_may_have_its_own_section_and_estimate():
-    def estimate(values, statement, bound):
-        ends = {"statistic": 1.0, "low": 0.5, "high": 2.0, "p_value": 0.01, "deviation": np.nan}
-        return ends | {"interval": "Student's t over seeds", "seeds": 3}
-
-    claims = [("a", "one", [], 0.0), intervals.Claim("b", "two", [], 0.75, "Fig. 2")]
-    found = intervals.table(claims, "Fig. 1", "risk", estimate).to_dataframe()
-    assert found["section"].to_list() == ["Fig. 1", "Fig. 2"]
-    assert found["measured"].to_list() == ["risk", "risk"]
-    assert found["criterion"].to_list() == ["above 0", "above 0.75"]
-    assert found["verdict"].to_list() == ["holds", "undecided"]
-    assert found["seeds"].to_list() == [3, 3]
 
 
 def test_a_share_of_which_nothing_varies_is_known_as_well_as_so_many_networks_tell():
@@ -120,26 +88,9 @@ def test_a_share_of_which_nothing_varies_is_known_as_well_as_so_many_networks_te
     assert found == expected | {"high": 1.0}
 
 
-def test_a_mean_that_is_what_was_expected_is_no_reason_to_forget_the_spread():
-    values = pd.Series([0.5, -0.5, 0.75, -0.75])
-    for shift in (0.0, 1e-9, -1e-9):
-        found = intervals.student(intervals.within(values + shift, 0.1), "", 0.0)
-        assert found["low"] < 0 < found["high"]
-    np.testing.assert_allclose(intervals.within(values, 0.1, 1.0), 0.1 - (1.0 - values))
-
-
-def test_a_group_without_claims_is_refused():
-    with pytest.raises(UserError, match="must have one claim or more"):
-        intervals.table([])
-
-
 VALUES = "a claim of toy must have 4 to 7 values, name, statement, values, bound, section, measured, estimate: one has"
 NO_CLAIMS = {
     "nothing": (None, "toy must return claims, not NoneType."),
-    "a number": (1.0, "toy must return claims, not float."),
-    "too few values": ([("a", "it is", [1.0, 2.0])], f"{VALUES} 3 values."),
-    "too many values": ([("a", "it is", [1.0, 2.0], 0.0, *"1234")], f"{VALUES} 8 values."),
-    "one claim alone": (("a", "it is", [1.0, 2.0], 0.0), f"{VALUES} str."),
     "a dataset": (xr.Dataset({"risk": 1.0}), f"{VALUES} str."),
 }
 
@@ -153,16 +104,6 @@ def test_what_a_plugin_gives_in_the_place_of_claims_is_named(given, said):
     with pytest.raises(UserError) as refused:
         intervals.claims("1")(check)(None, None)
     assert str(refused.value) == said
-
-
-def test_a_plugins_own_mistake_keeps_its_trace():
-    @intervals.claims("1")
-    def check(data, p):
-        yield "a", "it is", [1.0, 2.0], 0.0
-        yield len(None)
-
-    with pytest.raises(TypeError, match="has no len"):
-        check(None, None)
 
 
 @pytest.mark.parametrize(("low", "high", "expected"), [(0.1, 1, "holds"), (-1, -0.1, "fails"), (-1, 1, "undecided")])

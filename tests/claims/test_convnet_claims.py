@@ -2,9 +2,7 @@
 
 import numpy as np
 import pytest
-import xarray as xr
 
-from carryover.analysis import intervals
 from carryover.claims import convnet_rescaling, convnet_stages
 from carryover.errors import UserError
 from carryover.provenance import store
@@ -63,75 +61,6 @@ def test_each_claim_on_rescaling_is_about_its_own_runs():
     assert failing(protocol="multi_task") == set()
 
 
-def test_a_small_effect_is_within_the_margin_on_either_side_and_no_gain():
-    for effect in (0.5, -0.5):
-        checked = convnet_rescaling.check({"pairs": risk(effect)}, convnet_rescaling.Parameters(small=0.3))
-        found = checked.sel(claim="pairs_small")
-        assert (found["statistic"], found["verdict"]) == (pytest.approx(0.3 - 0.04), "holds")
-        assert 0.2 < found["low"] < 0.26 < found["high"]
-        for name in ("pairs_all", "pairs_few"):
-            gain = checked.sel(claim=name)
-            assert (gain["statistic"], gain["bound"], gain["verdict"]) == (pytest.approx(effect * 0.08), 0.3, "fails")
-            assert "by at least 30 % of the images" in str(gain["statement"].values)
-
-
-def test_the_factor_is_held_against_the_best_learning_rate_without_it():
-    data = risk(1.0)
-    other = (data["learning_rate"].values == 0.001) & (data["rescale"].values == 1)
-    better = data.assign(risk_final=data["risk_final"].where(~other, data["risk_final"] - 1.16))
-    checked = convnet_rescaling.check({"pairs": better}, P).sel(claim="pairs_over_rates")
-    assert checked["statistic"] == pytest.approx(0.08 + 0.9 - 1.16)
-    assert checked["verdict"] == "fails"
-
-
-def test_networks_that_were_not_trained_are_no_control():
-    found = verdicts(convnet_rescaling.check({"pairs": risk(1.0, trained=False)}, P))
-    assert found["pairs_trains"] == "fails"
-    assert found["pairs_over_scratch"] == "undecided"
-    assert found["pairs_all"] == "holds"
-
-
-def test_shares_of_networks_lie_between_none_and_all():
-    data = risk(1.0)
-    most = data.assign(converged=data["converged"].where(data["seed"] != SEEDS[0], 0))
-    found = convnet_rescaling.check({"pairs": most}, P).sel(claim="pairs_trains")
-    assert found["interval"] == "Student's t over seeds"
-    shares = intervals.student([float(seed != SEEDS[0]) for seed in SEEDS], "", 0.0)
-    assert shares["high"] > 1
-    np.testing.assert_allclose(
-        [found["statistic"], found["low"], found["high"]], [shares["statistic"], shares["low"], 1]
-    )
-    assert found["measured"] == "share of networks"
-
-
-def test_that_networks_are_trained_is_claimed_of_pairs_and_of_more_classes_together():
-    data = risk(1.0)
-    more = data.assign_coords(target_classes=("run", ["3 8 9"] * data.sizes["run"]))
-    failing = more.assign(converged=xr.zeros_like(more["converged"]))
-    checked = convnet_rescaling.check({"vgg": xr.concat([data, failing], "run")}, P)
-    found = verdicts(checked)
-    assert set(found) == {f"vgg_{kind}_{name}" for kind in ("pairs", "3_classes") for name in NAMES - {"trains"}} | {
-        "vgg_trains"
-    }
-    assert checked["statistic"].sel(claim="vgg_trains") == pytest.approx(0.5)
-
-
-def test_a_network_that_was_not_trained_without_the_factor_is_no_control_either():
-    data = risk(1.0)
-    plain = (data["protocol"].values == "single_task") & (data["rescale"].values == 1)
-    stopped = data.assign(converged=data["converged"].where(~plain, 0), risk_final=data["risk_final"] + plain)
-    assert verdicts(convnet_rescaling.check({"pairs": stopped}, P))["pairs_over_scratch"] == "undecided"
-
-
-def test_controls_are_claims_where_there_are_such_runs():
-    data = risk(1.0)
-    tuned, scaled, whole = (data[name].values == value for name, value in
-                            (("protocol", "finetuning"), ("rescale", 0.5), ("rescaled", "all")))  # fmt: skip
-    usual = data["learning_rate"].values == 0.01
-    found = convnet_rescaling.check({"pairs": data.isel(run=(tuned | ~scaled) & whole & usual)}, P)
-    assert set(verdicts(found)) == {"pairs_all", "pairs_few", "pairs_trains", "pairs_small"}
-
-
 def test_what_is_missing_of_rescaling_is_named():
     data = risk(1.0)
     with pytest.raises(UserError, match="there is no role"):
@@ -165,20 +94,3 @@ def test_statistics_of_stages_are_ratios_of_dimensions():
 
 def _by_seed(size):
     return [0.2 * (size + 0.1 * (seed - np.mean(SEEDS))) for seed in SEEDS]
-
-
-def test_shared_dimensions_beyond_those_that_are_left_count_as_other():
-    data = stages(1.0)
-    more = data.assign(ensd=2 * data["participation_ratio"] - data["ensd"] + 0.3 * data["participation_ratio"])
-    found = verdicts(convnet_stages.check({"stages": more}, convnet_stages.Parameters(stages=("layer4",))))
-    assert {name for name, value in found.items() if value != "holds"} == {
-        "inherited_0.25_layer4", "inherited_0.5_layer4"
-    }  # fmt: skip
-
-
-def test_what_is_missing_of_stages_is_named():
-    data = stages(1.0)
-    with pytest.raises(UserError, match="stages is block5, but these networks have layer2, layer3, layer4"):
-        convnet_stages.check({"stages": data}, convnet_stages.Parameters(stages=("block5",)))
-    with pytest.raises(UserError, match="rescale below 1 of the role stages, not from 1"):
-        convnet_stages.check({"stages": data.isel(run=data["rescale"].values >= 1)}, convnet_stages.Parameters())

@@ -77,11 +77,6 @@ def test_each_claim_fails_with_what_it_is_about(failing, told):
     assert {name for name, verdict in found.items() if verdict == "fails"} == failing
 
 
-def test_shares_near_the_allowed_one_leave_it_open():
-    found = verdicts(made(one=P.broken, deep=P.broken))
-    assert {name for name, verdict in found.items() if verdict == "undecided"} == {"one_layer_holds", "deep_holds"}
-
-
 def test_what_is_missing_is_named():
     curve = made()
     for lacking in (curve.isel(dimension=[0]), curve.isel(epsilon=[1])):

@@ -79,12 +79,6 @@ def test_every_claim_follows_its_effect(effect, verdict):
     assert (checked["seeds"] == len(SEEDS)).all()
 
 
-def test_only_what_has_converged_is_held_against_the_fixed_point():
-    data = teachers(-1.0)
-    short = data["stretch"].assign(converged=data["stretch"]["converged"] * (data["stretch"]["solver"] == "exact"))
-    assert linear_teachers.check(data | {"stretch": short}, P)["verdict"].sel(claim="limit") == "undecided"
-
-
 def test_what_is_missing_is_named():
     data = teachers(1.0)
     one = data["stretch"].isel(run=data["stretch"]["depth"].values == 1)

@@ -177,21 +177,3 @@ def test_the_runs_that_a_claim_is_about_decide_it(claims, role, quantity, change
     checked = checked.drop(list(OF_RISKS))
     assert set(checked.index[checked == "fails"]) == claims
     assert set(checked.index[checked == "holds"]) == set(checked.index) - claims
-
-
-@pytest.mark.parametrize(("change", "told"), [(-9999, "it gains at every n"), (9999, "it loses at every n")])
-@pytest.mark.parametrize("predicted", [3.0, 5.5, 7.0, 10.5, 13.0])
-def test_a_boundary_beyond_the_samples_is_not_near_what_lies_among_them(change, told, predicted):
-    data = networks(1.0)
-    risk, outside = data["risk"], data["out_of_rkhs"]
-    everywhere = risk.assign(risk_final=risk["risk_final"] + change * (risk["ablated"] == HALF))
-    least = outside.assign(least_risk=outside["least_risk"] * 2 ** (EXPONENT * (PREDICTED - predicted)))
-    checked = mean_field_transfer.check(data | {"risk": everywhere, "out_of_rkhs": least}, P).sel(claim="boundary_50")
-    beyond = np.log2(SAMPLES[-1]) - predicted if change < 0 else predicted - np.log2(SAMPLES[0])
-    assert checked["verdict"] == ("fails" if beyond > np.log2(P.factor) else "undecided")
-    assert f"{told}, predicted is n = {2**predicted:.0f}" in str(checked["measured"].values)
-
-
-def test_the_boundaries_are_told():
-    measured = mean_field_transfer.check(networks(1.0), P).sel(claim="boundary_50")["measured"]
-    assert str(measured.values).endswith("found is n = 128, predicted is n = 128")

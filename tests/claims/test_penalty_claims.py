@@ -45,10 +45,6 @@ def test_a_curve_that_says_otherwise_fails(claim, name, value, where):
     assert verdicts(curve)[claim] == "fails"
 
 
-def test_a_gap_without_exponents_near_one_is_open():
-    assert verdicts(CURVE, near=1e-9)["gap"] == "undecided"
-
-
 def test_a_curve_without_the_units_that_are_compared_is_refused():
     with pytest.raises(UserError, match=r"^this claim needs auxiliary_magnitude 100 of the role curve, which has 2"):
         verdicts(CURVE.sel(auxiliary_magnitude=[0.01, 1.0]))

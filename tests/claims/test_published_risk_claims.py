@@ -47,12 +47,6 @@ def test_the_smallest_risk_counts_where_there_is_one_and_the_last_elsewhere():
     assert "kernels" not in found
 
 
-def test_the_smallest_does_not_agree_better_where_it_is_the_last():
-    found, verdict = checked(runs(single_task=(1.0, 1.0), finetuning=(1.0, 1.0)))
-    assert found["smallest"] == 0
-    assert verdict["smallest"] != "holds"
-
-
 def test_runs_without_any_published_cell_are_refused():
     some = runs(single_task=(1.0, 1.0))
     none = some.assign_coords(samples=some["samples"] + 1)

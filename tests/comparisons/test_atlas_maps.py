@@ -29,12 +29,6 @@ def test_gains_are_of_runs_on_the_same_samples_of_the_same_target():
     assert (made.attrs["map_family"], made.attrs["map_setting"]) == ("Toy", "")
 
 
-def test_risks_below_the_floor_count_as_the_floor():
-    found = mapped(floor=0.05)["gain"]
-    assert found.max() == pytest.approx(np.log10(0.1 / 0.05), abs=1e-9)
-    assert abs(mapped(floor=1e3)["gain"]).max() == 0
-
-
 def test_a_run_without_one_from_scratch_has_no_gain():
     risk = runs()
     gone = (risk["protocol"] == "single_task") & (risk["samples"] == 20) & (risk["seed"] == 3)
@@ -69,22 +63,6 @@ def test_similarity_may_be_a_ratio_that_runs_have_and_rows_a_coordinate():
     assert (np.diff(lowest) > 0).all()
 
 
-def test_settings_have_maps_of_their_own_and_parameters_may_be_counted_by_a_coordinate():
-    made = mapped(runs(noise=[0.0, 0.2], main_features=[4]), setting="noise", shown=0.2, times="main_features")
-    assert sorted(set(made["setting"].values.tolist())) == [0.0, 0.2]
-    np.testing.assert_allclose(made["samples_per_parameter"], made["samples"] / 40)
-    assert made.attrs["map_setting"] == "noise"
-
-
-def test_conditions_choose_transferred_runs_where_these_have_the_coordinate():
-    risk = runs(("finetuning", "finetuning_probe"), readout=["zero", "kept"])
-    alone = risk["protocol"].values != "finetuning_probe"
-    drop = alone & (risk["readout"].values == "kept")
-    risk = risk.assign_coords(readout=("run", np.where(alone, "", risk["readout"].values))).isel(run=~drop)
-    made = mapped(risk, protocols=("finetuning", "finetuning_probe"), only=("readout=zero",))
-    assert made["protocol"].to_series().value_counts().to_dict() == {"finetuning": 54, "finetuning_probe": 54}
-
-
 def test_a_finetuned_run_knows_what_the_readout_alone_gains_on_its_samples():
     found = frame(mapped(runs(("finetuning", "finetuning_probe")), protocols=("finetuning", "finetuning_probe")))
     tuned, probe = found.loc["finetuning"], found.loc["finetuning_probe"]
@@ -109,11 +87,6 @@ def test_what_predicts_may_stand_in_another_dataset_which_not_every_protocol_has
     assert found.to_series().to_dict() == {"finetuning": 54, "finetuning_probe": 0}
     xr.testing.assert_allclose(made["predicted"][made["protocol"].values == "finetuning"].max(),
                                xr.DataArray(2 * log_gain(1.0, 40)), check_dim_order=False)  # fmt: skip
-
-
-def test_a_protocol_that_nothing_has_is_named():
-    with pytest.raises(UserError, match="no run has protocol=linear_transfer"):
-        mapped(protocols=("linear_transfer",))
 
 
 def test_what_is_known_of_pretrained_features_stands_beside_the_gain():

@@ -3,19 +3,9 @@
 import numpy as np
 import pytest
 
-from carryover.config.parameters import check
 from carryover.curves.diagonal_risk import Parameters, compute
 from carryover.errors import UserError
 from carryover.training.exact import diagonal_flow_limit
-
-
-def test_dimensions_coordinates_and_labels():
-    check(Parameters())
-    found = compute(Parameters(samples=(8, 32), overlap=(0.0, 1.0), rescale=(1.0, 0.1)))
-    assert dict(found.sizes) == {"rescale": 2, "main_features": 1, "overlap": 2, "samples": 2}
-    assert all(variable.attrs["long_name"] and variable.attrs["units"] for variable in found.variables.values())
-    scratch = found["single_task"]
-    np.testing.assert_allclose(scratch.sel(overlap=0.0), scratch.sel(overlap=1.0))  # knows no auxiliary task
 
 
 def networks(overlap, n, readout_alone, draws=12):

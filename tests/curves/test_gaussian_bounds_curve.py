@@ -4,9 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import beta, binom
 
-from carryover.config.parameters import check
 from carryover.curves.gaussian_bounds import Parameters, compute
-from carryover.errors import UserError
 from carryover.streams import generator
 
 P = Parameters(dimension=(20, 40), draws=400)
@@ -23,15 +21,6 @@ def cells(curve):
         for angle in curve["angle"].values:
             theta = np.pi * angle
             yield {"source_norm": norm, "angle": angle}, np.array([norm, 0]), np.array([np.cos(theta), np.sin(theta)])
-
-
-def test_dimensions_coordinates_and_labels(curve):
-    check(P)
-    assert dict(curve.sizes) == {
-        "dimension": 2, "gamma": 4, "depth": 4, "source_norm": 3, "angle": 4, "draw": 400, "epsilon": 4
-    }  # fmt: skip
-    assert curve["depth"].values.tolist() == [1, 2, 7, np.inf]
-    assert all(variable.attrs["long_name"] and variable.attrs["units"] for variable in curve.variables.values())
 
 
 def test_risks_of_a_draw_are_those_of_equations_2_and_7(curve):
@@ -69,14 +58,3 @@ def test_bounds_of_endlessly_many_layers_know_the_angle_alone(curve):
         apart = 2 - 2 * np.cos(np.pi * cell["angle"])
         found = curve["deep"].sel(gamma=0.25, epsilon=0.2, **cell)
         assert float(found) == pytest.approx(0.75 * (1.44 * apart + 0.04))
-
-
-def test_draws_do_not_depend_on_what_else_is_computed(curve):
-    alone = compute(Parameters(dimension=(40,), gamma=(0.5,), source_norm=(4.0,), angle=(0.25,), depth=(7,), draws=9))
-    found = curve["risk"].sel(dimension=40, gamma=0.5, source_norm=4.0, angle=0.25, depth=[1, 7, np.inf])
-    np.testing.assert_allclose(alone["risk"].squeeze(), found.isel(draw=slice(9)), rtol=1e-9)
-
-
-def test_shares_of_dimensions_that_are_no_number_of_samples_are_refused():
-    with pytest.raises(UserError, match=r"gamma 0\.3 of 8 dimensions is no whole number of samples"):
-        compute(Parameters(dimension=(8,), gamma=(0.3,)))

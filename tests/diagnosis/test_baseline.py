@@ -21,21 +21,6 @@ class Token(nn.Module):
         return self.linear(x + self.token)
 
 
-class Model(nn.Module):
-    """Draws its weights as HuggingFace's models do, and marks those that were loaded."""
-
-    def __init__(self):
-        super().__init__()
-        self.scale, self.linear = nn.Parameter(torch.ones(3)), nn.Linear(30, 30)
-        self.linear.weight._is_hf_initialized = True
-
-    def _init_weights(self, part):
-        if isinstance(part, nn.Linear) and not getattr(part.weight, "_is_hf_initialized", False):
-            part.weight.normal_(std=1e-3)
-        if part is self:
-            self.scale.fill_(7)
-
-
 def network():
     torch.manual_seed(0)
     net = nn.Sequential(
@@ -98,29 +83,6 @@ def test_weights_that_are_computed_of_others_are_drawn_anew(norm):
     if norm == "weight_norm":  # the other is divided by its largest singular value
         assert made[0].weight.abs().max() <= 30**-0.5
     assert made(torch.ones(2, 30)).isfinite().all()
-
-
-class Whole(Token):
-    """Draws all by a method of its own, as timm's models do."""
-
-    def init_weights(self):
-        nn.init.normal_(self.token, std=1e-3)
-
-
-def test_what_parts_do_not_draw_is_drawn_by_the_whole():
-    made = reinitialised(Whole())
-    assert 0 < made.token.abs().max() < 0.01
-
-
-def test_parameters_without_a_shape_are_refused():
-    with pytest.raises(UserError, match="parameters without a shape yet: call it with a batch first"):
-        reinitialised(nn.LazyLinear(3))
-
-
-def test_models_that_draw_their_own_weights_do_so_though_they_were_loaded():
-    made = reinitialised(Model())
-    assert made.linear.weight.std().item() == pytest.approx(1e-3, rel=0.1)
-    assert torch.equal(made.scale, torch.full((3,), 7.0))
 
 
 def test_tied_weights_stay_tied_and_wrappers_are_taken_off():

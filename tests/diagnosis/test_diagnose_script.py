@@ -4,7 +4,6 @@ import contextlib
 import io
 import re
 import shlex
-from html.parser import HTMLParser
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -17,10 +16,7 @@ from torch.utils.data import DataLoader, TensorDataset
 
 from carryover.commands import diagnose as script
 from carryover.config import configuration, validation
-from carryover.diagnosis.activations import overlaps, regimes
-from carryover.diagnosis.activations.page import page
-from carryover.diagnosis.activations.quantities import BY_COMPONENT, FACTS, MEANING, VERDICT
-from carryover.diagnosis.diagnosis import DEFAULTS, diagnose
+from carryover.diagnosis.activations import regimes
 from carryover.errors import UserError
 from carryover.provenance import figure_metadata, job_record, store
 from carryover.provenance.job_record import SCRIPTS
@@ -63,44 +59,6 @@ def test_data_figure_and_page_have_true_records(folder, monkeypatch):
     assert found["regime"].values.tolist() == [regimes.SELECT, regimes.UNCHANGED]
     assert all(variable.attrs["long_name"] and variable.attrs["units"] for variable in found.variables.values())
     assert record["outputs"]["report/diagnosis.png"]["pixels"] == figure_metadata.pixel_digest("report/diagnosis.png")
-
-
-def test_the_same_request_gives_the_same_bytes(folder, monkeypatch):
-    monkeypatch.chdir(folder)
-    run("--output", "again", "--wildcards", "diagnosis=toy", "--most", "0.75")
-    for suffix in ("nc", "png", "html"):
-        assert Path(f"report/diagnosis.{suffix}").read_bytes() == Path(f"again/diagnosis.{suffix}").read_bytes()
-
-
-class Page(HTMLParser):
-    """Open tags, sources and text of a page."""
-
-    def __init__(self, text):
-        super().__init__()
-        self.open, self.sources, self.words = [], [], []
-        self.feed(text)
-
-    def handle_starttag(self, tag, attrs):
-        self.sources += [value for key, value in attrs if key in ("src", "href")]
-        if tag not in ("meta", "img"):
-            self.open.append(tag)
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-    def handle_data(self, data):
-        self.words.append(data)
-
-
-def test_the_page_is_whole_and_needs_no_other_file():
-    found = diagnose({"a <b>": networks.pretrained(600)}, {"a <b>": networks.selected(600)})
-    read = Page(page(found, b"png", "a note"))
-    assert read.open == []
-    assert [source.partition(",")[0] for source in read.sources] == ["data:image/png;base64"]
-    for words in ("a <b>", regimes.SELECT, f": {regimes.WORDS[regimes.SELECT]}", found.headline, "a note", "50 → 50"):
-        assert words in read.words
-    assert f"{found['ensd'].item():.3g}" in read.words
-    assert f": {regimes.WORDS[regimes.UNCHANGED]}" not in read.words
 
 
 def test_mistakes_are_named_and_leave_nothing(folder, monkeypatch):
@@ -148,7 +106,7 @@ def training():
     }
 
 
-@pytest.mark.slow
+@pytest.mark.extended
 def test_the_lines_to_copy_work_as_they_stand(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"```(\w*)\n(.*?)```", DOCS.read_text(encoding="utf-8"), flags=re.DOTALL)
@@ -178,14 +136,3 @@ def test_the_lines_to_copy_work_as_they_stand(tmp_path, monkeypatch):
                 script.main(words)
     plt.close("all")
     assert Path("report/diagnosis.html").stat().st_size > 10_000
-
-
-def test_the_documentation_says_the_criteria_and_limits_that_are_applied():
-    text = DOCS.read_text(encoding="utf-8").replace("\n", " ")
-    for regime, said in regimes.in_words(vars(DEFAULTS)).items():
-        assert f"| {regime} | {said} |" in text
-    assert f"{int((overlaps.MEMORY / 8) ** 0.5):,} samples".replace(",", " ") in text
-    assert f"{int((overlaps.MEMORY / 80) ** 0.5)} units" in text
-    assert str(overlaps._RESAMPLED) in text
-    found = diagnose({"a": networks.pretrained(30)}, {"a": networks.fresh(30)})
-    assert set(MEANING | FACTS | VERDICT | BY_COMPONENT) <= set(found.data_vars)

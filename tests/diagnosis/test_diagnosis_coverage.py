@@ -5,9 +5,8 @@ import pytest
 
 from carryover.diagnosis.diagnosis import diagnose
 
-pytestmark = pytest.mark.slow
 
-
+@pytest.mark.extended
 def test_intervals_hold_the_truth_as_often_as_they_say():
     """Normal responses with known covariances: PR and what is shared follow from these."""
     rng = np.random.default_rng(3)

@@ -4,19 +4,14 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy import stats
 from sklearn.decomposition import PCA
 
-from carryover.diagnosis.activations import overlaps, responses
+from carryover.diagnosis.activations import responses
 from carryover.diagnosis.activations.overlaps import effective_rank
 from carryover.diagnosis.activations.quantities import PAPERS, jackknife
 from carryover.diagnosis.diagnosis import diagnose
-from carryover.errors import UserError
 from carryover.measures.dimensionality import cka, ensd, participation_ratio
-
-pytestmark = pytest.mark.slow
 
 SHAPES = [(600, 30, 20), (90, 250, 140), (120, 30, 300), (300, 300, 5)]
 
@@ -56,6 +51,7 @@ def test_values_and_intervals_are_those_of_double_precision(shape, held, monkeyp
     np.testing.assert_allclose(values(found, "_high"), ends[1], rtol=2e-5)
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("shape", [(3000, 400, 300), (300, 3000, 2500)])
 @pytest.mark.parametrize("offset", [0.0, 1e4])
 def test_five_places_are_right_at_some_size(shape, offset):
@@ -67,18 +63,7 @@ def test_five_places_are_right_at_some_size(shape, offset):
 _FOUR = (lambda X, Y: participation_ratio(X), lambda X, Y: participation_ratio(Y), ensd, cka)
 
 
-@settings(derandomize=True, deadline=None, max_examples=25)
-@given(st.integers(30, 60), st.integers(1, 70), st.integers(1, 70), st.integers(-20, 20), st.integers(0, 1000))
-def test_scale_shift_rotation_and_order_of_units_do_not_matter(samples, units, others, exponent, seed):
-    X, Y = drawn(samples, units, others, seed, offset=0.0)
-    rng = np.random.default_rng(seed)
-    rotation = np.linalg.qr(rng.standard_normal((units, units)))[0]
-    turned = 10.0**exponent * (X.astype(np.float64) @ rotation + 7)
-    first, second = diagnose({"a": X}, {"a": Y}), diagnose({"a": turned}, {"a": Y[:, rng.permutation(others)]})
-    for end in ("", "_low", "_high"):
-        np.testing.assert_allclose(values(second, end), values(first, end), rtol=1e-4, atol=1e-5)
-
-
+@pytest.mark.extended
 def test_memory_does_not_grow_with_the_file(tmp_path, monkeypatch):
     """Of 2 × 64 MB of samples a small part is held: components are of 4096."""
     monkeypatch.setattr(responses, "HELD", 2**18)
@@ -105,27 +90,6 @@ def test_the_jackknife_of_a_mean_is_students_interval():
 def test_effective_rank_is_the_number_of_equal_eigenvalues():
     assert effective_rank(np.array([3.0] * 7 + [0.0] * 4 + [-1e-9])) == pytest.approx(7)
     assert effective_rank(np.array([1.0, 0.0])) == 1
-
-
-def test_blocks_are_of_equal_sizes_and_blind_to_the_order_of_samples():
-    block = responses.dealt(1010)
-    assert sorted(np.bincount(block)) == [50] * 10 + [51] * 10
-    assert len(set(block[:50])) > 10
-
-
-def test_large_layers_have_no_interval_of_the_effective_rank(monkeypatch):
-    monkeypatch.setattr(overlaps, "_RESAMPLED", 10)
-    X, Y = drawn(60, 12, 8)
-    found = diagnose({"a": X}, {"a": Y})
-    assert np.isnan(found["effective_rank_before_low"].item())
-    assert found["effective_rank_after_low"].item() > 1
-
-
-def test_more_than_memory_is_meant_for_is_refused(monkeypatch):
-    monkeypatch.setattr(overlaps, "MEMORY", 8 * 50**2)
-    X, Y = drawn(60, 40, 40)
-    with pytest.raises(UserError, match="at most 50 samples or 15 units are allowed"):
-        diagnose({"a": X}, {"a": Y})
 
 
 @pytest.mark.parametrize("samples", [2, 3, 19])

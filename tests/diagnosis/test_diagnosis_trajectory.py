@@ -49,20 +49,6 @@ def test_it_is_the_diagnosis_of_each_against_the_first(folder):
     )
 
 
-def test_recordings_in_memory_go_by_their_steps():
-    kept = drifting((0, 50, 400))
-    found = trajectory({step: kept[step] for step in (400, 0, 50)}, progress=False)
-    assert (found["cka"].diff("step") < 0).all()
-    assert (found["cka"].sel(layer="layer1") > found["cka"].sel(layer="layer0"))[1:].all()
-
-
-def test_progress_can_be_left_out(capsys):
-    for progress in (True, False):
-        trajectory(drifting((0, 1)), progress=progress)
-        said = capsys.readouterr()
-        assert ("2/2" in said.err, said.out) == (progress, "")
-
-
 @pytest.mark.parametrize("layers", [2, 12])
 def test_the_figure_has_a_line_a_layer_and_intervals_in_their_range(layers):
     found = trajectory(drifting((0, 10, 100), layers), progress=False)

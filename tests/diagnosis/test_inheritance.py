@@ -10,7 +10,7 @@ from sklearn.linear_model import Ridge
 from sklearn.model_selection import PredefinedSplit, cross_val_predict
 
 from carryover.diagnosis.activations import inheritance
-from carryover.diagnosis.activations.components import chosen, components
+from carryover.diagnosis.activations.components import components
 from carryover.diagnosis.activations.quantities import jackknife
 from carryover.diagnosis.diagnosis import diagnose
 from carryover.measures.dimensionality import cka, ensd
@@ -84,6 +84,7 @@ def test_a_share_is_what_is_beyond_the_reference_and_its_blocks_are_left_out():
     assert inheritance.shares(told[0], None, block)[0][0] == pytest.approx(1 - errors[0].mean())
 
 
+@pytest.mark.extended
 def test_intervals_hold_the_share_as_often_as_they_say():
     truth, hits, draws = np.mean(np.square([0.9, 0.6, 0.3, 0.0])), 0, 150
     rng = np.random.default_rng(3)
@@ -118,19 +119,6 @@ def test_components_are_a_singular_value_decomposition(samples, units, seed):
     if samples <= units:
         weighted = found.weighted * np.sqrt(squares.sum() / samples)
         np.testing.assert_allclose(weighted @ weighted.T, centred @ centred.T, atol=1e-6)
-
-
-def test_many_units_and_samples_have_the_same_leading_components():
-    X = RNG.standard_normal((1500, 60)) @ RNG.standard_normal((60, 1200))
-    squares = np.linalg.svd(X - X.mean(axis=0), compute_uv=False) ** 2
-    np.testing.assert_allclose(components(X, 0.99).variances[:50], (squares / squares.sum())[:50], rtol=1e-4)
-
-
-def test_samples_are_spread_over_all_and_fewer_of_very_wide_layers():
-    assert chosen(100, [5]).tolist() == list(range(100))
-    rows = chosen(100_000, [5])
-    assert (len(rows), rows[0], rows[-1]) == (4096, 0, 99_999)
-    assert len(chosen(100_000, [2**18])) == 512
 
 
 def test_alignment_is_cka():

@@ -14,7 +14,6 @@ from torch import nn
 from carryover.diagnosis.layers import layer_similarity
 from carryover.measures.dimensionality import cka, participation_ratio
 
-pytestmark = pytest.mark.slow
 SAMPLES = 60
 
 

@@ -112,29 +112,3 @@ def test_plain_names_are_found_in_wrapped_networks(make, wrap):
     if make is small:
         assert list(seen(net, longest, x)) == [longest.rpartition("model.")[2].removeprefix("module.").removeprefix(
             "_orig_mod.")]  # fmt: skip
-
-
-def test_an_adapted_layer_is_reduced_as_the_layer_that_it_is():
-    layer, x = (
-        Adapted(nn.Linear(6, 5)),
-        numbers(9, 4, 3, 6),
-    )  # features last, though a block of four axes has them second
-    found = seen(nn.Sequential(layer), "0", x, reduce="mean")["0"]
-    np.testing.assert_allclose(found, layer(x).mean((1, 2)).detach(), rtol=1e-4, atol=1e-6)
-
-
-def test_what_works_on_weights_is_no_layer():
-    net = nn.Sequential(nn.utils.parametrizations.weight_norm(nn.Linear(4, 3)))
-    assert list(seen(net, "*", numbers(9, 4))) == ["0"]
-
-
-def test_a_child_that_is_called_as_a_wrappers_is_keeps_its_name():
-    net = nn.ModuleDict({"module": small(), "model": small()})
-    assert list(submodules(net))[:3] == ["module", "module.0", "module.0.0"]
-
-
-def test_an_adapted_layer_is_meant_with_its_adapter_and_its_inside_has_its_full_name():
-    net, x = adapted(), numbers(9, 6)
-    found = seen(net, ["0.0.0", "0.0.0.lora_A.default"], x)
-    both = found["0.0.0.lora_A.default"] + net[0][0][0].base_layer(x).detach().numpy()
-    np.testing.assert_allclose(found["0.0.0"], both, rtol=1e-5)

@@ -66,13 +66,6 @@ def test_buffers_are_loaded_and_never_multiplied_and_shared_weights_once():
     }
 
 
-def test_weights_are_all_but_those_of_layers_with_vectors_alone():
-    scaled, _ = ratios("weights")
-    assert {"words.weight", "head.weight", "token", "attention.in_proj_weight"} <= scaled
-    assert {"normal.bias", "normal.parametrizations.weight.original0"} <= scaled  # the weight's direction and length
-    assert not scaled & {"scale", "norm.weight", "norm.bias", "position_ids", "mask"}
-
-
 def test_the_readout_is_found_by_name_and_a_shared_one_is_the_embedding_too():
     assert ratios("readout", tied=False)[0] == {"head.weight"}
     assert ratios("readout")[0] == {"words.weight", "head.weight"}

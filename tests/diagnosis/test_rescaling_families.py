@@ -1,6 +1,5 @@
 """Choosing a factor for the networks of our own families, whose risk is exact."""
 
-import numpy as np
 import pytest
 
 from carryover.diagnosis.rescaling import choose_family_factor
@@ -8,7 +7,6 @@ from carryover.diagnosis.rescaling import choose_family_factor
 TASK = {"dimension": 100, "auxiliary_features": 20}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("main_features", "end"), [(3, "No smaller one was tried."), (20, "")])
 def test_diagonal_networks_gain_from_small_factors_where_few_features_are_wanted_and_from_large_ones_where_all_are(
     main_features, end
@@ -20,16 +18,6 @@ def test_diagonal_networks_gain_from_small_factors_where_few_features_are_wanted
     assert found.sentence().endswith(f"it beats 1 beyond noise. {end}".rstrip())
 
 
-def test_relu_networks_say_which_layer_was_multiplied():
-    task = {"dimension": 4, "width": 8, "auxiliary_features": 2}
-    steps = {"samples": 16, "learning_rate": 0.1, "tolerance": 0.1, "max_epochs": 5}
-    finetune = {**task, **steps, "main_features": 2, "unit_correlations": "1 0"}
-    found = choose_family_factor("relu", {**task, **steps}, finetune, factors=(0.5, 2.0), fresh_seeds=2)
-    assert found.which == "first-layer"
-    assert np.isfinite(found.curve["score"]).all()
-
-
-@pytest.mark.slow
 def test_a_search_of_a_family_is_kept_and_runs_in_processes(tmp_path):
     finetune = {**TASK, "samples": 32, "main_features": 3}
     options = {"factors": (0.25,), "extensions": 0, "refinements": 0, "fresh_seeds": 2, "journal": tmp_path / "scores"}

@@ -1,6 +1,5 @@
 """A search that was cut off goes on, and one in several processes finds the same."""
 
-import functools
 import json
 import os
 import threading
@@ -10,7 +9,6 @@ import numpy as np
 import pytest
 import torch
 
-from carryover.diagnosis.factors.journal import identity
 from carryover.diagnosis.rescaling import choose_factor, search_factor
 from carryover.streams import generator
 
@@ -58,15 +56,6 @@ def test_a_search_goes_on_where_it_was_cut_off(tmp_path):
     assert not CALLS
 
 
-def test_scores_that_are_not_finite_are_kept_too(tmp_path):
-    def run(factor, seed):
-        return float("nan") if factor > 1 else score(factor, seed)
-
-    one, other = (search_factor(run, journal=tmp_path / "scores", progress=False) for _ in range(2))
-    assert one.curve.identical(other.curve)
-    assert one.notes == other.notes
-
-
 def test_the_journal_of_another_search_or_none_is_refused(tmp_path):
     path = tmp_path / "scores"
     search_factor(score, journal=path, progress=False)
@@ -77,27 +66,6 @@ def test_the_journal_of_another_search_or_none_is_refused(tmp_path):
         search_factor(score, journal=path, progress=False)
     with pytest.raises(ValueError, match=r"the journal .* cannot be used"):
         search_factor(score, journal=tmp_path / "none" / "scores", progress=False)
-
-
-def made(rate, state, width=3):
-    def inner(factor):
-        return rate * factor + width
-
-    return lambda factor, seed: inner(factor) + state["w"].sum()
-
-
-def test_what_a_function_is_made_of_is_its_code_and_the_values_that_it_refers_to():
-    state = {"w": torch.arange(3.0)}
-    same = identity(made(1.0, state))
-    assert identity(made(1.0, {"w": torch.arange(3.0)})) == same
-    others = [
-        made(2.0, state),
-        made(1.0, {"w": torch.ones(3)}),
-        made(1.0, state, 4),
-        made(1.0, {"v": torch.arange(3.0)}),
-    ]
-    others += [functools.partial(score, 1.0), functools.partial(score, 2.0), score, np.sin, cut_off(3)]
-    assert len({same, *map(identity, others)}) == len(others) + 1
 
 
 def test_a_search_of_a_changed_network_is_another(tmp_path):
@@ -121,7 +89,6 @@ def test_a_search_of_a_changed_network_is_another(tmp_path):
             search(other, step)
 
 
-@pytest.mark.slow
 def test_two_processes_find_what_one_finds_with_their_share_of_threads(tmp_path):
     offset, here, share = torch.tensor(2.0), os.getpid(), max(1, joblib.cpu_count() // 2)
 

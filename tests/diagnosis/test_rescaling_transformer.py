@@ -1,12 +1,11 @@
 """A pretrained transformer: the factor is found in few trainings, and no learning rate does what it does."""
 
 import pytest
-import torch
 
 from carryover.diagnosis.rescaling import choose_factor
 from toy.pretrained_transformer import accuracy, finetune, make, pretrained
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.extended
 
 
 def test_the_factor_is_found_in_23_trainings():
@@ -30,13 +29,3 @@ def test_no_learning_rate_does_what_the_factor_does():
     assert found.verdict == "helps"
     assert found.control.gain.mean < found.gain.mean / 2
     assert "No learning rate does as much" in found.sentence()
-
-
-def test_positions_stay_as_they_are():
-    seen = []
-
-    def look(module, seed):
-        seen.append(module.position_ids.clone())
-
-    choose_factor(make, pretrained(), look, lambda module: 0.0, factors=(0.25,), progress=False)
-    assert all(torch.equal(ids, torch.arange(4)) for ids in seen)

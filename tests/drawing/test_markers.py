@@ -5,8 +5,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from carryover.drawing import layout, markers
-from carryover.drawing.own_legend import own_legend
+from carryover.drawing import markers
 
 
 @pytest.fixture
@@ -35,19 +34,3 @@ def test_limits_are_a_line_and_what_was_trained_is_full_where_all_of_it_converge
     assert full.get_color() == hollow.get_color() == "C3"
     assert hollow.get_markerfacecolor() == "none"
     assert ax.get_legend_handles_labels()[1] == ["both"]
-
-
-def test_notes_name_the_dimension_where_there_is_one(runs):
-    assert markers.notes(runs)[:2] == ["d = 16", "2 seeds"]
-    assert markers.notes(runs.drop_vars("gamma"))[0] == "2 seeds"
-    assert markers.notes(runs.assign_coords(gamma=("run", np.linspace(0.1, 1, 8))))[0] == "2 seeds"
-
-
-def test_entries_of_a_panels_own_legend_are_left_out_of_the_figures():
-    figure, (one, two) = plt.subplots(1, 2)
-    one.plot([0, 1], label="mine")
-    two.plot([0, 1], label="ours")
-    own_legend(one, loc="upper left")
-    layout.legend(figure)
-    assert [text.get_text() for text in one.get_legend().get_texts()] == ["mine"]
-    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["ours"]

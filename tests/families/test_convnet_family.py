@@ -1,23 +1,17 @@
 """The family of convolutional networks: what its datasets hold, what runs share, and what is refused."""
 
 from itertools import combinations
-from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
-import measure
-from carryover.config import parameters
 from carryover.errors import UserError
 from carryover.families import running
-from carryover.families.convnet import descent, finetune, pretrain, published, task
+from carryover.families.convnet import descent, finetune, pretrain, published
 from carryover.networks.convnet import ResNet18
-from carryover.networks.convnet_weights import packed, unpacked
-from carryover.provenance import job_record, store
-from carryover.workflow import training_job
-
-pytestmark = pytest.mark.slow
+from carryover.networks.convnet_weights import unpacked
+from carryover.provenance import store
 
 TASK = {"width": 2, "tasks": 2, "device": "cpu"}
 SHORT = {"samples": (4, 6), "max_epochs": 2}
@@ -102,18 +96,6 @@ def test_every_seed_leaves_classes_of_its_own_out_of_the_pretraining_of_its_one_
     assert "3 classes give 3 sets of 2" in refused(finetuned, left_out=3, tasks=4)
 
 
-def test_all_classes_that_sets_are_drawn_from_are_one_task_too():
-    left = {"pretraining_classes": (0, 1, 2, 3, 4), "tasks": 3}
-    start = pretrained(seeds=(0,), **left)
-    data = finetuned(start, seeds=(0,), targets="all", samples=(5,), **left)
-    assert data["target_classes"].values.tolist() == ["5 6 7 8 9"]
-    assert data["task"].values.tolist() == [3]
-    assert data.attrs["classes"] == 5
-    named = finetuned(start, seeds=(0,), targets="all", samples=(4,), finetuning_classes=(9, 7), **left | {"tasks": 1})
-    assert named["target_classes"].values.tolist() == ["7 9"]
-    assert refused(finetuned, targets="all").startswith("targets is all, but no classes are left out of pretraining")
-
-
 def test_training_starts_from_the_pretrained_network_with_a_new_last_layer_rescaled(start):
     told = {"samples": (4,), "max_epochs": 1, "learning_rate": 1e-30, "keep_weights": True, "rescale": (0.5, 1.0)}
     for which, parts in {"all": (0.5, 0.5, 0.5), "weights": (0.5, 1, 0.5), "readout": (1, 1, 0.5)}.items():
@@ -126,14 +108,6 @@ def test_training_starts_from_the_pretrained_network_with_a_new_last_layer_resca
             np.testing.assert_array_equal(begun[name], after[1.0][name])
         torch.testing.assert_close(after[1.0]["layer4.0.conv1.weight"], before["layer4.0.conv1.weight"])
         assert after[1.0]["fc.weight"].shape == (2, 16)
-
-
-def test_from_scratch_it_starts_as_pretraining_did(start):
-    begun = finetuned(keep_weights=True, samples=(4,), max_epochs=1, learning_rate=1e-30)
-    untrained = pretrained(max_epochs=1, learning_rate=1e-30, weight_decay=0.0)
-    first = network(begun["start_state"].values[0], 2), network(untrained["state"].values[0], 8)
-    torch.testing.assert_close(first[0]["layer4.1.conv2.weight"], first[1]["layer4.1.conv2.weight"])
-    assert not np.array_equal(first[0]["conv1.weight"], network(start["state"].values[0], 8)["conv1.weight"])
 
 
 def test_statistics_are_renewed_or_kept(start):
@@ -203,15 +177,6 @@ def test_what_cannot_be_is_refused(start):
     assert refused(finetuned, samples=(1000,)).startswith("samples is 1000, 500 of each of 2 classes, but class")
 
 
-def test_the_order_of_samples_is_the_same_for_all_factors():
-    kinds = [(0, 1, 0.5), (0, 1, 1.0), (0, 0, 1.0), (1, 1, 1.0)]
-    draws = task.draws("toy", kinds)
-    orders = [draws(run, "order", 3).permutation(20).tolist() for run in range(4)]
-    assert orders[0] == orders[1]
-    assert len({tuple(order) for order in orders}) == 3
-    assert orders[0] != draws(0, "order", 4).permutation(20).tolist()
-
-
 @pytest.mark.portable
 def test_where_a_gpus_memory_is_too_small_half_as_many_go_on(start, monkeypatch, capsys):
     usual, sizes = descent.gradient_descent, []
@@ -235,39 +200,3 @@ def test_where_a_gpus_memory_is_too_small_half_as_many_go_on(start, monkeypatch,
 
     monkeypatch.setattr(descent, "gradient_descent", none)
     assert "too small for one network: choose the device cpu" in refused(finetuned, start, **told)
-
-
-@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
-def test_float32_is_not_rounded_further_on_a_gpu(precision, start, monkeypatch):
-    usual, allowed = descent.gradient_descent, []
-
-    def watched(*arguments, **told):
-        allowed.append(torch.backends.cudnn.allow_tf32)
-        return usual(*arguments, **told)
-
-    monkeypatch.setattr(descent, "gradient_descent", watched)
-    finetuned(start, samples=(4,), precision=precision)
-    assert set(allowed) == {precision == "bfloat16"}
-
-
-def test_records_of_training_and_of_stages_name_the_files_of_images_in_a_folder_below(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    files = [f"data/cifar-100-binary/{part}.bin" for part in ("test", "train")]
-    rng = np.random.default_rng(0)
-    for file in map(Path, files):
-        file.parent.mkdir(parents=True, exist_ok=True)
-        records = rng.integers(256, size=(12, 2 + 3 * 32 * 32), dtype=np.uint8)
-        records[:, 1] = np.arange(12) % 3
-        file.write_bytes(records.tobytes())
-    told = {"protocol": "single_task", "images": "cifar-100", "folder": "data", "other_images": True, "width": 1,
-            "tasks": 1, "samples": 4, "max_epochs": 1, "keep_weights": True, "device": "cpu"}  # fmt: skip
-    told = parameters.as_flags(told)
-    training_job.main("finetune", ["convnet", "--experiment", "toy", "--seeds", "0", *told, "--output", "shard.nc"], "")
-    measure.main(["stages", "--device", "cpu", "--finetuned", "shard.nc", "--output", "stages.nc"])
-    assert list(job_record.read("shard.nc.json")["inputs"]) == files
-    assert sorted(job_record.read("stages.nc.json")["inputs"]) == [*files, "shard.nc"]
-
-
-def test_packed_states_are_in_the_order_of_the_network(start):
-    state = network(start["state"].values[0], 8)
-    assert np.array_equal(packed(state), start["state"].values[0])

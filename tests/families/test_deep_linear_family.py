@@ -5,7 +5,7 @@ import pytest
 
 from carryover.errors import UserError
 from carryover.families import running
-from carryover.families.deep_linear import balanced, descent, exact, finetune, pretrain, task
+from carryover.families.deep_linear import descent, exact, finetune, pretrain, task
 from carryover.streams import generator
 from carryover.theory.transfer import linear_transfer_risk
 from toy.deep_linear_family import SEEDS, D, finetuned, inputs, labels, pretrained
@@ -144,17 +144,6 @@ def test_covariance_is_that_of_inputs_and_of_the_risk():
     np.testing.assert_allclose(simulated["risk_final"], found["risk_final"], rtol=1e-2)
 
 
-def test_networks_of_several_depths_are_trained_and_finetuned_together():
-    told = {"solver": "descent", "start": "balanced", "initial_scale": 0.3, "learning_rate": 0.05, "max_steps": 5000}
-    p = pretrain.Parameters(dimension=D, depth=(1, 2, 3), **told)
-    shard = running.run(pretrain, p, "e", SEEDS, descent.solve)
-    np.testing.assert_allclose(shard["coefficients"].values[:, 0], shard["teacher"].values, atol=5e-3)
-    found = finetuned("finetuning", shard=shard, depth=(1, 2, 3))
-    alone = finetuned("finetuning", depth=(1, 2, 3))
-    np.testing.assert_allclose(found["risk_final"], alone["risk_final"], rtol=0.05)
-    assert (found["feature_share"].values[found["depth"].values > 1] > 0.999).all()
-
-
 def test_directions_that_vanish_with_the_initial_weights_are_no_features():
     hidden = np.zeros((1, 1, D, D))
     hidden[0, 0] = 1e-5 * np.random.default_rng(0).standard_normal((D, D))
@@ -179,31 +168,16 @@ def test_validation_is_the_error_on_samples_that_were_held_out():
         assert float(run["validation_loss"]) == pytest.approx(squares / 8, rel=1e-5)
 
 
-def test_every_variable_is_labelled():
-    for data in (pretrained(), finetuned("finetuning"), finetuned("single_task", weight_decay=(0.1,), folds=2)):
-        for name, variable in data.variables.items():
-            assert variable.attrs["long_name"], name
-            assert variable.attrs["units"], name
-
-
 @pytest.mark.parametrize(
     ("told", "says"),
     [
         ({"protocol": "single_task", "weight_decay": (0.1,), "depth": (3,)}, "exact limit at depth 2 alone"),
-        ({"protocol": "linear_transfer", "solver": "balanced"}, "linear_transfer has no solver balanced"),
         ({"protocol": "linear_transfer", "trained_layers": (1, 3)}, "trained_layers has 3, but depth only 2"),
-        (
-            {"protocol": "linear_transfer", "trained_layers": (2,), "ridge": (0.1,)},
-            "ridge is a penalty on the readout alone",
-        ),
         ({"protocol": "single_task", "folds": 9}, "from 2 to the smallest number of samples"),
-        ({"protocol": "finetuning", "depth": (3,)}, "depth is 3, but the pretrained networks have 2 layers"),
-        ({"protocol": "finetuning", "source_norm": (2.0,)}, "source_norm is 2, but the pretrained networks have 1"),
         (
             {"protocol": "single_task", "relation": "leading"},
             "leading needs leading from 1 to below dimension",
         ),
-        ({"protocol": "single_task", "leading": 99}, "leading is 99, but dimension only 12"),
         ({"protocol": "finetuning", "dimension": 13}, "dimension is 13, but the pretrained networks have 12"),
     ],
 )
@@ -212,32 +186,3 @@ def test_what_cannot_be_is_refused_in_one_sentence(told, says):
     shard = None if p.protocol == "single_task" else pretrained()
     with pytest.raises(UserError, match=says):
         running.run(finetune, p, "e", SEEDS, exact.solve, pretrained=shard)
-
-
-def test_the_balanced_flow_waits_for_directions_in_which_inputs_hardly_vary():
-    told = {"leading": 2, "leading_eigenvalue": 1.0, "eigenvalue": 1e-7, "samples": (30,), "noise": (0.0,)}
-    solved = finetuned("single_task", **told)
-    p = finetune.Parameters(dimension=D, protocol="single_task", solver="balanced", tolerance=1e-18, **told)
-    followed = running.run(finetune, p, "e", SEEDS, balanced.solve)
-    assert followed["converged"].all()
-    assert (followed["time"].max("checkpoint") > 1e6).all()
-    np.testing.assert_allclose(followed["coefficients"], solved["coefficients"], atol=1e-3)
-
-
-def test_features_that_runs_share_are_factorised_once(monkeypatch):
-    source, factorised = pretrained(), []
-    of = descent.Factored.of
-    monkeypatch.setattr(descent.Factored, "of", lambda X: factorised.append(X.shape) or of(X))
-    told = {"dimension": D, "protocol": "linear_transfer", "solver": "descent", "learning_rate": 0.05, "samples": (7,)}
-    angles = (0.1, 0.2, 0.3)
-    together = running.run(
-        finetune, finetune.Parameters(**told, angle=angles), "e", SEEDS, descent.solve, pretrained=source
-    )  # fmt: skip
-    behind = factorised[len(SEEDS) :]  # after the inputs themselves
-    assert len(behind) == len(SEEDS)
-    for angle in angles:
-        alone = running.run(
-            finetune, finetune.Parameters(**told, angle=(angle,)), "e", SEEDS, descent.solve, pretrained=source
-        )  # fmt: skip
-        same = together["risk_final"].values[np.isclose(together["angle"], angle)]
-        np.testing.assert_allclose(same, alone["risk_final"], rtol=1e-5)

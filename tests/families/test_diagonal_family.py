@@ -1,13 +1,11 @@
 """Stages of the diagonal family: how a dataset is labelled, what a run starts from, where its weights end."""
 
-from itertools import product
-
 import numpy as np
 import pytest
 
 from carryover.families.diagonal import finetune
 from carryover.provenance import store
-from toy.diagonal_toys import COARSE, PRETRAINED, finetuned, pretrained, problems, weights
+from toy.diagonal_toys import COARSE, finetuned, pretrained, problems, weights
 
 
 @pytest.fixture(scope="module")
@@ -16,35 +14,6 @@ def start():
 
 
 # What a dataset holds.
-
-
-@pytest.mark.parametrize(
-    ("protocol", "name"),
-    [*product(finetune.PROTOCOLS, ["flow", "descent"]), ("single_task", "exact"), ("finetuning", "symmetric")],
-)
-def test_every_dataset_is_labelled_and_kept_as_it_is(start, protocol, name, tmp_path):
-    data = finetuned(start, protocol, name, samples=(3, 4), rescale=(1.0, 0.5), **{**COARSE, "max_steps": 3})
-    assert dict(data.sizes) == {
-        "run": 8, "output": 2 if protocol == "multi_task" else 1, "input": 12,
-        "checkpoint": 64 if name in ("flow", "descent") else 1,
-    }  # fmt: skip
-    for variable in data.variables.values():
-        assert variable.attrs["long_name"]
-        assert variable.attrs["units"] == "1"
-    assert ("pretrain_solver" in data.coords) == (protocol in PRETRAINED)
-    store.save(data, tmp_path / "data.nc")
-    assert store.load(tmp_path / "data.nc").identical(data)
-
-
-def test_runs_are_every_combination_and_are_named(start):
-    data = finetuned(start, samples=(3, 5), main_features=(1, 2), overlap=(0.0, 1.0), rescale=(1.0, 0.1))
-    names = ("samples", "seed", "main_features", "overlap", "rescale")
-    found = list(zip(*(data[name].values.tolist() for name in names), strict=True))
-    assert found == list(product((3, 5), (0, 1), (1, 2), (0.0, 1.0), (1.0, 0.1)))
-    assert set(data["protocol"].values) == {"finetuning"}
-    assert set(data["solver"].values) == {"exact"}
-    assert set(data["pretrain_solver"].values) == {"exact"}
-    assert data["output"].values.tolist() == ["main"]
 
 
 def test_cross_entropy_datasets_have_a_curve_of_effective_features(start, tmp_path):
@@ -87,29 +56,7 @@ def test_coefficients_teachers_and_loss_belong_to_the_weights(start):
         np.testing.assert_allclose(problem.y[o][1], problem.X[o][1] @ teacher.values[1], rtol=1e-12)
 
 
-def test_each_task_can_have_a_mean_of_its_own(start):
-    told = {"weighting": "tasks", "max_steps": 31}  # some steps, not all
-    (problem,) = problems(start, protocol="multi_task", **told)
-    data = finetuned(start, "multi_task", "flow", **told)
-    beta = data["coefficients"].values[0]
-    means = [np.mean((X[0] @ b - y[0]) ** 2) for X, b, y in zip(problem.X, beta, problem.y, strict=True)]
-    assert float(data["loss"][0]) == pytest.approx(sum(means), rel=1e-5)
-
-
 # Where networks start.
-
-
-def test_pretraining_recovers_the_teacher_from_more_samples_than_dimensions(start):
-    np.testing.assert_allclose(start["coefficients"][:, 0], start["teacher"], atol=1e-12)
-    assert not np.allclose(start["teacher"][0], start["teacher"][1])
-
-
-@pytest.mark.parametrize("name", ["flow", "descent"])
-def test_simulated_pretraining_recovers_it_too(name):
-    data = pretrained(name=name, samples=60, tolerance=1e-10, learning_rate=0.1)
-    assert data["converged"].all()
-    assert np.all(data["loss"] <= 1e-10)
-    np.testing.assert_allclose(data["coefficients"][:, 0], data["teacher"], atol=1e-4)
 
 
 def test_finetuning_starts_from_the_kept_first_layer_under_a_new_readout(start):
@@ -139,46 +86,7 @@ def test_from_scratch_all_weights_are_small_and_alike(start, protocol):
         assert np.all(values == 0.02)
 
 
-def test_several_initial_scales_share_one_shard(start):
-    told = {"rescale": (1.0, 0.5), "initial_scale": (0.2, 0.01), "seeds": (0, 1)}
-    data = finetuned(start, "single_task", **told)
-    found = list(zip(*(data[name].values.tolist() for name in ("seed", "rescale", "initial_scale")), strict=True))
-    assert found == list(product((0, 1), (1.0, 0.5), (0.2, 0.01)))
-    for values in weights(data, "start_").values():
-        expected = (data["rescale"] * data["initial_scale"]).values
-        np.testing.assert_allclose(values.reshape(8, -1), np.tile(expected[:, None], 12), rtol=1e-15)
-    one = finetuned(start, "single_task", **{**told, "initial_scale": (0.01,)})
-    np.testing.assert_array_equal(one["coefficients"], data["coefficients"][1::2])
-
-
-@pytest.mark.parametrize("protocol", PRETRAINED)
-def test_finetuning_has_no_initial_scale(start, protocol):
-    data = finetuned(start, protocol, initial_scale=(0.2, 0.01))
-    assert np.isnan(data["initial_scale"]).all()
-    assert data.sizes["run"] == 2
-
-
 # What training keeps.
-
-
-@pytest.mark.parametrize(
-    ("protocol", "name"), [*product(["single_task", "finetuning"], ["exact", "flow"]), ("multi_task", "flow")]
-)
-def test_flow_keeps_the_difference_of_squares(start, protocol, name):
-    data = finetuned(start, protocol, name)
-    before, after = weights(data, "start_"), weights(data)
-    for sign in ("plus", "minus"):
-        kept = [w[f"first_{sign}"] ** 2 - np.sum(w[f"second_{sign}"] ** 2, axis=1) for w in (before, after)]
-        np.testing.assert_allclose(*kept, atol=1e-13)
-
-
-@pytest.mark.parametrize("name", ["exact", "flow", "descent"])
-@pytest.mark.parametrize("protocol", ["single_task_probe", "finetuning_probe"])
-def test_a_probe_keeps_the_first_layer_and_moves_the_readout(start, protocol, name):
-    data = finetuned(start, protocol, name, **{**COARSE, "tolerance": 1e-3})
-    np.testing.assert_array_equal(data["first_plus"], data["start_first_plus"])
-    np.testing.assert_array_equal(data["first_minus"], data["start_first_minus"])
-    assert np.abs(data["second_plus"] - data["start_second_plus"]).max() > 0.01
 
 
 # What a run sees.

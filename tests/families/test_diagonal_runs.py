@@ -1,14 +1,11 @@
 """Runs of the diagonal family: which data they see, alone and together, how solvers agree, and what is refused."""
 
-import dataclasses
-
 import numpy as np
 import pytest
 
 from carryover.errors import UserError
 from carryover.families import running
 from carryover.families.diagonal import ensembles, exact, finetune, pretrain
-from carryover.training.losses import LOSSES
 from toy.diagonal_toys import COARSE, TASK, finetuned, pretrained, problems
 
 
@@ -37,21 +34,6 @@ def test_cross_entropy_learns_the_signs_of_the_same_outputs(start):
             np.testing.assert_array_equal(labels.y[o], np.sign(outputs.y[o]))
 
 
-def test_cross_entropy_pretrains_too():
-    data = pretrained(name="descent", samples=60, loss="cross_entropy", learning_rate=0.5, max_steps=500, seeds=(0, 1))
-    assert set(data["loss_function"].values) == {"cross_entropy"}
-    assert np.all(data["risk_final"] < 0.15)
-    cosine = np.sum(data["coefficients"].values[:, 0] * data["teacher"].values, axis=1)
-    cosine /= np.linalg.norm(data["coefficients"].values[:, 0], axis=1) * np.linalg.norm(data["teacher"], axis=1)
-    np.testing.assert_allclose(data["risk_final"], np.arccos(cosine) / np.pi, rtol=1e-9)
-
-
-def test_more_samples_start_with_the_same_ones(start):
-    few, many = problems(start, samples=(3, 7))
-    np.testing.assert_array_equal(few.X[0], many.X[0][:, :3])
-    np.testing.assert_array_equal(few.y[0], many.y[0][:, :3])
-
-
 def test_multi_task_sees_the_auxiliary_data_of_pretraining(start):
     handed = []
     p = pretrain.Parameters(**TASK, samples=20)
@@ -64,19 +46,6 @@ def test_multi_task_sees_the_auxiliary_data_of_pretraining(start):
     (together,) = problems(start, protocol="multi_task", auxiliary_samples=16)
     np.testing.assert_array_equal(together.X[1], handed[0].X[0][:, :16])
     np.testing.assert_array_equal(together.y[1], handed[0].y[0][:, :16])
-
-
-def test_equal_numbers_are_one_condition(start):
-    (whole,), (fraction,) = (problems(start, overlap=overlap) for overlap in ((1,), (1.0,)))
-    np.testing.assert_array_equal(whole.X[0], fraction.X[0])
-
-
-def test_conditions_and_experiments_have_inputs_of_their_own(start):
-    (problem,) = problems(start, overlap=(0.0, 0.5), main_features=(2, 4), seeds=(0,))
-    assert len(np.unique(problem.X[0][:, 0, 0])) == 4
-    p = pretrain.Parameters(**TASK, samples=20)
-    other = running.run(pretrain, p, "other", [0], exact.solve)
-    assert not np.array_equal(other["teacher"][0], start["teacher"][0])
 
 
 @pytest.mark.portable
@@ -142,7 +111,6 @@ def test_multi_task_flow_and_descent_agree(start):
             {"protocol": "finetuning_probe", "name": "symmetric"},
             r"a probe minimises no Q penalty: choose solver exact, .*",
         ),
-        ({"main_features": (11,), "overlap": (0.0,)}, r"11 new features do not fit into the 9 dimensions .*"),
         ({"main_features": (3,)}, r"overlap 0\.5 of 3 main features is 1\.5, no whole number\."),
         ({"seeds": (1, 4, 5)}, r"the pretrained shard has the seeds \[0, 1, 2\], but not \[4, 5\]\."),
     ],
@@ -150,27 +118,3 @@ def test_multi_task_flow_and_descent_agree(start):
 def test_what_cannot_be_done_is_one_sentence(start, told, sentence):
     with pytest.raises(UserError, match=f"^{sentence}$"):
         finetuned(start, **told)
-
-
-@pytest.mark.parametrize("name", ["exact", "flow", "symmetric"])
-def test_cross_entropy_is_for_descent(start, name):
-    sentence = rf"^solver {name} minimises the squared error: choose solver descent for loss cross_entropy\.$"
-    with pytest.raises(UserError, match=sentence):
-        finetuned(start, name=name, loss="cross_entropy")
-
-
-def test_losses_to_choose_from_are_those_that_there_are():
-    for stage in (pretrain, finetune):
-        (field,) = (f for f in dataclasses.fields(stage.Parameters) if f.name == "loss")
-        assert field.metadata["choices"] == tuple(LOSSES)
-
-
-def test_the_pretrained_shard_must_be_there_exactly_if_it_is_used(start):
-    for protocol, shard, sentence in (
-        ("finetuning", None, "finetuning starts from pretrained networks: name their shard with --pretrained."),
-        ("single_task", start, "single_task starts from scratch: leave --pretrained out."),
-        ("finetuning", start.isel(input=slice(5)), "dimension is 12, but the pretrained networks have 5."),
-    ):
-        with pytest.raises(UserError) as error:
-            running.run(finetune, finetune.Parameters(**TASK, protocol=protocol), "toy", [0], exact.solve, shard)
-        assert str(error.value) == sentence

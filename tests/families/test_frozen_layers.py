@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from carryover.errors import UserError
 from carryover.families import running
 from carryover.families.deep_linear import descent, finetune, pretrain
 from toy.deep_linear_family import SEEDS, D, finetuned, inputs, labels, pretrained
@@ -61,10 +60,3 @@ def test_behind_frozen_layers_of_one_feature_is_left_a_multiple_of_the_source():
             assert (best > 0) == (run["angle"] < 0.5)
             expected = best if run["frozen"] == 2 else max(best, 0.0)
             np.testing.assert_allclose(run["coefficients"].values[0], expected * source, atol=2e-3)
-
-
-def test_several_layers_behind_more_than_one_feature_have_no_exact_limit():
-    told = {"solver": "descent", "initial_scale": 0.3, "learning_rate": 0.05, "max_steps": 30}
-    shard = running.run(pretrain, pretrain.Parameters(dimension=D, depth=(3,), **told), "e", SEEDS, descent.solve)
-    with pytest.raises(UserError, match="trained_layers above 1 has an exact limit for pretraining with the solver"):
-        finetuned("linear_transfer", shard=shard, depth=(3,), trained_layers=(2,))

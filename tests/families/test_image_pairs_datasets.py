@@ -7,11 +7,8 @@ import pytest
 from scipy.linalg import lstsq
 from sklearn.datasets import load_digits
 
-import collect
 from carryover.errors import UserError
 from carryover.families.image_pairs import descent, finetune, task
-from carryover.measures import bounds, risk
-from carryover.provenance import store
 from toy.image_pair_toys import finetuned, followed, pretrained
 
 
@@ -98,12 +95,6 @@ def test_a_seed_is_the_same_alone_as_in_a_block(start):
     assert (pairs == 1).all(axis=None)  # the same for all seeds
 
 
-def test_more_samples_than_dimensions_are_fitted_by_least_squares():
-    data = finetuned(samples=(90,), draws=1, cutoff=(0.0,))
-    assert (data["loss"] > 1e-4).all()
-    assert (data["risk_final"] < 0.2).all()
-
-
 @pytest.mark.parametrize("cutoff", [(0.0,), (0.0, 0.01)])
 def test_gradient_descent_ends_at_the_limit_and_its_steps_are_those_of_a_plain_loop(cutoff):
     start = pretrained(cutoff=cutoff)
@@ -137,13 +128,3 @@ def test_runs_end_one_by_one_and_a_step_that_is_too_large_is_refused():
         np.testing.assert_allclose(alone.weights[0], together.weights[run], rtol=1e-10)
     with pytest.raises(UserError, match="learning_rate is 5, but descent diverges from"):
         descent.solve(problems[0], replace(p, learning_rate=5.0))
-
-
-def test_datasets_are_saved_measured_and_collected(start, tmp_path):
-    shards = [finetuned(start), finetuned()]
-    for measure in (bounds, risk):
-        measured = [measure.measure(shard, measure.Parameters()) for shard in shards]
-        store.save(collect.collect(measured), tmp_path / "measured.nc")
-        assert store.load(tmp_path / "measured.nc").sizes["run"] == 48
-    store.save(start, tmp_path / "start.nc")
-    assert start["coefficients"].shape == (12, 1, 64)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from carryover.errors import UserError
@@ -15,6 +15,7 @@ def parameters(**told):
     return task.Parameters(**told)
 
 
+@settings(derandomize=True, deadline=None)
 @given(samples=st.integers(1, 7), dimension=st.integers(1, 5), seed=st.integers(0, 99))
 def test_gradient_descent_ends_at_the_limit(samples, dimension, seed):
     rng = np.random.default_rng(seed)
@@ -54,25 +55,6 @@ def test_each_class_holds_out_its_share():
         assert split.train[members].sum() + split.test[members].sum() == (members.sum() if label in (1, 4, 6, 8) else 0)
     assert (split.test != other.test).any()
     np.testing.assert_array_equal(images.split(0).test, split.test)
-
-
-def test_a_task_has_the_images_of_its_classes():
-    images = task.Images(parameters(), "toy")
-    split = images.split(3)
-    parts = [split.task(4, 9, part) for part in ("train", "test")]
-    for label, sign in ((4, 1.0), (9, -1.0)):
-        expected = images.pixels[images.labels == label]
-        found = np.concatenate([pixels[labels == sign] for pixels, labels in parts])
-        assert sorted(map(tuple, found)) == sorted(map(tuple, expected))
-    assert all(set(labels) == {1.0, -1.0} for _, labels in parts)
-
-
-def test_centred_pixels_have_the_mean_of_the_training_images():
-    images = task.Images(parameters(pixels="centred"), "toy")
-    split = images.split(0)
-    np.testing.assert_allclose(split.pixels[split.train].mean(0), 0, atol=1e-14)
-    raw = task.Images(parameters(), "toy").split(0)
-    np.testing.assert_allclose(np.ptp(raw.pixels - split.pixels, axis=0), 0, atol=1e-14)
 
 
 def test_what_the_images_cannot_give_is_refused():

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-import collect
 from carryover.errors import UserError
 from carryover.families.mean_field import finetune, pretrain, task
 from carryover.provenance import store
@@ -48,21 +47,6 @@ def test_pretraining_makes_a_network_of_each_kind(start, tmp_path):
     assert ways[0] < 0.95 * ways[1]
 
 
-@pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_every_protocol_s_dataset_is_labelled_and_whole(start, protocol, tmp_path):
-    data = of(start, protocol, samples=(3, 6), draws=2, noise=0.1)
-    check(data, tmp_path)
-    networks, sets = (16 if protocol in finetune.TRANSFER else 4), (1 if protocol == "pretrained" else 4)
-    assert data.sizes["run"] == networks * sets
-    assert WEIGHTS.isdisjoint(data.data_vars) == (protocol != "pretrained")
-    assert ("pretrained_loss" in data) == ("pretrain_solver" in data.coords) == (protocol in finetune.TRANSFER)
-    assert np.isnan(data["ablated"]).all() == np.isnan(data["anchor"]).all() == (protocol == "single_task")
-    draws = data.groupby("draw").count()["loss"] if protocol in finetune.LEARNING["protocol"] else None
-    assert draws is None or (draws == data.sizes["run"] / 2).all()
-    assert set(data["samples"].values) == ({0} if protocol == "pretrained" else {3, 6})
-    assert set(data["protocol"].values) == {protocol}
-
-
 def test_what_a_run_is_compared_with_is_its_own(start):
     data = of(start, "linear_transfer", draws=2)
     for name, found in (("loss", "pretrained_loss"), ("target_power", "target_power")):
@@ -74,12 +58,6 @@ def test_what_a_run_is_compared_with_is_its_own(start):
 def _kinds(data):
     names = ("seed", "teacher_scale", "ablated", "anchor")
     return list(zip(*(data[name].values.tolist() for name in names), strict=True))
-
-
-def test_datasets_collect(start):
-    parts = [of(start, protocol) for protocol in ("linear_transfer", "single_task")]
-    together = collect.collect([part.drop_dims("checkpoint") for part in parts])
-    assert together.sizes["run"] == sum(part.sizes["run"] for part in parts)
 
 
 def test_inputs_depend_on_seed_and_draw_alone(start):
@@ -131,29 +109,10 @@ def refused(*told, **more):
 
 def test_what_does_not_fit_is_refused_in_a_sentence(start):
     assert refused(start, "finetuning", solver="exact") == "finetuning has no solver exact: choose descent or flow."
-    assert refused(start, "linear_transfer", solver="flow") == (
-        "linear_transfer has no solver flow: choose exact or descent."
-    )
-    assert refused(start, "single_task") == "single_task starts from scratch: leave --pretrained out."
-    assert refused(None) == "linear_transfer starts from pretrained networks: name their shard with --pretrained."
     assert refused(start, teacher_scale=(1.0,), width=13) == "width is 13, but the pretrained networks have 12."
-    assert refused(start, teacher_scale=(1.0,), teacher_units=8) == (
-        "teacher_units is 8, but the pretrained networks have 4."
-    )
     assert refused(start, teacher_scale=(3.0, 2.0)) == (
         "the pretrained shard has the teacher_scale [1.0, 3.0], but not [2.0]."
     )
     assert refused(start, teacher_scale=(1.0,), seeds=(2, 7)) == (
         "the pretrained shard has the seeds [0, 1, 2], but not [7]."
     )
-
-
-def test_pretraining_refuses_a_source_without_units():
-    with pytest.raises(UserError, match=r"ablated 0.9 of 4 teacher_units"):
-        pretrained(ablated=(0.5, 0.9))
-
-
-def test_a_part_of_a_shard_is_enough(start):
-    data = of(start, "linear_transfer", seeds=(2,), teacher_scale=(3.0,))
-    assert set(data["seed"].values) == {2}
-    assert set(data["teacher_scale"].values) == {3.0}

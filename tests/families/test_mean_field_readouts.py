@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from carryover.errors import UserError
 from carryover.families.mean_field import task
 from carryover.families.mean_field.readouts import Modes, Quadratic
 from carryover.networks.relu import Weights
@@ -95,25 +94,6 @@ def test_descent_of_the_readout_ends_where_its_flow_does(start):
     assert (found["learning_rate"] < 100.0).all()
 
 
-def test_least_squares_has_no_steps(start):
-    with pytest.raises(UserError, match=r"^least_squares is fitted without steps: its solver is exact, not descent\.$"):
-        finetuned(start, solver="descent", readout=("zero", "least_squares"))
-
-
-def test_a_flow_of_no_time_stays_where_it_starts(start):
-    data = finetuned(start, max_time=(0.0,), **FLOWS)
-    kept = finetuned(start, "pretrained")
-    risks = dict(zip(_kinds(kept), kept["risk_final"].values, strict=True))
-    for kind, readout, risk, power in zip(
-        _kinds(data), data["readout"].values, data["risk_final"].values, data["target_power"].values, strict=True
-    ):
-        assert risk == pytest.approx(risks[kind] if readout == "pretrained" else power, rel=1e-9)
-
-
-def _kinds(data):
-    return list(zip(data["seed"].values.tolist(), data["ablated"].values.tolist(), strict=True))
-
-
 @pytest.mark.parametrize("samples", [5, 30])
 def test_an_endless_flow_is_the_least_squares_solution_nearest_to_its_start(start, samples):
     data, problem, _ = followed(start, samples=(samples,), max_time=(ENDLESS,), **FLOWS)
@@ -156,46 +136,6 @@ def test_the_loss_falls_along_the_flow_and_stops_it_at_the_tolerance(seed, n, m,
         assert loss(readout) == pytest.approx(tolerance, rel=1e-6)
 
 
-def test_a_tolerance_below_the_least_loss_is_waited_for_until_the_end():
-    rng = np.random.default_rng(0)
-    modes = Modes.of_samples(rng.standard_normal((9, 3)), rng.standard_normal(9))
-    assert modes.flow(np.zeros(3), 7.0, modes.floor)[1] == 7.0
-    assert modes.flow(np.zeros(3), ENDLESS, modes.floor * 1.001)[1] < 1e6
-
-
-def test_runs_that_reach_the_tolerance_say_so_and_when(start):
-    told = {**FLOWS, "tolerance": 1e-3, "noise": 0.0, "samples": (3,)}
-    data = finetuned(start, max_time=(1e-3, 1e6), **told)
-    short, long = (data.isel(run=data["max_time"].values == time) for time in (1e-3, 1e6))
-    assert long["converged"].all()
-    assert not short["converged"].any()
-    np.testing.assert_allclose(long["loss"], 1e-3, rtol=1e-6)
-    assert (long["time"] < 1e6).all()
-    np.testing.assert_array_equal(short["time"], 1e-3)
-    np.testing.assert_array_equal(data["risk_curve"][:, 0], data["risk_final"])
-
-
-def test_every_readout_is_the_same_alone_as_beside_the_others(start):
-    told = {"samples": (5, 20), "draws": 2}
-    together = finetuned(start, readout=task.READOUTS, max_time=(1.0, 50.0), **told)
-    assert together.sizes["run"] == 4 * 2 * 2 * 5
-    for readout in task.READOUTS:
-        for time in (1.0, 50.0):
-            alone = finetuned(start, readout=(readout,), max_time=(time,), **told)
-            same = together["max_time"].values == time
-            keep = (together["readout"].values == readout) & (same | (readout == "least_squares"))
-            part = together.isel(run=keep)
-            for name in ("loss", "risk_final", "time", "converged", "max_time"):
-                np.testing.assert_array_equal(alone[name], part[name], err_msg=name)
-
-
-def test_least_squares_has_no_time(start):
-    data = finetuned(start, readout=("least_squares",))
-    assert np.isnan(data["max_time"]).all()
-    assert np.isnan(data["time"]).all()
-    assert data["converged"].all()
-
-
 def test_pretraining_with_an_infinite_anchor_trains_the_readout_alone():
     data = pretrained((0, 1), solver="exact", max_time=30.0, tolerance=1e-12)
     assert np.isinf(data["anchor"]).all()
@@ -228,12 +168,3 @@ def test_an_infinite_anchor_is_the_limit_of_strong_ones():
     ]
     assert away[1] < 0.02 * np.abs(limit["second"]).max()
     assert away[0] > 5 * away[1]
-
-
-def test_the_initial_features_are_transferred_like_any_others():
-    initial = pretrained(solver="exact", max_time=30.0)
-    data = finetuned(initial, readout=("zero", "pretrained"), samples=(5,))
-    assert np.isinf(data["anchor"]).all()
-    assert set(data["pretrain_solver"].values) == {"exact"}
-    kept = finetuned(initial, "pretrained")
-    np.testing.assert_array_equal(kept["first"], initial["start_first"].isel(run=initial["seed"].values < 2))

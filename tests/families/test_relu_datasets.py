@@ -1,20 +1,13 @@
 """Datasets of the ReLU family: what they hold, how runs are named, and that a run depends on nothing but itself."""
 
-from itertools import product
-
 import numpy as np
 import pytest
 
-import collect
-from carryover.families.relu import finetune, task
+from carryover.families.relu import task
 from carryover.networks.relu import Weights
-from carryover.provenance import store
 from carryover.theory.kernels import relu_risk, tangent_risk
 from rounding import assert_same_runs, share
 from toy.relu_toys import FITTED, QUICK, TASK, TRAINED, finetuned, pretrained, solver
-
-PROTOCOLS = (*TRAINED, *FITTED)
-LOSSES = ("squared", "cross_entropy")
 
 
 @pytest.fixture(scope="module")
@@ -22,114 +15,7 @@ def start():
     return pretrained()
 
 
-def check(data, tmp_path):
-    for variable in data.variables.values():
-        assert variable.attrs["long_name"]
-        assert variable.attrs["units"] == "1"
-    store.save(data, tmp_path / "data.nc")
-    assert store.load(tmp_path / "data.nc").identical(data)
-
-
 # What a dataset holds.
-
-
-def test_every_protocol_is_tested():
-    assert set(PROTOCOLS) == {*finetune.SCRATCH, *finetune.PRETRAINED}
-
-
-@pytest.mark.parametrize(
-    ("protocol", "loss"), [*product(TRAINED, LOSSES), *((protocol, "squared") for protocol in FITTED)]
-)
-def test_every_dataset_is_labelled_and_kept_as_it_is(start, protocol, loss, tmp_path):
-    rescale = (1.0, 0.5) if protocol in finetune.WHOLE["protocol"] else (1.0,)
-    data = finetuned(start, protocol, loss=loss, samples=(3, 4), rescale=rescale, max_epochs=3)
-    check(data, tmp_path)
-    assert dict(data.sizes) == {
-        "run": 4 * len(rescale), "output": 2 if protocol == "multi_task" else 1, "unit": 9, "input": 7,
-        "teacher_unit": 2, "auxiliary_unit": 3, "checkpoint": 1 if protocol in FITTED else 64,
-    }  # fmt: skip
-    assert data["output"].values.tolist() == ["main", "auxiliary"][: data.sizes["output"]]
-    assert data["first"].dims == data["start_first"].dims == ("run", "unit", "input")
-    assert data["second"].dims == data["start_second"].dims == ("run", "output", "unit")
-    assert data["first"].dtype == data["start_second"].dtype == np.float32
-    assert data["risk_final"].dtype == data["loss_curve"].dtype == np.float64
-    curves = {name for name in data.data_vars if name.endswith("_curve")}
-    assert curves == {"loss_curve", "risk_curve"} | ({"effective_features_curve"} if loss == "cross_entropy" else set())
-    assert ("learning_rate" in data) == (protocol in TRAINED)
-    assert ("ridge_strength" in data) == (protocol in FITTED)
-    assert ("pretrain_solver" in data.coords) == (protocol in finetune.PRETRAINED)
-    assert set(data["protocol"].values) == {protocol}
-    assert set(data["solver"].values) == {"ridge" if protocol in FITTED else "descent"}
-
-
-@pytest.mark.parametrize("protocol", TRAINED)
-def test_samples_are_kept_where_that_is_asked_for(start, protocol, tmp_path):
-    kept, plain = (
-        finetuned(start, protocol, samples=(3, 4), max_epochs=2, keep_samples=keep) for keep in (True, False)
-    )
-    check(kept, tmp_path)
-    assert kept.drop_vars(["inputs", "targets"]).identical(plain)
-    for run in range(kept.sizes["run"]):
-        network, n = kept.isel(run=run), int(kept["samples"][run])
-        X, y = network["inputs"].values, network["targets"].values
-        assert np.isnan(X[n:]).all()
-        assert np.isnan(y[n:]).all()
-        teacher = task.Teacher(network["teacher_directions"].values, network["teacher_readout"].values)
-        np.testing.assert_allclose(teacher(X[:n]), y[:n], atol=1e-6)
-        np.testing.assert_allclose((X[:n] ** 2).sum(1), 7)
-
-
-@pytest.mark.parametrize("loss", LOSSES)
-def test_a_pretrained_dataset_is_labelled_and_kept_as_it_is(loss, tmp_path):
-    data = pretrained(loss=loss, max_epochs=3)
-    check(data, tmp_path)
-    assert data["output"].values.tolist() == ["auxiliary"]
-    assert data["seed"].values.tolist() == [0, 1, 2]
-    assert set(data["pretrain_solver"].values) == {"descent"}
-    np.testing.assert_array_equal(data["teacher_directions"], data["auxiliary_directions"].values)
-    np.testing.assert_array_equal(data["teacher_readout"], data["auxiliary_readout"].values)
-
-
-def test_runs_are_every_combination_and_are_named(start):
-    axes = {"samples": (3, 5), "seed": (0, 1), "main_features": (2, 4), "magnitude": (1.0, 3.0), "overlap": (0.0, 0.5),
-            "correlation": (1.0, -0.5), "rescale": (1.0, 0.1)}  # fmt: skip
-    data = finetuned(start, **{name: values for name, values in axes.items() if name != "seed"}, max_epochs=1)
-    found = list(zip(*(data[name].values.tolist() for name in axes), strict=True))
-    assert found == list(product(*axes.values()))
-    for run in range(data.sizes["run"]):
-        one = {name: data[name].values[run] for name in (*axes, "unit_correlations")}
-        shared = round(one["main_features"] * one["overlap"])
-        expected = [one["correlation"]] * shared + [0.0] * (one["main_features"] - shared)
-        assert list(map(float, one["unit_correlations"].split())) == expected
-
-
-def test_listed_cosines_name_their_runs_too(start):
-    lists = {"1 1 0.5": (1.0, np.nan), "1 0 0": (1 / 3, 1.0), "0 0 0": (0.0, 1.0), "-0.5 -0.5 0": (2 / 3, -0.5)}
-    data = finetuned(start, seeds=(1,), main_features=(3,), unit_correlations=tuple(lists), max_epochs=1)
-    assert data["unit_correlations"].values.tolist() == list(lists)
-    np.testing.assert_array_equal(data["overlap"], [overlap for overlap, _ in lists.values()])
-    np.testing.assert_array_equal(data["correlation"], [correlation for _, correlation in lists.values()])
-
-
-def test_what_a_run_does_not_have_is_nan_or_empty_once_collected(start):
-    shards = [
-        finetuned(start, protocol, max_epochs=1) for protocol in ("finetuning", "single_task", "finetuning_kernel")
-    ]
-    names = ["risk_final", "loss", "learning_rate"]
-    data = collect.collect([shard[[name for name in names if name in shard]] for shard in shards])
-    assert data["pretrain_solver"].values.tolist() == ["descent"] * 2 + [""] * 2 + ["descent"] * 2
-    np.testing.assert_array_equal(data["initial_scale"], [np.nan] * 2 + [1e-3] * 2 + [np.nan] * 2)
-    np.testing.assert_array_equal(np.isnan(data["learning_rate"]), [False] * 4 + [True] * 2)
-
-
-def test_main_tasks_with_fewer_units_than_others_are_padded_with_nothing(start):
-    data = finetuned(start, "single_task", main_features=(1, 4), overlap=(0.0, 1.0)[:1], max_epochs=1, seeds=(0,))
-    for run, k in enumerate((1, 4)):
-        readout = data["teacher_readout"].values[run]
-        assert np.count_nonzero(readout) == k
-        assert (readout[k:] == 0).all()
-        assert np.linalg.norm(readout) == pytest.approx(1, rel=1e-6)
-        np.testing.assert_allclose(np.linalg.norm(data["teacher_directions"].values[run, :k], axis=1), 1, rtol=1e-6)
 
 
 # What it says is true.
@@ -154,15 +40,6 @@ def test_a_tangent_kernel_has_the_network_that_it_is_the_kernel_of(start, protoc
     still = 0 * data["first"].values, 0 * data["second"].values[:, 0]
     unfitted = tangent_risk(data["first"].values, data["second"].values[:, 0], *still, *teacher_of(data))
     assert (np.abs(data["risk_final"] / unfitted - 1) > 1e-3).all()
-
-
-@pytest.mark.parametrize("protocol", ["single_task_probe", "finetuning_probe"])
-def test_a_probe_keeps_the_first_layer_and_replaces_the_readout(start, protocol):
-    data = finetuned(start, protocol)
-    np.testing.assert_array_equal(data["first"], data["start_first"])
-    assert np.abs(data["second"] - data["start_second"]).max() > 0.01
-    assert np.isnan(data["risk_best"]).all()
-    assert np.isnan(data["time"]).all()
 
 
 @pytest.mark.parametrize("protocol", [*TRAINED, "finetuning_probe"])

@@ -1,12 +1,11 @@
 """Risks along training of ReLU networks against sampling, and against networks that are the teacher."""
 
-import dataclasses
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from carryover.families.relu import descent, flow, observables, ridge, task
+from carryover.families.relu import descent, observables, task
 from carryover.networks.relu import Weights
 from carryover.tasks.sparse import sphere
 from carryover.training.relu import gradient_descent
@@ -115,15 +114,6 @@ def test_a_teacher_that_is_often_silent_can_be_classified_without_error():
     np.testing.assert_array_equal(descent.solve(posed, p).risk_final, 0)
 
 
-def test_ridge_goes_through_the_runs():
-    posed, seen = problem(), []
-    fitted = ridge.solve(posed, SimpleNamespace(protocol="single_task_probe"), seen.append)
-    assert [(row["step"], row["active"]) for row in seen] == [(1, 2), (2, 1), (3, 0)]
-    X = sphere(np.random.default_rng(1), 40_000, D)
-    errors = (fitted.weights.outputs(X)[..., 0] - posed.teacher(X)) ** 2
-    assert (np.abs(errors.mean(1) - fitted.risk_final) < 4 * errors.std(1) / np.sqrt(len(X))).all()
-
-
 def test_a_divergence_names_the_runs_by_what_they_are():
     start = pretrained(seeds=(4, 7), max_epochs=1)
     told = {"learning_rate": 1e9, "max_epochs": 5, "initial_scale": (1.0,), "seeds": (4, 7), "tolerance": 1e-12}
@@ -143,14 +133,3 @@ def test_training_stops_at_a_fraction_of_the_loss_of_outputs_of_0(loss, idle):
     assert trained.converged.all()
     assert (trained.loss <= limit).all()
     assert (trained.loss > 0.5 * limit).all()
-
-
-def test_small_tasks_are_learned_as_far_as_large_ones():
-    posed = problem()
-    small = dataclasses.replace(posed, y=[y * 1e-3 for y in posed.y])
-    asked = SimpleNamespace(**SETTINGS | {"tolerance": 1e-3, "accuracy": 0.03, "max_steps": 5000})
-    for one in (posed, small):
-        start = Weights(one.start.first * 0.01, one.start.second * 0.01)
-        trained = flow.solve(dataclasses.replace(one, start=start), asked)
-        assert trained.converged.all()
-        assert (trained.loss <= 1e-3 * np.mean(one.y[0] ** 2, axis=1)).all()

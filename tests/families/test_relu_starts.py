@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from carryover.families import running
-from carryover.families.relu import finetune, task
-from carryover.families.relu.pretrain import Parameters as Pretraining
+from carryover.families.relu import finetune
 from toy.relu_toys import FITTED, TASK, TRAINED, finetuned, pretrained, problems, untrained
 
 PROTOCOLS = (*TRAINED, *FITTED)
@@ -35,20 +34,6 @@ def test_protocols_and_starts_of_a_seed_share_teacher_data_and_weights(start):
         if protocol in finetune.SCRATCH and not several:
             np.testing.assert_array_equal(problem.start.first, reference.start.first)
             np.testing.assert_array_equal(problem.start.second[:, 0], reference.start.second[:, 0])
-
-
-def test_more_samples_start_with_the_same_ones(start):
-    few, many = problems(start, samples=(3, 7))
-    np.testing.assert_array_equal(few.X[0], many.X[0][:, :3])
-    np.testing.assert_array_equal(few.y[0], many.y[0][:, :3])
-    np.testing.assert_allclose(np.sum(many.X[0] ** 2, axis=2), TASK["dimension"], rtol=1e-13)
-
-
-def test_conditions_share_inputs_and_differ_in_targets(start):
-    (problem,) = problems(start, seeds=(0,), main_features=(2, 4), overlap=(0.0, 0.5), magnitude=(1.0, 2.0))
-    assert problem.X[0].shape[0] == 1
-    assert len(np.unique(problem.y[0][:, 0])) == 8
-    np.testing.assert_allclose(problem.y[0][2:4], 2 * problem.y[0][:2], rtol=1e-14)  # magnitudes of 2 features
 
 
 def test_seeds_and_experiments_have_teachers_of_their_own(start):
@@ -82,18 +67,6 @@ def test_shared_units_have_the_same_sign_and_direction_in_both_tasks(start):
     np.testing.assert_array_equal(start["teacher_readout"][:2], data["auxiliary_readout"])
 
 
-@pytest.mark.parametrize("kind", ["balanced", "random"])
-def test_signs_start_those_of_a_longer_draw_and_are_even(kind):
-    p = finetune.Parameters(signs=kind)
-    for seed in range(20):
-        longer = task.signs(p, "toy", seed, 40)
-        for count in (1, 7, 8, 39):
-            np.testing.assert_array_equal(task.signs(p, "toy", seed, count), longer[:count])
-    many = np.array([task.signs(p, "toy", seed, 5) for seed in range(2000)])
-    assert (np.abs(many.mean(0)) < 4 / np.sqrt(2000)).all()
-    assert (many[:, 0] == -many[:, 1]).mean() == pytest.approx({"balanced": 1.0, "random": 0.5}[kind], abs=0.05)
-
-
 def test_cross_entropy_learns_on_which_side_of_zero_the_teacher_is(start):
     for protocol in TRAINED:
         told = {"protocol": protocol, "main_features": (1,), "overlap": (1.0,), "samples": (40,)}
@@ -108,17 +81,6 @@ def test_cross_entropy_learns_on_which_side_of_zero_the_teacher_is(start):
     np.testing.assert_array_equal(np.abs(labels.y[0]), 1)
 
 
-def test_the_order_of_samples_belongs_to_the_condition(start):
-    told = {"protocol": "single_task", "overlap": (0.0, 0.5), "rescale": (1.0, 0.5)}
-    (problem,) = problems(start, **told)
-    (again,) = problems(start, **{**told, "overlap": (0.5,)})
-    drawn = [tuple(problem.shuffles(run).permutation(30)) for run in range(8)]
-    assert len(set(drawn)) == 8
-    assert [tuple(again.shuffles(run).permutation(30)) for run in range(4)] == [drawn[run] for run in (2, 3, 6, 7)]
-    few, many = problems(start, samples=(4, 5))
-    assert tuple(few.shuffles(0).permutation(30)) != tuple(many.shuffles(0).permutation(30))
-
-
 # Where networks start.
 
 
@@ -129,14 +91,6 @@ def test_finetuning_starts_from_the_pretrained_first_layer_under_a_new_readout(s
         scratch = finetuned(start, "single_task", seeds=(2, 0), initial_scale=(0.07,), max_epochs=1)
         np.testing.assert_array_equal(data["start_second"], scratch["start_second"])
         assert np.isnan(data["initial_scale"]).all()
-
-
-def test_the_new_readout_is_independent_of_what_pretraining_started_from():
-    (before,) = problems(run=partial(pretrained, width=4000))
-    (after,) = problems(pretrained(solve=lambda problem, *rest: untrained(problem), width=4000), width=4000)
-    for seed in range(2):
-        correlation = np.corrcoef(before.start.second[seed, 0], after.start.second[seed, 0])[0, 1]
-        assert abs(correlation) < 4 / np.sqrt(4000)
 
 
 @pytest.mark.parametrize(("rescaled", "readout"), [("first", 1.0), ("both", 0.1)])
@@ -164,13 +118,6 @@ def test_from_scratch_both_layers_are_normal_with_the_variance_of_he(start, prot
     if protocol == "multi_task":
         main, auxiliary = problem.start.second[0]
         assert abs(np.corrcoef(main, auxiliary)[0, 1]) < 4 / np.sqrt(3000)
-
-
-def test_pretraining_learns_the_auxiliary_task():
-    data = pretrained(seeds=(0, 1), samples=300, width=40, max_epochs=3000, learning_rate=0.2, initial_scale=0.1)
-    assert (data["risk_final"] < 1e-3).all()
-    assert (data["risk_curve"].values[:, 0] > 0.1).all()
-    assert Pretraining().loss == "squared"
 
 
 def test_pretrained_weights_are_turned_apart_and_keep_their_lengths(start):

@@ -5,12 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from carryover.errors import UserError
-from carryover.families import running
-from carryover.families.wide_relu import finetune, task
+from carryover.families.wide_relu import task
 from carryover.families.wide_relu.dataset import BOUNDS
 from carryover.provenance import store
-from toy.wide_relu_toys import TASK, finetuned, pretrained, solver
+from toy.wide_relu_toys import finetuned, pretrained
 
 
 @pytest.fixture(scope="module")
@@ -40,19 +38,6 @@ def test_pretraining_makes_a_network_of_each_seed_that_learns_the_source(start, 
     assert (start["risk_final"] < 0.1 / 4).all()  # of a linear function the mean square is 1/D
 
 
-@pytest.mark.parametrize("name", ["descent", "exact"])
-@pytest.mark.parametrize("protocol", ["single_task", "finetuning"])
-def test_runs_are_of_every_seed_size_and_distance(start, protocol, name, tmp_path):
-    data = of(start, protocol, solver=name, samples=(3, 6), distance=(0.5, 2.0))
-    check(data, tmp_path)
-    assert set(data.data_vars) >= {*BOUNDS, "risk_final", "loss", "converged", "evaluations"}
-    kinds = {tuple(kind) for kind in zip(*(data[name].values for name in ("seed", "samples", "distance")), strict=True)}
-    assert kinds == {(seed, n, d) for seed in (0, 1) for n in (3, 6) for d in (0.5, 2.0)}
-    assert data.sizes["run"] == 8
-    assert set(data["solver"].values) == {name}
-    assert np.isfinite(data[[*BOUNDS, "risk_final"]].to_array()).all()
-
-
 @pytest.mark.portable
 @pytest.mark.parametrize("protocol", ["single_task", "finetuning"])
 @pytest.mark.parametrize("name", ["descent", "exact"])
@@ -66,23 +51,6 @@ def test_a_run_is_the_same_alone(start, protocol, name):
         np.testing.assert_allclose(alone[quantity], expected, rtol=1e-6, atol=1e-12, err_msg=quantity)
 
 
-def test_the_draws_depend_on_the_seed(start):
-    data = finetuned(seeds=(0, 1), solver="exact")
-    assert data["risk_final"][0] != data["risk_final"][1]
-    p = task.Parameters(**TASK)
-    few, many = (task.inputs(p, "toy", 0, "inputs", count) for count in (3, 9))
-    np.testing.assert_array_equal(few, many[:3])
-    np.testing.assert_allclose(np.linalg.norm(many, axis=1), 1)
-    assert task.inputs(p, "toy", 1, "inputs", 1)[0, 0] != many[0, 0]
-
-
-def test_networks_start_from_weights_of_the_asked_size():
-    p = task.Parameters(dimension=10, width=20_000, initial_scale=0.25)
-    network = task.initial(p, "toy", [3])
-    assert network.first.std() == pytest.approx(0.25, rel=0.01)
-    assert abs(np.sign(network.second).mean()) < 0.03
-
-
 @settings(derandomize=True, deadline=None, max_examples=30)
 @given(st.floats(0, 2), st.integers(0, 100), st.integers(2, 20))
 def test_targets_are_unit_vectors_at_their_distance(distance, seed, dimension):
@@ -90,13 +58,3 @@ def test_targets_are_unit_vectors_at_their_distance(distance, seed, dimension):
     source, target = task.teacher(p, "toy", seed), task.teacher(p, "toy", seed, distance)
     assert np.linalg.norm(target) == pytest.approx(1)
     assert np.linalg.norm(target - source) == pytest.approx(distance, abs=1e-12)
-
-
-def test_pretrained_networks_are_asked_for_where_they_are_needed(start):
-    p = finetune.Parameters(**TASK)
-    with pytest.raises(UserError, match=r"^finetuning starts from pretrained networks: name their shard"):
-        running.run(finetune, p, "toy", [0], solver("exact"))
-    with pytest.raises(UserError, match="has the seeds"):
-        finetuned(start, seeds=(0, 7))
-    with pytest.raises(UserError, match="width is 31, but the pretrained networks have 30"):
-        finetuned(start, width=31)

@@ -1,15 +1,12 @@
 """The measure of clusters on datasets of hand-made networks."""
 
-import time
-
 import numpy as np
 import pytest
 import xarray as xr
 
 from carryover.errors import UserError
 from carryover.measures import clusters
-from carryover.measures.clusters import alignment, cluster_centers, effective_clusters, importance, inertia
-from carryover.provenance import store
+from carryover.measures.clusters import effective_clusters, inertia
 from toy.students import built, noisy
 
 FRAME = np.linalg.qr(np.random.default_rng(0).standard_normal((8, 8)))[0]
@@ -59,18 +56,6 @@ def test_measure_compares_networks_with_their_main_teachers():
     assert measured["clusters"].values.tolist() == [1, 2, 3, 4, 5, 6]
 
 
-def test_measure_is_made_of_the_functions():
-    data = networks()
-    data["first"][0] += 0.3 * np.random.default_rng(0).standard_normal(data["first"][0].shape)
-    measured = clusters.measure(data, PARAMETERS)
-    first, second = data["first"].values[0], data["second"].values[0]
-    weights = importance(first.astype(float), second.astype(float))
-    for k in range(1, 7):
-        assert measured["inertia"].values[0, k - 1] == inertia(first, weights, k, 0)
-        aligned = alignment(cluster_centers(first, weights, k, 0), FRAME[:3])
-        assert measured["alignment_by_clusters"].values[0, k - 1] == pytest.approx(aligned, rel=1e-6)
-
-
 def test_a_network_of_two_tasks_is_aligned_with_as_many_clusters_as_both_have_features():
     data = networks().isel(run=[0])
     first, second = built(FRAME[:6], 8)
@@ -107,16 +92,6 @@ def test_further_numbers_leave_the_others_as_they_are_and_are_as_good_as_each_al
         clusters.measure(data, clusters.Parameters(largest_k=6, further_k=(49,)))
 
 
-def test_a_run_does_not_depend_on_what_it_is_measured_beside():
-    whole, alone = (clusters.measure(part, PARAMETERS) for part in (networks(), networks().isel(run=[1])))
-    xr.testing.assert_identical(whole.isel(run=[1]), alone)
-
-
-def test_more_clusters_than_units_are_refused():
-    with pytest.raises(UserError, match="largest_k is 49, but the networks have 48 units"):
-        clusters.measure(networks(), clusters.Parameters(largest_k=49))
-
-
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [
@@ -131,33 +106,3 @@ def test_a_run_without_clusters_is_named(name, value, message):
     with pytest.raises(UserError) as raised:
         clusters.measure(data, PARAMETERS)
     assert str(raised.value) == f"{message}, in the run with seed 6, protocol finetuning_kernel"
-
-
-def test_everything_is_labelled(tmp_path):
-    measured = clusters.measure(networks(), PARAMETERS)
-    assert set(measured.coords) == {"seed", "protocol", "clusters"}
-    dims = {name: variable.dims for name, variable in measured.data_vars.items()}
-    curve, single = ("run", "clusters"), ("run",)
-    assert dims == {"inertia": curve, "alignment_by_clusters": curve, "alignment": single, "effective_clusters": single}
-    store.save(measured, tmp_path / "clusters.nc")
-
-
-def test_hundreds_of_networks_are_measured_in_seconds():
-    """Twenty of width 200 in a second or less, some 30 ms each; the limit allows for a busy machine."""
-    first, weights = (
-        np.stack(values).astype(np.float32) for values in zip(*(noisy(6, 15, seed=s) for s in range(20)), strict=True)
-    )
-    task = {"directions": np.stack([np.eye(15)[:6]] * 20), "readout": np.ones((20, 6))}
-    data = xr.Dataset(
-        {
-            "first": (("run", "unit", "input"), first),
-            "second": (("run", "output", "unit"), weights[:, None]),
-            **{
-                f"teacher_{name}": (("run", "teacher_unit", "input")[: values.ndim], values)
-                for name, values in task.items()
-            },
-        }
-    )
-    begun = time.process_time()
-    clusters.measure(data, clusters.Parameters())
-    assert time.process_time() - begun < 60

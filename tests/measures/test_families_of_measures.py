@@ -9,8 +9,6 @@ from carryover.config.parameters import applies
 from carryover.errors import UserError
 from toy import image_pair_toys, mean_field_toys, relu_toys, trainer_shards, wide_relu_toys
 
-pytestmark = pytest.mark.slow
-
 SHARDS = {
     "convnet": lambda: trainer_shards.convnets(keep_weights=True),
     "deep_linear": trainer_shards.deep_linear_descent,

@@ -51,29 +51,6 @@ def test_units_that_are_the_source_s_have_its_kernel():
     np.testing.assert_array_equal(result["seed"], [0, 1])
 
 
-def test_units_without_importance_do_not_count():
-    told = drawn(3)
-    told["first"][:, :6] = np.repeat(told["directions"][:, :1], 6, axis=1)
-    told["second"][:, :, 6:] = 0
-    result = gram.measure(networks(**told), P)
-    np.testing.assert_allclose(result["unit_cosine"], 1)
-    told["second"] = np.ones_like(told["second"])
-    cosines = np.einsum("rud,rkd->ruk", told["first"], told["directions"][:, told["kept"]]).max(2).mean(1)
-    np.testing.assert_allclose(gram.measure(networks(**told), P)["unit_cosine"], cosines)
-
-
-def test_everything_is_labelled():
-    result = gram.measure(networks(**drawn()), P)
-    for name in (*result.data_vars, "point", "other_point"):
-        assert result[name].attrs["long_name"]
-        assert result[name].attrs["units"] == "1"
-
-
-def test_more_points_than_samples_are_refused():
-    with pytest.raises(UserError, match=r"points is 8, but there are only 7 samples."):
-        gram.measure(networks(**drawn()), gram.Parameters(points=8, samples=7))
-
-
 def test_weights_that_are_not_finite_are_refused_by_run():
     told = drawn()
     told["first"][1, 0, 0] = np.nan

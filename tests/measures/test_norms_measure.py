@@ -65,12 +65,6 @@ def test_flow_penalty_is_that_of_the_real_start():
     assert float(measure([[3.0, -4.0]], "finetuning")["flow_penalty"][0]) == pytest.approx(divergence, rel=1e-12)
 
 
-def test_a_network_that_stays_at_its_start_pays_nothing():
-    measured = measure([[0.25, 0.0]], "single_task")  # 1·½ − ½·½, ½·½ − ½·½
-    assert float(measured["flow_penalty"][0]) == pytest.approx(0, abs=1e-15)
-    assert float(measured["flow_penalty_teacher"][0]) > 0.1
-
-
 @pytest.mark.parametrize(
     ("coefficients", "protocol"),
     [
@@ -83,19 +77,3 @@ def test_there_is_no_flow_penalty_for_several_outputs_or_a_probe(coefficients, p
     measured = measure(coefficients, protocol)
     for name, values in measured.data_vars.items():
         assert np.isnan(values.values).all() == name.startswith("flow_penalty"), name
-
-
-def test_probes_are_told_apart_run_by_run():
-    both = xr.concat([made([[3.0, -4.0]], protocol) for protocol in ("finetuning", "finetuning_probe")], dim="run")
-    measured = norms.measure(both, norms.Parameters())
-    assert np.isnan(measured["flow_penalty"]).values.tolist() == [False, True]
-
-
-def test_everything_is_labelled():
-    measured = measure([[3.0, -4.0]], "finetuning")
-    assert set(measured.coords) == {"seed", "protocol"}
-    for variable in measured.variables.values():
-        assert variable.dims == ("run",)
-        assert variable.attrs["long_name"]
-        assert variable.attrs["units"] == "1"
-    assert measured["l1_norm_teacher"].attrs["long_name"].endswith("of the teacher")

@@ -2,8 +2,6 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from carryover.errors import UserError
 from carryover.measures import out_of_rkhs
@@ -46,31 +44,6 @@ def test_features_that_hold_the_target_leave_nothing():
     assert result["out_of_rkhs"][0] < 1e-9
     assert result["out_of_rkhs"][1] > 1e-3
     assert (result["initial_out_of_rkhs"] > 1e-3).all()
-
-
-@settings(derandomize=True, deadline=None, max_examples=20)
-@given(st.integers(0, 10**6), st.floats(0.1, 1e3))
-def test_it_is_a_share(seed, scale):
-    told = drawn(seed)
-    result = out_of_rkhs.measure(networks(**told), P)
-    for name in ("out_of_rkhs", "initial_out_of_rkhs"):
-        assert ((result[name] >= 0) & (result[name] <= 1 + 1e-12)).all()
-    assert (result["least_risk"] >= result["out_of_rkhs"]).all()
-    larger = out_of_rkhs.measure(networks(**{**told, "readout": scale * told["readout"]}), P)
-    np.testing.assert_allclose(larger["out_of_rkhs"], result["out_of_rkhs"], rtol=1e-6, atol=1e-10)
-
-
-def test_fewer_directions_leave_more():
-    data = networks(**drawn())
-    outside = [out_of_rkhs.measure(data, out_of_rkhs.Parameters(cutoff=c))["out_of_rkhs"] for c in (1e-10, 1e-2, 0.5)]
-    assert (outside[0] < outside[1]).all()
-    assert (outside[1] < outside[2]).all()
-
-
-def test_runs_and_meanings_are_told():
-    result = out_of_rkhs.measure(networks(**drawn()), P)
-    np.testing.assert_array_equal(result["seed"], [0, 1])
-    assert all(variable.attrs["long_name"] and variable.attrs["units"] == "1" for variable in result.values())
 
 
 def test_weights_that_are_not_finite_are_refused_by_run():

@@ -32,10 +32,3 @@ def test_risks_are_handed_on_with_their_labels(data):
     assert set(measured.coords) == {"seed"}
     for name, variable in measured.variables.items():
         xr.testing.assert_identical(variable, data[name].variable)
-
-
-def test_learning_rates_of_the_runs_are_handed_on_where_there_are_some(data):
-    data["learning_rate"] = ("run", [0.1, 0.05, 0.1], {"long_name": "step", "units": "1"})
-    measured = risk.measure(data, risk.Parameters())
-    assert set(measured.data_vars) == {*NAMES, "learning_rate"}
-    xr.testing.assert_identical(measured["learning_rate"].variable, data["learning_rate"].variable)

@@ -10,7 +10,6 @@ from carryover.measures import stages
 from carryover.measures.dimensionality import cka, ensd, participation_ratio
 from carryover.networks.convnet import NETWORKS
 from carryover.networks.convnet_weights import packed
-from carryover.provenance import store
 from carryover.tasks.images import images
 
 NAMES = {"resnet18": ["stem", "layer1", "layer2", "layer3", "layer4", "pooled"],
@@ -84,41 +83,6 @@ def test_a_network_that_was_not_trained_shares_all_its_dimensions():
     np.testing.assert_allclose(measured["ensd"], measured["participation_ratio_start"], rtol=1e-12)
 
 
-def test_a_run_does_not_depend_on_what_it_is_measured_beside():
-    data, *_ = shard()
-    whole, alone = (stages.measure(part, PARAMETERS) for part in (data, data.isel(run=[1])))
-    xr.testing.assert_identical(whole.isel(run=[1]), alone)
-
-
-def test_networks_before_finetuning_are_gone_through_once_for_the_same_images(monkeypatch):
-    data, *_ = shard()
-    whole, calls = stages.centred_kernels, []
-    monkeypatch.setattr(stages, "centred_kernels", lambda *args, **told: calls.append(args[1]) or whole(*args, **told))
-    data["start"][:] = 1
-    stages.measure(data, PARAMETERS)
-    assert len(calls) == 5  # three runs, and two pairs of classes
-    calls.clear()
-    stages.measure(data, stages.Parameters(of="all", count=20))
-    assert calls == [20] * 4
-
-
-def test_fewer_images_are_drawn_evenly_and_are_some_of_more(monkeypatch):
-    seen = []
-    monkeypatch.setattr(stages, "_kernels", lambda *given: seen.append(given[3]) or {"only": np.eye(len(given[3]))})
-    data = shard()[0].isel(run=[0])
-    for count in (30, 200, 0, 5000):
-        stages.measure(data, stages.Parameters(of="all", count=count))
-    few, more, every, most = seen[::2]
-    assert (len(few), len(more)) == (30, 200)
-    assert set(few) < set(more)
-    test = images().test_labels
-    np.testing.assert_array_equal(every, np.arange(len(test)))
-    np.testing.assert_array_equal(every, most)
-    assert (np.diff(more) > 0).all()
-    assert np.bincount(test[more], minlength=10).min() >= 10  # 20 expected of each class
-    assert 0.4 < np.mean(more < len(test) / 2) < 0.6
-
-
 def test_a_stage_that_died_and_all_that_follow_have_no_dimensionality():
     data, _, after = shard()
     block = after[1].layer2[1].bn2
@@ -151,33 +115,3 @@ def test_a_run_with_weights_that_are_not_finite_is_named(name, row, message, bad
     with pytest.raises(UserError) as raised:
         stages.measure(data, PARAMETERS)
     assert str(raised.value) == f"{message} must be finite, in the run with seed 1, target_classes 5 6"
-
-
-def test_a_run_whose_outputs_overflow_is_named():
-    data, *_ = shard()
-    data["state"][2] *= 1e20
-    with pytest.raises(UserError, match="the features of the stage layer1 must be finite, in the run with seed 0, ta"):
-        stages.measure(data, PARAMETERS)
-
-
-def test_one_image_is_too_few():
-    with pytest.raises(UserError) as raised:
-        stages.measure(shard()[0], stages.Parameters(count=1))
-    assert str(raised.value) == ("count is 1, and 1 test image of the classes 5 6 is too few: give two or more.")
-
-
-def test_everything_is_labelled_and_says_what_the_runs_were(tmp_path):
-    data, *_ = shard()
-    measured = stages.measure(data, PARAMETERS)
-    assert set(measured.coords) == {"seed", "target_classes", "stage"}
-    assert {variable.dims for variable in measured.data_vars.values()} == {("run", "stage")}
-    assert set(measured.data_vars) == {"participation_ratio", "participation_ratio_start", "ensd", "cka"}
-    xr.testing.assert_identical(measured["target_classes"].variable, data["target_classes"].variable)
-    store.save(measured, tmp_path / "stages.nc")
-
-
-def test_a_shard_that_was_saved_is_measured_alike(tmp_path):
-    data, *_ = shard()
-    store.save(data, tmp_path / "finetuned.nc")
-    loaded = store.load(tmp_path / "finetuned.nc")
-    xr.testing.assert_identical(stages.measure(loaded, PARAMETERS), stages.measure(data, PARAMETERS))

@@ -1,18 +1,14 @@
 """Streamed kernels against scikit-learn's, in however many passes; memory, rounding, and what is constant."""
 
-import gc
 import math
 
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from sklearn.preprocessing import KernelCenterer
 
-from carryover.measures._streamed import MEMORY, centred_kernels
-from carryover.measures.dimensionality import cka, compare_kernels, ensd, participation_ratio
-from carryover.networks.convnet import ResNet18
+from carryover.measures._streamed import centred_kernels
+from carryover.measures.dimensionality import compare_kernels, participation_ratio
 
 UNITS = {"wide": 300, "narrow": 5, "middle": 40}
 ROW = 4 * sum(UNITS.values())  # bytes of the features of one sample
@@ -37,8 +33,8 @@ def streamed(arrays, calls=None, **told):
     return centred_kernels(features, len(next(iter(arrays.values()))), **told)
 
 
-@pytest.mark.parametrize("rows", [1, 2, 7, 20, 44, 45, 1000])
-@pytest.mark.parametrize("batch", [1, 8, 100])
+@pytest.mark.parametrize("rows", [1, 7, 45, 1000])
+@pytest.mark.parametrize("batch", [1, 8])
 def test_kernels_are_those_of_centred_features_in_however_many_passes(rows, batch):
     arrays = drawn()
     found = streamed(arrays, batch=batch, memory=rows * ROW)
@@ -46,81 +42,6 @@ def test_kernels_are_those_of_centred_features_in_however_many_passes(rows, batc
     for name, X in arrays.items():
         expected = KernelCenterer().fit_transform(X.astype(float) @ X.T.astype(float))
         np.testing.assert_allclose(found[name], expected, atol=1e-6 * np.abs(expected).max(), rtol=0)
-
-
-@pytest.mark.parametrize("rows", [10, SAMPLES])
-def test_what_is_read_off_them_is_right_to_five_places(rows):
-    before, after = drawn(1), drawn(2)
-    start, end = (streamed(arrays, batch=10, memory=rows * ROW) for arrays in (before, after))
-    for name in UNITS:
-        X, Y = before[name], after[name]
-        expected = participation_ratio(Y), participation_ratio(X), ensd(X, Y), cka(X, Y)
-        assert compare_kernels(start[name], end[name]) == pytest.approx(expected, rel=1e-5), name
-
-
-def summary(arrays, **told):
-    kernels = streamed(arrays, **told)
-    return np.array([compare_kernels(kernels["narrow"], kernels[name]) for name in UNITS])
-
-
-@settings(derandomize=True, deadline=None, max_examples=30)
-@given(st.integers(2, 40), st.integers(1, 50), st.integers(1, 50), st.integers(0, 1000))
-def test_batches_memory_and_order_do_not_matter(samples, batch, rows, seed):
-    arrays = drawn(seed, samples)
-    order = np.random.default_rng(seed).permutation(samples)
-    moved = {name: X[order] for name, X in arrays.items()}
-    np.testing.assert_allclose(summary(moved, batch=batch, memory=rows * ROW), summary(arrays), rtol=1e-5)
-
-
-def test_what_does_not_fit_is_computed_again_and_nothing_else():
-    calls = []
-    streamed(drawn(samples=10), calls, batch=2, memory=5 * ROW)
-    again = [[[i, i + 1] for i in range(first, 10, 2)] for first in (0, 4, 8)]  # two batches fit
-    assert calls[1:] == [*again[0], *again[1], *again[2]]
-    calls.clear()
-    streamed(drawn(samples=10), calls, batch=2, memory=10 * ROW)
-    assert calls[1:] == again[0]
-
-
-def test_all_calls_but_the_first_have_as_many_samples():
-    calls = []
-    streamed(drawn(samples=11), calls, batch=5, memory=8 * ROW)
-    assert calls[1:4] == [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 10, 10]]
-    assert {len(rows) for rows in calls[1:]} == {4}
-
-
-@pytest.mark.parametrize("rows", [6, 13, SAMPLES])
-def test_features_that_are_held_keep_to_the_memory(rows):
-    arrays, most = drawn(), [0]
-
-    def features(indices):
-        tensors = {one.data_ptr(): one.nbytes for one in gc.get_objects() if issubclass(type(one), torch.Tensor)}
-        most[0] = max(most[0], sum(tensors.values()))
-        for name, X in arrays.items():
-            yield name, torch.from_numpy(X[indices])
-
-    gc.freeze()  # what there was before is not counted
-    try:
-        centred_kernels(features, SAMPLES, batch=3, memory=rows * ROW)
-    finally:
-        gc.unfreeze()
-    held = rows // 3 * 3 * ROW
-    assert held <= most[0] <= held + 3 * ROW + 300 * 4 * 3  # and where the units are, and one stage of a batch
-
-
-def test_two_thousand_images_are_held_at_once_in_the_largest_network():
-    network = ResNet18(torch.Generator(), classes=2, stem="small").eval()
-    with torch.inference_mode():
-        units = sum(output.numel() for _, output in network.stages(torch.zeros(1, 3, 32, 32)))
-    assert units == 188_928
-    assert 4 * units * 2000 <= MEMORY < 2 * 2**30
-
-
-@pytest.mark.parametrize("factor", [1e-25, 1e25])
-def test_tiny_and_huge_features_are_no_different(factor):
-    arrays = drawn()
-    scaled = {name: X * np.float32(factor) for name, X in arrays.items()}
-    np.testing.assert_allclose(summary(scaled), summary(arrays), rtol=1e-5)
 
 
 def test_kernels_of_constant_stages_are_0_and_their_dimensionality_is_none():
@@ -139,12 +60,6 @@ def test_rounding_that_depends_on_the_number_of_samples_does_not_make_a_stage_al
 
     for samples in (29, 100):  # the first call has 16
         assert not centred_kernels(features, samples, batch=20)["dead"].any()
-
-
-def test_a_large_constant_unit_beside_others_that_vary_is_silent():
-    arrays = {"wide": drawn()["wide"]}
-    beside = {"wide": np.hstack([arrays["wide"], np.full((SAMPLES, 1), 1e10 / 3, dtype=np.float32)])}
-    np.testing.assert_allclose(streamed(beside)["wide"], streamed(arrays)["wide"], rtol=1e-4, atol=1e-2)
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])

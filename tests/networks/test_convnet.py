@@ -1,8 +1,6 @@
 """ResNet-18, VGG-11 and VGG-5: torchvision's names and shapes, what they compute, and how they start."""
 
-import importlib
 import math
-import warnings
 
 import pytest
 import torch
@@ -62,37 +60,6 @@ def test_names_shapes_and_numbers_of_parameters(network, table, parameters):
     network = network(generator())
     assert [(name, tuple(tensor.shape)) for name, tensor in network.state_dict().items()] == list(table.items())
     assert sum(parameter.numel() for parameter in network.parameters()) == parameters
-
-
-@pytest.fixture(scope="module")
-def models():
-    """torchvision's networks, also of a build for another PyTorch, whose own operators cannot be loaded."""
-    operators = torch.library.Library("torchvision", "FRAGMENT")
-    try:
-        try:
-            return torchvision_models()
-        except RuntimeError:  # it asks for these, which its networks for classification do not use
-            for name in ("nms", "qnms"):
-                operators.define(f"{name}(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
-            return torchvision_models()
-    except (ImportError, RuntimeError) as error:
-        pytest.skip(f"torchvision cannot be imported: {error}")
-
-
-def torchvision_models():
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of formats of images that it cannot read
-        return importlib.import_module("torchvision.models")
-
-
-@pytest.mark.parametrize(("network", "name", "side"), [(ResNet18, "resnet18", 65), (VGG11, "vgg11", 33)])
-def test_torchvision_computes_the_same(network, name, side, models):
-    network = network(generator()).eval()
-    with torch.device("meta"):
-        theirs = getattr(models, name)().eval()
-    theirs.load_state_dict(network.state_dict(), assign=True)
-    with torch.no_grad():
-        torch.testing.assert_close(network(images(2, 3, side, side)), theirs(images(2, 3, side, side)))
 
 
 def resnet_by_hand(state, x, small, training):
@@ -176,34 +143,6 @@ def test_forward_and_stages_by_hand(network, by_hand, stem, shape, training):
         torch.testing.assert_close(network(images(*shape, dtype=torch.float64)), outputs, rtol=1e-11, atol=1e-11)
 
 
-@pytest.mark.parametrize(
-    ("network", "stem", "side", "share"),
-    [
-        (ResNet18, "small", 32, 0.5),
-        (ResNet18, "imagenet", 128, 0.5),
-        # one place of an image is left in layer4, so that only the middle of a kernel of 3 × 3 sees it
-        (ResNet18, "small", 8, 0.5 / 9),
-        (VGG11, "small", 8, 0.25),
-        (VGG11, "small", 32, 0.25),
-        (VGG11, "imagenet", 64, 0.25),
-        (VGG5, "small", 28, 0.25),
-    ],
-)
-def test_every_weight_gets_a_gradient(network, stem, side, share):
-    network = network(generator(), classes=3, width=4, stem=stem, channels=1).eval()
-    network(images(16, 1, side, side)).square().sum().backward()
-    for name, parameter in network.named_parameters():
-        assert parameter.grad.count_nonzero() > share * parameter.numel(), name
-
-
-def test_stages_are_computed_one_at_a_time():
-    network = ResNet18(generator(), classes=2, width=1)
-    network.layer1 = torch.nn.Identity()
-    network.layer2 = None
-    stages = network.stages(images(2, 3, 16, 16))
-    assert [next(stages)[0], next(stages)[0]] == ["stem", "layer1"]
-
-
 @NETWORKS
 def test_one_generator_gives_one_network_and_no_other_random_state_is_touched(network):
     before = torch.random.get_rng_state()
@@ -252,21 +191,3 @@ def test_weights_start_from_the_laws_of_torchvision(network):
 def test_bad_arguments_are_refused(network, argument, value):
     with pytest.raises(ValueError, match=rf"^{argument} must be "):
         network(**{"generator": generator(), "width": 1, argument: value})
-
-
-@pytest.mark.parametrize(
-    ("network", "stem", "shape", "least"),
-    [
-        (ResNet18, "small", (2, 3, 7, 8), 8),
-        (ResNet18, "imagenet", (3, 16, 16), 8),
-        (VGG11, "small", (2, 1, 8, 8), 8),
-        (VGG11, "imagenet", (2, 3, 32, 31), 32),
-        (VGG5, "small", (2, 3, 8, 7), 8),
-    ],
-)
-def test_images_of_other_shapes_are_refused(network, stem, shape, least):
-    network = network(generator(), classes=2, width=1, stem=stem)
-    with pytest.raises(
-        ValueError, match=rf"^images must have the shape \(n, 3, .*at least {least} for the stem {stem}"
-    ):
-        network(images(*shape))

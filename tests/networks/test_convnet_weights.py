@@ -5,8 +5,6 @@ import pickle
 
 import pytest
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from carryover.errors import UserError
 from carryover.networks.convnet import VGG11, ResNet18
@@ -46,15 +44,6 @@ def test_saved_weights_come_back(kind, zipped, tmp_path):
     load_weights(network, path)
     assert same(network, source.state_dict())
     torch.testing.assert_close(network.eval()(images()), source.eval()(images()), rtol=0, atol=0)
-
-
-def test_parameters_and_other_precisions_are_read(tmp_path):
-    source, network = build(), build(seed=1)
-    state = {name: torch.nn.Parameter(tensor) for name, tensor in source.named_parameters()}
-    state |= {name: buffer.double() if buffer.ndim else buffer for name, buffer in source.named_buffers()}
-    load_weights(network, saved(tmp_path, state))
-    assert same(network, source.state_dict())
-    assert {tensor.dtype for tensor in network.state_dict().values()} == {torch.float32, torch.int64}
 
 
 def test_the_number_of_batches_may_be_missing(tmp_path):
@@ -110,35 +99,8 @@ CONV, COUNT = "layer1.0.conv2.weight", "bn1.num_batches_tracked"
     ("change", "message"),
     [
         (lambda state: {name: state[name] for name in state if name not in (CONV, "fc.bias")}, rf"lacks '{CONV}'"),
-        (lambda state: state | {"layer9.weight": torch.ones(1)}, "has 'layer9.weight', which ResNet18 has not"),
-        (lambda state: state | {0: torch.ones(1)}, "has 0, which ResNet18 has not"),
-        (
-            changed(CONV, lambda tensor: tensor[..., :2]),
-            rf"has '{CONV}' of the shape \(1, 1, 3, 2\), in .* \(1, 1, 3, 3\)",
-        ),
-        (changed(CONV, lambda tensor: tensor.to(torch.complex64)), rf"has '{CONV}' of the type torch.complex64, not"),
         (changed(CONV, torch.Tensor.to_sparse), rf"has '{CONV}' of the type torch.float32, not a plain tensor"),
-        (
-            changed(CONV, lambda tensor: tensor.to("meta")),
-            rf"has '{CONV}' of the type torch.float32, not a plain tensor",
-        ),
-        (
-            changed(COUNT, lambda tensor: tensor.float()),
-            rf"has '{COUNT}' of the type torch.float32, not .* torch.int64",
-        ),
-        (changed(CONV, lambda tensor: tensor.double() * 1e300), rf"has '{CONV}' with values that are not finite"),
-        (
-            changed("bn1.running_var", lambda tensor: tensor * torch.nan),
-            "has 'bn1.running_var' with values that are not",
-        ),
         (changed(CONV, lambda tensor: tensor.tolist()), rf"whose entry '{CONV}' is a list and no tensor"),
-        (lambda state: {"state_dict": state, "epoch": 3}, "whose entry 'state_dict' is a dict and no tensor"),
-        (lambda state: list(state.values()), "holds a list, not tensors by name"),
-        (
-            lambda state: build(width=2).state_dict(),
-            r"has 'conv1.weight' of the shape \(2, 1, 3, 3\), in .* \(1, 1, 3, 3\)",
-        ),
-        (lambda state: build(stem="imagenet").state_dict(), r"has 'conv1.weight' of the shape \(1, 1, 7, 7\)"),
         (
             lambda state: build(VGG11).state_dict(),
             r"lacks 'conv1.weight', in this ResNet18 of the shape \(1, 1, 3, 3\)",
@@ -219,47 +181,10 @@ def test_what_rescaling_scales(kind, which):
     assert len(norms) == (20 if kind is ResNet18 else 0)
 
 
-@settings(derandomize=True, deadline=None, max_examples=20)
-@given(st.integers(-10, 10), st.integers(-10, 10), st.sampled_from(KINDS))
-def test_factors_multiply(a, b, which):
-    state = build().state_dict()
-    twice, once = rescaled(rescaled(state, 2.0**a, which), 2.0**b, which), rescaled(state, 2.0 ** (a + b), which)
-    assert all(torch.equal(twice[name], once[name]) for name in state)
-
-
-@pytest.mark.parametrize(("which", "scale"), [("all", 0.25), ("weights", 1.0)])
-def test_in_training_normalisation_undoes_the_scale_of_convolutions(which, scale):
-    network = build(width=2).double()
-    for module in network.modules():
-        if isinstance(module, torch.nn.BatchNorm2d):
-            module.eps = 1e-30
-            torch.nn.init.constant_(module.bias, 0.3)
-    features, outputs = dict(network.stages(images(torch.float64))), network(images(torch.float64))
-    network.load_state_dict(rescaled(network.state_dict(), 0.25, which))
-    for name, stage in network.stages(images(torch.float64)):
-        torch.testing.assert_close(stage, scale * features[name])
-    bias = network.fc.bias / 0.25
-    expected = 0.25 * (scale * (outputs - bias) + bias)
-    torch.testing.assert_close(network(images(torch.float64)), expected)
-
-
-def test_without_normalisation_outputs_scale_with_the_depth():
-    network = build(VGG11, width=4).eval()
-    outputs = network(images())  # biases are 0 at the start
-    network.load_state_dict(rescaled(network.state_dict(), 0.5, "all"))
-    assert outputs.any()
-    assert torch.equal(network(images()), outputs * 0.5**11)
-
-
 @pytest.mark.parametrize("factor", [0, -0.5, float("inf"), float("nan")])
 def test_other_factors_are_refused(factor):
     with pytest.raises(ValueError, match=rf"^factor must be a finite number above 0, got {factor!r}$"):
         rescaled({}, factor, "all")
-
-
-def test_other_kinds_are_refused():
-    with pytest.raises(ValueError, match=r"^which must be one of all, weights, readout, got 'biases'$"):
-        rescaled({}, 0.5, "biases")
 
 
 @pytest.mark.parametrize("kind", [ResNet18, VGG11])
@@ -269,9 +194,3 @@ def test_packed_weights_come_back_with_shapes_and_types(kind):
     for name, tensor in network.state_dict().items():
         assert torch.equal(tensor, other.state_dict()[name])
         assert tensor.dtype == other.state_dict()[name].dtype
-
-
-def test_packed_weights_of_another_size_are_refused():
-    network = ResNet18(torch.Generator(), 3, 2, "small", 1)
-    with pytest.raises(ValueError, match="values must have the shape"):
-        unpacked(network, packed(network.state_dict())[1:])

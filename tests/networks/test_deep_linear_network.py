@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from carryover.networks.deep_linear import Weights, balanced
@@ -22,12 +22,7 @@ def test_its_function_and_features_are_the_products_of_its_layers():
     assert network.depth == 3
 
 
-def test_one_layer_has_its_inputs_for_features():
-    network = Weights(np.zeros((2, 0, 3, 3)), RNG.standard_normal((2, 3)))
-    np.testing.assert_array_equal(network.coefficients(), network.readout)
-    np.testing.assert_array_equal(network.features(), np.stack([np.eye(3)] * 2))
-
-
+@settings(derandomize=True, deadline=None)
 @given(depth=st.integers(1, 5), scale=st.floats(1e-5, 10), seed=st.integers(0, 100))
 def test_balanced_weights_are_balanced_and_have_the_function(depth, scale, seed):
     beta = scale * np.random.default_rng(seed).standard_normal((2, 4))

@@ -24,11 +24,6 @@ def test_coefficients_are_the_sum_over_both_paths():
         assert beta[r, o, d] == pytest.approx(plus - minus, rel=1e-14)
 
 
-def test_coefficients_respond_to_one_input_at_a_time():
-    w = Weights(np.array([2.0, 3.0]), np.array([5.0, 7.0]), np.array([[11.0, 13.0]]), np.array([[1.0, 0.5]]))
-    np.testing.assert_allclose(w.coefficients(), [[17.0, 35.5]])
-
-
 @pytest.mark.parametrize(
     ("first", "other", "second"), [((5,), (4,), (1, 5)), ((5,), (5,), (5,)), ((2, 5), (2, 5), (3, 1, 5))]
 )
@@ -47,13 +42,6 @@ def test_weights_at_reproduce_beta_and_keep_the_invariants(seed, log_scale, size
     for one, two in ((0, 1), (2, 3)):  # relative to the terms of the difference
         kept = u[one] ** 2 - u[two] ** 2 - w[one] ** 2 + w[two] ** 2
         assert np.all(np.abs(kept) <= 1e-13 * (u[one] ** 2 + u[two] ** 2 + w[one] ** 2 + w[two] ** 2))
-
-
-def test_weights_at_the_start_are_the_start():
-    _, w = draw(3, 0.1)
-    beta = w[0] * w[1] - w[2] * w[3]
-    for a, b in zip(weights_at(beta, *w), w, strict=True):
-        np.testing.assert_allclose(a, b, rtol=1e-12)
 
 
 @FIXED

@@ -36,18 +36,6 @@ def test_networks_without_leading_axes_and_inputs_shared_by_all():
         np.testing.assert_allclose(Weights(first[run], second[run]).outputs(X), together[run], rtol=1e-13)
 
 
-def test_without_bias_a_network_is_homogeneous():
-    first, second, X = draw(1, (4, 3), (2, 4), (6, 3))
-    outputs = Weights(first, second).outputs(X)
-    np.testing.assert_allclose(Weights(first, second).outputs(2.5 * X), 2.5 * outputs, rtol=1e-13)
-    np.testing.assert_allclose(Weights(3 * first, second / 3).outputs(X), outputs, rtol=1e-13)
-
-
-def test_lists_become_arrays():
-    network = Weights([[2.0, 0.0], [0.0, -1.0]], [[5.0, 7.0]])
-    np.testing.assert_allclose(network.outputs([[1.0, -3.0], [-1.0, 3.0]]), [[5 * 2 + 7 * 3], [0.0]])
-
-
 @pytest.mark.parametrize(
     ("first", "second"),
     [((5,), (5,)), ((4, 3), (4,)), ((4, 3), (1, 3)), ((2, 4, 3), (3, 1, 4)), ((2, 4, 3), (1, 4)), ((4, 3), (2, 1, 4))],

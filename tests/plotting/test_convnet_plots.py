@@ -1,16 +1,11 @@
 """What the figures of convolutional networks show is what the runs say."""
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
-import xarray as xr
 
-from carryover.drawing import convnet
 from carryover.errors import UserError
 from carryover.plotting import convnet_controls, convnet_rescaling, stage_dimensionality
 from toy import convnet_networks
-
-pytestmark = pytest.mark.slow
 
 
 def drawn(module, **told):
@@ -46,29 +41,6 @@ def test_accuracies_are_means_and_gains_those_of_differences():
     assert figure.axes[0].get_title() == title
 
 
-def test_classes_that_were_named_are_told_in_lines_that_fit():
-    data = convnet_networks.roles("convnet_rescaling")["pairs"]
-    named = data.assign_coords(source_classes=("run", ["0 1 2 3"] * data.sizes["run"]),
-                               target_classes=("run", ["4 9"] * data.sizes["run"]))  # fmt: skip
-    figure = convnet_rescaling.draw({"one": named}, convnet_rescaling.Parameters())
-    lines = ["ResNet-18", "2 of the classes 4 9 of", "digits,", "pretrained on 4 others", "(2 seeds × 2 tasks)"]
-    assert figure.axes[0].get_title().splitlines() == lines
-
-
-def crosses(ax):
-    return sorted(line.get_ydata().item() for line in ax.get_lines() if line.get_marker() == "x")
-
-
-def test_networks_whose_training_was_not_done_are_crossed_out():
-    data = convnet_networks.roles("convnet_rescaling")["pairs"]
-    done = (data["samples"].values == 8) | (data["protocol"].values == "single_task")
-    figure = convnet_rescaling.draw({"one": data.assign(converged=("run", done.astype(int)))},
-                                    convnet_rescaling.Parameters())  # fmt: skip
-    few = frame("convnet_rescaling", "pairs", protocol="finetuning", samples=4).groupby("rescale")["risk_final"].mean()
-    np.testing.assert_allclose(crosses(figure.axes[0]), sorted(100 - 100 * few))
-    assert crosses(figure.axes[1]) == []
-
-
 def test_controls_are_gains_over_the_networks_that_were_not_rescaled():
     left, middle, _ = drawn(convnet_controls, samples=8).axes
     told = {"protocol": "finetuning", "samples": 8}
@@ -94,30 +66,6 @@ def test_controls_are_gains_over_the_networks_that_were_not_rescaled():
     np.testing.assert_allclose(values, [accuracy(learning_rate=0.003, rescale=1.0), plain])
 
 
-def test_controls_cross_out_learning_rates_whose_training_was_not_done():
-    data = convnet_networks.roles("convnet_controls")
-    done = (data["risk"]["learning_rate"].values != 0.003) | (data["risk"]["rescale"].values == 1)
-    data = data | {"risk": data["risk"].assign(converged=("run", done.astype(int)))}
-    _, middle, _ = convnet_controls.draw(data, convnet_controls.Parameters(samples=8)).axes
-    runs = frame("convnet_controls", "risk", protocol="finetuning", samples=8, learning_rate=0.003, rescale=0.5)
-    np.testing.assert_allclose(crosses(middle), [100 - 100 * runs["risk_final"].mean()])
-
-
-def test_a_run_that_ended_keeps_its_last_accuracy():
-    told = {"task": [0, 0], "rescale": [1.0, 1.0], "learning_rate": [0.1, 0.1], "seed": [0, 1]}
-    runs = xr.Dataset(
-        {"time": (("run", "checkpoint"), [[0.1, 0.4, np.nan], [0.1, 0.2, 0.8]]),
-         "risk_curve": (("run", "checkpoint"), [[0.5, 0.3, np.nan], [0.5, 0.4, 0.1]])},
-        {name: ("run", values) for name, values in told.items()},
-    )  # fmt: skip
-    ax = plt.figure().subplots()
-    convnet_controls._curve(ax, runs, "one", color="k", linestyle="-")
-    steps, accuracy = points(ax, "one")
-    np.testing.assert_array_equal(steps, [1, 2, 4, 8])
-    # Half-way in log(steps): 60 % of the first run at step 2, 75 % of the second at step 4.
-    np.testing.assert_allclose(accuracy, [50, 60, (70 + 75) / 2, (70 + 90) / 2])
-
-
 def test_lines_of_stages_are_means_of_dimensions_and_of_their_ratios():
     before, shared, accuracy, change, inherited, similar = drawn(stage_dimensionality).axes
     runs = frame("stage_dimensionality", "stages", rescale=0.5)
@@ -140,16 +88,6 @@ def test_lines_of_stages_are_means_of_dimensions_and_of_their_ratios():
     )
 
 
-def test_bars_reach_from_end_to_end_of_the_interval():
-    ax = plt.figure().subplots()
-    tables = [np.arange(12.0).reshape(3, 4), np.ones((3, 4))]
-    convnet.points(ax, [1, 2], tables, "some")
-    (container,) = ax.containers
-    ends = [segment[:, 1] for segment in container.lines[2][0].get_segments()]
-    _, low, high = convnet.interval(tables[0])
-    np.testing.assert_allclose(ends, [[low, high], [1, 1]])
-
-
 def test_what_cannot_be_drawn_is_named():
     with pytest.raises(UserError, match="of which there is none"):
         convnet_rescaling.draw({}, convnet_rescaling.Parameters())
@@ -158,9 +96,3 @@ def test_what_cannot_be_drawn_is_named():
         convnet_rescaling.draw({"odd": data.drop_vars("network")}, convnet_rescaling.Parameters())
     with pytest.raises(UserError, match="no run has samples=5"):
         drawn(convnet_controls, samples=5)
-
-
-def test_published_weights_have_no_number_of_classes():
-    data = convnet_networks.roles("convnet_rescaling")["pairs"]
-    named = data.assign_coords(source_classes=("run", [""] * data.sizes["run"]))
-    assert convnet.system(named) == "ResNet-18\n2 classes of digits, published weights"

@@ -1,13 +1,10 @@
 """What the figure reads off trajectories: medians at common times, and margins over squared scales."""
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 import xarray as xr
 from matplotlib.figure import Figure
 
-from carryover.analysis.margins import margin_over_scale
-from carryover.drawing import panels
 from carryover.errors import UserError
 from carryover.plotting import cross_entropy
 
@@ -59,62 +56,6 @@ def test_curves_against_margin_over_squared_scale_lie_on_one_another(runs):
     starts = [line.get_xdata()[0] * scale**2 for scale, line in zip(SCALES, curves, strict=True)]
     first = np.log1p(TIME)[np.log1p(np.exp(-np.log1p(TIME))) <= 0.3][0]
     np.testing.assert_allclose(starts, first)  # from a loss of .3 on
-
-
-def test_noise_does_not_lead_back_and_ended_runs_stop(runs):
-    runs["loss_curve"][:, 30] *= 1.5
-    runs["time"][:, 35:] = np.nan
-    runs["loss_curve"][:, 35:] = np.nan
-    ratio = margin_over_scale(runs["loss_curve"].values, runs["initial_scale"].values, 0.3)
-    known = ratio[0][np.isfinite(ratio[0])]
-    assert (np.diff(known) >= 0).all()
-    assert np.isnan(ratio[:, 35:]).all()
-    assert ratio[0, 29] == ratio[0, 30] < ratio[0, 31]
-
-
-def test_where_seeds_share_no_time_nothing_is_drawn(runs):
-    _, curves = lines(runs, "ratio", fitted=1e-9)
-    assert not curves
-
-
-def test_a_loss_of_zero_has_no_margin(runs):
-    runs["loss_curve"][:, -1] = 0.0
-    ratio = margin_over_scale(runs["loss_curve"].values, runs["initial_scale"].values, 0.3)
-    assert np.isnan(ratio[:, -1]).all()
-    assert np.isfinite(ratio[:, -2]).all()
-
-
-def test_runs_that_were_not_trained_on_cross_entropy_are_left_out(runs):
-    squared = runs.copy(deep=True)
-    squared["effective_features_curve"][:] = np.nan
-    mixed = xr.concat([runs, squared], dim="run")
-    assert cross_entropy._scratch("diagonal", mixed).identical(runs)
-
-
-def test_every_panel_is_named(runs):
-    figure = cross_entropy.draw({"diagonal": runs, "relu": runs}, cross_entropy.Parameters())
-    assert [ax.get_title()[:1] for ax in figure.axes] == [*"abcdef"]
-    assert [ax.get_ylabel().partition("\n")[0] for ax in figure.axes[::3]] == ["Diagonal networks", "ReLU networks"]
-    plt.close(figure)
-
-
-def test_each_family_says_its_own_number_of_seeds(runs):
-    fewer = runs.isel(run=runs["seed"].values == runs["seed"].values[0])
-    figure = cross_entropy.draw({"diagonal": runs, "relu": fewer}, cross_entropy.Parameters())
-    told = [part.legends[0].get_title().get_text().partition(";")[0] for part in figure.subfigs]
-    assert told == [panels.seeds_in_words(runs), "1 seed"]
-    assert told[0] != "1 seed"
-    plt.close(figure)
-
-
-def test_each_family_has_a_legend_of_its_own_scales_in_their_order(runs):
-    other = runs.assign_coords(initial_scale=runs["initial_scale"] * 0.9)
-    figure = cross_entropy.draw({"diagonal": runs, "relu": other}, cross_entropy.Parameters())
-    for part, factor in zip(figure.subfigs, (1.0, 0.9), strict=True):
-        (legend,) = part.legends
-        told = [float(text.get_text().rpartition(" ")[2]) for text in legend.get_texts()]
-        assert told == sorted(round(factor * scale, 6) for scale in SCALES)
-    plt.close(figure)
 
 
 def test_data_without_scales_or_features_are_refused(runs):

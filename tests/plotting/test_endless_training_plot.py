@@ -32,21 +32,8 @@ def figure():
     plt.close("all")
 
 
-def test_every_protocol_and_scale_has_its_curve(figure):
-    drawn = [[line.get_label() for line in ax.lines] for ax in figure.axes]
-    assert drawn == [["STL", "PT+FT"], ["STL", "MTL", "PT+FT"], ["MTL, initial scale 0.1", "MTL, initial scale 1"]]
-    assert all(ax.get_xscale() == "log" and ax.get_xlabel() for ax in figure.axes)
-
-
 def test_norms_are_for_their_margin(figure):
     stl = figure.axes[0].lines[0]
     np.testing.assert_allclose(stl.get_ydata(), 1.0, rtol=1e-6)  # whose norm is the margin
     assert stl.get_xdata()[0] == pytest.approx(P.least)
     assert stl.get_xdata()[-1] == pytest.approx(P.most)
-
-
-def test_curves_end_where_a_run_ends():
-    data = trajectories().isel(checkpoint=MARGINS < 50)
-    figure = endless_training.draw({"trajectory": data}, P)
-    assert max(line.get_xdata().max() for ax in figure.axes for line in ax.lines) <= MARGINS[MARGINS < 50].max()
-    plt.close("all")

@@ -3,7 +3,6 @@
 import importlib
 
 import numpy as np
-import pytest
 from scipy import stats
 
 from carryover.analysis.linear_transfer import by_anchor, chosen, gains
@@ -48,16 +47,3 @@ def test_the_power_law_lies_beside_the_means_that_it_is_fitted_to():
     n, fitted = lines["power law"].T
     np.testing.assert_allclose(fitted, np.exp(offset) * n**slope)
     assert len(SEEDS) > 1
-
-
-def test_panels_that_are_compared_have_one_scale():
-    axes = drawn("mean_field_transfer", smallest=8).axes
-    kernels = [ax for ax in axes if ax.images and ax.get_title()]
-    assert len({ax.images[0].get_clim() for ax in kernels}) == 1
-    named = {ax.get_ylabel().rpartition("\n")[2]: [] for ax in axes if ax.get_ylabel()}
-    for ax in axes:
-        if ax.get_ylabel():
-            named[ax.get_ylabel().rpartition("\n")[2]].append(ax.get_ylim())
-    for label in ("risk / target variance", "exponent ν of the risk", "out-of-RKHS norm² / target power"):
-        assert len(named[label]) == 2
-        assert named[label][0] == pytest.approx(named[label][1])

@@ -13,14 +13,13 @@ from carryover.errors import UserError
 from carryover.workflow import asked_in_vain
 from toy.plotted import cases
 
-pytestmark = pytest.mark.slow
-
 
 def without_numbers(data):
     floats = [name for name, values in data.items() if values.dtype.kind == "f"]
     return data.assign(**{name: data[name] * np.nan for name in floats})
 
 
+@pytest.mark.extended
 @pytest.mark.filterwarnings("ignore")  # of NumPy and Matplotlib, on what is empty
 @pytest.mark.parametrize("name", plugins.names("plotting"))
 def test_of_data_without_a_number_a_plot_is_empty_or_a_sentence(name):
@@ -40,7 +39,11 @@ def test_of_data_without_a_number_a_plot_is_empty_or_a_sentence(name):
 
 
 @pytest.mark.parametrize(
-    ("title", "fault"), [("$\\frac{1}{$", "Expected"), ("$$", "Expected end"), ("$\\foo$", "Unknown")]
+    ("title", "fault"),
+    [
+        ("$\\frac{1}{$", "Expected"),
+        ("$\\foo$", "Unknown"),
+    ],
 )
 def test_a_title_that_is_no_mathematics_is_named(title, fault):
     def draw(_, __):

@@ -10,8 +10,6 @@ from carryover.config import parameters, plugins
 from toy.drawn import legends_of
 from toy.plotted import DRAWN, TRANSFER, cases
 
-pytestmark = pytest.mark.slow
-
 
 def test_every_plot_is_tried():
     assert {*DRAWN, *TRANSFER} == set(plugins.names("plotting"))

@@ -88,17 +88,6 @@ def test_frozen_networks_are_drawn_beside_finetuned_ones_and_those_from_scratch(
         np.testing.assert_allclose(markers(axes[2], marker)[0], expected)
 
 
-def test_theory_beside_frozen_networks_is_that_of_one_layer_and_of_a_multiple_of_the_source():
-    ax = drawn("frozen_layer").axes[0]
-    x, y = line(ax, "one finetuned layer, mean (eq 10 at ε = 0)")
-    np.testing.assert_array_equal(x, [3])
-    np.testing.assert_allclose(y, 5 / 8 * (2 - np.sqrt(2)))  # (d - n)/d |θ_T - θ_S|², an angle of π/4
-    np.testing.assert_allclose(
-        line(ax, "multiple of the source fitted to n samples, mean")[1],
-        [0.5 * 2, 0.5 * 9 / 8],
-    )
-
-
 def test_gaussian_risks_and_broken_bounds_are_those_of_the_draws():
     curve = roles("gaussian_bounds")["curve"]
     left, middle, right = drawn("gaussian_bounds").axes
@@ -124,8 +113,3 @@ def test_tasks_that_a_curve_lacks_are_named(lacking):
     ((name, value),) = lacking.items()
     with pytest.raises(UserError, match=f"{name} is {value:g}, but the role curve has"):
         drawn("gaussian_bounds", **lacking)
-
-
-def test_a_depth_that_no_run_has_is_named():
-    with pytest.raises(UserError, match="no run has depth=3"):
-        drawn("teacher_sensitivity", depth=3)

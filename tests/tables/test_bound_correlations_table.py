@@ -31,12 +31,6 @@ def test_a_bound_has_three_rows_a_cutoff_and_the_published(rows):
     assert rows[""].tolist() == [*kinds, THEIRS] * 3
 
 
-def test_few_pairs_have_no_shares():
-    found = bound_correlations.rows({"bounds": made(), "published": PUBLISHED}, bound_correlations.Parameters())
-    kinds = [f"ours, {kept}: {what}" for kept in ("least squares", "cutoff 0.01") for what in WHAT[:2]]
-    assert found[""].tolist() == [*kinds, THEIRS] * 3
-
-
 def test_published_values_stand_at_their_samples(rows):
     theirs = rows[rows[""] == THEIRS]
     assert (theirs["n = 10"] == "0.60 ± 0.02").all()

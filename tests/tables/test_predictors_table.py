@@ -30,12 +30,6 @@ def numbers(text):
     return [float(number) for number in re.findall(r"[\d.]+", text.replace("−", " "))]
 
 
-def test_maps_without_finetuning_are_left_out_and_candidates_that_none_has(rows):
-    assert rows.columns.tolist() == ["First", "Second", "all together", "families"]
-    assert predictors.CANDIDATES["divergence"] not in rows.index
-    assert rows.loc[predictors.CANDIDATES["probe_gain"]].tolist()[1:] == ["", "", "1 of 2"]
-
-
 @pytest.mark.parametrize("name", ["similarity", "predicted", "samples_per_parameter"])
 def test_correlations_are_spearmans_over_pairs(rows, maps, name):
     for family, role in (("First", "a"), ("Second", "b")):

@@ -42,15 +42,6 @@ def test_a_crop_is_the_image_moved_by_at_most_the_padding(padding, seed):
     assert not np.shares_memory(found, images)
 
 
-def test_every_place_of_a_crop_is_as_likely():
-    """The one lit pixel in the middle of 3 × 3 comes to stand on each of the 9 pixels."""
-    images = np.zeros((9000, 1, 3, 3))
-    images[:, 0, 1, 1] = 1
-    counts = random_crop(images, np.random.default_rng(0), 1).sum((0, 1))
-    assert counts.sum() == 9000
-    assert (np.abs(counts - 1000) < 5 * np.sqrt(1000)).all()
-
-
 def test_half_of_the_images_are_mirrored():
     images = batch(count=2000)
     before = images.copy()

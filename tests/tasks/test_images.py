@@ -1,9 +1,7 @@
 """Sets of images as a caller asks for them."""
 
-import gzip
 import struct
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,8 +10,6 @@ from sklearn.datasets import load_digits
 from carryover.errors import UserError
 from carryover.tasks import images as module
 from carryover.tasks.images import images, unit_pixels
-
-FASHION = module.INSTALLED["fashion-mnist"][1]
 
 
 def test_without_a_folder_they_are_the_digits_of_scikit_learn():
@@ -24,19 +20,6 @@ def test_without_a_folder_they_are_the_digits_of_scikit_learn():
     np.testing.assert_array_equal([*found.train_labels, *found.test_labels], digits.target)
     assert set(found.train_labels) == set(found.test_labels) == set(range(10))
     assert found.train.dtype == np.float32
-
-
-@pytest.mark.parametrize(("content", "sentence"), [
-    (gzip.compress(b"0,1,2\n"), "does not hold the digits that scikit-learn has always had: install it anew"),
-    (b"no gzip", "scikit-learn's digits, cannot be read: "),
-], ids=["others", "damaged"])  # fmt: skip
-def test_other_digits_than_those_of_scikit_learn_are_refused(content, sentence, tmp_path, monkeypatch):
-    file = tmp_path / "datasets/data/digits.csv.gz"
-    file.parent.mkdir(parents=True)
-    file.write_bytes(content)
-    monkeypatch.setattr(module, "find_spec", lambda name: SimpleNamespace(origin=tmp_path / "__init__.py"))
-    with pytest.raises(UserError, match=sentence):
-        images()
 
 
 def test_a_set_in_files_keeps_its_parts(tmp_path):
@@ -89,14 +72,3 @@ def test_without_a_folder_fashion_mnist_is_that_of_debian(tmp_path, monkeypatch)
     with pytest.raises(UserError, match=r"train-images-idx3-ubyte is missing: put the file .* of Fashion-MNIST \("):
         images("fashion-mnist")
     assert place == Path("/usr/share/datasets/fashion-mnist")
-
-
-@pytest.mark.skipif(not FASHION.is_dir(), reason="Debian's package dataset-fashion-mnist is not installed")
-def test_fashion_mnist_as_debian_has_it():
-    """7000 images of each class, one in seven for the test."""
-    found = images("fashion-mnist")
-    assert (found.train.shape, found.test.shape, found.classes) == ((60_000, 1, 28, 28), (10_000, 1, 28, 28), 10)
-    assert np.bincount(found.train_labels).tolist() == [6000] * 10
-    assert np.bincount(found.test_labels).tolist() == [1000] * 10
-    with pytest.raises(UserError, match=r"is that of Fashion-MNIST, not of MNIST: put the published file "):
-        images("mnist", FASHION)

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 import torch
-from torch.nn import functional as F
 
 from carryover.errors import UserError
 from carryover.tasks.images import ImageSet
@@ -43,16 +42,6 @@ def test_only_batches_with_a_generator_are_augmented(images):
     assert augmented.shape == plain.shape
     assert not torch.equal(augmented, plain)
     assert torch.equal(augmented, prepared.batch("train", np.arange(20), np.random.default_rng(1)))
-
-
-def test_images_are_brought_to_a_size_where_they_are_wanted(images, monkeypatch):
-    usual, places = F.interpolate, []
-    plain = PreparedImages(images).batch("test", np.arange(3))
-    expected = usual(plain, (12, 12), mode="bilinear", antialias=True)
-    assert torch.equal(PreparedImages(images, pixels=12).batch("test", np.arange(3)), expected)
-    monkeypatch.setattr(F, "interpolate", lambda batch, *args, **told: places.append(batch.device) or batch)
-    PreparedImages(images, pixels=12).batch("test", np.arange(3), device="meta")
-    assert places == [torch.device("meta")]
 
 
 def test_a_channel_that_does_not_vary_is_refused():

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from scipy import stats
 
 from carryover.errors import UserError
 from carryover.tasks import sparse
@@ -82,15 +81,6 @@ def test_a_task_without_room_is_refused(asked, sentence):
     assert str(error.value) == sentence
 
 
-def test_refusals_reach_the_teachers():
-    rng = np.random.default_rng(0)
-    with pytest.raises(UserError, match=r"^5 auxiliary features do not fit into 4 input dimensions\.$"):
-        sparse.auxiliary_teacher(rng, 4, 5, "l2")
-    order, signs, _ = sparse.auxiliary_teacher(rng, 4, 2, "l2")
-    with pytest.raises(UserError, match=r"^3 new features do not fit into the 2 dimensions"):
-        sparse.main_teacher(order, signs, 2, 3, 0.0, "l2")
-
-
 @pytest.mark.parametrize(("overlap", "features"), [(0.1, 30), (0.7, 10), (1 / 3, 3), (0.29, 100)])
 def test_fractions_that_binary_numbers_only_approach_are_whole(overlap, features):
     assert sparse.shared_features(features, overlap, 100, 1000) == round(overlap * features)
@@ -115,10 +105,3 @@ def test_inputs_have_the_moments_of_the_uniform_law():
     fourth = np.where(np.eye(D, dtype=bool), 3 * D / (D + 2), D / (D + 2))
     for values, expected in zip(products, (0, 0, np.eye(D), fourth), strict=True):
         assert np.all(np.abs(values.mean(0) - expected) < 5 * values.std(0) / np.sqrt(samples))
-
-
-def test_in_three_dimensions_each_coordinate_is_uniform():
-    """Archimedes: zones of equal height have equal area."""
-    x = sparse.sphere(np.random.default_rng(2), 4000, 3)
-    for coordinate in x.T:
-        assert stats.kstest(coordinate, stats.uniform(-np.sqrt(3), 2 * np.sqrt(3)).cdf).pvalue > 0.001

@@ -65,13 +65,6 @@ def test_more_units_than_dimensions_come_in_frames(dimension, auxiliary, cosines
 
 
 @FIXED
-@given(tasks(), SEEDS)
-def test_frames_with_room_in_one_are_orthogonal_units(task, seed):
-    for one, other in zip(teachers(seed, *task), teachers(seed, *task, "frames"), strict=True):
-        np.testing.assert_array_equal(one, other)
-
-
-@FIXED
 @given(tasks(), SEEDS, st.data())
 def test_a_unit_depends_on_its_own_cosine_alone(task, seed, data):
     dimension, auxiliary, cosines = task
@@ -87,14 +80,6 @@ def test_a_unit_depends_on_its_own_cosine_alone(task, seed, data):
     same, other = teachers(seed, dimension, auxiliary, others)
     np.testing.assert_array_equal(same, before)
     np.testing.assert_array_equal(np.delete(other, changed, axis=0), np.delete(main, changed, axis=0))
-
-
-@FIXED
-@given(st.integers(2, 8), st.integers(1, 20), st.integers(0, 8), SEEDS)
-def test_more_auxiliary_units_leave_the_first_ones_alone(dimension, auxiliary, more, seed):
-    few, _ = teachers(seed, dimension, auxiliary, [], "frames")
-    many, _ = teachers(seed, dimension, auxiliary + more, [], "frames")
-    np.testing.assert_array_equal(many[:auxiliary], few)
 
 
 def test_directions_are_drawn_evenly():
@@ -169,12 +154,6 @@ def test_a_task_without_room_is_refused(asked, sentence):
     assert str(error.value) == sentence
 
 
-def test_one_dimension_has_room_for_what_points_up_or_down():
-    before, main = teachers(0, 1, 2, [1.0, -1.0], "frames")
-    np.testing.assert_array_equal(main, [before[0], -before[1]])
-    np.testing.assert_array_equal(np.abs(before), 1)
-
-
 # Coefficients.
 
 
@@ -190,15 +169,6 @@ def test_coefficients_have_unit_norm_and_the_first_signs(count, more, norm, seed
 
 
 # Signs.
-
-
-@FIXED
-@given(st.integers(1, 40), st.integers(0, 9), st.sampled_from(units.SIGNS), SEEDS)
-def test_more_signs_leave_the_first_ones_alone(count, more, kind, seed):
-    few, many = (units.signs(np.random.default_rng(seed), n, kind) for n in (count, count + more))
-    assert few.shape == (count,)
-    np.testing.assert_array_equal(np.abs(many), 1)
-    np.testing.assert_array_equal(many[:count], few)
 
 
 def test_balanced_signs_are_opposite_in_pairs_and_random_ones_independent():

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 from scipy.linalg import sqrtm
-from scipy.optimize import linear_sum_assignment, linprog, minimize
+from scipy.optimize import linprog, minimize
 from scipy.spatial.distance import cdist
-from scipy.stats import multivariate_normal, ortho_group
+from scipy.stats import multivariate_normal
 
 from carryover.theory.discrepancy import distant_target_scale, dudley_metric, kl_divergence, wasserstein1
 
@@ -115,46 +115,11 @@ def test_wasserstein_lies_between_its_bounds(angle, norm):
     assert 0.97 * lower < found < min(gelbrich, 1.03 * coupling)
 
 
-def test_shared_draws_have_less_bias_than_independent_ones():
-    """The bias of either is not negative, so the smaller mean is nearer to the distance."""
-    angle, sigma, samples = 0.3, 0.2, 200
-    shared, independent = [], []
-    for seed in range(8):
-        shared.append(wasserstein1(SOURCE, target(angle), sigma, samples, np.random.default_rng(seed)))
-        source = joint_samples(SOURCE, target(angle), sigma, samples, 100 + seed)[0]
-        other = joint_samples(SOURCE, target(angle), sigma, samples, 200 + seed)[1]
-        distances = cdist(source, other)
-        independent.append(distances[linear_sum_assignment(distances)].mean())
-    assert np.mean(shared) < 0.7 * np.mean(independent)
-
-
-@pytest.mark.parametrize("distance", [wasserstein1, dudley_metric])
-def test_equal_tasks_are_not_apart_and_lengths_and_angle_decide(distance):
-    rotation = ortho_group.rvs(7, random_state=np.random.default_rng(3))[:, :2]
-    plane = distance(SOURCE, target(1.0), 0.2, 40, np.random.default_rng(1))
-    rotated = distance(rotation @ SOURCE, rotation @ target(1.0), 0.2, 40, np.random.default_rng(1))
-    assert rotated == pytest.approx(plane, rel=1e-6)
-    assert distance(rotation[:, 0], rotation[:, 0], 0.2, 40, np.random.default_rng(1)) < 1e-7
-    assert distance([1.0], [-1.0], 0.0, 40, np.random.default_rng(1)) > 0.1
-
-
-def test_dudley_metric_never_exceeds_two():
-    """Against theorem 2.2; and it never exceeds the Wasserstein distance."""
-    far = [dudley_metric(SOURCE, target(1.0, norm), 0.2, 60, np.random.default_rng(0)) for norm in (1, 1e2, 1e6)]
-    assert np.all(np.diff(far) > 0)
-    assert 1 < far[-1] <= 2
-    assert far[0] <= wasserstein1(SOURCE, target(1.0), 0.2, 60, np.random.default_rng(0))
-
-
 @pytest.mark.parametrize(
     ("call", "message"),
     [
         (lambda rng: kl_divergence([1.0], [1.0, 0.0], 1), r"beta_s and beta_t must both have the shape \(\.\.\., d\)"),
-        (lambda rng: kl_divergence([1.0], [np.nan], 1), "beta_s and beta_t must be finite"),
-        (lambda rng: kl_divergence([1.0], [1.0], -1), "sigma must be finite and nonnegative"),
         (lambda rng: wasserstein1([[1.0]], [[1.0]], 1, 5, rng), r"must both have the shape \(d,\)"),
-        (lambda rng: dudley_metric([1.0], [1.0], 1, 0, rng), "samples must be a whole number from 1"),
-        (lambda rng: distant_target_scale(0, 1, 1), "power must be finite and positive"),
         (lambda rng: distant_target_scale(1, 1, -1), "delta must be finite and nonnegative"),
     ],
 )

@@ -62,14 +62,6 @@ def test_exact_limits_of_drawn_data_have_this_risk(start, n):
     assert abs(logs.mean() - predicted) < logs.std()
 
 
-def test_signs_of_the_coefficients_are_those_of_the_paths():
-    told = [5, D - 5], np.array([0.4, 0.0]), np.array([0.3, 0.01]), np.array([0.1, 0.02])
-    counts, beta, up, down = told
-    assert interpolation_risk(50, counts, beta, up, down) == pytest.approx(
-        interpolation_risk(50, counts, -beta, down, up)
-    )
-
-
 @pytest.mark.parametrize("n", [0, D, D + 1, np.nan])
 def test_samples_are_fewer_than_dimensions(n):
     with pytest.raises(ValueError, match="samples must be positive and below the number of dimensions"):

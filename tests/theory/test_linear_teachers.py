@@ -6,7 +6,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from carryover.theory import linear_teachers as lt
-from carryover.theory.transfer import norm_factor
 
 invariant = settings(derandomize=True, deadline=None, max_examples=50)
 seeds = st.integers(0, 2**32 - 1)
@@ -89,11 +88,6 @@ def test_infinite_depth_is_equation_6_and_the_limit_of_deep_networks(seed, scale
     # Theorem 5.3: aligned tasks
     aligned = lt.deep_linear_limit(theta_s, scale * theta_s, X, np.inf)
     np.testing.assert_allclose(aligned, scale * theta_s, rtol=1e-9, atol=1e-10)
-
-
-def test_norm_factor_at_infinite_depth():
-    found = norm_factor([0.5, 0.5, 0, 0, 0.5, 0.5], [0.5, 0, 0.5, 1, 1, 2], [np.inf, np.inf, np.inf, np.inf, np.inf, 1])
-    np.testing.assert_array_equal(found, [1, np.sqrt(0.5), 0, 1, np.inf, 1])
 
 
 def test_leading_axes_broadcast():

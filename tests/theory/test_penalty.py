@@ -10,8 +10,6 @@ from scipy.optimize import minimize
 from carryover.theory.penalty import relu_penalty, relu_penalty_exponent
 
 invariant = settings(derandomize=True, deadline=None, max_examples=100)
-
-magnitudes = st.floats(-8, 8).map(lambda exponent: 10.0**exponent)
 signs = st.sampled_from([-1.0, 1.0])
 cosines = st.one_of(st.floats(-1, 1), st.sampled_from([-1.0, 0.0, 1.0]))
 
@@ -21,12 +19,6 @@ def random_units(seed, size, decades=1.0):
     rng = np.random.default_rng(seed)
     m, m0, gamma = 10 ** rng.uniform(-decades, decades, (3, size))
     return m * rng.choice([-1, 1], size), m0, rng.uniform(-1, 1, size), gamma * rng.choice([-1, 1], size)
-
-
-def positive_roots(m, m0, rho, gamma):
-    """Positive stationary points of equation 10 by the companion matrix."""
-    roots = np.roots([1, -m0 * rho, 0, gamma * m, -(m**2)])
-    return roots[(np.abs(roots.imag) < 1e-9 * np.abs(roots)) & (roots.real > 0)].real
 
 
 def distance(u, m, m0, rho, gamma):
@@ -71,18 +63,6 @@ def test_it_solves_the_constrained_problem_in_the_weights_themselves():
         np.testing.assert_allclose(relu_penalty(m, m0, rho, gamma), min(found), rtol=1e-7)
 
 
-def test_it_is_the_lowest_of_several_stationary_points():
-    m, m0, rho, gamma = random_units(2, 1500)
-    units = (m, 3 * m0, rho, 3 * gamma)  # far from m0 = gamma = 0, several points are stationary more often
-    several, values = 0, []
-    for unit in np.transpose(units):
-        roots = positive_roots(*unit)
-        several += len(roots) > 1
-        values.append(distance(roots, *unit).min())
-    assert several > 50
-    np.testing.assert_allclose(relu_penalty(*units), values, rtol=1e-11)
-
-
 def test_it_is_accurate_over_sixteen_decades():
     units = random_units(3, 24, decades=8.0)
     penalty, exponent = np.transpose([precise_minimum(*unit) for unit in np.transpose(units)])
@@ -107,15 +87,6 @@ def test_without_pretrained_weights_and_readout_it_is_twice_the_magnitude():
     np.testing.assert_allclose(relu_penalty_exponent(m, 0, 0.7, 0), 1, rtol=1e-15)
 
 
-def test_without_readout_it_follows_the_curve_parametrised_by_u():
-    """At γ = 0 equation 10 gives m = u^(3/2) (u − m₀ρ)^(1/2) outright."""
-    m0, rho, excess = np.meshgrid([0.1, 1.0, 10.0], [-1.0, -0.5, 0.0, 0.9, 1.0], [1e-6, 1.0, 1e6])
-    u = np.maximum(m0 * rho, 0) + excess
-    stretch = np.where(rho > 0, excess, u - m0 * rho)
-    expected = stretch * (u + stretch) + m0**2 * (1 - rho**2)
-    np.testing.assert_allclose(relu_penalty(u**1.5 * stretch**0.5, m0, rho, 0), expected, rtol=1e-13)
-
-
 def test_on_the_diagonal_it_splits_at_the_cusp():
     """m₀ρ = γ: both weights alike above m = γ²/4, one of two mirrored solutions below, where r̃ is linear in m."""
     gamma, rho = 2.0, 0.8
@@ -130,37 +101,6 @@ def test_on_the_diagonal_it_splits_at_the_cusp():
     # At the cusp itself (m = 1) the slope is only Hölder continuous: rounding moves u* by eps^(1/3), the slope by its
     # square, whatever the method.
     np.testing.assert_allclose(found[-1], slope[-1], rtol=3 * np.finfo(float).eps ** (2 / 3))
-
-
-@invariant
-@given(magnitudes, signs, magnitudes, cosines, magnitudes, signs, st.integers(-20, 20))
-def test_it_scales_like_a_squared_distance(m, sign_m, m0, rho, gamma, sign_gamma, power):
-    c = 2.0**power
-    unit, scaled = (sign_m * m, m0, rho, sign_gamma * gamma), (c**2 * sign_m * m, c * m0, rho, c * sign_gamma * gamma)
-    np.testing.assert_allclose(relu_penalty(*scaled), c**2 * relu_penalty(*unit), rtol=1e-13)
-    np.testing.assert_allclose(relu_penalty_exponent(*scaled), relu_penalty_exponent(*unit), rtol=1e-13, atol=1e-300)
-
-
-@invariant
-@given(magnitudes, signs, magnitudes, cosines, magnitudes)
-def test_turning_both_signs_changes_nothing(m, sign, m0, rho, gamma):
-    assert relu_penalty(m, m0, rho, sign * gamma) == relu_penalty(-m, m0, rho, -sign * gamma)
-    assert relu_penalty_exponent(m, m0, rho, sign * gamma) == relu_penalty_exponent(-m, m0, rho, -sign * gamma)
-    assert relu_penalty(m, m0, rho, 0) == relu_penalty(-m, m0, rho, 0)
-
-
-@invariant
-@given(magnitudes, magnitudes, magnitudes)
-def test_at_full_correlation_the_two_layers_are_exchangeable(m, m0, gamma):
-    np.testing.assert_allclose(relu_penalty(m, m0, 1, gamma), relu_penalty(m, gamma, 1, m0), rtol=1e-13)
-
-
-@invariant
-@given(magnitudes, signs, magnitudes, cosines, magnitudes)
-def test_no_other_split_of_the_magnitude_is_nearer(m, sign, m0, rho, gamma):
-    u = np.geomspace(1e-12, 1e12, 2001) * np.sqrt(m)
-    others = (sign * m / u - gamma) ** 2 + (u - m0 * rho) ** 2 + m0**2 * (1 - rho) * (1 + rho)
-    assert relu_penalty(sign * m, m0, rho, gamma) <= others.min() * (1 + 1e-13)
 
 
 @invariant
@@ -192,25 +132,12 @@ def test_at_zero_it_continues_the_side_of_the_readout(m0, rho, gamma):
     np.testing.assert_allclose(against, gamma**2 + m0**2 * (1 - max(rho, 0) ** 2), atol=1e-9)
 
 
-def test_exponents_at_zero():
-    m0, rho, gamma = [1, 1, 0, 0, 1], [0.9, 1, 1, 1, 1], [0, 0, 0, 1, 1]
-    np.testing.assert_array_equal(relu_penalty_exponent(0, m0, rho, gamma), [0, 2, 1, 2, 0])
-
-
 def test_the_start_itself_costs_nothing_and_has_no_exponent():
     assert relu_penalty(1.0, 2.0, 1.0, 0.5) == 0
     assert np.isnan(relu_penalty_exponent(1.0, 2.0, 1.0, 0.5))
     below, above = relu_penalty_exponent([1 - 1e-9, 1 + 1e-9], 2.0, 1.0, 0.5)
     assert below < -1e8
     assert above > 1e8
-
-
-@invariant
-@given(cosines, st.floats(0, 10), st.floats(-10, 10))
-def test_large_features_cost_twice_their_magnitude(rho, m0, gamma):
-    m = np.array([-1e30, 1e30])
-    np.testing.assert_allclose(relu_penalty(m, m0, rho, gamma), 2e30, rtol=1e-13)
-    np.testing.assert_allclose(relu_penalty_exponent(m, m0, rho, gamma), 1, rtol=1e-13)
 
 
 def test_arguments_broadcast_and_points_do_not_touch_each_other():
@@ -230,12 +157,7 @@ def test_arguments_broadcast_and_points_do_not_touch_each_other():
     ("unit", "message"),
     [
         ((np.nan, 1, 0, 0), "m must be finite"),
-        ((1, np.inf, 0, 0), "m0 must be finite"),
-        ((1, 1, [0, np.nan], 0), "rho must be finite"),
-        ((1, 1, 0, -np.inf), "gamma must be finite"),
         ((1, [1, -0.1], 0, 0), "m0 must not be negative"),
-        ((1, 1, 1.0000001, 0), r"rho must lie in \[-1, 1\]"),
-        ((1, 1, -1.5, 0), r"rho must lie in \[-1, 1\]"),
         (([1, 2], [1, 2, 3], 0, 0), r"shapes of m, m0, rho and gamma must broadcast.*m0 \(3,\)"),
     ],
 )

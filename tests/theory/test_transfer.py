@@ -3,8 +3,6 @@
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy.optimize import brentq, minimize_scalar
 
 from carryover.theory.transfer import (
@@ -16,9 +14,6 @@ from carryover.theory.transfer import (
     ridge_transfer_risk,
     scratch_risk,
 )
-
-invariant = settings(derandomize=True, deadline=None, max_examples=60)
-angles, noises, gammas = st.floats(0, np.pi), st.floats(0, 2), st.floats(0.01, 3).filter(lambda g: abs(g - 1) > 1e-6)
 
 
 def target_data(rng, n, d, theta, sigma):
@@ -39,13 +34,6 @@ def test_scratch_risk_is_that_of_least_squares(gamma, sigma):
     # The mean at finite d: σ²n/(d − n − 1) or σ²d/(n − d − 1), within 1/|d − n| of the limit.
     tolerance = 5 * np.std(errors) / 5 + scratch_risk(gamma, sigma) / abs(gamma - 1) / d
     assert abs(np.mean(errors) - scratch_risk(gamma, sigma)) < tolerance + 1e-20
-
-
-def test_scratch_risk_of_a_target_of_another_norm():
-    gamma, sigma, norm = np.array([0.1, 0.9, 2.0]), 0.3, 2.5
-    np.testing.assert_allclose(
-        scratch_risk(gamma, sigma, target_norm=norm), norm**2 * scratch_risk(gamma, sigma / norm), rtol=1e-14
-    )
 
 
 def test_where_samples_equal_dimensions():
@@ -83,19 +71,12 @@ def precise_ridge_risk(theta, ridge, n, sigma):
         return float(1 + cosine * mean(n + 2, 2) + noise - 2 * cosine * mean(n, 1))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("n", [1, 2, 3, 5, 40, 501])
 @pytest.mark.parametrize("ridge", [1e-6, 0.03, 50.0])
 def test_ridge_risk_is_equation_125(n, ridge):
     theta, sigma = 0.9, 0.4
     found = ridge_transfer_risk(theta, ridge, n, sigma)
     np.testing.assert_allclose(found, precise_ridge_risk(theta, ridge, n, sigma), rtol=1e-13)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("n", "ridge"), [(1, 1e-4), (4, 1e-3), (9, 0.2), (300, 2.0)])
-def test_ridge_risk_keeps_its_digits_without_noise_and_angle(n, ridge):
-    np.testing.assert_allclose(ridge_transfer_risk(0, ridge, n), precise_ridge_risk(0, ridge, n, 0), rtol=1e-11)
 
 
 def test_ridge_risk_is_the_mean_over_draws():
@@ -145,18 +126,6 @@ def test_interval_ends_where_transferability_vanishes(theta, sigma):
     assert high == pytest.approx(brentq(excess, lowest, 1 + 1e-9, xtol=1e-15), abs=1e-12)
 
 
-@invariant
-@given(angles, noises, gammas)
-def test_sign_of_linear_transfer_is_that_of_the_regions(theta, sigma, gamma):
-    low, high = negative_transfer_interval(theta, sigma)
-    assert np.isnan(low) == (sigma >= 1 - abs(np.cos(theta))) or abs(sigma - 1 + abs(np.cos(theta))) < 1e-12
-    value = linear_transferability(gamma, theta, sigma)
-    if abs(value) < 1e-12:
-        return
-    inside = low < gamma < high if gamma < 1 else gamma > negative_transfer_threshold(theta, sigma)
-    assert (value < 0) == bool(inside)
-
-
 def test_regions_in_closed_form():
     np.testing.assert_allclose(negative_transfer_interval(np.pi / 3, 0), (0.25, 1), rtol=1e-14)
     np.testing.assert_allclose(negative_transfer_interval(np.pi / 2, 0.2), (0, 0.96), atol=1e-14)
@@ -165,24 +134,11 @@ def test_regions_in_closed_form():
     assert negative_transfer_threshold(np.pi / 2, 0.2) == pytest.approx(1.04, rel=1e-14)
 
 
-def test_a_target_of_another_norm_is_a_matter_of_units():
-    expected = 6.25 * linear_transferability(0.3, 1.0, 0.2 / 2.5)
-    assert linear_transferability(0.3, 1.0, 0.2, target_norm=2.5) == pytest.approx(expected, rel=1e-14)
-
-
 @pytest.mark.parametrize(
     ("call", "message"),
     [
         (lambda: scratch_risk(0, 0.1), "gamma must be finite and positive"),
-        (lambda: scratch_risk(0.5, -0.1), "sigma must be finite and nonnegative"),
-        (lambda: scratch_risk(np.inf, 0.1), "gamma must be finite"),
-        (lambda: scratch_risk(0.5, 0.1, target_norm=0), "target_norm must be finite and positive"),
-        (lambda: linear_transfer_risk(3.2, 0, 5), r"theta must be finite and in \[0, pi\]"),
         (lambda: linear_transfer_risk(1, 0, 2), "n must be above 2"),
-        (lambda: linear_transfer_risk(1, 0, 5.5), "n must be finite and a whole number from 1"),
-        (lambda: ridge_transfer_risk(1, -1), "ridge must be finite and nonnegative"),
-        (lambda: ridge_transfer_risk(1, 1, 0), "n must be finite and a whole number from 1"),
-        (lambda: negative_transfer_interval([1, np.nan], 0), "theta must be finite"),
         (lambda: scratch_risk([1, 2], [1, 2, 3]), r"the shapes must broadcast; they are gamma \(2,\), sigma \(3,\)"),
     ],
 )

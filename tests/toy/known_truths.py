@@ -9,4 +9,3 @@ There are 50 samples for each feature of those that are hand-made, and some 2000
 from toy.truths import cnns, made, mlps, trained, transformers
 
 CASES = [*made.CASES, *mlps.CASES, *cnns.CASES, *transformers.CASES, *trained.CASES]
-BY_NAME = {case.name: case for case in CASES}

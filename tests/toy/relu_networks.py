@@ -104,8 +104,3 @@ LARGE = {
     "nested": crossed(seed=range(2), protocol=PROTOCOLS, samples=[16, 64, 256], main_features=[1, 40],
                       overlap=[0.0, 0.5, 1.0], rescale=[0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0]),
 }  # fmt: skip
-LEAST = {
-    "regimes": crossed(seed=[3], protocol=PROTOCOLS[:1], samples=[16], main_features=[12], initial_scale=[0.1]),
-    "overlap": crossed(seed=[3], protocol=PROTOCOLS[:1], samples=[64], unit_correlations=["0 0"]),
-    "nested": crossed(seed=[3], protocol=PROTOCOLS[2:], samples=[16], main_features=[1], overlap=[0.0], rescale=[2.0]),
-}

@@ -35,12 +35,6 @@ def test_what_cannot_fit_is_refused_at_once(told, named):
         raise AssertionError("it has begun")
 
 
-def test_what_is_not_read_takes_nothing():
-    with allocation.within_memory(Parameters(auxiliary_samples=10**15)):
-        taken = np.ones(8)
-    assert taken.sum() == 8
-
-
 @pytest.mark.parametrize(
     "take",
     [
@@ -58,9 +52,3 @@ def test_an_allocation_that_fails_is_said_with_the_sizes(take, monkeypatch):
     with pytest.raises(UserError, match=sentence), allocation.within_memory(Parameters()):
         take()
     assert resource.getrlimit(resource.RLIMIT_DATA) == before
-
-
-@pytest.mark.parametrize("error", [ValueError("of its own"), UserError("memory of a user"), RuntimeError("diverged")])
-def test_another_error_stays_what_it_is(error):
-    with pytest.raises(type(error), match=str(error)), allocation.within_memory(Parameters()):
-        raise error

@@ -61,12 +61,6 @@ def test_an_epoch_shows_every_sample_once(runs, n, size):
     assert sizes(batches) == [[b] for b in expected]
 
 
-def test_epochs_and_runs_have_orders_of_their_own():
-    batches = Batches(group([0, 1, 2], 9), 4, generators())
-    (shown,) = orders(batches, 70)  # more epochs than are drawn at once
-    assert len({tuple(order) for order in shown.reshape(-1, 9)}) == 210
-
-
 def test_orders_depend_on_a_runs_generator_alone():
     (together,) = orders(Batches(group([0, 1, 2, 3], 6), 4, generators()), 70)
     for run in range(4):

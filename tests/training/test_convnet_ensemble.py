@@ -8,8 +8,6 @@ from carryover.networks.convnet_weights import packed
 from carryover.training.convnet_ensemble import ConvnetEnsemble
 from toy import convnet_toys as toys
 
-pytestmark = pytest.mark.slow
-
 
 def batch(runs, seed=0, count=6):
     rng = torch.Generator().manual_seed(seed)
@@ -60,18 +58,6 @@ def test_networks_that_are_left_go_on_as_before():
     some.step([second[0][[0, 2]]], [second[1][[0, 2]]], 0.05)
     all_three.step([second[0]], [second[1]], 0.05)
     np.testing.assert_allclose(some.packed([0, 1]), all_three.packed([0, 2]), rtol=1e-4, atol=1e-5)
-
-
-@pytest.mark.portable
-def test_a_state_brings_everything_back():
-    networks = [toys.network(seed=run) for run in range(2)]
-    ensemble, other = ensemble_of(networks), ensemble_of([toys.network(seed=9), toys.network(seed=8)])
-    images, labels = batch(2)
-    ensemble.step([images], [labels], 0.05)
-    other.load(ensemble.state())
-    for each in (ensemble, other):
-        each.step([images], [labels], 0.05)
-    assert np.array_equal(ensemble.packed([0, 1]), other.packed([0, 1]))
 
 
 def test_two_tasks_add_their_losses_and_each_has_its_own_outputs():

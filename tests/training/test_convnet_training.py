@@ -5,16 +5,12 @@ import pytest
 import torch
 
 from carryover.errors import UserError
-from carryover.networks.convnet_weights import packed, unpacked
+from carryover.networks.convnet_weights import packed
 from carryover.training.convnet import gradient_descent
-from carryover.training.convnet_batches import Feed, Samples
+from carryover.training.convnet_batches import Feed
 from carryover.training.convnet_ensemble import ConvnetEnsemble
-from carryover.training.course import saving
 from carryover.training.result import Divergence
-from carryover.training.saved_states import SavedStates
 from toy import convnet_toys as toys
-
-pytestmark = pytest.mark.slow
 
 
 def train(runs=2, count=6, kind="resnet18", images=None, start=0, **options):
@@ -59,18 +55,6 @@ def test_an_epoch_takes_every_image_once_in_batches_of_nearly_equal_size():
     assert not np.array_equal(np.concatenate(seen[:3]), np.concatenate(seen[3:]))
 
 
-def test_images_are_asked_for_on_the_device_of_the_networks():
-    seen = []
-
-    class Placed(type(toys.prepared())):
-        def batch(self, part, indices, rng=None, device=None):
-            seen.append((part, device))
-            return super().batch(part, indices, rng, device)
-
-    train(images=Placed(toys.prepared().images), count=9, batch_size=4, max_epochs=1, renew=True)
-    assert set(seen) == {("train", torch.device("cpu")), ("test", torch.device("cpu"))}
-
-
 @pytest.mark.parametrize(("count", "size"), [(3, 2), (4, 1)])
 def test_a_batch_of_one_image_is_refused_where_a_layer_has_one_place(count, size):
     said = f"batch_size is {size}, so that one of {count} samples is a batch of its own"
@@ -104,15 +88,6 @@ def test_runs_end_where_their_loss_is_small_enough():
     assert not train(runs=1, max_epochs=2, tolerance=1e-9).converged[0]
 
 
-def test_smaller_tasks_begin_again_beside_larger_ones():
-    images = toys.prepared()
-    tasks = [toys.samples(images, 1, 4), Samples(np.arange(20)[None], np.arange(20)[None] % 2, slice(3, 5))]
-    options = {"learning_rate": 0.01, "max_epochs": 2, "batch_size": 8}
-    network = toys.network(classes=5)
-    found = gradient_descent(network, [network.state_dict()], tasks, toys.tests(1), images, toys.draws, **options)
-    assert found.evaluations[0] == 6
-
-
 def test_augmentation_depends_on_run_and_step_alone():
     images = toys.prepared(crop=1, flip=True)
     one, again, plain = train(images=images), train(images=images), train()
@@ -140,51 +115,3 @@ def test_dropped_units_depend_on_run_and_step_alone_and_spare_the_global_generat
 def test_a_loss_that_is_not_finite_names_the_runs():
     with pytest.raises(Divergence, match=r"infinite or not a number in runs \[0\]"), np.errstate(all="ignore"):
         train(runs=1, kind="vgg11", learning_rate=1e20)
-
-
-class Killed(Exception):
-    pass
-
-
-class Dying(SavedStates):
-    """Saves at every step, and kills the training at one of them."""
-
-    def __init__(self, folder, step):
-        super().__init__(folder, "request")
-        self.left = step
-
-    def due(self):
-        return True
-
-    def save(self, number, state):
-        super().save(number, state)
-        self.left -= 1
-        if not self.left:
-            raise Killed
-
-
-@pytest.mark.portable
-@pytest.mark.parametrize("kind", ["resnet18", "vgg11"])
-def test_killed_at_any_step_it_ends_with_equal_weights(kind, tmp_path, monkeypatch):
-    monkeypatch.setenv("CARRYOVER_SAVE_EVERY", "0")
-    images = toys.prepared(crop=1)
-    options = {"kind": kind, "runs": 2, "images": images, "count": 9, "batch_size": 4, "max_epochs": 3}
-    options |= {"tolerance": 0.5, "learning_rate": 0.05, "renew": True}
-    whole = train(**options)
-    for step in (1, 2, 3, 4, 7):
-        folder = tmp_path / str(step)
-        with saving(Dying(folder, step)), pytest.raises(Killed):
-            train(**options)
-        for _ in range(2):  # a finished one is read and not trained again
-            with saving(SavedStates(folder, "request")):
-                found = train(**options, start=50)
-            assert np.array_equal(found.weights, whole.weights), step
-            for name, curve in whole.curves.items():
-                np.testing.assert_array_equal(found.curves[name], curve)
-
-
-def test_a_packed_network_is_what_was_trained():
-    found, network = train(runs=1), toys.network()
-    network.load_state_dict(unpacked(network, found.weights[0]))
-    wrong = network.eval()(toys.prepared().batch("test", np.arange(30))).argmax(1).numpy() != np.arange(30) % 3
-    assert wrong.mean() == pytest.approx(found.risk_final[0])

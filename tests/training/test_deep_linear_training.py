@@ -105,19 +105,6 @@ def test_training_is_that_of_autograd(seed, depth, n, d, start, decay, steps):
         np.testing.assert_allclose(trained.risk_final[run], risk, **close)
 
 
-def test_curves_are_what_shorter_trainings_end_with():
-    problem = Problem()
-    trained = problem.train(steps=30, checkpoints=5)
-    steps = np.unique(np.geomspace(1, 30, 5).round().astype(int))
-    np.testing.assert_allclose(trained.time, np.tile(0.05 * steps, (3, 1)), rtol=1e-12)
-    for column, step in enumerate(steps):
-        for run in range(3):
-            _, loss, risk = problem.autograd(run, step)
-            assert trained.curves["loss"][run, column] == pytest.approx(loss, rel=1e-9)
-            assert trained.curves["risk"][run, column] == pytest.approx(risk, rel=1e-9)
-    np.testing.assert_array_equal(trained.risk_best, trained.curves["risk"].min(1))
-
-
 def test_the_population_loss_is_the_distance_of_the_coefficients():
     problem = Problem(depth=2, n=6, d=6, runs=2)
     problem.data, problem.X, problem.targets = (
@@ -131,15 +118,6 @@ def test_the_population_loss_is_the_distance_of_the_coefficients():
         expected, loss, _ = problem.autograd(run, 15, rate=0.3)
         np.testing.assert_allclose(trained.weights.coefficients[run], expected.coefficients(), rtol=1e-10)
         assert trained.loss[run] == pytest.approx(6 * loss, rel=1e-9)
-
-
-def test_float32_from_small_weights_ends_where_float64_does():
-    problem = Problem(depth=2, n=20, d=40, scale=1e-5)
-    told = {"tolerance": 1e-7, "steps": 20_000, "learning_rate": 0.02}
-    single, double = (problem.train(**told, precision=precision) for precision in ("float32", "float64"))
-    assert single.converged.all()
-    assert double.converged.all()
-    np.testing.assert_allclose(single.weights.coefficients, double.weights.coefficients, atol=2e-5)
 
 
 # In company and alone.
@@ -163,20 +141,6 @@ def test_groups_do_not_matter(monkeypatch):
     whole = problem.train(steps=50)
     monkeypatch.setitem(deep_linear._BYTES, "cpu", 2 * 8 * (3 + 3 * 4))  # two networks at a time
     assert_same(problem.train(steps=50), whole, slice(None), rtol=1e-12, atol=1e-14)
-
-
-def test_inputs_of_the_caller_are_left_alone():
-    problem = Problem(depth=3)
-    before = [values.copy() for values in (problem.start.hidden, problem.start.readout, problem.targets)]
-    problem.train(precision="float64")
-    for now, then in zip((problem.start.hidden, problem.start.readout, problem.targets), before, strict=True):
-        np.testing.assert_array_equal(now, then)
-
-
-def test_progress_is_told():
-    told = []
-    Problem().train(steps=9, checkpoints=3, progress=told.append)
-    assert [(one["step"], one["active"]) for one in told] == [(1, 3), (3, 3), (9, 3)]
 
 
 # Where training ends.
@@ -252,7 +216,6 @@ def test_networks_that_diverge_are_named():
     ("told", "words"),
     [
         ({"precision": "half"}, "precision must be one of float32, float64"),
-        ({"learning_rate": 0.0}, "learning_rate"),
         ({"tolerance": -1.0}, "tolerance"),
         ({"weight_decay": -0.1}, "weight_decay must be finite and not negative"),
     ],
@@ -260,18 +223,3 @@ def test_networks_that_diverge_are_named():
 def test_settings_that_make_no_sense_are_refused(told, words):
     with pytest.raises(ValueError, match=words):
         Problem().train(**told)
-
-
-def test_data_that_do_not_fit_are_refused():
-    problem = Problem(n=4)
-    problem.data[1] = Factored.of(problem.X[1, :3])
-    with pytest.raises(ValueError, match=r"data must all be of one rank, got \[3, 4\]"):
-        problem.train()
-    problem = Problem()
-    problem.targets = problem.targets[:, :2]
-    with pytest.raises(ValueError, match=r"targets must have the shape \(runs, 4\), none of it 0, got \(3, 2\)"):
-        problem.train()
-    problem = Problem()
-    problem.start.readout[0, 0] = np.nan
-    with pytest.raises(ValueError, match="start must be finite"):
-        problem.train()

@@ -56,7 +56,6 @@ def test_kernels_are_gram_matrices_of_autograds_jacobians():
     np.testing.assert_allclose(kernel("probe", first, readout, X, Z), last[0] @ last[1].T, rtol=1e-10)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_strengths_are_those_of_explicit_leave_one_out(kind):
     chosen = []
@@ -131,27 +130,6 @@ def test_risk_is_the_mean_squared_error_over_the_sphere(kind):
     assert abs(fitted.risk(directions, teacher_readout) - errors.mean()) < 5 * errors.std() / np.sqrt(len(errors))
 
 
-def test_a_probe_of_the_teachers_own_features_finds_the_teacher():
-    *_, directions, teacher_readout = problem()
-    X = sphere(np.random.default_rng(9), 40, 4)
-    first = np.concatenate([3 * directions, 0.1 * directions, np.zeros((1, 4))])
-    fitted = fit("probe", first, np.zeros(5), X, outputs(directions, teacher_readout, X))
-    assert fitted.strength == STRENGTHS[0]
-    assert fitted.risk(directions, teacher_readout) < 1e-12
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_the_scale_of_the_network_does_not_matter(kind):
-    first, readout, X, y, *_ = problem(10)
-    expected = fit(kind, first, readout, X, y)
-    # For the residual to stay the same, so must the function: the network's own output is added to the targets.
-    for scale in (1e-6, 1e3):
-        own = 0 if kind == "probe" else (scale**2 - 1) * outputs(first, readout, X)
-        fitted = fit(kind, scale * first, scale * readout, X, y + own)
-        assert fitted.strength == expected.strength
-        np.testing.assert_allclose(fitted.predict(X) - own, expected.predict(X), rtol=1e-6, atol=1e-8)
-
-
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("n", [1, 2])
 def test_too_few_samples_to_choose_are_interpolated(kind, n):
@@ -161,33 +139,11 @@ def test_too_few_samples_to_choose_are_interpolated(kind, n):
     np.testing.assert_allclose(fitted.predict(X), y, rtol=1e-5)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize(("n", "H"), [(3, 30), (200, 30)])
-def test_fewest_samples_and_more_samples_than_units(kind, n, H):
-    first, readout, X, y, *_ = problem(12, n=n, H=H)
-    fitted = fit(kind, first, readout, X, y)
-    assert fitted.strength in STRENGTHS
-    assert fitted.loss < np.mean(y**2)
-
-
-def test_strengths_span_what_is_said():
-    np.testing.assert_allclose([STRENGTHS[0], STRENGTHS[-1]], [1e-8, 1e2], rtol=1e-12)
-
-
 @pytest.mark.parametrize(
     ("change", "message"),
     [
         ({"kind": "ntk"}, "kind must be one of probe, tangent, got 'ntk'"),
-        ({"y": np.ones(11)}, r"y must have the shape \(12\) beside first, readout, X, .* got \(11,\)"),
-        ({"X": np.ones((12, 3))}, r"X must have the shape \(samples, 4\)"),
-        ({"X": np.ones(12)}, r"X must have the shape \(samples, 4\)"),
-        ({"readout": np.ones(29)}, r"readout must have the shape \(30\)"),
-        ({"readout": np.ones((30, 1))}, r"readout must have the shape \(30\)"),
         ({"X": np.ones((0, 4)), "y": np.ones(0)}, r"X must have the shape .*none of it 0"),
-        ({"y": np.full(12, np.nan)}, "y must be finite"),
-        ({"first": np.full((30, 4), np.inf)}, "first must be finite"),
-        ({"strength": 0.0}, "strength must be positive and finite, got 0.0"),
-        ({"strength": np.nan}, "strength must be positive and finite, got nan"),
         ({"first": np.zeros((30, 4))}, "no unit of the network is active on any sample"),
     ],
 )
@@ -196,17 +152,3 @@ def test_bad_input(change, message):
     arguments = {"kind": "probe", "first": first, "readout": readout, "X": X, "y": y} | change
     with pytest.raises(ValueError, match=message):
         fit(**arguments)
-
-
-@pytest.mark.parametrize(
-    ("X", "message"),
-    [
-        (np.ones((2, 3)), r"X must have the shape \(samples, 4\), .* got \(2, 3\)"),
-        (np.ones(4), "X must have the shape"),
-        (np.full((1, 4), np.nan), "X must be finite"),
-    ],
-)
-def test_bad_inputs_to_predict(X, message):
-    first, readout, samples, y, *_ = problem()
-    with pytest.raises(ValueError, match=message):
-        fit("probe", first, readout, samples, y).predict(X)

@@ -96,44 +96,6 @@ def test_units_stay_on_their_sphere_and_the_energy_never_rises(precision, anchor
     assert (np.abs(flow.energy.numpy() - loss - penalty) <= 1e-9 * flow.energy.numpy() + noise).all()
 
 
-def test_a_student_of_many_units_learns_its_teacher_with_few_gradients():
-    teacher, start = ensemble(5, runs=2, D=3, H=30, K=2)
-    trained = population_flow(teacher, start, tolerance=1e-6, max_time=1e5, device="cpu")
-    assert trained.converged.all()
-    assert (trained.loss <= 1e-6).all()
-    np.testing.assert_allclose(trained.risk_final, 2 * trained.loss)
-    plain = population_descent(
-        teacher, start, learning_rate=0.3, tolerance=1e-6, max_steps=100_000, device="cpu", checkpoints=1000
-    )
-    assert (trained.evaluations < plain.evaluations / 5).all()
-    np.testing.assert_allclose(trained.weights.second, plain.weights.second, atol=0.1)
-    for time, loss in zip(trained.time, trained.curves["loss"], strict=True):
-        known = np.isfinite(time)
-        assert 5 < known.sum() <= 64
-        assert (np.diff(time[known]) > 0).all()
-        assert (np.diff(loss[known]) <= 1e-12).all()
-
-
-def test_an_anchor_of_each_run_holds_its_own_input_weights_alone():
-    teacher, start = ensemble(4)
-    told = {"tolerance": 0, "max_time": 150.0, **PRECISE}
-    trained = population_flow(teacher, start, anchor=np.array([0.0, 1.0, 19.0]), **told)
-    free = population_flow(teacher, start, **told)
-    way = np.linalg.norm(trained.weights.first - start.first, axis=2).max(1)
-    np.testing.assert_allclose(trained.weights.first[0], free.weights.first[0], rtol=1e-9, atol=1e-12)
-    assert way[0] > 4 * way[2]
-
-
-def test_single_precision_follows_double():
-    teacher, start = ensemble(6, D=5, H=30)
-    single, double = (
-        population_flow(teacher, start, tolerance=0, max_time=100.0, precision=kind, device="cpu")
-        for kind in ("float32", "float64")
-    )
-    np.testing.assert_allclose(single.weights.first, double.weights.first, rtol=0, atol=1e-3)
-    np.testing.assert_allclose(single.loss, double.loss, rtol=0.01)
-
-
 def test_together_as_one_by_one(monkeypatch):
     teacher, start = ensemble(10, runs=5, H=12)
     told = {"tolerance": 1e-3, "max_time": 300.0, "anchor": np.array([0, 0, 1.0, 0.1, 0]), **PRECISE}
@@ -193,24 +155,13 @@ def test_steps_are_stable_up_to_their_limit_and_of_second_order(stages):
     ("told", "sentence"),
     [
         ({"tolerance": -1.0}, "tolerance must not be negative"),
-        ({"max_time": 0.0}, "max_time must be positive"),
-        ({"max_time": np.nan}, "max_time must be positive"),
-        ({"max_steps": 0}, "max_steps must be positive"),
         ({"accuracy": 0.0}, "accuracy must be positive"),
-        ({"accuracy": 1.5}, "accuracy must be at most 1"),
-        ({"precision": "half"}, "precision must be one of"),
         ({"anchor": -1.0}, "anchor must not be negative"),
     ],
 )
 def test_bad_numbers_are_refused_by_name(told, sentence):
     with pytest.raises(ValueError, match=sentence):
         population_flow(*ensemble(), **{"tolerance": 0.0, "max_time": 1.0, "device": "cpu", **told})
-
-
-def test_networks_that_do_not_fit_are_refused_by_name():
-    teacher, start = ensemble()
-    with pytest.raises(ValueError, match="start must be finite"):
-        population_flow(teacher, Weights(start.first * np.inf, start.second), tolerance=0, max_time=1.0)
 
 
 def test_runs_without_a_finite_loss_are_named(monkeypatch):

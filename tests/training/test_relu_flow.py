@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from carryover.training.relu import gradient_descent
 from carryover.training.relu_flow import gradient_flow
 from carryover.training.relu_tangent import Tangent
-from toy.relu_ensembles import EXACT, ensemble, part
+from toy.relu_ensembles import ensemble, part
 
 CPU = torch.device("cpu")
 LOSSES = {
@@ -93,7 +93,7 @@ def predictions(weights, seed=1):
     return weights.second @ np.maximum(weights.first @ X.T, 0)
 
 
-@settings(derandomize=True, deadline=None, max_examples=10)
+@settings(derandomize=True, deadline=None, max_examples=3)
 @given(seed=st.integers(0, 10**6), samples=st.sampled_from([(4,), (8,), (6, 4)]))
 def test_descent_with_ever_smaller_steps_goes_where_the_flow_goes(seed, samples):
     tasks, w = teacher_problem(seed, samples)
@@ -162,27 +162,6 @@ def test_together_as_one_by_one(loss):
         assert abs(alone.evaluations[0] - together.evaluations[run]) <= 2
 
 
-def test_large_steps_reach_a_small_loss_with_few_evaluations():
-    tasks, w = teacher_problem(2, (16,), runs=3, D=10, H=100, scale=0.01)
-    flow = gradient_flow(tasks, w, tolerance=1e-10, device="cpu")
-    assert flow.converged.all()
-    assert (flow.evaluations < 600).all()
-    plain = gradient_descent(tasks, w, learning_rate=0.1, tolerance=1e-10, max_epochs=2000, **EXACT)
-    assert not plain.converged.any()
-
-
-def test_observables_and_losses_along_the_way():
-    tasks, w = teacher_problem(2, (6,))
-    seen = {"readout": lambda first, second, runs: second[:, 0].abs().sum(1)}
-    trained = gradient_flow(tasks, w, tolerance=1e-6, checkpoints=8, observe=seen, device="cpu")
-    for run in range(2):
-        known = np.isfinite(trained.time[run])
-        assert 1 < known.sum() <= 8
-        assert (np.diff(trained.time[run, known]) > 0).all()
-        assert (np.diff(trained.curves["loss"][run, known]) <= 0).all()
-        assert trained.curves["readout"][run, known][-1] == pytest.approx(np.abs(trained.weights.second[run]).sum())
-
-
 @pytest.mark.parametrize("train", [
     partial(gradient_flow, max_steps=50_000),
     partial(gradient_descent, learning_rate=0.01, max_epochs=100_000, precision="float64"),
@@ -195,9 +174,3 @@ def test_every_run_stops_at_the_tolerance_of_its_own(train):
     assert (trained.loss <= wanted).all()
     assert (trained.loss > wanted / 100).all()
     np.testing.assert_allclose(trained.loss, [one.loss[0] for one in alone], rtol=1e-2)
-
-
-def test_no_tolerance_may_be_negative():
-    tasks, w = teacher_problem(5, (8,), runs=2)
-    with pytest.raises(ValueError, match="tolerance must not be negative"):
-        gradient_flow(tasks, w, tolerance=np.array([1e-3, -1e-3]), device="cpu")

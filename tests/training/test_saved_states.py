@@ -4,8 +4,6 @@ import numpy as np
 import pytest
 import torch
 
-from carryover.training.course import Course, saving
-from carryover.training.history import History
 from carryover.training.saved_states import SavedStates
 
 ONE_THREAD, TWO_THREADS = ({"threads": {"torch": count}, "device": "cpu"} for count in (1, 2))
@@ -47,79 +45,3 @@ def test_a_damaged_or_edited_state_is_said_and_passed_over(change, folder, capsy
     file.write_bytes(change(file.read_bytes()))
     assert SavedStates(folder, "request").begin() == (0, None)
     assert f"{file} is damaged, or was edited: what it holds is trained anew" in capsys.readouterr().err
-
-
-def test_trainings_are_told_apart_by_their_order_and_what_has_ended_counts(folder):
-    states = SavedStates(folder, "request")
-    states.save(1, {"at": "half"})
-    states.end(0, {"at": "end"})
-    states.end(1, {"at": "end"})
-    states.save(2, {"at": "half"})
-    found = SavedStates(folder, "request")
-    assert [found.begin()[1]["at"] for _ in range(3)] == ["end", "end", "half"]
-    assert found.begin() == (3, None)
-
-
-def test_what_ended_since_the_last_file_is_written_with_the_next(folder, monkeypatch):
-    monkeypatch.setenv("CARRYOVER_SAVE_EVERY", "1000")
-    states = SavedStates(folder, "request")
-    for number in range(3):
-        states.end(number, {"at": "end"})
-    assert not files(folder)
-    states.save(3, {"at": "half"})
-    assert [file.name for file in files(folder)] == ["current.pt", "ended000000.pt"]
-    assert SavedStates(folder, "request").begin()[1] == {"at": "end"}
-
-
-def test_it_tells_of_the_processes_before(folder):
-    assert SavedStates(folder, "request").before == {"starts": 0, "seconds": 0.0}
-    for starts in (1, 2):
-        states = SavedStates(folder, "request")
-        states.save(0, {})
-        assert SavedStates(folder, "request").before["starts"] == starts
-    assert SavedStates(folder, "request").before["seconds"] >= states.before["seconds"]
-
-
-def test_it_is_due_when_the_time_has_come(tmp_path, monkeypatch):
-    assert not SavedStates(tmp_path, "request").due()
-    monkeypatch.setenv("CARRYOVER_SAVE_EVERY", "0")
-    assert SavedStates(tmp_path, "request").due()
-
-
-def test_without_a_folder_nothing_is_saved(monkeypatch):
-    monkeypatch.setenv("CARRYOVER_SAVE_EVERY", "0")
-    nowhere = SavedStates()
-    assert not nowhere.due()
-    nowhere.save(0, {})
-    nowhere.end(0, {})
-    assert SavedStates().begin() == (0, None)
-
-
-def test_a_course_of_other_runs_begins_anew(folder):
-    with saving(SavedStates(folder, "request")):
-        Course(None, np.arange(4)).save(step=3)
-    with saving(SavedStates(folder, "request")):
-        assert not Course(None, np.arange(2)).state
-    with saving(SavedStates(folder, "request")):
-        course = Course(None, np.arange(4))
-        assert (course.state, course.ended) == ({"step": 3}, False)
-
-
-def test_a_course_brings_back_the_history_of_its_runs_alone(folder):
-    def recorded(history):
-        for time in range(1, 4):  # more than there is room for at first
-            history.record(np.array([1, 2]), {"time": np.full(2, time), "loss": np.array([time, 10.0 * time])})
-        return history
-
-    with saving(SavedStates(folder, "request")):
-        history = History(3, 2)
-        course = Course(history, np.array([1, 2]))
-        recorded(history)
-        history.end(np.array([2]), [np.ones((1, 5))], {"loss": np.zeros(1)}, evaluations=7, converged=np.array([True]))
-        course.save()
-    with saving(SavedStates(folder, "request")):
-        found = History(3, 2)
-        found.record(np.array([0]), {"time": np.array([5.0]), "loss": np.array([6.0])})
-        Course(found, np.array([1, 2]))
-    np.testing.assert_equal(found.state(np.array([1, 2])), history.state(np.array([1, 2])))
-    assert found.state(np.array([0]))["curves"]["loss"].tolist() == [[6.0]]
