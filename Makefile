@@ -47,7 +47,7 @@ bench: $(READY_TO_TEST)
 	@$(VENV)/bin/python tests/bench/run.py
 
 bench-gpu: $(READY)
-	@$(VENV)/bin/python tests/bench/run.py cuda
+	@$(VENV)/bin/python tests/bench/run.py --device cuda
 
 lint: $(READY_TO_TEST)
 	@$(VENV)/bin/ruff check . && $(VENV)/bin/ruff format --check .
