@@ -5,13 +5,18 @@
 PYTHON ?= python3
 CORES ?= 2
 VENV := .venv
-SNAKEMAKE := PATH="$(CURDIR)/$(VENV)/bin:$$PATH" snakemake --cores $(CORES)
+# One progress line; a `snakemake` by hand prints what it always prints.
+SNAKEMAKE := PATH="$(CURDIR)/$(VENV)/bin:$$PATH" PYTHONPATH="$(CURDIR)/scripts" snakemake --logger progress --cores $(CORES)
 READY := $(VENV)/.ready
 READY_TO_TEST := $(VENV)/.ready-to-test
 PIP := $(VENV)/bin/python -m pip
 DOCS := .venv-docs
 # Images of containers often set it; then every job would compile and digest our sources anew.
 unexport PYTHONDONTWRITEBYTECODE
+
+ifneq ($(shell [ "$(CORES)" -ge 1 ] 2>/dev/null && echo yes),yes)
+$(error carryover: CORES is $(CORES), but must be a whole number of at least 1)
+endif
 
 .PHONY: all first report papers fashion test test-fast test-conda bench bench-gpu lint docs schema lock unlock clean help
 
@@ -42,7 +47,7 @@ bench: $(READY_TO_TEST)
 	@$(VENV)/bin/python tests/bench/run.py
 
 bench-gpu: $(READY)
-	@$(VENV)/bin/python tests/bench/run.py cuda
+	@$(VENV)/bin/python tests/bench/run.py --device cuda
 
 lint: $(READY_TO_TEST)
 	@$(VENV)/bin/ruff check . && $(VENV)/bin/ruff format --check .

@@ -84,7 +84,7 @@ def test_it_is_the_whole_library_and_nothing_else(installed):
     own, there = ({path.name for path in folder.glob("*.*")} for folder in templates)
     assert own == there
     top = {path.name.partition("-")[0] for path in installed.iterdir()} - {"__pycache__"}
-    assert top == {"bin", "carryover"}
+    assert top == {"bin", "carryover", "carryover_finetuning"}
 
 
 def test_it_works_in_a_folder_of_its_own(installed, tmp_path):
@@ -151,7 +151,7 @@ def test_an_installed_library_of_another_version_is_refused(installed, tmp_path)
     project = copied(tmp_path / "project")
     with (project / "scripts/carryover/theory/penalty.py").open("a") as file:
         file.write("NEWER = True\n")
-    version = next(installed.glob("carryover-*.dist-info")).stem.removeprefix("carryover-")
+    version = next(installed.glob("*.dist-info")).stem.removeprefix("carryover_finetuning-")
     said = f"the library that Python finds, carryover {version} in {installed}, is not that of this project, in "
     script, command = [sys.executable, "-P", *CURVE], [sys.executable, installed / "bin/carryover", "audit"]
     for name, words in (("curve", script), ("carryover", command)):

@@ -106,11 +106,8 @@ def pretraining_on_a_gpu():
     }
 
 
-def measure():
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        rows = [together(*setting) for setting in SETTINGS]
-    finally:
-        torch.set_num_threads(threads)
-    return [*rows, pretraining_on_a_gpu()] if torch.cuda.is_available() else rows
+def measure(smallest=False):
+    for setting in SETTINGS[:1] if smallest else SETTINGS:
+        yield together(*setting)
+    if torch.cuda.is_available() and not smallest:
+        yield pretraining_on_a_gpu()

@@ -115,14 +115,14 @@ def agree(samples, steps=50):
             raise AssertionError(f"the {name} and the loop differ by {difference:.1e} after {steps} steps")
 
 
-def best(functions, samples):
+def best(functions, samples, rounds):
     """Seconds of a step by name, the best of several turns."""
     steps = {name: relu.enough(function, D, samples) for name, function in functions.items()}
-    turns = [{name: function(D, samples, steps[name]) for name, function in functions.items()} for _ in range(ROUNDS)]
+    turns = [{name: function(D, samples, steps[name]) for name, function in functions.items()} for _ in range(rounds)]
     return {name: min(turn[name] for turn in turns) for name in functions}
 
 
-def compare(pool, samples, least):
+def compare(pool, samples, least, rounds=ROUNDS):
     """The row of one number of samples."""
     agree(samples)
     functions = {
@@ -133,7 +133,7 @@ def compare(pool, samples, least):
         "processes": relu.of_both(pool, ensemble),
         "threads": relu.threaded(2, ensemble),
     }
-    found = best(functions, samples)
+    found = best(functions, samples, rounds)
     said = {name: f"{seconds * 1e6:.{1 if seconds < 1e-4 else 0}f} µs" for name, seconds in found.items()}
     loop, hand = min(found["loop"], found["loop of two"]), min(found["hand"], found["hand of two"])
     trainer = min(found["processes"], found["threads"])
@@ -147,13 +147,12 @@ def compare(pool, samples, least):
     return {"name": name, "ratio": loop / trainer, "at_least": least, "detail": detail}
 
 
-def measure() -> list[dict]:
+def measure(smallest=False):
     """Three rows, in about half a minute."""
     context = get_context("spawn")
     with ProcessPoolExecutor(2, context, relu.prepare, (context.Barrier(2),)) as pool:
-        return [compare(pool, samples, least) for samples, least in SETTINGS]
-
-
-if __name__ == "__main__":
-    for row in measure():
-        print(f"{row['name']}: {row['ratio']:.2f} (at least {row['at_least']})\n    {row['detail']}")
+        if smallest:
+            yield compare(pool, *SETTINGS[0], rounds=1)
+            return
+        for setting in SETTINGS:
+            yield compare(pool, *setting)

@@ -1,13 +1,9 @@
 """A diagnosis of files of wide layers against three float32 Gram products of each layer, which it cannot do without.
 
 What it finds of the first layer must be what is found in double precision.
-
-python tests/bench/diagnosis.py 8               # layers of 10 000 samples × 4096 units; 2 if it is left out
-python tests/bench/diagnosis.py 1 3000 1500     # of other sizes
 """
 
 import resource
-import sys
 import tempfile
 import time
 import zipfile
@@ -75,8 +71,9 @@ def check(found, before, after):
         np.testing.assert_allclose(found[name].item(), value, rtol=ROUNDING, err_msg=name)
 
 
-def measure(layers=LAYERS, samples=SAMPLES, units=UNITS) -> list[dict]:
+def measure(smallest=False):
     """One row, from a process of its own."""
+    layers, samples, units = (1, 2000, 200) if smallest else (LAYERS, SAMPLES, UNITS)
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
         products, taken, wall, peak = pool.submit(compare, layers, samples, units).result()
     if peak > MEMORY:
@@ -87,10 +84,5 @@ def measure(layers=LAYERS, samples=SAMPLES, units=UNITS) -> list[dict]:
         f"in all), against {products:.1f} s of products at {rate:.0f} GFLOP/s, {taken / products:.2f} times as long; "
         f"{peak:.1f} GiB at most"
     )
-    return [{"name": "diagnosis of a network's layers", "ratio": products / taken, "at_least": AT_LEAST,
-             "detail": detail}]  # fmt: skip
-
-
-if __name__ == "__main__":
-    for row in measure(*map(int, sys.argv[1:])):
-        print(f"{row['name']}: {row['ratio']:.2f} (at least {row['at_least']})\n    {row['detail']}")
+    name = "diagnosis of a network's layers"
+    yield {"name": name, "ratio": products / taken, "at_least": AT_LEAST, "detail": detail}

@@ -28,14 +28,15 @@ def added(dataset, inputs, output):
     return 1e3 * (time.perf_counter() - written + writing - start)
 
 
-def measure():
+def measure(smallest=False):
+    times = 2 if smallest else TIMES
     labels = {"long_name": "made for a benchmark", "units": "1"}
     dataset = xr.Dataset({"weight": (("run", "input"), np.ones((4, 100)), labels)})
     with tempfile.TemporaryDirectory() as folder:
         inputs = [Path(folder, f"{number}.nc") for number in range(2)]
         for path in inputs:
             added(dataset, [], path)
-        taken = [added(dataset, inputs, Path(folder, f"output{number}.nc")) for number in range(TIMES)]
+        taken = [added(dataset, inputs, Path(folder, f"output{number}.nc")) for number in range(times)]
     median = statistics.median(taken)
-    detail = f"median of {TIMES} jobs: {median:.0f} ms, {LIMIT} ms allowed"
+    detail = f"median of {times} jobs: {median:.0f} ms, {LIMIT} ms allowed"
     yield {"name": "record of a job", "ratio": LIMIT / median, "at_least": 1, "detail": detail}

@@ -26,7 +26,7 @@ D, RATE, SCALE = 15, 0.05, 0.1
 SETTINGS = ((200, 32, 20), (200, 256, 6), (1000, 256, 4.5), (1000, 1024, 2.5))  # width, samples, times faster
 FLOORED = ((1000, 256), (1000, 1024))  # where the step must come within twice its matrix products
 ROUNDS, SECONDS = 12, 0.15  # turns of each, and how long one takes
-SHARD = {"width": 200, "samples": 256, "seeds": 5, "epochs": 40_000, "at_least": 4}  # seeds of each of two shards
+SHARD = {"width": 200, "samples": 256, "seeds": 5, "at_least": 4}  # seeds of each of two shards
 SCRIPT = Path(__file__).resolve().parents[2] / "scripts/finetune.py"
 
 
@@ -150,11 +150,11 @@ def of_both(pool, function):
     return seconds
 
 
-def best(functions, width, samples):
+def best(functions, width, samples, rounds):
     """Seconds of a step by name, the best of several turns."""
     steps = {name: enough(function, width, samples) for name, function in functions.items()}
     turns = [
-        {name: function(width, samples, steps[name]) for name, function in functions.items()} for _ in range(ROUNDS)
+        {name: function(width, samples, steps[name]) for name, function in functions.items()} for _ in range(rounds)
     ]
     return {name: min(turn[name] for turn in turns) for name in functions}
 
@@ -167,11 +167,11 @@ def enough(function, width, samples):
     return steps
 
 
-def shard(loop_seconds):
+def shard(loop_seconds, epochs):
     """The row of whole shards, from the start of Python to the end of two of them, side by side."""
     asked = {name: str(SHARD[name]) for name in ("width", "samples")}
     words = [word for name, value in asked.items() for word in (f"--{name}", value)]
-    words += ["--protocol", "single_task", "--initial-scale", str(SCALE), "--max-epochs", str(SHARD["epochs"])]
+    words += ["--protocol", "single_task", "--initial-scale", str(SCALE), "--max-epochs", str(epochs)]
     words += ["--batch-size", "0", "--tolerance", "1e-30", "--learning-rate", str(RATE), "--device", "cpu"]
     environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     with tempfile.TemporaryDirectory() as folder:
@@ -180,18 +180,8 @@ def shard(loop_seconds):
         jobs = []
         for number, file in enumerate(files):
             seeds = [str(SHARD["seeds"] * number + seed) for seed in range(SHARD["seeds"])]
-            command = [
-                sys.executable,
-                SCRIPT,
-                "relu",
-                "--experiment",
-                "bench",
-                *words,
-                "--seeds",
-                *seeds,
-                "--output",
-                file,
-            ]
+            command = [sys.executable, SCRIPT, "relu", "--experiment", "bench", *words]
+            command += ["--seeds", *seeds, "--output", file]
             jobs.append(subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True))
         said = [job.communicate()[1] for job in jobs]
         seconds = time.perf_counter() - began
@@ -206,7 +196,7 @@ def shard(loop_seconds):
     return {"name": name, "ratio": steps * loop_seconds / seconds, "at_least": SHARD["at_least"], "detail": detail}
 
 
-def compare(pool, width, samples, least):
+def compare(pool, width, samples, least, rounds):
     """Rows of one size, and seconds of a step of the loop."""
     agree(width, samples)
     functions = {
@@ -217,7 +207,7 @@ def compare(pool, width, samples, least):
         "products": of_both(pool, products),
         "blocks": of_both(pool, blocks),
     }
-    found = best(functions, width, samples)
+    found = best(functions, width, samples, rounds)
     said = {name: f"{seconds * 1e6:.{1 if seconds < 1e-4 else 0}f} µs" for name, seconds in found.items()}
     loop, trainer = min(found["loop"], found["loop of two"]), min(found["processes"], found["threads"])
     name = f"ReLU networks of width {width}, n = {samples}"
@@ -236,17 +226,13 @@ def compare(pool, width, samples, least):
     return rows, loop
 
 
-def measure() -> list[dict]:
+def measure(smallest=False):
     """Seven rows, in about a minute and a half."""
     context = get_context("spawn")
-    rows, loops = [], {}
+    settings, rounds, epochs = (SETTINGS[1:2], 1, 100) if smallest else (SETTINGS, ROUNDS, 40_000)
+    loops = {}
     with ProcessPoolExecutor(2, context, prepare, (context.Barrier(2),)) as pool:
-        for width, samples, least in SETTINGS:
-            found, loops[width, samples] = compare(pool, width, samples, least)
-            rows += found
-    return [*rows, shard(loops[SHARD["width"], SHARD["samples"]])]
-
-
-if __name__ == "__main__":
-    for row in measure():
-        print(f"{row['name']}: {row['ratio']:.2f} (at least {row['at_least']})\n    {row['detail']}")
+        for width, samples, least in settings:
+            rows, loops[width, samples] = compare(pool, width, samples, least, rounds)
+            yield from rows
+    yield shard(loops[SHARD["width"], SHARD["samples"]], epochs)

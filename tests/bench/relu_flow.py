@@ -46,6 +46,7 @@ CASES = (
     Case("width 1000, n = 256, magnitude 1", 1000, (256,), 5, False, accuracy=0.1),
     Case("width 200, multi-task, n = 1024 + 64", 200, (64, AUXILIARY), 5, False, accuracy=0.1),
 )
+SMALLEST = Case("width 20, n = 8", 20, (8,), 1, True, epochs=1000)
 
 
 def task(rng, samples, magnitude=1.0):
@@ -132,16 +133,7 @@ def compare(case):
     return rows
 
 
-def measure() -> list[dict]:
+def measure(smallest=False):
     """Eight rows, in some minutes."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        return [row for case in CASES for row in compare(case)]
-    finally:
-        torch.set_num_threads(threads)
-
-
-if __name__ == "__main__":
-    for row in measure():
-        print(f"{row['name']}: {row['ratio']:.1f} (at least {row['at_least']})\n    {row['detail']}")
+    for case in (SMALLEST,) if smallest else CASES:
+        yield from compare(case)

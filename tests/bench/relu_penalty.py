@@ -6,7 +6,7 @@ import numpy as np
 
 from carryover.theory.penalty import relu_penalty
 
-POINTS, LOOPED, REPEATS = 100_000, 2_000, 5
+REPEATS = 5
 
 
 def looped(m, m0, rho, gamma):
@@ -19,25 +19,26 @@ def looped(m, m0, rho, gamma):
     return np.array(penalties)
 
 
-def measure() -> list[dict]:
+def measure(smallest=False):
     """One row: seconds of the loop (a subset, scaled up) over seconds of the array function, on the same points."""
+    points, looped_points = (1000, 100) if smallest else (100_000, 2_000)
     rng = np.random.default_rng(0)
-    m, m0, gamma = 10 ** rng.uniform([[-2], [-1], [-2]], [[2], [1], [0]], (3, POINTS))
-    units = (m, m0, rng.uniform(-1, 1, POINTS), gamma)
+    m, m0, gamma = 10 ** rng.uniform([[-2], [-1], [-2]], [[2], [1], [0]], (3, points))
+    units = (m, m0, rng.uniform(-1, 1, points), gamma)
     array_times = []
     for _ in range(REPEATS):
         began = time.perf_counter()
         values = relu_penalty(*units)
         array_times.append(time.perf_counter() - began)
     began = time.perf_counter()
-    expected = looped(*(values[:LOOPED] for values in units))
-    loop_time = (time.perf_counter() - began) * POINTS / LOOPED
-    difference = np.max(np.abs(values[:LOOPED] / expected - 1))
+    expected = looped(*(values[:looped_points] for values in units))
+    loop_time = (time.perf_counter() - began) * points / looped_points
+    difference = np.max(np.abs(values[:looped_points] / expected - 1))
     if difference > 1e-8:
         raise AssertionError(f"relu_penalty and the loop of numpy.roots differ by {difference:.1e}")
     array_time = float(np.median(array_times))
     detail = (
-        f"{POINTS} points: {array_time:.3f} s (median of {REPEATS}) against {loop_time:.1f} s for numpy.roots point by "
-        f"point (scaled up from {LOOPED} points); largest relative difference {difference:.0e}"
+        f"{points} points: {array_time:.3f} s (median of {REPEATS}) against {loop_time:.1f} s for numpy.roots point by "
+        f"point (scaled up from {looped_points} points); largest relative difference {difference:.0e}"
     )
-    return [{"name": "relu_penalty", "ratio": loop_time / array_time, "at_least": 100, "detail": detail}]
+    yield {"name": "relu_penalty", "ratio": loop_time / array_time, "at_least": 100, "detail": detail}

@@ -1,5 +1,7 @@
 """ResNets trained as jobs train them: small ones together, by their steps alone, and one with all that feeds it."""
 
+from functools import partial
+
 import numpy as np
 import torch
 from _times import row
@@ -43,13 +45,13 @@ def training(count):
     return prepare
 
 
-def epoch(device):
+def epoch(pixels_wide, device):
     """What takes images of 32 × 32 once, cuts, mirrors and enlarges them, and trains a network that is evaluated."""
     count, batch, precision = FED[device]
     pixels = np.random.default_rng(0).integers(256, size=(count, 3, 32, 32), dtype=np.uint8)
     labels = np.arange(count) % CLASSES
     tests = np.arange(count // 8), labels[: count // 8]
-    prepared = PreparedImages(ImageSet(pixels, labels, pixels, labels, CLASSES), PIXELS, crop=4, flip=True)
+    prepared = PreparedImages(ImageSet(pixels, labels, pixels, labels, CLASSES), pixels_wide, crop=4, flip=True)
     task = Samples(np.arange(count)[None], labels[None], slice(0, CLASSES))
     network = NETWORKS["resnet18"](torch.Generator().manual_seed(0), CLASSES)
 
@@ -64,10 +66,9 @@ def epoch(device):
     return train
 
 
-def measure(device):
-    together = [
-        row(f"{TOGETHER} ResNet-18 together, width {WIDTH}, {count} digits a step", training(count), device,
-            "network-step")
-        for count in SETTINGS
-    ]  # fmt: skip
-    return [*together, row(f"a ResNet-18, fed with images enlarged to {PIXELS} pixels", epoch, device, "image")]
+def measure(device, smallest=False):
+    for count in (2,) if smallest else SETTINGS:
+        name = f"{TOGETHER} ResNet-18 together, width {WIDTH}, {count} digits a step"
+        yield row(name, training(count), device, "network-step")
+    pixels = 32 if smallest else PIXELS
+    yield row(f"a ResNet-18, fed with images enlarged to {pixels} pixels", partial(epoch, pixels), device, "image")

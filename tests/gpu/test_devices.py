@@ -48,6 +48,8 @@ def test_a_job_without_its_card_ends_with_one_sentence_and_no_result(tmp_path):
 def test_benchmarks_of_a_card_without_one_end_with_one_sentence():
     benchmarks = Path(__file__).resolve().parents[1] / "bench/run.py"
     environment = {**os.environ, "CUDA_VISIBLE_DEVICES": ""}
-    job = subprocess.run([sys.executable, benchmarks, "cuda"], env=environment, capture_output=True, text=True)
+    job = subprocess.run(
+        [sys.executable, benchmarks, "--device", "cuda"], env=environment, capture_output=True, text=True
+    )
     assert (job.returncode, job.stdout) == (2, "")
     assert job.stderr == "bench-gpu: there is no CUDA GPU here that PyTorch can use, and nothing was measured.\n"

@@ -29,7 +29,7 @@ def dispatch(argv):
         command = importlib.import_module(f"carryover.commands.{name}")
     except ModuleNotFoundError as error:
         needed = f"carryover {name} needs the package {error.name}, which is not installed"
-        raise UserError(f"{needed}: pip install 'carryover[workflow]' brings it") from None
+        raise UserError(f'{needed}: in Carryover\'s folder, `pip install ".[workflow]"` brings it') from None
     command.main(argv[1:])
 
 

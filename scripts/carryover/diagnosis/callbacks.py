@@ -73,7 +73,7 @@ class Probe:
 def lightning_callback(*probe: Any, **told: Any) -> Any:
     """A callback for Lightning's Trainer; the arguments are those of `Probe`, names those of the LightningModule.
 
-    Raises UserError where Lightning is not installed: `pip install "carryover[lightning]"`.
+    Raises UserError where Lightning is not installed: `pip install ".[lightning]"` in Carryover's folder.
     """
     base: Any = _framework("lightning", "lightning.pytorch", "lightning").Callback
     probed = Probe(*probe, **told)
@@ -97,7 +97,7 @@ def lightning_callback(*probe: Any, **told: Any) -> Any:
 def huggingface_callback(*probe: Any, **told: Any) -> Any:
     """A callback for HuggingFace's Trainer; the arguments are those of `Probe`.
 
-    Raises UserError where transformers is not installed: `pip install "carryover[huggingface]"`.
+    Raises UserError where transformers is not installed: `pip install ".[huggingface]"` in Carryover's folder.
     """
     base: Any = _framework("transformers", "transformers", "huggingface").TrainerCallback
     probed = Probe(*probe, **told)
@@ -122,7 +122,9 @@ def _framework(name: str, module: str, extra: str) -> Any:
     try:
         return import_module(module)
     except ImportError as error:
-        raise UserError(f'{name} is not installed ({error}): pip install "carryover[{extra}]"') from None
+        raise UserError(
+            f'{name} is not installed ({error}): in Carryover\'s folder, `pip install ".[{extra}]"` brings it'
+        ) from None
 
 
 def _first(loader: Any, samples: int) -> list[Any]:

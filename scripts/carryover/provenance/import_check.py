@@ -29,7 +29,7 @@ def check_library(scripts):
         return
     from importlib import metadata  # slow to load, and not needed otherwise
 
-    versions = [one.version for one in metadata.distributions(name="carryover", path=[str(_HOME)])]
+    versions = [one.version for one in metadata.distributions(name="carryover-finetuning", path=[str(_HOME)])]
     named = " ".join(["carryover", *versions])
     raise UserError(
         f"the library that Python finds, {named} in {_HOME}, is not that of this project, in {scripts.resolve()}: "

@@ -1,0 +1,43 @@
+"""Every benchmark of `make bench` and `make bench-gpu` runs at its smallest size; one that fails stops no other."""
+
+import math
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from bench import run
+
+TESTS = Path(__file__).resolve().parent
+NAMES = {folder: sorted(file.stem for file in (TESTS / folder).glob("[!_]*.py")) for folder in ("bench", "bench_gpu")}
+NAMES["bench"].remove("run")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("folder", "name"), [(folder, name) for folder in NAMES for name in NAMES[folder]])
+def test_a_benchmark_measures_a_ratio_in_every_row(folder, name):
+    device = ["--device", "cpu"] if folder == "bench_gpu" else []
+    command = [sys.executable, TESTS / "bench/run.py", "--smallest", *device, name]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    ratios = [float(ratio) for ratio in re.findall(r": (\S+) \(at least ", done.stdout)]
+    assert ratios
+    assert all(math.isfinite(ratio) and ratio > 0 for ratio in ratios), done.stdout
+
+
+def test_a_benchmark_that_fails_is_named_and_the_others_go_on(capsys):
+    def broken():
+        yield {"name": "early", "ratio": 3.0, "at_least": 2, "detail": "before it broke"}
+        raise ValueError("the reason\nand more")
+
+    def slow():
+        yield {"name": "late", "ratio": 1.5, "at_least": 2, "detail": "too slow"}
+
+    failed = run.report({"first": broken, "second": slow})
+    assert failed == ["first failed: ValueError: the reason", "late is below its bound"]
+    assert capsys.readouterr().out.splitlines() == [
+        "early: 3 (at least 2)", "    before it broke", failed[0], "late: 1.5 (at least 2)", "    too slow",
+    ]  # fmt: skip
+    assert run.report({"second": slow}, bounded=False) == []
