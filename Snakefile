@@ -15,6 +15,7 @@ include: "rules/pretrain.smk"
 include: "rules/finetune.smk"
 include: "rules/measure.smk"
 include: "rules/collect.smk"
+include: "rules/archive.smk"
 include: "rules/curve.smk"
 include: "rules/compare.smk"
 include: "rules/check_claims.smk"
@@ -47,16 +48,3 @@ rule first:
         "envs/plotting.yaml"
     shell:
         "printf '%s\\n' 'One figure of each paper:' {input:q} > {log} && cat {log}"
-
-
-# All that is made of nothing but results that the project keeps: `python scripts/kept.py unpack` puts them in their places.
-rule kept:
-    input:
-        made_of_kept(sweep),
-    log:
-        "<results>/logs/kept.log",
-    localrule: True
-    conda:
-        "envs/plotting.yaml"
-    shell:
-        "printf '%s\\n' 'Made of kept results:' {input:q} > {log} && cat {log}"

@@ -1,7 +1,6 @@
 from carryover.config.artifacts import templates
 from carryover.workflow import startup
 from carryover.workflow.fork_server.running import ForkServer
-from carryover.workflow.kept_results import made_of_kept
 from carryover.workflow.upstream import Upstream
 
 sweep = startup.sweep(

@@ -8,8 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from carryover.audit import notes
-from carryover.config.artifacts import MADE_OF_DATA, ON_DEMAND, STAGES, SUFFIXES
-from carryover.kept import reading
+from carryover.config.artifacts import MADE_OF_DATA, ON_DEMAND, SUFFIXES
 from carryover.provenance import job_record, store
 from carryover.provenance.code_digest import closure_files
 from carryover.provenance.record_index import is_crate, is_record
@@ -26,7 +25,7 @@ NO_RESULTS = (
     signed_results.SIGNATURE,
 )
 # Folders between a result and the results folder, itself included, by rule.
-_DEPTHS = {"pretrain": 4, "finetune": 4, "measure": 5, "collect": 2, "curve": 2}
+_DEPTHS = {"pretrain": 4, "finetune": 4, "measure": 5, "collect": 2, "unarchive": 2, "curve": 2}
 _DEPTHS |= {rule: 2 + kind.file.count("/") for rule, kind in MADE_OF_DATA.items()}
 
 
@@ -38,8 +37,7 @@ class Chain:
     the result, its record or the sentence why it cannot be read; `hashes` is {path: SHA-256, None where there is no
     file} of all results and of all inputs that a record names. `others` are the results folders of other configurations
     inside this one, `crates` exported ones; nothing below them is looked at. `unreadable` is {path: why} of files and
-    folders that are there. `kept` holds the records of what the project keeps of these results; of those that it keeps
-    by their records alone, `absent`, the hash is that of the record.
+    folders that are there.
     """
 
     made: Sweep
@@ -50,8 +48,6 @@ class Chain:
     others: list[str]
     crates: list[str] = field(default_factory=list)
     unreadable: dict[str, str] = field(default_factory=dict)
-    kept: dict[str, dict] = field(default_factory=dict)
-    absent: set[str] = field(default_factory=set)
     hashes: dict[str, str | None] = field(default_factory=dict)
     _contents: dict[str, str | None] = field(default_factory=dict)
     _code: dict[tuple, dict] = field(default_factory=dict)
@@ -87,6 +83,11 @@ class Chain:
             self._code[modules] = closure_files(self.made.scripts, *modules)
         return self._code[modules]
 
+    def archived(self, path):
+        """The archive's record of a result; None where the archive is not what it was made of."""
+        rule, wildcards = self.jobs.get(path, ("", None))
+        return self.made.archive_record(wildcards) if rule == "unarchive" else None
+
     def inputs(self, path):
         """{input: {sha256, bytes, content}} by the record of an artefact."""
         return self.records.get(path, {}).get("inputs", {})
@@ -110,17 +111,11 @@ def gather(made, threads=None):
     others = _other_results(made.results, records, jobs)
     below = tuple(f"{folder}/" for folder in others)
     paths = [path for path in jobs.keys() | targets | plain | unreadable.keys() if not path.startswith(below)]
-    kept = {path: records[path] for path in paths if path in records}
-    chain = Chain(made, jobs, kept, problems, sorted(paths), others, crates, unreadable)
+    found = {path: records[path] for path in paths if path in records}
+    chain = Chain(made, jobs, found, problems, sorted(paths), others, crates, unreadable)
     wanted = sorted({*paths, *(name for path in paths for name in chain.inputs(path))})
     with ThreadPoolExecutor(threads or os.cpu_count()) as pool:
         chain.hashes = dict(zip(wanted, pool.map(partial(_sha256, unreadable), wanted), strict=True))
-    if "kept" in made.config:
-        chain.kept = {
-            path: one for name in reading.experiments(made) for path, one in reading.records(made, name).items()
-        }
-        chain.absent = {path for path in chain.kept if _absent(chain, path)}
-        chain.hashes |= {path: kept[path]["outputs"][path]["sha256"] for path in chain.absent}
     return chain
 
 
@@ -185,15 +180,6 @@ def _checked(path, record):
         others = ", ".join(sorted(record["outputs"]))
         raise store.DataError(f"{path}.json is the record of {others}: put both in their places, or run again")
     return record
-
-
-def _absent(chain, path):
-    """Whether a shard is kept by its record alone, which stands where it would: another run of the job may have written
-    that, of the same bytes."""
-    if path not in chain.records or chain.hashes[path] is not None or path in chain.unreadable:
-        return False
-    record, kept = chain.records[path], chain.kept[path]
-    return record["rule"] in (*STAGES, "measure") and record["outputs"][path] == kept["outputs"][path]
 
 
 def _other_results(results, records, jobs):

@@ -39,8 +39,7 @@ class Replay:
 
 def replay(chain, root, count, seed):
     """`Replay` of `count` jobs, drawn at random by `seed` among those that have a record (all, where there are fewer);
-    what is made on demand is not among them, for it holds nothing that other jobs have not made, nor are
-    results that are kept by their records alone, and what was made of these.
+    what is made on demand is not among them, for it holds nothing that other jobs have not made.
 
     Each runs its recorded command line on links to its inputs, with the recorded numbers of threads; nothing in the
     project's own results changes. Equal bytes, content (netCDF) or pixels (PNG) are SAME, numbers that agree as
@@ -48,7 +47,7 @@ def replay(chain, root, count, seed):
     """
     if count < 1:
         raise ValueError(f"count {count}: it must be a whole number ≥ 1")
-    here = [path for path in chain.lasting if path in chain.jobs and not chain.absent & {path, *chain.inputs(path)}]
+    here = [path for path in chain.lasting if path in chain.jobs]
     jobs = {min(chain.records[path]["outputs"]): chain.records[path] for path in here}
     chosen = random.Random(seed).sample(sorted(jobs), min(count, len(jobs)))
     for path in chosen:

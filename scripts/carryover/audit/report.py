@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from carryover.audit.project import Audit
 from carryover.audit.replay import Replay
 from carryover.audit.signature import Signature
-from carryover.audit.verdicts import ABSENT, VERDICTS, WARNING
+from carryover.audit.verdicts import ARCHIVED, VERDICTS, WARNING
 from carryover.templates.rendering import rendered
 
 # Classes of a page, by verdict; of a replay as well.
@@ -61,8 +61,8 @@ def summary(findings):
         return "There is nothing to audit."
     accepted = sum(finding.verdict == "OK" and bool(finding.accepted) for finding in findings)
     by_notes = f", {accepted} of them by an accepted difference" if accepted else ""
-    if absent := sum(ABSENT in finding.remarks for finding in findings):
-        by_notes += f"; {absent} kept by their records alone, without bytes to check"
+    if archived := sum(any(one.startswith(ARCHIVED) for one in finding.remarks) for finding in findings):
+        by_notes += f"; {archived} archived"
     if reencoded := sum(bool(finding.reencoded) for finding in findings):
         by_notes += f"; {reencoded} re-encoded, with the recorded content in other bytes"
     if counts.keys() == {"OK"}:

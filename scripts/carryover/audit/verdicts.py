@@ -26,7 +26,7 @@ VERDICTS = (
     "OK",
 )
 WARNING = "STALE-ENV"
-ABSENT = "kept by its record alone"
+ARCHIVED = "archived, made at commit"
 NAMED = 3  # of what an artefact is downstream of
 
 
@@ -85,7 +85,8 @@ class _Judge:
         rule = self.chain.jobs[path][0] if path in self.chain.jobs else record.get("rule", "")
         reencoded = [name for name, known in self._files(path, record) if self.chain.reencoded(name, known)]
         remarks = [f"re-encoded: other bytes, same content{f' of {f}' * (f != path)}" for f in reencoded]
-        remarks += [ABSENT] * (path in self.chain.absent)
+        if archived := self.chain.archived(path):
+            remarks.append(f"{ARCHIVED} {archived['commit'][:12]}")
         causes, accepted, reasons = [], [], notes.accepted(record)
         for cause in self._causes(path):
             reason = reasons.get((cause.verdict, cause.text, cause.digest))
@@ -130,6 +131,10 @@ class _Judge:
         if not made:
             yield Cause("STALE-CONFIG", "no job makes it any more")
             return
+        if archived := chain.archived(path):  # whatever code made it
+            if chain.hashes[path] != archived["unpacked"]["sha256"]:
+                yield Cause("ALTERED", "it is not the archived dataset", chain.hashes[path])
+            return
         yield from self._stale_inputs(path)
         yield from self._stale_code(path, record)
         yield from self._stale_configuration(path, record)
@@ -143,20 +148,13 @@ class _Judge:
             yield Cause("ALTERED", f"sha256 {known['sha256'][:12]}…, now {digest[:12]}…", digest)
         elif text := _imprint(path, record):
             yield Cause("ALTERED", text, digest)
-        elif self.chain.absent & self.chain.inputs(path).keys() and not self._kept(path, known):
-            yield Cause("ALTERED", "what it was made of is not here, and it is not what is kept", digest)
         yield from self._edited(path, record)
-
-    def _kept(self, path, known):
-        """Whether a result, made of what is kept by its record alone, is the one that is kept, too."""
-        kept = self.chain.kept.get(path)
-        return kept is not None and kept["outputs"][path]["sha256"] == known["sha256"]
 
     def _edited(self, path, record):
         """What in a record does not fit the rest of it, or the file that it describes."""
         known, digest = record["outputs"][path], self.chain.hashes[path]
         request, checksum = job_record.request_digest(record), job_record.checksum(record)
-        size = known["bytes"] if path in self.chain.absent else os.path.getsize(path)
+        size = os.path.getsize(path)
         if request != record["request"]:
             yield Cause("ALTERED", f"{path}.json has been edited: it is not what its request says", request)
         if checksum != record.get("checksum", checksum):  # records were without one once

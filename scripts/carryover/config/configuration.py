@@ -69,15 +69,15 @@ def schema():
         "items": {"type": "string"},
         "additionalProperties": {"$ref": "#/$defs/paper"},
     }
-    kept = {**folder, "description": "folder of the project where datasets of this configuration are kept, packed"}
+    archive = {**folder, "type": ["string", "null"], "description": "folder of archived datasets, used where they fit"}
     beside = {
         "type": "object",
-        "description": "tables of claims that are kept, shown beside those made here: what -> file, or null",
+        "description": "tables of other claims, shown next to those made here: what -> file, or null",
         "propertyNames": {"type": "string", "pattern": "^[^=;]+$"},
         "additionalProperties": {"type": ["string", "null"]},
     }
     whole = _section(
-        {"pathvars": pathvars, "papers": chosen, "kept": kept, "claims_beside": beside, **sections},
+        {"pathvars": pathvars, "papers": chosen, "archive": archive, "claims_beside": beside, **sections},
         "the whole configuration",
     )
     definitions = {

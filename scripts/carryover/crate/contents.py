@@ -6,7 +6,6 @@ from pathlib import Path, PurePath
 
 from carryover.config.artifacts import MADE_OF_DATA
 from carryover.errors import UserError
-from carryover.kept.reading import PACKED
 from carryover.provenance import code_digest, store
 from carryover.provenance.job_record import record_path
 from carryover.provenance.record_index import Made, all_made, files, jobs, made
@@ -140,6 +139,6 @@ def _project_files():
     """The project's own files, without results that it keeps, packed: a crate has those that it is of."""
     for part in map(Path, PROJECT):
         for path in sorted(part.rglob("*")) if part.is_dir() else [part]:
-            own = "__pycache__" not in path.parts and not path.name.startswith(".") and path.suffix != PACKED
+            own = "__pycache__" not in path.parts and not path.name.startswith(".") and path.suffix != ".xz"
             if path.is_file() and own:
                 yield path

@@ -11,23 +11,24 @@ _CAUSE = {"verdict": str, "cause": str, "found": str}
 
 def wrong(record):
     """Names of the parts that a record lacks, or has in another form than `job_record.Job` writes them."""
-    return [name for name, form in _PARTS.items() if not _fits(record.get(name, _IF_MISSING.get(name)), form)]
+    return [name for name, form in _PARTS.items() if not fits(record.get(name, _IF_MISSING.get(name)), form)]
 
 
-def _fits(part, form):
+def fits(part, form):
+    """Whether a part of a record has a form."""
     if isinstance(form, type):
         return isinstance(part, form)
     if isinstance(form, tuple):
-        return any(_fits(part, one) for one in form)
+        return any(fits(part, one) for one in form)
     if isinstance(form, list):
-        return isinstance(part, list) and all(_fits(item, form[0]) for item in part)
+        return isinstance(part, list) and all(fits(item, form[0]) for item in part)
     if not isinstance(form, dict):
         return form(part)
     if not isinstance(part, dict):
         return False
     if ... in form:
-        return all(_fits(item, form[...]) for item in part.values())
-    return all(name in part and _fits(part[name], one) for name, one in form.items())
+        return all(fits(item, form[...]) for item in part.values())
+    return all(name in part and fits(part[name], one) for name, one in form.items())
 
 
 def _is_python(part):
@@ -41,7 +42,7 @@ def _is_volatile(part):
     resumed = {"starts": int, "seconds": (float, int)}
     form = {"host": str, "platform": str, "peak_memory": int, **times, "resumed": resumed}
     known = {**dict.fromkeys(times, 0.0), "resumed": dict.fromkeys(resumed, 0)}
-    if not isinstance(part, dict) or not _fits({**known, **part}, form):
+    if not isinstance(part, dict) or not fits({**known, **part}, form):
         return False
     try:
         datetime.fromisoformat(part["start"]) + timedelta(seconds=part["duration"])

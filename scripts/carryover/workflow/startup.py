@@ -6,6 +6,7 @@ from base64 import urlsafe_b64encode
 from collections import Counter
 from pathlib import Path
 
+from carryover import archive
 from carryover.config import configuration, files, validation
 from carryover.config.artifacts import MADE_OF_DATA
 from carryover.config.canonical import canonical_words, default_words
@@ -35,7 +36,7 @@ def sweep(config, root, first, read=()):
             return made
         _check_writable(Path(made.results), [*made.config.get("experiments", {}), *configuration.RESERVED])
         made.check()
-        for line in differences(made):
+        for line in (*trained_anew(made), *differences(made)):
             print(f"carryover: {line}", file=sys.stderr)
         return made
     except UserError as error:
@@ -84,6 +85,15 @@ def _check_writable(results, names):
             probe.unlink(missing_ok=True)  # another Snakemake may look at the same moment
         except OSError as error:
             raise UserError(f"cannot write into the results folder {folder} ({error.strerror}).") from None
+
+
+def trained_anew(made):
+    """A sentence on each experiment that the archive, where the configuration names one, does not have as it is asked."""
+    mismatches = {}
+    for experiment, measure in made.datasets() if made.config.get("archive") else ():
+        if found := archive.mismatch(made, experiment, measure):
+            mismatches.setdefault(experiment, found)
+    yield from (f"{experiment} is trained: {found}" for experiment, found in mismatches.items())
 
 
 def differences(made):
@@ -177,6 +187,8 @@ def words(made, rule, wildcards):
     """The command line of a job, without its script and what the rule adds."""
     if rule in ("collect", "claims_table"):
         return [*Upstream(made).made_of(rule, wildcards), *made.flags(rule)(wildcards)]
+    if rule == "unarchive":
+        return [made.packed(wildcards), *made.flags(rule)(wildcards)]
     if rule == "report":
         return [made.results]
     if rule == "crate":

@@ -9,6 +9,7 @@ from functools import cache
 from itertools import product
 from pathlib import Path
 
+from carryover import archive
 from carryover.config.artifacts import MADE_OF_DATA, STAGES, SUFFIXES, reads
 from carryover.config.canonical import canonical
 from carryover.config.parameters import applies, as_flags, files, in_words
@@ -21,6 +22,7 @@ class Sweep:
     def __init__(self, config, schema, scripts, results="results"):
         self.config, self.schema, self.scripts, self.results = config, schema, Path(scripts), results
         self._digest = cache(closure_digest)  # many jobs have the same code
+        self.archived = cache(self._archived)
         self._points = {(name, stage): points for name, spec in config.get("experiments", {}).items()
                         for stage, points in points_of_stages(name, spec, schema["$defs"]).items()}  # fmt: skip
         self._refuse_too_many()
@@ -51,10 +53,17 @@ class Sweep:
             others = f" and {len(counts) - 1} other experiments" if len(counts) > 1 else ""
             refuse_too_many(f"experiments.{most}:", sum(counts.values()), f"{seeds} seeds in blocks of {size}{others}")
 
+    def datasets(self):
+        """(experiment, measure) of every dataset that stands for a whole experiment."""
+        return [(e, m) for e, spec in self.config.get("experiments", {}).items() for m in spec.get("measures", {})]
+
+    def _archived(self, experiment, measure):
+        """Whether the archive that the configuration names, if it does, has a dataset as the configuration asks for it."""
+        return bool(self.config.get("archive")) and not archive.mismatch(self, experiment, measure)
+
     def collected(self):
         """Every dataset that stands for a whole experiment or theory curve, with its record."""
-        experiments = self.config.get("experiments", {}).items()
-        measured = [f"{self.results}/{e}/{m}.nc" for e, spec in experiments for m in spec.get("measures", {})]
+        measured = [f"{self.results}/{experiment}/{measure}.nc" for experiment, measure in self.datasets()]
         return recorded(measured + [f"{self.results}/theory/{curve}.nc" for curve in self.config.get("curves", {})])
 
     def made_of_data(self, *rules):
@@ -81,18 +90,21 @@ class Sweep:
     def jobs(self):
         """(rule, wildcards, output) of every job; of several formats, the first."""
         for experiment, spec in self.config.get("experiments", {}).items():
-            for stage in STAGES:
+            trained = [m for m in spec.get("measures", {}) if not self.archived(experiment, m)]
+            for stage in STAGES if trained or not spec.get("measures") else ():
                 for point, block in product(self.points(experiment, stage), self.blocks(experiment)):
                     wildcards = Wildcards(experiment=experiment, point=point, block=block)
                     yield stage, wildcards, f"{self.results}/{experiment}/{stage}/{point}/{block}.nc"
-                    for measure in spec.get("measures", {}) if stage == STAGES[-1] else ():
+                    for measure in trained if stage == STAGES[-1] else ():
                         if point not in self._measured(experiment, measure) or self.selects(measure):
                             continue
                         output = f"{self.results}/{experiment}/measure/{measure}/{point}/{block}.nc"
                         yield "measure", Wildcards(**wildcards, measure=measure), output
             for measure in spec.get("measures", {}):
-                wildcards = Wildcards(experiment=experiment, measure=measure)
-                yield "collect", wildcards, f"{self.results}/{experiment}/{measure}.nc"
+                rule, wildcards = "collect", Wildcards(experiment=experiment, measure=measure)
+                if measure not in trained:
+                    rule, wildcards = "unarchive", Wildcards(dataset=f"{experiment}/{measure}")
+                yield rule, wildcards, f"{self.results}/{experiment}/{measure}.nc"
         for curve in self.config.get("curves", {}):
             yield "curve", Wildcards(curve=curve), f"{self.results}/theory/{curve}.nc"
         for rule, kind in MADE_OF_DATA.items():
@@ -143,6 +155,7 @@ class Sweep:
             "point": {point for points in self._points.values() for point in points},
             "block": {block for experiment in experiments for block in self.blocks(experiment)},
             "curve": self.config.get("curves", {}),
+            "dataset": {"/".join(dataset) for dataset in self.datasets() if self.archived(*dataset)},
             **{kind.one: kind.names(self.config) for kind in MADE_OF_DATA.values()},
         }
         return {name: "|".join(re.escape(str(v)) for v in sorted(values)) or "(?!)" for name, values in names.items()}
@@ -157,6 +170,14 @@ class Sweep:
             return [pattern.format(**wildcards, stage=stage, point=p, block=b) for p in points for b in blocks]
 
         return inputs
+
+    def packed(self, wildcards):
+        """The file of an archived dataset."""
+        return archive.path(self.config["archive"], *wildcards.dataset.split("/")).as_posix()
+
+    def archive_record(self, wildcards):
+        """The record of an archived dataset."""
+        return archive.record(self.config["archive"], *wildcards.dataset.split("/"))
 
     def upstream(self, pattern, stage):
         """The one earlier shard that a shard of `stage` starts from, if it starts from any."""
@@ -207,6 +228,8 @@ class Sweep:
             if stage == "collect":
                 select = ["--select", wildcards.measure] if self.selects(wildcards.measure) else []
                 return ["--family", self.config["experiments"][wildcards.experiment]["family"], *select]
+            if stage == "unarchive":
+                return ["--sha256", self.archive_record(wildcards)["unpacked"]["sha256"]]
             kinds = self.kinds(stage, wildcards)
             if stage == "measure":
                 section = self.config["experiments"][wildcards.experiment]["measures"]

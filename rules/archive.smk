@@ -1,0 +1,25 @@
+# An archived dataset that is what the configuration asks for, in the place of `collect` and of all training above it.
+rule unarchive:
+    input:
+        packed=sweep.packed,
+    output:
+        data="<results>/{dataset}.nc",
+        record="<results>/{dataset}.nc.json",
+    log:
+        "<results>/logs/{dataset}.log",
+    localrule: True
+    conda:
+        "../envs/analysis.yaml"
+    threads: 1
+    resources:
+        mem_mb=2000,
+    params:
+        code=sweep.code("unarchive"),
+        flags=sweep.flags("unarchive"),
+    shell:
+        "python scripts/unarchive.py {input.packed} {params.flags:q}"
+        " --wildcards dataset={wildcards.dataset}"
+        " --output {output.data} > {log} 2>&1"
+
+
+ruleorder: unarchive > collect

@@ -1,0 +1,150 @@
+"""The archive of a configuration: collected datasets that take long to train, packed, each with one small record.
+
+`FOLDER/EXPERIMENT/MEASURE.nc.xz` is a dataset. `MEASURE.json` is its record: what was asked (`request`), the commit and
+the software that made it, the processor seconds of each job ({rule: {point: [of each block of seeds]}}), hashes, sizes.
+A dataset is used where its request equals what the configuration asks now, whatever the code is by then. The Snakefile
+imports this module, so it imports nothing large.
+"""
+
+import hashlib
+import json
+import lzma
+import tempfile
+from pathlib import Path
+
+from carryover.config.artifacts import STAGES
+from carryover.config.canonical import typed
+from carryover.errors import UserError
+from carryover.provenance import record_schema, writing
+
+MOST = 2**31
+"""Bytes that a dataset may unpack to."""
+_FILE = {"sha256": str, "bytes": lambda size: type(size) is int and 0 < size <= MOST}
+_REQUEST = {"experiment": str, "measure": str, "family": str, "seeds": int, "options": dict}
+_REQUEST |= {stage: {...: dict} for stage in STAGES}
+_SECONDS = {...: {...: [(float, int)]}}
+_FORM = {"request": _REQUEST, "commit": str, "versions": {...: str}, "seconds": _SECONDS}
+_FORM |= {"packed": _FILE, "unpacked": _FILE}
+
+
+def path(folder, experiment, measure, suffix=".nc.xz"):
+    """The packed file of a dataset, or with `.json` its record."""
+    return Path(folder, experiment, f"{measure}{suffix}")
+
+
+def record(folder, experiment, measure):
+    """The record of an archived dataset; UserError where it cannot be read, or is no such record."""
+    file = path(folder, experiment, measure, ".json")
+    try:
+        found = json.loads(file.read_bytes())
+    except OSError as error:
+        raise UserError(f"{file} cannot be read: {error.strerror}.") from None
+    except (ValueError, RecursionError):
+        raise UserError(f"{file} is no JSON: restore it.") from None
+    if not record_schema.fits(found, _FORM):
+        raise UserError(f"{file} is no record of an archived dataset, or has odd parts: restore it.")
+    return found
+
+
+def packed(folder, experiment, measure):
+    """The bytes of a packed file; UserError where there is none, or not the one that its record names."""
+    file, known = path(folder, experiment, measure), record(folder, experiment, measure)["packed"]
+    if not file.is_file():
+        raise UserError(f"{file} is missing: restore it.")
+    if file.stat().st_size != known["bytes"] or _sha256(content := file.read_bytes()) != known["sha256"]:
+        raise UserError(f"{file} is truncated or exchanged: its record names another file, so restore both.")
+    return content
+
+
+def unpacked(folder, experiment, measure):
+    """The bytes of an archived dataset; UserError where they are not those of its record, and never more than these."""
+    content, known = packed(folder, experiment, measure), record(folder, experiment, measure)["unpacked"]
+    try:
+        content = lzma.LZMADecompressor(memlimit=2**28).decompress(content, known["bytes"] + 1)
+    except lzma.LZMAError:
+        content = b""
+    if (len(content), _sha256(content)) != (known["bytes"], known["sha256"]):
+        raise UserError(f"{path(folder, experiment, measure)} unpacks to other bytes than its record names: restore both.")
+    return content
+
+
+def load(folder, experiment, measure):
+    """The archived dataset, an `xarray.Dataset`; UserError as `unpacked`."""
+    from carryover.provenance import store
+
+    with tempfile.NamedTemporaryFile(suffix=".nc") as file:
+        Path(file.name).write_bytes(unpacked(folder, experiment, measure))
+        return store.load(file.name)
+
+
+def save(folder, known, content):
+    """Pack the bytes of a dataset; `known` is its record, but for what is known of the packed file."""
+    place = (folder, known["request"]["experiment"], known["request"]["measure"])
+    small = lzma.compress(content, preset=9 | lzma.PRESET_EXTREME)
+    text = json.dumps({**known, "packed": {"sha256": _sha256(small), "bytes": len(small)}}, indent=1, sort_keys=True)
+    for file, new in ((path(*place), small), (path(*place, ".json"), f"{text}\n".encode())):
+        with writing.atomic(file) as unfinished:
+            unfinished.write_bytes(new)
+
+
+def request(sweep, experiment, measure):
+    """What the configuration of a `Sweep` asks of a dataset: the options of the measure and, for each grid of each stage,
+    all parameters that its jobs read. It is independent of `split`, `block`, `resources` and the order of lists."""
+    spec, definitions = sweep.config["experiments"][experiment], sweep.schema["$defs"]
+    asked = {"experiment": experiment, "measure": measure, "family": spec["family"], "seeds": spec["seeds"]}
+    asked["options"] = _complete(spec["measures"][measure] or {}, definitions[f"measures.{measure}"]["properties"])
+    for stage in STAGES:
+        section, kinds = spec.get(stage) or {}, definitions[f"{spec['family']}.{stage}"]["properties"]
+        grids = section.get("grids", {"": {}}) if stage in spec else {}
+        asked[stage] = {n: _complete({**spec.get("task", {}), **section, **grid}, kinds) for n, grid in grids.items()}
+    return asked
+
+
+def mismatch(sweep, experiment, measure):
+    """Why the archive of a `Sweep` lacks what the configuration asks of a dataset, as one sentence; '' where it has it."""
+    place = (sweep.config["archive"], experiment, measure)
+    if not path(*place, ".json").exists():
+        return f"{experiment}/{measure} is not in {place[0]}."
+    now, then = request(sweep, experiment, measure), record(*place)["request"]
+    found = list(_differences(now, then, sweep.schema["$defs"]))
+    more = f" ({len(found) - 1} more)" if found[1:] else ""
+    return f"{experiment}/{measure}: {found[0]}{more}." if found else ""
+
+
+def _differences(now, then, definitions):
+    """What is archived and what is asked, by name, where the two requests differ."""
+    yield from _unlike(*({key: one[key] for key in ("experiment", "measure", "family", "seeds")} for one in (now, then)))
+    yield from _unlike(now["options"], then["options"], definitions[f"measures.{now['measure']}"]["properties"])
+    for stage in STAGES:
+        kinds = definitions[f"{now['family']}.{stage}"]["properties"]
+        for grid, asked in now[stage].items():
+            found = [list(_unlike(asked, archived, kinds)) for archived in then[stage].values()]
+            where = f"{stage}.grids.{grid}." if grid else f"{stage}."
+            yield from (where + one for one in min(found, key=len, default=["* is not in the archive"]))
+        if len(now[stage]) != len(then[stage]):
+            yield f"{stage} has {len(then[stage])} grids in the archive, and {len(now[stage])} in the configuration"
+
+
+def _unlike(asked, archived, kinds=None):
+    """Of which parameters the values differ, with both; a parameter that one lacks has its default there."""
+    defaults = {name: _value(kind["default"], kind) for name, kind in (kinds or {}).items()}
+    for name in sorted(asked.keys() | archived.keys()):
+        old, new = (one.get(name, defaults.get(name)) for one in (archived, asked))
+        if old != new:
+            yield f"{name} is {json.dumps(old)} in the archive, and {json.dumps(new)} in the configuration"
+
+
+def _complete(section, kinds):
+    """{parameter: value} of those that a job of the section reads, with defaults, each in its type and order."""
+    values = {name: _value(section.get(name, kind["default"]), kind) for name, kind in kinds.items()}
+    read = {n: all(set(values[axis]) & set(allowed) for axis, allowed in kinds[n].get("when", {}).items()) for n in kinds}
+    return {name: value for name, value in values.items() if read[name]}
+
+
+def _value(value, kind):
+    several = "several" in kind
+    return sorted(typed(value if isinstance(value, list) else [value], kind)) if several else typed(value, kind)
+
+
+def _sha256(content):
+    return hashlib.sha256(content).hexdigest()
