@@ -23,10 +23,10 @@ RELU = {
     "family": "relu",
     "seeds": 4,
     "block": 2,
-    "task": {"dimension": 6, "width": 16, "auxiliary_features": 2},
+    "task": {"dimension": 6, "width": 8, "auxiliary_features": 2},
     "measures": {"risk": {}},
 }
-MAIN = {"samples": [8, 16], "main_features": [1, 2], "overlap": 0.5}
+MAIN = {"samples": [8, 16], "main_features": [1, 2], "overlap": 1.0}
 PROTOCOLS = {"protocol": ["single_task", "finetuning"]}
 EXPERIMENTS = {
     "diagonals": {
@@ -48,14 +48,14 @@ EXPERIMENTS = {
     },
     "descended": {
         **RELU,
-        "pretrain": {"solver": "descent", "learning_rate": 0.1, "samples": 32, "max_epochs": 100},
+        "pretrain": {"solver": "descent", "learning_rate": 0.1, "samples": 16, "max_epochs": 30},
         "finetune": {**MAIN, **PROTOCOLS, "solver": "descent", "learning_rate": 0.1, "batch_size": 4,
-                     "tolerance": 1.0e-3, "max_epochs": 2000},
+                     "tolerance": 1.0e-2, "max_epochs": 300},
     },
     "followed": {
         **RELU,
-        "pretrain": {"solver": "flow", "samples": 32},
-        "finetune": {**MAIN, **PROTOCOLS, "solver": "flow"},
+        "pretrain": {"solver": "flow", "samples": 16, "tolerance": 1.0e-4},
+        "finetune": {**MAIN, **PROTOCOLS, "solver": "flow", "tolerance": 1.0e-4},
     },
 }  # fmt: skip
 
@@ -65,7 +65,7 @@ def trained(sweep, experiment):
     parts = []
     for point in sweep.points(experiment, "finetune"):
         for seeds in sweep.blocks(experiment).values():
-            parts.append(retraining.retrain(sweep, Run(experiment, "risk", point, tuple(seeds), {}, 0.0))[0])
+            parts.append(retraining.retrain(sweep, Run(experiment, "risk", point, tuple(seeds), {}, 0.0)))
     return collect.collect(parts)
 
 

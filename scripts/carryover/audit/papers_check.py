@@ -35,14 +35,15 @@ RISK_FLOOR = 1e-8
 ROUNDING = {"risk": 1.5e-8, "evaluations": 0.1}
 """Bounds on differences of logarithms of deterministic training: half of the digits of a risk. Rounding may end it some
 steps earlier or later; twice the learning rate changes the logarithm of the evaluations by about .69."""
-LEAST = {"risk": 1e-3, "evaluations": 0.1}
-"""Bounds of training that enlarges rounding, where the measured differences are smaller."""
+LEAST = {"risk": (0.1, 1e-3), "evaluations": (0.35, 0.1)}
+"""Smallest bounds (on one network, on the median) where training enlarges rounding: a few networks come to a fork at
+which a rounding decides, as units that start small choose their place, and most end where they did."""
 MOST = {"risk": math.inf, "evaluations": 0.35}
-"""The widest bounds on medians: half of what twice the learning rate does to the evaluations."""
+"""Largest bounds on the median: half of what twice the learning rate does to the evaluations."""
 WIDENING = 3.0
-"""Bounds are so many times the measured differences: a sample may meet rarer runs than the reruns did."""
-FOR_MEDIAN = 3
-"""Networks that a median is compared of, at least."""
+"""Bounds are so many times the measured differences: a sample may meet rarer networks than the reruns did."""
+FOR_MEDIAN = 5
+"""Networks whose median is compared, at least; a sample draws as many where training enlarges rounding."""
 
 
 def main(argv, root):
@@ -100,15 +101,15 @@ def differences(now, then):
 
 
 def bounds(quantity, band=None):
-    """(bound on each run, bound on the median) of the differences of a quantity.
+    """(bound on each network, bound on their median) of the differences of a quantity.
 
     They are `WIDENING` times the largest difference, and the upper quartile of differences, between reruns from weights
     that differ by a rounding: `band` is {quantity: {largest, quartile}}. Without one they are those of rounding.
     """
     if band is None:
         return ROUNDING[quantity], ROUNDING[quantity]
-    largest, quartile = (max(WIDENING * band[quantity][name], LEAST[quantity]) for name in ("largest", "quartile"))
-    return largest, min(quartile, MOST[quantity])
+    single, median = (WIDENING * band[quantity][name] for name in ("largest", "quartile"))
+    return max(single, LEAST[quantity][0]), min(max(median, LEAST[quantity][1]), MOST[quantity])
 
 
 def _archived(sweep, superseded, names=None):
@@ -148,41 +149,56 @@ def _sample(sweep, data, rng, fraction):
             if run is None:
                 names.remove(name)
                 dear[name] = cheapest
-            else:
-                runs.append(run)
-                left -= run.seconds
+                continue
+            drawn = [run]
+            if retraining.enlarges_rounding(sweep, run):
+                drawn += _enlarging(sweep, name, data[name], rng, FOR_MEDIAN - 1)
+            runs += drawn
+            left -= sum(run.seconds for run in drawn)
     return runs, {name: dear[name] for name in dear.keys() - {run.experiment for run in runs}}
 
 
-def _affordable(sweep, experiment, data, rng, most):
-    """(a run that takes at most so many seconds or None, seconds of the cheapest that was drawn)."""
+def _affordable(sweep, experiment, data, rng, most, allowed=lambda run: True):
+    """(a run that is allowed and takes at most so many seconds, or None; seconds of the cheapest that was drawn)."""
     cheapest = math.inf
     for _ in range(DRAWS):
         run = retraining.draw(sweep, experiment, data, rng)
+        if not allowed(run):
+            continue
         cheapest = min(cheapest, run.seconds)
         if run.seconds <= most:
             return run, cheapest
     return None, cheapest
 
 
+def _enlarging(sweep, experiment, data, rng, count):
+    """Up to so many affordable runs whose training enlarges rounding."""
+
+    def allowed(run):
+        return retraining.enlarges_rounding(sweep, run)
+
+    drawn = [_affordable(sweep, experiment, data, rng, DEAREST, allowed)[0] for _ in range(count)]
+    return [run for run in drawn if run is not None]
+
+
 def _compared(sweep, experiment, data, runs, bands):
     """(line on an experiment, sentences on what disagrees) of runs that are trained again."""
     ratios, wrong, apart, count = [], [], {}, 0
     for run in runs:
-        now, promise = retraining.retrain(sweep, run)
-        then, count = retraining.archived_rows(data[experiment], now), count + now.sizes["run"]
-        band = bands.get(experiment) if promise == "distribution" else None
-        if promise == "distribution" and band is None:
+        chaotic = retraining.enlarges_rounding(sweep, run)
+        if chaotic and experiment not in bands:
             raise UserError(f"{experiment} has no bands, and its training enlarges rounding: measure them by --bands.")
+        now = retraining.retrain(sweep, run)
+        then, count = retraining.archived_rows(data[experiment], now), count + now.sizes["run"]
         for quantity, values in differences(now, then).items():
-            apart.setdefault((quantity, promise), []).append(values)
-            most, _ = bounds(quantity, band)
+            most, median = bounds(quantity, bands[experiment] if chaotic else None)
+            apart.setdefault((quantity, median), []).append(values)
             ratios.append((values.max() / most, f"{quantity}: {values.max():.1e}, bound {most:.1e}"))
-            wrong += [_disagreement(experiment, quantity, now, then, p) for p in np.flatnonzero(values > most)]
-    for (quantity, promise), values in apart.items():
-        middle = float(np.median(together := np.concatenate(values)))
-        _, most = bounds(quantity, bands.get(experiment) if promise == "distribution" else None)
-        if len(together) >= FOR_MEDIAN:
+            wrong += [_disagreement(experiment, quantity, now, then, place) for place in np.flatnonzero(values > most)]
+    for (quantity, most), parts in apart.items():
+        values = np.concatenate(parts)
+        if len(values) >= FOR_MEDIAN:
+            middle = float(np.median(values))
             ratios.append((middle / most, f"median {quantity}: {middle:.1e}, bound {most:.1e}"))
             wrong += [f"{experiment}: {ratios[-1][1]}."] if middle > most else []
     worst = max(ratios, default=(0.0, "nothing to compare"))[1]
@@ -200,13 +216,10 @@ def _measure_bands(sweep, data, place, rng):
     """Train runs of experiments twice, from weights that differ by a rounding, and write how far apart they end."""
     for experiment in data:
         apart = []
-        for _ in range(RERUNS):
-            run, _ = _affordable(sweep, experiment, data[experiment], rng, DEAREST)
-            first, promise = retraining.retrain(sweep, run) if run else (None, None)
-            if promise == "distribution":
-                apart.append(differences(retraining.retrain(sweep, run, PERTURBATION)[0], first))
+        for run in _enlarging(sweep, experiment, data[experiment], rng, RERUNS):
+            apart.append(differences(retraining.retrain(sweep, run, PERTURBATION), retraining.retrain(sweep, run)))
         if not apart:
-            print(f"{experiment:24} no bands: none of its runs enlarges rounding", flush=True)
+            print(f"{experiment:24} no bands: no run that was drawn enlarges rounding", flush=True)
             continue
         joined = {name: np.concatenate([one[name] for one in apart if name in one]) for name in apart[0]}
         measured = {"runs": len(joined["risk"])}

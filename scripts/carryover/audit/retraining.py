@@ -74,21 +74,29 @@ def count(sweep, experiment, data):
     return total
 
 
+def enlarges_rounding(sweep, run):
+    """Whether a solver of a `Run` promises no more than the distribution (`provenance.portability`)."""
+    stages = _stages(sweep, run.experiment, run.point)
+    modules = [module for stage, point in stages for module in sweep.points(run.experiment, stage)[point].modules]
+    for module in modules:
+        plugins.load(module)
+    return portability.promised(modules) == "distribution"
+
+
 def retrain(sweep, run, perturbation=0.0):
-    """(measured dataset, what it promises elsewhere) of a `Run`, by today's code, in memory.
+    """The measured dataset of a `Run`, by today's code, in memory.
 
     With a `perturbation` each stage starts from weights that differ by this share.
     """
-    spec, trained, modules = sweep.config["experiments"][run.experiment], None, []
+    spec, trained = sweep.config["experiments"][run.experiment], None
     for stage, point in _stages(sweep, run.experiment, run.point):
         p = _posed(sweep, run.experiment, stage, point, run.values)
-        solver = contract.solver(spec["family"], p.solver)
-        solve = _perturbed(solver.solve, perturbation) if perturbation else solver.solve
+        solve = contract.solver(spec["family"], p.solver).solve
+        solve = _perturbed(solve, perturbation) if perturbation else solve
         trained = running.run(contract.stage(spec["family"], stage), p, run.experiment, run.seeds, solve, trained)
-        modules.append(solver.__name__)
     measure = plugins.load(f"carryover.measures.{run.measure}")
     p = parameters.from_arguments(measure.Parameters, Namespace(**(spec["measures"][run.measure] or {})))
-    return measure.measure(trained, p), portability.promised([*modules, measure.__name__])
+    return measure.measure(trained, p)
 
 
 def archived_rows(data: xr.Dataset, now: xr.Dataset) -> xr.Dataset:
