@@ -30,8 +30,8 @@ RERUNS = 6
 """Runs of an experiment that are trained twice for its bands."""
 PERTURBATION = 1e-12
 """Relative change of the first weights between them; one rounding where they are trained in single precision."""
-RISK_FLOOR = 1e-8
-"""Added to risks before the logarithm: training to losses of about 1e-8 leaves smaller risks undetermined."""
+FLOOR = {"risk": 1e-8, "evaluations": 1.0}
+"""Added before the logarithm: training to losses of about 1e-8 leaves smaller risks undetermined."""
 ROUNDING = {"risk": 1.5e-8, "evaluations": 0.1}
 """Bounds on differences of logarithms of deterministic training: half of the digits of a risk. Rounding may end it some
 steps earlier or later; twice the learning rate changes the logarithm of the evaluations by about .69."""
@@ -42,6 +42,8 @@ MOST = {"risk": math.inf, "evaluations": 0.35}
 """Largest bounds on the median: half of what twice the learning rate does to the evaluations."""
 WIDENING = 3.0
 """Bounds are so many times the measured differences: a sample may meet rarer networks than the reruns did."""
+STANDARD_ERRORS = 5.0
+"""By so many of its standard errors a mean difference of log risks may differ from 0."""
 FOR_MEDIAN = 5
 """Networks whose median is compared, at least; a sample draws as many where training enlarges rounding."""
 
@@ -86,17 +88,19 @@ def main(argv, root):
 
 
 def differences(now, then):
-    """{quantity: (runs,) largest |Δ log|} of risks and evaluations of two datasets; infinite where one alone is NaN."""
+    """{quantity: (runs,) Δ log} of risks and evaluations of two datasets, the one of largest size of each run; infinite
+    where one dataset alone has NaN."""
     found = {}
     for name in now.data_vars:
         quantity = next((known for known in ROUNDING if name.startswith(known)), None)
         if quantity is None or name not in then:
             continue
         values = [one[name].values.astype(float).reshape(one.sizes["run"], -1) for one in (now, then)]
-        floor = RISK_FLOOR if quantity == "risk" else 1.0
-        new, old = (np.log(np.maximum(value, 0) + floor) for value in values)
-        apart = np.where(np.isnan(new) & np.isnan(old), 0.0, np.abs(new - old))
-        found[quantity] = np.maximum(found.get(quantity, 0.0), np.nan_to_num(apart, nan=np.inf).max(axis=1))
+        new, old = (np.log(np.maximum(value, 0) + FLOOR[quantity]) for value in values)
+        apart = np.nan_to_num(np.where(np.isnan(new) & np.isnan(old), 0.0, new - old), nan=np.inf)
+        known = [found[quantity][:, None]] if quantity in found else []
+        apart = np.concatenate([*known, apart], axis=1)
+        found[quantity] = apart[np.arange(len(apart)), np.abs(apart).argmax(axis=1)]
     return found
 
 
@@ -187,20 +191,25 @@ def _compared(sweep, experiment, data, runs, bands):
     for run in runs:
         chaotic = retraining.enlarges_rounding(sweep, run)
         if chaotic and experiment not in bands:
-            raise UserError(f"{experiment} has no bands, and its training enlarges rounding: measure them by --bands.")
+            why = "its training enlarges rounding, and it has no bands: measure them by --bands"
+            return f"{experiment:24} not compared: {why}", [f"{experiment}: {why}."]
         now = retraining.retrain(sweep, run)
         then, count = retraining.archived_rows(data[experiment], now), count + now.sizes["run"]
         for quantity, values in differences(now, then).items():
             most, median = bounds(quantity, bands[experiment] if chaotic else None)
             apart.setdefault((quantity, median), []).append(values)
-            ratios.append((values.max() / most, f"{quantity}: {values.max():.1e}, bound {most:.1e}"))
-            wrong += [_disagreement(experiment, quantity, now, then, place) for place in np.flatnonzero(values > most)]
+            largest, places = np.abs(values).max(), np.flatnonzero(np.abs(values) > most)
+            ratios.append((largest / most, f"{quantity}: {largest:.1e}, bound {most:.1e}"))
+            wrong += [_disagreement(experiment, quantity, now, then, place) for place in places]
     for (quantity, most), parts in apart.items():
         values = np.concatenate(parts)
         if len(values) >= FOR_MEDIAN:
-            middle = float(np.median(values))
+            middle, mean = float(np.median(np.abs(values))), abs(float(values.mean()))
             ratios.append((middle / most, f"median {quantity}: {middle:.1e}, bound {most:.1e}"))
             wrong += [f"{experiment}: {ratios[-1][1]}."] if middle > most else []
+            allowed = max(STANDARD_ERRORS * float(values.std(ddof=1)) / math.sqrt(len(values)), LEAST["risk"][1])
+            if quantity == "risk" and mean > allowed:
+                wrong.append(f"{experiment}: mean difference of log risk: {mean:.1e}, bound {allowed:.1e}.")
     worst = max(ratios, default=(0.0, "nothing to compare"))[1]
     return f"{experiment:24} {count:4} runs  {worst:50} {'DISAGREES' if wrong else 'agrees'}", wrong
 
@@ -217,7 +226,8 @@ def _measure_bands(sweep, data, place, rng):
     for experiment in data:
         apart = []
         for run in _enlarging(sweep, experiment, data[experiment], rng, RERUNS):
-            apart.append(differences(retraining.retrain(sweep, run, PERTURBATION), retraining.retrain(sweep, run)))
+            pair = differences(retraining.retrain(sweep, run, PERTURBATION), retraining.retrain(sweep, run))
+            apart.append({quantity: np.abs(values) for quantity, values in pair.items()})
         if not apart:
             print(f"{experiment:24} no bands: no run that was drawn enlarges rounding", flush=True)
             continue
