@@ -18,7 +18,7 @@ ifneq ($(shell [ "$(CORES)" -ge 1 ] 2>/dev/null && echo yes),yes)
 $(error carryover: CORES is $(CORES), but must be a whole number of at least 1)
 endif
 
-.PHONY: all first report papers fashion test test-fast test-conda bench bench-gpu lint docs schema lock unlock clean help
+.PHONY: all first report papers fashion papers-check test test-fast test-conda bench bench-gpu lint docs schema lock unlock clean help
 
 all first report: $(READY)
 	@$(UNLOCKED)
@@ -32,6 +32,10 @@ papers fashion: $(READY)
 	@$(UNLOCKED)
 	@$(VENV)/bin/python scripts/archive.py check --configfile config/config.yaml $(SCALE)
 	@$(SNAKEMAKE) --configfile $(SCALE)
+
+# whether today's code still gives the archived values: two minutes of training, of runs drawn by the commit
+papers-check: $(READY)
+	@$(VENV)/bin/python scripts/papers_check.py
 
 # one process more than there are cores: one of them waits for Slurm most of the time
 test: $(READY_TO_TEST)
@@ -89,6 +93,7 @@ help:
 	@echo "make report  the same, and everything on one page: results/report.html"
 	@echo "make papers  set up, draw and check the papers' scale from archived datasets: results/paper/"
 	@echo "make fashion the same of Fashion-MNIST: results/fashion/"
+	@echo "make papers-check  set up, train a random sample of the archived runs again and compare them with the archive"
 	@echo "make test    set up, run every test but those of conda"
 	@echo "make test-fast  the tests that take a minute together"
 	@echo "make test-conda  run the small project of the tests in conda environments (minutes)"

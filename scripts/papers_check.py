@@ -1,0 +1,14 @@
+"""Check whether today's code still gives the archived values of the papers' scale."""
+
+import sys
+from pathlib import Path
+
+from carryover.workflow import command_line  # first: from here on Ctrl-C shows no trace
+
+# isort: split
+from carryover.audit.papers_check import main
+
+ROOT = Path(__file__).resolve().parents[1]
+
+if __name__ == "__main__":
+    command_line.run(lambda argv: sys.exit(not main(argv, ROOT)))

@@ -1,0 +1,143 @@
+"""`papers-check` on a small archive: it agrees with the code that made it, and not with other steps or accuracies."""
+
+import functools
+import hashlib
+
+import pytest
+import yaml
+
+import collect
+from carryover import archive
+from carryover.audit import papers_check, project, retraining
+from carryover.audit.retraining import Run
+from carryover.errors import UserError
+from carryover.families.diagonal import descent as diagonal_descent
+from carryover.families.relu import descent, flow
+from carryover.provenance import store
+from carryover.workflow import startup
+from toy.small_project import ROOT
+
+pytestmark = pytest.mark.extended
+
+RELU = {
+    "family": "relu",
+    "seeds": 4,
+    "block": 2,
+    "task": {"dimension": 6, "width": 8, "auxiliary_features": 2},
+    "measures": {"risk": {}},
+}
+MAIN = {"samples": [8, 16], "main_features": [1, 2], "overlap": 1.0}
+PROTOCOLS = {"protocol": ["single_task", "finetuning"]}
+EXPERIMENTS = {
+    "diagonals": {
+        "family": "diagonal",
+        "seeds": 3,
+        "block": 2,
+        "task": {"dimension": 12, "auxiliary_features": 3},
+        "pretrain": {"samples": 16, "initial_scale": 0.01},
+        "finetune": {
+            "samples": [4, 8],
+            "main_features": [1, 2],
+            "grids": {
+                "solved": {"protocol": "finetuning", "solver": "exact"},
+                "descended": {"protocol": "single_task", "solver": "descent", "learning_rate": 0.02, "tolerance": 0.01,
+                              "initial_scale": [0.1, 0.3]},
+            },
+        },
+        "measures": {"risk": {}},
+    },
+    "descended": {
+        **RELU,
+        "pretrain": {"solver": "descent", "learning_rate": 0.1, "samples": 16, "max_epochs": 30},
+        "finetune": {**MAIN, **PROTOCOLS, "solver": "descent", "learning_rate": 0.1, "batch_size": 4,
+                     "tolerance": 1.0e-2, "max_epochs": 300},
+    },
+    "followed": {
+        **RELU,
+        "pretrain": {"solver": "flow", "samples": 16, "tolerance": 1.0e-4},
+        "finetune": {**MAIN, **PROTOCOLS, "solver": "flow", "tolerance": 1.0e-4},
+    },
+}  # fmt: skip
+
+
+def trained(sweep, experiment):
+    """The risk of an experiment, its blocks trained whole, as the workflow trains them."""
+    parts = []
+    for point in sweep.points(experiment, "finetune"):
+        for seeds in sweep.blocks(experiment).values():
+            parts.append(retraining.retrain(sweep, Run(experiment, "risk", point, tuple(seeds), {}, 0.0)))
+    return collect.collect(parts)
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory):
+    """A folder with a configuration and its archive of 3 experiments with their bands."""
+    made = tmp_path_factory.mktemp("archived")
+    config = {"archive": str(made / "archive/small"), "experiments": EXPERIMENTS}
+    (made / "config.yaml").write_text(yaml.safe_dump(config))
+    sweep = startup.valid_sweep(project.configuration([made / "config.yaml"]), ROOT)
+    for experiment in EXPERIMENTS:
+        store.save(trained(sweep, experiment), made / "risk.nc")
+        content = (made / "risk.nc").read_bytes()
+        known = {"request": archive.request(sweep, experiment, "risk"), "commit": "0", "versions": {}, "seconds": {},
+                 "unpacked": {"sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content)}}  # fmt: skip
+        archive.save(made / "archive/small", known, content)
+    papers_check.main([*flags(made), "--bands"], ROOT)
+    return made
+
+
+def flags(folder):
+    return ["--configfile", str(folder / "config.yaml"), "--seed", "1"]
+
+
+def check(folder):
+    return papers_check.main([*flags(folder), "--fraction", "0.2"], ROOT)
+
+
+def test_the_code_that_made_an_archive_agrees_with_it(folder, capsys):
+    assert check(folder)
+    said = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in said[1:-1]] == sorted(EXPERIMENTS)
+    assert all(line.endswith(" agrees") for line in said[1:-1])
+    bands = yaml.safe_load((folder / "archive/bands.yaml").read_text())["small"]
+    assert bands.keys() == {"descended", "followed"}  # the others are deterministic
+
+
+@pytest.mark.parametrize(
+    ("solver", "name", "setting", "factor", "experiment"),
+    [
+        (diagonal_descent, "gradient_descent", "learning_rate", 2, "diagonals"),
+        (descent, "gradient_descent", "learning_rate", 2, "descended"),
+        (flow, "gradient_flow", "accuracy", 3, "followed"),
+    ],
+)
+def test_other_steps_and_accuracies_disagree(folder, monkeypatch, capsys, solver, name, setting, factor, experiment):
+    solve = getattr(solver, name)
+
+    @functools.wraps(solve)
+    def changed(*data, **settings):
+        return solve(*data, **settings | {setting: factor * settings[setting]})
+
+    monkeypatch.setattr(solver, name, changed)
+    assert not check(folder)
+    said = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in said if line.endswith("DISAGREES")] == [experiment]
+    assert any(line.startswith(f"{experiment}, ") and "seed=" in line and "archived" in line for line in said)
+
+
+def test_a_superseded_experiment_is_named_with_its_reason_and_not_compared(folder, monkeypatch, capsys):
+    superseded = folder / "archive/superseded.yaml"
+    superseded.write_text(yaml.safe_dump({"small": {"followed": "steps at kinks were mended"}}))
+    monkeypatch.setattr(flow, "gradient_flow", None)
+    try:
+        assert check(folder)
+    finally:
+        superseded.unlink()
+    assert "superseded: steps at kinks were mended" in capsys.readouterr().out
+
+
+def test_without_an_archive_there_is_nothing_to_compare(tmp_path):
+    place = tmp_path / "config.yaml"
+    place.write_text(yaml.safe_dump({"archive": str(tmp_path / "none"), "experiments": EXPERIMENTS}))
+    with pytest.raises(UserError, match=r"none has nothing of what the configuration asks for\.$"):
+        papers_check.main(["--configfile", str(place)], ROOT)
