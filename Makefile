@@ -1,5 +1,5 @@
-# `make first` draws a figure of each paper, `make` runs the small configuration to all figures, `make test` every test but
-# those of conda. They set up `.venv` by themselves, from envs/lock.txt, the tests from envs/tests-lock.txt besides; they
+# `make first` draws a figure of each paper, `make` runs the small configuration to all figures, `make test` the tests of
+# five minutes. They set up `.venv` by themselves, from envs/lock.txt, the tests from envs/tests-lock.txt besides; they
 # need nothing but Python >= 3.11.
 
 PYTHON ?= python3
@@ -13,7 +13,7 @@ DOCS := .venv-docs
 # Images of containers often set it; then every job would compile and digest our sources anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: all first report papers fashion test test-fast test-conda bench bench-gpu lint docs schema lock unlock clean help
+.PHONY: all first report papers fashion test test-all bench bench-gpu lint docs schema lock unlock clean help
 
 all first report: $(READY)
 	@$(UNLOCKED)
@@ -28,15 +28,14 @@ papers fashion: $(READY)
 	@$(VENV)/bin/python scripts/kept.py unpack --configfile config/config.yaml $(KEPT)
 	@$(SNAKEMAKE) --configfile $(KEPT) --allowed-rules curve compare check_claims claims_table figure table kept -- kept
 
-# one process more than there are cores: one of them waits for Slurm most of the time
+# one process more than there are cores, since some wait: for Slurm, for jobs of Snakemake
+PYTEST := $(VENV)/bin/python -m pytest -n $$(($(CORES) + 1)) --dist loadgroup
 test: $(READY_TO_TEST)
-	@$(VENV)/bin/python -m pytest -n $$(($(CORES) + 1)) --dist loadgroup
+	@$(PYTEST) -m "not extended"
 
-test-fast: $(READY_TO_TEST)
-	@$(VENV)/bin/python -m pytest -n $(CORES) --dist loadgroup -m "not slow"
-
-test-conda: $(READY_TO_TEST)
-	@$(VENV)/bin/python -m pytest -m conda -rs tests/conda
+test-all: $(READY_TO_TEST)
+	@$(VENV)/bin/python tests/processors.py
+	@$(PYTEST)
 
 bench: $(READY_TO_TEST)
 	@$(VENV)/bin/python tests/bench/run.py
@@ -84,9 +83,8 @@ help:
 	@echo "make report  the same, and everything on one page: results/report.html"
 	@echo "make papers  set up, draw and check the papers' scale from the datasets that are kept here: results/paper/"
 	@echo "make fashion the same of Fashion-MNIST: results/fashion/"
-	@echo "make test    set up, run every test but those of conda"
-	@echo "make test-fast  the tests that take a minute together"
-	@echo "make test-conda  run the small project of the tests in conda environments (minutes)"
+	@echo "make test    set up, run the tests that take five minutes together"
+	@echo "make test-all  run every test: with Slurm, conda, Chromium, other processors (a quarter of an hour)"
 	@echo "make bench   time our solvers against the plain loops of the papers, as ratios"
 	@echo "make bench-gpu  time a GPU against the CPU beside it, as ratios"
 	@echo "make lint    ruff, mypy, snakefmt, snakemake --lint"

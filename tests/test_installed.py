@@ -14,7 +14,8 @@ import pytest
 
 from carryover.config import plugins
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.extended
+
 
 ROOT = Path(__file__).resolve().parents[1]
 # In a folder without the project, with the library where pip has put it and nothing else of ours on the path.
@@ -121,30 +122,6 @@ def test_a_working_copy_installed_as_editable_runs_its_jobs(editable, tmp_path):
     assert run([command, "trace", "--help"], tmp_path).returncode == 0
     sentence = f"carryover: there is no project in {tmp_path}: run this in the folder of its Snakefile.\n"
     assert run([command, "audit"], tmp_path).stderr == sentence
-
-
-def test_what_the_record_cannot_name_is_refused_of_a_working_copy_as_well(editable):
-    python, project = editable
-    hidden = project / "scripts/carryover/hidden.py"
-    hidden.write_text("")
-    try:
-        code = "import carryover.hidden, runpy, sys; sys.argv = sys.argv[1:]; "
-        code += "sys.modules['__main__'].__file__ = sys.argv[0]; runpy.run_path(sys.argv[0], run_name='__main__')"
-        done = run([python, "-c", code, *CURVE], project)
-    finally:
-        hidden.unlink()
-    assert (
-        done.stderr
-        == "curve: curve loaded carryover/hidden.py, which no import statement names: name it in its modules.\n"
-    )
-
-
-def test_an_installed_copy_of_the_same_library_is_the_projects_own(installed, editable):
-    project = editable[1]
-    done = run([sys.executable, "-P", *CURVE], project, PYTHONPATH=str(installed))
-    assert done.returncode == 0, done.stderr
-    record = json.loads((project / "curve.nc.json").read_text())
-    assert {"curve.py", "carryover/theory/penalty.py"} <= record["code"]["files"].keys()
 
 
 def test_an_installed_library_of_another_version_is_refused(installed, tmp_path):

@@ -13,7 +13,7 @@ from carryover.kept import packing, reading, replacing
 from carryover.provenance import job_record
 from carryover.workflow import startup
 
-pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("audit")]
+pytestmark = pytest.mark.xdist_group("audit")
 
 FOLDER = Path("resources/kept/tiny")
 PLACE = FOLDER / "tiny"

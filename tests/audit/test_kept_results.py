@@ -15,7 +15,7 @@ from carryover.provenance import job_record, store
 from carryover.workflow import kept_results, startup
 from toy.small_project import DESCENT, EXACT
 
-pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("audit")]
+pytestmark = pytest.mark.xdist_group("audit")
 
 FOLDER = Path("resources/kept/tiny")
 PLACE = FOLDER / "tiny"

@@ -2,14 +2,13 @@
 
 import importlib
 import re
-import sys
-from dataclasses import MISSING, dataclass, field, make_dataclass
+from dataclasses import MISSING, field, make_dataclass
 from types import ModuleType
 
 import pytest
 
-from carryover.config import configuration, declarations, plugins
-from carryover.config.parameters import NoParameters, parameter
+from carryover.config import declarations, plugins
+from carryover.config.parameters import parameter
 from carryover.errors import UserError
 
 SCRIPTS = {"families": "pretrain", "measures": "measure", "curves": "curve", "comparisons": "compare",
@@ -60,22 +59,6 @@ def test_a_field_that_can_be_no_flag_is_named(name, kind, value, said):
     assert refusal(module(Parameters=cls)) in (f"measures/mine.py: {said}", f"measures/mine.py {said}")
 
 
-def test_a_module_without_parameters_is_named():
-    assert refusal(module()).startswith("measures/mine.py has no Parameters: a plug-in without any has `from ")
-    assert refusal(module(Parameters=object)).startswith("measures/mine.py: Parameters must be a dataclass: ")
-    assert declarations.declared(module(Parameters=NoParameters)) is NoParameters
-
-
-def test_whole_numbers_are_numbers_and_several_may_be_none():
-    @dataclass(frozen=True, kw_only=True)
-    class Parameters:
-        rate: float = parameter(1, "step")
-        rates: tuple[float, ...] = parameter((1, 0.5), "steps")
-        layers: tuple[str, ...] = parameter((), "which")
-
-    assert declarations.declared(module(Parameters=Parameters)) is Parameters
-
-
 def told(capsys, main, words):
     """The flags that a program's help names, without their dashes."""
     with pytest.raises(SystemExit):
@@ -93,20 +76,3 @@ def test_the_names_that_are_taken_are_the_scripts_options(folder, capsys):
     options = told(capsys, importlib.import_module(SCRIPTS[folder]).main, [plugin])
     own = flags(importlib.import_module(f"carryover.{folder}.{plugin}{stage}").Parameters)
     assert options - own == {*declarations.TAKEN[folder], *declarations.EVERYWHERE} - {"grids"}
-
-
-def test_those_of_a_diagnosis_as_well(capsys):
-    from carryover.commands import diagnose
-
-    own = {*declarations.TAKEN["diagnosis"], *declarations.EVERYWHERE}
-    assert told(capsys, diagnose.main, []) - flags(diagnose.Options) == own
-
-
-def test_the_schema_is_not_made_of_such(monkeypatch):
-    wrong = module(Parameters=make_dataclass("Parameters", [("rate", float, 0.1)], kw_only=True))
-    monkeypatch.setitem(sys.modules, "carryover.measures.risk", wrong)
-    with pytest.raises(UserError, match=r"^measures/mine\.py: rate must be declared as "):
-        configuration.schema()
-    wrong.Parameters, wrong.SELECTS = make_dataclass("P", [("rate", float, parameter(0.1, "step"))], kw_only=True), True
-    with pytest.raises(UserError, match=r"^measures/risk\.py: a measure that SELECTS has no parameters\.$"):
-        configuration.schema()

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.extended
+
 
 SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
 LOADED = """

@@ -8,7 +8,7 @@ import xarray as xr
 
 from toy.small_project import DESCENT, EXACT, TINY, Project
 
-pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("workflow")]
+pytestmark = pytest.mark.xdist_group("workflow")
 
 FINETUNE = ("experiments", "tiny", "finetune")
 SOLVED, SIMULATED = (*FINETUNE, "grids", "solved"), (*FINETUNE, "grids", "simulated")
@@ -169,18 +169,6 @@ def test_a_real_process_says_the_same_and_ends_with_1(unmade):
     assert done.stdout == ""
 
 
-def test_an_overlay_is_merged_and_checked(project):
-    overlay = project.folder / "overlay.yaml"
-    overlay.write_text("experiments: {tiny: {finetune: {grids: {simulated: {learning_rate: 0.03}}}}}\n")
-    assert project.would_run("--configfile", "overlay.yaml")["finetune"] == 1  # all else is as it was
-    overlay.write_text("pathvars: {results: results/other}\nexperiments: {tiny: {seeds: 3}}\n")
-    shards = {"pretrain": 2, "finetune": 4, "measure": 4}
-    assert project.would_run("--configfile", "overlay.yaml") == {**shards, "collect": 2, "curve": 1, "figure": 2}
-    overlay.write_text("experiments: {tiny: {finetune: {grids: {simulated: {rate: 0.03}}}}}\n")
-    said = refusal(project, "--configfile", "overlay.yaml")
-    assert said.startswith("configuration: experiments.tiny.finetune.grids.simulated: unknown key rate; ")
-
-
 def test_code_that_cannot_be_parsed_is_named_with_its_line(unmade):
     unmade.configure(TINY)
     file = unmade.folder / "scripts/carryover/measures/risk.py"
@@ -199,16 +187,6 @@ def test_a_results_folder_that_cannot_be_written_is_named(unmade, folder):
     path.write_text("a file")
     assert refusal(unmade) == f"cannot write into the results folder {folder} (File exists)."
     path.unlink()
-
-
-@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root may write anywhere")
-def test_a_results_folder_without_permission_is_named(unmade):
-    unmade.configure(TINY)
-    results = unmade.folder / "results"
-    results.mkdir(exist_ok=True)
-    results.chmod(0o500)
-    assert refusal(unmade) == "cannot write into the results folder results (Permission denied)."
-    results.chmod(0o700)
 
 
 @pytest.mark.parametrize("path", ["figures/nothing.png", "tiny/nothing.nc", "tiny/finetune/solver~nothing/0.nc"])

@@ -1,17 +1,12 @@
 """Diagnoses as part of the workflow: what is made and made again, what records are good for, and mistakes."""
 
-import shutil
-import zipfile
-
 import numpy as np
 import pytest
 
 from carryover.audit import project as audits
-from carryover.workflow import startup
-from carryover.workflow.plan import measured, work
 from toy.small_project import Project
 
-pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("workflow")]
+pytestmark = pytest.mark.xdist_group("workflow")
 
 CONFIG = {
     "diagnoses": {
@@ -86,74 +81,9 @@ def test_other_activations_diagnose_their_network_again(project, file):
     assert findings(project) == dict.fromkeys(OTHER, ("STALE-INPUT", cause))
 
 
-@pytest.mark.parametrize(
-    ("template", "again"), [("diagnosis.html.j2", True), ("style.css", True), ("claims.js", False)]
-)
-def test_another_template_makes_the_pages_again_that_are_made_of_it(project, template, again):
-    file = f"scripts/carryover/templates/{template}"
-    with (project.folder / file).open("a") as opened:
-        opened.write("\n")
-    assert runs_again(project) == ["mine", "other"] * again
-    cause = ("STALE-INPUT", f"{file} is not the one it was made of")
-    assert findings(project) == dict.fromkeys([*MINE, *OTHER] * again, cause)
-
-
-def test_another_criterion_diagnoses_its_network_again(project):
-    config = project.config()
-    config["diagnoses"]["mine"]["options"]["most"] = 0.6
-    project.configure(config)
-    assert runs_again(project) == ["mine"]
-    assert findings(project) == dict.fromkeys(MINE, ("STALE-CONFIG", "most 0.7, now 0.6"))
-
-
-def test_another_file_is_named_where_snakemake_has_no_metadata(project):
-    shutil.rmtree(project.folder / ".snakemake")
-    config = project.config()
-    config["diagnoses"]["other"]["data"]["finetuned"] = "before.npy"
-    project.configure(config)
-    differs = "1 diagnose result(s) differ from what would be made now: finetuned after.npy, now before.npy."
-    assert f"carryover: {differs}\n" in project.make("--dry-run")
-
-
-def test_a_figure_says_where_it_came_from_and_a_replay_gives_the_same(project):
-    said = project.run_python("scripts/trace_figure.py", MINE[2]).stdout
-    assert f"is {MINE[2]}, by its bytes" in said
-    assert "my nets/before.npz: sha256 " in said
-    replayed = project.run_python("scripts/audit.py", "--replay", "1", "--seed", "1")
-    assert replayed.stdout.count("SAME     results/diagnoses/") == 1, replayed.stdout + replayed.stderr
-
-
-def test_crate_and_report_have_them(project):
-    project.make("results/crate.zip", "results/report.html")
-    files = set(zipfile.ZipFile("results/crate.zip").namelist())
-    assert {*MINE, *OTHER, "my nets/before.npz", "after.npy"} <= files
-    assert '<th scope="row">diagnose</th><td>2</td>' in (project.folder / "results/report.html").read_text()
-    assert findings(project) == {}
-
-
-def test_a_plan_knows_those_that_were_measured(project):
-    made = startup.valid_sweep(project.config(), project.folder)
-    jobs, passed_over = measured.read("results", made.schema)
-    asked = {work.of_job(made, rule, wildcards) for rule, wildcards, _ in made.jobs()}
-    assert ({job.work for job in jobs}, passed_over, len(asked)) == (asked, 0, 2)
-
-
 def test_a_missing_file_is_named_before_any_job(project):
     (project.folder / "before.npy").unlink()
     done = project.snakemake("--dry-run")
     said = "carryover: diagnoses.other.data: before.npy is neither a file nor made here.\n"
     assert (done.code, done.text.count(said)) == (1, 1)
     assert "Traceback" not in done.text
-
-
-def test_a_layer_that_a_file_lacks_is_named_and_nothing_is_left(project):
-    config = project.config()
-    config["diagnoses"]["mine"]["options"]["layers"] = ["conv1", "conv2"]
-    project.configure(config)
-    done = project.snakemake()
-    lacks = "my nets/before.npz lacks the layer conv2; it has conv1, fc, unused: name layers that all have"
-    assert done.code == 1
-    assert f"\ndiagnose: {lacks}.\n" in done.text
-    assert "Traceback" not in done.text
-    assert not any((project.folder / path).exists() for path in MINE)
-    assert runs_again(project) == ["mine"]

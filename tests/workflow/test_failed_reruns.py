@@ -1,7 +1,6 @@
 """A rerun that failed is tried again by every later run, whatever that asks for, until it succeeds."""
 
 import os
-import shutil
 import signal
 
 import numpy as np
@@ -10,7 +9,7 @@ import pytest
 from toy.idx_files import packed
 from toy.small_project import DESCENT, EXACT
 
-pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("workflow")]
+pytestmark = [pytest.mark.extended, pytest.mark.xdist_group("workflow")]
 
 RISK, FIGURE = "results/tiny/risk.nc", "results/figures/tiny_risk.png"
 
@@ -26,24 +25,6 @@ def fails(project, *arguments, saying):
     assert done.code == 1
     assert saying in done.text
     assert "Nothing to be done" not in done.text
-
-
-@pytest.mark.parametrize("target", [[], [FIGURE], ["results/tiny/sparsity.nc"]])
-def test_a_rate_that_diverges_is_tried_again_until_it_is_changed(project, finished, target):
-    rate(project, 1.0e6)
-    for asked in ([], target, target):
-        fails(project, *asked, saying="gradient descent with learning rate 1e+06 diverged")
-    assert project.would_run(*target)["finetune"] == 1
-
-    rate(project, 0.021)
-    project.make(*target)
-    assert project.would_run(*target) == {}
-    made = target or [RISK, FIGURE]
-    assert all(project.results()[path] != finished.results()[path] for path in made)
-
-    rate(project, 0.02)  # as it was
-    project.make()
-    assert project.results() == finished.results()
 
 
 def test_a_rerun_that_was_killed_is_tried_again(project):
@@ -104,13 +85,3 @@ def test_a_file_from_outside_that_was_damaged_is_tried_again(fresh):
     images.write_bytes(whole)
     fresh.make()
     assert fresh.would_run() == {}
-
-
-def test_without_metadata_of_what_stands_it_is_said(project):
-    """Results that were copied alone: Snakemake knows the job that failed, and nothing of what was made of it."""
-    shutil.rmtree(project.folder / ".snakemake")
-    rate(project, 1.0e6)
-    fails(project, "--forcerun", "finetune", "--until", "finetune", saying="diverged")
-    said = [line for line in project.make("--dry-run").splitlines() if line.startswith("carryover:")]
-    anew = "result(s) were made of what was to be made anew and is missing, the first"
-    assert said[:2] == [f"carryover: 1 {rule} {anew} {DESCENT}." for rule in ("measure", "collect")]

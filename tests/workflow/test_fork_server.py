@@ -92,19 +92,6 @@ def test_a_job_finds_itself_the_program_with_its_packages_loaded(forks, tmp_path
     assert (done.code, done.err) == (0, "")
 
 
-def test_a_job_has_no_packages_that_it_does_not_import(forks):
-    assert forks.run("told.py", "loaded", "--output", "plain").out.startswith("False __main__")
-
-
-@pytest.mark.parametrize(
-    ("words", "environment"), [(("--output", "unknown"), {}), ((), {}), (("--output", "told"), {"MINE": "1"})]
-)
-def test_a_job_that_is_not_known_or_wants_another_environment_has_a_process_of_its_own(forks, words, environment):
-    done = forks.run("told.py", "loaded", *words, **environment)
-    assert done.out.startswith("False __main__")
-    assert done.out.endswith(f" {environment.get('MINE')}\n")
-
-
 @pytest.mark.parametrize(
     ("what", "code", "said"), [("code", 3, ""), ("text", 1, "in words"), ("raise", 1, "of its own")]
 )
@@ -119,29 +106,6 @@ def test_a_killed_job_is_a_killed_process(forks):
         os.kill(int(job.stdout.readline()), signal.SIGKILL)
         assert job.wait(10) == 128 + signal.SIGKILL
     assert forks.run("told.py", "loaded", "--output", "told").code == 0
-
-
-def test_a_job_ends_with_the_process_that_stands_for_it(forks):
-    with forks.start("told.py", "wait", "--output", "told") as job:
-        pid = int(job.stdout.readline())
-        client = Path(f"/proc/{job.pid}/task/{job.pid}/children").read_text().split()
-        for process in client:
-            os.kill(int(process), signal.SIGTERM)
-        assert job.wait(10) == 128 + signal.SIGTERM
-    for _ in range(200):
-        if not Path(f"/proc/{pid}").exists():
-            return
-        time.sleep(0.05)
-    raise AssertionError("the job goes on")
-
-
-def test_jobs_run_side_by_side(forks):
-    jobs = [forks.start("told.py", "wait", "--output", "told") for _ in range(3)]
-    for pid in [int(job.stdout.readline()) for job in jobs]:  # all of them have begun
-        os.kill(pid, signal.SIGTERM)
-    assert [job.wait(10) for job in jobs] == [128 + signal.SIGTERM] * 3
-    for job in jobs:
-        job.communicate()
 
 
 def test_a_job_that_a_server_leaves_behind_is_done_all_the_same(forks):
@@ -168,13 +132,6 @@ def test_results_and_records_are_those_of_a_process_of_its_own(forks, tmp_path):
     assert made[0][0]["environment"]["versions"].keys() >= {"numpy", "xarray"}
 
 
-def test_it_is_left_out_where_the_environment_says_so(monkeypatch):
-    monkeypatch.setenv(running.SWITCH, "0")
-    server = running.ForkServer()
-    assert server.start(Sweep({})) == "set -euo pipefail; "
-    server.stop()
-
-
 def test_the_server_of_a_snakemake_that_was_killed_leaves_nothing_behind():
     program = (
         "import os, signal; from carryover.workflow.fork_server import running\n"
@@ -187,19 +144,6 @@ def test_the_server_of_a_snakemake_that_was_killed_leaves_nothing_behind():
     assert done.returncode == -signal.SIGKILL, done.stderr
     folder = Path(next(word for word in done.stdout.split() if word.endswith("/socket"))).parent
     assert not folder.exists()  # the server has ended: nobody has this output open any more
-
-
-def test_packages_are_those_of_statements_that_are_always_run(tmp_path):
-    (tmp_path / "lib").mkdir()
-    (tmp_path / "lib/__init__.py").write_text("")
-    (tmp_path / "lib/a.py").write_text(
-        "from __future__ import annotations\nimport json, numpy as np\nfrom lib import b\n"
-        "if np:\n    import torch\ndef f():\n    import scipy\n    from lib import c\n"
-    )
-    (tmp_path / "lib/b.py").write_text("import xarray as xr\nfrom lib.a import f\n")
-    (tmp_path / "lib/c.py").write_text("import sklearn\n")
-    assert packages.imported(tmp_path, ("lib.a",)) == {"numpy", "xarray", "netCDF4"}
-    assert packages.imported(tmp_path, ()) == set()
 
 
 @pytest.mark.parametrize(
