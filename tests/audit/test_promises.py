@@ -73,10 +73,10 @@ def test_promise_a_replay_gives_the_same_bytes_elsewhere(project):
 
 
 def test_an_accepted_difference_is_ok(project, capsys, monkeypatch):
-    m.append(PENALTY, "\nNEW = 1\n")(project)
+    m.put("curves", "relu_penalty", "readout", value=1e-05)(project)
     monkeypatch.setattr(accept, "ROOT", project.folder)
-    accept.main(["--reason", "a constant that nothing reads", str(project.folder / CURVE)])
-    assert capsys.readouterr().out == f"{CURVE}: STALE-CODE accepted: {PENALTY} has changed\n"
+    accept.main(["--reason", "too small to see", str(project.folder / CURVE)])
+    assert capsys.readouterr().out == f"{CURVE}: STALE-CONFIG accepted: readout 0.0, now 1e-05\n"
     audit.main([])
     assert "All 14 artefacts are OK, 1 of them by an accepted difference." in capsys.readouterr().out
 

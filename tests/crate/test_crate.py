@@ -39,7 +39,7 @@ def in_crate(name):
     return OUTSIDE if name == DATA else name.replace("=", "%3D")
 
 
-def test_every_file_is_described_with_its_hash(exported, graph):
+def test_promise_a_crate_describes_every_file_with_its_hash(exported, graph):
     root = exported / "crate"
     files = {path.relative_to(root).as_posix() for path in root.rglob("*") if path.is_file()}
     told = {name: entity for name, entity in graph.items() if "File" in entity["@type"]}

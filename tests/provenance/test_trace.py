@@ -87,7 +87,7 @@ def test_a_figure_carries_its_request_and_is_found_by_its_bytes(here, name):
     assert (found.result.name, found.by) == (name, "its bytes")
 
 
-def test_the_tree_goes_up_to_pretraining(here, capsys):
+def test_promise_trace_says_where_a_figure_came_from(here, capsys):
     known = record_index.all_made("results")
     code, git = known[FIGURES[0]].record["code"]["digest"][:12], known[FIGURES[0]].record["git"]
     end = f", commit {git['commit'][:12]}{' with changes' * git['dirty']}" if git else ""

@@ -10,10 +10,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from carryover.config import files
 from carryover.provenance import job_record
-from carryover.workflow import startup
-from carryover.workflow.fork_server import packages, running
+from carryover.workflow.fork_server import running
 
 ROOT = Path(__file__).resolve().parents[2]
 CURVE = "results/theory/relu_penalty.nc"
@@ -85,33 +83,18 @@ def forks(monkeypatch, tmp_path):
     assert one._process is None
 
 
-def test_a_job_finds_itself_the_program_with_its_packages_loaded(forks, tmp_path):
+def test_a_job_runs_and_ends_as_it_would_alone(forks, tmp_path):
     done = forks.run("told.py", "loaded", "--output", "told", TMPDIR="/tmp", TMP="/tmp")
     words = ["told.py", "loaded", "--output", "told"]
-    assert done.out == f"True __main__ {words} {tmp_path} None\n"
-    assert (done.code, done.err) == (0, "")
-
-
-@pytest.mark.parametrize(
-    ("what", "code", "said"), [("code", 3, ""), ("text", 1, "in words"), ("raise", 1, "of its own")]
-)
-def test_it_ends_as_the_job_ends(forks, what, code, said):
-    done = forks.run("told.py", what, "--output", "told")
-    assert done.code == code
-    assert done.err.strip().endswith(said)
-
-
-def test_a_killed_job_is_a_killed_process(forks):
+    assert (done.out, done.code, done.err) == (f"True __main__ {words} {tmp_path} None\n", 0, "")
+    for what, code, said in (("code", 3, ""), ("text", 1, "in words"), ("raise", 1, "of its own")):
+        done = forks.run("told.py", what, "--output", "told")
+        assert done.code == code
+        assert done.err.strip().endswith(said)
     with forks.start("told.py", "wait", "--output", "told") as job:
         os.kill(int(job.stdout.readline()), signal.SIGKILL)
         assert job.wait(10) == 128 + signal.SIGKILL
     assert forks.run("told.py", "loaded", "--output", "told").code == 0
-
-
-def test_a_job_that_a_server_leaves_behind_is_done_all_the_same(forks):
-    forks.process.terminate()
-    forks.process.wait(10)
-    assert forks.run("told.py", "code", "--output", "told").code == 3
 
 
 def test_results_and_records_are_those_of_a_process_of_its_own(forks, tmp_path):
@@ -144,29 +127,3 @@ def test_the_server_of_a_snakemake_that_was_killed_leaves_nothing_behind():
     assert done.returncode == -signal.SIGKILL, done.stderr
     folder = Path(next(word for word in done.stdout.split() if word.endswith("/socket"))).parent
     assert not folder.exists()  # the server has ended: nobody has this output open any more
-
-
-@pytest.mark.parametrize(
-    "rule", ["pretrain", "finetune", "measure", "collect", "curve", "check_claims", "figure", "table"]
-)
-def test_a_job_loads_all_that_is_loaded_before(rule):
-    """Of the jobs of the small scale, one of each rule: what the statements name is there once its modules are."""
-    sweep = startup.valid_sweep(files.read(ROOT / "config/config.yaml", "the configuration"), ROOT)
-    modules = next(sweep.modules(rule, wildcards) for one, wildcards, _ in sweep.jobs() if one == rule)
-    names = sorted(packages.imported(ROOT / "scripts", tuple(modules)) - {"netCDF4"})
-    program = f"""
-import importlib, sys
-sys.path.insert(0, "scripts")
-for module in {modules!r}:
-    importlib.import_module(module)
-loaded = set(sys.modules)
-for name in {names!r}:
-    try:
-        importlib.import_module(name)
-    except ImportError:
-        continue
-    print(name if name not in loaded else "", end="")
-"""
-    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert done.stdout == ""
-    assert {"numpy", "xarray"} & set(names)

@@ -56,14 +56,14 @@ def make(project, *targets):
 
 def test_promise_a_killed_run_ends_with_the_same_bytes(fresh, finished):
     """A job is killed, then Snakemake itself; elsewhere, and on another number of cores."""
-    fresh.start(cores=1)
+    fresh.start(EXACT, cores=1)
     os.kill(fresh.at_work(EXACT), signal.SIGKILL)
     done = fresh.end()
     assert done.code == 1
     assert "Traceback" not in done.text
     assert not (fresh.folder / EXACT).exists()
 
-    group = fresh.start(cores=1)
+    group = fresh.start(DESCENT, cores=1)
     job = fresh.at_work(DESCENT)
     os.killpg(group, signal.SIGKILL)
     with suppress(ProcessLookupError):
