@@ -122,20 +122,3 @@ def test_a_working_copy_installed_as_editable_runs_its_jobs(editable, tmp_path):
     assert run([command, "trace", "--help"], tmp_path).returncode == 0
     sentence = f"carryover: there is no project in {tmp_path}: run this in the folder of its Snakefile.\n"
     assert run([command, "audit"], tmp_path).stderr == sentence
-
-
-def test_an_installed_library_of_another_version_is_refused(installed, tmp_path):
-    project = copied(tmp_path / "project")
-    with (project / "scripts/carryover/theory/penalty.py").open("a") as file:
-        file.write("NEWER = True\n")
-    version = next(installed.glob("carryover-*.dist-info")).stem.removeprefix("carryover-")
-    said = f"the library that Python finds, carryover {version} in {installed}, is not that of this project, in "
-    script, command = [sys.executable, "-P", *CURVE], [sys.executable, installed / "bin/carryover", "audit"]
-    for name, words in (("curve", script), ("carryover", command)):
-        done = run(words, project, PYTHONPATH=str(installed))
-        assert (done.returncode, done.stderr.count("\n")) == (1, 1)
-        assert done.stderr.startswith(
-            f"{name}: {said}{project / 'scripts'}: install the project's own with `pip install"
-        )
-    assert not (project / "curve.nc").exists()
-    assert run([sys.executable, *CURVE], project, PYTHONPATH=str(installed)).returncode == 0  # its own comes first

@@ -2,7 +2,7 @@
 
 import importlib
 import re
-from dataclasses import MISSING, field, make_dataclass
+from dataclasses import field, make_dataclass
 from types import ModuleType
 
 import pytest
@@ -31,23 +31,9 @@ def refusal(one, name="Parameters"):
 FIELDS = {
     "no parameter()": ("rate", float, field(default=0.1),
                        "rate must be declared as `rate: … = parameter(default, meaning)`."),
-    "no default": ("rate", float, field(default=MISSING),
-                   "rate must be declared as `rate: … = parameter(default, meaning)`."),
     "two types": ("rate", float | None, parameter(None, "step"), f"rate is of the type float | None: {TYPES}"),
-    "no such type": ("rate", dict, parameter(1, "step"), f"rate is of the type dict: {TYPES}"),
-    "a name that is no type": ("rate", "Rate", parameter(1, "step"), "rate: its type cannot be found (name 'Rate' is "
-                               "not defined)."),
-    "a default of another type": ("rate", int, parameter(0.5, "step"), "rate: the default 0.5 is not of the type int."),
-    "a truth for a number": ("rate", float, parameter(True, "step"), "rate: the default True is not of the type "
-                             "float."),
-    "one default for several": ("rates", tuple[int, ...], parameter(1, "steps"),
-                                "rates: the default 1 is not a tuple of int."),
     "a default below its limit": ("rate", float, parameter(0.0, "step", above=0),
                                   "the default of --rate 0.0: it must be a number > 0."),
-    "a default that is no choice": ("kind", str, parameter("c", "kind", choices=("a", "b"), axis=True),
-                                    "the default of --kind c: it must be one of a, b."),
-    "a default that is endless": ("rate", float, parameter(float("inf"), "step"),
-                                  "the default of --rate inf: it is not a finite number."),
     "an option of the script": ("output", str, parameter("", "where"), "output has a name that the script itself has "
                                 "taken, as finetuned, output, wildcards, help are."),
 }  # fmt: skip

@@ -19,16 +19,8 @@ LABELS = attributes("made up")
 RUNS = xr.Dataset({"risk": ("run", [0.5, 0.25], LABELS)}, {"seed": ("run", [0, 1], LABELS)})
 ASKING = {
     "variable": lambda data: data["risk"]["coefficients"],
-    "variables": lambda data: data["risk"][["risk", "coefficients"]],
-    "coordinate": lambda data: data["risk"]["risk"]["coefficients"],
     "group": lambda data: data["risk"].groupby("coefficients"),
-    "place": lambda data: data["risk"].sel(coefficients=1),
     "column": lambda data: data["published"]["coefficients"],
-    "columns": lambda data: data["published"][["bound", "coefficients"]],
-    "rows": lambda data: data["published"].groupby("coefficients"),
-    "duplicates": lambda data: data["published"].duplicated(["bound", "coefficients"]),
-    "gaps": lambda data: data["published"].dropna(subset=["coefficients"]),
-    "pivot": lambda data: data["published"].pivot(index="bound", columns="coefficients"),
 }
 
 

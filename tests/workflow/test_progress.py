@@ -51,14 +51,6 @@ def test_log_has_a_line_every_ten_seconds_and_one_at_the_end(clock):
     ]
 
 
-def test_reads_a_loss_only_to_show_it(clock):
-    Tensor.read = 0
-    with Progress("x", stream=io.StringIO()) as told:
-        for step in range(100):
-            told({"step": step, "loss": Tensor()})
-    assert Tensor.read == 1
-
-
 def test_terminal_has_one_line_rewritten():
     terminal = Terminal()
     with Progress("finetune", total=10, stream=terminal) as told:
