@@ -1,5 +1,5 @@
-# `make first` draws a figure of each paper, `make` runs the small configuration to all figures, `make test` every test but
-# those of conda. They set up `.venv` by themselves, from envs/lock.txt, the tests from envs/tests-lock.txt besides; they
+# `make first` draws a figure of each paper, `make` runs the small configuration to all figures, `make test` the tests of
+# five minutes. They set up `.venv` by themselves, from envs/lock.txt, the tests from envs/tests-lock.txt besides; they
 # need nothing but Python >= 3.11.
 
 PYTHON ?= python3
@@ -18,7 +18,7 @@ ifneq ($(shell [ "$(CORES)" -ge 1 ] 2>/dev/null && echo yes),yes)
 $(error carryover: CORES is $(CORES), but must be a whole number of at least 1)
 endif
 
-.PHONY: all first report papers fashion papers-check test test-fast test-conda bench bench-gpu lint docs schema lock unlock clean help
+.PHONY: all first report papers fashion papers-check test test-all bench bench-gpu lint docs schema lock unlock clean help
 
 all first report: $(READY)
 	@$(UNLOCKED)
@@ -37,15 +37,14 @@ papers fashion: $(READY)
 papers-check: $(READY)
 	@$(VENV)/bin/python scripts/papers_check.py
 
-# one process more than there are cores: one of them waits for Slurm most of the time
+# one process more than there are cores, since some wait: for Slurm, for jobs of Snakemake
+PYTEST := $(VENV)/bin/python -m pytest -n $$(($(CORES) + 1)) --dist loadgroup
 test: $(READY_TO_TEST)
-	@$(VENV)/bin/python -m pytest -n $$(($(CORES) + 1)) --dist loadgroup
+	@$(PYTEST) -m "not extended"
 
-test-fast: $(READY_TO_TEST)
-	@$(VENV)/bin/python -m pytest -n $(CORES) --dist loadgroup -m "not slow"
-
-test-conda: $(READY_TO_TEST)
-	@$(VENV)/bin/python -m pytest -m conda -rs tests/conda
+test-all: $(READY_TO_TEST)
+	@$(VENV)/bin/python tests/processors.py
+	@$(PYTEST)
 
 bench: $(READY_TO_TEST)
 	@$(VENV)/bin/python tests/bench/run.py
@@ -94,9 +93,8 @@ help:
 	@echo "make papers  set up, draw and check the papers' scale from archived datasets: results/paper/"
 	@echo "make fashion the same of Fashion-MNIST: results/fashion/"
 	@echo "make papers-check  set up, train a random sample of the archived runs again and compare them with the archive"
-	@echo "make test    set up, run every test but those of conda"
-	@echo "make test-fast  the tests that take a minute together"
-	@echo "make test-conda  run the small project of the tests in conda environments (minutes)"
+	@echo "make test    set up, run the tests that take five minutes together"
+	@echo "make test-all  run every test: with Slurm, conda, Chromium, other processors (a quarter of an hour)"
 	@echo "make bench   time our solvers against the plain loops of the papers, as ratios"
 	@echo "make bench-gpu  time a GPU against the CPU beside it, as ratios"
 	@echo "make lint    ruff, mypy, snakefmt, snakemake --lint"

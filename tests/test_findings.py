@@ -40,15 +40,6 @@ def test_a_number_is_stale_beyond_the_interval_or_with_another_digit(table):
     assert findings.stale("1<!-- one/other -->", table) == ["one/other is no claim"]
 
 
-@pytest.mark.parametrize(
-    ("value", "like", "text"),
-    [(0.04, ".3", ".0"), (-0.126, "+.12", "−.13"), (0.126, "+.12", "+.13"), (12.34, "1.2", "12.3"),
-     (-0.001, "−.10", ".00"), (0.7, "0.3", "0.7"), (1.26, ".3", "1.3"), (-3.0, "5", "−3")],
-)  # fmt: skip
-def test_numbers_are_printed_as_before(value, like, text):
-    assert findings.in_print(value, like) == text
-
-
 def test_titles_state_claims_that_hold(table):
     figures = {
         "true": {"rests_on": ["one/gain"]}, "false": {"rests_on": ["one/gain", "one/loss"]},
@@ -65,23 +56,6 @@ def test_sentences_rest_on_claims_that_hold(table):
     assert findings.stale("It gains.\n<!-- rests on one/gain\none/loss one/other -->", table) == [
         "what rests on it: one/loss fails", "what rests on it: one/other is none",
     ]  # fmt: skip
-
-
-def test_an_archived_table_says_the_same(table, tmp_path):
-    findings.archive(table, tmp_path / "claims.csv")
-    again = findings.archived(tmp_path / "claims.csv")
-    assert findings.written(PAGE, again) == findings.written(PAGE, table)
-    assert again["statement"].values.tolist() == table["statement"].values.tolist()
-    assert findings.ARCHIVED.search("a <!-- claims archived in docs/claims.csv --> b")["file"] == "docs/claims.csv"
-
-
-def test_a_page_can_have_all_claims(table):
-    page = "Claims:\n\n<!-- claims -->\n<!-- end -->\n"
-    found = findings.written(page, table)
-    assert "| one/gain | it gains" in found
-    assert "| 0.04 [0.0152, 0.0648] | above 0     | holds     |" in found
-    assert findings.stale(found, table, exactly=True) == []
-    assert findings.stale(page, table, exactly=True) == ["the table of claims is another one now"]
 
 
 def test_an_archived_table_has_the_claims_of_its_configuration_and_no_untrue_title(table):

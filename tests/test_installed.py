@@ -14,7 +14,8 @@ import pytest
 
 from carryover.config import plugins
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.extended
+
 
 ROOT = Path(__file__).resolve().parents[1]
 # In a folder without the project, with the library where pip has put it and nothing else of ours on the path.
@@ -121,44 +122,3 @@ def test_a_working_copy_installed_as_editable_runs_its_jobs(editable, tmp_path):
     assert run([command, "trace", "--help"], tmp_path).returncode == 0
     sentence = f"carryover: there is no project in {tmp_path}: run this in the folder of its Snakefile.\n"
     assert run([command, "audit"], tmp_path).stderr == sentence
-
-
-def test_what_the_record_cannot_name_is_refused_of_a_working_copy_as_well(editable):
-    python, project = editable
-    hidden = project / "scripts/carryover/hidden.py"
-    hidden.write_text("")
-    try:
-        code = "import carryover.hidden, runpy, sys; sys.argv = sys.argv[1:]; "
-        code += "sys.modules['__main__'].__file__ = sys.argv[0]; runpy.run_path(sys.argv[0], run_name='__main__')"
-        done = run([python, "-c", code, *CURVE], project)
-    finally:
-        hidden.unlink()
-    assert (
-        done.stderr
-        == "curve: curve loaded carryover/hidden.py, which no import statement names: name it in its modules.\n"
-    )
-
-
-def test_an_installed_copy_of_the_same_library_is_the_projects_own(installed, editable):
-    project = editable[1]
-    done = run([sys.executable, "-P", *CURVE], project, PYTHONPATH=str(installed))
-    assert done.returncode == 0, done.stderr
-    record = json.loads((project / "curve.nc.json").read_text())
-    assert {"curve.py", "carryover/theory/penalty.py"} <= record["code"]["files"].keys()
-
-
-def test_an_installed_library_of_another_version_is_refused(installed, tmp_path):
-    project = copied(tmp_path / "project")
-    with (project / "scripts/carryover/theory/penalty.py").open("a") as file:
-        file.write("NEWER = True\n")
-    version = next(installed.glob("*.dist-info")).stem.removeprefix("carryover_finetuning-")
-    said = f"the library that Python finds, carryover {version} in {installed}, is not that of this project, in "
-    script, command = [sys.executable, "-P", *CURVE], [sys.executable, installed / "bin/carryover", "audit"]
-    for name, words in (("curve", script), ("carryover", command)):
-        done = run(words, project, PYTHONPATH=str(installed))
-        assert (done.returncode, done.stderr.count("\n")) == (1, 1)
-        assert done.stderr.startswith(
-            f"{name}: {said}{project / 'scripts'}: install the project's own with `pip install"
-        )
-    assert not (project / "curve.nc").exists()
-    assert run([sys.executable, *CURVE], project, PYTHONPATH=str(installed)).returncode == 0  # its own comes first

@@ -1,7 +1,5 @@
 """Generators are the same everywhere and for ever, and different wherever an argument is."""
 
-from itertools import combinations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -70,27 +68,10 @@ def marked(value):
     return ("bool", value) if isinstance(value, bool) else value
 
 
-@pytest.mark.slow
 @settings(derandomize=True, deadline=None, max_examples=200)
 @given(plain, plain)
 def test_equal_conditions_and_they_alone_share_numbers(one, other):
     assert (bits("e", one, 0, "s") == bits("e", other, 0, "s")) == (marked(one) == marked(other))
-
-
-def test_equal_in_another_dress():
-    expected = bits("e", {"n": 16, "overlap": [1, 0.5]}, 2, "s")
-    assert bits("e", {"overlap": (1.0, 0.5), "n": 16}, np.int64(2), "s") == expected
-    assert bits("e", {"overlap": (np.float64(1), np.float64(0.5)), "n": np.int32(16)}, 2, "s") == expected
-
-
-def test_neighbours_are_uncorrelated():
-    draws = np.array([generator("e", "", seed, s).standard_normal(4000) for seed in range(6) for s in ("a", "b")])
-    correlations = [abs(np.corrcoef(draws[i], draws[j])[0, 1]) for i, j in combinations(range(len(draws)), 2)]
-    assert max(correlations) < 4.5 / np.sqrt(draws.shape[1])  # 66 pairs of standard error 1/√4000
-
-
-def test_own_state_each_time():
-    assert generator("e", "", 0, "s").random() == generator("e", "", 0, "s").random()
 
 
 @pytest.mark.parametrize(

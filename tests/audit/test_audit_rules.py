@@ -6,7 +6,6 @@ from packaging.version import Version
 
 from carryover.audit import rules
 from carryover.audit.software import Software
-from carryover.errors import UserError
 from toy.small_project import ROOT
 
 TEXT = """
@@ -43,26 +42,15 @@ def rule(tmp_path):
     return found["curve"]
 
 
-def test_reads_a_rule(rule):
-    assert (rule.file, rule.environment) == ("rules/a.smk", "envs/some.yaml")
-    assert rule.flags == ["data", "style", "wildcards", "log_scale", "output"]
-
-
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [
         ("", "", None),
-        ("relu --points 3 ", "", None),
         ("scripts/", "/home/me/scripts/", None),
-        ("relu", "rélu $(x) *", None),
         ("--data", "--date", "data was not given, now {input.data}"),
         ("a.style", "b.style", "style config/b.style, now config/a.style"),
-        ("a.style", "x/config/a.style", "style config/x/config/a.style, now config/a.style"),
         ("curve=c", "curve=d", "wildcards curve=d{x}, now curve=c{x}"),
         ("curve.py", "curves.py", "scripts/curves.py, now scripts/curve.py"),
-        ("--style config/a.style ", "", "style was not given, now config/a.style"),
-        ("l.txt", "l.txt 3", "log_scale 3, now nothing"),
-        ("--style config/a.style", "--style", "style nothing, now config/a.style"),
         ("--log-scale l.txt --output out.nc", "--output out.nc --log-scale l.txt", "the same words in another order"),
     ],
 )
@@ -71,48 +59,7 @@ def test_what_in_a_command_the_rule_gives_otherwise(rule, old, new, says):
     assert rule.difference(command.split(), {"curve": "c{x}"}) == says
 
 
-PLAIN = "records tell of a script and its flags alone, so `{}` around them must be `{}`"
 START, END = "python scripts/curve.py", "> {log} 2>&1"
-
-
-@pytest.mark.parametrize(
-    "before",
-    ["X=1 python", "python -O", "python -W ignore", "python3", "cd x && python", "nice python", "true; python"],
-)
-def test_what_stands_before_the_script_is_read(before, tmp_path):
-    assert other_command(tmp_path, START, f"{before} scripts/curve.py") == PLAIN.format(before, "python")
-
-
-@pytest.mark.parametrize(
-    "after",
-    [
-        f"{END} && touch {{output}}",
-        f"{END}; rm x",
-        "| tee {log}",
-        f"< x {END}",
-        ">> {log}",
-        f"$(date) {END}",
-        f"& {END}",
-    ],
-)
-def test_what_stands_after_the_words_is_read(after, tmp_path):
-    assert other_command(tmp_path, END, after) == PLAIN.format(after, END)
-
-
-def other_command(folder, old, new):
-    """What is said of the good command by a rule with another one."""
-    (folder / "rules").mkdir()
-    (folder / "rules/a.smk").write_text(TEXT.replace(old, new))
-    return rules.read(folder / "rules")["curve"].difference(GOOD.split(), {"curve": "c{x}"})
-
-
-@pytest.mark.parametrize(
-    ("old", "new"), [("    shell:", "    run:"), ('"python', 'f"python'), ("curve.py", "curve.sh")]
-)
-def test_a_rule_whose_command_is_not_plain_text_is_none(old, new, tmp_path):
-    (tmp_path / "rules").mkdir()
-    (tmp_path / "rules/a.smk").write_text(TEXT.replace(old, new))
-    assert rules.read(tmp_path / "rules") == {}
 
 
 def test_every_rule_of_the_project_that_makes_results_is_read():
@@ -136,20 +83,14 @@ def software(tmp_path):
     return made
 
 
-@pytest.mark.parametrize("version", ["2.13", "2.13.0", "2.13.1+cpu", "2.1", "2.130", "3.0rc1", "1.9.post1"])
-@pytest.mark.parametrize("asked", ["=2.13", "==2.13", ">=2.13", "<3,>=2.13", "=2.13.*", "!=2.1", "~=2.1"])
+@pytest.mark.parametrize("version", ["2.13.1+cpu", "2.1", "2.130", "3.0rc1"])
+@pytest.mark.parametrize("asked", ["=2.13", "==2.13", "<3,>=2.13", "~=2.1"])
 def test_versions_are_compared_as_packaging_does(asked, version, software):
     (software.root / "env.yaml").write_text(f"dependencies:\n  - pytorch {asked} # why\n  - other\n")
     loose = f"={asked.removesuffix('.*')}.*" if asked.startswith("=2.") else asked
     fits = SpecifierSet(loose).contains(Version(version), prereleases=True)
     said = [] if fits else [f"torch {version}, and env.yaml asks for {asked}"]
     assert list(software.differences(record(software, torch=version), "env.yaml")) == said
-
-
-def test_a_file_that_asks_for_what_is_no_version(software):
-    (software.root / "env.yaml").write_text("dependencies:\n  - numpy=>3\n")
-    with pytest.raises(UserError, match=r"env\.yaml: =>3 after numpy is no version that can be read"):
-        list(software.differences(record(software), "env.yaml"))
 
 
 def test_what_is_here_is_compared_with_both_versions_named(software):
@@ -161,8 +102,3 @@ def test_what_is_here_is_compared_with_both_versions_named(software):
     assert list(software.differences(then, None)) == said
     software.blas.append({"library": "openblas", "version": "0.3"})  # another package has brought another
     assert list(software.differences(then, None)) == said[:2]
-
-
-def test_the_rule_audit_always_runs_and_repairs_nothing():
-    text = (ROOT / "rules/audit.smk").read_text()
-    assert [word for word in ("input:", "output:") if word in text] == []

@@ -7,7 +7,7 @@ import pytest
 
 from cluster.on_slurm import slurm
 
-pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("slurm")]
+pytestmark = [pytest.mark.extended, pytest.mark.xdist_group("slurm")]
 
 # As docs/scale.md has it, for training on a partition of its own.
 PARTITIONS = ["--default-resources", "slurm_partition=cpu"]

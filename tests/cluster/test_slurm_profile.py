@@ -1,13 +1,10 @@
 """The profile for Slurm differs from the default one only where a cluster differs from one machine."""
 
-import pytest
 import yaml
 
 from carryover.config import configuration
 from carryover.workflow.sweep import Sweep, Wildcards
 from toy.small_project import ROOT, TINY
-
-pytestmark = pytest.mark.slow
 
 
 def profile(name):
@@ -26,8 +23,3 @@ def test_memory_and_time_double_with_every_attempt_and_gpus_do_not():
     wildcards = Wildcards(experiment="tiny")
     asked = {name: [sweep.resource(name)(wildcards, n) for n in (1, 2, 3)] for name in ("gpu", "mem_mb", "runtime")}
     assert asked == {"gpu": [1, 1, 1], "mem_mb": [3000, 6000, 12000], "runtime": [120, 240, 480]}
-
-
-def test_without_being_asked_for_no_gpu_is_waited_for():
-    sweep = Sweep({"experiments": TINY["experiments"]}, configuration.schema(), ROOT / "scripts")
-    assert sweep.resource("gpu")(Wildcards(experiment="tiny"), 1) == 0

@@ -30,7 +30,7 @@ def test_parameters_that_contradict_each_other_are_named(tmp_path, monkeypatch, 
         check.main(["config/config.yaml", f"{tmp_path}/mine.yaml"], root=ROOT)
 
 
-@pytest.mark.parametrize("overlays", [[], ["config/paper.yaml"], ["config/fashion.yaml"]], ids=str)
+@pytest.mark.parametrize("overlays", [[], pytest.param(["config/paper.yaml"], marks=pytest.mark.extended)], ids=str)
 def test_the_configurations_of_the_project_have_nothing_wrong(monkeypatch, capsys, overlays):
     monkeypatch.chdir(ROOT)
     check.main(["config/config.yaml", *overlays], root=ROOT)

@@ -30,27 +30,11 @@ def said(words, monkeypatch, capsys):
     return code, *capsys.readouterr()
 
 
-def test_help_says_what_each_command_does(monkeypatch, capsys):
-    code, out, _ = said(["--help"], monkeypatch, capsys)
-    assert code == 0
-    assert program.COMMANDS.keys() == COMMANDS.keys()
-    for name, meaning in program.COMMANDS.items():
-        assert f"{name} {meaning}" in " ".join(out.split())
-
-
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_command_has_a_help_of_its_own(name, monkeypatch, capsys):
     code, out, _ = said([name, "--help"], monkeypatch, capsys)
     assert code == 0
     assert out.startswith(f"usage: carryover {name} ")
-
-
-@pytest.mark.parametrize("name", COMMANDS)
-def test_the_words_after_its_name_are_the_commands(name, monkeypatch, capsys):
-    told = []
-    monkeypatch.setattr(COMMANDS[name], "main", told.append)
-    assert said([name, "--a", "b"], monkeypatch, capsys)[0] == 0
-    assert told == [["--a", "b"]]
 
 
 @pytest.mark.parametrize(

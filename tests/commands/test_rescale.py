@@ -51,11 +51,6 @@ def test_it_finds_what_the_library_finds(network, capsys):
     assert not any(file.startswith("numpy") for file in record["code"]["files"])
 
 
-def test_without_an_output_it_writes_nothing(network):
-    rescale.main([network, "--factors", "0.25", "--refinements", "0"])
-    assert [path.name for path in Path().iterdir()] == ["network.py"]
-
-
 def test_a_search_that_is_cut_off_goes_on_and_budget_head_and_control_are_options(network, capsys):
     Path(network).write_text(NETWORK.replace("seed):\n    network.seed", "seed, rate):\n    network.seed"))
     words = ["--budget", "40", "--head", "1", "--rates", "2", "--quiet", "--journal", "scores.jsonl"]
@@ -72,13 +67,6 @@ def test_a_search_that_is_cut_off_goes_on_and_budget_head_and_control_are_option
         rescale.main([network, *words, "--which", "all"])
     with pytest.raises(UserError, match="a budget of 5 trainings is too small"):
         rescale.main([network, "--budget", "5"])
-
-
-def test_statistics_are_renewed_from_what_the_file_gives(network):
-    with Path(network).open("a") as file:
-        file.write("renew_statistics = []")
-    with pytest.raises(UserError, match="this Sequential has no running statistics of batches"):
-        rescale.main([network, "--quiet"])
 
 
 @pytest.mark.parametrize(

@@ -4,13 +4,10 @@ import re
 import shutil
 from pathlib import Path
 
-import numpy as np
 import pytest
-import xarray as xr
 
 from carryover.commands import undecided
 from carryover.errors import UserError
-from carryover.report.costs import Cost
 from toy import small_results
 
 
@@ -43,13 +40,3 @@ def test_results_that_were_moved_say_the_same_and_lost_records_are_said(results,
     Path("elsewhere/claims.nc.json").unlink()
     with pytest.raises(UserError, match=r"claims\.nc\.json is missing"):
         undecided.main(["elsewhere"])
-
-
-def test_the_cheapest_stand_first_and_those_of_unknown_cost_last():
-    seconds = {"a": 5.0, "b": None, "c": 3.0, "d": None, "e": 1.0}
-    found = {name: Cost(2, None if known is None else {"toy": known}) for name, known in seconds.items()}
-    columns = {"would_decide": "more seeds", "seeds": 3, "seeds_needed": 5.0}
-    table = xr.Dataset(
-        {name: ("claim", np.full(len(found), value)) for name, value in columns.items()}, {"claim": list(found)}
-    )
-    assert [row[0] for row in undecided.rows(table, found)] == ["e", "c", "a", "b", "d"]

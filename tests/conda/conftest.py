@@ -52,14 +52,11 @@ class SmallProject(Project):
 
 
 @pytest.fixture(scope="session")
-def side(pytestconfig):
+def side():
     """A folder with what the stand-in for conda needs, its channel and the environments; gigabytes, so not kept.
 
-    Skips where these tests are not asked for, the solver cannot be installed, or the environment files ask for another
-    Python than there is here.
+    Skips where the solver cannot be installed, or the environment files ask for another Python than there is here.
     """
-    if "conda" not in pytestconfig.getoption("markexpr"):
-        pytest.skip("takes minutes: make test-conda")
     if (sys.platform, platform.machine()) != ("linux", "x86_64") or sys.version_info[:2] != (3, 11):
         pytest.skip("the channel is made for Python 3.11 on Linux and x86-64 only")
     with tempfile.TemporaryDirectory(prefix="conda") as folder:

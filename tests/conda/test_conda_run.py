@@ -2,22 +2,15 @@
 
 import json
 import re
-from pathlib import Path
 
 import pytest
 
 from toy.small_project import DESCENT, ROOT
 
-pytestmark = pytest.mark.conda
+pytestmark = [pytest.mark.extended, pytest.mark.xdist_group("conda")]
+
 
 CURVE = "results/theory/relu_penalty.nc"
-# For every environment file a rule whose job writes down where its Python is.
-RULE = """
-rule {name}:
-    output: "{name}.txt"
-    conda: "envs/{name}.yaml"
-    shell: "python -c 'import sys; print(sys.prefix)' > {{output}}"
-"""
 
 
 def records(project):
@@ -42,17 +35,6 @@ def test_in_environments_the_results_are_those_of_a_run_without(project, local):
         seen |= versions.keys()
     assert {"numpy", "torch", "scipy", "pandas", "matplotlib", "rocrate"} <= seen
     assert not any(record["environment"]["conda"] for record in records(local))
-
-
-def test_every_file_becomes_an_environment_whose_python_its_jobs_are_given(project, side):
-    files = sorted(ROOT.glob("envs/*.yaml"))
-    (project.folder / "where.smk").write_text("".join(RULE.format(name=path.stem) for path in files))
-    project.make("-s", "where.smk", *(f"{path.stem}.txt" for path in files))
-    places = {path: Path((project.folder / f"{path.stem}.txt").read_text().strip()) for path in files}
-    assert len(set(places.values())) == len(files)
-    for path, place in places.items():
-        assert place.parent == side / "environments"
-        assert place.with_suffix(".yaml").read_bytes() == path.read_bytes()  # Snakemake's copy of what it made it from
 
 
 @pytest.mark.parametrize(

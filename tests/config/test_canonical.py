@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from carryover.config import configuration
-from carryover.config.canonical import canonical, canonical_words
+from carryover.config.canonical import canonical
 from carryover.config.parameters import as_flags
 from carryover.workflow import startup
 from carryover.workflow.sweep import Sweep, Wildcards
@@ -44,21 +44,6 @@ def test_it_asks_for_the_same_and_has_one_form(values, random):
 
     assert resolved(own) == resolved(values)
     assert all(resolved(own)[name] != resolved({})[name] for name in own)
-
-
-def test_words_of_a_command_line_are_read_as_what_they_stand_for():
-    words = {
-        "rate": ["1e-3"],
-        "count": ["3"],
-        "name": ["1.0"],
-        "scales": ["1", "2e0"],
-        "loud": ["True"],
-        "seeds": ["0"],
-    }
-    assert canonical_words(words, KINDS) == {
-        "seeds": ["0"], "rate": ["0.001"], "name": ["1.0"], "scales": ["1.0", "2.0"], "loud": ["True"],
-    }  # fmt: skip
-    assert canonical_words({"rate": ["fast"]}, KINDS) == {"rate": ["fast"]}
 
 
 ASKED = """
@@ -143,14 +128,3 @@ def test_a_command_by_hand_that_asks_for_the_same_is_no_difference(jobs):
     command[command.index("--tolerance") + 1] = "1e-9"
     (said,) = startup.changed_parameters(made, "finetune", wildcards, {"command": command})
     assert said == "tolerance 1e-09, now 1e-10"
-
-
-def test_shards_in_another_order_are_the_same_shards(jobs):
-    made, words = jobs(ASKED)
-    wildcards = Wildcards(experiment="toy", measure="sparsity")
-    flags = made.flags("collect")(wildcards)
-    shards = words["results/toy/sparsity.nc"][: -len(flags)]
-    command = ["scripts/collect.py", *reversed(shards), *flags, "--output", "results/toy/sparsity.nc"]
-    assert list(startup.changed_parameters(made, "collect", wildcards, {"command": command})) == []
-    (said,) = startup.changed_parameters(made, "collect", wildcards, {"command": [*command[:2], *command[3:]]})
-    assert said.startswith("it was made of other shards: 1 added")

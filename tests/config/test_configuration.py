@@ -99,11 +99,6 @@ def numbers_of_samples(finetune):
     return {number for value in found for number in (value if isinstance(value, list) else [value])}
 
 
-def test_the_small_test_configuration_is_valid(schema):
-    assert validation.validate(TOY, schema) is None
-    assert validation.validate({}, schema) is None
-
-
 def test_every_key_of_the_readmes_examples_is_accepted(schema):
     of_a_paper, *blocks = re.findall(r"```yaml\n(.*?)```", (ROOT / "config/README.md").read_text(), re.DOTALL)
     validation.validate(yaml.safe_load(of_a_paper), schema, definition=schema["$defs"]["paper_file"])
@@ -120,47 +115,31 @@ REFUSED = [
     # Unknown keys, at every level.
     ("extra", 1, r"top level: unknown key extra; allowed here: pathvars, papers, archive, claims_beside, .*"),
     ("experiments/toy/seed", 1, r"experiments\.toy: unknown key seed; allowed here: family, seeds, block, .*"),
-    ("experiments/toy/resources", {"gpus": 1}, r"experiments\.toy\.resources: unknown key gpus; allowed here: gpu, .*"),
-    ("experiments/toy/task", {"dim": 5}, r"experiments\.toy\.task: unknown key dim; allowed here: dimension, .*"),
-    ("experiments/toy/pretrain/sample", 5, r"experiments\.toy\.pretrain: unknown key sample; allowed here: .*solver.*"),
     ("experiments/toy/finetune/rate", 5, r"experiments\.toy\.finetune: unknown key rate; allowed here: .*protocol, .*"),
-    ("experiments/toy/finetune/dimension", 5, r"experiments\.toy\.finetune: unknown key dimension; .*"),
     (
         "experiments/toy/finetune/grids/one/rate", 5,
         r"experiments\.toy\.finetune\.grids\.one: unknown key rate; allowed here: .*protocol, .*",
     ),
     ("experiments/toy/measures/risks", {}, r"experiments\.toy\.measures: unknown key risks; allowed here: .*risk, .*"),
-    ("experiments/toy/measures/risk/k", 5, r"experiments\.toy\.measures\.risk: unknown key k; allowed here: none\."),
-    ("curves/relu", {}, r"curves: unknown key relu; allowed here: .*relu_penalty.*"),
-    ("curves/relu_penalty/point", 5, r"curves\.relu_penalty: unknown key point; allowed here: correlation, .*"),
     ("figures/toy_risk/title", "T", r"figures\.toy_risk: unknown key title; allowed here: plot, data, options, .*"),
     ("figures/toy_risk/options/row", "T", r"figures\.toy_risk\.options: unknown key row; allowed here: .*rows, .*"),
-    ("figures/relu_penalty/options/row", "T", r"figures\.relu_penalty\.options: unknown key row; .* quantity\."),
-    ("diagnoses/a/layers", ["b"], r"diagnoses\.a: unknown key layers; allowed here: data, options, paper\."),
-    ("diagnoses/a/data/before", "b.npz", r"diagnoses\.a\.data: unknown key before; .*: pretrained, finetuned, .*"),
-    ("diagnoses/a/options", {"far": 1.0}, r"diagnoses\.a\.options: unknown key far; allowed here: most, .*layers\."),
     # Types.
     ("experiments", None, r"experiments: None is not allowed; it must be a section of keys and values\."),
     ("experiments/toy/seeds", "six", r"experiments\.toy\.seeds: 'six' is not allowed; it must be a whole number ≥ 1\."),
     ("experiments/toy/seeds", 6.0, r"experiments\.toy\.seeds: 6\.0 is not allowed; it must be a whole number ≥ 1\."),
     ("experiments/toy/seeds", True, r"experiments\.toy\.seeds: True is not allowed; it must be a whole number ≥ 1\."),
     ("experiments/toy/split", "samples", r"experiments\.toy\.split: 'samples' is not allowed; it must be a list\."),
-    ("figures/toy_risk/caption", 5, r"figures\.toy_risk\.caption: 5 is not allowed; it must be text\."),
     (
         "experiments/toy/finetune/samples", [4, 8.5],
         r"experiments\.toy\.finetune\.samples: \[4, 8\.5\] is not allowed; "
         r"it must be a whole number ≥ 1, or a list of such without repeats\.",
     ),
-    ("diagnoses/a/options", {"layers": [1]}, r"diagnoses\.a\.options\.layers: \[1\] is not allowed; .* text, .*"),
-    ("pathvars", {"results": 5}, r"pathvars\.results: 5 is not allowed; it must be a folder's path of .*\."),
     *(
         ("pathvars", {"results": name}, r"pathvars\.results: .* is not allowed; it must be a folder.s path of .*")
         for name in ("x;y", "a b", ".", "..", "~", "x\n", "a" * 251, "-x", "", "a/", "/", "$HOME", "a/../b")
     ),
-    ("pathvars", {"logs": "logs"}, r"pathvars: unknown key logs; allowed here: results\."),
     # Ranges and choices.
     ("experiments/toy/seeds", 0, r"experiments\.toy\.seeds: 0 is not allowed; it must be a whole number ≥ 1\."),
-    ("experiments/toy/resources", {"gpu": -1}, r"experiments\.toy\.resources\.gpu: -1 is not allowed; .* ≥ 0\."),
     (
         "experiments/toy/pretrain/tolerance", 0,
         r"experiments\.toy\.pretrain\.tolerance: 0 is not allowed; it must be a number > 0\.",
@@ -181,7 +160,6 @@ REFUSED = [
     ),
     ("figures/toy_risk/plot", "lines", r"figures\.toy_risk\.plot: 'lines' is not allowed; it must be one of .*\."),
     ("figures/toy_risk/data", {}, r"figures\.toy_risk\.data: \{\} .*; it must be a section with at least one key\."),
-    ("diagnoses/a/options", {"most": 0}, r"diagnoses\.a\.options\.most: 0 is not allowed; .* > 0 and ≤ 1\."),
     (
         "diagnoses/a/data/finetuned", "after.pt",
         r"diagnoses\.a\.data\.finetuned: 'after\.pt' is not allowed; "
@@ -212,9 +190,7 @@ REFUSED = [
     ),
     # Names.
     ("experiments/Toy", SPEC, r"experiments: 'Toy' cannot be a name; allowed are lower-case letters, digits and .*"),
-    ("experiments/2nd", SPEC, r"experiments: '2nd' cannot be a name; .*"),
     ("experiments/theory", SPEC, r"experiments: 'theory' cannot be a name; .* none of theory, comparisons, .*"),
-    ("figures/a b", TOY["figures"]["toy_risk"], r"figures: 'a b' cannot be a name; .*"),
     # What is missing.
     ("experiments/toy/seeds", ABSENT, r"experiments\.toy: seeds is missing\."),
     ("experiments/toy/family", ABSENT, r"experiments\.toy: family is missing\."),
@@ -232,19 +208,8 @@ def test_a_mistake_is_one_sentence_with_the_key_and_what_is_allowed(schema, path
     assert re.fullmatch("configuration: " + sentence, message), message
 
 
-def test_a_name_must_be_text(schema):
-    made = {"experiments": {2: SPEC}}
-    with pytest.raises(ConfigurationError, match=r"^configuration: experiments: 2 cannot be a name; "):
-        validation.validate(made, schema)
-
-
 @pytest.mark.parametrize("text", ["1e-3", "5e3", "-1e-3", "2.e5", "1E+6", ".5e3", "1.0e3"])
 def test_the_spelling_that_is_advised_is_that_number(text):
     assert isinstance(yaml.safe_load(text), str), "YAML reads it as a number after all"
     advised = re.search(r"write (.*)\.\)", validation._text_for_number(text))[1]
     assert yaml.safe_load(advised) == float(text)
-
-
-def test_parameters_that_are_read_elsewhere_get_no_advice_on_numbers():
-    assert validation._text_for_number("exact") == ""
-    assert validation._text_for_number(5) == ""

@@ -2,14 +2,13 @@
 
 import importlib
 import re
-import sys
-from dataclasses import MISSING, dataclass, field, make_dataclass
+from dataclasses import field, make_dataclass
 from types import ModuleType
 
 import pytest
 
-from carryover.config import configuration, declarations, plugins
-from carryover.config.parameters import NoParameters, parameter
+from carryover.config import declarations, plugins
+from carryover.config.parameters import parameter
 from carryover.errors import UserError
 
 SCRIPTS = {"families": "pretrain", "measures": "measure", "curves": "curve", "comparisons": "compare",
@@ -32,23 +31,9 @@ def refusal(one, name="Parameters"):
 FIELDS = {
     "no parameter()": ("rate", float, field(default=0.1),
                        "rate must be declared as `rate: … = parameter(default, meaning)`."),
-    "no default": ("rate", float, field(default=MISSING),
-                   "rate must be declared as `rate: … = parameter(default, meaning)`."),
     "two types": ("rate", float | None, parameter(None, "step"), f"rate is of the type float | None: {TYPES}"),
-    "no such type": ("rate", dict, parameter(1, "step"), f"rate is of the type dict: {TYPES}"),
-    "a name that is no type": ("rate", "Rate", parameter(1, "step"), "rate: its type cannot be found (name 'Rate' is "
-                               "not defined)."),
-    "a default of another type": ("rate", int, parameter(0.5, "step"), "rate: the default 0.5 is not of the type int."),
-    "a truth for a number": ("rate", float, parameter(True, "step"), "rate: the default True is not of the type "
-                             "float."),
-    "one default for several": ("rates", tuple[int, ...], parameter(1, "steps"),
-                                "rates: the default 1 is not a tuple of int."),
     "a default below its limit": ("rate", float, parameter(0.0, "step", above=0),
                                   "the default of --rate 0.0: it must be a number > 0."),
-    "a default that is no choice": ("kind", str, parameter("c", "kind", choices=("a", "b"), axis=True),
-                                    "the default of --kind c: it must be one of a, b."),
-    "a default that is endless": ("rate", float, parameter(float("inf"), "step"),
-                                  "the default of --rate inf: it is not a finite number."),
     "an option of the script": ("output", str, parameter("", "where"), "output has a name that the script itself has "
                                 "taken, as finetuned, output, wildcards, help are."),
 }  # fmt: skip
@@ -58,22 +43,6 @@ FIELDS = {
 def test_a_field_that_can_be_no_flag_is_named(name, kind, value, said):
     cls = make_dataclass("Parameters", [(name, kind, value)], kw_only=True, frozen=True)
     assert refusal(module(Parameters=cls)) in (f"measures/mine.py: {said}", f"measures/mine.py {said}")
-
-
-def test_a_module_without_parameters_is_named():
-    assert refusal(module()).startswith("measures/mine.py has no Parameters: a plug-in without any has `from ")
-    assert refusal(module(Parameters=object)).startswith("measures/mine.py: Parameters must be a dataclass: ")
-    assert declarations.declared(module(Parameters=NoParameters)) is NoParameters
-
-
-def test_whole_numbers_are_numbers_and_several_may_be_none():
-    @dataclass(frozen=True, kw_only=True)
-    class Parameters:
-        rate: float = parameter(1, "step")
-        rates: tuple[float, ...] = parameter((1, 0.5), "steps")
-        layers: tuple[str, ...] = parameter((), "which")
-
-    assert declarations.declared(module(Parameters=Parameters)) is Parameters
 
 
 def told(capsys, main, words):
@@ -93,20 +62,3 @@ def test_the_names_that_are_taken_are_the_scripts_options(folder, capsys):
     options = told(capsys, importlib.import_module(SCRIPTS[folder]).main, [plugin])
     own = flags(importlib.import_module(f"carryover.{folder}.{plugin}{stage}").Parameters)
     assert options - own == {*declarations.TAKEN[folder], *declarations.EVERYWHERE} - {"grids"}
-
-
-def test_those_of_a_diagnosis_as_well(capsys):
-    from carryover.commands import diagnose
-
-    own = {*declarations.TAKEN["diagnosis"], *declarations.EVERYWHERE}
-    assert told(capsys, diagnose.main, []) - flags(diagnose.Options) == own
-
-
-def test_the_schema_is_not_made_of_such(monkeypatch):
-    wrong = module(Parameters=make_dataclass("Parameters", [("rate", float, 0.1)], kw_only=True))
-    monkeypatch.setitem(sys.modules, "carryover.measures.risk", wrong)
-    with pytest.raises(UserError, match=r"^measures/mine\.py: rate must be declared as "):
-        configuration.schema()
-    wrong.Parameters, wrong.SELECTS = make_dataclass("P", [("rate", float, parameter(0.1, "step"))], kw_only=True), True
-    with pytest.raises(UserError, match=r"^measures/risk\.py: a measure that SELECTS has no parameters\.$"):
-        configuration.schema()

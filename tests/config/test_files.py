@@ -5,17 +5,13 @@ import json
 from copy import deepcopy
 
 import pytest
-import yaml
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from snakemake.settings.types import ConfigSettings
 from snakemake.utils import update_config
 
-from carryover.audit import project
 from carryover.config import files
 from carryover.errors import UserError
-from carryover.workflow import startup
-from toy.small_project import ROOT
 
 
 def read(folder, text, name="mine.yaml"):
@@ -48,14 +44,6 @@ def test_a_mistake_is_said_with_its_line(text, said, tmp_path):
     assert len(str(refused.value).splitlines()) == 1
 
 
-def test_json_is_held_to_the_same(tmp_path):
-    assert read(tmp_path, '{"a": {"b": 1e-05}}', "mine.json") == {"a": {"b": 1e-05}}
-    with pytest.raises(UserError, match=r"mine\.json: the key b stands twice in a section"):
-        read(tmp_path, '{"a": {"b": 1, "b": 1}}', "mine.json")
-    with pytest.raises(UserError, match=r"mine\.json cannot be read: "):
-        read(tmp_path, "[" * 100_000, "mine.json")
-
-
 @pytest.mark.parametrize(
     ("text", "content"),
     [
@@ -75,13 +63,6 @@ values = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
     max_leaves=10,
 )
-
-
-@settings(derandomize=True, deadline=None, max_examples=60)
-@given(st.dictionaries(st.text(), values, max_size=4))
-def test_what_was_written_is_read_as_yaml_reads_it(tmp_path_factory, content):
-    text = yaml.safe_dump(content, allow_unicode=True)
-    assert read(tmp_path_factory.mktemp("read"), text) == yaml.safe_load(text)
 
 
 # Few keys, so that files have them in common, with null, text, lists and empty or filled sections under them.
@@ -118,29 +99,3 @@ def test_files_lie_over_each_other_as_in_snakemake(tmp_path_factory, first, over
     told = deepcopy([first, *overlays])
     assert json.dumps(files.merged(first, *overlays)) == json.dumps(theirs)  # and in the same order
     assert [first, *overlays] == told, "what was laid over each other has changed"
-
-
-def laid_over_the_projects(folder, *overlays):
-    """The configuration of the project itself with overlays of these texts over it, as the commands read it."""
-    names = [folder / f"{number}.yaml" for number in range(len(overlays))]
-    for name, overlay in zip(names, overlays, strict=True):
-        name.write_text(overlay)
-    return startup.valid_sweep(project.configuration([ROOT / "config/config.yaml", *names]), ROOT).config
-
-
-def test_null_over_an_overlay_takes_away_what_lies_below_that_as_well(tmp_path):
-    samples = "experiments: {{diagonal_overlap: {{finetune: {{samples: {}}}}}}}"
-    one = laid_over_the_projects(tmp_path, samples.format([5, 6]))
-    assert one["experiments"]["diagonal_overlap"]["finetune"]["samples"] == [5, 6]
-    none = laid_over_the_projects(tmp_path, samples.format([5, 6]), samples.format("null"))
-    assert "samples" not in none["experiments"]["diagonal_overlap"]["finetune"]  # so the parameter has its default
-
-
-def test_an_empty_section_of_papers_leaves_their_list(tmp_path):
-    assert laid_over_the_projects(tmp_path, "papers: {}")["experiments"]
-
-
-@pytest.mark.parametrize("key", ["papers", "claims_beside"])
-def test_null_in_the_place_of_a_section_is_refused(tmp_path, key):
-    with pytest.raises(UserError, match=f"configuration: {key}: None is not allowed; "):
-        laid_over_the_projects(tmp_path, f"{key}: null")

@@ -7,11 +7,8 @@ import pytest
 import yaml
 
 from carryover.config import configuration, papers, validation
-from carryover.config.validation import ConfigurationError
 from carryover.errors import UserError
-from carryover.workflow import startup
 from carryover.workflow.sweep import Sweep
-from toy.small_project import ROOT
 
 RISK = {"family": "diagonal", "seeds": 2, "finetune": {"protocol": "single_task"}, "measures": {"risk": {}}}
 FILES = {
@@ -61,11 +58,6 @@ def write(tmp_path):
 def made(config):
     """Everything that a configuration has, by section."""
     return {section: set(config[section]) for section in papers.SECTIONS if config.get(section)}
-
-
-def test_a_configuration_without_papers_is_as_it_stands(write):
-    for config in ({}, {"experiments": {"sum": RISK}}, {"papers": {"sums": FILES["sums"]["paper"]}}):
-        assert papers.resolved(config, write()) is config
 
 
 def test_every_entry_says_where_it_stands_and_every_paper_what_it_is(write, schema):
@@ -119,64 +111,12 @@ def test_what_is_made_of_what_is_left_out_is_left_out_too(write, chosen, left):
     assert own - {"exact_limit", "both", "relu_penalty"} == left
 
 
-def test_titles_rest_on_no_claims_of_what_does_not_run(write):
-    """Neither on those of another paper, nor on those of data that are not made; a group that is nowhere stays."""
-
-    def change(files):
-        files["across"]["claims"] = {"again": {"check": "exact_limit", "data": {"coefficients": "sum/risk"}}}
-        files["products/few"]["figures"]["both"]["rests_on"] = ["exact_limit/a", "nowhere/a", "again/a"]
-
-    def left(*chosen):
-        return papers.resolved({"papers": list(chosen)}, write(change))["figures"]["both"]["rests_on"]
-
-    assert left("products") == left("products", "across") == ["nowhere/a"]
-    assert left("products", "sums") == ["exact_limit/a", "nowhere/a"]
-    assert left("products", "sums", "across") == ["exact_limit/a", "nowhere/a", "again/a"]
-
-
 def test_what_is_laid_over_a_paper_wins_and_what_is_no_papers_stays(write):
     over = {"experiments": {"sum": {"finetune": {"samples": [4]}}, "mine": RISK}, "pathvars": {"results": "here"}}
     config = papers.resolved(over | {"papers": ["sums"]}, write())
     assert config["experiments"]["sum"]["finetune"] == {"protocol": "single_task", "samples": [4]}
     assert config["experiments"]["mine"] == RISK
     assert config["pathvars"] == {"results": "here"}
-
-
-ALONE = ", as in an overlay that stands alone: {} has the rest, so name config/config.yaml before it."
-
-
-@pytest.mark.parametrize(("overlay", "said"), [
-    ({"figures": {"both": {"caption": "Both."}}}, "figures.both: data is missing" + ALONE),
-    ({"experiments": {"product": {"seeds": 3}}}, "experiments.product: family, finetune is missing" + ALONE),
-    ({"experiments": {"mine": {"seeds": 3}}}, "experiments.mine: family, finetune is missing."),
-    ({"experiments": {"product": {"seeds": 0, "family": "relu", "finetune": {}}}}, "experiments.product.seeds: 0 is "
-     "not allowed; it must be a whole number ≥ 1."),
-    ({"papers": ["sums"], "experiments": {"mine": {"seeds": 3}}}, "experiments.mine: family, finetune is missing."),
-])  # fmt: skip
-def test_an_overlay_alone_is_said_to_be_one_where_a_paper_has_the_rest(write, schema, overlay, said):
-    with pytest.raises(ConfigurationError) as refused:
-        validation.resolved(overlay, schema, write())
-    assert str(refused.value) == f"configuration: {said.format('config/papers/products/few.yaml')}"
-
-
-def test_null_takes_away_what_a_paper_says(write):
-    over = {"experiments": {"sum": {"finetune": {"protocol": None, "overlap": 0.5, "noise": None}}}}
-    config = papers.resolved(over | {"papers": ["sums"]}, write())
-    assert config["experiments"]["sum"]["finetune"] == {"overlap": 0.5, "noise": None}
-
-
-def test_a_claim_is_told_the_names_of_its_papers_and_nothing_else_of_them(write, schema, tmp_path):
-    def flags(change=lambda files: None):
-        config = papers.resolved({"papers": ["sums"]}, write(change))
-        jobs = Sweep(config, schema, tmp_path).jobs()
-        return {path: Sweep(config, schema, tmp_path).flags(rule)(wildcards) for rule, wildcards, path in jobs}
-
-    before = flags()
-    named = ["exact_limit", "--roles", "coefficients", "--paper", "Sums", "--elsewhere", "one=Products", "two=Products"]
-    assert before["results/claims/exact_limit.nc"] == named
-    assert flags(lambda files: files["sums"]["paper"].update(title="Other", year=2022)) == before
-    after = flags(lambda files: files["sums"]["paper"].update(name="Other"))
-    assert {path for path in before if before[path] != after[path]} == {"results/claims/exact_limit.nc"}
 
 
 def test_the_first_figures_are_those_of_the_papers_that_run(write, schema, tmp_path):
@@ -189,12 +129,6 @@ def test_the_first_figures_are_those_of_the_papers_that_run(write, schema, tmp_p
     assert set(first("products", "sums", "across")) == {both, two}
     assert first("products", "sums") == first("products") == [both]
     assert first("products/many") == first("sums") == []
-
-
-def test_every_paper_has_a_first_figure_but_what_belongs_to_several():
-    contents = papers.read(ROOT / "config/papers")
-    without = {name for name, content in contents.items() if "/" not in name and "first" not in content["paper"]}
-    assert without == {"across"}
 
 
 def rename(files):
@@ -266,16 +200,3 @@ def test_a_mistake_in_a_papers_file_is_one_sentence_that_names_it(write, schema,
 def test_a_paper_that_is_not_there_is_one_sentence_with_those_that_are(write, config, sentence):
     with pytest.raises(UserError, match="^" + re.escape(sentence)):
         papers.resolved(config, write())
-
-
-def test_a_mistake_outside_the_papers_is_said_of_the_configuration(write, schema):
-    config = {"papers": ["sums"], "experiments": {"sum": {"seeds": 0}}}
-    with pytest.raises(ConfigurationError, match=r"^configuration: experiments\.sum\.seeds: 0 is not allowed; "):
-        validation.resolved(config, schema, write())
-
-
-def test_results_that_were_moved_are_read_in_a_folder_of_any_name():
-    config = {"papers": [], "pathvars": {"results": "my results; and others"}}
-    assert startup.valid_sweep(config, ROOT, reading=True).results == "my results; and others"
-    with pytest.raises(UserError, match=r"pathvars\.results: 'my results; and others' is not allowed"):
-        startup.valid_sweep(config, ROOT)

@@ -65,35 +65,12 @@ def test_schema_and_command_line_refuse_the_same_values(value):
         assert valid == accepted, (name, value)
 
 
-def test_a_value_out_of_range_is_named_with_what_is_allowed():
-    with pytest.raises(parameters.ParameterError, match=r"--learning-rate 0\.0: it must be a number > 0 and ≤ 10\."):
-        parse("--learning-rate", "0")
-    with pytest.raises(parameters.ParameterError, match="--learning-rate nan: it is not a finite number"):
-        parse("--learning-rate", "nan")
-    with pytest.raises(parameters.ParameterError, match=r"too large to compute with: .* at most 1e\+30"):
-        parse("--learning-rate=-1e31")
-    with pytest.raises(parameters.ParameterError, match=r"--samples 0: it must be a whole number ≥ 1\."):
-        parse("--samples", "4", "0")
-
-
 def test_repeated_values_are_refused_on_the_command_line_as_in_the_configuration():
     sentence = "--samples 8 4 8: it must be a whole number ≥ 1, or a list of such without repeats."
     with pytest.raises(parameters.ParameterError) as error:
         parse("--samples", "8", "4", "8")
     assert str(error.value) == sentence
     assert not jsonschema.Draft202012Validator(parameters.fragment(Toy)).is_valid({"samples": [8, 4, 8]})
-
-
-def test_abbreviated_flags_are_refused(capsys):
-    with pytest.raises(SystemExit):
-        parse("--learn", "1")
-    assert "--learn" in capsys.readouterr().err
-
-
-def test_help_gives_meaning_and_default():
-    parser = argparse.ArgumentParser()
-    parameters.add_arguments(parser, Toy)
-    assert "training samples (default: 16)" in " ".join(parser.format_help().split())
 
 
 def test_conditions_hold_where_every_axis_has_a_named_value():

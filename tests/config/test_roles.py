@@ -2,14 +2,12 @@
 
 import inspect
 import re
-from types import ModuleType
 
 import pytest
 
-from carryover.config import configuration, declarations, documentation, plugins, validation
+from carryover.config import configuration, declarations, plugins, validation
 from carryover.config.artifacts import MADE_OF_DATA
 from carryover.config.validation import ConfigurationError
-from carryover.errors import UserError
 
 MAKERS = [(folder, name) for folder in sorted({kind.plugins for kind in MADE_OF_DATA.values()} - {None})
           for name in plugins.names(folder)]  # fmt: skip
@@ -52,24 +50,6 @@ def test_roles_that_may_be_left_out_may_and_some_plugins_take_any(schema, config
     validation.validate(config, schema)
 
 
-def test_a_key_that_is_unknown_is_said_before_one_that_is_missing(schema):
-    with pytest.raises(ConfigurationError, match=r"experiments\.toy: unknown key sedes; allowed here: family, seeds, "):
-        validation.validate({"experiments": {"toy": {"family": "diagonal", "sedes": 2, "finetune": {}}}}, schema)
-
-
-def test_roles_are_named_in_a_tuple():
-    module = ModuleType("carryover.claims.mine")
-    assert declarations.roles(module) is None
-    module.OPTIONAL_ROLES = ("norms",)
-    assert declarations.roles(module) == ((), ("norms",))
-    for wrong in ("risk", ["risk"], (1,)):
-        module.ROLES = wrong
-        with pytest.raises(
-            UserError, match=r"^claims/mine\.py: ROLES must be a tuple of texts, as \(\"risk\",\), not "
-        ):
-            declarations.roles(module)
-
-
 @pytest.mark.parametrize(("folder", "name"), MAKERS)
 def test_what_a_plugin_reads_it_names(folder, name):
     """Where its function says `data["risk"]`, ROLES or OPTIONAL_ROLES do."""
@@ -78,12 +58,3 @@ def test_what_a_plugin_reads_it_names(folder, name):
     read = set(re.findall(r'\bdata\["(\w+)"\]', inspect.getsource(inspect.unwrap(makes))))
     named = declarations.roles(module)
     assert read <= {*named[0], *named[1]} if named else not read
-
-
-def test_the_pages_say_which_data_a_plugin_reads(schema):
-    page = documentation.tables(schema, "claims")
-    assert "## `claims.relu_richness`\n\nData: `risk`; where given `norms`.\n" in page
-    assert "## `plotting.cross_entropy`\n\nData: one at least of `diagonal`, `relu`.\n" in documentation.tables(
-        schema, "plotting"
-    )
-    assert "Data:" not in page.partition("## `claims.convnet_rescaling`")[2].partition("## ")[0]

@@ -1,7 +1,7 @@
 """Whatever a configuration or a command line says, it ends with a sentence or a result: no stack trace, nothing that
 hangs, and no file that is half there.
 
-200 cases, always the same ones; `CARRYOVER_FUZZ=1000 pytest tests/fuzz` tries so many others of each kind.
+60 cases, always the same ones; `CARRYOVER_FUZZ=1000 pytest tests/fuzz` tries so many others of each kind.
 """
 
 import os
@@ -15,11 +15,11 @@ from hypothesis import HealthCheck, Phase, given, settings
 
 from toy.small_project import ROOT
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("fuzz")]
+pytestmark = [pytest.mark.extended, pytest.mark.xdist_group("fuzz")]
 
 OTHERS = int(os.environ.get("CARRYOVER_FUZZ", "0"))
 FUZZ = settings(
-    max_examples=OTHERS or 100, derandomize=not OTHERS, deadline=None, database=None,
+    max_examples=OTHERS or 30, derandomize=not OTHERS, deadline=None, database=None,
     suppress_health_check=list(HealthCheck), phases=[Phase.generate, *([Phase.shrink] if OTHERS else [])],
 )  # fmt: skip
 

@@ -9,10 +9,7 @@ import pytest
 import torch
 
 from carryover.errors import UserError
-from carryover.training.device import torch_device
 from toy.trainer_shards import TRAINERS
-
-pytestmark = pytest.mark.slow
 
 FINETUNE = Path(__file__).resolve().parents[2] / "scripts/finetune.py"
 SENTENCE = "device is cuda, but no CUDA GPU can be used here: choose auto or cpu"
@@ -30,11 +27,6 @@ def test_no_trainer_starts_without_the_card_it_is_to_have(name):
         TRAINERS[name][0](device="cuda")
 
 
-@pytest.mark.usefixtures("no_card")
-def test_auto_is_the_cpu_where_there_is_no_card():
-    assert torch_device("auto").type == "cpu"
-
-
 def test_a_job_without_its_card_ends_with_one_sentence_and_no_result(tmp_path):
     words = "relu --experiment toy --protocol single_task --samples 4 --seeds 0 --device cuda"
     command = [sys.executable, FINETUNE, *words.split(), "--output", tmp_path / "shard.nc"]
@@ -43,13 +35,3 @@ def test_a_job_without_its_card_ends_with_one_sentence_and_no_result(tmp_path):
     assert job.stderr.splitlines()[-1] == f"finetune: {SENTENCE}."
     assert "Traceback" not in job.stderr
     assert not list(tmp_path.iterdir())
-
-
-def test_benchmarks_of_a_card_without_one_end_with_one_sentence():
-    benchmarks = Path(__file__).resolve().parents[1] / "bench/run.py"
-    environment = {**os.environ, "CUDA_VISIBLE_DEVICES": ""}
-    job = subprocess.run(
-        [sys.executable, benchmarks, "--device", "cuda"], env=environment, capture_output=True, text=True
-    )
-    assert (job.returncode, job.stdout) == (2, "")
-    assert job.stderr == "bench-gpu: there is no CUDA GPU here that PyTorch can use, and nothing was measured.\n"

@@ -8,7 +8,8 @@ from carryover.training.device import torch_device
 from rounding import differing
 from toy.trainer_shards import TRAINERS, convnets
 
-pytestmark = pytest.mark.gpu
+pytestmark = pytest.mark.extended
+
 SINGLE = [name for name in TRAINERS if not name.startswith(("diagonal", "convnets"))]
 CASES = [(name, {"precision": precision}) for name in SINGLE for precision in SHARES]
 CASES += [(name, {}) for name in ("diagonal_descent", "diagonal_flow")]  # always in float64

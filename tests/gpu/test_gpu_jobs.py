@@ -14,7 +14,8 @@ from rounding import differing
 from toy.mortal_states import whole_and_killed
 from toy.trainer_shards import RESUMED, TRAINERS
 
-pytestmark = pytest.mark.gpu
+pytestmark = pytest.mark.extended
+
 FINETUNE = Path(__file__).resolve().parents[2] / "scripts/finetune.py"
 
 

@@ -12,7 +12,8 @@ from carryover.training import relu
 from rounding import differing
 from toy.trainer_shards import TRAINERS, convnets, relu_batches
 
-pytestmark = pytest.mark.gpu
+pytestmark = pytest.mark.extended
+
 LARGE = {"samples": (2048,), "batch_size": 0, "width": 500, "max_epochs": 5, "tolerance": 1e-12, "learning_rate": 0.01,
          "rescale": tuple(np.linspace(0.5, 1.0, 8))}  # fmt: skip
 WIDE = {**CONVNETS, "width": 32, "max_epochs": 1, "samples": (128,), "rescale": (0.6, 0.7, 0.8, 0.9, 1.0)}

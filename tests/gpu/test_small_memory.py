@@ -1,7 +1,6 @@
 """Where memory is too small for an ensemble it goes on in halves: simulated, by steps that fail for many networks."""
 
 import itertools
-import weakref
 
 import numpy as np
 import pytest
@@ -9,13 +8,10 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from carryover.errors import UserError
 from carryover.training.memory import in_pieces
 from carryover.training.result import Divergence
 from rounding import assert_same_runs, share
 from toy.trainer_shards import TRAINERS
-
-pytestmark = pytest.mark.slow
 
 BEGUN = 3  # steps before memory runs out
 # Roundings of a step, in the sums of these shards and in functions such as acos.
@@ -56,13 +52,6 @@ def test_networks_are_the_same_in_halves(name, monkeypatch, capsys):
     assert_same_runs(found, expected, rounding(name, expected))
 
 
-@pytest.mark.parametrize("name", TRAINERS)
-def test_too_little_memory_for_one_network_is_said(name, monkeypatch):
-    scarce(monkeypatch, name, most=0)
-    with pytest.raises(UserError, match="memory is too small for one network: choose the device cpu"):
-        TRAINERS[name][0](device="cpu")
-
-
 @pytest.mark.portable
 @pytest.mark.parametrize(
     ("name", "steps"), [("relu_batches", 60), ("mean_field_population", 30), ("deep_linear_descent", 200)]
@@ -83,23 +72,6 @@ def test_what_was_recorded_before_memory_ran_out_is_forgotten(name, steps, monke
     monkeypatch.setattr(kind, "step", step)
     assert expected["evaluations"].min() < steps
     assert_same_runs(shard(device="cpu"), expected, rounding(name, expected))
-
-
-@pytest.mark.parametrize("name", TRAINERS)
-def test_what_failed_is_let_go_before_the_next_begins(name, monkeypatch):
-    shard, kind, _ = TRAINERS[name]
-    usual, made, left = kind.__init__, [], []
-
-    def begin(self, *told, **named):
-        left.append([reference() for reference in made if reference() is not None])
-        made.append(weakref.ref(self))
-        usual(self, *told, **named)
-
-    failed = scarce(monkeypatch, name, most=2)
-    monkeypatch.setattr(kind, "__init__", begin)
-    shard(device="cpu")
-    assert failed
-    assert left[: len(failed) + 1] == [[]] * (len(failed) + 1)
 
 
 @pytest.mark.parametrize(
@@ -145,22 +117,3 @@ def test_every_run_is_trained_once_in_order_and_never_too_many_together(sizes, m
     assert all(later <= earlier // 2 for earlier, later in itertools.pairwise(too_many))
     if not too_many:
         assert list(map(len, found)) == sizes
-
-
-def test_a_divergence_names_runs_by_their_own_indices():
-    def train(piece):
-        if len(piece) > 3:
-            raise torch.OutOfMemoryError
-        if 5 in piece:
-            raise Divergence([int(np.flatnonzero(piece == 5)[0])], "all was lost")
-
-    with pytest.raises(Divergence, match=r"all was lost in runs \[5\]"):
-        in_pieces(train, [np.arange(8)])
-
-
-def test_other_failures_of_training_are_passed_on():
-    def train(piece):
-        raise RuntimeError("CUDA error: an illegal memory access was encountered")
-
-    with pytest.raises(RuntimeError, match="illegal memory access"):
-        in_pieces(train, [np.arange(8)])

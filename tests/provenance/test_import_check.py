@@ -10,8 +10,6 @@ import pytest
 
 from carryover.provenance import code_digest, job_record
 
-pytestmark = pytest.mark.slow
-
 SCRIPTS = job_record.SCRIPTS
 
 
@@ -54,19 +52,3 @@ def test_a_module_that_the_closure_cannot_see_fails_the_job(scripts):
     assert not Path("o.txt").exists()
     assert run(["scripts/step.py", hidden, hidden]).returncode == 0
     assert job_record.read("o.txt.json")["command"] == ["scripts/step.py", hidden, hidden]
-
-
-def test_a_module_from_elsewhere_fails_the_job_by_name(scripts, tmp_path):
-    for folder in ("mine", "mine/space", "lib/site-packages"):
-        (tmp_path / folder).mkdir(parents=True)
-        (tmp_path / folder / "extra.py").write_text("")
-    (tmp_path / "link").symlink_to(scripts)
-    for name, file in (("extra", "mine/extra.py"), ("space.extra", "mine/space/extra.py")):
-        done = run(["scripts/step.py", name], tmp_path / "mine")
-        said = f"step: step loaded {name} from {tmp_path / file}, of which its record would say nothing: move it into"
-        assert (done.returncode, done.stderr.startswith(said)) == (1, True), done.stderr
-    for script in ("scripts/step.py", "link/step.py"):
-        done = run([script, "extra"], tmp_path / "lib/site-packages")
-        assert done.returncode == 0, done.stderr
-    done = run(["scripts/step.py", "torch,multiprocessing.pool,matplotlib.pyplot,pytest,sklearn"])
-    assert done.returncode == 0, done.stderr

@@ -45,22 +45,3 @@ def test_every_part_that_is_read_must_be_there_and_of_its_form(record):
             inside[last] = value
             expected = [] if (value, last) in ((None, "git"), (None, "accelerator")) else [[*way, last][0]]
             assert record_schema.wrong(odd) == expected, (way, last, value)
-
-
-@pytest.mark.parametrize("duration", [float("nan"), 1e300, -1e300, "1", None])
-def test_a_duration_that_has_no_end_is_odd(record, duration):
-    assert record_schema.wrong({**record, "volatile": {**record["volatile"], "duration": duration}}) == ["volatile"]
-
-
-def test_notes_are_none_or_whole(record):
-    cause = {"verdict": "ALTERED", "cause": "x", "found": "y"}
-    assert record_schema.wrong({**record, "notes": [{"reason": "x", "causes": [cause]}]}) == []
-    for notes in ({}, ["x"], [{"reason": "x"}], [{"reason": "x", "causes": [{**cause, "found": None}]}]):
-        assert record_schema.wrong({**record, "notes": notes}) == ["notes"]
-
-
-@pytest.mark.parametrize("python", ["", "cpython", "cpython  3", " cpython 3", "cpython 3 11"])
-def test_a_python_without_a_name_or_version_is_odd(record, python):
-    assert record_schema.wrong({**record, "environment": {**record["environment"], "python": python}}) == [
-        "environment"
-    ]

@@ -4,8 +4,6 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from carryover.config import configuration
-from carryover.errors import UserError
 from carryover.provenance import store
 
 
@@ -36,20 +34,3 @@ def test_only_the_part_is_read(file, monkeypatch):
 def test_what_a_file_lacks_is_named(file):
     with pytest.raises(store.DataError, match=r"x\.nc does not have what is to be taken of it: .*teacher"):
         store.load(file, lambda data: data[["teacher"]])
-
-
-def test_a_mistake_in_the_selection_says_nothing_of_the_file(file):
-    with pytest.raises(NameError, match="nowhere"):
-        store.load(file, lambda data: nowhere)  # noqa: F821
-
-
-def test_a_damaged_file_is_damaged_whatever_is_taken(file):
-    file.write_bytes(file.read_bytes()[:-100])
-    with pytest.raises(store.DataError, match="truncated or damaged"):
-        store.load(file, lambda data: data[["risk"]])
-
-
-def test_a_measure_that_selects_has_no_parameters(monkeypatch):
-    monkeypatch.setattr("carryover.measures.sparsity.SELECTS", True, raising=False)
-    with pytest.raises(UserError, match=r"measures/sparsity\.py: a measure that SELECTS has no parameters"):
-        configuration.parameters("measures", "sparsity")

@@ -4,16 +4,13 @@ import hashlib
 import json
 import os
 import shutil
-import struct
-import zlib
 from pathlib import Path
 
 import matplotlib.figure
 import numpy as np
 import pytest
 import xarray as xr
-from PIL import Image, PngImagePlugin
-from pypdf import PdfReader, PdfWriter
+from PIL import Image
 
 from carryover.commands import trace as trace_figure
 from carryover.errors import UserError
@@ -90,7 +87,7 @@ def test_a_figure_carries_its_request_and_is_found_by_its_bytes(here, name):
     assert (found.result.name, found.by) == (name, "its bytes")
 
 
-def test_the_tree_goes_up_to_pretraining(here, capsys):
+def test_promise_trace_says_where_a_figure_came_from(here, capsys):
     known = record_index.all_made("results")
     code, git = known[FIGURES[0]].record["code"]["digest"][:12], known[FIGURES[0]].record["git"]
     end = f", commit {git['commit'][:12]}{' with changes' * git['dirty']}" if git else ""
@@ -108,67 +105,6 @@ def test_the_tree_goes_up_to_pretraining(here, capsys):
         "      results/toy/0.nc: see above",
         f"  style.txt: sha256 {store.sha256('style.txt')[:12]}, not made here",
     ]
-
-
-def test_a_stripped_png_is_found_by_its_pixels_from_anywhere(here, capsys, monkeypatch):
-    with Image.open(FIGURES[0]) as image:
-        image.save("x.png", pnginfo=PngImagePlugin.PngInfo(), compress_level=1)
-    assert trace.read_imprint("x.png") is None
-    monkeypatch.chdir(here.parent)
-    out = told(capsys, "moved/x.png", "--results", "moved/results")
-    assert f"is moved/{FIGURES[0]}, by its pixels" in out
-    assert "carries" not in out
-    assert "results/toy/0.nc: pretrain" in out
-
-
-def test_one_pixel_is_enough_to_be_another_image(here):
-    with Image.open(FIGURES[0]) as image:
-        image.putpixel((3, 4), (1, 2, 3, 255))
-        image.save("x.png", pnginfo=PngImagePlugin.PngInfo())
-    assert trace.find("x.png", record_index.all_made("results")).result is None
-    with Image.open("x.png") as image:
-        shapes = [image.resize((image.width * 2, image.height // 2), Image.Resampling.NEAREST), image]
-        for number, shape in enumerate(shapes):
-            shape.save(f"{number}.png")
-    assert (
-        figure_metadata.pixel_digest("0.png")
-        != figure_metadata.pixel_digest("1.png")
-        == figure_metadata.pixel_digest("x.png")
-    )
-
-
-def test_an_altered_figure_is_told_from_its_record(here, capsys):
-    reader = PdfReader(FIGURES[2])
-    writer = PdfWriter(clone_from=reader)
-    writer.pages[0].rotate(90)
-    writer.write("x.pdf")
-    assert "by its request alone: it was altered" in told(capsys, "x.pdf")
-    Path("x.svg").write_text(Path(FIGURES[1]).read_text().replace("Größe", "Grosse").replace("Gr\\u00f6", "Gro"))
-    assert trace.read_imprint("x.svg") == (job_record.read(f"{FIGURES[1]}.json")["request"], None)
-
-
-def test_the_same_picture_of_another_request_is_told(here, capsys):
-    shutil.copy(FIGURES[0], "old.png")
-    Path("style.txt").write_text("lines.color: k")
-    draw([FIGURES[0]])
-
-    with pytest.raises(UserError, match=r"^old.png: the request inside is not that of the result which is seen$"):
-        trace_figure.main(["old.png", FIGURES[0]])
-    said = capsys.readouterr().out
-    assert f"is {FIGURES[0]}, by its pixels, BUT carries another request\n" in said
-    assert f"is {FIGURES[0]}, by its bytes\n" in said
-
-    draw(["results/other/same.png"], inputs=["results/toy/risk.nc"])
-    assert "is results/other/same.png, by its bytes\n" in told(capsys, "results/other/same.png")
-    assert f"is {FIGURES[0]}, by its bytes\n" in told(capsys, FIGURES[0])
-
-
-def test_without_results_a_figure_tells_what_it_carries(here, capsys, monkeypatch):
-    (here / "elsewhere").mkdir()
-    monkeypatch.chdir(here / "elsewhere")
-    out = told(capsys, here / FIGURES[1])
-    assert '    rule: "figure"' in out
-    assert "  is " not in out
 
 
 def test_what_an_input_has_become_is_said(here, capsys):
@@ -200,64 +136,3 @@ def test_what_cannot_be_found_is_one_sentence(here):
     Path(f"{FIGURES[1]}.json").write_text(Path(f"{FIGURES[0]}.json").read_text().replace("risk.", "other."))
     with pytest.raises(UserError, match=r"risk.svg.json is the record of .*other.svg: name results as"):
         trace_figure.main(["x.png"])
-
-
-def bomb(path):
-    """A PNG of 60000 by 60000 pixels, by its head."""
-    Image.new("L", (1, 1)).save(path)
-    data = bytearray(path.read_bytes())
-    data[16:24] = struct.pack(">II", 60000, 60000)
-    data[29:33] = struct.pack(">I", zlib.crc32(data[12:29]))
-    path.write_bytes(data)
-
-
-def carrying(text):
-    """Write a PNG that carries a text, with its digest."""
-
-    def write(path):
-        fields = PngImagePlugin.PngInfo()
-        for key, value in figure_metadata.metadata(".png", text).items():
-            fields.add_text(key, value)
-        Image.new("L", (1, 1)).save(path, pnginfo=fields)
-
-    return write
-
-
-def numbered(path):
-    """A PDF with a number where the digest stands as a text."""
-    matplotlib.figure.Figure(figsize=(1, 1)).savefig(path, metadata={"Subject": "words"})
-    path.write_bytes(path.read_bytes().replace(b"(words)", b"5      "))
-
-
-ODD = {
-    "pixels.png": (bomb, "has too many pixels to be looked at: give a figure as it was drawn"),
-    "unknown.svg": (
-        lambda path: path.write_text("<?xml version='1.0' encoding='klingon'?><svg/>"),
-        "is no SVG, or damaged: give a whole copy of the figure",
-    ),
-    "list.png": (carrying("[1]"), "carries a text of its digest that is no request: someone else has written it"),
-    "words.png": (carrying("words"), "carries a text of its digest that is no request: someone else has written it"),
-    "deep.png": (carrying("[" * 9999), "carries a text of its digest that is no request: someone else has written it"),
-    "number.pdf": (numbered, "no request inside, and no result in results has these bytes"),
-}
-
-
-@pytest.mark.parametrize("name", ODD)
-def test_odd_figures_are_one_sentence(name, tmp_path):
-    write, sentence = ODD[name]
-    write(tmp_path / name)
-    with pytest.raises(UserError) as raised:
-        trace_figure.main([str(tmp_path / name)])
-    assert str(raised.value) in (f"{tmp_path / name} {sentence}", f"{tmp_path / name}: {sentence}")
-
-
-@pytest.mark.parametrize("part", ["outputs", "volatile", "code", "request", "environment"])
-def test_a_record_without_a_part_is_named(part, here):
-    path = Path("results/toy/a.nc.json")
-    record = json.loads(path.read_text())
-    del record[part]
-    path.write_text(job_record.as_text(record))
-    again = "delete it with its result and run again"
-    with pytest.raises(UserError) as raised:
-        trace_figure.main([FIGURES[0]])
-    assert str(raised.value) == f"{path} lacks parts of a record, or has odd ones ({part}): {again}"

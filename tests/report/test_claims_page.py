@@ -2,8 +2,6 @@
 
 import json
 import re
-import shutil
-import subprocess
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -13,7 +11,6 @@ import pytest
 import check_claims
 import claims_table as script
 from carryover.analysis import claims_table, intervals
-from carryover.errors import UserError
 from carryover.provenance import job_record, store
 from carryover.report import claims_page
 from carryover.templates import rendering
@@ -29,11 +26,6 @@ def group(paper="Papér & co", portable="rounding"):
     rows = [(name, f"|{name}| <is> above 0", values, 0.0) for name, values in VALUES.items()]
     checked = intervals.table(rows, "Fig. 1", "number")
     return check_claims.with_origin(checked, [paper] * len(rows), [Path("toy/risk.nc")], portable)
-
-
-def one_claim(values, estimate=intervals.student):
-    checked = intervals.table([("it", "it is above 0", values, 0.0)], estimate=estimate)
-    return check_claims.with_origin(checked, ["Paper"], [Path("toy/risk.nc")], "rounding")
 
 
 @pytest.fixture(scope="module")
@@ -85,19 +77,6 @@ def test_the_page_is_whole_and_says_what_the_table_says(table):
     assert by_id["one/none"][5] == "0 Student's t over seeds needed: runs that qualify"
 
 
-def test_the_picture_has_the_bound_in_its_middle_and_the_farthest_end_at_its_rim(table):
-    rows = {row.Index: row for row in table.to_dataframe().itertuples()}
-    assert claims_page.picture(rows["one/none"]) is None
-    middle, low, high = claims_page.picture(rows["one/open"])
-    assert high == 96
-    assert low < 50 < high
-    open_one = rows["one/open"]
-    assert (50 - low) / (high - 50) == pytest.approx(-open_one.low / open_one.high, abs=0.01)
-    assert (middle - 50) / (high - 50) == pytest.approx(open_one.statistic / open_one.high, abs=0.01)
-    certain = intervals.table([("same", "it is", [2.0, 2.0], 2.0)])
-    assert claims_page.picture(next(certain.to_dataframe().itertuples())) == [50, 50, 50]
-
-
 def test_markdown_has_a_row_for_each_claim_and_no_bar_too_many(table):
     lines = [line for line in claims_page.markdown(table).splitlines() if line.startswith("|")]
     assert len(lines) == 2 * 2 + table.sizes["claim"]  # a head for each of two papers
@@ -105,36 +84,6 @@ def test_markdown_has_a_row_for_each_claim_and_no_bar_too_many(table):
     assert claims_page.summary(table) == SUMMARY
     decided = table.isel(claim=table["claim"].str.endswith("up").values)
     assert claims_page.summary(decided) == "Of 2 claims, 0 fail, 0 are undecided at this scale, 2 hold."
-
-
-def test_a_footnote_says_which_data_are_another_draw_elsewhere(table):
-    rows, footnote = claims_page.markdown(table).rsplit("|", 1)
-    assert sum("†" in row for row in rows.splitlines()) == len(VALUES)  # those of the second paper
-    assert "†: some of these data are another draw from the same distribution on another processor" in footnote
-
-
-def test_a_claim_at_its_bound_needs_no_number_of_seeds():
-    found = claims_page.markdown(claims_table.gathered({"one": one_claim([-1.0, 0.0, 1.0])}))
-    assert "no number of seeds (1)" in found
-    assert "needed: no number of seeds up to 10000 |" in found
-
-
-def test_what_was_computed_needs_no_run():
-    found = claims_page.markdown(claims_table.gathered({"one": one_claim(np.nan, intervals.exact)}))
-    assert "needed: no number of seeds |" in found
-
-
-def test_what_seeds_cost_is_said_where_it_is_known(table):
-    rows = claims_page.shown(table, {"one/open": "at most 3 h"}, "All of it.")
-    assert rows["summary"] == f"{SUMMARY} All of it."
-    cells = {row["id"]: row["cells"]["Seeds"][-1] for listed in rows["papers"].values() for row in listed}
-    assert re.fullmatch(r"needed: \d+, at most 3 h", cells["one/open"])
-    assert re.fullmatch(r"needed: \d+", cells["two/open"])
-
-
-@pytest.mark.skipif(shutil.which("node") is None, reason="node runs the script")
-def test_the_script_can_be_parsed():
-    subprocess.run(["node", "--check", rendering.FOLDER / "claims.js"], check=True)
 
 
 @pytest.fixture
@@ -160,9 +109,3 @@ def test_the_program_writes_every_format_with_its_record(groups, tmp_path, capsy
     before = [(tmp_path / output).read_bytes() for output in outputs]
     script.main([*groups, "--output", *outputs])
     assert [(tmp_path / output).read_bytes() for output in outputs] == before
-
-
-def test_another_format_is_refused_and_nothing_is_left(groups, tmp_path):
-    with pytest.raises(UserError, match=r"--output claims.tex: its suffix must be one of .nc, .md, .html"):
-        script.main([*groups, "--output", "claims.tex"])
-    assert sorted(path.name for path in tmp_path.iterdir()) == groups

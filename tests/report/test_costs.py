@@ -1,13 +1,11 @@
 """What undecided claims cost is what the records upstream of them took, for the seeds that are missing."""
 
-import copy
 import math
 
 import numpy as np
 import pytest
 import xarray as xr
 
-from carryover.errors import UserError
 from carryover.report import costs
 from carryover.report.costs import Cost
 
@@ -76,33 +74,6 @@ def test_without_a_record_the_cost_is_not_known(lost):
     assert "Of 1 claim the cost is not known" in costs.sentence(found) or found["a/one"].seed is None
 
 
-@pytest.mark.parametrize("part", ["time", "seeds"])
-def test_without_a_time_or_seeds_the_cost_is_not_known(part):
-    records = copy.deepcopy(made())
-    for name in ("r/y/finetune/0.nc", "r/y/finetune/1.nc"):
-        if part == "time":
-            del records[name]["volatile"]["processor_time"]
-        else:
-            records[name]["seeds"] = []
-    assert costs.costs(TABLE, "r/claims.nc", records)["b/two"].seed is None
-
-
 def test_an_experiment_gets_its_seeds_once_for_all_claims():
     several = [Cost(10, {"x": 1.0, "y": 1.0}), Cost(20, {"x": 1.0}), Cost(5, {"z": 2.0})]
     assert costs.together(several) == 20 + 10 + 10
-
-
-def test_the_sentence_counts_what_an_hour_decides():
-    found = {"a": Cost(10, {"x": 60.0}), "b": Cost(50, {"x": 60.0}), "c": Cost(2, {"y": 3600.0}), "d": Cost(2, None)}
-    assert costs.sentence(found) == (
-        "More seeds would decide 3 claims in at most 2 h 50 min of one core, by what seeds have taken here (2 of them "
-        "within an hour). Of 1 claim the cost is not known: records are missing."
-    )
-    assert costs.sentence({"d": found["d"]}) == "What more seeds cost is not known of 1 claim: records are missing."
-    assert costs.sentence({}) == ""
-    assert "hour" not in costs.sentence({"a": found["a"]})
-
-
-def test_a_table_of_an_older_version_is_refused():
-    with pytest.raises(UserError, match=r"r/claims\.nc is an older version's: delete it and run"):
-        costs.costs(TABLE.drop_vars("would_decide"), "r/claims.nc", made())

@@ -5,11 +5,8 @@ import re
 import chromium
 import pytest
 
-from carryover.provenance import store
-from carryover.report import claims_page
-
 pytestmark = [
-    pytest.mark.slow,
+    pytest.mark.extended,
     pytest.mark.skipif(not chromium.PROGRAM, reason=f"none of {', '.join(chromium.NAMES)} is installed"),
     pytest.mark.xdist_group("chromium"),
 ]
@@ -76,21 +73,6 @@ def test_every_picture_is_seen_and_the_page_is_no_wider_than_the_window(opened, 
     assert opened.run("document.documentElement.scrollWidth") <= width
 
 
-def test_the_page_of_claims_alone_is_no_wider_than_a_phone(browser, finished, tmp_path):
-    page = claims_page.page(store.load(finished / "results/claims.nc"), f"Carryover request {'0' * 64}")
-    (tmp_path / "claims.html").write_text(page, encoding="utf-8")
-    browser.show(390)
-    browser.open((tmp_path / "claims.html").as_uri())
-    assert browser.complaints() == []
-    assert browser.run(f"{ROWS}.length") == 4
-    assert browser.run("document.documentElement.scrollWidth") <= 390
-
-
-def test_links_lead_to_what_is_there(opened):
-    missing = "[...document.querySelectorAll('a[href^=\"#\"]')].filter(e => !document.getElementById(e.hash.slice(1)))"
-    assert opened.run(f"{missing}.length") == 0
-
-
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_text_stands_out_from_what_is_behind_it(opened, scheme):
     opened.show(1280, scheme)
@@ -101,15 +83,6 @@ def test_text_stands_out_from_what_is_behind_it(opened, scheme):
     assert [row for row in found if contrast(*row[1:]) < 4.5] == []
     plate = opened.run('getComputedStyle(document.querySelector(".plate")).backgroundColor')
     assert plate == "rgb(255, 255, 255)"
-
-
-def test_the_first_key_skips_to_the_results_and_the_focus_is_seen(opened):
-    opened.press("Tab")
-    assert opened.run(FOCUS) == "Skip to the results"
-    assert opened.run("document.activeElement.getBoundingClientRect().left") >= 0
-    assert opened.run("getComputedStyle(document.activeElement).outlineStyle") == "solid"
-    opened.press("Enter")
-    assert opened.run("location.hash") == "#main"
 
 
 def test_claims_are_sorted_and_filtered_by_keys(opened):
@@ -131,10 +104,3 @@ def test_claims_are_sorted_and_filtered_by_keys(opened):
         values = opened.run(statistics)
         assert values == sorted(values, reverse=order == "descending")
         assert len(set(values)) == 4
-
-
-def test_what_is_folded_opens_by_keys(opened):
-    pressed_to(opened, "1 figure")
-    assert not opened.run("document.activeElement.parentElement.open")
-    opened.press("Enter")
-    assert opened.run("document.activeElement.parentElement.open")

@@ -2,11 +2,9 @@
 
 from xml.etree import ElementTree
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from carryover.provenance import record_index
 from carryover.report import graph, jobs, words
 from carryover.templates.rendering import rendered
 
@@ -52,13 +50,6 @@ def test_what_went_into_a_result():
     assert jobs.seeds(RECORDS.values()) == [0, 1]
 
 
-def test_software_commits_and_machines_are_the_union():
-    records = RECORDS.values()
-    assert jobs.software(records) == {"cpython": ["3.11"], "numpy": ["2.0", "2.1"], "openblas": ["0.3"]}
-    assert record_index.commits(records) == ["c1", "c2 with changes"]
-    assert jobs.machines(records) == ["here: Linux, H100", "here: Linux, cuda"]
-
-
 def test_the_graph_has_every_rule_apart_from_the_others_and_an_arrow_for_each_edge():
     edges = {("pretrain", "finetune"), ("curve", "check_claims"), ("report", "check_claims")}
     work = dict.fromkeys(graph.PLACES, jobs.Work(12, 90.0, 9.0, 1))
@@ -76,21 +67,6 @@ def test_the_graph_has_every_rule_apart_from_the_others_and_an_arrow_for_each_ed
     assert {element.get("fill") for element in drawn.iter("text")} == {"currentColor"}
 
 
-@pytest.mark.parametrize(
-    ("seconds", "text"),
-    [
-        (0, "0.0 s"),
-        (59.9, "59.9 s"),
-        (59.96, "1 min 0 s"),
-        (3599.6, "1 h 0 min"),
-        (5431, "1 h 31 min"),
-        (3e5, "83 h 20 min"),
-    ],
-)
-def test_durations(seconds, text):
-    assert words.duration(seconds) == text
-
-
 @given(st.floats(0, 1e7))
 def test_a_duration_in_words_is_the_duration(seconds):
     units = {"s": 1, "min": 60, "h": 3600}
@@ -99,15 +75,3 @@ def test_a_duration_in_words_is_the_duration(seconds):
     half = 0.051 if len(read) == 1 else 0.51 * min(unit for _, unit in read) + 0.5
     assert abs(sum(number * unit for number, unit in read) - seconds) <= half
     assert all(number < 60 for number, unit in read if unit < 3600)
-
-
-@pytest.mark.parametrize(("size", "text"), [(165e6, "165 MB"), (1.26e9, "1.3 GB")])
-def test_memory(size, text):
-    assert words.memory(size) == text
-
-
-@pytest.mark.parametrize(
-    ("seeds", "text"), [([], "none"), ([3], "3"), ([0, 1], "0, 1"), ([4, 5, 6], "4 to 6"), ([0, 2, 3], "0, 2, 3")]
-)
-def test_seeds(seeds, text):
-    assert words.seeds(seeds) == text

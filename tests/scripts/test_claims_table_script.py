@@ -50,8 +50,3 @@ def test_a_dataset_that_is_no_group_of_claims_is_named(data, why):
         main(["one.nc", "x.nc", "--output", "none.nc"])
     assert str(refused.value) == f"x.nc is no group of claims, as check_claims.py makes one: {why}"
     assert not Path("none.nc").exists()
-
-
-def test_neither_is_the_table_itself():
-    with pytest.raises(UserError, match=r"^claims\.nc is no group of claims, .*: it is a table of them\.$"):
-        main(["claims.nc", "--output", "none.nc"])

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.extended
+
 
 SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
 LOADED = """
@@ -26,19 +27,10 @@ SPARED = {"torch", "sklearn", "matplotlib", "scipy.stats", "scipy.optimize", "js
 JOBS = {
     ("finetune", "families.diagonal.finetune", "families.diagonal.exact"): (TABLES + SOLVERS, ()),
     ("finetune", "families.deep_linear.finetune", "families.deep_linear.exact"): (TABLES, ()),
-    ("finetune", "families.mean_field.finetune", "families.mean_field.exact"): (TABLES, ()),
-    ("finetune", "families.wide_relu.finetune", "families.wide_relu.exact"): (TABLES, ()),
-    ("finetune", "families.relu.finetune", "families.relu.ridge"): (TABLES, ()),
-    ("finetune", "families.image_pairs.finetune", "families.image_pairs.exact"): (TABLES, ()),
     ("finetune", "families.diagonal.finetune", "families.diagonal.flow"): (TABLES + SOLVERS + TORCH, ("torch",)),
-    ("finetune", "families.relu.finetune", "families.relu.flow"): (TABLES + SOLVERS + TORCH, ("torch",)),
-    ("finetune", "families.mean_field.finetune", "families.mean_field.flow"): (TABLES + SOLVERS + TORCH, ("torch",)),
     ("finetune", "families.convnet.finetune", "families.convnet.descent"): (TABLES + TORCH, ("torch",)),
-    ("pretrain", "families.diagonal.pretrain", "families.diagonal.exact"): (TABLES + SOLVERS, ()),
     ("measure", "measures.sparsity"): (TABLES, ()),
     ("measure", "measures.norms"): (TABLES + SOLVERS, ()),
-    ("measure", "measures.dimensionality"): (TABLES + SOLVERS, ()),
-    ("measure", "measures.gram"): (TABLES + SOLVERS, ()),
     ("collect", "measures.risk"): (TABLES, ()),
     ("curve", "curves.relu_penalty"): (TABLES, ()),
     ("check_claims", "claims.feature_reuse"): (TABLES + SOLVERS, ()),

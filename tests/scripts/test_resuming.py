@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.extended
+
 
 SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
 ENVIRONMENT = {"CARRYOVER_SAVE_EVERY": "0", "OMP_NUM_THREADS": "1"}

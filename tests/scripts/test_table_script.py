@@ -60,21 +60,7 @@ def test_both_formats_hold_the_rows_and_their_records_are_true(folder):
     assert latex.endswith(f"\n% Carryover request {request}\n")
 
 
-def test_a_table_is_the_same_bytes_when_made_again(folder):
-    typeset("toy.md", "toy.tex")
-    before = [(folder / name).read_bytes() for name in ("toy.md", "toy.tex")]
-    typeset("toy.md", "toy.tex")
-    assert [(folder / name).read_bytes() for name in ("toy.md", "toy.tex")] == before
-
-
 @pytest.mark.usefixtures("folder")
 def test_a_format_that_is_not_typeset_is_refused():
     with pytest.raises(UserError, match=r"--output toy.html: its suffix must be one of .md, .tex"):
         typeset("toy.md", "toy.html")
-
-
-def test_what_is_no_data_is_refused_and_nothing_is_left(folder):
-    (folder / FILES[0]).write_bytes(b"no netCDF")
-    with pytest.raises(UserError, match=r"bounds.nc is not netCDF"):
-        typeset("toy.md")
-    assert sorted(path.name for path in folder.iterdir()) == FILES

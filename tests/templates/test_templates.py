@@ -4,7 +4,7 @@ import pytest
 from jinja2 import meta
 from jinja2.exceptions import UndefinedError
 
-from carryover.config.artifacts import TEMPLATES, templates
+from carryover.config.artifacts import TEMPLATES
 from carryover.templates import rendering
 
 PAGES = {"diagnose": "diagnosis.html.j2", "claims_table": "claims.html.j2", "report": "report.html.j2"}
@@ -30,22 +30,6 @@ def test_a_job_reads_what_its_page_is_made_of(rule):
 def test_every_template_is_of_a_page():
     there = {path.name for path in rendering.FOLDER.iterdir() if path.suffix in (".j2", ".css", ".js")}
     assert there == set().union(*TEMPLATES.values()) | ON_NO_RECORD
-
-
-@pytest.mark.parametrize("rule", TEMPLATES)
-def test_the_rules_and_the_jobs_name_the_same_files(rule, pytestconfig, tmp_path, monkeypatch):
-    (tmp_path / "scripts").symlink_to(pytestconfig.rootpath / "scripts")
-    for folder in (pytestconfig.rootpath, tmp_path):
-        monkeypatch.chdir(folder)
-        assert [file.as_posix() for file in rendering.files(rule)] == templates(rule)
-    monkeypatch.chdir("/")
-    assert all(file.is_absolute() and file.is_file() for file in rendering.files(rule))
-
-
-@pytest.mark.parametrize("rule", TEMPLATES)
-def test_a_rule_has_its_templates_among_its_inputs(rule, pytestconfig):
-    text = (pytestconfig.rootpath / f"rules/{rule}.smk").read_text()
-    assert f'templates=templates("{rule}"),' in text.partition("    output:")[0]
 
 
 def test_what_is_told_is_escaped_and_what_is_not_told_is_missed():

@@ -1,23 +1,64 @@
-"""What can happen to a finished project: each is a function of a `Project`."""
+"""What can happen to a finished project: each is a function of a `Project`, or of the path of one file in it."""
 
 import json
 import os
-import random
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import netCDF4
+import numpy as np
+import xarray as xr
+
 from carryover.provenance import job_record, store
 from carryover.provenance.code_digest import closure_files
 from toy.small_project import ENVIRONMENT
-from workflow import file_changes
 
 RISK = "scripts/carryover/measures/risk.py"
 
 
-def finetune(config):
-    return config["experiments"]["tiny"]["finetune"]["grids"]["simulated"]
+# Changes of one file, by its path.
+
+
+def one_value(path):
+    """The next number in the place of one, with the size and times of the file as they were."""
+    status, content, place = os.stat(path), path.read_bytes(), 0
+    while path.read_bytes() == content or path.stat().st_size != len(content):
+        path.write_bytes(content)
+        with netCDF4.Dataset(path, "r+") as opened:
+            variable = next(v for v in opened.variables.values() if v.dtype.kind == "f" and v.ndim and v.size > place)
+            values = variable[:]
+            values.flat[place] = np.nextafter(values.flat[place], np.inf)
+            variable[:] = values
+        place += 1
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+
+
+def scaled(factor):
+    """All floating-point numbers of a file times a factor."""
+
+    def change(path):
+        with netCDF4.Dataset(path, "r+") as opened:
+            for variable in opened.variables.values():
+                if variable.dtype.kind == "f":
+                    variable[:] = variable[:] * factor
+
+    return change
+
+
+def recode(path):
+    """The same content, compressed otherwise."""
+    with xr.open_dataset(path, decode_times=False, mask_and_scale=False) as opened:
+        dataset = opened.load().drop_encoding()
+    dataset.to_netcdf(path, encoding={name: {"zlib": False} for name, v in dataset.variables.items() if v.ndim})
+
+
+# Changes of a project.
+
+
+def on(path, change):
+    return lambda project: change(project.folder / path)
 
 
 def append(file, text):
@@ -54,29 +95,18 @@ def put(*keys, value):
     return configure(change)
 
 
-def swap_values(config):
-    grid = finetune(config)
-    grid["learning_rate"], grid["initial_scale"] = grid["initial_scale"], grid["learning_rate"]
-
-
-def change_what_nothing_reads(config):
-    """What no job reads, defaults written out, and keys in another order."""
-    tiny = config["experiments"]["tiny"]
-    tiny["finetune"]["grids"]["solved"] = dict(reversed(tiny["finetune"]["grids"]["solved"].items()))
-    config["experiments"]["tiny"] = dict(reversed((tiny | {"resources": {"mem_mb": 4000, "runtime": 120}}).items()))
-    config["figures"]["tiny_risk"] |= {"caption": "Other words."}
+def rate(value):
+    return put("experiments", "tiny", "finetune", "grids", "simulated", "learning_rate", value=value)
 
 
 def ask_for_the_same(config):
-    """Defaults written out, whole numbers for others, grids and a curve's keys in another order."""
+    """Captions and resources, defaults written out, whole numbers for others, keys in another order."""
     tiny = config["experiments"]["tiny"]
-    tiny["seeds"], tiny["block"] = 2, 2
-    tiny["task"]["auxiliary_norm"], tiny["finetune"]["rescale"] = "l2", 1
-    tiny["finetune"]["overlap"] = [0, 1]
+    tiny |= {"block": 2, "resources": {"mem_mb": 4000, "runtime": 120}}
+    tiny["task"]["auxiliary_norm"], tiny["finetune"]["overlap"] = "l2", [0, 1]
     tiny["finetune"]["grids"] = dict(reversed(tiny["finetune"]["grids"].items()))
-    finetune(config)["loss"] = "squared"
-    curve = config["curves"]["relu_penalty"] | {"auxiliary_magnitude": [1], "readout": 0, "largest_magnitude": 1000}
-    config["curves"]["relu_penalty"] = dict(reversed(curve.items()))
+    config["experiments"]["tiny"] = dict(reversed(tiny.items()))
+    config["figures"]["tiny_risk"] |= {"caption": "Other words."}
 
 
 def forget_theory(config):
@@ -94,26 +124,21 @@ def delete(*patterns):
 
 
 def new_words(project):
-    """Comments, docstrings and layout."""
+    """Comments, docstrings, layout and help texts."""
     for file in (RISK, "scripts/finetune.py", "scripts/carryover/tasks/sparse.py"):
         path = project.folder / file
         path.write_text("# A comment.\n\n\n" + path.read_text().replace('"""', '"""Reworded. ', 1) + "\n\n# The end.\n")
-
-
-def what_no_result_takes(project):
-    """Help texts, annotations, and the words of an error."""
-    project.replace(RISK, "def measure(data, p):", "def measure(data: object, p: object) -> object:")
     project.replace(
         "scripts/carryover/curves/relu_penalty.py", "magnitudes, evenly spaced", "magnitudes, spaced evenly"
     )
-    project.replace("scripts/carryover/curves/relu_penalty.py", "must exceed", "must be larger than")
 
 
 def touch(project):
+    """Every input gets a later time than what was made of it."""
     files = [path for path in project.folder.rglob("*") if path.is_file()]
-    random.Random(0).shuffle(files)
+    files.sort(key=lambda path: path.stat().st_mtime_ns, reverse=True)
     for second, file in enumerate(files):
-        os.utime(file, (2e9 + second, 2e9 + second))
+        os.utime(file, (1e9 + second, 1e9 + second))
 
 
 def clone(project):
@@ -128,30 +153,16 @@ def without_metadata(project):
     shutil.rmtree(project.folder / ".snakemake", ignore_errors=True)
 
 
-def inputs_last(project):
-    """Times by which every input is later than what was made of it."""
-    files = [path for path in project.folder.rglob("*") if path.is_file()]
-    files.sort(key=lambda path: path.stat().st_mtime_ns, reverse=True)
-    for second, file in enumerate(files):
-        os.utime(file, (1e9 + second, 1e9 + second))
-
-
-def replacement(project, source):
-    """A file of another value, to be put in the place of `source` at once."""
-    other = shutil.copyfile(project.folder / source, project.folder / "other.nc")
-    file_changes.one_value(other)
-    return other
-
-
 def replaced_during(result, source):
     """The job of a result runs again and an input is replaced meanwhile: it must fail, name it and leave the result."""
 
     def mutation(project):
         kept = (project.folder / result).read_bytes()
-        other = replacement(project, source)
+        other = shutil.copyfile(project.folder / source, project.folder / "other.nc")
+        one_value(other)
         command = json.loads((project.folder / f"{result}.json").read_text())["command"]
-        told = {"cwd": project.folder, "env": ENVIRONMENT, "stderr": subprocess.PIPE, "text": True}
-        with subprocess.Popen([sys.executable, *command], **told) as job:
+        kwargs = {"cwd": project.folder, "env": ENVIRONMENT, "stderr": subprocess.PIPE, "text": True}
+        with subprocess.Popen([sys.executable, *command], **kwargs) as job:
             project.at_work(result)
             os.replace(other, project.folder / source)
             said = job.stderr.read()
@@ -164,20 +175,10 @@ def replaced_during(result, source):
 
 def installed(package, version):
     """Another version of a package stands first on Python's path, as the tests make it."""
-
     return lambda project: (project.folder / f"site-packages/{package}-{version}.dist-info").mkdir(parents=True)
 
 
-def loaded_also(package, version, *results):
-    """Records of jobs that had one package more."""
-    return both(*(record(path, lambda r: r["environment"]["versions"].update({package: version})) for path in results))
-
-
-def on(path, change):
-    return lambda project: change(project.folder / path)
-
-
-def forge(result, change=file_changes.one_value):
+def forge(result, change=one_value):
     """Another value, and a record that says so."""
 
     def mutation(project):
@@ -236,17 +237,6 @@ def swap(one, other):
     return mutation
 
 
-def link(folder):
-    """A folder stands elsewhere, with a link to it in its place."""
-
-    def mutation(project):
-        path = project.folder / folder
-        path.rename(project.folder / "elsewhere")
-        path.symlink_to(project.folder / "elsewhere")
-
-    return mutation
-
-
 def copy_theory(folder):
     """The theory curve with its record, as if it had been made in another results folder."""
 
@@ -256,16 +246,13 @@ def copy_theory(folder):
         for end in ("", ".json"):
             shutil.copy(project.folder / f"{old}{end}", project.folder / f"{new}{end}")
         record(new, lambda found: found["outputs"].update({new: found["outputs"].pop(old)}))(project)
-        (project.folder / folder / "logs").mkdir()
-        (project.folder / folder / "logs/a.log").write_text("x")
 
     return mutation
 
 
 def no_results(project):
-    """What stands in a results folder and is none."""
-    passing = ["logs/x.log", "benchmarks/x.tsv", "tiny/finetune/x.saved/state.pt", "tiny/.risk.tmp1.nc"]
-    for name in (*passing, "audit.json", "signed.json", "signed.json.sig"):
+    """Files in a results folder that are no results."""
+    for name in ("logs/x.log", "tiny/finetune/x.saved/state.pt", "tiny/.risk.tmp1.nc", "audit.json"):
         path = Path(project.folder, "results", name)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("x")

@@ -1,20 +1,16 @@
 """Run Snakemake once per line of standard input, each time in a fork of this process, which has imported it already.
 
-A line is JSON, {"folder", "arguments", "output"}; standard output and error go to the file `output`. Answers with two
-lines: the process, which leads a group of its own, and in the end its exit code. This saves the seconds in which
-Snakemake is imported and taken down each time; those in which jobs import the same packages, kept_fork_server.py saves.
+A line is JSON, {"folder", "arguments", "output"}; standard output and error go to the file `output`. The answer has two
+lines: the process, which leads a group of its own, and at the end its exit code. This saves two seconds per run.
 """
 
 import gc
 import json
 import os
-import subprocess
 import sys
-import tempfile
 import traceback
 
 import jsonschema  # noqa: F401  (by our Snakefile; the others by Snakemake, late)
-import kept_fork_server
 import pandas  # noqa: F401
 import smart_open  # noqa: F401
 import snakemake.cli
@@ -23,22 +19,16 @@ import snakemake.cli
 def main():
     snakemake.cli.get_argument_parser()  # imports the plug-ins
     gc.freeze()  # else every child would copy what it shares with this process
-    with tempfile.TemporaryDirectory() as place:
-        command = [sys.executable, kept_fork_server.__file__, forks := f"{place}/forks"]
-        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-        with subprocess.Popen(command, **pipes) as kept:
-            kept.stdout.readline()  # it listens
-            for line in sys.stdin:
-                order = json.loads(line)
-                child = os.fork()
-                if not child:
-                    run(**order, forks=forks)
-                print(child, flush=True)
-                print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
-            kept.stdin.close()
+    for line in sys.stdin:
+        order = json.loads(line)
+        child = os.fork()
+        if not child:
+            run(**order)
+        print(child, flush=True)
+        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
 
 
-def run(folder, arguments, output, forks):
+def run(folder, arguments, output):
     """Never returns: Snakemake exits, and this exits as Python would then, but at once."""
     os.setpgid(0, 0)
     target = os.open(output, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
@@ -46,10 +36,6 @@ def run(folder, arguments, output, forks):
         os.dup2(target, stream)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.chdir(folder)
-    sys.path.insert(0, os.path.join(folder, "scripts"))
-    from carryover.workflow.fork_server import running
-
-    running.subprocess = kept_fork_server.instead(forks)
     sys.path.insert(0, os.path.join(folder, "site-packages"))  # where a test has other packages
     sys.argv = ["snakemake", *arguments]
     code = 1

@@ -6,13 +6,10 @@ from urllib.parse import unquote
 
 import pytest
 
-from carryover.audit import project as audits
-from carryover.audit import signature
-from carryover.audit.report import Outcome
 from carryover.provenance import store
 from crate_validator import validate
 
-pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("workflow")]
+pytestmark = [pytest.mark.extended, pytest.mark.xdist_group("workflow")]
 
 
 def test_the_crate_has_every_result_and_one_action_per_job_and_is_valid(project, tmp_path):
@@ -30,18 +27,3 @@ def test_the_crate_has_every_result_and_one_action_per_job_and_is_valid(project,
     assert hashes == {name: store.sha256(crate / name) for name in names - {"ro-crate-metadata.json"}}
     assert validate(crate, tmp_path / "cache") == []
     assert project.would_run("crate") == {}
-
-
-def test_a_signature_that_came_later_goes_into_the_crate(project, ssh_key, monkeypatch):
-    monkeypatch.chdir(project.folder)
-    project.make("crate")
-    audited = audits.audit(audits.configuration(["config/config.yaml"]), project.folder)
-    signature.sign(Outcome(audited), ssh_key())
-    assert project.would_run("crate") == {"crate": 1}
-    project.make("crate")
-    with zipfile.ZipFile(project.folder / "results/crate.zip") as archive:
-        assert {"results/signed.json", "results/signed.json.sig"} <= set(archive.namelist())
-    assert project.would_run("crate") == {}
-    again = audits.audit(audits.configuration(["config/config.yaml"]), project.folder)
-    assert {one.verdict for one in again.findings.values()} == {"OK"}
-    assert signature.verified(again).holds

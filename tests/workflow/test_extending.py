@@ -9,7 +9,7 @@ import yaml
 from carryover.provenance import store
 from toy.small_project import ROOT
 
-pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("workflow")]
+pytestmark = [pytest.mark.extended, pytest.mark.xdist_group("workflow")]
 
 
 def blocks(kind):

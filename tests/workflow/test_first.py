@@ -4,7 +4,7 @@ import pytest
 
 from toy.small_project import TINY
 
-pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("workflow")]
+pytestmark = [pytest.mark.extended, pytest.mark.xdist_group("workflow")]
 
 ABOUT = {"name": "Tiny", "title": "On small things"}
 PAPERS = {"tiny": {**ABOUT, "first": "relu_penalty"}, "others": ABOUT}

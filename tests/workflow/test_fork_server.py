@@ -10,10 +10,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from carryover.config import files
 from carryover.provenance import job_record
-from carryover.workflow import startup
-from carryover.workflow.fork_server import packages, running
+from carryover.workflow.fork_server import running
 
 ROOT = Path(__file__).resolve().parents[2]
 CURVE = "results/theory/relu_penalty.nc"
@@ -85,69 +83,18 @@ def forks(monkeypatch, tmp_path):
     assert one._process is None
 
 
-def test_a_job_finds_itself_the_program_with_its_packages_loaded(forks, tmp_path):
+def test_a_job_runs_and_ends_as_it_would_alone(forks, tmp_path):
     done = forks.run("told.py", "loaded", "--output", "told", TMPDIR="/tmp", TMP="/tmp")
     words = ["told.py", "loaded", "--output", "told"]
-    assert done.out == f"True __main__ {words} {tmp_path} None\n"
-    assert (done.code, done.err) == (0, "")
-
-
-def test_a_job_has_no_packages_that_it_does_not_import(forks):
-    assert forks.run("told.py", "loaded", "--output", "plain").out.startswith("False __main__")
-
-
-@pytest.mark.parametrize(
-    ("words", "environment"), [(("--output", "unknown"), {}), ((), {}), (("--output", "told"), {"MINE": "1"})]
-)
-def test_a_job_that_is_not_known_or_wants_another_environment_has_a_process_of_its_own(forks, words, environment):
-    done = forks.run("told.py", "loaded", *words, **environment)
-    assert done.out.startswith("False __main__")
-    assert done.out.endswith(f" {environment.get('MINE')}\n")
-
-
-@pytest.mark.parametrize(
-    ("what", "code", "said"), [("code", 3, ""), ("text", 1, "in words"), ("raise", 1, "of its own")]
-)
-def test_it_ends_as_the_job_ends(forks, what, code, said):
-    done = forks.run("told.py", what, "--output", "told")
-    assert done.code == code
-    assert done.err.strip().endswith(said)
-
-
-def test_a_killed_job_is_a_killed_process(forks):
+    assert (done.out, done.code, done.err) == (f"True __main__ {words} {tmp_path} None\n", 0, "")
+    for what, code, said in (("code", 3, ""), ("text", 1, "in words"), ("raise", 1, "of its own")):
+        done = forks.run("told.py", what, "--output", "told")
+        assert done.code == code
+        assert done.err.strip().endswith(said)
     with forks.start("told.py", "wait", "--output", "told") as job:
         os.kill(int(job.stdout.readline()), signal.SIGKILL)
         assert job.wait(10) == 128 + signal.SIGKILL
     assert forks.run("told.py", "loaded", "--output", "told").code == 0
-
-
-def test_a_job_ends_with_the_process_that_stands_for_it(forks):
-    with forks.start("told.py", "wait", "--output", "told") as job:
-        pid = int(job.stdout.readline())
-        client = Path(f"/proc/{job.pid}/task/{job.pid}/children").read_text().split()
-        for process in client:
-            os.kill(int(process), signal.SIGTERM)
-        assert job.wait(10) == 128 + signal.SIGTERM
-    for _ in range(200):
-        if not Path(f"/proc/{pid}").exists():
-            return
-        time.sleep(0.05)
-    raise AssertionError("the job goes on")
-
-
-def test_jobs_run_side_by_side(forks):
-    jobs = [forks.start("told.py", "wait", "--output", "told") for _ in range(3)]
-    for pid in [int(job.stdout.readline()) for job in jobs]:  # all of them have begun
-        os.kill(pid, signal.SIGTERM)
-    assert [job.wait(10) for job in jobs] == [128 + signal.SIGTERM] * 3
-    for job in jobs:
-        job.communicate()
-
-
-def test_a_job_that_a_server_leaves_behind_is_done_all_the_same(forks):
-    forks.process.terminate()
-    forks.process.wait(10)
-    assert forks.run("told.py", "code", "--output", "told").code == 3
 
 
 def test_results_and_records_are_those_of_a_process_of_its_own(forks, tmp_path):
@@ -168,13 +115,6 @@ def test_results_and_records_are_those_of_a_process_of_its_own(forks, tmp_path):
     assert made[0][0]["environment"]["versions"].keys() >= {"numpy", "xarray"}
 
 
-def test_it_is_left_out_where_the_environment_says_so(monkeypatch):
-    monkeypatch.setenv(running.SWITCH, "0")
-    server = running.ForkServer()
-    assert server.start(Sweep({})) == "set -euo pipefail; "
-    server.stop()
-
-
 def test_the_server_of_a_snakemake_that_was_killed_leaves_nothing_behind():
     program = (
         "import os, signal; from carryover.workflow.fork_server import running\n"
@@ -187,42 +127,3 @@ def test_the_server_of_a_snakemake_that_was_killed_leaves_nothing_behind():
     assert done.returncode == -signal.SIGKILL, done.stderr
     folder = Path(next(word for word in done.stdout.split() if word.endswith("/socket"))).parent
     assert not folder.exists()  # the server has ended: nobody has this output open any more
-
-
-def test_packages_are_those_of_statements_that_are_always_run(tmp_path):
-    (tmp_path / "lib").mkdir()
-    (tmp_path / "lib/__init__.py").write_text("")
-    (tmp_path / "lib/a.py").write_text(
-        "from __future__ import annotations\nimport json, numpy as np\nfrom lib import b\n"
-        "if np:\n    import torch\ndef f():\n    import scipy\n    from lib import c\n"
-    )
-    (tmp_path / "lib/b.py").write_text("import xarray as xr\nfrom lib.a import f\n")
-    (tmp_path / "lib/c.py").write_text("import sklearn\n")
-    assert packages.imported(tmp_path, ("lib.a",)) == {"numpy", "xarray", "netCDF4"}
-    assert packages.imported(tmp_path, ()) == set()
-
-
-@pytest.mark.parametrize(
-    "rule", ["pretrain", "finetune", "measure", "collect", "curve", "check_claims", "figure", "table"]
-)
-def test_a_job_loads_all_that_is_loaded_before(rule):
-    """Of the jobs of the small scale, one of each rule: what the statements name is there once its modules are."""
-    sweep = startup.valid_sweep(files.read(ROOT / "config/config.yaml", "the configuration"), ROOT)
-    modules = next(sweep.modules(rule, wildcards) for one, wildcards, _ in sweep.jobs() if one == rule)
-    names = sorted(packages.imported(ROOT / "scripts", tuple(modules)) - {"netCDF4"})
-    program = f"""
-import importlib, sys
-sys.path.insert(0, "scripts")
-for module in {modules!r}:
-    importlib.import_module(module)
-loaded = set(sys.modules)
-for name in {names!r}:
-    try:
-        importlib.import_module(name)
-    except ImportError:
-        continue
-    print(name if name not in loaded else "", end="")
-"""
-    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert done.stdout == ""
-    assert {"numpy", "xarray"} & set(names)

@@ -51,44 +51,6 @@ def test_log_has_a_line_every_ten_seconds_and_one_at_the_end(clock):
     ]
 
 
-def test_log_has_no_carriage_returns_or_escapes(clock):
-    log = io.StringIO()
-    with Progress("x", stream=log) as told:
-        for step in range(5):
-            told.update(step=step)
-            clock.now += 20
-    assert not {"\r", "\x1b"} & set(log.getvalue())
-    assert all(line.startswith("x: ") for line in log.getvalue().splitlines())
-
-
-def test_short_training_is_one_line(clock):
-    log = io.StringIO()
-    with Progress("exact", stream=log) as told:
-        told.update(loss=1e-20)
-    assert log.getvalue() == "exact: done, loss 1e-20, 00:00 elapsed\n"
-
-
-def test_says_that_it_was_stopped(clock):
-    log = io.StringIO()
-
-    def train():
-        with Progress("descent", total=10, stream=log) as told:
-            told.update(step=3, loss=float("inf"))
-            raise ZeroDivisionError
-
-    with pytest.raises(ZeroDivisionError):
-        train()
-    assert log.getvalue() == "descent: stopped, step 3 of 10 (30%), loss inf, 00:00 elapsed\n"
-
-
-def test_reads_a_loss_only_to_show_it(clock):
-    Tensor.read = 0
-    with Progress("x", stream=io.StringIO()) as told:
-        for step in range(100):
-            told({"step": step, "loss": Tensor()})
-    assert Tensor.read == 1
-
-
 def test_terminal_has_one_line_rewritten():
     terminal = Terminal()
     with Progress("finetune", total=10, stream=terminal) as told:
@@ -103,24 +65,3 @@ def test_terminal_has_one_line_rewritten():
     assert "finetune: 100%" in last
     assert "10/10" in last
     assert "active 3, loss 0.5" in last
-
-
-def test_terminal_without_total_or_steps():
-    terminal = Terminal()
-    with Progress("limit", stream=terminal) as told:
-        told.update(loss=0.5)
-    assert "loss 0.5" in terminal.getvalue()
-
-
-def test_terminal_is_not_flooded(clock):
-    terminal = Terminal()
-    with Progress("x", total=10**6, stream=terminal) as told:
-        for step in range(10**4):
-            told.update(step=step)
-    assert terminal.getvalue().count("\r") < 10
-
-
-def test_standard_error_by_default(capsys, clock):
-    with Progress("x") as told:
-        told.update(step=1)
-    assert capsys.readouterr().err == "x: done, step 1, 00:00 elapsed\n"

@@ -3,7 +3,7 @@
 import pytest
 import yaml
 
-pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("workflow")]
+pytestmark = [pytest.mark.extended, pytest.mark.xdist_group("workflow")]
 
 
 def test_the_report_has_every_figure_and_follows_its_caption_and_paper(project):

@@ -45,11 +45,6 @@ def test_what_does_not_belong_is_named(other, said):
         together(shard(), other)
 
 
-def test_a_shard_that_is_given_twice_is_named():
-    with pytest.raises(UserError, match=r"a\.nc is given twice"):
-        together(shard(), shard(), names=["a.nc", "a.nc"])
-
-
 @pytest.mark.parametrize(
     ("start", "said"),
     [

@@ -1,11 +1,8 @@
 """What the workflow makes, read off small configurations by hand."""
 
-import re
-
 import pytest
 
 from carryover.config import configuration
-from carryover.workflow import startup
 from carryover.workflow.sweep import Sweep, SweepError, Wildcards
 
 
@@ -100,18 +97,6 @@ def test_grids_add_up_and_override(sweep):
     assert samples == {"protocol~single_task_solver~exact": 8, "protocol~multi_task_solver~flow": 16}
 
 
-def test_two_grids_must_not_ask_for_the_same_job(sweep):
-    grids = {"one": {"protocol": "single_task"}, "two": {"protocol": "single_task", "samples": 16}}
-    with pytest.raises(SweepError, match=r"two grids ask for protocol~single_task_solver~exact"):
-        sweep({"grids": grids})
-
-
-def test_finetuning_without_pretraining_is_refused(schema, request):
-    config = {"experiments": {"toy": {"family": "diagonal", "seeds": 1, "finetune": {"protocol": "finetuning"}}}}
-    with pytest.raises(SweepError, match="starts from pretraining: add `pretrain:`"):
-        Sweep(config, schema, request.config.rootpath / "scripts")
-
-
 def test_a_measure_is_taken_where_its_plug_in_says_that_it_applies(sweep, schema):
     made = sweep({"protocol": ["single_task", "single_task_probe"]}, measures={"risk": {}})
     made.schema = {"$defs": {**schema["$defs"], "measures.risk": {"applies_to": {"protocol": ["single_task"]}}}}
@@ -132,22 +117,6 @@ def test_a_measure_of_weights_asks_for_them_before_anything_is_trained(sweep):
     sweep({**told, "keep_weights": True}, **asked).check()
 
 
-def test_a_measure_that_selects_has_no_jobs_of_its_own(sweep, schema):
-    made = sweep({"protocol": "single_task"}, measures={"risk": {}, "sparsity": {}})
-    made.schema = schema  # `risk` selects, `sparsity` does not
-    assert {w.measure for rule, w, _ in made.jobs() if rule == "measure"} == {"sparsity"}
-    selection = {"risk": ("finetune", ["--select", "risk"]), "sparsity": ("measure/sparsity", [])}
-    for measure, (stage, flags) in selection.items():
-        wildcards = Wildcards(experiment="toy", measure=measure)
-        assert {path.rpartition(" ")[0] for path in made.shards("{stage} {point}{block}")(wildcards)} == {stage}
-        assert made.flags("collect")(wildcards) == ["--family", "diagonal", *flags]
-    assert made.modules("collect", Wildcards(experiment="toy", measure="risk"))[1:] == ["carryover.measures.risk"]
-    selects_nothing = {"applies_to": {"protocol": ["finetuning"]}, "selects": True}
-    made.schema = {"$defs": {**schema["$defs"], "measures.risk": selects_nothing}}
-    with pytest.raises(SweepError, match=r"toy\.measures\.risk applies to no job of this experiment"):
-        made.check()
-
-
 def test_shards_and_upstream_are_the_paths_of_other_rules(sweep):
     made = sweep({"protocol": "finetuning"})
     shards = made.shards("r/{experiment}/{measure}/{point}/{block}.nc")(Wildcards(experiment="toy", measure="risk"))
@@ -155,18 +124,6 @@ def test_shards_and_upstream_are_the_paths_of_other_rules(sweep):
     assert shards == [f"r/toy/risk/{point}/{block}.nc" for block in range(3)]
     upstream = made.upstream("r/{experiment}/{point}/{block}.nc", "finetune")
     assert upstream(Wildcards(experiment="toy", point=point, block="1")) == ["r/toy/solver~exact/1.nc"]
-
-
-def test_an_unknown_point_is_named_with_the_known_ones(sweep):
-    with pytest.raises(SweepError, match="no finetune point nowhere; it has: protocol~single_task_solver~exact"):
-        sweep({"protocol": "single_task"}).flags("finetune")(Wildcards(experiment="toy", point="nowhere", block="0"))
-
-
-def test_the_order_of_flags_is_the_codes_not_the_files(sweep):
-    one = sweep({"protocol": "single_task", "samples": 8, "overlap": 0.5})
-    other = sweep({"overlap": 0.5, "samples": 8, "protocol": "single_task"})
-    wildcards = Wildcards(experiment="toy", point="protocol~single_task_solver~exact", block="0")
-    assert one.flags("finetune")(wildcards) == other.flags("finetune")(wildcards)
 
 
 def test_code_follows_the_solver(sweep):
@@ -177,23 +134,6 @@ def test_code_follows_the_solver(sweep):
     }
     assert modules["exact"] == ["finetune", "carryover.families.diagonal.finetune", "carryover.families.diagonal.exact"]
     assert modules["descent"][-1] == "carryover.families.diagonal.descent"
-
-
-def test_a_title_rests_on_groups_of_claims_that_are_made(sweep):
-    made = sweep({"protocol": "single_task"}, measures={"risk": {}})
-    data = {"data": {"risk": "toy/risk"}}
-    made.config |= {
-        "claims": {"exact_limit": data},
-        "figures": {"risk_curves": {**data, "rests_on": ["exact_limit/a"]}},
-    }
-    made.check()
-    made.config["figures"]["risk_curves"]["rests_on"] += ["exact/a"]
-    with pytest.raises(SweepError) as refused:
-        made.check()
-    assert str(refused.value) == "figures.risk_curves.rests_on: there is no group exact in claims, but exact_limit."
-    del made.config["claims"]
-    with pytest.raises(SweepError, match=r"there is no group exact_limit in claims, but none\.$"):
-        made.check()
 
 
 def test_what_is_made_of_data_has_its_formats_and_records(sweep):
@@ -230,46 +170,3 @@ def test_a_comparison_is_data_for_what_is_made_after_it(sweep):
         SweepError, match=r"comparisons\.again\.data: results/comparisons/map.nc is neither a file nor made"
     ):
         made.check()
-
-
-def test_a_diagnosis_has_flags_for_its_files_and_no_plug_in(sweep, tmp_path):
-    made = sweep({"protocol": "single_task"})
-    assert made.made_of_data("diagnose") == []
-    data = {"finetuned": str(tmp_path / "after.npz"), "pretrained": "before.npz"}
-    made.config["diagnoses"] = {"mine": {"data": data, "options": {"layers": ["fc"], "most": 0.7}}, "other": {}}
-    names = [f"results/diagnoses/mine/diagnosis.{suffix}" for suffix in ("nc", "png", "html")]
-    assert made.made_of_data("diagnose")[:6] == [path for name in names for path in (name, f"{name}.json")]
-    assert ("diagnose", {"diagnosis": "mine"}, names[0]) in list(made.jobs())
-    assert made.constraints()["diagnosis"] == "mine|other"
-    wildcards = Wildcards(diagnosis="mine")
-    assert made.data("diagnose", "pretrained")(wildcards) == ["before.npz"]
-    assert made.data("diagnose")(wildcards) == list(data.values())
-    assert made.flags("diagnose")(wildcards) == ["--most", "0.7", "--layers", "fc"]
-    assert startup.words(made, "diagnose", wildcards)[4:] == [
-        "--finetuned",
-        data["finetuned"],
-        "--pretrained",
-        "before.npz",
-    ]
-    assert made.modules("diagnose", wildcards) == ["diagnose"]
-
-
-@pytest.mark.parametrize(
-    ("told", "sentence"),
-    [
-        ({"seeds": 10**15}, "experiments.toy: 1000000000000000 seeds in blocks of 3 make 666666666666668 jobs of "),
-        ({"finetune": {"protocol": "single_task", "samples": list(range(1, 9000))}, "split": ["samples"]},
-         "experiments.toy.finetune: all values of "),
-    ],
-)  # fmt: skip
-def test_more_jobs_than_can_be_listed_are_refused_before_they_are(sweep, told, sentence, monkeypatch):
-    with pytest.raises(SweepError) as caught:
-        sweep(**told)
-    assert str(caught.value).startswith(sentence)
-    count = re.search(r"set CARRYOVER_MOST_SHARDS=(\d+)\.$", str(caught.value))[1]
-    if int(count) < 10_000:
-        monkeypatch.setenv("CARRYOVER_MOST_SHARDS", str(2 * int(count) + 10_000))
-        assert sweep(**told).points("toy", "finetune")
-    monkeypatch.setenv("CARRYOVER_MOST_SHARDS", "many")
-    with pytest.raises(SweepError, match="CARRYOVER_MOST_SHARDS is 'many': it must be a whole number"):
-        sweep()

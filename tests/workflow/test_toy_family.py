@@ -7,6 +7,8 @@ import pytest
 from carryover.provenance import job_record, store
 from toy.small_project import ROOT
 
+pytestmark = pytest.mark.extended
+
 TOY = ROOT / "tests/toy/families/toy"
 FOLDER = "scripts/carryover/families/toy"
 EXPERIMENT = {
@@ -26,7 +28,6 @@ def files(project):
     return {path.relative_to(project.folder).as_posix(): path.read_bytes() for path in found}
 
 
-@pytest.mark.workflow
 def test_a_family_in_a_folder_runs_from_pretraining_to_collected_measures(fresh):
     fresh.configure({"experiments": {"toys": EXPERIMENT}})
     before = files(fresh)

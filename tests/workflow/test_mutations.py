@@ -1,0 +1,26 @@
+"""What each change of the table alone does to the audit's verdicts and to what Snakemake would run again, exactly."""
+
+import sys
+
+import pytest
+
+from carryover.audit import project as audits
+from workflow.mutation_table import ALL, TABLE
+
+pytestmark = [pytest.mark.extended, pytest.mark.xdist_group("workflow")]
+
+
+@pytest.mark.parametrize("row", TABLE, ids=lambda row: row.name)
+def test_after_a_change_alone(row, project, monkeypatch):
+    monkeypatch.setattr(sys, "path", [str(project.folder / "site-packages"), *sys.path])
+    monkeypatch.chdir(project.folder)
+    row.change(project)
+    assert project.would_run() == row.reruns
+    findings = audits.audit(audits.configuration(["config/config.yaml"]), project.folder).findings
+    expected = {path: verdict for verdict, paths in row.verdicts.items() for path in paths}
+    assert {path: found.verdict for path, found in findings.items() if found.verdict != "OK"} == expected
+    assert findings.keys() == {*ALL, *expected}
+    for path, verdict in expected.items():
+        if verdict != "DOWNSTREAM-OF":
+            assert (row.says if isinstance(row.says, str) else row.says[verdict]) in findings[path].cause
+    assert expected or any(row.says in text for found in findings.values() for text in (found.cause, *found.remarks))
