@@ -79,7 +79,6 @@ def test_torch_gives_what_numpy_gives():
             np.testing.assert_allclose(result.numpy(), function(*single), rtol=1e-12, atol=1e-14)
 
 
-@pytest.mark.gpu
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 def test_results_stay_on_the_device():
     weights, teacher = batch(np.random.default_rng(15))

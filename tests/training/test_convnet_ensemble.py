@@ -98,7 +98,6 @@ def test_mixed_precision_computes_in_bfloat16_and_keeps_float32():
     assert {tensor.dtype for tensor in mixed.parameters.values()} == {torch.float32}
 
 
-@pytest.mark.gpu
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no CUDA GPU here")
 @pytest.mark.parametrize("runs", [1, 3])
 def test_the_gpu_computes_the_same(runs):

@@ -182,7 +182,6 @@ def test_single_precision_follows_double(loss):
     assert not np.array_equal(single.weights.first, double.weights.first)
 
 
-@pytest.mark.gpu
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA GPU")
 @pytest.mark.parametrize("precision", PRECISIONS)
 @pytest.mark.parametrize("loss", OBJECTIVES)
