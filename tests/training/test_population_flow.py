@@ -56,6 +56,7 @@ def test_the_flow_is_that_of_an_integrator_with_gradients_by_autograd(anchor):
 
 @settings(derandomize=True, deadline=None, max_examples=10)
 @given(seed=st.integers(0, 10**6), D=st.integers(2, 6), H=st.integers(1, 20), anchor=st.sampled_from([0.0, 0.3]))
+@pytest.mark.extended
 def test_descent_with_ever_smaller_steps_goes_where_the_flow_goes(seed, D, H, anchor):
     teacher, start = ensemble(seed, 2, D, H, 3)
     told = {"tolerance": 0, "anchor": anchor, **PRECISE}
