@@ -13,7 +13,7 @@ from carryover.errors import UserError
 from carryover.workflow import startup
 from toy.small_project import TINY, Project
 
-pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("audit")]
+pytestmark = [pytest.mark.extended, pytest.mark.xdist_group("audit")]
 
 FOLDER = "resources/archive/tiny"
 PLACE = Path(FOLDER, "tiny")

@@ -15,7 +15,7 @@ NAMES = {folder: sorted(file.stem for file in (TESTS / folder).glob("[!_]*.py"))
 NAMES["bench"].remove("run")
 
 
-@pytest.mark.slow
+@pytest.mark.extended
 @pytest.mark.parametrize(("folder", "name"), [(folder, name) for folder in NAMES for name in NAMES[folder]])
 def test_a_benchmark_measures_a_ratio_in_every_row(folder, name):
     device = ["--device", "cpu"] if folder == "bench_gpu" else []

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.workflow
+pytestmark = pytest.mark.extended
 
 SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
 SNAKEFILE = """
