@@ -14,7 +14,7 @@ LONG = ["--experiment", "toy", "--seeds", "0", "--dimension", "12", "--auxiliary
         "--protocol", "single_task", "--solver", "descent", "--learning-rate", "1e-9"]  # fmt: skip
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.extended)])
 def test_a_job_takes_its_half_written_files_away(tmp_path, number):
     command = [sys.executable, SCRIPTS / "finetune.py", "diagonal", *LONG, "--output", "x.nc"]
     with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as job:

@@ -6,7 +6,7 @@ import pytest
 from carryover.audit import project as audits
 from toy.small_project import Project
 
-pytestmark = pytest.mark.xdist_group("workflow")
+pytestmark = [pytest.mark.extended, pytest.mark.xdist_group("workflow")]
 
 CONFIG = {
     "diagnoses": {
