@@ -76,6 +76,7 @@ def test_descent_of_the_readout_is_the_plain_loop(start, samples):
         assert data["time"][run] == pytest.approx(0.02 * steps)
 
 
+@pytest.mark.extended
 def test_descent_of_the_readout_ends_where_its_flow_does(start):
     """At the same time, if its step is cut where it diverges; and both stop at the tolerance."""
     told = {**FLOWS, "samples": (5, 30), "tolerance": 1e-3, "noise": 0.0, "max_time": (300.0,)}

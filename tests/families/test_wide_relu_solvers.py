@@ -90,7 +90,7 @@ def test_the_norms_are_those_of_the_gram_matrix_by_sampling(start):
         assert data["corollary"].values[run] == pytest.approx(1.5)
 
 
-@pytest.mark.parametrize("protocol", ["single_task", "finetuning"])
+@pytest.mark.parametrize("protocol", ["single_task", pytest.param("finetuning", marks=pytest.mark.extended)])
 def test_the_flow_is_descent_with_ever_smaller_steps(start, protocol):
     given = start if protocol == "finetuning" else None
     told = {"distance": (0.5, 1.5), "tolerance": 1e-5, "max_steps": 100_000, **PRECISE}
