@@ -19,7 +19,7 @@ SECTIONS = ("input", "output", "log", "conda", "threads", "resources", "params",
 # Rules that need nothing made before.
 ROOTS = ("curve",)
 # Rules that are made of no other results.
-TOP = ("pretrain", "curve", "diagnose")
+TOP = ("pretrain", "curve", "diagnose", "unarchive")
 # Plug-ins that the script of a rule may load.
 PLUGINS = {
     "pretrain": ("families",),
