@@ -101,7 +101,7 @@ def request(sweep, experiment, measure):
 
 
 def mismatch(sweep, experiment, measure):
-    """One sentence on why the archive of a `Sweep` lacks a dataset as the configuration asks for it, or ''."""
+    """Why an archive lacks a dataset as the configuration of a `Sweep` asks for it, as a sentence; or nothing."""
     place = (sweep.config["archive"], experiment, measure)
     if not path(*place, ".json").exists():
         return f"{experiment}/{measure} is not in {place[0]}."

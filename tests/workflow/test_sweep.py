@@ -14,11 +14,17 @@ def schema():
 @pytest.fixture
 def sweep(schema, request):
     def build(finetune=None, **experiment):
-        spec = {"family": "diagonal", "seeds": 7, "block": 3, "pretrain": {}, "finetune": finetune or {}, **experiment}
+        spec = {"family": "diagonal", "seeds": 7, "block": 3, "pretrain": {}, "finetune": finetune or {}}
+        spec |= {"split": ["protocol"], **experiment}
         scripts = request.config.rootpath / "scripts"
         return Sweep({"experiments": {"toy": spec}}, schema, scripts)
 
     return build
+
+
+def points(sweep, stage):
+    """{name: the one point of a job} where each point makes a job of its own."""
+    return {name: batch.points[0] for name, batch in sweep.batches("toy", stage).items()}
 
 
 def flags(sweep, stage, **wildcards):
@@ -42,8 +48,8 @@ def test_more_seeds_leave_the_full_blocks_alone(sweep):
 
 
 def test_a_point_spells_its_axes_and_where_it_starts(sweep):
-    points = sweep({"protocol": ["single_task", "finetuning"], "solver": "exact"}).points("toy", "finetune")
-    assert {name: p.upstream for name, p in points.items()} == {
+    batches = sweep({"protocol": ["single_task", "finetuning"], "solver": "exact"}).batches("toy", "finetune")
+    assert {name: batch.upstream for name, batch in batches.items()} == {
         "protocol~single_task_solver~exact": None,
         "pretrain_solver~exact_protocol~finetuning_solver~exact": "solver~exact",
     }
@@ -57,16 +63,16 @@ def test_files_that_parameters_name_are_inputs_of_the_jobs_that_read_them(sweep,
     made = sweep({"protocol": "single_task"}, family="convnet", task=told, pretrain=start)
     both = [str(tmp_path / "images.bin"), str(tmp_path / "weights.pth")]
     for stage in ("pretrain", "finetune"):
-        (point,) = made.points("toy", stage)
+        (point,) = points(made, stage)
         assert made.files(stage)(Wildcards(experiment="toy", block="0", point=point)) == both
     assert sweep().files("pretrain")(Wildcards(experiment="toy", block="0", point="solver~exact")) == []
 
 
 def test_several_values_share_a_job_unless_split(sweep):
     together = sweep({"samples": [8, 16], "protocol": "single_task"})
-    (name,) = together.points("toy", "finetune")
+    (name,) = points(together, "finetune")
     assert flags(together, "finetune", point=name)["--samples"] == ["8", "16"]
-    apart = sweep({"samples": [8, 16], "protocol": "single_task"}, split=["samples"]).points("toy", "finetune")
+    apart = points(sweep({"samples": [8, 16], "protocol": "single_task"}, split=["samples"]), "finetune")
     assert [p.values["samples"] for p in apart.values()] == [8, 16]
     assert "protocol~single_task_samples~8_solver~exact" in apart
 
@@ -93,12 +99,12 @@ def test_grids_add_up_and_override(sweep):
             },
         }
     )
-    samples = {name: p.values["samples"] for name, p in made.points("toy", "finetune").items()}
+    samples = {name: p.values["samples"] for name, p in points(made, "finetune").items()}
     assert samples == {"protocol~single_task_solver~exact": 8, "protocol~multi_task_solver~flow": 16}
 
 
 def test_a_measure_is_taken_where_its_plug_in_says_that_it_applies(sweep, schema):
-    made = sweep({"protocol": ["single_task", "single_task_probe"]}, measures={"risk": {}})
+    made = sweep({"protocol": ["single_task", "single_task_probe"]}, measures={"risk": {}}, split=["protocol", "risk"])
     made.schema = {"$defs": {**schema["$defs"], "measures.risk": {"applies_to": {"protocol": ["single_task"]}}}}
     measured = [wildcards.point for rule, wildcards, _ in made.jobs() if rule == "measure"]
     assert set(measured) == {"protocol~single_task_solver~exact"}
@@ -118,10 +124,10 @@ def test_a_measure_of_weights_asks_for_them_before_anything_is_trained(sweep):
 
 
 def test_shards_and_upstream_are_the_paths_of_other_rules(sweep):
-    made = sweep({"protocol": "finetuning"})
-    shards = made.shards("r/{experiment}/{measure}/{point}/{block}.nc")(Wildcards(experiment="toy", measure="risk"))
+    made = sweep({"protocol": "finetuning"}, measures={"risk": {}}, split=["protocol", "risk"])
+    shards = made.shards("r/{experiment}/{stage}/{point}/{block}.nc")(Wildcards(experiment="toy", measure="risk"))
     point = "pretrain_solver~exact_protocol~finetuning_solver~exact"
-    assert shards == [f"r/toy/risk/{point}/{block}.nc" for block in range(3)]
+    assert shards == [f"r/toy/measure/risk/{point}/{block}.nc" for block in range(3)]
     upstream = made.upstream("r/{experiment}/{point}/{block}.nc", "finetune")
     assert upstream(Wildcards(experiment="toy", point=point, block="1")) == ["r/toy/solver~exact/1.nc"]
 
@@ -130,7 +136,7 @@ def test_code_follows_the_solver(sweep):
     made = sweep({"protocol": "single_task", "solver": ["exact", "descent"]})
     modules = {
         p.axes["solver"]: made.modules("finetune", Wildcards(experiment="toy", point=name))
-        for name, p in made.points("toy", "finetune").items()
+        for name, p in points(made, "finetune").items()
     }
     assert modules["exact"] == ["finetune", "carryover.families.diagonal.finetune", "carryover.families.diagonal.exact"]
     assert modules["descent"][-1] == "carryover.families.diagonal.descent"
