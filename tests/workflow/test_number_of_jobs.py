@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 def test_the_page_on_growth_says_how_many_jobs_there_are(monkeypatch, seeds, block):
     """Of ReLU networks with an overlap at the papers' scale, by the formula that stands there."""
     monkeypatch.setenv("CARRYOVER_MOST_SHARDS", "100000")
-    asked = project.configuration([ROOT / "config/config.yaml", ROOT / "config/paper.yaml"])
+    asked = project.configuration([ROOT / "config/config.yaml", ROOT / "config/paper.yaml"]) | {"archive": None}
     asked["experiments"]["relu_overlap"] |= {"seeds": seeds, "block": block}
     made = startup.valid_sweep(asked, ROOT)
     jobs = Counter(rule for rule, wildcards, _ in made.jobs() if wildcards.get("experiment") == "relu_overlap")
