@@ -85,7 +85,7 @@ def collecting(draw):
             max_size=3,
         )
     )
-    select = draw(st.sampled_from([[], ["--select", "risk"], ["--select", "trajectory"], ["--select", "x"]]))
+    select = draw(st.sampled_from([[], ["--measure", "risk"], ["--measure", "trajectory"], ["--measure", "x"]]))
     family = draw(rarely(HOSTILE_WORDS, st.just("diagonal"), 12))
     return ["collect.py", *shards, "--family", family, *select, "--output", draw(output("made/x.nc"))]
 

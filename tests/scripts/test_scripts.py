@@ -27,7 +27,7 @@ CHAIN = {
     "scratch.nc": ["finetune", "diagonal", *TOY, *MAIN, *SCRATCH],
     "finetuned_risk.nc": ["measure", "risk", "--finetuned", "finetuned.nc"],
     "scratch_risk.nc": ["measure", "risk", "--finetuned", "scratch.nc"],
-    "risk.nc": ["collect", "finetuned.nc", "scratch.nc", "--family", "diagonal", "--select", "risk"],
+    "risk.nc": ["collect", "finetuned.nc", "scratch.nc", "--family", "diagonal", "--measure", "risk"],
 }
 
 

@@ -19,14 +19,14 @@ def shard(rule="measure", experiment="a", seeds=(0, 1), **wildcards):
 
 def together(*shards, names=None):
     paths = [Path(name) for name in names or (f"{number}.nc" for number in range(len(shards)))]
-    return belonging(paths, shards)
+    return belonging(dict(zip(paths, map(list, zip(shards, strict=True)), strict=True)), paths)
 
 
 def test_shards_of_one_experiment_belong_together():
     own = shard(), shard(seeds=(2, 3)), shard(seeds=(2, 3), point="other")
     others = xr.Dataset({"risk": ("run", [1.0])}), xr.Dataset({"risk": ("run", [1.0])})  # without records
     for shards in (own, others):
-        assert together(*shards) == shards
+        assert together(*shards) == list(shards)
 
 
 @pytest.mark.parametrize(
