@@ -23,9 +23,11 @@ def resolved(config, folder):
     without a list of papers is returned as it is. Raises UserError for a paper that is not there, and where two files
     define the same.
     """
-    names = config.get("papers")
-    if names is None or isinstance(names, dict):
+    names = config.get("papers", {})
+    if isinstance(names, dict):
         return config
+    if names is None:
+        raise UserError("configuration: papers: None is not allowed; it must be a list of papers.")
     contents = read(folder)
     _check_first(contents, folder)
     chosen = _chosen([names] if isinstance(names, str) else names, contents, folder)

@@ -41,7 +41,8 @@ def draw(data, p):
         (_gained, _gains(fitted), "c  Risk from scratch over risk after pretraining", "risk of STL over PT+FT"),
         (_turned, tuned, "d  Turn of the pretrained weights, mean of 1 − cosine", "1 − cosine"),
     ]
-    painted = [(len(panels.values(fitted, "samples")), partial(_group, *group)) for group in groups]
+    wide = max(2, len(panels.values(fitted, "samples")))  # panels; one alone is as wide as two, for its texts
+    painted = [(wide, partial(_group, *group)) for group in groups]
     smallest = f"risks below {p.floor:g} are drawn as that"
     kept = np.concatenate([*fits.values()])
     left_out = f"{(~kept).sum()} of {kept.size} networks are left out, which do not fit their samples"
