@@ -156,7 +156,7 @@ REFUSED = [
     ),
     (
         "experiments/toy/split", ["sample"],
-        r"experiments\.toy\.split\.0: 'sample' is not allowed; it must be one of samples, main_features, .*\.",
+        r"experiments\.toy\.split\.0: 'sample' is not allowed; it must be one of protocol, samples, .*\.",
     ),
     ("figures/toy_risk/plot", "lines", r"figures\.toy_risk\.plot: 'lines' is not allowed; it must be one of .*\."),
     ("figures/toy_risk/data", {}, r"figures\.toy_risk\.data: \{\} .*; it must be a section with at least one key\."),

@@ -11,7 +11,7 @@ from carryover.errors import UserError
 # Options of the scripts, by the folder of the plug-ins that they run; a parameter makes a flag beside them. And
 # `grids`, which stands beside the parameters of a stage in the configuration.
 TAKEN = {
-    "families": ("experiment", "seeds", "pretrained", "grids"),
+    "families": ("experiment", "seeds", "pretrained", "grids", "also"),
     "measures": ("finetuned",),
     "curves": (),
     "comparisons": ("roles", "data"),
