@@ -122,8 +122,8 @@ def spelled(network: xr.Dataset) -> str:
 
 def _stages(sweep, experiment, point):
     """[(stage, point)] from pretraining on."""
-    source = sweep.points(experiment, "finetune")[point].upstream
-    return [*([("pretrain", source)] if source else []), ("finetune", point)]
+    source = sweep.points(experiment, "finetune")[point].source
+    return [*([("pretrain", source.name)] if source else []), ("finetune", point)]
 
 
 def _lists(sweep, experiment, stage, point, data):

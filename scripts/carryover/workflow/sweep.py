@@ -36,6 +36,10 @@ class Sweep:
         """{name: Batch} of one stage of one experiment."""
         return self._batches[experiment, stage]
 
+    def points(self, experiment, stage):
+        """{name: Point} of one stage of one experiment, of all of its batches."""
+        return {point.name: point for batch in self.batches(experiment, stage).values() for point in batch.points}
+
     def blocks(self, experiment):
         """{block: its seeds}; blocks have a fixed size, so more seeds only add blocks or fill the last one."""
         seeds, size = self._seeds(experiment)
