@@ -82,8 +82,9 @@ def main(argv, root):
         line, found = _compared(sweep, experiment, data, [r for r in runs if r.experiment == experiment], bands)
         print(line, flush=True)
         wrong += found
-    for experiment, seconds in sorted(dear.items()):
-        print(f"{experiment:24} not in this sample: a run takes {seconds:.0f} s")
+    if dear:
+        left_out = (f"{name} (a run takes {seconds:.0f} s)" for name, seconds in sorted(dear.items()))
+        print(f"Not in this sample: {', '.join(left_out)}.")
     print("\n".join(wrong) or "All runs agree with the archive.")
     return not wrong
 
