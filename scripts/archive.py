@@ -1,5 +1,4 @@
-"""The archive that a configuration names: `check` says what of it is not as the configuration asks, `pack` adds finished
-datasets to it."""
+"""The archive of a configuration: `check` lists what it lacks of it, `pack` adds finished datasets."""
 
 import argparse
 import sys
@@ -11,9 +10,7 @@ from carryover.workflow import command_line  # first: from here on Ctrl-C shows 
 from carryover import archive
 from carryover.audit import project
 from carryover.errors import UserError, sentence
-from carryover.provenance import job_record, store
 from carryover.workflow import startup
-from carryover.workflow.upstream import Upstream
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -25,42 +22,31 @@ def check(sweep, experiment, measure):
     archive.packed(sweep.config["archive"], experiment, measure)
 
 
-def pack(sweep, experiment, measure):
-    """Add a dataset to the archive, unless it has it; UserError where it is not finished as the configuration asks."""
-    if sweep.archived(experiment, measure):
-        return check(sweep, experiment, measure)
-    path, found = f"{sweep.results}/{experiment}/{measure}.nc", {}
-    gather(sweep, Upstream(sweep).jobs, path, found)
-    if store.sha256(path) != found[path]["outputs"][path]["sha256"]:
-        raise UserError(f"{path} is not what its record says.")
+def pack(sweep, audit, experiment, measure):
+    """Add a dataset to the archive; UserError where an audit finds that it is not what would be made now."""
+    path = f"{sweep.results}/{experiment}/{measure}.nc"
+    if (finding := audit.findings[path]).verdict not in ("OK", "STALE-ENV"):
+        raise UserError(f"{path} is {finding.verdict} ({finding.cause}): run Snakemake first.")
+    made_of, names = {}, [path]
+    while names:
+        if (name := names.pop()) in audit.chain.records:
+            made_of[name] = audit.chain.records[name]
+            names += made_of[name]["inputs"].keys() - made_of.keys()
     seconds = {}
-    for one in sorted(found.values(), key=lambda record: int(record["wildcards"].get("block", 0))):
-        points = seconds.setdefault(one["rule"], {}).setdefault(one["wildcards"].get("point", "all"), [])
-        points.append(processor_seconds(one["volatile"]))
-    git = found[path]["git"] or {"commit": "unknown", "dirty": True}
+    for one in sorted(made_of.values(), key=lambda record: int(record["wildcards"].get("block", 0))):
+        points = seconds.setdefault(one["rule"], {})
+        points.setdefault(one["wildcards"].get("point", "all"), []).append(processor_seconds(one["volatile"]))
+    whole = made_of[path]
     known = {
         "request": archive.request(sweep, experiment, measure),
-        **git,
-        "python": found[path]["environment"]["python"],
-        "versions": {n: v for one in found.values() for n, v in one["environment"]["versions"].items()},
-        "device": " ".join(sorted({one["environment"]["device"] for one in found.values()})),
+        **(whole["git"] or {"commit": "unknown", "dirty": True}),
+        "python": whole["environment"]["python"],
+        "versions": {n: v for one in made_of.values() for n, v in one["environment"]["versions"].items()},
+        "device": " ".join(sorted({one["environment"]["device"] for one in made_of.values()})),
         "seconds": seconds,
-        "unpacked": found[path]["outputs"][path],
+        "unpacked": whole["outputs"][path],
     }
     archive.save(sweep.config["archive"], known, Path(path).read_bytes())
-
-
-def gather(sweep, jobs, path, found):
-    """Add {path: record} of a result and of all that it was made of; UserError where one is not as it is asked for now."""
-    if path in found:
-        return
-    record = found[path] = job_record.whole(job_record.record_path(path))
-    for change in startup.changed_parameters(sweep, *jobs[path], record):
-        raise UserError(f"{path} is not what the configuration asks for ({change}): run Snakemake first.")
-    for name in record["inputs"].keys() & jobs.keys():
-        gather(sweep, jobs, name, found)
-        if found[name]["outputs"][name]["sha256"] != record["inputs"][name]["sha256"]:
-            raise UserError(f"{name} is not the one that {path} was made of: run Snakemake first.")
 
 
 def processor_seconds(spent):
@@ -74,12 +60,14 @@ def main(argv):
     parser.add_argument("what", choices=("check", "pack"))
     project.add_configuration(parser)
     arguments = parser.parse_args(argv)
-    sweep, wrong = startup.valid_sweep(project.configuration(arguments.configfile), ROOT), []
+    config, wrong = project.configuration(arguments.configfile), []
+    sweep = startup.valid_sweep(config, ROOT)
     if not sweep.config.get("archive"):
         raise UserError("the configuration names no archive: add archive: FOLDER.")
+    audit = project.audit(config, ROOT) if arguments.what == "pack" else None
     for dataset in sweep.datasets():
         try:
-            {"check": check, "pack": pack}[arguments.what](sweep, *dataset)
+            check(sweep, *dataset) if audit is None or sweep.archived(*dataset) else pack(sweep, audit, *dataset)
         except UserError as error:
             wrong.append(f"archive: {sentence(error)}")
     if wrong:

@@ -5,7 +5,7 @@ from pathlib import Path
 from carryover.workflow import command_line  # first: from here on Ctrl-C shows no trace
 
 # isort: split
-from carryover.analysis import claims_table, kept_claims
+from carryover.analysis import archived_claims, claims_table
 from carryover.analysis.intervals import MEANINGS
 from carryover.errors import UserError
 from carryover.provenance import store
@@ -45,7 +45,7 @@ def write(table, output, job):
 def main(argv):
     parser = command_line.parser("claims_table.py", __doc__)
     parser.add_argument("groups", nargs="+", type=Path, metavar="GROUP", help="checked groups of claims")
-    parser.add_argument("--beside", nargs="+", default=[], metavar="NAME=FILE", help="tables of claims that are kept")
+    parser.add_argument("--beside", nargs="+", default=[], metavar="NAME=FILE", help="other tables of claims")
     arguments = parser.parse_args(argv)
     beside = {name: Path(file) for name, _, file in (word.rpartition("=") for word in arguments.beside)}
     with Job(
@@ -55,8 +55,8 @@ def main(argv):
         outputs=arguments.output,
         modules=["claims_table"],
     ) as job:
-        kept = {name: kept_claims.read(file) for name, file in beside.items()}
-        table = claims_table.gathered({file.stem: group(file) for file in arguments.groups}, kept)
+        others = {name: archived_claims.read(file) for name, file in beside.items()}
+        table = claims_table.gathered({file.stem: group(file) for file in arguments.groups}, others)
         print(claims_page.summary(table))
         for output in map(Path, arguments.output):
             write(table, output, job)

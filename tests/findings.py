@@ -1,6 +1,6 @@
-"""Whether titles and findings are still true of the results: `python tests/findings.py [--exactly | --write] [--kept]`.
+"""Whether titles and findings are true of the results: `python tests/findings.py [--exactly | --write] [--archived]`.
 
-`python tests/findings.py --keep TABLE.nc FILE.csv` keeps a table of claims that is not made anew with each change.
+`python tests/findings.py --archive TABLE.nc FILE.csv` writes a table of claims as text.
 
 A figure's `rests_on` names claims, which must hold, as do those of a comment after a sentence, `<!-- rests on
 linear_transfer/negative linear_transfer/positive -->`, in README.md, docs/atlas.md and docs/findings*.md. There a
@@ -8,8 +8,8 @@ comment after a number says which claim's statistic it is, `+3.5 [1.7, 5.3]<!-- 
 -->`, and a table of verdicts, or of claims, stands between `<!-- verdicts -->`, or `<!-- claims -->`, and `<!-- end
 -->`. A number is stale where it lies outside the interval that is found now, for on another processor networks become
 others of the same distribution; with --exactly, where any digit differs. --write puts what is found in the place of
-what is there. A page on results that are kept, `<!-- claims kept in FILE -->`, is held against those, digit by digit,
-as are the titles of the configuration that keeps them; with --kept that alone is done, which needs no results.
+what is there. A page on an archive, `<!-- claims archived in FILE -->`, is held against that table, digit by digit, as
+are the titles of the configuration that names the archive; with --archived that alone is done, which needs no results.
 """
 
 import re
@@ -21,7 +21,7 @@ sys.path.insert(0, str(ROOT / "scripts"))
 
 from tabulate import tabulate  # noqa: E402
 
-from carryover.analysis import kept_claims  # noqa: E402
+from carryover.analysis import archived_claims  # noqa: E402
 from carryover.analysis.claims_table import ORDER, counts  # noqa: E402
 from carryover.audit import project  # noqa: E402
 from carryover.config import files  # noqa: E402
@@ -35,7 +35,7 @@ QUOTED = re.compile(
 )
 STATED = re.compile(r"<!-- rests on (?P<claims>[^>]*?) -->")
 PAGES = "README.md", "docs/findings*.md", "docs/atlas.md", "docs/papers-scale.md"
-KEPT = re.compile(r"<!-- claims kept in (?P<file>\S+) -->")
+ARCHIVED = re.compile(r"<!-- claims archived in (?P<file>\S+) -->")
 BLOCK = re.compile(r"(?P<head><!-- (?P<kind>verdicts|claims) -->\n)(?P<body>.*?)(?=<!-- end -->)", re.DOTALL)
 
 
@@ -138,32 +138,32 @@ def claim_table(table):
 TABLES = {"verdicts": verdict_table, "claims": claim_table}
 
 
-def keep(table, path):
+def archive(table, path):
     """Write a table of claims as text."""
     if "adjusted_p_value" not in table:
-        sys.exit(f"{path}: only the table of all claims is kept, claims.nc, not one group of them.")
-    kept_claims.write(table, path)
+        sys.exit(f"{path}: only the table of all claims is archived, claims.nc, not one group of them.")
+    archived_claims.write(table, path)
 
 
-def kept(path):
-    """The table of claims that was kept."""
-    return kept_claims.read(path).rename_axis("row").to_xarray().swap_dims(row="claim").drop_vars("row")
+def archived(path):
+    """An archived table of claims."""
+    return archived_claims.read(path).rename_axis("row").to_xarray().swap_dims(row="claim").drop_vars("row")
 
 
 def main(*words):
-    if words[:1] == ("--keep",):
+    if words[:1] == ("--archive",):
         if len(words) != 3:
-            return "--keep takes a table of claims and the file that it is to be kept in."
-        return keep(store.load(Path(words[1])), Path(words[2]))
-    wrong = of_kept_tables()
+            return "--archive takes a table of claims and the file that it is written to."
+        return archive(store.load(Path(words[1])), Path(words[2]))
+    wrong = of_archived_tables()
     table = None
-    if "--kept" not in words:
+    if "--archived" not in words:
         table = store.load(ROOT / "results/claims.nc")
         wrong += untrue_titles(configured("config/config.yaml")["figures"], table)
     for page in sorted(page for pattern in PAGES for page in ROOT.glob(pattern)):
         text = page.read_text(encoding="utf-8")
-        own = KEPT.search(text)
-        claims = kept(ROOT / own["file"]) if own else table
+        own = ARCHIVED.search(text)
+        claims = archived(ROOT / own["file"]) if own else table
         if claims is None:
             continue
         if "--write" in words:
@@ -172,22 +172,23 @@ def main(*words):
     return "\n".join(wrong) or 0
 
 
-def of_kept_tables():
-    """What is wrong, in words, with titles of the configurations whose results are kept, and with those claims."""
+def of_archived_tables():
+    """What is wrong, in words, with titles of the configurations that name an archive, and with its claims."""
     wrong = []
     for overlay in sorted((ROOT / "config").glob("*.yaml")):
-        if folder := files.read(overlay, overlay.name).get("kept"):
+        if folder := files.read(overlay, overlay.name).get("archive"):
             config, table = configured("config/config.yaml", f"config/{overlay.name}"), ROOT / folder / "claims.csv"
-            found = unlike(config, kept(table)) if table.is_file() else [f"{folder} has no table of claims"]
+            found = unlike(config, archived(table)) if table.is_file() else [f"{folder} has no table of claims"]
             wrong += [f"{overlay.name}: {one}" for one in found]
     return wrong
 
 
 def unlike(config, table):
-    """Where claims that are kept are not of the groups of their configuration, and its titles not theirs, in words."""
-    kept_groups, groups = {name.partition("/")[0] for name in table["claim"].values.tolist()}, config["claims"].keys()
-    gone = [f"claims.{group} are kept, and not made" for group in sorted(kept_groups - groups)]
-    lacking = [f"claims.{group} are made, and not kept" for group in sorted(groups - kept_groups)]
+    """Where archived claims are not of the groups of their configuration, and its titles not theirs, in words."""
+    made = table["claim"].values.tolist()
+    archived_groups, groups = {name.partition("/")[0] for name in made}, config["claims"].keys()
+    gone = [f"claims.{group} are archived, and not made" for group in sorted(archived_groups - groups)]
+    lacking = [f"claims.{group} are made, and not archived" for group in sorted(groups - archived_groups)]
     return [*gone, *lacking, *untrue_titles(config["figures"], table)]
 
 

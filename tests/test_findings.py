@@ -67,12 +67,12 @@ def test_sentences_rest_on_claims_that_hold(table):
     ]  # fmt: skip
 
 
-def test_a_table_that_was_kept_says_the_same(table, tmp_path):
-    findings.keep(table, tmp_path / "kept.csv")
-    again = findings.kept(tmp_path / "kept.csv")
+def test_an_archived_table_says_the_same(table, tmp_path):
+    findings.archive(table, tmp_path / "claims.csv")
+    again = findings.archived(tmp_path / "claims.csv")
     assert findings.written(PAGE, again) == findings.written(PAGE, table)
     assert again["statement"].values.tolist() == table["statement"].values.tolist()
-    assert findings.KEPT.search("a <!-- claims kept in docs/kept.csv --> b")["file"] == "docs/kept.csv"
+    assert findings.ARCHIVED.search("a <!-- claims archived in docs/claims.csv --> b")["file"] == "docs/claims.csv"
 
 
 def test_a_page_can_have_all_claims(table):
@@ -84,15 +84,15 @@ def test_a_page_can_have_all_claims(table):
     assert findings.stale(page, table, exactly=True) == ["the table of claims is another one now"]
 
 
-def test_a_kept_table_has_the_claims_of_its_configuration_and_no_untrue_title(table):
+def test_an_archived_table_has_the_claims_of_its_configuration_and_no_untrue_title(table):
     figures = {"true": {"rests_on": ["one/gain"]}, "false": {"rests_on": ["one/loss"]},
                "unknown": {"rests_on": ["one/other"]}}  # fmt: skip
     said = ["figures.false: one/loss fails", "figures.unknown: one/other is none"]
     assert findings.unlike({"claims": {"one": {}}, "figures": figures}, table) == said
     assert findings.unlike({"claims": {"two": {}}, "figures": {}}, table) == [
-        "claims.one are kept, and not made", "claims.two are made, and not kept",
+        "claims.one are archived, and not made", "claims.two are made, and not archived",
     ]  # fmt: skip
 
 
-def test_what_is_kept_with_the_project_says_what_its_pages_say():
-    assert findings.main("--kept") == 0
+def test_archived_tables_say_what_their_pages_say():
+    assert findings.main("--archived") == 0

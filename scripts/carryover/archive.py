@@ -20,8 +20,8 @@ from carryover.provenance import record_schema, writing
 MOST = 2**31
 """Bytes that a dataset may unpack to."""
 _FILE = {"sha256": str, "bytes": lambda size: type(size) is int and 0 < size <= MOST}
-_REQUEST = {"experiment": str, "measure": str, "family": str, "seeds": int, "options": dict}
-_REQUEST |= {stage: {...: dict} for stage in STAGES}
+_WHOLE = {"experiment": str, "measure": str, "family": str, "seeds": int}
+_REQUEST = {**_WHOLE, "options": dict, **{stage: {...: dict} for stage in STAGES}}
 _SECONDS = {...: {...: [(float, int)]}}
 _FORM = {"request": _REQUEST, "commit": str, "versions": {...: str}, "seconds": _SECONDS}
 _FORM |= {"packed": _FILE, "unpacked": _FILE}
@@ -58,13 +58,13 @@ def packed(folder, experiment, measure):
 
 def unpacked(folder, experiment, measure):
     """The bytes of an archived dataset; UserError where they are not those of its record, and never more than these."""
-    content, known = packed(folder, experiment, measure), record(folder, experiment, measure)["unpacked"]
+    place, known = (folder, experiment, measure), record(folder, experiment, measure)["unpacked"]
     try:
-        content = lzma.LZMADecompressor(memlimit=2**28).decompress(content, known["bytes"] + 1)
+        content = lzma.LZMADecompressor(memlimit=2**28).decompress(packed(*place), known["bytes"] + 1)
     except lzma.LZMAError:
         content = b""
     if (len(content), _sha256(content)) != (known["bytes"], known["sha256"]):
-        raise UserError(f"{path(folder, experiment, measure)} unpacks to other bytes than its record names: restore both.")
+        raise UserError(f"{path(*place)} unpacks to other bytes than its record names: restore both.")
     return content
 
 
@@ -88,8 +88,8 @@ def save(folder, known, content):
 
 
 def request(sweep, experiment, measure):
-    """What the configuration of a `Sweep` asks of a dataset: the options of the measure and, for each grid of each stage,
-    all parameters that its jobs read. It is independent of `split`, `block`, `resources` and the order of lists."""
+    """What the configuration of a `Sweep` asks of a dataset: the options of the measure and, for each grid of each
+    stage, all parameters that its jobs read; `split`, `block`, `resources` and the order of lists do not count."""
     spec, definitions = sweep.config["experiments"][experiment], sweep.schema["$defs"]
     asked = {"experiment": experiment, "measure": measure, "family": spec["family"], "seeds": spec["seeds"]}
     asked["options"] = _complete(spec["measures"][measure] or {}, definitions[f"measures.{measure}"]["properties"])
@@ -101,33 +101,32 @@ def request(sweep, experiment, measure):
 
 
 def mismatch(sweep, experiment, measure):
-    """Why the archive of a `Sweep` lacks what the configuration asks of a dataset, as one sentence; '' where it has it."""
+    """Why an archive lacks a dataset as the configuration of a `Sweep` asks for it, as a sentence; or nothing."""
     place = (sweep.config["archive"], experiment, measure)
     if not path(*place, ".json").exists():
         return f"{experiment}/{measure} is not in {place[0]}."
-    now, then = request(sweep, experiment, measure), record(*place)["request"]
-    found = list(_differences(now, then, sweep.schema["$defs"]))
+    found = list(_differences(request(sweep, experiment, measure), record(*place)["request"], sweep.schema["$defs"]))
     more = f" ({len(found) - 1} more)" if found[1:] else ""
     return f"{experiment}/{measure}: {found[0]}{more}." if found else ""
 
 
 def _differences(now, then, definitions):
-    """What is archived and what is asked, by name, where the two requests differ."""
-    yield from _unlike(*({key: one[key] for key in ("experiment", "measure", "family", "seeds")} for one in (now, then)))
+    """Where two requests differ: of which parameters, and the archived and the asked value."""
+    yield from _unlike(*({key: one[key] for key in _WHOLE} for one in (now, then)), {})
     yield from _unlike(now["options"], then["options"], definitions[f"measures.{now['measure']}"]["properties"])
     for stage in STAGES:
         kinds = definitions[f"{now['family']}.{stage}"]["properties"]
         for grid, asked in now[stage].items():
-            found = [list(_unlike(asked, archived, kinds)) for archived in then[stage].values()]
+            candidates = [list(_unlike(asked, archived, kinds)) for archived in then[stage].values()]
             where = f"{stage}.grids.{grid}." if grid else f"{stage}."
-            yield from (where + one for one in min(found, key=len, default=["* is not in the archive"]))
+            yield from (where + one for one in min(candidates, key=len, default=[]))
         if len(now[stage]) != len(then[stage]):
             yield f"{stage} has {len(then[stage])} grids in the archive, and {len(now[stage])} in the configuration"
 
 
-def _unlike(asked, archived, kinds=None):
-    """Of which parameters the values differ, with both; a parameter that one lacks has its default there."""
-    defaults = {name: _value(kind["default"], kind) for name, kind in (kinds or {}).items()}
+def _unlike(asked, archived, kinds):
+    """Parameters whose values differ, with both values; one that the archive lacks has its default there."""
+    defaults = {name: _value(kind["default"], kind) for name, kind in kinds.items()}
     for name in sorted(asked.keys() | archived.keys()):
         old, new = (one.get(name, defaults.get(name)) for one in (archived, asked))
         if old != new:
@@ -135,15 +134,20 @@ def _unlike(asked, archived, kinds=None):
 
 
 def _complete(section, kinds):
-    """{parameter: value} of those that a job of the section reads, with defaults, each in its type and order."""
+    """{parameter: value} of those that a job of the section reads, with defaults, in their types."""
     values = {name: _value(section.get(name, kind["default"]), kind) for name, kind in kinds.items()}
-    read = {n: all(set(values[axis]) & set(allowed) for axis, allowed in kinds[n].get("when", {}).items()) for n in kinds}
-    return {name: value for name, value in values.items() if read[name]}
+
+    def is_read(name):
+        return all(set(values[axis]) & set(allowed) for axis, allowed in kinds[name].get("when", {}).items())
+
+    return {name: value for name, value in values.items() if is_read(name)}
 
 
 def _value(value, kind):
-    several = "several" in kind
-    return sorted(typed(value if isinstance(value, list) else [value], kind)) if several else typed(value, kind)
+    """A value in the type of its parameter: sorted values of one that takes several."""
+    return (
+        sorted(typed(value if isinstance(value, list) else [value], kind)) if "several" in kind else typed(value, kind)
+    )
 
 
 def _sha256(content):

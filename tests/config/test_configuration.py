@@ -118,7 +118,7 @@ def test_every_key_of_the_readmes_examples_is_accepted(schema):
 # {path: value -> the sentence after "configuration: "}
 REFUSED = [
     # Unknown keys, at every level.
-    ("extra", 1, r"top level: unknown key extra; allowed here: pathvars, papers, kept, claims_beside, .*"),
+    ("extra", 1, r"top level: unknown key extra; allowed here: pathvars, papers, archive, claims_beside, .*"),
     ("experiments/toy/seed", 1, r"experiments\.toy: unknown key seed; allowed here: family, seeds, block, .*"),
     ("experiments/toy/resources", {"gpus": 1}, r"experiments\.toy\.resources: unknown key gpus; allowed here: gpu, .*"),
     ("experiments/toy/task", {"dim": 5}, r"experiments\.toy\.task: unknown key dim; allowed here: dimension, .*"),

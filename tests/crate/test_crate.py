@@ -108,13 +108,13 @@ def test_one_result_brings_what_it_was_made_of_and_no_more(here):
     assert Path("part", OUTSIDE).read_text() == "labels"
 
 
-def test_results_that_the_project_keeps_packed_are_no_part_of_it(here):
-    Path("resources/kept/other").mkdir(parents=True)
+def test_archived_datasets_are_no_part_of_it(here):
+    Path("resources/archive/other").mkdir(parents=True)
     for name in ("risk.nc.xz", "claims.csv"):
-        Path("resources/kept/other", name).write_text("kept")
-    crate.main([small_run.RISK, "--output", "with_kept"])
-    assert Path("with_kept/resources/kept/other/claims.csv").is_file()
-    assert not list(Path("with_kept").rglob("*.xz"))
+        Path("resources/archive/other", name).write_text("archived")
+    crate.main([small_run.RISK, "--output", "with_archive"])
+    assert Path("with_archive/resources/archive/other/claims.csv").is_file()
+    assert not list(Path("with_archive").rglob("*.xz"))
 
 
 def altered(path):

@@ -6,7 +6,7 @@ import pytest
 import xarray as xr
 
 from analysis.test_claims_table import group
-from carryover.analysis import kept_claims
+from carryover.analysis import archived_claims
 from carryover.errors import UserError
 from carryover.labels import attributes
 from carryover.provenance import store
@@ -24,13 +24,15 @@ def folder(tmp_path, monkeypatch):
 
 
 def test_a_table_of_groups_and_beside_it_another(capsys):
-    kept_claims.write(store.load("claims.nc"), "kept.csv")
-    main(["one.nc", "--beside", "night=kept.csv", "--output", "more.nc", "more.md"])
+    archived_claims.write(store.load("claims.nc"), "claims.csv")
+    main(["one.nc", "--beside", "night=claims.csv", "--output", "more.nc", "more.md"])
     assert set(store.load("more.nc")["claim"].values.tolist()) == {"one/up", "one/down"}
-    assert "0 have another verdict in a table that is kept" in capsys.readouterr().out
-    Path("kept.csv").write_text(Path("kept.csv").read_text().replace(",20.0,", ",high,"))
-    with pytest.raises(UserError, match=r"^kept\.csv: one/up: statistic is 'high', and must be a number, or empty\.$"):
-        main(["one.nc", "--beside", "night=kept.csv", "--output", "none.nc"])
+    assert "0 have another verdict in another table" in capsys.readouterr().out
+    Path("claims.csv").write_text(Path("claims.csv").read_text().replace(",20.0,", ",high,"))
+    with pytest.raises(
+        UserError, match=r"^claims\.csv: one/up: statistic is 'high', and must be a number, or empty\.$"
+    ):
+        main(["one.nc", "--beside", "night=claims.csv", "--output", "none.nc"])
     assert not Path("none.nc").exists()
 
 

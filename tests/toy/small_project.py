@@ -125,10 +125,10 @@ class Project:
         table = self.make("--dry-run", *arguments).partition("Job stats:")[2].partition("\n\n")[0]
         return {rule: int(n) for rule, n in re.findall(r"^(\w+) +(\d+)$", table, re.M) if rule not in ("all", "total")}
 
-    def run_python(self, *words):
+    def run_python(self, *words, timeout=60):
         """A script or module by hand, with the line that a log shows."""
         return subprocess.run(
-            [sys.executable, *words], cwd=self.folder, env=ENVIRONMENT, capture_output=True, text=True, timeout=60
+            [sys.executable, *words], cwd=self.folder, env=ENVIRONMENT, capture_output=True, text=True, timeout=timeout
         )
 
     def config(self):

@@ -32,15 +32,15 @@ ADDED = {
     "would_decide": "what would decide an undecided claim: more seeds, or more of what else its interval is over; runs "
                     "that qualify, of which there are fewer than two; no number of seeds, where seeds_needed is "
                     "infinite or nothing was drawn; or not known; empty where decided",
-    "elsewhere": "verdict and statistic of the claim in each of the tables that are kept beside this one, and its "
+    "elsewhere": "verdict and statistic of the claim in each of the other tables, and its "
                  "bound where that is another there",
 }  # fmt: skip
 
 
-def gathered(groups, kept=None):
+def gathered(groups, others=None):
     """One dataset over `claim` of the groups {name: dataset of a claims plug-in, with `data` and `portable`}.
 
-    `kept` are tables of claims as text {what it is: data frame}, of another scale: what a claim is there stands beside.
+    `others` are tables of claims {what it is: data frame}, of another scale: what a claim is there stands beside.
 
     It goes by paper, what no paper says last, and tells the worst news first. A claim `name` of a group is called
     `group/name`. Verdicts are those of the groups, but only where the p-value, adjusted over all claims that have one
@@ -60,8 +60,8 @@ def gathered(groups, kept=None):
     undecided = [(row, needed(row, level)) if row.verdict == "undecided" else None for row in rows.itertuples()]
     rows["seeds_needed"] = [one[1] if one else np.nan for one in undecided]
     rows["would_decide"] = [remedy(*one) if one else "" for one in undecided]
-    if kept:
-        rows["elsewhere"] = [[_elsewhere(row, *one) for one in kept.items()] for row in rows.itertuples()]
+    if others:
+        rows["elsewhere"] = [[_elsewhere(row, *one) for one in others.items()] for row in rows.itertuples()]
         rows["elsewhere"] = rows["elsewhere"].map("; ".join)
     rank = rows["verdict"].map(ORDER.index)
     rows = rows.assign(rank=rank, ours=rows["paper"] == OWN).sort_values(

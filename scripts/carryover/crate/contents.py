@@ -136,7 +136,7 @@ def check_code(jobs, scripts):
 
 
 def _project_files():
-    """The project's own files, without results that it keeps, packed: a crate has those that it is of."""
+    """The project's own files, without archived datasets: a crate has those that it is of."""
     for part in map(Path, PROJECT):
         for path in sorted(part.rglob("*")) if part.is_dir() else [part]:
             own = "__pycache__" not in path.parts and not path.name.startswith(".") and path.suffix != ".xz"

@@ -24,7 +24,7 @@ def summary(table):
     said = f" These would decide: {remedies}." if remedies else ""
     if "elsewhere" in table:
         other = sum(DIFFERS in text for text in table["elsewhere"].values.tolist())
-        said += f" {other} have another verdict in a table that is kept, which stands beside theirs."
+        said += f" {other} have another verdict in another table, which stands beside theirs."
     return f"Of {table.sizes['claim']} claims, {words}.{said}"
 
 

@@ -8,6 +8,7 @@ PLACES = {
     "finetune": (1, 1),
     "measure": (2, 2),
     "collect": (3, 1),
+    "unarchive": (3, 2),
     "curve": (3, 0),
     "compare": (4, 1),
     "figure": (5, 0),

@@ -88,7 +88,7 @@ def _check_writable(results, names):
 
 
 def trained_anew(made):
-    """A sentence on each experiment that the archive, where the configuration names one, does not have as it is asked."""
+    """A sentence on each experiment that the archive, if the configuration names one, lacks as it is asked."""
     mismatches = {}
     for experiment, measure in made.datasets() if made.config.get("archive") else ():
         if found := archive.mismatch(made, experiment, measure):

@@ -58,7 +58,7 @@ class Sweep:
         return [(e, m) for e, spec in self.config.get("experiments", {}).items() for m in spec.get("measures", {})]
 
     def _archived(self, experiment, measure):
-        """Whether the archive that the configuration names, if it does, has a dataset as the configuration asks for it."""
+        """Whether the configuration names an archive that has a dataset as the configuration asks for it."""
         return bool(self.config.get("archive")) and not archive.mismatch(self, experiment, measure)
 
     def collected(self):

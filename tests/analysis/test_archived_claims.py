@@ -1,49 +1,49 @@
-"""Tables of claims that are kept as text come back as they were, and stand beside others."""
+"""Tables of claims as text come back as they were, and stand beside others."""
 
 import numpy as np
 import pytest
 
 from analysis.test_claims_table import group
-from carryover.analysis import claims_table, kept_claims
+from carryover.analysis import archived_claims, claims_table
 from carryover.errors import UserError
 from carryover.report import claims_page
 
 
 @pytest.fixture
-def kept(tmp_path):
+def archived(tmp_path):
     """A table of three claims, as it comes back."""
     table = claims_table.gathered({"one": group({"up": 20.0, "down": -20.0, "gone": 1.0})})
-    kept_claims.write(table, tmp_path / "kept.csv")
-    return table, kept_claims.read(tmp_path / "kept.csv")
+    archived_claims.write(table, tmp_path / "claims.csv")
+    return table, archived_claims.read(tmp_path / "claims.csv")
 
 
-def test_a_table_comes_back_as_it_was(kept):
-    table, again = kept
+def test_a_table_comes_back_as_it_was(archived):
+    table, again = archived
     assert again["claim"].tolist() == table["claim"].values.tolist()
-    for name in kept_claims.WORDS:
+    for name in archived_claims.WORDS:
         assert again[name].tolist() == table[name].values.tolist()
-    for name in set(kept_claims.NUMBERS) & set(table):
+    for name in set(archived_claims.NUMBERS) & set(table):
         np.testing.assert_array_equal(again[name].astype(float), table[name].values)
 
 
-def test_what_claims_are_elsewhere_stands_beside_them(kept):
+def test_what_claims_are_elsewhere_stands_beside_them(archived):
     groups = {"one": group({"up": 20.0, "down": 0.1}), "two": group({"new": 20.0})}
-    table = claims_table.gathered(groups, {"papers' scale": kept[1], "night": kept[1]})
+    table = claims_table.gathered(groups, {"papers' scale": archived[1], "night": archived[1]})
     said = dict(zip(table["claim"].values.tolist(), table["elsewhere"].values.tolist(), strict=True))
     words = "papers' scale"
     one = f"{words}: holds, 20 [18.7, 21.3]"
     assert said["one/up"] == f"{one}; {one.replace(words, 'night')}"
     assert said["one/down"].startswith("papers' scale: fails (differs), -20 [")
     assert said["two/new"] == "papers' scale: not known; night: not known"
-    assert "1 have another verdict in a table that is kept" in claims_page.summary(table)
+    assert "1 have another verdict in another table" in claims_page.summary(table)
     page = claims_page.page(table)
     assert page.count("fails (differs)") == 2
     assert claims_page.heads(table)[-1] == claims_page.ELSEWHERE
     assert f"| {claims_page.ELSEWHERE}" in claims_page.markdown(table)
 
 
-def test_another_bound_is_said_since_verdicts_may_differ_by_it(kept):
-    _, found = kept
+def test_another_bound_is_said_since_verdicts_may_differ_by_it(archived):
+    _, found = archived
     for bound, said in ((0.0, ""), (np.nan, ""), (0.01, ", of the bound 0.01"), (-1e-3, ", of the bound -0.001")):
         table = claims_table.gathered({"one": group({"up": 20.0})}, {"night": found.assign(bound=bound)})
         assert table["elsewhere"].item() == f"night: holds, 20 [18.7, 21.3]{said}"
@@ -51,7 +51,7 @@ def test_another_bound_is_said_since_verdicts_may_differ_by_it(kept):
     assert table["elsewhere"].item() == "night: holds, 20 [18.7, 21.3]"
 
 
-def test_without_kept_tables_there_is_no_column_of_them():
+def test_without_other_tables_there_is_no_column_of_them():
     table = claims_table.gathered({"one": group({"up": 20.0})})
     assert "elsewhere" not in table
     assert claims_page.heads(table) == claims_page.HEADS
@@ -69,22 +69,22 @@ DAMAGED = {
 
 @pytest.mark.parametrize(("text", "said"), DAMAGED.items())
 def test_a_claim_that_cannot_be_read_is_named_with_its_column(tmp_path, text, said):
-    (tmp_path / "kept.csv").write_text(text)
+    (tmp_path / "claims.csv").write_text(text)
     with pytest.raises(UserError) as refused:
-        kept_claims.read(tmp_path / "kept.csv")
-    assert str(refused.value) == f"{tmp_path / 'kept.csv'}: {said}"
+        archived_claims.read(tmp_path / "claims.csv")
+    assert str(refused.value) == f"{tmp_path / 'claims.csv'}: {said}"
 
 
 def test_a_number_may_lack_and_so_may_columns_of_older_tables(tmp_path):
-    (tmp_path / "kept.csv").write_text("claim,verdict,statistic,low,high\ng/a,undecided,,nan,\n")
-    assert kept_claims.read(tmp_path / "kept.csv")[["statistic", "low", "high"]].isna().all(axis=None)
+    (tmp_path / "claims.csv").write_text("claim,verdict,statistic,low,high\ng/a,undecided,,nan,\n")
+    assert archived_claims.read(tmp_path / "claims.csv")[["statistic", "low", "high"]].isna().all(axis=None)
 
 
 @pytest.mark.parametrize("text", ["", FIRST, f"{FIRST}a,holds,1,1,1,0,0\n", "claim,verdict\na,holds\n", "\x00\x01",
                                   'claim,"'])  # fmt: skip
 def test_a_file_that_is_no_such_table_is_named(tmp_path, text):
-    (tmp_path / "kept.csv").write_text(text)
-    with pytest.raises(UserError, match=r"kept\.csv is no table of claims that was kept"):
-        kept_claims.read(tmp_path / "kept.csv")
+    (tmp_path / "claims.csv").write_text(text)
+    with pytest.raises(UserError, match=r"claims\.csv is no archived table of claims"):
+        archived_claims.read(tmp_path / "claims.csv")
     with pytest.raises(UserError, match=r"other\.csv is missing"):
-        kept_claims.read(tmp_path / "other.csv")
+        archived_claims.read(tmp_path / "other.csv")

@@ -1,4 +1,4 @@
-"""Tables of claims that are kept with the project, as text: what another scale found."""
+"""Archived tables of claims, as text: what another scale found."""
 
 import csv
 
@@ -10,11 +10,11 @@ WORDS = ("paper", "section", "statement", "verdict", "measured", "interval")
 NUMBERS = ("statistic", "low", "high", "bound", "p_value", "adjusted_p_value", "seeds")
 COLUMNS = ("claim", *WORDS, *NUMBERS)
 _NEEDED = ("claim", "high", "low", "statistic", "verdict")  # older tables lack others
-_CALLED = "table of claims that was kept"
+_CALLED = "archived table of claims"
 
 
 def write(table, path):
-    """Keep a table of all claims, as `claims_table.gathered` makes it, in a file."""
+    """Write a table of all claims, as `claims_table.gathered` makes it, as text."""
     with open(path, "w", encoding="utf-8", newline="") as file:
         rows = csv.writer(file, lineterminator="\n")
         rows.writerow(COLUMNS)
@@ -23,7 +23,7 @@ def write(table, path):
 
 
 def read(path):
-    """A kept table as a data frame, a claim in each row; UserError where the file is none, naming claim and column."""
+    """An archived table as a data frame, a claim in each row; UserError, naming claim and column, for another file."""
     table, _ = text_tables.cells(path, _CALLED, dtype=str, keep_default_na=False)
     if missing := [name for name in _NEEDED if name not in table]:
         raise UserError(f"{path} is no {_CALLED}: it has no column {missing[0]}.")

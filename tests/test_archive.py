@@ -1,0 +1,160 @@
+"""The archive: a dataset is used where it is what the configuration asks for, whatever the code is by then."""
+
+import json
+import lzma
+import shutil
+from pathlib import Path
+
+import pytest
+
+from carryover import archive
+from carryover.audit import project as audits
+from carryover.errors import UserError
+from carryover.workflow import startup
+from toy.small_project import TINY, Project
+
+pytestmark = [pytest.mark.workflow, pytest.mark.xdist_group("audit")]
+
+FOLDER = "resources/archive/tiny"
+PLACE = Path(FOLDER, "tiny")
+PACKED, RECORD = PLACE / "risk.nc.xz", PLACE / "risk.json"
+DATASETS = ("results/tiny/risk.nc", "results/tiny/sparsity.nc")
+TRAINER = "scripts/carryover/families/diagonal/exact.py"
+
+
+@pytest.fixture
+def project(finished_project, tmp_path, monkeypatch):
+    """A project, which is the working folder, whose finished datasets are archived and gone; `were` are their bytes."""
+    ignored = shutil.ignore_patterns(".snakemake")
+    project = Project(finished_project.folder, None).copy(tmp_path / "project", ignore=ignored)
+    monkeypatch.chdir(project.folder)
+    project.configure(project.config() | {"archive": FOLDER})
+    project.were = {path: Path(path).read_bytes() for path in DATASETS}
+    done = project.run_python("scripts/archive.py", "pack")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    shutil.rmtree("results")
+    return project
+
+
+def snakemake(project, *words):
+    return project.run_python("-m", "snakemake", "--cores", "2", *words, timeout=600)
+
+
+def change(project, **finetune):
+    """Change the configuration of the network that is trained by descent."""
+    config = project.config()
+    config["experiments"]["tiny"]["finetune"]["grids"]["simulated"] |= finetune
+    project.configure(config)
+
+
+def record(**changes):
+    RECORD.write_text(json.dumps(json.loads(RECORD.read_text()) | changes))
+
+
+def test_promise_archive_never_forbids_change(project):
+    done = snakemake(project)
+    assert done.returncode == 0, done.stderr
+    assert {path: Path(path).read_bytes() for path in DATASETS} == project.were
+    assert Path("results/figures/tiny_risk.png").is_file()
+    assert not Path("results/tiny/finetune").exists()
+
+    project.replace(TRAINER, "\nimport ", "\nANOTHER = 1\nimport ")
+    again = snakemake(project, "--dry-run")
+    assert "Nothing to be done" in again.stdout + again.stderr
+    findings = audits.audit(audits.configuration(["config/config.yaml"]), project.folder).findings
+    assert {one.verdict for one in findings.values()} == {"OK"}
+    assert list(findings[DATASETS[0]].remarks) == ["archived, made at commit unknown"]
+
+    change(project, tolerance=0.001)
+    said = "finetune.grids.simulated.tolerance is 0.01 in the archive, and 0.001 in the configuration."
+    planned = snakemake(project, "--dry-run")
+    assert f"carryover: tiny is trained: tiny/risk: {said}\n" in planned.stderr
+    assert "\nrule finetune:" in planned.stdout + planned.stderr
+    checked = project.run_python("scripts/archive.py", "check")
+    assert checked.returncode == 1
+    assert checked.stderr == f"archive: tiny/risk: {said}\narchive: tiny/sparsity: {said}\n"
+
+
+def test_a_request_is_what_is_asked_and_not_how_it_is_made(project):
+    def mismatch(**changes):
+        spec = TINY["experiments"]["tiny"]
+        config = {"experiments": {"tiny": spec | {"measures": {"risk": {}}} | changes}, "archive": FOLDER}
+        return archive.mismatch(startup.valid_sweep(config, project.folder), "tiny", "risk")
+
+    finetune = TINY["experiments"]["tiny"]["finetune"]
+    grids = finetune["grids"]
+    assert mismatch(block=1, split=["samples"], resources={"mem_mb": 9}) == ""
+    renamed = {"first": grids["simulated"], "second": grids["solved"] | {"readout_scale": 2e-2}}
+    assert mismatch(finetune=finetune | {"samples": [8, 4], "grids": renamed}) == ""
+    assert mismatch(seeds=3) == "tiny/risk: seeds is 2 in the archive, and 3 in the configuration."
+    asked = json.loads(RECORD.read_text())["request"]
+    for stage in ("pretrain", "finetune"):
+        for grid in asked[stage].values():
+            del grid["dimension"]
+    record(request=asked)
+    said = "tiny/risk: pretrain.dimension is 1000 in the archive, and 12 in the configuration (2 more)."
+    assert mismatch() == said  # what the record lacks counts as its default
+    assert mismatch(task={"auxiliary_features": 3}) == ""
+
+
+def truncated():
+    PACKED.write_bytes(PACKED.read_bytes()[:-20])
+
+
+def exchanged():
+    PACKED.write_bytes((PLACE / "sparsity.nc.xz").read_bytes())
+
+
+def of_another():
+    for suffix in (".nc.xz", ".json"):
+        (PLACE / f"risk{suffix}").write_bytes((PLACE / f"sparsity{suffix}").read_bytes())
+
+
+def negative():
+    record(unpacked={"sha256": "0", "bytes": -1})
+
+
+BAD = {
+    "missing": (PACKED.unlink, f"{PACKED} is missing: restore it."),
+    "truncated": (truncated, f"{PACKED} is truncated or exchanged: its record names another file, so restore both."),
+    "exchanged": (exchanged, f"{PACKED} is truncated or exchanged: its record names another file, so restore both."),
+    "of another": (of_another, 'tiny/risk: measure is "sparsity" in the archive, and "risk" in the configuration'),
+    "no JSON": (lambda: RECORD.write_text("{"), f"{RECORD} is no JSON: restore it."),
+    "negative": (negative, f"{RECORD} is no record of an archived dataset, or has odd parts: restore it."),
+    "not there": (RECORD.unlink, f"tiny/risk is not in {FOLDER}."),
+}
+
+
+@pytest.mark.parametrize("bad", BAD)
+def test_bad_input_is_said_in_one_sentence_and_nothing_is_written(project, bad):
+    spoil, said = BAD[bad]
+    spoil()
+    done = project.run_python("scripts/archive.py", "check")
+    assert done.returncode == 1
+    assert done.stderr.startswith(f"archive: {said}")
+    assert done.stderr.count("\n") == 1
+    words = ("--sha256", "0", "--output", DATASETS[0])
+    done = project.run_python("scripts/unarchive.py", str(PACKED), *words)
+    assert done.returncode == 1
+    assert done.stderr.count("\n") == 1
+    assert not Path("results").exists()
+
+
+def test_no_more_is_unpacked_than_the_record_says(project):
+    small = lzma.compress(bytes(10**8))
+    PACKED.write_bytes(small)
+    record(packed={"sha256": archive._sha256(small), "bytes": len(small)})
+    with pytest.raises(UserError, match=r"risk\.nc\.xz unpacks to other bytes than its record names: restore both\.$"):
+        archive.unpacked(FOLDER, "tiny", "risk")
+
+
+def test_without_an_archive_there_is_nothing_to_check_and_of_unfinished_results_nothing_to_pack(project):
+    shutil.rmtree(FOLDER)
+    done = project.run_python("scripts/archive.py", "pack")
+    assert done.returncode == 1
+    first = done.stderr.splitlines()[0]
+    assert first == "archive: results/tiny/risk.nc is MISSING (no file): run Snakemake first."
+    assert not Path(FOLDER).exists()
+    project.configure(project.config() | {"archive": None})
+    done = project.run_python("scripts/archive.py", "check")
+    assert (done.returncode, done.stderr) == (1, "archive: the configuration names no archive: add archive: FOLDER.\n")
