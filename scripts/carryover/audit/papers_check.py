@@ -30,8 +30,9 @@ RERUNS = 6
 """Runs of an experiment that are trained twice for its bands."""
 PERTURBATION = 1e-12
 """Relative change of the first weights between them; one rounding where they are trained in single precision."""
-FLOOR = {"risk": 1e-8, "evaluations": 1.0}
-"""Added before the logarithm: training to losses of about 1e-8 leaves smaller risks undetermined."""
+RISK_FLOOR, SHARE_FLOOR = 1e-8, 1e-2
+"""Added to risks before the logarithm: training to losses of about 1e-8 leaves smaller ones undetermined; and to shares
+that are misclassified, of which one test image is about a hundredth."""
 ROUNDING = {"risk": 1.5e-8, "evaluations": 0.1}
 """Bounds on differences of logarithms of deterministic training: half of the digits of a risk. Rounding may end it some
 steps earlier or later; twice the learning rate changes the logarithm of the evaluations by about .69."""
@@ -81,8 +82,9 @@ def main(argv, root):
         line, found = _compared(sweep, experiment, data, [r for r in runs if r.experiment == experiment], bands)
         print(line, flush=True)
         wrong += found
-    for experiment, seconds in sorted(dear.items()):
-        print(f"{experiment:24} not in this sample: a run takes {seconds:.0f} s")
+    if dear:
+        left_out = (f"{name} (a run takes {seconds:.0f} s)" for name, seconds in sorted(dear.items()))
+        print(f"Not in this sample: {', '.join(left_out)}.")
     print("\n".join(wrong) or "All runs agree with the archive.")
     return not wrong
 
@@ -91,12 +93,15 @@ def differences(now, then):
     """{quantity: (runs,) Δ log} of risks and evaluations of two datasets, the one of largest size of each run; infinite
     where one dataset alone has NaN."""
     found = {}
+    shares = "loss_function" in now.coords and now["loss_function"].values == "cross_entropy"
+    floors = np.where(shares, SHARE_FLOOR, RISK_FLOOR).reshape(-1, 1)
     for name in now.data_vars:
         quantity = next((known for known in ROUNDING if name.startswith(known)), None)
         if quantity is None or name not in then:
             continue
         values = [one[name].values.astype(float).reshape(one.sizes["run"], -1) for one in (now, then)]
-        new, old = (np.log(np.maximum(value, 0) + FLOOR[quantity]) for value in values)
+        floor = floors if quantity == "risk" else 1.0
+        new, old = (np.log(np.maximum(value, 0) + floor) for value in values)
         apart = np.nan_to_num(np.where(np.isnan(new) & np.isnan(old), 0.0, new - old), nan=np.inf)
         known = [found[quantity][:, None]] if quantity in found else []
         apart = np.concatenate([*known, apart], axis=1)
