@@ -44,7 +44,6 @@ def pack(sweep, audit, experiment, measure):
         "versions": {n: v for one in made_of.values() for n, v in one["environment"]["versions"].items()},
         "device": " ".join(sorted({one["environment"]["device"] for one in made_of.values()})),
         "seconds": seconds,
-        "unpacked": whole["outputs"][path],
     }
     archive.save(sweep.config["archive"], known, Path(path).read_bytes())
 

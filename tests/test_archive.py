@@ -10,10 +10,11 @@ import pytest
 from carryover import archive
 from carryover.audit import project as audits
 from carryover.errors import UserError
+from carryover.provenance import store
 from carryover.workflow import startup
 from toy.small_project import TINY, Project
 
-pytestmark = [pytest.mark.extended, pytest.mark.xdist_group("audit")]
+pytestmark = pytest.mark.xdist_group("audit")
 
 FOLDER = "resources/archive/tiny"
 PLACE = Path(FOLDER, "tiny")
@@ -24,12 +25,12 @@ TRAINER = "scripts/carryover/families/diagonal/exact.py"
 
 @pytest.fixture
 def project(finished_project, tmp_path, monkeypatch):
-    """A project, which is the working folder, whose finished datasets are archived and gone; `were` are their bytes."""
+    """A project, which is the working folder, whose finished datasets are archived and gone; `were` are digests of their contents."""
     ignored = shutil.ignore_patterns(".snakemake")
     project = Project(finished_project.folder, None).copy(tmp_path / "project", ignore=ignored)
     monkeypatch.chdir(project.folder)
     project.configure(project.config() | {"archive": FOLDER})
-    project.were = {path: Path(path).read_bytes() for path in DATASETS}
+    project.were = {path: store.content_digest(path) for path in DATASETS}
     done = project.run_python("scripts/archive.py", "pack")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     shutil.rmtree("results")
@@ -54,7 +55,7 @@ def record(**changes):
 def test_promise_archive_never_forbids_change(project):
     done = snakemake(project)
     assert done.returncode == 0, done.stderr
-    assert {path: Path(path).read_bytes() for path in DATASETS} == project.were
+    assert {path: store.content_digest(path) for path in DATASETS} == project.were
     assert Path("results/figures/tiny_risk.png").is_file()
     assert not Path("results/tiny/finetune").exists()
 
@@ -125,6 +126,7 @@ BAD = {
 }
 
 
+@pytest.mark.extended
 @pytest.mark.parametrize("bad", BAD)
 def test_bad_input_is_said_in_one_sentence_and_nothing_is_written(project, bad):
     spoil, said = BAD[bad]
