@@ -196,8 +196,7 @@ def _compared(sweep, experiment, data, runs, bands):
     for run in runs:
         chaotic = retraining.enlarges_rounding(sweep, run)
         if chaotic and experiment not in bands:
-            why = "its training enlarges rounding, and it has no bands: measure them by --bands"
-            return f"{experiment:24} not compared: {why}", [f"{experiment}: {why}."]
+            return f"{experiment:24} not compared: its training enlarges rounding; measure its bands by --bands", []
         now = retraining.retrain(sweep, run)
         then, count = retraining.archived_rows(data[experiment], now), count + now.sizes["run"]
         for quantity, values in differences(now, then).items():
