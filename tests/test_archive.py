@@ -25,7 +25,7 @@ TRAINER = "scripts/carryover/families/diagonal/exact.py"
 
 @pytest.fixture
 def project(finished_project, tmp_path, monkeypatch):
-    """A project, which is the working folder, whose finished datasets are archived and gone; `were` are digests of their contents."""
+    """A project, which is the working folder, whose datasets are archived and gone; `were` are digests of these."""
     ignored = shutil.ignore_patterns(".snakemake")
     project = Project(finished_project.folder, None).copy(tmp_path / "project", ignore=ignored)
     monkeypatch.chdir(project.folder)
