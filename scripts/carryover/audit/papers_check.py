@@ -138,7 +138,11 @@ def _archived(sweep, superseded, names=None):
         elif measure is not None and (why := archive.mismatch(sweep, experiment, measure)):
             print(f"{experiment:24} not compared: {why}")
         elif measure is not None:
-            data[experiment] = archive.load(sweep.config["archive"], experiment, measure)
+            whole = archive.load(sweep.config["archive"], experiment, measure)
+            if retraining.told_apart(whole):
+                data[experiment] = whole
+            else:
+                print(f"{experiment:24} not compared: its coordinates do not tell its runs apart")
     if not data and not superseded:
         raise UserError(f"{sweep.config['archive']} has nothing of what the configuration asks for.")
     return data

@@ -99,6 +99,12 @@ def retrain(sweep, run, perturbation=0.0):
     return measure.measure(trained, p)
 
 
+def told_apart(data: xr.Dataset) -> bool:
+    """Whether no two runs of a dataset have the same coordinates."""
+    columns = [data[name].values.tolist() for name in data.coords if data[name].dims == ("run",)]
+    return len(set(map(repr, zip(*columns, strict=True)))) == data.sizes["run"]
+
+
 def archived_rows(data: xr.Dataset, now: xr.Dataset) -> xr.Dataset:
     """The runs of archived `data` with the coordinates of the runs of `now`; UserError where one is missing."""
     names = [name for name in now.coords if now[name].dims == ("run",) and name in data.coords]
