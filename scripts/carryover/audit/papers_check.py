@@ -35,9 +35,9 @@ PERTURBATION = 1e-12
 RISK_FLOOR, SHARE_FLOOR = 1e-8, 1e-2
 """Added to risks before the logarithm: training to losses of about 1e-8 leaves smaller ones undetermined; and to shares
 that are misclassified, of which one test image is about a hundredth."""
-ROUNDING = {"risk": 1.5e-8, "evaluations": 0.1}
-"""Bounds on differences of logarithms of deterministic training: half of the digits of a risk. Rounding may end it some
-steps earlier or later; twice the learning rate changes the logarithm of the evaluations by about .69."""
+EVALUATIONS = 0.1
+"""Bound on the difference of the logarithms of the evaluations of deterministic training, which rounding may end some
+steps earlier or later; twice the learning rate changes it by about .69. Of its risk half of the digits must agree."""
 LEAST = {"risk": (0.1, 1e-3), "evaluations": (0.35, 0.1)}
 """Smallest bounds (on one network, on the median) where training enlarges rounding: a few networks come to a fork at
 which a rounding decides, as units that start small choose their place, and most end where they did."""
@@ -98,7 +98,7 @@ def differences(now, then):
     shares = "loss_function" in now.coords and now["loss_function"].values == "cross_entropy"
     floors = np.where(shares, SHARE_FLOOR, RISK_FLOOR).reshape(-1, 1)
     for name in now.data_vars:
-        quantity = next((known for known in ROUNDING if name.startswith(known)), None)
+        quantity = next((known for known in LEAST if name.startswith(known)), None)
         if quantity is None or name not in then:
             continue
         values = [one[name].values.astype(float).reshape(one.sizes["run"], -1) for one in (now, then)]
@@ -111,14 +111,16 @@ def differences(now, then):
     return found
 
 
-def bounds(quantity, band=None):
+def bounds(quantity, rounding, band=None):
     """(bound on each network, bound on their median) of the differences of a quantity.
 
     They are `WIDENING` times the largest difference, and the upper quartile of differences, between reruns from weights
-    that differ by a rounding: `band` is {quantity: {largest, quartile}}. Without one they are those of rounding.
+    that differ by a rounding: `band` is {quantity: {largest, quartile}}. Without one training is deterministic, in
+    numbers of this relative `rounding`.
     """
     if band is None:
-        return ROUNDING[quantity], ROUNDING[quantity]
+        bound = {"risk": rounding**0.5, "evaluations": EVALUATIONS}[quantity]
+        return bound, bound
     single, median = (WIDENING * band[quantity][name] for name in ("largest", "quartile"))
     return max(single, LEAST[quantity][0]), min(max(median, LEAST[quantity][1]), MOST[quantity])
 
@@ -207,7 +209,7 @@ def _compared(sweep, experiment, data, runs, bands):
         now = retraining.retrain(sweep, run)
         then, count = retraining.archived_rows(data[experiment], now), count + now.sizes["run"]
         for quantity, values in differences(now, then).items():
-            most, median = bounds(quantity, bands[experiment] if chaotic else None)
+            most, median = bounds(quantity, retraining.rounding(sweep, run), bands[experiment] if chaotic else None)
             apart.setdefault((quantity, median), []).append(values)
             if chaotic and quantity == "evaluations":
                 continue  # a rounding may end one training in half of the steps; the median of several tells more

@@ -83,6 +83,12 @@ def enlarges_rounding(sweep, run):
     return portability.promised(modules) == "distribution"
 
 
+def rounding(sweep, run):
+    """Relative rounding of the numbers that a `Run` trains in: single precision where a stage descends in it."""
+    posed = [_posed(sweep, run.experiment, *one, run.values) for one in _stages(sweep, run.experiment, run.point)]
+    return float(np.finfo("float32" if any(map(_single, posed)) else "float64").eps)
+
+
 def retrain(sweep, run, perturbation=0.0):
     """The measured dataset of a `Run`, by today's code, in memory.
 
@@ -148,6 +154,10 @@ def _posed(sweep, experiment, stage, point, values):
     return dataclasses.replace(p, **{n: (v,) for n, v in values.items() if n in several and v in getattr(p, n)})
 
 
+def _single(p):
+    return p.solver == "descent" and getattr(p, "precision", "") == "float32"
+
+
 def _perturbed(solve, size):
     """A solver whose problems start from weights with a random relative change of `size`, or of one rounding of the
     numbers that it trains in, where that is more."""
@@ -166,8 +176,7 @@ def _perturbed(solve, size):
         return values if isinstance(weights, np.ndarray) else weights.new_tensor(values)
 
     def solved(problem, p, progress=None):
-        single = p.solver == "descent" and getattr(p, "precision", "") == "float32"
-        least = float(np.finfo(np.float32).eps) if single else size
+        least = float(np.finfo(np.float32).eps) if _single(p) else size
         starts = {"start", "starts", "state"} & {field.name for field in dataclasses.fields(problem)}
         rng = np.random.default_rng(0)
         new = {name: changed(getattr(problem, name), least, rng) for name in sorted(starts)}
