@@ -36,7 +36,7 @@ def test_a_unit_slides_along_a_kink(start):
     tasks, w = unit([[1, 0], [1, 1]], [-1, 2], start)
     trained = gradient_flow(tasks, w, tolerance=0.5001, trainable="first", device="cpu")
     assert trained.converged.all()
-    assert trained.evaluations[0] < 300
+    assert trained.evaluations[0] < 500
     np.testing.assert_allclose(trained.weights.first[0, 0], [0, 2], atol=0.03)
 
 

@@ -32,6 +32,7 @@ from carryover.training.result import Divergence, Trained
 from carryover.training.settings import PRECISIONS, check_accuracy, check_choice, check_not_negative, check_positive
 
 _FIRST = 0.01  # relative change of the fastest unit in the first step
+_UNMOVED = 0.1  # share of a unit's size against which its error is held, until it has moved farther
 _ORDER = 3  # of the error that is estimated
 _STAGES = 100  # at most: beyond, single precision would show
 _RADIUS = 1.2  # times the spectral radius, which power iteration comes up to from below
@@ -59,11 +60,12 @@ def population_flow(
 ) -> Trained:
     """Train every run by gradient flow on L + ½ anchor Σ_h |v_h − v_h(0)|², until L ≤ `tolerance` or `max_time`.
 
-    teacher, start, `anchor` and what is said of losses are those of `population.population_descent`; a time is the sum
-    of its learning rates. `accuracy` bounds the error that one step makes in the weights of any unit, relative to their
-    size. `max_steps` is a budget of gradient `evaluations`: a run that would need more ends with `converged` false, as
-    does one that reaches `max_time`. Curves hold up to `checkpoints` accepted steps, about evenly spaced in the
-    logarithm of time. `precision` is that of the gradients within a step.
+    teacher, start, `anchor` and what is said of losses are those of `population.population_descent`; a time is the
+    sum of its learning rates. `accuracy` bounds the error that one step makes in the weights of any unit, relative to
+    their displacement since the start, or to a tenth of their size where that is more. `max_steps` is a budget of
+    gradient `evaluations`: a run that would need more ends with `converged` false, as does one that reaches
+    `max_time`. Curves hold up to `checkpoints` accepted steps, about evenly spaced in the logarithm of time.
+    `precision` is that of the gradients within a step.
 
     Raises ValueError for bad input, Divergence for runs whose loss is not finite.
     """
@@ -88,7 +90,7 @@ def population_flow(
 class _Flow:
     """A group of runs, where each stands on its flow. Units are (R, H, D + 1): input weights, then readout."""
 
-    MOVING = ("units", "flow", "loss", "energy", "time", "step", "evaluations", "radius", "vector", "age")
+    MOVING = ("start", "units", "flow", "loss", "energy", "time", "step", "evaluations", "radius", "vector", "age")
 
     def __init__(
         self, runs: np.ndarray, start: Weights, teacher: Weights, anchors: np.ndarray, dtype: torch.dtype,
@@ -102,8 +104,8 @@ class _Flow:
         self.power = (readout[:, None] @ relu_kernel(directions, directions) @ readout[:, :, None])[:, 0, 0]
         first, second = self.exact.weights()
         self.units, self.flow, self.loss, self.energy = self._at(torch.cat([first, second.mT], 2))
-        self.time = torch.zeros_like(self.loss)
-        speed = _relative(self.flow, self.units)
+        self.start, self.time = self.units, torch.zeros_like(self.loss)
+        speed = _relative(self.flow, self.units.norm(dim=2))
         self.step = (_FIRST / speed.clamp_min(_TINY)).clamp(max=max_time)
         self.evaluations = torch.ones_like(self.time, dtype=torch.int64)
         self.radius, self.vector = torch.zeros_like(self.time), self.flow
@@ -169,7 +171,8 @@ class _Flow:
         step, stages = self._affordable(max_steps)
         units, flow, loss, energy = self._at(self._moved(step, stages))
         error = 0.8 * (self.units - units) + 0.4 * step[:, None, None] * (self.flow + flow)
-        size = _relative(error, self.units) / accuracy
+        reach = (units - self.start).norm(dim=2).maximum(_UNMOVED * self.units.norm(dim=2))
+        size = _relative(error, reach) / accuracy
         # The flow never climbs. NaN fails every comparison, so a step that overflowed is rejected too.
         sound = energy <= self.energy * (1 + 1e-9) + self._rounding()
         accepted = sound & (size <= 1)
@@ -236,6 +239,6 @@ def _length(units: torch.Tensor) -> torch.Tensor:
     return units.flatten(1).norm(dim=1)[:, None, None]
 
 
-def _relative(change: torch.Tensor, units: torch.Tensor) -> torch.Tensor:
-    """The largest change of a unit, relative to its size, (R,)."""
-    return (change.norm(dim=2) / units.norm(dim=2).clamp_min(_TINY)).amax(1)
+def _relative(change: torch.Tensor, sizes: torch.Tensor) -> torch.Tensor:
+    """The largest change of a unit, relative to sizes (R, H), (R,)."""
+    return (change.norm(dim=2) / sizes.clamp_min(_TINY)).amax(1)

@@ -53,7 +53,7 @@ class Parameters(task.Parameters):
                                  when=LEARNING)  # fmt: skip
     max_steps: int = parameter(100_000, "most steps of descent, or gradient evaluations of the flow, two a step",
                                minimum=1, when=task.TRAINED)  # fmt: skip
-    accuracy: float = parameter(0.03, "error of one step of the flow in the weights of a unit, relative to their size",
+    accuracy: float = parameter(0.03, "error of one step of the flow in a unit, relative to how far it has moved",
                                 above=0, maximum=1, when=task.FLOW)  # fmt: skip
     device: str = parameter("auto", "where it is trained", choices=("auto", "cpu", "cuda"), when=task.TRAINED)
 

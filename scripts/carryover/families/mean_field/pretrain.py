@@ -29,7 +29,7 @@ class Parameters(task.Parameters):
                                when=task.TRAINED)  # fmt: skip
     max_time: float = parameter(task.MAX_TIME, "flow time at which training stops: learning_rate · steps of descent",
                                 above=0, when={"solver": ("flow", "exact")})  # fmt: skip
-    accuracy: float = parameter(0.03, "error of one step of the flow in the weights of a unit, relative to their size",
+    accuracy: float = parameter(0.03, "error of one step of the flow in a unit, relative to how far it has moved",
                                 above=0, maximum=1, when=task.FLOW)  # fmt: skip
     device: str = parameter("auto", "where it is trained", choices=("auto", "cpu", "cuda"), when=task.TRAINED)
 

@@ -29,7 +29,7 @@ class Parameters(task.Parameters):
     )
     max_epochs: int = parameter(100_000, "most passes through the samples", minimum=1, when=task.DESCENT)
     max_steps: int = parameter(10_000, "most gradient evaluations of the flow, two a step", minimum=1, when=task.FLOW)
-    accuracy: float = parameter(0.03, "error of one step of the flow in the weights of a unit, relative to their size",
+    accuracy: float = parameter(0.03, "error of one step of the flow in a unit, relative to how far it has moved",
                                 above=0, maximum=1, when=task.FLOW)  # fmt: skip
     device: str = parameter("auto", "where it is trained", choices=("auto", "cpu", "cuda"))
 

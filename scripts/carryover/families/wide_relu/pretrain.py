@@ -20,7 +20,7 @@ class Parameters(task.Parameters):
     tolerance: float = parameter(1e-6, "mean squared error at which training stops", above=0)
     max_steps: int = parameter(10_000, "most steps of descent, or gradient evaluations of the flow, two a step",
                                minimum=1)  # fmt: skip
-    accuracy: float = parameter(0.03, "error of one step of the flow in the weights of a unit, relative to their size",
+    accuracy: float = parameter(0.03, "error of one step of the flow in a unit, relative to how far it has moved",
                                 above=0, maximum=1, when=task.FLOW)  # fmt: skip
     device: str = parameter("auto", "where it is trained", choices=("auto", "cpu", "cuda"))
 
