@@ -47,11 +47,12 @@ def check(data, p):
          order["covariance"], p.orders, None, "rank correlation of bound and risk"),
         ("orders_benign", "The bound of eq 3 orders the risk better than that of benign overfitting",
          order["covariance"] - order["benign_overfitting"], 0.0, None, ranks),
-        ("orders_within", "Where tasks differ along the same eigenvectors, the bound of eq 3 orders the risk better than "
-         "that of benign overfitting", within["covariance"] - within["benign_overfitting"], 0.0, intervals.OWN, ranks),
+        ("orders_within", "Where tasks differ along the same eigenvectors, the bound of eq 3 orders the risk better "
+         "than that of benign overfitting", within["covariance"] - within["benign_overfitting"], 0.0, intervals.OWN,
+         ranks),
         ("scales", "A multiple of the bound of eq 3 is nearer to the risk than a constant",
          guess - spread["covariance"], 0.0, intervals.OWN, residuals),
-        ("scales_benign", "A multiple of the bound of eq 3 is nearer to the risk than one of that of benign overfitting",
+        ("scales_benign", "A multiple of the bound of eq 3 is nearer to the risk than one of benign overfitting's",
          spread["benign_overfitting"] - spread["covariance"], 0.0, intervals.OWN, residuals),
     ]  # fmt: skip
 

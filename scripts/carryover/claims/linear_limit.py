@@ -42,12 +42,12 @@ def check(data, p):
          np.log10(p.near / _of(worst, "balanced")), 0.0),
         ("sparse_features", "After pretraining from small weights, hidden features are of rank one, along the source",
          along, p.share, "theorem 3.4", "smallest share of the features' power that is along the source"),
-        ("anomalous_stopped", "With as many samples as dimensions, linear transfer gains on networks trained from scratch "
-         "by gradient descent to the paper's flow time",
+        ("anomalous_stopped", "With as many samples as dimensions, linear transfer gains on networks trained from "
+         "scratch by gradient descent to the paper's flow time",
          linear[linear["gamma"] == critical].set_index("seed")["transferability"], 0.0, "3.3, Fig. 1",
          "median transferability", intervals.median),
-        ("forgotten_stopped", "With more samples than dimensions, networks finetuned by gradient descent to the paper's "
-         f"flow time have the risk of those from scratch, to {p.alike:g}", -more.max(axis=1), -p.alike,
+        ("forgotten_stopped", "With more samples than dimensions, networks finetuned by gradient descent to the "
+         f"paper's flow time have the risk of those from scratch, to {p.alike:g}", -more.max(axis=1), -p.alike,
          "theorem 3.9, eq 15", "largest transferability over γ, with the sign changed"),
     ]  # fmt: skip
 

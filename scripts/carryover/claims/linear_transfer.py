@@ -102,8 +102,10 @@ def _loud(runs, p):
         raise UserError("this claim needs runs of noise above 1 of the role loud.")
     runs = runs[(runs["gamma"] < 1) & (runs["samples"] >= p.enough)]
     table = runs.pivot_table("transferability", "seed", ["noise", "samples", "angle"])
-    return ("loud", f"With a signal-to-noise ratio below 1 linear transfer gains at every angle and every γ < 1, from n = "
-            f"{p.enough} on", table[table.mean().idxmin()], 0.0, "3.3, SNR < 1", "smallest transferability")  # fmt: skip
+    return (
+        "loud", f"With a signal-to-noise ratio below 1 linear transfer gains at every angle and every γ < 1, from "
+        f"n = {p.enough} on", table[table.mean().idxmin()], 0.0, "3.3, SNR < 1", "smallest transferability",
+    )  # fmt: skip
 
 
 def _boundaries(runs, p):

@@ -201,8 +201,8 @@ def _boundary_trend(table, outside, scratch, p):
     half = right.shape[1] // 2
     few, many = right.iloc[:, :-half], right.iloc[:, -half:]
     return (
-        "boundary_trend", f"The predicted boundary of linear transfer is right more often from n = {many.columns[0]:g} on "
-        f"than up to n = {few.columns[-1]:g}", many.mean(axis=1) - few.mean(axis=1), 0.0, None,
+        "boundary_trend", f"The predicted boundary of linear transfer is right more often from n = "
+        f"{many.columns[0]:g} on than up to n = {few.columns[-1]:g}", many.mean(axis=1) - few.mean(axis=1), 0.0, None,
         "difference of shares of cells with the predicted sign",
     )  # fmt: skip
 
@@ -231,8 +231,8 @@ def _anchors(tables, p):
          held.mean(axis=1) - better.mean(axis=1), 0.0, ANCHOR, MEAN),
         ("anchor_turns", f"At n = {held.columns.min():g}, fully rich pretraining transfers negatively, and pretraining "
          "between lazy and rich does not", np.minimum(-free.mean().iloc[0], held.iloc[:, 0]), 0.0, ANCHOR),
-        ("anchor_avoids", "Pretraining that lies optimally between lazy and rich, by the risk, avoids negative transfer "
-         "at every n", by_risk[by_risk.mean().idxmin()], 0.0, ANCHOR, "smallest transferability over n"),
+        ("anchor_avoids", "Pretraining that lies optimally between lazy and rich, by the risk, avoids negative "
+         "transfer at every n", by_risk[by_risk.mean().idxmin()], 0.0, ANCHOR, "smallest transferability over n"),
         ("anchor_avoids_others", "Pretraining that lies between lazy and rich, as is best for other teachers, avoids "
          "negative transfer at every n", by_size[by_size.mean().idxmin()], 0.0, intervals.own(ANCHOR),
          "smallest transferability over n"),
