@@ -49,7 +49,7 @@ def draw(data, p):
             ylabel=f"share of sets of {r_squared.SET} pairs\nin which the bound is first", ylim=(-0.03, 1.03)
         )
     axes[-1, 0].set_ylabel("misclassified share of held-out images")
-    axes[0, 0].annotate("dashed: published, on MNIST,\nnot on these images", (0.03, 0.97), va="top", fontsize="small",
+    axes[0, 0].annotate("dashed: published, of MNIST", (0.98, 0.98), va="top", ha="right", fontsize="small",
                         xycoords="axes fraction")  # fmt: skip
     count = table.sizes["pair"]
     counted = f"{count} pairs, {panels.seeds_in_words(runs)}, {runs['pixels'].iloc[0]} pixels"

@@ -9,13 +9,13 @@ import numpy as np
 from carryover.analysis.agreement import distances
 from carryover.analysis.transferability import transferability
 from carryover.config.parameters import parameter
-from carryover.drawing import layout, panels
+from carryover.drawing import layout, log_axes, panels
 from carryover.errors import UserError
 
 ROLES = ("coefficients", "risk")
 
 SOLVERS = {
-    "descent": ("gradient descent", "#D55E00"),
+    "descent": ("gradient descent", "k"),
     "balanced": ("flow of balanced networks", "#009E73"),
 }
 
@@ -66,13 +66,15 @@ def _steps(ax, risk, protocols):
         for which, face in ((done, color), (~done, "white")):
             ax.plot(steps.index[which] + shift, steps[which], "o", ms=5, color=color, mfc=face)
     ax.set(yscale="log", ylabel="steps of gradient descent", title="steps")
+    log_axes.plain_decades(ax.yaxis)
 
 
 def _gains(ax, risk, protocol):
     """Transferability at the exact limit, and where gradient descent was stopped, of networks trained alike."""
     runs = transferability(risk, protocol)
-    for solver, label, color in (("exact", "exact limit", "0.3"), ("descent", *SOLVERS["descent"])):
+    for solver, label, color in (("exact", "exact limit", "#CC79A7"), ("descent", *SOLVERS["descent"])):
         seeds = runs[runs["solver"] == solver].groupby("gamma")["transferability"]
         panels.band(ax, seeds.median().index, seeds.median(), seeds.min(), seeds.max(), label, marker="o", color=color)
     ax.axhline(0, color="0.6", linewidth=0.6)
-    ax.set_yscale("symlog", linthresh=1.0)
+    if runs["transferability"].abs().max() > 1:
+        ax.set_yscale("symlog", linthresh=1.0)

@@ -38,7 +38,7 @@ def draw(data, p):
     scales = panels.values(risk, "teacher_scale")
     fig = plt.figure(figsize=(13.5, 3.1 * (len(scales) + 1) + 0.6))
     above, *below = fig.subfigures(len(scales) + 1, 1, height_ratios=[0.85, *[1] * len(scales)])
-    _kernels(above, panels.where(data["gram"], ablated=p.ablated), panels.where(risk, ablated=p.ablated), scales)
+    _kernels(above, panels.where(data["gram"], ablated=p.ablated), panels.where(risk, ablated=0.0), scales)
     norm, compared = TwoSlopeNorm(0.0, -0.5, 0.5), []
     for part, scale in zip(below, scales, strict=True):
         row = part.subplots(1, 4, width_ratios=(1, 1, 1, 1.3))
@@ -58,7 +58,7 @@ def draw(data, p):
             ax.set_ylim(ends[0].min(), ends[1].max())
     drawn = (
         f"a: kernels at {data['gram'].sizes['point']} inputs, one seed, μ = {p.ablated:g}, mean centred alignment with "
-        "the kernel on the right, and what pretraining has left of the source",
+        "the kernel on the right, and the risk that pretraining leaves on the whole target (μ = 0)",
         "b to d: means with 95 % intervals",
         f"e: means, cut at ±{norm.vmax:g}, {panels.name(risk, 'readout', p.readout)}",
     )
@@ -79,9 +79,9 @@ def _kernels(fig, gram, risk, scales):
         aligned = {"gram": "alignment", "initial_gram": "initial_alignment"}.get(name)
         told = f"alignment {float(one[aligned].mean()):.2f}" if aligned else ""
         if name == "gram":
-            moved = panels.where(risk, teacher_scale=scale, protocol="linear_transfer")
-            left = 2 * moved["pretrained_loss"] / moved["target_variance"]  # the loss is half of the mean square
-            told += f"\nloss ×2: {float(left.mean()):.2g} of the target's variance"
+            whole = panels.where(risk, teacher_scale=scale, protocol="linear_transfer")
+            left = 2 * whole["pretrained_loss"] / whole["target_variance"]  # the loss is half of the mean square
+            told += f"\nsource risk, μ = 0: {float(left.mean()):.1%} of its variance"
         ax.set(xticks=[], yticks=[], title=f"a: {GRAMS[name]}" if not number else GRAMS[name], xlabel=told)
         if name == next(iter(GRAMS)):
             ax.set_ylabel(f"teacher scale {scale:g}")
@@ -126,7 +126,7 @@ def _outside(ax, outside):
         panels.band(ax, table.columns, *_means_over_seeds(table), label, marker="o", color=color)
     cutoff = float(outside["cutoff"].values[0])
     ax.set(xlabel="ablated share μ of the target's units", ylabel="out-of-RKHS norm² / target power", ylim=(0, None))
-    ax.text(0.05, 0.94, f"eigenvalues up to {cutoff:g} of\nthe largest are outside", va="top", fontsize="small",
+    ax.text(0.97, 0.04, f"eigenvalues up to {cutoff:g} of\nthe largest are outside", ha="right", fontsize="small",
             transform=ax.transAxes)  # fmt: skip
 
 
