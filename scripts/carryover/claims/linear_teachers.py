@@ -66,8 +66,7 @@ def check(data, p):
            _scaled(scale, depth, n, large, one) - _scaled(scale, depth, n, one, large), 0.0, SCALE)
           for name, n in (("", most), ("_few", fewest))),
         *_of_frozen(Runs("frozen", data["frozen"]), Runs("layers", data["layers"]), p),
-        *(_of_small(*(Runs(role, data[role]).where(protocol="linear_transfer", solver="descent", pretrain_solver="descent")
-                      for role in ("small", "frozen"))) if "small" in data else ()),
+        *(_of_small(*(_descended(role, data[role]) for role in ("small", "frozen"))) if "small" in data else ()),
         ("limit", "Trained networks that have converged end at the fixed point of eq 5",
          np.log10(p.near / worst.clip(lower=1e-12)), 0.0, intervals.own("theorem 5.2, eq 5"),
          "log₁₀ of the allowed over the largest relative distance"),
@@ -102,6 +101,10 @@ def _of_frozen(runs, layers, p):
     ]  # fmt: skip
 
 
+def _descended(role, risk):
+    return Runs(role, risk).where(protocol="linear_transfer", solver="descent", pretrain_solver="descent")
+
+
 def _of_small(runs, larger):
     """Claims about frozen networks pretrained from small weights that do not vanish, with more samples than dimensions,
     where the exact limit has no risk. One over the share of the features' power of rank one is their effective (stable)
@@ -112,8 +115,8 @@ def _of_small(runs, larger):
     return [
         ("small_rank", f"{start} the effective rank of the frozen features is close to one", RANK - rank, 0.0,
          "section 5.2", "allowed less actual effective rank"),
-        ("small_slow", f"{start} gradient descent behind a frozen layer leaves more risk in the same number of steps than "
-         f"after pretraining from larger weights, at n = {samples:g}",
+        ("small_slow", f"{start} gradient descent behind a frozen layer leaves more risk in the same number of steps "
+         f"than after pretraining from larger weights, at n = {samples:g}",
          runs.risk() - larger.risk(samples=samples), 0.0, "section 5.2"),
     ]  # fmt: skip
 
