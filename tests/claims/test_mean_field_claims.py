@@ -89,7 +89,7 @@ def test_statistics_are_differences_and_gains():
     found = mean_field_transfer.check(networks(1.0), P)["statistic"].to_series().drop(list(OF_RISKS))
     assert found.pop("features") == found.pop("richness") == pytest.approx(0.2)
     assert found.pop("alike") == pytest.approx(P.alike + 0.2)
-    assert found.pop("source_learned") == pytest.approx(0.01)
+    assert found.pop("source_learned") == pytest.approx(0.01 - P.learned)
     np.testing.assert_allclose(found, 1.0)
 
 
