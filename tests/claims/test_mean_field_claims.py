@@ -36,7 +36,7 @@ def anchored_gain(effect, seed, anchor, samples):
     return {0.0: FREE[samples], 0.01: held, 0.1: held - 10, np.inf: held - 5}[anchor]
 
 
-def risks(gains, grid, only_transferred):
+def risks(gains, grid, only_transferred, effect=1.0):
     """Runs with gains over scratch training; networks from scratch know nothing of one coordinate of the others."""
 
     def values(seed, protocol, **point):
@@ -44,7 +44,8 @@ def risks(gains, grid, only_transferred):
         if protocol == "linear_transfer":
             known = gains(seed=seed, **{name: point[name] for name in grid})
             scratch = scratch - (known if point["readout"] == P.readout else -99.0)
-        return {"risk_final": variance * scratch, "target_variance": variance}
+        loss = variance * (P.learned - 0.01 * size(effect, seed)) / 2
+        return {"risk_final": variance * scratch, "target_variance": variance, "pretrained_loss": loss}
 
     common = {"solver": ["exact"], "max_time": [1000.0], **grid}
     alone = {**common, "protocol": ["single_task"], "readout": [""], "max_time": [np.nan], only_transferred: [np.nan]}
@@ -54,10 +55,7 @@ def risks(gains, grid, only_transferred):
 def networks(effect):
     def kernels(seed, ablated, teacher_scale):
         gained = 0.2 * size(effect, seed) if teacher_scale == RICH else 0.0
-        turned = np.arccos(P.alike) - 0.1 * size(effect, seed)  # between kernels that are two points here
-        own, source = [[1.0, 0.0]], [[np.cos(turned), np.sin(turned)]]
-        return {"alignment": 0.3 + gained + 0.1 * ablated, "initial_alignment": 0.3 + 0.1 * ablated,
-                "gram": own if teacher_scale == RICH else source, "source_gram": source}  # fmt: skip
+        return {"alignment": P.alike + gained, "initial_alignment": P.alike}
 
     def outside(seed, ablated, teacher_scale):
         slope = size(effect if teacher_scale == RICH else -9, seed)
@@ -65,15 +63,15 @@ def networks(effect):
 
     grid = {"ablated": [0.0, HALF, MOST], "teacher_scale": [LAZY, RICH]}
     return {
-        "risk": risks(lambda **point: gain(effect, **point), {**grid, "samples": SAMPLES}, "ablated"),
-        "gram": dataset(kernels, grid, along=("point", "other_point")),
+        "risk": risks(lambda **point: gain(effect, **point), {**grid, "samples": SAMPLES}, "ablated", effect),
+        "gram": dataset(kernels, grid),
         "out_of_rkhs": dataset(outside, grid),
         "anchored": risks(lambda **point: anchored_gain(effect, **point),
                           {"anchor": [0.0, 0.01, 0.1, np.inf], "samples": list(FREE)}, "anchor"),
     }  # fmt: skip
 
 
-OF_RISKS = ("exponent", "power_law", "residual", "excess")
+OF_RISKS = ("exponent", "power_law", "residual", "excess", "boundary_trend", "lazy_loses", "rich_loses")
 """Claims about the sizes of risks, which are made up for them apart."""
 
 
@@ -82,7 +80,7 @@ def test_every_claim_follows_its_effect(effect, verdict, tmp_path):
     checked = mean_field_transfer.check(networks(effect), P)
     found = checked.sel(claim=[name for name in checked["claim"].values if name not in OF_RISKS])
     assert set(found["verdict"].values) == {verdict}
-    assert found.sizes["claim"] == 12
+    assert found.sizes["claim"] == 14
     assert (checked["seeds"] == len(SEEDS)).all()
     store.save(checked, tmp_path / "claims.nc")
 
@@ -90,8 +88,8 @@ def test_every_claim_follows_its_effect(effect, verdict, tmp_path):
 def test_statistics_are_differences_and_gains():
     found = mean_field_transfer.check(networks(1.0), P)["statistic"].to_series().drop(list(OF_RISKS))
     assert found.pop("features") == found.pop("richness") == pytest.approx(0.2)
-    turned = np.arccos(P.alike) - 0.1 * np.array([size(1.0, seed) for seed in SEEDS])
-    assert found.pop("alike") == pytest.approx(np.cos(turned).mean())
+    assert found.pop("alike") == pytest.approx(P.alike + 0.2)
+    assert found.pop("source_learned") == pytest.approx(0.01 - P.learned)
     np.testing.assert_allclose(found, 1.0)
 
 
@@ -100,7 +98,7 @@ def of_sizes(transferred, scratch, least=0.1):
 
     def values(seed, protocol, samples, **point):
         found = scratch(seed, samples) if protocol == "single_task" else transferred(seed, samples, point["solver"])
-        return {"risk_final": (2.0 + seed) * found, "target_variance": 2.0 + seed}
+        return {"risk_final": (2.0 + seed) * found, "target_variance": 2.0 + seed, "pretrained_loss": 0.0}
 
     common = {"teacher_scale": [RICH], "samples": SAMPLES, "draw": [0]}
     moved = {**common, "protocol": ["linear_transfer"], "ablated": [0.0, HALF, MOST], "readout": [P.readout],
@@ -136,6 +134,8 @@ def test_exponents_and_residuals_are_those_of_the_risks():
     assert (bent.loc[["exponent", "power_law"], "verdict"] == "fails").all()
     rising = verdicts(lambda seed, n, _: 0.1 + near(seed) * n / 2048, power)
     assert (rising.loc[["residual", "excess"], "verdict"] == "fails").all()
+    # Of the four smallest n transfer loses at 64, where the law predicts a gain; of the others at all, as predicted.
+    assert rising.loc["boundary_trend", "statistic"] == pytest.approx(0.25)
     for off, verdict in ((0.005, "holds"), (0.02, "fails")):
         steps = verdicts(
             lambda seed, n, how, off=off: transferred(seed, n, how) * (1 + off * (how == "descent")), power
@@ -148,6 +148,8 @@ CHANGES = [
     # claims that fail, role, variable, change of its values, condition of the runs at which they change
     ({"features"}, "gram", "initial_alignment", lambda found: found + 9, {"teacher_scale": RICH}),
     (set(), "gram", "initial_alignment", lambda found: found + 9, {"teacher_scale": LAZY}),
+    ({"alike", "features", "richness"}, "gram", "alignment", lambda found: found - 9, {"teacher_scale": RICH}),
+    ({"source_learned"}, "risk", "pretrained_loss", lambda loss: loss + 9, {"teacher_scale": RICH, "ablated": 0.0}),
     ({"richness"}, "gram", "alignment", lambda found: found + 9, {"teacher_scale": LAZY}),
     ({"left_out"}, "out_of_rkhs", "out_of_rkhs", lambda found: found / 99, {"teacher_scale": RICH, "ablated": 1.0}),
     ({"boundary_50"}, "out_of_rkhs", "least_risk", lambda found: found * 16, {"teacher_scale": RICH, "ablated": HALF}),
@@ -159,7 +161,7 @@ CHANGES = [
     (set(), "risk", "risk_final", lambda risk: risk - 99, {"readout": "pretrained"}),
     ({"anchor_helps", "anchor_interior", "anchor_turns"}, "anchored", "risk_final", lambda risk: risk - 99,
      {"anchor": 0, "samples": 32}),
-    ({"anchor_helps", "anchor_interior", "anchor_avoids"}, "anchored", "risk_final", lambda risk: risk + 40,
+    ({"anchor_helps", "anchor_interior", "anchor_avoids_others"}, "anchored", "risk_final", lambda risk: risk + 40,
      {"anchor": 0.01, "samples": 64}),
     (set(), "anchored", "risk_final", lambda risk: risk + 99, {"anchor": 0.1}),
     ({"anchor_interior"}, "anchored", "risk_final", lambda risk: risk - 99, {"anchor": np.inf}),

@@ -15,7 +15,7 @@ def test_points_lie_at_bound_and_risk_of_the_instances_that_were_not_fitted():
     bound, risk = np.concatenate(points, axis=1)
     np.testing.assert_allclose(np.sort(risk), np.sort(tested["risk"]))
     np.testing.assert_allclose(np.sort(bound), np.sort(c**3 * tested["top_unit"] + c * tested["bottom_unit"]))
-    assert left.get_title() == f"a: {int((tested['needed'] > c).sum())} of {len(risk)} need a larger c"
+    assert left.get_title() == f"a: in {np.mean(bound > 1):.0%} the bound exceeds any possible risk"
     fitted = [dots.get_xdata()[0] for dots in middle.get_lines()]
     assert fitted == pytest.approx([c, float(curve["c_estimation"])])
     np.testing.assert_allclose(line(right, "top term")[1], curve["top_term"])

@@ -29,9 +29,12 @@ def test_simulated_networks_are_held_against_the_limit_of_the_same_data():
             x, y = line(axes[column], label)
             np.testing.assert_allclose(x, [0.5, 2.0])
             np.testing.assert_allclose(y, expected, rtol=1e-5)
+        _, steps = line(axes[3], f"steps, {title}")
         trained = runs[(runs["protocol"] == protocol) & (runs["solver"] == "descent")]
-        steps = axes[3 + column].get_lines()[0].get_ydata()
         np.testing.assert_allclose(steps, trained.groupby("gamma")["evaluations"].median())
-        crosses = [curve.get_xdata() for curve in axes[3 + column].get_lines() if curve.get_marker() == "x"]
-        short = trained.loc[trained["converged"] == 0, "gamma"]
-        np.testing.assert_array_equal(np.unique(np.concatenate([*crosses, []])), np.unique(short))
+    for ax, protocol in zip(axes[4:], ("finetuning", "linear_transfer"), strict=True):
+        for solver, label in (("exact", "exact limit"), ("descent", "gradient descent")):
+            of = {name: runs[(runs["protocol"] == name) & (runs["solver"] == solver)].set_index(["gamma", "seed"])
+                  for name in ("single_task", protocol)}  # fmt: skip
+            gain = of["single_task"]["risk_final"] - of[protocol]["risk_final"]
+            np.testing.assert_allclose(line(ax, label)[1], gain.groupby("gamma").median())

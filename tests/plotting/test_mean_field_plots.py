@@ -15,7 +15,7 @@ def drawn(plot, **told):
 
 
 def test_anchors_are_compared_by_means_with_their_intervals():
-    gain, mean, _ = drawn("mean_field_anchor", lowest=-1e9).axes
+    gain, mean, _ = drawn("mean_field_anchor").axes
     tables = by_anchor(gains(roles("mean_field_anchor")["risk"], "zero"))
     between = {anchor: table for anchor, table in tables.items() if 0 < anchor < np.inf}
     shown = {

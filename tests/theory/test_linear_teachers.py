@@ -85,9 +85,10 @@ def test_infinite_depth_is_equation_6_and_the_limit_of_deep_networks(seed, scale
     np.testing.assert_allclose(found, ratio * (theta_s - P @ theta_s) + P @ theta_t, rtol=1e-9, atol=1e-10)
     gaps = lt.deep_linear_limit(theta_s, theta_t, X, [10**4, 10**5]) - found
     assert np.linalg.norm(gaps[1]) <= 0.15 * np.linalg.norm(gaps[0]) + 1e-9
-    # Theorem 5.3: aligned tasks
-    aligned = lt.deep_linear_limit(theta_s, scale * theta_s, X, np.inf)
-    np.testing.assert_allclose(aligned, scale * theta_s, rtol=1e-9, atol=1e-10)
+    # Theorem 5.3: aligned tasks, "even with a single sample"
+    for some in (X, X[:1]):
+        aligned = lt.deep_linear_limit(theta_s, scale * theta_s, some, np.inf)
+        np.testing.assert_allclose(aligned, scale * theta_s, rtol=1e-8, atol=1e-9)
 
 
 def test_leading_axes_broadcast():

@@ -36,15 +36,11 @@ def check(data, p):
     off, harmed = abs(gain.mean("draw") - expected), (expected < -ALIKE) & gain.notnull()
     if not harmed.any():
         raise UserError("this claim needs tasks of the role curve for which eq 9 is above eq 10: a short source.")
-    deep = curve["risk"].sel(depth=np.inf)
     return [
         *(row for name in NETWORKS for row in _of_bound(name, curve, low, high, p)),
         ("depth", "The ratio of the risks of one and of endlessly many layers is that of their bounds",
          intervals.within(_largest(gain, off), p.near, float(expected.isel(off.argmax(TASKS)))), 0.0, intervals.OWN,
          "allowed less actual distance of log₁₀ of both ratios"),
-        ("source_norm", "The risk of endlessly deep networks does not depend on the norm of the source",
-         -float((deep.max("source_norm") / deep.min("source_norm") - 1).max()), -ALIKE, "theorem 5.4, eq 9",
-         "largest relative difference of risks, with the sign changed", intervals.exact),
         ("depth_hurts", "Endless depth raises the risk where |θ_T| |θ̂_T − θ̂_S| exceeds |θ_T − θ_S|",
          -_largest(gain.where(harmed), gain.where(harmed).mean("draw")), 0.0, intervals.own(DEPTH),
          "log₁₀ of the ratio of the risks of endlessly many layers and of one"),

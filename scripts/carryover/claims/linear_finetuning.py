@@ -26,8 +26,6 @@ class Parameters:
     gamma: float = parameter(0.5, "samples per dimension at which the sign changes with the angle", above=0)
     near: float = parameter(0.02, "distance from an angle that counts as agreement, in units of π", above=0)
     noise: float = parameter(0.2, "the paper's standard deviation of the label noise", minimum=0)
-    error: float = parameter(0.05, "error of a transferability that counts as agreement; the target's power is 1",
-                             above=0)  # fmt: skip
 
 
 @intervals.claims("theorem 3.9, Fig. 2", "allowed less actual distance of two angles, in units of π")
@@ -40,8 +38,9 @@ def check(data, p):
         "forgotten", "With more samples than dimensions, finetuned networks are those trained from scratch, to 1e-6",
         -enough, -1e-6, None, "largest transferability, with the sign changed",
     )  # fmt: skip
+    solved = set(np.unique(data["diagram"]["solver"])) == {"exact"}  # of exact limits this is algebra
     depth = Runs("diagram", data["diagram"]).only("depth")
-    claims = of_trained(data["diagram"], [*_formulas(runs, p), *_angles(runs, depth, p), forgotten])
+    claims = of_trained(data["diagram"], [*_formulas(runs, p), *_angles(runs, depth, p), *[forgotten] * (not solved)])
     return claims + ([_factor(data["simulated"])] if "simulated" in data else [])
 
 
@@ -59,13 +58,16 @@ def _factor(risk):
 
 
 def _formulas(runs, p):
-    """Mean errors of both formulas over blocks of γ < 1, at the paper's noise and at the strongest."""
+    """Mean errors of both formulas over blocks of γ < 1, at the paper's noise and at the strongest. Half of the mean
+    difference between the formulas is allowed, so that the claims on both cannot hold."""
     quiet, loud = nearest(runs["noise"].unique(), p.noise, "noise"), runs["noise"].max()
+    formulas = {name: predicted(name, runs) for name, _ in FORMULAS.values()}
+    apart = abs(formulas["finetuning"] - formulas["finetuning_norm"])
     for formula, (name, words) in FORMULAS.items():
-        off = runs["transferability"] - predicted(name, runs)
+        off = runs["transferability"] - formulas[name]
         for noise, block in ((noise, block) for noise in (quiet, loud) for block in COUNTED):
             kept = (runs["noise"] == noise) & in_block(runs["gamma"], block)
-            values = intervals.within(off[kept].groupby(runs["seed"]).mean(), p.error)
+            values = intervals.within(off[kept].groupby(runs["seed"]).mean(), apart[kept].mean() / 2)
             yield (
                 f"{formula}_{'' if noise == quiet else 'loud_'}{block}",
                 f"At σ = {noise:g}, finetuned networks have the transferability of {words}, with "
@@ -80,15 +82,13 @@ def _angles(runs, depth, p):
     noises = runs["noise"].min(), runs["noise"].max()
     gamma = nearest(runs["gamma"].unique(), p.gamma, "gamma")
     quiet, loud = (_crossing(runs[(runs["noise"] == noise) & (runs["gamma"] == gamma)]) for noise in noises)
-    first, last = finetune_boundary(gamma, np.array(noises), int(depth)) / np.pi
+    last = finetune_boundary(gamma, noises[1], int(depth)) / np.pi
     of_factor = f"finetuning turns to a harm at the angle of eq 15 with {FACTOR}"
     return [
         ("third_quiet", f"At σ = {noises[0]:g}, finetuning helps up to the angle π/3 and hurts beyond",
          intervals.within(quiet, p.near, 1 / 3), 0.0),
         ("third_noisy", f"At σ = {noises[1]:g}, finetuning helps up to the angle π/3 and hurts beyond",
          intervals.within(loud, p.near, 1 / 3), 0.0),
-        ("quiet", f"At σ = {noises[0]:g}, {of_factor}", intervals.within(quiet, p.near, first), 0.0, intervals.OWN,
-         f"allowed less actual distance from {first:.3f} π, in units of π"),
         ("noisy", f"At σ = {noises[1]:g}, {of_factor}", intervals.within(loud, p.near, last), 0.0, intervals.OWN,
          f"allowed less actual distance from {last:.3f} π, in units of π"),
         ("moved", f"With label noise of σ = {noises[1]:g}, finetuning turns to a harm at a smaller angle than without "

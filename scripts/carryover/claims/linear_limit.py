@@ -6,6 +6,8 @@ import numpy as np
 
 from carryover.analysis import intervals
 from carryover.analysis.agreement import of_converged
+from carryover.analysis.runs import nearest
+from carryover.analysis.transferability import transferability
 from carryover.config.parameters import parameter
 from carryover.errors import UserError
 
@@ -18,6 +20,7 @@ SMALLEST = 1e-12  # distance that rounding leaves of one that vanishes
 class Parameters:
     near: float = parameter(1e-3, "largest relative distance from the exact limit", above=0)
     share: float = parameter(0.999, "least share of the features' power along the source", above=0, maximum=1)
+    alike: float = parameter(0.01, "transferability that counts as none; the target's power is 1", above=0)
 
 
 @intervals.claims("exact and simulated", "log₁₀ of the allowed over the largest relative distance")
@@ -28,6 +31,9 @@ def check(data, p):
     if "feature_share" not in risk:
         raise UserError("the runs of the role risk have no feature_share: none was pretrained.")
     trained = risk[(risk["pretrain_solver"] == "descent") & risk["feature_share"].notna()]
+    linear, tuned = (_descended(data["risk"], protocol) for protocol in ("linear_transfer", "finetuning"))
+    critical = nearest(linear["gamma"].unique(), 1.0, "gamma")
+    more = tuned[tuned["gamma"] > 1].pivot_table("transferability", "seed", "gamma").abs()
     along = (trained["feature_share"] * trained["feature_alignment"] ** 2).groupby(trained["seed"]).min()
     return [
         ("descent", f"Gradient descent that has converged ends at the exact limit of its flow, to {p.near:g}",
@@ -36,7 +42,20 @@ def check(data, p):
          np.log10(p.near / _of(worst, "balanced")), 0.0),
         ("sparse_features", "After pretraining from small weights, hidden features are of rank one, along the source",
          along, p.share, "theorem 3.4", "smallest share of the features' power that is along the source"),
+        ("anomalous_stopped", "With as many samples as dimensions, linear transfer gains on networks trained from "
+         "scratch by gradient descent to the paper's flow time",
+         linear[linear["gamma"] == critical].set_index("seed")["transferability"], 0.0, "3.3, Fig. 1",
+         "median transferability", intervals.median),
+        ("forgotten_stopped", "With more samples than dimensions, networks finetuned by gradient descent to the "
+         f"paper's flow time have the risk of those from scratch, to {p.alike:g}", -more.max(axis=1), -p.alike,
+         "theorem 3.9, eq 15", "largest transferability over γ, with the sign changed"),
     ]  # fmt: skip
+
+
+def _descended(risk, protocol):
+    """Transferability of networks trained by gradient descent, beside those trained from scratch in the same way."""
+    runs = transferability(risk, protocol)
+    return runs[runs["solver"] == "descent"]
 
 
 def _of(worst, solver):

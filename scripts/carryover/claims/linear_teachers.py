@@ -13,8 +13,10 @@ from carryover.analysis.runs import Runs
 from carryover.config.parameters import parameter
 
 ROLES = ("alignment", "stretch", "coefficients", "scale", "frozen", "layers")
+OPTIONAL_ROLES = ("small",)
 
 DEPTH, SCALE, FROZEN = "theorem 5.3, Fig. 2a", "section 5.3, Fig. 2b", "theorem 5.5, Fig. 3"
+RANK = 1.1  # effective rank up to which features are close to rank one
 LEAST = 0.1  # samples per dimension from which a frozen network is flat: fewer tell its one factor badly
 
 
@@ -29,7 +31,8 @@ class Parameters:
 def check(data, p):
     """Roles: `alignment` of differences in leading directions and in others, `stretch` and its `coefficients`, of
     stretched sources over depths, `scale` over norms of source and target, `frozen` of two layers and `layers` of more,
-    several numbers of them frozen. Statistics are means over seeds, of risks in decades."""
+    several numbers of them frozen; and `small`, frozen after pretraining from small weights that do not vanish.
+    Statistics are means over seeds, of risks in decades."""
     solved = (Runs(role, data[role]).where(solver="exact") for role in ("alignment", "stretch", "scale"))
     alignment, stretch, scale = solved
     few, many = alignment.extremes("samples")
@@ -63,6 +66,7 @@ def check(data, p):
            _scaled(scale, depth, n, large, one) - _scaled(scale, depth, n, one, large), 0.0, SCALE)
           for name, n in (("", most), ("_few", fewest))),
         *_of_frozen(Runs("frozen", data["frozen"]), Runs("layers", data["layers"]), p),
+        *(_of_small(*(_descended(role, data[role]) for role in ("small", "frozen"))) if "small" in data else ()),
         ("limit", "Trained networks that have converged end at the fixed point of eq 5",
          np.log10(p.near / worst.clip(lower=1e-12)), 0.0, intervals.own("theorem 5.2, eq 5"),
          "log₁₀ of the allowed over the largest relative distance"),
@@ -94,6 +98,26 @@ def _of_frozen(runs, layers, p):
         ("larger_cures", "From larger weights before pretraining, networks with a frozen first layer have less risk "
          f"with more samples than dimensions, n = {enough:g}",
          frozen.risk(samples=enough) - larger.risk(samples=enough), 0.0, "section 5.2"),
+    ]  # fmt: skip
+
+
+def _descended(role, risk):
+    return Runs(role, risk).where(protocol="linear_transfer", solver="descent", pretrain_solver="descent")
+
+
+def _of_small(runs, larger):
+    """Claims about frozen networks pretrained from small weights that do not vanish, with more samples than dimensions,
+    where the exact limit has no risk. One over the share of the features' power of rank one is their effective (stable)
+    rank."""
+    samples = runs.only("samples")
+    rank = 1 / runs.by_seed("feature_share")
+    start = "After pretraining from small weights that do not vanish"
+    return [
+        ("small_rank", f"{start} the effective rank of the frozen features is close to one", RANK - rank, 0.0,
+         "section 5.2", "allowed less actual effective rank"),
+        ("small_slow", f"{start} gradient descent behind a frozen layer leaves more risk in the same number of steps "
+         f"than after pretraining from larger weights, at n = {samples:g}",
+         runs.risk() - larger.risk(samples=samples), 0.0, "section 5.2"),
     ]  # fmt: skip
 
 

@@ -26,7 +26,9 @@ class Parameters:
     smallest: int = parameter(64, "fewest samples that the power law is fitted to", minimum=1)
     published: float = parameter(1.18, "the paper's exponent ν of that power law", above=0)
     exponent: float = parameter(0.2, "difference from it that is agreement; of others in proportion", above=0)
-    alike: float = parameter(0.9, "cosine from which on two Gram matrices are nearly indistinguishable", maximum=1)
+    alike: float = parameter(0.9, "centred alignment from which on two kernels are nearly indistinguishable", maximum=1)
+    learned: float = parameter(0.05, "share of its variance that a source that was learned leaves at most", above=0)
+    often: float = parameter(0.9, "share of the numbers of samples that are nearly all", above=0, maximum=1)
     factor: float = parameter(2.0, "factor between predicted and found boundary that counts as near", above=1)
 
 
@@ -38,6 +40,7 @@ def check(data, p):
     lazy, rich = gram.extremes("teacher_scale")
     gained = {scale: _mean(gram.where(teacher_scale=scale), "alignment") for scale in (lazy, rich)}
     left_out = _table(outside.where(teacher_scale=rich), "out_of_rkhs")
+    scratch = _scratch(data["risk"], rich)
     runs = gains(data["risk"], p.readout)
     runs = runs[runs["teacher_scale"] == rich]
     most = runs["samples"].max()
@@ -46,8 +49,10 @@ def check(data, p):
         ("features", "Pretraining aligns the network's kernel with that of the source's units",
          gained[rich] - _mean(gram.where(teacher_scale=rich), "initial_alignment"), 0.0, *KERNELS),
         ("alike", "After pretraining, the network's kernel and that of the source's units are nearly indistinguishable",
-         _likeness(gram.where(teacher_scale=rich).data), p.alike, KERNELS[0],
-         f"cosine of the two Gram matrices; their centred alignment is {gained[rich].mean():.2f}"),
+         gained[rich], p.alike, *KERNELS),
+        ("source_learned", f"Pretraining on the whole target learns it, but for {p.learned:g} of its variance",
+         -_source_risk(Runs("risk", data["risk"]).where(teacher_scale=rich)), -p.learned, "4",
+         "share of the variance that the pretrained network leaves, with the sign changed"),
         ("richness", "Pretraining aligns the network's kernel the more, the larger the coefficients of the teacher are",
          gained[rich] - gained[lazy], 0.0, intervals.OWN, KERNELS[1]),
         ("left_out", "The more of the target's units the source lacks, the more of the target its features leave out",
@@ -56,10 +61,11 @@ def check(data, p):
          table[0.0].min(axis=1), 0.0, None, "smallest transferability over n"),
         ("hurts", f"From a source that lacks most units of the target, linear transfer loses at n = {most:g}",
          -table[runs["ablated"].max()][most], 0.0, None, "transferability, with the sign changed"),
-        *_power_law(_scratch(data["risk"], rich), p),
+        *_power_law(scratch, p),
         *_residual(runs, outside.where(teacher_scale=rich)),
-        *_boundaries(table, outside.where(teacher_scale=rich), _scratch(data["risk"], rich), p),
-        *_anchors(by_anchor(gains(data["anchored"], p.readout))),
+        *_boundaries(table, outside.where(teacher_scale=rich), scratch, p),
+        _boundary_trend(table, outside.where(teacher_scale=rich), scratch, p),
+        *_anchors(by_anchor(gains(data["anchored"], p.readout)), p),
         *_by_steps(data["risk"], p.readout),
     ]  # fmt: skip
 
@@ -130,11 +136,11 @@ def _by_steps(risk, readout):
     ]  # fmt: skip
 
 
-def _likeness(gram):
-    """Cosine of the Gram matrices of pretrained features and source's units by seed, the mean over ablated shares."""
-    own, source = (gram[name].values.reshape(gram.sizes["run"], -1) for name in ("gram", "source_gram"))
-    cosine = (own * source).sum(1) / np.sqrt((own**2).sum(1) * (source**2).sum(1))
-    return pd.Series(cosine).groupby(gram["seed"].values).mean()
+def _source_risk(runs):
+    """Risk of the pretrained network on a source that has all units of the target, by seed, as a share of its variance;
+    its loss is half of the mean square."""
+    whole = runs.where(protocol="linear_transfer", ablated=0.0).data
+    return (2 * whole["pretrained_loss"] / whole["target_variance"]).groupby("seed").first().to_series()
 
 
 def _table(runs, quantity):
@@ -185,6 +191,22 @@ def _boundaries(table, outside, scratch, p):
         )  # fmt: skip
 
 
+def _boundary_trend(table, outside, scratch, p):
+    """Whether the sign of the gain is that of the power law less the least risk of the features more often with many
+    samples than with few, over sources that lack units."""
+    law, least = power_law.window(scratch, p.smallest), _table(outside, "least_risk").mean()
+    lacking = table.loc[:, table.columns.get_level_values("ablated") > 0]
+    predicted = [law(n) - least[ablated] for ablated, n in lacking.columns]
+    right = (np.sign(lacking) == np.sign(predicted)).T.groupby(level="samples").mean().T
+    half = right.shape[1] // 2
+    few, many = right.iloc[:, :-half], right.iloc[:, -half:]
+    return (
+        "boundary_trend", f"The predicted boundary of linear transfer is right more often from n = "
+        f"{many.columns[0]:g} on than up to n = {few.columns[-1]:g}", many.mean(axis=1) - few.mean(axis=1), 0.0, None,
+        "difference of shares of cells with the predicted sign",
+    )  # fmt: skip
+
+
 def _told(n):
     """A boundary that was found, in words."""
     if 0 < n < np.inf:
@@ -192,9 +214,12 @@ def _told(n):
     return "it gains at every n" if n else "it loses at every n"
 
 
-def _anchors(tables):
-    """Claims about networks whose features were held near their start; each seed's best penalty is that of others."""
-    free, initial = tables.pop(0.0), tables.pop(np.inf)
+def _anchors(tables, p):
+    """Claims about networks whose features were held near their start; each seed's best penalty is that of others, but
+    where the paper's choice, by the risk itself, is said."""
+    initial = tables.pop(np.inf)
+    by_risk = pd.concat(tables.values()).groupby(level=0).max()
+    free = tables.pop(0.0)
     held = chosen(tables)
     better = max((free, initial), key=lambda table: table.to_numpy().mean())
     by_size = pd.DataFrame({n: chosen({a: table[[n]] for a, table in tables.items()})[n] for n in held})
@@ -206,6 +231,13 @@ def _anchors(tables):
          held.mean(axis=1) - better.mean(axis=1), 0.0, ANCHOR, MEAN),
         ("anchor_turns", f"At n = {held.columns.min():g}, fully rich pretraining transfers negatively, and pretraining "
          "between lazy and rich does not", np.minimum(-free.mean().iloc[0], held.iloc[:, 0]), 0.0, ANCHOR),
-        ("anchor_avoids", "Pretraining that lies optimally between lazy and rich avoids negative transfer at every n",
-         by_size[by_size.mean().idxmin()], 0.0, ANCHOR, "smallest transferability over n"),
+        ("anchor_avoids", "Pretraining that lies optimally between lazy and rich, by the risk, avoids negative "
+         "transfer at every n", by_risk[by_risk.mean().idxmin()], 0.0, ANCHOR, "smallest transferability over n"),
+        ("anchor_avoids_others", "Pretraining that lies between lazy and rich, as is best for other teachers, avoids "
+         "negative transfer at every n", by_size[by_size.mean().idxmin()], 0.0, intervals.own(ANCHOR),
+         "smallest transferability over n"),
+        ("lazy_loses", f"{source}, lazy pretraining does not beat training from scratch at most n",
+         (initial <= 0).mean(axis=1), 0.5, "5", "share of the numbers of samples"),
+        ("rich_loses", f"{source}, fully rich pretraining transfers negatively at nearly all n",
+         (free < 0).mean(axis=1), p.often, ANCHOR, "share of the numbers of samples"),
     ]  # fmt: skip

@@ -13,7 +13,13 @@ from carryover.config.parameters import parameter
 from carryover.errors import UserError
 from carryover.labels import attributes, described
 from carryover.streams import generator
-from carryover.theory.linear_teachers import covariance_terms, estimation_error_bound, linear_limit, population_risk
+from carryover.theory.linear_teachers import (
+    benign_overfitting_bound,
+    covariance_terms,
+    estimation_error_bound,
+    linear_limit,
+    population_risk,
+)
 
 _SPECTRA = ("flat", "power law", "two levels")
 _ALIGNMENTS = ("top", "bottom", "random")
@@ -89,6 +95,7 @@ def _instance(p, index):
         "risk": (risk, "population risk of finetuning"),
         "top_unit": (terms[0][best], "term of the top eigenvectors at c = 1"),
         "bottom_unit": (terms[1][best], "term of the bottom eigenvectors at c = 1"),
+        "benign_overfitting": (benign_overfitting_bound(difference, cov, n), "bound of benign overfitting"),
         "m": (best + 1, "number of top eigenvectors of the least bound at c = 1"),
         "needed": (_least_constant(risk, *terms).max(), "least c at which the bound holds for every m"),
         "estimation_needed": (error, "least c at which the bound on the covariance's error holds"),

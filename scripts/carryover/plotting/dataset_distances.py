@@ -48,7 +48,7 @@ def draw(data, p):
     drawn = (
         f"σ = {noise:g}, {panels.seeds_in_words(risk)}",
         f"upper row: targets of norm 1 within a right angle, lines join those of one γ, which is "
-        f"{panels.values(data['diagram'], 'gamma')[0]:g} or more, but not 1",
+        f"{panels.values(data['diagram'], 'gamma')[0]:g} or more; at γ = 1 the risk from scratch has no mean",
         f"other rows: γ = {gamma:g}, lines: theory, bars: s.d. of draws and of samples",
     )
     return layout.finished(fig, p.title, *drawn, columns=3)

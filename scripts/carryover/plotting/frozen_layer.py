@@ -56,7 +56,12 @@ def _panel(ax, risk, p, start):
             limit = panels.where(limit, frozen=limit["frozen"].values.max())  # the same for any number of layers
             markers.solved(ax, limit, "risk_final", "samples", label, color=color)
         if "descent" in solvers:
-            _trained(ax, panels.where(runs, solver="descent"), label, color)
+            trained = panels.where(runs, solver="descent")
+            _trained(ax, trained, label, color)
+            if protocol == "finetuning" and start != "exact":  # no exact limit is known
+                middle = trained[["risk_final"]].to_dataframe().groupby("samples")["risk_final"].median()
+                ax.plot(middle.index, middle, color=color, linewidth=0.8, linestyle="--",
+                        label="finetuned, gradient descent (b)")  # fmt: skip
         _below(ax, runs, p.floor)
     ax.set(yscale="log", xlabel="target samples n")
     log_axes.samples(ax, panels.values(risk, "samples"))
@@ -67,8 +72,9 @@ def _below(ax, runs, floor):
     middle = runs[["risk_final"]].to_dataframe().groupby(["samples", "solver"])["risk_final"].median()
     samples = middle.index.get_level_values("samples")[middle <= floor].unique()
     if len(samples):
-        ax.plot(samples, np.full(len(samples), floor), linestyle="none", marker="$\\downarrow$", ms=10, color="k",
+        ax.plot(samples, np.full(len(samples), 0.8 * floor), linestyle="none", marker="$\\downarrow$", ms=9, color="k",
                 zorder=5, label=f"below {floor:g}")  # fmt: skip
+        ax.set_ylim(bottom=0.68 * floor)
 
 
 def _trained(ax, runs, label, color):

@@ -23,7 +23,6 @@ class Parameters:
     title: str = parameter("Linear transfer to a target of mostly new units, by how far pretraining let the features "
                            "move", "what is seen")  # fmt: skip
     readout: str = parameter("zero", "how the readout was trained in the linear transfer of panel a")
-    lowest: float = parameter(-0.5, "lower end of the axes of transferability, at which they are cut", maximum=0)
 
 
 def draw(data, p):
@@ -36,14 +35,14 @@ def draw(data, p):
     for way in [way for way in WAYS if way in panels.values(risk, "readout")]:
         color, apart = WAYS[way]
         means = {place[anchor] + apart: table.mean(axis=1) for anchor, table in by_anchor(gains(risk, way)).items()}
-        _bars(mean, means, panels.name(risk, "readout", way), color, p.lowest)
+        _bars(mean, means, panels.name(risk, "readout", way), color)
     _features(aligned, data["gram"], place)
     for ax in (mean, aligned):
         ax.set_xticks(list(place.values()), [_number(anchor) for anchor in place])
         ax.set_xlabel("penalty λ on the distance from the start")
     for ax in (gain, mean):
         ax.axhline(0, color="0.6", linewidth=0.6)
-    mean.set_ylim(p.lowest, max(0.2, *(table.mean(axis=1).max() for table in tables.values())))
+    mean.set_yscale("symlog", linthresh=0.2, linscale=1.5)
     gain.set(xlabel="target samples n", ylabel="transferability / target variance")
     gain.set_title(f"a: readout by {panels.name(risk, 'readout', p.readout)}")
     mean.set(ylabel="mean transferability over n", title="b: by how the readout is trained")
@@ -52,7 +51,7 @@ def draw(data, p):
     notes = (
         f"μ = {mu:g}, {panels.seeds_in_words(risk)}: means with 95 % intervals",
         "a: the best λ of each seed is that of the largest mean gain of all other seeds",
-        f"b: cut at {p.lowest:g}".replace("-", "−"),
+        "b: linear between ±0.2, logarithmic beyond",
     )
     return layout.finished(fig, p.title, *notes)
 
@@ -68,12 +67,11 @@ def _by_samples(ax, tables):
     log_axes.samples(ax, sorted(tables[0.0].columns))
 
 
-def _bars(ax, values, label, color, lowest=-np.inf):
-    """Means over seeds with Student's 95 % intervals, of {place: values by seed}; no intervals of those below a cut."""
+def _bars(ax, values, label, color):
+    """Means over seeds with Student's 95 % intervals, of {place: values by seed}."""
     rows = [intervals.student(found, "", 0.0) for found in values.values()]
     middle, low, high = (np.array([row[name] for row in rows]) for name in ("statistic", "low", "high"))
-    halves = np.where(middle < lowest, 0.0, (middle - low, high - middle))
-    ax.errorbar(list(values), middle, halves, marker="o", ms=4, linewidth=1.2, color=color,
+    ax.errorbar(list(values), middle, (middle - low, high - middle), marker="o", ms=4, linewidth=1.2, color=color,
                 label=label)  # fmt: skip
 
 

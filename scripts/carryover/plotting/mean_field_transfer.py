@@ -8,7 +8,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.colors import TwoSlopeNorm
 
-from carryover.analysis import power_law
+from carryover.analysis import intervals, power_law
 from carryover.analysis.linear_transfer import boundary, gains
 from carryover.analysis.transferability import normalised
 from carryover.config.parameters import parameter
@@ -38,7 +38,7 @@ def draw(data, p):
     scales = panels.values(risk, "teacher_scale")
     fig = plt.figure(figsize=(13.5, 3.1 * (len(scales) + 1) + 0.6))
     above, *below = fig.subfigures(len(scales) + 1, 1, height_ratios=[0.85, *[1] * len(scales)])
-    _kernels(above, panels.where(data["gram"], ablated=p.ablated), scales)
+    _kernels(above, panels.where(data["gram"], ablated=p.ablated), panels.where(risk, ablated=0.0), scales)
     norm, compared = TwoSlopeNorm(0.0, -0.5, 0.5), []
     for part, scale in zip(below, scales, strict=True):
         row = part.subplots(1, 4, width_ratios=(1, 1, 1, 1.3))
@@ -57,16 +57,15 @@ def draw(data, p):
         for ax in same:
             ax.set_ylim(ends[0].min(), ends[1].max())
     drawn = (
-        f"a: kernels at {data['gram'].sizes['point']} inputs, one seed, μ = {p.ablated:g}, and mean alignment",
-        "b: mean over seeds, band: their range",
-        "c: of means, with 95 % intervals",
-        f"d: {panels.SPREAD}",
+        f"a: kernels at {data['gram'].sizes['point']} inputs, one seed, μ = {p.ablated:g}, mean centred alignment with "
+        "the kernel on the right, and the risk that pretraining leaves on the whole target (μ = 0)",
+        "b to d: means with 95 % intervals",
         f"e: means, cut at ±{norm.vmax:g}, {panels.name(risk, 'readout', p.readout)}",
     )
     return layout.finished(fig, p.title, panels.seeds_in_words(risk), *drawn)
 
 
-def _kernels(fig, gram, scales):
+def _kernels(fig, gram, risk, scales):
     """Kernels of the first seed, all on one scale, and the alignment of the network's with the source's units."""
     axes = fig.subplots(1, len(GRAMS) * len(scales), squeeze=False)[0]
     ones = [panels.where(gram, teacher_scale=scale) for scale in scales]
@@ -79,6 +78,10 @@ def _kernels(fig, gram, scales):
         image = ax.imshow(first[name].values[np.ix_(order, order)], cmap="viridis", vmin=0, vmax=largest)
         aligned = {"gram": "alignment", "initial_gram": "initial_alignment"}.get(name)
         told = f"alignment {float(one[aligned].mean()):.2f}" if aligned else ""
+        if name == "gram":
+            whole = panels.where(risk, teacher_scale=scale, protocol="linear_transfer")
+            left = 2 * whole["pretrained_loss"] / whole["target_variance"]  # the loss is half of the mean square
+            told += f"\nsource risk, μ = 0: {float(left.mean()):.1%} of its variance"
         ax.set(xticks=[], yticks=[], title=f"a: {GRAMS[name]}" if not number else GRAMS[name], xlabel=told)
         if name == next(iter(GRAMS)):
             ax.set_ylabel(f"teacher scale {scale:g}")
@@ -91,7 +94,7 @@ def _scratch(axes, scratch, p):
     risk, exponent = axes
     table = scratch[["risk_final"]].to_dataframe().pivot_table("risk_final", "seed", "samples")
     own = {"color": panels.color("single_task"), "marker": "o"}
-    panels.band(risk, table.columns, table.mean(), table.min(), table.max(), "from scratch", **own)
+    panels.band(risk, table.columns, *_means_over_seeds(table), "from scratch", **own)
     law, sizes = power_law.window(table, p.smallest), sorted(table)
     fine = np.array([p.smallest, sizes[-1]])
     text = f"ν = {law.exponent:.2f} ({law.low:.2f}–{law.high:.2f}), n ≥ {p.smallest:g}"
@@ -119,10 +122,11 @@ def _outside(ax, outside):
         ("initial_out_of_rkhs", "features before pretraining", "0.6"),
         ("out_of_rkhs", "pretrained features", panels.color("finetuning")),
     ):
-        panels.spread(ax, outside, name, "ablated", label, color=color)
+        table = outside[[name]].to_dataframe().pivot_table(name, "seed", "ablated")
+        panels.band(ax, table.columns, *_means_over_seeds(table), label, marker="o", color=color)
     cutoff = float(outside["cutoff"].values[0])
     ax.set(xlabel="ablated share μ of the target's units", ylabel="out-of-RKHS norm² / target power", ylim=(0, None))
-    ax.text(0.05, 0.94, f"eigenvalues up to {cutoff:g} of\nthe largest are outside", va="top", fontsize="small",
+    ax.text(0.97, 0.04, f"eigenvalues up to {cutoff:g} of\nthe largest are outside", ha="right", fontsize="small",
             transform=ax.transAxes)  # fmt: skip
 
 
@@ -146,6 +150,12 @@ def _map(ax, runs, outside, law, norm, readout):
     ax.set(yticks=rows, yticklabels=[f"{mu:g}" for mu in square.index], ylabel="ablated share μ")
     ax.grid(False)
     return image
+
+
+def _means_over_seeds(table):
+    """Means of the columns, and the ends of their 95 % intervals."""
+    rows = [intervals.student(table[name], "", 0.0) for name in table]
+    return np.array([[row[end] for row in rows] for end in ("statistic", "low", "high")])
 
 
 def _means(runs, readout):
