@@ -46,7 +46,7 @@ def check(data, p):
         ("orders", "Over n, spectra and differences of the tasks, the bound of eq 3 orders the risk of finetuning",
          order["covariance"], p.orders, None, "rank correlation of bound and risk"),
         ("orders_benign", "The bound of eq 3 orders the risk better than that of benign overfitting",
-         order["covariance"] - order["benign_overfitting"], 0.0, None, ranks),
+         order["covariance"] - order["benign_overfitting"], 0.0, intervals.OWN, ranks),
         ("orders_within", "Where tasks differ along the same eigenvectors, the bound of eq 3 orders the risk better "
          "than that of benign overfitting", within["covariance"] - within["benign_overfitting"], 0.0, intervals.OWN,
          ranks),
