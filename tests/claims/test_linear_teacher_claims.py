@@ -40,6 +40,10 @@ def teachers(effect):
     def layers(seed, frozen, samples, **_):
         return samples + P.same * (1 - size(effect, seed)) * (frozen == 2)
 
+    def small(seed, **_):
+        flat = 2 * size(effect, seed) + P.flat * (1 - size(effect, seed))  # an effect more than from larger weights
+        return {"risk_final": 10.0**flat, "feature_share": 1 / (linear_teachers.RANK - 0.05 * size(effect, seed))}
+
     def coefficients(seed, depth, stretch, solver, **_):
         off = 0.0 if solver == "exact" else 1e-3 * 10.0 ** -size(effect, seed)
         return {"coefficients": np.array([3.0, 4.0]) * (1 + off)}
@@ -66,6 +70,7 @@ def teachers(effect):
         "coefficients": dataset(coefficients, over),
         "scale": runs(scaled, {**norms, "depth": [1, 7], "samples": [10, 25, 50]}),
         "frozen": runs(frozen, *grids),
+        "small": dataset(small, grids[-1]),
         "layers": runs(layers, {"protocol": ["linear_transfer"], "solver": ["descent"], "frozen": [1, 2], "depth": [3],
                                 "samples": [5, 50]}),
     }  # fmt: skip
