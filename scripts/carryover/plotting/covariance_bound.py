@@ -22,7 +22,7 @@ LARGEST_RISK = 1.0  # λ₁|Δ|², of instances of which both factors are 1
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters:
-    title: str = parameter("The covariance bound orders risks, but in half of the instances it exceeds any possible",
+    title: str = parameter("The covariance bound orders risks, but exceeds any possible risk in half of the instances",
                            "what is seen")  # fmt: skip
 
 
