@@ -32,7 +32,6 @@ from carryover.training.result import Divergence, Trained
 from carryover.training.settings import PRECISIONS, check_accuracy, check_choice, check_not_negative, check_positive
 
 _FIRST = 0.01  # relative change of the fastest unit in the first step
-_UNMOVED = 0.1  # share of a unit's size against which its error is held, until it has moved farther
 _ORDER = 3  # of the error that is estimated
 _STAGES = 100  # at most: beyond, single precision would show
 _RADIUS = 1.2  # times the spectral radius, which power iteration comes up to from below
@@ -62,7 +61,7 @@ def population_flow(
 
     teacher, start, `anchor` and what is said of losses are those of `population.population_descent`; a time is the
     sum of its learning rates. `accuracy` bounds the error that one step makes in the weights of any unit, relative to
-    their displacement since the start, or to a tenth of their size where that is more. `max_steps` is a budget of
+    its displacement since the start, or to a tenth of its size where that is larger. `max_steps` is a budget of
     gradient `evaluations`: a run that would need more ends with `converged` false, as does one that reaches
     `max_time`. Curves hold up to `checkpoints` accepted steps, about evenly spaced in the logarithm of time.
     `precision` is that of the gradients within a step.
@@ -171,8 +170,8 @@ class _Flow:
         step, stages = self._affordable(max_steps)
         units, flow, loss, energy = self._at(self._moved(step, stages))
         error = 0.8 * (self.units - units) + 0.4 * step[:, None, None] * (self.flow + flow)
-        reach = (units - self.start).norm(dim=2).maximum(_UNMOVED * self.units.norm(dim=2))
-        size = _relative(error, reach) / accuracy
+        scale = step_size.scale((units - self.start).norm(dim=2), self.units.norm(dim=2))
+        size = _relative(error, scale) / accuracy
         # The flow never climbs. NaN fails every comparison, so a step that overflowed is rejected too.
         sound = energy <= self.energy * (1 + 1e-9) + self._rounding()
         accepted = sound & (size <= 1)

@@ -8,12 +8,11 @@ matrix A stands for the Jacobian of the flow:
 
 A = −Jᵀ D J of the present activation pattern, D the curvature of the loss, is symmetric and needs one factor of a
 matrix of the size of all samples per step (`relu_solves`), in single precision: its rounding is one more A. Every run
-has its own step. Its error in a unit is held against the distance by which training has moved the unit, or a tenth of
-the unit's size where that is more: weights that are large against their motion, as after rescaling by 100, would hide
-any error that is measured by their size alone. Steps end where the error would be more than the accuracy, or where the
-loss would rise by more than ten times that share, as it does beyond kinks: there the pattern of activations is no
-longer that of A. Smaller rises are of stiff directions, which the next step damps, and let runs slide along kinks.
-After a step that was too long steps grow slowly, for kinks stand at about equal distances.
+has its own step. The error in a unit is measured relative to its displacement since the start, or to a tenth of its
+size where that is larger (`step_size.scale`). A step is rejected where this error exceeds the accuracy, or where the
+loss rises by more than ten times that share, as it does beyond kinks: there the pattern of activations is no longer
+that of A. Smaller rises come from stiff directions, which the next step damps, and let runs slide along kinks. After a
+rejected step, steps grow slowly, for kinks stand at about equal distances.
 """
 
 from __future__ import annotations
@@ -46,7 +45,6 @@ from carryover.training.settings import (
 )
 
 _GAMMA = 1 - 0.5**0.5  # makes ROS2 L-stable
-_UNMOVED = 0.1  # share of a unit's size against which its error is held, until it has moved farther
 _RISE = 10.0  # of the accuracy: relative rise of the loss in a step
 _RELIEF = 1.15  # by which the largest growth grows again after a step that ended beyond a kink
 _FIRST = 0.01  # relative change of the fastest unit in the first step
@@ -78,8 +76,8 @@ def gradient_flow(
     """Train every run by gradient flow on L = Σ_o mean loss of output o, until L ≤ `tolerance`, a number or (runs,).
 
     tasks, start, `on_sphere`, `trainable` and `observe` are those of `relu.gradient_descent`. `accuracy` bounds the
-    error that one step makes in the weights of any unit, relative to their displacement since the start, or to a tenth
-    of their size where that is more. `max_steps` is a budget of gradient `evaluations`, of which a step takes two; a
+    error that one step makes in the weights of any unit, relative to its displacement since the start, or to a tenth
+    of its size where that is larger. `max_steps` is a budget of gradient `evaluations`, of which a step takes two; a
     run that would need more, or that stalls where steps no longer move it (samples that contradict each other or excite
     no unit, a kink that it cannot leave), ends with `converged` false; `at_rest` says whether it had come to the flow's
     own end. Curves hold up to `checkpoints` accepted steps, about evenly spaced in the logarithm of time, and the last
@@ -226,7 +224,7 @@ class _Flow:
         change = _sizes((k1[0] + k2[0], k1[1] + k2[1])) * (h / 2)[:, None]
         sizes = _sizes((point.first, point.second)).clamp_min(_TINY)
         displacement = _sizes((new.first - self.start_first, new.second - self.start_second))
-        error = (change / displacement.maximum(_UNMOVED * sizes)).amax(1) / accuracy
+        error = (change / step_size.scale(displacement, sizes)).amax(1) / accuracy
         # NaN fails every comparison, so a step that overflowed is rejected too.
         sound = solve.done & (new.loss <= point.loss * (1 + _RISE * accuracy))
         accepted = sound & (error <= 1)

@@ -7,7 +7,18 @@ import torch
 GROW = 5.0  # a step is at most so many times the last one
 SHRINK = 0.2
 HALVE = 0.5
+UNMOVED = 0.1
+"""Share of a unit's size relative to which its error is measured until the unit has moved farther."""
 _SAFETY = 0.8
+
+
+def scale(displacement: torch.Tensor, size: torch.Tensor) -> torch.Tensor:
+    """What the error of a step in units is measured relative to, for their displacement since the start and their size.
+
+    An error relative to size alone would hide what matters where weights are large against their motion, as after
+    rescaling by 100.
+    """
+    return displacement.maximum(UNMOVED * size)
 
 
 def factor(
