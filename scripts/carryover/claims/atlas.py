@@ -6,9 +6,7 @@ import numpy as np
 
 from carryover.analysis import atlas, intervals
 from carryover.analysis.jackknife import DIFFERENCE, WHOLE_SHARE, estimate
-from carryover.config.parameters import NoParameters
 
-Parameters = NoParameters
 SHARE = 0.9
 CHANCE = 0.5
 ORDERS = 0.5  # rank correlation from which on a prediction counts, as of the ReLU penalty

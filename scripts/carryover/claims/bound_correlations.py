@@ -1,18 +1,8 @@
 """Which bound tells best how well finetuning does on a pair of tasks ("Finetuning with linear teachers", Table 1)."""
 
-from dataclasses import dataclass
 from functools import partial
 
 from carryover.analysis import intervals, jackknife, r_squared
-from carryover.config.parameters import parameter
-
-ROLES = ("bounds",)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    strong: float = parameter(0.5, "R² above which a correlation counts as strong", minimum=0, maximum=1)
-    images: str = parameter("scikit-learn's digits", "whose classes the pairs are of, in words")
 
 
 @intervals.claims("4.2, Table 1", "difference of two R² over pairs of tasks", estimate=jackknife.estimate)

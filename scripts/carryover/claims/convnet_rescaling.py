@@ -1,8 +1,6 @@
 """Rescaling convolutional networks before finetuning makes them better in all experiments: Fig. 7 of "Feature reuse …"
 (B6), with what the same factor does from scratch, and on part of the weights."""
 
-from dataclasses import dataclass
-
 import pandas as pd
 
 from carryover.analysis import intervals
@@ -10,18 +8,9 @@ from carryover.analysis.by_task import seed_means, table, usual
 from carryover.analysis.image_tasks import by_classes, images_in_words, in_words, network_in_words
 from carryover.analysis.intervals import OWN
 from carryover.analysis.runs import Runs, common_sizes
-from carryover.config.parameters import parameter
 from carryover.errors import UserError
 
 PARTS = {"weights": "those of all but normalisation", "readout": "those of the new last layer alone"}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    rescale: float = parameter(0.5, "factor on the weights that is compared with no rescaling", above=0)
-    trained: float = parameter(0.95, "share of rescaled networks that have to reach the training loss at which "
-                               "training stops", above=0, maximum=1)  # fmt: skip
-    small: float = parameter(0.01, "share of test images from which on there is a gain or a loss", above=0, maximum=1)
 
 
 @intervals.claims("App. F, Fig. 7", "share of test images")

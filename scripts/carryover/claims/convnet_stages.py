@@ -1,26 +1,14 @@
 """Finetuning lowers the dimensionality of a convolutional network only if its weights are rescaled before, and keeps
 dimensions that were there: Fig. 8d of "Feature reuse …" (B7)."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from carryover.analysis import intervals
 from carryover.analysis.by_task import seed_means, table
 from carryover.analysis.runs import Runs
-from carryover.config.parameters import parameter
 from carryover.errors import UserError
 
-ROLES = ("stages",)
-
 RATIO = "participation ratio after finetuning over that before"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    stages: tuple[str, ...] = parameter(("layer3", "layer4"), "stages that the claims are about, each for itself")
-    change: float = parameter(0.1, "relative change of a dimensionality from which on it counts", above=0, maximum=1)
-    near: float = parameter(0.2, "relative distance of ENSD from PR up to which they count as the same", above=0)
 
 
 @intervals.claims("App. G, Fig. 8d", "relative change, or ratio, of dimensions")

@@ -1,6 +1,5 @@
 """On cross-entropy, training longer acts like starting smaller: appendix C of "Feature reuse …"."""
 
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -9,18 +8,10 @@ import pandas as pd
 from carryover.analysis import intervals
 from carryover.analysis.margins import margin_over_scale
 from carryover.analysis.runs import Runs
-from carryover.config.parameters import parameter
-
-ROLES = ("diagonal", "relu")
 
 FAMILIES = {"diagonal": "diagonal networks", "relu": "ReLU networks"}
 SECTION = "App. C"
 FEATURES, ERROR = "effective_features_curve", "risk_curve"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    fitted: float = parameter(0.3, "training loss from which on networks count as fitted", above=0)
 
 
 @intervals.claims(SECTION, "log₁₀ of a ratio of effective numbers of features")

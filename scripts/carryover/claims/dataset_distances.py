@@ -7,11 +7,7 @@ import xarray as xr
 from carryover.analysis import intervals
 from carryover.analysis.runs import Runs, nearest
 from carryover.analysis.transferability import at, transferability
-from carryover.config.parameters import NoParameters
 
-ROLES = ("diagram", "risk", "distances")
-
-Parameters = NoParameters
 NAMES = {"kl": "the KL divergence", "wasserstein": "the Wasserstein-1 distance"}
 BOTH = "the KL divergence, nor with the Wasserstein-1 distance, which orders these targets alike"
 WEAK = -0.5

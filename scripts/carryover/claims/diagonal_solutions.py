@@ -1,26 +1,13 @@
 """What diagonal networks learn: norms, sparsity and the share of auxiliary dimensions, Fig. 5 of "Feature reuse …"."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from carryover.analysis import intervals
 from carryover.analysis.runs import Runs
-from carryover.config.parameters import parameter
-
-ROLES = ("norms", "sparsity", "rescaled")
 
 SHARES = "share of the weight norm"
 VARIANCE = "share of variance in as many weights as the teacher has"
 NAMES = {"finetuning": "finetuned", "multi_task": "multi-task"}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    same: float = parameter(0.02, "decades by which norms may differ that count as the same", above=0)
-    as_sparse: float = parameter(0.05, "share of variance by which solutions may differ that count as equally sparse",
-                                 above=0, maximum=1)  # fmt: skip
-    overlap: float = parameter(0.5, "share of features in common at which sharing is looked at", minimum=0, maximum=1)
 
 
 @intervals.claims("App. E.1, Fig. 5a", "log₁₀ of a ratio of norms")

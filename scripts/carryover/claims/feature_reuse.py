@@ -1,18 +1,7 @@
 """Risk claims of "Feature reuse in multi-task learning and finetuning" about diagonal networks."""
 
-from dataclasses import dataclass
-
 from carryover.analysis import intervals
 from carryover.analysis.runs import Runs
-from carryover.config.parameters import parameter
-
-ROLES = ("risk",)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    samples: int = parameter(32, "main-task samples at which protocols are compared", minimum=1)
-
 
 NEW = "Fig. 4b's order of ReLU networks, in diagonal ones"
 

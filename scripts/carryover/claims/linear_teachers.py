@@ -1,7 +1,6 @@
 """What decides how well finetuning between linear teachers goes: covariance, depth, scale, frozen layers ("Finetuning
 with linear teachers", sections 4 and 5)."""
 
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -10,21 +9,10 @@ import pandas as pd
 from carryover.analysis import intervals
 from carryover.analysis.agreement import of_converged
 from carryover.analysis.runs import Runs
-from carryover.config.parameters import parameter
-
-ROLES = ("alignment", "stretch", "coefficients", "scale", "frozen", "layers")
-OPTIONAL_ROLES = ("small",)
 
 DEPTH, SCALE, FROZEN = "theorem 5.3, Fig. 2a", "section 5.3, Fig. 2b", "theorem 5.5, Fig. 3"
 RANK = 1.1  # effective rank up to which features are close to rank one
 LEAST = 0.1  # samples per dimension from which a frozen network is flat: fewer tell its one factor badly
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    near: float = parameter(1e-3, "largest relative distance of trained networks from the exact limit", above=0)
-    same: float = parameter(0.05, "decades of risk that count as no difference", above=0)
-    flat: float = parameter(0.1, "decades of risk that count as none over numbers of samples", above=0)
 
 
 @intervals.claims("4.2, Fig. 1", "log₁₀ of a ratio of risks")

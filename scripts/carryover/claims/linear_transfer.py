@@ -1,7 +1,6 @@
 """Where linear transfer of deep linear networks helps, and what penalties do to it ("Features are fate",
 sections 3.2 and 3.3)."""
 
-from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
@@ -11,26 +10,10 @@ from carryover.analysis import intervals
 from carryover.analysis.linear_transfer import BLOCKS, in_block, jackknife, of_trained, sign_changes
 from carryover.analysis.runs import Runs, nearest
 from carryover.analysis.transferability import predicted, transferability, with_decay
-from carryover.config.parameters import parameter
 from carryover.errors import UserError
 from carryover.theory import transfer
 
-ROLES = ("diagram",)
-OPTIONAL_ROLES = ("loud", "ridge", "decay")
-
 RISKS, ONE, SIGN = "difference of risks", "App. E, Fig. 5", "eq 11, Fig. 1b"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    margin: float = parameter(0.05, "points at which theory is nearer to 0 say nothing about its sign", above=0)
-    ridge: float = parameter(0.1, "ridge penalty that is compared with none", above=0)
-    noise: float = parameter(0.2, "the paper's standard deviation of the label noise", minimum=0)
-    angle: float = parameter(0.25, "angle θ at which boundaries are looked for, in units of π", minimum=0, maximum=1)
-    relative: float = parameter(0.1, "relative error of a mean risk that counts as agreement", above=0)
-    near: float = parameter(0.05, "distance in γ that counts as agreement", above=0)
-    term: float = parameter(0.25, "relative error of the term of eq 10 in 1/n that counts as agreement", above=0)
-    enough: int = parameter(100, "samples from which on that term is small", minimum=3)
 
 
 @intervals.claims("theorem 3.7, Fig. 1", "transferability")

@@ -3,27 +3,14 @@
 A network uses K features where K clusters of its units leave next to nothing of their weight unexplained.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from carryover.analysis import intervals
 from carryover.analysis.runs import Runs, common_sizes
-from carryover.config.parameters import parameter
-
-ROLES = ("regimes", "overlap", "nested")
 
 ALIGNMENT = "cosine"
 NESTED = "App. E.2.3, Fig. 6f"
 UNIQUE = "Fig. 6d", "relative distance, with the sign changed"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    near: float = parameter(0.1, "inertia up to which clusters explain a network", above=0, maximum=1)
-    tolerance: float = parameter(0.2, "relative difference up to which effective numbers of clusters count as the "
-                                 "same", above=0, maximum=1)  # fmt: skip
-    auxiliary_features: int = parameter(6, "teacher units of the auxiliary task of the role overlap", minimum=1)
 
 
 @intervals.claims("App. E.2.1, Fig. 6a", "share of weight")

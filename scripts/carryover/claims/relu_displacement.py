@@ -1,20 +1,10 @@
 """Do weights stay as near their start as what they learn allows? The premise of "The implicit penalty of finetuning in
 ReLU networks" on trained networks (A)."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from carryover.analysis import intervals
 from carryover.analysis.runs import Runs
-from carryover.config.parameters import parameter
-
-ROLES = ("overlap", "nested", "magnitude")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    excess: float = parameter(0.1, "share by which a squared distance may exceed the least that there is", above=0)
 
 
 @intervals.claims("1.1, eqs 2–4", "share in excess of the least, with the sign changed")

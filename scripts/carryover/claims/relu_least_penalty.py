@@ -1,7 +1,6 @@
 """Does the penalty of ReLU units predict which function finetuning finds? The premise of "The implicit penalty of
 finetuning in ReLU networks", on problems so small that the function of least penalty is known (A3)."""
 
-from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
@@ -9,24 +8,11 @@ import pandas as pd
 
 from carryover.analysis import intervals
 from carryover.analysis.runs import Runs, rank_correlation
-from carryover.config.parameters import parameter
-
-ROLES = ("least", "spread")
 
 CELL = ["protocol", "samples", "correlation", "magnitude"]
 PENALTIES = ("penalty", "penalty_least", "turned", "turned_predicted")
 RISKS = ("risk_found", "risk_predicted", "difference")
 TINY = 1e-12  # what weights that have not turned have turned
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    excess: float = parameter(0.1, "share by which the penalty of what was found may exceed the least", above=0)
-    order: float = parameter(0.5, "rank correlation from which on a prediction counts", minimum=0, maximum=1)
-    factor: float = parameter(1.25, "ratio of predicted risks from which on pretraining is predicted to help or hurt",
-                              minimum=1)  # fmt: skip
-    unfitted: float = parameter(1e-4, "share of the targets' mean square up to which samples count as fitted", above=0)
-    floor: float = parameter(1e-4, "share of the teacher's mean square below which risks count as the same", above=0)
 
 
 @intervals.claims(intervals.own("1.2, Fig. 1c"), "log₁₀ of a ratio of risks")

@@ -1,25 +1,13 @@
 """Norms of what ReLU networks learn beside those of their teachers: what Fig. 5a of "Feature reuse …" shows of diagonal
 networks (B1, B4)."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from carryover.analysis import intervals
 from carryover.analysis.runs import Runs
-from carryover.config.parameters import parameter
-
-ROLES = ("norms", "displacement", "regimes")
 
 RATIO = "log₁₀ of a ratio of norms"
 DISTANCE = "log₁₀ of a ratio, with the sign changed where it is positive"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    same: float = parameter(0.02, "decades by which norms may differ that count as the same", above=0)
-    between: int = parameter(256, "samples at which networks are not yet the teacher, and no longer far below its norm",
-                             minimum=1)  # fmt: skip
 
 
 @intervals.claims(intervals.own("App. B.2, E.1, Fig. 5a"), RATIO)

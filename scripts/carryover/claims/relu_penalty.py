@@ -1,23 +1,13 @@
 """What the penalty of moving a pretrained ReLU unit is like, curve by curve: "The implicit penalty", Fig. 1a and b."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from carryover.analysis import intervals
-from carryover.config.parameters import parameter
 from carryover.errors import UserError
-
-ROLES = ("curve",)
 
 PENALTY = "1.2, Fig. 1a", "log₁₀ of a ratio of penalties"
 EXPONENT = "1.2, Fig. 1b"
 NEW, SAME, LARGE = 0.01, 1.0, 100.0  # magnitudes in the auxiliary task of a feature that has about 1 in the main one
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    near: float = parameter(0.25, "distance of exponents that count as the same", above=0)
 
 
 @intervals.claims(estimate=intervals.exact)

@@ -1,28 +1,11 @@
 """The rich regime helps if, and only if, the teacher is sparse: risk claims about ReLU networks (B3)."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from carryover.analysis import intervals
 from carryover.analysis.runs import Runs
-from carryover.config.parameters import parameter
-
-ROLES = ("risk",)
-OPTIONAL_ROLES = ("norms",)
 
 LAZY = {"single_task": "those from large (lazy) weights", "single_task_kernel": "the tangent kernel"}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    samples: int = parameter(256, "samples at which networks are compared", minimum=1)
-    lazy: str = parameter("single_task", "what rich networks face: those from the largest initial scale, or "
-                          "the tangent kernel at the smallest", choices=tuple(LAZY))  # fmt: skip
-    gain: float = parameter(1.25, "factor on the risk that is no gain yet", minimum=1)
-    match: float = parameter(0.95, "share of the teacher's mean square from which on a function matches it", above=0,
-                             maximum=1)  # fmt: skip
-    section: str = parameter("App. D, as in Fig. 2a", "where the paper says so of these numbers of units and samples")
 
 
 @intervals.claims(measured="log₁₀ of a ratio of risks")

@@ -1,28 +1,14 @@
 """Risk claims of "Feature reuse in multi-task learning and finetuning" about ReLU networks with shared features, or
 correlated ones (B2)."""
 
-from dataclasses import dataclass
-
 from carryover.analysis import intervals
 from carryover.analysis.runs import Runs
 from carryover.claims.feature_reuse import shared
-from carryover.config.parameters import parameter
-
-ROLES = ("risk",)
 
 FITTED = {
     "finetuning_probe": "linear probes of the pretrained network",
     "finetuning_kernel": "the tangent kernel of the pretrained network",
 }
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    samples: int = parameter(64, "main-task samples at which protocols are compared", minimum=1)
-    overlap: float = parameter(0.5, "share of the main features that are auxiliary ones where some are new",
-                               above=0, maximum=1)  # fmt: skip
-    fitted: tuple[str, ...] = parameter(tuple(FITTED), "fits of the pretrained features that PT+FT is compared with",
-                                        choices=tuple(FITTED))  # fmt: skip
 
 
 @intervals.claims("Fig. 2a and 4b", "log₁₀ of a ratio of risks")

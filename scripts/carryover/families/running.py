@@ -40,7 +40,6 @@ def run(
         UserError: The pretrained networks are missing, superfluous or others, a training diverged, or the stage or the
             solver breaks the contract; and what they themselves raise.
     """
-    getattr(stage, "check", lambda p: None)(p)
     _check_start(starts(stage, p), p, seeds, pretrained)
     shard = Shard(experiment, list(seeds), pretrained)
     pieces = stage.problems(p, shard)
@@ -54,7 +53,7 @@ def run(
 
 def starts(stage: Stage, p: Any) -> bool:
     """Whether runs with these parameters start from pretrained networks."""
-    starts_from = getattr(stage, "STARTS_FROM", {})
+    starts_from = stage.Parameters.STARTS_FROM
     return bool(starts_from) and applies(starts_from, vars(p))
 
 

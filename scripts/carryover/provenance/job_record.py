@@ -278,6 +278,8 @@ def _plain(value: Any) -> Any:
 
 
 def _simpler(value: Any) -> Any:
+    if hasattr(value, "model_dump"):
+        return value.model_dump()
     if is_dataclass(value):
         return asdict(value)
     if hasattr(value, "tolist"):  # NumPy's scalars and arrays
