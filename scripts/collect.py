@@ -35,7 +35,7 @@ def chosen(measure, words):
     if measure is not None and measure not in plugins.names("measures"):
         raise UserError(f"--measure {measure}: it must be one of {', '.join(plugins.names('measures'))}.")
     module = plugins.load(f"carryover.measures.{measure}") if measure else None
-    kind = parameters.of("measures", measure) if module else parameters.Model
+    kind = parameters.model_of("measures", measure) if module else parameters.Model
     own = argparse.ArgumentParser(prog="collect.py", allow_abbrev=False, add_help=False)
     parameters.add_arguments(own, kind)
     return module, parameters.from_arguments(kind, own.parse_args(words))

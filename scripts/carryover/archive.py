@@ -119,9 +119,9 @@ def request(sweep, experiment, measure):
     stage, all parameters that its jobs read; `split`, `block`, `resources` and the order of lists do not count."""
     spec = sweep.typed.experiments[experiment]
     asked = {"experiment": experiment, "measure": measure, "family": spec.family, "seeds": spec.seeds}
-    asked["options"] = _complete(parameters.of("measures", measure), spec.measures[measure] or {})
+    asked["options"] = _complete(parameters.model_of("measures", measure), spec.measures[measure] or {})
     for stage in STAGES:
-        model, section = parameters.of(f"families.{spec.family}", stage), getattr(spec, stage)
+        model, section = parameters.model_of(f"families.{spec.family}", stage), getattr(spec, stage)
         grids = section.get("grids", {"": {}}) if section is not None else {}
         asked[stage] = {n: _complete(model, {**(spec.task or {}), **section, **grid}) for n, grid in grids.items()}
     return asked
@@ -140,9 +140,9 @@ def mismatch(sweep, experiment, measure):
 def _differences(now, then):
     """Where two requests differ: of which parameters, and the archived and the asked value."""
     yield from _unlike(*({key: one[key] for key in _WHOLE} for one in (now, then)), parameters.Model)
-    yield from _unlike(now["options"], then["options"], parameters.of("measures", now["measure"]))
+    yield from _unlike(now["options"], then["options"], parameters.model_of("measures", now["measure"]))
     for stage in STAGES:
-        model = parameters.of(f"families.{now['family']}", stage)
+        model = parameters.model_of(f"families.{now['family']}", stage)
         for grid, asked in now[stage].items():
             candidates = [list(_unlike(asked, archived, model)) for archived in then[stage].values()]
             where = f"{stage}.grids.{grid}." if grid else f"{stage}."

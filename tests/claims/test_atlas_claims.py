@@ -6,11 +6,12 @@ from scipy import stats
 
 from carryover.analysis import jackknife
 from carryover.claims import atlas
+from carryover.config.parameters import model_of
 from toy.atlas_runs import mapped, runs
 
 
 def checked(**maps):
-    found = atlas.check(maps, atlas.Parameters())
+    found = atlas.check(maps, model_of("claims", "atlas")())
     return found.to_dataframe()
 
 

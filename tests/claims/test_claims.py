@@ -10,6 +10,7 @@ from scipy import stats
 
 from carryover.analysis import intervals
 from carryover.claims import exact_limit, feature_reuse
+from carryover.config.parameters import model_of
 from carryover.errors import UserError
 from carryover.provenance import job_record, store
 
@@ -131,7 +132,7 @@ def risks(finetuning):
 
 @pytest.mark.parametrize(("finetuning", "expected"), [(0.01, "holds"), (10.0, "fails")])
 def test_the_advantage_of_finetuning_is_the_ratio_of_risks(finetuning, expected, tmp_path):
-    checked = feature_reuse.check({"risk": risks(finetuning)}, feature_reuse.Parameters())
+    checked = feature_reuse.check({"risk": risks(finetuning)}, model_of("claims", "feature_reuse")())
     row = checked.sel(claim="finetuning_shared")
     assert row["statistic"] == pytest.approx(-np.log10(finetuning))
     assert row["verdict"] == expected
@@ -149,7 +150,7 @@ def test_solvers_are_held_to_their_distance_from_the_exact_limit(distance, expec
     coordinates = {"solver": [s for s, _ in runs], "seed": [s for _, s in runs]}
     coordinates |= {name: [value] * len(runs) for name, value in same.items()}
     data = xr.Dataset({"coefficients": (("run", "input"), beta)}, {k: ("run", v) for k, v in coordinates.items()})
-    checked = exact_limit.check({"coefficients": data}, exact_limit.Parameters())
+    checked = exact_limit.check({"coefficients": data}, model_of("claims", "exact_limit")())
     assert checked.sel(claim="flow_exact")["verdict"] == expected
     assert checked.sel(claim="not_symmetric")["statistic"] == pytest.approx(2.0)
 

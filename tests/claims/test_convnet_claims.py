@@ -4,12 +4,15 @@ import numpy as np
 import pytest
 
 from carryover.claims import convnet_rescaling, convnet_stages
+from carryover.config.parameters import model_of
 from carryover.errors import UserError
 from carryover.provenance import store
 from toy.convnet_runs import SIZES, risk, stages
 from toy.made_up_runs import SEEDS
 
-P = convnet_rescaling.Parameters(small=0.001, trained=0.5)  # less than all effects but 0, and than 24 networks show
+P = model_of("claims", "convnet_rescaling")(
+    small=0.001, trained=0.5
+)  # less than all effects but 0, and than 24 networks show
 EFFECTS = pytest.mark.parametrize(("effect", "verdict"), [(1.0, "holds"), (-1.0, "fails"), (0.0, "undecided")])
 NAMES = {"all", "few", "over_scratch", "over_weights", "over_readout", "over_rates", "trains", "small"}
 
@@ -49,7 +52,7 @@ def test_each_claim_on_rescaling_is_about_its_own_runs():
         keep = np.logical_and.reduce([data[name].values == value for name, value in condition.items()])
         worse = data.assign(risk_final=data["risk_final"] + keep)
         # The gain is as large as what counts as small: neither is it smaller nor larger.
-        found = verdicts(convnet_rescaling.check({"pairs": worse}, convnet_rescaling.Parameters(small=0.08)))
+        found = verdicts(convnet_rescaling.check({"pairs": worse}, model_of("claims", "convnet_rescaling")(small=0.08)))
         return {name.removeprefix("pairs_") for name, value in found.items() if value == "fails"}
 
     scaled = {"protocol": "finetuning", "rescaled": "all", "rescale": 0.5, "learning_rate": 0.01}
@@ -75,7 +78,7 @@ def test_what_is_missing_of_rescaling_is_named():
 
 @EFFECTS
 def test_every_claim_on_stages_follows_its_effect(effect, verdict, tmp_path):
-    checked = convnet_stages.check({"stages": stages(effect)}, convnet_stages.Parameters())
+    checked = convnet_stages.check({"stages": stages(effect)}, model_of("claims", "convnet_stages")())
     found = verdicts(checked)
     small = [f"{name}_{factor}" for name in ("falls", "lower", "inherited") for factor in (0.25, 0.5)]
     names = [f"{name}_{stage}" for name in (*small, "kept_1", "kept_2") for stage in ("layer3", "layer4")]
@@ -84,7 +87,9 @@ def test_every_claim_on_stages_follows_its_effect(effect, verdict, tmp_path):
 
 
 def test_statistics_of_stages_are_ratios_of_dimensions():
-    found = convnet_stages.check({"stages": stages(1.0)}, convnet_stages.Parameters())["statistic"].to_series()
+    found = convnet_stages.check({"stages": stages(1.0)}, model_of("claims", "convnet_stages")())[
+        "statistic"
+    ].to_series()
     assert found["falls_0.5_layer3"] == pytest.approx(0.3)
     assert found["kept_2_layer4"] == pytest.approx(1.1)
     assert found["inherited_0.25_layer4"] == pytest.approx(-0.1)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from carryover.claims import cross_entropy
+from carryover.config.parameters import model_of
 from carryover.errors import UserError
 from toy.made_up_runs import SEEDS, dataset
 
@@ -27,7 +28,7 @@ def trajectories(effect, alike=1.0):
 
 
 def checked(**data):
-    return cross_entropy.check(data, cross_entropy.Parameters()).to_dataframe()
+    return cross_entropy.check(data, model_of("claims", "cross_entropy")()).to_dataframe()
 
 
 @pytest.mark.parametrize(("effect", "verdict"), [(1.0, "holds"), (-1.0, "fails"), (0.0, "undecided")])

@@ -4,19 +4,20 @@ import numpy as np
 import pytest
 
 from carryover.claims import relu_penalty
+from carryover.config.parameters import model_of
 from carryover.curves import relu_penalty as curves
 from carryover.errors import UserError
 from carryover.provenance import store
 
-CURVE = curves.compute(curves.Parameters())
+CURVE = curves.compute(model_of("curves", "relu_penalty")())
 
 
 def verdicts(curve, **options):
-    return relu_penalty.check({"curve": curve}, relu_penalty.Parameters(**options))["verdict"].to_series()
+    return relu_penalty.check({"curve": curve}, model_of("claims", "relu_penalty")(**options))["verdict"].to_series()
 
 
 def test_the_real_curve_is_linear_for_the_new_unit_alone(tmp_path):
-    checked = relu_penalty.check({"curve": CURVE}, relu_penalty.Parameters())
+    checked = relu_penalty.check({"curve": CURVE}, model_of("claims", "relu_penalty")())
     found = checked["verdict"].to_series()
     assert set(found.index[found == "fails"]) == {"l1_like_1"}
     assert set(found[found != "fails"]) == {"holds"}

@@ -12,6 +12,7 @@ from carryover.claims import (
     relu_richness,
     relu_sharing,
 )
+from carryover.config.parameters import model_of
 from carryover.errors import UserError
 from carryover.provenance import store
 from toy import relu_penalty_runs, relu_runs
@@ -25,7 +26,7 @@ MADE = relu_runs.MADE | relu_penalty_runs.MADE
 @pytest.mark.parametrize(("effect", "verdict"), [(1.0, "holds"), (-1.0, "fails"), (0.0, "undecided")])
 @pytest.mark.parametrize("module", MADE, ids=lambda module: module.__name__.rsplit(".")[-1])
 def test_every_claim_follows_its_effect(module, effect, verdict, tmp_path):
-    checked = module.check(MADE[module](effect), module.Parameters())
+    checked = module.check(MADE[module](effect), model_of(*module.__name__.split(".")[1:])())
     assert {name: found for name, found in checked["verdict"].to_series().items() if found != verdict} == {}
     assert (checked["seeds"] == len(SEEDS)).all()
     store.save(checked, tmp_path / "claims.nc")
@@ -69,7 +70,7 @@ def test_the_runs_that_a_claim_is_about_decide_it(module, claim, change, conditi
     data = MADE[module](1.0)
     # What is changed a millionfold is left out as stopped short unless its loss goes along.
     risk = changed(changed(data["risk"], "risk_final", change, **condition), "loss", change, **condition)
-    verdicts = module.check(data | {"risk": risk}, module.Parameters())["verdict"].to_series()
+    verdicts = module.check(data | {"risk": risk}, model_of(*module.__name__.split(".")[1:])())["verdict"].to_series()
     assert verdicts[claim] == "fails"
 
 
@@ -78,7 +79,7 @@ def test_the_claims_on_clusters_are_each_about_their_own_runs():
 
     def failing(role, name, change, **condition):
         altered = data | {role: changed(data[role], name, change, **condition)}
-        verdicts = relu_clusters.check(altered, relu_clusters.Parameters())["verdict"].to_series()
+        verdicts = relu_clusters.check(altered, model_of("claims", "relu_clusters")())["verdict"].to_series()
         return set(verdicts.index[verdicts != "holds"])
 
     assert failing("regimes", "inertia", lambda x: x + 0.1, initial_scale=1e-3, samples=1024) == {
@@ -108,7 +109,7 @@ def test_the_claims_on_least_penalties_are_each_about_their_own_runs():
 
     def failing(name, change, role="least", **condition):
         altered = data | {role: changed(data[role], name, change, **condition)}
-        verdicts = relu_least_penalty.check(altered, relu_least_penalty.Parameters())["verdict"].to_series()
+        verdicts = relu_least_penalty.check(altered, model_of("claims", "relu_least_penalty")())["verdict"].to_series()
         return set(verdicts.index[verdicts != "holds"])
 
     tuned = {"protocol": "finetuning"}
@@ -126,18 +127,18 @@ def test_the_claims_on_least_penalties_are_each_about_their_own_runs():
 
 
 def test_statistics_are_differences_of_log_risks():
-    checked = relu_sharing.check(sharing(1.25), relu_sharing.Parameters())
+    checked = relu_sharing.check(sharing(1.25), model_of("claims", "relu_sharing")())
     shared = checked["claim"] == "multi_task_shared"
     np.testing.assert_allclose(checked["statistic"], np.where(shared, 2.5, 1.25))
-    checked = relu_penalty_risk.check(penalty(0.75), relu_penalty_risk.Parameters())
+    checked = relu_penalty_risk.check(penalty(0.75), model_of("claims", "relu_penalty_risk")())
     np.testing.assert_allclose(checked["statistic"].sel(claim="loss_of_benefit"), 1.99 * 0.75)
     assert checked["statistic"].sel(claim="order") == pytest.approx(1)
-    checked = relu_nesting.check(nesting(1.25), relu_nesting.Parameters())
+    checked = relu_nesting.check(nesting(1.25), model_of("claims", "relu_nesting")())
     np.testing.assert_allclose(checked["statistic"], 1.25)
 
 
 def test_statistics_on_clusters_are_inertias_alignments_and_numbers_and_their_differences():
-    checked = relu_clusters.check(clusters(1.0), relu_clusters.Parameters())
+    checked = relu_clusters.check(clusters(1.0), model_of("claims", "relu_clusters")())
     distance = (checked["statistic"] - checked["bound"]).to_series()
     assert distance.pop("lazy_less_nested") == pytest.approx(0.08)
     np.testing.assert_allclose(distance, 0.04)
@@ -157,7 +158,7 @@ def test_statistics_on_clusters_are_inertias_alignments_and_numbers_and_their_di
 )  # fmt: skip
 def test_networks_that_were_stopped_short_are_no_evidence_of_being_worse(module, made, stopped, undecided):
     data = made(1.0, unfinished=lambda **point: stopped.items() <= point.items())
-    checked = module.check(data, module.Parameters()).to_dataframe()
+    checked = module.check(data, model_of(*module.__name__.split(".")[1:])()).to_dataframe()
     assert set(checked.index[checked["verdict"] == "undecided"]) == undecided
     assert set(checked.index[checked["seeds"] == 0]) == undecided
     assert set(checked["verdict"]) <= {"holds", "undecided"}
@@ -185,6 +186,6 @@ def test_conditions_that_the_data_lack_are_named_in_a_sentence(module, drop, opt
             for role, runs in data.items()
         }
     with pytest.raises(UserError, match=sentence) as raised:
-        module.check(data, module.Parameters(**options))
+        module.check(data, model_of(*module.__name__.split(".")[1:])(**options))
     assert "\n" not in str(raised.value)
     assert str(raised.value).endswith(".")

@@ -100,7 +100,7 @@ def retrain(sweep, run, perturbation=0.0):
         solve = _perturbed(solve, perturbation) if perturbation else solve
         trained = running.run(contract.stage(spec["family"], stage), p, run.experiment, run.seeds, solve, trained)
     measure = plugins.load(f"carryover.measures.{run.measure}")
-    p = parameters.read(parameters.of("measures", run.measure), spec["measures"][run.measure], "")
+    p = parameters.read(parameters.model_of("measures", run.measure), spec["measures"][run.measure], "")
     return measure.measure(trained, p)
 
 

@@ -145,7 +145,7 @@ def validate(config: dict) -> Configuration:
         _known(spec.family, "families", f"experiments.{name}.family")
         for measure, options in spec.measures.items():
             _check("measures", measure, options, f"experiments.{name}.measures.{measure}")
-        models = [parameters.of(f"families.{spec.family}", stage) for stage in STAGES]
+        models = [parameters.model_of(f"families.{spec.family}", stage) for stage in STAGES]
         several = {field for cls in models for field in cls.model_fields if parameters.kind_of(cls, field)[1]}
         if unknown := set(spec.split) - {"protocol"} - several - spec.measures.keys():
             allowed = "protocol, a parameter that takes several values, or a measure of the experiment"
@@ -158,9 +158,9 @@ def validate(config: dict) -> Configuration:
             if kind.plugins:
                 plugin = getattr(entry, kind.key) or name
                 _check(kind.plugins, plugin, entry.options, f"{where}.options", f"{where}.{kind.key}")
-                _check_roles(parameters.of(kind.plugins, plugin), entry.data, f"{where}.data")
+                _check_roles(parameters.model_of(kind.plugins, plugin), entry.data, f"{where}.data")
             else:
-                model = parameters.of("diagnosis", "options")
+                model = parameters.model_of("diagnosis", "options")
                 parameters.read(model, entry.options, f"configuration: {where}.options.")
     return whole
 
@@ -172,7 +172,7 @@ def _known(name, folder, where):
 
 def _check(folder, plugin, options, where, named=None):
     _known(plugin, folder, named or where)
-    parameters.read(parameters.of(folder, plugin), options, f"configuration: {where}.")
+    parameters.read(parameters.model_of(folder, plugin), options, f"configuration: {where}.")
 
 
 def _check_roles(model, data, where):

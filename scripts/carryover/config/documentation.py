@@ -27,7 +27,7 @@ def schema() -> dict[str, Any]:
 
 
 def _section(family: str, stage: str) -> dict[str, Any]:
-    model = parameters.of(f"families.{family}", stage)
+    model = parameters.model_of(f"families.{family}", stage)
     own = model.model_json_schema()["properties"]
     several = [name for name in own if about(model, name, "axis") or kind_of(model, name)[1]]
     one = {name: kind["items"] if kind_of(model, name)[1] else kind for name, kind in own.items()}
@@ -41,12 +41,12 @@ def pages() -> dict[str, str]:
     """{file: page} with the tables of all parameters: a page for each family, and for each kind of plug-in."""
     made = {}
     for family in plugins.names("families"):
-        task = parameters.of(f"families.{family}", "task")
+        task = parameters.model_of(f"families.{family}", "task")
         tables = [_table("task", task, Model)]
-        tables += [_table(stage, parameters.of(f"families.{family}", stage), task) for stage in STAGES]
+        tables += [_table(stage, parameters.model_of(f"families.{family}", stage), task) for stage in STAGES]
         made[f"{family}.md"] = f"# The family `{family}`\n\n" + "\n".join(tables)
     for folder, title in FOLDERS.items():
-        models = {name: parameters.of(folder, name) for name in plugins.names(folder)}
+        models = {name: parameters.model_of(folder, name) for name in plugins.names(folder)}
         made[f"{folder}.md"] = f"# {title}\n\n" + "\n".join(_table(name, one, Model) for name, one in models.items())
     return made
 

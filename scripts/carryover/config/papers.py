@@ -45,6 +45,11 @@ def resolved(config, folder):
                 below.setdefault(section, {})[name] = own
             else:
                 absent.add((section, name))
+    for section, name, entry in _entries(config):
+        if isinstance(entry, dict) and section != "curves" and "paper" in entry:
+            if entry["paper"] not in contents:
+                raise UserError(f"{section}.{name}.paper: there is no config/papers/{entry['paper']}.yaml.")
+            absent |= {(section, name)} if entry["paper"] not in chosen else set()
     above = {key: value for key, value in config.items() if key != "papers"}
     return _without(files.laid_over(below, above), absent)
 

@@ -119,7 +119,7 @@ def kind_of(cls: type[Model], name: str) -> tuple[Any, bool]:
     return type(get_args(kind)[0]) if get_origin(kind) is not None else kind, several
 
 
-def of(folder: str, name: str) -> type[Model]:
+def model_of(folder: str, name: str) -> type[Model]:
     """The model of a plug-in `carryover.<folder>.<name>`; an empty one where it has no parameters."""
     models = importlib.import_module(f"carryover.{folder}.parameters")
     return getattr(models, "".join(part.title() for part in name.split("_")), Model)
@@ -155,7 +155,8 @@ def applies(when, point):
 
 def in_words(when):
     """Conditions as they are said: 'solver is descent and protocol is a or b'."""
-    return " and ".join(f"{axis} is {' or '.join(map(str, values))}" for axis, values in when.items())
+    said = {axis: " or ".join(str(v).lower() if v in (True, False) else str(v) for v in when[axis]) for axis in when}
+    return " and ".join(f"{axis} is {values}" for axis, values in said.items())
 
 
 def add_arguments(parser: argparse.ArgumentParser, cls: type[Model]) -> None:

@@ -4,10 +4,8 @@ import gc
 import importlib
 import pkgutil
 from contextlib import contextmanager
-from functools import cache
 
 
-@cache
 def names(kind):
     """Names of the plug-ins of one kind: modules of `carryover.<kind>` without a leading underscore, but `parameters`.
 

@@ -21,7 +21,7 @@ import numpy as np
 import xarray as xr
 
 from carryover.config import plugins
-from carryover.config.parameters import Model
+from carryover.config.parameters import model_of
 from carryover.errors import UserError
 from carryover.training.result import Trained
 
@@ -90,20 +90,18 @@ class Piece:
 class Stage(Protocol):
     """The module pretrain.py or finetune.py of a family.
 
-    `Parameters` is its model of the family's parameters.py, with the axis `solver`; in finetuning also with the axis
-    `protocol`, and with `STARTS_FROM`, {axis: its values for which a run starts from a pretrained network}. A model
-    refuses parameters that contradict each other. finetune.py may say `EXACT_RISK = True` where its risk is over all
-    inputs.
+    Its model in parameters.py has the axis `solver`; in finetuning also the axis `protocol`, and `STARTS_FROM`, {axis:
+    its values for which a run starts from a pretrained network}. It refuses parameters that contradict each other.
+    finetune.py may say `EXACT_RISK = True` where its risk is over all inputs.
     """
 
     __name__: str
-    Parameters: type[Model]
 
     def problems(self, p: Any, shard: Shard) -> Iterator[Piece]:
         """The pieces of a shard, in the order of its dataset.
 
         Args:
-            p: the stage's `Parameters`.
+            p: the stage's parameters.
             shard: experiment, seeds, and the pretrained networks if it starts from such.
 
         Returns:
@@ -125,7 +123,7 @@ class Solver(Protocol):
 
         Args:
             problem: of a `Piece` of the family.
-            p: the stage's `Parameters`.
+            p: the stage's parameters.
             progress: told from time to time how far training is, {"step": …, "active": …}.
 
         Returns:
@@ -139,10 +137,10 @@ class Solver(Protocol):
 
 def stage(family: str, name: str) -> Stage:
     """The module pretrain or finetune of a family; UserError where it breaks the contract."""
-    module = _part(family, name, ("Parameters", "problems"), f"the family {family} is incomplete")
+    module = _part(family, name, ("problems",), f"the family {family} is incomplete")
     needed = {"pretrain": {"solver"}, "finetune": {"solver", "protocol"}}[name]
-    if missing := sorted(needed - getattr(module.Parameters, "model_fields", {}).keys()):
-        raise breach(module.__name__, f"its Parameters lack {' and '.join(missing)}")
+    if missing := sorted(needed - model_of(f"families.{family}", name).model_fields.keys()):
+        raise breach(f"carryover.families.{family}.parameters", f"{name} lacks {' and '.join(missing)}")
     return module
 
 

@@ -100,7 +100,7 @@ def plugin(argv, kind, rule, description, *additions):
     made = parser(f"{rule}.py {name}", description)
     for add in additions:
         add(made)
-    model = parameters.of(kind, name)
+    model = parameters.model_of(kind, name)
     parameters.add_arguments(made, model)
     arguments = made.parse_args(argv[1:])
     if "roles" in arguments and len(arguments.roles) != len(arguments.data):

@@ -1,6 +1,7 @@
 """What happens when the Snakefile is read: the configuration is checked, and results compared with their records."""
 
 import json
+import os
 import sys
 from base64 import urlsafe_b64encode
 from collections import Counter
@@ -10,9 +11,8 @@ from pathlib import Path
 from carryover import archive
 from carryover.config import configuration, files, papers
 from carryover.errors import UserError, sentence
-from carryover.provenance import store, writing
+from carryover.provenance import writing
 from carryover.provenance.code_digest import closure_files
-from carryover.provenance.job_record import record_path, shown, whole
 from carryover.workflow.sweep import ALSO, Sweep
 
 METADATA = Path(".snakemake/metadata")
@@ -29,8 +29,8 @@ def sweep(config, root, first, read=()):
         for file in read if first else ():
             if not Path(file).is_file():
                 hint = "" if Path(file).suffix in (".yaml", ".yml", ".json") else f"; before a target put --: -- {file}"
-                raise UserError(f"--configfile {shown(file)}: there is no such file{hint}.")
-            files.read(file, shown(file))
+                raise UserError(f"--configfile {file}: there is no such file{hint}.")
+            files.read(file, os.path.relpath(file))
         made = valid_sweep(config, root)
         if first:
             _check_writable(Path(made.results), [*made.typed.experiments, *configuration.RESERVED])
@@ -114,10 +114,11 @@ def differences(made):
 
 
 def _record(output):
-    """The record of a result; None where there is none that can be read whole, which an audit says."""
+    """The record of a result; None where there is none that can be read, which an audit says."""
     try:
-        return whole(record_path(output))
-    except store.DataError:
+        record = json.loads(Path(f"{output}.json").read_bytes())
+        return record if record["command"] and record["code"]["files"] else None
+    except (OSError, ValueError, TypeError, LookupError, RecursionError):
         return None
 
 

@@ -127,6 +127,7 @@ class Sweep:
         """Raise UserError for code that cannot be parsed, and for data and groups of claims that no job makes."""
         for rule, wildcards, _ in self.jobs():
             self.code(rule)(wildcards)
+            self.made_of(rule)(wildcards)
         for name, path in self._beside().items():
             if not Path(path).is_file():
                 raise SweepError(f"claims_beside.{name}: there is no file {path}.")
@@ -272,12 +273,14 @@ class Sweep:
                 return [point.parameters for point in self._batch(wildcards, rule).points]
             if rule in ("measure", "collect"):
                 measured = self.typed.experiments[wildcards.experiment].measures[wildcards.measure]
-                return parameters.read(parameters.of("measures", wildcards.measure), measured, "")
+                return parameters.read(parameters.model_of("measures", wildcards.measure), measured, "")
             if rule == "curve":
-                return parameters.read(parameters.of("curves", wildcards.curve), self.typed.curves[wildcards.curve], "")
+                return parameters.read(
+                    parameters.model_of("curves", wildcards.curve), self.typed.curves[wildcards.curve], ""
+                )
             if rule in MADE_OF_DATA:
                 folder, plugin = self._plugin(rule, wildcards) or ("diagnosis", "options")
-                return parameters.read(parameters.of(folder, plugin), self._entry(rule, wildcards).options, "")
+                return parameters.read(parameters.model_of(folder, plugin), self._entry(rule, wildcards).options, "")
             return parameters.Model()
 
         return options
@@ -354,7 +357,7 @@ class Sweep:
     def _measured(self, experiment, measure):
         """Names of the finetuned batches to which a measure applies, in part at least: all, unless its model says
         otherwise."""
-        spec, model = self.typed.experiments[experiment], parameters.of("measures", measure)
+        spec, model = self.typed.experiments[experiment], parameters.model_of("measures", measure)
         where = f"experiments.{experiment}.measures.{measure}"
         if model.FAMILIES and spec.family not in model.FAMILIES:
             raise SweepError(f"{where} is of networks of {' or '.join(model.FAMILIES)}, not of {spec.family}.")

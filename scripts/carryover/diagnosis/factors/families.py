@@ -9,7 +9,7 @@ import numpy as np
 import xarray as xr
 
 from carryover.config import plugins
-from carryover.config.parameters import read
+from carryover.config.parameters import model_of, read
 from carryover.diagnosis.factors.choice import Choice
 from carryover.diagnosis.factors.search import search_factor
 from carryover.errors import UserError
@@ -34,7 +34,7 @@ def choose_family_factor(family: str, pretrain: Mapping, finetune: Mapping, **se
         raise UserError(f"the family {family} has no exact risk, by which a factor could be chosen")
 
     def parameters(stage: str, values: Mapping) -> Any:
-        return read(contract.stage(family, stage).Parameters, dict(values), f"{stage} of the family {family}: ")
+        return read(model_of(f"families.{family}", stage), dict(values), f"{stage} of the family {family}: ")
 
     def done(stage: str, p: Any, seed: int, pretrained: xr.Dataset | None = None) -> xr.Dataset:
         solve = contract.solver(family, p.solver).solve

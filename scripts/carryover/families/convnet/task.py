@@ -15,7 +15,7 @@ import numpy as np
 import torch
 
 from carryover.errors import UserError
-from carryover.families.convnet.parameters import Task as Parameters
+from carryover.families.convnet.parameters import Task
 from carryover.networks.convnet import NETWORKS
 from carryover.streams import generator
 from carryover.tasks import class_subsets
@@ -53,7 +53,7 @@ class Classes:
     share, or that are too few.
     """
 
-    def __init__(self, p: Parameters, experiment: str) -> None:
+    def __init__(self, p: Task, experiment: str) -> None:
         self.p, self.experiment = p, experiment
         self._states: dict[tuple[int, int, str], Mapping[str, torch.Tensor]] = {}
         self.set = image_sets.images(p.images, p.folder, p.other_images)

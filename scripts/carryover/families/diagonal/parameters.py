@@ -9,6 +9,7 @@ from carryover.config.parameters import Fraction, Model, parameter
 SIMULATED = {"solver": ("flow", "descent")}
 PRETRAINED = ("finetuning", "finetuning_probe")
 SCRATCH = ("single_task", "single_task_probe", "multi_task")
+PROTOCOLS = (*SCRATCH, *PRETRAINED)
 
 Protocol = Literal["single_task", "single_task_probe", "multi_task", "finetuning", "finetuning_probe"]
 
