@@ -5,34 +5,18 @@ from pathlib import Path
 
 import pytest
 
-from carryover.provenance import store
 from workflow.mutation_table import FIGURE, RISK
 
 pytestmark = pytest.mark.xdist_group("audit")
-PIPE = "cannot be read: it is no regular file"
 
 
-def pipe(path):
-    Path(path).unlink(missing_ok=True)
-    os.mkfifo(path)
-
-
-def test_pipes_among_results(project):
-    pipe("results/stray.nc")
-    pipe("results/stray.json")
-    pipe(RISK)
+def test_pipes_and_stray_json_among_results(project):
+    for path in ("results/stray.nc", "results/stray.json", RISK):
+        Path(path).unlink(missing_ok=True)
+        os.mkfifo(path)
+    Path("results/deep.json").write_text("[" * 100_000)
     found = project.findings()
     for path in ("results/stray.nc", "results/stray.json", RISK):
-        assert (found[path].verdict, found[path].cause) == ("UNREADABLE", PIPE)
-    assert {found[path].verdict for path in FIGURE} == {"DOWNSTREAM-OF"}
-    with pytest.raises(store.DataError, match=f"{RISK} {PIPE}"):
-        store.load(RISK)
-
-
-STRAY = {"lists": "[" * 100_000, "mappings": '{"a":' * 100_000, "a zero": "\0", "nothing": ""}
-
-
-@pytest.mark.parametrize("text", STRAY.values(), ids=STRAY)
-def test_stray_json_is_a_file_like_any_other(text, project):
-    Path("results/stray.json").write_text(text)
-    assert project.verdicts() == {"results/stray.json": "UNRECORDED"}
+        assert (found[path].verdict, found[path].cause) == ("ALTERED", f"{path} cannot be read: it is no regular file")
+    assert {found[path].cause for path in FIGURE} == {f"input: {RISK} upstream"}
+    assert found["results/deep.json"].verdict == "UNRECORDED"

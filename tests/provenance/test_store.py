@@ -147,6 +147,19 @@ def test_a_flipped_byte_is_caught_or_harmless(saved, tmp_path):
     assert caught > 20
 
 
+def test_a_part_is_that_of_the_whole_and_is_read_alone(saved):
+    taken = []
+
+    def select(data):
+        taken.append(data)
+        return data[["single"]]
+
+    xr.testing.assert_identical(store.load(saved, select), store.load(saved)[["single"]])
+    assert not taken[0]["w"].variable._in_memory
+    with pytest.raises(store.DataError, match=r"0\.nc does not have what is to be taken of it: .*teacher"):
+        store.load(saved, lambda data: data[["teacher"]])
+
+
 def foreign(path, kind):
     if kind == "folder":
         path.mkdir()
@@ -164,10 +177,10 @@ def foreign(path, kind):
     [
         ("missing", "is missing: run the step that makes it"),
         ("folder", "cannot be read: Is a directory"),
-        ("text", "is not netCDF, or truncated or damaged: delete it and run again"),
-        ("netCDF", "was not written by Carryover (it has no attribute carryover_format): delete it and run again"),
+        ("text", "is not netCDF, or truncated or damaged"),
+        ("netCDF", "was not written by Carryover"),
         ("old netCDF", "was not written by Carryover"),
-        ("newer", "has format 99, but this version of Carryover reads 1: delete it and run again"),
+        ("newer", "has format 99; this version of Carryover reads format 1"),
     ],
 )
 def test_says_what_is_wrong_with_a_file(tmp_path, kind, sentence):
@@ -202,7 +215,7 @@ def test_failure_keeps_the_old_file_and_no_temporary(dataset, saved, monkeypatch
         raise RuntimeError("NetCDF: HDF error")
 
     monkeypatch.setattr(xr.Dataset, "to_netcdf", fail)
-    with pytest.raises(store.DataError, match=r"cannot write into the folder .*: NetCDF: HDF error"):
+    with pytest.raises(store.DataError, match=r"cannot write into the folder .* NetCDF: HDF error"):
         store.save(dataset, saved)
     assert saved.read_bytes() == before
     assert [path.name for path in saved.parent.iterdir()] == ["0.nc"]

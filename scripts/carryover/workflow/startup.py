@@ -12,7 +12,7 @@ from carryover.config import configuration, files, validation
 from carryover.config.artifacts import MADE_OF_DATA
 from carryover.config.canonical import canonical_words, default_words
 from carryover.errors import UserError, sentence
-from carryover.provenance import meaning, store, writing
+from carryover.provenance import store, writing
 from carryover.provenance.code_digest import closure_files
 from carryover.provenance.job_record import record_path, shown, whole
 from carryover.signing import signed_results
@@ -137,11 +137,8 @@ def _has_metadata(output):
 
 def _changes(made, rule, wildcards, record):
     yield from changed_parameters(made, rule, wildcards, record)
-    if other := other_definition(record):
-        yield other
-    else:
-        files = closure_files(made.scripts, *made.modules(rule, wildcards))
-        yield from (f"scripts/{file} has changed" for file in changed_files(files, record))
+    files = closure_files(made.scripts, *made.modules(rule, wildcards))
+    yield from (f"scripts/{file} has changed" for file in changed_files(files, record))
 
 
 # Flags that the rules add, and that follow from the path of the output.
@@ -184,13 +181,6 @@ def _changed_words(rule, kinds, then, now, given):
             yield f"{name} was not given, now {new}"
         elif old != new and (name in now or name not in given):
             yield f"{name} {old}, now {new or 'not given'}"
-
-
-def other_definition(record):
-    """That the digests of a record cannot be compared with those of now, in words; empty where they can."""
-    if record.get("definition", 1) == meaning.DEFINITION:
-        return ""
-    return f"its digests follow definition {record.get('definition', 1)} of what code means, now {meaning.DEFINITION}"
 
 
 def changed_files(files, record):
