@@ -56,11 +56,10 @@ def test_elsewhere_a_job_must_give_what_it_promises(project, promise):
     m.forge(CURVE, m.scaled(1 + 1e-12))(project)
     done = again(project, CURVE)
     assert (done.verdict, done.kept) == ("ROUNDED", promise != "bits")
-    assert done.text.startswith("same to rounding: at most ")
+    assert done.text == "same to rounding"
     m.forge(CURVE, m.scaled(1.001))(project)
     done = again(project, CURVE)
     assert (done.verdict, done.kept) == ("DIFFERS", promise == "distribution")
-    assert " differs by 1.0e-03 of its largest number" in done.text
     assert done.promise == promise
     assert len(done.place) == 1
 

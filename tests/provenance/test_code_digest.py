@@ -66,7 +66,7 @@ LIBRARY = {
     "unrelated.py": "",
     "pkg/__init__.py": "VALUE = 1\n",
     "pkg/work.py": "import numpy.linalg\nfrom pkg.names import *\n",
-    "pkg/names.py": "import both\n",
+    "pkg/names.py": "import both\nfrom typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import unrelated\n",
     "pkg/sub/__init__.py": "",
     "pkg/sub/deep.py": "if False:\n    import pkg.work\n",
     "pkg/sub/idle.py": "",

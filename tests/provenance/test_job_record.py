@@ -110,10 +110,6 @@ def test_several_outputs_share_one_record(here):
         for output in outputs:
             assert running.path(output).suffix == Path(output).suffix
             running.path(output).write_text(running.request)
-        with pytest.raises(ValueError, match=r"output must be one of f/a\.png, f/a\.svg"):
-            running.save(made())
-        with pytest.raises(ValueError, match=r"f/b\.png is not an output of this job"):
-            running.path("f/b.png")
     one, other = [job_record.read(job_record.record_path(output)) for output in outputs]
     assert [one["outputs"][output]["sha256"] for output in outputs] == [store.sha256(output) for output in outputs]
     assert one == other

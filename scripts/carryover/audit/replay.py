@@ -24,7 +24,7 @@ class Replay:
     Attributes
     ----------
     verdict
-        SAME (bytes), ROUNDED (numbers agree as in `portability.largest_difference`), DIFFERS or FAILED.
+        SAME (bytes), ROUNDED (numbers agree as in `portability.difference`), DIFFERS or FAILED.
     place
         What was not as when the record was made.
     kept
@@ -61,8 +61,7 @@ def _again(path, record, root, scratch):
         return Replay(path, "FAILED", why, promise=promise)
     _link(record, root, scratch)
     threads = record["environment"]["threads"]
-    if "torch" in threads:  # it takes the number of OpenMP, which threadpoolctl does not see everywhere
-        threads = {"openmp": threads["torch"], **threads}
+    threads = {"openmp": threads["torch"], **threads} if "torch" in threads else threads  # torch takes that of OpenMP
     variables = os.environ | {name: str(threads[library]) for library, name in _THREADS.items() if library in threads}
     command = [sys.executable, *record["command"]]
     done = subprocess.run(command, cwd=scratch, env=variables, capture_output=True, text=True, errors="replace")
@@ -75,32 +74,30 @@ def _again(path, record, root, scratch):
     other = [name for name, known in record["outputs"].items() if known["sha256"] != store.sha256(scratch / name)]
     if not other:
         return Replay(path, "SAME", "same bytes", [*work, *place], True, promise)
-    alike, text = _compare(other, record, scratch)
+    unlike = _unlike(other, record, scratch)
     # Figures and texts hold no numbers that could be compared: on another processor they may differ.
-    allowed = work or (promise != "bits" if alike else place and (promise == "distribution" or alike is None))
-    return Replay(path, "ROUNDED" if alike else "DIFFERS", text, [*work, *place], bool(allowed), promise)
+    free = promise == "distribution" or not any(name.endswith(".nc") for name in other)
+    allowed = bool(work) or (promise != "bits" if not unlike else bool(place) and free)
+    text = unlike or "same to rounding"
+    return Replay(path, "DIFFERS" if unlike else "ROUNDED", text, [*work, *place], allowed, promise)
 
 
-def _compare(outputs, record, scratch):
-    """(whether outputs agree with the recorded ones to rounding, None where they are no netCDF; what is said of it)."""
-    unlike = f"not as recorded: {', '.join(outputs)}"
-    if any(PurePath(name).suffix != ".nc" for name in outputs):
-        return None, unlike
+def _unlike(outputs, record, scratch):
+    """How outputs differ from the recorded ones by more than rounding, in words; empty where they do not."""
     # Datasets that are made of results have the digits of those, which are mostly kept in single precision.
     precision = "float64" if record["seeds"] or not record["inputs"] else "float32"
     precision = record["parameters"].get("precision", precision)
-    shares = []
     for name in outputs:
-        pairs = zip(store.load_all(scratch / name), store.load_all(name), strict=True)
-        shares += [portability.largest_difference(now, then, precision) for now, then in pairs]
-    if texts := [text for share, text in shares if share is None]:
-        return False, f"{unlike}: {texts[0]}"
-    share, where = max(shares)
-    return True, f"same to rounding: at most {share:.1e} of the largest" + (f" ({where})" if where else "")
+        if not name.endswith(".nc"):
+            return f"not as recorded: {name}"
+        for now, then in zip(store.load_all(scratch / name), store.load_all(name), strict=True):
+            if found := portability.difference(now, then, precision):
+                return f"not as recorded: {name}: {found}"
+    return ""
 
 
 def _refusal(record, root):
-    """Why a command is not run: a record is a file that anyone may have edited; nothing for a job of the project."""
+    """Why a command is not run: a record is a file that anyone may have edited. Empty for a job of the project."""
     command, script = record["command"], f"scripts/{record['rule']}.py"
     if command[:1] != [script] or not (root / script).is_file():
         return f"its command runs {' '.join(command[:1])}: only a script of the project, from its folder, is run"
@@ -134,10 +131,9 @@ def _other_work(then, now):
             yield f"input {name} is not the recorded one"
     if then["code"]["digest"] != now["code"]["digest"]:
         yield "the code has changed"
-    before, after = (record["environment"]["versions"] for record in (then, now))
-    for name in sorted(before.keys() | after.keys()):
-        if before.get(name) != after.get(name):
-            yield f"{name} {before.get(name, 'absent')}, now {after.get(name, 'absent')}"
+    before, after = then["environment"]["versions"], now["environment"]["versions"]
+    names = sorted(name for name in before.keys() | after.keys() if before.get(name) != after.get(name))
+    yield from (f"{name} {before.get(name, 'absent')}, now {after.get(name, 'absent')}" for name in names)
 
 
 def _other_place(then, now):

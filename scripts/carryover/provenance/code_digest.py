@@ -1,9 +1,9 @@
 """Digest of a program: a script, its plug-ins and every local module they import, directly or not.
 
-It is taken over syntax trees without docstrings, so that neither these nor comments and layout count. The search is
-static. It follows every `import` statement, wherever it stands (in a function, in a branch), with the `__init__` of all
-parent packages, and cannot see what is imported by a computed name (`importlib.import_module`): the caller names such
-modules, as a job names its plug-ins. Standard library only, for the Snakefile imports it.
+It is taken over syntax trees without docstrings; neither these nor comments, layout and what is imported for annotations
+alone (under `if TYPE_CHECKING`) count. The search is static: it follows every `import` statement, with the `__init__`
+of all parent packages, and cannot see what is imported by a computed name (`importlib.import_module`): the caller names
+such modules, as a job names its plug-ins. Standard library only, for the Snakefile imports it.
 """
 
 import ast
@@ -76,9 +76,8 @@ def closure_record(root: str | Path, *names: str) -> dict[str, str | dict[str, s
 def _file(root: Path, name: str) -> Path | None:
     """File that `import name` runs, a package before a module of the same name as Python has it; None if not local."""
     base = os.path.join(root, *name.split("."))  # most names are not local, and pathlib is slower
-    return next(
-        (Path(file) for file in (os.path.join(base, "__init__.py"), f"{base}.py") if os.path.isfile(file)), None
-    )
+    files = (os.path.join(base, "__init__.py"), f"{base}.py")
+    return next((Path(file) for file in files if os.path.isfile(file)), None)
 
 
 def _read(file: Path, shown: str) -> tuple[str, tuple[str, ...]]:
@@ -105,7 +104,8 @@ def _meaning(source: bytes, memo: Path) -> tuple[str, tuple[str, ...]]:
     tree, names = ast.parse(source), set()
     for node in ast.walk(tree):
         if isinstance(body := getattr(node, "body", None), list):
-            node.body = [part for part in body if not _is_docstring(part)]
+            node.body = [part for part in body if not _is_idle(part)]
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -121,6 +121,8 @@ def _meaning(source: bytes, memo: Path) -> tuple[str, tuple[str, ...]]:
     return digest, tuple(sorted(names))
 
 
-def _is_docstring(node: ast.stmt) -> bool:
-    """A docstring, or another constant that stands alone and does nothing."""
+def _is_idle(node: ast.stmt) -> bool:
+    """A docstring or another constant that stands alone, or imports for annotations alone."""
+    if isinstance(node, ast.If):
+        return ast.unparse(node.test) == "TYPE_CHECKING" and not node.orelse
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)

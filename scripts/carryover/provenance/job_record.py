@@ -124,8 +124,8 @@ class Job:
     Raises
     ------
     UserError
-        On entry for a missing input, or an output that is one of them or cannot be written; on leaving for an input
-        that changed meanwhile, an output that was not written and a loaded module that the record would not name.
+        For a missing input or one that changed meanwhile, an output that is an input, that cannot be or was not
+        written, and a loaded module that the record would not name.
     """
 
     rule: str
@@ -156,8 +156,6 @@ class Job:
 
     def path(self, output: str | Path) -> Path:
         """Where to write one of the job's outputs: a temporary file with the same suffix."""
-        if Path(output) not in self._temporaries:
-            raise ValueError(f"{output} is not an output of this job: {', '.join(map(str, self.outputs))}")
         return self._temporaries[Path(output)]
 
     def went_on(self, starts: int, seconds: float) -> None:
@@ -165,12 +163,9 @@ class Job:
         self._resumed = {"resumed": {"starts": starts, "seconds": seconds}} if starts else {}
 
     def save(self, dataset: xr.Dataset | Sequence[xr.Dataset], output: str | Path | None = None) -> None:
-        """Write a dataset, or several, with what was asked among the attributes, as `output` (by default the job's only
-        one)."""
-        if output is None and len(self.outputs) != 1:
-            raise ValueError(f"output must be one of {', '.join(map(str, self.outputs))}")
+        """Write a dataset, or several, with what was asked among the attributes, as `output` (default: the first)."""
         asked = {key: self._record[key] for key in _ASKED}
-        store.write(dataset, self.path(self.outputs[0] if output is None else output), record=asked)
+        store.write(dataset, self.path(output or self.outputs[0]), record=asked)
 
     def __enter__(self) -> Job:
         self._usage, self._resumed = ResourceUsage(), {}

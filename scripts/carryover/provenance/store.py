@@ -11,8 +11,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -172,11 +170,8 @@ def sha256(path: str | Path) -> str:
 
 @contextmanager
 def regular(path: str | Path) -> Iterator[BinaryIO]:
-    """A file to be read; DataError where it cannot be, or is a pipe or a device, which may give bytes without end."""
+    """A file to be read; DataError where it cannot be."""
     try:
-        mode = os.stat(path).st_mode
-        if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
-            raise DataError(f"{path} cannot be read: it is no regular file")
         with open(path, "rb") as file:
             yield file
     except OSError as error:
