@@ -46,8 +46,6 @@ def main(argv):
             drawn.set_layout_engine(None)
             for output in map(Path, arguments.output):
                 drawn.savefig(job.path(output), metadata=figure_metadata.metadata(output.suffix, job.request_text))
-                if output.suffix == ".png":
-                    job.describe(output, pixels=figure_metadata.pixel_digest(job.path(output)))
 
 
 if __name__ == "__main__":

@@ -8,7 +8,5 @@ from carryover.workflow import command_line  # first: from here on Ctrl-C shows 
 # isort: split
 from carryover.audit.papers_check import main
 
-ROOT = Path(__file__).resolve().parents[1]
-
 if __name__ == "__main__":
-    command_line.run(lambda argv: sys.exit(not main(argv, ROOT)))
+    command_line.run(lambda argv: sys.exit(not main(argv, Path(__file__).resolve().parents[1])))

@@ -16,16 +16,11 @@ from carryover.config import parameters
 from carryover.config.artifacts import STAGES
 from carryover.config.parameters import about, kind_of
 from carryover.errors import UserError
-from carryover.provenance import record_schema, writing
+from carryover.provenance import writing
 
 MOST = 2**31
 """Bytes that a dataset may unpack to."""
-_FILE = {"sha256": str, "bytes": lambda size: type(size) is int and 0 < size <= MOST}
-_WHOLE = {"experiment": str, "measure": str, "family": str, "seeds": int}
-_REQUEST = {**_WHOLE, "options": dict, **{stage: {...: dict} for stage in STAGES}}
-_SECONDS = {...: {...: [(float, int)]}}
-_FORM = {"request": _REQUEST, "commit": str, "versions": {...: str}, "seconds": _SECONDS}
-_FORM |= {"packed": _FILE, "unpacked": _FILE}
+_WHOLE = ("experiment", "measure", "family", "seeds")
 
 
 def path(folder, experiment, measure, suffix=".nc.xz"):
@@ -42,7 +37,13 @@ def record(folder, experiment, measure):
         raise UserError(f"{file} cannot be read: {error.strerror}.") from None
     except (ValueError, RecursionError):
         raise UserError(f"{file} is no JSON: restore it.") from None
-    if not record_schema.fits(found, _FORM):
+    try:
+        whole = found["request"].keys() >= {*_WHOLE, "options", *STAGES} and isinstance(found["commit"], str)
+        sizes = [found[name]["bytes"] for name in ("packed", "unpacked")]
+        odd = not whole or any(type(size) is not int or not 0 < size <= MOST for size in sizes)
+    except (LookupError, TypeError, AttributeError):
+        odd = True
+    if odd:
         raise UserError(f"{file} is no record of an archived dataset, or has odd parts: restore it.")
     return found
 
@@ -84,16 +85,42 @@ def save(folder, known, content):
     NetCDF's own compression makes some files smaller and others larger: the smaller one is saved.
     """
     place = (folder, known["request"]["experiment"], known["request"]["measure"])
-    small, content = min(
-        ((_packed(one), one) for one in (content, _uncompressed(content))), key=lambda one: len(one[0])
-    )
-    files = {
-        name: {"sha256": _sha256(one), "bytes": len(one)} for name, one in (("packed", small), ("unpacked", content))
-    }
-    text = json.dumps({**known, **files}, indent=1, sort_keys=True)
-    for file, new in ((path(*place), small), (path(*place, ".json"), f"{text}\n".encode())):
+    content = min(content, _uncompressed(content), key=lambda one: len(_packed(one)))
+    files = {"packed": _packed(content), "unpacked": content}
+    facts = {name: {"sha256": _sha256(one), "bytes": len(one)} for name, one in files.items()}
+    text = json.dumps({**known, **facts}, indent=1, sort_keys=True)
+    for file, new in ((path(*place), files["packed"]), (path(*place, ".json"), f"{text}\n".encode())):
         with writing.atomic(file) as unfinished:
             unfinished.write_bytes(new)
+
+
+def pack(sweep, audit, experiment, measure):
+    """Add a finished dataset to the archive of a `Sweep`; UserError where an `audit` finds that it is not what would be
+    made now."""
+    file = f"{sweep.results}/{experiment}/{measure}.nc"
+    if (finding := audit.findings[file]).verdict != "OK" and not finding.warning:
+        raise UserError(f"{file} is {finding.verdict} ({finding.cause}): run Snakemake first.")
+    made_of, names = {}, [file]
+    while names:
+        if (name := names.pop()) in audit.chain.records:
+            made_of[name] = audit.chain.records[name]
+            names += made_of[name]["inputs"].keys() - made_of.keys()
+    seconds = {}
+    for one in sorted(made_of.values(), key=lambda record: int(record["wildcards"].get("block", 0))):
+        usage = one["volatile"]
+        spent = usage["processor_time"] - usage["starting"] + usage.get("resumed", {}).get("seconds", 0)
+        points = seconds.setdefault(one["rule"], {})
+        points.setdefault(one["wildcards"].get("point", "all"), []).append(round(spent, 2))
+    whole = made_of[file]
+    known = {
+        "request": request(sweep, experiment, measure),
+        **(whole["git"] or {"commit": "unknown", "dirty": True}),
+        "python": whole["environment"]["python"],
+        "versions": {n: v for one in made_of.values() for n, v in one["environment"]["versions"].items()},
+        "device": " ".join(sorted({one["environment"]["device"] for one in made_of.values()})),
+        "seconds": seconds,
+    }
+    save(sweep.config["archive"], known, Path(file).read_bytes())
 
 
 def _packed(content):

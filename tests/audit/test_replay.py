@@ -9,7 +9,7 @@ from workflow import mutations as m
 
 pytestmark = [pytest.mark.extended, pytest.mark.xdist_group("audit")]
 
-CURVE, PNG = "results/theory/relu_penalty.nc", "results/figures/relu_penalty.png"
+CURVE = "results/theory/relu_penalty.nc"
 
 
 def only(project, *paths):
@@ -56,11 +56,10 @@ def test_elsewhere_a_job_must_give_what_it_promises(project, promise):
     m.forge(CURVE, m.scaled(1 + 1e-12))(project)
     done = again(project, CURVE)
     assert (done.verdict, done.kept) == ("ROUNDED", promise != "bits")
-    assert done.text.startswith("same to rounding: at most ")
+    assert done.text == "same to rounding"
     m.forge(CURVE, m.scaled(1.001))(project)
     done = again(project, CURVE)
     assert (done.verdict, done.kept) == ("DIFFERS", promise == "distribution")
-    assert " differs by 1.0e-03 of its largest number" in done.text
     assert done.promise == promise
     assert len(done.place) == 1
 
@@ -70,7 +69,7 @@ def test_what_is_not_run(project):
     cases = [
         (lambda r: r["command"].__setitem__(0, "scripts/../evil.py"), "its command runs scripts/../evil.py"),
         (lambda r: r["command"].append(str(outside)), "--output and the recorded outputs"),
-        (lambda r: r["outputs"].update({str(outside): r["outputs"][CURVE]}), "--output and the recorded outputs"),
+        (lambda r: r["outputs"].update({str(outside): r["outputs"][CURVE]}), "lies outside the folder of the project"),
         (lambda r: r["command"].__setitem__(-1, str(outside.parent)), "--output and the recorded outputs"),
         (lambda r: r["command"].pop(), "--output and the recorded outputs"),
         (lambda r: r["inputs"].update({str(outside): r["outputs"][CURVE]}), "lies outside the folder of the project"),

@@ -1,38 +1,19 @@
-"""What an audit cannot read, or what lies among results and is none, is said; it neither hangs nor ends in a trace."""
+"""What an audit cannot read, or what lies among results and is none, is said and ends in no trace."""
 
-import os
 from pathlib import Path
 
 import pytest
 
-from carryover.provenance import store
 from workflow.mutation_table import FIGURE, RISK
 
 pytestmark = pytest.mark.xdist_group("audit")
-PIPE = "cannot be read: it is no regular file"
 
 
-def pipe(path):
-    Path(path).unlink(missing_ok=True)
-    os.mkfifo(path)
-
-
-def test_pipes_among_results(project):
-    pipe("results/stray.nc")
-    pipe("results/stray.json")
-    pipe(RISK)
+def test_a_folder_in_the_place_of_a_result_and_stray_json(project):
+    Path(RISK).unlink()
+    Path(RISK).mkdir()
+    Path("results/deep.json").write_text("[" * 100_000)
     found = project.findings()
-    for path in ("results/stray.nc", "results/stray.json", RISK):
-        assert (found[path].verdict, found[path].cause) == ("UNREADABLE", PIPE)
-    assert {found[path].verdict for path in FIGURE} == {"DOWNSTREAM-OF"}
-    with pytest.raises(store.DataError, match=f"{RISK} {PIPE}"):
-        store.load(RISK)
-
-
-STRAY = {"lists": "[" * 100_000, "mappings": '{"a":' * 100_000, "a zero": "\0", "nothing": ""}
-
-
-@pytest.mark.parametrize("text", STRAY.values(), ids=STRAY)
-def test_stray_json_is_a_file_like_any_other(text, project):
-    Path("results/stray.json").write_text(text)
-    assert project.verdicts() == {"results/stray.json": "UNRECORDED"}
+    assert (found[RISK].verdict, found[RISK].cause) == ("ALTERED", f"{RISK} cannot be read: Is a directory")
+    assert {found[path].cause for path in FIGURE} == {f"input: {RISK} upstream"}
+    assert found["results/deep.json"].verdict == "UNRECORDED"

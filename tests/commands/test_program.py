@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from carryover.commands import audit, check, diagnose, program, rescale, trace, undecided
+from carryover.commands import audit, check, diagnose, program, rescale, trace
 from carryover.provenance.job_record import SCRIPTS
 
 COMMANDS = {
@@ -14,7 +14,6 @@ COMMANDS = {
     "rescale": rescale,
     "check": check,
     "audit": audit,
-    "undecided": undecided,
     "trace": trace,
 }
 
@@ -46,7 +45,6 @@ def test_a_command_has_a_help_of_its_own(name, monkeypatch, capsys):
         (["diagnose", "--pretrained", "a.npz"], 2, "the following arguments are required: --finetuned, -o/--output"),
         (["rescale", "no.py"], "carryover: no.py is no file: name a Python file that defines make, state, ", ""),
         (["rescale", "no.py", "--seeds", "1"], "carryover: --seeds 1: it must be a whole number ≥ 2.", ""),
-        (["undecided"], "carryover: results/claims.nc is missing: run the step that makes it.", ""),
         (["audit"], "carryover: there is no project in ", ""),
     ],
 )

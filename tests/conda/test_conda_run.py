@@ -21,7 +21,7 @@ def records(project):
 
 def test_in_environments_the_results_are_those_of_a_run_without(project, local):
     project.make("all", "report", "crate")
-    assert "artefacts are OK" in project.make("audit")
+    assert "results are OK" in project.make("audit")
     assert project.results() == local.results()
     assert not project.would_run("all", "report", "crate")
 

@@ -116,14 +116,11 @@ def asking(draw):
     """Of results that are there."""
     file = st.sampled_from([*FILES, "results/figures/tiny_risk.png", "results/tiny/risk.nc", "results", "results/tiny"])
     words = rarely(HOSTILE_WORDS, file, 6)
-    script = draw(
-        st.sampled_from(["trace_figure", "audit", "check", "diagnose", "plan", "crate", "report", "claims_table"])
-    )
+    script = draw(st.sampled_from(["audit", "check", "diagnose", "plan", "crate", "report", "claims_table"]))
     told = {
         "audit": ["--strict", "--bytes", "--root", "--seed", "--threads", "--json"],
         "diagnose": ["--pretrained", "--finetuned", "--baseline", "--layers", "--most", "--output"],
         "plan": ["--configfile", "--measured"],
-        "trace_figure": ["--results"],
     }.get(script, ["--output"])
     flags = [word for flag in told if script != "audit" or draw(st.booleans()) for word in (flag, draw(words))]
     return [f"{script}.py", *draw(st.lists(words, max_size=2)), *flags]

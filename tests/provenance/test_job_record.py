@@ -88,7 +88,6 @@ def test_all_but_the_volatile_part_is_deterministic(here):
     assert {**first, **same} == {**second, **same}
     text = json.dumps(second, indent=1, sort_keys=True, ensure_ascii=False)
     assert Path("out/x.nc.json").read_text() == text + "\n"
-    assert job_record.record_digest({**first, "notes": ["harmless"]}) == job_record.record_digest(first)
     assert job_record.record_digest({**first, "rule": "other"}) != job_record.record_digest(first)
 
 
@@ -111,10 +110,6 @@ def test_several_outputs_share_one_record(here):
         for output in outputs:
             assert running.path(output).suffix == Path(output).suffix
             running.path(output).write_text(running.request)
-        with pytest.raises(ValueError, match=r"output must be one of f/a\.png, f/a\.svg"):
-            running.save(made())
-        with pytest.raises(ValueError, match=r"f/b\.png is not an output of this job"):
-            running.path("f/b.png")
     one, other = [job_record.read(job_record.record_path(output)) for output in outputs]
     assert [one["outputs"][output]["sha256"] for output in outputs] == [store.sha256(output) for output in outputs]
     assert one == other
@@ -173,6 +168,17 @@ def test_refuses_what_it_cannot_do(here):
         assert files() == ["in.nc"]
     with pytest.raises(ValueError, match=r"a parameter is <object .*: allowed are None, text, numbers"):
         job(parameters={"a": object()}).__enter__()
+
+
+def test_an_edited_record_is_refused(here):
+    done()
+    record = Path("out/x.nc.json")
+    record.write_text(record.read_text().replace('"bytes": ', '"bytes": 1'))
+    with pytest.raises(store.DataError, match=r"x\.nc\.json has been edited: it is not what its checksum says"):
+        job_record.whole(record)
+    record.write_text(record.read_text()[:500])
+    with pytest.raises(store.DataError, match=r"x\.nc\.json is truncated or damaged"):
+        job_record.whole(record)
 
 
 @pytest.mark.parametrize("output", ["in.nc", "./in.nc", "link.nc", "twin.nc"])

@@ -125,7 +125,7 @@ def test_doubt_about_results_is_on_the_page(results):
     audit = small_results.audited()
     audit.findings["results/x.nc"] = small_results.Finding("results/x.nc", "", "UNRECORDED", "no record <here>")
     text = page.page(contents.gather(CONFIG, audit))
-    assert f"Of {len(audit.findings)} artefacts: 1 UNRECORDED, " in text
+    assert f"Of {len(audit.findings)} results: 1 UNRECORDED, " in text
     assert "no record &lt;here&gt;" in text
     assert "not simply OK" not in Path("results/report.html").read_text()
 

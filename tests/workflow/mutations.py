@@ -12,7 +12,6 @@ import numpy as np
 import xarray as xr
 
 from carryover.provenance import job_record, store
-from carryover.provenance.code_digest import closure_files
 from toy.small_project import ENVIRONMENT
 
 RISK = "scripts/carryover/measures/risk.py"
@@ -207,15 +206,6 @@ def edit(result, change):
     return mutation
 
 
-def claim_present_sources(result):
-    """A record that names the source files in the working folder as they are now."""
-
-    def claim(found):
-        found["code"]["files"] = closure_files("scripts", *found["code"]["modules"])
-
-    return record(result, claim)
-
-
 def both(*mutations):
     def mutation(project):
         for change in mutations:
@@ -243,6 +233,7 @@ def copy_theory(folder):
     def mutation(project):
         old, new = "results/theory/relu_penalty.nc", f"{folder}/theory/relu_penalty.nc"
         (project.folder / new).parent.mkdir(parents=True)
+        (project.folder / folder / "logs").mkdir()
         for end in ("", ".json"):
             shutil.copy(project.folder / f"{old}{end}", project.folder / f"{new}{end}")
         record(new, lambda found: found["outputs"].update({new: found["outputs"].pop(old)}))(project)

@@ -8,7 +8,7 @@ import pytest
 import xarray as xr
 
 from carryover.config import configuration
-from carryover.provenance import import_check, store
+from carryover.provenance import job_record, store
 from carryover.workflow.sweep import Sweep, Wildcards
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -39,7 +39,9 @@ def made(made, folder, monkeypatch):
     """{measure: collected dataset} after every job has run in this process."""
     folder.mkdir()
     monkeypatch.chdir(folder)
-    monkeypatch.setattr(import_check, "check", lambda *loaded: None)  # this process has loaded more than a job does
+    monkeypatch.setattr(
+        job_record, "_check_modules", lambda *loaded: None
+    )  # this process has loaded more than a job does
     for rule, wildcards, output in made.jobs():
         words = made.flags(rule)(wildcards)
         shard = made.results + "/{experiment}/{stage}/{point}/{block}.nc"

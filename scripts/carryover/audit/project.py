@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from carryover.audit import chain, verdicts
-from carryover.audit.software import Software
 from carryover.config import files
 from carryover.errors import UserError
 from carryover.provenance import job_record
@@ -14,22 +13,11 @@ from carryover.workflow import startup
 
 @dataclass(frozen=True)
 class Audit:
-    """The findings, {path: Finding}, on which chain, and the digests over its records and over notes, if any.
-
-    `software` is what is installed here, its files compared where `packages`.
-    """
+    """The `findings` {path: Finding} on the results of a `chain`, and the `root` digest over its records."""
 
     findings: dict
     chain: chain.Chain
     root: str
-    notes: str | None
-    software: Software
-    packages: bool
-
-    @property
-    def absent(self):
-        """Packages that a record names and that are not installed here, so that their versions are not compared."""
-        return sorted(_packages(self.chain) - self.software.versions.keys())
 
 
 def add_configuration(parser, name="--configfile", nargs="+"):
@@ -63,19 +51,10 @@ def configuration(names, results=None):
     return files.laid_over(whole, {"pathvars": {"results": job_record.shown(os.path.normpath(folder))}})
 
 
-def audit(config, root, threads=None, packages=False):
-    """The `Audit` of the results, below the working folder, of a configuration of the project in the folder `root`.
+def audit(config, root, threads=None):
+    """The `Audit` of the results of a configuration of the project in the folder `root`.
 
-    Reads every byte, those of the `packages` that jobs loaded as well if asked for, and writes nothing. Raises
-    UserError for a configuration that breaks its schema.
+    Reads every byte and writes nothing. Raises UserError for a configuration that is not allowed.
     """
-    whole, software = chain.gather(startup.valid_sweep(config, Path(root), reading=True), threads), Software(root)
-    if packages:
-        software.look(_packages(whole), threads)
-    findings = verdicts.judge(whole, root, software)
-    return Audit(findings, whole, chain.root_digest(whole), chain.notes_digest(whole), software, packages)
-
-
-def _packages(chain):
-    """Packages that a record names."""
-    return {name for record in chain.records.values() for name in record["environment"]["versions"]}
+    found = chain.gather(startup.valid_sweep(config, Path(root), reading=True), threads)
+    return Audit(verdicts.judge(found), found, chain.root_digest(found))

@@ -7,26 +7,31 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
-from pathlib import Path
+from pathlib import Path, PurePath
 
-from carryover.errors import UserError
 from carryover.provenance import job_record, portability, store
 
-# What the bits of a result may depend on beside the versions; those are compared one by one.
 _PLACE = ("python", "blas", "cpu", "libc", "device", "accelerator", "threads")
-
-# What tells a library its number of threads, by its name in a record.
+"""What the bits of a result may depend on besides inputs, code and versions."""
 _THREADS = {"openmp": "OMP_NUM_THREADS", "openblas": "OPENBLAS_NUM_THREADS", "mkl": "MKL_NUM_THREADS"}
+"""The variable that tells a library its number of threads, by its name in a record."""
 
 
 @dataclass(frozen=True)
 class Replay:
-    """One job again: `verdict` is SAME, ROUNDED, DIFFERS or FAILED.
+    """One job again.
 
-    `promise` is what `portability` promises of the job elsewhere, by its record. `place` says what was not as when the
-    record was made, and `kept` whether what came out is as promised: in the same place the same bits, elsewhere
-    `promise`, with other code or inputs nothing.
+    Attributes
+    ----------
+    verdict
+        SAME (bytes), ROUNDED (numbers agree as in `portability.difference`), DIFFERS or FAILED.
+    place
+        What was not as when the record was made.
+    kept
+        Whether the result is as promised: in the same place the same bits, on another processor what `promise` says,
+        with other inputs, code or versions nothing.
+    promise
+        What `portability` promises of the job elsewhere, by its record.
     """
 
     path: str
@@ -38,137 +43,100 @@ class Replay:
 
 
 def replay(chain, root, count, seed):
-    """`Replay` of `count` jobs, drawn at random by `seed` among those that have a record (all, where there are fewer);
-    what is made on demand is not among them, for it holds nothing that other jobs have not made.
+    """Yield a `Replay` of `count` recorded jobs, drawn by `seed`, or of all where there are fewer.
 
     Each runs its recorded command line on links to its inputs, with the recorded numbers of threads; nothing in the
-    project's own results changes. Equal bytes, content (netCDF) or pixels (PNG) are SAME, numbers that agree as
-    `portability.largest_difference` has it ROUNDED. Raises ValueError for a count < 1.
+    project's own results changes.
     """
-    if count < 1:
-        raise ValueError(f"count {count}: it must be a whole number ≥ 1")
-    here = [path for path in chain.lasting if path in chain.jobs]
-    jobs = {min(chain.records[path]["outputs"]): chain.records[path] for path in here}
-    chosen = random.Random(seed).sample(sorted(jobs), min(count, len(jobs)))
-    for path in chosen:
+    records = [record for path, record in chain.lasting.items() if path in chain.jobs]
+    jobs = {min(record["outputs"]): record for record in records}
+    for path in random.Random(seed).sample(sorted(jobs), min(count, len(jobs))):
         with tempfile.TemporaryDirectory(prefix="carryover-replay-") as scratch:
             yield _again(path, jobs[path], Path(root).resolve(), Path(scratch))
 
 
 def _again(path, record, root, scratch):
-    promise = record.get("portable", {}).get("job", "rounding")
-    found = partial(Replay, path, promise=promise)
-    try:
-        _refuse(record, root)
-    except UserError as error:
-        return found("FAILED", str(error))
+    promise = record["portable"]["job"]
+    if why := _refusal(record, root):
+        return Replay(path, "FAILED", why, promise=promise)
     _link(record, root, scratch)
-    told = {"cwd": scratch, "env": _variables(record), "capture_output": True, "text": True, "errors": "replace"}
-    done = subprocess.run([sys.executable, *record["command"]], **told)
+    threads = record["environment"]["threads"]
+    threads = {"openmp": threads["torch"], **threads} if "torch" in threads else threads  # torch takes that of OpenMP
+    variables = os.environ | {name: str(threads[library]) for library, name in _THREADS.items() if library in threads}
+    command = [sys.executable, *record["command"]]
+    done = subprocess.run(command, cwd=scratch, env=variables, capture_output=True, text=True, errors="replace")
     if done.returncode:
         last = (done.stderr.strip() or f"exit code {done.returncode}").splitlines()[-1]
-        return found("FAILED", last)
-    made = job_record.read(scratch / f"{path}.json")
-    software, hardware = list(_with_other_software(record, made)), list(_elsewhere(record, made))
-    place = [*software, *hardware]
-    pairs = {name: (known, made["outputs"].get(name, {})) for name, known in record["outputs"].items()}
-    other = [name for name, (then, now) in pairs.items() if not _equal(then, now)]
-    if other:
-        alike, text = _to_rounding(other, record, scratch)
-        if alike:
-            return found("ROUNDED", text, place, bool(software) or promise != "bits")
-        # What holds no numbers that could be compared may differ elsewhere as well.
-        free = hardware and (promise == "distribution" or alike is None)
-        return found("DIFFERS", text, place, bool(software or free))
-    bytewise = all(then["sha256"] == now["sha256"] for then, now in pairs.values())
-    return found("SAME", "same bytes" if bytewise else "same content, other bytes", place, True)
+        return Replay(path, "FAILED", last, promise=promise)
+
+    now = job_record.read(scratch / f"{path}.json")
+    work, place = list(_other_work(record, now)), list(_other_place(record, now))
+    other = [name for name, known in record["outputs"].items() if known["sha256"] != store.sha256(scratch / name)]
+    if not other:
+        return Replay(path, "SAME", "same bytes", [*work, *place], True, promise)
+    unlike = _unlike(other, record, scratch)
+    # Figures and texts hold no numbers that could be compared: on another processor they may differ.
+    free = promise == "distribution" or not any(name.endswith(".nc") for name in other)
+    allowed = bool(work) or (promise != "bits" if not unlike else bool(place) and free)
+    text = unlike or "same to rounding"
+    return Replay(path, "DIFFERS" if unlike else "ROUNDED", text, [*work, *place], allowed, promise)
 
 
-def _to_rounding(outputs, record, scratch):
-    """Whether outputs that are not as recorded agree with the recorded ones to rounding, and what is said of it.
-
-    None where they cannot be compared: they are no netCDF, or what stands there is not what the record is of.
-    """
-    unlike = f"not as recorded: {', '.join(outputs)}"
-    # What is made of results has the digits of those, which are mostly kept in single precision.
-    precision, shares = "float64" if record["seeds"] or not record["inputs"] else "float32", []
+def _unlike(outputs, record, scratch):
+    """How outputs differ from the recorded ones by more than rounding, in words; empty where they do not."""
+    # Datasets that are made of results have the digits of those, which are mostly kept in single precision.
+    precision = "float64" if record["seeds"] or not record["inputs"] else "float32"
     precision = record["parameters"].get("precision", precision)
     for name in outputs:
-        if (
-            Path(name).suffix != ".nc"
-            or not Path(name).is_file()
-            or store.sha256(name) != record["outputs"][name]["sha256"]
-        ):
-            return None, unlike
-        share, text = portability.largest_difference(store.load(scratch / name), store.load(name), precision)
-        if share is None:
-            return False, f"{unlike}: {text}"
-        shares.append((share, text))
-    share, where = max(shares)
-    return True, f"same to rounding: at most {share:.1e} of the largest" + (f" ({where})" if where else "")
+        if not name.endswith(".nc"):
+            return f"not as recorded: {name}"
+        for now, then in zip(store.load_all(scratch / name), store.load_all(name), strict=True):
+            if found := portability.difference(now, then, precision):
+                return f"not as recorded: {name}: {found}"
+    return ""
 
 
-def _variables(record):
-    """This process's environment variables, with as many threads as the record has."""
-    threads = record["environment"]["threads"]
-    if "torch" in threads:  # it takes the number of OpenMP, which threadpoolctl does not see everywhere
-        threads = {"openmp": threads["torch"], **threads}
-    return os.environ | {name: str(threads[library]) for library, name in _THREADS.items() if library in threads}
-
-
-def _refuse(record, root):
-    """UserError for a command that is not one of the project's scripts, or that would write or read elsewhere.
-
-    A record is a file that anyone may have edited, so it is not run on trust.
-    """
-    command = record["command"]
-    if not (root / f"scripts/{record['rule']}.py").is_file() or command[:1] != [f"scripts/{record['rule']}.py"]:
-        raise UserError(
-            f"its command runs {' '.join(command[:1])}: only a script of the project, from the project's folder, is run"
-        )
-    start = command.index("--output") + 1 if "--output" in command else len(command)
-    folders = {name: Path(name).parent.as_posix() for name in record["outputs"]}
-    words, known = set(command[start:]), {*folders, *folders.values()}
-    unsaid = [name for name, folder in folders.items() if not words & {name, folder}]
-    if command.count("--output") != 1 or unsaid or words - known:
-        raise UserError("its command does not end with --output and the recorded outputs, or the folder of them")
+def _refusal(record, root):
+    """Why a command is not run: a record is a file that anyone may have edited. Empty for a job of the project."""
+    command, script = record["command"], f"scripts/{record['rule']}.py"
+    if command[:1] != [script] or not (root / script).is_file():
+        return f"its command runs {' '.join(command[:1])}: only a script of the project, from its folder, is run"
     for name in (*record["outputs"], *record["inputs"]):
-        if Path(name).is_absolute() or ".." in Path(name).parts:
-            raise UserError(f"{name} lies outside the folder of the project")
+        if PurePath(name).is_absolute() or ".." in PurePath(name).parts:
+            return f"{name} lies outside the folder of the project"
+    written = command[command.index("--output") + 1 :] if command.count("--output") == 1 else []
+    folders = {PurePath(name).parent.as_posix() for name in record["outputs"]}
+    if set(written) not in (set(record["outputs"]), folders):
+        return "its command does not end with --output and the recorded outputs, or the folder of them"
+    return ""
 
 
 def _link(record, root, scratch):
-    """Links in the scratch folder to all that the job reads: its inputs, and the project but for its results."""
-    results = {Path(name).parts[0] for name in record["outputs"]}
+    """Links in the scratch folder to all that the job reads: the project without its results, and its inputs."""
+    results = {PurePath(name).parts[0] for name in record["outputs"]}
     for entry in root.iterdir():
         if entry.name not in results and not entry.name.startswith("."):
             (scratch / entry.name).symlink_to(entry)
-    inputs = {name for name in record["inputs"] if Path(name).parts[0] in results}
-    for name in inputs | {f"{name}.json" for name in inputs}:  # with their records
-        (scratch / name).parent.mkdir(parents=True, exist_ok=True)
-        (scratch / name).symlink_to(Path.cwd() / name)
+    for name in record["inputs"]:
+        for file in (name, f"{name}.json") if PurePath(name).parts[0] in results else ():
+            (scratch / file).parent.mkdir(parents=True, exist_ok=True)
+            (scratch / file).symlink_to(Path.cwd() / file)
 
 
-def _equal(then, now):
-    return any(key in then and then[key] == now.get(key) for key in ("sha256", "content", "pixels"))
-
-
-def _with_other_software(then, now):
-    """What was not as when the record was made, of inputs, code and versions: then nothing is promised."""
+def _other_work(then, now):
+    """Inputs, code and versions that are not the recorded ones: then nothing is promised."""
     for name, known in then["inputs"].items():
-        if not _equal(known, now["inputs"].get(name, {})):
+        found = now["inputs"].get(name, {})
+        if known.get("content", known["sha256"]) not in (found.get("content"), found.get("sha256")):
             yield f"input {name} is not the recorded one"
     if then["code"]["digest"] != now["code"]["digest"]:
         yield "the code has changed"
-    before, after = then["environment"], now["environment"]
-    for name in sorted(before["versions"].keys() | after["versions"].keys()):
-        if before["versions"].get(name) != after["versions"].get(name):
-            yield f"{name} {before['versions'].get(name, 'absent')}, now {after['versions'].get(name, 'absent')}"
+    before, after = then["environment"]["versions"], now["environment"]["versions"]
+    names = sorted(name for name in before.keys() | after.keys() if before.get(name) != after.get(name))
+    yield from (f"{name} {before.get(name, 'absent')}, now {after.get(name, 'absent')}" for name in names)
 
 
-def _elsewhere(then, now):
-    """What was not as when the record was made, of all else that the bits may depend on."""
+def _other_place(then, now):
+    """Hardware, libraries and threads that are not the recorded ones."""
     before, after = then["environment"], now["environment"]
-    for name in _PLACE:
-        if before.get(name) != after.get(name):
-            yield f"{name} {before.get(name)}, now {after.get(name)}"
+    yield from (f"{name} {before.get(name)}, now {after.get(name)}" for name in _PLACE if before[name] != after[name])

@@ -63,7 +63,6 @@ def main(argv, prog="carryover diagnose", module=__name__):
         job.save(result, data)
         style.use(arguments.style)
         draw(result).savefig(job.path(figure), metadata=figure_metadata.metadata(".png", job.request_text))
-        job.describe(figure, pixels=figure_metadata.pixel_digest(job.path(figure)))
         text = page(result, job.path(figure).read_bytes(), f"Carryover request {job.request}")
         job.path(report).write_text(text, encoding="utf-8")
         print(result.headline)

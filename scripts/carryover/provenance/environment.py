@@ -1,22 +1,24 @@
-"""The software and hardware that a process has loaded, and its code's commit, for the record beside its results."""
+"""The software and hardware that a process has loaded, its code's commit, and what a job took."""
 
 import json
 import os
 import platform
-import re
+import resource
 import subprocess
 import sys
+import time
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from carryover.provenance import import_check
-
-# Modules that are not called like the distribution they come from.
 _DISTRIBUTIONS = {"PIL": "pillow", "dateutil": "python-dateutil", "sklearn": "scikit-learn", "yaml": "pyyaml"}
+"""Modules that are not called like the distribution they come from."""
 
 
 def environment(device: Any = None) -> dict[str, Any]:
     """The software and hardware that the bits of a result may depend on, as far as this process has loaded it."""
+    from threadpoolctl import threadpool_info
+
     numpy, torch = sys.modules.get("numpy"), sys.modules.get("torch")
     device = str(device or "cpu")
     if device == "auto":
@@ -26,14 +28,16 @@ def environment(device: Any = None) -> dict[str, Any]:
         cpu["numpy"] = numpy.show_config(mode="dicts")["SIMD Extensions"].get("found", [])
     if torch:
         cpu["torch"] = torch.backends.cpu.get_cpu_capability()
-        if device.startswith("cuda") and torch.cuda.is_available():  # whoever computes there says that it is not
+        if device.startswith("cuda") and torch.cuda.is_available():
             accelerator = {"name": torch.cuda.get_device_name(device), "cuda": torch.version.cuda}
-    blas, threads = _blas()
+    loaded = threadpool_info()
+    blas = [{"library": i["internal_api"], "version": i["version"], "cpu": i.get("architecture")} for i in loaded]
+    threads = {i["internal_api"]: i["num_threads"] for i in loaded}
     return {
-        "python": f"{sys.implementation.name} {platform.python_version()}",
+        "python": python(),
         "conda": os.path.isdir(os.path.join(sys.prefix, "conda-meta")),
         "versions": loaded_versions(),
-        "blas": blas,
+        "blas": sorted(blas, key=json.dumps),
         "cpu": cpu,
         "libc": " ".join(platform.libc_ver()),
         "device": device,
@@ -43,11 +47,18 @@ def environment(device: Any = None) -> dict[str, Any]:
 
 
 def numerical(device: Any = None) -> dict[str, Any]:
-    """What of it the bits of a training depend on, wherever in its process it is asked for."""
+    """The part of it that the bits of a training depend on."""
     whole, installed = environment(device), installed_versions()
     versions = {name: installed[name] for name in ("numpy", "scipy", "torch") if name in installed}
-    parts = ("python", "cpu", "device", "accelerator", "threads")
-    return {"versions": versions, **{part: whole[part] for part in parts}}
+    return {
+        "versions": versions,
+        **{part: whole[part] for part in ("python", "cpu", "device", "accelerator", "threads")},
+    }
+
+
+def python() -> str:
+    """Implementation and version of Python."""
+    return f"{sys.implementation.name} {platform.python_version()}"
 
 
 def loaded_versions() -> dict[str, str]:
@@ -67,30 +78,45 @@ def installed_versions() -> dict[str, str]:
     return {name.replace("_", "-").lower(): version for name, _, version in reversed(parts)}
 
 
-def _blas() -> tuple[list[dict[str, Any]], dict[str, int]]:
-    """The linear algebra and threading libraries that are loaded, without their paths; and their numbers of threads."""
-    from threadpoolctl import threadpool_info
-
-    loaded = threadpool_info()
-    libraries = [{"library": i["internal_api"], "version": i["version"], "cpu": i.get("architecture")} for i in loaded]
-    return sorted(libraries, key=json.dumps), {i["internal_api"]: i["num_threads"] for i in loaded}
-
-
 def git_state(folder: Path) -> dict[str, Any] | None:
     """{commit, dirty} of the repository around `folder`; dirty where a tracked file differs. None without one.
 
-    Nor is there one for an installed library: what is around the folder of packages is a repository of something else.
+    An installed library has none: around a folder of packages stands a repository of something else.
     """
-    if not import_check.PACKAGES.isdisjoint(folder.parts):
+    if {"site-packages", "dist-packages"} & set(folder.parts):
         return None
     # No optional locks: jobs that run side by side would stand in each other's way for the index.
-    status = ["status", "--porcelain=v2", "--branch", "--untracked-files=no"]
-    command = ["git", "--no-optional-locks", "-C", str(folder), *status]
+    command = ["git", "--no-optional-locks", "-C", str(folder), "describe", "--always", "--abbrev=40", "--exclude=*"]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=30)
+        done = subprocess.run([*command, "--dirty"], capture_output=True, text=True, timeout=30)
     except (OSError, subprocess.TimeoutExpired):
         return None
-    commit = re.search(r"^# branch\.oid ([0-9a-f]+)$", done.stdout, re.MULTILINE)
-    if done.returncode or not commit:
-        return None
-    return {"commit": commit[1], "dirty": any(not line.startswith("#") for line in done.stdout.splitlines())}
+    commit, _, dirty = done.stdout.strip().partition("-")
+    return None if done.returncode else {"commit": commit, "dirty": bool(dirty)}
+
+
+class ResourceUsage:
+    """What the process takes for one job, from the making of this object on."""
+
+    def __init__(self) -> None:
+        self._start, self._clock, self._before = datetime.now(UTC), time.perf_counter(), _processor_time()
+
+    def by_now(self) -> dict[str, Any]:
+        """Host and process; `start` and `duration` by the clock; seconds of the processor since the process began, with
+        the programs that it ran, and those `starting` before the job; `peak_memory` of the process in bytes."""
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        return {
+            "host": platform.node(),
+            "platform": platform.platform(),
+            "pid": os.getpid(),
+            "start": self._start.isoformat(timespec="seconds"),
+            "duration": round(time.perf_counter() - self._clock, 3),
+            "processor_time": round(_processor_time(), 3),
+            "starting": round(self._before, 3),
+            "peak_memory": peak if sys.platform == "darwin" else peak * 1024,  # bytes there, KiB elsewhere
+        }
+
+
+def _processor_time() -> float:
+    used = (resource.getrusage(whose) for whose in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(one.ru_utime + one.ru_stime for one in used)

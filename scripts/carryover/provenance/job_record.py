@@ -4,36 +4,26 @@
                         modules=["finetune", "carryover.families.diagonal.finetune"], seeds=[0, 1]) as job:
         job.save(dataset)                  # or: figure.savefig(job.path("results/x.png"))
 
-Results are written to temporary files. When the block ends well the inputs are hashed again, the results are hashed and
-put in their places, and after all of them their records, `<result>.json`. So an exception leaves what was there before,
-and a kill at any instant leaves either a result with its own record, or a result whose hash is not the one in its
-record (or that has none), which anyone can see; never a record that vouches for other bytes.
+Results are written to temporary files. When the block ends well the inputs are hashed again, the results are put in
+their places, and after all of them their records, `<result>.json`. A kill at any instant leaves a result with its own
+record, or one whose hash is not that of its record; never a record that vouches for other bytes.
 
-A record is JSON. All but `volatile` and `checksum` is the same whenever the same job runs in the same place:
+A record is JSON, with paths relative to the working folder. All but `volatile` and `checksum` is the same whenever the
+same job runs in the same place:
 
     carryover_record    1, the version of this layout
     rule, wildcards, parameters, seeds      what was asked, by name
     command             the command line, with its paths as given
-    inputs, outputs     {path: {sha256, bytes, content}}; content (netCDF alone) is `store.content_digest`; an output
-                        may have more, see `Job.describe`: a PNG has `pixels`
+    inputs, outputs     {path: {sha256, bytes, content}}; content (netCDF alone) is `store.content_digest`
     code                {digest, modules, files}: closure of the modules that the job names, as they stood at its start
-    definition          `meaning.DEFINITION`, which the digests of code and request follow; records were without one
-                        once, and followed the first
-    request             `request_digest`; it is known before the results are, so a figure can carry it, which it
-                        cannot do with a digest of this record: the record holds the figure's own
+    request             `request_digest`; it is known before the results are, so a figure can carry it
     git                 {commit, dirty} of the code, dirty by tracked files alone; null outside a repository
     portable            {job, result}: what `portability` promises elsewhere, of the job alone on the same inputs,
                         and of its results where the inputs were made there as well
-    environment         python, conda, versions, blas, cpu, libc, device, accelerator, threads
-    volatile            host, platform, pid, start and what the job took, see `spent`; where it went on with what
-                        processes that were cut off had done, resumed: {starts, seconds} of these
-    checksum            `checksum`, over all of the above
-    notes               may be added later, by accept.py
-
-`volatile`, `checksum` and `notes` do not count in `record_digest`.
-
-Paths below the working folder are relative to it, so a moved project keeps its records true. `versions` holds the
-distributions that the process had loaded by the end and no others: a new plotting library makes no training stale.
+    environment         python, conda, versions (of loaded packages), blas, cpu, libc, device, accelerator, threads
+    volatile            what the job took, `environment.ResourceUsage`; `resumed`: {starts, seconds} of processes that
+                        were cut off and whose work it went on with
+    checksum            SHA-256 over all of the above
 """
 
 from __future__ import annotations
@@ -48,19 +38,18 @@ from dataclasses import asdict, dataclass, field, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from carryover.errors import UserError
-from carryover.provenance import code_digest, import_check, meaning, record_schema, store, writing
-from carryover.provenance.environment import environment, git_state
+from carryover.errors import DataError, UserError
+from carryover.provenance import code_digest, store, writing
+from carryover.provenance.environment import ResourceUsage, environment, git_state
 from carryover.provenance.portability import LEVELS, promised, weakest
-from carryover.provenance.spent import Spent
 
 if TYPE_CHECKING:
     import xarray as xr
 
 VERSION = 1
-SCRIPTS = import_check.scripts()
+SCRIPTS = Path(__file__).resolve().parents[2]
+"""The folder of this library: a project's `scripts`, or one of installed packages."""
 _ASKED = ("rule", "wildcards", "parameters", "seeds")
-_NOT_HASHED = ("volatile", "checksum", "notes")
 
 
 def record_path(result: str | Path) -> Path:
@@ -73,21 +62,18 @@ def read(path: str | Path) -> dict[str, Any]:
     try:
         with store.regular(path) as file:
             record = json.loads(file.read())
-    except store.DataError:
-        raise
-    except (ValueError, RecursionError):
-        raise store.DataError(f"{path} is truncated or damaged: delete it with its result and run again") from None
+    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError):
+        raise DataError(f"{path} is truncated or damaged: delete it with its result and run again") from None
     if not isinstance(record, dict) or record.get("carryover_record") != VERSION:
-        raise store.DataError(f"{path} is not a record of layout {VERSION}: delete it with its result and run again")
+        raise DataError(f"{path} is not a record of layout {VERSION}: delete it with its result and run again")
     return record
 
 
 def whole(path: str | Path) -> dict[str, Any]:
-    """As `read`, for those who read more than a key or two: raises DataError for parts that are missing or odd, too."""
+    """As `read`; raises DataError for a record that was edited, too."""
     record = read(path)
-    if wrong := record_schema.wrong(record):
-        again = "delete it with its result and run again"
-        raise store.DataError(f"{path} lacks parts of a record, or has odd ones ({', '.join(wrong)}): {again}")
+    if record.get("checksum") != checksum(record):
+        raise DataError(f"{path} has been edited: it is not what its checksum says")
     return record
 
 
@@ -97,19 +83,19 @@ def as_text(record: Mapping[str, Any]) -> str:
 
 
 def record_digest(record: Mapping[str, Any]) -> str:
-    """SHA-256 over what is the same whenever a job runs in one place: all but times and the like, checksum, notes."""
-    return json_digest({key: value for key, value in record.items() if key not in _NOT_HASHED})
+    """SHA-256 over what is the same whenever a job runs in one place: all but `volatile` and `checksum`."""
+    return json_digest({key: value for key, value in record.items() if key not in ("volatile", "checksum")})
 
 
 def checksum(record: Mapping[str, Any]) -> str:
-    """SHA-256 over everything in a record but its `checksum` and notes, which tells a later edit of any part."""
-    return json_digest({key: value for key, value in record.items() if key not in ("checksum", "notes")})
+    """SHA-256 over everything in a record but its `checksum`, which tells a later edit of any part."""
+    return json_digest({key: value for key, value in record.items() if key != "checksum"})
 
 
 def request_text(record: Mapping[str, Any]) -> str:
     """Rule, wildcards, parameters, seeds, the code's digest and the inputs' contents, as one line of JSON in ASCII."""
     inputs = {path: file.get("content", file["sha256"]) for path, file in record["inputs"].items()}
-    asked = {key: record[key] for key in (*_ASKED, "definition") if key in record}
+    asked = {key: record[key] for key in _ASKED}
     return _json({**asked, "code": record["code"]["digest"], "inputs": inputs})
 
 
@@ -122,12 +108,24 @@ def request_digest(record: Mapping[str, Any]) -> str:
 class Job:
     """One job of the workflow as a context manager; see the module's text for its use and for what it records.
 
-    `parameters` is a mapping or dataclass of plain values, `modules` are script and plug-ins by dotted name. Unless
-    given `portable` is what they promise, `command` is `sys.argv`. `device` may be set in the block; "auto" finds CUDA.
+    Parameters
+    ----------
+    parameters
+        A mapping, model or dataclass of plain values.
+    modules
+        Script and plug-ins by dotted name.
+    device
+        Where it computes; may be set in the block. "auto" finds CUDA.
+    portable
+        What is promised elsewhere (default: what the modules promise).
+    command
+        The command line (default: `sys.argv`).
 
-    Entering raises UserError for a missing input, an output that is one of them or that cannot be written; leaving
-    raises it for an input that changed meanwhile, an output that was not written and a loaded module that the record
-    would not name, see `import_check.check`.
+    Raises
+    ------
+    UserError
+        For a missing input or one that changed meanwhile, an output that is an input, that cannot be or was not
+        written, and a loaded module that the record would not name.
     """
 
     rule: str
@@ -158,33 +156,20 @@ class Job:
 
     def path(self, output: str | Path) -> Path:
         """Where to write one of the job's outputs: a temporary file with the same suffix."""
-        if Path(output) not in self._temporaries:
-            raise ValueError(f"{output} is not an output of this job: {', '.join(map(str, self.outputs))}")
-        self._latest = Path(output)
-        return self._temporaries[self._latest]
-
-    def describe(self, output: str | Path, **facts: Any) -> None:
-        """Have the record say more of one of the outputs than its size and hash, e.g. `pixels` of a PNG."""
-        self._facts.setdefault(self.path(output), {}).update(facts)
+        return self._temporaries[Path(output)]
 
     def went_on(self, starts: int, seconds: float) -> None:
-        """Have the record tell how many processes that were cut off had done a part before, and in how long."""
+        """Record how many processes that were cut off had done a part before, and in how long."""
         self._resumed = {"resumed": {"starts": starts, "seconds": seconds}} if starts else {}
 
     def save(self, dataset: xr.Dataset | Sequence[xr.Dataset], output: str | Path | None = None) -> None:
-        """Write a dataset, or several, with what was asked among the attributes, as `output` (by default the job's only
-        one)."""
-        if output is None and len(self.outputs) != 1:
-            raise ValueError(f"output must be one of {', '.join(map(str, self.outputs))}")
+        """Write a dataset, or several, with what was asked among the attributes, as `output` (default: the first)."""
         asked = {key: self._record[key] for key in _ASKED}
-        store.write(dataset, self.path(self.outputs[0] if output is None else output), record=asked)
+        store.write(dataset, self.path(output or self.outputs[0]), record=asked)
 
     def __enter__(self) -> Job:
-        self._spent = Spent()
-        self._facts, self._resumed = {}, {}
+        self._usage, self._resumed = ResourceUsage(), {}
         self.inputs = list(self.inputs)  # an iterator would be empty by the second look
-        command = list(sys.argv if self.command is None else self.command)
-        writing.refuse_other_than_utf8(*command, *self.inputs, *self.outputs)
         for output in filter(os.path.exists, self.outputs):
             if any(os.path.exists(path) and os.path.samefile(output, path) for path in self.inputs):
                 raise UserError(f"{output} is also an input, which would be lost: give the output another name")
@@ -192,10 +177,9 @@ class Job:
         self._record = {
             "carryover_record": VERSION,
             **{key: _plain(getattr(self, key)) for key in _ASKED},
-            "command": command,
+            "command": list(sys.argv if self.command is None else self.command),
             "inputs": {shown(path): _fingerprint(Path(path)) for path in self.inputs},
             "code": {"modules": list(self.modules), **code_digest.closure_record(SCRIPTS, *self.modules)},
-            "definition": meaning.DEFINITION,
             "git": git_state(SCRIPTS),
             "portable": {"job": promise, "result": weakest([promise, *map(_promised, self.inputs)])},
         }
@@ -203,51 +187,49 @@ class Job:
         with ExitStack() as stack:
             self._temporaries = {Path(one): stack.enter_context(writing.temporary(one)) for one in self.outputs}
             self._stack = stack.pop_all()
-        self._latest = next(iter(self._temporaries), None)
         return self
 
     def __exit__(self, kind, error, trace) -> None:
         with self._stack:
             if kind is None:
                 self._finish()
-            elif self._latest:  # of several outputs, the one that was being written
-                writing.refuse_full_disk(error, self._temporaries[self._latest], self._latest)
+            elif isinstance(error, OSError) and error.errno in writing.FULL:
+                raise DataError(f"cannot write {', '.join(map(str, self.outputs))}: {error.strerror}") from error
 
     def _finish(self) -> None:
         for output, temporary in self._temporaries.items():
             if not temporary.is_file() or not temporary.stat().st_size:
                 raise UserError(f"{self.rule} did not write its output {output}")
-        import_check.check(self.rule, SCRIPTS, self._record["code"]["files"])
-        files = self._temporaries.items()
-        outputs = {shown(output): {**_fingerprint(file), **self._facts.get(file, {})} for output, file in files}
+        _check_modules(self.rule, self._record["code"]["files"])
+        outputs = {shown(output): _fingerprint(file) for output, file in self._temporaries.items()}
         for path in self.inputs:
             if store.sha256(path) != self._record["inputs"][shown(path)]["sha256"]:
                 raise UserError(f"{path} changed while {self.rule} ran: run it again")
         record = {**self._record, "outputs": outputs, "environment": environment(self.device)}
-        record["volatile"] = self._spent.by_now() | self._resumed
-        self._publish(as_text({**record, "checksum": checksum(record)}))
+        record["volatile"] = self._usage.by_now() | self._resumed
+        text = as_text({**record, "checksum": checksum(record)})
+        records = {path: self._stack.enter_context(writing.temporary(path)) for path in map(record_path, self.outputs)}
+        for temporary in records.values():  # before anything is put in its place: the disk may be full by now
+            temporary.write_text(text, encoding="utf-8")
+        for path, temporary in (self._temporaries | records).items():
+            writing.settle(temporary, path)
 
-    def _publish(self, text: str) -> None:
-        """Put the results, then the records in their places; should that fail half way, take back what was put."""
-        records = {}
-        for path in map(record_path, self._temporaries):  # before anything is put: the disk may be full by now
-            records[path] = self._stack.enter_context(writing.temporary(path))
-            records[path].write_text(text, encoding="utf-8")
-        placed = []
-        try:
-            for path, temporary in (self._temporaries | records).items():
-                writing.settle(temporary, path)
-                placed.append(path)
-        except BaseException:
-            for path in (*placed, *map(record_path, placed)):
-                with suppress(OSError):
-                    path.unlink()
-            raise
+
+def _check_modules(rule: str, files: Mapping[str, str]) -> None:
+    """UserError for a loaded module of ours that no import statement names, so that the record would not tell of it."""
+    main = getattr(sys.modules["__main__"], "__file__", None)
+    if main is None or Path(main).resolve().parent != SCRIPTS:
+        return  # another program, with modules of its own
+    for module in list(sys.modules.values()):
+        file = str(getattr(module, "__dict__", {}).get("__file__"))
+        name = file.removeprefix(f"{SCRIPTS}{os.sep}").replace(os.sep, "/")
+        if name != file and name not in files:
+            raise UserError(f"{rule} loaded {name}, which no import statement names: name it in its modules")
 
 
 def _promised(path: str | Path) -> str:
     """What is promised elsewhere of an input: the same bits where it was not made here."""
-    with suppress(store.DataError, LookupError, TypeError):
+    with suppress(DataError, LookupError, TypeError):
         return weakest([read(record_path(path))["portable"]["result"]])
     return LEVELS[0]
 
@@ -256,13 +238,13 @@ def _fingerprint(path: Path) -> dict[str, Any]:
     """{sha256, bytes} of a file; for netCDF also its content, from the file's own record if that has these bytes."""
     fingerprint = {"sha256": store.sha256(path), "bytes": path.stat().st_size}
     if path.suffix == ".nc":
-        with suppress(store.DataError):  # netCDF of others: whether that will do is for its reader to say
+        with suppress(DataError):  # netCDF of others: whether that will do is for its reader to say
             fingerprint["content"] = _known_content(path, fingerprint["sha256"]) or store.content_digest(path)
     return fingerprint
 
 
 def _known_content(path: Path, sha256: str) -> str | None:
-    with suppress(store.DataError, LookupError, TypeError, AttributeError, StopIteration):
+    with suppress(DataError, LookupError, TypeError, AttributeError, StopIteration):
         return next(k["content"] for k in read(record_path(path))["outputs"].values() if k["sha256"] == sha256)
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from carryover.errors import UserError
 from carryover.provenance import job_record, store
 
-CRATE = "ro-crate-metadata.json"  # in a folder that is a crate
-_RECORD = re.compile(rb'{\s*"carryover_record"')  # keys are sorted, so this is what a truncated record begins with too
+CRATE = "ro-crate-metadata.json"
+"""File in a folder that is a crate."""
 
 
 @dataclass(frozen=True)
@@ -24,10 +24,6 @@ class Made:
     def facts(self):
         """{sha256, bytes, …} of the result, by its record."""
         return self.record["outputs"][self.name]
-
-    def asked(self, request):
-        """Whether it was made on the request of this digest."""
-        return self.record["request"] == request
 
 
 def made(file, below="."):
@@ -56,35 +52,27 @@ def all_made(results):
     """
     if not Path(results).is_dir():
         raise UserError(f"{results} is no folder: name the one with the results")
-    records = {}
-    for path in files(results):
-        if path.suffix == ".json" and path.is_file() and is_record(path):  # JSON of others may lie there too
-            one = made(path.with_suffix(""), below=results)
-            records[one.name] = one
-    return records
+    records = [path for path in files(results) if path.suffix == ".json" and path.is_file() and is_record(path)]
+    found = [made(path.with_suffix(""), below=results) for path in records]
+    return {one.name: one for one in found}
 
 
 def files(results):
-    """All files under a folder, sorted, but hidden ones and those of crates, which are copies with their records."""
+    """All files under a folder, sorted, without hidden ones and those of exported crates."""
     found = []
     for folder, folders, names in os.walk(results):
-        if is_crate(folder, names, results):
+        if CRATE in names and Path(folder) != Path(results):
             folders.clear()
-        else:
-            folders[:] = [name for name in folders if not name.startswith(".")]
-            found += [Path(folder, name) for name in names if not name.startswith(".")]
+            continue
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        found += [Path(folder, name) for name in names if not name.startswith(".")]
     return sorted(found)
 
 
-def is_crate(folder, names, results):
-    """Whether a folder with files of these names is a crate that somebody put among the `results`."""
-    return CRATE in names and Path(folder) != Path(results)
-
-
 def is_record(path):
-    """Whether a file is, or was before it was cut off, a record. Raises DataError where it cannot be read."""
-    with store.regular(path) as file:
-        return _RECORD.match(file.read(1000)) is not None
+    """Whether a file is a record, or was one before it was cut off. Raises DataError where it cannot be read."""
+    with store.regular(path) as file:  # keys are sorted, so a record begins with this
+        return re.match(rb'{\s*"carryover_record"', file.read(1000)) is not None
 
 
 def jobs(records):

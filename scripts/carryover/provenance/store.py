@@ -11,8 +11,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -21,7 +19,6 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 
 from carryover.errors import DataError
-from carryover.provenance import netcdf_extras
 from carryover.provenance.writing import atomic
 
 if TYPE_CHECKING:
@@ -31,6 +28,7 @@ FORMAT = "carryover_format"
 RECORD = "carryover_record"
 VERSION = 1
 
+_AGAIN = "delete it and run again"
 # Level 4 of zlib: on weights as small as any higher level and as fast as level 1. Damaged chunks fail their checksum.
 _PACKED = {"zlib": True, "complevel": 4, "shuffle": True, "fletcher32": True}
 
@@ -76,7 +74,7 @@ def _write(dataset, path, record, where):
     try:
         dataset.to_netcdf(path, format="NETCDF4", engine="netcdf4", encoding=encoding, **where)
     except (OSError, RuntimeError) as error:
-        raise DataError(f"cannot write into the folder {Path(path).parent}: {_brief(error)}") from error
+        raise DataError(f"cannot write into the folder {Path(path).parent}, is it full? {_brief(error)}") from error
 
 
 def load(path: str | Path, select: Callable[[xr.Dataset], xr.Dataset] = lambda whole: whole) -> xr.Dataset:
@@ -99,28 +97,29 @@ def load_all(
     import xarray as xr
 
     path = Path(path)
-    again = "delete it and run again"
-    try:
-        with regular(path):  # a missing file and a folder have errors of their own; netCDF tells no difference
-            pass
-        # Times, masks and scales are left alone: units are for reading, and values come back as they went in.
-        groups = xr.open_groups(path, engine="netcdf4", decode_times=False, mask_and_scale=False)
-        with ExitStack() as stack:
-            parts = [stack.enter_context(part) for name, part in _in_order(groups)]
-            versions = {part.attrs.get(FORMAT) for part in parts}
-            known = versions == {VERSION}
-            loaded = [_part(part, select, path).load().drop_encoding() for part in parts] if known else []
-    except DataError:
-        raise
-    except _Mistake as mistake:
-        raise mistake.__cause__ from None
-    except Exception as error:  # the library reports damage as OSError, RuntimeError, ValueError and more
-        raise DataError(f"{path} is not netCDF, or truncated or damaged: {again} ({_brief(error)})") from None
-    if None in versions:
-        raise DataError(f"{path} was not written by Carryover (it has no attribute {FORMAT}): {again}")
-    if not known:
-        other = min(versions - {VERSION}, key=str)
-        raise DataError(f"{path} has format {other}, but this version of Carryover reads {VERSION}: {again}")
+    with regular(path):  # a missing file and a folder have errors of their own; netCDF tells no difference
+        pass
+    with ExitStack() as stack:
+        try:  # times, masks and scales are left alone: units are for reading, and values come back as they went in
+            groups = xr.open_groups(path, engine="netcdf4", decode_times=False, mask_and_scale=False)
+        except Exception as error:
+            raise _damaged(path, error) from None
+        numbered = [name for name in groups if name.removeprefix("/").isdecimal()]
+        names = sorted(numbered, key=lambda name: int(name[1:])) or ["/"]
+        parts = [stack.enter_context(groups[name]) for name in names]
+        for version in {part.attrs.get(FORMAT) for part in parts} - {VERSION}:
+            written = "was not written by Carryover" if version is None else f"has format {version}"
+            raise DataError(f"{path} {written}; this version of Carryover reads format {VERSION}: {_AGAIN}")
+        try:
+            selected = [select(part) for part in parts]
+        except KeyError as error:
+            raise DataError(f"{path} does not have what is to be taken of it: {error.args[0]}") from None
+        except (OSError, RuntimeError) as error:  # it may read values
+            raise _damaged(path, error) from None
+        try:
+            loaded = [part.load().drop_encoding() for part in selected]
+        except Exception as error:
+            raise _damaged(path, error) from None
     for dataset in loaded:
         dataset.attrs.pop(FORMAT, None)
         for variable in dataset.variables.values():  # NaN as fill value says nothing; tools that re-encode files add it
@@ -130,34 +129,23 @@ def load_all(
     return loaded
 
 
-def _in_order(groups):
-    """(name, dataset) of the numbered groups of a file by their numbers, or of the file itself where it has none."""
-    numbered = [(name, part) for name, part in groups.items() if name.removeprefix("/").isdecimal()]
-    return sorted(numbered, key=lambda one: int(one[0][1:])) or [("/", groups["/"])]
-
-
-class _Mistake(Exception):
-    """On its way out: what `select` raises says nothing of the file."""
-
-
-def _part(dataset, select, path):
-    try:
-        return select(dataset)
-    except KeyError as error:
-        raise DataError(f"{path} does not have what is to be taken of it: {error.args[0]}") from None
-    except (OSError, RuntimeError):  # of the netCDF library
-        raise
-    except Exception as error:
-        raise _Mistake from error
+def _damaged(path: Path, error: Exception) -> DataError:
+    """The sentence for damage, which the library reports as OSError, RuntimeError, ValueError and more."""
+    return DataError(f"{path} is not netCDF, or truncated or damaged: {_AGAIN} ({_brief(error)})")
 
 
 def content_digest(source: xr.Dataset | str | Path) -> str:
     """SHA-256, in hexadecimal, over names, dimensions, types, values and attributes of a dataset or of a file's.
 
     Blind to compression, chunks, byte order and the order of variables and attributes; all NaN are one value, and -0
-    and 0 are two. Raises as `load_all`, and DataError for a file with more to see than that gives.
+    and 0 are two. Raises as `load_all`, and DataError for a type that `save` does not write.
     """
-    first, *others = _whole(source) if isinstance(source, str | Path) else [_prepared(source)]
+    try:
+        first, *others = map(_prepared, load_all(source) if isinstance(source, str | Path) else [source])
+    except DataError:
+        raise
+    except ValueError as error:
+        raise DataError(f"{source} has more than Carryover writes: {error}") from None
     digest = _digest(first)
     for dataset in others:
         digest.update(_digest(dataset).digest())
@@ -174,19 +162,6 @@ def _digest(dataset):
     return digest
 
 
-def _whole(path: str | Path) -> Sequence[xr.Dataset]:
-    """All of a file, prepared; DataError where it has more than that, of which a digest would say nothing."""
-    datasets = load_all(path)
-    try:
-        prepared = [_prepared(dataset) for dataset in datasets]
-        more = netcdf_extras.first(path, [dataset.assign_attrs({FORMAT: VERSION}) for dataset in datasets])
-    except ValueError as error:
-        more = str(error)
-    if more:
-        raise DataError(f"{path} has more than Carryover writes: {more}")
-    return prepared
-
-
 def sha256(path: str | Path) -> str:
     """SHA-256 of a file's bytes, in hexadecimal, whatever its size. Raises DataError where it cannot be read."""
     with regular(path) as file:
@@ -195,11 +170,8 @@ def sha256(path: str | Path) -> str:
 
 @contextmanager
 def regular(path: str | Path) -> Iterator[BinaryIO]:
-    """A file to be read; DataError where it cannot be, or is a pipe or a device, which may give bytes without end."""
+    """A file to be read; DataError where it cannot be."""
     try:
-        mode = os.stat(path).st_mode
-        if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
-            raise DataError(f"{path} cannot be read: it is no regular file")
         with open(path, "rb") as file:
             yield file
     except OSError as error:

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from carryover.config import parameters, plugins
 from carryover.errors import UserError, sentence
-from carryover.provenance import import_check
 from carryover.provenance.writing import FULL
 
 
@@ -33,7 +32,6 @@ def run(main):
     try:
         with _interruptible():
             try:
-                import_check.check_library(import_check.scripts())
                 main(sys.argv[1:])
             except UserError as error:
                 sys.exit(f"{name}: {sentence(error)}")

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from carryover.errors import UserError
-from carryover.provenance.writing import refuse_full_disk
+from carryover.provenance.writing import FULL
 
 
 class Point(NamedTuple):
@@ -86,8 +86,9 @@ class Journal:
         except OSError as error:
             with contextlib.suppress(OSError):  # it would write the same once more
                 self._file.close()
-            refuse_full_disk(error, self._path, self._path)
-            raise
+            if error.errno not in FULL:
+                raise
+            raise UserError(f"cannot write {self._path}: {error.strerror}") from error
 
     def close(self) -> None:
         if self._file is not None:
