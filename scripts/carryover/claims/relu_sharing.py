@@ -26,7 +26,7 @@ class Parameters:
 def check(data, p):
     """Role: `risk` of an overlap experiment. Statistics are means over seeds of log₁₀ of a ratio of risks."""
     every = Runs("risk", data["risk"])
-    identical, here = every.where(correlation=1.0), every.where(correlation=1.0, samples=p.samples)
+    identical, here = every.where(correlation=1.0), every.where(samples=p.samples, correlation=1.0)
 
     def advantage(runs, protocol, over, both=True, **condition):
         """`over` must have been trained to its end, and `protocol` where `both` must."""
