@@ -5,11 +5,12 @@
 A figure's `rests_on` names claims, which must hold, as do those of a comment after a sentence, `<!-- rests on
 linear_transfer/negative linear_transfer/positive -->`, in README.md, docs/atlas.md and docs/findings*.md. There a
 comment after a number says which claim's statistic it is, `+3.5 [1.7, 5.3]<!-- convnet_rescaling/resnet_pairs * 100
--->`, and a table of verdicts, or of claims that fail, stands between `<!-- verdicts -->`, or `<!-- failed -->`, and
-`<!-- end -->`. A number is stale where it lies outside the interval that is found now, for on another processor networks become
-others of the same distribution; with --exactly, where any digit differs. --write puts what is found in the place of
-what is there. A page on an archive, `<!-- claims archived in FILE -->`, is held against that table, digit by digit, as
-are the titles of the configuration that names the archive; with --archived that alone is done, which needs no results.
+-->`. A table of verdicts stands between `<!-- verdicts -->` and `<!-- end -->`, one of claims that fail after
+`<!-- failed -->`. A number is stale where it lies outside the interval that is found now, for on another processor
+networks become others of the same distribution; with --exactly, where any digit differs. --write puts what is found in
+the place of what is there. A page on an archive, `<!-- claims archived in FILE -->`, is held against that table, digit
+by digit, as are the titles of the configuration that names the archive; with --archived that alone is done, which needs
+no results.
 """
 
 import re
