@@ -48,7 +48,7 @@ def test_claims_hold_of_runs_as_theory_has_them(module, data, wrong, open_, tmp_
     ("kind", "wrong"),
     [
         ("features", {"kl_setup"}),
-        ("distance", {"not_kl", "norms_kl", "norms_wasserstein", "same_features", "kl_setup"}),
+        ("distance", {"not_kl", "same_features", "kl_setup"}),
         ("opposite", {"monotone"}),
     ],
 )
@@ -58,7 +58,7 @@ def test_distances_predict_transfer_where_gains_follow_them(kind, wrong):
     assert set(checked.index[checked["verdict"] == "holds"]) == set(checked.index) - wrong
     correlations = {"distance": -1.0, "opposite": 1.0}
     if kind in correlations:
-        assert checked.loc[["not_kl", "norms_kl"], "statistic"].tolist() == pytest.approx([correlations[kind]] * 2)
+        assert checked.loc["not_kl", "statistic"] == pytest.approx(correlations[kind])
 
 
 def changed(data, role, change, **condition):
@@ -109,7 +109,6 @@ ONE_FAILS = [
     ({"one_over_n"}, "ridge", lambda risk: 1.3 * risk, {"ridge": 0.0, "angle": 0.25}),
     ({"ridge_formula"}, "ridge", lambda risk: 2 * risk, {"ridge": [0.1, 0.6], "samples": 300}),
     ({"ridge_hurts"}, "ridge", lambda risk: risk - 0.3, RIDGE | {"samples": 300, "ridge": 0.1}),
-    ({"ridge_helps"}, "ridge", lambda risk: risk + 9, RIDGE | {"samples": 10, "ridge": 0.6}),
     ({"anomalous"}, "decay", lambda risk: risk - 5, AT_ONE | {"weight_decay": 0.0}),
     ({"regularised"}, "decay", lambda risk: risk + 5, AT_ONE | {"weight_decay": 0.1}),
     (set(), "decay", lambda risk: risk + 5, AT_ONE | {"weight_decay": 1.0}),

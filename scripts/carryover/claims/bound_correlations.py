@@ -43,7 +43,8 @@ def _claims(p, pairs, cutoff, found, shares):
     ]
     if shares:
         rows.append(("first", first, shares["covariance"], 0.5, "share of random sets of pairs", jackknife.SHARE))
-    section = intervals.OWN if cutoff else None  # the paper leaves no directions out
+    # The paper leaves no directions out, and has one set of pairs.
+    section = intervals.OWN if cutoff or pairs != r_squared.SET else None
     return [intervals.Claim(f"{name}_{cutoff:g}", f"{statement}, {where}", values, bound, section, measured,
                             partial(jackknife.estimate, scale=scale))
             for name, statement, values, bound, measured, scale in rows]  # fmt: skip

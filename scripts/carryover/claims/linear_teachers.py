@@ -26,7 +26,7 @@ def check(data, p):
     few, many = alignment.extremes("samples")
     shallow, deep = stretch.extremes("depth")
     own, stretched = stretch.extremes("stretch")
-    depth, (fewest, most) = scale.extremes("depth")[1], scale.extremes("samples")
+    depth, most = scale.extremes("depth")[1], scale.extremes("samples")[1]
     one, large = scale.extremes("target_norm")
     worst = of_converged(data["coefficients"], data["stretch"]).groupby("seed")["distance"].max()
     middle = _below(alignment, 2 / 3)
@@ -49,10 +49,9 @@ def check(data, p):
          f"{most:g} more than tenfold",
          _scaled(scale, depth, most, one, large) - _scaled(scale, depth, most, one, one), 1.0,
          intervals.own(SCALE)),
-        *((f"target_costs{name}", f"With {depth:g} layers, finetuning suffers more from a target of {large:g} times "
-           f"the norm than from such a source, at n = {n:g}",
-           _scaled(scale, depth, n, large, one) - _scaled(scale, depth, n, one, large), 0.0, SCALE)
-          for name, n in (("", most), ("_few", fewest))),
+        ("target_costs", f"With {depth:g} layers, finetuning suffers more from a target of {large:g} times the norm "
+         f"than from such a source, at n = {most:g}",
+         _scaled(scale, depth, most, large, one) - _scaled(scale, depth, most, one, large), 0.0, SCALE),
         *_of_frozen(Runs("frozen", data["frozen"]), Runs("layers", data["layers"]), p),
         *(_of_small(*(_descended(role, data[role]) for role in ("small", "frozen"))) if "small" in data else ()),
         ("limit", "Trained networks that have converged end at the fixed point of eq 5",

@@ -22,8 +22,6 @@ class BoundCorrelations(Model):
 
 class ConvnetRescaling(Model):
     rescale: PositiveFloat = parameter(0.5, "factor on the weights that is compared with no rescaling")
-    trained: Annotated[float, Field(gt=0, le=1)] = parameter(
-        0.95, "share of rescaled networks that have to reach the training loss at which training stops")  # fmt: skip
     small: Annotated[float, Field(gt=0, le=1)] = parameter(
         0.01, "share of test images from which on there is a gain or a loss")  # fmt: skip
 
@@ -227,7 +225,6 @@ class ReluNesting(Model):
 class ReluNorms(Model):
     ROLES: ClassVar = ("norms", "displacement", "regimes")
 
-    same: PositiveFloat = parameter(0.02, "decades by which norms may differ that count as the same")
     between: PositiveInt = parameter(
         256, "samples at which networks are not yet the teacher, and no longer far below its norm")  # fmt: skip
 
@@ -262,17 +259,10 @@ class ReluRichness(Model):
     section: str = parameter("App. D, as in Fig. 2a", "where the paper says so of these numbers of units and samples")
 
 
-FITTED = {
-    "finetuning_probe": "linear probes of the pretrained network",
-    "finetuning_kernel": "the tangent kernel of the pretrained network",
-}
-
-
 class ReluSharing(Model):
     ROLES: ClassVar = ("risk",)
 
     samples: PositiveInt = parameter(64, "main-task samples at which protocols are compared")
     overlap: Annotated[float, Field(gt=0, le=1)] = parameter(
         0.5, "share of the main features that are auxiliary ones where some are new")  # fmt: skip
-    fitted: tuple[Literal["finetuning_probe", "finetuning_kernel"], ...] = parameter(
-        tuple(FITTED), "fits of the pretrained features that PT+FT is compared with")  # fmt: skip
+    section: str = parameter("App. D, as in Fig. 2a", "where the paper says so of these numbers of units and samples")

@@ -33,8 +33,8 @@ def _nested(runs, p):
     runs = runs.where(samples=p.samples or common_sizes(*rescaled)[-1])
     at = f"at n = {runs.only('samples'):g}"
     claims = []
-    runs.rescalings()
-    for rescale in runs.options("rescale"):
+    low, high = runs.rescalings()
+    for rescale in (low, 1.0, high):
         after = runs.by_seed("participation_ratio", rescale=rescale)
         ratio = after / runs.by_seed("participation_ratio_start", rescale=rescale)
         task = f"{few:g} of the auxiliary features, " + (

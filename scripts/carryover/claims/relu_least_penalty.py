@@ -11,7 +11,7 @@ from carryover.analysis.runs import Runs, rank_correlation
 
 CELL = ["protocol", "samples", "correlation", "magnitude"]
 PENALTIES = ("penalty", "penalty_least", "turned", "turned_predicted")
-RISKS = ("risk_found", "risk_predicted", "difference")
+RISKS = ("risk_found", "risk_predicted")
 TINY = 1e-12  # what weights that have not turned have turned
 
 
@@ -32,7 +32,7 @@ def check(data, p):
 
 
 def _nearness(log, same, large, p):
-    """Whether what is found is the function of least penalty: by its penalty, as a function, and in its weights."""
+    """Whether what is found is the function of least penalty: by its penalty, and in its weights."""
     of = log["penalty"].columns.to_frame()
     tuned, similar, small = of["protocol"] == "finetuning", of["correlation"] < same, of["magnitude"] < large
     groups = {
@@ -42,16 +42,11 @@ def _nearness(log, same, large, p):
                     tuned & similar & ~small),
         "small": (f"finetuned on similar units of magnitudes below {large:g}", tuned & similar & small),
     }  # fmt: skip
-    excess, nearer = 10 ** (log["penalty"] - log["penalty_least"]) - 1, log["risk_found"] - log["difference"]
-    than = "nearer to the function of least penalty than to the teacher"
+    excess = 10 ** (log["penalty"] - log["penalty_least"]) - 1
     return [
         *((f"least_{name}", f"Networks {which} find a function of hardly more than the least penalty",
            -_mean(excess, chosen), -p.excess, None, "share in excess of the least, with the sign changed")
           for name, (which, chosen) in groups.items()),
-        ("function_scratch", f"What networks from scratch find is {than}", _mean(nearer, ~tuned), 0.0, None,
-         "log₁₀ of a ratio of mean squared differences"),
-        ("function_similar", f"What networks finetuned on similar units find is {than}",
-         _mean(nearer, tuned & similar), 0.0, None, "log₁₀ of a ratio of mean squared differences"),
         ("whole", f"On similar units of magnitudes below {large:g}, pretrained weights turn farther than in the "
          "network of least penalty", _mean(log["turned"] - log["turned_predicted"], groups["small"][1]), 0.0, None,
          "log₁₀ of a ratio of 1 − cosine"),
@@ -71,7 +66,7 @@ def _apart(log, spread):
 
 def _risks(log, same, least, large, p):
     """Whether risks, and what pretraining does to them, are those of the functions of least penalty."""
-    gain = {kind: log[kind]["single_task"] - log[kind]["finetuning"] for kind in RISKS[:2]}
+    gain = {kind: log[kind]["single_task"] - log[kind]["finetuning"] for kind in RISKS}
     found, predicted = gain.values()
     mean = predicted.where(found.notna()).mean()
     similar = mean.index.get_level_values("correlation") < same
@@ -82,9 +77,6 @@ def _risks(log, same, least, large, p):
     helps, hurts = (sign * mean >= np.log10(p.factor) for sign in (1, -1))
     over = "rank correlation over n, cosines and magnitudes"
     return [
-        ("risks", "The larger the risk of the function of least penalty, the larger is that of what is found",
-         rank_correlation(log["risk_predicted"], log["risk_found"]), p.order, None,
-         f"{over}, from scratch and finetuned"),
         *((f"gains{name}", f"The more pretraining lowers the risk of the function of least penalty{where}, the more it "
            "lowers that of what is found", rank_correlation(*tables), p.order, None, over)
           for name, where, tables in (("", "", gain.values()), ("_similar", ", on similar units", some))),

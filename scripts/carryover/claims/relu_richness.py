@@ -27,7 +27,8 @@ def check(data, p):
 
     at, rich_ones = f"at n = {p.samples}", "networks trained from small weights"
     compared = [
-        ("sparse", f"On a teacher of {few:g} units, {rich_ones} beat {against}, {at}", gain(few, "lazy"), 0.0),
+        ("sparse", f"On a teacher of {few:g} units, {rich_ones} have less than {1 / p.gain:g} times the risk of "
+         f"{against}, {at}", gain(few, "lazy"), np.log10(p.gain)),
         ("dense", f"On a teacher of {many:g} units, {rich_ones} have at least {1 / p.gain:g} times the risk of "
          f"{against}, {at}", np.log10(p.gain) - gain(many, "lazy", "rich"), 0.0),
         ("sparsity", f"{rich_ones.capitalize()} gain more on {against} for a teacher of {few:g} units than for one of "
