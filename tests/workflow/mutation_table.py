@@ -75,7 +75,7 @@ CONFIGURATION = [
         {"MISSING": NEW_BLOCK, "STALE": [RISK, SPARSITY], "UPSTREAM": FIGURE}, BLOCK_AGAIN,
         {"MISSING": "no file", "STALE": "it was made of other shards: 2 added, the first results/tiny/"}),
     Row("an entry taken out", m.configure(m.forget_theory),
-        {"STALE": [CURVE, *THEORY_FIGURE]}, {}, "no job makes it any more"),
+        {"STALE": [CURVE, *THEORY_FIGURE]}, {}, "no job makes it"),
 ]  # fmt: skip
 RESULTS = [
     Row("a result compressed otherwise", m.on(EXACT, m.recode),
