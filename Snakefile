@@ -4,10 +4,12 @@ from pathlib import Path
 from snakemake.utils import min_version
 
 min_version("9.27")
-sys.path.insert(0, str(Path(workflow.basedir) / "scripts"))
+ROOT = Path(str(workflow.current_basedir))  # of this file, also where another workflow uses it as a module
+sys.path.insert(0, str(ROOT / "scripts"))
+OWN = Path("config/config.yaml")
 
 
-configfile: "config/config.yaml"
+configfile: OWN if OWN.is_file() else ROOT / OWN
 
 
 include: "rules/common.smk"

@@ -1,7 +1,7 @@
 rule check_claims:
     input:
-        data=sweep.data("check_claims"),
-        files=upstream.files("check_claims"),
+        data=sweep.made_of("check_claims"),
+        files=sweep.files("check_claims"),
     output:
         data="<results>/claims/{claim}.nc",
         record="<results>/claims/{claim}.nc.json",
@@ -14,10 +14,9 @@ rule check_claims:
     resources:
         mem_mb=2000,
     params:
-        code=sweep.code("check_claims"),
-        upstream=upstream.asked("check_claims"),
         flags=sweep.flags("check_claims"),
+        key=sweep.key("check_claims"),
     shell:
-        "python scripts/check_claims.py {params.flags:q} --data {input.data:q}"
-        " --wildcards claim={wildcards.claim}"
+        "python {SCRIPTS:q}/check_claims.py {params.flags:q} --data {input.data:q}"
+        " --key {params.key} --wildcards claim={wildcards.claim}"
         " --output {output.data} > {log} 2>&1"

@@ -1,8 +1,7 @@
 rule claims_table:
     input:
-        groups=sweep.checked(),
-        files=upstream.files("claims_table"),
-        templates=templates("claims_table"),
+        groups=sweep.made_of("claims_table"),
+        files=sweep.files("claims_table"),
     output:
         data="<results>/claims.nc",
         markdown="<results>/claims.md",
@@ -17,9 +16,8 @@ rule claims_table:
     resources:
         mem_mb=2000,
     params:
-        code=sweep.code("claims_table"),
-        upstream=upstream.asked("claims_table"),
         flags=sweep.flags("claims_table"),
+        key=sweep.key("claims_table"),
     shell:
-        "python scripts/claims_table.py {input.groups} {params.flags:q}"
-        " --output {output.data} {output.markdown} {output.page} > {log} 2>&1"
+        "python {SCRIPTS:q}/claims_table.py {input.groups} {params.flags:q}"
+        " --key {params.key} --output {output.data} {output.markdown} {output.page} > {log} 2>&1"

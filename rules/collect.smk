@@ -1,7 +1,7 @@
 rule collect:
     input:
-        shards=sweep.shards("<results>/{experiment}/{stage}/{point}/{block}.nc"),
-        files=upstream.files("collect"),
+        shards=sweep.made_of("collect"),
+        files=sweep.files("collect"),
     output:
         data="<results>/{experiment}/{measure}.nc",
         record="<results>/{experiment}/{measure}.nc.json",
@@ -13,10 +13,9 @@ rule collect:
     resources:
         mem_mb=4000,
     params:
-        code=sweep.code("collect"),
-        upstream=upstream.asked("collect"),
         flags=sweep.flags("collect"),
+        key=sweep.key("collect"),
     shell:
-        "python scripts/collect.py {input.shards} {params.flags:q}"
-        " --wildcards experiment={wildcards.experiment} measure={wildcards.measure}"
+        "python {SCRIPTS:q}/collect.py {input.shards} {params.flags:q}"
+        " --key {params.key} --wildcards experiment={wildcards.experiment} measure={wildcards.measure}"
         " --output {output.data} > {log} 2>&1"

@@ -1,12 +1,8 @@
-from carryover.config.artifacts import templates
 from carryover.workflow import startup
 from carryover.workflow.fork_server.running import ForkServer
-from carryover.workflow.upstream import Upstream
 
-sweep = startup.sweep(
-    config, Path(workflow.basedir), workflow.is_main_process, workflow.configfiles
-)
-upstream = Upstream(sweep)
+sweep = startup.sweep(config, ROOT, workflow.is_main_process, workflow.configfiles)
+SCRIPTS = sweep.shipped("scripts")
 fork_server = ForkServer()
 
 

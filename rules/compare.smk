@@ -1,7 +1,7 @@
 rule compare:
     input:
-        data=sweep.data("compare"),
-        files=upstream.files("compare"),
+        data=sweep.made_of("compare"),
+        files=sweep.files("compare"),
     output:
         data="<results>/comparisons/{comparison}.nc",
         record="<results>/comparisons/{comparison}.nc.json",
@@ -14,10 +14,9 @@ rule compare:
     resources:
         mem_mb=2000,
     params:
-        code=sweep.code("compare"),
-        upstream=upstream.asked("compare"),
         flags=sweep.flags("compare"),
+        key=sweep.key("compare"),
     shell:
-        "python scripts/compare.py {params.flags:q} --data {input.data:q}"
-        " --wildcards comparison={wildcards.comparison}"
+        "python {SCRIPTS:q}/compare.py {params.flags:q} --data {input.data:q}"
+        " --key {params.key} --wildcards comparison={wildcards.comparison}"
         " --output {output.data} > {log} 2>&1"

@@ -3,8 +3,7 @@ rule crate:
         collected=sweep.collected(),
         made_of_data=sweep.made_of_data(),
         claims_table=sweep.claims_table(),
-        files=upstream.files("crate"),
-        signature=startup.signature(sweep),
+        files=sweep.files("crate"),
     output:
         crate="<results>/crate.zip",
         record="<results>/crate.zip.json",
@@ -17,8 +16,7 @@ rule crate:
     resources:
         mem_mb=2000,
     params:
-        code=sweep.code("crate"),
-        upstream=upstream.asked("crate"),
+        key=sweep.key("crate"),
     shell:
-        "python scripts/crate.py {input.collected} {input.made_of_data} {input.claims_table}"
+        "python {SCRIPTS:q}/crate.py {input.collected} {input.made_of_data} {input.claims_table}"
         " --output {output.crate} > {log} 2>&1"

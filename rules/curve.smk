@@ -11,9 +11,9 @@ rule curve:
     resources:
         mem_mb=2000,
     params:
-        code=sweep.code("curve"),
         flags=sweep.flags("curve"),
+        key=sweep.key("curve"),
     shell:
-        "python scripts/curve.py {params.flags:q}"
-        " --wildcards curve={wildcards.curve}"
+        "python {SCRIPTS:q}/curve.py {params.flags:q}"
+        " --key {params.key} --wildcards curve={wildcards.curve}"
         " --output {output.data} > {log} 2>&1"

@@ -1,10 +1,10 @@
 rule diagnose:
     input:
-        pretrained=sweep.data("diagnose", "pretrained"),
-        finetuned=sweep.data("diagnose", "finetuned"),
-        baseline=sweep.data("diagnose", "baseline"),
-        style="config/figures.mplstyle",
-        templates=templates("diagnose"),
+        pretrained=sweep.made_of("diagnose", "pretrained"),
+        finetuned=sweep.made_of("diagnose", "finetuned"),
+        baseline=sweep.made_of("diagnose", "baseline"),
+        style=sweep.shipped("config/figures.mplstyle"),
+        files=sweep.files("diagnose"),
     output:
         data="<results>/diagnoses/{diagnosis}/diagnosis.nc",
         figure="<results>/diagnoses/{diagnosis}/diagnosis.png",
@@ -23,12 +23,12 @@ rule diagnose:
     resources:
         mem_mb=4000,
     params:
-        code=sweep.code("diagnose"),
         flags=sweep.flags("diagnose"),
+        key=sweep.key("diagnose"),
         folder=subpath(output.data, parent=True),
     shell:
-        "python scripts/diagnose.py {params.flags:q}"
+        "python {SCRIPTS:q}/diagnose.py {params.flags:q}"
         " --pretrained {input.pretrained:q} --finetuned {input.finetuned:q}"
         " --baseline {input.baseline:q} --style {input.style}"
-        " --wildcards diagnosis={wildcards.diagnosis}"
+        " --key {params.key} --wildcards diagnosis={wildcards.diagnosis}"
         " --output {params.folder:q} > {log} 2>&1"

@@ -1,8 +1,8 @@
 rule figure:
     input:
-        data=sweep.data("figure"),
-        style="config/figures.mplstyle",
-        files=upstream.files("figure"),
+        data=sweep.made_of("figure"),
+        style=sweep.shipped("config/figures.mplstyle"),
+        files=sweep.files("figure"),
     output:
         png="<results>/figures/{figure}.png",
         svg="<results>/figures/{figure}.svg",
@@ -19,10 +19,9 @@ rule figure:
     resources:
         mem_mb=2000,
     params:
-        code=sweep.code("figure"),
-        upstream=upstream.asked("figure"),
         flags=sweep.flags("figure"),
+        key=sweep.key("figure"),
     shell:
-        "python scripts/figure.py {params.flags:q} --data {input.data:q} --style {input.style}"
-        " --wildcards figure={wildcards.figure}"
+        "python {SCRIPTS:q}/figure.py {params.flags:q} --data {input.data:q} --style {input.style}"
+        " --key {params.key} --wildcards figure={wildcards.figure}"
         " --output {output.png} {output.svg} {output.pdf} > {log} 2>&1"

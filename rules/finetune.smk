@@ -1,9 +1,7 @@
 rule finetune:
     input:
-        pretrained=sweep.upstream(
-            "<results>/{experiment}/pretrain/{point}/{block}.nc", "finetune"
-        ),
-        files=upstream.files("finetune"),
+        pretrained=sweep.made_of("finetune"),
+        files=sweep.files("finetune"),
     output:
         data="<results>/{experiment}/finetune/{point}/{block}.nc",
         record="<results>/{experiment}/finetune/{point}/{block}.nc.json",
@@ -18,10 +16,9 @@ rule finetune:
         mem_mb=sweep.resource("mem_mb"),
         runtime=sweep.resource("runtime"),
     params:
-        code=sweep.code("finetune"),
-        upstream=upstream.asked("finetune"),
         flags=sweep.flags("finetune"),
+        key=sweep.key("finetune"),
     shell:
-        "python scripts/finetune.py {params.flags:q} --pretrained {input.pretrained}"
-        " --wildcards experiment={wildcards.experiment} point={wildcards.point} block={wildcards.block}"
+        "python {SCRIPTS:q}/finetune.py {params.flags:q} --pretrained {input.pretrained}"
+        " --key {params.key} --wildcards experiment={wildcards.experiment} point={wildcards.point} block={wildcards.block}"
         " --output {output.data} > {log} 2>&1"

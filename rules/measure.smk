@@ -1,7 +1,7 @@
 rule measure:
     input:
         finetuned="<results>/{experiment}/finetune/{point}/{block}.nc",
-        files=upstream.files("measure"),
+        files=sweep.files("measure"),
     output:
         data="<results>/{experiment}/measure/{measure}/{point}/{block}.nc",
         record="<results>/{experiment}/measure/{measure}/{point}/{block}.nc.json",
@@ -13,11 +13,10 @@ rule measure:
     resources:
         mem_mb=4000,
     params:
-        code=sweep.code("measure"),
-        upstream=upstream.asked("measure"),
         flags=sweep.flags("measure"),
+        key=sweep.key("measure"),
     shell:
-        "python scripts/measure.py {params.flags:q} --finetuned {input.finetuned}"
-        " --wildcards experiment={wildcards.experiment} measure={wildcards.measure}"
+        "python {SCRIPTS:q}/measure.py {params.flags:q} --finetuned {input.finetuned}"
+        " --key {params.key} --wildcards experiment={wildcards.experiment} measure={wildcards.measure}"
         " point={wildcards.point} block={wildcards.block}"
         " --output {output.data} > {log} 2>&1"

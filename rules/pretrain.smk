@@ -1,7 +1,7 @@
 # Long jobs first, so that the short ones that are made of them fill the cores at the end.
 rule pretrain:
     input:
-        files=upstream.files("pretrain"),
+        files=sweep.files("pretrain"),
     output:
         data="<results>/{experiment}/pretrain/{point}/{block}.nc",
         record="<results>/{experiment}/pretrain/{point}/{block}.nc.json",
@@ -16,9 +16,9 @@ rule pretrain:
         mem_mb=sweep.resource("mem_mb"),
         runtime=sweep.resource("runtime"),
     params:
-        code=sweep.code("pretrain"),
         flags=sweep.flags("pretrain"),
+        key=sweep.key("pretrain"),
     shell:
-        "python scripts/pretrain.py {params.flags:q}"
-        " --wildcards experiment={wildcards.experiment} point={wildcards.point} block={wildcards.block}"
+        "python {SCRIPTS:q}/pretrain.py {params.flags:q}"
+        " --key {params.key} --wildcards experiment={wildcards.experiment} point={wildcards.point} block={wildcards.block}"
         " --output {output.data} > {log} 2>&1"

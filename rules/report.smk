@@ -3,8 +3,7 @@ rule report:
         collected=sweep.collected(),
         made_of_data=sweep.made_of_data(),
         claims_table=sweep.claims_table(),
-        files=upstream.files("report"),
-        templates=templates("report"),
+        files=sweep.files("report"),
     output:
         page="<results>/report.html",
         record="<results>/report.html.json",
@@ -17,13 +16,12 @@ rule report:
     resources:
         mem_mb=2000,
     params:
-        code=sweep.code("report"),
-        upstream=upstream.asked("report"),
+        key=sweep.key("report"),
         configuration=startup.effective(sweep),
         papers=sweep.config.get("papers"),
         figures=sweep.config.get("figures"),
         tables=sweep.config.get("tables"),
         results=[sweep.results],
     shell:
-        "python scripts/report.py {params.results:q} --configfile {params.configuration:q}"
+        "python {SCRIPTS:q}/report.py {params.results:q} --configfile {params.configuration:q}"
         " --output {output.page} > {log} 2>&1"

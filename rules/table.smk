@@ -1,7 +1,7 @@
 rule table:
     input:
-        data=sweep.data("table"),
-        files=upstream.files("table"),
+        data=sweep.made_of("table"),
+        files=sweep.files("table"),
     output:
         markdown="<results>/tables/{table}.md",
         latex="<results>/tables/{table}.tex",
@@ -15,10 +15,9 @@ rule table:
     resources:
         mem_mb=2000,
     params:
-        code=sweep.code("table"),
-        upstream=upstream.asked("table"),
         flags=sweep.flags("table"),
+        key=sweep.key("table"),
     shell:
-        "python scripts/table.py {params.flags:q} --data {input.data:q}"
-        " --wildcards table={wildcards.table}"
+        "python {SCRIPTS:q}/table.py {params.flags:q} --data {input.data:q}"
+        " --key {params.key} --wildcards table={wildcards.table}"
         " --output {output.markdown} {output.latex} > {log} 2>&1"

@@ -1,7 +1,7 @@
 # An archived dataset that is what the configuration asks for, in the place of `collect` and of all training above it.
 rule unarchive:
     input:
-        packed=sweep.packed,
+        packed=sweep.made_of("unarchive"),
     output:
         data="<results>/{dataset}.nc",
         record="<results>/{dataset}.nc.json",
@@ -14,11 +14,11 @@ rule unarchive:
     resources:
         mem_mb=2000,
     params:
-        code=sweep.code("unarchive"),
         flags=sweep.flags("unarchive"),
+        key=sweep.key("unarchive"),
     shell:
-        "python scripts/unarchive.py {input.packed} {params.flags:q}"
-        " --wildcards dataset={wildcards.dataset}"
+        "python {SCRIPTS:q}/unarchive.py {input.packed} {params.flags:q}"
+        " --key {params.key} --wildcards dataset={wildcards.dataset}"
         " --output {output.data} > {log} 2>&1"
 
 

@@ -10,7 +10,6 @@ import numpy as np
 import xarray as xr
 
 from carryover.config import parameters, plugins
-from carryover.config.parameters import NoParameters
 from carryover.errors import UserError
 from carryover.provenance import store
 from carryover.provenance.job_record import Job
@@ -36,7 +35,7 @@ def chosen(measure, words):
     if measure is not None and measure not in plugins.names("measures"):
         raise UserError(f"--measure {measure}: it must be one of {', '.join(plugins.names('measures'))}.")
     module = plugins.load(f"carryover.measures.{measure}") if measure else None
-    kind = module.Parameters if module else NoParameters
+    kind = parameters.model_of("measures", measure) if module else parameters.Model
     own = argparse.ArgumentParser(prog="collect.py", allow_abbrev=False, add_help=False)
     parameters.add_arguments(own, kind)
     return module, parameters.from_arguments(kind, own.parse_args(words))

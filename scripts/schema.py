@@ -1,24 +1,23 @@
-"""Write config/schema.yaml, and docs/families and docs/parameters, anew from the parameters in the code."""
+"""Print the JSON schema of the configuration, for editors, or write pages with all parameters."""
 
 import argparse
+import json
 from pathlib import Path
 
-from carryover.workflow import command_line  # first: from here on Ctrl-C shows no trace
-
-# isort: split
-from carryover.config import configuration, documentation
-from carryover.provenance import writing
-
-ROOT = Path(__file__).resolve().parent.parent
+from carryover.config import documentation
+from carryover.workflow import command_line
 
 
-def main(argv=None):
-    argparse.ArgumentParser(description=__doc__).parse_args(argv)
-    schema = configuration.schema()
-    pages = {f"docs/{name}": page for name, page in documentation.pages(schema).items()}
-    for name, text in {"config/schema.yaml": documentation.schema_text(schema), **pages}.items():
-        with writing.atomic(ROOT / name) as unfinished:
-            unfinished.write_text(text)
+def main(argv):
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--pages", type=Path, metavar="FOLDER", help="write pages there in place of the schema")
+    folder = parser.parse_args(argv).pages
+    if folder is None:
+        print(json.dumps(documentation.schema(), indent=1, ensure_ascii=False))
+        return
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, page in documentation.pages().items():
+        (folder / name).write_text(page, encoding="utf-8")
 
 
 if __name__ == "__main__":

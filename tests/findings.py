@@ -5,11 +5,12 @@
 A figure's `rests_on` names claims, which must hold, as do those of a comment after a sentence, `<!-- rests on
 linear_transfer/negative linear_transfer/positive -->`, in README.md, docs/atlas.md and docs/findings*.md. There a
 comment after a number says which claim's statistic it is, `+3.5 [1.7, 5.3]<!-- convnet_rescaling/resnet_pairs * 100
--->`, and a table of verdicts, or of claims, stands between `<!-- verdicts -->`, or `<!-- claims -->`, and `<!-- end
--->`. A number is stale where it lies outside the interval that is found now, for on another processor networks become
-others of the same distribution; with --exactly, where any digit differs. --write puts what is found in the place of
-what is there. A page on an archive, `<!-- claims archived in FILE -->`, is held against that table, digit by digit, as
-are the titles of the configuration that names the archive; with --archived that alone is done, which needs no results.
+-->`. A table of verdicts stands between `<!-- verdicts -->` and `<!-- end -->`, one of claims that fail after
+`<!-- failed -->`. A number is stale where it lies outside the interval that is found now, for on another processor
+networks become others of the same distribution; with --exactly, where any digit differs. --write puts what is found in
+the place of what is there. A page on an archive, `<!-- claims archived in FILE -->`, is held against that table, digit
+by digit, as are the titles of the configuration that names the archive; with --archived that alone is done, which needs
+no results.
 """
 
 import re
@@ -36,7 +37,7 @@ QUOTED = re.compile(
 STATED = re.compile(r"<!-- rests on (?P<claims>[^>]*?) -->")
 PAGES = "README.md", "docs/findings*.md", "docs/atlas.md", "docs/papers-scale.md"
 ARCHIVED = re.compile(r"<!-- claims archived in (?P<file>\S+) -->")
-BLOCK = re.compile(r"(?P<head><!-- (?P<kind>verdicts|claims) -->\n)(?P<body>.*?)(?=<!-- end -->)", re.DOTALL)
+BLOCK = re.compile(r"(?P<head><!-- (?P<kind>verdicts|failed) -->\n)(?P<body>.*?)(?=<!-- end -->)", re.DOTALL)
 
 
 def untrue_titles(figures, table):
@@ -125,17 +126,17 @@ def verdict_table(table):
     return tabulate(body, headers=["claims of", "", *best_first], tablefmt="github") + "\n"
 
 
-def claim_table(table):
-    """Every claim with its interval and its verdict, in Markdown."""
-    rows = []
-    for row in table.to_dataframe().reset_index().itertuples():
-        ends = f" [{row.low:.3g}, {row.high:.3g}]" if row.high > row.low else ""
-        rows.append([row.claim, row.statement, f"{row.statistic:.3g}{ends}", f"above {row.bound:g}", row.verdict])
-    heads = ["claim", "", "statistic [95 %]", "criterion", "verdict"]
-    return tabulate(rows, headers=heads, tablefmt="github", disable_numparse=True).replace("-0.", "−0.") + "\n"
+def failed_table(table):
+    """Claims that fail, with their intervals, in Markdown."""
+    lines = ["| paper | claim | statistic [95 %] | above |", "|---|---|---|---|"]
+    for row in table.isel(claim=table["verdict"].values == "fails").to_dataframe().itertuples():
+        ends = f" [{row.low:.2g}, {row.high:.2g}]" if row.high > row.low else ""
+        numbers = (f"{row.statistic:.2g}{ends}", f"{row.bound:g}")
+        lines.append(" | ".join(["| " + row.paper, row.statement, *(one.replace("-", "−") for one in numbers)]) + " |")
+    return "\n".join(lines) + "\n"
 
 
-TABLES = {"verdicts": verdict_table, "claims": claim_table}
+TABLES = {"verdicts": verdict_table, "failed": failed_table}
 
 
 def archive(table, path):

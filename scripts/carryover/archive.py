@@ -12,8 +12,9 @@ import lzma
 import tempfile
 from pathlib import Path
 
+from carryover.config import parameters
 from carryover.config.artifacts import STAGES
-from carryover.config.canonical import typed
+from carryover.config.parameters import about, kind_of
 from carryover.errors import UserError
 from carryover.provenance import writing
 
@@ -143,64 +144,67 @@ def _uncompressed(content):
 def request(sweep, experiment, measure):
     """What the configuration of a `Sweep` asks of a dataset: the options of the measure and, for each grid of each
     stage, all parameters that its jobs read; `split`, `block`, `resources` and the order of lists do not count."""
-    spec, definitions = sweep.config["experiments"][experiment], sweep.schema["$defs"]
-    asked = {"experiment": experiment, "measure": measure, "family": spec["family"], "seeds": spec["seeds"]}
-    asked["options"] = _complete(spec["measures"][measure] or {}, definitions[f"measures.{measure}"]["properties"])
+    spec = sweep.typed.experiments[experiment]
+    asked = {"experiment": experiment, "measure": measure, "family": spec.family, "seeds": spec.seeds}
+    asked["options"] = _complete(parameters.model_of("measures", measure), spec.measures[measure] or {})
     for stage in STAGES:
-        section, kinds = spec.get(stage) or {}, definitions[f"{spec['family']}.{stage}"]["properties"]
-        grids = section.get("grids", {"": {}}) if stage in spec else {}
-        asked[stage] = {n: _complete({**spec.get("task", {}), **section, **grid}, kinds) for n, grid in grids.items()}
+        model, section = parameters.model_of(f"families.{spec.family}", stage), getattr(spec, stage)
+        grids = section.get("grids", {"": {}}) if section is not None else {}
+        asked[stage] = {n: _complete(model, {**(spec.task or {}), **section, **grid}) for n, grid in grids.items()}
     return asked
 
 
 def mismatch(sweep, experiment, measure):
     """Why an archive lacks a dataset as the configuration of a `Sweep` asks for it, as a sentence; or nothing."""
-    place = (sweep.config["archive"], experiment, measure)
+    place = (sweep.archive, experiment, measure)
     if not path(*place, ".json").exists():
         return f"{experiment}/{measure} is not in {place[0]}."
-    found = list(_differences(request(sweep, experiment, measure), record(*place)["request"], sweep.schema["$defs"]))
+    found = list(_differences(request(sweep, experiment, measure), record(*place)["request"]))
     more = f" ({len(found) - 1} more)" if found[1:] else ""
     return f"{experiment}/{measure}: {found[0]}{more}." if found else ""
 
 
-def _differences(now, then, definitions):
+def _differences(now, then):
     """Where two requests differ: of which parameters, and the archived and the asked value."""
-    yield from _unlike(*({key: one[key] for key in _WHOLE} for one in (now, then)), {})
-    yield from _unlike(now["options"], then["options"], definitions[f"measures.{now['measure']}"]["properties"])
+    yield from _unlike(*({key: one[key] for key in _WHOLE} for one in (now, then)), parameters.Model)
+    yield from _unlike(now["options"], then["options"], parameters.model_of("measures", now["measure"]))
     for stage in STAGES:
-        kinds = definitions[f"{now['family']}.{stage}"]["properties"]
+        model = parameters.model_of(f"families.{now['family']}", stage)
         for grid, asked in now[stage].items():
-            candidates = [list(_unlike(asked, archived, kinds)) for archived in then[stage].values()]
+            candidates = [list(_unlike(asked, archived, model)) for archived in then[stage].values()]
             where = f"{stage}.grids.{grid}." if grid else f"{stage}."
             yield from (where + one for one in min(candidates, key=len, default=[]))
         if len(now[stage]) != len(then[stage]):
             yield f"{stage} has {len(then[stage])} grids in the archive, and {len(now[stage])} in the configuration"
 
 
-def _unlike(asked, archived, kinds):
+def _unlike(asked, archived, model):
     """Parameters whose values differ, with both values; one that the archive lacks has its default there."""
-    defaults = {name: _value(kind["default"], kind) for name, kind in kinds.items()}
+    defaults = _values(model, {})
     for name in sorted(asked.keys() | archived.keys()):
         old, new = (one.get(name, defaults.get(name)) for one in (archived, asked))
         if old != new:
             yield f"{name} is {json.dumps(old)} in the archive, and {json.dumps(new)} in the configuration"
 
 
-def _complete(section, kinds):
+def _complete(model, section):
     """{parameter: value} of those that a job of the section reads, with defaults, in their types."""
-    values = {name: _value(section.get(name, kind["default"]), kind) for name, kind in kinds.items()}
+    values = _values(model, section)
 
     def is_read(name):
-        return all(set(values[axis]) & set(allowed) for axis, allowed in kinds[name].get("when", {}).items())
+        return all(set(values[axis]) & set(allowed) for axis, allowed in about(model, name, "when").items())
 
     return {name: value for name, value in values.items() if is_read(name)}
 
 
-def _value(value, kind):
-    """A value in the type of its parameter: sorted values of one that takes several."""
-    return (
-        sorted(typed(value if isinstance(value, list) else [value], kind)) if "several" in kind else typed(value, kind)
-    )
+def _values(model, section):
+    """{parameter: its value in its type, sorted values of one that takes several}, with defaults."""
+    values = {}
+    for name, field in model.model_fields.items():
+        (kind, several), value = kind_of(model, name), section.get(name, field.default)
+        items = [float(v) if kind is float else v for v in (value if isinstance(value, list | tuple) else [value])]
+        values[name] = sorted(items) if several or about(model, name, "axis") else items[0]
+    return values
 
 
 def _sha256(content):

@@ -8,7 +8,7 @@ import pytest
 import xarray as xr
 
 from carryover.analysis import published_risks
-from carryover.families.relu import finetune as relu_finetune
+from carryover.families.relu import parameters
 
 TABLE = Path(__file__).resolve().parents[2] / "resources/published/feature-reuse-risk.csv"
 CONDITION = {"protocol": "finetuning", "main_features": 40, "overlap": 0.5, "rescale": 1.0}
@@ -75,7 +75,7 @@ def test_every_relu_row_becomes_a_cell(table):
     repeated = (rows["experiment"] == "relu_nested_rescale") & (rows["weight_scaling"] == 1)
     assert len(cells) == len(rows) - repeated.sum()
     assert not cells.drop(columns="risk_std").isna().any().any()
-    assert set(cells["protocol"]) == set(relu_finetune.SCRATCH + relu_finetune.PRETRAINED)
+    assert set(cells["protocol"]) == set(parameters.SCRATCH + parameters.PRETRAINED)
     assert set(cells["experiment"]) == {"overlap", "nested", "correlation_magnitude"}
     assert set(map(tuple, rows[["risk_mean", "seeds"]].values)) == set(map(tuple, cells[["risk_mean", "seeds"]].values))
 

@@ -11,6 +11,7 @@ import numpy as np
 import torch
 import xarray as xr
 
+from carryover.config.parameters import model_of
 from carryover.measures import stages
 from carryover.networks.convnet import ResNet18
 from carryover.networks.convnet_weights import packed
@@ -75,7 +76,9 @@ def compare(source, width, stem, write, channels, count):
     with tempfile.TemporaryDirectory() as folder:
         write(folder, count)
         data = shard(networks, source, folder)
-        measured = seconds(lambda: stages.measure(data, stages.Parameters(of="all", count=count, batch=BATCH)))
+        measured = seconds(
+            lambda: stages.measure(data, model_of("measures", "stages")(of="all", count=count, batch=BATCH))
+        )
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
         inputs = PreparedImages(images(source, folder, other=True)).batch("test", np.arange(count))
     with torch.inference_mode():

@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 
 from carryover.claims import aligned_teachers
+from carryover.config.parameters import model_of
 from carryover.errors import UserError
 from toy.linear_runs import size
 from toy.made_up_runs import SEEDS, dataset
 
-P = aligned_teachers.Parameters()
+P = model_of("claims", "aligned_teachers")()
 GRID = {
     "solver": ["exact"],
     "angle": [0.0, 0.25],

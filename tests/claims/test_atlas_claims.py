@@ -6,11 +6,12 @@ from scipy import stats
 
 from carryover.analysis import jackknife
 from carryover.claims import atlas
+from carryover.config.parameters import model_of
 from toy.atlas_runs import mapped, runs
 
 
 def checked(**maps):
-    found = atlas.check(maps, atlas.Parameters())
+    found = atlas.check(maps, model_of("claims", "atlas")())
     return found.to_dataframe()
 
 
@@ -64,16 +65,6 @@ def test_a_share_that_hangs_on_one_seed_has_an_interval():
     assert (row["statistic"], row["high"]) == (1.0, 1.0)
     assert row["low"] == pytest.approx(expected["low"])
     assert row["verdict"] == "undecided"
-
-
-def test_gains_at_the_ends_are_means_over_samples_at_the_usual_setting():
-    data = mapped(runs(noise=[0.0, 0.2]), setting="noise", shown=0.2)
-    data["gain"] = data["gain"].where(data["setting"] == 0.2, -5.0)
-    found = checked(toy=data)
-    mean = 0.5 * np.log10([10, 20, 40]).mean()
-    np.testing.assert_allclose(found.loc[["toy_similar", "toy_different"], "statistic"], mean, atol=1e-6)
-    data["gain"] = -data["gain"]
-    assert set(checked(toy=data).loc[["toy_similar", "toy_different"], "verdict"]) == {"fails"}
 
 
 def test_what_is_known_of_features_has_a_claim_over_the_families_that_have_all_of_it():

@@ -3,6 +3,7 @@
 import pytest
 
 from carryover.claims import bound_correlations
+from carryover.config.parameters import model_of
 from carryover.provenance import store
 from toy.bound_runs import NOISE, made
 
@@ -10,7 +11,7 @@ REVERSED = dict(zip(NOISE, sorted(NOISE.values()), strict=True))
 
 
 def verdicts(data, **told):
-    checked = bound_correlations.check({"bounds": data}, bound_correlations.Parameters(**told))
+    checked = bound_correlations.check({"bounds": data}, model_of("claims", "bound_correlations")(**told))
     return checked, checked["verdict"].to_series().to_dict()
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from carryover.claims import cross_entropy
+from carryover.config.parameters import model_of
 from carryover.errors import UserError
 from toy.made_up_runs import SEEDS, dataset
 
@@ -19,7 +20,6 @@ def trajectories(effect, alike=1.0):
         rate = 0.01 * (effect + 0.2 * (-1) ** seed)
         features = 50 * 10.0 ** (-rate * (ratio if alike else TIMES))
         curves = {"time": TIMES, "loss_curve": np.log1p(np.exp(-MARGINS)), "effective_features_curve": features}
-        curves["risk_curve"] = 0.3 * 10.0 ** (-rate * ratio)
         return {name: np.where(np.isnan(MARGINS), np.nan, curve) for name, curve in curves.items()}
 
     told = {"initial_scale": [0.5, 0.7, 1.0], "loss_function": ["cross_entropy"]}
@@ -27,7 +27,7 @@ def trajectories(effect, alike=1.0):
 
 
 def checked(**data):
-    return cross_entropy.check(data, cross_entropy.Parameters()).to_dataframe()
+    return cross_entropy.check(data, model_of("claims", "cross_entropy")()).to_dataframe()
 
 
 @pytest.mark.parametrize(("effect", "verdict"), [(1.0, "holds"), (-1.0, "fails"), (0.0, "undecided")])

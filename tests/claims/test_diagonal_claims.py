@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 from carryover.claims import diagonal_nesting, diagonal_solutions
+from carryover.config.parameters import model_of
 from carryover.provenance import store
 from toy.made_up_runs import SEEDS, dataset
 
-P = diagonal_solutions.Parameters()
+P = model_of("claims", "diagonal_solutions")()
 NORMS = ("l1_norm", "l12_norm", "q_norm")
 
 
@@ -87,7 +88,7 @@ EFFECTS = {
 
 def nested(effect):
     """Risks that an effect takes to either side of every bound; one feature is 16 times as large."""
-    bound = {("finetuning", 1.0, 1): np.log10(16) - diagonal_nesting.Parameters().gain}
+    bound = {("finetuning", 1.0, 1): np.log10(16) - model_of("claims", "diagonal_nesting")().gain}
     bound[("finetuning", 0.001, 1)] = bound[("finetuning", 1.0, 1)]
 
     def values(seed, protocol, rescale, main_features, overlap, samples):
@@ -102,7 +103,7 @@ def nested(effect):
 
 @pytest.mark.parametrize(("effect", "verdict"), [(1.0, "holds"), (-1.0, "fails"), (0.0, "undecided")])
 def test_every_claim_about_nested_features_follows_its_effect(effect, verdict):
-    checked = diagonal_nesting.check(nested(effect), diagonal_nesting.Parameters())
+    checked = diagonal_nesting.check(nested(effect), model_of("claims", "diagonal_nesting")())
     assert {name: found for name, found in checked["verdict"].to_series().items() if found != verdict} == {}
     assert (checked["seeds"] == len(SEEDS)).all()
     if effect:

@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 
 from carryover.claims import endless_training
+from carryover.config.parameters import model_of
 from carryover.errors import UserError
 from toy.linear_runs import size
 from toy.made_up_runs import SEEDS, dataset
 
-P = endless_training.Parameters()
+P = model_of("claims", "endless_training")()
 MARGINS = np.geomspace(1, 1000, 13)
 
 

@@ -5,10 +5,11 @@ import pytest
 import xarray as xr
 
 from carryover.claims import gaussian_bounds
+from carryover.config.parameters import model_of
 from carryover.errors import UserError
 from carryover.provenance import store
 
-P = gaussian_bounds.Parameters()
+P = model_of("claims", "gaussian_bounds")()
 NORMS, ANGLES, EPSILONS, DRAWS = np.array([0.25, 1.0, 4.0]), np.array([0.1, 0.5]), np.array([0.0, 0.4]), 200
 CLAIMS = {
     "one_layer_holds", "one_layer_falls", "deep_holds", "deep_falls", "depth", "depth_hurts",

@@ -3,10 +3,11 @@
 import pytest
 
 from carryover.claims import image_pairs
+from carryover.config.parameters import model_of
 from toy.linear_runs import size
 from toy.made_up_runs import dataset
 
-P = image_pairs.Parameters()
+P = model_of("claims", "image_pairs")()
 
 
 def runs(effect, converged=1):

@@ -5,11 +5,12 @@ import pytest
 import xarray as xr
 
 from carryover.claims import mean_field_transfer
+from carryover.config.parameters import model_of
 from carryover.provenance import store
 from toy.linear_runs import size
 from toy.made_up_runs import SEEDS, dataset
 
-P = mean_field_transfer.Parameters(published=0.5)
+P = model_of("claims", "mean_field_transfer")(published=0.5)
 LAZY, RICH = 0.1, 1.0
 HALF, MOST = 0.5, 1.0
 SAMPLES = [2**k for k in range(5, 12)]

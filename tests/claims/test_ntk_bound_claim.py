@@ -5,12 +5,13 @@ import pytest
 import xarray as xr
 
 from carryover.claims import ntk_bound
+from carryover.config.parameters import model_of
 from carryover.errors import UserError
 from carryover.provenance import store
 
 SEEDS = range(6)
 SIZES, DISTANCES = (16, 64, 256), (0.0, 0.25, 0.5, 1.5)
-P = ntk_bound.Parameters()
+P = model_of("claims", "ntk_bound")()
 CLAIMS = (
     "bound", "vacuous", "sharp", "attained", "imperfect", "grows", "near_helps", "far_hurts", "limit",
 )  # fmt: skip

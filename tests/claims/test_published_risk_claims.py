@@ -9,6 +9,7 @@ from scipy import stats
 
 from carryover.analysis import published_risks
 from carryover.claims import published_risk
+from carryover.config.parameters import model_of
 from carryover.errors import UserError
 
 TABLE = published_risks.read(Path(__file__).resolve().parents[2] / "resources/published/feature-reuse-risk.csv")
@@ -29,7 +30,7 @@ def runs(**factors):
 
 def checked(data, **options):
     table = published_risk.check(
-        {"published": TABLE, "nested": data}, published_risk.Parameters(floor=1e-12, **options)
+        {"published": TABLE, "nested": data}, model_of("claims", "published_risk")(floor=1e-12, **options)
     ).to_dataframe()
     return table["statistic"], table["verdict"]
 

@@ -5,11 +5,12 @@ import pytest
 
 from carryover.analysis.agreement import risks_beside_flow
 from carryover.claims import relu_flow
+from carryover.config.parameters import model_of
 from carryover.errors import UserError
 from toy.made_up_runs import SEEDS, dataset
 
 GRID = {"protocol": ["single_task", "finetuning"], "samples": [16, 32]}
-P = relu_flow.Parameters()
+P = model_of("claims", "relu_flow")()
 
 
 def runs(difference):

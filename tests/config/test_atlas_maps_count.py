@@ -2,14 +2,14 @@
 
 import pytest
 
-from carryover.config import files
+from carryover.audit import project
+from carryover.config.parameters import model_of
 from carryover.workflow import startup
 from toy.small_project import ROOT
 
 
 def configuration(*names):
-    whole = files.merged(*(files.read(ROOT / "config" / name, name) for name in names))
-    return startup.valid_sweep({key: value for key, value in whole.items() if key != "pathvars"}, ROOT)
+    return startup.valid_sweep(project.configuration([ROOT / "config" / name for name in names]), ROOT)
 
 
 @pytest.mark.parametrize("names", [("config.yaml",), ("config.yaml", "paper.yaml")])
@@ -18,11 +18,7 @@ def test_parameters_of_the_target_are_those_of_the_tasks(names):
     maps = {name: entry for name, entry in made.config["comparisons"].items() if name.startswith("atlas_")}
     for name, entry in maps.items():
         experiment = made.config["experiments"][entry["data"]["risk"].partition("/")[0]]
-        defaults = {
-            key: kind["default"]
-            for key, kind in made.schema["$defs"][f"{experiment['family']}.task"]["properties"].items()
-        }
-        task = defaults | experiment.get("task", {})
+        task = dict(model_of(f"families.{experiment['family']}", "task")(**experiment.get("task", {})))
         expected = {
             "diagonal": 1, "deep_linear": task.get("dimension"), "relu": task.get("dimension"),
             "mean_field": task.get("dimension", 0) * task.get("teacher_units", 0),
@@ -35,10 +31,7 @@ def test_parameters_of_the_target_are_those_of_the_tasks(names):
 def test_the_curve_of_diagonal_networks_has_their_tasks(names):
     made = configuration(*names)
     experiment, curve = made.config["experiments"]["diagonal_overlap"], made.config["curves"]["diagonal_risk"]
-    defaults = {
-        key: kind["default"] for key, kind in made.schema["$defs"]["curves.diagonal_risk"]["properties"].items()
-    }
-    told, task, tuned = defaults | curve, experiment["task"], experiment["finetune"]
+    told, task, tuned = vars(model_of("curves", "diagonal_risk")(**curve)), experiment["task"], experiment["finetune"]
     assert (told["dimension"], told["auxiliary_features"]) == (task["dimension"], task["auxiliary_features"])
-    assert told["main_features"] in (tuned["main_features"], [tuned["main_features"]])
-    assert (told["samples"], told["overlap"]) == (tuned["samples"], tuned["overlap"])
+    assert told["main_features"] == (tuned["main_features"],)
+    assert (list(told["samples"]), list(told["overlap"])) == (tuned["samples"], tuned["overlap"])

@@ -1,24 +1,24 @@
-"""One dataclass gives flags, schema and checks, and they say the same."""
+"""One model gives flags and checks, and they say the same."""
 
 import argparse
-from dataclasses import dataclass
+from typing import Annotated, Literal
 
-import jsonschema
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pydantic import Field, PositiveInt
 
 from carryover.config import parameters
-from carryover.config.parameters import parameter
+from carryover.config.parameters import Model, ParameterError, parameter
 
 
-@dataclass(frozen=True, kw_only=True)
-class Toy:
-    samples: tuple[int, ...] = parameter((16,), "training samples", minimum=1)
-    solver: str = parameter("exact", "how", choices=("exact", "descent"), axis=True)
-    learning_rate: float = parameter(0.1, "step", above=0, maximum=10, when={"solver": ("descent",)})
+class Toy(Model):
+    samples: tuple[PositiveInt, ...] = parameter((16,), "training samples")
+    solver: Literal["exact", "descent"] = parameter("exact", "how", axis=True)
+    learning_rate: Annotated[float, Field(gt=0, le=10)] = parameter(0.1, "step", when={"solver": ("descent",)})
     centred: bool = parameter(True, "whether")
     offsets: tuple[float, ...] = parameter((0.0,), "how far")
+    title: str = parameter("", "above")
 
 
 def parse(*flags):
@@ -27,62 +27,56 @@ def parse(*flags):
     return parameters.from_arguments(Toy, parser.parse_args(flags))
 
 
-def test_flags_left_out_take_the_defaults():
+numbers = st.floats(-parameters.LARGEST[float], parameters.LARGEST[float])
+
+
+@given(
+    st.floats(1e-300, 10), st.lists(numbers, min_size=1, unique=True), st.booleans(), st.sampled_from(["", "-a", "a b"])
+)
+@settings(derandomize=True, deadline=None, max_examples=100)
+def test_flags_come_back_as_they_went_in(rate, offsets, centred, title):
+    toy = Toy(samples=(1, 2), learning_rate=rate, offsets=tuple(offsets), centred=centred, title=title)
+    assert parse(*parameters.as_flags(dict(toy))) == toy
     assert parse() == Toy()
 
 
-def test_flags_come_back_as_they_went_in():
-    toy = Toy(samples=(1, 2), solver="descent", learning_rate=1e-7, centred=False)
-    assert parse(*parameters.as_flags(vars(toy))) == toy
+@pytest.mark.parametrize(("values", "sentence"), [
+    ({"sampels": 3}, "unknown key sampels; allowed here: samples, solver, learning_rate, centred, offsets, title."),
+    ({"samples": 0}, "samples: Input should be greater than 0, not 0."),
+    ({"samples": [4, 8.5]}, "samples: Input should be a valid integer, not 8.5."),
+    ({"samples": [16.0]}, "samples: Input should be a valid integer, not 16.0."),
+    ({"samples": True}, "samples: Input should be a valid integer, not True."),
+    ({"samples": [8, 4, 8]}, "samples: a value is given twice."),
+    ({"samples": 2**60}, "samples: 1152921504606846976 is too large to compute with."),
+    ({"learning_rate": float("nan")}, "learning_rate: Input should be a finite number, not nan."),
+    ({"learning_rate": True}, "learning_rate: Input should be a valid number, not True."),
+    ({"learning_rate": "fast"}, "learning_rate: Input should be a valid number, not 'fast'."),
+    ({"centred": "yes"}, "centred: Input should be a valid boolean, not 'yes'."),
+    ({"solver": "newton"}, "solver: Input should be 'exact' or 'descent', not 'newton'."),
+])  # fmt: skip
+def test_what_is_not_allowed_is_one_sentence_with_the_key(values, sentence):
+    with pytest.raises(ParameterError) as refused:
+        parameters.read(Toy, values, "toy.")
+    assert str(refused.value) == f"toy.{sentence}"
 
 
-@given(st.floats(min_value=1e-300, max_value=10))
-@settings(derandomize=True, deadline=None, max_examples=50)
-def test_floats_survive_the_command_line_exactly(rate):
-    assert parse("--learning-rate", repr(rate)).learning_rate == rate
+def test_yaml_s_text_for_a_number_is_a_number():
+    assert parameters.read(Toy, {"learning_rate": "1e-6", "offsets": ["1e3", 2]}, "") == Toy(
+        learning_rate=1e-6, offsets=(1000.0, 2.0)
+    )
 
 
-@given(st.lists(st.floats(-parameters.LARGEST, parameters.LARGEST), min_size=1, unique=True))
-@settings(derandomize=True, deadline=None, max_examples=50)
-def test_negative_floats_are_no_flags(offsets):
-    back = parse(*parameters.as_flags({"offsets": offsets, "samples": [2]})).offsets
-    assert [str(value) for value in back] == [str(value) for value in offsets]
+WRONG = [["--samples", "0"], ["--samples", "1.5"], ["--learning-rate", "11"], ["--solver", "x"]]
 
 
-@given(st.one_of(st.integers(-3, 20), st.floats(-1, 20), st.sampled_from(["exact", "descent", "none"])))
-@settings(derandomize=True, deadline=None, max_examples=100)
-def test_schema_and_command_line_refuse_the_same_values(value):
-    section = parameters.fragment(Toy)
-    for name, kind in (("samples", int), ("learning_rate", (int, float)), ("solver", str)):
-        if not isinstance(value, kind):
-            continue
-        valid = jsonschema.Draft202012Validator(section).is_valid({name: value})
-        try:
-            parse(parameters.flag(name), str(value))
-            accepted = True
-        except (parameters.ParameterError, SystemExit):
-            accepted = False
-        assert valid == accepted, (name, value)
-
-
-def test_repeated_values_are_refused_on_the_command_line_as_in_the_configuration():
-    sentence = "--samples 8 4 8: it must be a whole number ≥ 1, or a list of such without repeats."
-    with pytest.raises(parameters.ParameterError) as error:
-        parse("--samples", "8", "4", "8")
-    assert str(error.value) == sentence
-    assert not jsonschema.Draft202012Validator(parameters.fragment(Toy)).is_valid({"samples": [8, 4, 8]})
-
-
-def test_conditions_hold_where_every_axis_has_a_named_value():
-    assert parameters.applies({}, {})
-    assert parameters.applies({"solver": ["descent"]}, {"solver": "descent", "other": 1})
-    assert not parameters.applies({"solver": ["descent"]}, {"solver": "exact"})
-    assert not parameters.applies({"solver": ["descent"]}, {})
+@pytest.mark.parametrize("flags", WRONG)
+def test_the_command_line_refuses_what_the_configuration_does(flags):
+    with pytest.raises(ParameterError, match=f"^{flags[0].replace('-rate', '_rate')}: Input should"):
+        parse(*flags)
 
 
 def test_a_path_stands_for_its_file_or_for_the_files_of_its_folder_and_of_those_in_it(tmp_path):
-    @dataclass(frozen=True, kw_only=True)
-    class Reading:
+    class Reading(Model):
         folder: str = parameter("", "images", path=True)
         weights: str = parameter("", "file", path=True)
         name: str = parameter("", "no file")
@@ -95,4 +89,3 @@ def test_a_path_stands_for_its_file_or_for_the_files_of_its_folder_and_of_those_
     expected = [tmp_path / name for name in ("images/a.bin", "images/b.bin", "images/below/c.bin", "weights.pth")]
     assert parameters.files_read(both) == list(map(str, expected))
     assert parameters.files_read(Reading(folder=str(tmp_path / "missing"))) == []
-    assert parameters.fragment(Reading)["properties"]["weights"]["path"] is True

@@ -4,14 +4,15 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq
 
+from carryover.config.parameters import model_of
 from carryover.curves import covariance_bound
-from carryover.curves.covariance_bound import Parameters, compute
+from carryover.curves.covariance_bound import compute
 from carryover.errors import UserError
 
 
 @pytest.fixture(scope="module")
 def curve():
-    return compute(Parameters(instances=400))
+    return compute(model_of("curves", "covariance_bound")(instances=400))
 
 
 def test_least_constant_solves_its_cubic():
@@ -43,7 +44,7 @@ def test_the_fitted_constants_hold_for_other_instances(curve):
 
 
 def test_risk_of_an_instance_is_that_of_the_part_the_data_miss():
-    found = compute(Parameters(instances=60))
+    found = compute(model_of("curves", "covariance_bound")(instances=60))
     rows = found.isel(instance=(found.spectrum == "flat").values)
     assert np.all((rows.risk > 0) & (rows.risk < 1))
     # flat spectra: a random subspace of d dimensions leaves the share (d − n)/d on average
@@ -71,4 +72,4 @@ def test_terms_fall_like_the_powers_of_the_paper_beyond_the_effective_rank(curve
 )
 def test_bad_parameters_are_named(change, message):
     with pytest.raises(UserError, match=message):
-        compute(Parameters(**change))
+        compute(model_of("curves", "covariance_bound")(**change))

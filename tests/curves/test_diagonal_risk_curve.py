@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from carryover.curves.diagonal_risk import Parameters, compute
+from carryover.config.parameters import model_of
+from carryover.curves.diagonal_risk import compute
 from carryover.errors import UserError
 from carryover.training.exact import diagonal_flow_limit
 
@@ -29,7 +30,7 @@ def networks(overlap, n, readout_alone, draws=12):
 @pytest.mark.parametrize(("protocol", "samples"), [("finetuning", 16), ("finetuning", 32), ("finetuning_probe", 32)])
 def test_pretrained_networks_have_these_risks(overlap, protocol, samples):
     found = networks(overlap, samples, protocol == "finetuning_probe")
-    at = compute(Parameters(overlap=(overlap,), samples=(samples,)))[protocol].item()
+    at = compute(model_of("curves", "diagonal_risk")(overlap=(overlap,), samples=(samples,)))[protocol].item()
     if found.mean() < -10:  # both are at rounding: a readout on exactly the target's features
         assert at < 1e-7
     else:
@@ -43,4 +44,4 @@ def test_pretrained_networks_have_these_risks(overlap, protocol, samples):
 )  # fmt: skip
 def test_sizes_that_do_not_fit_are_refused(told, said):
     with pytest.raises(UserError, match=said):
-        compute(Parameters(**({"samples": (4,)} | told)))
+        compute(model_of("curves", "diagonal_risk")(**({"samples": (4,)} | told)))

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 from scipy.stats import beta, binom
 
-from carryover.curves.gaussian_bounds import Parameters, compute
+from carryover.config.parameters import model_of
+from carryover.curves.gaussian_bounds import compute
 from carryover.streams import generator
 
-P = Parameters(dimension=(20, 40), draws=400)
+P = model_of("curves", "gaussian_bounds")(dimension=(20, 40), draws=400)
 
 
 @pytest.fixture(scope="module")

@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
 
-from carryover.curves.relu_penalty import Parameters, compute
+from carryover.config.parameters import model_of
+from carryover.curves.relu_penalty import compute
 
 
 @pytest.fixture(scope="module")
 def curve():
-    return compute(Parameters())
+    return compute(model_of("curves", "relu_penalty")())
 
 
 def at(curve, variable, correlation, auxiliary_magnitude, magnitude=1.0):
@@ -42,7 +43,9 @@ def test_at_correlation_99_only_fresh_units_are_l1_like(curve, auxiliary, slope)
 
 def test_below_full_correlation_small_features_have_exponent_zero(curve):
     """Turning the unit costs a fixed amount, so r̃ → m_aux (1 − ρ²) > 0 as m → 0."""
-    tiny = compute(Parameters(smallest_magnitude=1e-12, largest_magnitude=1e-9, points=2)).isel(magnitude=0)
+    tiny = compute(model_of("curves", "relu_penalty")(smallest_magnitude=1e-12, largest_magnitude=1e-9, points=2)).isel(
+        magnitude=0
+    )
     turning = tiny.auxiliary_magnitude * (1 - tiny.correlation**2)
     np.testing.assert_allclose(
         tiny.penalty.sel(correlation=[0.5, 0.9, 0.99]), turning.sel(correlation=[0.5, 0.9, 0.99]).T, rtol=1e-6
@@ -56,9 +59,9 @@ def test_below_full_correlation_small_features_have_exponent_zero(curve):
     [
         ({"largest_magnitude": 1e-3}, "largest_magnitude"),
         ({"auxiliary_magnitude": (1.0, -1.0)}, "auxiliary_magnitude"),
-        ({"correlation": (1.5,)}, "rho"),
+        ({"correlation": (1.5,)}, "correlation"),
     ],
 )
 def test_bad_values_are_named(change, name):
     with pytest.raises(ValueError, match=name):
-        compute(Parameters(**change))
+        compute(model_of("curves", "relu_penalty")(**change))

@@ -3,18 +3,23 @@
 import numpy as np
 import pytest
 
-from carryover.curves.transfer_distances import Parameters, compute
+from carryover.config.parameters import model_of
+from carryover.curves.transfer_distances import compute
 
 
 @pytest.fixture(scope="module")
 def curve():
-    return compute(Parameters(samples=60, repeats=2))
+    return compute(model_of("curves", "transfer_distances")(samples=60, repeats=2))
 
 
 @pytest.mark.parametrize("depth", [1, 3])
 def test_transferability_of_other_norms_is_that_of_simulated_transfer(depth):
     gamma, noise, d, draws = 0.5, 0.4, 200, 40
-    found = compute(Parameters(angle=(0.3,), target_norm=(2.0,), gamma=gamma, noise=noise, depth=depth, samples=2))
+    found = compute(
+        model_of("curves", "transfer_distances")(
+            angle=(0.3,), target_norm=(2.0,), gamma=gamma, noise=noise, depth=depth, samples=2
+        )
+    )
     rng, gains = np.random.default_rng(0), []
     source, target = np.eye(d)[0], 2 * (np.cos(0.3 * np.pi) * np.eye(d)[0] + np.sin(0.3 * np.pi) * np.eye(d)[1])
     for _ in range(draws):
@@ -35,7 +40,9 @@ def test_transferability_of_other_norms_is_that_of_simulated_transfer(depth):
 
 def test_over_norms_distance_predicts_neither(curve):
     """A target twice the source is as far as one turned by π/3, and transfers better."""
-    found = compute(Parameters(angle=(0.0, 1 / 3), target_norm=(1.0, 2.0), samples=2, repeats=1))
+    found = compute(
+        model_of("curves", "transfer_distances")(angle=(0.0, 1 / 3), target_norm=(1.0, 2.0), samples=2, repeats=1)
+    )
     longer, turned = found.sel(target_norm=2.0, angle=0.0), found.sel(target_norm=1.0).isel(angle=1)
     assert longer.kl == pytest.approx(turned.kl.item(), rel=1e-12)
     assert longer.linear > 0 > turned.linear
@@ -46,7 +53,11 @@ def test_over_norms_distance_predicts_neither(curve):
 
 def test_draws_are_shared_by_targets_and_differ_between_repeats_and_seeds():
     few, other, more = (
-        compute(Parameters(angle=angle, target_norm=(1.0,), samples=30, repeats=repeats, seed=seed)).wasserstein
+        compute(
+            model_of("curves", "transfer_distances")(
+                angle=angle, target_norm=(1.0,), samples=30, repeats=repeats, seed=seed
+            )
+        ).wasserstein
         for angle, repeats, seed in [((0.3,), 2, 0), ((0.3,), 2, 1), ((0.1, 0.3), 3, 0)]
     )
     np.testing.assert_array_equal(few.sel(angle=0.3), more.sel(angle=0.3, repeat=[0, 1]))

@@ -3,12 +3,13 @@
 import numpy as np
 import pytest
 
-from carryover.curves.transferability import Parameters, compute
+from carryover.config.parameters import model_of
+from carryover.curves.transferability import compute
 
 
 @pytest.fixture(scope="module")
 def curve():
-    return compute(Parameters())
+    return compute(model_of("curves", "transferability")())
 
 
 def test_linear_transfer_by_hand(curve):
@@ -36,4 +37,4 @@ def test_finetuning_changes_sign_at_a_third_of_pi(curve):
 @pytest.mark.parametrize("name", ["angle", "gamma"])
 def test_empty_grids_are_named(name):
     with pytest.raises(ValueError, match=f"largest_{name} must exceed smallest_{name}, which is 0.3"):
-        compute(Parameters(**{f"smallest_{name}": 0.3, f"largest_{name}": 0.3}))
+        compute(model_of("curves", "transferability")(**{f"smallest_{name}": 0.3, f"largest_{name}": 0.3}))

@@ -1,6 +1,5 @@
 """Every family that there is keeps the contract, a toy in one folder beside them too, and what breaks it is told."""
 
-import dataclasses
 import importlib
 import inspect
 import shutil
@@ -8,6 +7,7 @@ import sys
 from functools import cache
 from itertools import product
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -15,6 +15,7 @@ import xarray as xr
 
 from carryover import families
 from carryover.config import plugins
+from carryover.config.parameters import about, model_of
 from carryover.errors import UserError
 from carryover.families import contract, running
 from carryover.provenance import portability, store
@@ -45,32 +46,28 @@ def forget():
         del sys.modules[name]
 
 
-def field(stage, name):
-    return stage.Parameters.__dataclass_fields__[name]
+def choices(family, name, axis):
+    return get_args(model_of(f"families.{family}", name).model_fields[axis].annotation)
 
 
-def parameters(stage, **told):
+def parameters(family, name, **told):
     """The stage's own defaults, but small."""
-    small = {f.name: TINY[f.name] for f in dataclasses.fields(stage.Parameters) if f.name in TINY}
-    several = {name: (value,) if isinstance(field(stage, name).default, tuple) else value
-               for name, value in small.items()}  # fmt: skip
-    return stage.Parameters(**several | told)
+    model = model_of(f"families.{family}", name)
+    return model(**{key: value for key, value in TINY.items() if key in model.model_fields} | told)
 
 
 @pytest.mark.parametrize(("family", "name"), STAGES)
 def test_a_stage_offers_what_the_contract_says(family, name):
-    stage, task = contract.stage(family, name), contract.stage(family, "task")
-    assert issubclass(stage.Parameters, task.Parameters)
-    assert stage.Parameters.__dataclass_params__.frozen
-    assert all(f.metadata["help"] for f in dataclasses.fields(stage.Parameters))
+    stage, model = contract.stage(family, name), model_of(f"families.{family}", name)
+    assert issubclass(model, model_of(f"families.{family}", "task"))
+    assert all(field.description for field in model.model_fields.values())
     assert list(inspect.signature(stage.problems).parameters) == ["p", "shard"]
-    assert list(inspect.signature(getattr(stage, "check", lambda p: None)).parameters) == ["p"]
     for axis in ("solver", "protocol")[: 1 + (name == "finetune")]:
-        assert field(stage, axis).metadata["axis"]
-        assert field(stage, axis).default in field(stage, axis).metadata["choices"]
-    for axis, values in getattr(stage, "STARTS_FROM", {}).items():
-        assert set(values) <= set(field(stage, axis).metadata["choices"])
-    for choice in field(stage, "solver").metadata["choices"]:
+        assert about(model, axis, "axis")
+        assert model.model_fields[axis].default in choices(family, name, axis)
+    for axis, values in model.STARTS_FROM.items():
+        assert set(values) <= set(choices(family, name, axis))
+    for choice in choices(family, name, "solver"):
         solver = contract.solver(family, choice)
         arguments = inspect.signature(solver.solve).parameters
         assert list(arguments) == ["problem", "p", "progress"]
@@ -82,13 +79,13 @@ def test_a_stage_offers_what_the_contract_says(family, name):
 def shards(family, name):
     """{(protocol, solver): dataset, or the sentence by which it was refused} of everything that the stage can do."""
     stage, made = contract.stage(family, name), {}
-    protocols = field(stage, "protocol").metadata["choices"] if name == "finetune" else (None,)
-    for protocol, solver in product(protocols, field(stage, "solver").metadata["choices"]):
-        p = parameters(stage, solver=solver, **({"protocol": protocol} if protocol else {}))
+    protocols = choices(family, name, "protocol") if name == "finetune" else (None,)
+    for protocol, solver in product(protocols, choices(family, name, "solver")):
         start = None
-        if protocol in getattr(stage, "STARTS_FROM", {}).get("protocol", ()):
+        if protocol in model_of(f"families.{family}", name).STARTS_FROM.get("protocol", ()):
             start = next(data for data in shards(family, "pretrain").values() if isinstance(data, xr.Dataset))
         try:
+            p = parameters(family, name, solver=solver, **({"protocol": protocol} if protocol else {}))
             data = running.run(stage, p, "toy", SEEDS, contract.solver(family, solver).solve, start)
         except UserError as refusal:
             data = str(refusal)
@@ -96,21 +93,22 @@ def shards(family, name):
     return made
 
 
-def names_a_file(stage, solver):
+def names_a_file(family, name, solver):
     """Whether a solver is one of files from outside."""
-    kinds = (f.metadata for f in dataclasses.fields(stage.Parameters))
-    return any(kind["path"] and solver in kind["when"].get("solver", ()) for kind in kinds)
+    model = model_of(f"families.{family}", name)
+    paths = (field for field in model.model_fields if about(model, field, "path"))
+    return any(solver in about(model, field, "when").get("solver", ()) for field in paths)
 
 
 @pytest.mark.parametrize(("family", "name"), STAGES)
 def test_every_protocol_and_solver_gives_a_dataset_that_says_what_its_runs_were(family, name, tmp_path):
-    stage, made = contract.stage(family, name), shards(family, name)
+    made = shards(family, name)
     done = {key: data for key, data in made.items() if isinstance(data, xr.Dataset)}
     assert {protocol for protocol, _ in done} == {protocol for protocol, _ in made}, made
-    solvers = {solver for _, solver in made if not names_a_file(stage, solver)}
+    solvers = {solver for _, solver in made if not names_a_file(family, name, solver)}
     assert {solver for _, solver in done} == solvers, made
     for (protocol, solver), data in done.items():
-        starts = protocol in getattr(stage, "STARTS_FROM", {}).get("protocol", ())
+        starts = protocol in model_of(f"families.{family}", name).STARTS_FROM.get("protocol", ())
         said = {"protocol": protocol, "solver": solver} if protocol else {"pretrain_solver": solver}
         assert {coordinate: set(data[coordinate].values) for coordinate in said} == {k: {v} for k, v in said.items()}
         assert set(data["seed"].values) == set(SEEDS)
@@ -131,9 +129,9 @@ def test_what_a_solver_must_not_return_is_refused(family, name):
     stage = contract.stage(family, name)
     (protocol, solver), start = next((key, data) for key, data in shards(family, name).items()
                                      if isinstance(data, xr.Dataset))[0], None  # fmt: skip
-    if protocol in getattr(stage, "STARTS_FROM", {}).get("protocol", ()):
+    if protocol in model_of(f"families.{family}", name).STARTS_FROM.get("protocol", ()):
         start = next(data for data in shards(family, "pretrain").values() if isinstance(data, xr.Dataset))
-    p = parameters(stage, solver=solver, **({"protocol": protocol} if protocol else {}))
+    p = parameters(family, name, solver=solver, **({"protocol": protocol} if protocol else {}))
     wrong = {
         "a ndarray, not a Trained": np.zeros(2),
         "a NoneType, not a Trained": None,
@@ -148,7 +146,7 @@ def test_what_a_solver_must_not_return_is_refused(family, name):
 def test_pretraining_starts_from_nothing(family):
     stage, start = contract.stage(family, "pretrain"), xr.Dataset({"seed": ("run", SEEDS)})
     with pytest.raises(UserError, match=r"^pretraining starts from scratch: leave --pretrained out\.$"):
-        running.run(stage, parameters(stage), "toy", SEEDS, None, start)
+        running.run(stage, parameters(family, "pretrain"), "toy", SEEDS, None, start)
 
 
 # Families that break the contract, made of the toy.
@@ -173,9 +171,9 @@ def job(stage, *words):
 
 WITHOUT = {
     "stage": (("pretrain.py",), "the family toy is incomplete: families/toy/pretrain.py is missing."),
-    "axis": (("pretrain.py", "solver:", "solution:"),
-             "families/toy/pretrain.py breaks the contract: its Parameters lack solver."),
-    "unknown": (("pretrain.py", '"exact"', '"ridge"'),
+    "axis": (("parameters.py", "solver:", "solution:"),
+             "families/toy/parameters.py breaks the contract: pretrain lacks solver."),
+    "unknown": (("parameters.py", '"exact"', '"ridge"'),
                 "the family toy has no solver ridge: families/toy/ridge.py is missing."),
 }  # fmt: skip
 
@@ -201,5 +199,5 @@ def test_what_is_of_another_type_is_one_sentence(change, module, sentence, tmp_p
     broken(tmp_path, monkeypatch, *change)
     stage = contract.stage("toy", "pretrain")
     with pytest.raises(UserError) as said:
-        running.run(stage, stage.Parameters(), "e", [0, 1], contract.solver("toy", "exact").solve)
+        running.run(stage, parameters("toy", "pretrain"), "e", [0, 1], contract.solver("toy", "exact").solve)
     assert str(said.value) == f"families/toy/{module}.py breaks the contract: {sentence}"

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+from carryover.config.parameters import model_of
 from carryover.errors import UserError
 from carryover.families import running
 from carryover.families.convnet import descent, finetune, pretrain, published
@@ -18,12 +19,14 @@ SHORT = {"samples": (4, 6), "max_epochs": 2}
 
 
 def pretrained(seeds=(0, 1), **told):
-    p = pretrain.Parameters(**TASK | {"max_epochs": 1} | told)
+    p = model_of("families.convnet", "pretrain")(**TASK | {"max_epochs": 1} | told)
     return running.run(pretrain, p, "toy", seeds, descent.solve if p.solver == "descent" else published.solve)
 
 
 def finetuned(start=None, seeds=(0, 1), experiment="toy", **told):
-    p = finetune.Parameters(**TASK | SHORT | ({} if start is not None else {"protocol": "single_task"}) | told)
+    p = model_of("families.convnet", "finetune")(
+        **TASK | SHORT | ({} if start is not None else {"protocol": "single_task"}) | told
+    )
     return running.run(finetune, p, experiment, seeds, descent.solve, pretrained=start)
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from carryover.config.parameters import model_of
 from carryover.errors import UserError
 from carryover.families import running
 from carryover.families.deep_linear import descent, exact, finetune, pretrain, task
@@ -52,7 +53,7 @@ def test_tasks_have_their_norms_and_their_angle():
     found = finetuned("finetuning", angle=(0.0, 0.25, 1.0), target_norm=(0.5, 2.0))
     for r in range(found.sizes["run"]):
         run = found.isel(run=r)
-        source, _ = task.directions(finetune.Parameters(dimension=D), "e", int(run["seed"]))
+        source, _ = task.directions(model_of("families.deep_linear", "finetune")(dimension=D), "e", int(run["seed"]))
         norm = np.linalg.norm(run["teacher"])
         assert norm == pytest.approx(float(run["target_norm"]), rel=1e-6)
         assert source @ run["teacher"].values / norm == pytest.approx(np.cos(np.pi * float(run["angle"])), abs=1e-6)
@@ -81,10 +82,10 @@ def test_linear_transfer_is_regression_on_the_source():
 
 def test_a_readout_keeps_what_its_data_do_not_see_of_features_that_are_many():
     told = {"solver": "descent", "initial_scale": 0.3, "learning_rate": 0.05, "max_steps": 20000, "tolerance": 1e-20}
-    p = pretrain.Parameters(dimension=D, precision="float64", **told)
+    p = model_of("families.deep_linear", "pretrain")(dimension=D, precision="float64", **told)
     shard = running.run(pretrain, p, "e", SEEDS, descent.solve)
     solved = finetuned("linear_transfer", shard=shard, truncation=0.0)
-    p = finetune.Parameters(
+    p = model_of("families.deep_linear", "finetune")(
         dimension=D, protocol="linear_transfer", samples=(5,), precision="float64", solver="descent",
         learning_rate=0.05, tolerance=1e-20, max_steps=100_000,
     )  # fmt: skip
@@ -116,7 +117,9 @@ def test_targets_differ_from_the_source_as_their_relation_says():
         found = finetuned("finetuning", shard=shard, relation=relation, **told, **more)
         for r in range(found.sizes["run"]):
             run, norm = found.isel(run=r), float(found["source_norm"][r])
-            source, _ = task.directions(finetune.Parameters(dimension=D), "e", int(run["seed"]))
+            source, _ = task.directions(
+                model_of("families.deep_linear", "finetune")(dimension=D), "e", int(run["seed"])
+            )
             rest = run["teacher"].values / norm - (2.0 if relation == "stretch" else 1.0) * source
             if relation == "stretch":
                 assert 0.1 < np.linalg.norm(rest) < 1.0
@@ -139,7 +142,9 @@ def test_covariance_is_that_of_inputs_and_of_the_risk():
         expected = (spectrum * (beta - run["teacher"].values) ** 2).sum()
         assert float(run["risk_final"]) == pytest.approx(expected, rel=1e-4)
     trained = {"solver": "descent", "learning_rate": 0.02, "max_steps": 20000, "tolerance": 1e-9, "initial_scale": 1e-3}
-    p = finetune.Parameters(dimension=D, protocol="single_task", samples=(30,), noise=(0.5,), **told, **trained)
+    p = model_of("families.deep_linear", "finetune")(
+        dimension=D, protocol="single_task", samples=(30,), noise=(0.5,), **told, **trained
+    )
     simulated = running.run(finetune, p, "e", SEEDS, descent.solve)
     np.testing.assert_allclose(simulated["risk_final"], found["risk_final"], rtol=1e-2)
 
@@ -182,7 +187,7 @@ def test_validation_is_the_error_on_samples_that_were_held_out():
     ],
 )
 def test_what_cannot_be_is_refused_in_one_sentence(told, says):
-    p = finetune.Parameters(**{"dimension": D, "samples": (5,)} | told)
-    shard = None if p.protocol == "single_task" else pretrained()
+    shard = None if told["protocol"] == "single_task" else pretrained()
+    model = model_of("families.deep_linear", "finetune")
     with pytest.raises(UserError, match=says):
-        running.run(finetune, p, "e", SEEDS, exact.solve, pretrained=shard)
+        running.run(finetune, model(**{"dimension": D, "samples": (5,)} | told), "e", SEEDS, exact.solve, shard)

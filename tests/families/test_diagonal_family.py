@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from carryover.families.diagonal import finetune
+from carryover.families.diagonal import parameters
 from carryover.provenance import store
 from toy.diagonal_toys import COARSE, finetuned, pretrained, problems, weights
 
@@ -18,7 +18,7 @@ def start():
 
 def test_cross_entropy_datasets_have_a_curve_of_effective_features(start, tmp_path):
     told = {**COARSE, "tolerance": 1e-3, "learning_rate": 0.1, "max_steps": 300, "loss": "cross_entropy"}
-    for protocol in finetune.PROTOCOLS:
+    for protocol in parameters.PROTOCOLS:
         data = finetuned(start, protocol, "descent", **told)
         curves = {name for name in data.data_vars if name.endswith("_curve")}
         names = ("loss", "risk", "effective_features", "l1_norm", "group_norm")

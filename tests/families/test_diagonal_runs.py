@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
+from carryover.config.parameters import model_of
 from carryover.errors import UserError
 from carryover.families import running
-from carryover.families.diagonal import ensembles, exact, finetune, pretrain
+from carryover.families.diagonal import ensembles, exact, parameters, pretrain
 from toy.diagonal_toys import COARSE, TASK, finetuned, pretrained, problems
 
 
@@ -16,7 +17,7 @@ def start():
 
 def test_protocols_and_rescalings_of_a_seed_share_teacher_and_data(start):
     reference = problems(start, protocol="finetuning")[0]
-    for protocol in finetune.PROTOCOLS:
+    for protocol in parameters.PROTOCOLS:
         (problem,) = problems(start, protocol=protocol, rescale=(1.0, 0.1))
         assert problem.draw.tolist() == [0, 0, 1, 1]
         np.testing.assert_array_equal(problem.X[0], reference.X[0])
@@ -26,7 +27,7 @@ def test_protocols_and_rescalings_of_a_seed_share_teacher_and_data(start):
 
 
 def test_cross_entropy_learns_the_signs_of_the_same_outputs(start):
-    for protocol in finetune.PROTOCOLS:
+    for protocol in parameters.PROTOCOLS:
         (outputs,) = problems(start, protocol=protocol)
         (labels,) = problems(start, protocol=protocol, name="descent", loss="cross_entropy")
         for o in range(len(outputs.X)):
@@ -36,7 +37,7 @@ def test_cross_entropy_learns_the_signs_of_the_same_outputs(start):
 
 def test_multi_task_sees_the_auxiliary_data_of_pretraining(start):
     handed = []
-    p = pretrain.Parameters(**TASK, samples=20)
+    p = model_of("families.diagonal", "pretrain")(**TASK, samples=20)
 
     def solve(problem, p, progress):
         handed.append(problem)

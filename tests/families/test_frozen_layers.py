@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from carryover.config.parameters import model_of
 from carryover.families import running
 from carryover.families.deep_linear import descent, finetune, pretrain
 from toy.deep_linear_family import SEEDS, D, finetuned, inputs, labels, pretrained
@@ -27,9 +28,16 @@ def descend(layers, X, y, frozen, rate, steps):
 @pytest.mark.parametrize("frozen", [1, 2])
 def test_layers_behind_frozen_ones_are_trained_as_a_loop_over_all_matrices_trains_them(frozen):
     told = {"solver": "descent", "initial_scale": 0.3, "learning_rate": 0.05, "max_steps": 300, "precision": "float64"}
-    shard = running.run(pretrain, pretrain.Parameters(dimension=D, depth=(3,), **told), "e", SEEDS, descent.solve)
-    p = finetune.Parameters(
-        dimension=D, depth=(3,), protocol="linear_transfer", trained_layers=(3 - frozen,), samples=(5, 30), tolerance=0,
+    shard = running.run(
+        pretrain,
+        model_of("families.deep_linear", "pretrain")(dimension=D, depth=(3,), **told),
+        "e",
+        SEEDS,
+        descent.solve,
+    )
+    p = model_of("families.deep_linear", "finetune")(
+        dimension=D, depth=(3,), protocol="linear_transfer", trained_layers=(3 - frozen,), samples=(5, 30),
+        tolerance=1e-300,
         **told | {"max_steps": 40},
     )  # fmt: skip
     found = running.run(finetune, p, "e", SEEDS, descent.solve, pretrained=shard)
@@ -48,7 +56,9 @@ def test_behind_frozen_layers_of_one_feature_is_left_a_multiple_of_the_source():
     """Theorem 5.5: the best multiple, but that several layers that learn cannot change its sign and stop at 0."""
     told = {"depth": (3,), "trained_layers": (1, 2), "angle": (0.25, 0.75), "noise": (0.0,), "samples": (20,)}
     shard, steps = pretrained(depth=(3,)), {"learning_rate": 0.02, "max_steps": 20000, "tolerance": 1e-14}
-    p = finetune.Parameters(dimension=D, protocol="linear_transfer", precision="float64", **steps, **told)
+    p = model_of("families.deep_linear", "finetune")(
+        dimension=D, protocol="linear_transfer", precision="float64", **steps, **told
+    )
     both = finetuned("linear_transfer", shard=shard, **told), running.run(finetune, p, "e", SEEDS, descent.solve, shard)
     assert both[1]["converged"].values[(both[1]["angle"] < 0.5) | (both[1]["frozen"] == 2)].all()
     for found in both:

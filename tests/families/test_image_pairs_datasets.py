@@ -7,8 +7,9 @@ import pytest
 from scipy.linalg import lstsq
 from sklearn.datasets import load_digits
 
+from carryover.config.parameters import model_of
 from carryover.errors import UserError
-from carryover.families.image_pairs import descent, finetune, task
+from carryover.families.image_pairs import descent, task
 from toy.image_pair_toys import finetuned, followed, pretrained
 
 
@@ -26,7 +27,7 @@ def test_a_run_is_what_a_plain_computation_gives(start, protocol):
     data, problems = followed(start if protocol == "finetuning" else None)
     assert data.sizes["run"] == 2 * len(problems) == 2 * 3 * 2 * 2  # seeds, pairs, cutoffs, sizes
     assert set(data["protocol"].values) == {protocol}
-    images = task.Images(finetune.Parameters(pairs=3), "toy")
+    images = task.Images(model_of("families.image_pairs", "finetune")(pairs=3), "toy")
     for number in (0, 7, 17, 23):
         run, problem = data.isel(run=number, output=0), problems[number // 2]
         start = problem.start[number % 2]
@@ -68,7 +69,7 @@ def _check_bounds(run, difference, pixels):
 
 def test_samples_are_training_images_and_fewer_are_part_of_more(start):
     data, sets = followed(start, seeds=(1,))
-    split = task.Images(finetune.Parameters(pairs=3), "toy").split(1)
+    split = task.Images(model_of("families.image_pairs", "finetune")(pairs=3), "toy").split(1)
     assert [problem.pixels.shape for problem in sets[:2]] == [(3, 6, 64), (3, 11, 64)]
     digits = {tuple(row): label for row, label in zip(load_digits().data / 16, load_digits().target, strict=True)}
     for number, (few, many) in enumerate(zip(sets[::2], sets[1::2], strict=True)):
@@ -106,7 +107,7 @@ def test_gradient_descent_ends_at_the_limit_and_its_steps_are_those_of_a_plain_l
     np.testing.assert_allclose(trained["loss"], 0, atol=1e-12)
     problem = problems[0]
     for steps in (1, 30):
-        p = finetune.Parameters(pairs=3, solver="descent", max_steps=steps, tolerance=0.0)
+        p = model_of("families.image_pairs", "finetune")(pairs=3, solver="descent", max_steps=steps, tolerance=0.0)
         found = descent.solve(problem, p)
         assert not found.converged.any()
         assert (found.evaluations == steps).all()
@@ -119,7 +120,7 @@ def test_gradient_descent_ends_at_the_limit_and_its_steps_are_those_of_a_plain_l
 
 def test_runs_end_one_by_one_and_a_step_that_is_too_large_is_refused():
     _, problems = followed(pretrained(), samples=(6,))
-    p = finetune.Parameters(pairs=3, solver="descent", tolerance=1e-3)
+    p = model_of("families.image_pairs", "finetune")(pairs=3, solver="descent", tolerance=1e-3)
     together = descent.solve(problems[0], p)
     assert together.evaluations[0] != together.evaluations[1]
     for run in (0, 1):
@@ -127,4 +128,4 @@ def test_runs_end_one_by_one_and_a_step_that_is_too_large_is_refused():
         assert alone.evaluations[0] == together.evaluations[run]
         np.testing.assert_allclose(alone.weights[0], together.weights[run], rtol=1e-10)
     with pytest.raises(UserError, match="learning_rate is 5, but descent diverges from"):
-        descent.solve(problems[0], replace(p, learning_rate=5.0))
+        descent.solve(problems[0], p.model_copy(update={"learning_rate": 5.0}))

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from carryover.config.parameters import model_of
 from carryover.errors import UserError
 from carryover.families.image_pairs import exact, task
 from carryover.theory.linear_teachers import linear_limit
@@ -12,7 +13,7 @@ from toy.image_pair_toys import finetuned, pretrained
 
 
 def parameters(**told):
-    return task.Parameters(**told)
+    return model_of("families.image_pairs", "task")(**told)
 
 
 @settings(derandomize=True, deadline=None)

@@ -3,14 +3,15 @@
 import numpy as np
 import pytest
 
+from carryover.config.parameters import model_of
 from carryover.errors import UserError
-from carryover.families.mean_field import finetune, pretrain, task
+from carryover.families.mean_field import parameters, task
 from carryover.provenance import store
 from toy.mean_field_toys import TASK, finetuned, followed, pretrained
 
 WEIGHTS = {"first", "second", "start_first", "teacher_directions", "teacher_readout", "source_readout"}
-P = pretrain.Parameters(**TASK)
-PROTOCOLS = tuple(finetune.SOLVERS)
+P = model_of("families.mean_field", "pretrain")(**TASK)
+PROTOCOLS = tuple(parameters.SOLVERS)
 
 
 @pytest.fixture(scope="module")
@@ -19,7 +20,7 @@ def start():
 
 
 def of(start, protocol, **told):
-    given = start if protocol in finetune.TRANSFER else None
+    given = start if protocol in parameters.TRANSFER else None
     return finetuned(given, protocol, **{"teacher_scale": (1.0, 3.0), **told})
 
 

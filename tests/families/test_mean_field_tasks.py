@@ -3,12 +3,13 @@
 import numpy as np
 import pytest
 
+from carryover.config.parameters import model_of
 from carryover.errors import UserError
-from carryover.families.mean_field import pretrain, task
+from carryover.families.mean_field import task
 from toy.mean_field_toys import TASK
 
-P = pretrain.Parameters(**TASK)
-LARGE = pretrain.Parameters(**{**TASK, "teacher_units": 2000, "width": 3000, "dimension": 5})
+P = model_of("families.mean_field", "pretrain")(**TASK)
+LARGE = model_of("families.mean_field", "pretrain")(**{**TASK, "teacher_units": 2000, "width": 3000, "dimension": 5})
 
 
 def mean_output(directions, readout, X):

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from carryover.config.parameters import model_of
 from carryover.errors import UserError
 from carryover.families import running
-from carryover.families.relu import finetune
+from carryover.families.relu import finetune, parameters
 from toy.relu_toys import FITTED, TASK, finetuned, pretrained
 
 SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
@@ -56,14 +57,18 @@ def test_what_cannot_be_done_is_one_sentence(start, told, sentence):
 
 
 def test_the_pretrained_shard_must_be_there_exactly_if_it_is_used(start):
-    for protocol in finetune.PRETRAINED:
-        p = finetune.Parameters(**TASK, protocol=protocol, solver="ridge" if protocol in FITTED else "descent")
+    for protocol in parameters.PRETRAINED:
+        p = model_of("families.relu", "finetune")(
+            **TASK, protocol=protocol, solver="ridge" if protocol in FITTED else "descent"
+        )
         with pytest.raises(UserError) as error:
             running.run(finetune, p, "toy", [0], None)
         sentence = f"{protocol} starts from pretrained networks: name their shard with --pretrained."
         assert str(error.value) == sentence
-    for protocol in finetune.SCRATCH:
-        p = finetune.Parameters(**TASK, protocol=protocol, solver="ridge" if protocol in FITTED else "descent")
+    for protocol in parameters.SCRATCH:
+        p = model_of("families.relu", "finetune")(
+            **TASK, protocol=protocol, solver="ridge" if protocol in FITTED else "descent"
+        )
         with pytest.raises(UserError) as error:
             running.run(finetune, p, "toy", [0], None, start)
         assert str(error.value) == f"{protocol} starts from scratch: leave --pretrained out."

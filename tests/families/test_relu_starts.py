@@ -5,8 +5,9 @@ from functools import partial
 import numpy as np
 import pytest
 
+from carryover.config.parameters import model_of
 from carryover.families import running
-from carryover.families.relu import finetune
+from carryover.families.relu import finetune, parameters
 from toy.relu_toys import FITTED, TASK, TRAINED, finetuned, pretrained, problems, untrained
 
 PROTOCOLS = (*TRAINED, *FITTED)
@@ -23,7 +24,7 @@ def start():
 def test_protocols_and_starts_of_a_seed_share_teacher_data_and_weights(start):
     (reference,) = problems(start, protocol="single_task")
     for protocol in PROTOCOLS:
-        several = {"rescale": (1.0, 0.1)} if protocol in finetune.WHOLE["protocol"] else {}
+        several = {"rescale": (1.0, 0.1)} if protocol in parameters.WHOLE["protocol"] else {}
         (problem,) = problems(start, protocol=protocol, **several)
         each = problem.sets
         assert each.tolist() == ([0, 0, 1, 1] if several else [0, 1])
@@ -31,7 +32,7 @@ def test_protocols_and_starts_of_a_seed_share_teacher_data_and_weights(start):
         np.testing.assert_array_equal(problem.y[0], reference.y[0][each])
         np.testing.assert_array_equal(problem.teacher.directions, reference.teacher.directions[each])
         np.testing.assert_array_equal(problem.teacher.readout, reference.teacher.readout[each])
-        if protocol in finetune.SCRATCH and not several:
+        if protocol in parameters.SCRATCH and not several:
             np.testing.assert_array_equal(problem.start.first, reference.start.first)
             np.testing.assert_array_equal(problem.start.second[:, 0], reference.start.second[:, 0])
 
@@ -39,7 +40,7 @@ def test_protocols_and_starts_of_a_seed_share_teacher_data_and_weights(start):
 def test_seeds_and_experiments_have_teachers_of_their_own(start):
     directions = problems(start, seeds=(0, 1))[0].teacher.directions
     assert not np.array_equal(directions[0], directions[1])
-    p = finetune.Parameters(**TASK, protocol="single_task", main_features=(2,), overlap=(0.5,))
+    p = model_of("families.relu", "finetune")(**TASK, protocol="single_task", main_features=(2,), overlap=(0.5,))
     handed = []
     running.run(finetune, p, "other", [0, 1], lambda problem, *rest: handed.append(problem) or untrained(problem))
     assert not np.array_equal(handed[0].teacher.directions, directions)
@@ -85,7 +86,7 @@ def test_cross_entropy_learns_on_which_side_of_zero_the_teacher_is(start):
 
 
 def test_finetuning_starts_from_the_pretrained_first_layer_under_a_new_readout(start):
-    for protocol in finetune.PRETRAINED:
+    for protocol in parameters.PRETRAINED:
         data = finetuned(start, protocol, seeds=(2, 0), readout_scale=0.07)
         np.testing.assert_array_equal(data["start_first"], start["first"].values[[2, 0]])
         scratch = finetuned(start, "single_task", seeds=(2, 0), initial_scale=(0.07,), max_epochs=1)
@@ -94,7 +95,7 @@ def test_finetuning_starts_from_the_pretrained_first_layer_under_a_new_readout(s
 
 
 @pytest.mark.parametrize(("rescaled", "readout"), [("first", 1.0), ("both", 0.1)])
-@pytest.mark.parametrize("protocol", finetune.WHOLE["protocol"])
+@pytest.mark.parametrize("protocol", parameters.WHOLE["protocol"])
 def test_rescaling_multiplies_the_first_layer_or_both(start, protocol, rescaled, readout):
     data = finetuned(start, protocol, rescale=(1.0, 0.1), rescaled=rescaled, seeds=(1,), max_epochs=1)
     (plain,) = problems(start, protocol=protocol, seeds=(1,))
@@ -104,7 +105,7 @@ def test_rescaling_multiplies_the_first_layer_or_both(start, protocol, rescaled,
     assert data["rescale"].values.tolist() == [1.0, 0.1]
 
 
-@pytest.mark.parametrize("protocol", finetune.SCRATCH)
+@pytest.mark.parametrize("protocol", parameters.SCRATCH)
 def test_from_scratch_both_layers_are_normal_with_the_variance_of_he(start, protocol):
     (problem,) = problems(start, protocol=protocol, width=3000, initial_scale=(1.0, 0.2), seeds=(0,))
     one, small = problem.start.first

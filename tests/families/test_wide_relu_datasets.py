@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from carryover.config.parameters import model_of
 from carryover.families.wide_relu import task
 from carryover.families.wide_relu.dataset import BOUNDS
 from carryover.provenance import store
@@ -54,7 +55,7 @@ def test_a_run_is_the_same_alone(start, protocol, name):
 @settings(derandomize=True, deadline=None, max_examples=30)
 @given(st.floats(0, 2), st.integers(0, 100), st.integers(2, 20))
 def test_targets_are_unit_vectors_at_their_distance(distance, seed, dimension):
-    p = task.Parameters(dimension=dimension)
+    p = model_of("families.wide_relu", "task")(dimension=dimension)
     source, target = task.teacher(p, "toy", seed), task.teacher(p, "toy", seed, distance)
     assert np.linalg.norm(target) == pytest.approx(1)
     assert np.linalg.norm(target - source) == pytest.approx(distance, abs=1e-12)

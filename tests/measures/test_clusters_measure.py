@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
+from carryover.config.parameters import model_of
 from carryover.errors import UserError
 from carryover.measures import clusters
 from carryover.measures.clusters import effective_clusters, inertia
@@ -41,7 +42,7 @@ def networks(copies=4):
     )
 
 
-PARAMETERS = clusters.Parameters(largest_k=6)
+PARAMETERS = model_of("measures", "clusters")(largest_k=6)
 
 
 def test_measure_compares_networks_with_their_main_teachers():
@@ -67,7 +68,7 @@ def test_a_network_of_two_tasks_is_aligned_with_as_many_clusters_as_both_have_fe
     assert float(measured["alignment"][0]) == pytest.approx(1, abs=1e-6)  # six: three and four, one of them shared
     assert float(measured["alignment_by_clusters"][0, 2]) < 0.9
     assert float(measured["inertia"][0, 4]) > 0.01
-    fewer = clusters.measure(data, clusters.Parameters(largest_k=4))
+    fewer = clusters.measure(data, model_of("measures", "clusters")(largest_k=4))
     assert float(fewer["alignment"][0]) == float(measured["alignment_by_clusters"][0, 3])
 
 
@@ -77,7 +78,9 @@ def test_further_numbers_leave_the_others_as_they_are_and_are_as_good_as_each_al
         first=(("run", "unit", "input"), W[None]),
         second=(("run", "output", "unit"), (weights / np.linalg.norm(W, axis=1))[None, None]),
     )  # fmt: skip
-    few, more = (clusters.measure(data, clusters.Parameters(largest_k=6, further_k=k)) for k in ((), (8, 24, 40)))
+    few, more = (
+        clusters.measure(data, model_of("measures", "clusters")(largest_k=6, further_k=k)) for k in ((), (8, 24, 40))
+    )
     assert more["clusters"].values.tolist() == [1, 2, 3, 4, 5, 6, 8, 24, 40]
     xr.testing.assert_equal(few["inertia"], more["inertia"].isel(clusters=slice(6)))
     for k in (8, 24, 40):
@@ -87,9 +90,9 @@ def test_further_numbers_leave_the_others_as_they_are_and_are_as_good_as_each_al
     np.testing.assert_array_equal(more["effective_clusters"], expected)
     for wrong in ((6,), (24, 8)):
         with pytest.raises(UserError, match="further_k must rise from above largest_k, 6, not"):
-            clusters.measure(data, clusters.Parameters(largest_k=6, further_k=wrong))
+            clusters.measure(data, model_of("measures", "clusters")(largest_k=6, further_k=wrong))
     with pytest.raises(UserError, match="further_k is 49, but the networks have 48 units"):
-        clusters.measure(data, clusters.Parameters(largest_k=6, further_k=(49,)))
+        clusters.measure(data, model_of("measures", "clusters")(largest_k=6, further_k=(49,)))
 
 
 @pytest.mark.parametrize(

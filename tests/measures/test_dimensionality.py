@@ -6,6 +6,7 @@ import xarray as xr
 from sklearn.decomposition import PCA
 from sklearn.preprocessing import KernelCenterer
 
+from carryover.config.parameters import model_of
 from carryover.errors import UserError
 from carryover.measures import dimensionality
 from carryover.measures.dimensionality import cka, ensd, participation_ratio
@@ -111,7 +112,7 @@ def networks(runs=3, width=8, outputs=1, inputs=5, seed=0):
     )
 
 
-PARAMETERS = dimensionality.Parameters(samples=300)
+PARAMETERS = model_of("measures", "dimensionality")(samples=300)
 
 
 @pytest.mark.parametrize("width", [8, 400])

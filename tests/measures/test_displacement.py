@@ -5,6 +5,7 @@ import pytest
 import xarray as xr
 from scipy.optimize import minimize_scalar
 
+from carryover.config.parameters import model_of
 from carryover.measures import displacement
 
 RNG = np.random.default_rng(0)
@@ -29,7 +30,7 @@ def network(first, second, start_first, start_second, main=(0.5, 0.0), cosine=0.
 
 
 def measured(*told, **more):
-    found = displacement.measure(network(*told, **more), displacement.Parameters()).isel(run=0)
+    found = displacement.measure(network(*told, **more), model_of("measures", "displacement")()).isel(run=0)
     assert all(variable.attrs["long_name"] for variable in found.values())
     return {name: float(value) for name, value in found.items()}
 

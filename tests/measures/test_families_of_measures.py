@@ -5,7 +5,7 @@ import importlib
 import pytest
 
 from carryover.config import plugins
-from carryover.config.parameters import applies
+from carryover.config.parameters import applies, model_of
 from carryover.errors import UserError
 from toy import image_pair_toys, mean_field_toys, relu_toys, trainer_shards, wide_relu_toys
 
@@ -14,7 +14,7 @@ SHARDS = {
     "deep_linear": trainer_shards.deep_linear_descent,
     "diagonal": trainer_shards.diagonal_descent,
     "image_pairs": image_pair_toys.finetuned,
-    "mean_field": lambda: mean_field_toys.finetuned(mean_field_toys.pretrained((0, 1)), "pretrained", samples=(0,)),
+    "mean_field": lambda: mean_field_toys.finetuned(mean_field_toys.pretrained((0, 1)), "pretrained"),
     "relu": lambda: relu_toys.finetuned(relu_toys.pretrained(), width=9, keep_samples=True),
     "wide_relu": lambda: wide_relu_toys.finetuned(None, (0, 1)),
 }
@@ -31,9 +31,9 @@ def test_a_measure_measures_the_families_that_it_names_and_no_other(family):
     protocol = {"protocol": shard["protocol"].values[0]}
     for name in plugins.names("measures"):
         module = importlib.import_module(f"carryover.measures.{name}")
-        p = module.Parameters(**SMALL.get(name, {}))
-        if family in getattr(module, "FAMILIES", plugins.names("families")):
+        p = model_of("measures", name)(**SMALL.get(name, {}))
+        if family in (p.FAMILIES or plugins.names("families")):
             assert module.measure(shard, p).sizes["run"] == shard.sizes["run"], name
-        elif applies(getattr(module, "APPLIES_TO", {}), protocol):
+        elif applies(p.APPLIES_TO, protocol):
             with pytest.raises((KeyError, UserError)):
                 module.measure(shard, p)

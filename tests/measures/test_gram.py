@@ -3,12 +3,13 @@
 import numpy as np
 import pytest
 
+from carryover.config.parameters import model_of
 from carryover.errors import UserError
 from carryover.measures import gram
 from carryover.streams import generator
 from toy.sources import drawn, networks
 
-P = gram.Parameters(points=7, samples=50)
+P = model_of("measures", "gram")(points=7, samples=50)
 
 
 def kernel(units, x, z):
@@ -30,7 +31,7 @@ def test_kernels_are_means_over_units():
 
 def test_alignments_are_those_of_centred_kernels_of_all_samples():
     told = drawn(1)
-    result = gram.measure(networks(**told), gram.Parameters(points=50, samples=50))
+    result = gram.measure(networks(**told), model_of("measures", "gram")(points=50, samples=50))
     centre = np.eye(50) - 1 / 50
     centred = {name: centre @ result[name].values @ centre for name in ("gram", "initial_gram", "source_gram")}
     for name, found in (("gram", "alignment"), ("initial_gram", "initial_alignment")):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
+from carryover.config.parameters import model_of
 from carryover.errors import UserError
 from carryover.measures import least_penalty
 from carryover.theory.penalty import relu_penalty
@@ -30,7 +31,7 @@ def network(first, readout, samples=((1.0, 0.0),), targets=(2**0.5,)):
 
 
 def measured(*told, **more):
-    found = least_penalty.measure(network(*told, **more), least_penalty.Parameters(gap=1e-8)).isel(run=0)
+    found = least_penalty.measure(network(*told, **more), model_of("measures", "least_penalty")(gap=1e-8)).isel(run=0)
     assert all(variable.attrs["long_name"] for variable in found.values())
     return {name: float(value) for name, value in found.items()}
 
@@ -62,7 +63,7 @@ def test_samples_of_trained_networks_are_those_that_they_learned():
     start = pretrained(dimension=3)
     for protocol in ("finetuning", "single_task"):
         data = finetuned(start, protocol, dimension=3, samples=(3, 5), overlap=(1.0,), keep_samples=True, max_epochs=9)
-        found = least_penalty.measure(data, least_penalty.Parameters())
+        found = least_penalty.measure(data, model_of("measures", "least_penalty")())
         assert np.isfinite(data["targets"]).sum("sample").values.tolist() == data["samples"].values.tolist()
         power = (data["targets"] ** 2).mean("sample")
         np.testing.assert_allclose(found["unfitted"] * power, data["loss"], rtol=1e-4)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
+from carryover.config.parameters import model_of
 from carryover.measures import norms
 
 SCALE = 0.5  # readout γ
@@ -32,7 +33,7 @@ def made(coefficients, protocol, start=((1.0, 0.5), (0.5, 0.5), (0.5, 0.5), (0.5
 
 
 def measure(*told, **more):
-    return norms.measure(made(*told, **more), norms.Parameters(readout_scale=SCALE))
+    return norms.measure(made(*told, **more), model_of("measures", "norms")(readout_scale=SCALE))
 
 
 def q(z):

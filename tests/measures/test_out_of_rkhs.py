@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 
+from carryover.config.parameters import model_of
 from carryover.errors import UserError
 from carryover.measures import out_of_rkhs
 from toy.sources import drawn, networks
 
-P = out_of_rkhs.Parameters()
+P = model_of("measures", "out_of_rkhs")()
 
 
 def share(units, directions, readout, X):
@@ -28,7 +29,7 @@ def test_it_is_what_least_squares_leaves_of_many_samples():
 
 def test_the_least_risk_is_a_share_of_the_target_s_variance():
     told = drawn()
-    result = out_of_rkhs.measure(networks(**told), out_of_rkhs.Parameters(cutoff=1e-3))
+    result = out_of_rkhs.measure(networks(**told), model_of("measures", "out_of_rkhs")(cutoff=1e-3))
     X = np.random.default_rng(2).standard_normal((200_000, 5))
     for run in range(2):
         y = np.maximum(X @ told["directions"][run].T, 0) @ told["readout"][run]

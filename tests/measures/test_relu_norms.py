@@ -5,6 +5,7 @@ import pytest
 import xarray as xr
 from scipy.optimize import linprog, minimize
 
+from carryover.config.parameters import model_of
 from carryover.measures import relu_norms
 from carryover.tasks.sparse import sphere
 
@@ -26,7 +27,7 @@ def measured(first, second, main=(0.5, -2.0, 0.0), protocol="single_task"):
         },
         coords={"seed": ("run", [3], named), "protocol": ("run", [protocol], named)},
     )
-    return relu_norms.measure(data, relu_norms.Parameters()).isel(run=0)
+    return relu_norms.measure(data, model_of("measures", "relu_norms")()).isel(run=0)
 
 
 @pytest.mark.parametrize("outputs", [1, 2])

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
+from carryover.config.parameters import model_of
 from carryover.measures import risk
 
 RUNS = 3
@@ -27,7 +28,7 @@ def data():
 
 
 def test_risks_are_handed_on_with_their_labels(data):
-    measured = risk.measure(data, risk.Parameters())
+    measured = risk.measure(data, model_of("measures", "risk")())
     assert set(measured.data_vars) == NAMES
     assert set(measured.coords) == {"seed"}
     for name, variable in measured.variables.items():

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from carryover.config.parameters import model_of
 from carryover.measures import sparsity
 from carryover.measures.sparsity import auxiliary_share, top_k_variance
 
@@ -48,7 +49,7 @@ def test_measure_takes_the_main_readout_and_cuts_at_the_largest_k():
         },
         coords={"seed": ("run", [0, 1], named), "output": ("output", ["main", "auxiliary"], named)},
     )
-    measured = sparsity.measure(data, sparsity.Parameters(largest_k=3))
+    measured = sparsity.measure(data, model_of("measures", "sparsity")(largest_k=3))
     np.testing.assert_allclose(measured["top_k_variance"], [[0.64, 1, 1], [0.8, 1, 1]])
     np.testing.assert_allclose(measured["top_k_variance_teacher"], [[1, 1, 1], [0.5, 1, 1]])
     np.testing.assert_allclose(measured["auxiliary_share"], [0.6, 2 / 5**0.5])
@@ -58,4 +59,4 @@ def test_measure_takes_the_main_readout_and_cuts_at_the_largest_k():
     for variable in measured.variables.values():
         assert variable.attrs["long_name"]
         assert variable.attrs["units"] == "1"
-    assert sparsity.measure(data, sparsity.Parameters()).sizes["k"] == 4
+    assert sparsity.measure(data, model_of("measures", "sparsity")()).sizes["k"] == 4

@@ -5,6 +5,7 @@ import pytest
 import torch
 import xarray as xr
 
+from carryover.config.parameters import model_of
 from carryover.errors import UserError
 from carryover.measures import stages
 from carryover.measures.dimensionality import cka, ensd, participation_ratio
@@ -17,7 +18,7 @@ NAMES = {"resnet18": ["stem", "layer1", "layer2", "layer3", "layer4", "pooled"],
          "vgg5": ["block1", "block2", "block3", "pooled"]}  # fmt: skip
 STARTS, TARGETS = (0, 1, 0), ("5 6", "5 6", "0 3")
 LABELLED = {"long_name": "made for a test", "units": "1"}
-PARAMETERS = stages.Parameters(batch=50)
+PARAMETERS = model_of("measures", "stages")(batch=50)
 
 
 def network(name="resnet18", seed=0):
@@ -64,7 +65,7 @@ def responses(made, classes):
 @pytest.mark.parametrize("of", ["target", "all"])
 def test_stages_are_compared_by_their_outputs_for_the_same_images(name, of):
     data, before, after = shard(name)
-    measured = stages.measure(data, stages.Parameters(of=of, batch=50))
+    measured = stages.measure(data, model_of("measures", "stages")(of=of, batch=50))
     assert measured["stage"].values.tolist() == NAMES[name]
     for run, target in enumerate(TARGETS):
         start, end = (responses(made[run], target if of == "target" else None) for made in (before, after))

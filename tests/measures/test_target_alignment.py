@@ -7,6 +7,7 @@ from sklearn.linear_model import Ridge, RidgeCV
 from sklearn.model_selection import LeaveOneOut, cross_val_predict
 from sklearn.preprocessing import KernelCenterer
 
+from carryover.config.parameters import model_of
 from carryover.errors import UserError
 from carryover.measures import target_alignment
 from carryover.measures.dimensionality import cka
@@ -42,7 +43,7 @@ def relu(first, directions, readout, samples=5):
 
 
 def measured(data, **told):
-    found = target_alignment.measure(data, target_alignment.Parameters(**told))
+    found = target_alignment.measure(data, model_of("measures", "target_alignment")(**told))
     assert all(variable.attrs["long_name"] for variable in found.values())
     return found
 

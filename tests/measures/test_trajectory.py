@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
+from carryover.config.parameters import model_of
 from carryover.measures import coefficients, trajectory
 from carryover.provenance import store
 
@@ -28,7 +29,7 @@ def data():
 
 
 def test_curves_come_with_numbered_checkpoints(data, tmp_path):
-    measured = trajectory.measure(data, trajectory.Parameters())
+    measured = trajectory.measure(data, model_of("measures", "trajectory")())
     assert set(measured.data_vars) == set(CURVES)
     assert set(measured.coords) == {"seed", "checkpoint"}
     assert measured["checkpoint"].values.tolist() == [0, 1, 2, 3]
@@ -38,7 +39,7 @@ def test_curves_come_with_numbered_checkpoints(data, tmp_path):
 
 
 def test_coefficients_are_those_of_the_main_readout(data, tmp_path):
-    measured = coefficients.measure(data, coefficients.Parameters())
+    measured = coefficients.measure(data, model_of("measures", "coefficients")())
     assert set(measured.data_vars) == {"coefficients", "teacher"}
     assert measured["coefficients"].dims == ("run", "input")
     np.testing.assert_array_equal(measured["coefficients"], data["coefficients"][:, 0])

@@ -4,12 +4,13 @@ import numpy as np
 from matplotlib.collections import QuadMesh
 
 from carryover.analysis import atlas as cells_of
+from carryover.config.parameters import model_of
 from carryover.plotting import atlas
 from toy.atlas_runs import mapped, runs
 
 
 def drawn(data, **options):
-    return atlas.draw(data, atlas.Parameters(**options))
+    return atlas.draw(data, model_of("plotting", "atlas")(**options))
 
 
 def mesh(ax):

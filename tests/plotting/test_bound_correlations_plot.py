@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from carryover.analysis import jackknife, r_squared
+from carryover.config.parameters import model_of
 from carryover.errors import UserError
 from carryover.plotting import bound_correlations
 from toy.bound_runs import made
@@ -11,7 +12,9 @@ from toy.image_pair_networks import roles
 
 
 def drawn(data=None, **told):
-    return bound_correlations.draw(data or roles("bound_correlations"), bound_correlations.Parameters(**told))
+    return bound_correlations.draw(
+        data or roles("bound_correlations"), model_of("plotting", "bound_correlations")(**told)
+    )
 
 
 def test_lines_are_means_over_seeds_with_intervals_over_classes_and_dashes_what_was_published():

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from carryover.config.parameters import model_of
 from carryover.errors import UserError
 from carryover.plotting import convnet_controls, convnet_rescaling, stage_dimensionality
 from toy import convnet_networks
@@ -10,7 +11,7 @@ from toy import convnet_networks
 
 def drawn(module, **told):
     name = module.__name__.rpartition(".")[2]
-    return module.draw(convnet_networks.roles(name), module.Parameters(**told))
+    return module.draw(convnet_networks.roles(name), model_of(*module.__name__.split(".")[1:])(**told))
 
 
 def frame(plot, role, **condition):
@@ -90,9 +91,9 @@ def test_lines_of_stages_are_means_of_dimensions_and_of_their_ratios():
 
 def test_what_cannot_be_drawn_is_named():
     with pytest.raises(UserError, match="of which there is none"):
-        convnet_rescaling.draw({}, convnet_rescaling.Parameters())
+        convnet_rescaling.draw({}, model_of("plotting", "convnet_rescaling")())
     data = convnet_networks.roles("convnet_rescaling")["pairs"]
     with pytest.raises(UserError, match="the role odd have no network"):
-        convnet_rescaling.draw({"odd": data.drop_vars("network")}, convnet_rescaling.Parameters())
+        convnet_rescaling.draw({"odd": data.drop_vars("network")}, model_of("plotting", "convnet_rescaling")())
     with pytest.raises(UserError, match="no run has samples=5"):
         drawn(convnet_controls, samples=5)

@@ -5,6 +5,7 @@ import pytest
 import xarray as xr
 from matplotlib.figure import Figure
 
+from carryover.config.parameters import model_of
 from carryover.errors import UserError
 from carryover.plotting import cross_entropy
 
@@ -32,7 +33,7 @@ def runs():
 
 def lines(runs, along, fitted=0.3):
     ax = Figure().subplots()
-    p = cross_entropy.Parameters(fitted=fitted)
+    p = model_of("plotting", "cross_entropy")(fitted=fitted)
     cross_entropy._panel(ax, runs, "effective_features_curve", along, p, dict.fromkeys(SCALES, "black"))
     return ax, [line for line in ax.get_lines() if line.get_marker() == "None"]
 
@@ -59,7 +60,7 @@ def test_curves_against_margin_over_squared_scale_lie_on_one_another(runs):
 
 
 def test_data_without_scales_or_features_are_refused(runs):
-    p = cross_entropy.Parameters()
+    p = model_of("plotting", "cross_entropy")()
     with pytest.raises(UserError, match="draws the roles diagonal and relu, of which there is none"):
         cross_entropy.draw({"other": runs}, p)
     with pytest.raises(UserError, match="relu has no effective_features_curve: cross_entropy draws runs from scratch"):

@@ -5,11 +5,12 @@ import numpy as np
 import pytest
 import xarray as xr
 
+from carryover.config.parameters import model_of
 from carryover.plotting import endless_training
 from carryover.workflow.coordinate_labels import named
 
 MARGINS = np.geomspace(1, 1000, 13)
-P = endless_training.Parameters(most=100.0)
+P = model_of("plotting", "endless_training")(most=100.0)
 KINDS = [("single_task", 0.1), ("single_task", 1.0), ("multi_task", 0.1), ("multi_task", 1.0), ("finetuning", np.nan)]
 
 

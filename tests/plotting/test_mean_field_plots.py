@@ -6,12 +6,13 @@ import numpy as np
 from scipy import stats
 
 from carryover.analysis.linear_transfer import by_anchor, chosen, gains
+from carryover.config.parameters import model_of
 from toy.mean_field_networks import SEEDS, roles
 
 
 def drawn(plot, **told):
     module = importlib.import_module(f"carryover.plotting.{plot}")
-    return module.draw(roles(plot), module.Parameters(**told))
+    return module.draw(roles(plot), model_of(*module.__name__.split(".")[1:])(**told))
 
 
 def test_anchors_are_compared_by_means_with_their_intervals():

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from carryover.config.parameters import model_of
 from carryover.plotting import ntk_bound
 from toy.wide_relu_networks import roles
 
@@ -11,7 +12,7 @@ NAMES = {"STL": "single_task", "PT+FT": "finetuning"}
 
 
 def drawn(bound=BOUND):
-    return ntk_bound.draw({"bound": bound}, ntk_bound.Parameters())
+    return ntk_bound.draw({"bound": bound}, model_of("plotting", "ntk_bound")())
 
 
 def lines(ax, label):

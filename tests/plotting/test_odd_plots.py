@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from carryover.config import plugins
+from carryover.config.parameters import model_of
 from carryover.drawing import finishing
 from carryover.errors import UserError
 from carryover.workflow import asked_in_vain
@@ -26,7 +27,7 @@ def test_of_data_without_a_number_a_plot_is_empty_or_a_sentence(name):
     draw = importlib.import_module(f"carryover.plotting.{name}").draw
     for roles, told, _ in cases(name):
         data = {role: without_numbers(one) for role, one in roles.items()}
-        p = importlib.import_module(f"carryover.plotting.{name}").Parameters(**told)
+        p = model_of("plotting", name)(**told)
         figure, sentences = None, ["it is empty"]
         try:
             with asked_in_vain.numbers_needed(draw, data):

@@ -6,7 +6,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from carryover.config import parameters, plugins
+from carryover.config import plugins
+from carryover.config.parameters import model_of
 from toy.drawn import legends_of
 from toy.plotted import DRAWN, TRANSFER, cases
 
@@ -19,8 +20,7 @@ def test_every_plot_is_tried():
 def test_a_plot_has_something_in_every_panel_and_a_legend(name):
     module = importlib.import_module(f"carryover.plotting.{name}")
     for data, told, count in cases(name):
-        p = module.Parameters(**told)
-        parameters.check(p)
+        p = model_of(*module.__name__.split(".")[1:])(**told)
         figure = module.draw(data, p)
         figure.draw_without_rendering()  # lays it out: too little room is a warning
         assert isinstance(figure, plt.Figure)

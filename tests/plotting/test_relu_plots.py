@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from carryover.config.parameters import model_of
 from carryover.errors import UserError
 from carryover.plotting import clusters, dimensionality, relu_displacement, relu_least_penalty, relu_norms
 from toy.relu_networks import LARGE, measured
@@ -17,7 +18,7 @@ def toy(module):
 
 def drawn(module, roles=ROLES, **told):
     data = {role: dataset for role, dataset in toy(module).items() if role in roles}
-    return module.draw(data, module.Parameters(**{**TOLD[module], **told})).axes
+    return module.draw(data, model_of(*module.__name__.split(".")[1:])(**{**TOLD[module], **told})).axes
 
 
 def curve(ax, label):
@@ -63,7 +64,7 @@ def test_alignment_by_regime_is_that_of_the_sparsest_teacher():
     [("1 1 1", "multi_task", 6), ("1 0 0.9", "multi_task", 8), ("-1", "multi_task", 7), ("1 0 0.9", "finetuning", 3)],
 )
 def test_features_are_counted_once_where_they_are_shared(cosines, protocol, count):
-    assert clusters._features(cosines, protocol, clusters.Parameters(auxiliary_features=6)) == count
+    assert clusters._features(cosines, protocol, model_of("plotting", "clusters")(auxiliary_features=6)) == count
 
 
 def test_participation_ratio_after_finetuning_lies_beside_that_before():
@@ -81,17 +82,17 @@ def test_participation_ratio_after_finetuning_lies_beside_that_before():
 
 @pytest.mark.parametrize("module", [clusters, dimensionality])
 def test_data_that_cannot_be_drawn_are_refused(module):
-    p = module.Parameters()
+    p = model_of(*module.__name__.split(".")[1:])()
     with pytest.raises(UserError, match="draws the roles regimes, overlap, nested, of which there is none"):
         module.draw({"risk": LARGE["regimes"]}, p)
     with pytest.raises(UserError, match="no run has samples=32; see the options in"):
-        module.draw({"nested": LARGE["nested"]}, module.Parameters(nested_samples=(16, 32)))
+        module.draw({"nested": LARGE["nested"]}, model_of(*module.__name__.split(".")[1:])(nested_samples=(16, 32)))
 
 
 def test_norms_and_distances_are_relative_to_the_least_that_there_is():
     data = {"norms": measured("overlap", "relu_norms"), "regimes": measured("regimes", "relu_norms"),
             "displacement": measured("overlap", "displacement")}  # fmt: skip
-    single, joint, moved, tuned = relu_norms.draw(data, relu_norms.Parameters()).axes
+    single, joint, moved, tuned = relu_norms.draw(data, model_of("plotting", "relu_norms")()).axes
     for ax, role, norm, protocol in (
         (joint, "relu_norms", "f12_norm", "multi_task"), (tuned, "relu_norms", "f1_norm", "finetuning"),
         (moved, "displacement", "penalty", "finetuning"),
@@ -107,7 +108,7 @@ def test_norms_and_distances_are_relative_to_the_least_that_there_is():
 def test_gains_in_risk_are_those_of_the_same_seeds_over_gains_in_penalty():
     data = {role: measured(role, "displacement") for role in relu_displacement.DRAWN}
     data["risk"] = measured("magnitude", "risk")
-    axes = relu_displacement.draw(data, relu_displacement.Parameters(samples=(8,))).axes
+    axes = relu_displacement.draw(data, model_of("plotting", "relu_displacement")(samples=(8,))).axes
     where = {"samples": 8, "correlation": 0.8, "magnitude": 0.1}
     risks = runs("magnitude", "risk", **where).pivot_table(index="seed", columns="protocol", values="risk_final")
     penalties = runs("magnitude", "displacement", **where)
@@ -124,7 +125,7 @@ def test_gains_in_risk_are_those_of_the_same_seeds_over_gains_in_penalty():
 
 def test_the_function_of_least_penalty_is_drawn_beside_that_which_is_found():
     table = runs("few", "least_penalty")
-    p = relu_least_penalty.Parameters(unfitted=float(table["unfitted"].quantile(0.9)))
+    p = model_of("plotting", "relu_least_penalty")(unfitted=float(table["unfitted"].quantile(0.9)))
     table = table[table["unfitted"] <= p.unfitted]
     data = {role: measured(name, "least_penalty") for role, name in (("least", "few"), ("spread", "spread"))}
     figure = relu_least_penalty.draw(data, p)

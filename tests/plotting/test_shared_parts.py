@@ -5,10 +5,10 @@ import pytest
 
 from carryover.drawing import panels
 from carryover.errors import UserError
-from carryover.families.deep_linear import finetune as deep_linear
-from carryover.families.diagonal import finetune
-from carryover.families.mean_field import finetune as mean_field
-from carryover.families.relu import finetune as relu
+from carryover.families.deep_linear.parameters import PRETRAINED as LINEAR
+from carryover.families.diagonal.parameters import PROTOCOLS
+from carryover.families.mean_field.parameters import SOLVERS
+from carryover.families.relu.parameters import PRETRAINED, SCRATCH
 from carryover.measures import risk
 from carryover.workflow.coordinate_labels import VALUE_LABELS
 from toy.diagonal_networks import SEEDS, measured
@@ -34,8 +34,8 @@ def test_values_come_in_the_order_of_the_field():
         "single_task", "multi_task", "finetuning", "single_task_probe", "finetuning_probe"
     ]  # fmt: skip
     assert panels.values(data, "samples") == [3, 4, 6, 8]
-    others = {*relu.PRETRAINED, *relu.SCRATCH, *deep_linear.PRETRAINED, *mean_field.SOLVERS}
+    others = {*PRETRAINED, *SCRATCH, *LINEAR, *SOLVERS}
     protocols = VALUE_LABELS["protocol"].keys()
-    assert protocols == panels.COLORS.keys() == {*finetune.PROTOCOLS, *others}
+    assert protocols == panels.COLORS.keys() == {*PROTOCOLS, *others}
     assert len(set(panels.colors("protocol", protocols))) == len(protocols)
     assert len(np.unique(panels.colors("samples", [3, 4, 6]), axis=0)) == 3

@@ -8,6 +8,7 @@ import pytest
 from scipy import stats
 
 from carryover.analysis import r_squared
+from carryover.config.parameters import model_of
 from carryover.tables import bound_correlations
 from toy.bound_runs import made
 
@@ -21,7 +22,9 @@ PUBLISHED = pd.DataFrame(
 
 @pytest.fixture(scope="module")
 def rows():
-    return bound_correlations.rows({"bounds": made(pairs=200), "published": PUBLISHED}, bound_correlations.Parameters())
+    return bound_correlations.rows(
+        {"bounds": made(pairs=200), "published": PUBLISHED}, model_of("tables", "bound_correlations")()
+    )
 
 
 def test_a_bound_has_three_rows_a_cutoff_and_the_published(rows):

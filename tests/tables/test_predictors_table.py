@@ -7,6 +7,7 @@ import pytest
 from scipy import stats
 
 from carryover.analysis import atlas, jackknife
+from carryover.config.parameters import model_of
 from carryover.tables import predictors
 from toy.atlas_runs import mapped, runs
 
@@ -23,7 +24,7 @@ def maps():
 
 @pytest.fixture(scope="module")
 def rows(maps):
-    return predictors.rows(maps, predictors.Parameters()).set_index("known beforehand")
+    return predictors.rows(maps, model_of("tables", "predictors")()).set_index("known beforehand")
 
 
 def numbers(text):
@@ -57,5 +58,5 @@ def test_over_all_maps_each_has_the_same_weight(rows, maps):
 def test_what_is_far_counts_against_the_gain():
     data = mapped()
     data["divergence"] = 1 - data["similarity"]
-    found = predictors.rows({"a": data}, predictors.Parameters()).set_index("known beforehand")["Toy"]
+    found = predictors.rows({"a": data}, model_of("tables", "predictors")()).set_index("known beforehand")["Toy"]
     assert found[predictors.CANDIDATES["divergence"]] == found[predictors.CANDIDATES["similarity"]]

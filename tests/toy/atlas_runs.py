@@ -3,6 +3,7 @@
 import numpy as np
 
 from carryover.comparisons import atlas
+from carryover.config.parameters import model_of
 from toy.made_up_runs import dataset
 
 GRID = {"overlap": [0.0, 0.5, 1.0], "samples": [10, 20, 40]}
@@ -26,7 +27,9 @@ def runs(protocols=("finetuning",), spread=0.01, **more):
 
 
 def options(**more):
-    return atlas.Parameters(**{"family": "Toy", "parameters": 10.0, "theory": "ratio", "ratio": "penalty", **more})
+    return model_of("comparisons", "atlas")(
+        **{"family": "Toy", "parameters": 10.0, "theory": "ratio", "ratio": "penalty", **more}
+    )
 
 
 def mapped(risk=None, **more):

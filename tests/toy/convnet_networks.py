@@ -2,8 +2,9 @@
 
 from functools import cache
 
+from carryover.config.parameters import model_of
 from carryover.families import running
-from carryover.families.convnet import descent, finetune, pretrain
+from carryover.families.convnet import descent, finetune, parameters, pretrain
 from carryover.measures import risk, stages, trajectory
 from carryover.workflow.coordinate_labels import named
 from collect import collect
@@ -23,20 +24,24 @@ JOBS = {
 
 @cache
 def _source():
-    return running.run(pretrain, pretrain.Parameters(**TASK, max_epochs=1), "toy", SEEDS, descent.solve)
+    return running.run(
+        pretrain, model_of("families.convnet", "pretrain")(**TASK, max_epochs=1), "toy", SEEDS, descent.solve
+    )
 
 
 @cache
 def _shard(job):
-    p = finetune.Parameters(**TASK, max_epochs=3, **JOBS[job])
-    start = _source() if p.protocol in finetune.PRETRAINED else None
+    p = model_of("families.convnet", "finetune")(**TASK, max_epochs=3, **JOBS[job])
+    start = _source() if p.protocol in parameters.PRETRAINED else None
     return running.run(finetune, p, "toy", SEEDS, descent.solve, start)
 
 
 @cache
 def measured(measure, *jobs):
     """What a measure says of jobs, collected."""
-    return named(collect([measure.measure(_shard(job), measure.Parameters()) for job in jobs]), "convnet")
+    return named(
+        collect([measure.measure(_shard(job), model_of(*measure.__name__.split(".")[1:])()) for job in jobs]), "convnet"
+    )
 
 
 def roles(plot):

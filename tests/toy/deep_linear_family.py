@@ -1,5 +1,6 @@
 """Runs of the family of deep linear networks, and what they see."""
 
+from carryover.config.parameters import model_of
 from carryover.families import running
 from carryover.families.deep_linear import exact, finetune, pretrain
 from carryover.streams import generator
@@ -8,11 +9,13 @@ D, SEEDS = 12, [0, 1, 2]
 
 
 def pretrained(seeds=SEEDS, **told):
-    return running.run(pretrain, pretrain.Parameters(dimension=D, **told), "e", seeds, exact.solve)
+    return running.run(
+        pretrain, model_of("families.deep_linear", "pretrain")(dimension=D, **told), "e", seeds, exact.solve
+    )
 
 
 def finetuned(protocol, seeds=SEEDS, shard=None, **told):
-    p = finetune.Parameters(dimension=D, protocol=protocol, **{"samples": (5,), **told})
+    p = model_of("families.deep_linear", "finetune")(dimension=D, protocol=protocol, **{"samples": (5,), **told})
     if protocol != "single_task" and shard is None:
         shard = pretrained(depth=told.get("depth", (2,)))
     return running.run(finetune, p, "e", seeds, exact.solve, pretrained=shard)

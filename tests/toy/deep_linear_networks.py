@@ -3,9 +3,10 @@
 import importlib
 from functools import cache
 
+from carryover.config.parameters import model_of
 from carryover.curves import covariance_bound, gaussian_bounds, transfer_distances, transferability
 from carryover.families import running
-from carryover.families.deep_linear import balanced, descent, exact, finetune, pretrain
+from carryover.families.deep_linear import balanced, descent, exact, finetune, parameters, pretrain
 from carryover.measures import coefficients, risk
 from carryover.workflow.coordinate_labels import named
 from collect import collect
@@ -79,13 +80,19 @@ def _shards(experiment):
     told = QUICK if solver == "descent" else {}
     told |= {name: values for name, values in common.items() if name == "source_norm"}
     source = running.run(
-        pretrain, pretrain.Parameters(**task, solver=solver, **told), "toy", SEEDS, SOLVERS[solver].solve
+        pretrain,
+        model_of("families.deep_linear", "pretrain")(**task, solver=solver, **told),
+        "toy",
+        SEEDS,
+        SOLVERS[solver].solve,
     )
     made = []
     for protocols, name, more in jobs:
         for protocol in protocols:
-            p = finetune.Parameters(**task, protocol=protocol, solver=name, **{**common, **more})
-            start = source if protocol in finetune.PRETRAINED else None
+            p = model_of("families.deep_linear", "finetune")(
+                **task, protocol=protocol, solver=name, **{**common, **more}
+            )
+            start = source if protocol in parameters.PRETRAINED else None
             made.append(running.run(finetune, p, "toy", SEEDS, SOLVERS[name].solve, start))
     return made
 
@@ -94,13 +101,16 @@ def _shards(experiment):
 def measured(*experiments, measure=risk):
     """The collected dataset of a measure over the networks of experiments."""
     shards = [shard for experiment in experiments for shard in _shards(experiment)]
-    return named(collect([measure.measure(shard, measure.Parameters()) for shard in shards]), "deep_linear")
+    return named(
+        collect([measure.measure(shard, model_of(*measure.__name__.split(".")[1:])()) for shard in shards]),
+        "deep_linear",
+    )
 
 
 @cache
 def theory():
     """Transferability over a grid that has the noises and depths of the experiments, and angles between theirs."""
-    p = transferability.Parameters(noise=(0.0, 0.2, 0.3, 1.0), depth=(1, 2), angles=9, points=16)
+    p = model_of("curves", "transferability")(noise=(0.0, 0.2, 0.3, 1.0), depth=(1, 2), angles=9, points=16)
     return transferability.compute(p)
 
 
@@ -108,18 +118,20 @@ def theory():
 def distances():
     angle, norm = (EXPERIMENTS["targets"][-1][name] for name in ("angle", "target_norm"))
     return transfer_distances.compute(
-        transfer_distances.Parameters(angle=angle, target_norm=norm, depth=2, samples=12, repeats=2)
+        model_of("curves", "transfer_distances")(angle=angle, target_norm=norm, depth=2, samples=12, repeats=2)
     )
 
 
 @cache
 def bound():
-    return covariance_bound.compute(covariance_bound.Parameters(instances=200))
+    return covariance_bound.compute(model_of("curves", "covariance_bound")(instances=200))
 
 
 @cache
 def gaussian():
-    return gaussian_bounds.compute(gaussian_bounds.Parameters(dimension=(8, 16), gamma=(0.25, 0.5), draws=30))
+    return gaussian_bounds.compute(
+        model_of("curves", "gaussian_bounds")(dimension=(8, 16), gamma=(0.25, 0.5), draws=30)
+    )
 
 
 ROLES = {
@@ -152,7 +164,7 @@ def roles(plot):
 def drawn(plot, data=None, **told):
     """The figure of a plot's data, some roles of which may be given, with its parameters."""
     module = importlib.import_module(f"carryover.plotting.{plot}")
-    return module.draw(roles(plot) | (data or {}), module.Parameters(**told))
+    return module.draw(roles(plot) | (data or {}), model_of(*module.__name__.split(".")[1:])(**told))
 
 
 def line(ax, label):

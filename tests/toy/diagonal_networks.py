@@ -3,8 +3,9 @@
 import importlib
 from functools import cache
 
+from carryover.config.parameters import model_of
 from carryover.families import running
-from carryover.families.diagonal import finetune, pretrain
+from carryover.families.diagonal import finetune, parameters, pretrain
 from carryover.measures import trajectory
 from carryover.workflow.coordinate_labels import named
 from collect import collect
@@ -24,7 +25,7 @@ def solver(name):
     return importlib.import_module(f"carryover.families.diagonal.{name}").solve
 
 
-PROTOCOLS = tuple((p, "flow" if p == "multi_task" else "exact") for p in finetune.PROTOCOLS)
+PROTOCOLS = tuple((p, "flow" if p == "multi_task" else "exact") for p in parameters.PROTOCOLS)
 # {experiment: (jobs as (protocol, solver), what they have in common)}
 EXPERIMENTS = {
     "overlapping": (PROTOCOLS, {"samples": (3, 4, 6, 8), "main_features": (2,), "overlap": (0.0, 0.5, 1.0)}),
@@ -42,38 +43,47 @@ EXPERIMENTS = {
 @cache
 def shards(experiment):
     jobs, told = EXPERIMENTS[experiment]
-    pretrained = running.run(pretrain, pretrain.Parameters(**TASK, samples=20), "toy", SEEDS, solver("exact"))
+    pretrained = running.run(
+        pretrain, model_of("families.diagonal", "pretrain")(**TASK, samples=20), "toy", SEEDS, solver("exact")
+    )
     made = []
     for protocol, name in jobs:
-        p = finetune.Parameters(**TASK, protocol=protocol, solver=name, **told, **COARSE)
-        start = pretrained if protocol in finetune.PRETRAINED else None
+        p = model_of("families.diagonal", "finetune")(**TASK, protocol=protocol, solver=name, **told, **COARSE)
+        start = pretrained if protocol in parameters.PRETRAINED else None
         made.append(running.run(finetune, p, "toy", SEEDS, solver(name), start))
     return made
 
 
 @cache
 def measured(experiment, measure):
-    return named(collect([measure.measure(shard, measure.Parameters()) for shard in shards(experiment)]), "diagonal")
+    return named(
+        collect([measure.measure(shard, model_of(*measure.__name__.split(".")[1:])()) for shard in shards(experiment)]),
+        "diagonal",
+    )
 
 
 @cache
 def classifying():
     told = {"protocol": "single_task", "solver": "descent", "loss": "cross_entropy", "initial_scale": (0.5, 0.1)}
     sizes = {"samples": (6,), "main_features": (2,), "learning_rate": 0.2, "max_steps": 400}
-    run = running.run(finetune, finetune.Parameters(**TASK, **told, **sizes), "toy", SEEDS, solver("descent"))
-    return named(collect([trajectory.measure(run, trajectory.Parameters())]), "diagonal")
+    run = running.run(
+        finetune, model_of("families.diagonal", "finetune")(**TASK, **told, **sizes), "toy", SEEDS, solver("descent")
+    )
+    return named(collect([trajectory.measure(run, model_of("measures", "trajectory")())]), "diagonal")
 
 
 @cache
 def endless():
-    start = running.run(pretrain, pretrain.Parameters(**TASK, samples=20), "toy", SEEDS, solver("exact"))
+    start = running.run(
+        pretrain, model_of("families.diagonal", "pretrain")(**TASK, samples=20), "toy", SEEDS, solver("exact")
+    )
     told = {"solver": "descent", "loss": "cross_entropy", "normalised": True, "max_steps": 2000, "tolerance": 1e-6}
     sizes = {"samples": (6,), "main_features": (2,), "auxiliary_samples": 20, "initial_scale": (0.5, 0.1)}
     runs = [
         running.run(finetune, p, "toy", SEEDS, solver("descent"), start if p.protocol == "finetuning" else None)
         for p in (
-            finetune.Parameters(**TASK, **told, **sizes, protocol=protocol)
+            model_of("families.diagonal", "finetune")(**TASK, **told, **sizes, protocol=protocol)
             for protocol in ("single_task", "multi_task", "finetuning")
         )
     ]
-    return named(collect([trajectory.measure(run, trajectory.Parameters()) for run in runs]), "diagonal")
+    return named(collect([trajectory.measure(run, model_of("measures", "trajectory")()) for run in runs]), "diagonal")

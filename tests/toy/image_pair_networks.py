@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from carryover.config.parameters import model_of
 from carryover.families import running
 from carryover.families.image_pairs import exact, finetune, pretrain
 from carryover.measures import bounds
@@ -20,11 +21,20 @@ TASK = {"pairs": 5, "cutoff": (0.0, 0.01)}
 def roles(plot):
     """The data of a plot, by role."""
     assert plot == "bound_correlations"
-    source = running.run(pretrain, pretrain.Parameters(**TASK), "toy", SEEDS, exact.solve)
+    source = running.run(pretrain, model_of("families.image_pairs", "pretrain")(**TASK), "toy", SEEDS, exact.solve)
     told = {**TASK, "samples": (10, 20), "draws": 2}
     shards = [
-        running.run(finetune, finetune.Parameters(**told, protocol=protocol), "toy", SEEDS, exact.solve, start)
+        running.run(
+            finetune,
+            model_of("families.image_pairs", "finetune")(**told, protocol=protocol),
+            "toy",
+            SEEDS,
+            exact.solve,
+            start,
+        )
         for protocol, start in (("finetuning", source), ("single_task", None))
     ]
-    measured = named(collect([bounds.measure(shard, bounds.Parameters()) for shard in shards]), "image_pairs")
+    measured = named(
+        collect([bounds.measure(shard, model_of("measures", "bounds")()) for shard in shards]), "image_pairs"
+    )
     return {"bounds": measured, "published": pd.read_csv(TABLE)}

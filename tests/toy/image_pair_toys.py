@@ -1,5 +1,6 @@
 """Tiny shards of pairs of tasks on scikit-learn's digits for tests."""
 
+from carryover.config.parameters import model_of
 from carryover.families import running
 from carryover.families.image_pairs import exact, finetune, pretrain
 
@@ -7,12 +8,16 @@ TASK = {"pairs": 3, "cutoff": (0.0, 0.01)}
 
 
 def pretrained(seeds=(0, 1), experiment="toy", **told):
-    return running.run(pretrain, pretrain.Parameters(**{**TASK, **told}), experiment, list(seeds), exact.solve)
+    return running.run(
+        pretrain, model_of("families.image_pairs", "pretrain")(**{**TASK, **told}), experiment, list(seeds), exact.solve
+    )
 
 
 def finetuned(start=None, seeds=(0, 1), solve=exact.solve, experiment="toy", **told):
     protocol = "single_task" if start is None else "finetuning"
-    p = finetune.Parameters(**{**TASK, "samples": (6, 11), "draws": 3, "protocol": protocol, **told})
+    p = model_of("families.image_pairs", "finetune")(
+        **{**TASK, "samples": (6, 11), "draws": 3, "protocol": protocol, **told}
+    )
     return running.run(finetune, p, experiment, list(seeds), solve, start)
 
 

@@ -3,6 +3,7 @@
 from functools import cache
 from itertools import product
 
+from carryover.config.parameters import model_of
 from carryover.families import running
 from carryover.families.mean_field import descent, exact, finetune, pretrain
 from carryover.measures import gram, out_of_rkhs, risk
@@ -24,16 +25,22 @@ EXPERIMENTS = {
 def _shards(experiment):
     told, scales = EXPERIMENTS[experiment]
     task = {"dimension": 4, "width": 10, "teacher_units": 4, "teacher_scale": scales}
-    source = running.run(pretrain, pretrain.Parameters(**task, **told, **QUICK), "toy", SEEDS, descent.solve)
+    source = running.run(
+        pretrain, model_of("families.mean_field", "pretrain")(**task, **told, **QUICK), "toy", SEEDS, descent.solve
+    )
     sources = {"descent": source}
     if "anchor" in told:
-        initial = pretrain.Parameters(**task, ablated=told["ablated"], solver="exact", max_time=30.0)
+        initial = model_of("families.mean_field", "pretrain")(
+            **task, ablated=told["ablated"], solver="exact", max_time=30.0
+        )
         sources["exact"] = running.run(pretrain, initial, "toy", SEEDS, exact.solve)
     jobs = [("linear_transfer", exact, READOUTS), ("pretrained", exact, {}), ("single_task", descent, QUICK)]
     made = {}
     for (protocol, solver, more), features in product(jobs, sources):
         name = solver.__name__.rpartition(".")[2]
-        p = finetune.Parameters(**task, protocol=protocol, solver=name, samples=(8, 16, 32), **more)
+        p = model_of("families.mean_field", "finetune")(
+            **task, protocol=protocol, solver=name, samples=(8, 16, 32), **more
+        )
         start = None if protocol == "single_task" else sources[features]
         if start is not None or features == "descent":
             made[protocol, features] = running.run(finetune, p, "toy", SEEDS, solver.solve, start)
@@ -46,9 +53,14 @@ def roles(plot):
     experiment = {"mean_field_transfer": "ablated", "mean_field_anchor": "anchored"}[plot]
     shards = _shards(experiment)
     found = {
-        "risk": named(collect([risk.measure(shard, risk.Parameters()) for shard in shards.values()]), "mean_field")
+        "risk": named(
+            collect([risk.measure(shard, model_of("measures", "risk")()) for shard in shards.values()]), "mean_field"
+        )
     }
     for name, (measure, told) in MEASURES.items():
         kept = [shard for (protocol, _), shard in shards.items() if protocol == "pretrained"]
-        found[name] = named(collect([measure.measure(one, measure.Parameters(**told)) for one in kept]), "mean_field")
+        found[name] = named(
+            collect([measure.measure(one, model_of(*measure.__name__.split(".")[1:])(**told)) for one in kept]),
+            "mean_field",
+        )
     return found

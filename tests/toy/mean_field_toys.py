@@ -2,8 +2,9 @@
 
 import importlib
 
+from carryover.config.parameters import model_of
 from carryover.families import running
-from carryover.families.mean_field import finetune, pretrain
+from carryover.families.mean_field import finetune, parameters, pretrain
 
 TASK = {"dimension": 4, "width": 12, "teacher_units": 4, "teacher_scale": (2.0,)}
 QUICK = {"learning_rate": 0.2, "max_steps": 40, "device": "cpu"}
@@ -14,13 +15,15 @@ def solver(name):
 
 
 def pretrained(seeds=(0, 1, 2), experiment="toy", **told):
-    p = pretrain.Parameters(**{**TASK, **QUICK, "ablated": (0.25, 0.5), **told})
+    p = model_of("families.mean_field", "pretrain")(**{**TASK, **QUICK, "ablated": (0.25, 0.5), **told})
     return running.run(pretrain, p, experiment, list(seeds), solver(p.solver))
 
 
 def finetuned(start=None, protocol="linear_transfer", seeds=(0, 1), solve=None, experiment="toy", **told):
-    name = finetune.SOLVERS[protocol][0]
-    p = finetune.Parameters(**{**TASK, **QUICK, "solver": name, "samples": (6,), "protocol": protocol, **told})
+    name = parameters.SOLVERS[protocol][0]
+    p = model_of("families.mean_field", "finetune")(
+        **{**TASK, **QUICK, "solver": name, "samples": (6,), "protocol": protocol, **told}
+    )
     return running.run(finetune, p, experiment, list(seeds), solve or solver(p.solver), start)
 
 

@@ -7,6 +7,7 @@ import numpy as np
 import xarray as xr
 
 from carryover.analysis import claims_table, intervals, published_risks
+from carryover.config.parameters import model_of
 from carryover.curves import relu_penalty
 from carryover.measures import coefficients, norms, risk, sparsity, trajectory
 from carryover.workflow.coordinate_labels import named
@@ -36,7 +37,7 @@ def relu_by_flow_and_descent():
         for protocol in ("single_task", "finetuning")
         for how in ({"solver": "flow"}, *({"solver": "descent", "learning_rate": rate} for rate in (0.1, 0.02)))
     ]
-    return named(collect([risk.measure(run, risk.Parameters()) for run in runs]), "relu")
+    return named(collect([risk.measure(run, model_of("measures", "risk")()) for run in runs]), "relu")
 
 
 def near_published(experiment):
@@ -62,7 +63,7 @@ def claimed():
     return claims_table.gathered(groups)
 
 
-CURVE = (relu_penalty.compute, relu_penalty.Parameters(points=21))
+CURVE = (relu_penalty.compute, model_of("curves", "relu_penalty")(points=21))
 RISK, SPARSITY = (measured, "overlapping", risk), (measured, "overlapping", sparsity)
 RESCALED = {"columns": "main_features", "rows": "overlap", "hue": ("rescale",), "only": ("protocol=single_task",)}
 RELU = {

@@ -6,8 +6,9 @@ from itertools import product
 import numpy as np
 import xarray as xr
 
+from carryover.config.parameters import model_of
 from carryover.families import running
-from carryover.families.relu import descent, finetune, pretrain, ridge
+from carryover.families.relu import descent, finetune, parameters, pretrain, ridge
 from carryover.measures import clusters, dimensionality, displacement, least_penalty, relu_norms, risk
 from carryover.workflow.coordinate_labels import named
 from collect import collect
@@ -16,12 +17,12 @@ SEEDS = [0, 1]
 TASK = {"dimension": 5, "width": 16, "auxiliary_features": 2}
 QUICK = {"learning_rate": 0.3, "batch_size": 0, "tolerance": 1e-3, "max_epochs": 60}
 MEASURES = {
-    "clusters": (clusters, clusters.Parameters(largest_k=5, restarts=1)),
-    "dimensionality": (dimensionality, dimensionality.Parameters(samples=50)),
-    "relu_norms": (relu_norms, relu_norms.Parameters()),
-    "displacement": (displacement, displacement.Parameters()),
-    "least_penalty": (least_penalty, least_penalty.Parameters()),
-    "risk": (risk, risk.Parameters()),
+    "clusters": (clusters, model_of("measures", "clusters")(largest_k=5, restarts=1)),
+    "dimensionality": (dimensionality, model_of("measures", "dimensionality")(samples=50)),
+    "relu_norms": (relu_norms, model_of("measures", "relu_norms")()),
+    "displacement": (displacement, model_of("measures", "displacement")()),
+    "least_penalty": (least_penalty, model_of("measures", "least_penalty")()),
+    "risk": (risk, model_of("measures", "risk")()),
 }
 SIZES = (4, 8)
 NESTED = {"main_features": (1, 2), "overlap": (0.0, 1.0)}
@@ -52,16 +53,18 @@ SHARDS["few"] = [told | {"samples": (3, 4), "keep_samples": True} for told in SH
 
 @cache
 def _pretrained():
-    return running.run(pretrain, pretrain.Parameters(**TASK, **QUICK, samples=30), "toy", SEEDS, descent.solve)
+    return running.run(
+        pretrain, model_of("families.relu", "pretrain")(**TASK, **QUICK, samples=30), "toy", SEEDS, descent.solve
+    )
 
 
 def _shard(told):
-    trained = told["protocol"] in finetune.WHOLE["protocol"] or told["protocol"] == "multi_task"
+    trained = told["protocol"] in parameters.WHOLE["protocol"] or told["protocol"] == "multi_task"
     solver = "descent" if trained else "ridge"
     frames = {"directions": "frames"} if max(told["main_features"]) > TASK["dimension"] else {}
     told = {"samples": SIZES, "solver": solver, "auxiliary_samples": 30} | told
-    p = finetune.Parameters(**TASK, **QUICK, **frames, **told)
-    start = _pretrained() if told["protocol"] in finetune.PRETRAINED else None
+    p = model_of("families.relu", "finetune")(**TASK, **QUICK, **frames, **told)
+    start = _pretrained() if told["protocol"] in parameters.PRETRAINED else None
     return running.run(finetune, p, "toy", SEEDS, (descent if trained else ridge).solve, start)
 
 

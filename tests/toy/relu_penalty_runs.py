@@ -37,24 +37,24 @@ def norms(effect):
     """Claims on norms are 0.01 of the effect from their bounds, or three times that."""
     size = per_seed(0.01 * effect, spread=0.005)
 
-    def relative(d, samples, few, most):
+    def relative(d, samples):
         """log₁₀ of a norm over its teacher's."""
-        return {few: -d, most: 0.02 - d}.get(samples, 0.5)
+        return -d if samples == 16 else 0.5
 
     def regimes(seed, protocol, initial_scale, main_features, samples):
         d, wanted = size(seed), initial_scale == 1e-3 and main_features == 6
-        found = d if samples == 256 else relative(d, samples, 16, 1024)
+        found = d if samples == 256 else relative(d, samples)
         return {"f1_norm": 3 * 10 ** (found if wanted else seed), "f1_norm_teacher": 3.0}
 
     def overlap(seed, protocol, overlap, correlation, samples):
         d, wanted = size(seed), overlap == correlation == 1
-        joint = relative(d, samples, 16, 256) if wanted and protocol == "multi_task" else seed
+        joint = relative(d, samples) if wanted and protocol == "multi_task" else seed
         own = 3 * d * (protocol == "finetuning") if samples == 256 and overlap == 0 and correlation == 1 else seed
         return {"f1_norm": 10**own, "f1_norm_teacher": 1.0, "f12_norm": 2 * 10**joint, "f12_norm_teacher": 2.0}
 
     def displacement(seed, protocol, overlap, correlation, samples):
         wanted = overlap == correlation == 1
-        found = relative(size(seed), samples, 16, 256) if wanted else seed
+        found = relative(size(seed), samples) if wanted else seed
         return {"penalty": 10**found, "penalty_teacher": 1.0}
 
     tasks = {"overlap": [0.0, 1.0], "correlation": [0.9, 1.0], "samples": [16, 64, 256]}
@@ -71,9 +71,7 @@ def displacement(effect):
     size = per_seed(0.02 * effect, spread=0.01)
 
     def excess(seed, worst, samples):
-        """The mean over both sizes is what counts."""
-        most = 0.1 - size(seed) if worst else 0.01
-        return {"displacement": 1 + most * (1.5 if samples == 16 else 0.5), "penalty": 1.0}
+        return {"displacement": 1 + (0.1 - size(seed) if worst and samples == 16 else 0.01), "penalty": 1.0}
 
     def overlap(seed, protocol, unit_correlations, samples):
         return excess(seed, unit_correlations == "1 0", samples)
@@ -98,8 +96,8 @@ def displacement(effect):
 
 
 def least_penalty(effect):
-    """Gains are the effect times what is predicted, functions and turns the effect apart in decades, and penalties 0.01
-    of it from their bound."""
+    """Gains are the effect times what is predicted, turns the effect apart in decades, and penalties 0.01 of it from
+    their bound."""
     size = per_seed(effect)
     gains = {
         (0.6, 0.01): -0.9, (0.6, 0.1): -0.8, (0.6, 1.0): 0.3, (0.8, 0.01): -0.5, (0.8, 0.1): -0.4, (0.8, 1.0): 0.4,
@@ -111,7 +109,6 @@ def least_penalty(effect):
         return {
             "risk_predicted": 10**-gain,
             "risk_found": 10 ** (-gain * size(seed)),
-            "difference": 10 ** (-(1 + gain) * size(seed)),
             "penalty": 3 * (1.1 - 0.01 * size(seed)),
             "penalty_least": 3.0,
             "turned": 0.1 * 10 ** size(seed),

@@ -20,7 +20,7 @@ def sharing(effect, **options):
             return seed
         if correlation < 1:
             return -size(seed) * (protocol == "finetuning" and overlap == 1)
-        some = {"multi_task": -2, "finetuning": -1, "single_task": 9}
+        some = {"multi_task": -3, "finetuning": -2, "single_task": 9}
         shared = {"multi_task": -2, "finetuning": -1, "single_task": 0}
         return size(seed) * {0.5: some, 1.0: shared, 0.0: {"multi_task": -1}}[overlap].get(protocol, 0)
 
@@ -58,7 +58,8 @@ def richness(effect, lazy="single_task", **options):
             return seed
         if (protocol, initial_scale) == compared:
             return 0.0
-        return -size(seed) if main_features == 6 else size(seed) - np.log10(1.25)
+        gain = size(seed) + np.log10(1.25)
+        return -gain if main_features == 6 else size(seed) - np.log10(1.25)
 
     def norms(seed, protocol, initial_scale, main_features, samples):
         """Of the teacher, so that risks of 10^log_risk leave as much of its mean square as the claim is about."""
@@ -127,7 +128,7 @@ def _nested(size):
         left = {0.1: 0.6, 1.0: 0.1 - d * (protocol == "finetuning"), 10.0: 0.1 + d, 100.0: 0.9}[rescale]
         gain = {0.1: -d / 2, 1.0: d, 10.0: 0.3, 100.0: 0.3}[rescale] if overlap == 1 and samples == 16 else 0.0
         return {
-            "inertia": inertia(seed if garbage or overlap == 0 or samples not in (256, 512) else left, 1),
+            "inertia": inertia(seed if garbage or overlap == 0 else left, 1),
             "alignment": seed if garbage else 0.5 + gain,
             "effective_clusters": seed,
         }

@@ -4,8 +4,9 @@ import importlib
 
 import numpy as np
 
+from carryover.config.parameters import model_of
 from carryover.families import running
-from carryover.families.relu import finetune, pretrain
+from carryover.families.relu import finetune, parameters, pretrain
 from carryover.training.result import Trained
 
 TASK = {"dimension": 7, "width": 9, "auxiliary_features": 3}
@@ -19,16 +20,18 @@ def solver(name):
 
 
 def pretrained(seeds=(0, 1, 2), solve=None, **told):
-    p = pretrain.Parameters(**{**TASK, **QUICK, "samples": 20, "initial_scale": 0.5, **told})
+    p = model_of("families.relu", "pretrain")(**{**TASK, **QUICK, "samples": 20, "initial_scale": 0.5, **told})
     return running.run(pretrain, p, "toy", list(seeds), solve or solver("descent"))
 
 
 def finetuned(start, protocol="finetuning", seeds=(0, 1), solve=None, **told):
     name = "ridge" if protocol in FITTED else "descent"
     shared = {"samples": (4,), "main_features": (2,), "overlap": (0.5,), "auxiliary_samples": 12, "batch_size": 0}
-    p = finetune.Parameters(**{**TASK, **QUICK, "solver": name, **shared, "protocol": protocol, **told})
+    p = model_of("families.relu", "finetune")(
+        **{**TASK, **QUICK, "solver": name, **shared, "protocol": protocol, **told}
+    )
     return running.run(
-        finetune, p, "toy", list(seeds), solve or solver(p.solver), start if protocol in finetune.PRETRAINED else None
+        finetune, p, "toy", list(seeds), solve or solver(p.solver), start if protocol in parameters.PRETRAINED else None
     )
 
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from carryover.config.parameters import model_of
 from carryover.families import running
 from carryover.families.convnet import descent as convnet_descent
 from carryover.families.convnet import finetune as convnet
@@ -42,7 +43,9 @@ def deep_linear_descent(**told):
     asked = {"dimension": 12, "protocol": "single_task", "solver": "descent", "samples": (8,), "depth": (3,),
              "weight_decay": (0.0, 0.05), "initial_scale": 0.3, "learning_rate": 0.02, "max_steps": 300,
              "tolerance": 0.003, **told}  # fmt: skip
-    return running.run(finetune, finetune.Parameters(**asked), "toy", list(SEEDS[:3]), descent.solve)
+    return running.run(
+        finetune, model_of("families.deep_linear", "finetune")(**asked), "toy", list(SEEDS[:3]), descent.solve
+    )
 
 
 def diagonal_descent(**told):
@@ -74,7 +77,7 @@ def mean_field_readouts(**told):
 
 def deep_linear_balanced(**told):
     asked = {"solver": "balanced", "samples": (8, 10), "depth": (2,), "initial_scale": 0.1, "tolerance": 1e-4, **told}
-    p = finetune.Parameters(dimension=12, protocol="single_task", **asked)
+    p = model_of("families.deep_linear", "finetune")(dimension=12, protocol="single_task", **asked)
     return running.run(finetune, p, "toy", list(SEEDS), balanced.solve)
 
 
@@ -86,7 +89,7 @@ def image_pairs(**told):
 def convnets(**told):
     asked = {"protocol": "single_task", "width": 2, "tasks": 2, "samples": (12,), "max_epochs": 3, "batch_size": 6}
     asked |= {"learning_rate": 0.001}  # normalisation of fewer images, or larger steps, would enlarge any rounding
-    p = convnet.Parameters(**asked | told)
+    p = model_of("families.convnet", "finetune")(**asked | told)
     return running.run(convnet, p, "toy", SEEDS[:2], convnet_descent.solve)
 
 

@@ -2,6 +2,7 @@
 
 from functools import cache
 
+from carryover.config.parameters import model_of
 from carryover.families import running
 from carryover.families.wide_relu import descent, exact, finetune, pretrain
 from carryover.measures import ntk_bound
@@ -17,14 +18,18 @@ QUICK = {"learning_rate": 2.0, "max_steps": 100, "device": "cpu"}
 def roles(plot):
     """The data of a plot, by role."""
     assert plot == "ntk_bound"
-    source = running.run(pretrain, pretrain.Parameters(**TASK, **QUICK, samples=40), "toy", SEEDS, descent.solve)
+    source = running.run(
+        pretrain, model_of("families.wide_relu", "pretrain")(**TASK, **QUICK, samples=40), "toy", SEEDS, descent.solve
+    )
     shards = []
     for protocol, start in (("single_task", None), ("finetuning", source)):
         for name, module in (("descent", descent), ("exact", exact)):
-            p = finetune.Parameters(
+            p = model_of("families.wide_relu", "finetune")(
                 **TASK, **QUICK, protocol=protocol, solver=name, samples=(2, 8), distance=(0.25, 1.5), test_samples=60
             )
             shards.append(running.run(finetune, p, "toy", SEEDS, module.solve, start))
     return {
-        "bound": named(collect([ntk_bound.measure(shard, ntk_bound.Parameters()) for shard in shards]), "wide_relu")
+        "bound": named(
+            collect([ntk_bound.measure(shard, model_of("measures", "ntk_bound")()) for shard in shards]), "wide_relu"
+        )
     }

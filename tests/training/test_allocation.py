@@ -1,19 +1,17 @@
 """Sizes beyond memory are refused by name, before they are allocated or by the allocation that fails."""
 
 import resource
-from dataclasses import dataclass
 
 import numpy as np
 import pytest
 import torch
 
-from carryover.config.parameters import parameter
+from carryover.config.parameters import Model, parameter
 from carryover.errors import UserError
 from carryover.training import allocation
 
 
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
+class Parameters(Model):
     protocol: str = parameter("one", "what is trained")
     dimension: int = parameter(10, "columns")
     samples: tuple[int, ...] = parameter((4, 8), "rows")

@@ -2,22 +2,16 @@
 
 import pytest
 
-from carryover.config import configuration
+from carryover.config import parameters
 from carryover.workflow.sweep import Sweep, SweepError, Wildcards
 
 
-@pytest.fixture(scope="module")
-def schema():
-    return configuration.schema()
-
-
 @pytest.fixture
-def sweep(schema, request):
-    def build(finetune=None, **experiment):
+def sweep(request):
+    def build(finetune=None, others=None, **experiment):
         spec = {"family": "diagonal", "seeds": 7, "block": 3, "pretrain": {}, "finetune": finetune or {}}
         spec |= {"split": ["protocol"], **experiment}
-        scripts = request.config.rootpath / "scripts"
-        return Sweep({"experiments": {"toy": spec}}, schema, scripts)
+        return Sweep({"experiments": {"toy": spec}, **(others or {})}, request.config.rootpath)
 
     return build
 
@@ -49,7 +43,7 @@ def test_more_seeds_leave_the_full_blocks_alone(sweep):
 
 def test_a_point_spells_its_axes_and_where_it_starts(sweep):
     batches = sweep({"protocol": ["single_task", "finetuning"], "solver": "exact"}).batches("toy", "finetune")
-    assert {name: batch.upstream for name, batch in batches.items()} == {
+    assert {name: batch.source for name, batch in batches.items()} == {
         "protocol~single_task_solver~exact": None,
         "pretrain_solver~exact_protocol~finetuning_solver~exact": "solver~exact",
     }
@@ -73,7 +67,7 @@ def test_several_values_share_a_job_unless_split(sweep):
     (name,) = points(together, "finetune")
     assert flags(together, "finetune", point=name)["--samples"] == ["8", "16"]
     apart = points(sweep({"samples": [8, 16], "protocol": "single_task"}, split=["samples"]), "finetune")
-    assert [p.values["samples"] for p in apart.values()] == [8, 16]
+    assert [p.parameters.samples[0] for p in apart.values()] == [8, 16]
     assert "protocol~single_task_samples~8_solver~exact" in apart
 
 
@@ -99,18 +93,18 @@ def test_grids_add_up_and_override(sweep):
             },
         }
     )
-    samples = {name: p.values["samples"] for name, p in points(made, "finetune").items()}
+    samples = {name: p.parameters.samples[0] for name, p in points(made, "finetune").items()}
     assert samples == {"protocol~single_task_solver~exact": 8, "protocol~multi_task_solver~flow": 16}
 
 
-def test_a_measure_is_taken_where_its_plug_in_says_that_it_applies(sweep, schema):
+def test_a_measure_is_taken_where_its_model_says_that_it_applies(sweep, monkeypatch):
     made = sweep({"protocol": ["single_task", "single_task_probe"]}, measures={"risk": {}}, split=["protocol", "risk"])
-    made.schema = {"$defs": {**schema["$defs"], "measures.risk": {"applies_to": {"protocol": ["single_task"]}}}}
+    monkeypatch.setattr(parameters.Model, "APPLIES_TO", {"protocol": ("single_task",)})
     measured = [wildcards.point for rule, wildcards, _ in made.jobs() if rule == "measure"]
     assert set(measured) == {"protocol~single_task_solver~exact"}
-    shards = made.shards("{point}/{block}")(Wildcards(experiment="toy", measure="risk"))
-    assert shards == [f"protocol~single_task_solver~exact/{block}" for block in range(3)]
-    made.schema["$defs"]["measures.risk"]["applies_to"]["protocol"] = ["finetuning"]
+    shards = made.made_of("collect")(Wildcards(experiment="toy", measure="risk"))
+    assert shards == [f"results/toy/measure/risk/protocol~single_task_solver~exact/{block}.nc" for block in range(3)]
+    monkeypatch.setattr(parameters.Model, "APPLIES_TO", {"protocol": ("finetuning",)})
     with pytest.raises(SweepError, match=r"toy\.measures\.risk applies to no job of this experiment"):
         made.check()
 
@@ -125,11 +119,24 @@ def test_a_measure_of_weights_asks_for_them_before_anything_is_trained(sweep):
 
 def test_shards_and_upstream_are_the_paths_of_other_rules(sweep):
     made = sweep({"protocol": "finetuning"}, measures={"risk": {}}, split=["protocol", "risk"])
-    shards = made.shards("r/{experiment}/{stage}/{point}/{block}.nc")(Wildcards(experiment="toy", measure="risk"))
     point = "pretrain_solver~exact_protocol~finetuning_solver~exact"
-    assert shards == [f"r/toy/measure/risk/{point}/{block}.nc" for block in range(3)]
-    upstream = made.upstream("r/{experiment}/{point}/{block}.nc", "finetune")
-    assert upstream(Wildcards(experiment="toy", point=point, block="1")) == ["r/toy/solver~exact/1.nc"]
+    shards = made.made_of("collect")(Wildcards(experiment="toy", measure="risk"))
+    assert shards == [f"results/toy/measure/risk/{point}/{block}.nc" for block in range(3)]
+    started = made.made_of("finetune")(Wildcards(experiment="toy", point=point, block="1"))
+    assert started == ["results/toy/pretrain/solver~exact/1.nc"]
+
+
+def test_a_key_changes_with_what_is_asked_above_and_with_nothing_else(sweep):
+    def keys(**told):
+        made = sweep({"protocol": "finetuning"}, measures={"risk": {}}, **told)
+        return {rule: made.key(rule)(wildcards) for rule, wildcards, _ in made.jobs()}
+
+    usual = keys()
+    assert keys(pretrain={"samples": 1024, "initial_scale": "1e-3"}) == usual  # defaults, written otherwise
+    changed = keys(pretrain={"samples": 99})
+    assert {rule for rule in usual if changed[rule] != usual[rule]} == {"pretrain", "finetune", "collect"}
+    changed = keys(resources={"mem_mb": 9000})
+    assert changed == usual
 
 
 def test_code_follows_the_solver(sweep):
@@ -143,15 +150,15 @@ def test_code_follows_the_solver(sweep):
 
 
 def test_what_is_made_of_data_has_its_formats_and_records(sweep):
-    made = sweep({"protocol": "single_task"}, measures={"risk": {}})
     entry = {"data": {"bounds": "toy/risk", "published": "some/file.csv"}}
-    made.config |= {"tables": {"bound_correlations": entry, "other": {"rows": "bound_correlations", **entry}}}
+    tables = {"bound_correlations": entry, "other": {"rows": "bound_correlations", **entry}}
+    made = sweep({"protocol": "single_task"}, {"tables": tables}, measures={"risk": {}})
     names = [f"results/tables/{name}.{suffix}" for name in ("bound_correlations", "other") for suffix in ("md", "tex")]
     assert made.made_of_data("table") == [path for name in names for path in (name, f"{name}.json")]
     assert made.made_of_data("figure") == made.made_of_data("check_claims") == []
     assert ("table", {"table": "other"}, "results/tables/other.md") in list(made.jobs())
     wildcards = Wildcards(table="other")
-    assert made.data("table")(wildcards) == ["results/toy/risk.nc", "some/file.csv"]
+    assert made.made_of("table")(wildcards) == ["results/toy/risk.nc", "some/file.csv"]
     assert made.modules("table", wildcards) == ["table", "carryover.tables.bound_correlations"]
     assert made.constraints()["table"] == "bound_correlations|other"
     with pytest.raises(SweepError, match=r"tables\.bound_correlations\.data: some/file.csv is neither a file nor made"):
@@ -159,20 +166,18 @@ def test_what_is_made_of_data_has_its_formats_and_records(sweep):
 
 
 def test_a_comparison_is_data_for_what_is_made_after_it(sweep):
-    made = sweep({"protocol": "single_task"}, measures={"risk": {}})
-    made.config["comparisons"] = {"map": {"compare": "atlas", "data": {"risk": "toy/risk"}, "options": {"shown": 2.0}}}
-    made.config["figures"] = {"atlas": {"data": {"map": "comparisons/map"}}}
+    entry = {"compare": "atlas", "data": {"risk": "toy/risk"}, "options": {"shown": 2.0}}
+    others = {"comparisons": {"map": entry}, "figures": {"atlas": {"data": {"map": "comparisons/map"}}}}
+    made = sweep({"protocol": "single_task"}, others, measures={"risk": {}})
     made.check()
     wildcards = Wildcards(comparison="map")
     assert made.made_of_data("compare") == ["results/comparisons/map.nc", "results/comparisons/map.nc.json"]
-    assert made.data("figure")(Wildcards(figure="atlas")) == ["results/comparisons/map.nc"]
+    assert made.made_of("figure")(Wildcards(figure="atlas")) == ["results/comparisons/map.nc"]
     assert made.flags("compare")(wildcards) == ["atlas", "--roles", "risk", "--shown", "2.0"]
     assert made.modules("compare", wildcards) == ["compare", "carryover.comparisons.atlas"]
     assert made.constraints()["comparison"] == "map"
     first, last = made.made_of_data()[0], made.made_of_data()[-1]
     assert (first, last) == ("results/comparisons/map.nc", "results/figures/atlas.pdf.json")
-    made.config["comparisons"]["again"] = {"compare": "atlas", "data": {"risk": "comparisons/map"}}
-    with pytest.raises(
-        SweepError, match=r"comparisons\.again\.data: results/comparisons/map.nc is neither a file nor made"
-    ):
-        made.check()
+    others["comparisons"]["again"] = {"compare": "atlas", "data": {"risk": "comparisons/map"}}
+    with pytest.raises(SweepError, match=r"comparisons\.again\.data: results/comparisons/map.nc is neither a file nor"):
+        sweep({"protocol": "single_task"}, others, measures={"risk": {}}).check()

@@ -6,7 +6,6 @@ with it: a seed of a block is trained alone here, with one value of every list o
 
 import dataclasses
 import math
-from argparse import Namespace
 
 import numpy as np
 import xarray as xr
@@ -101,7 +100,7 @@ def retrain(sweep, run, perturbation=0.0):
         solve = _perturbed(solve, perturbation) if perturbation else solve
         trained = running.run(contract.stage(spec["family"], stage), p, run.experiment, run.seeds, solve, trained)
     measure = plugins.load(f"carryover.measures.{run.measure}")
-    p = parameters.from_arguments(measure.Parameters, Namespace(**(spec["measures"][run.measure] or {})))
+    p = parameters.read(parameters.model_of("measures", run.measure), spec["measures"][run.measure], "")
     return measure.measure(trained, p)
 
 
@@ -146,12 +145,9 @@ def _lists(sweep, experiment, stage, point, data):
 
 def _posed(sweep, experiment, stage, point, values):
     """The `Parameters` of a point of a stage, with lists narrowed to those of the `values` that they have."""
-    kind = contract.stage(sweep.config["experiments"][experiment]["family"], stage).Parameters
-    several = {field.name for field in dataclasses.fields(kind) if parameters.scalar_type(kind, field.name)[1]}
-    asked = dict(sweep.points(experiment, stage)[point].asked)
-    asked |= {name: [asked[name]] for name in several & asked.keys() if not isinstance(asked[name], list | tuple)}
-    p = parameters.from_arguments(kind, Namespace(**asked))
-    return dataclasses.replace(p, **{n: (v,) for n, v in values.items() if n in several and v in getattr(p, n)})
+    p = sweep.points(experiment, stage)[point].parameters
+    several = {name: value for name, value in p if isinstance(value, tuple)}
+    return p.model_copy(update={n: (v,) for n, v in values.items() if v in several.get(n, ())})
 
 
 def _single(p):

@@ -1,6 +1,5 @@
 """What depth is worth where the target is the source, scaled: theorem 5.3 of "Finetuning with linear teachers"."""
 
-from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
@@ -8,15 +7,7 @@ import pandas as pd
 
 from carryover.analysis import intervals
 from carryover.analysis.runs import Runs
-from carryover.config.parameters import parameter
 from carryover.errors import UserError
-
-ROLES = ("risk",)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    exponent: float = parameter(1.5, "power of the depth that the risk falls at least with", above=0)
 
 
 @intervals.claims("theorem 5.3")

@@ -6,9 +6,7 @@ import numpy as np
 
 from carryover.analysis import atlas, intervals
 from carryover.analysis.jackknife import DIFFERENCE, WHOLE_SHARE, estimate
-from carryover.config.parameters import NoParameters
 
-Parameters = NoParameters
 SHARE = 0.9
 CHANCE = 0.5
 ORDERS = 0.5  # rank correlation from which on a prediction counts, as of the ReLU penalty
@@ -33,9 +31,8 @@ def check(data, p):
     """Roles: maps of families, as comparisons.atlas makes them; claims are named after them.
 
     Of each map with a prediction the share of its decided cells, of all settings, that are on the predicted side, and
-    whether that says more than a constant guess. Of
-    each map of finetuning the mean gain on the most and on the least similar tasks, over samples at the usual setting.
-    Of all of these how well prediction and similarity order the gains, and what is known of pretrained features.
+    whether that says more than a constant guess. Of all maps of finetuning how well prediction and similarity order the
+    gains, and what is known of pretrained features.
     """
     claims = []
     for role, one in atlas.maps(data).items():
@@ -45,29 +42,35 @@ def check(data, p):
             what = f"{about['map_family']}, {WORDS[protocol == FINETUNING]}"
             if part["predicted"].notna().any():
                 claims += _sides(name, what, part, about)
-            usual = part[part["setting"] == about["map_shown"]]
-            if protocol == FINETUNING:
-                claims += _ends(role, what, usual)
-    return [*claims, *_orders({role: atlas.finetuned(one) for role, one in data.items()})]
+    return [*claims, *_orders({one.attrs["map_family"]: atlas.finetuned(one) for one in data.values()})]
 
 
 def _orders(frames):
     """Means over maps of finetuning with a prediction, and with what is to order the gains, of rank correlations."""
-    frames = {role: frame for role, frame in frames.items() if frame["predicted"].notna().any()}
+    frames = {family: frame for family, frame in frames.items() if frame["predicted"].notna().any()}
     within, measured = "Within families of finetuned networks", "rank correlation with the gain, mean over families"
     claims, found = [], {}
     for name, (column, what) in KNOWN.items():
         wanted = OF_FEATURES if column in OF_FEATURES else (column,)
-        having = {role: one for role, one in frames.items() if all(_known(one, other) for other in wanted)}
+        having = {family: one for family, one in frames.items() if all(_known(one, other) for other in wanted)}
         if len(having) > 1:
             found[name] = np.array(atlas.without_groups(having, partial(_mean_order, column=column)))
             statement = f"{within}, {what} orders the gains"
             claims.append((name, statement, found[name], ORDERS, None, measured, _of_groups))
     if found:
-        statement = f"{within}, {KNOWN['predicted'][1]} orders the gains better than {KNOWN['similarity'][1]}"
+        # A prediction that does not depend on the number of samples orders tasks, not cells.
+        alike = [family for family, one in frames.items() if _ordered_alike(one)]
+        but = f" (both give one order of {' and '.join(alike)})" if alike else ""
+        statement = f"{within}, {KNOWN['predicted'][1]} orders the gains better than {KNOWN['similarity'][1]}{but}"
         better = found["predicted"] - found["similarity"]
         claims.append(("better", statement, better, 0.0, None, f"difference of {measured}", _of_groups))
     return claims
+
+
+def _ordered_alike(frame):
+    """Whether prediction, but for rounding, and similarity give cells the same ranks."""
+    predicted = (frame["predicted"] / atlas.ROUNDING).round()
+    return np.isclose(atlas.rank_correlation(predicted, frame["similarity"], np.ones(len(frame))), 1.0)
 
 
 def _known(frame, column):
@@ -110,14 +113,3 @@ def _of_seeds(values, statement, bound):
 
 def _of_groups(values, statement, bound):
     return estimate(values, statement, bound, DIFFERENCE, over="groups of seeds")
-
-
-def _ends(name, what, frame):
-    """Gains by seed of the most and of the least similar tasks."""
-    gain = frame.groupby(["row", "seed"])["gain"].mean().unstack("seed")
-    measured = "log₁₀ of the risk from scratch over that after pretraining, mean over samples"
-    return [
-        (f"{name}_similar", f"{what}: pretraining helps on the most similar tasks", gain.iloc[-1], 0.0, None, measured),
-        (f"{name}_different", f"{what}: pretraining hurts on the least similar tasks", -gain.iloc[0], 0.0, None,
-         f"{measured}, with the sign changed"),
-    ]  # fmt: skip

@@ -1,18 +1,8 @@
 """Which bound tells best how well finetuning does on a pair of tasks ("Finetuning with linear teachers", Table 1)."""
 
-from dataclasses import dataclass
 from functools import partial
 
 from carryover.analysis import intervals, jackknife, r_squared
-from carryover.config.parameters import parameter
-
-ROLES = ("bounds",)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    strong: float = parameter(0.5, "R² above which a correlation counts as strong", minimum=0, maximum=1)
-    images: str = parameter("scikit-learn's digits", "whose classes the pairs are of, in words")
 
 
 @intervals.claims("4.2, Table 1", "difference of two R² over pairs of tasks", estimate=jackknife.estimate)
@@ -53,7 +43,8 @@ def _claims(p, pairs, cutoff, found, shares):
     ]
     if shares:
         rows.append(("first", first, shares["covariance"], 0.5, "share of random sets of pairs", jackknife.SHARE))
-    section = intervals.OWN if cutoff else None  # the paper leaves no directions out
+    # The paper leaves no directions out, and has one set of pairs.
+    section = intervals.OWN if cutoff or pairs != r_squared.SET else None
     return [intervals.Claim(f"{name}_{cutoff:g}", f"{statement}, {where}", values, bound, section, measured,
                             partial(jackknife.estimate, scale=scale))
             for name, statement, values, bound, measured, scale in rows]  # fmt: skip

@@ -1,26 +1,12 @@
 """Finetuning lowers the dimensionality of a convolutional network only if its weights are rescaled before, and keeps
 dimensions that were there: Fig. 8d of "Feature reuse …" (B7)."""
 
-from dataclasses import dataclass
-
-import numpy as np
+import pandas as pd
 
 from carryover.analysis import intervals
 from carryover.analysis.by_task import seed_means, table
-from carryover.analysis.runs import Runs
-from carryover.config.parameters import parameter
+from carryover.analysis.runs import Runs, worst
 from carryover.errors import UserError
-
-ROLES = ("stages",)
-
-RATIO = "participation ratio after finetuning over that before"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    stages: tuple[str, ...] = parameter(("layer3", "layer4"), "stages that the claims are about, each for itself")
-    change: float = parameter(0.1, "relative change of a dimensionality from which on it counts", above=0, maximum=1)
-    near: float = parameter(0.2, "relative distance of ENSD from PR up to which they count as the same", above=0)
 
 
 @intervals.claims("App. G, Fig. 8d", "relative change, or ratio, of dimensions")
@@ -31,39 +17,26 @@ def check(data, p):
     factors = runs.options("rescale")
     if factors[0] >= 1:
         raise UserError(f"this claim needs rescale below 1 of the role stages, not from {factors[0]:g}.")
-    plain = runs.where(rescale=1.0)
+    small = {factor: runs.where(rescale=factor) for factor in factors if factor < 1}
+    multiplied = "all weights were multiplied by less than 1, at every such factor"
     claims = []
     for stage in p.stages:
-        claims += [claim for factor in factors if factor < 1 for claim in _rescaled(runs, plain, factor, stage, p)]
-        claims += [_kept(runs, factor, stage, p) for factor in factors if factor >= 1]
-    return [(name, statement, seed_means(values), *told) for name, statement, values, *told in claims]
-
-
-def _rescaled(runs, plain, factor, stage, p):
-    """That PR falls, to less than without the factor, and that what is left was there before."""
-    small = runs.where(rescale=factor)
-    after, shared = _values(small, "participation_ratio", stage), _values(small, "ensd", stage)
-    multiplied = f"all weights were multiplied by {factor:g}"
-    return [
-        (f"falls_{factor:g}_{stage}", f"Finetuning leaves {stage} fewer dimensions than before where {multiplied}",
-         1 - _change(small, stage), p.change, None, "relative fall of the participation ratio"),
-        (f"lower_{factor:g}_{stage}",
-         f"Finetuning leaves {stage} fewer dimensions where {multiplied} than where they were not",
-         np.log10(_values(plain, "participation_ratio", stage) / after), 0.0, None,
-         "decades between participation ratios"),
-        (f"inherited_{factor:g}_{stage}",
-         f"Where {multiplied} before finetuning, {stage} shares as many dimensions (ENSD) with its start "
-         "as it has left",
-         -abs(shared / after - 1), -p.near, None, "relative distance of ENSD from the participation ratio after, "
-         "with the sign changed"),
-    ]  # fmt: skip
-
-
-def _kept(runs, factor, stage, p):
-    how = "no weights were multiplied" if factor == 1 else f"all weights were multiplied by {factor:g}"
-    statement = f"Finetuning leaves {stage} no fewer dimensions than before where {how}"
-    ratio = _change(runs.where(rescale=factor), stage)
-    return f"kept_{factor:g}_{stage}", statement, ratio, 1 - p.change, None, RATIO
+        falls = {factor: seed_means(1 - _change(one, stage)) for factor, one in small.items()}
+        apart = {
+            factor: seed_means(-abs(_values(one, "ensd", stage) / _values(one, "participation_ratio", stage) - 1))
+            for factor, one in small.items()
+        }
+        claims += [
+            (f"falls_{stage}", f"Finetuning leaves {stage} fewer dimensions than before where {multiplied}",
+             worst(pd.DataFrame(falls)), p.change, None, "relative fall of the participation ratio"),
+            (f"inherited_{stage}", f"After finetuning, {stage} shares as many dimensions (ENSD) with its start as it "
+             f"has, where {multiplied}", worst(pd.DataFrame(apart)), -p.near, None,
+             "relative distance of ENSD from the participation ratio after, with the sign changed"),
+            (f"kept_{stage}", f"Finetuning leaves {stage} no fewer dimensions than before where no weights were "
+             "multiplied", seed_means(_change(runs.where(rescale=1.0), stage)), 1 - p.change, None,
+             "participation ratio after finetuning over that before"),
+        ]  # fmt: skip
+    return claims
 
 
 def _change(runs, stage):

@@ -1,23 +1,13 @@
 """Whether the bound of theorem 4.2 of "Finetuning with linear teachers" tells the risk, on random instances."""
 
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 import pandas as pd
 
 from carryover.analysis import intervals
-from carryover.config.parameters import parameter
-
-ROLES = ("curve",)
 
 BOUNDS = {"covariance": "the bound of eq 3", "benign_overfitting": "that of benign overfitting"}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    blocks: int = parameter(20, "blocks of instances that statistics are means over", minimum=2)
-    orders: float = parameter(0.5, "rank correlation from which on a bound orders the risk", minimum=0, maximum=1)
 
 
 @intervals.claims("theorem 4.2", estimate=partial(intervals.student, over="blocks of instances"))

@@ -1,6 +1,5 @@
 """On cross-entropy, training longer acts like starting smaller: appendix C of "Feature reuse …"."""
 
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -9,18 +8,10 @@ import pandas as pd
 from carryover.analysis import intervals
 from carryover.analysis.margins import margin_over_scale
 from carryover.analysis.runs import Runs
-from carryover.config.parameters import parameter
-
-ROLES = ("diagonal", "relu")
 
 FAMILIES = {"diagonal": "diagonal networks", "relu": "ReLU networks"}
 SECTION = "App. C"
-FEATURES, ERROR = "effective_features_curve", "risk_curve"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    fitted: float = parameter(0.3, "training loss from which on networks count as fitted", above=0)
+FEATURES = "effective_features_curve"
 
 
 @intervals.claims(SECTION, "log₁₀ of a ratio of effective numbers of features")
@@ -32,17 +23,15 @@ def check(data, p):
 def _of_family(role, name, runs, p):
     small, large = runs.extremes("initial_scale")
     curves = {scale: _curves(runs.where(initial_scale=scale).data, p.fitted) for scale in runs.options("initial_scale")}
-    start, end = (_features_and_errors(curves[large], pick) for pick in (_when_fitted, _last))
-    smallest = _features_and_errors(curves[small], _last)
+    start, end = (_features(curves[large], pick) for pick in (_when_fitted, _last))
+    smallest = _features(curves[small], _last)
     pairs = [_nearer(one, other) for one, other in pairwise(curves.values())]
     name, scale = name[0].upper() + name[1:], f"from an initial scale of {large:g}"
     return [
         (f"{role}_smaller", f"{name} end with fewer features from an initial scale of {small:g} than {scale}",
-         np.log10(end[FEATURES] / smallest[FEATURES]), 0.0),
+         np.log10(end / smallest), 0.0),
         (f"{role}_longer", f"{name} lose features when they are trained on after their samples are fitted, {scale}",
-         np.log10(start[FEATURES] / end[FEATURES]), 0.0),
-        (f"{role}_better", f"{name} err less when they are trained on after their samples are fitted, {scale}",
-         np.log10(start[ERROR] / end[ERROR]), 0.0, None, "log₁₀ of a ratio of test errors"),
+         np.log10(start / end), 0.0),
         (f"{role}_alike", f"{name} from different initial scales have as many features at the same margin over squared "
          "scale, more nearly than at the same time", pd.concat(pairs, axis=1).mean(axis=1), 0.0, intervals.own(SECTION),
          "log₁₀ of a ratio of numbers of features, at the same time less at the same margin over squared scale"),
@@ -52,22 +41,22 @@ def _of_family(role, name, runs, p):
 def _curves(data, fitted):
     """{seed: its trajectory from one initial scale, a DataFrame over checkpoints}."""
     ratio = margin_over_scale(data["loss_curve"].values, data["initial_scale"].values, fitted)
-    columns = {name: data[name].values for name in ("time", FEATURES, ERROR)} | {"ratio": ratio}
+    columns = {name: data[name].values for name in ("time", FEATURES)} | {"ratio": ratio}
     frames = (pd.DataFrame({name: values[run] for name, values in columns.items()}) for run in range(len(ratio)))
     return {seed: frame.dropna(subset="time") for seed, frame in zip(data["seed"].values, frames, strict=True)}
 
 
-def _features_and_errors(curves, pick):
-    return pd.DataFrame({seed: pick(curve) for seed, curve in curves.items()}).T
+def _features(curves, pick):
+    return pd.Series({seed: pick(curve) for seed, curve in curves.items()})
 
 
 def _last(curve):
-    return curve[[FEATURES, ERROR]].iloc[-1]
+    return curve[FEATURES].iloc[-1]
 
 
 def _when_fitted(curve):
-    """The first checkpoint at which samples are fitted; NaN where they never are."""
-    return curve[[FEATURES, ERROR]].reindex([curve["ratio"].first_valid_index()]).iloc[0]
+    """At the first checkpoint at which samples are fitted; NaN where they never are."""
+    return curve[FEATURES].reindex([curve["ratio"].first_valid_index()]).iloc[0]
 
 
 def _nearer(one, other):

@@ -1,23 +1,12 @@
 """Diagonal networks select few of the auxiliary features only when they are rescaled, and pay for it where all are
 needed: "The implicit penalty", 1.2, and Fig. 1 of "Feature reuse …"."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from carryover.analysis import intervals
 from carryover.analysis.runs import Runs
-from carryover.config.parameters import parameter
-
-ROLES = ("risk",)
 
 NESTED = "nested regime, Fig. 1"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    samples: int = parameter(16, "main-task samples at which networks are compared", minimum=1)
-    gain: float = parameter(0.5, "decades of risk that are no gain yet", minimum=0)
 
 
 @intervals.claims(NESTED, "log₁₀ of a ratio of risks")

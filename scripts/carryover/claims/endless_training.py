@@ -5,26 +5,14 @@ the least ℓ1,2 norm. Margins grow like the logarithm of time, and what is left
 logarithm of the margin: no network comes to that end. What can be claimed is that it comes nearer.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 import pandas as pd
 
 from carryover.analysis import intervals
 from carryover.analysis.margins import at_margins
 from carryover.analysis.runs import Runs
-from carryover.config.parameters import parameter
-
-ROLES = ("trajectory",)
 
 SECTION = "App. C"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    early: float = parameter(10.0, "margin of all samples early in training on what is fitted", above=0)
-    late: float = parameter(100.0, "margin late in it", above=0)
-    near: float = parameter(0.1, "decades of test error that count as no difference", above=0)
 
 
 @intervals.claims(SECTION, "log₁₀ of a ratio")

@@ -1,20 +1,9 @@
 """Simulated networks end where the exact limit says (E1), and not where eq 22's symmetric penalty says."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from carryover.analysis import intervals
 from carryover.analysis.agreement import distances
-from carryover.config.parameters import parameter
-
-ROLES = ("coefficients",)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    flow: float = parameter(1e-3, "largest relative distance of the adaptive flow", above=0)
-    descent: float = parameter(1e-2, "largest relative distance of gradient descent", above=0)
 
 
 @intervals.claims("exact and simulated", "log₁₀ of the allowed over the largest relative distance")

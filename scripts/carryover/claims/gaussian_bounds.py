@@ -1,27 +1,17 @@
 """Theorem 5.4 of "Finetuning with linear teachers" on Gaussian inputs: how often its bounds hold at a fixed ε, and what
 they tell about depth."""
 
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
 from carryover.analysis import intervals
-from carryover.config.parameters import parameter
 from carryover.errors import UserError
-
-ROLES = ("curve",)
 
 DEPTH = "section 5.1, eqs 9 and 10"
 TASKS = ("gamma", "source_norm", "angle")
 NETWORKS = {"one_layer": ("one layer", 1, "eq 10"), "deep": ("endlessly many layers", np.inf, "eq 9")}
 ALIKE = 1e-9  # what rounding may make of equal numbers
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    broken: float = parameter(0.05, "share of inputs that may break a bound at the largest ε", above=0)
-    near: float = parameter(0.1, "decades within which ratios of risks and of bounds agree", above=0)
 
 
 @intervals.claims(DEPTH, estimate=partial(intervals.student, over="draws of inputs"))

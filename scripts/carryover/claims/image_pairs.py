@@ -1,18 +1,8 @@
 """Pairs of image tasks as they are trained, beside the limit of gradient descent (E1)."""
 
-from dataclasses import dataclass
-
 from carryover.analysis import intervals
-from carryover.config.parameters import parameter
 from carryover.errors import UserError
 from carryover.runs import coordinates
-
-ROLES = ("risk",)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    near: float = parameter(0.005, "difference in the share of misclassified images that counts as none", above=0)
 
 
 @intervals.claims(

@@ -1,31 +1,18 @@
 """Where finetuning of deep linear networks helps, and which of two formulas it follows ("Features are fate", 3.4;
 "Finetuning with linear teachers", eq 5)."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from carryover.analysis import intervals
 from carryover.analysis.linear_transfer import BLOCKS, in_block, of_trained
 from carryover.analysis.runs import Runs, nearest
 from carryover.analysis.transferability import predicted, transferability
-from carryover.config.parameters import parameter
 from carryover.theory.transfer import finetune_boundary
-
-ROLES = ("diagram",)
-OPTIONAL_ROLES = ("simulated",)
 
 COUNTED = "few", "many"
 """Blocks of γ; beyond, formulas and networks agree because both are 0."""
 FACTOR = "the norm factor of eq 5 of Linear teachers"
 FORMULAS = {"eq15": ("finetuning", "eq 15"), "factor": ("finetuning_norm", f"eq 15 with {FACTOR}")}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    gamma: float = parameter(0.5, "samples per dimension at which the sign changes with the angle", above=0)
-    near: float = parameter(0.02, "distance from an angle that counts as agreement, in units of π", above=0)
-    noise: float = parameter(0.2, "the paper's standard deviation of the label noise", minimum=0)
 
 
 @intervals.claims("theorem 3.9, Fig. 2", "allowed less actual distance of two angles, in units of π")

@@ -1,26 +1,14 @@
 """Trained deep linear networks end where the exact limit says (E1), with features of rank one (theorem 3.4)."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from carryover.analysis import intervals
 from carryover.analysis.agreement import of_converged
 from carryover.analysis.runs import nearest
 from carryover.analysis.transferability import transferability
-from carryover.config.parameters import parameter
 from carryover.errors import UserError
 
-ROLES = ("coefficients", "risk")
-
 SMALLEST = 1e-12  # distance that rounding leaves of one that vanishes
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    near: float = parameter(1e-3, "largest relative distance from the exact limit", above=0)
-    share: float = parameter(0.999, "least share of the features' power along the source", above=0, maximum=1)
-    alike: float = parameter(0.01, "transferability that counts as none; the target's power is 1", above=0)
 
 
 @intervals.claims("exact and simulated", "log₁₀ of the allowed over the largest relative distance")

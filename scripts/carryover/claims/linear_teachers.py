@@ -1,7 +1,6 @@
 """What decides how well finetuning between linear teachers goes: covariance, depth, scale, frozen layers ("Finetuning
 with linear teachers", sections 4 and 5)."""
 
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -10,21 +9,10 @@ import pandas as pd
 from carryover.analysis import intervals
 from carryover.analysis.agreement import of_converged
 from carryover.analysis.runs import Runs
-from carryover.config.parameters import parameter
-
-ROLES = ("alignment", "stretch", "coefficients", "scale", "frozen", "layers")
-OPTIONAL_ROLES = ("small",)
 
 DEPTH, SCALE, FROZEN = "theorem 5.3, Fig. 2a", "section 5.3, Fig. 2b", "theorem 5.5, Fig. 3"
 RANK = 1.1  # effective rank up to which features are close to rank one
 LEAST = 0.1  # samples per dimension from which a frozen network is flat: fewer tell its one factor badly
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    near: float = parameter(1e-3, "largest relative distance of trained networks from the exact limit", above=0)
-    same: float = parameter(0.05, "decades of risk that count as no difference", above=0)
-    flat: float = parameter(0.1, "decades of risk that count as none over numbers of samples", above=0)
 
 
 @intervals.claims("4.2, Fig. 1", "log₁₀ of a ratio of risks")
@@ -38,7 +26,7 @@ def check(data, p):
     few, many = alignment.extremes("samples")
     shallow, deep = stretch.extremes("depth")
     own, stretched = stretch.extremes("stretch")
-    depth, (fewest, most) = scale.extremes("depth")[1], scale.extremes("samples")
+    depth, most = scale.extremes("depth")[1], scale.extremes("samples")[1]
     one, large = scale.extremes("target_norm")
     worst = of_converged(data["coefficients"], data["stretch"]).groupby("seed")["distance"].max()
     middle = _below(alignment, 2 / 3)
@@ -61,10 +49,9 @@ def check(data, p):
          f"{most:g} more than tenfold",
          _scaled(scale, depth, most, one, large) - _scaled(scale, depth, most, one, one), 1.0,
          intervals.own(SCALE)),
-        *((f"target_costs{name}", f"With {depth:g} layers, finetuning suffers more from a target of {large:g} times "
-           f"the norm than from such a source, at n = {n:g}",
-           _scaled(scale, depth, n, large, one) - _scaled(scale, depth, n, one, large), 0.0, SCALE)
-          for name, n in (("", most), ("_few", fewest))),
+        ("target_costs", f"With {depth:g} layers, finetuning suffers more from a target of {large:g} times the norm "
+         f"than from such a source, at n = {most:g}",
+         _scaled(scale, depth, most, large, one) - _scaled(scale, depth, most, one, large), 0.0, SCALE),
         *_of_frozen(Runs("frozen", data["frozen"]), Runs("layers", data["layers"]), p),
         *(_of_small(*(_descended(role, data[role]) for role in ("small", "frozen"))) if "small" in data else ()),
         ("limit", "Trained networks that have converged end at the fixed point of eq 5",

@@ -1,8 +1,6 @@
 """Linear transfer of ReLU networks in the mean-field scaling: features of the source, what they leave out, and where
 that is too much ("Features are fate", section 4 and Fig. 9)."""
 
-from dataclasses import dataclass
-
 import numpy as np
 import pandas as pd
 
@@ -10,26 +8,11 @@ from carryover.analysis import intervals, power_law
 from carryover.analysis.linear_transfer import boundary, by_anchor, chosen, gains, jackknife
 from carryover.analysis.runs import Runs
 from carryover.analysis.transferability import normalised
-from carryover.config.parameters import parameter
-
-ROLES = ("risk", "gram", "out_of_rkhs", "anchored")
 
 ANCHOR, MEAN = "5 and App. E, Fig. 9", "difference of transferabilities, mean over n"
 KERNELS = "4, Fig. 3a–b", "alignment of kernels"
 EXPONENT = intervals.own("4, Fig. 3c")  # which n the paper fits is not said
 SMALLEST = 1e-12  # relative error that rounding leaves of one that vanishes
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    readout: str = parameter("zero", "how the readout was trained in the runs of linear transfer that claims are about")
-    smallest: int = parameter(64, "fewest samples that the power law is fitted to", minimum=1)
-    published: float = parameter(1.18, "the paper's exponent ν of that power law", above=0)
-    exponent: float = parameter(0.2, "difference from it that is agreement; of others in proportion", above=0)
-    alike: float = parameter(0.9, "centred alignment from which on two kernels are nearly indistinguishable", maximum=1)
-    learned: float = parameter(0.05, "share of its variance that a source that was learned leaves at most", above=0)
-    often: float = parameter(0.9, "share of the numbers of samples that are nearly all", above=0, maximum=1)
-    factor: float = parameter(2.0, "factor between predicted and found boundary that counts as near", above=1)
 
 
 @intervals.claims("4, Fig. 3e", "transferability")

@@ -1,30 +1,17 @@
 """Finetuning of wide ReLU networks between linear tasks ("Finetuning with linear teachers", section 6): the bound of
 theorem 6.1, the norm in it (corollary 6.2), and what the distance between the tasks does to the risk."""
 
-from dataclasses import dataclass
-
 import numpy as np
 import pandas as pd
 
 from carryover.analysis import intervals
 from carryover.analysis.runs import Runs
-from carryover.config.parameters import parameter
 from carryover.errors import UserError
-
-ROLES = ("bound",)
 
 PUBLISHED, SHARP = 3.0, 2.0  # constants in front of |Δ|: of corollary 6.2, and the smallest there is
 
 BOUND, NORM, DISTANCE = "theorem 6.1", "corollary 6.2", "corollary 6.3"
 MARGIN = "margin in units of |θ_T − θ_S|"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    near: float = parameter(0.1, "distance from the limit of infinite width that counts as near, as a share of the "
-                            "risk before training", above=0)  # fmt: skip
-    attained: float = parameter(0.95, "share of the sharp constant that is to be reached at most samples", above=0,
-                                maximum=1)  # fmt: skip
 
 
 @intervals.claims(BOUND, "log₁₀ of a ratio of risks")

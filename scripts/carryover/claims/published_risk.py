@@ -1,18 +1,13 @@
 """Agreement of our risks with those that were published for "Feature reuse …": shares of cells within two standard
 errors. What is tested is our reproduction, and which of a network's risks was published."""
 
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 from scipy import special
 
 from carryover.analysis import intervals, published_risks
-from carryover.config.parameters import parameter
 from carryover.errors import UserError
-
-ROLES = ("published",)
-OPTIONAL_ROLES = ("overlap", "nested", "correlation_magnitude")
 
 NETWORKS = {"diagonal": "diagonal networks", "relu": "ReLU networks"}
 GROUPS = {
@@ -23,13 +18,6 @@ GROUPS = {
     "kernels": ("tangent kernels of {}", ("single_task_kernel", "finetuning_kernel")),
 }
 PAIRED = "share of cells at the smallest less that at the last risk"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    family: str = parameter("diagonal", "whose published risks", choices=tuple(published_risks.CELLS))
-    floor: float = parameter(1e-8, "published risks below are left out: there the stopping loss sets them", above=0)
-    agree: float = parameter(0.8, "share of cells that must agree", above=0, maximum=0.99)
 
 
 def share(values, statement, bound):

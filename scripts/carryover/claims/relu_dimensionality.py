@@ -1,20 +1,9 @@
 """Dimensions of what ReLU networks learn, and of what finetuning leaves: Fig. 8a–c of "Feature reuse …" (B7)."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from carryover.analysis import intervals
 from carryover.analysis.runs import Runs, common_sizes
-from carryover.config.parameters import parameter
-
-ROLES = ("regimes", "nested")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    samples: int = parameter(0, "main-task samples of the nested task; 0 for the most that there are", minimum=0)
-    change: float = parameter(0.1, "relative change of a dimensionality from which on it counts", above=0, maximum=1)
 
 
 @intervals.claims("App. G, Fig. 8b–c", "relative fall of the participation ratio")
@@ -44,8 +33,8 @@ def _nested(runs, p):
     runs = runs.where(samples=p.samples or common_sizes(*rescaled)[-1])
     at = f"at n = {runs.only('samples'):g}"
     claims = []
-    runs.rescalings()
-    for rescale in runs.options("rescale"):
+    low, high = runs.rescalings()
+    for rescale in (low, 1.0, high):
         after = runs.by_seed("participation_ratio", rescale=rescale)
         ratio = after / runs.by_seed("participation_ratio_start", rescale=rescale)
         task = f"{few:g} of the auxiliary features, " + (

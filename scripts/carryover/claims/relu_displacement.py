@@ -1,27 +1,17 @@
 """Do weights stay as near their start as what they learn allows? The premise of "The implicit penalty of finetuning in
 ReLU networks" on trained networks (A)."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from carryover.analysis import intervals
-from carryover.analysis.runs import Runs
-from carryover.config.parameters import parameter
-
-ROLES = ("overlap", "nested", "magnitude")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    excess: float = parameter(0.1, "share by which a squared distance may exceed the least that there is", above=0)
+from carryover.analysis.runs import Runs, worst
 
 
 @intervals.claims("1.1, eqs 2–4", "share in excess of the least, with the sign changed")
 def check(data, p):
     """Roles: `displacement` of the experiments `overlap`, `nested` and `magnitude`, of finetuned networks.
 
-    The first two claims are on the mean over n of the condition with the largest one, without rescaling.
+    The first two claims are on the condition and the n with the largest mean over seeds, without rescaling.
     """
     overlap, nested, magnitude = (Runs(role, data[role]) for role in ("overlap", "nested", "magnitude"))
     low, _ = magnitude.extremes("correlation")
@@ -31,10 +21,10 @@ def check(data, p):
     left = similar.where(samples=most)
     within = "hardly farther from their start than need be for what they compute"
     return [
-        ("nearest", f"Networks finetuned on shared, similar or new units end {within}",
-         -_excess(overlap, ["unit_correlations"]), -p.excess),
-        ("nearest_nested", f"Networks finetuned on one or all of the units, or on as many new ones, end {within}",
-         -_excess(nested.where(rescale=1.0), ["main_features", "overlap"]), -p.excess),
+        ("nearest", f"Networks finetuned on shared, similar or new units end {within}, "
+         "at every n", -_excess(overlap, ["unit_correlations"]), -p.excess),
+        ("nearest_nested", f"Networks finetuned on one or all of the units, or on as many new ones, end "
+         f"{within}, at every n", -_excess(nested.where(rescale=1.0), ["main_features", "overlap"]), -p.excess),
         ("not_least", f"Networks finetuned on small similar units (cosine {low:g}, magnitude {small:g}) learn "
          f"something farther from their start than the teacher, at n = {most:g}",
          np.log10(left.by_seed("penalty") / left.by_seed("penalty_teacher")), 0.0, intervals.own("1.2, Fig. 1c"),
@@ -43,7 +33,7 @@ def check(data, p):
 
 
 def _excess(runs, conditions):
-    """Largest over conditions of the mean over n of squared distance over penalty, less 1, by seed."""
+    """Squared distance over penalty, less 1, by seed, of the condition and the n where its mean is largest."""
     data = runs.data
     table = (data["displacement"] / data["penalty"] - 1).to_dataframe("excess").reset_index()
-    return table.groupby(["seed", *conditions])["excess"].mean().groupby("seed").max()
+    return -worst(-table.pivot_table("excess", "seed", [*conditions, "samples"]))

@@ -1,19 +1,9 @@
 """Gradient descent on ReLU networks goes where their flow goes, the more closely the smaller its steps are."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from carryover.analysis import intervals
 from carryover.analysis.agreement import risks_beside_flow
-from carryover.config.parameters import parameter
-
-ROLES = ("risk",)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    difference: float = parameter(0.01, "largest relative difference of risks at the smallest learning rate", above=0)
 
 
 @intervals.claims("exact and simulated", "log₁₀ of the allowed over the largest relative difference of risks")

@@ -1,7 +1,6 @@
 """Does the penalty of ReLU units predict which function finetuning finds? The premise of "The implicit penalty of
 finetuning in ReLU networks", on problems so small that the function of least penalty is known (A3)."""
 
-from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
@@ -9,24 +8,11 @@ import pandas as pd
 
 from carryover.analysis import intervals
 from carryover.analysis.runs import Runs, rank_correlation
-from carryover.config.parameters import parameter
-
-ROLES = ("least", "spread")
 
 CELL = ["protocol", "samples", "correlation", "magnitude"]
 PENALTIES = ("penalty", "penalty_least", "turned", "turned_predicted")
-RISKS = ("risk_found", "risk_predicted", "difference")
+RISKS = ("risk_found", "risk_predicted")
 TINY = 1e-12  # what weights that have not turned have turned
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    excess: float = parameter(0.1, "share by which the penalty of what was found may exceed the least", above=0)
-    order: float = parameter(0.5, "rank correlation from which on a prediction counts", minimum=0, maximum=1)
-    factor: float = parameter(1.25, "ratio of predicted risks from which on pretraining is predicted to help or hurt",
-                              minimum=1)  # fmt: skip
-    unfitted: float = parameter(1e-4, "share of the targets' mean square up to which samples count as fitted", above=0)
-    floor: float = parameter(1e-4, "share of the teacher's mean square below which risks count as the same", above=0)
 
 
 @intervals.claims(intervals.own("1.2, Fig. 1c"), "log₁₀ of a ratio of risks")
@@ -46,7 +32,7 @@ def check(data, p):
 
 
 def _nearness(log, same, large, p):
-    """Whether what is found is the function of least penalty: by its penalty, as a function, and in its weights."""
+    """Whether what is found is the function of least penalty: by its penalty, and in its weights."""
     of = log["penalty"].columns.to_frame()
     tuned, similar, small = of["protocol"] == "finetuning", of["correlation"] < same, of["magnitude"] < large
     groups = {
@@ -56,16 +42,11 @@ def _nearness(log, same, large, p):
                     tuned & similar & ~small),
         "small": (f"finetuned on similar units of magnitudes below {large:g}", tuned & similar & small),
     }  # fmt: skip
-    excess, nearer = 10 ** (log["penalty"] - log["penalty_least"]) - 1, log["risk_found"] - log["difference"]
-    than = "nearer to the function of least penalty than to the teacher"
+    excess = 10 ** (log["penalty"] - log["penalty_least"]) - 1
     return [
         *((f"least_{name}", f"Networks {which} find a function of hardly more than the least penalty",
            -_mean(excess, chosen), -p.excess, None, "share in excess of the least, with the sign changed")
           for name, (which, chosen) in groups.items()),
-        ("function_scratch", f"What networks from scratch find is {than}", _mean(nearer, ~tuned), 0.0, None,
-         "log₁₀ of a ratio of mean squared differences"),
-        ("function_similar", f"What networks finetuned on similar units find is {than}",
-         _mean(nearer, tuned & similar), 0.0, None, "log₁₀ of a ratio of mean squared differences"),
         ("whole", f"On similar units of magnitudes below {large:g}, pretrained weights turn farther than in the "
          "network of least penalty", _mean(log["turned"] - log["turned_predicted"], groups["small"][1]), 0.0, None,
          "log₁₀ of a ratio of 1 − cosine"),
@@ -85,7 +66,7 @@ def _apart(log, spread):
 
 def _risks(log, same, least, large, p):
     """Whether risks, and what pretraining does to them, are those of the functions of least penalty."""
-    gain = {kind: log[kind]["single_task"] - log[kind]["finetuning"] for kind in RISKS[:2]}
+    gain = {kind: log[kind]["single_task"] - log[kind]["finetuning"] for kind in RISKS}
     found, predicted = gain.values()
     mean = predicted.where(found.notna()).mean()
     similar = mean.index.get_level_values("correlation") < same
@@ -96,9 +77,6 @@ def _risks(log, same, least, large, p):
     helps, hurts = (sign * mean >= np.log10(p.factor) for sign in (1, -1))
     over = "rank correlation over n, cosines and magnitudes"
     return [
-        ("risks", "The larger the risk of the function of least penalty, the larger is that of what is found",
-         rank_correlation(log["risk_predicted"], log["risk_found"]), p.order, None,
-         f"{over}, from scratch and finetuned"),
         *((f"gains{name}", f"The more pretraining lowers the risk of the function of least penalty{where}, the more it "
            "lowers that of what is found", rank_correlation(*tables), p.order, None, over)
           for name, where, tables in (("", "", gain.values()), ("_similar", ", on similar units", some))),

@@ -6,18 +6,8 @@ fit needs as many samples for one feature as for all, whereas a network that sel
 the statistic is how much more it gains from the main task's having few features than the fit does.
 """
 
-from dataclasses import dataclass
-
 from carryover.analysis import intervals
 from carryover.analysis.runs import Runs
-from carryover.config.parameters import parameter
-
-ROLES = ("risk",)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    samples: int = parameter(64, "main-task samples at which networks are compared", minimum=1)
 
 
 @intervals.claims("nested regime, Fig. 2", "log₁₀ of a ratio of risks")

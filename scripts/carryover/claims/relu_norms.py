@@ -1,25 +1,12 @@
 """Norms of what ReLU networks learn beside those of their teachers: what Fig. 5a of "Feature reuse …" shows of diagonal
 networks (B1, B4)."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from carryover.analysis import intervals
 from carryover.analysis.runs import Runs
-from carryover.config.parameters import parameter
-
-ROLES = ("norms", "displacement", "regimes")
 
 RATIO = "log₁₀ of a ratio of norms"
-DISTANCE = "log₁₀ of a ratio, with the sign changed where it is positive"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    same: float = parameter(0.02, "decades by which norms may differ that count as the same", above=0)
-    between: int = parameter(256, "samples at which networks are not yet the teacher, and no longer far below its norm",
-                             minimum=1)  # fmt: skip
 
 
 @intervals.claims(intervals.own("App. B.2, E.1, Fig. 5a"), RATIO)
@@ -42,17 +29,12 @@ def check(data, p):
         ("multi_task", "Multi-task networks that share all features", "F₁,₂ norm", "their two teachers", shared[0]),
         ("finetuning", "Networks finetuned on shared features", "penalty R̃", "their teacher", shared[1]),
     ]
-    return [*(claim for one in named for claim in _ends(p, *one)), *_between(norms, sparse, p, task)]
-
-
-def _ends(p, name, networks, norm, teacher, relative):
-    """Below the teacher at the fewest samples, at it at the most."""
-    low, high = relative.columns[0], relative.columns[-1]
-    return [
-        (f"{name}_below", f"{networks} have a smaller {norm} than {teacher} at n = {low:g}", -relative[low], 0.0),
-        (f"{name}_converges", f"{networks} have the {norm} of {teacher} at n = {high:g}",
-         -abs(relative[high]), -p.same, None, DISTANCE),
+    below = [
+        (f"{name}_below", f"{networks} have a smaller {norm} than {teacher} at n = {relative.columns[0]:g}",
+         -relative.iloc[:, 0], 0.0)
+        for name, networks, norm, teacher, relative in named
     ]  # fmt: skip
+    return [*below, *_between(norms, sparse, p, task)]
 
 
 def _between(norms, sparse, p, task):

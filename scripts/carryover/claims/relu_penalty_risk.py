@@ -1,24 +1,11 @@
 """What the penalty of ReLU units predicts for the risk of finetuning: Fig. 1c of "The implicit penalty" (A3)."""
 
-from dataclasses import dataclass
-
 import numpy as np
 import pandas as pd
 
 from carryover.analysis import intervals
 from carryover.analysis.runs import Runs, rank_correlation
-from carryover.config.parameters import parameter
 from carryover.errors import UserError
-
-ROLES = ("risk", "penalty")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    samples: int = parameter(256, "fewest main-task samples from which on networks are compared", minimum=1)
-    dearer: float = parameter(1.25, "factor by which a pretrained unit must cost more than a new one where it is "
-                              "predicted to hurt", minimum=1)  # fmt: skip
-    order: float = parameter(0.5, "rank correlation from which on a prediction counts", minimum=0, maximum=1)
 
 
 @intervals.claims("1.2, Fig. 1c", "log₁₀ of a ratio of risks, mean over n")

@@ -1,28 +1,11 @@
 """The rich regime helps if, and only if, the teacher is sparse: risk claims about ReLU networks (B3)."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from carryover.analysis import intervals
 from carryover.analysis.runs import Runs
-from carryover.config.parameters import parameter
-
-ROLES = ("risk",)
-OPTIONAL_ROLES = ("norms",)
 
 LAZY = {"single_task": "those from large (lazy) weights", "single_task_kernel": "the tangent kernel"}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    samples: int = parameter(256, "samples at which networks are compared", minimum=1)
-    lazy: str = parameter("single_task", "what rich networks face: those from the largest initial scale, or "
-                          "the tangent kernel at the smallest", choices=tuple(LAZY))  # fmt: skip
-    gain: float = parameter(1.25, "factor on the risk that is no gain yet", minimum=1)
-    match: float = parameter(0.95, "share of the teacher's mean square from which on a function matches it", above=0,
-                             maximum=1)  # fmt: skip
-    section: str = parameter("App. D, as in Fig. 2a", "where the paper says so of these numbers of units and samples")
 
 
 @intervals.claims(measured="log₁₀ of a ratio of risks")
@@ -44,7 +27,8 @@ def check(data, p):
 
     at, rich_ones = f"at n = {p.samples}", "networks trained from small weights"
     compared = [
-        ("sparse", f"On a teacher of {few:g} units, {rich_ones} beat {against}, {at}", gain(few, "lazy"), 0.0),
+        ("sparse", f"On a teacher of {few:g} units, {rich_ones} have less than {1 / p.gain:g} times the risk of "
+         f"{against}, {at}", gain(few, "lazy"), np.log10(p.gain)),
         ("dense", f"On a teacher of {many:g} units, {rich_ones} have at least {1 / p.gain:g} times the risk of "
          f"{against}, {at}", np.log10(p.gain) - gain(many, "lazy", "rich"), 0.0),
         ("sparsity", f"{rich_ones.capitalize()} gain more on {against} for a teacher of {few:g} units than for one of "

@@ -1,54 +1,46 @@
 """Risk claims of "Feature reuse in multi-task learning and finetuning" about ReLU networks with shared features, or
 correlated ones (B2)."""
 
-from dataclasses import dataclass
+from itertools import product
+
+import pandas as pd
 
 from carryover.analysis import intervals
-from carryover.analysis.runs import Runs
+from carryover.analysis.runs import Runs, common_sizes
 from carryover.claims.feature_reuse import shared
-from carryover.config.parameters import parameter
-
-ROLES = ("risk",)
-
-FITTED = {
-    "finetuning_probe": "linear probes of the pretrained network",
-    "finetuning_kernel": "the tangent kernel of the pretrained network",
-}
 
 
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    samples: int = parameter(64, "main-task samples at which protocols are compared", minimum=1)
-    overlap: float = parameter(0.5, "share of the main features that are auxiliary ones where some are new",
-                               above=0, maximum=1)  # fmt: skip
-    fitted: tuple[str, ...] = parameter(tuple(FITTED), "fits of the pretrained features that PT+FT is compared with",
-                                        choices=tuple(FITTED))  # fmt: skip
-
-
-@intervals.claims("Fig. 2a and 4b", "log₁₀ of a ratio of risks")
+@intervals.claims(measured="log₁₀ of a ratio of risks")
 def check(data, p):
-    """Role: `risk` of an overlap experiment. Each statistic is a mean over seeds of log₁₀ of a ratio of risks."""
-    every = Runs("risk", data["risk"]).where(samples=p.samples)
-    runs = every.where(correlation=1.0)
+    """Role: `risk` of an overlap experiment. Statistics are means over seeds of log₁₀ of a ratio of risks."""
+    every = Runs("risk", data["risk"])
+    identical, here = every.where(correlation=1.0), every.where(samples=p.samples, correlation=1.0)
 
-    def advantage(protocol, over, overlap, trained=False):
-        """`over` must have been trained to its end, and `protocol` where asked."""
-        first = runs.risk(trained=True, protocol=over, overlap=overlap)
-        return first - runs.risk(trained, protocol=protocol, overlap=overlap)
+    def advantage(runs, protocol, over, both=True, **condition):
+        """`over` must have been trained to its end, and `protocol` where `both` must."""
+        first = runs.risk(trained=True, protocol=over, **condition)
+        return first - runs.risk(both, protocol=protocol, **condition)
 
+    overlaps = here.options("overlap")
+    compared = [identical.where(protocol=protocol) for protocol in ("multi_task", "finetuning")]
+    cells = list(product(overlaps, common_sizes(*compared)))
+    order = pd.DataFrame({
+        (overlap, n): advantage(identical, "multi_task", "finetuning", overlap=overlap, samples=n)
+        for overlap, n in cells
+    })  # fmt: skip
+    learned = pd.DataFrame({one: advantage(here, "finetuning", "finetuning_kernel", overlap=one) for one in overlaps})
     at = f"at n = {p.samples}"
-    part = f"When a share of {1 - p.overlap:g} of features is new"
-    together = "multi-task networks beat finetuned ones"
-    return [
-        *shared(lambda protocol: advantage(protocol, "single_task", 1.0), at),
-        ("multi_task_new", f"{part}, {together}, {at}", advantage("multi_task", "finetuning", p.overlap), 0.0),
-        *((f"multi_task_{name}", f"When {share} features are new, {together}, {at}",
-           advantage("multi_task", "finetuning", overlap, trained=True), 0.0)
-          for name, share, overlap in (("none_new", "no", 1.0), ("all_new", "all", 0.0))),
-        *((f"{fit.removeprefix('finetuning_')}_insufficient", f"{part}, finetuned networks beat {FITTED[fit]}, {at}",
-           advantage("finetuning", fit, p.overlap), 0.0) for fit in p.fitted),
-        *_correlated(every, at),
+    kernel = "the tangent kernel of the pretrained network"
+    told = [
+        *shared(lambda protocol: advantage(here, protocol, "single_task", both=False, overlap=1.0), at),
+        ("multi_task_first", "Multi-task networks beat finetuned ones, on average over shares of common features and "
+         "over n, among networks that can be trained", order.mean(axis=1), 0.0),
+        ("feature_learning", f"Finetuned networks beat {kernel}, on average over shares of common features, {at}",
+         learned.mean(axis=1, skipna=False), 0.0),
+        ("feature_learning_new", f"Finetuned networks gain more on {kernel} when a share of {1 - p.overlap:g} of "
+         f"features is new than when none is, {at}", learned[p.overlap] - learned[1.0], 0.0),
     ]  # fmt: skip
+    return [*((*one, p.section) for one in told), *_correlated(every.where(samples=p.samples), at)]
 
 
 def _correlated(runs, at):

@@ -9,30 +9,33 @@ seed), running statistics are renewed from them. The file is run: give one that 
 import argparse
 import inspect
 import runpy
-from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field, NonNegativeInt, PositiveFloat
 
 from carryover.config import parameters
-from carryover.config.parameters import parameter
+from carryover.config.parameters import Model, parameter
 from carryover.diagnosis.rescaling import FACTORS, RATES, choose_factor
 from carryover.errors import UserError
-from carryover.networks.convnet_weights import KINDS
 from carryover.provenance.job_record import Job
 
 NEEDED = ("make", "state", "finetune", "score")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Options:
-    which: str = parameter("weights", "what is multiplied; weights: all but normalisation layers", choices=KINDS)
+class Options(Model):
+    which: Literal["all", "weights", "readout"] = parameter(
+        "weights", "what is multiplied; weights: all but normalisation layers")  # fmt: skip
     head: str = parameter("", "name of the layer that begins anew; without one the last, where its shape is another")
-    factors: tuple[float, ...] = parameter(FACTORS, "factors to try; 1 always is", above=0)
-    seeds: int = parameter(2, "seeds of the first round", minimum=2)
-    extensions: int = parameter(2, "places tried beyond an end of the grid while the best factor is there", minimum=0)
-    refinements: int = parameter(1, "how often the places beside the best factor are tried", minimum=0)
-    fresh_seeds: int = parameter(12, "other seeds at most, for the comparison with no rescaling", minimum=2)
-    rates: tuple[float, ...] = parameter(RATES, "learning rates, as multiples, of the control", above=0)
-    budget: int = parameter(0, "trainings at most; 0: as many as the other options ask for", minimum=0)
+    factors: tuple[PositiveFloat, ...] = parameter(FACTORS, "factors to try; 1 always is")
+    seeds: Annotated[int, Field(ge=2)] = parameter(2, "seeds of the first round")
+    extensions: NonNegativeInt = parameter(
+        2, "places tried beyond an end of the grid while the best factor is there")  # fmt: skip
+    refinements: NonNegativeInt = parameter(1, "how often the places beside the best factor are tried")
+    fresh_seeds: Annotated[int, Field(ge=2)] = parameter(
+        12, "other seeds at most, for the comparison with no rescaling")  # fmt: skip
+    rates: tuple[PositiveFloat, ...] = parameter(RATES, "learning rates, as multiples, of the control")
+    budget: NonNegativeInt = parameter(0, "trainings at most; 0: as many as the other options ask for")
 
 
 def definitions(file):
@@ -79,7 +82,7 @@ def main(argv, prog="carryover rescale"):
         network = definitions(arguments.network)
         if "rates" in arguments and "rate" not in inspect.signature(network["finetune"]).parameters:
             raise UserError("--rates needs finetune(network, seed, rate), whose learning rate is multiplied by rate")
-        options = {**asdict(p), "head": p.head or None, "budget": p.budget or None}
+        options = {**p.model_dump(), "head": p.head or None, "budget": p.budget or None}
         how = {"journal": arguments.journal, "jobs": arguments.jobs, "progress": not arguments.quiet}
         choice = choose_factor(**network, **options, **how)
         print(choice.curve.to_dataframe().to_string(float_format="{:.4g}".format))

@@ -1,299 +1,187 @@
-"""The configuration's schema, generated from the plug-ins' parameters.
+"""What the configuration may hold: typed models of its sections. Parameters of stages and plug-ins have models of their
+own, see `parameters`."""
 
-`config/schema.yaml` is what the Snakefile reads: it holds every key, type, range, default and meaning, so that neither
-Snakemake nor an editor needs the plug-ins' own imports. `schema(root)` makes it anew from the code.
-"""
+from typing import Annotated, Any
 
-import importlib
-import re
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, NonNegativeInt, PositiveInt, ValidationError
 
-from carryover.config import plugins
+from carryover.config import parameters, plugins
 from carryover.config.artifacts import MADE_OF_DATA, STAGES
-from carryover.config.declarations import declared, roles
-from carryover.config.parameters import fragment
 from carryover.errors import UserError
 
-NAME = r"^[a-z][a-z0-9_]*$(?!\n)"
-_FOLDER = r"^/?\w[\w.+-]*(/\w[\w.+-]*)*$(?!\n)"  # what no shell and no rule takes for something else
-# Folders of results that no experiment may have the name of; "benchmarks" is there from earlier versions.
 RESERVED = ("theory", *(kind.section for kind in MADE_OF_DATA.values()), "logs", "benchmarks")
-_MAKERS = tuple(kind.plugins for kind in MADE_OF_DATA.values() if kind.plugins)  # folders of plug-ins that read roles
+"""Folders of results that no experiment may have the name of."""
 
 
-def parameters(*names):
-    """The schema fragment of the plug-in carryover.<names>: its dataclass `Parameters`.
+class ConfigurationError(UserError):
+    """A key or value of the configuration is not allowed; the message is one sentence naming it."""
 
-    Raises UserError, naming the file and the parameter, for one that cannot be a flag and a key.
+
+def _free(name):
+    if name in RESERVED:
+        raise ValueError(f"{name} is the name of another folder of results")
+    return name
+
+
+Name = Annotated[str, Field(pattern="^[a-z][a-z0-9_]*$"), AfterValidator(_free)]
+
+
+def _apart(folder):
+    if folder.partition("/")[0] in ("config", "docs", "envs", "profiles", "resources", "rules", "scripts", "tests"):
+        raise ValueError(f"{folder} is a folder of the workflow itself")
+    return folder
+
+
+PATH = r"\w[\w.+-]*(/\w[\w.+-]*)*$"
+"""Of letters that no shell takes for something else."""
+Folder = Annotated[str, Field(pattern=f"^{PATH}", max_length=250), AfterValidator(_apart)]
+Options = dict[str, Any] | None
+
+
+class Section(BaseModel):
+    model_config = ConfigDict(strict=True, extra="forbid")
+
+
+class Pathvars(Section):
+    results: Folder = Field("results", description="folder of results and logs")
+
+
+class Paper(Section):
+    name: str = Field(description="short name, in tables and headings", min_length=1)
+    title: str = Field(min_length=1)
+    authors: str = ""
+    venue: str = ""
+    year: int = 0
+    arxiv: str = Field("", description="its number on arXiv")
+    heading: str = Field("", description="of a file's figures, in the report")
+    overview: str = Field("", description="what holds of it, what does not, and why, for the report's first page")
+    first: str = Field("", description="its figure that says most for little training: `make first` draws it")
+
+
+class Resources(Section):
+    gpu: NonNegativeInt = Field(0, description="GPUs of a training job")
+    mem_mb: PositiveInt = Field(2000, description="memory of a training job [MB]")
+    runtime: PositiveInt = Field(120, description="time limit of a training job on a cluster [min]")
+
+
+class Experiment(Section):
+    """One experiment. `task`, `pretrain` and `finetune` hold parameters of its family, of which `split` may name some;
+    `grids` of a stage hold parameters that add to or override those beside them."""
+
+    family: str = Field(description="network family")
+    seeds: PositiveInt = Field(description="number of seeds: each draws its own teacher, data and weights")
+    block: Annotated[int, Field(ge=1, le=1000)] = Field(6, description="seeds trained together in one job")
+    split: list[str] = Field(
+        [], description="what makes jobs of its own: parameters with several values, the protocol, and measures"
+    )
+    resources: Resources = Resources()
+    measures: dict[str, Options] = Field({}, description="what is measured on each network")
+    task: Options = Field({}, description="parameters that the stages share")
+    pretrain: Options = None
+    finetune: dict[str, Any]
+    paper: str = Field("", description="file of config/papers (default: the one that this stands in)")
+
+
+class Entry(Section):
+    """What is made of data: a comparison, a group of claims, a figure, a table or a diagnosis."""
+
+    data: dict[str, str] = Field(description="role -> <experiment>/<measure>, theory/<curve>, or a file", min_length=1)
+    options: Options = Field({}, description="parameters of what makes it")
+    paper: str = Field("", description="file of config/papers (default: the one that this stands in)")
+
+
+class Comparison(Entry):
+    compare: str = Field("", description="what makes it (default: its own name)")
+
+
+class Claims(Entry):
+    check: str = Field("", description="what checks them (default: their own name)")
+    elsewhere: dict[str, list[str]] = Field({}, description="claims of other papers: file of config/papers -> names")
+
+
+class Figure(Entry):
+    plot: str = Field("", description="what draws it (default: its own name)")
+    caption: str = ""
+    rests_on: list[Annotated[str, Field(pattern="^[^/]+/[^/]+$")]] = Field(
+        [], description="claims that must hold if the title is to be true: <group>/<claim>"
+    )
+
+
+class Table(Entry):
+    rows: str = Field("", description="what makes it (default: its own name)")
+    caption: str = ""
+
+
+class Configuration(Section):
+    """The whole configuration, with the files of its papers."""
+
+    pathvars: Pathvars = Pathvars()
+    papers: dict[str, Paper] = Field({}, description="in config.yaml a list of the files of config/papers to be made")
+    archive: Annotated[str, Field(pattern=f"^/?{PATH}")] | None = Field(
+        None, description="folder of archived datasets, used where they are what is asked for"
+    )
+    claims_beside: dict[Annotated[str, Field(pattern="^[^=;]+$")], str | None] = Field(
+        {}, description="tables of other claims, shown next to those made here: what -> file, or null"
+    )
+    experiments: dict[Name, Experiment] = {}
+    curves: dict[Name, Options] = Field({}, description="theory curves, which need no training, with their parameters")
+    comparisons: dict[Name, Comparison] = {}
+    claims: dict[Name, Claims] = {}
+    figures: dict[Name, Figure] = {}
+    tables: dict[Name, Table] = {}
+    diagnoses: dict[Name, Entry] = {}
+
+
+def validate(config: dict) -> Configuration:
+    """The typed configuration; ConfigurationError, in one sentence with the key, for what is not allowed.
+
+    Parameters of training stages are not looked at: `workflow.points` does, point by point of the sweep.
     """
-    module = _module("families", "contract").stage(*names[1:]) if names[0] == "families" else _module(*names)
-    section = fragment(declared(module))
-    if names[0] == "measures" and (families := getattr(module, "FAMILIES", None)):
-        section["families"] = list(families)
-    for condition in ("STARTS_FROM", "APPLIES_TO", "NEEDS"):
-        if axes := getattr(module, condition, None):
-            section[condition.lower()] = {axis: list(values) for axis, values in axes.items()}
-    if getattr(module, "SELECTS", False) and section["properties"]:
-        raise UserError(f"{'/'.join(names)}.py: a measure that SELECTS has no parameters.")
-    return section
+    try:
+        whole = Configuration.model_validate(config)
+    except ValidationError as error:
+        raise ConfigurationError(f"configuration: {parameters.sentence(error, Configuration)}") from None
+    for name, spec in whole.experiments.items():
+        _known(spec.family, "families", f"experiments.{name}.family")
+        for measure, options in spec.measures.items():
+            _check("measures", measure, options, f"experiments.{name}.measures.{measure}")
+        models = [parameters.model_of(f"families.{spec.family}", stage) for stage in STAGES]
+        several = {field for cls in models for field in cls.model_fields if parameters.kind_of(cls, field)[1]}
+        if unknown := set(spec.split) - {"protocol"} - several - spec.measures.keys():
+            allowed = "protocol, a parameter that takes several values, or a measure of the experiment"
+            raise ConfigurationError(f"configuration: experiments.{name}.split: {min(unknown)} is none of {allowed}.")
+    for name, options in whole.curves.items():
+        _check("curves", name, options, f"curves.{name}")
+    for kind in MADE_OF_DATA.values():
+        for name, entry in getattr(whole, kind.section).items():
+            where = f"{kind.section}.{name}"
+            if kind.plugins:
+                plugin = getattr(entry, kind.key) or name
+                _check(kind.plugins, plugin, entry.options, f"{where}.options", f"{where}.{kind.key}")
+                _check_roles(parameters.model_of(kind.plugins, plugin), entry.data, f"{where}.data")
+            else:
+                model = parameters.model_of("diagnosis", "options")
+                parameters.read(model, entry.options, f"configuration: {where}.options.")
+    return whole
 
 
-def _module(*names):
-    """carryover.<names>, by name: who only checks a configuration need not have what plug-ins import."""
-    return importlib.import_module(".".join(("carryover", *names)))
+def _known(name, folder, where):
+    if name not in (there := plugins.names(folder)):
+        raise ConfigurationError(f"configuration: {where}: there is no {name}; there are: {', '.join(there)}.")
 
 
-def schema():
-    """The whole JSON schema of the configuration, as a dictionary."""
-    families = plugins.names("families")
-    sections = {
-        "experiments": _named("#/$defs/experiment", "networks, tasks, sweeps and measures"),
-        "curves": _section(
-            {c: {"$ref": f"#/$defs/curves.{c}"} for c in plugins.names("curves")},
-            "theory curves, which need no training",
-        ),
-        **{kind.section: _made_of_data(rule, kind) for rule, kind in MADE_OF_DATA.items()},
-    }
-    folder = {
-        "type": "string",
-        "pattern": _FOLDER,
-        "maxLength": 250,
-        "allows": "a folder's path of at most 250 letters, digits and _.+-, whose parts begin with a letter or digit",
-        "description": "folder of results and logs",
-    }
-    pathvars = _section({"results": folder}, "where things are written")
-    chosen = {
-        "type": ["array", "object"],
-        "description": "papers that are to run, by their files in config/papers; or what these say of the papers",
-        "items": {"type": "string"},
-        "additionalProperties": {"$ref": "#/$defs/paper"},
-    }
-    archive = {**folder, "type": ["string", "null"], "description": "folder of archived datasets, used where they fit"}
-    beside = {
-        "type": "object",
-        "description": "tables of other claims, shown next to those made here: what -> file, or null",
-        "propertyNames": {"type": "string", "pattern": "^[^=;]+$"},
-        "additionalProperties": {"type": ["string", "null"]},
-    }
-    whole = _section(
-        {"pathvars": pathvars, "papers": chosen, "archive": archive, "claims_beside": beside, **sections},
-        "the whole configuration",
-    )
-    definitions = {
-        **_papers(sections),
-        "experiment": _experiment(families),
-        **{rule: _entry(rule, kind) for rule, kind in MADE_OF_DATA.items()},
-    }
-    for family in families:
-        definitions[f"{family}.task"] = parameters("families", family, "task")
-        for stage in STAGES:
-            definitions[f"{family}.{stage}"] = parameters("families", family, stage)
-    for folder in ("measures", "curves", *_MAKERS):
-        definitions |= {f"{folder}.{name}": parameters(folder, name) for name in plugins.names(folder)}
-    definitions |= _roles()
-    definitions[MADE_OF_DATA["diagnose"].options(None)] = fragment(
-        declared(_module("diagnosis", "diagnosis"), "Options")
-    )
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **whole, "$defs": definitions}
+def _check(folder, plugin, options, where, named=None):
+    _known(plugin, folder, named or where)
+    parameters.read(parameters.model_of(folder, plugin), options, f"configuration: {where}.")
 
 
-def _papers(sections):
-    """What a paper's file holds, what that of a part of it, what it says of the paper, and how entries name it."""
-    about = {
-        "name": "short name, in tables and headings",
-        "title": "its title",
-        "authors": "who wrote it",
-        "venue": "where it was published",
-        "year": "when it was published",
-        "arxiv": "its number on arXiv",
-        "heading": "of a file's figures, in the report",
-        "overview": "what holds of it, what does not, and why, for the report's first page",
-        "first": "its figure that says most for little training: `make first` draws it",
-    }
-    texts = {key: {"type": "string", "minLength": 1, "description": said} for key, said in about.items()}
-    texts["year"] = {"type": "integer", "description": about["year"]}
-    definitions = {
-        "file": {"type": "string", "description": "file of config/papers (default: the one that this stands in)"},
-        "paper": _section(texts, "what the report and the claims say of a paper", required=("name", "title")),
-    }
-    for name, own in (("paper_file", {"paper": {"$ref": "#/$defs/paper"}}), ("part_file", {})):
-        refs = {"heading": "#/$defs/paper/properties/heading", **{one: f"#/properties/{one}" for one in sections}}
-        properties = own | {key: {"$ref": ref} for key, ref in refs.items()}
-        definitions[name] = _section(properties, "a file of config/papers", required=own)
-    return definitions
-
-
-def _section(properties, description, required=()):
-    section = {"type": "object", "description": description, "additionalProperties": False, "properties": properties}
-    return {**section, "required": list(required)} if required else section
-
-
-def _named(ref, description):
-    names = {"type": "string", "pattern": NAME, "not": {"enum": list(RESERVED)}}
-    return {
-        "type": "object",
-        "description": description,
-        "propertyNames": names,
-        "additionalProperties": {"$ref": ref},
-    }
-
-
-def _experiment(families):
-    size = {"type": "integer", "minimum": 1}
-    resources = {
-        "gpu": {"type": "integer", "minimum": 0, "default": 0, "description": "GPUs of a training job"},
-        "mem_mb": {**size, "default": 2000, "description": "memory of a training job [MB]"},
-        "runtime": {**size, "default": 120, "description": "time limit of a training job on a cluster [min]"},
-    }
-    properties = {
-        "family": {"type": "string", "enum": families, "description": "network family"},
-        "seeds": {**size, "description": "number of seeds: each draws its own teacher, data and weights"},
-        "block": {**size, "maximum": 1000, "default": 6, "description": "seeds trained together in one job"},
-        "split": {
-            "type": "array",
-            "items": {"type": "string"},
-            "default": [],
-            "description": "what is to make jobs of its own: parameters with several values and protocols, of which "
-            "all with one solver share a job otherwise, and measures, which are taken where shards are collected",
-        },
-        "resources": _section(resources, "what a training job of this experiment asks for"),
-        "measures": _section(
-            {m: {"$ref": f"#/$defs/measures.{m}"} for m in plugins.names("measures")},
-            "what is measured on each network",
-        ),
-        **{key: {"type": "object"} for key in ("task", *STAGES)},
-        "paper": {"$ref": "#/$defs/file"},
-    }
-    experiment = _section(properties, "one experiment", required=("family", "seeds", "finetune"))
-    experiment["allOf"] = [
-        {
-            "if": {"properties": {"family": {"const": family}}, "required": ["family"]},
-            "then": {
-                "properties": {
-                    "split": {"items": {"enum": _splittable(family) + plugins.names("measures")}},
-                    "task": {"$ref": f"#/$defs/{family}.task"},
-                    **{stage: _gridded(family, stage) for stage in STAGES},
-                }
-            },
-        }
-        for family in families
-    ]
-    return experiment
-
-
-def _splittable(family):
-    """Parameters of which several values share a job unless they are split, and the protocol."""
-    stages = [parameters("families", family, stage)["properties"] for stage in STAGES]
-    shared = [name for stage in stages for name, kind in stage.items() if kind.get("several") == "one job"]
-    return ["protocol", *shared]
-
-
-def _gridded(family, stage):
-    """A stage's section: its parameters, and `grids`, each of which adds to or overrides them."""
-    own = parameters("families", family, stage)
-    shared = set(parameters("families", family, "task")["properties"])
-    ref = f"#/$defs/{family}.{stage}/properties/"
-    properties = {name: {"$ref": ref + name} for name in own["properties"] if name not in shared}
-    grid = {"type": "object", "additionalProperties": False, "properties": properties}
-    grids = {"type": "object", "additionalProperties": grid, "minProperties": 1}
-    return {**grid, "properties": {**properties, "grids": grids}}
-
-
-def _made_of_data(rule, kind):
-    """Entries by name: one that is not called like a plug-in has to say which one makes it, where there are any."""
-    entry = {"$ref": f"#/$defs/{rule}"}
-    if not kind.plugins:
-        return _named(entry["$ref"], f"{kind.section} of networks, and the files that they are made of")
-    unsaid = {"if": {"not": {"required": [kind.key]}}}
-    entries = _named(entry["$ref"], f"{kind.section}, and the datasets that they are made of")
-    entries["properties"] = {
-        plugin: {"allOf": [entry, {**unsaid, "then": _read_by(kind.plugins, plugin)}]}
-        for plugin in plugins.names(kind.plugins)
-    }
-    return {**entries, "additionalProperties": {"allOf": [entry, {"required": [kind.key]}]}}
-
-
-def _read_by(folder, plugin):
-    """What a plug-in reads of an entry: its options, and data of the roles that it names, or of any."""
-    read = {"options": {"$ref": f"#/$defs/{folder}.{plugin}"}}
-    if roles(_module(folder, plugin)):
-        read["data"] = {"$ref": f"#/$defs/roles.{folder}.{plugin}"}
-    return {"properties": read}
-
-
-def _roles():
-    """{roles.<folder>.<plug-in>: the schema of its data}, of plug-ins that name the roles that they read."""
-    found = {(folder, name): roles(_module(folder, name)) for folder in _MAKERS for name in plugins.names(folder)}
-    return {
-        f"roles.{folder}.{name}": {
-            "required": list(named[0]),
-            "additionalProperties": False,
-            "properties": {role: {"type": "string"} for role in (*named[0], *named[1])},
-        }
-        for (folder, name), named in found.items()
-        if named
-    }
-
-
-def _entry(rule, kind):
-    """One comparison, figure, claim, table or diagnosis: what makes it, its data, options, and words for the report."""
-    if not kind.plugins:
-        return _section(
-            {
-                "data": _activations(),
-                "options": {"$ref": f"#/$defs/{kind.section}.options"},
-                "paper": {"$ref": "#/$defs/file"},
-            },
-            f"one {kind.one}",
-            required=("data",),
-        )
-    properties = {
-        kind.key: {
-            "type": "string",
-            "enum": plugins.names(kind.plugins),
-            "description": f"how it is made (default: the {rule}'s own name)",
-        },
-        "data": {
-            "type": "object",
-            "description": "role -> dataset: <experiment>/<measure>, theory/<curve>, comparisons/<comparison>, or a "
-            "file of the project",
-            "minProperties": 1,
-            "additionalProperties": {"type": "string"},
-        },
-        "options": {"type": "object"},
-        "caption": {"type": "string", "default": "", "description": "caption in the report"},
-        "paper": {"$ref": "#/$defs/file"},
-    }
-    if kind.cites:
-        properties["elsewhere"] = {
-            "type": "object",
-            "description": "claims of other papers: file of config/papers -> names in this group",
-            "additionalProperties": {"type": "array", "items": {"type": "string"}},
-        }
-    if kind.states:
-        properties["rests_on"] = {
-            "type": "array",
-            "description": "claims that must hold if the title is to be true: <group>/<claim>",
-            "items": {"type": "string", "pattern": "^[^/]+/[^/]+$"},
-        }
-    entry = _section(properties, f"one {rule}", required=("data",))
-    entry["allOf"] = [
-        {
-            "if": {"properties": {kind.key: {"const": plugin}}, "required": [kind.key]},
-            "then": _read_by(kind.plugins, plugin),
-        }
-        for plugin in plugins.names(kind.plugins)
-    ]
-    return entry
-
-
-def _activations():
-    """The files of activations that a diagnosis compares."""
-    kinds = _module("diagnosis", "activations", "sources").KINDS
-    file = {"type": "string", "pattern": f"({'|'.join(map(re.escape, kinds))})$"}
-    words = {
-        "pretrained": "file of the activations before finetuning",
-        "finetuned": "after it, of the same samples",
-        "baseline": "of an unrelated network, such as a re-initialised one, of the same samples",
-    }
-    files = {role: {**file, "suffixes": list(kinds), "description": said} for role, said in words.items()}
-    return _section(files, "activations by layer", required=("pretrained", "finetuned"))
+def _check_roles(model, data, where):
+    """Refuse data of roles that a plug-in does not read, and too few of those that it does."""
+    if model.ROLES is None and model.OPTIONAL_ROLES is None:
+        return
+    needed, optional = model.ROLES or (), model.OPTIONAL_ROLES or ()
+    if missing := [role for role in needed if role not in data]:
+        raise ConfigurationError(f"configuration: {where}: {', '.join(missing)} is missing.")
+    if unknown := data.keys() - {*needed, *optional}:
+        allowed = ", ".join((*needed, *optional))
+        raise ConfigurationError(f"configuration: {where}: unknown key {min(unknown)}; allowed here: {allowed}.")

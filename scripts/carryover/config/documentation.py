@@ -1,82 +1,77 @@
-"""The written forms of the schema: config/schema.yaml, and pages of docs/ with all parameters."""
+"""The parameters in written form: a JSON schema for editors, and pages of tables for the documentation."""
 
-import yaml
+from typing import Any
 
-from carryover.config.parameters import allowed, in_words
+from carryover.config import parameters, plugins
+from carryover.config.artifacts import MADE_OF_DATA, STAGES
+from carryover.config.configuration import Configuration
+from carryover.config.parameters import Model, about, in_words, kind_of
 
 FOLDERS = {
     "measures": "What is measured on networks",
     "curves": "Theory curves",
-    "comparisons": "How datasets are compared",
-    "plotting": "How figures are drawn",
-    "claims": "How claims are checked",
-    "tables": "How tables are made",
-    "diagnoses": "Diagnoses",
+    **{kind.plugins: f"What makes {kind.section}" for kind in MADE_OF_DATA.values() if kind.plugins},
 }
-NOTE = "<!-- Made by `make schema` from the parameters in scripts/carryover/; edit them, not this page. -->"
 
 
-def schema_text(schema):
-    """The schema as YAML, ready to be committed."""
-    header = "# Made by `make schema` from the parameters in scripts/carryover/; edit them, not this file.\n"
-    return header + yaml.safe_dump(schema, sort_keys=False, allow_unicode=True, width=120)
+def schema() -> dict[str, Any]:
+    """The JSON schema of the configuration; parameters of a stage depend on the family of its experiment."""
+    whole = Configuration.model_json_schema()
+    experiment = whole["$defs"]["Experiment"]
+    experiment["allOf"] = []
+    for family in plugins.names("families"):
+        sections = {stage: _section(family, stage) for stage in ("task", *STAGES)}
+        condition = {"properties": {"family": {"const": family}}, "required": ["family"]}
+        experiment["allOf"].append({"if": condition, "then": {"properties": sections}})
+    return whole
 
 
-def pages(schema):
-    """{file below docs/: page} with the tables of every section's parameters: a page for each family, and for each
-    other kind of plug-in."""
-    families = schema["$defs"]["experiment"]["properties"]["family"]["enum"]
-    made = {f"families/{name}.md": _page(f"The family `{name}`", name, schema) for name in families}
-    made |= {f"parameters/{name}.md": _page(title, name, schema) for name, title in FOLDERS.items()}
-    return {file: page for file, page in made.items() if page}
+def _section(family: str, stage: str) -> dict[str, Any]:
+    model = parameters.model_of(f"families.{family}", stage)
+    own = model.model_json_schema()["properties"]
+    several = [name for name in own if about(model, name, "axis") or kind_of(model, name)[1]]
+    one = {name: kind["items"] if kind_of(model, name)[1] else kind for name, kind in own.items()}
+    own |= {name: {"anyOf": [one[name], {"type": "array", "items": one[name]}]} for name in several}
+    grid = {"type": "object", "additionalProperties": False, "properties": own}
+    grids = {"grids": {"type": "object", "additionalProperties": grid}} if stage in STAGES else {}
+    return {**grid, "type": ["object", "null"], "properties": own | grids}
 
 
-def _page(title, owner, schema):
-    page = tables(schema, owner)
-    return page and f"{NOTE}\n\n# {title}\n\n{page}"
+def pages() -> dict[str, str]:
+    """{file: page} with the tables of all parameters: a page for each family, and for each kind of plug-in."""
+    made = {}
+    for family in plugins.names("families"):
+        task = parameters.model_of(f"families.{family}", "task")
+        tables = [_table("task", task, Model)]
+        tables += [_table(stage, parameters.model_of(f"families.{family}", stage), task) for stage in STAGES]
+        made[f"{family}.md"] = f"# The family `{family}`\n\n" + "\n".join(tables)
+    for folder, title in FOLDERS.items():
+        models = {name: parameters.model_of(folder, name) for name in plugins.names(folder)}
+        made[f"{folder}.md"] = f"# {title}\n\n" + "\n".join(_table(name, one, Model) for name, one in models.items())
+    return made
 
 
-def tables(schema, owner):
-    """One Markdown table per section `owner.…` that has parameters; what stages share stands in their task alone."""
-    parts = []
-    task = schema["$defs"].get(f"{owner}.task", {"properties": {}})["properties"]
-    for name, section in schema["$defs"].items():
-        own = {k: v for k, v in section.get("properties", {}).items() if k not in task or name.endswith(".task")}
-        fits = " ".join(filter(None, (_fits(section), _data(schema["$defs"].get(f"roles.{name}")))))
-        if name.startswith(f"{owner}.") and (own or fits):
-            head = ["| key | meaning | allowed | default | read where |", "|---|---|---|---|---|"]
-            parts += [f"## `{name}`\n", *([fits, ""] if fits else []), *(head if own else [])]
-            parts += [_row(key, value) for key, value in own.items()] + ([""] if own else [])
-    return "\n".join(parts)
+def _table(name: str, model: type[Model], without: type[Model]) -> str:
+    fits = f"For {', '.join(model.FAMILIES)}. " if model.FAMILIES else ""
+    where = {**model.APPLIES_TO, **model.NEEDS}
+    fits += f"Where {in_words(where)}. " if where else ""
+    reads = ", ".join((model.ROLES or ()) + tuple(f"{role} (optional)" for role in model.OPTIONAL_ROLES or ()))
+    fits += f"Data: {reads}." if reads else ""
+    rows = [_row(key, model) for key in model.model_fields if key not in without.model_fields]
+    head = ["| key | meaning | allowed | default | read where |", "|---|---|---|---|---|"] if rows else []
+    return "\n".join([f"## `{name}`", "", *([fits, ""] if fits else []), *head, *rows, ""])
 
 
-def _fits(section):
-    """A sentence on the jobs to which a measure applies, or nothing."""
-    if "families" not in section:
-        return ""
-    where = " and ".join(in_words(section[key]) for key in ("applies_to", "needs") if key in section)
-    return f"For {', '.join(section['families'])}{', where ' if where else ''}{where}."
-
-
-def _data(roles):
-    """A sentence on the roles of the data that a plug-in reads, or nothing where these have any names."""
-    if roles is None:
-        return ""
-    needed = [f"`{role}`" for role in roles["required"]]
-    given = [f"`{role}`" for role in roles["properties"] if role not in roles["required"]]
-    both = ", ".join(needed), f"{'where given' if needed else 'one at least of'} {', '.join(given)}" if given else ""
-    return f"Data: {'; '.join(filter(None, both))}."
-
-
-def _row(key, schema):
-    unit = f" [{schema['unit']}]" if "unit" in schema else ""
-    when = "; ".join(f"{axis}: {', '.join(map(str, values))}" for axis, values in schema.get("when", {}).items())
-    several = " (a job each)" if schema.get("several") == "jobs" else ""
-    allows = allowed(schema).replace(", or a list of such without repeats", "; several")
-    cells = f"`{key}`", f"{schema['description']}{unit}", allows + several, _value(schema["default"]), when or "always"
-    return f"| {' | '.join(cells)} |"
-
-
-def _value(value):
-    written = yaml.safe_dump(value, default_flow_style=True, allow_unicode=True).removesuffix("...\n").strip()
-    return f"`{written}`"
+def _row(key: str, model: type[Model]) -> str:
+    several, kind = kind_of(model, key)[1], model.model_json_schema()["properties"][key]
+    unit, axis, when = (about(model, key, what) for what in ("unit", "axis", "when"))
+    one = kind["items"] if several else kind
+    signs = {"minimum": "≥", "exclusiveMinimum": ">", "maximum": "≤"}
+    limits = " and ".join(f"{sign} {one[name]:g}" for name, sign in signs.items() if name in one)
+    words = [one["const"]] if "const" in one else one.get("enum")
+    allowed = ", ".join(words) if words else f"{one['type']} {limits}".strip()
+    allowed += "; several" if several else " (a job each)" if axis else ""
+    meaning = kind["description"] + (f" [{unit}]" if unit else "")
+    default = " ".join(parameters.words(model.model_fields[key].default))
+    cells = (f"`{key}`", meaning, allowed, f"`{default}`" if default else "", in_words(when) or "always")
+    return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"

@@ -26,158 +26,80 @@ def resolved(config, folder):
     names = config.get("papers", {})
     if isinstance(names, dict):
         return config
-    if names is None:
-        raise UserError("configuration: papers: None is not allowed; it must be a list of papers.")
+    names = [names] if isinstance(names, str) else names
     contents = read(folder)
-    _check_first(contents, folder)
-    chosen = _chosen([names] if isinstance(names, str) else names, contents, folder)
-    owners = _owners(contents, folder)
-    below = {"papers": {name: _about(name, contents) for name in contents}}
-    for name in chosen:
-        below = files.laid_over(below, _own(name, contents[name]))
+    for name in names if isinstance(names, list) else [names]:
+        if not isinstance(name, str) or name not in contents:
+            known = ", ".join(contents)
+            raise UserError(f"papers: there is no config/papers/{name}.yaml; the papers there are: {known}.")
+    chosen = [file for name in names for file in contents if file == name or file.startswith(f"{name}/")]
+    below, absent, owners = {"papers": {name: _about(name, contents) for name in contents}}, set(), {}
+    for file in [*dict.fromkeys(chosen), *(file for file in contents if file not in chosen)]:
+        for section, name, entry in _entries(contents[file]):
+            if (section, name) in owners:
+                both = f"config/papers/{owners[section, name]}.yaml and config/papers/{file}.yaml"
+                raise UserError(f"{both} both define {section}.{name}; let one of them leave it out.")
+            owners[section, name] = file
+            if file in chosen:
+                own = entry if section == "curves" or not isinstance(entry, dict) else {**entry, "paper": file}
+                below.setdefault(section, {})[name] = own
+            else:
+                absent.add((section, name))
     for section, name, entry in _entries(config):
-        if "paper" in entry:
-            owners.setdefault((section, name), _known(entry["paper"], contents, folder, f"{section}.{name}.paper"))
-    absent = {place for place, owner in owners.items() if owner in contents and owner not in chosen}
+        if isinstance(entry, dict) and section != "curves" and "paper" in entry:
+            if entry["paper"] not in contents:
+                raise UserError(f"{section}.{name}.paper: there is no config/papers/{entry['paper']}.yaml.")
+            absent |= {(section, name)} if entry["paper"] not in chosen else set()
     above = {key: value for key, value in config.items() if key != "papers"}
-    whole = files.laid_over(below, above | {section: _without(config[section], section, absent)
-                                            for section in SECTIONS if section in config})  # fmt: skip
-    for section, name, entry in _entries(whole):
-        elsewhere = entry.get("elsewhere")
-        for paper in elsewhere if isinstance(elsewhere, dict) else ():
-            _known(paper, contents, folder, f"{section}.{name}.elsewhere")
-    lacking = _made_of(whole, absent)
-    whole |= {section: _without(whole[section], section, lacking) for section in SECTIONS if section in whole}
-    if isinstance(whole.get("figures"), dict):
-        whole["figures"] = dict(_stated(whole["figures"], absent | lacking))
-    return whole
+    return _without(files.laid_over(below, above), absent)
 
 
 def read(folder):
     """{paper or paper/part: what its file holds}; UserError for a file that has other keys than it may."""
     paths = [*folder.glob("*.yaml"), *folder.glob("*/*.yaml")]
     names = sorted(path.relative_to(folder).with_suffix("").as_posix() for path in paths)
-    contents = {name: files.read(folder / f"{name}.yaml", called(name, folder)) for name in names}
+    contents = {name: files.read(folder / f"{name}.yaml", f"config/papers/{name}.yaml") for name in names}
     for name, content in contents.items():
-        where, paper = called(name, folder), name.partition("/")[0]
+        paper = name.partition("/")[0]
         allowed = (*(["paper"] if name == paper else []), "heading", *SECTIONS)
         if unknown := sorted(str(key) for key in content if key not in allowed):
-            raise UserError(f"{where}: unknown key {', '.join(unknown)}; allowed here: {', '.join(allowed)}.")
+            raise UserError(f"config/papers/{name}.yaml: unknown key {unknown[0]}; allowed here: {', '.join(allowed)}.")
         if paper not in contents:
-            raise UserError(f"{where}: there is no {called(paper, folder)}, which says what it is a part of.")
+            raise UserError(f"config/papers/{name}.yaml: it is a part of config/papers/{paper}.yaml, which is missing.")
     return contents
-
-
-def file_of(place, folder):
-    """The name of the file that defines an entry, (section, name); None where none does."""
-    return _owners(read(folder), folder).get(tuple(place))
-
-
-def called(name, folder):
-    """A paper's file in the words of a sentence: its path from the project's folder."""
-    return f"{folder.parent.name}/{folder.name}/{name}.yaml"
-
-
-def _chosen(names, contents, folder):
-    """The files of papers, and of parts, by name, in the order of the names."""
-    if not isinstance(names, list):
-        raise UserError(f"papers: {names!r} is not allowed; it must be a list of papers.")
-    known = [_known(name, contents, folder, "papers") for name in names]
-    parts = (file for name in known for file in contents if file == name or file.startswith(f"{name}/"))
-    return list(dict.fromkeys(parts))
-
-
-def _known(name, contents, folder, where):
-    """The name, which must be that of a file."""
-    if not isinstance(name, str) or name not in contents:
-        there = ", ".join(contents) or "none"
-        raise UserError(f"{where}: there is no {called(name, folder)}; the papers there are: {there}.")
-    return name
-
-
-def _owners(contents, folder):
-    """{(section, entry): the file that defines it}."""
-    owners = {}
-    for file, content in contents.items():
-        for section, name, _ in _entries(content):
-            if (section, name) in owners:
-                both = f"{called(owners[section, name], folder)} and {called(file, folder)}"
-                raise UserError(f"{both} both define {section}.{name}; let one of them leave it out.")
-            owners[section, name] = file
-    return owners
-
-
-def _check_first(contents, folder):
-    """Refuse a paper whose `first` is no figure of its file, nor of a part of it; UserError."""
-    for file, content in contents.items():
-        about = content.get("paper")
-        first = about.get("first") if isinstance(about, dict) else None
-        own = (one for part, one in contents.items() if part.partition("/")[0] == file)
-        figures = [name for one in own for section, name, _ in _entries(one) if section == "figures"]
-        if first is not None and first not in figures:
-            known = ", ".join(figures) or "none"
-            raise UserError(f"{called(file, folder)}: paper.first: it has no figure {first}; it has: {known}.")
 
 
 def _about(file, contents):
     """What the paper says of itself, and the heading of the file."""
-    about = contents[file.partition("/")[0]].get("paper")
-    heading = {key: contents[file][key] for key in ("heading",) if key in contents[file]}
-    return about | heading if isinstance(about, dict) else about
-
-
-def _own(file, content):
-    """The sections of a file, whose entries say where they stand; a curve's are its parameters, and nothing else."""
-    own = {section: content[section] for section in SECTIONS if section in content}
-    for section, name, entry in _entries(content):
-        if entry:
-            own[section] = {**own[section], name: {**entry, "paper": file}}
-    return own
+    about = contents[file.partition("/")[0]].get("paper") or {}
+    return about | {key: contents[file][key] for key in ("heading",) if key in contents[file]}
 
 
 def _entries(config):
-    """(section, name, entry) of everything that a configuration or a file defines.
-
-    Of a curve the entry is its parameters, and so empty here, as is one that the schema will refuse.
-    """
+    """(section, name, entry) of everything that a configuration or a file defines."""
     for section in SECTIONS:
         entries = config.get(section)
-        for name, entry in entries.items() if isinstance(entries, dict) else ():
-            yield section, name, entry if isinstance(entry, dict) and section != "curves" else {}
+        yield from ((section, *item) for item in entries.items()) if isinstance(entries, dict) else ()
 
 
-def _without(entries, section, places):
-    if not isinstance(entries, dict):
-        return entries
-    return {name: entry for name, entry in entries.items() if (section, name) not in places}
-
-
-def _stated(figures, absent):
-    """(name, entry) of figures, whose titles rest on no claims in `absent` places: these are not made either."""
-    for name, entry in figures.items():
-        claims = entry.get("rests_on") if isinstance(entry, dict) else None
-        if isinstance(claims, list):
-            left = [one for one in claims if ("claims", str(one).partition("/")[0]) not in absent]
-            entry = {**entry, "rests_on": left}
-        yield name, entry
-
-
-def _made_of(config, absent):
-    """The places of entries that are made of something in `absent` places, or of what is."""
-    found = set()
-    while more := {(s, name) for s, name, entry in _entries(config) if _data(entry) & (absent | found)} - found:
-        found |= more
-    return found
+def _without(config, absent):
+    """The configuration less what stands in `absent` places, and what is made of it; titles rest on no claim there."""
+    gone = set(absent)
+    while more := {(section, name) for section, name, entry in _entries(config)
+                   if (section, name) not in gone and _data(entry) & gone}:  # fmt: skip
+        gone |= more
+    whole = config | {section: {name: entry for name, entry in config[section].items() if (section, name) not in gone}
+                      for section in SECTIONS if isinstance(config.get(section), dict)}  # fmt: skip
+    for name, entry in (whole.get("figures") or {}).items():
+        if isinstance(entry, dict) and isinstance(entry.get("rests_on"), list):
+            claims = [one for one in entry["rests_on"] if ("claims", str(one).partition("/")[0]) not in gone]
+            whole["figures"][name] = {**entry, "rests_on": claims}
+    return whole
 
 
 def _data(entry):
     """The places of what an entry is made of."""
-    data = entry.get("data")
+    data = entry.get("data") if isinstance(entry, dict) else None
     refs = [Path(ref).parts for ref in data.values() if isinstance(ref, str)] if isinstance(data, dict) else []
-    return {_place(*ref) for ref in refs if len(ref) == 2}
-
-
-def _place(folder, name):
-    if folder == "theory":
-        return "curves", name
-    return (folder, name) if folder in SECTIONS else ("experiments", folder)
+    places = {"theory": "curves"} | {section: section for section in SECTIONS}
+    return {(places[ref[0]], ref[1]) if ref[0] in places else ("experiments", ref[0]) for ref in refs if len(ref) == 2}

@@ -1,109 +1,151 @@
-"""A stage's parameters, said once: one frozen dataclass gives its flags, its schema, its checks and its documentation.
+"""Parameters, said once: a typed model by pydantic gives the checks, the flags, their help and the documentation.
 
-    @dataclass(frozen=True, kw_only=True)
-    class Finetune:
-        samples: tuple[int, ...] = parameter((16,), "training samples", minimum=1)
-        solver: str = parameter("exact", "how the network is solved", choices=("exact", "descent"), axis=True)
-        learning_rate: float = parameter(0.1, "step of gradient descent", above=0, when={"solver": ("descent",)})
+    class Finetune(Model):
+        samples: tuple[PositiveInt, ...] = parameter((16,), "training samples")
+        solver: Literal["exact", "descent"] = parameter("exact", "how the network is solved", axis=True)
+        learning_rate: PositiveFloat = parameter(0.1, "step of gradient descent", when={"solver": ("descent",)})
 
 A ``tuple`` takes several values, all worked on in one job. An ``axis`` takes several values in the configuration, each
 a job of its own. ``when`` names the values of axes under which the parameter is read at all: elsewhere it is no flag
-of the job, so changing it reruns nothing there. A ``path`` names a file, or a folder, whose files become inputs of the
-job. Standard library only.
+of the job, so that changing it reruns nothing there. A ``path`` names a file, or a folder, whose files become inputs
+of the job.
+
+Models stand in modules called `parameters`, which import nothing large: the Snakefile reads them.
 """
 
 import argparse
-import dataclasses
-import math
+import importlib
+import re
 from decimal import Decimal
 from pathlib import Path
-from typing import get_args, get_origin, get_type_hints
+from typing import Annotated, Any, ClassVar, get_args, get_origin
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from carryover.errors import UserError
 
-JSON_TYPES = {int: "integer", float: "number", str: "string", bool: "boolean"}
-PLAIN = {"integer": "a whole number", "number": "a number", "string": "text", "boolean": "true or false"}
-LIMITS = {"minimum": "≥", "exclusiveMinimum": ">", "maximum": "≤"}
-LARGEST = 1e30
-"""No parameter is larger in size: squares of it leave single precision, powers of it soon double precision."""
-LARGEST_WHOLE = 2**53
-"""No whole number is larger in size: up to here they are exact in double precision, too."""
+Fraction = Annotated[float, Field(ge=0, le=1)]
+LARGEST = {int: 2**53, float: 1e30}
+"""No parameter is larger in size: whole numbers are exact up to here, and squares of others stay finite."""
+_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)[eE][-+]?\d+")
 
 
 class ParameterError(UserError):
     """A parameter's value is not allowed; the message is one sentence naming it."""
 
 
+class Model(BaseModel):
+    """Parameters of a stage or a plug-in; without any, those of a plug-in that has none.
+
+    Class variables say more of a plug-in: the `FAMILIES` whose networks a measure is for; by axis, the values for which
+    it is taken (`APPLIES_TO`), that it asks for (`NEEDS`), or for which finetuning `STARTS_FROM` pretrained networks;
+    the `ROLES` of the data that it reads, and `OPTIONAL_ROLES`: None for any.
+    """
+
+    model_config = ConfigDict(strict=True, frozen=True, extra="forbid", allow_inf_nan=False)
+    FAMILIES: ClassVar[tuple[str, ...]] = ()
+    APPLIES_TO: ClassVar[dict[str, tuple]] = {}
+    NEEDS: ClassVar[dict[str, tuple]] = {}
+    STARTS_FROM: ClassVar[dict[str, tuple]] = {}
+    ROLES: ClassVar[tuple[str, ...] | None] = None
+    OPTIONAL_ROLES: ClassVar[tuple[str, ...] | None] = None
+
+    def __init__(self, **values):
+        try:
+            super().__init__(**values)
+        except ValidationError as error:
+            raise ParameterError(sentence(error, type(self))) from None
+
+    @model_validator(mode="before")
+    @classmethod
+    def as_written(cls, values):
+        """Values as YAML or a command line has them: one for several, and 1e-6, which YAML reads as text."""
+        if not isinstance(values, dict):
+            return values
+        return {name: _as_written(cls, name, value) for name, value in values.items()}
+
+    @model_validator(mode="after")
+    def usable(self):
+        """Refuse numbers too large to compute with, and values that are given twice."""
+        for name, value in self:
+            items = value if isinstance(value, tuple) else (value,)
+            for item in items:
+                if type(item) in LARGEST and abs(item) > LARGEST[type(item)]:
+                    raise ValueError(f"{name}: {item} is too large to compute with")
+            if len(set(items)) < len(items):
+                raise ValueError(f"{name}: a value is given twice")
+        return self
+
+
+def _as_written(cls, name, value):
+    if name not in cls.model_fields:
+        return value
+    kind, several = kind_of(cls, name)
+    if several and not isinstance(value, tuple):
+        value = tuple(value) if isinstance(value, list) else (value,)
+    if kind is not float:
+        return value
+    items = value if several else (value,)
+    numbers = tuple(float(one) if isinstance(one, str) and _NUMBER.fullmatch(one) else one for one in items)
+    return numbers if several else numbers[0]
+
+
 def parameter(
-    default, help, *, minimum=None, above=None, maximum=None, choices=None, axis=False, when=None, unit=None, path=False
-):
-    """A dataclass field that knows its meaning, range and unit, and whether and when it makes jobs of its own."""
-    limits = {"minimum": minimum, "exclusiveMinimum": above, "maximum": maximum}
-    metadata = {
-        "help": help,
-        "limits": {k: v for k, v in limits.items() if v is not None},
-        "choices": choices,
-        "axis": axis,
-        "when": {k: list(v) for k, v in (when or {}).items()},
-        "unit": unit,
-        "path": path,
-    }
-    return dataclasses.field(default=default, metadata=metadata)
+    default: Any,
+    meaning: str,
+    *,
+    axis: bool = False,
+    when: dict[str, tuple] | None = None,
+    unit: str = "",
+    path: bool = False,
+) -> Any:
+    """A field of a `Model` that knows its meaning and unit, and whether and when it makes jobs of its own."""
+    extra = {"axis": axis, "when": when or {}, "unit": unit, "path": path}
+    return Field(default, description=meaning, json_schema_extra=extra)
 
 
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class NoParameters:
-    """Of a plug-in that has none: its `Parameters`."""
+def about(cls: type[Model], name: str, what: str) -> Any:
+    """What `parameter` was told of a field besides its meaning: axis, when, unit or path."""
+    return cls.model_fields[name].json_schema_extra[what]
 
 
-def scalar_type(cls, name):
+def kind_of(cls: type[Model], name: str) -> tuple[Any, bool]:
     """(type of one value, whether the parameter takes several)."""
-    kind = get_type_hints(cls)[name]
-    return (get_args(kind)[0], True) if get_origin(kind) is tuple else (kind, False)
+    kind = cls.model_fields[name].annotation
+    several = get_origin(kind) is tuple
+    kind = get_args(kind)[0] if several else kind
+    while get_origin(kind) is Annotated:
+        kind = get_args(kind)[0]
+    return type(get_args(kind)[0]) if get_origin(kind) is not None else kind, several
 
 
-def fragment(cls):
-    """The JSON schema of a section of the configuration that holds these parameters."""
-    return {
-        "type": "object",
-        "additionalProperties": False,
-        "properties": {f.name: _property(cls, f) for f in dataclasses.fields(cls)},
-    }
+def model_of(folder: str, name: str) -> type[Model]:
+    """The model of a plug-in `carryover.<folder>.<name>`; an empty one where it has no parameters."""
+    models = importlib.import_module(f"carryover.{folder}.parameters")
+    return getattr(models, "".join(part.title() for part in name.split("_")), Model)
 
 
-def _property(cls, field):
-    kind, many = scalar_type(cls, field.name)
-    value = {"type": JSON_TYPES[kind], **field.metadata["limits"]}
-    if field.metadata["choices"]:
-        value["enum"] = list(field.metadata["choices"])
-    several = {"type": "array", "items": value, "minItems": 1, "uniqueItems": True}
-    schema = {"anyOf": [value, several]} if many or field.metadata["axis"] else dict(value)
-    schema["description"] = field.metadata["help"]
-    schema["default"] = list(field.default) if many else field.default
-    for key in ("unit", "when", "path"):
-        if field.metadata[key]:
-            schema[key] = field.metadata[key]
-    if many or field.metadata["axis"]:
-        schema["several"] = "jobs" if field.metadata["axis"] else "one job"
-    return schema
+def read(cls: type[Model], values: Any, where: str) -> Model:
+    """The model filled with values; ParameterError, with the key after `where`, for a value that is not allowed."""
+    if not isinstance(values or {}, dict):
+        raise ParameterError(f"{where.removesuffix('.')}: {values!r} is no section of keys and values.")
+    try:
+        return cls(**(values or {}))
+    except ParameterError as error:
+        raise ParameterError(f"{where}{error}") from None
 
 
-def allowed(schema):
-    """What a schema allows, in words: 'a number > 0, or a list of such'."""
-    if "anyOf" in schema:
-        return f"{allowed(schema['anyOf'][0])}, or a list of such without repeats"
-    if "enum" in schema:
-        return "one of " + ", ".join(map(str, schema["enum"]))
-    if "allows" in schema:
-        return schema["allows"]
-    if "suffixes" in schema:
-        return f"a file of one of the kinds {', '.join(schema['suffixes'])}"
-    section = "a section with at least one key" if schema.get("minProperties") else "a section of keys and values"
-    words = {"array": "a list", "object": section} | PLAIN
-    limits = " and ".join(f"{sign} {schema[key]:g}" for key, sign in LIMITS.items() if key in schema)
-    types = schema.get("type", [])
-    told = " or ".join(words[one] for one in ([types] if isinstance(types, str) else types))
-    return f"{told or 'something else'} {limits}".strip()
+def sentence(error: ValidationError, cls: type[BaseModel]) -> str:
+    """What pydantic found first, as `key: what is wrong`; an unknown key before all else."""
+    found = min(error.errors(), key=lambda one: one["type"] != "extra_forbidden")
+    place = [str(part) for part in found["loc"] if not isinstance(part, int)]
+    said = found["msg"].removeprefix("Value error, ")
+    if found["type"] == "extra_forbidden":
+        *above, unknown = place
+        allowed = f"; allowed here: {', '.join(cls.model_fields) or 'none'}" if not above else ""
+        return f"{'.'.join(above)}: unknown key {unknown}{allowed}.".removeprefix(": ")
+    value = "" if found["type"] in ("value_error", "missing") else f", not {found['input']!r}"
+    return f"{'.'.join(place)}: {said.removesuffix('.')}{value}.".removeprefix(": ")
 
 
 def applies(when, point):
@@ -113,84 +155,76 @@ def applies(when, point):
 
 def in_words(when):
     """Conditions as they are said: 'solver is descent and protocol is a or b'."""
-    said = {axis: " or ".join(str(v).lower() if isinstance(v, bool) else str(v) for v in when[axis]) for axis in when}
+    said = {axis: " or ".join(str(v).lower() if v in (True, False) else str(v) for v in when[axis]) for axis in when}
     return " and ".join(f"{axis} is {values}" for axis, values in said.items())
 
 
-def add_arguments(parser, cls):
-    """One flag per parameter, all optional: what is left out takes the dataclass's default."""
-    for f in dataclasses.fields(cls):
-        kind, many = scalar_type(cls, f.name)
-        unit = f" [{f.metadata['unit']}]" if f.metadata["unit"] else ""
-        default = " ".join(map(str, f.default)) if many else f.default
+def add_arguments(parser: argparse.ArgumentParser, cls: type[Model]) -> None:
+    """One flag per parameter, all optional: what is left out takes the model's default."""
+    for name, field in cls.model_fields.items():
+        unit = f" [{about(cls, name, 'unit')}]" if about(cls, name, "unit") else ""
+        choices = get_args(field.annotation) if get_origin(field.annotation) is not tuple else ()
+        listed = f"; one of {', '.join(map(str, choices))}" if choices else ""
+        default = " ".join(words(field.default))
         parser.add_argument(
-            flag(f.name),
-            type=_boolean if kind is bool else kind,
-            nargs="+" if many else None,
-            choices=f.metadata["choices"],
+            flag(name),
+            nargs="+" if kind_of(cls, name)[1] else None,
             default=argparse.SUPPRESS,
-            help=f"{f.metadata['help']}{unit} (default: {default})".replace("%", "%%"),
+            metavar=name.upper(),
+            help=f"{field.description}{unit}{listed} (default: {default})".replace("%", "%%"),
         )
 
 
-def from_arguments(cls, arguments):
-    """The dataclass filled from parsed flags and checked; raises ParameterError."""
+def from_arguments(cls: type[Model], arguments: argparse.Namespace) -> Model:
+    """The model filled from parsed flags, and checked; ParameterError."""
     given = {}
-    for f in dataclasses.fields(cls):
-        (kind, many), value = scalar_type(cls, f.name), getattr(arguments, f.name, f.default)
-        given[f.name] = tuple(map(kind, value)) if many else kind(value)  # a default of 1 is 1.0 where it is a number
-    check(values := cls(**given))
-    return values
+    for name in cls.model_fields.keys() & vars(arguments).keys():
+        kind, several = kind_of(cls, name)
+        value = getattr(arguments, name)
+        given[name] = tuple(_word(one, kind) for one in value) if several else _word(value, kind)
+    return read(cls, given, "--")
 
 
-def check(values):
-    """Refuse values out of range by name; the command line is held to the same limits as the configuration."""
-    for f in dataclasses.fields(values):
-        value = getattr(values, f.name)
-        schema = _property(type(values), f)
-        single = schema["anyOf"][0] if "anyOf" in schema else schema
-        items = value if isinstance(value, tuple) else (value,)
-        for item in items:
-            if fault := no_usable_number(item):
-                raise ParameterError(f"{flag(f.name)} {item}: it is {fault}.")
-            if not _within(item, single):
-                raise ParameterError(f"{flag(f.name)} {item}: it must be {allowed(single)}.")
-        if len(set(items)) < len(items):
-            raise ParameterError(f"{' '.join(as_flags({f.name: value}))}: it must be {allowed(schema)}.")
+def _word(word, kind):
+    """A word of a command line in its parameter's type, or as it is where it is of another."""
+    if kind is bool:
+        return {"True": True, "False": False}.get(word, word)
+    try:
+        return kind(word) if kind in (int, float) else word
+    except ValueError:
+        return word
 
 
-def no_usable_number(item):
-    """Why a number cannot be computed with, in words; nothing for any other value."""
-    if not isinstance(item, int | float):
-        return ""
-    if isinstance(item, float) and not math.isfinite(item):
-        return "not a finite number"
-    kind, largest = ("number", LARGEST) if isinstance(item, float) else ("whole number", LARGEST_WHOLE)
-    return f"too large to compute with: the size of a {kind} is at most {largest:g}" if abs(item) > largest else ""
-
-
-def _within(item, schema):
-    tests = {
-        "minimum": lambda limit: item >= limit,
-        "exclusiveMinimum": lambda limit: item > limit,
-        "maximum": lambda limit: item <= limit,
-        "enum": lambda values: item in values,
-    }
-    return all(test(schema[key]) for key, test in tests.items() if key in schema)
-
-
-def _boolean(text):
-    if text not in ("True", "False"):
-        raise argparse.ArgumentTypeError(f"{text!r} is neither True nor False")
-    return text == "True"
-
-
-def flag(name):
+def flag(name: str) -> str:
     """'learning_rate' -> '--learning-rate'."""
     return "--" + name.replace("_", "-")
 
 
-def files(path):
+def as_flags(values: dict[str, Any]) -> list[str]:
+    """{'lr': 0.1, 'rescale': [1.0, 0.1]} -> ['--lr', '0.1', '--rescale', '1.0', '0.1']; floats are kept exactly.
+
+    Text that would be lost or taken for a flag, empty or with a dash before it, is one word with its flag: '--title='.
+    """
+    flags = []
+    for name, value in values.items():
+        said = words(value)
+        alone = len(said) == 1 and (not said[0] or (said[0].startswith("-") and isinstance(value, str)))
+        flags += [f"{flag(name)}={said[0]}"] if alone else [flag(name), *said]
+    return flags
+
+
+def words(value: Any) -> list[str]:
+    """The words of a command line that say a value, or several."""
+    return [_spelled(item) for item in (value if isinstance(value, list | tuple) else [value])]
+
+
+def _spelled(value):
+    if isinstance(value, float) and value < 0:  # argparse before Python 3.14 takes -1e-05 for a flag, but not -0.00001
+        return f"{Decimal(repr(value)):f}"
+    return value if isinstance(value, str) else repr(value)
+
+
+def files(path: str) -> list[str]:
     """The files that a parameter that is a `path` stands for: itself, or what lies in that folder and, as an unpacked
     archive does, in the folders in it; none if empty.
 
@@ -203,32 +237,8 @@ def files(path):
     return sorted(str(file) for file in inside if file.is_file())
 
 
-def files_read(values):
+def files_read(values: Model) -> list[str]:
     """All files that a stage's parameters name."""
-    paths = [getattr(values, f.name) for f in dataclasses.fields(values) if f.metadata["path"]]
+    cls = type(values)
+    paths = [getattr(values, name) for name in cls.model_fields if about(cls, name, "path")]
     return list(dict.fromkeys(file for path in paths for file in files(path)))
-
-
-def as_flags(values):
-    """{'lr': 0.1, 'rescale': [1.0, 0.1]} -> ['--lr', '0.1', '--rescale', '1.0', '0.1']; floats are kept exactly.
-
-    Text that would be lost or taken for a flag, empty or with a dash before it, is one word with its flag: '--title='.
-    """
-    flags = []
-    for name, value in values.items():
-        told = words(value)
-        texts = all(isinstance(one, str) for one in (value if isinstance(value, list | tuple) else [value]))
-        alone = texts and len(told) == 1 and (not told[0] or told[0].startswith("-"))
-        flags += [f"{flag(name)}={told[0]}"] if alone else [flag(name), *told]
-    return flags
-
-
-def words(value):
-    """What of a command line says a value, or several."""
-    return [_word(item) for item in (value if isinstance(value, list | tuple) else [value])]
-
-
-def _word(value):
-    if isinstance(value, float) and value < 0:  # argparse before Python 3.14 takes -1e-05 for a flag, but not -0.00001
-        return f"{Decimal(repr(value)):f}"
-    return value if isinstance(value, str) else repr(value)

@@ -7,13 +7,13 @@ from contextlib import contextmanager
 
 
 def names(kind):
-    """Names of the plug-ins of one kind: modules of `carryover.<kind>` without a leading underscore.
+    """Names of the plug-ins of one kind: modules of `carryover.<kind>` without a leading underscore, but `parameters`.
 
     A family is a folder; what families share are the modules beside it.
     """
     package, folders = importlib.import_module(f"carryover.{kind}"), kind == "families"
     modules = (m for m in pkgutil.iter_modules(package.__path__) if m.ispkg == folders)
-    return sorted(m.name for m in modules if not m.name.startswith("_"))
+    return sorted(m.name for m in modules if not m.name.startswith("_") and m.name != "parameters")
 
 
 def load(path):

@@ -4,12 +4,11 @@
 terms fall with the number of samples.
 """
 
-from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import xarray as xr
 
-from carryover.config.parameters import parameter
 from carryover.errors import UserError
 from carryover.labels import attributes, described
 from carryover.streams import generator
@@ -26,25 +25,7 @@ _ALIGNMENTS = ("top", "bottom", "random")
 _NEWTON_STEPS = 8  # from within a factor of 2 of the root of a convex cubic, 6 give all digits
 
 
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    """The random instances, and the spectrum for which the terms are drawn against n: that of the paper's figure 1."""
-
-    instances: int = parameter(2000, "random problems; the constants are fitted on half of them", minimum=2)
-    smallest_dimension: int = parameter(30, "fewest input dimensions d of an instance", minimum=4)
-    largest_dimension: int = parameter(60, "most input dimensions", minimum=4)
-    confidence: float = parameter(3.0, "δ: the bound is to hold with probability 1 − exp(−δ)", minimum=1)
-    samples: tuple[int, ...] = parameter(
-        (10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10000), "numbers n at which the two terms are drawn", minimum=1
-    )
-    dimension: int = parameter(1000, "input dimensions of the spectrum for the terms", minimum=2)
-    top: int = parameter(50, "eigenvalues of it that are large, the m of the terms", minimum=1)
-    top_eigenvalue: float = parameter(1.5, "the large eigenvalues", above=0)
-    bottom_eigenvalue: float = parameter(0.3, "the others", above=0)
-    seed: int = parameter(0, "which instances", minimum=0)
-
-
-def compute(p: Parameters) -> xr.Dataset:
+def compute(p: Any) -> xr.Dataset:
     """Risk and bound over `instance`, the constants that fit the first half, and the bound's terms over `samples`.
 
     An instance is a spectrum, a difference Δ = θ_T − θ_S of norm 1 and n < d Gaussian inputs; the largest eigenvalue is

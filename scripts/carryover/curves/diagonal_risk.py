@@ -4,12 +4,11 @@
 formula. Flows end at the interpolating function of least penalty, and its risk is that of `theory.interpolation`.
 """
 
-from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import xarray as xr
 
-from carryover.config.parameters import parameter
 from carryover.errors import UserError
 from carryover.labels import described
 from carryover.theory.interpolation import interpolation_risk
@@ -21,23 +20,7 @@ _LINEAR = 1e8
 """Factor on the squares of weights from which on the penalty is that of a readout alone, Σ β²/w²."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    """The tasks and the starts, as in experiments with diagonal networks."""
-
-    dimension: int = parameter(200, "input dimensions D", minimum=2)
-    auxiliary_features: int = parameter(8, "active dimensions of the auxiliary task, ±1/√k each", minimum=1)
-    main_features: tuple[int, ...] = parameter((8,), "active dimensions k of the main task", minimum=1)
-    main_norm: str = parameter("l2", "its coefficients are ±1/√k (l2) or ±1/k (l1)", choices=tuple(NORMS))
-    overlap: tuple[float, ...] = parameter((0.0, 0.5, 0.75, 1.0), "share of them that the auxiliary task has",
-                                           minimum=0, maximum=1)  # fmt: skip
-    samples: tuple[int, ...] = parameter((4, 8, 16, 32, 64, 128), "main-task samples n, fewer than D", minimum=1)
-    rescale: tuple[float, ...] = parameter((1.0,), "factor on all weights before training, from scratch too", above=0)
-    initial_scale: float = parameter(1e-3, "weights from which training from scratch starts", above=0)
-    readout_scale: float = parameter(1e-3, "readout γ after pretraining", above=0)
-
-
-def compute(p: Parameters) -> xr.Dataset:
+def compute(p: Any) -> xr.Dataset:
     """Risks over rescale, main_features, overlap and samples, after pretraining that has learned its task exactly.
 
     Raises UserError where the samples are not fewer than the dimensions, or the features more.

@@ -4,12 +4,11 @@
 endlessly many, each at a fixed ε.
 """
 
-from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import xarray as xr
 
-from carryover.config.parameters import parameter
 from carryover.errors import UserError
 from carryover.labels import described
 from carryover.streams import generator
@@ -18,22 +17,7 @@ from carryover.theory.linear_teachers import deep_gaussian_bound, deep_linear_li
 _TASKS = ("gamma", "source_norm", "angle")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    """Targets have norm 1: what matters is the ratio of the norms, and all risks and bounds grow with its square."""
-
-    dimension: tuple[int, ...] = parameter((40, 160), "input dimensions d", minimum=2)
-    gamma: tuple[float, ...] = parameter((0.1, 0.25, 0.5, 0.75), "samples per input dimension n/d", above=0, maximum=1)
-    source_norm: tuple[float, ...] = parameter((0.25, 1.0, 4.0), "norms of the source", above=0)
-    angle: tuple[float, ...] = parameter((0.0625, 0.125, 0.25, 0.5), "angles between the tasks", above=0, maximum=1,
-                                         unit="π")  # fmt: skip
-    depth: tuple[int, ...] = parameter((2, 7), "layers of networks between one and endlessly many", minimum=1)
-    epsilon: tuple[float, ...] = parameter((0.0, 0.1, 0.2, 0.4), "ε of the bounds; at 0 they are means", minimum=0)
-    draws: int = parameter(200, "random inputs of each dimension and number of samples", minimum=2)
-    seed: int = parameter(0, "which inputs", minimum=0)
-
-
-def compute(p: Parameters) -> xr.Dataset:
+def compute(p: Any) -> xr.Dataset:
     """`risk` of each draw of inputs by the depth, and the bounds `one_layer` (eq 10) and `deep` (eq 9) by ε.
 
     Inputs are N(0, I) and prefer no direction, so that the tasks may lie in the plane of the first two.

@@ -3,34 +3,17 @@
 "The implicit penalty of finetuning in ReLU networks", figures 1a and 1b.
 """
 
-from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import xarray as xr
 
-from carryover.config.parameters import parameter
 from carryover.errors import UserError
 from carryover.labels import described
 from carryover.theory.penalty import relu_penalty, relu_penalty_exponent
 
 
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    """The units, and the magnitudes at which the curve is drawn."""
-
-    correlation: tuple[float, ...] = parameter(
-        (0.0, 0.5, 0.9, 0.99, 1.0), "cosines between pretrained and finetuned input weights", minimum=-1, maximum=1
-    )
-    auxiliary_magnitude: tuple[float, ...] = parameter(
-        (0.01, 1.0, 100.0), "coefficients of the feature in the auxiliary task", minimum=0
-    )
-    readout: float = parameter(0.0, "readout weight at the start of finetuning")
-    smallest_magnitude: float = parameter(1e-3, "smallest coefficient of the feature in the finetuning task", above=0)
-    largest_magnitude: float = parameter(1e3, "largest coefficient of the feature in the finetuning task", above=0)
-    points: int = parameter(301, "magnitudes, evenly spaced in their logarithm", minimum=2)
-
-
-def compute(p: Parameters) -> xr.Dataset:
+def compute(p: Any) -> xr.Dataset:
     """Penalty and exponent, both (correlation, auxiliary_magnitude, magnitude) and dimensionless.
 
     Equation 11 of the paper; the pretrained input weights have the norm √auxiliary_magnitude (section 1.2). The

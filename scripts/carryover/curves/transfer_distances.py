@@ -3,38 +3,17 @@
 "Features are fate: a theory of transfer learning in high-dimensional regression", figure 4 and section 2.1.
 """
 
-from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import xarray as xr
 
-from carryover.config.parameters import parameter
 from carryover.labels import described
 from carryover.streams import generator
 from carryover.theory import discrepancy, transfer
 
 
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    """The targets, κ times the source turned by an angle, and the samples from which distances are estimated."""
-
-    angle: tuple[float, ...] = parameter(
-        (0.0, 0.125, 0.25, 0.375, 0.5, 0.625, 0.75, 0.875, 1.0),
-        "angles θ between source and target",
-        minimum=0,
-        maximum=1,
-        unit="π",
-    )
-    target_norm: tuple[float, ...] = parameter((0.5, 1.0, 2.0), "norms κ of the target; the source's is 1", above=0)
-    noise: float = parameter(0.2, "standard deviation σ of the label noise", minimum=0)
-    gamma: float = parameter(0.5, "samples of the target per input dimension, γ = n/d", above=0)
-    depth: int = parameter(1, "layers; 1 keeps the norm outside the data, as eq 15 does", minimum=1)
-    samples: int = parameter(150, "points of each task between which distances are found", minimum=1)
-    repeats: int = parameter(3, "draws of these points", minimum=1)
-    seed: int = parameter(0, "which draws", minimum=0)
-
-
-def compute(p: Parameters) -> xr.Dataset:
+def compute(p: Any) -> xr.Dataset:
     """Distances and transferabilities (target_norm, angle), the sampled distances with `repeat`; dimensionless.
 
     The same draws serve all targets, so that curves over them are smooth. Along θ ∈ [0, π/2] at κ = 1 the

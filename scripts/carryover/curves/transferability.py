@@ -3,12 +3,11 @@
 "Features are fate: a theory of transfer learning in high-dimensional regression", figures 1, 2, 7 and 8.
 """
 
-from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import xarray as xr
 
-from carryover.config.parameters import parameter
 from carryover.errors import UserError
 from carryover.labels import described
 from carryover.theory import transfer
@@ -16,21 +15,7 @@ from carryover.theory import transfer
 _CRITICAL = 1e-9  # distance of γ from 1 that is rounding
 
 
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    """Noise and depth, and the grid of samples per dimension and angles on which the surfaces are drawn."""
-
-    noise: tuple[float, ...] = parameter((0.0, 0.2, 0.5), "standard deviations σ of the label noise", minimum=0)
-    depth: tuple[int, ...] = parameter((1, 2, 3), "layers; 1 keeps the norm outside the data, as eq 15 does", minimum=1)
-    smallest_angle: float = parameter(0.0, "smallest angle θ between the tasks", minimum=0, maximum=1, unit="π")
-    largest_angle: float = parameter(0.5, "largest angle", minimum=0, maximum=1, unit="π")
-    angles: int = parameter(101, "angles, evenly spaced", minimum=2)
-    smallest_gamma: float = parameter(0.005, "fewest samples per input dimension, γ = n/d", above=0)
-    largest_gamma: float = parameter(1.995, "most samples per input dimension", above=0)
-    points: int = parameter(200, "values of γ, evenly spaced", minimum=2)
-
-
-def compute(p: Parameters) -> xr.Dataset:
+def compute(p: Any) -> xr.Dataset:
     """Transferabilities, the risk from scratch, and the boundaries of negative transfer, over `angle` and `gamma`.
 
     At γ = 1 with noise the risk from scratch and the transferability of linear transfer are infinite, which the default

@@ -13,37 +13,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from tqdm import tqdm
 
-from carryover.config.parameters import check, parameter
 from carryover.diagnosis.activations.quantities import of_layer
 from carryover.diagnosis.activations.responses import Responses, Rooms, dealt
 from carryover.diagnosis.activations.sources import ALONE, Activations, opened, same_samples
+from carryover.diagnosis.parameters import Parameters
 from carryover.diagnosis.result import Diagnosis, assembled
 from carryover.errors import UserError
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    most: float = parameter(
-        0.8, "share of the components from which on a layer is inherited, or kept", above=0, maximum=1
-    )
-    factor: float = parameter(1.5, "typical factor between changes of variances from which on they count", minimum=1)
-    variance: float = parameter(0.95, "share of the variance that counted components hold", above=0, maximum=0.999999)
-    enough: float = parameter(10.0, "least samples, in multiples of the larger PR", minimum=1)
-    confidence: float = parameter(0.95, "probability that an interval contains the truth", above=0, maximum=0.999)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Options(Parameters):
-    """What the command line and the configuration say of a diagnosis."""
-
-    layers: tuple[str, ...] = parameter((), "layers to look at; none: all")
-
 
 DEFAULTS = Parameters()
 
@@ -84,7 +64,6 @@ def diagnose(
     """
     if not isinstance(p, Parameters):
         raise UserError(f"p must be Parameters, as Parameters(confidence=0.9), got {type(p).__name__}")
-    check(p)
     if not (layers is None or isinstance(layers, str | Sequence)):
         raise UserError(f"layers must be a layer's name or several, got {layers!r}")
     sides = {"before": before, "after": after} | ({} if baseline is None else {"baseline": baseline})

@@ -2,7 +2,7 @@
 
 A family is a folder carryover/families/<family>/, found by its name:
 
-    task.py                      `Parameters` that its stages share
+    parameters.py                what can be set: models `Task`, `Pretrain(Task)` and `Finetune(Task)`
     pretrain.py, finetune.py     a `Stage` each
     <solver>.py                  a `Solver` for each value of the parameter `solver`, imported by the jobs that name it
     labels.py                    how figures write what only its runs have: see `workflow.coordinate_labels`
@@ -21,6 +21,7 @@ import numpy as np
 import xarray as xr
 
 from carryover.config import plugins
+from carryover.config.parameters import model_of
 from carryover.errors import UserError
 from carryover.training.result import Trained
 
@@ -89,20 +90,18 @@ class Piece:
 class Stage(Protocol):
     """The module pretrain.py or finetune.py of a family.
 
-    `Parameters` is a frozen dataclass of `config.parameters`, with those of the family's task and the axis `solver`; in
-    finetuning also with the axis `protocol`. finetune.py has besides `STARTS_FROM`, {axis: its values for which a run
-    starts from a pretrained network}, and may say `EXACT_RISK = True` where its risk is over all inputs. A stage may
-    have `check(p)`, which raises UserError for parameters that contradict each other.
+    Its model in parameters.py has the axis `solver`; in finetuning also the axis `protocol`, and `STARTS_FROM`, {axis:
+    its values for which a run starts from a pretrained network}. It refuses parameters that contradict each other.
+    finetune.py may say `EXACT_RISK = True` where its risk is over all inputs.
     """
 
     __name__: str
-    Parameters: type
 
     def problems(self, p: Any, shard: Shard) -> Iterator[Piece]:
         """The pieces of a shard, in the order of its dataset.
 
         Args:
-            p: the stage's `Parameters`.
+            p: the stage's parameters.
             shard: experiment, seeds, and the pretrained networks if it starts from such.
 
         Returns:
@@ -124,7 +123,7 @@ class Solver(Protocol):
 
         Args:
             problem: of a `Piece` of the family.
-            p: the stage's `Parameters`.
+            p: the stage's parameters.
             progress: told from time to time how far training is, {"step": …, "active": …}.
 
         Returns:
@@ -136,17 +135,12 @@ class Solver(Protocol):
         """
 
 
-OFFERS = {"task": ("Parameters",), "pretrain": ("Parameters", "problems"),
-          "finetune": ("Parameters", "problems", "STARTS_FROM")}  # fmt: skip
-
-
 def stage(family: str, name: str) -> Stage:
-    """The module `name` (task, pretrain or finetune) of a family; UserError where it breaks the contract."""
-    module = _part(family, name, OFFERS[name], f"the family {family} is incomplete")
-    axes = getattr(module.Parameters, "__dataclass_fields__", {}).keys()
-    needed = {"pretrain": {"solver"}, "finetune": {"solver", "protocol"}}.get(name, set())
-    if missing := sorted(needed - axes):
-        raise breach(module.__name__, f"its Parameters lack {' and '.join(missing)}")
+    """The module pretrain or finetune of a family; UserError where it breaks the contract."""
+    module = _part(family, name, ("problems",), f"the family {family} is incomplete")
+    needed = {"pretrain": {"solver"}, "finetune": {"solver", "protocol"}}[name]
+    if missing := sorted(needed - model_of(f"families.{family}", name).model_fields.keys()):
+        raise breach(f"carryover.families.{family}.parameters", f"{name} lacks {' and '.join(missing)}")
     return module
 
 

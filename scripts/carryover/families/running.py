@@ -28,7 +28,7 @@ def run(
 
     Args:
         stage: module pretrain or finetune of a family.
-        p: its `Parameters`.
+        p: its parameters.
         experiment, seeds, pretrained: of the `Shard`.
         solve, progress: `Solver.solve` of the family's solver, and what it tells.
 
@@ -40,8 +40,7 @@ def run(
         UserError: The pretrained networks are missing, superfluous or others, a training diverged, or the stage or the
             solver breaks the contract; and what they themselves raise.
     """
-    getattr(stage, "check", lambda p: None)(p)
-    _check_start(starts(stage, p), p, seeds, pretrained)
+    _check_start(starts(p), p, seeds, pretrained)
     shard = Shard(experiment, list(seeds), pretrained)
     pieces = stage.problems(p, shard)
     if not isinstance(pieces, Iterator):
@@ -52,10 +51,9 @@ def run(
     return datasets.assemble(solved, piece.outputs, piece.meaning, piece.attributes)
 
 
-def starts(stage: Stage, p: Any) -> bool:
+def starts(p: Any) -> bool:
     """Whether runs with these parameters start from pretrained networks."""
-    starts_from = getattr(stage, "STARTS_FROM", {})
-    return bool(starts_from) and applies(starts_from, vars(p))
+    return bool(p.STARTS_FROM) and applies(p.STARTS_FROM, vars(p))
 
 
 def _check_start(starts, p, seeds, pretrained):

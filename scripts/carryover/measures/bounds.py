@@ -1,11 +1,6 @@
 """Errors of linear functions on pairs of image tasks, and the bounds that they are compared with."""
 
-from carryover.config.parameters import NoParameters
-
-FAMILIES = ("image_pairs",)
 NAMES = ("risk_final", "risk_spread", "distance", "benign_overfitting", "covariance", "target_alignment")
-
-Parameters = NoParameters
 
 
 def measure(data, p):

@@ -6,18 +6,16 @@ act as one feature whatever their lengths, so directions are clustered, each wei
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
 from numpy.typing import ArrayLike
 from threadpoolctl import ThreadpoolController
 
-from carryover.config.parameters import parameter
 from carryover.errors import UserError
 from carryover.measures import _kmeans
 from carryover.networks.relu import importance
-from carryover.runs import ALL_LAYERS, measured, naming
+from carryover.runs import measured, naming
 
 RESTARTS = 2
 _DECIMALS = 12  # to which directions are told apart
@@ -26,16 +24,6 @@ _FINE = 36  # clusters at least, twice as many as are asked for at least, from w
 _SAME = 1 - 1e-5  # cosine of teacher units that are one feature, in single precision
 _SEED = 0  # of k-means: one for all networks
 _THREADS = ThreadpoolController()
-
-FAMILIES = ("relu",)
-APPLIES_TO = ALL_LAYERS
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    largest_k: int = parameter(12, "most clusters of which each number is tried", minimum=1)
-    further_k: tuple[int, ...] = parameter((), "larger numbers that are tried as well, rising", minimum=1)
-    restarts: int = parameter(RESTARTS, "random starts of k-means for each number of clusters", minimum=1)
 
 
 def inertia(W: ArrayLike, weights: ArrayLike, k: int, seed: int, restarts: int = RESTARTS) -> float:

@@ -14,28 +14,20 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg.blas import dsyrk
 
-from carryover.config.parameters import parameter
 from carryover.networks.relu import Weights
-from carryover.runs import ALL_LAYERS, measured, naming
+from carryover.runs import measured, naming
 from carryover.streams import generator
 from carryover.tasks.sparse import sphere
 
 _BLOCK = 2**21  # numbers that are held in double precision at a time: 16 MiB
 _ROUNDING = 8  # units in the last place: responses that vary less are constant
 
-FAMILIES = ("relu",)
-APPLIES_TO = ALL_LAYERS
 MEANING = {
     "participation_ratio": "participation ratio of the hidden responses at the end of training",
     "participation_ratio_start": "participation ratio of the hidden responses at the start of training",
     "ensd": "effective number of dimensions shared by the hidden responses at start and end of training",
     "cka": "linear centred kernel alignment of the hidden responses at start and end of training",
 }
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    samples: int = parameter(2000, "inputs at which responses are taken", minimum=2)
 
 
 def participation_ratio(X: ArrayLike) -> float:

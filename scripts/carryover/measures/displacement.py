@@ -6,12 +6,9 @@ squared distance R (equation 2), for which R̃ = Σ r̃ (equations 4, 11) is the
 
 import numpy as np
 
-from carryover.config.parameters import NoParameters
 from carryover.runs import measured
 from carryover.theory.teacher_penalty import network_penalty, paired_penalty, teacher_penalty
 
-FAMILIES = ("relu",)
-APPLIES_TO = {"protocol": ("finetuning",)}  # from 0, what was learned costs twice its F₁ norm
 _MEANINGS = {
     "displacement": "squared distance of the weights from their start",
     "penalty": "penalty R̃ of the function that was learned: the least such distance at which a network computes it",
@@ -19,8 +16,6 @@ _MEANINGS = {
     "penalty_paired": "penalty of the teacher if each of its units takes up one pretrained feature",
     "penalty_new": "penalty of the teacher from weights of 0",
 }
-
-Parameters = NoParameters
 
 
 def measure(data, p):

@@ -1,19 +1,14 @@
 """Kernels of the features before and after pretraining beside that of the source's own units; "Features are fate",
 section 4, Fig. 3a and b: training in the rich regime leaves the features that are present in the source task."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from carryover.config.parameters import parameter
 from carryover.errors import UserError
 from carryover.measures.dimensionality import cka
 from carryover.networks.relu import importance
 from carryover.runs import measured, naming
 from carryover.streams import generator
 
-FAMILIES = ("mean_field",)
-APPLIES_TO = {"protocol": ("pretrained",)}
 MEANING = {
     "gram": "kernel of the pretrained features",
     "initial_gram": "kernel of the features before pretraining",
@@ -24,12 +19,6 @@ MEANING = {
     "point": "input",
     "other_point": "input",
 }
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    points: int = parameter(40, "inputs that the kernels are given at", minimum=1)
-    samples: int = parameter(2000, "inputs that alignments are taken over, the points among them", minimum=2)
 
 
 def measure(data, p):

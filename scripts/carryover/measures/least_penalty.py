@@ -5,20 +5,14 @@
 same weights and samples that the network started from and learned.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from carryover.config.parameters import parameter
 from carryover.networks.relu import Weights
 from carryover.runs import measured, naming
 from carryover.theory.kernels import relu_risk
 from carryover.theory.least_penalty import NEW, least_penalty
 from carryover.theory.teacher_penalty import network_penalty
 
-FAMILIES = ("relu",)
-APPLIES_TO = {"protocol": ("single_task", "finetuning")}
-NEEDS = {"keep_samples": (True,), "loss": ("squared",)}
 _MEANINGS = {
     "penalty": "penalty R̃ of the function that was found, from the weights that training started from",
     "penalty_least": "penalty of the function of least penalty that fits the samples, where units may be split",
@@ -30,11 +24,6 @@ _MEANINGS = {
     "turned": "1 − cosine by which weights have turned, mean over units weighted by their squared length at the start",
     "turned_predicted": "the same of the function of least penalty",
 }
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    gap: float = parameter(1e-4, "share of the penalty that may be left to the bound", above=0, maximum=0.1)
 
 
 def measure(data, p):

@@ -1,19 +1,9 @@
 """Norms and penalties of linear solutions beside those of their teachers."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from carryover.config.parameters import parameter
 from carryover.runs import measured
 from carryover.theory.norms import flow_penalty, l1_norm, l12_norm, q_norm
-
-FAMILIES = ("diagonal",)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    readout_scale: float = parameter(1e-3, "readout γ that the Q penalty assumes after pretraining", above=0)
 
 
 def measure(data, p):

@@ -1,14 +1,9 @@
 """Risk of wide ReLU networks beside the tangent kernel's bound ("Finetuning with linear teachers", theorem 6.1)."""
 
-from carryover.config.parameters import NoParameters
-
-FAMILIES = ("wide_relu",)
 NAMES = (
     "risk_final", "absolute_risk", "start_risk", "loss", "converged", "evaluations", "tangent_distance", "ntk_norm",
     "ntk_norm_linear", "bound", "corollary",
 )  # fmt: skip
-
-Parameters = NoParameters
 
 
 def measure(data, p):

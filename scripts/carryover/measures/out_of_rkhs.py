@@ -1,27 +1,16 @@
 """How much of the target the pretrained features cannot represent; "Features are fate", equations 151–156, Fig. 3d."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from carryover.config.parameters import parameter
 from carryover.runs import measured, naming
 from carryover.theory.kernels import function_power, function_variance, rkhs_residual
 
-FAMILIES = ("mean_field",)
-APPLIES_TO = {"protocol": ("pretrained",)}
 MEANING = {
     "out_of_rkhs": "share of the target's mean square outside the span of the pretrained features",
     "initial_out_of_rkhs": "share of the target's mean square outside the span of the features before pretraining",
     "least_risk": "least risk of a readout on the pretrained features, as a share of the target's variance",
     "cutoff": "eigenvalues of the features' kernel, relative to the largest, up to which a direction counts as outside",
 }
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    cutoff: float = parameter(1e-10, "eigenvalues of the features' kernel, relative to the largest, up to which a "
-                              "direction counts as outside", above=0, maximum=1)  # fmt: skip
 
 
 def measure(data, p):

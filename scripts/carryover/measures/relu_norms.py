@@ -6,13 +6,10 @@ norms of diagonal networks with those of the ground truth (Fig. 5a).
 
 import numpy as np
 
-from carryover.config.parameters import NoParameters
 from carryover.networks.relu import importance
-from carryover.runs import ALL_LAYERS, measured
+from carryover.runs import measured
 from carryover.theory.kernels import relu_risk
 
-FAMILIES = ("relu",)
-APPLIES_TO = ALL_LAYERS
 _SAME = 1 - 1e-5  # cosine of teacher units that are one feature, in single precision
 _MEANINGS = {
     "f1_norm": "F₁ norm of the main task's function",
@@ -20,8 +17,6 @@ _MEANINGS = {
     "l2_norm_teacher": "root mean square of the main task's teacher over all inputs",
     "balance": "squared norm of all weights over twice their F₁,₂ norm, which is the least for this function",
 }
-
-Parameters = NoParameters
 
 
 def measure(data, p):

@@ -1,15 +1,11 @@
 """Risk of the main task, at the end of training and at its best along the way, with what the training came to."""
 
-from carryover.config.parameters import NoParameters
-
 FURTHER = (
     "learning_rate", "at_rest", "validation_loss", "target_power", "target_variance",
     "pretrained_loss", "feature_share", "feature_alignment",
 )  # fmt: skip
 
 SELECTS = True
-
-Parameters = NoParameters
 
 
 def measure(data, p):

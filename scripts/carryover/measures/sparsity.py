@@ -1,18 +1,8 @@
 """Where the weight of a linear solution lies: on how few dimensions, and on how many auxiliary ones."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from carryover.config.parameters import parameter
 from carryover.runs import measured
-
-FAMILIES = ("diagonal",)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    largest_k: int = parameter(100, "most weights to count as the top k", minimum=1)
 
 
 def top_k_variance(beta, largest_k):

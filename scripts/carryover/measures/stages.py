@@ -3,36 +3,22 @@ them are the same; "Feature reuse in multi-task learning and finetuning (appendi
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import torch
 
-from carryover.config.parameters import parameter
 from carryover.errors import UserError
 from carryover.measures._streamed import centred_kernels
 from carryover.measures.dimensionality import MEANING, compare_kernels
 from carryover.networks.convnet import NETWORKS
 from carryover.networks.convnet_weights import unpacked
-from carryover.runs import ALL_LAYERS, measured, naming
+from carryover.runs import measured, naming
 from carryover.streams import generator
 from carryover.tasks.class_subsets import class_task
 from carryover.tasks.images import images
 from carryover.tasks.prepared_images import PreparedImages
 from carryover.training.device import torch_device
 
-FAMILIES = ("convnet",)
-NEEDS = {"keep_weights": (True,)}
-APPLIES_TO = ALL_LAYERS
 READS = ("folder",)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    of: str = parameter("target", "test images of the target's classes or of all", choices=("target", "all"))
-    count: int = parameter(2000, "most images, drawn evenly; 0: all; memory grows with its square", minimum=0)
-    batch: int = parameter(64, "most images in a forward pass", minimum=1)
-    device: str = parameter("auto", "where the networks are", choices=("auto", "cpu", "cuda"))
 
 
 def measure(data, p):

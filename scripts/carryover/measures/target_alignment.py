@@ -2,19 +2,14 @@
 readout predicts it from as many samples as there are, which needs nothing but these, and how many dimensions they have.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from carryover.config.parameters import parameter
 from carryover.measures.dimensionality import cka, participation_ratio
 from carryover.networks.relu import Weights
 from carryover.runs import measured, naming
 from carryover.streams import generator
 from carryover.tasks.sparse import sphere
 
-FAMILIES = ("diagonal", "relu")
-APPLIES_TO = {"protocol": ("finetuning",)}
 MEANING = {
     "target_alignment": "alignment of the kernel of the features at the start of training with the target",
     "probe_r_squared": "R² of a ridge readout of these features on as many samples, each predicted from the others",
@@ -22,11 +17,6 @@ MEANING = {
 }
 STRENGTHS = 10.0 ** np.arange(-8, 3)
 """Penalties of the readout, in units of the mean square of the features; that of the best R² is taken."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    inputs: int = parameter(1000, "inputs at which responses of ReLU networks are taken", minimum=2)
 
 
 def measure(data, p):

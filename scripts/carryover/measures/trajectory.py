@@ -2,12 +2,7 @@
 
 import numpy as np
 
-from carryover.config.parameters import NoParameters
-
-FAMILIES = ("convnet", "deep_linear", "diagonal", "mean_field", "relu", "wide_relu")
 SELECTS = True
-
-Parameters = NoParameters
 
 
 def measure(data, p):

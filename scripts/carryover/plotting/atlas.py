@@ -1,26 +1,15 @@
 """The atlas: maps of several families of what pretraining gains, over samples and similarity, in one colour scale."""
 
-from dataclasses import dataclass
-
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.colors import TwoSlopeNorm
 
 from carryover.analysis import atlas
-from carryover.config.parameters import parameter
 from carryover.drawing import layout, log_axes
 
 MISSING = "0.75"
 LABELLED = 7  # rows that have a label, at most
 FINETUNING = "finetuning"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    title: str = parameter("Where pretraining helps", "what is seen")
-    settings: bool = parameter(False, "show a map for every setting, such as the noise, not for the usual one alone")
-    largest: float = parameter(1.0, "gain, log₁₀ of a ratio of risks, at which colours end", above=0)
-    columns: int = parameter(3, "maps in a row", minimum=1)
 
 
 def draw(data, p):

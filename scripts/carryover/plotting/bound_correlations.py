@@ -1,28 +1,15 @@
 """R² between the error of finetuning on pairs of image tasks and three bounds on it, along the samples, beside the
 published; how often each is the first; and the error against one ("Finetuning with linear teachers", Table 1)."""
 
-from dataclasses import dataclass
-
 import matplotlib.pyplot as plt
 import numpy as np
 
 from carryover.analysis import jackknife, r_squared
-from carryover.config.parameters import parameter
 from carryover.drawing import layout, panels
 from carryover.errors import UserError
 
-ROLES = ("bounds", "published")
-
 COLORS = dict(zip(r_squared.BOUNDS, ("#0072B2", "#E69F00", "#D55E00"), strict=True))
 CROWD = 200  # pairs that are drawn as small points, without their spread
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    title: str = parameter("Three bounds and the error of finetuning on pairs of scikit-learn's digits, by the "
-                           "singular directions that the regression keeps", "what is seen")  # fmt: skip
-    bound: str = parameter("covariance", "bound of the lower panels", choices=tuple(r_squared.BOUNDS))
-    samples: int = parameter(10, "images of the target task in the lower panels", minimum=1)
 
 
 def draw(data, p):

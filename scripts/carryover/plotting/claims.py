@@ -1,27 +1,17 @@
 """Claims as a forest plot: of each the interval beside its bound, and what it says."""
 
 import textwrap
-from dataclasses import dataclass
 
 import matplotlib.pyplot as plt
 import numpy as np
 
 from carryover.analysis import intervals
-from carryover.config.parameters import parameter
 from carryover.drawing import layout
 from carryover.errors import UserError
-
-ROLES = ("claims",)
 
 COLORS = {"holds": "#009E73", "undecided": "#999999", "fails": "#D55E00"}
 LETTERS = 112  # in a line of a statement
 LINE, GAP = 0.145, 0.6  # height of a line in inches, and what is left between claims, in lines
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    title: str = parameter("What holds, and what does not", "what is seen")
-    paper: str = parameter("", "name of the paper whose claims are drawn; empty for all")
 
 
 def draw(data, p):

@@ -1,12 +1,10 @@
 """How few features ReLU networks make use of, and whether they are the teacher's (Fig. 6 of feature reuse)."""
 
-from dataclasses import dataclass
 from functools import partial
 
 import xarray as xr
 from matplotlib.ticker import MaxNLocator
 
-from carryover.config.parameters import parameter
 from carryover.drawing import layout, log_axes, panels, relu
 
 ALIGNMENT, TOP = "alignment with the teacher", 1.03
@@ -17,20 +15,6 @@ DRAWN = {
     "overlap": ("inertia", "alignment", "samples", "unit_correlations"),
     "nested": ("inertia", "alignment", "samples", "main_features", "overlap", "rescale"),
 }
-OPTIONAL_ROLES = tuple(DRAWN)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    title: str = parameter("Clusters of the hidden units of ReLU networks", "what is seen")
-    samples: int = parameter(64, "main-task samples of the inertias by overlap", minimum=1)
-    unit_correlations: tuple[str, ...] = parameter((), "lists of cosines by which they are shown; empty for all")
-    nested_samples: tuple[int, ...] = parameter((), "main-task samples of the panels over rescalings; empty for all",
-                                                minimum=1)  # fmt: skip
-    main_features: int = parameter(1, "teacher units of the nested task that is shown", minimum=1)
-    auxiliary_features: int = parameter(6, "teacher units of the auxiliary task, which tell how many features both "
-                                        "tasks have", minimum=1)  # fmt: skip
-    only: tuple[str, ...] = parameter((), "conditions on the runs of every role, as coordinate=value")
 
 
 def draw(data, p):

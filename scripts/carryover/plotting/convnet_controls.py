@@ -1,26 +1,13 @@
 """What of the gain by rescaling convolutional networks is due to which weights, to the learning rate and to the length
 of training: controls of Fig. 7 of feature reuse."""
 
-from dataclasses import dataclass
-
 import matplotlib.pyplot as plt
 import numpy as np
 
 from carryover.analysis.by_task import interval, table
-from carryover.config.parameters import parameter
 from carryover.drawing import convnet, layout, log_axes, panels
 
-ROLES = ("risk", "trajectory")
-
 ACCURACY = "test accuracy (%)"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    title: str = parameter("What rescaling convolutional networks before finetuning changes", "what is seen")
-    rescale: float = parameter(0.5, "factor on the weights that is compared with no rescaling", above=0)
-    learning_rate: float = parameter(0.01, "step of gradient descent where it is not compared", above=0)
-    samples: int = parameter(8, "training images of the task", minimum=1)
 
 
 def draw(data, p):

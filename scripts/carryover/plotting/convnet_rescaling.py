@@ -1,25 +1,17 @@
 """Whether convolutional networks are finetuned better with their weights rescaled before (Fig. 7 of feature reuse)."""
 
-from dataclasses import dataclass
 from textwrap import fill
 
 import matplotlib.pyplot as plt
 
 from carryover.analysis.by_task import usual
 from carryover.analysis.image_tasks import by_classes
-from carryover.config.parameters import parameter
 from carryover.drawing import convnet, layout, log_axes, panels
 from carryover.errors import UserError
 
 PROTOCOLS = ("finetuning", "single_task", "multi_task")
 PLACES = (-2, -1, 0, 1, 4, 5)  # of their curves, without and with the factor; MTL is one point, apart from the others
 NEEDED = ("protocol", "rescale", "rescaled", "learning_rate", "network", "source_classes", "target_classes")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    title: str = parameter("Finetuning convolutional networks with and without rescaling", "what is seen")
-    rescale: float = parameter(0.5, "factor on the weights that is compared with no rescaling", above=0)
 
 
 def draw(data, p):

@@ -1,15 +1,10 @@
 """The bound by the covariance of the data ("Finetuning with linear teachers", theorem 4.2): beside the risk on random
 instances, with the constant that fits, and its terms over the number of samples."""
 
-from dataclasses import dataclass
-
 import matplotlib.pyplot as plt
 import numpy as np
 
-from carryover.config.parameters import parameter
 from carryover.drawing import layout
-
-ROLES = ("curve",)
 
 KINDS = {
     "top": ("tasks differ along top eigenvectors", "#009E73"),
@@ -18,12 +13,6 @@ KINDS = {
 }
 
 LARGEST_RISK = 1.0  # λ₁|Δ|², of instances of which both factors are 1
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    title: str = parameter("The covariance bound orders risks, but exceeds any possible risk in half of the instances",
-                           "what is seen")  # fmt: skip
 
 
 def draw(data, p):

@@ -1,17 +1,13 @@
 """Longer training on cross-entropy acts like a smaller initialisation (appendix C of feature reuse)."""
 
-from dataclasses import dataclass
-
 import matplotlib.pyplot as plt
 import numpy as np
 
 from carryover.analysis.margins import margin_over_scale
-from carryover.config.parameters import parameter
 from carryover.drawing import layout, log_axes, panels
 from carryover.errors import UserError
 
 FAMILIES = {"diagonal": "Diagonal networks", "relu": "ReLU networks"}
-OPTIONAL_ROLES = tuple(FAMILIES)
 FEATURES, ERROR = "effective_features_curve", "risk_curve"
 LABELS = {FEATURES: "effective number of features", ERROR: "test error"}
 COLUMNS = (
@@ -21,13 +17,6 @@ COLUMNS = (
 )
 XLABELS = {"time": "flow time (steps × learning rate)", "ratio": "margin γ / initial scale²"}
 POINTS = 200  # of a curve
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    fitted: float = parameter(
-        0.3, "training loss from which on a run is compared with others by its margin over scale²", above=0
-    )
 
 
 def draw(data, p):

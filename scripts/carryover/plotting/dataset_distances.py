@@ -1,16 +1,12 @@
 """Transferability against distances between source and target distributions ("Features are fate", Fig. 4)."""
 
-from dataclasses import dataclass
 from itertools import cycle
 
 import matplotlib.pyplot as plt
 import numpy as np
 
 from carryover.analysis.transferability import at, averages, only, transferability
-from carryover.config.parameters import parameter
 from carryover.drawing import layout, panels
-
-ROLES = ("diagram", "risk", "distances")
 
 DISTANCES = {
     "kl": "KL divergence",
@@ -19,12 +15,6 @@ DISTANCES = {
 }
 SOURCES = {"linear_transfer": "linear", "finetuning": "finetuning"}
 NORMS = ("#D55E00", "#0072B2", "#CC79A7")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    title: str = parameter("Gains of linear transfer fall with the distance of targets within a right angle, not "
-                           "beyond", "what is seen")  # fmt: skip
 
 
 def draw(data, p):

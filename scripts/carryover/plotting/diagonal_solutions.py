@@ -1,28 +1,17 @@
 """What diagonal networks learn (Fig. 5 of the appendix): norms, auxiliary share and sparsity of their solutions."""
 
-from dataclasses import dataclass
 from functools import partial
 
 import matplotlib.pyplot as plt
 import numpy as np
 
 from carryover import labels
-from carryover.config.parameters import parameter
 from carryover.drawing import layout, log_axes, panels
-
-ROLES = ("norms", "sparsity", "rescaled")
 
 TRAINED = ("single_task", "multi_task", "finetuning")
 LEAST = 1e-4  # share of variance that is drawn
 APART = 0.14  # octaves between the curves of b, whose ranges overlap
 PENALTIES = {"q_norm": ("of eq 22, which takes both paths alike", "-"), "flow_penalty": ("of their own weights", "--")}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    title: str = parameter("What diagonal networks learn: norms, sparsity and the share of auxiliary features",
-                           "what is seen")  # fmt: skip
-    samples: int = parameter(64, "samples of the solutions whose sparsity is shown over overlaps", minimum=1)
 
 
 def draw(data, p):

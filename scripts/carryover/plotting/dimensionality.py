@@ -1,9 +1,7 @@
 """How many dimensions ReLU networks respond in, before and after finetuning (Fig. 8 of feature reuse)."""
 
-from dataclasses import dataclass
 from functools import partial
 
-from carryover.config.parameters import parameter
 from carryover.drawing import layout, panels, relu
 
 RATIO = "participation ratio"
@@ -13,16 +11,6 @@ DRAWN = {
     "overlap": ("participation_ratio", "samples", "unit_correlations"),
     "nested": (*COMPARED, "participation_ratio_start", "samples", "main_features", "overlap", "rescale"),
 }
-OPTIONAL_ROLES = tuple(DRAWN)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    title: str = parameter("Dimensionality of the hidden responses of ReLU networks", "what is seen")
-    nested_samples: tuple[int, ...] = parameter((), "main-task samples of the panels over rescalings; empty for all",
-                                                minimum=1)  # fmt: skip
-    main_features: int = parameter(1, "teacher units of the nested task that is shown", minimum=1)
-    only: tuple[str, ...] = parameter((), "conditions on the runs of every role, as coordinate=value")
 
 
 def draw(data, p):

@@ -1,25 +1,10 @@
 """Endless training on cross-entropy: norms and test errors over the margin (appendix C of "Feature reuse …")."""
 
-from dataclasses import dataclass
-
 import matplotlib.pyplot as plt
 import numpy as np
 
 from carryover.analysis.margins import at_margins
-from carryover.config.parameters import parameter
 from carryover.drawing import layout, panels
-
-ROLES = ("trajectory",)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    title: str = parameter(
-        "From a margin of 10 on, networks trained on cross-entropy slowly forget their start", "what is seen"
-    )
-    least: float = parameter(2.0, "smallest margin shown", above=0)
-    most: float = parameter(130.0, "largest margin shown", above=0)
-    points: int = parameter(40, "margins at which curves are drawn", minimum=2)
 
 
 def draw(data, p):

@@ -1,29 +1,17 @@
 """Networks whose first layers are frozen beside finetuned ones and those from scratch ("Finetuning with linear
 teachers", Fig. 3 and theorem 5.5)."""
 
-from dataclasses import dataclass
-
 import matplotlib.pyplot as plt
 import numpy as np
 
 from carryover.analysis.transferability import only
-from carryover.config.parameters import parameter
 from carryover.drawing import layout, log_axes, markers, panels
 from carryover.theory.linear_teachers import gaussian_bound
 from carryover.theory.transfer import linear_transfer_risk
 
-ROLES = ("risk", "layers")
-
 PROTOCOLS = {"single_task": "from scratch (vanilla)", "finetuning": "finetuned", "linear_transfer": "frozen"}
 MARKERS = ("s", "D", "v", "^")
 SHIFT = 1.13  # between markers that would hide each other
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    title: str = parameter("With a frozen first layer more data do not help, if pretraining began from vanishing "
-                           "weights", "what is seen")  # fmt: skip
-    floor: float = parameter(1e-2, "smallest risk shown", above=0)
 
 
 def draw(data, p):

@@ -1,29 +1,16 @@
 """Theorem 5.4 of "Finetuning with linear teachers": risks on Gaussian inputs beside the bounds for one layer and for
 endlessly many, how often these are broken at a fixed ε, and what they tell about depth."""
 
-from dataclasses import dataclass
-
 import matplotlib.pyplot as plt
 import numpy as np
 import xarray as xr
 
-from carryover.config.parameters import parameter
 from carryover.drawing import layout, panels
 from carryover.errors import UserError
-
-ROLES = ("curve",)
 
 BOUNDS = {"one_layer": ("L = 1, eq 10", 1, "#0072B2"), "deep": ("L → ∞, eq 9", np.inf, "#D55E00")}
 BETWEEN = ("#56B4E9", "#E69F00", "#999999")
 STYLES = (":", "-", "--")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    title: str = parameter("Two bounds on Gaussian inputs tell when depth helps", "what is seen")
-    source_norm: float = parameter(4.0, "norm of the source in a; the target's is 1", above=0)
-    angle: float = parameter(0.125, "angle between the tasks in a, in units of π", minimum=0, maximum=1)
-    epsilon: float = parameter(0.2, "ε of the bounds in b", above=0)
 
 
 def draw(data, p):

@@ -1,29 +1,18 @@
 """Deep linear networks as they are trained beside the exact limit (E1): where gradient descent arrives in the steps it
 is given, that gradient flow closes the gap, and what early stopping does to transferability at n = d."""
 
-from dataclasses import dataclass
-
 import matplotlib.pyplot as plt
 import numpy as np
 
 from carryover.analysis.agreement import distances
 from carryover.analysis.transferability import transferability
-from carryover.config.parameters import parameter
 from carryover.drawing import layout, log_axes, panels
 from carryover.errors import UserError
-
-ROLES = ("coefficients", "risk")
 
 SOLVERS = {
     "descent": ("gradient descent", "k"),
     "balanced": ("flow of balanced networks", "#009E73"),
 }
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    title: str = parameter("Gradient descent ends at the exact limit where it has the time to", "what is seen")
-    near: float = parameter(1e-3, "distance that counts as agreement", above=0)
 
 
 def draw(data, p):

@@ -1,28 +1,16 @@
 """Pretraining between lazy and rich ("Features are fate", Fig. 9): transferability by the penalty that keeps the
 features near their initial ones."""
 
-from dataclasses import dataclass
-
 import matplotlib.pyplot as plt
 import numpy as np
 
 from carryover.analysis import intervals
 from carryover.analysis.linear_transfer import by_anchor, chosen, gains
-from carryover.config.parameters import parameter
 from carryover.drawing import layout, log_axes, panels
-
-ROLES = ("risk", "gram")
 
 FREE, CHOSEN, INITIAL = "#CC79A7", "#0072B2", "0.45"  # rich in pink and the best in blue, as in the paper; lazy in grey
 WAYS = {"zero": ("#332288", -0.06), "pretrained": ("#DDCC77", 0.06), "least_squares": ("#117733", 0.0)}
 """Colours of the ways to train the readout, and how far their bars stand apart, in decades."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    title: str = parameter("Linear transfer to a target of mostly new units, by how far pretraining let the features "
-                           "move", "what is seen")  # fmt: skip
-    readout: str = parameter("zero", "how the readout was trained in the linear transfer of panel a")
 
 
 def draw(data, p):

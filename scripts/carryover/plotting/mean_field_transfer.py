@@ -1,7 +1,6 @@
 """Linear transfer of ReLU networks in the mean-field scaling ("Features are fate", Fig. 3): what pretraining makes of
 the features, and where transfer beats training from scratch."""
 
-from dataclasses import dataclass
 from itertools import product
 
 import matplotlib.pyplot as plt
@@ -11,25 +10,12 @@ from matplotlib.colors import TwoSlopeNorm
 from carryover.analysis import intervals, power_law
 from carryover.analysis.linear_transfer import boundary, gains
 from carryover.analysis.transferability import normalised
-from carryover.config.parameters import parameter
 from carryover.drawing import layout, log_axes, panels
-
-ROLES = ("risk", "gram", "out_of_rkhs")
 
 GRAMS = {"initial_gram": "before", "gram": "pretrained", "source_gram": "source's units"}
 TITLES = "b: risk from scratch", "c: its exponent ν", "d: left out by the features", "e: transferability"
 BOUNDARIES = {"zero": "-", "pretrained": "--", "least_squares": ":"}
 """Styles of the boundaries found, by how the readout was trained."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    title: str = parameter("ReLU networks pretrained on a part of the target's units: their features, and where "
-                           "linear transfer gains", "what is seen")  # fmt: skip
-    ablated: float = parameter(0.5, "fraction of ablated units of the kernels that are shown", minimum=0, maximum=1)
-    readout: str = parameter("zero", "how the readout was trained in the linear transfer that is shown as a map")
-    smallest: int = parameter(64, "fewest samples that the power law is fitted to", minimum=1)
-    published: float = parameter(1.18, "the paper's exponent of the power law", above=0)
 
 
 def draw(data, p):

@@ -1,26 +1,15 @@
 """Which formula finetuning of deep linear networks follows: eq 15 of "Features are fate", or that with the norm factor
 of eq 5 of "Finetuning with linear teachers"; they differ at the order σ²."""
 
-from dataclasses import dataclass
-
 import matplotlib.pyplot as plt
 import numpy as np
 
 from carryover.analysis.transferability import at, averages, only, transferability
-from carryover.config.parameters import parameter
 from carryover.drawing import layout, panels, shares
-
-ROLES = ("risk", "theory")
 
 FORMULAS = {"finetuning": ("eq 15", "--", "#D55E00"), "finetuning_norm": ("eq 15 with the norm factor", "-", "#0072B2")}
 SOLVERS = {"descent": ("gradient descent", "o"), "exact": ("exact limit", "x")}
 OFFSETS = {"descent": -0.006, "exact": 0.006}  # in γ, so that bars are seen apart
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    title: str = parameter("Finetuned deep networks follow the formula with the norm factor, not eq 15", "what is seen")
-    angle: float = parameter(0.5, "angle θ between the tasks, in units of π", minimum=0, maximum=1)
 
 
 def draw(data, p):

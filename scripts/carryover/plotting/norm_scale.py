@@ -1,23 +1,11 @@
 """Scaling the source or the target of finetuning ("Finetuning with linear teachers", Fig. 2b)."""
 
-from dataclasses import dataclass
-
 import matplotlib.pyplot as plt
 
 from carryover.analysis.transferability import only
-from carryover.config.parameters import parameter
 from carryover.drawing import layout, log_axes, panels
 
-ROLES = ("risk",)
-
 SCALED = {"source_norm": ("source scaled", "#0072B2", "-"), "target_norm": ("target scaled", "#D55E00", "--")}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    title: str = parameter(
-        "Deep networks pay more for the target's norm than for the source's, if samples are many", "what is seen"
-    )
 
 
 def draw(data, p):

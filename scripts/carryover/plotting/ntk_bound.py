@@ -1,27 +1,15 @@
 """Wide ReLU networks with linear teachers ("Finetuning with linear teachers", section 6): risk against the bound of
 theorem 6.1, and the norm in that bound against the distance between the tasks."""
 
-from dataclasses import dataclass
-
 import matplotlib.pyplot as plt
 import numpy as np
 
-from carryover.config.parameters import parameter
 from carryover.drawing import layout, log_axes, panels
 from carryover.drawing.own_legend import own_legend
-
-ROLES = ("bound",)
 
 SLOPES = ((3, "3 |Δ| (corollary 6.2)", "--"), (2, "2 |Δ|", "-"))
 TOP = 2.0  # of the risks' axis: what is above 1 holds for every network
 NORM = {"ntk_norm_linear": ("source learned exactly", "o"), "ntk_norm": ("as pretrained", "^")}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    title: str = parameter(
-        "The first term of theorem 6.1's bound lies above the risk, most often far above", "what is seen"
-    )
 
 
 def draw(data, p):

@@ -1,31 +1,18 @@
 """Our risks of a family of networks beside the published ones, cell by cell, with their distance in standard errors."""
 
-from dataclasses import dataclass
 from itertools import product
 
 import matplotlib.pyplot as plt
 import numpy as np
 
 from carryover.analysis import published_risks
-from carryover.config.parameters import parameter
 from carryover.drawing import layout, panels
 from carryover.labels import value_labels
-
-ROLES = ("published",)
-OPTIONAL_ROLES = ("overlap", "nested", "correlation_magnitude")
 
 MARKERS = ("o", "s", "^", "D", "v")
 FARTHEST = 12  # standard errors that are drawn
 STYLE = {"linestyle": "none", "markersize": 5, "alpha": 0.75}
 MEANINGS = {"best": "smallest along training", "final": "at the end of training", "fitted": "of ridge regression"}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    family: str = parameter("diagonal", "whose published risks", choices=tuple(published_risks.CELLS))
-    title: str = parameter("Risks of diagonal networks beside the published ones: more of the smallest along training "
-                           "agree than of the last", "what is seen")  # fmt: skip
-    floor: float = parameter(1e-8, "published risks below are left out: there the stopping loss sets them", above=0)
 
 
 def draw(data, p):

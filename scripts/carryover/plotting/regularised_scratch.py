@@ -1,30 +1,18 @@
 """Linear transferability against scratch training without and with weight decay, chosen by the risk itself or by
 validation ("Features are fate", Fig. 5)."""
 
-from dataclasses import dataclass
-
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.colors import TwoSlopeNorm
 
 from carryover.analysis.transferability import only, transferability, with_decay
-from carryover.config.parameters import parameter
 from carryover.drawing import layout, panels
-
-ROLES = ("risk",)
 
 CHOICES = {
     "none": "a: no weight decay",
     "validation_loss": "b: chosen by cross-validation",
     "risk_final": "c: chosen by the risk",
 }
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    title: str = parameter("Weight decay in training from scratch removes the spike near γ = 1", "what is seen")
-    angle: float = parameter(0.5, "angle θ of the slices in d, in units of π", minimum=0, maximum=1)
-    largest: float = parameter(1.0, "transferability at which maps and slices end", above=0)
 
 
 def draw(data, p):

@@ -1,15 +1,11 @@
 """How far finetuned ReLU networks are from their start, and whether what that costs tells where pretraining helps."""
 
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
-from carryover.config.parameters import parameter
 from carryover.drawing import layout, log_axes, panels, relu
 from carryover.drawing.own_legend import own_legend
-
-ROLES = ("overlap", "nested", "magnitude", "risk")
 
 DRAWN = {
     "overlap": ("displacement", "penalty", "samples", "unit_correlations"),
@@ -17,14 +13,6 @@ DRAWN = {
     "magnitude": ("penalty", "penalty_teacher", "penalty_paired", "samples", "correlation", "magnitude"),
 }
 MARKERS = ("v", "s", "o", "D", "^")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    title: str = parameter("How far finetuning moves ReLU networks, and what their penalty predicts", "what is seen")
-    samples: tuple[int, ...] = parameter(
-        (128, 256, 512), "main-task samples of the risks that are predicted", minimum=1
-    )
 
 
 def draw(data, p):

@@ -1,27 +1,16 @@
 """The function of least penalty beside the one that ReLU networks find: risks, penalties, gains, turns of weights."""
 
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
-from carryover.config.parameters import parameter
 from carryover.drawing import layout, log_axes, panels, relu
-
-ROLES = ("least", "spread")
 
 PENALTIES = ("penalty", "penalty_least", "unfitted", "samples", "correlation", "magnitude")
 DRAWN = {"least": ("risk_found", "risk_predicted", "turned", "turned_predicted", *PENALTIES), "spread": PENALTIES}
 MARKERS = ("v", "s", "o", "D", "^")
 APART = "#CC3311"
 SCRATCH = "0.55"  # its own colour in other figures is that of a cosine
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    title: str = parameter("What ReLU networks find, and the function of least penalty", "what is seen")
-    unfitted: float = parameter(1e-4, "share of the targets' mean square up to which samples count as fitted", above=0)
-    floor: float = parameter(1e-4, "share of the teacher's mean square below which risks are drawn as that", above=0)
 
 
 def draw(data, p):

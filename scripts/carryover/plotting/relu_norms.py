@@ -1,23 +1,14 @@
 """Norms of what ReLU networks learn, relative to their teachers': what Fig. 5a shows of diagonal ones."""
 
-from dataclasses import dataclass
 from functools import partial
 
-from carryover.config.parameters import parameter
 from carryover.drawing import layout, panels, relu
-
-ROLES = ("norms", "displacement", "regimes")
 
 DRAWN = {
     "regimes": ("f1_norm", "samples", "main_features", "initial_scale"),
     "norms": ("f1_norm", "f12_norm", "samples", "unit_correlations"),
     "displacement": ("penalty", "samples", "unit_correlations"),
 }
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    title: str = parameter("Norms of ReLU networks relative to those of their teachers", "what is seen")
 
 
 def draw(data, p):

@@ -1,22 +1,10 @@
 """Penalty of a finetuned ReLU unit, or its local exponent, against the unit's magnitude (Fig. 1a,b of the paper)."""
 
-from dataclasses import dataclass
-
 import matplotlib.pyplot as plt
 
-from carryover.config.parameters import parameter
 from carryover.drawing import layout, panels
 
-ROLES = ("curve",)
-
 MEANINGS = {0.01: "new", 1.0: "used alike", 100.0: "used far more"}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    title: str = parameter("Penalty of a ReLU unit of magnitude 1: a large pretrained feature costs less than a "
-                           "new one at cosine ρ = 1, and more at .9", "what is seen")  # fmt: skip
-    quantity: str = parameter("penalty", "the penalty itself, or d log r / d log m", choices=("penalty", "exponent"))
 
 
 def draw(data, p):

@@ -1,26 +1,15 @@
 """Ridge regression of the readout after linear transfer: risk against the penalty, and the best penalty against the
 number of samples ("Features are fate", Fig. 6)."""
 
-from dataclasses import dataclass
-
 import matplotlib.pyplot as plt
 import numpy as np
 
 from carryover.analysis.transferability import averages, best_ridge, only
-from carryover.config.parameters import parameter
 from carryover.drawing import layout, panels
 from carryover.errors import UserError
 from carryover.theory.transfer import optimal_ridge, ridge_transfer_risk
 
-ROLES = ("risk",)
-
 SMALLEST = 1e-4  # where a penalty of 0 is drawn on the logarithmic axis, if no smaller one is there
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    title: str = parameter("A ridge penalty hurts linear transfer, unless samples are few", "what is seen")
-    gamma: float = parameter(0.5, "the paper's samples per dimension, of panel a", above=0)
 
 
 def draw(data, p):

@@ -1,37 +1,14 @@
 """Risk against the number of samples, or another coordinate: panels and curves by any coordinates of the runs."""
 
-from dataclasses import dataclass
-
 import matplotlib.pyplot as plt
 
 from carryover import labels
-from carryover.config.parameters import parameter
 from carryover.drawing import layout, log_axes, markers, panels
 from carryover.errors import UserError
 from carryover.runs import conditions
 
-ROLES = ("risk",)
-
 STYLES = ("-", "--", ":")
 MOST = 6  # columns side by side, where there is one row: more of them take several lines
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    title: str = parameter("Risk against samples", "what is seen")
-    quantity: str = parameter("risk_final", "which risk", choices=("risk_final", "risk_best"))
-    columns: str = parameter("overlap", "coordinate of the columns of panels")
-    along: str = parameter("samples", "coordinate of the horizontal axis, which is logarithmic")
-    rows: str = parameter("", "coordinate of the rows of panels; empty for one row")
-    hue: tuple[str, ...] = parameter(("protocol",), "coordinates of the curves")
-    shown: tuple[str, ...] = parameter((), "values of the first of these that are drawn; empty for all")
-    names: tuple[str, ...] = parameter((), "what the curves are called, in their order; empty for what they are")
-    apart: float = parameter(0.0, "by how many octaves neighbouring curves are moved apart, to be seen", minimum=0)
-    relative_to: str = parameter("", "coordinate by whose square risks are divided; empty for none")
-    only: tuple[str, ...] = parameter((), "conditions on the runs shown, as coordinate=value")
-    panel: float = parameter(2.1, "width of a panel", above=0, maximum=20, unit="inches")
-    markers: bool = parameter(False, "what was trained is drawn as markers over the lines of exact limits")
-    floor: float = parameter(1e-10, "smallest risk shown: below it lies what the stopping loss sets", above=0)
 
 
 def draw(data, p):

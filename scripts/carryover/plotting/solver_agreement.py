@@ -1,7 +1,6 @@
 """The exact limit beside simulation (E1): how far trained networks end from it, and what training costs. ReLU networks,
 which have no exact limit: descent beside the flow."""
 
-from dataclasses import dataclass
 from itertools import cycle
 
 import matplotlib.pyplot as plt
@@ -9,22 +8,13 @@ from matplotlib.ticker import NullLocator
 
 from carryover import labels
 from carryover.analysis.agreement import distances, risks_beside_flow
-from carryover.config.parameters import parameter
 from carryover.drawing import layout, log_axes, panels
-
-ROLES = ("coefficients", "trajectory", "risk", "relu")
 
 SOLVERS = {
     "flow": ("gradient flow, adaptive", "#332288"),
     "descent": ("gradient descent", "#DDAA33"),
     "symmetric": ("minimiser of eq 22 (paths taken alike)", "#AA4499"),
 }
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    protocols: tuple[str, ...] = parameter(("single_task", "finetuning"), "protocols to show, a panel each")
-    samples: int = parameter(32, "samples of the run whose training is shown", minimum=1)
 
 
 def draw(data, p):

@@ -1,26 +1,15 @@
 """How many dimensions the outputs of a convolutional network's stages have before and after finetuning, and how many
 both share (Fig. 8d of feature reuse)."""
 
-from dataclasses import dataclass
-
 import matplotlib.pyplot as plt
 import numpy as np
 
 from carryover.analysis.by_task import table
-from carryover.config.parameters import parameter
 from carryover.drawing import convnet, layout, log_axes, panels
-
-ROLES = ("stages", "risk")
 
 AFTER, BEFORE = "participation_ratio", "participation_ratio_start"
 
 POSSIBLE, LEAST = {"cka": (0.0, 1.0)}, (0.0, np.inf)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    title: str = parameter("Dimensions of the stages of convolutional networks before and after finetuning",
-                           "what is seen")  # fmt: skip
 
 
 def draw(data, p):

@@ -1,23 +1,10 @@
 """Whether conclusions of "Finetuning with linear teachers" hang on what the paper leaves open: the number of samples
 and the part of the target that the source does not have."""
 
-from dataclasses import dataclass
-
 import matplotlib.pyplot as plt
 import numpy as np
 
-from carryover.config.parameters import parameter
 from carryover.drawing import layout, log_axes, panels
-
-ROLES = ("stretch", "scale")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    title: str = parameter("What depth gains and what scaling the target costs, by samples per dimension",
-                           "what is seen")  # fmt: skip
-    depth: int = parameter(5, "layers that are compared with one", minimum=2)
-    scaled_depth: int = parameter(7, "layers of which source or target is scaled", minimum=1)
 
 
 def draw(data, p):

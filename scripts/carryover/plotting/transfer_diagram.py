@@ -1,17 +1,12 @@
 """Transferability over data and overlap: theory as a surface, theory and networks as maps, slices with their spread
 ("Features are fate", Fig. 1, 2, 7 and 8)."""
 
-from dataclasses import dataclass
-
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.colors import TwoSlopeNorm
 
 from carryover.analysis.transferability import at, averages, only, predicted, transferability
-from carryover.config.parameters import parameter
 from carryover.drawing import layout, panels, shares
-
-ROLES = ("risk", "theory")
 
 FORMULAS = {
     "linear_transfer": {"linear": "eq 11"},
@@ -20,16 +15,6 @@ FORMULAS = {
 COUNTED = {"linear_finite": "eq 8 less eq 10"}  # besides
 STYLES = ("-", "--")
 GAMMA, ANGLE, GAIN = "samples per dimension γ", "angle θ / π", "transferability"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    title: str = parameter("Where transfer helps", "what is seen")
-    protocol: str = parameter("linear_transfer", "what is compared with training from scratch", choices=tuple(FORMULAS))
-    noise: float = parameter(0.2, "standard deviation of the label noise", minimum=0)
-    depth: int = parameter(2, "layers of the networks", minimum=1)
-    slices: tuple[float, ...] = parameter((0.125, 0.25, 0.375), "angles of the slices, in units of π", minimum=0)
-    largest: float = parameter(1.0, "transferability at which surface, maps and slices end", above=0)
 
 
 def draw(data, p):

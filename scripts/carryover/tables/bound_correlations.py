@@ -4,11 +4,6 @@ Table 1), and how often each bound is the first of the three."""
 import pandas as pd
 
 from carryover.analysis import jackknife, r_squared
-from carryover.config.parameters import NoParameters
-
-ROLES = ("bounds", "published")
-
-Parameters = NoParameters
 
 
 def rows(data, p):

@@ -7,9 +7,7 @@ import numpy as np
 import pandas as pd
 
 from carryover.analysis import atlas, jackknife
-from carryover.config.parameters import NoParameters
 
-Parameters = NoParameters
 CANDIDATES = {
     "similarity": "similarity of the tasks (rows of the maps)",
     "predicted": "what theory predicts of the gain",

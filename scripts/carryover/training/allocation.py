@@ -5,10 +5,9 @@ import platform
 import re
 import resource
 from contextlib import contextmanager, suppress
-from dataclasses import fields
 from pathlib import Path
 
-from carryover.config.parameters import applies
+from carryover.config.parameters import about, applies
 from carryover.errors import UserError
 
 _TRIM_THRESHOLD, _MMAP_MAX = -1, -4  # in glibc's malloc.h
@@ -64,8 +63,8 @@ def _kilobytes(file, name):
 
 def _sizes(p):
     """{parameter: the largest of its values} of whole numbers that this job reads and that are no mere limits."""
-    read = (f for f in fields(p) if applies(f.metadata["when"], vars(p)) and not f.name.startswith("max_"))
-    values = {f.name: getattr(p, f.name) for f in read}
+    values = {name: value for name, value in p
+              if applies(about(type(p), name, "when"), vars(p)) and not name.startswith("max_")}  # fmt: skip
     largest = {name: max(v) if isinstance(v, tuple) and v else v for name, v in values.items()}
     return {name: value for name, value in largest.items() if type(value) is int}
 

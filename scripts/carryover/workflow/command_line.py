@@ -84,6 +84,7 @@ def parser(rule, description, **options):
     made = argparse.ArgumentParser(prog=rule, description=description, allow_abbrev=False, **options)
     made.add_argument("--output", required=True, nargs="+", metavar="FILE", help="where the result goes")
     made.add_argument("--wildcards", nargs="*", default=[], metavar="KEY=VALUE", help="kept in the record")
+    made.add_argument("--key", metavar="DIGEST", help="of all that the workflow asks of the job; kept in the record")
     return made
 
 
@@ -97,12 +98,13 @@ def plugin(argv, kind, rule, description, *additions):
     made = parser(f"{rule}.py {name}", description)
     for add in additions:
         add(made)
-    parameters.add_arguments(made, module.Parameters)
+    model = parameters.model_of(kind, name)
+    parameters.add_arguments(made, model)
     arguments = made.parse_args(argv[1:])
     if "roles" in arguments and len(arguments.roles) != len(arguments.data):
         counts = f"{len(arguments.roles)} and {len(arguments.data)}"
         raise UserError(f"--roles and --data must name as many things each: they name {counts}.")
-    return module, parameters.from_arguments(module.Parameters, arguments), arguments
+    return module, parameters.from_arguments(model, arguments), arguments
 
 
 def add_data(made):

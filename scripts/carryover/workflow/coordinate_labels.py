@@ -8,7 +8,6 @@ import importlib
 from pathlib import Path
 
 from carryover.errors import UserError
-from carryover.labels import labelled
 
 LABELS = {
     "samples": "main-task samples n",
@@ -46,6 +45,8 @@ def module(family, scripts=Path(__file__).parents[2]):
 
 def named(data, family):
     """A dataset of runs of a family, whose coordinates carry their names."""
+    from carryover.labels import labelled  # with xarray, which the Snakefile does without
+
     own = importlib.import_module(module(family)) if module(family) else None
     value_labels = dict(VALUE_LABELS)
     for name, words in getattr(own, "VALUE_LABELS", {}).items():

@@ -22,7 +22,7 @@ def measured(module, p, path):
 
 
 def _applies(module, part):
-    conditions = getattr(module, "APPLIES_TO", {})
+    conditions = parameters.model_of("measures", name_of(module.measure)).APPLIES_TO
     return applies(conditions, {axis: part[axis].values[0] for axis in conditions if axis in part.coords})
 
 

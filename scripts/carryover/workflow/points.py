@@ -1,16 +1,16 @@
 """The points of an experiment, which are its combinations of axes' values, and the batches of them that jobs train.
 
-A batch's axes are spelled in its path (`protocol~finetuning_solver~exact`, axes sorted). Standard library only.
+A batch's axes are spelled in its path (`protocol~finetuning_solver~exact`, axes sorted). Nothing large is imported.
 """
 
 import math
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import product
 
+from carryover.config import parameters
 from carryover.config.artifacts import STAGES
-from carryover.config.canonical import canonical, typed
-from carryover.config.parameters import applies, in_words
+from carryover.config.parameters import Model, about, applies, in_words
 from carryover.errors import UserError
 
 MOST = "CARRYOVER_MOST_SHARDS"
@@ -23,34 +23,23 @@ class SweepError(UserError):
 
 def refuse_too_many(where, count, why):
     """SweepError for more jobs of training than Snakemake takes in reasonable time, before they are listed."""
-    said = os.environ.get(MOST, "5000")
-    if not said.isdecimal():
-        raise SweepError(f"the environment variable {MOST} is {said!r}: it must be a whole number.")
-    if count > int(said):
-        raise SweepError(f"{where} {why} make {count} jobs of training, of which at most {said} are allowed: "
+    most = os.environ.get(MOST, "5000")
+    if not most.isdecimal():
+        raise SweepError(f"the environment variable {MOST} is {most!r}: it must be a whole number.")
+    if count > int(most):
+        raise SweepError(f"{where} {why} make {count} jobs of training, of which at most {most} are allowed: "
                          f"let each do more, or set {MOST}={count}.")  # fmt: skip
-
-
-def recorded(files):
-    """Results, each with its record."""
-    return [path for file in files for path in (file, f"{file}.json")]
-
-
-class Wildcards(dict):
-    """Values by name, as attributes too: what Snakemake hands to functions of wildcards."""
-
-    __getattr__ = dict.__getitem__
 
 
 @dataclass(frozen=True)
 class Point:
-    """One combination of values of the axes: its parameters as they are configured, and those in canonical form."""
+    """One combination of values of the axes: all its parameters, and those that its command line names."""
 
     axes: dict
-    values: dict
-    asked: dict
-    source: "Point | None" = None
-    modules: tuple = field(default=())
+    parameters: Model
+    named: dict
+    source: "Point | None"
+    modules: tuple
 
     @property
     def name(self):
@@ -65,7 +54,7 @@ class Batch:
     points: tuple
 
     @property
-    def upstream(self):
+    def source(self):
         return next((point.source.name for point in self.points if point.source), None)
 
     @property
@@ -78,14 +67,14 @@ def spelled(axes):
     return "_".join(f"{k}~{v}" for k, v in sorted(axes.items())) or "all"
 
 
-def batches_of_stages(experiment, spec, definitions):
-    """{stage: {name: Batch}} of an experiment, from its section and the schema's definitions; SweepError."""
-    pretrained = _Stage(experiment, spec, STAGES[0], definitions, {}).points()
-    finetuned = _Stage(experiment, spec, STAGES[1], definitions, pretrained).points()
-    apart = set(spec.get("split", [])) - set(spec.get("measures", {}))
+def batches_of_stages(experiment, spec):
+    """{stage: {name: Batch}} of an experiment, from its section of the configuration; SweepError."""
+    pretrained = _points(experiment, spec, STAGES[0], {})
+    finetuned = _points(experiment, spec, STAGES[1], pretrained)
+    apart = set(spec.split) - spec.measures.keys()
     return {
         STAGES[0]: {name: Batch(name, (point,)) for name, point in pretrained.items()},
-        STAGES[1]: _together(finetuned.values()) if not apart else {n: Batch(n, (p,)) for n, p in finetuned.items()},
+        STAGES[1]: {n: Batch(n, (p,)) for n, p in finetuned.items()} if apart else _together(finetuned.values()),
     }
 
 
@@ -105,65 +94,87 @@ def _together(points):
     return {name: Batch(name, tuple(group)) for name, group in sorted(groups.items())}
 
 
-class _Stage:
-    """One stage of an experiment; `sources` are the points that it may start from."""
+def _points(experiment, spec, stage, sources):
+    """{name: Point} of a stage, in the order of their axes' values: nothing hangs on the order of lists and grids."""
+    section = getattr(spec, stage)
+    if section is None:
+        return {}
+    where = f"experiments.{experiment}.{stage}"
+    model = parameters.model_of(f"families.{spec.family}", stage)
+    task = spec.task or {}
+    _refuse_unknown(parameters.model_of(f"families.{spec.family}", "task"), task, f"experiments.{experiment}.task")
+    common = {name: value for name, value in section.items() if name != "grids"}
+    points, read = {}, set()
+    for name, grid in grids(section, where).items():
+        place = f"{where}.grids.{name}" if name else where
+        for part in (common, grid):
+            _refuse_unknown(model, part, place, without=parameters.model_of(f"families.{spec.family}", "task"))
+        own, read_here = _grid(model, {**task, **common, **grid}, spec, stage, sources, place)
+        if twice := own.keys() & points.keys():
+            raise SweepError(f"{where}: two grids ask for {min(twice)}; let one of them differ or leave it out.")
+        _refuse_unread(model, grid.keys() - read_here, place)
+        points, read = points | own, read | read_here
+    _refuse_unread(model, common.keys() - read, where)
+    return dict(sorted(points.items(), key=lambda item: sorted(item[1].axes.items())))
 
-    def __init__(self, experiment, spec, stage, definitions, sources):
-        self.spec, self.stage, self.sources = spec, stage, sources
-        self.where = f"experiments.{experiment}"
-        self.fragment = definitions[f"{spec['family']}.{stage}"]
-        self.kinds = self.fragment["properties"]
 
-    def points(self):
-        """{name: Point}, in the order of their axes' values: nothing hangs on the order of lists and grids."""
-        if self.stage not in self.spec:
-            return {}
-        where = f"{self.where}.{self.stage}"
-        section = self.spec[self.stage] or {}
-        common = {k: v for k, v in section.items() if k != "grids"}
-        points, read = {}, set()
-        for name, grid in section.get("grids", {"": {}}).items():
-            own = {point.name: point for point in self._grid({**self.spec.get("task", {}), **common, **grid})}
-            for twice in own.keys() & points.keys():
-                raise SweepError(f"{where}: two grids ask for {twice}; let one of them differ or leave it out.")
-            read_here = set().union(*(point.values for point in own.values()))
-            self._refuse_unread(f"{where}.grids.{name}", grid.keys() - read_here)
-            points, read = points | own, read | read_here
-        self._refuse_unread(where, common.keys() - read)
-        return dict(sorted(points.items(), key=lambda item: sorted(item[1].axes.items())))
+def grids(section, where=""):
+    """{name: its own parameters} of the grids of a stage's section, or one without a name."""
+    found = (section or {}).get("grids", {"": {}})
+    if not isinstance(found, dict) or not found or not all(isinstance(one, dict) for one in found.values()):
+        raise SweepError(f"{where}.grids: it must be sections of parameters by name.")
+    return found
 
-    def _refuse_unread(self, where, unread):
-        for name in sorted(unread):
-            rule = in_words(self.kinds[name].get("when", {}))
-            raise SweepError(f"{where}.{name} is read only where {rule}, which no job of this section is.")
 
-    def _grid(self, section):
-        """The points of one grid: a product over its axes, and over what `split` names."""
-        kinds, family = self.kinds, f"carryover.families.{self.spec['family']}"
-        section = {name: section[name] for name in kinds if name in section}  # the order of the flags is the code's
-        several = {name: kind["several"] for name, kind in kinds.items() if "several" in kind}
-        split = [name for name in several if several[name] == "jobs" or name in self.spec.get("split", [])]
-        axes = {name: typed(section.get(name, kinds[name]["default"]), kinds[name]) for name in split}
-        lists = {name: len(values) for name, values in axes.items() if isinstance(values, list)}
-        count = math.prod(lists.values()) * max(1, len(self.sources))
-        refuse_too_many(f"{self.where}.{self.stage}:", count, f"all values of {', '.join(lists)}")
-        for values in product(*(v if isinstance(v, list) else [v] for v in axes.values())):
-            chosen = dict(zip(axes, values, strict=True))
-            plain = {k: v for k, v in section.items() if k not in axes and applies(kinds[k].get("when", {}), chosen)}
-            own = {k: v for k, v in chosen.items() if applies(kinds[k].get("when", {}), chosen)}
-            merged = {name: {**plain, **own}[name] for name in kinds if name in plain or name in own}
-            modules = (f"{family}.{self.stage}", *(f"{family}.{own[key]}" for key in ("solver",) if key in own))
-            for source in self._starts(chosen):
-                inherited = {f"pretrain_{k}": v for k, v in source.axes.items()} if source else {}
-                asked = canonical(merged, kinds, keep=own)
-                yield Point({**inherited, **own}, merged, asked, source, modules)
+def _refuse_unknown(model, section, where, without=parameters.Model):
+    allowed = [name for name in model.model_fields if name not in without.model_fields]
+    if unknown := [name for name in section if name not in allowed]:
+        raise SweepError(f"configuration: {where}: unknown key {unknown[0]}; allowed here: {', '.join(allowed)}.")
 
-    def _starts(self, chosen):
-        """The points of the stage before, where this point starts from one; else a lone None."""
-        starts_from = self.fragment.get("starts_from", {})
-        if self.stage == STAGES[0] or not starts_from or not applies(starts_from, chosen):
-            return [None]
-        if not self.sources:
-            asked = ", ".join(f"{k} {v}" for k, v in chosen.items())
-            raise SweepError(f"{self.where}: {self.stage} with {asked} starts from pretraining: add `pretrain:`.")
-        return list(self.sources.values())
+
+def _refuse_unread(model, unread, where):
+    for name in sorted(unread):
+        rule = in_words(about(model, name, "when"))
+        raise SweepError(f"{where}.{name} is read only where {rule}, which no job of this section is.")
+
+
+def _grid(model, section, spec, stage, sources, where):
+    """({name: Point}, names of what any of them reads) of one grid: a product over axes and over what `split` names."""
+    split = [name for name in model.model_fields if about(model, name, "axis") or name in spec.split]
+    axes = {name: section.get(name, model.model_fields[name].default) for name in split}
+    lists = {name: list(value) if isinstance(value, list | tuple) else [value] for name, value in axes.items()}
+    if twice := [name for name, values in lists.items() if len(set(map(str, values))) < len(values)]:
+        raise SweepError(f"configuration: {where}.{twice[0]}: a value is given twice.")
+    count = math.prod(map(len, lists.values())) * max(1, len(sources))
+    refuse_too_many(f"{where}:", count, f"all values of {', '.join(lists)}")
+    family = f"carryover.families.{spec.family}"
+    points, read = {}, set()
+    for values in product(*lists.values()):
+        chosen = dict(zip(lists, values, strict=True))
+        asked = {name: value for name, value in (section | chosen).items()
+                 if applies(about(model, name, "when"), chosen)}  # fmt: skip
+        p = parameters.read(model, asked, f"configuration: {where}.")
+        own = {name: _single(getattr(p, name)) for name in split if name in asked}
+        named = {name: getattr(p, name) for name, field in model.model_fields.items()
+                 if name in own or (name in asked and getattr(p, name) != field.default)}  # fmt: skip
+        modules = (f"{family}.{stage}", *(f"{family}.{own[key]}" for key in ("solver",) if key in own))
+        for source in _sources(model, chosen, sources, stage, where):
+            inherited = {f"pretrain_{k}": v for k, v in source.axes.items()} if source else {}
+            point = Point({**inherited, **own}, p, named, source, modules)
+            points[point.name] = point  # combinations that differ in what they do not read are one
+        read |= asked.keys()
+    return points, read
+
+
+def _single(value):
+    return value[0] if isinstance(value, tuple) else value
+
+
+def _sources(model, chosen, sources, stage, where):
+    """The points of pretraining from which a point with these axes' values starts; else a lone None."""
+    if stage == STAGES[0] or not model.STARTS_FROM or not applies(model.STARTS_FROM, chosen):
+        return [None]
+    if not sources:
+        asked = ", ".join(f"{k} {v}" for k, v in chosen.items())
+        raise SweepError(f"{where} with {asked} starts from pretraining: add `pretrain:`.")
+    return list(sources.values())

@@ -1,23 +1,19 @@
 """What happens when the Snakefile is read: the configuration is checked, and results compared with their records."""
 
 import json
+import os
 import sys
 from base64 import urlsafe_b64encode
 from collections import Counter
-from itertools import chain, pairwise
+from itertools import pairwise
 from pathlib import Path
 
 from carryover import archive
-from carryover.config import configuration, files, validation
-from carryover.config.artifacts import MADE_OF_DATA
-from carryover.config.canonical import canonical_words, default_words
+from carryover.config import configuration, files, papers
 from carryover.errors import UserError, sentence
-from carryover.provenance import store, writing
+from carryover.provenance import writing
 from carryover.provenance.code_digest import closure_files
-from carryover.provenance.job_record import record_path, shown, whole
-from carryover.signing import signed_results
 from carryover.workflow.sweep import ALSO, Sweep
-from carryover.workflow.upstream import Upstream
 
 METADATA = Path(".snakemake/metadata")
 
@@ -31,29 +27,32 @@ def sweep(config, root, first, read=()):
     """
     try:
         for file in read if first else ():
-            files.read(file, shown(file))
+            if not Path(file).is_file():
+                hint = "" if Path(file).suffix in (".yaml", ".yml", ".json") else f"; before a target put --: -- {file}"
+                raise UserError(f"--configfile {file}: there is no such file{hint}.")
+            files.read(file, os.path.relpath(file))
         made = valid_sweep(config, root)
-        if not first:
-            return made
-        _check_writable(Path(made.results), [*made.config.get("experiments", {}), *configuration.RESERVED])
-        made.check()
-        for line in (*trained_anew(made), *differences(made)):
-            print(f"carryover: {line}", file=sys.stderr)
+        if first:
+            _check_writable(Path(made.results), [*made.typed.experiments, *configuration.RESERVED])
+            made.check()
+            for line in (*trained_anew(made), *differences(made)):
+                print(f"carryover: {line}", file=sys.stderr)
         return made
     except UserError as error:
         sys.exit(f"carryover: {sentence(error)}")
 
 
 def valid_sweep(config, root, reading=False):
-    """The `Sweep` of a configuration, with its papers, that keeps to the schema; raises UserError where it does not.
+    """The `Sweep` of a configuration, with its papers; raises UserError where it is not allowed.
 
     `reading`: no job will write, so that results may lie in a folder of any name, as where they were moved.
     """
-    schema = files.read(root / "config/schema.yaml", "config/schema.yaml")
-    places = {"pathvars": config["pathvars"]} if reading and "pathvars" in config else {}
-    asked = {key: value for key, value in config.items() if key not in places}
-    config = validation.resolved(asked, schema, root / "config/papers") | places
-    return Sweep(config, schema, root / "scripts", config.get("pathvars", {}).get("results", "results"))
+    folder = Path("config/papers") if Path("config/papers").is_dir() else Path(root) / "config/papers"
+    results = (config.get("pathvars") or {}).get("results", "results") if reading else None
+    asked = {key: value for key, value in config.items() if not (reading and key == "pathvars")}
+    made = Sweep(papers.resolved(asked, folder), root)
+    made.results = results or made.typed.pathvars.results
+    return made
 
 
 def effective(sweep):
@@ -71,11 +70,6 @@ def effective(sweep):
     return path
 
 
-def signature(sweep):
-    """The files by which the results are signed, if they are: a crate has them."""
-    return signed_results.files(sweep.results)
-
-
 def _check_writable(results, names):
     """Make the results folder, and try to write there and into the folders of these names that it has."""
     for folder in (results, *(results / name for name in names if (results / name).exists())):
@@ -91,40 +85,40 @@ def _check_writable(results, names):
 def trained_anew(made):
     """A sentence on each experiment that the archive, if the configuration names one, lacks as it is asked."""
     mismatches = {}
-    for experiment, measure in made.datasets() if made.config.get("archive") else ():
+    for experiment, measure in made.datasets() if made.archive else ():
         if found := archive.mismatch(made, experiment, measure):
             mismatches.setdefault(experiment, found)
     yield from (f"{experiment} is trained: {found}" for experiment, found in mismatches.items())
 
 
 def differences(made):
-    """Sentences on results that Snakemake has no metadata of and that are not what would be made now, or that were made
-    of what a job was to make anew and has not.
+    """Sentences on results whose recorded keys are not today's: what a run makes anew and why, and what it leaves.
 
-    Snakemake compares nothing where its metadata is missing, as after copying results alone; the records still know.
+    Snakemake reruns what its metadata says was asked otherwise. Of results that were copied without that metadata it
+    knows nothing, and keeps them.
     """
-    changes, failed = Counter(), {}
-    for rule, wildcards, output in made.jobs():
-        if not _has_metadata(output) and (record := _record(output)) is not None:
-            for change in _changes(made, rule, wildcards, record):
-                changes[rule, change] += 1
-            # Of what Snakemake itself has begun it has metadata; it deletes what was there.
-            if gone := [name for name in record["inputs"] if _has_metadata(name) and not Path(name).exists()]:
-                failed.setdefault(rule, []).append(gone[0])
-    for (rule, change), count in changes.items():
-        yield f"{count} {rule} result(s) differ from what would be made now: {change}."
-    for rule, gone in failed.items():
-        what = "made of what was to be made anew and is missing"
-        yield f"{len(gone)} {rule} result(s) were {what}, the first {gone[0]}."
-    if changes or failed:
-        yield "Snakemake has no metadata of them and keeps them; to make them anew, delete them or name them with -R."
+    anew, kept = Counter(), Counter()
+    for output, (rule, wildcards) in made.job_of.items():
+        record = _record(output)
+        if record is None or recorded_key(record) == made.key(rule)(wildcards):
+            continue
+        found = changes(made, rule, wildcards, record)
+        counted = anew if _has_metadata(output) else kept
+        counted[rule, found[0] if found else "what it is made of has changed"] += 1
+    yield from (f"{rule}, {count} job(s): {cause}" for (rule, cause), count in anew.items())
+    for (rule, cause), count in kept.items():
+        yield f"{count} {rule} result(s) are not what would be made now: {cause}."
+    if kept:
+        rules = " ".join(sorted({rule for rule, _ in kept}))
+        yield f"Snakemake has no metadata of them and keeps them; to make them anew: snakemake -R {rules}"
 
 
 def _record(output):
-    """The record of a result; None where there is none that can be read whole, which an audit says."""
+    """The record of a result; None where there is none that can be read, which an audit says."""
     try:
-        return whole(record_path(output))
-    except store.DataError:
+        record = json.loads(Path(f"{output}.json").read_bytes())
+        return record if record["command"] and record["code"]["files"] else None
+    except (OSError, ValueError, TypeError, LookupError, RecursionError):
         return None
 
 
@@ -135,88 +129,61 @@ def _has_metadata(output):
     return METADATA.joinpath(*(f"@{piece}" for piece in pieces[:-1]), pieces[-1]).exists()
 
 
-def _changes(made, rule, wildcards, record):
-    yield from changed_parameters(made, rule, wildcards, record)
-    files = closure_files(made.scripts, *made.modules(rule, wildcards))
-    yield from (f"scripts/{file} has changed" for file in changed_files(files, record))
+def recorded_key(record):
+    """The key that a job was told; empty where it was run by hand."""
+    named = by_name(record["command"][1:]).get("key", [])
+    return named[0] if named else ""
+
+
+def changes(made, rule, wildcards, record):
+    """What of a job is not as its record has it, by name, with the old and the new value: what is asked of it first,
+    then its code."""
+    return [*changed_parameters(made, rule, wildcards, record), *changed_code(made, rule, wildcards, record)]
 
 
 # Flags that the rules add, and that follow from the path of the output.
-GIVEN_BY_RULES = ("wildcards", "output", "pretrained", "finetuned", "baseline", "style")
-# Rules whose command names nothing but files.
-MADE_OF = {"collect": "shards", "claims_table": "groups", "crate": "results"}
+GIVEN_BY_RULES = ("wildcards", "output", "key", "pretrained", "finetuned", "baseline", "style", "data")
 
 
-def changed_parameters(made, rule, wildcards, record, given=GIVEN_BY_RULES):
-    """What of a job's flags and shards is not as its record has it, by name, with the old and the new value.
-
-    `given` names the flags that the rule adds: that they are not among `words` says nothing.
-    """
-    then, now = _points(record["command"][1:]), _points(words(made, rule, wildcards))
+def changed_parameters(made, rule, wildcards, record):
+    """Sentences on the parameters and flags of a job that are not as its record has them."""
+    then, now = _points(record["command"][1:]), _points(made.flags(rule)(wildcards))
     if len(then) != len(now):
         yield f"{len(then)} points of the sweep were trained together, now {len(now)}"
         return
-    kinds = made.kinds(rule, wildcards)
-    found = (_changed_words(rule, kinds, one, other, given) for one, other in zip(then, now, strict=True))
-    yield from dict.fromkeys(chain.from_iterable(found))
+    options = made.options(rule)(wildcards)
+    defaults = {name: field.default for p in (options if isinstance(options, list) else [options])
+                for name, field in type(p).model_fields.items()}  # fmt: skip
+    found = []
+    for old, new in zip(map(by_name, then), map(by_name, now), strict=True):
+        for name in sorted((old.keys() | new.keys()) - {*GIVEN_BY_RULES, ""}):
+            was, is_now = (one.get(name, _words(defaults.get(name))) for one in (old, new))
+            if was != is_now:
+                found.append(f"{name} {' '.join(was) or 'not given'} → {' '.join(is_now) or 'not given'}")
+        if rule not in ("collect", "claims_table", "unarchive", "crate", "report") and old[""] != new[""]:
+            found.append(f"{' '.join(old[''])} → {' '.join(new[''])}")
+    yield from dict.fromkeys(found)
+
+
+def changed_code(made, rule, wildcards, record):
+    """Sentences on the source files of a job that are not as its record has them."""
+    then, now = record["code"]["files"], closure_files(made.scripts, *made.modules(rule, wildcards))
+    files = sorted(then.keys() | now.keys())
+    yield from (f"scripts/{file} has changed" for file in files if then.get(file) != now.get(file))
+
+
+def _words(value):
+    return [] if value is None else [str(one) for one in (value if isinstance(value, tuple) else (value,))]
 
 
 def _points(words):
     """A command line, cut where a further point of the sweep begins."""
     cuts = [place for place, word in enumerate(words) if word == ALSO]
-    return [words[begin:end] for begin, end in pairwise([0, *cuts, len(words)])]
-
-
-def _changed_words(rule, kinds, then, now, given):
-    then, now = (canonical_words(by_name([word for word in one if word != ALSO]), kinds) for one in (then, now))
-    before, after = then.pop(""), now.pop("")
-    if rule in MADE_OF:
-        if set(before) != set(after):
-            yield f"it was made of other {MADE_OF[rule]}: {_difference(before, after)}"
-    elif before != after:
-        yield f"{' '.join(before)}, now {' '.join(after)}"
-    for name in sorted(then.keys() | now.keys()):
-        old, new = (" ".join(named.get(name, default_words(kinds.get(name, {})))) for named in (then, now))
-        if name in now and not old:
-            yield f"{name} was not given, now {new}"
-        elif old != new and (name in now or name not in given):
-            yield f"{name} {old}, now {new or 'not given'}"
-
-
-def changed_files(files, record):
-    """The source files of a job's closure that are not, in `files` ({file: digest}), as its record has them."""
-    then = record["code"]["files"]
-    return [file for file in sorted(then.keys() | files.keys()) if then.get(file) != files.get(file)]
-
-
-def words(made, rule, wildcards):
-    """The command line of a job, without its script and what the rule adds."""
-    if rule in ("collect", "claims_table"):
-        return [*Upstream(made).made_of(rule, wildcards), *made.flags(rule)(wildcards)]
-    if rule == "unarchive":
-        return [made.packed(wildcards), *made.flags(rule)(wildcards)]
-    if rule == "report":
-        return [made.results]
-    if rule == "crate":
-        return [*made.collected(), *made.made_of_data(), *made.claims_table()]
-    kind = MADE_OF_DATA.get(rule)
-    files = kind.file_flags(made.config, made.results, wildcards) if kind else []
-    return [*made.flags(rule)(wildcards), *files]
-
-
-def _difference(before, after):
-    """How many files were added and removed, and the first of each."""
-    lists = {"added": [file for file in after if file not in before],
-             "removed": [file for file in before if file not in after]}  # fmt: skip
-    told = [f"{len(files)} {what}, the first {files[0]}" for what, files in lists.items() if files]
-    return "; ".join(told)
+    return [[word for word in words[begin:end] if word != ALSO] for begin, end in pairwise([0, *cuts, len(words)])]
 
 
 def by_name(words):
-    """{'learning_rate': ['0.1']} from --learning-rate 0.1, or --learning-rate=0.1.
-
-    What comes before the first flag is named ''.
-    """
+    """{'learning_rate': ['0.1']} from --learning-rate 0.1, or --learning-rate=0.1; what comes before is named ''."""
     values, name = {"": []}, ""
     for word in words:
         if word.startswith("--"):

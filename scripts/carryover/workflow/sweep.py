@@ -1,34 +1,53 @@
-"""What the workflow makes, read off the configuration and its schema alone (standard library only: the Snakefile
-imports it). Rules get functions of wildcards from here, and hold no logic.
+"""What the workflow makes, read off the configuration alone (nothing large is imported, for the Snakefile reads this).
+Rules get functions of wildcards from here, and hold no logic.
 
 A *batch* of points of a stage is one job's worth of the sweep, see `points`. A *shard* is a batch and a block of seeds.
 """
 
+import hashlib
+import json
 import re
-from functools import cache
+from functools import cache, cached_property
 from itertools import product
 from pathlib import Path
 
 from carryover import archive
-from carryover.config.artifacts import MADE_OF_DATA, STAGES, SUFFIXES, reads
-from carryover.config.canonical import canonical
-from carryover.config.parameters import applies, as_flags, files, in_words
+from carryover.config import configuration, parameters
+from carryover.config.artifacts import MADE_OF_DATA, ON_DEMAND, STAGES, SUFFIXES, TEMPLATES
+from carryover.config.parameters import applies, as_flags, in_words
 from carryover.provenance.code_digest import closure_digest
 from carryover.workflow import coordinate_labels
-from carryover.workflow.points import SweepError, Wildcards, batches_of_stages, recorded, refuse_too_many
+from carryover.workflow.points import SweepError, batches_of_stages, refuse_too_many
 
 ALSO = "--also"
 """On the command line of a job: what follows is asked of a further point of its batch."""
 
 
+class Wildcards(dict):
+    """Values by name, as attributes too: what Snakemake hands to functions of wildcards."""
+
+    __getattr__ = dict.__getitem__
+
+
 class Sweep:
-    def __init__(self, config, schema, scripts, results="results"):
-        self.config, self.schema, self.scripts, self.results = config, schema, Path(scripts), results
+    """The jobs of a configuration, of the project in the folder `root`. Raises UserError for what is not allowed.
+
+    Files of the workflow itself are found from `root`, results from the working directory.
+    """
+
+    def __init__(self, config, root, results="results"):
+        self.config, self.root, self.results = config, Path(root), results
+        self.typed = configuration.validate(config)
+        self.scripts = self.root / "scripts"
         self._digest = cache(closure_digest)  # many jobs have the same code
-        self.archived = cache(self._archived)
-        self._batches = {(name, stage): batches for name, spec in config.get("experiments", {}).items()
-                         for stage, batches in batches_of_stages(name, spec, schema["$defs"]).items()}  # fmt: skip
-        self._refuse_too_many()
+        self.archive = self.typed.archive and self.found(self.typed.archive)
+        self.archived, self._key, self._outside = cache(self._archived), cache(self._key_of), cache(self._outside_of)
+        self._batches = {}
+        for name, spec in self.typed.experiments.items():
+            self._batches |= {(name, stage): found for stage, found in batches_of_stages(name, spec).items()}
+        blocks = {name: -(-spec.seeds // spec.block) for name, spec in self.typed.experiments.items()}
+        count = sum(len(found) * blocks[name] for (name, _), found in self._batches.items())
+        refuse_too_many("configuration:", count, f"seeds in {sum(blocks.values())} blocks")
 
     # What there is to make.
 
@@ -42,80 +61,65 @@ class Sweep:
 
     def blocks(self, experiment):
         """{block: its seeds}; blocks have a fixed size, so more seeds only add blocks or fill the last one."""
-        seeds, size = self._seeds(experiment)
+        seeds, size = self.typed.experiments[experiment].seeds, self.typed.experiments[experiment].block
         return {b: range(size * b, min(size * (b + 1), seeds)) for b in range(-(-seeds // size))}
-
-    def _seeds(self, experiment):
-        spec = self.config["experiments"][experiment]
-        return spec["seeds"], spec.get("block", self._default("block"))
-
-    def _refuse_too_many(self):
-        counts = {}
-        for (experiment, _), batches in self._batches.items():
-            seeds, size = self._seeds(experiment)
-            counts[experiment] = counts.get(experiment, 0) + len(batches) * -(-seeds // size)
-        if counts:
-            most = max(counts, key=counts.get)
-            seeds, size = self._seeds(most)
-            others = f" and {len(counts) - 1} other experiments" if len(counts) > 1 else ""
-            refuse_too_many(f"experiments.{most}:", sum(counts.values()), f"{seeds} seeds in blocks of {size}{others}")
 
     def datasets(self):
         """(experiment, measure) of every dataset that stands for a whole experiment."""
-        return [(e, m) for e, spec in self.config.get("experiments", {}).items() for m in spec.get("measures", {})]
+        return [(name, measure) for name, spec in self.typed.experiments.items() for measure in spec.measures]
 
     def _archived(self, experiment, measure):
         """Whether the configuration names an archive that has a dataset as the configuration asks for it."""
-        return bool(self.config.get("archive")) and not archive.mismatch(self, experiment, measure)
+        return bool(self.typed.archive) and not archive.mismatch(self, experiment, measure)
 
     def collected(self):
         """Every dataset that stands for a whole experiment or theory curve, with its record."""
         measured = [f"{self.results}/{experiment}/{measure}.nc" for experiment, measure in self.datasets()]
-        return recorded(measured + [f"{self.results}/theory/{curve}.nc" for curve in self.config.get("curves", {})])
+        return recorded(measured + [f"{self.results}/theory/{curve}.nc" for curve in self.typed.curves])
 
     def made_of_data(self, *rules):
         """Everything that some rules make of data, or all that do, in every format, with its records."""
         kinds = [MADE_OF_DATA[rule] for rule in rules or MADE_OF_DATA]
-        entries = ((kind, name) for kind in kinds for name in kind.names(self.config))
+        entries = ((kind, name) for kind in kinds for name in getattr(self.typed, kind.section))
         return recorded(path for kind, name in entries for path in kind.outputs(self.results, name))
 
     def first(self):
         """The figure that each paper shows first, where it is made here."""
-        named = dict.fromkeys(about.get("first") for about in self.config.get("papers", {}).values())
-        return [f"{self.results}/figures/{name}.png" for name in named if name in self.config.get("figures", {})]
-
-    def checked(self):
-        """Every group of claims."""
-        return [f"{self.results}/claims/{group}.nc" for group in sorted(self.config.get("claims", {}))]
+        named = dict.fromkeys(paper.first for paper in self.typed.papers.values())
+        return [f"{self.results}/figures/{name}.png" for name in named if name in self.typed.figures]
 
     def claims_table(self):
         """The table of all claims in every format, with its records; nothing where there are no claims."""
-        return (
-            recorded(f"{self.results}/claims{suffix}" for suffix in SUFFIXES["claims_table"]) if self.checked() else []
-        )
+        files = [f"{self.results}/claims{suffix}" for suffix in SUFFIXES["claims_table"]]
+        return recorded(files) if self.typed.claims else []
+
+    @cached_property
+    def job_of(self):
+        """{output: (rule, wildcards)} of every job; of several formats, the first."""
+        return {output: (rule, wildcards) for rule, wildcards, output in self.jobs()}
 
     def jobs(self):
         """(rule, wildcards, output) of every job; of several formats, the first."""
-        for experiment, spec in self.config.get("experiments", {}).items():
-            trained = [m for m in spec.get("measures", {}) if not self.archived(experiment, m)]
-            for stage in STAGES if trained or not spec.get("measures") else ():
+        for experiment, spec in self.typed.experiments.items():
+            folder = f"{self.results}/{experiment}"
+            trained = [measure for measure in spec.measures if not self.archived(experiment, measure)]
+            for stage in STAGES if trained or not spec.measures else ():
                 for point, block in product(self.batches(experiment, stage), self.blocks(experiment)):
                     wildcards = Wildcards(experiment=experiment, point=point, block=block)
-                    yield stage, wildcards, f"{self.results}/{experiment}/{stage}/{point}/{block}.nc"
+                    yield stage, wildcards, f"{folder}/{stage}/{point}/{block}.nc"
                     for measure in trained if stage == STAGES[-1] else ():
-                        if point not in self._measured(experiment, measure) or not self.apart(experiment, measure):
-                            continue
-                        output = f"{self.results}/{experiment}/measure/{measure}/{point}/{block}.nc"
-                        yield "measure", Wildcards(**wildcards, measure=measure), output
-            for measure in spec.get("measures", {}):
-                rule, wildcards = "collect", Wildcards(experiment=experiment, measure=measure)
-                if measure not in trained:
-                    rule, wildcards = "unarchive", Wildcards(dataset=f"{experiment}/{measure}")
-                yield rule, wildcards, f"{self.results}/{experiment}/{measure}.nc"
-        for curve in self.config.get("curves", {}):
+                        if self.apart(experiment, measure) and point in self._measured(experiment, measure):
+                            output = f"{folder}/measure/{measure}/{point}/{block}.nc"
+                            yield "measure", Wildcards(**wildcards, measure=measure), output
+            for measure in spec.measures:
+                if measure in trained:
+                    yield "collect", Wildcards(experiment=experiment, measure=measure), f"{folder}/{measure}.nc"
+                else:
+                    yield "unarchive", Wildcards(dataset=f"{experiment}/{measure}"), f"{folder}/{measure}.nc"
+        for curve in self.typed.curves:
             yield "curve", Wildcards(curve=curve), f"{self.results}/theory/{curve}.nc"
         for rule, kind in MADE_OF_DATA.items():
-            for name in kind.names(self.config):
+            for name in getattr(self.typed, kind.section):
                 yield rule, Wildcards({kind.one: name}), kind.outputs(self.results, name)[0]
         yield from (("claims_table", Wildcards(), path) for path in self.claims_table()[:1])
 
@@ -123,176 +127,208 @@ class Sweep:
         """Raise UserError for code that cannot be parsed, and for data and groups of claims that no job makes."""
         for rule, wildcards, _ in self.jobs():
             self.code(rule)(wildcards)
+            self.made_of(rule)(wildcards)
         for name, path in self._beside().items():
             if not Path(path).is_file():
                 raise SweepError(f"claims_beside.{name}: there is no file {path}.")
+        for name, paper in self.typed.papers.items():
+            if paper.first and paper.first not in self.typed.figures and name in self._made():
+                raise SweepError(f"papers.{name}.first: there is no figure {paper.first}.")
         made = self.collected()
         for rule, kind in MADE_OF_DATA.items():
-            for name in kind.names(self.config):
-                self._check_data(kind, name, made)
-                self._check_stated(kind, name)
+            for name, entry in getattr(self.typed, kind.section).items():
+                for path in self._data(entry).values():
+                    if path not in made and not Path(path).is_file():
+                        known = [one.removeprefix(f"{self.results}/").removesuffix(".nc") for one in made
+                                 if one.endswith(".nc")]  # fmt: skip
+                        raise SweepError(f"{kind.section}.{name}.data: {path} is neither a file nor made here; known "
+                                         f"are {', '.join(known)}.")  # fmt: skip
+                for claim in getattr(entry, "rests_on", ()):
+                    if (group := claim.partition("/")[0]) not in self.typed.claims:
+                        known, where = ", ".join(self.typed.claims) or "none", f"{kind.section}.{name}.rests_on"
+                        raise SweepError(f"{where}: there is no group {group} in claims, but {known}.")
             made = [*made, *self.made_of_data(rule), *(self.claims_table() if rule == "check_claims" else ())]
 
-    def _check_data(self, kind, name, made):
-        """Raise UserError where an entry is made of what is neither a file nor among the results `made` before it."""
-        for path in kind.files(self.config, self.results, Wildcards({kind.one: name})).values():
-            if path not in made and not Path(path).is_file():
-                known = [
-                    one.removeprefix(f"{self.results}/").removesuffix(".nc") for one in made if one.endswith(".nc")
-                ]
-                made_here = f"; known are {', '.join(known)}" if kind.plugins and known else ""
-                raise SweepError(f"{kind.section}.{name}.data: {path} is neither a file nor made here{made_here}.")
-
-    def _check_stated(self, kind, name):
-        """Raise UserError where a title rests on a group of claims that is not here; the report knows those in one."""
-        groups = self.config.get("claims", {})
-        for claim in self.config[kind.section][name].get("rests_on", ()):
-            if (group := claim.partition("/")[0]) not in groups:
-                known = ", ".join(groups) or "none"
-                raise SweepError(f"{kind.section}.{name}.rests_on: there is no group {group} in claims, but {known}.")
+    def _made(self):
+        """Files of config/papers of which something is made here."""
+        sections = ("experiments", *(kind.section for kind in MADE_OF_DATA.values()))
+        return {entry.paper for section in sections for entry in getattr(self.typed, section).values()}
 
     # For the rules: what wildcards can be, and functions of them.
 
     def constraints(self):
         """{wildcard: regular expression} of what there is, so that a path that no job makes fits no rule."""
-        experiments = self.config.get("experiments", {})
+        experiments = self.typed.experiments
         names = {
             "experiment": experiments,
-            "measure": {measure for spec in experiments.values() for measure in spec.get("measures", {})},
+            "measure": {measure for spec in experiments.values() for measure in spec.measures},
             "point": {name for batches in self._batches.values() for name in batches},
             "block": {block for experiment in experiments for block in self.blocks(experiment)},
-            "curve": self.config.get("curves", {}),
+            "curve": self.typed.curves,
             "dataset": {"/".join(dataset) for dataset in self.datasets() if self.archived(*dataset)},
-            **{kind.one: kind.names(self.config) for kind in MADE_OF_DATA.values()},
+            **{kind.one: getattr(self.typed, kind.section) for kind in MADE_OF_DATA.values()},
         }
         return {name: "|".join(re.escape(str(v)) for v in sorted(values)) or "(?!)" for name, values in names.items()}
 
-    def shards(self, pattern):
-        """Every shard of one experiment to which one measure applies: those that were measured in jobs of their own, or
-        the finetuned ones."""
+    def made_of(self, rule, *roles):
+        """What a job reads: results of other jobs and, where it is made of data, files from outside; of some roles."""
 
         def inputs(wildcards):
-            experiment, measure = wildcards.experiment, wildcards.measure
-            stage = f"measure/{measure}" if self.apart(experiment, measure) else STAGES[-1]
-            measured, blocks = self._measured(experiment, measure), self.blocks(experiment)
-            return [pattern.format(**wildcards, stage=stage, point=p, block=b) for p in measured for b in blocks]
+            folder = f"{self.results}/{wildcards.get('experiment')}"
+            if rule == "finetune":
+                source = self._batch(wildcards, rule).source
+                return [f"{folder}/pretrain/{source}/{wildcards.block}.nc"] if source else []
+            if rule == "measure":
+                return [f"{folder}/finetune/{wildcards.point}/{wildcards.block}.nc"]
+            if rule == "collect":
+                measure = wildcards.measure
+                stage = f"measure/{measure}" if self.apart(wildcards.experiment, measure) else STAGES[-1]
+                points = self._measured(wildcards.experiment, measure)
+                return [f"{folder}/{stage}/{p}/{b}.nc" for p in points for b in self.blocks(wildcards.experiment)]
+            if rule == "unarchive":
+                return [archive.path(self.archive, *wildcards.dataset.split("/")).as_posix()]
+            if rule == "claims_table":
+                return [f"{self.results}/claims/{group}.nc" for group in sorted(self.typed.claims)]
+            if rule in MADE_OF_DATA:
+                files = self._data(self._entry(rule, wildcards))
+                return [files[role] for role in roles or files if role in files]
+            return list(self.job_of) if rule in ON_DEMAND.values() else []
 
         return inputs
 
-    def packed(self, wildcards):
-        """The file of an archived dataset."""
-        return archive.path(self.config["archive"], *wildcards.dataset.split("/")).as_posix()
+    def _entry(self, rule, wildcards):
+        return getattr(self.typed, MADE_OF_DATA[rule].section)[getattr(wildcards, MADE_OF_DATA[rule].one)]
 
-    def archive_record(self, wildcards):
-        """The record of an archived dataset."""
-        return archive.record(self.config["archive"], *wildcards.dataset.split("/"))
-
-    def upstream(self, pattern, stage):
-        """The one earlier shard that a shard of `stage` starts from, if it starts from any."""
-
-        def inputs(wildcards):
-            batch = self._batch(wildcards, stage)
-            return [pattern.format(**{**wildcards, "point": batch.upstream})] if batch.upstream else []
-
-        return inputs
+    def _data(self, entry):
+        """{role: file} of what an entry is made of."""
+        return {role: self.found(ref) if Path(ref).suffix else f"{self.results}/{ref}.nc"
+                for role, ref in entry.data.items()}  # fmt: skip
 
     def files(self, rule):
-        """The files that a job reads beside its data: those that its parameters name, or style and templates."""
+        """The files from outside that a job reads, and all jobs above it: where one changes, all of them run again."""
+        return lambda wildcards: self._outside(rule, _frozen(wildcards))
 
-        def inputs(wildcards):
-            if rule == "claims_table":
-                return [*reads(rule), *self._beside().values()]
-            if rule not in STAGES:
-                return reads(rule)
-            kinds = self.kinds(rule, wildcards)
-            values = (pair for point in self._batch(wildcards, rule).points for pair in point.values.items())
-            named = (file for name, value in values if kinds[name].get("path") for file in files(value))
-            return list(dict.fromkeys(named))
+    def _outside_of(self, rule, frozen):
+        wildcards = Wildcards(frozen)
+        found = []
+        if rule in STAGES:
+            found = [f for p in self._batch(wildcards, rule).points for f in parameters.files_read(p.parameters)]
+        if rule == "claims_table":
+            found = list(self._beside().values())
+        if rule in ("figure", "diagnose"):
+            found = [self.shipped("config/figures.mplstyle")]
+        found += [self.shipped(f"scripts/carryover/templates/{name}") for name in TEMPLATES.get(rule, ())]
+        for path in self.made_of(rule)(wildcards):
+            above, names = self.job_of.get(path, (None, None))
+            found += self._outside(above, _frozen(names)) if above else [path]
+        return list(dict.fromkeys(found))
 
-        return inputs
+    def found(self, file):
+        """A file of the working directory, or else one of that name that comes with the workflow."""
+        shipped = self.root / file
+        return file if Path(file).exists() or not shipped.exists() else shipped.as_posix()
 
-    def data(self, rule, *roles):
-        """The files that something is made of: those of these roles that it has, or all in the order of its `data`."""
+    def shipped(self, file):
+        """A file that comes with the workflow, as seen from the working directory."""
+        return file if Path().resolve() == self.root.resolve() else (self.root / file).as_posix()
 
-        def inputs(wildcards):
-            files = MADE_OF_DATA[rule].files(self.config, self.results, wildcards)
-            return [files[role] for role in roles or files if role in files]
-
-        return inputs
-
-    def flags(self, stage):
+    def flags(self, rule):
         """A job's visible command line: exactly its own section of the configuration, in one ordered list, in the one
         form of all that asks for the same."""
 
         def flags(wildcards):
-            if stage in STAGES:
-                spec = self.config["experiments"][wildcards.experiment]
-                seeds = self.blocks(wildcards.experiment)[int(wildcards.block)]
-                common = as_flags({"experiment": wildcards.experiment, "seeds": list(seeds)})
-                first, *others = (as_flags(point.asked) for point in self._batch(wildcards, stage).points)
-                return [spec["family"], *common, *first, *(word for one in others for word in (ALSO, *one))]
-            if stage == "claims_table":
-                named = [f"{name}={file}" for name, file in self._beside().items()]
-                return ["--beside", *named] if named else []
-            if stage == "collect":
-                family = ["--family", self.config["experiments"][wildcards.experiment]["family"]]
-                if self.apart(wildcards.experiment, wildcards.measure):
-                    return family
-                return [*family, "--measure", wildcards.measure, *self._measure_options(wildcards)]
-            if stage == "unarchive":
+            if rule in STAGES:
+                spec = self.typed.experiments[wildcards.experiment]
+                seeds = list(self.blocks(wildcards.experiment)[int(wildcards.block)])
+                first, *others = (as_flags(point.named) for point in self._batch(wildcards, rule).points)
+                common = as_flags({"experiment": wildcards.experiment, "seeds": seeds})
+                return [spec.family, *common, *first, *(word for one in others for word in (ALSO, *one))]
+            named = as_flags(_changed(self.options(rule)(wildcards)))
+            if rule == "collect":
+                family = ["--family", self.typed.experiments[wildcards.experiment].family]
+                apart = self.apart(wildcards.experiment, wildcards.measure)
+                return family if apart else [*family, "--measure", wildcards.measure, *named]
+            if rule == "unarchive":
                 return ["--sha256", self.archive_record(wildcards)["unpacked"]["sha256"]]
-            kinds = self.kinds(stage, wildcards)
-            if stage == "measure":
-                return [wildcards.measure, *self._measure_options(wildcards)]
-            if stage == "curve":
-                return [wildcards.curve, *as_flags(canonical(self.config["curves"][wildcards.curve] or {}, kinds))]
-            return MADE_OF_DATA[stage].flags(self.config, wildcards, kinds) if stage in MADE_OF_DATA else []
+            if rule == "claims_table":
+                beside = [f"{name}={file}" for name, file in self._beside().items()]
+                return ["--beside", *beside] if beside else []
+            if rule not in MADE_OF_DATA:
+                return [self._plugin(rule, wildcards)[1], *named] if rule in ("measure", "curve") else []
+            entry, plugin = self._entry(rule, wildcards), self._plugin(rule, wildcards)
+            own = {"roles": list(entry.data)} if plugin else {}
+            if rule == "check_claims" and entry.paper:
+                names = {file: paper.name for file, paper in self.typed.papers.items()}
+                others = sorted(f"{c}={names[file]}" for file, claims in entry.elsewhere.items() for c in claims)
+                own |= {"paper": names[entry.paper]} | ({"elsewhere": others} if others else {})
+            return [*(plugin[1:] if plugin else ()), *as_flags(own), *named]
 
         return flags
 
-    def _measure_options(self, wildcards):
-        section = self.config["experiments"][wildcards.experiment]["measures"]
-        return as_flags(canonical(section[wildcards.measure] or {}, self._kinds(f"measures.{wildcards.measure}")))
+    def options(self, rule):
+        """The parameters of a job, or of each point that it trains: typed, with all defaults."""
 
-    def kinds(self, stage, wildcards):
-        """{name: its schema} of the parameters of a job."""
-        if stage in STAGES:
-            return self._kinds(f"{self.config['experiments'][wildcards.experiment]['family']}.{stage}")
-        if stage == "measure" or (stage == "collect" and not self.apart(wildcards.experiment, wildcards.measure)):
-            return self._kinds(f"measures.{wildcards.measure}")
-        if stage == "curve":
-            return self._kinds(f"curves.{wildcards.curve}")
-        kind = MADE_OF_DATA.get(stage)
-        return self._kinds(kind.options(kind.entry(self.config, wildcards)[0])) if kind else {}
+        def options(wildcards):
+            if rule in STAGES:
+                return [point.parameters for point in self._batch(wildcards, rule).points]
+            if rule in ("measure", "collect"):
+                measured = self.typed.experiments[wildcards.experiment].measures[wildcards.measure]
+                return parameters.read(parameters.model_of("measures", wildcards.measure), measured, "")
+            if rule == "curve":
+                return parameters.read(
+                    parameters.model_of("curves", wildcards.curve), self.typed.curves[wildcards.curve], ""
+                )
+            if rule in MADE_OF_DATA:
+                folder, plugin = self._plugin(rule, wildcards) or ("diagnosis", "options")
+                return parameters.read(parameters.model_of(folder, plugin), self._entry(rule, wildcards).options, "")
+            return parameters.Model()
 
-    def _kinds(self, definition):
-        return self.schema["$defs"][definition]["properties"]
+        return options
 
-    def code(self, stage):
+    def _plugin(self, rule, wildcards):
+        """(folder, name) of the plug-in that a job names; nothing where its script does without."""
+        if rule == "measure":
+            return "measures", wildcards.measure
+        if rule == "curve":
+            return "curves", wildcards.curve
+        kind = MADE_OF_DATA.get(rule)
+        if not kind or not kind.plugins:
+            return None
+        return kind.plugins, getattr(self._entry(rule, wildcards), kind.key) or getattr(wildcards, kind.one)
+
+    def code(self, rule):
         """Digest of the job's script and plug-ins with everything of ours that they import."""
-        return lambda wildcards: self._digest(self.scripts, *self.modules(stage, wildcards))
+        return lambda wildcards: self._digest(self.scripts, *self.modules(rule, wildcards))
 
-    def modules(self, stage, wildcards):
+    def modules(self, rule, wildcards):
         """The script and the plug-ins that a job names; what they import is found from there."""
-        if stage in STAGES:
-            return [stage, *self._batch(wildcards, stage).modules]
-        if stage == "measure":
-            return [stage, f"carryover.measures.{wildcards.measure}"]
-        if stage == "collect":
-            labels = coordinate_labels.module(self.config["experiments"][wildcards.experiment]["family"], self.scripts)
+        if rule in STAGES:
+            return [rule, *self._batch(wildcards, rule).modules]
+        if rule == "collect":
+            labels = coordinate_labels.module(self.typed.experiments[wildcards.experiment].family, self.scripts)
             apart = self.apart(wildcards.experiment, wildcards.measure)
-            measure = None if apart else f"carryover.measures.{wildcards.measure}"
-            return [stage, *filter(None, (measure, labels))]
-        if stage == "curve":
-            return [stage, f"carryover.curves.{wildcards.curve}"]
-        kind = MADE_OF_DATA.get(stage)
-        if kind and kind.plugins:
-            return [stage, f"carryover.{kind.plugins}.{kind.entry(self.config, wildcards)[0]}"]
-        return [stage]
+            return [rule, *filter(None, (None if apart else f"carryover.measures.{wildcards.measure}", labels))]
+        plugin = self._plugin(rule, wildcards)
+        return [rule, f"carryover.{'.'.join(plugin)}"] if plugin else [rule]
 
-    def _beside(self):
-        """{what it is: file} of the tables of claims that stand beside the one that is made."""
-        return {name: file for name, file in self.config.get("claims_beside", {}).items() if file}
+    def key(self, rule):
+        """A digest over all that makes a job's result what it is: its rule and code, what is asked of it with all
+        defaults, and the keys of what it is made of. It is the one parameter besides the visible flags.
+
+        Snakemake deletes what a job is to make anew, and does not miss it where the job fails; what was made of it
+        stands, and knows by its key that it is of something else.
+        """
+        return lambda wildcards: self._key(rule, _frozen(wildcards))
+
+    def _key_of(self, rule, frozen):
+        wildcards = Wildcards(frozen)
+        here = f"{self.root.as_posix()}/"  # no key may hang on where the workflow lies
+        above = {path.removeprefix(here): self._key(self.job_of[path][0], _frozen(self.job_of[path][1]))
+                 if path in self.job_of else "" for path in self.made_of(rule)(wildcards)}  # fmt: skip
+        options = self.options(rule)(wildcards)
+        asked = [p.model_dump(mode="json") for p in (options if isinstance(options, list) else [options])]
+        told = [rule, self.code(rule)(wildcards), self.flags(rule)(wildcards), asked, sorted(above.items())]
+        return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
 
     def resource(self, name):
         """A resource that the experiment asks for in its jobs (`resources: {gpu: 1, mem_mb: 4000}`).
@@ -301,39 +337,37 @@ class Sweep:
         """
 
         def resource(wildcards, attempt):
-            asked = self.config["experiments"][wildcards.experiment].get("resources", {})
-            value = asked.get(name, self._default("resources")[name])
+            value = getattr(self.typed.experiments[wildcards.experiment].resources, name)
             return value if name == "gpu" else value * 2 ** (attempt - 1)
 
         return resource
 
+    def archive_record(self, wildcards):
+        """The record of an archived dataset."""
+        return archive.record(self.archive, *wildcards.dataset.split("/"))
+
     def apart(self, experiment, measure):
         """Whether each shard is measured in a job of its own, rather than where shards are collected."""
-        return measure in self.config["experiments"][experiment].get("split", ())
+        return measure in self.typed.experiments[experiment].split
+
+    def _beside(self):
+        """{what it is: file} of the tables of claims that stand beside the one that is made."""
+        return {name: self.found(file) for name, file in self.typed.claims_beside.items() if file}
 
     def _measured(self, experiment, measure):
-        """Names of the finetuned batches to which a measure applies, in part at least: all, unless its plug-in says
+        """Names of the finetuned batches to which a measure applies, in part at least: all, unless its model says
         otherwise."""
-        measures = self.config["experiments"][experiment].get("measures", {})
-        if measure not in measures:
-            raise SweepError(f"{experiment} has no measure {measure}; it has: {', '.join(measures) or 'none'}.")
-        fits, where = self.schema["$defs"][f"measures.{measure}"], f"experiments.{experiment}.measures.{measure}"
-        family, applies_to = self.config["experiments"][experiment]["family"], fits.get("applies_to", {})
-        if family not in fits.get("families", [family]):
-            raise SweepError(f"{where} is of networks of {' or '.join(fits['families'])}, not of {family}.")
-        measured = {name: [point for point in batch.points if applies(applies_to, point.axes)]
+        spec, model = self.typed.experiments[experiment], parameters.model_of("measures", measure)
+        where = f"experiments.{experiment}.measures.{measure}"
+        if model.FAMILIES and spec.family not in model.FAMILIES:
+            raise SweepError(f"{where} is of networks of {' or '.join(model.FAMILIES)}, not of {spec.family}.")
+        measured = {name: [point for point in batch.points if applies(model.APPLIES_TO, point.axes)]
                     for name, batch in self.batches(experiment, STAGES[-1]).items()}  # fmt: skip
         if not any(measured.values()):
             raise SweepError(f"{where} applies to no job of this experiment.")
-        defaults = {name: kind["default"] for name, kind in self._kinds(f"{family}.{STAGES[-1]}").items()}
-        needs = fits.get("needs", {})
-        if not all(applies(needs, defaults | point.values) for points in measured.values() for point in points):
-            raise SweepError(f"{where} asks of {STAGES[-1]} that {in_words(needs)}.")
+        if not all(applies(model.NEEDS, vars(p.parameters)) for points in measured.values() for p in points):
+            raise SweepError(f"{where} asks of {STAGES[-1]} that {in_words(model.NEEDS)}.")
         return [name for name, points in measured.items() if points]
-
-    def _default(self, key):
-        schema = self.schema["$defs"]["experiment"]["properties"][key]
-        return schema.get("default", {k: v["default"] for k, v in schema.get("properties", {}).items()})
 
     def _batch(self, wildcards, stage):
         batches = self.batches(wildcards.experiment, stage)
@@ -341,3 +375,19 @@ class Sweep:
             known = ", ".join(batches) or "none"
             raise SweepError(f"{wildcards.experiment} has no {stage} point {wildcards.point}; it has: {known}.")
         return batches[wildcards.point]
+
+
+def recorded(files):
+    """Results, each with its record."""
+    return [path for file in files for path in (file, f"{file}.json")]
+
+
+def _frozen(wildcards):
+    return tuple(sorted((name, str(value)) for name, value in wildcards.items()))
+
+
+def _changed(p):
+    """{name: value} of the parameters that are not at their default; nothing of several points."""
+    if isinstance(p, list):
+        return {}
+    return {name: value for name, value in p if value != type(p).model_fields[name].default}

@@ -21,7 +21,9 @@ def main(stage, argv, description):
     """`<stage>.py FAMILY --experiment NAME --seeds 0 1 … [--pretrained FILE] --output FILE PARAMETERS [--also …]`."""
     family = command_line.chosen(argv, "families", stage, description)
     module = contract.stage(family, stage)
-    arguments, points = _parsed(f"{stage}.py {family}", argv[1:], module.Parameters, description)
+    arguments, points = _parsed(
+        f"{stage}.py {family}", argv[1:], parameters.model_of(f"families.{family}", stage), description
+    )
     start, solvers = arguments.pretrained, [contract.solver(family, p.solver) for p in points]
     files = [file for p in points for file in parameters.files_read(p)]
     allocation.keep_freed()
@@ -46,7 +48,7 @@ def main(stage, argv, description):
         ):
             for p, solver in zip(points, solvers, strict=True):
                 # of several, some may start from scratch
-                own = pretrained if len(points) == 1 or running.starts(module, p) else None
+                own = pretrained if len(points) == 1 or running.starts(p) else None
                 with allocation.within_memory(p):
                     trained.append(
                         running.run(module, p, arguments.experiment, arguments.seeds, solver.solve, own, progress)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
 import xarray as xr
 
 from carryover.config import plugins
-from carryover.config.parameters import check, scalar_type
+from carryover.config.parameters import model_of, read
 from carryover.diagnosis.factors.choice import Choice
 from carryover.diagnosis.factors.search import search_factor
 from carryover.errors import UserError
@@ -35,13 +34,7 @@ def choose_family_factor(family: str, pretrain: Mapping, finetune: Mapping, **se
         raise UserError(f"the family {family} has no exact risk, by which a factor could be chosen")
 
     def parameters(stage: str, values: Mapping) -> Any:
-        cls = contract.stage(family, stage).Parameters
-        if unknown := values.keys() - {field.name for field in fields(cls)}:
-            raise UserError(f"{stage} of the family {family} has no parameter {', '.join(sorted(unknown))}")
-        listed = {name: value if isinstance(value, list | tuple) else [value] for name, value in values.items()}
-        p = cls(**{name: tuple(listed[name]) if scalar_type(cls, name)[1] else values[name] for name in values})
-        check(p)
-        return p
+        return read(model_of(f"families.{family}", stage), dict(values), f"{stage} of the family {family}: ")
 
     def done(stage: str, p: Any, seed: int, pretrained: xr.Dataset | None = None) -> xr.Dataset:
         solve = contract.solver(family, p.solver).solve
@@ -54,7 +47,7 @@ def choose_family_factor(family: str, pretrain: Mapping, finetune: Mapping, **se
     def run(factor: float, seed: int) -> float:
         if seed not in starts:
             starts[seed] = done("pretrain", first, seed)
-        finetuned = done("finetune", replace(second, rescale=(factor,)), seed, starts[seed])
+        finetuned = done("finetune", second.model_copy(update={"rescale": (factor,)}), seed, starts[seed])
         return -float(np.log10(finetuned["risk_final"]).mean())
 
     return search_factor(run, which="all" if second.rescaled == "both" else f"{second.rescaled}-layer", **search)

@@ -1,47 +1,17 @@
 """Everything that learns to tell classes apart: from pretrained networks, from scratch, or beside other classes."""
 
-from dataclasses import dataclass
 from functools import partial
 from itertools import product
 
 import numpy as np
 
-from carryover.config.parameters import parameter
 from carryover.errors import UserError
 from carryover.families import datasets
 from carryover.families.contract import Piece
 from carryover.families.convnet import dataset, task
-from carryover.networks.convnet_weights import KINDS, packed, rescaled, unpacked
+from carryover.networks.convnet_weights import packed, rescaled, unpacked
 from carryover.streams import generator
 from carryover.tasks.class_subsets import check_disjoint, sampled
-
-PRETRAINED = ("finetuning",)
-STARTS_FROM = {"protocol": PRETRAINED}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parameters(task.Parameters):
-    protocol: str = parameter("finetuning", "finetuning starts from the pretrained network, single_task from scratch; "
-                              "multi_task learns the classes of pretraining at the same time, from scratch",
-                              choices=("single_task", "multi_task", *PRETRAINED), axis=True)  # fmt: skip
-    targets: str = parameter("sets", "what is told apart: sets of classes, each a task, or all at once of the classes "
-                             "that sets are drawn from, which takes left_out or pretraining_classes",
-                             choices=("sets", "all"), axis=True)  # fmt: skip
-    solver: str = parameter("descent", "gradient descent with momentum", choices=("descent",), axis=True)
-    rescale: tuple[float, ...] = parameter((1.0,), "factor on the weights before training", above=0)
-    rescaled: str = parameter("all", "what the factor is on: all that is trained, all but normalisation, or the new "
-                              "last layer alone", choices=KINDS, axis=True)  # fmt: skip
-    statistics: str = parameter("renewed", "running statistics of normalisation before training: renewed are those of "
-                                "the (rescaled) network on the samples, kept those of pretraining",
-                                choices=("renewed", "kept"))  # fmt: skip
-    samples: tuple[int, ...] = parameter((16,), "training images of the task, from all its classes alike", minimum=2)
-    learning_rate: float = parameter(0.01, "step of gradient descent", above=0, axis=True)
-    weight_decay: float = parameter(0.0, "penalty on the weights", minimum=0)
-    tolerance: float = parameter(0.01, "training loss at which training stops", minimum=0)
-    max_epochs: int = parameter(300, "most passes through the samples", minimum=1)
-    checkpoints: int = parameter(16, "epochs at most, log-spaced, after which loss and risk are recorded, besides the "
-                                 "last", minimum=1)  # fmt: skip
-    keep_weights: bool = parameter(False, "keep the networks, for measures by stage")
 
 
 def problems(p, shard):

@@ -14,46 +14,14 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from carryover.config.parameters import parameter
 from carryover.errors import UserError
-from carryover.networks.convnet import NETWORKS, STEMS
+from carryover.families.convnet.parameters import Task
+from carryover.networks.convnet import NETWORKS
 from carryover.streams import generator
 from carryover.tasks import class_subsets
 from carryover.tasks import images as image_sets
 from carryover.tasks.prepared_images import PreparedImages
 from carryover.training.convnet_batches import Samples
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    """What pretraining and finetuning share."""
-
-    network: str = parameter("resnet18", "architecture", choices=tuple(NETWORKS))
-    width: int = parameter(8, "channels of the first convolution, of which the others have fixed multiples; 64 in "
-                           "published networks", minimum=1)  # fmt: skip
-    stem: str = parameter("small", "imagenet is that of published networks, small is for images below 64 pixels",
-                          choices=STEMS)  # fmt: skip
-    images: str = parameter("digits", image_sets.SOURCE, choices=image_sets.SOURCES)
-    folder: str = parameter("", image_sets.FOLDER, path=True)
-    other_images: bool = parameter(False, image_sets.OTHER)
-    pixels: int = parameter(0, "height and width that images are brought to; 0: as they are", minimum=0)
-    crop: int = parameter(0, "augmentation: training images are padded by so many pixels and cut at random", minimum=0)
-    flip: bool = parameter(False, "augmentation: half of the training images are mirrored")
-    classes: int = parameter(2, "classes that a finetuning task tells apart", minimum=2)
-    tasks: int = parameter(5, "finetuning tasks of a seed: different sets of classes, drawn for it", minimum=1)
-    finetuning_classes: tuple[int, ...] = parameter((), "classes that finetuning tasks are drawn from; none: all but "
-                                                    "pretraining_classes", minimum=0)  # fmt: skip
-    pretraining_classes: tuple[int, ...] = parameter((), "classes to pretrain on, one network for all tasks; none: for "
-                                                     "each task a network of its own, on all other classes",
-                                                     minimum=0)  # fmt: skip
-    left_out: int = parameter(0, "classes that a seed's one pretrained network does not know, drawn for it: its tasks "
-                              "are sets of these; 0: as pretraining_classes says", minimum=0)  # fmt: skip
-    batch_size: int = parameter(128, "images of a task in a step; 0 for all", minimum=0)
-    momentum: float = parameter(0.9, "of gradient descent", minimum=0, maximum=0.999)
-    precision: str = parameter("float32", "in bfloat16 layers compute in mixed precision",
-                               choices=("float32", "bfloat16"))  # fmt: skip
-    together: int = parameter(32, "most networks that are trained together", minimum=1)
-    device: str = parameter("auto", "where it is trained", choices=("auto", "cpu", "cuda"))
 
 
 @dataclass(frozen=True)
@@ -85,7 +53,7 @@ class Classes:
     share, or that are too few.
     """
 
-    def __init__(self, p: Parameters, experiment: str) -> None:
+    def __init__(self, p: Task, experiment: str) -> None:
         self.p, self.experiment = p, experiment
         self._states: dict[tuple[int, int, str], Mapping[str, torch.Tensor]] = {}
         self.set = image_sets.images(p.images, p.folder, p.other_images)

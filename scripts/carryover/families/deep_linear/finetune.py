@@ -1,13 +1,11 @@
 """Everything that is trained on the target task: from a pretrained network or from scratch, all layers or the readout
 alone."""
 
-from dataclasses import dataclass
 from functools import partial
 from itertools import product
 
 import numpy as np
 
-from carryover.config.parameters import parameter
 from carryover.errors import UserError
 from carryover.families.contract import Piece
 from carryover.families.deep_linear import conditions, dataset, task
@@ -15,56 +13,7 @@ from carryover.networks.deep_linear import Weights
 from carryover.streams import generator
 from carryover.training.factored import Factored
 
-PRETRAINED = ("linear_transfer", "finetuning")
-STARTS_FROM = {"protocol": PRETRAINED}
-SCRATCH = {"protocol": ("single_task",)}
-SIMULATED = {"solver": ("descent", "balanced")}
-DESCENT = {"solver": ("descent",)}
 OWN_DRAWS = ("depth", "angle", "noise")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parameters(task.Parameters):
-    protocol: str = parameter("finetuning", "finetuning trains all layers of the pretrained network, linear_transfer "
-                              "its last ones, as a rule the readout alone, single_task a network from scratch",
-                              choices=("single_task", *PRETRAINED), axis=True)  # fmt: skip
-    solver: str = parameter("exact", "the limit of vanishing initial weights, gradient descent, or gradient flow of "
-                            "balanced networks", choices=("exact", "descent", "balanced"), axis=True)  # fmt: skip
-    samples: tuple[int, ...] = parameter((250,), "samples n of the target task", minimum=1)
-    relation: str = parameter("angle", "how the target is made of the source: at an angle; stretched, with a random "
-                              "rest; plus a difference within the leading directions of the inputs, or in the others",
-                              choices=conditions.RELATIONS, axis=True)  # fmt: skip
-    angle: tuple[float, ...] = parameter((0.25,), "angle θ between source and target task", minimum=0, maximum=1,
-                                         unit="π", when={"relation": ("angle",)})  # fmt: skip
-    target_norm: tuple[float, ...] = parameter((1.0,), "norm of the target's coefficients", above=0,
-                                               when={"relation": ("angle",)})  # fmt: skip
-    stretch: tuple[float, ...] = parameter((1.0,), "factors of the source in the target", above=0,
-                                           when={"relation": ("stretch",)})  # fmt: skip
-    deviation: tuple[float, ...] = parameter((0.5,), "norm of the rest of the target, in units of the source's",
-                                             above=0, when={"relation": conditions.RELATIONS[1:]})  # fmt: skip
-    noise: tuple[float, ...] = parameter((0.2,), "standard deviation σ of the label noise", minimum=0)
-    own_draws: tuple[str, ...] = parameter((), "what has inputs and label noise of its own at each of its values, so "
-                                           "that runs are independent; a seed's are the same at all values of the "
-                                           "others", choices=OWN_DRAWS)  # fmt: skip
-    truncation: float = parameter(1e-2, "pretrained features below this share of the largest are left out: they vanish "
-                                  "with the initial weights", minimum=0, when={"protocol": ("linear_transfer",),
-                                                                               "solver": ("exact",)})  # fmt: skip
-    trained_layers: tuple[int, ...] = parameter((1,), "last layers that linear_transfer trains; the first are frozen",
-                                                minimum=1, when={"protocol": ("linear_transfer",)})  # fmt: skip
-    ridge: tuple[float, ...] = parameter((0.0,), "ridge penalties on the readout (eq 12)", minimum=0,
-                                         when={"protocol": ("linear_transfer",), "solver": ("exact",)})  # fmt: skip
-    weight_decay: tuple[float, ...] = parameter((0.0,), "weight decay of all layers", minimum=0,
-                                                when={**SCRATCH, "solver": ("exact", "descent")})  # fmt: skip
-    folds: int = parameter(0, "parts into which the samples are split to validate weight decay; 0 for none", minimum=0,
-                           when={**SCRATCH, "solver": ("exact",)})  # fmt: skip
-    start: str = parameter("random", "weights from scratch: independent, or balanced and of rank one",
-                           choices=task.STARTS, when={**SCRATCH, **DESCENT})  # fmt: skip
-    initial_scale: float = parameter(1e-5, "their standard deviation, or the norm of each balanced layer", above=0,
-                                     when={**SCRATCH, **SIMULATED})  # fmt: skip
-    learning_rate: float = parameter(1e-3, "step of gradient descent", above=0, when=DESCENT)
-    tolerance: float = parameter(1e-6, "loss above its smallest value at which training stops", above=0, when=SIMULATED)
-    max_steps: int = parameter(100_000, "most steps of a network", minimum=1, when=DESCENT)
-    device: str = parameter("auto", "where it is trained", choices=("auto", "cpu", "cuda"), when=DESCENT)
 
 
 def problems(p, shard):
@@ -93,21 +42,6 @@ def problems(p, shard):
             columns = {"samples": samples, "gamma": samples / p.dimension, "depth": depth, "frozen": frozen,
                        "loss_function": "squared"}  # fmt: skip
             yield Piece(problem, runs | columns, partial(dataset.variables, problem, features), dataset.MEANING)
-
-
-def check(p):
-    """Refuse what has no such solution; UserError."""
-    decayed = max(p.weight_decay) > 0
-    if p.solver == "exact" and decayed and p.depth != (2,):
-        raise UserError("weight_decay has an exact limit at depth 2 alone: set depth to 2, or the solver to descent.")
-    if p.solver == "balanced" and p.protocol == "linear_transfer":
-        raise UserError("linear_transfer has no solver balanced: choose exact or descent.")
-    if p.protocol == "linear_transfer" and max(p.trained_layers) > min(p.depth):
-        raise UserError(f"trained_layers has {max(p.trained_layers)}, but depth only {min(p.depth)}.")
-    if p.protocol == "linear_transfer" and max(p.trained_layers) > 1 and max(p.ridge) > 0:
-        raise UserError("ridge is a penalty on the readout alone: set trained_layers to 1, or ridge to 0.")
-    if p.folds == 1 or p.folds > min(p.samples):
-        raise UserError(f"folds is {p.folds}: it must be 0, or from 2 to the smallest number of samples.")
 
 
 def _drawn(p, experiment, runs, shape, spectrum):

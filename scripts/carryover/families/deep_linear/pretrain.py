@@ -1,30 +1,11 @@
 """Pretraining of deep linear networks on the population loss of the source task."""
 
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
-from carryover.config.parameters import parameter
 from carryover.families.contract import Piece, crossed
 from carryover.families.deep_linear import dataset, task
-
-SIMULATED = {"solver": ("descent", "balanced")}
-DESCENT = {"solver": ("descent",)}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parameters(task.Parameters):
-    solver: str = parameter("exact", "the limit of vanishing initial weights, gradient descent, or gradient flow of "
-                            "balanced networks", choices=("exact", "descent", "balanced"), axis=True)  # fmt: skip
-    start: str = parameter("random", "weights before training: independent, or balanced and of rank one",
-                           choices=task.STARTS, when=DESCENT)  # fmt: skip
-    initial_scale: float = parameter(1e-5, "their standard deviation, or the norm of each balanced layer", above=0,
-                                     when=SIMULATED)  # fmt: skip
-    learning_rate: float = parameter(1e-3, "step of gradient descent", above=0, when=DESCENT)
-    tolerance: float = parameter(1e-6, "loss above the noise at which training stops", above=0, when=SIMULATED)
-    max_steps: int = parameter(100_000, "most steps of a network", minimum=1, when=DESCENT)
-    device: str = parameter("auto", "where it is trained", choices=("auto", "cpu", "cuda"), when=DESCENT)
 
 
 def problems(p, shard):

@@ -4,26 +4,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from carryover.config.parameters import parameter
 from carryover.errors import UserError
 from carryover.networks.deep_linear import Weights, balanced
 from carryover.streams import generator
 from carryover.training.factored import Factored
 
 STARTS = ("random", "balanced")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    """What pretraining and finetuning share."""
-
-    dimension: int = parameter(500, "input dimensions d; inputs are Gaussian", minimum=2)
-    leading: int = parameter(0, "dimensions in which the inputs' covariance has the leading eigenvalue", minimum=0)
-    leading_eigenvalue: float = parameter(1.5, "its eigenvalue there", above=0)
-    eigenvalue: float = parameter(1.0, "its eigenvalue in all others", above=0)
-    source_norm: tuple[float, ...] = parameter((1.0,), "norm of the source's coefficients", above=0)
-    depth: tuple[int, ...] = parameter((2,), "layers L, with the readout", minimum=1)
-    precision: str = parameter("float32", "numbers that gradient descent works in", choices=("float32", "float64"))
 
 
 @dataclass(frozen=True)

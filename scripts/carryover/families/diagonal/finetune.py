@@ -2,52 +2,21 @@
 task; both layers or the readout alone."""
 
 import math
-from dataclasses import dataclass
 from functools import partial
 from itertools import product
 
 import numpy as np
 
-from carryover.config.parameters import parameter
 from carryover.families.contract import Piece, crossed
 from carryover.families.diagonal import dataset, task
+from carryover.families.diagonal.parameters import PRETRAINED, SCRATCH
 from carryover.networks.diagonal import Weights
 from carryover.streams import generator
 from carryover.tasks import sparse
 
-PRETRAINED = ("finetuning", "finetuning_probe")
-STARTS_FROM = {"protocol": PRETRAINED}
-SCRATCH = ("single_task", "single_task_probe", "multi_task")
 PROTOCOLS = (*SCRATCH, *PRETRAINED)
 
 EXACT_RISK = True  # it is over all inputs, so that what is chosen by it was not chosen on test data
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parameters(task.Training):
-    protocol: str = parameter("finetuning", "finetuning starts from the pretrained network, single_task from scratch, "
-                              "multi_task learns both tasks at once; a probe trains the readout alone",
-                              choices=PROTOCOLS, axis=True)  # fmt: skip
-    solver: str = parameter("exact", "exact limit, adaptive gradient flow, plain gradient descent, or the minimiser of "
-                            "the Q penalty (eq 22), which takes both paths to start alike",
-                            choices=("exact", "flow", "descent", "symmetric"), axis=True)  # fmt: skip
-    samples: tuple[int, ...] = parameter((16,), "main-task samples", minimum=1)
-    main_features: tuple[int, ...] = parameter((40,), "active dimensions of the main task", minimum=1)
-    main_norm: str = parameter("l2", "its coefficients are ±1/√k (l2) or ±1/k (l1)", choices=("l1", "l2"))
-    overlap: tuple[float, ...] = parameter((1.0,), "fraction of them that are auxiliary ones", minimum=0, maximum=1)
-    rescale: tuple[float, ...] = parameter((1.0,), "factors on the weights before training", above=0,
-                                           when={"protocol": ("single_task", "finetuning")})  # fmt: skip
-    rescaled: str = parameter("both", "layers that the factors multiply: the first one, or both, after the readout's "
-                              "reset; the published risks are those of both", choices=("first", "both"),
-                              when={"protocol": ("single_task", "finetuning")})  # fmt: skip
-    readout_scale: float = parameter(1e-3, "readout weights after the reset", above=0, when={"protocol": PRETRAINED})
-    initial_scale: tuple[float, ...] = parameter((1e-3,), "values of all four weight vectors at the start", above=0,
-                                                 when={"protocol": SCRATCH})  # fmt: skip
-    auxiliary_samples: int = parameter(1024, "auxiliary samples", minimum=1, when={"protocol": ("multi_task",)})
-    weighting: str = parameter("samples", "the loss of both tasks is the mean over all samples, as the published risks "
-                               "say, or the sum of each task's own mean", choices=("samples", "tasks"),
-                               when={"protocol": ("multi_task",)})  # fmt: skip
-    learning_rate: float = parameter(0.1, "step of gradient descent", above=0, when={"solver": ("descent",)})
 
 
 def problems(p, shard):

@@ -1,22 +1,11 @@
 """Pretraining of diagonal linear networks on the auxiliary task."""
 
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
-from carryover.config.parameters import parameter
 from carryover.families.contract import Piece
 from carryover.families.diagonal import dataset, task
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parameters(task.Training):
-    solver: str = parameter("exact", "exact limit, adaptive gradient flow, or plain gradient descent",
-                            choices=("exact", "flow", "descent"), axis=True)  # fmt: skip
-    samples: int = parameter(1024, "auxiliary samples", minimum=1)
-    initial_scale: float = parameter(1e-3, "value of all four weight vectors at the start", above=0)
-    learning_rate: float = parameter(0.5, "step of gradient descent", above=0, when={"solver": ("descent",)})
 
 
 def problems(p, shard):

@@ -4,39 +4,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from carryover.config.parameters import parameter
 from carryover.errors import UserError
 from carryover.networks.diagonal import Weights
 from carryover.streams import generator
 from carryover.tasks import sparse
-
-SIMULATED = {"solver": ("flow", "descent")}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    """The task's, which pretraining and finetuning share."""
-
-    dimension: int = parameter(1000, "input dimensions D; inputs lie on the sphere of radius √D", minimum=1)
-    auxiliary_features: int = parameter(40, "active dimensions of the auxiliary task", minimum=1)
-    auxiliary_norm: str = parameter("l2", "its coefficients are ±1/√k (l2) or ±1/k (l1)", choices=("l1", "l2"))
-
-
-@dataclass(frozen=True, kw_only=True)
-class Training(Parameters):
-    """What each of the two stages says for itself."""
-
-    loss: str = parameter("squared", "what gradient descent minimises; cross_entropy learns the signs of the targets",
-                          choices=("squared", "cross_entropy"), when={"solver": ("descent",)})  # fmt: skip
-    normalised: bool = parameter(False, "divide steps on cross-entropy by L max(1, log 1/L) of the training loss L: "
-                                 "the margin grows by a share of itself", when={"solver": ("descent",)})  # fmt: skip
-    tolerance: float = parameter(1e-10, "training loss at which training stops", above=0, when=SIMULATED)
-    max_steps: int = parameter(1_000_000, "most gradient evaluations of a network", minimum=1, when=SIMULATED)
-    accuracy: float = parameter(0.02, "error of one step of the adaptive flow in the logarithm of any weight", above=0,
-                                when={"solver": ("flow",)})  # fmt: skip
-    max_time: float = parameter(0.0, "flow time at which training stops in any case, steps times learning rate of "
-                                "gradient descent; 0 for no limit", minimum=0, when={"solver": ("flow",)})  # fmt: skip
-    device: str = parameter("auto", "where it is trained", choices=("auto", "cpu", "cuda"), when=SIMULATED)
 
 
 @dataclass(frozen=True)

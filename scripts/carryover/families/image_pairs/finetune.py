@@ -1,12 +1,10 @@
 """Everything that learns a target task: from the coefficients of a source task, or from 0; with the bounds on its
 error that "Finetuning with linear teachers" compares in Table 1."""
 
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
-from carryover.config.parameters import parameter
 from carryover.errors import UserError
 from carryover.families.contract import Piece
 from carryover.families.image_pairs import task
@@ -14,9 +12,6 @@ from carryover.families.image_pairs.regressions import Regressions
 from carryover.streams import generator
 from carryover.theory.linear_teachers import benign_overfitting_bound, covariance_bound
 
-PRETRAINED = ("finetuning",)
-STARTS_FROM = {"protocol": PRETRAINED}
-DESCENT = {"solver": ("descent",)}
 TOP_DIRECTIONS = 2  # m of equation 3 in Table 1
 CONFIDENCE = 1.0  # δ of equation 3, the smallest that theorem 4.2 allows
 MEANING = {
@@ -31,22 +26,6 @@ MEANING = {
     "covariance": f"bound by the covariance of the target's images (eq 3), m = {TOP_DIRECTIONS}, c = 1",
     "target_alignment": "share of the mean square of the target's labels that the source's function explains",
 }
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parameters(task.Parameters):
-    protocol: str = parameter("finetuning", "finetuning starts from the source task's coefficients, single_task from 0",
-                              choices=("single_task", *PRETRAINED), axis=True)  # fmt: skip
-    solver: str = parameter("exact", "the limit of gradient descent, or its steps", choices=("exact", "descent"),
-                            axis=True)  # fmt: skip
-    samples: tuple[int, ...] = parameter((10, 15, 20, 25, 30), "images n of the target task, drawn from its two "
-                                         "classes together", minimum=1)  # fmt: skip
-    draws: int = parameter(25, "sets of each number of samples", minimum=1)
-    learning_rate: float = parameter(0.1, "step of gradient descent on half the mean squared error", above=0,
-                                     when=DESCENT)  # fmt: skip
-    tolerance: float = parameter(1e-6, "loss at which training stops, on the draw that takes most steps", minimum=0,
-                                 when=DESCENT)  # fmt: skip
-    max_steps: int = parameter(100_000, "most steps", minimum=1, when=DESCENT)
 
 
 def problems(p, shard):

@@ -1,16 +1,8 @@
 """Pretraining on all training images of a source task."""
 
-from dataclasses import dataclass
-
-from carryover.config.parameters import parameter
 from carryover.families.contract import Piece
 from carryover.families.image_pairs import task
 from carryover.families.image_pairs.regressions import Regressions
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parameters(task.Parameters):
-    solver: str = parameter("exact", "the limit of gradient descent from 0", choices=("exact",), axis=True)
 
 
 def problems(p, shard):

@@ -12,7 +12,6 @@ from itertools import permutations
 
 import numpy as np
 
-from carryover.config.parameters import parameter
 from carryover.errors import UserError
 from carryover.streams import generator
 from carryover.tasks import images as image_sets
@@ -25,24 +24,6 @@ MEANING = {
     "pixels": "pixels between 0 and 1 (raw), or less the mean of all training images (centred)",
     "samples": "images of the target task",
 }
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    """What pretraining and finetuning share."""
-
-    images: str = parameter("digits", image_sets.SOURCE, choices=image_sets.SOURCES)
-    folder: str = parameter("", image_sets.FOLDER, path=True)
-    other_images: bool = parameter(False, image_sets.OTHER)
-    classes: tuple[int, ...] = parameter(tuple(range(10)), "classes that the tasks are drawn from", minimum=0)
-    pairs: int = parameter(20, "pairs of a source and a target task, the same for all seeds", minimum=1)
-    held_out: float = parameter(0.2, "share of each class's images that is held out for the test", above=0,
-                                maximum=0.9)  # fmt: skip
-    pixels: str = parameter("raw", "pixels between 0 and 1, or less the mean of all training images",
-                            choices=("raw", "centred"))  # fmt: skip
-    cutoff: tuple[float, ...] = parameter((0.0,), "singular values of all training images of a task, relative to the "
-                                          "largest, up to which a direction is left out of its coefficients θ_S or "
-                                          "θ_T; 0 for least squares", minimum=0, maximum=1)  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -1,69 +1,19 @@
 """Everything that learns the target task: from scratch, from a pretrained network, or its readout alone."""
 
-from dataclasses import dataclass
 from functools import partial
 from itertools import product
 
 import numpy as np
 
-from carryover.config.parameters import parameter
 from carryover.errors import UserError
 from carryover.families import datasets
 from carryover.families.contract import Piece, crossed
 from carryover.families.mean_field import dataset, task
+from carryover.families.mean_field.parameters import FIXED, LEARNING
 from carryover.networks.relu import Weights
 from carryover.streams import generator
 
-TRAINERS = ("descent", "flow")
-SOLVERS = {
-    "single_task": TRAINERS,
-    "finetuning": TRAINERS,
-    "linear_transfer": ("exact", "descent"),
-    "pretrained": ("exact",),
-}
-TRANSFER = ("linear_transfer", "finetuning", "pretrained")
-STARTS_FROM = {"protocol": TRANSFER}
-LEARNING = {"protocol": ("single_task", "linear_transfer", "finetuning")}
-FIXED = {"protocol": ("linear_transfer",)}
 _NO_READOUT = {"readout": "", "max_time": np.nan}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parameters(task.Parameters):
-    protocol: str = parameter("linear_transfer", "linear_transfer fits a new readout to the pretrained features, "
-                              "finetuning trains all of the pretrained network, single_task one from scratch, "
-                              "pretrained leaves it as it is", choices=tuple(SOLVERS), axis=True)  # fmt: skip
-    solver: str = parameter("exact", "gradient descent; gradient flow, which descent follows with small steps; or, "
-                            "where no features are learned, the solution itself",
-                            choices=("descent", "flow", "exact"), axis=True)  # fmt: skip
-    samples: tuple[int, ...] = parameter((64,), "target samples", minimum=1, when=LEARNING)
-    draws: int = parameter(1, "data sets of each size for each seed", minimum=1, when=LEARNING)
-    noise: float = parameter(0.0, "standard deviation of the label noise", minimum=0, when=LEARNING)
-    readout: tuple[str, ...] = parameter(("zero",), "how the readout is trained alone: by gradient flow from zero or "
-                                         "from the pretrained readout, or fitted by least_squares of least norm",
-                                         choices=task.READOUTS, when=FIXED)  # fmt: skip
-    max_time: tuple[float, ...] = parameter((task.MAX_TIME,), "times at which the readout's gradient flow ends at "
-                                             "the latest: what learning_rate · max_steps is to gradient descent",
-                                             minimum=0, when=FIXED)  # fmt: skip
-    cutoff: float = parameter(0.03, "singular values of the features, relative to the largest, below which a direction "
-                              "is left out of least_squares", minimum=0, maximum=1, when=FIXED)  # fmt: skip
-    learning_rate: float = parameter(0.01, "step of gradient descent, in units of the width, cut where it diverges",
-                                     above=0, when=task.DESCENT)  # fmt: skip
-    tolerance: float = parameter(1e-6, "loss, half the mean squared error, at which training stops", above=0,
-                                 when=LEARNING)  # fmt: skip
-    max_steps: int = parameter(100_000, "most steps of descent, or gradient evaluations of the flow, two a step",
-                               minimum=1, when=task.TRAINED)  # fmt: skip
-    accuracy: float = parameter(0.03, "error of one step of the flow in a unit, relative to how far it has moved",
-                                above=0, maximum=1, when=task.FLOW)  # fmt: skip
-    device: str = parameter("auto", "where it is trained", choices=("auto", "cpu", "cuda"), when=task.TRAINED)
-
-
-def check(p):
-    """Refuse a solver that the protocol does not have; UserError."""
-    if p.solver not in SOLVERS[p.protocol]:
-        raise UserError(f"{p.protocol} has no solver {p.solver}: choose {' or '.join(SOLVERS[p.protocol])}.")
-    if p.protocol in FIXED["protocol"] and p.solver == "descent" and "least_squares" in p.readout:
-        raise UserError("least_squares is fitted without steps: its solver is exact, not descent.")
 
 
 def problems(p, shard):

@@ -8,31 +8,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from carryover.config.parameters import parameter
 from carryover.errors import UserError
 from carryover.networks.relu import Weights
 from carryover.streams import generator
 
-DESCENT, FLOW, TRAINED = ({"solver": solvers} for solvers in (("descent",), ("flow",), ("descent", "flow")))
-INITIAL_READOUT = 1e-7  # c_i before training is this times N(0, 1)
 READOUTS = ("zero", "pretrained", "least_squares")  # starts of the flow of a readout, and its fit without a flow
-MAX_TIME = 1000.0  # of the paper: 10⁵ steps of gradient descent at a rate of 0.01 · width
 _WHOLE = 1e-9  # how far from a whole number the rounding of a decimal fraction can bring it
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    """What pretraining and finetuning share."""
-
-    dimension: int = parameter(100, "input dimensions d; inputs are N(0, I)", minimum=1)
-    width: int = parameter(1000, "hidden units m of the network", minimum=1)
-    teacher_units: int = parameter(100, "units m* of the target's teacher", minimum=1)
-    teacher_scale: tuple[float, ...] = parameter((1.0,), "factors on the target's coefficients, which are N(0, 1): 1 "
-                                                 "hardly moves the network's features, √m* does", above=0)  # fmt: skip
-    initial_readout: float = parameter(INITIAL_READOUT, "before training from scratch readout weights are this times "
-                                       "N(0, 1)", minimum=0)  # fmt: skip
-    precision: str = parameter("float32", "numbers that descent trains in, and pretraining by flow between the ends of "
-                               "its steps", choices=("float32", "float64"))  # fmt: skip
 
 
 @dataclass(frozen=True)

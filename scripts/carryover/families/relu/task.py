@@ -5,30 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from carryover.config.parameters import parameter
 from carryover.networks.relu import Weights
 from carryover.streams import generator
 from carryover.tasks import units
 from carryover.tasks.sparse import sphere
-
-DESCENT, FLOW = {"solver": ("descent",)}, {"solver": ("flow",)}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    """What pretraining and finetuning share."""
-
-    dimension: int = parameter(15, "input dimensions D; inputs lie on the sphere of radius √D", minimum=1)
-    width: int = parameter(1000, "hidden units of the network", minimum=1)
-    auxiliary_features: int = parameter(6, "teacher units of the auxiliary task", minimum=1)
-    auxiliary_norm: str = parameter("l2", "their coefficients are ±1/√k (l2) or ±1/k (l1)", choices=("l1", "l2"))
-    directions: str = parameter("orthogonal", "all teacher units are orthogonal, or they come in orthonormal frames of "
-                                "as many as there are dimensions", choices=units.KINDS)  # fmt: skip
-    signs: str = parameter("balanced", "signs of teacher units: random but opposite in each pair, or random",
-                           choices=units.SIGNS)  # fmt: skip
-    precision: str = parameter(
-        "float32", "numbers that descent trains in; flow uses float64", choices=("float32", "float64")
-    )
 
 
 @dataclass(frozen=True)

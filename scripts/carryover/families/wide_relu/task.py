@@ -9,23 +9,9 @@ from functools import cached_property
 
 import numpy as np
 
-from carryover.config.parameters import parameter
 from carryover.networks.relu import Weights
 from carryover.streams import generator
 from carryover.theory.kernels import relu_risk
-
-DESCENT, FLOW, TRAINED = ({"solver": solvers} for solvers in (("descent",), ("flow",), ("descent", "flow")))
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    """What pretraining and finetuning share."""
-
-    dimension: int = parameter(10, "input dimensions D; inputs are uniform on the unit sphere", minimum=2)
-    width: int = parameter(1000, "hidden units m of the network", minimum=1)
-    initial_scale: float = parameter(0.3, "κ: before training from scratch input weights are κ times N(0, I)", above=0)
-    precision: str = parameter("float32", "numbers that descent trains in; flow uses float64",
-                               choices=("float32", "float64"))  # fmt: skip
 
 
 @dataclass(frozen=True)

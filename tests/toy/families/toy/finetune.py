@@ -1,25 +1,12 @@
 """Finetuning of toys."""
 
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
-from carryover.config.parameters import parameter
 from carryover.families import datasets
 from carryover.families.contract import Piece
 from carryover.families.toy import task
-
-STARTS_FROM = {"protocol": ("finetuning",)}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parameters(task.Parameters):
-    protocol: str = parameter("finetuning", "the start", choices=("finetuning", "single_task"), axis=True)
-    solver: str = parameter("exact", "how it is solved", choices=("exact", "descent"), axis=True)
-    samples: tuple[int, ...] = parameter((3,), "target samples", minimum=1)
-    angle: float = parameter(0.3, "angle between the tasks", minimum=0)
-    max_steps: int = parameter(100, "steps of descent", minimum=1, when={"solver": ("descent",)})
 
 
 def problems(p, shard):

@@ -1,19 +1,11 @@
 """Pretraining of toys."""
 
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
-from carryover.config.parameters import parameter
 from carryover.families.contract import Piece
 from carryover.families.toy import task
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parameters(task.Parameters):
-    solver: str = parameter("exact", "how it is solved", choices=("exact",), axis=True)
-    samples: int = parameter(20, "source samples", minimum=1)
 
 
 def problems(p, shard):

@@ -4,13 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from carryover.config.parameters import parameter
 from carryover.streams import generator
-
-
-@dataclass(frozen=True, kw_only=True)
-class Parameters:
-    dimension: int = parameter(6, "input dimensions", minimum=2)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,87 @@
+"""What can be set of the family `convnet`: its task, pretraining and finetuning."""
+
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt
+
+from carryover.config.parameters import Model, parameter
+
+TRAINED = {"solver": ("descent",)}
+PUBLISHED = {"solver": ("published",)}
+PRETRAINED = ("finetuning",)
+
+
+class Task(Model):
+    """What pretraining and finetuning share."""
+
+    network: Literal["resnet18", "vgg11", "vgg5"] = parameter("resnet18", "architecture")
+    width: PositiveInt = parameter(
+        8, "channels of the first convolution, of which the others have fixed multiples; 64 in published networks"
+    )  # fmt: skip
+    stem: Literal["imagenet", "small"] = parameter(
+        "small", "imagenet is that of published networks, small is for images below 64 pixels")  # fmt: skip
+    images: Literal["digits", "mnist", "fashion-mnist", "cifar-100", "stl-10"] = parameter(
+        "digits", "set of images; digits come with scikit-learn")  # fmt: skip
+    folder: str = parameter(
+        "", "folder with the files of the set; empty for digits, and for those of Debian's package "
+        "dataset-fashion-mnist", path=True)  # fmt: skip
+    other_images: bool = parameter(False, "accept other files in the same format as those of the set")
+    pixels: NonNegativeInt = parameter(0, "height and width that images are brought to; 0: as they are")
+    crop: NonNegativeInt = parameter(0, "augmentation: training images are padded by so many pixels and cut at random")
+    flip: bool = parameter(False, "augmentation: half of the training images are mirrored")
+    classes: Annotated[int, Field(ge=2)] = parameter(2, "classes that a finetuning task tells apart")
+    tasks: PositiveInt = parameter(5, "finetuning tasks of a seed: different sets of classes, drawn for it")
+    finetuning_classes: tuple[NonNegativeInt, ...] = parameter(
+        (), "classes that finetuning tasks are drawn from; none: all but pretraining_classes")  # fmt: skip
+    pretraining_classes: tuple[NonNegativeInt, ...] = parameter(
+        (), "classes to pretrain on, one network for all tasks; none: for each task a network of its own, on all "
+        "other classes")  # fmt: skip
+    left_out: NonNegativeInt = parameter(
+        0, "classes that a seed's one pretrained network does not know, drawn for it: its tasks are sets of these; 0: "
+        "as pretraining_classes says")  # fmt: skip
+    batch_size: NonNegativeInt = parameter(128, "images of a task in a step; 0 for all")
+    momentum: Annotated[float, Field(ge=0, le=0.999)] = parameter(0.9, "of gradient descent")
+    precision: Literal["float32", "bfloat16"] = parameter("float32", "in bfloat16 layers compute in mixed precision")
+    together: PositiveInt = parameter(32, "most networks that are trained together")
+    device: Literal["auto", "cpu", "cuda"] = parameter("auto", "where it is trained")
+
+
+class Pretrain(Task):
+    solver: Literal["descent", "published"] = parameter(
+        "descent", "it is trained here, or published weights are read from a file", axis=True)  # fmt: skip
+    learning_rate: PositiveFloat = parameter(0.05, "step of gradient descent, at first", when=TRAINED)
+    decay: Literal["constant", "cosine"] = parameter(
+        "cosine", "of the learning rate: to 0 at the end along a cosine, or none", when=TRAINED)  # fmt: skip
+    weight_decay: NonNegativeFloat = parameter(0.0005, "penalty on the weights", when=TRAINED)
+    tolerance: NonNegativeFloat = parameter(0.0, "training loss at which training stops", when=TRAINED)
+    max_epochs: PositiveInt = parameter(6, "most passes through the images", when=TRAINED)
+    weights: str = parameter("", "file of published weights, such as resnet18-f37072fd.pth", when=PUBLISHED, path=True)
+    sha256: str = parameter("", "its SHA-256, checked if given, besides what its name says", when=PUBLISHED)
+
+
+class Finetune(Task):
+    STARTS_FROM: ClassVar = {"protocol": PRETRAINED}
+
+    protocol: Literal["single_task", "multi_task", "finetuning"] = parameter(
+        "finetuning", "finetuning starts from the pretrained network, single_task from scratch; multi_task learns the "
+        "classes of pretraining at the same time, from scratch", axis=True)  # fmt: skip
+    targets: Literal["sets", "all"] = parameter(
+        "sets", "what is told apart: sets of classes, each a task, or all at once of the classes that sets are drawn "
+        "from, which takes left_out or pretraining_classes", axis=True)  # fmt: skip
+    solver: Literal["descent"] = parameter("descent", "gradient descent with momentum", axis=True)
+    rescale: tuple[PositiveFloat, ...] = parameter((1.0,), "factor on the weights before training")
+    rescaled: Literal["all", "weights", "readout"] = parameter(
+        "all", "what the factor is on: all that is trained, all but normalisation, or the new last layer alone",
+        axis=True)  # fmt: skip
+    statistics: Literal["renewed", "kept"] = parameter(
+        "renewed", "running statistics of normalisation before training: renewed are those of the (rescaled) network "
+        "on the samples, kept those of pretraining")  # fmt: skip
+    samples: tuple[Annotated[int, Field(ge=2)], ...] = parameter(
+        (16,), "training images of the task, from all its classes alike")  # fmt: skip
+    learning_rate: PositiveFloat = parameter(0.01, "step of gradient descent", axis=True)
+    weight_decay: NonNegativeFloat = parameter(0.0, "penalty on the weights")
+    tolerance: NonNegativeFloat = parameter(0.01, "training loss at which training stops")
+    max_epochs: PositiveInt = parameter(300, "most passes through the samples")
+    checkpoints: PositiveInt = parameter(
+        16, "epochs at most, log-spaced, after which loss and risk are recorded, besides the last")  # fmt: skip
+    keep_weights: bool = parameter(False, "keep the networks, for measures by stage")

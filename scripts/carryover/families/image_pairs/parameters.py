@@ -1,0 +1,51 @@
+"""What can be set of the family `image_pairs`: its task, pretraining and finetuning."""
+
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt
+
+from carryover.config.parameters import Fraction, Model, parameter
+
+PRETRAINED = ("finetuning",)
+DESCENT = {"solver": ("descent",)}
+
+
+class Task(Model):
+    """What pretraining and finetuning share."""
+
+    images: Literal["digits", "mnist", "fashion-mnist", "cifar-100", "stl-10"] = parameter(
+        "digits", "set of images; digits come with scikit-learn")  # fmt: skip
+    folder: str = parameter(
+        "", "folder with the files of the set; empty for digits, and for those of Debian's package "
+        "dataset-fashion-mnist", path=True)  # fmt: skip
+    other_images: bool = parameter(False, "accept other files in the same format as those of the set")
+    classes: tuple[NonNegativeInt, ...] = parameter(tuple(range(10)), "classes that the tasks are drawn from")
+    pairs: PositiveInt = parameter(20, "pairs of a source and a target task, the same for all seeds")
+    held_out: Annotated[float, Field(gt=0, le=0.9)] = parameter(
+        0.2, "share of each class's images that is held out for the test")  # fmt: skip
+    pixels: Literal["raw", "centred"] = parameter(
+        "raw", "pixels between 0 and 1, or less the mean of all training images")  # fmt: skip
+    cutoff: tuple[Fraction, ...] = parameter(
+        (0.0,), "singular values of all training images of a task, relative to the largest, up to which a direction "
+        "is left out of its coefficients θ_S or θ_T; 0 for least squares")  # fmt: skip
+
+
+class Pretrain(Task):
+    solver: Literal["exact"] = parameter("exact", "the limit of gradient descent from 0", axis=True)
+
+
+class Finetune(Task):
+    STARTS_FROM: ClassVar = {"protocol": PRETRAINED}
+
+    protocol: Literal["single_task", "finetuning"] = parameter(
+        "finetuning", "finetuning starts from the source task's coefficients, single_task from 0",
+        axis=True)  # fmt: skip
+    solver: Literal["exact", "descent"] = parameter("exact", "the limit of gradient descent, or its steps", axis=True)
+    samples: tuple[PositiveInt, ...] = parameter(
+        (10, 15, 20, 25, 30), "images n of the target task, drawn from its two classes together")  # fmt: skip
+    draws: PositiveInt = parameter(25, "sets of each number of samples")
+    learning_rate: PositiveFloat = parameter(
+        0.1, "step of gradient descent on half the mean squared error", when=DESCENT)  # fmt: skip
+    tolerance: NonNegativeFloat = parameter(
+        1e-6, "loss at which training stops, on the draw that takes most steps", when=DESCENT)  # fmt: skip
+    max_steps: PositiveInt = parameter(100_000, "most steps", when=DESCENT)

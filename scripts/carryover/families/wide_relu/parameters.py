@@ -1,0 +1,56 @@
+"""What can be set of the family `wide_relu`: its task, pretraining and finetuning."""
+
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field, PositiveFloat, PositiveInt
+
+from carryover.config.parameters import Model, parameter
+
+DESCENT, FLOW, TRAINED = ({"solver": solvers} for solvers in (("descent",), ("flow",), ("descent", "flow")))
+PRETRAINED = ("finetuning",)
+
+
+class Task(Model):
+    """What pretraining and finetuning share."""
+
+    dimension: Annotated[int, Field(ge=2)] = parameter(10, "input dimensions D; inputs are uniform on the unit sphere")
+    width: PositiveInt = parameter(1000, "hidden units m of the network")
+    initial_scale: PositiveFloat = parameter(0.3, "κ: before training from scratch input weights are κ times N(0, I)")
+    precision: Literal["float32", "float64"] = parameter("float32", "numbers that descent trains in; flow uses float64")
+
+
+class Pretrain(Task):
+    solver: Literal["descent", "flow"] = parameter(
+        "descent", "gradient descent, or gradient flow, which descent follows with small steps",
+        axis=True)  # fmt: skip
+    samples: PositiveInt = parameter(500, "source samples n_S")
+    learning_rate: PositiveFloat = parameter(10.0, "step of gradient descent on the mean squared error", when=DESCENT)
+    tolerance: PositiveFloat = parameter(1e-6, "mean squared error at which training stops")
+    max_steps: PositiveInt = parameter(10_000, "most steps of descent, or gradient evaluations of the flow, two a step")
+    accuracy: Annotated[float, Field(gt=0, le=1)] = parameter(
+        0.03, "error of one step of the flow in a unit, relative to how far it has moved", when=FLOW)  # fmt: skip
+    device: Literal["auto", "cpu", "cuda"] = parameter("auto", "where it is trained")
+
+
+class Finetune(Task):
+    STARTS_FROM: ClassVar = {"protocol": PRETRAINED}
+
+    protocol: Literal["finetuning", "single_task"] = parameter(
+        "finetuning", "finetuning trains the first layer of the pretrained network, single_task that of one from "
+        "scratch", axis=True)  # fmt: skip
+    solver: Literal["descent", "flow", "exact"] = parameter(
+        "descent", "gradient descent, gradient flow, which descent follows with small steps, or the limit of infinite "
+        "width", axis=True)  # fmt: skip
+    samples: tuple[PositiveInt, ...] = parameter((64,), "target samples n")
+    distance: tuple[Annotated[float, Field(ge=0, le=2)], ...] = parameter(
+        (0.5,), "|θ_T − θ_S| between the unit vectors of target and source")  # fmt: skip
+    test_samples: PositiveInt = parameter(
+        1000, "inputs on which absolute risk and the distance from the limit are measured")  # fmt: skip
+    learning_rate: PositiveFloat = parameter(
+        10.0, "step of gradient descent on the mean squared error, cut where it diverges", when=DESCENT)  # fmt: skip
+    tolerance: PositiveFloat = parameter(1e-6, "mean squared error at which training stops", when=TRAINED)
+    max_steps: PositiveInt = parameter(
+        10_000, "most steps of descent, or gradient evaluations of the flow, two a step", when=TRAINED)  # fmt: skip
+    accuracy: Annotated[float, Field(gt=0, le=1)] = parameter(
+        0.03, "error of one step of the flow in a unit, relative to how far it has moved", when=FLOW)  # fmt: skip
+    device: Literal["auto", "cpu", "cuda"] = parameter("auto", "where it is trained", when=TRAINED)
