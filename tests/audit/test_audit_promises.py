@@ -39,7 +39,7 @@ def test_promise_the_audit_names_what_is_not_as_recorded_and_why(project):
     expected = {
         EXACT: ("ALTERED", "sha256"),
         DESCENT: ("STALE", "configuration: learning_rate 0.02"),
-        CURVE: ("STALE", f"code: {PENALTY} has changed"),
+        CURVE: ("STALE", f"code: {PENALTY} changed"),
         PRETRAINED: ("STALE", "software: tqdm 9.9 → "),
         THEORY_FIGURE[0]: ("MISSING", "no file"),
         "results/tiny/mine.csv": ("UNRECORDED", "no record, and no job makes it"),

@@ -112,10 +112,6 @@ MISTAKES = {
         [*FINETUNE, *SCRATCH[:2], "--samples", str(10**15)],
         "finetune: samples 1000000000000000 and dimension ",
     ),
-    "name": (
-        ["measure", "risk", "--finetuned", os.fsdecode(b"a\xff.nc")],
-        "measure: 'a\\udcff.nc' is no text in UTF-8: give it another name.",
-    ),
     "wildcard": (["curve", "relu_penalty", "--wildcards", "curve"], "curve: --wildcards curve: it must be KEY=VALUE."),
     "roles": (
         ["figure", *RISK, "--roles", "risk", "norms"],

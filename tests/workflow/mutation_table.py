@@ -52,12 +52,12 @@ CODE = [
     Row("a module that a module imports",
         m.replace("scripts/carryover/training/descent.py", "_INSPECT = 50", "_INSPECT = 49"),
         {"STALE": [DESCENT], "UPSTREAM": AFTER_DESCENT}, DESCENT_AGAIN,
-        "scripts/carryover/training/descent.py has changed"),
+        "scripts/carryover/training/descent.py changed"),
     Row("a script", m.append("scripts/measure.py", "\nNEW = 1\n"),
         {"STALE": SPARSITIES, "UPSTREAM": [SPARSITY]}, {"measure": 2, "collect": 1},
-        "scripts/measure.py has changed"),
+        "scripts/measure.py changed"),
     Row("the plot of a figure", m.append("scripts/carryover/plotting/relu_penalty.py", "\nNEW = 1\n"),
-        {"STALE": THEORY_FIGURE}, {"figure": 1}, "scripts/carryover/plotting/relu_penalty.py has changed"),
+        {"STALE": THEORY_FIGURE}, {"figure": 1}, "scripts/carryover/plotting/relu_penalty.py changed"),
     Row("the command of a rule", m.replace(RULE, "{params.flags:q}", "{params.flags:q} --points 12"),
         {}, {"curve": 1, "figure": 1}),
 ]  # fmt: skip
@@ -75,7 +75,7 @@ CONFIGURATION = [
         {"MISSING": NEW_BLOCK, "STALE": [RISK, SPARSITY], "UPSTREAM": FIGURE}, BLOCK_AGAIN,
         {"MISSING": "no file", "STALE": "it was made of other shards: 2 added, the first results/tiny/"}),
     Row("an entry taken out", m.configure(m.forget_theory),
-        {"STALE": [CURVE, *THEORY_FIGURE]}, {}, "no job makes it any more"),
+        {"STALE": [CURVE, *THEORY_FIGURE]}, {}, "no job makes it"),
 ]  # fmt: skip
 RESULTS = [
     Row("a result compressed otherwise", m.on(EXACT, m.recode),

@@ -123,13 +123,10 @@ def delete(*patterns):
 
 
 def new_words(project):
-    """Comments, docstrings, layout and help texts."""
+    """Comments, docstrings and layout."""
     for file in (RISK, "scripts/finetune.py", "scripts/carryover/tasks/sparse.py"):
         path = project.folder / file
         path.write_text("# A comment.\n\n\n" + path.read_text().replace('"""', '"""Reworded. ', 1) + "\n\n# The end.\n")
-    project.replace(
-        "scripts/carryover/curves/relu_penalty.py", "magnitudes, evenly spaced", "magnitudes, spaced evenly"
-    )
 
 
 def touch(project):

@@ -16,22 +16,10 @@ IGNORED = ("logs", "benchmarks", "audit.json", "audit.html")
 class Chain:
     """The results of one folder, as found.
 
-    Attributes
-    ----------
-    made
-        The `Sweep` of the configuration.
-    jobs
-        {path: (rule, wildcards)} of all files that the configuration makes.
-    records
-        {path: record of this result}.
-    problems
-        {path: sentence} of files that cannot be read, and of records that were edited or are of another file.
-    paths
-        Every result that is there or ought to be.
-    others
-        Results folders of other configurations inside this one, which are passed over.
-    hashes
-        {path: SHA-256, None where there is no file} of all results and of all inputs that a record names.
+    `jobs` is {path: (rule, wildcards)} of all files that the configuration makes, `records` {path: its record},
+    `problems` {path: sentence} of what cannot be read or has an edited or another file's record, `paths` every result
+    that is there or ought to be. `others` are results folders of other configurations inside this one, which are passed
+    over. `hashes` is {path: SHA-256, None where there is no file} of all results and recorded inputs.
     """
 
     made: Sweep
@@ -64,31 +52,32 @@ class Chain:
 
 def gather(made, threads=None):
     """The `Chain` of a sweep's results; every file is hashed, in `threads` threads (default: one per core)."""
-    jobs = {path: (rule, wildcards) for rule, wildcards, path in _outputs(made)}
-    others = [
-        folder.parent.as_posix() for folder in sorted(Path(made.results).glob("*/logs")) if folder.parent.name != "logs"
-    ]
+    jobs = {}
+    for rule, wildcards, path in made.jobs():  # figures and tables have several formats
+        suffixes = SUFFIXES.get(rule, (Path(path).suffix,))
+        jobs |= {path.removesuffix(suffixes[0]) + suffix: (rule, wildcards) for suffix in suffixes}
+    others = [folder.parent.as_posix() for folder in sorted(Path(made.results).glob("*/logs")) if folder.is_dir()]
     passed_over = tuple(f"{made.results}/{name}" for name in IGNORED) + tuple(f"{folder}/" for folder in others)
-    found = {path.as_posix() for path in record_index.files(made.results) if ".saved/" not in path.as_posix()}
-    found = {path for path in found if not path.startswith(passed_over)}
+    found = {path.as_posix() for path in record_index.files(made.results)}
+    found = {path for path in found if not path.startswith(passed_over) and ".saved/" not in path}
     on_demand = {f"{made.results}/{name}": rule for name, rule in ON_DEMAND.items()}
     jobs |= {path: (rule, Wildcards()) for path, rule in on_demand.items() if path in found}
 
     records, problems = {}, {}
-    beside = {path.removesuffix(".json") for path in found if path.endswith(".json")}
-    recorded = {path for path in beside if path in found | jobs.keys() or _is_record(f"{path}.json")}
-    recorded |= {path for path in jobs if Path(f"{path}.json").exists()}  # below a link to a folder, too
-    for path in sorted(recorded):
+    for path in sorted({path.removesuffix(".json") for path in found if path.endswith(".json")} | jobs.keys()):
+        file = job_record.record_path(path)
         try:
-            records[path] = job_record.whole(job_record.record_path(path))
-            if path not in records[path]["outputs"]:
-                raise store.DataError(f"{path}.json is the record of {', '.join(records.pop(path)['outputs'])}")
+            if file.exists() and (path in found or path in jobs or record_index.is_record(file)):
+                found.discard(file.as_posix())
+                record = job_record.whole(file)
+                if path not in record["outputs"]:
+                    raise store.DataError(f"{file} is the record of {', '.join(record['outputs'])}")
+                records[path] = record
         except store.DataError as error:
             problems[path] = str(error)
 
-    paths = sorted(jobs.keys() | recorded | (found - {f"{path}.json" for path in recorded}))
-    wanted = sorted({*paths, *(name for record in records.values() for name in record["inputs"])})
-    chain = Chain(made, jobs, records, problems, paths, others)
+    chain = Chain(made, jobs, records, problems, sorted({*jobs, *records, *problems, *found}), others)
+    wanted = sorted({*chain.paths, *(name for record in records.values() for name in record["inputs"])})
     with ThreadPoolExecutor(threads) as pool:
         chain.hashes = dict(zip(wanted, pool.map(lambda path: _sha256(path, problems), wanted), strict=True))
     return chain
@@ -101,20 +90,6 @@ def root_digest(chain):
     """
     parts = {path: job_record.record_digest(record) for path, record in chain.lasting.items()}
     return job_record.json_digest(sorted(parts.items()))
-
-
-def _outputs(made):
-    """(rule, wildcards, path) of every file that a job makes: figures and tables have several formats."""
-    for rule, wildcards, path in made.jobs():
-        suffixes = SUFFIXES.get(rule, (Path(path).suffix,))
-        yield from ((rule, wildcards, path.removesuffix(suffixes[0]) + suffix) for suffix in suffixes)
-
-
-def _is_record(file):
-    try:
-        return record_index.is_record(file)
-    except store.DataError:
-        return False
 
 
 def _sha256(path, problems):

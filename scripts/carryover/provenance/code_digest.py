@@ -1,9 +1,9 @@
 """Digest of a program: a script, its plug-ins and every local module they import, directly or not.
 
-It is taken over syntax trees without docstrings; neither these nor comments, layout and what is imported for annotations
-alone (under `if TYPE_CHECKING`) count. The search is static: it follows every `import` statement, with the `__init__`
-of all parent packages, and cannot see what is imported by a computed name (`importlib.import_module`): the caller names
-such modules, as a job names its plug-ins. Standard library only, for the Snakefile imports it.
+It is taken over syntax trees without docstrings; neither these nor comments, layout and what is imported for
+annotations alone (under `if TYPE_CHECKING`) count. The search is static: it follows every `import` statement, with the
+`__init__` of all parent packages, and cannot see what is imported by a computed name (`importlib.import_module`): the
+caller names such modules, as a job names its plug-ins. Standard library only, for the Snakefile imports it.
 """
 
 import ast
@@ -17,6 +17,9 @@ from pathlib import Path
 
 from carryover.errors import UserError
 from carryover.provenance import writing
+
+_DEFINITION = Path(__file__).read_bytes() + sys.version.encode()
+"""What a digest depends on besides the source."""
 
 
 def closure_files(root: str | Path, *names: str) -> dict[str, str]:
@@ -94,9 +97,9 @@ def _meaning(source: bytes, memo: Path) -> tuple[str, tuple[str, ...]]:
     """(digest of the syntax tree, names that the source may import), remembered in the file `memo`.
 
     Parsing is most of the cost of a record. The memo stands beside the bytecode that Python keeps for the same reason,
-    and holds for one source and one version of Python, never by times.
+    and holds for one source, one version of Python and of this module, never by times.
     """
-    key = hashlib.sha256(f"3 {sys.version}\n".encode() + source).hexdigest()
+    key = hashlib.sha256(_DEFINITION + source).hexdigest()
     with suppress(OSError, ValueError):
         known, digest, *imports = memo.read_text("utf-8").split()
         if known == key:

@@ -1,43 +1,63 @@
 """Where a figure came from: what it carries, which result it is, and the tree of what that was made of."""
 
+import hashlib
 from pathlib import Path
+from xml.etree import ElementTree
 
-from carryover.provenance import figure_metadata, job_record, store
+from carryover.errors import UserError
+from carryover.provenance import job_record, store
+from carryover.provenance.figure_metadata import HEAD, KEYS
+
+
+def carried_request(path):
+    """(digest, text) of the request that a PNG, SVG or PDF carries; ("", "") where it carries none.
+
+    The text is empty where it does not have that digest: then someone changed one of them. Raises UserError for a file
+    of another format, or that is not what its suffix says.
+    """
+    suffix = Path(path).suffix.lower()
+    if suffix not in KEYS:
+        raise UserError(f"{path} has the suffix {suffix or 'of nothing'}: it must be one of {', '.join(KEYS)}")
+    try:
+        if suffix == ".png":
+            from PIL import Image
+
+            with Image.open(path) as image:
+                image.load()  # text may stand behind the pixels
+                fields = [image.info.get(key) for key in KEYS[suffix]]
+        elif suffix == ".svg":
+            tree, dublin_core = ElementTree.parse(path), "{http://purl.org/dc/elements/1.1/}"
+            fields = [tree.findtext(f".//{dublin_core}{key.lower()}") for key in KEYS[suffix]]
+        else:
+            from pypdf import PdfReader
+
+            found = PdfReader(path).metadata or {}
+            fields = [found.get(f"/{key}") for key in KEYS[suffix]]
+    except ImportError:
+        raise
+    except Exception:  # the libraries report damage as OSError, SyntaxError, LookupError, ValueError and more
+        raise UserError(f"{path} is no {suffix[1:].upper()}, or damaged: give a whole copy of the figure") from None
+    head, text = (str(field or "") for field in fields)
+    digest = head.removeprefix(HEAD) if head.startswith(HEAD) else ""
+    return digest, text if hashlib.sha256(text.encode()).hexdigest() == digest else ""
 
 
 def find(path, known):
-    """Find a figure among results.
+    """Find a figure, a PNG, SVG or PDF, among the results `known`, {name: `record_index.Made`}.
 
-    Parameters
-    ----------
-    path
-        PNG, SVG or PDF.
-    known
-        {name: `record_index.Made`} of the results.
-
-    Returns
-    -------
-    request, text
-        Digest and text of the request that the figure carries; empty where it carries none.
-    result
-        The result with its bytes, or else with its request; None where there is none.
-    by
-        How the result was found.
-
-    Raises
-    ------
-    UserError
-        For a file that is missing, of another format or damaged.
+    Returns (digest and text of the request that it carries, the result with its bytes or else with its request, how it
+    was found). Raises UserError for a file that is missing, of another format or damaged.
     """
     digest = store.sha256(path)
-    request, text = figure_metadata.read(path)
-    same = [one for one in known.values() if one.facts["sha256"] == digest]
-    if same:
-        return request, text, same[0], "by its bytes"
+    request, text = carried_request(path)
     suffix = Path(path).suffix.lower()
-    asked = [one for one in known.values() if one.record["request"] == request and one.file.suffix == suffix]
-    by = "by its request alone: it was altered, or drawn with other software"
-    return request, text, asked[0] if asked else None, by if asked else ""
+    for one in known.values():
+        if one.facts["sha256"] == digest:
+            return request, text, one, "by its bytes"
+    for one in known.values():
+        if one.record["request"] == request and one.file.suffix == suffix:
+            return request, text, one, "by its request alone: it was altered, or drawn with other software"
+    return request, text, None, ""
 
 
 def tree(result, known):
