@@ -48,7 +48,10 @@ def draw(data, p):
         part.axes[0].set_ylabel(f"{FAMILIES[role]}\n{LABELS[FEATURES]}")
         notes = [panels.seeds_in_words(runs)]  # families may differ in them
         if part is parts[-1]:
-            notes += [f"{panels.SPREAD}, dot: end of training", f"margins: from a training loss of {p.fitted:g} on"]
+            notes += [
+                f"{panels.spread_in_words(*shown.values())}, dot: end of training",
+                f"margins: from a training loss of {p.fitted:g} on",
+            ]
         layout.legend(part, *notes, columns=4)
     layout.title(fig, "Features and test error along training on cross-entropy, by initial scale")
     return fig
