@@ -25,6 +25,7 @@ POINTS = 200  # of a curve
 
 @dataclass(frozen=True, kw_only=True)
 class Parameters:
+    title: str = parameter("Features and test error along training on cross-entropy, by initial scale", "what is seen")
     fitted: float = parameter(
         0.3, "training loss from which on a run is compared with others by its margin over scale²", above=0
     )
@@ -53,7 +54,7 @@ def draw(data, p):
                 f"margins: from a training loss of {p.fitted:g} on",
             ]
         layout.legend(part, *notes, columns=4)
-    layout.title(fig, "Features and test error along training on cross-entropy, by initial scale")
+    layout.title(fig, p.title)
     return fig
 
 

@@ -39,7 +39,7 @@ def _norms(shown, figure):
     for (k, label), style in zip(teachers.items(), ("-", "--", ":"), strict=False):
         part = panels.relative(panels.where(rich, main_features=k), "f1_norm")
         panels.spread(axes[0], part, "f1_norm", "samples", f"STL, {label}", color=panels.color("single_task"), ls=style)
-    related = {text: f"cosines {name}" for text, name in relu.related(norms).items()}
+    related = {text: f"cosines {name}" for text, name in relu.some(relu.related(norms)).items()}
     finetuned = panels.where(norms, protocol="finetuning")
     for ax, runs, norm in (
         (axes[1], panels.where(norms, protocol="multi_task"), "f12_norm"),
