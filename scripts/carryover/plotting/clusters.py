@@ -125,7 +125,7 @@ def _nested(runs, p):
 def _one_cluster(task, sizes, figure):
     """Panel f."""
     subset = relu.subset(task)
-    title = f"f  Inertia of one cluster, all rescaled, {relu.task(task)}, {relu.overlap(subset)}"
+    title = f"f  Inertia of one cluster: PT+FT and its control STL, {relu.task(task)}, {relu.overlap(subset)}"
     axes = layout.row(figure, len(sizes), title)
     for ax, n in zip(axes, sizes, strict=True):
         part = panels.where(subset, samples=n).sel(clusters=1)
@@ -138,9 +138,10 @@ def _one_cluster(task, sizes, figure):
 def _by_overlap(task, sizes, figure):
     """Panel g, with multi-task networks, which are not rescaled, as dashed lines."""
     tuned, overlaps = panels.where(task, protocol="finetuning"), relu.overlaps(task)
+    named = {overlap: f"PT+FT, {name}" for overlap, name in overlaps.items()}
     axes = layout.row(figure, len(sizes), f"g  Alignment, PT+FT and MTL, {relu.task(task)}")
     for ax, n in zip(axes, sizes, strict=True):
-        panels.curves(ax, panels.where(tuned, samples=n), "alignment", "rescale", "overlap", overlaps)
+        panels.curves(ax, panels.where(tuned, samples=n), "alignment", "rescale", "overlap", named)
         for (overlap, name), color in zip(overlaps.items(), panels.colors("overlap", list(overlaps)), strict=True):
             joint = {"protocol": "multi_task", "samples": n, "overlap": overlap}
             if panels.chosen(task, **joint).any():

@@ -23,8 +23,10 @@ MEANINGS = {"best": "smallest along training", "final": "at the end of training"
 @dataclass(frozen=True, kw_only=True)
 class Parameters:
     family: str = parameter("diagonal", "whose published risks", choices=tuple(published_risks.CELLS))
-    title: str = parameter("Risks of diagonal networks beside the published ones: more of the smallest along training "
-                           "agree than of the last", "what is seen")  # fmt: skip
+    title: str = parameter(
+        "Diagonal networks beside the published risks: more of the smallest along training agree than of the last",
+        "what is seen",
+    )
     floor: float = parameter(1e-8, "published risks below are left out: there the stopping loss sets them", above=0)
 
 
