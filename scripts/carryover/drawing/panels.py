@@ -92,9 +92,9 @@ def colored(data, coordinate, chosen=None):
         yield value, where(data, **{coordinate: value}), color
 
 
-def seeds_in(*data):
-    """How many seeds datasets have; as many as they have runs where these have no seed."""
-    return max(len(np.unique(one["seed"])) if "seed" in one else one.sizes["run"] for one in data)
+def seeds_in(data):
+    """How many seeds a dataset has; as many as it has runs where these have no seed."""
+    return len(np.unique(data["seed"])) if "seed" in data else data.sizes["run"]
 
 
 def ends(seeds):
@@ -102,10 +102,10 @@ def ends(seeds):
     return (0.0, 1.0) if seeds <= MANY else (0.1, 0.9)
 
 
-def spread_in_words(*data, how="band"):
-    """How figures of datasets show the spread over seeds: as a band, or as bars."""
-    extent = "range" if ends(seeds_in(*data)) == (0.0, 1.0) else "10 % to 90 % quantiles"
-    return f"line: median over seeds, {how}: their {extent}"
+def spread_in_words(data, how="band"):
+    """How many seeds a dataset has, and how their spread is shown: as a band, or as bars."""
+    extent = "range" if ends(seeds_in(data)) == (0.0, 1.0) else "10 % to 90 % quantiles"
+    return f"{seeds_in_words(data)}; line: median over seeds, {how}: their {extent}"
 
 
 def band(ax, x, middle, low, high, label=None, bars=None, **style):

@@ -41,7 +41,7 @@ def draw(data, p):
     rows = {"regimes": _regimes, "overlap": _overlap, "nested": _nested}
     shown = relu.trained(data, DRAWN, p.only)
     groups = [rows[role](runs, p) for role, runs in shown.items()]
-    return layout.compose(groups, p.title, relu.seeds_of(shown), panels.spread_in_words(*shown.values()))
+    return layout.compose(groups, p.title, relu.spread_of(shown))
 
 
 def _regimes(runs, p):

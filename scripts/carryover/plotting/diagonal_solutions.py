@@ -57,8 +57,7 @@ def draw(data, p):
     sixth.suptitle("f  share of the weight norm in the auxiliary dimensions, by overlap", fontsize="medium")
     layout.legend(
         sixth,
-        panels.seeds_in_words(norms),
-        panels.spread_in_words(norms, how="band or bars"),
+        panels.spread_in_words(norms, "band or bars"),
         "b: points moved apart",
         f"c, e: below {LEAST:g} drawn there",
     )

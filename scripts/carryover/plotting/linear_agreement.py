@@ -54,7 +54,6 @@ def draw(data, p):
     return layout.finished(
         fig,
         p.title,
-        panels.seeds_in_words(risk),
         panels.spread_in_words(risk),
         "steps: hollow where some runs missed their tolerance",
     )

@@ -47,9 +47,8 @@ def draw(data, p):
     smallest = f"risks below {p.floor:g} are drawn as that"
     kept = np.concatenate([*fits.values()])
     left_out = f"{(~kept).sum()} of {kept.size} networks are left out, which do not fit their samples"
-    spread = f"b–d: {panels.spread_in_words(*shown.values(), how='bars')}"
-    notes = ("a: single networks", spread, "dashed: function of least penalty", smallest, left_out)
-    return layout.compose([painted[:2], painted[2:]], p.title, relu.seeds_of(shown), *notes)
+    notes = ("a: single networks", "dashed: function of least penalty", smallest, left_out)
+    return layout.compose([painted[:2], painted[2:]], p.title, f"{relu.spread_of(shown, 'bars')} (b–d)", *notes)
 
 
 def _group(paint, runs, title, label, figure):

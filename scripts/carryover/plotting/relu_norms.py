@@ -26,9 +26,7 @@ def draw(data, p):
     Raises UserError where one of them lacks what is drawn.
     """
     shown = relu.trained(data, DRAWN)
-    return layout.compose(
-        [[(4, partial(_norms, shown))]], p.title, relu.seeds_of(shown), panels.spread_in_words(*shown.values())
-    )
+    return layout.compose([[(4, partial(_norms, shown))]], p.title, relu.spread_of(shown))
 
 
 def _norms(shown, figure):

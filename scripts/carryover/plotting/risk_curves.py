@@ -69,8 +69,7 @@ def draw(data, p):
     if p.rows:
         fig.supylabel(meaning, fontsize=plt.rcParams["axes.labelsize"])
     clipped = [f"below {p.floor:g} drawn there"] if (risk[p.quantity] < p.floor).any() else []
-    spread = [panels.seeds_in_words(risk), panels.spread_in_words(risk, how="bars" if p.apart else "band")]
-    drawn = markers.notes(risk) if p.markers else spread
+    drawn = markers.notes(risk) if p.markers else [panels.spread_in_words(risk, "bars" if p.apart else "band")]
     return layout.finished(fig, p.title, *drawn, *clipped, *panels.convergence(risk))
 
 
