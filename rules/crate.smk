@@ -4,7 +4,6 @@ rule crate:
         made_of_data=sweep.made_of_data(),
         claims_table=sweep.claims_table(),
         files=upstream.files("crate"),
-        signature=startup.signature(sweep),
     output:
         crate="<results>/crate.zip",
         record="<results>/crate.zip.json",

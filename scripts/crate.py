@@ -30,7 +30,7 @@ def main(argv):
     if output.suffix != ".zip":
         write(gathered, output)
         return
-    read = [*(one.file for one in gathered.results.values()), *gathered.signatures]
+    read = [one.file for one in gathered.results.values()]
     with Job(rule="crate", inputs=read, outputs=[output], modules=["crate"]) as job:
         writing.write_zip(description.describe(gathered), gathered, job.path(output))
 

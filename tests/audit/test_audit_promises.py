@@ -1,8 +1,6 @@
-"""The audit's promises as a user meets them: verdicts with causes, and replays; an accepted note, and a signature."""
+"""The audit's promises as a user meets them: verdicts with causes, replays, and an accepted note."""
 
 import json
-import os
-import shutil
 import subprocess
 import sys
 
@@ -79,15 +77,3 @@ def test_an_accepted_difference_is_ok(project, capsys, monkeypatch):
     assert capsys.readouterr().out == f"{CURVE}: STALE-CONFIG accepted: readout 0.0, now 1e-05\n"
     audit.main([])
     assert "All 14 artefacts are OK, 1 of them by an accepted difference." in capsys.readouterr().out
-
-
-@pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="there is no ssh-keygen (Debian: openssh-client)")
-def test_signed_results_are_verified_until_they_change(project, tmp_path):
-    key = tmp_path / "key"
-    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key], check=True)
-    os.environ.pop("SSH_AUTH_SOCK", None)
-    audit.main(["--sign", str(key)])
-    audit.main(["--verify"])
-    m.record(CURVE, lambda record: record["environment"].update(libc="glibc 1.0"))(project)
-    with pytest.raises(SystemExit):
-        audit.main(["--verify"])

@@ -12,18 +12,10 @@ from carryover.config.artifacts import MADE_OF_DATA, ON_DEMAND, SUFFIXES
 from carryover.provenance import job_record, store
 from carryover.provenance.code_digest import closure_files
 from carryover.provenance.record_index import is_crate, is_record
-from carryover.signing import signed_results
 from carryover.workflow.sweep import Sweep, Wildcards
 
 # In a results folder, but no results: what Snakemake keeps there, and what `audit` writes itself.
-NO_RESULTS = (
-    "logs",
-    "benchmarks",
-    "audit.json",
-    "audit.html",
-    signed_results.TEXT,
-    signed_results.SIGNATURE,
-)
+NO_RESULTS = ("logs", "benchmarks", "audit.json", "audit.html")
 # Folders between a result and the results folder, itself included, by rule.
 _DEPTHS = {"pretrain": 4, "finetune": 4, "measure": 5, "collect": 2, "unarchive": 2, "curve": 2}
 _DEPTHS |= {rule: 2 + kind.file.count("/") for rule, kind in MADE_OF_DATA.items()}

@@ -7,7 +7,6 @@ from dataclasses import asdict, dataclass
 
 from carryover.audit.project import Audit
 from carryover.audit.replay import Replay
-from carryover.audit.signature import Signature
 from carryover.audit.verdicts import ARCHIVED, VERDICTS, WARNING
 from carryover.templates.rendering import rendered
 
@@ -18,14 +17,13 @@ _KINDS |= {"SAME": "good", "ROUNDED": "good", "DIFFERS": "bad", "FAILED": "bad"}
 
 @dataclass(frozen=True)
 class Outcome:
-    """An `audit` with what was asked of it: whether warnings or other bytes fail it, its root, replays, a signature."""
+    """An `audit` with what was asked of it: whether warnings or other bytes fail it, its root, and replays."""
 
     audit: Audit
     strict: bool = False
     bytewise: bool = False
     asked_root: str | None = None
     replays: Sequence[Replay] = ()
-    signature: Signature | None = None
 
     @property
     def findings(self):
@@ -38,8 +36,8 @@ class Outcome:
 
     @property
     def passed(self):
-        """Whether everything is OK, root and signature are as asked for, and replays give what they promise."""
-        kept = all(one.kept for one in self.replays) and (self.signature is None or self.signature.holds)
+        """Whether everything is OK, the root is as asked for, and replays give what they promise."""
+        kept = all(one.kept for one in self.replays)
         return passed(self.findings, self.strict, self.bytewise) and self.has_asked_root is not False and kept
 
 
@@ -90,8 +88,6 @@ def remarks(outcome):
     if outcome.has_asked_root is False:
         asked = outcome.asked_root
         yield f"The root digest is not the one that was given, {asked}: a record was changed, added or removed."
-    if outcome.signature:
-        yield outcome.signature.text
 
 
 def text(findings):
@@ -112,7 +108,6 @@ def as_json(outcome):
         "asked_root": outcome.asked_root,
         "has_asked_root": outcome.has_asked_root,
         "notes": audit.notes,
-        "signature": outcome.signature and asdict(outcome.signature),
         "verdicts": Counter(finding.verdict for finding in findings),
         "artefacts": [asdict(finding) for finding in ordered(findings)],
         "passed_over": [*audit.chain.others, *audit.chain.crates],

@@ -6,8 +6,7 @@ import re
 import sys
 from pathlib import Path
 
-from carryover.audit import project, replay, report, signature
-from carryover.crate import signed_crate
+from carryover.audit import project, replay, report
 from carryover.errors import UserError
 from carryover.provenance import import_check, writing
 
@@ -27,15 +26,6 @@ def parsed(argv, prog):
     made.add_argument("--bytes", action="store_true", help="other bytes of the same content fail as well")
     made.add_argument("--packages", action="store_true", help="compare the files of the packages that jobs loaded, too")
     made.add_argument("--root", type=digest, metavar="DIGEST", help="the root digest that the records must have")
-    signing = made.add_mutually_exclusive_group()
-    signing.add_argument("--sign", metavar="KEY", help="sign the results with this SSH key, if they are OK")
-    signing.add_argument(
-        "--verify",
-        nargs="?",
-        const="",
-        metavar="ALLOWED_SIGNERS",
-        help="the results, or FOLDER, an unpacked crate, must be signed, by one of those in this file if it is named",
-    )
     made.add_argument("--replay", type=int, metavar="K", help="run K random jobs again, elsewhere, and compare")
     made.add_argument("--seed", type=int, help="draws the jobs to replay; default: another one each time, and said")
     made.add_argument("--json", type=Path, metavar="FILE", help="write everything as JSON")
@@ -59,15 +49,6 @@ def replayed(chain, arguments, root):
         yield done
 
 
-def verified_crate(arguments):
-    """Sentences on the signature of a crate; nothing else is asked of one."""
-    others = [name for name in ("sign", "strict", "root", "replay", "json", "html") if getattr(arguments, name)]
-    if arguments.verify is None or others:
-        also = f", and --{others[0]} is for results in their project" if others else ""
-        raise UserError(f"{arguments.results} is a crate: --verify checks its signature{also}")
-    return signed_crate.verified(arguments.results, arguments.verify)
-
-
 def project_here():
     """The working folder, which must be that of a project whose library is the one that runs."""
     root = Path.cwd()
@@ -80,28 +61,19 @@ def project_here():
 def main(argv, prog="carryover audit", root=None):
     """`root` is the folder of the project; by default the working folder."""
     arguments = parsed(argv, prog)
-    if arguments.sign or arguments.verify is not None:
-        signature.check_files(arguments.sign, arguments.verify)
-    if arguments.results and signed_crate.is_crate(arguments.results):
-        print("\n".join(verified_crate(arguments)))
-        return
     root = root or project_here()
     if arguments.results and not Path(arguments.results).is_dir():
-        unpack = "; a crate must be unpacked" if arguments.verify is not None else ""
-        raise UserError(f"{arguments.results} is no folder: name that of the results, or leave it out{unpack}.")
+        raise UserError(f"{arguments.results} is no folder: name that of the results, or leave it out.")
     config = project.configuration(arguments.configfile, arguments.results)
     audit = project.audit(config, root, arguments.threads, arguments.packages)
     print(report.text(audit.findings.values()), end="")
     replays = list(replayed(audit.chain, arguments, root)) if arguments.replay else []
-    signed = None if arguments.verify is None else signature.verified(audit, arguments.verify)
-    outcome = report.Outcome(audit, arguments.strict, arguments.bytes, arguments.root, replays, signed)
+    outcome = report.Outcome(audit, arguments.strict, arguments.bytes, arguments.root, replays)
     for file, form in ((arguments.json, report.as_json), (arguments.html, report.as_html)):
         if file:
             with writing.atomic(file) as temporary:
                 # A name that is no UTF-8 stands there with escapes.
                 temporary.write_text(form(outcome), encoding="utf-8", errors="backslashreplace")
     print("\n".join((report.summary(outcome.findings), *report.remarks(outcome))))
-    if arguments.sign:
-        print(signature.sign(outcome, arguments.sign))
     if not outcome.passed:
         sys.exit(1)

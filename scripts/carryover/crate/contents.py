@@ -9,7 +9,6 @@ from carryover.errors import UserError
 from carryover.provenance import code_digest, store
 from carryover.provenance.job_record import record_path
 from carryover.provenance.record_index import Made, all_made, files, jobs, made
-from carryover.signing import signed_results
 
 PROJECT = (
     "Snakefile", "Makefile", "README.md", "LICENSE", "CITATION.cff",
@@ -24,14 +23,12 @@ class Contents:
     """Files and jobs of a crate.
 
     `files` is {path in the crate: (file, its SHA-256)}; of a result and of an input it is the hash in the records.
-    `jobs` holds one record of each job; `names` is {path in a record: path in the crate}. `signatures` are the files by
-    which the results are signed, if they are.
+    `jobs` holds one record of each job; `names` is {path in a record: path in the crate}.
     """
 
     results: dict[str, Made] = field(default_factory=dict)
     files: dict[str, tuple[Path, str]] = field(default_factory=dict)
     names: dict[str, str] = field(default_factory=dict)
-    signatures: list[str] = field(default_factory=list)
 
     @property
     def jobs(self):
@@ -56,8 +53,7 @@ def gather(targets):
     """The `Contents` for results: `targets` are files, their records, or folders; paths are below the working folder.
 
     Raises UserError where the folder is no project, for the workflow is part of the crate, where a record is missing or
-    damaged, an input has changed since it was read, the code is no longer that of the records, or they were signed and
-    have changed since.
+    damaged, an input has changed since it was read, or the code is no longer that of the records.
     """
     if not Path("Snakefile").is_file():
         raise UserError("there is no Snakefile here: export a crate in the folder of the project")
@@ -77,9 +73,6 @@ def gather(targets):
             contents.add(name, name, facts["sha256"])
     if not contents.results:
         raise UserError(f"{', '.join(map(str, targets))}: there is no result with a record to export")
-    contents.signatures = _signatures({name: one.record for name, one in contents.results.items()})
-    for path in contents.signatures:
-        contents.add(path, path, store.sha256(path))
     check_code(contents.jobs, "scripts")
     for path in _project_files():
         if path.as_posix() not in contents.files:
@@ -110,16 +103,6 @@ def _is_result(name, rooms):
             raise store.unreadable(name, FileNotFoundError())
         raise UserError(f"{name} has no record: delete it and run again, or ask audit")
     return False
-
-
-def _signatures(records):
-    """The files by which results, {path: record}, are signed, if they are. UserError where they changed after that."""
-    folders = signed_results.folders(records)
-    signed = signed_results.together(map(signed_results.read, folders))
-    covered = {path: one for path, one in records.items() if signed_results.is_signed(path, one)} if folders else {}
-    if changed := next(signed_results.changes(signed, covered), None):
-        raise UserError(f"{changed}: sign again (audit --sign), or delete {folders[0]}/{signed_results.TEXT}")
-    return [file for folder in folders for file in signed_results.files(folder)]
 
 
 def check_code(jobs, scripts):

@@ -15,7 +15,6 @@ from carryover.errors import UserError, sentence
 from carryover.provenance import meaning, store, writing
 from carryover.provenance.code_digest import closure_files
 from carryover.provenance.job_record import record_path, shown, whole
-from carryover.signing import signed_results
 from carryover.workflow.sweep import ALSO, Sweep
 from carryover.workflow.upstream import Upstream
 
@@ -69,11 +68,6 @@ def effective(sweep):
         return file.as_posix()
 
     return path
-
-
-def signature(sweep):
-    """The files by which the results are signed, if they are: a crate has them."""
-    return signed_results.files(sweep.results)
 
 
 def _check_writable(results, names):
