@@ -10,6 +10,9 @@ sys.path.insert(0, str(Path(workflow.basedir) / "scripts"))
 configfile: "config/config.yaml"
 
 
+report: "rules/report/workflow.rst"
+
+
 include: "rules/common.smk"
 include: "rules/pretrain.smk"
 include: "rules/finetune.smk"

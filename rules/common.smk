@@ -7,7 +7,19 @@ sweep = startup.sweep(
     config, Path(workflow.basedir), workflow.is_main_process, workflow.configfiles
 )
 upstream = Upstream(sweep)
+# Snakemake's own report shows the captions of the papers' figures.
+config.update(sweep.config)
 fork_server = ForkServer()
+
+
+def paper_of(kind):
+    """The category of a figure or table in Snakemake's own report: the name of its paper."""
+
+    def category(wildcards):
+        entry = config[f"{kind}s"][wildcards[kind]]
+        return config["papers"].get(entry.get("paper"), {}).get("name", "Carryover")
+
+    return category
 
 
 wildcard_constraints:

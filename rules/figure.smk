@@ -4,7 +4,12 @@ rule figure:
         style="config/figures.mplstyle",
         files=upstream.files("figure"),
     output:
-        png="<results>/figures/{figure}.png",
+        png=report(
+            "<results>/figures/{figure}.png",
+            caption="report/figure.rst",
+            category=paper_of("figure"),
+            labels={"figure": "{figure}"},
+        ),
         svg="<results>/figures/{figure}.svg",
         pdf="<results>/figures/{figure}.pdf",
         records=multiext(

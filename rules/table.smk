@@ -3,7 +3,11 @@ rule table:
         data=sweep.data("table"),
         files=upstream.files("table"),
     output:
-        markdown="<results>/tables/{table}.md",
+        markdown=report(
+            "<results>/tables/{table}.md",
+            category=paper_of("table"),
+            labels={"table": "{table}"},
+        ),
         latex="<results>/tables/{table}.tex",
         records=multiext("<results>/tables/{table}", ".md.json", ".tex.json"),
     log:

@@ -11,7 +11,6 @@ COMMANDS = {
     "rescale": "find the factor on a pretrained network's weights with which finetuning scores best in validation",
     "check": "say what is wrong with configuration files, before Snakemake reads them",
     "audit": "compare every result of a project with its record, the configuration, the code and the software",
-    "undecided": "say which claims are undecided, with how many seeds they would be decided, and what these cost",
     "trace": "say which code, configuration, seeds and data a figure was made of",
 }
 
