@@ -12,16 +12,6 @@ config.update(sweep.config)
 fork_server = ForkServer()
 
 
-def paper_of(kind):
-    """The category of a figure or table in Snakemake's own report: the name of its paper."""
-
-    def category(wildcards):
-        entry = config[f"{kind}s"][wildcards[kind]]
-        return config["papers"].get(entry.get("paper"), {}).get("name", "Carryover")
-
-    return category
-
-
 wildcard_constraints:
     **sweep.constraints(),
 

@@ -7,7 +7,7 @@ rule figure:
         png=report(
             "<results>/figures/{figure}.png",
             caption="report/figure.rst",
-            category=paper_of("figure"),
+            category=startup.paper_of(sweep, "figure"),
             labels={"figure": "{figure}"},
         ),
         svg="<results>/figures/{figure}.svg",

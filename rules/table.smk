@@ -5,7 +5,7 @@ rule table:
     output:
         markdown=report(
             "<results>/tables/{table}.md",
-            category=paper_of("table"),
+            category=startup.paper_of(sweep, "table"),
             labels={"table": "{table}"},
         ),
         latex="<results>/tables/{table}.tex",

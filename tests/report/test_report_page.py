@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from carryover.errors import UserError
-from carryover.provenance import job_record
-from carryover.report import page
+from carryover.provenance import job_record, store
+from carryover.report import claims_page, page
 from toy import small_results
 from toy.small_results import CAPTION, CONFIG, TITLE
 
@@ -79,7 +79,7 @@ def test_figures_and_tables_stand_by_paper_with_their_captions(shown):
     assert [text for *_, text in shown.all("h2", "h3", "h4")] == [
         "Implicit penalty", "Implicit penalty", "relu penalty",
         "Feature reuse", "ReLU networks", TITLE, "Claims (fails: 1, undecided: 1, holds: 2)",
-        "Carryover", "Carryover", "own", "Tables", "ntk bound",
+        "Carryover", "Figures of your own", "own", "Tables", "ntk bound",
     ]  # fmt: skip
     assert CAPTION in shown.text("figure-risk")
     assert any("A. <B>, Of features, NeurIPS, 2024, arXiv:1234.56789" in text for *_, text in shown.all("p"))
@@ -126,3 +126,11 @@ def test_a_title_that_rests_on_an_unknown_claim_is_refused(results):
     config["figures"]["risk"]["rests_on"] = ["shared/three"]
     with pytest.raises(UserError, match=r"figures\.risk\.rests_on: there is no claim shared/three"):
         page.page(config)
+
+
+def test_the_table_of_claims_stays_a_table_whatever_claims_say(results):
+    table = store.load("results/claims.nc")
+    table["statement"] = table["statement"].str.cat(" | <b>")
+    lines = [line for line in claims_page.markdown(table).splitlines() if line.startswith("|")]
+    assert {len(re.findall(r"(?<!\\)\|", line)) for line in lines} == {len(claims_page.HEADS) + 1}
+    assert "| &lt;b&gt;" in claims_page.page(table)

@@ -58,7 +58,7 @@ def page(config, note=""):
     for (kind, name), file in there.items():
         if kind != "claims":
             entry = config[kind][name]
-            about = config.get("papers", {}).get(entry.get("paper"), {"name": OWN, "title": "Figures of your own"})
+            about = config.get("papers", {}).get(entry.get("paper"), {"name": OWN, "heading": "Figures of your own"})
             section = sections.setdefault(about["name"], _section(about, claims.get(about["name"], [])))
             heading = "Tables" if kind == "tables" else about.get("heading", about["name"])
             record = record_index.made(file, below=results).record

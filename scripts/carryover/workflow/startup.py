@@ -70,6 +70,16 @@ def effective(sweep):
     return path
 
 
+def paper_of(sweep, rule):
+    """A function of wildcards: the name of a figure's or table's paper, its category in Snakemake's own report."""
+
+    def name(wildcards):
+        _, entry = MADE_OF_DATA[rule].entry(sweep.config, wildcards)
+        return sweep.config.get("papers", {}).get(entry.get("paper"), {"name": "Carryover"})["name"]
+
+    return name
+
+
 def _check_writable(results, names):
     """Make the results folder, and try to write there and into the folders of these names that it has."""
     for folder in (results, *(results / name for name in names if (results / name).exists())):
