@@ -18,7 +18,7 @@ _SCHEMA_ORG = (
     "PropertyValue", "SoftwareApplication", "SoftwareSourceCode", "about", "actionStatus", "agent", "author",
     "contentSize", "datePublished", "description", "encodingFormat", "endTime", "hasPart", "identifier", "instrument",
     "keywords", "license", "mainEntity", "mentions", "name", "object", "programmingLanguage", "publisher", "result",
-    "softwareRequirements", "startTime", "step", "subjectOf", "url", "value", "version", "workExample",
+    "softwareRequirements", "startTime", "step", "url", "value", "version", "workExample",
 )  # fmt: skip
 RO_CRATE = {
     **{term: f"http://schema.org/{term}" for term in _SCHEMA_ORG},

@@ -99,7 +99,7 @@ def test_a_figure_says_where_it_came_from(shown):
     record, text = job_record.read("results/figures/own.png.json"), shown.text("figure-own")
     norms = record["inputs"]["results/toy/norms.nc"]["sha256"]
     assert "Jobs1 collect, 1 figure, 1 finetune, 1 pretrain" in text
-    assert "Seeds0, 1Co" in text
+    assert "Seeds2, from 0 to 1Co" in text
     assert f"results/toy/norms.nc ({norms[:12]})" in text
     assert f"Code{record['code']['digest']}Request{record['request']}" in text
 
@@ -117,7 +117,7 @@ def test_results_that_were_moved_are_shown_and_what_is_not_there_is_named(result
     shutil.copytree("results", tmp_path / "moved")
     (tmp_path / "moved/figures/own.png").unlink()
     moved = Page(page.page(CONFIG | {"pathvars": {"results": str(tmp_path / "moved")}}))
-    assert "Seeds0, 1, 2" in moved.text("figure-risk")
+    assert "Seeds3, from 0 to 2" in moved.text("figure-risk")
     assert any("Not drawn here: own." in text for _, _, text in moved.all("p"))
 
 

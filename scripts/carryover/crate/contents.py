@@ -23,15 +23,9 @@ def gather(targets):
 
     Returns
     -------
-    records : dict
-        {path: record} of every result.
-    files : dict
-        {path: SHA-256} of every file. Hashes of results and of their inputs are those of the records.
-
-    Raises
-    ------
-    UserError
-        If a target has no result with a record, or a file is not what the record says.
+    records, files : dict
+        {path: record} of every result, {path: SHA-256} of every file. Hashes of results and inputs are the records'.
+        UserError where a target has no result with a record, or a file is not what the record says.
     """
     todo = [one for target in targets for one in (all_made(target).values() if target.is_dir() else [made(target)])]
     records, files = {}, {}

@@ -36,14 +36,15 @@ def describe(records, files):
     for name, sha256 in sorted(files.items()):
         _add_file(crate, name, sha256, records)
     done = jobs(record for _, record in sorted(records.items()))
-    agents = _describe_root(crate, done)
+    authors = _describe_root(crate, done)
     _add_workflow(crate, done)
-    actions = [_add_job(crate, record, files, agents) for record in done]
     read, made = ({name for one in done for name in one[part] if name in files} for part in ("inputs", "outputs"))
-    whole = _add_action(crate, "#run", done, agents, "The workflow", "Snakefile")
-    whole["description"] = "All jobs, which may have run at different times and places, in the order of the workflow."
-    whole["object"], whole["result"] = _references(read - made, files), _references(made - read, files)
-    crate.root_dataset["mentions"] = [*actions, whole]
+    run = _add_action(crate, "#run", done, "Snakefile", read - made, made - read, files)
+    run["name"], run["description"] = "The workflow", "All jobs, which may have run at different times and places."
+    actions = [run, *(_add_job(crate, record, files) for record in done)]
+    for action in actions:
+        action["agent"] = authors
+    crate.root_dataset["mentions"] = actions
     for entity in crate.get_entities():  # RO-Crate wants a list of one as that one
         facts = entity.properties()
         facts.update({key: value[0] for key, value in facts.items() if isinstance(value, list) and len(value) == 1})
@@ -62,8 +63,6 @@ def _add_file(crate, name, sha256, records):
         facts["about"] = {"@id": "./"}
     if name.removesuffix(".json") in records:
         facts["about"] = {"@id": quote(name.removesuffix(".json"))}
-    if name in records:
-        facts["subjectOf"] = {"@id": quote(f"{name}.json")}
     path = place(name, sha256)
     crate.add_file(name, path, properties={"name": path, **facts})
 
@@ -79,12 +78,10 @@ def _describe_root(crate, done):
         authors.append(_add(crate, f"#author-{number}", kind, name=name, url=url))
     licence = f"https://spdx.org/licenses/{cited['license']}"
     root = crate.root_dataset
-    root["name"] = cited["title"]
+    root["name"], root["keywords"] = cited["title"], ", ".join(cited["keywords"])
     root["description"] = f"Results of {len(done)} jobs, with their inputs, code, records and the workflow of the jobs."
-    root["keywords"] = ", ".join(cited["keywords"])
     root["datePublished"] = max(_times(record)[1] for record in done)
-    root["author"] = authors
-    root["publisher"] = authors[0]
+    root["author"], root["publisher"] = authors, authors[0]
     root["license"] = _add(crate, licence, "CreativeWork", name=cited["license"], url=licence)
     root["conformsTo"] = [
         _add(crate, url, "CreativeWork", name=name, version=PurePath(url).name) for url, name in PROFILES.items()
@@ -120,32 +117,29 @@ def _version(done):
     return ", ".join(commits(done) or sorted({record["code"]["digest"] for record in done}))
 
 
-def _add_job(crate, record, files, agents):
-    """The action of one job, named by the digest of its record."""
+def _add_job(crate, record, files):
+    """The action of one job, named by the digest of its record, with the values of its parameters."""
     rule, identifier = record["rule"], f"#job/{record_digest(record)}"
-    action = _add_action(crate, identifier, [record], agents, f"{rule} {min(record['outputs'])}", f"scripts/{rule}.py")
+    action = _add_action(crate, identifier, [record], f"scripts/{rule}.py", record["inputs"], record["outputs"], files)
+    action["name"] = f"{rule} {min(record['outputs'])}"
     action["description"] = f"One job of the rule {rule}: {' '.join(record['command'])}"
-    values = []
     for name, value in (record["parameters"] | {"seeds": record["seeds"]}).items():
         shown = value if isinstance(value, str | int | float) else json.dumps(value)
-        values.append(_add(crate, f"#{name}/{json_digest(value)[:16]}", "PropertyValue", name=name, value=shown))
-    action["object"] = [*_references(record["inputs"], files), *values]
-    action["result"] = _references(record["outputs"], files)
+        identifier = f"#{name}/{json_digest(value)[:16]}"
+        action.append_to("object", _add(crate, identifier, "PropertyValue", name=name, value=shown))
     return action
 
 
-def _add_action(crate, identifier, done, agents, name, instrument):
+def _add_action(crate, identifier, done, instrument, inputs, outputs, files):
     """A CreateAction, which lasted from the start of the first job to the end of the last."""
     starts, ends = zip(*map(_times, done), strict=True)
-    facts = {"name": name, "startTime": min(starts), "endTime": max(ends)}
+    facts = {"startTime": min(starts), "endTime": max(ends)}
     facts["actionStatus"] = "http://schema.org/CompletedActionStatus"
-    action = crate.add_action(crate.get(instrument), identifier, properties=facts)
-    action["agent"] = agents
-    return action
-
-
-def _references(names, files):
-    return [{"@id": quote(place(name, files[name]))} for name in sorted(names) if name in files]
+    read, made = (
+        [{"@id": quote(place(name, files[name]))} for name in sorted(names) if name in files]
+        for names in (inputs, outputs)
+    )
+    return crate.add_action(crate.get(instrument), identifier, object=read, result=made, properties=facts)
 
 
 def _times(record):

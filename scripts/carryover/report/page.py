@@ -12,20 +12,13 @@ from carryover.provenance import record_index, store
 from carryover.report import claims_page
 from carryover.templates.rendering import rendered
 
-SHOWN = 12
-"""Characters of a digest."""
-
 
 def files(config):
-    """The figures, tables and claims that the configuration asks for and that are there.
+    """{(section, name): Path} of the figures, tables and claims that the configuration asks for and that are there.
 
-    Returns
-    -------
-    dict
-        {(section, name): Path} of the smaller of PNG and SVG, of Markdown, and of the dataset of all claims.
+    Of a figure it is the smaller of PNG and SVG.
     """
-    results = Path(config["pathvars"]["results"])
-    found = {}
+    results, found = Path(config["pathvars"]["results"]), {}
     for name in config.get("figures", {}):
         images = [results / f"figures/{name}{suffix}" for suffix in (".svg", ".png")]
         if all(image.is_file() for image in images):
@@ -44,42 +37,27 @@ def page(config, note=""):
         The configuration with its papers, and the folder of the results.
     note : str
         One more line at the end.
-
-    Raises
-    ------
-    UserError
-        If a title rests on an unknown claim, or a file has no record.
     """
     results, there = config["pathvars"]["results"], files(config)
+    absent = [name for name in config.get("figures", {}) if ("figures", name) not in there]
+    all_claims = there.pop(("claims", "all"), None)
+    table = store.load(all_claims) if all_claims else None
+    claims = claims_page.by_paper(table) if all_claims else {}
     records = {name: one.record for name, one in record_index.all_made(results).items()}
-    table = store.load(there["claims", "all"]) if ("claims", "all") in there else None
-    claims = {} if table is None else claims_page.by_paper(table)
     sections = {}
     for (kind, name), file in there.items():
-        if kind != "claims":
-            entry = config[kind][name]
-            about = config.get("papers", {}).get(entry.get("paper"), {"name": OWN, "heading": "Figures of your own"})
-            section = sections.setdefault(about["name"], _section(about, claims.get(about["name"], [])))
-            heading = "Tables" if kind == "tables" else about.get("heading", about["name"])
-            record = record_index.made(file, below=results).record
-            shown = _table(file) if kind == "tables" else _figure(name, entry, file, config, claims)
-            shown |= {
-                "name": name,
-                "title": record["parameters"].get("title") or name.replace("_", " "),
-                "caption": entry.get("caption", ""),
-                "origin": _origin(record, records),
-            }
-            section["parts"].setdefault(heading, []).append(shown)
-    for name in claims.keys() - sections.keys():
-        sections[name] = _section({"name": name}, claims[name])
-    return rendered(
-        "report.html.j2",
-        results=results,
-        absent=[name for name in config.get("figures", {}) if ("figures", name) not in there],
-        papers=sections,
-        summary="" if table is None else claims_page.summary(table),
-        note=note,
-    )
+        entry, record = config[kind][name], record_index.made(file, below=results).record
+        about = config.get("papers", {}).get(entry.get("paper"), {"name": OWN, "heading": "Figures of your own"})
+        section = sections.setdefault(about["name"], _section(about, claims.get(about["name"], [])))
+        part = _table(file) if kind == "tables" else _figure(name, entry, file, config, claims)
+        part["name"], part["caption"] = name, entry.get("caption", "")
+        part["title"] = record["parameters"].get("title") or name.replace("_", " ")
+        part["origin"] = _origin(record, records)
+        heading = "Tables" if kind == "tables" else about.get("heading", about["name"])
+        section["parts"].setdefault(heading, []).append(part)
+    sections |= {name: _section({}, found) for name, found in claims.items() if name not in sections}
+    summary = claims_page.summary(table) if all_claims else ""
+    return rendered("report.html.j2", results=results, absent=absent, papers=sections, summary=summary, note=note)
 
 
 def _section(about, claims):
@@ -102,11 +80,8 @@ def _figure(name, entry, file, config, claims):
     stated = entry.get("rests_on", []) if known else []
     if unknown := [claim for claim in stated if claim not in known]:
         raise UserError(f"figures.{name}.rests_on: there is no claim {unknown[0]}.")
-    groups = {
-        group
-        for group, other in config.get("claims", {}).items()
-        if set(entry["data"].values()) & set(other["data"].values())
-    }
+    data = set(entry["data"].values())
+    groups = {group for group, other in config.get("claims", {}).items() if data & set(other["data"].values())}
     content = file.read_bytes()
     png = content if file.suffix == ".png" else file.with_suffix(".png").read_bytes()
     return {
@@ -133,12 +108,13 @@ def _origin(record, records):
         todo += found.values()
     jobs = record_index.jobs([record, *above.values()])
     archived = {one["parameters"]["commit"] for one in jobs if one["rule"] == "unarchive"}
+    seeds = sorted({seed for one in jobs for seed in one["seeds"]})
     rules = Counter(one["rule"] for one in jobs)
     facts = {
         "Command": " ".join(record["command"]),
-        "Inputs": ", ".join(f"{name} ({file['sha256'][:SHOWN]})" for name, file in record["inputs"].items()),
+        "Inputs": ", ".join(f"{name} ({file['sha256'][:12]})" for name, file in record["inputs"].items()),
         "Jobs": ", ".join(f"{number} {rule}" for rule, number in sorted(rules.items())),
-        "Seeds": ", ".join(map(str, sorted({seed for one in jobs for seed in one["seeds"]}))),
+        "Seeds": f"{len(seeds)}, from {seeds[0]} to {seeds[-1]}" if seeds else "",
         "Commits": ", ".join(record_index.commits(jobs)),
         "Commits of archived data": ", ".join(sorted(archived)),
         "Code": record["code"]["digest"],
