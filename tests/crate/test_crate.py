@@ -85,7 +85,7 @@ def test_a_zip_has_the_files_of_the_folder_and_a_record(here):
 
 
 def test_one_result_brings_what_it_was_made_of_and_no_more(here):
-    exported(SHARD, output="part")
+    exported(f"{SHARD}.json", output="part")
     assert set(record_index.all_made("part/results")) == {PRETRAINED, SHARD}
     assert Path("part", OUTSIDE).read_text() == "labels"
 

@@ -19,7 +19,7 @@ def gather(targets):
     Parameters
     ----------
     targets : list of Path
-        Results, or folders of results, in the project's folder, which is the working folder.
+        Results or their records, or folders of them, in the project's folder, which is the working folder.
 
     Returns
     -------
@@ -27,7 +27,10 @@ def gather(targets):
         {path: record} of every result, {path: SHA-256} of every file. Hashes of results and inputs are the records'.
         UserError where a target has no result with a record, or a file is not what the record says.
     """
-    todo = [one for target in targets for one in (all_made(target).values() if target.is_dir() else [made(target)])]
+    todo = []
+    for target in targets:
+        result = target.with_suffix("") if target.suffix == ".json" else target
+        todo += all_made(target).values() if target.is_dir() else [made(result)]
     records, files = {}, {}
     while todo:
         one = todo.pop()
