@@ -59,12 +59,13 @@ lint: $(READY_TO_TEST)
 	@PATH="$(CURDIR)/$(VENV)/bin:$$PATH" snakemake --lint
 
 # docs/ as a site, in an environment of its own, with the figures of results/ where there are any
-docs: $(DOCS)/.ready
+docs: $(DOCS)/.ready $(READY)
+	@$(VENV)/bin/python scripts/schema.py --pages docs/parameters
 	@NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/mkdocs build && echo "site/index.html"
 
-# config/schema.yaml, docs/families and docs/parameters, from the parameters in the code
+# The configuration's JSON schema, for editors
 schema: $(READY)
-	@$(VENV)/bin/python scripts/schema.py
+	@$(VENV)/bin/python scripts/schema.py > config/schema.json && echo "config/schema.json"
 
 # envs/lock.txt and envs/tests-lock.txt, from requirements.in and tests.in: resolved together in one environment, so that
 # they fit, and told apart by what the first alone asks for in another
@@ -99,7 +100,7 @@ help:
 	@echo "make bench-gpu  time a GPU against the CPU beside it, as ratios"
 	@echo "make lint    ruff, mypy, snakefmt, snakemake --lint"
 	@echo "make docs    docs/, the library's reference and the figures of results/ as a site: site/index.html"
-	@echo "make schema  write config/schema.yaml and the pages of parameters in docs/ anew from the code"
+	@echo "make schema  write config/schema.json, by which an editor checks a configuration"
 	@echo "make lock    resolve envs/requirements.in into envs/lock.txt, and tests.in into tests-lock.txt"
 	@echo "make unlock  clear the lock that a killed run has left"
 	@echo "make clean   remove results/, site/ and Snakemake's metadata"

@@ -4,12 +4,14 @@ from pathlib import Path
 from snakemake.utils import min_version
 
 min_version("9.27")
-ROOT = Path(str(workflow.current_basedir))  # of this file, also where another workflow uses it as a module
+ROOT = Path(
+    str(workflow.current_basedir)
+)  # of this file, also where another workflow uses it as a module
 sys.path.insert(0, str(ROOT / "scripts"))
-OWN = Path("config/config.yaml")
+from carryover.workflow import startup
 
 
-configfile: OWN if OWN.is_file() else ROOT / OWN
+configfile: startup.own(ROOT, "config/config.yaml")
 
 
 include: "rules/common.smk"

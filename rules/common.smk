@@ -1,4 +1,3 @@
-from carryover.workflow import startup
 from carryover.workflow.fork_server.running import ForkServer
 
 sweep = startup.sweep(config, ROOT, workflow.is_main_process, workflow.configfiles)

@@ -105,7 +105,7 @@ def test_every_key_of_the_readmes_examples_is_accepted():
 REFUSED = [
     ("extra", 1, "unknown key extra; allowed here: pathvars, papers, archive, claims_beside, "),
     ("experiments/toy/seed", 1, "experiments.toy: unknown key seed"),
-    ("experiments/toy/finetune/rate", 5, "experiments.toy.finetune.grids.one: unknown key rate; allowed here: loss, "),
+    ("experiments/toy/finetune/rate", 5, "experiments.toy.finetune: unknown key rate; allowed here: loss, "),
     ("experiments/toy/finetune/grids/one/rate", 5, "experiments.toy.finetune.grids.one: unknown key rate; allowed "),
     ("experiments/toy/measures/risks", {}, "experiments.toy.measures.risks: there is no risks; there are: bounds, "),
     ("experiments/toy/measures/risk/x", 1, "experiments.toy.measures.risk.unknown key x; allowed here: none."),

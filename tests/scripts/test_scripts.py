@@ -101,13 +101,13 @@ MISTAKES = {
         "collect: damaged.nc is not netCDF, or truncated or damaged: delete it and run again (",
     ),
     "family": (["collect", "risk.nc", "--family", "diagonals"], "collect: there is no family diagonals."),
-    "value": ([*FINETUNE, "--samples", "0"], "finetune: --samples 0: it must be a whole number ≥ 1."),
+    "value": ([*FINETUNE, "--samples", "0"], "finetune: --samples: Input should be greater than 0, not 0."),
     "start": (FINETUNE, "finetune: finetuning starts from pretrained networks: name their shard with --pretrained."),
     "solver": (
         [*FINETUNE, *MAIN, "--protocol", "multi_task"],
         "finetune: multi_task has no exact limit: choose solver flow or descent.",
     ),
-    "size": ([*FINETUNE, "--samples", str(10**26)], f"finetune: --samples {10**26}: it is too large to compute with: "),
+    "size": ([*FINETUNE, "--samples", str(10**26)], f"finetune: --samples: {10**26} is too large to compute with."),
     "memory": (
         [*FINETUNE, *SCRATCH[:2], "--samples", str(10**15)],
         "finetune: samples 1000000000000000 and dimension ",

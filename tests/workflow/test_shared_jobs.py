@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 import xarray as xr
 
-from carryover.config import configuration
 from carryover.provenance import job_record, store
 from carryover.workflow.sweep import Sweep, Wildcards
 
@@ -32,7 +31,7 @@ def sweep(**experiment):
         "measures": {"sparsity": {"largest_k": 2}, "target_alignment": {}},
         **experiment,
     }
-    return Sweep({"experiments": {"toy": spec}}, configuration.schema(), ROOT / "scripts")
+    return Sweep({"experiments": {"toy": spec}}, ROOT)
 
 
 def made(made, folder, monkeypatch):
@@ -44,13 +43,11 @@ def made(made, folder, monkeypatch):
     )  # this process has loaded more than a job does
     for rule, wildcards, output in made.jobs():
         words = made.flags(rule)(wildcards)
-        shard = made.results + "/{experiment}/{stage}/{point}/{block}.nc"
-        if rule == "finetune":
-            words += ["--pretrained", *made.upstream(shard.replace("{stage}", "pretrain"), rule)(wildcards)]
-        elif rule == "measure":
-            words += ["--finetuned", shard.format(**{**wildcards, "stage": "finetune"})]
-        elif rule == "collect":
-            words = [*made.shards(shard)(wildcards), *words]
+        above = made.made_of(rule)(wildcards)
+        if rule == "collect":
+            words = [*above, *words]
+        elif rule != "pretrain":
+            words += [{"finetune": "--pretrained", "measure": "--finetuned"}[rule], *above]
         told = [f"{name}={value}" for name, value in wildcards.items()]
         monkeypatch.setattr(
             sys, "argv", [str(ROOT / f"scripts/{rule}.py"), *words, "--wildcards", *told, "--output", output]
@@ -61,7 +58,7 @@ def made(made, folder, monkeypatch):
 
 def test_points_of_one_solver_share_a_job_unless_they_are_split():
     together, apart = sweep(), sweep(split=["protocol"])
-    assert {name: batch.upstream for name, batch in together.batches("toy", "finetune").items()} == {
+    assert {name: batch.source for name, batch in together.batches("toy", "finetune").items()} == {
         "pretrain_solver~exact_solver~exact": "solver~exact",
         "solver~descent": None,
     }

@@ -37,13 +37,9 @@ def configuration(names, results=None):
 
     `results` takes the place of the results folder that it names. Raises UserError for a file that cannot be read.
     """
-    first, *overlays = (files.read(file, str(file)) for file in names)
-    if overlays:  # an audit of one file does without Snakemake
-        from snakemake.utils import update_config
-
-        for overlay in overlays:
-            update_config(first, overlay)
-    whole = first
+    whole = {}
+    for file in names:
+        whole = files.overlaid(whole, files.read(file, str(file)))
     given = whole.get("pathvars", {})
     if not isinstance(given, dict) or given.keys() - {"results"} or not all(isinstance(f, str) for f in given.values()):
         raise UserError(f"pathvars: {given} is not allowed: it must be {{results: FOLDER}}")

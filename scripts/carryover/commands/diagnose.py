@@ -13,7 +13,8 @@ matplotlib.use("Agg")
 from carryover.config import parameters
 from carryover.diagnosis.activations.figure import draw
 from carryover.diagnosis.activations.page import page
-from carryover.diagnosis.diagnosis import Options, diagnose
+from carryover.diagnosis.diagnosis import diagnose
+from carryover.diagnosis.parameters import Options
 from carryover.drawing import style
 from carryover.errors import UserError
 from carryover.provenance import figure_metadata

@@ -73,6 +73,12 @@ def _check_size(content):
             todo += [(one, depth + 1) for one in (node.values() if isinstance(node, dict) else node)]
 
 
+def overlaid(below, above):
+    """Sections with others laid over them, as Snakemake lays one configuration file over another."""
+    both = {key: overlaid(below[key], value) for key, value in above.items() if _are_sections(below.get(key), value)}
+    return {**below, **above, **both}
+
+
 def laid_over(below, above):
     """Sections with others laid over them, as a configuration over the papers' files: key by key, and a list in the
     place of a list.

@@ -104,11 +104,12 @@ def _points(experiment, spec, stage, sources):
     task = spec.task or {}
     _refuse_unknown(parameters.model_of(f"families.{spec.family}", "task"), task, f"experiments.{experiment}.task")
     common = {name: value for name, value in section.items() if name != "grids"}
+    shared = parameters.model_of(f"families.{spec.family}", "task")
+    _refuse_unknown(model, common, where, shared)
     points, read = {}, set()
     for name, grid in grids(section, where).items():
         place = f"{where}.grids.{name}" if name else where
-        for part in (common, grid):
-            _refuse_unknown(model, part, place, without=parameters.model_of(f"families.{spec.family}", "task"))
+        _refuse_unknown(model, grid, place, shared)
         own, read_here = _grid(model, {**task, **common, **grid}, spec, stage, sources, place)
         if twice := own.keys() & points.keys():
             raise SweepError(f"{where}: two grids ask for {min(twice)}; let one of them differ or leave it out.")

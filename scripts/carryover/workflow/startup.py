@@ -18,6 +18,11 @@ from carryover.workflow.sweep import ALSO, Sweep
 METADATA = Path(".snakemake/metadata")
 
 
+def own(root, file):
+    """A file of the working directory, or else that of the workflow in the folder `root`."""
+    return file if Path(file).is_file() else str(Path(root, file))
+
+
 def sweep(config, root, first, read=()):
     """The checked configuration's `Sweep`; a user's mistake ends the run with one sentence.
 
