@@ -79,7 +79,7 @@ def test_promise_archive_never_forbids_change(project):
 def test_a_request_is_what_is_asked_and_not_how_it_is_made(project):
     def mismatch(**changes):
         spec = TINY["experiments"]["tiny"]
-        config = {"experiments": {"tiny": spec | {"measures": {"risk": {}}} | changes}, "archive": FOLDER}
+        config = {"experiments": {"tiny": spec | {"measures": {"risk": {}}, "split": []} | changes}, "archive": FOLDER}
         return archive.mismatch(startup.valid_sweep(config, project.folder), "tiny", "risk")
 
     finetune = TINY["experiments"]["tiny"]["finetune"]

@@ -17,7 +17,10 @@ WRONG = {
         "frozen_layers: {finetune: {grids: {frozen: {trained_layers: [1, 9]}}}}",
         r"experiments\.frozen_layers\.finetune\.grids\.frozen: trained_layers has 9, but depth only \d+\.",
     ),
-    "choice": ("relu_nested: {pretrain: {solver: taylor}}", r".*solver: Input should be 'descent' or 'flow', not 'taylor'\."),
+    "choice": (
+        "relu_nested: {pretrain: {solver: taylor}}",
+        r".*solver: Input should be 'descent' or 'flow', not 'taylor'\.",
+    ),
 }
 
 

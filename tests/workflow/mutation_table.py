@@ -73,7 +73,7 @@ CONFIGURATION = [
         {"STALE": TRAINED, "UPSTREAM": AFTER_TRAINING}, BLOCK_AGAIN, "seeds 0 1, now 0"),
     Row("one seed more, in a block of its own", m.put("experiments", "tiny", "seeds", value=3),
         {"MISSING": NEW_BLOCK, "STALE": [RISK, SPARSITY], "UPSTREAM": FIGURE}, BLOCK_AGAIN,
-        {"MISSING": "no file", "STALE": "it was made of other shards: 2 added, the first results/tiny/"}),
+        {"MISSING": "no file", "STALE": "configuration: other results go into it now, the first being results/tiny/"}),
     Row("an entry taken out", m.configure(m.forget_theory),
         {"STALE": [CURVE, *THEORY_FIGURE]}, {}, "no job makes it"),
 ]  # fmt: skip

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 
+from carryover.config.artifacts import ON_DEMAND
 from carryover.errors import UserError
 from carryover.provenance import environment
 from carryover.provenance.code_digest import closure_files
@@ -103,6 +104,10 @@ def _changes(chain, path, closures):
     if files:
         yield f"code: {_few(files)} changed"
     yield from (f"configuration: {one}" for one in startup.changed_parameters(made, rule, wildcards, record))
+    if rule not in ON_DEMAND.values():  # these need not show everything
+        needed, used = set(made.made_of(rule)(wildcards)), set(record["inputs"])
+        if other := sorted(needed - used | used - needed - set(made.files(rule)(wildcards))):
+            yield f"configuration: other results go into it now, the first being {other[0]}"
 
 
 def _software(then, installed):

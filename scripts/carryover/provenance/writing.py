@@ -57,9 +57,12 @@ def temporary(path: str | Path, folder: bool = False) -> Iterator[Path]:
 
 def settle(unfinished: Path, path: str | Path) -> None:
     """Put a finished temporary in the place of `path`, its bytes on disk first so that a power cut cannot empty it."""
-    with open(unfinished, "rb+") as file:
-        os.fsync(file.fileno())
-    os.replace(unfinished, path)
+    try:
+        with open(unfinished, "rb+") as file:
+            os.fsync(file.fileno())
+        os.replace(unfinished, path)
+    except OSError as error:
+        raise DataError(f"cannot write {path}: {error.strerror}") from error
 
 
 @contextmanager
