@@ -4,14 +4,16 @@ from pathlib import Path
 from snakemake.utils import min_version
 
 min_version("9.27")
-ROOT = Path(
-    str(workflow.current_basedir)
-)  # of this file, also where another workflow uses it as a module
+# The folder of this file, also where another workflow uses it as a module.
+ROOT = Path(str(workflow.current_basedir))
 sys.path.insert(0, str(ROOT / "scripts"))
 from carryover.workflow import startup
 
 
 configfile: startup.own(ROOT, "config/config.yaml")
+
+
+report: "rules/report/workflow.rst"
 
 
 include: "rules/common.smk"

@@ -5,7 +5,11 @@ rule claims_table:
     output:
         data="<results>/claims.nc",
         markdown="<results>/claims.md",
-        page="<results>/claims.html",
+        page=report(
+            "<results>/claims.html",
+            category="Claims",
+            labels={"table": "all claims"},
+        ),
         records=multiext("<results>/claims", ".nc.json", ".md.json", ".html.json"),
     log:
         "<results>/logs/claims.log",

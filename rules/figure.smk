@@ -4,7 +4,12 @@ rule figure:
         style=sweep.shipped("config/figures.mplstyle"),
         files=sweep.files("figure"),
     output:
-        png="<results>/figures/{figure}.png",
+        png=report(
+            "<results>/figures/{figure}.png",
+            caption="report/figure.rst",
+            category=sweep.paper("figure"),
+            labels={"figure": "{figure}"},
+        ),
         svg="<results>/figures/{figure}.svg",
         pdf="<results>/figures/{figure}.pdf",
         records=multiext(

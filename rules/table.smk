@@ -3,7 +3,11 @@ rule table:
         data=sweep.made_of("table"),
         files=sweep.files("table"),
     output:
-        markdown="<results>/tables/{table}.md",
+        markdown=report(
+            "<results>/tables/{table}.md",
+            category=sweep.paper("table"),
+            labels={"table": "{table}"},
+        ),
         latex="<results>/tables/{table}.tex",
         records=multiext("<results>/tables/{table}", ".md.json", ".tex.json"),
     log:

@@ -5,34 +5,27 @@ from pathlib import Path
 from carryover.workflow import command_line  # first: from here on Ctrl-C shows no trace
 
 # isort: split
-from carryover.crate import contents, description, writing
+from carryover.crate import contents, description
 from carryover.errors import UserError
 from carryover.provenance.job_record import Job
 from carryover.provenance.writing import new_folder
-
-
-def write(gathered, output):
-    """A new folder, in its place only when it is whole."""
-    if output.exists():
-        raise UserError(f"--output {output}: it is there already; remove it, or name another")
-    with new_folder(output) as unfinished:
-        writing.write_folder(description.describe(gathered), gathered, unfinished)
 
 
 def main(argv):
     parser = command_line.parser("crate.py", __doc__)
     parser.add_argument("targets", nargs="+", type=Path, metavar="RESULT", help="results, or folders of them")
     arguments = parser.parse_args(argv)
-    gathered = contents.gather(arguments.targets)
-    if len(arguments.output) != 1:
-        raise UserError("--output must be one folder, or one file that ends in .zip")
+    if len(arguments.output) != 1 or Path(arguments.output[0]).is_dir():
+        raise UserError("--output must be one file that ends in .zip, or one folder that is not there yet")
     output = Path(arguments.output[0])
-    if output.suffix != ".zip":
-        write(gathered, output)
-        return
-    read = [*(one.file for one in gathered.results.values()), *gathered.signatures]
-    with Job(rule="crate", inputs=read, outputs=[output], modules=["crate"]) as job:
-        writing.write_zip(description.describe(gathered), gathered, job.path(output))
+    records, files = contents.gather(arguments.targets)
+    crate = description.describe(records, files)
+    if output.suffix == ".zip":
+        with Job(rule="crate", inputs=sorted(records), outputs=[output], modules=["crate"]) as job:
+            crate.write_zip(job.path(output))
+    else:
+        with new_folder(output) as unfinished:
+            crate.write(unfinished)
 
 
 if __name__ == "__main__":

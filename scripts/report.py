@@ -1,4 +1,4 @@
-"""Put figures, tables, claims and what the records say of them on one HTML page."""
+"""Put the figures, tables and claims of a results folder on one HTML page, with what their records say."""
 
 from pathlib import Path
 
@@ -7,8 +7,9 @@ from carryover.workflow import command_line  # first: from here on Ctrl-C shows 
 # isort: split
 from carryover.audit import project
 from carryover.provenance.job_record import Job
-from carryover.report import contents, page
+from carryover.report import page
 from carryover.templates import rendering
+from carryover.workflow import startup
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -19,20 +20,18 @@ def main(argv):
     project.add_configuration(parser)
     arguments = parser.parse_args(argv)
     config = project.configuration(arguments.configfile, arguments.results)
-    audit = project.audit(config, ROOT, threads=1)
-    config = audit.chain.made.config  # with the papers
-    gathered = contents.gather(config, audit)
+    config = startup.valid_sweep(config, ROOT, reading=True).config
     with Job(
         rule="report",
         parameters={section: config.get(section, {}) for section in ("papers", "figures", "tables")},
         wildcards=command_line.wildcards(arguments),
-        inputs=[*gathered.files, *rendering.files("report")],
+        inputs=[*page.files(config).values(), *rendering.files("report")],
         outputs=arguments.output,
         modules=["report"],
     ) as job:
         for output in arguments.output:
-            text = page.page(gathered, f"Carryover request {job.request}")
-            job.path(output).write_text(text, encoding="utf-8", errors="backslashreplace")  # names of strays
+            text = page.page(config, f"Carryover request {job.request}")
+            job.path(output).write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -19,8 +19,17 @@ FORMATS = {".md": ("github", "<!-- {} -->"), ".tex": ("latex_booktabs", "% {}")}
 def typeset(rows, suffix, job):
     """A data frame of texts as one file's text, with the digest of the job's request in a comment at its end."""
     style, comment = FORMATS[suffix]
+    if suffix == ".md":
+        rows = rows.map(_without_bars).rename(columns=_without_bars)
     body = tabulate(rows, headers="keys", tablefmt=style, showindex=False, disable_numparse=True)
+    if suffix == ".tex":
+        body = body.replace("\N{MINUS SIGN}", "$-$")  # LaTeX has no such letter
     return f"{body}\n\n{comment.format(f'Carryover request {job.request}')}\n"
+
+
+def _without_bars(text):
+    """A cell in which no bar ends the cell."""
+    return text.replace("|", r"\|")
 
 
 def check_formats(arguments):

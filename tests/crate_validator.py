@@ -15,18 +15,15 @@ from urllib3 import HTTPResponse
 
 _SCHEMA_ORG = (
     "ComputerLanguage", "CreateAction", "CreativeWork", "Dataset", "HowTo", "HowToStep", "Organization", "Person",
-    "PropertyValue", "SoftwareApplication", "SoftwareSourceCode", "about", "actionStatus", "additionalType",
-    "author", "contentSize", "datePublished", "description", "encodingFormat", "endTime",
-    "exampleOfWork", "hasPart", "identifier", "instrument", "keywords", "license", "mainEntity", "mentions", "name",
-    "object", "programmingLanguage", "result", "softwareRequirements", "startTime", "step", "subjectOf", "url",
-    "value", "version", "workExample",
+    "PropertyValue", "SoftwareApplication", "SoftwareSourceCode", "about", "actionStatus", "agent", "author",
+    "contentSize", "datePublished", "description", "encodingFormat", "endTime", "hasPart", "identifier", "instrument",
+    "keywords", "license", "mainEntity", "mentions", "name", "object", "programmingLanguage", "publisher", "result",
+    "softwareRequirements", "startTime", "step", "url", "value", "version", "workExample",
 )  # fmt: skip
 RO_CRATE = {
     **{term: f"http://schema.org/{term}" for term in _SCHEMA_ORG},
     "File": "http://schema.org/MediaObject",
     "ComputationalWorkflow": "https://bioschemas.org/ComputationalWorkflow",
-    "FormalParameter": "https://bioschemas.org/FormalParameter",
-    "input": "https://bioschemas.org/ComputationalWorkflow#input",
     "conformsTo": "http://purl.org/dc/terms/conformsTo",
 }
 CONTEXTS = {

@@ -13,7 +13,7 @@ LAYERS = (
     ("theory", "networks", "tasks"),
     ("training",),
     ("measures", "analysis"),
-    ("drawing", "templates", "signing", "archive"),
+    ("drawing", "templates", "archive"),
     ("families", "claims", "comparisons", "curves", "plotting", "tables"),
     ("workflow",),
     ("audit", "crate", "diagnosis"),

@@ -11,13 +11,16 @@ ROOT = Path(__file__).resolve().parents[2]
 WRONG = {
     "solver": (
         "linear_depth: {finetune: {grids: {wrong: {protocol: linear_transfer, solver: balanced}}}}",
-        r"experiments\.linear_depth\.finetune.*linear_transfer has no solver balanced: choose exact or descent\.",
+        r"experiments\.linear_depth\.finetune\.grids\.wrong: linear_transfer has no solver balanced: choose exact or descent\.",
     ),
     "layers": (
         "frozen_layers: {finetune: {grids: {frozen: {trained_layers: [1, 9]}}}}",
-        r"experiments\.frozen_layers\.finetune.*trained_layers has 9, but depth only \d+\.",
+        r"experiments\.frozen_layers\.finetune\.grids\.frozen: trained_layers has 9, but depth only \d+\.",
     ),
-    "choice": ("relu_nested: {pretrain: {solver: taylor}}", r"experiments\.relu_nested\.pretrain\.solver: .*'taylor'"),
+    "choice": (
+        "relu_nested: {pretrain: {solver: taylor}}",
+        r".*solver: Input should be 'descent' or 'flow', not 'taylor'\.",
+    ),
 }
 
 

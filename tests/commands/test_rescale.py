@@ -73,7 +73,7 @@ def test_a_search_that_is_cut_off_goes_on_and_budget_head_and_control_are_option
     ("left_out", "words", "sentence"),
     [
         ("state", [], r"network.py does not define state: it must define make, state, finetune, score"),
-        ("", ["--factors", "0"], r"^--factors.* 0"),
+        ("", ["--factors", "0"], r"--factors: Input should be greater than 0, not 0.0"),
         ("1)", [], r"score must be a finite number"),
         ("finetune", [], r"^network\.py, line 9: this is no Python: "),
         ("score", [], r"^network\.py: this is no Python: source code string cannot contain null bytes$"),

@@ -3,7 +3,6 @@
 import hashlib
 import json
 import os
-import shutil
 import zipfile
 from pathlib import Path
 
@@ -16,124 +15,93 @@ from toy import small_run
 from toy.small_run import DATA, FIGURES, PRETRAINED, RISK, SHARD
 
 OUTSIDE = f"external/{hashlib.sha256(b'labels').hexdigest()[:16]}/labels.idx"
-RESULTS = [PRETRAINED, SHARD, RISK, *FIGURES]
 
 
 @pytest.fixture
-def here(exported, tmp_path, monkeypatch):
-    shutil.copytree(exported.parent, tmp_path / "moved")
-    monkeypatch.chdir(tmp_path / "moved/project")
+def here(tmp_path, monkeypatch):
+    """A small project with results, as the working folder."""
+    small_run.start(tmp_path / "project")
+    monkeypatch.chdir(tmp_path / "project")
+    small_run.run()
 
 
-@pytest.fixture
-def graph(exported):
-    metadata = json.loads((exported / "crate/ro-crate-metadata.json").read_text())
-    return {entity["@id"]: entity for entity in metadata["@graph"]}
+def exported(*targets, output="crate"):
+    """The metadata of a crate, {identifier: entity}."""
+    crate.main([*targets, "--output", output])
+    graph = json.loads(Path(output, "ro-crate-metadata.json").read_text())["@graph"]
+    return {entity["@id"].replace("%3D", "="): entity for entity in graph}
 
 
 def ids(value):
-    return [one["@id"] for one in (value if isinstance(value, list) else [value])]
+    return [one["@id"].replace("%3D", "=") for one in (value if isinstance(value, list) else [value])]
 
 
-def in_crate(name):
-    return OUTSIDE if name == DATA else name.replace("=", "%3D")
+def test_promise_a_crate_describes_every_file_with_its_hash_and_is_valid(here, tmp_path):
+    graph = exported("results")
+    files = {path.relative_to("crate").as_posix(): path for path in Path("crate").rglob("*") if path.is_file()}
+    told = {name: entity["sha256"] for name, entity in graph.items() if "File" in entity["@type"]}
+    assert told == {
+        name: hashlib.sha256(path.read_bytes()).hexdigest()
+        for name, path in files.items()
+        if name != "ro-crate-metadata.json"
+    }
+    results = [PRETRAINED, SHARD, RISK, *FIGURES]
+    assert {*results, *(f"{name}.json" for name in results), OUTSIDE, "config/figures.mplstyle"} <= told.keys()
+    validator = pytest.importorskip("crate_validator", exc_type=ImportError)
+    found = validator.validate(Path("crate"), tmp_path / "cache", validator.models.Severity.RECOMMENDED)
+    # It recommends absolute addresses for programs, but the scripts and the Snakefile are files of the crate.
+    assert [text for text in found if "id SHOULD be an absolute URI" not in text] == []
 
 
-def test_promise_a_crate_describes_every_file_with_its_hash(exported, graph):
-    root = exported / "crate"
-    files = {path.relative_to(root).as_posix() for path in root.rglob("*") if path.is_file()}
-    told = {name: entity for name, entity in graph.items() if "File" in entity["@type"]}
-    assert {name.replace("%3D", "=") for name in told} | {"ro-crate-metadata.json"} == files
-    assert set(ids(graph["./"]["hasPart"])) == set(told)
-    for name, entity in told.items():
-        content = (root / name.replace("%3D", "=")).read_bytes()
-        assert entity["sha256"] == hashlib.sha256(content).hexdigest()
-        assert entity["contentSize"] == str(len(content))
-    assert {*RESULTS, *(f"{name}.json" for name in RESULTS), OUTSIDE, "config/figures.mplstyle"} <= files
-
-
-def test_every_job_is_an_action_with_what_its_record_says(exported, graph):
-    actions = {tuple(ids(entity["result"])): entity for entity in graph.values() if entity["@type"] == "CreateAction"}
-    run = actions.pop(tuple(FIGURES))
-    jobs = [json.loads((exported / f"{name}.json").read_text()) for name in (PRETRAINED, SHARD, RISK)]
-    assert actions.keys() == {(in_crate(min(record["outputs"])),) for record in jobs}
-    for record in jobs:
-        action = actions[(in_crate(min(record["outputs"])),)]
+def test_every_job_is_an_action_with_what_its_record_says(here):
+    graph = exported("results")
+    for name in (PRETRAINED, SHARD, RISK):
+        record = small_run.record(name)
+        action = graph[f"#job/{job_record.record_digest(record)}"]
         assert action["instrument"] == {"@id": f"scripts/{record['rule']}.py"}
-        given = ids(action["object"])
-        assert given[0] == in_crate(next(iter(record["inputs"])))
-        values = {graph[one]["name"]: graph[one]["value"] for one in given[1:]}
-        shown = {"samples": "[1, 2]", "scale": "null"} if record["rule"] == "finetune" else record["parameters"]
-        assert values == {**shown, "seeds": "[0, 1]"}
+        assert ids(action["result"]) == [name]
+        first, *values = ids(action["object"])
+        assert first == {PRETRAINED: OUTSIDE, SHARD: PRETRAINED, RISK: SHARD}[name]
+        told = {graph[one]["name"]: graph[one]["value"] for one in values}
+        asked = record["parameters"] | {"seeds": record["seeds"]}
+        assert {key: json.loads(text) if isinstance(text, str) else text for key, text in told.items()} == asked
         assert action["startTime"] == record["volatile"]["start"] <= action["endTime"]
-        assert graph[in_crate(min(record["outputs"]))]["subjectOf"]["@id"] == in_crate(f"{min(record['outputs'])}.json")
-    assert run["instrument"] == {"@id": "Snakefile"}
-    assert ids(run["object"]) == [OUTSIDE, "config/figures.mplstyle"]
+    assert ids(graph["#run"]["object"]) == [OUTSIDE, "config/figures.mplstyle"]
+    assert ids(graph["#run"]["result"]) == FIGURES
 
 
 def test_a_zip_has_the_files_of_the_folder_and_a_record(here):
+    graph = exported("results")
     for _ in range(2):  # the second crate does not hold the first
         crate.main(["results", "--output", "results/crate.zip"])
-    names = {path.relative_to("crate").as_posix() for path in Path("crate").rglob("*") if path.is_file()}
     with zipfile.ZipFile("results/crate.zip") as archive:
-        assert set(archive.namelist()) == names
+        assert set(archive.namelist()) == {
+            path.relative_to("crate").as_posix() for path in Path("crate").rglob("*") if path.is_file()
+        }
         assert archive.read(SHARD) == Path(SHARD).read_bytes()
-        graph = json.loads(archive.read("ro-crate-metadata.json"))
-    assert graph == json.loads(Path("crate/ro-crate-metadata.json").read_text())
-    assert set(job_record.read("results/crate.zip.json")["inputs"]) == set(RESULTS)
+        zipped = json.loads(archive.read("ro-crate-metadata.json"))["@graph"]
+    assert {entity["@id"] for entity in zipped} == {entity["@id"] for entity in graph.values()}
+    assert set(job_record.read("results/crate.zip.json")["inputs"]) == {PRETRAINED, SHARD, RISK, *FIGURES}
 
 
 def test_one_result_brings_what_it_was_made_of_and_no_more(here):
-    crate.main([f"{SHARD}.json", "--output", "part"])
+    exported(f"{SHARD}.json", output="part")
     assert set(record_index.all_made("part/results")) == {PRETRAINED, SHARD}
     assert Path("part", OUTSIDE).read_text() == "labels"
 
 
-def altered(path):
-    content = Path(path).read_bytes()
-    Path(path).write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
-
-
-def without(part):
-    """The record of the shard loses a part."""
-    record = small_run.record(SHARD)
-    del record[part]
-    Path(f"{SHARD}.json").write_text(job_record.as_text(record))
-
-
-REFUSALS = {
-    "no outputs": (lambda: without("outputs"), f"{SHARD}.json lacks parts of a record, or has odd ones (outputs)"),
-    "no times": (lambda: without("volatile"), f"{SHARD}.json lacks parts of a record, or has odd ones (volatile)"),
-    "altered": (lambda: altered(SHARD), f"{SHARD} is not what its record says: run again, or ask audit why"),
-    "data": (lambda: altered(DATA), f"{DATA} is not what its record says: run again, or ask audit why"),
-    "no data": (lambda: os.remove(DATA), f"{DATA} is missing: run the step that makes it"),
-    "no record": (lambda: os.remove(f"{SHARD}.json"), f"{SHARD} has no record: delete it and run again, or ask audit"),
-    "no result": (lambda: os.remove(RISK), f"{RISK} is missing: run the step that makes it"),
-    "stray": (
-        lambda: shutil.copy(SHARD, "results/stray.nc"),
-        "results/stray.nc has no record: delete it and run again, or ask audit",
-    ),
-    "code": (
-        lambda: Path("scripts/carryover/errors.py").write_text("class UserError(ValueError): code = 3"),
-        f"scripts/carryover/errors.py is not the code that made {FIGURES[0]}: run again, or ask audit",
-    ),
-    "made anew": (
-        lambda: Path(RISK).write_bytes(b"other") and Path(f"{RISK}.json").write_text(
-            Path(f"{RISK}.json").read_text().replace(small_run.record(RISK)["outputs"][RISK]["sha256"], "0" * 64)
-        ),
-        f"{RISK} is not what every record says: ask audit why",
-    ),
-    "elsewhere": (lambda: os.remove("Snakefile"), "there is no Snakefile here: export a crate in the folder of the"),
-    "empty": (lambda: shutil.rmtree("results") or Path("results").mkdir(), "results: there is no result with a record"),
-    "output": (lambda: Path("x").mkdir(), "--output x: it is there already; remove it, or name another"),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize(("change", "sentence"), REFUSALS.values(), ids=REFUSALS)
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (lambda: Path(SHARD).write_bytes(b"other"), f"{SHARD} is not what the records say"),
+        (lambda: Path(DATA).write_text("other"), f"{DATA} is not what the records say"),
+        (lambda: os.remove(RISK), f"{RISK} is missing"),
+        (lambda: Path("x").mkdir(), "--output must be"),
+    ],
+)
 def test_a_crate_that_would_not_be_true_is_refused(here, change, sentence):
     change()
     before = sorted(Path().iterdir())
-    with pytest.raises(UserError) as raised:
+    with pytest.raises(UserError, match=sentence):
         crate.main(["results", "--output", "x"])
-    assert str(raised.value).startswith(sentence)
     assert sorted(Path().iterdir()) == before

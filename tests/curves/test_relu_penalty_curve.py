@@ -35,6 +35,12 @@ def test_values_are_the_minimum_over_the_split(curve):
             assert float(curve.penalty[*index, magnitude_index]) == pytest.approx(best.fun, rel=1e-10)
 
 
+def test_the_exponent_of_the_diagonal_network_is_the_slope_of_its_penalty():
+    curve = compute(model_of("curves", "relu_penalty")(points=3001, readout=0.1))
+    penalty = curve["diagonal_penalty"].differentiate("magnitude") * curve["magnitude"] / curve["diagonal_penalty"]
+    np.testing.assert_allclose(curve["diagonal_exponent"][:, 1:-1], penalty[:, 1:-1], rtol=1e-4)
+
+
 @pytest.mark.parametrize(("auxiliary", "slope"), [(0.01, 1.0506), (1.0, 1.5180), (100.0, 0.0102)])
 def test_at_correlation_99_only_fresh_units_are_l1_like(curve, auxiliary, slope):
     """The text calls ρ = .99, m ≈ 1 ℓ₁-like; that holds for m_aux = .01, not for the pretrained feature itself."""

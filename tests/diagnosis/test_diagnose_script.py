@@ -15,7 +15,7 @@ from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
 from carryover.commands import diagnose as script
-from carryover.config import configuration, validation
+from carryover.config import papers
 from carryover.diagnosis.activations import regimes
 from carryover.errors import UserError
 from carryover.provenance import job_record, store
@@ -64,7 +64,7 @@ def test_mistakes_are_named_and_leave_nothing(folder, monkeypatch):
     monkeypatch.chdir(folder)
     with pytest.raises(UserError, match="lacks the layer d; it has a <b>, c"):
         run("-o", "none", "--layers", "c", "d")
-    with pytest.raises(UserError, match=r"--most 2.0: it must be a number > 0 and ≤ 1"):
+    with pytest.raises(UserError, match=r"--most: Input should be less than or equal to 1, not 2.0"):
         run("-o", "none", "--most", "2")
     with pytest.raises(UserError, match=r"^--finetuned no\.npz: there is no such file$"):
         run("-o", "none", "--finetuned", "no.npz")
@@ -125,8 +125,7 @@ def test_the_lines_to_copy_work_as_they_stand(tmp_path, monkeypatch):
         for kind, text in blocks:
             if kind == "yaml":
                 config = yaml.safe_load(text)
-                validation.validate(config, configuration.schema())
-                Sweep(config, {}, SCRIPTS).check()
+                Sweep(papers.resolved(config, SCRIPTS.parent / "config/papers"), SCRIPTS.parent).check()
             elif kind:
                 exec(text, known)
             else:

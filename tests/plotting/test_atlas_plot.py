@@ -17,12 +17,6 @@ def mesh(ax):
     return next(one for one in ax.collections if isinstance(one, QuadMesh))
 
 
-def boundary(ax):
-    """Points of the line of the boundary; None where there is none."""
-    lines = [one for one in ax.collections if not isinstance(one, QuadMesh)]
-    return np.concatenate([path.vertices for one in lines for path in one.get_paths()]) if lines else None
-
-
 def test_a_panel_shows_mean_gains_cut_at_the_ends_of_the_scale():
     data = mapped(runs(spread=0.3))
     ax = drawn({"one": data}, largest=0.6).axes[0]
@@ -35,10 +29,10 @@ def test_a_panel_shows_mean_gains_cut_at_the_ends_of_the_scale():
     assert [label.get_text() for label in ax.get_yticklabels()] == ["0", "0.5", "1"]
 
 
-def test_the_boundary_is_where_the_prediction_changes_its_sign():
+def test_the_boundary_separates_cells_of_predicted_gain_from_those_of_loss():
     data = mapped()
-    shift = np.interp(np.log(data["samples"]), np.log([10, 40]), [-0.25, 0.25])  # of the overlap of no change
-    data["predicted"] = ("pair", data["similarity"].values - 0.5 - shift)
-    points = boundary(drawn({"one": data}).axes[0])
-    expected = np.interp(np.log(points[:, 0] * 10), np.log([10, 40]), [0.5, 1.5])
-    np.testing.assert_allclose(points[:, 1], expected, atol=0.02)
+    data["predicted"] = ("pair", data["similarity"].values - np.where(data["samples"] > 10, 0.7, 0.3))
+    across, up = (one.get_segments() for one in drawn({"one": data}).axes[0].collections if one.get_label()[:1] != "_")
+    x = np.array([1, 2, 4, 8]) / np.sqrt(2)
+    np.testing.assert_allclose(across, [[(x[0], 0.5), (x[1], 0.5)], *([(x[i], 1.5), (x[i + 1], 1.5)] for i in (1, 2))])
+    np.testing.assert_allclose(up, [[(x[1], 0.5), (x[1], 1.5)]])

@@ -32,7 +32,7 @@ JOBS = {
     ("measure", "measures.sparsity"): (TABLES, ()),
     ("measure", "measures.norms"): (TABLES + SOLVERS, ()),
     ("collect", "measures.risk"): (TABLES, ()),
-    ("curve", "curves.relu_penalty"): (TABLES, ()),
+    ("curve", "curves.relu_penalty"): (TABLES + SOLVERS, ()),
     ("check_claims", "claims.feature_reuse"): (TABLES + SOLVERS, ()),
     ("figure", "plotting.risk_curves"): (TABLES + DRAWING, ("matplotlib",)),
 }

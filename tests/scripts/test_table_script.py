@@ -1,6 +1,7 @@
 """A table by hand, in process: Markdown and LaTeX with their records, the same bytes again, and a user's mistakes."""
 
 import json
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
@@ -58,6 +59,13 @@ def test_both_formats_hold_the_rows_and_their_records_are_true(folder):
     request = json.loads((folder / "toy.md.json").read_text())["request"]
     assert lines[-1] == f"<!-- Carryover request {request} -->"
     assert latex.endswith(f"\n% Carryover request {request}\n")
+
+
+def test_bars_and_minus_signs_break_no_format():
+    rows = pd.DataFrame({"a|b": ["|x|", "\N{MINUS SIGN}1"]})
+    job = SimpleNamespace(request="0")
+    assert table.typeset(rows, ".md", job).splitlines()[2] == r"| \|x\|  |"
+    assert "$-$1" in table.typeset(rows, ".tex", job)
 
 
 @pytest.mark.usefixtures("folder")

@@ -13,7 +13,7 @@ ON_NO_RECORD = {"audit.html.j2"}  # an audit is no result
 
 def made_of(template):
     """The names of a template and of all that it names, directly or not."""
-    environment, names, unseen = rendering.environment(), set(), [template]
+    environment, names, unseen = rendering.ENVIRONMENT, set(), [template]
     while unseen:
         names.add(name := unseen.pop())
         source = environment.loader.get_source(environment, name)[0]

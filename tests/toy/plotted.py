@@ -74,7 +74,7 @@ MOVED = {experiment: (measured_relu, experiment, "displacement") for experiment 
 NORMS = {"norms": (measured_relu, "overlap", "relu_norms"), "regimes": (measured_relu, "regimes", "relu_norms")}
 # {plot: [({role: how its data are made}, parameters, number of panels)]}
 DRAWN = {
-    "relu_penalty": [({"curve": CURVE}, {"quantity": quantity}, 5) for quantity in ("penalty", "exponent")],
+    "relu_penalty": [({"curve": CURVE}, {"quantity": quantity}, 6) for quantity in ("penalty", "exponent")],
     "risk_curves": [
         ({"risk": RISK}, {"columns": "overlap"}, 3),
         ({"risk": RISK}, {"columns": "overlap", "quantity": "risk_best", "only": ("solver=flow",)}, 3),
@@ -122,7 +122,7 @@ DRAWN = {
     ],
     "relu_norms": [(NORMS | {"displacement": MOVED["overlap"]}, {}, 4)],
     "relu_displacement": [(MOVED | {"risk": (measured_relu, "magnitude", "risk")}, {"samples": (4, 8)}, 6)],
-    "atlas": [({"one": (mapped,), "other": (mapped,)}, {}, 3), ({"one": (mapped,)}, {"settings": True}, 2)],
+    "atlas": [({"one": (mapped,), "other": (mapped,)}, {}, 3), ({"one": (mapped,)}, {"settings": 2}, 2)],
     "relu_least_penalty": [
         (
             {"least": (measured_relu, "few", "least_penalty"), "spread": (measured_relu, "spread", "least_penalty")},

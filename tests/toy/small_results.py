@@ -1,7 +1,6 @@
 """Results of a toy run in the working folder: three figures, a table and claims, each with its record."""
 
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import xarray as xr
@@ -9,11 +8,8 @@ from PIL import Image
 
 import check_claims
 from carryover.analysis import claims_table, intervals
-from carryover.audit.chain import Chain, root_digest
-from carryover.audit.verdicts import Finding
 from carryover.labels import attributes
-from carryover.provenance import job_record, record_index
-from carryover.report import contents
+from carryover.provenance import job_record
 
 TITLE, CAPTION = 'Rich & "lazy" <networks>', "Risk <b>along</b> n & m_aux."
 CONFIG = {
@@ -92,15 +88,3 @@ def run():
         save("check_claims", [data], f"results/claims/{name}.nc", found)
     inputs = [f"results/claims/{name}.nc" for name in groups]
     save("claims_table", inputs, "results/claims.nc", claims_table.gathered(groups))
-
-
-def audited():
-    """What `contents.gather` takes of an audit of the working folder."""
-    records = {name: one.record for name, one in record_index.all_made("results").items()}
-    findings = {path: Finding(path, record["rule"], "OK", "") for path, record in records.items()}
-    chain = Chain(made=None, jobs={}, records=records, problems={}, paths=[], others=[])
-    return SimpleNamespace(chain=chain, findings=findings, root=root_digest(chain))
-
-
-def gathered(config=CONFIG):
-    return contents.gather(config, audited())

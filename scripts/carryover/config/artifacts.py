@@ -38,10 +38,9 @@ SUFFIXES = {"claims_table": (".nc", ".md", ".html")} | {rule: kind.suffixes for 
 # What a rule makes of all of it when it is asked for, in the results folder: not missing where it is not.
 ON_DEMAND = {"crate.zip": "crate", "report.html": "report"}
 _PAGE = ("base.html.j2", "elements.html.j2", "style.css")
-_CLAIMS = ("claims.css", "claims.js", "claims_table.html.j2")
 # The templates in carryover/templates of the page that a rule writes.
 TEMPLATES = {
     "diagnose": (*_PAGE, "diagnosis.html.j2", "diagnosis_table.html.j2"),
-    "claims_table": (*_PAGE, *_CLAIMS, "claims.html.j2"),
-    "report": (*_PAGE, *_CLAIMS, "graph.svg.j2", "report.css", "report.html.j2"),
+    "claims_table": (*_PAGE, "claims.html.j2"),
+    "report": (*_PAGE, "report.html.j2"),
 }

@@ -147,8 +147,8 @@ def validate(config: dict) -> Configuration:
             _check("measures", measure, options, f"experiments.{name}.measures.{measure}")
         models = [parameters.model_of(f"families.{spec.family}", stage) for stage in STAGES]
         several = {field for cls in models for field in cls.model_fields if parameters.kind_of(cls, field)[1]}
-        if unknown := set(spec.split) - {"protocol"} - several - spec.measures.keys():
-            allowed = "protocol, a parameter that takes several values, or a measure of the experiment"
+        if unknown := set(spec.split) - {"protocol", *several, *plugins.names("measures")}:
+            allowed = "protocol, a parameter that takes several values, or a measure"
             raise ConfigurationError(f"configuration: experiments.{name}.split: {min(unknown)} is none of {allowed}.")
     for name, options in whole.curves.items():
         _check("curves", name, options, f"curves.{name}")

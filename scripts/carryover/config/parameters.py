@@ -131,8 +131,9 @@ def read(cls: type[Model], values: Any, where: str) -> Model:
         raise ParameterError(f"{where.removesuffix('.')}: {values!r} is no section of keys and values.")
     try:
         return cls(**(values or {}))
-    except ParameterError as error:
-        raise ParameterError(f"{where}{error}") from None
+    except ParameterError as error:  # about one key, or about what keys say together
+        about_one = re.match(r"[\w.]+: ", str(error)) or not where.endswith(".")
+        raise ParameterError(f"{where}{error}" if about_one else f"{where[:-1]}: {error}") from None
 
 
 def sentence(error: ValidationError, cls: type[BaseModel]) -> str:

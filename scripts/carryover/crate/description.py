@@ -1,12 +1,12 @@
 """The metadata of a crate: a Provenance Run Crate (profile 0.5, on RO-Crate 1.1) of the jobs that the records tell of.
 
 Each rule is a step of the workflow, whose tool is the rule's script. Each job is one CreateAction: its instrument is
-the script, its object the inputs and parameters, its result the outputs. Who ran a job is not recorded, so no action
-names an agent. See https://www.researchobject.org/workflow-run-crate/profiles/0.5/provenance_run_crate/.
+the script, its object the inputs and parameters, its result the outputs. Records do not say who ran a job: its agents
+are the authors in CITATION.cff. See https://www.researchobject.org/workflow-run-crate/profiles/0.5/provenance_run_crate/.
 """
 
-import hashlib
 import json
+import mimetypes
 from datetime import datetime, timedelta
 from pathlib import Path, PurePath
 from urllib.parse import quote
@@ -16,8 +16,9 @@ from rocrate.model.computationalworkflow import ComputationalWorkflow
 from rocrate.model.contextentity import ContextEntity
 from rocrate.rocrate import ROCrate
 
-from carryover.provenance.job_record import record_digest
-from carryover.provenance.record_index import commits
+from carryover.crate.contents import place
+from carryover.provenance.job_record import json_digest, record_digest
+from carryover.provenance.record_index import commits, jobs
 
 RUN_CONTEXT = "https://w3id.org/ro/terms/workflow-run/context"
 PROFILES = {
@@ -26,25 +27,23 @@ PROFILES = {
     "https://w3id.org/ro/wfrun/provenance/0.5": "Provenance Run Crate",
     "https://w3id.org/workflowhub/workflow-ro-crate/1.0": "Workflow RO-Crate",
 }
-_FORMATS = {
-    ".nc": "application/x-netcdf", ".json": "application/json", ".png": "image/png", ".svg": "image/svg+xml",
-    ".pdf": "application/pdf", ".md": "text/markdown", ".tex": "application/x-tex", ".yaml": "application/yaml",
-    ".py": "text/x-python", ".tsv": "text/tab-separated-values", ".csv": "text/csv", ".html": "text/html",
-    ".npz": "application/zip", ".npy": "application/octet-stream", ".safetensors": "application/octet-stream",
-}  # fmt: skip
 
 
-def describe(contents):
-    """The `ROCrate` of a crate's `Contents`; nothing is written."""
+def describe(records, files):
+    """The `ROCrate` of the records and files that `contents.gather` found; nothing is written."""
     crate = ROCrate(version="1.1")
     crate.metadata.extra_contexts.append(RUN_CONTEXT)
-    _describe_root(crate, contents.jobs)
-    for place in sorted(contents.files):
-        _add_file(crate, place, *contents.files[place], contents)
-    _add_workflow(crate, _add_tools(crate, contents.jobs), contents.jobs)
-    _add_values(crate, contents.jobs)
-    actions = [_add_action(crate, record, contents) for record in contents.jobs]
-    actions.append(_add_run(crate, contents))
+    for name, sha256 in sorted(files.items()):
+        _add_file(crate, name, sha256, records)
+    done = jobs(record for _, record in sorted(records.items()))
+    authors = _describe_root(crate, done)
+    _add_workflow(crate, done)
+    read, made = ({name for one in done for name in one[part] if name in files} for part in ("inputs", "outputs"))
+    run = _add_action(crate, "#run", done, "Snakefile", read - made, made - read, files)
+    run["name"], run["description"] = "The workflow", "All jobs, which may have run at different times and places."
+    actions = [run, *(_add_job(crate, record, files) for record in done)]
+    for action in actions:
+        action["agent"] = authors
     crate.root_dataset["mentions"] = actions
     for entity in crate.get_entities():  # RO-Crate wants a list of one as that one
         facts = entity.properties()
@@ -52,161 +51,99 @@ def describe(contents):
     return crate
 
 
-def _add(crate, identifier, **properties):
-    """A contextual entity; `type` stands for @type."""
-    kind = properties.pop("type")
-    return crate.add(ContextEntity(crate, identifier, properties={"@type": kind, **properties}))
+def _add(crate, identifier, kind, **properties):
+    """A contextual entity; one that is there already stays."""
+    return crate.get(identifier) or crate.add(ContextEntity(crate, identifier, {"@type": kind, **properties}))
 
 
-def _describe_root(crate, jobs):
-    cited = yaml.safe_load(Path("CITATION.cff").read_text(encoding="utf-8"))
-    root = crate.root_dataset
-    root["name"] = cited["title"]
-    root["description"] = f"Results of {len(jobs)} jobs, with their inputs, code, records and the workflow of the jobs."
-    root["keywords"] = ", ".join(cited["keywords"])
-    root["datePublished"] = max(_times(record)[1] for record in jobs)
-    root["author"] = [
-        _add(crate, f"#author-{number}", type="Organization", name=author["name"])
-        if "name" in author
-        else _add(crate, f"#author-{number}", type="Person", name=f"{author['given-names']} {author['family-names']}")
-        for number, author in enumerate(cited["authors"])
-    ]
-    licence = f"https://spdx.org/licenses/{cited['license']}"
-    root["license"] = _add(crate, licence, type="CreativeWork", name=cited["license"], url=licence)
-    root["conformsTo"] = [
-        _add(crate, identifier, type="CreativeWork", name=name, version=identifier.rpartition("/")[2])
-        for identifier, name in PROFILES.items()
-    ]
-
-
-def _add_file(crate, place, source, sha256, contents):
-    facts = {
-        "name": place,
-        "sha256": sha256,
-        "contentSize": str(source.stat().st_size),
-        "encodingFormat": _FORMATS.get(PurePath(place).suffix, "text/plain"),
-    }
-    if place == "README.md":
+def _add_file(crate, name, sha256, records):
+    kind = "application/x-netcdf" if name.endswith(".nc") else mimetypes.guess_type(name)[0] or "text/plain"
+    facts = {"sha256": sha256, "contentSize": str(Path(name).stat().st_size), "encodingFormat": kind}
+    if name == "README.md":
         facts["about"] = {"@id": "./"}
-    if (told := place.removesuffix(".json")) != place and told in contents.files:
-        facts["about"] = {"@id": quote(told)}
-    if place + ".json" in contents.files:
-        facts["subjectOf"] = {"@id": quote(place + ".json")}
-    crate.add_file(source, place, properties=facts)
+    if name.removesuffix(".json") in records:
+        facts["about"] = {"@id": quote(name.removesuffix(".json"))}
+    path = place(name, sha256)
+    crate.add_file(name, path, properties={"name": path, **facts})
 
 
-def _add_tools(crate, jobs):
-    """{rule: its script}, with the parameters that its jobs have and the software that they loaded."""
-    tools = {}
-    for rule in sorted({record["rule"] for record in jobs}):
-        own = [record for record in jobs if record["rule"] == rule]
-        tool = tools[rule] = crate.get(f"scripts/{rule}.py")
-        tool.properties()["@type"] = ["File", "SoftwareSourceCode"]
-        tool["version"] = _version(own)
-        pythons = sorted({record["environment"]["python"] for record in own})
-        tool["programmingLanguage"] = [_add_software(crate, *python.split(" ", 1)) for python in pythons]
-        loaded = {pair for record in own for pair in record["environment"]["versions"].items()}
-        tool["softwareRequirements"] = [_add_software(crate, *pair) for pair in sorted(loaded)]
-        names = sorted({name for record in own for name in _asked(record)})
-        kind = {"type": "FormalParameter", "additionalType": "PropertyValue"}
-        tool["input"] = [_add(crate, f"#{rule}/{name}", name=name, **kind) for name in names]
-    return tools
-
-
-def _version(jobs):
-    """The commits of the code that ran, or where there was no repository its digests."""
-    return ", ".join(commits(jobs) or sorted({f"sha256:{record['code']['digest']}" for record in jobs}))
-
-
-def _add_software(crate, name, version):
-    python = name == "cpython"
-    page = f"https://www.python.org/downloads/release/python-{version.replace('.', '')}/"
-    page = page if python else f"https://pypi.org/project/{name}/{quote(version)}/"
-    kind = "ComputerLanguage" if python else "SoftwareApplication"
-    return crate.get(page) or _add(crate, page, type=kind, name=name, url=page, version=version)
-
-
-def _add_workflow(crate, tools, jobs):
-    facts = {**crate.get("Snakefile").properties(), "@type": [*ComputationalWorkflow.TYPES, "HowTo"]}
-    workflow = crate.add_workflow(Path("Snakefile"), "Snakefile", main=True, lang="snakemake", properties=facts)
-    workflow["name"], workflow["version"] = crate.root_dataset["name"], _version(jobs)
-    workflow["hasPart"] = list(tools.values())
-    workflow["step"] = [
-        _add(crate, f"#step/{rule}", type="HowToStep", name=rule, workExample=tool) for rule, tool in tools.items()
+def _describe_root(crate, done):
+    """Describe the whole by CITATION.cff, and return its authors."""
+    cited = yaml.safe_load(Path("CITATION.cff").read_text(encoding="utf-8"))
+    authors = []
+    for number, one in enumerate(cited["authors"]):
+        kind = "Organization" if "name" in one else "Person"
+        name = one.get("name") or f"{one['given-names']} {one['family-names']}"
+        url = {"@id": one.get("website", "CITATION.cff")}
+        authors.append(_add(crate, f"#author-{number}", kind, name=name, url=url))
+    licence = f"https://spdx.org/licenses/{cited['license']}"
+    root = crate.root_dataset
+    root["name"], root["keywords"] = cited["title"], ", ".join(cited["keywords"])
+    root["description"] = f"Results of {len(done)} jobs, with their inputs, code, records and the workflow of the jobs."
+    root["datePublished"] = max(_times(record)[1] for record in done)
+    root["author"], root["publisher"] = authors, authors[0]
+    root["license"] = _add(crate, licence, "CreativeWork", name=cited["license"], url=licence)
+    root["conformsTo"] = [
+        _add(crate, url, "CreativeWork", name=name, version=PurePath(url).name) for url, name in PROFILES.items()
     ]
+    return authors
 
 
-def _add_action(crate, record, contents):
-    """The CreateAction of one job, named by the digest of its record."""
-    rule = record["rule"]
-    values = [{"@id": _value_id(rule, *pair)} for pair in _asked(record).items()]
-    return _action(
-        crate,
-        f"#job/{record_digest(record)}",
-        [record],
-        name=f"{rule} {min(record['outputs'])}",
-        description=f"One job of the rule {rule}: {' '.join(record['command'])}",
-        instrument={"@id": f"scripts/{rule}.py"},
-        object=[*_files(record["inputs"], contents), *values],
-        result=_files(record["outputs"], contents),
-    )
-
-
-def _add_run(crate, contents):
-    """The CreateAction of the workflow as a whole: from what no job made to what no job reads."""
-    read = {name for record in contents.jobs for name in record["inputs"]}
-    made = {name for record in contents.jobs for name in record["outputs"]} & contents.names.keys()
-    return _action(
-        crate,
-        "#run",
-        contents.jobs,
-        name="The workflow",
-        description="All jobs, which may have run at different times and places, as the workflow orders them.",
-        instrument={"@id": "Snakefile"},
-        object=_files(sorted(read - made), contents),
-        result=_files(sorted(made - read), contents),
-    )
-
-
-def _action(crate, identifier, jobs, **facts):
-    """A CreateAction, which lasted from the start of the first job to the end of the last."""
-    starts, ends = zip(*map(_times, jobs), strict=True)
-    facts |= {"startTime": min(starts), "endTime": max(ends)}
-    return _add(crate, identifier, type="CreateAction", actionStatus="http://schema.org/CompletedActionStatus", **facts)
-
-
-def _asked(record):
-    """Parameters and seeds by name."""
-    return {**record["parameters"], **({"seeds": record["seeds"]} if record["seeds"] else {})}
-
-
-def _add_values(crate, jobs):
-    """The PropertyValue of every parameter of every job; jobs with the same value share it."""
-    # A dictionary, since the crate looks through all that it has for what it has not.
-    values = {
-        _value_id(record["rule"], name, value): (record["rule"], name, value)
-        for record in jobs
-        for name, value in _asked(record).items()
+def _add_workflow(crate, done):
+    """The workflow, with a step for each rule, whose tool is a script with the software that its jobs loaded."""
+    facts = crate.get("Snakefile").properties() | {
+        "@type": [*ComputationalWorkflow.TYPES, "HowTo"],
+        "name": crate.root_dataset["name"],
+        "url": {"@id": "Snakefile"},
+        "version": _version(done),
+        "conformsTo": {"@id": "https://bioschemas.org/profiles/ComputationalWorkflow/1.0-RELEASE"},
     }
-    for identifier, (rule, name, value) in values.items():
-        shown = value if isinstance(value, str | int | float) else json.dumps(value, sort_keys=True)
-        kind = {"type": "PropertyValue", "exampleOfWork": {"@id": f"#{rule}/{name}"}}
-        _add(crate, identifier, name=name, value=shown, **kind)
+    workflow = crate.add_workflow("Snakefile", "Snakefile", main=True, lang="snakemake", properties=facts)
+    for rule in sorted({record["rule"] for record in done}):
+        own = [record for record in done if record["rule"] == rule]
+        tool = crate.get(f"scripts/{rule}.py")
+        tool.properties()["@type"] = ["File", "SoftwareSourceCode"]
+        tool["url"], tool["version"] = {"@id": tool.id}, _version(own)
+        for name, version in sorted({pair for one in own for pair in one["environment"]["versions"].items()}):
+            url = f"https://pypi.org/project/{name}/{quote(version)}/"
+            package = _add(crate, url, "SoftwareApplication", name=name, version=version, url=url)
+            tool.append_to("softwareRequirements", package)
+        workflow.append_to("hasPart", tool)
+        workflow.append_to("step", _add(crate, f"#step/{rule}", "HowToStep", name=rule, workExample=tool))
 
 
-def _value_id(rule, name, value):
-    text = json.dumps(value, sort_keys=True)
-    return f"#{rule}/{name}/{hashlib.sha256(text.encode()).hexdigest()[:16]}"
+def _version(done):
+    """The commits of the code that ran, or where there was no repository its digests."""
+    return ", ".join(commits(done) or sorted({record["code"]["digest"] for record in done}))
 
 
-def _files(names, contents):
-    return [{"@id": quote(contents.names[name])} for name in names if name in contents.names]
+def _add_job(crate, record, files):
+    """The action of one job, named by the digest of its record, with the values of its parameters."""
+    rule, identifier = record["rule"], f"#job/{record_digest(record)}"
+    action = _add_action(crate, identifier, [record], f"scripts/{rule}.py", record["inputs"], record["outputs"], files)
+    action["name"] = f"{rule} {min(record['outputs'])}"
+    action["description"] = f"One job of the rule {rule}: {' '.join(record['command'])}"
+    for name, value in (record["parameters"] | {"seeds": record["seeds"]}).items():
+        shown = value if isinstance(value, str | int | float) else json.dumps(value)
+        identifier = f"#{name}/{json_digest(value)[:16]}"
+        action.append_to("object", _add(crate, identifier, "PropertyValue", name=name, value=shown))
+    return action
+
+
+def _add_action(crate, identifier, done, instrument, inputs, outputs, files):
+    """A CreateAction, which lasted from the start of the first job to the end of the last."""
+    starts, ends = zip(*map(_times, done), strict=True)
+    facts = {"startTime": min(starts), "endTime": max(ends)}
+    facts["actionStatus"] = "http://schema.org/CompletedActionStatus"
+    read, made = (
+        [{"@id": quote(place(name, files[name]))} for name in sorted(names) if name in files]
+        for names in (inputs, outputs)
+    )
+    return crate.add_action(crate.get(instrument), identifier, object=read, result=made, properties=facts)
 
 
 def _times(record):
     """Start and end of a job, in ISO 8601."""
     start = datetime.fromisoformat(record["volatile"]["start"])
-    return tuple(
-        moment.isoformat(timespec="seconds")
-        for moment in (start, start + timedelta(seconds=record["volatile"]["duration"]))
-    )
+    end = start + timedelta(seconds=record["volatile"]["duration"])
+    return start.isoformat(timespec="seconds"), end.isoformat(timespec="seconds")

@@ -1,6 +1,7 @@
 """Theory curve: the penalty on recruiting a pretrained ReLU unit, and its local exponent, against the feature's size.
 
-"The implicit penalty of finetuning in ReLU networks", figures 1a and 1b.
+"The implicit penalty of finetuning in ReLU networks", figures 1a and 1b, and the penalty of a diagonal network, with
+which section 1.2 compares it.
 """
 
 from typing import Any
@@ -10,6 +11,7 @@ import xarray as xr
 
 from carryover.errors import UserError
 from carryover.labels import described
+from carryover.theory.norms import q_norm
 from carryover.theory.penalty import relu_penalty, relu_penalty_exponent
 
 
@@ -17,7 +19,9 @@ def compute(p: Any) -> xr.Dataset:
     """Penalty and exponent, both (correlation, auxiliary_magnitude, magnitude) and dimensionless.
 
     Equation 11 of the paper; the pretrained input weights have the norm √auxiliary_magnitude (section 1.2). The
-    exponent is NaN where the penalty is 0 (correlation 1, magnitude = readout · √auxiliary_magnitude).
+    exponent is NaN where the penalty is 0 (correlation 1, magnitude = readout · √auxiliary_magnitude). Those of a
+    diagonal network (auxiliary_magnitude, magnitude) are of Q, equation 22 of "Feature reuse in multi-task learning and
+    finetuning", whose slope is 2 arcsinh(β/c), with c = auxiliary_magnitude + readout².
     Raises UserError where `largest_magnitude` does not exceed `smallest_magnitude`, or a value is out of its range.
     """
     if p.largest_magnitude <= p.smallest_magnitude:
@@ -28,10 +32,17 @@ def compute(p: Any) -> xr.Dataset:
     magnitude = np.geomspace(p.smallest_magnitude, p.largest_magnitude, p.points)
     unit = (magnitude, np.sqrt(auxiliary)[:, None], correlation[:, None, None], p.readout)
     dims = ("correlation", "auxiliary_magnitude", "magnitude")
+    first_layer = np.sqrt(auxiliary)[:, None, None]
+    diagonal = q_norm(magnitude[:, None], first_layer, p.readout)
+    with np.errstate(divide="ignore", invalid="ignore"):  # what has no weight at the start cannot move
+        slope = 2 * np.arcsinh(magnitude / (auxiliary[:, None] + p.readout**2))
+        diagonal_exponent = magnitude * slope / diagonal
     return described(
         {
             "penalty": (dims, relu_penalty(*unit), "penalty on the distance from the pretrained unit"),
             "exponent": (dims, relu_penalty_exponent(*unit), "local exponent d log penalty / d log magnitude"),
+            "diagonal_penalty": (dims[1:], diagonal, "Q penalty of a diagonal network's coefficient"),
+            "diagonal_exponent": (dims[1:], diagonal_exponent, "local exponent d log Q / d log magnitude"),
         },
         {
             "correlation": (correlation, "cosine of pretrained and finetuned input weights"),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -67,7 +66,7 @@ def assembled(names: Sequence[str], rows: Sequence[Layer], p: Any, reference: st
         stem, _, end = str(name).rpartition("_")
         meaning = f"{ends[end]} end of the interval of: {MEANING[stem]}" if end in ends else meanings[str(name)]
         variable.attrs = {"long_name": meaning, "units": "1"}
-    result.attrs = asdict(p) | {"reference": reference}
+    result.attrs = p.model_dump() | {"reference": reference}
     result.attrs.pop("layers", None)
     return result
 

@@ -35,6 +35,11 @@ def cross(ax, x, table, runs):
         ax.plot(x, np.nanmean(table), "kx", markersize=11, zorder=1.5)
 
 
+def crossed(figure):
+    """[what a cross means] where one is drawn."""
+    return [CROSS] if any(line.get_marker() == "x" for ax in figure.axes for line in ax.get_lines()) else []
+
+
 def units(runs):
     """'3 seeds × 8 tasks': those of each."""
     tasks = len(panels.values(runs, "task"))

@@ -23,7 +23,8 @@ COLORS = {
     "pretrained": "#44AA99",
 }
 """Of protocols that figures show together most; any other has one of the same colour map in every figure."""
-SPREAD = "line: median over seeds, band: their range"
+MANY = 20
+"""Seeds of which the range is drawn; of more it is quantiles, since a range widens with their number."""
 FITTED = 0.1
 UNFITTED = "loss > risk / 10, of most runs"
 
@@ -91,21 +92,40 @@ def colored(data, coordinate, chosen=None):
         yield value, where(data, **{coordinate: value}), color
 
 
-def band(ax, x, middle, low, high, label=None, **style):
-    """A line with a band around it."""
+def seeds_in(data):
+    """How many seeds a dataset has; as many as it has runs where these have no seed."""
+    return len(np.unique(data["seed"])) if "seed" in data else data.sizes["run"]
+
+
+def ends(seeds):
+    """The quantiles that show the spread over so many seeds: the range, or of many 10 % and 90 %."""
+    return (0.0, 1.0) if seeds <= MANY else (0.1, 0.9)
+
+
+def spread_in_words(data, how="band"):
+    """How many seeds a dataset has, and how their spread is shown: as a band, or as bars."""
+    extent = "range" if ends(seeds_in(data)) == (0.0, 1.0) else "10 % to 90 % quantiles"
+    return f"{seeds_in_words(data)}; line: median over seeds, {how}: their {extent}"
+
+
+def band(ax, x, middle, low, high, label=None, bars=None, **style):
+    """A line with a band around it, or with bars at a slice `bars` of its points."""
     (line,) = ax.plot(x, middle, label=label, **style)
-    ax.fill_between(x, low, high, color=line.get_color(), alpha=0.18, linewidth=0)
+    if bars is None:
+        ax.fill_between(x, low, high, color=line.get_color(), alpha=0.18, linewidth=0)
+    else:
+        places = (np.asarray(values)[bars] for values in (x, low, high))
+        ax.vlines(*places, color=line.get_color(), linewidth=1, zorder=line.get_zorder())
     return line
 
 
-def spread(ax, data, quantity, along, label=None, **style):
-    """Median over seeds of a quantity along a coordinate of the runs, with the seeds' range as a band."""
+def spread(ax, data, quantity, along, label=None, bars=False, **style):
+    """Median over seeds of a quantity along a coordinate of the runs, and their `ends` as a band or as bars."""
     table = data[[quantity]].to_dataframe()
     seeds = table.groupby(along)[quantity]
-    middle, low, high = seeds.median(), seeds.min(), seeds.max()
-    line = band(ax, middle.index, middle, low, high, label, marker="o", **style)
-    if len(middle) == 1:  # a band without width would not be seen
-        ax.vlines(middle.index, low, high, color=line.get_color(), alpha=0.5)
+    middle, (low, high) = seeds.median(), (seeds.quantile(end) for end in ends(seeds_in(data)))
+    shown = slice(None) if bars or len(middle) == 1 else None  # a band without width would not be seen
+    line = band(ax, middle.index, middle, low, high, label, shown, marker="o", **style)
     if (fewer := unfitted(data, quantity)).any():
         shares = pd.Series(fewer, table.index).groupby(table[along]).mean()
         places = shares.index[shares >= 0.5]
@@ -126,17 +146,23 @@ def unfitted(data, quantity):
 
 
 def level(ax, data, quantity, label=None, **style):
-    """Median of a quantity as a line across the panel, with its range as a band: what does not depend on its x."""
+    """Median of a quantity as a line across the panel, with its `ends` as a band: what does not depend on its x."""
     runs = data[quantity].values
     line = ax.axhline(np.median(runs), label=label, **style)
-    ax.axhspan(runs.min(), runs.max(), color=line.get_color(), alpha=0.18, linewidth=0)
+    ax.axhspan(*np.quantile(runs, ends(seeds_in(data))), color=line.get_color(), alpha=0.18, linewidth=0)
     return line
 
 
-def profile(ax, data, quantity, along, label=None, **style):
-    """Median over runs of a quantity (run, along) along its other dimension, with the runs' range as a band."""
+def profile(ax, data, quantity, along, label=None, bars=None, **style):
+    """Median over runs of a quantity (run, along) along its other dimension, and their `ends` as `band` draws them."""
     runs = data[quantity].transpose("run", along).values
-    return band(ax, data[along], np.median(runs, axis=0), runs.min(0), runs.max(0), label, **style)
+    low, high = np.quantile(runs, ends(seeds_in(data)), axis=0)
+    return band(ax, data[along], np.median(runs, axis=0), low, high, label, bars, **style)
+
+
+def beside(data, along, place, count, octaves):
+    """Runs of the curve at a place among others, moved along a logarithmic axis so that neighbours lie apart."""
+    return data.assign_coords({along: data[along] * 2.0 ** (octaves * (place - (count - 1) / 2))})
 
 
 def curves(ax, data, quantity, along, hue, named=None):
@@ -159,7 +185,7 @@ def curves(ax, data, quantity, along, hue, named=None):
 
 
 def seeds_in_words(data):
-    count = len(np.unique(data["seed"]))
+    count = seeds_in(data)
     return "1 seed" if count == 1 else f"{count} seeds"
 
 

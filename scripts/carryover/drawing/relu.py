@@ -31,9 +31,9 @@ def trained(data, roles, only=()):
     return kept
 
 
-def seeds_of(shown):
-    """How many seeds the datasets {role: runs} have: said once where they have the same number."""
-    words = {role: panels.seeds_in_words(runs) for role, runs in shown.items()}
+def spread_of(shown, how="band"):
+    """`panels.spread_in_words` of the datasets {role: runs}: said once where they have the same number of seeds."""
+    words = {role: panels.spread_in_words(runs, how) for role, runs in shown.items()}
     distinct = set(words.values())
     return distinct.pop() if len(distinct) == 1 else ", ".join(f"{role}: {said}" for role, said in words.items())
 

@@ -5,7 +5,7 @@ import numpy as np
 from matplotlib.colors import TwoSlopeNorm
 
 from carryover.analysis import atlas
-from carryover.drawing import layout, log_axes
+from carryover.drawing import layout, log_axes, relu
 
 MISSING = "0.75"
 LABELLED = 7  # rows that have a label, at most
@@ -35,8 +35,10 @@ def _maps(data, p):
     for role, one in atlas.maps(data).items():
         frame = atlas.by_seed(one)
         cells = atlas.cells(frame)
+        settings = {setting: setting for setting in cells["setting"].unique()}
+        shown = relu.some(settings, p.settings) if p.settings else [one.attrs["map_shown"]]
         for (protocol, setting), part in cells.groupby(["protocol", "setting"]):
-            if p.settings or setting == one.attrs["map_shown"]:
+            if setting in shown:
                 own = frame[(frame["protocol"] == protocol) & (frame["setting"] == setting)]
                 found.append({"role": role, "about": one.attrs, "protocol": protocol, "setting": setting, "cells": part,
                               "lacking": atlas.missing(own)})  # fmt: skip
@@ -55,12 +57,13 @@ def _map(ax, one, largest):
     ax.grid(False)
     ax.set_facecolor(MISSING)  # shows where a cell has no number
     norm = TwoSlopeNorm(0.0, -largest, largest)
-    image = ax.pcolormesh(_edges(np.log(x), np.exp), _edges(np.arange(len(gain.index))),
+    edges = _edges(np.log(x), np.exp), _edges(np.arange(len(gain.index)))
+    image = ax.pcolormesh(*edges,
                           np.clip(gain.to_numpy(float), -largest, largest), cmap="RdBu", norm=norm,
                           rasterized=True)  # fmt: skip
     open_rows, open_columns = np.nonzero(~decided.to_numpy(bool) & gain.notna().to_numpy())
     ax.plot(x[open_columns], open_rows, ".", color="0.35", markersize=2.2)
-    _boundary(ax, x, predicted.to_numpy(float))
+    _boundary(ax, *edges, predicted.to_numpy(float))
     ends = ax.get_xlim()
     ax.axvline(1, color="0.35", linewidth=0.8, linestyle=":")
     ax.set_xscale("log")
@@ -93,12 +96,14 @@ def _edges(middles, back=np.asarray):
     return back(np.concatenate([[2 * middles[0] - between[0]], between, [2 * middles[-1] - between[-1]]]))
 
 
-def _boundary(ax, x, predicted):
-    """The line at which no change is predicted; nothing where none is, or all over."""
-    clear = np.where(predicted == 0, np.nan, np.clip(predicted, -1, 1))
-    if min(clear.shape) > 1 and np.nanmin(clear, initial=1) < 0 < np.nanmax(clear, initial=-1):
-        ax.contour(x, np.arange(len(clear)), clear, [0.0], colors="k", linewidths=1.4)
-        ax.plot([], [], color="k", linewidth=1.4, label="predicted boundary of gain and loss")
+def _boundary(ax, x, y, predicted):
+    """The sides between cells of which one is predicted to gain and the other to lose."""
+    with np.errstate(invalid="ignore"):  # nothing is predicted of some
+        rows, columns = np.nonzero(predicted[1:] * predicted[:-1] < 0)
+        right_of = np.nonzero(predicted[:, 1:] * predicted[:, :-1] < 0)
+    style = {"colors": "k", "linewidth": 1.4, "label": "between cells of predicted gain and loss"}
+    ax.hlines(y[rows + 1], x[columns], x[columns + 1], **style)
+    ax.vlines(x[right_of[1] + 1], y[right_of[0]], y[right_of[0] + 1], **style)
 
 
 def _missing(maps):

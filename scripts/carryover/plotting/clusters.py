@@ -25,7 +25,7 @@ def draw(data, p):
     rows = {"regimes": _regimes, "overlap": _overlap, "nested": _nested}
     shown = relu.trained(data, DRAWN, p.only)
     groups = [rows[role](runs, p) for role, runs in shown.items()]
-    return layout.compose(groups, p.title, relu.seeds_of(shown), panels.SPREAD)
+    return layout.compose(groups, p.title, relu.spread_of(shown))
 
 
 def _regimes(runs, p):
@@ -109,7 +109,7 @@ def _nested(runs, p):
 def _one_cluster(task, sizes, figure):
     """Panel f."""
     subset = relu.subset(task)
-    title = f"f  Inertia of one cluster, {relu.task(task)}, {relu.overlap(subset)}"
+    title = f"f  Inertia of one cluster: PT+FT and its control STL, {relu.task(task)}, {relu.overlap(subset)}"
     axes = layout.row(figure, len(sizes), title)
     for ax, n in zip(axes, sizes, strict=True):
         part = panels.where(subset, samples=n).sel(clusters=1)
@@ -120,11 +120,17 @@ def _one_cluster(task, sizes, figure):
 
 
 def _by_overlap(task, sizes, figure):
-    """Panel g."""
-    tuned = panels.where(task, protocol="finetuning")
-    axes = layout.row(figure, len(sizes), f"g  Alignment, PT+FT, {relu.task(task)}")
+    """Panel g, with multi-task networks, which are not rescaled, as dashed lines."""
+    tuned, overlaps = panels.where(task, protocol="finetuning"), relu.overlaps(task)
+    named = {overlap: f"PT+FT, {name}" for overlap, name in overlaps.items()}
+    axes = layout.row(figure, len(sizes), f"g  Alignment, PT+FT and MTL, {relu.task(task)}")
     for ax, n in zip(axes, sizes, strict=True):
-        panels.curves(ax, panels.where(tuned, samples=n), "alignment", "rescale", "overlap", relu.overlaps(tuned))
+        panels.curves(ax, panels.where(tuned, samples=n), "alignment", "rescale", "overlap", named)
+        for (overlap, name), color in zip(overlaps.items(), panels.colors("overlap", list(overlaps)), strict=True):
+            joint = {"protocol": "multi_task", "samples": n, "overlap": overlap}
+            if panels.chosen(task, **joint).any():
+                median = panels.where(task, **joint)["alignment"].median()
+                ax.axhline(median, color=color, linestyle="--", label=f"MTL, {name}")
         ax.set_title(f"n = {n}")
     relu.against_rescaling(axes, tuned, ALIGNMENT, TOP)
 

@@ -18,9 +18,8 @@ def draw(data, p):
     _parts(left, risk, p)
     _learning_rates(middle, panels.where(risk, protocol="finetuning", rescaled="all"), p)
     _training(right, panels.where(trajectory, learning_rate=p.learning_rate, rescaled="all"))
-    ended = f"b: {convnet.CROSS}; c: ended runs keep their last value"
-    notes = f"n = {p.samples}", convnet.units(risk), convnet.INTERVALS, ended
-    return layout.finished(fig, p.title, *notes)
+    notes = f"n = {p.samples}", convnet.units(risk), convnet.INTERVALS, "c: ended runs keep their last value"
+    return layout.finished(fig, p.title, *notes, *convnet.crossed(fig))
 
 
 def _parts(ax, risk, p):

@@ -42,7 +42,7 @@ def draw(data, p):
         log_axes.samples(below, panels.values(panels.where(runs, protocol="finetuning"), "samples"))
     axes[0, 0].set(ylabel="test accuracy (%)", ylim=(0, 103))
     axes[1, 0].set_ylabel(f"gain by the factor {p.rescale:g}\n(percentage points, paired)")
-    return layout.finished(fig, p.title, convnet.INTERVALS, convnet.CROSS, "scales of gains differ")
+    return layout.finished(fig, p.title, convnet.INTERVALS, *convnet.crossed(fig), "scales of gains differ")
 
 
 def _accuracies(ax, runs, rescale):

@@ -35,11 +35,11 @@ def draw(data, p):
     for part, (role, runs) in zip(parts, shown.items(), strict=True):
         _row(part.subplots(1, len(COLUMNS)), runs, letters, p)
         part.axes[0].set_ylabel(f"{FAMILIES[role]}\n{LABELS[FEATURES]}")
-        notes = [panels.seeds_in_words(runs)]  # families may differ in them
+        notes = [panels.spread_in_words(runs)]  # families may differ in their seeds
         if part is parts[-1]:
-            notes += [f"{panels.SPREAD}, dot: end of training", f"margins: from a training loss of {p.fitted:g} on"]
+            notes += ["dot: end of training", f"margins: from a training loss of {p.fitted:g} on"]
         layout.legend(part, *notes, columns=4)
-    layout.title(fig, "Features and test error along training on cross-entropy, by initial scale")
+    layout.title(fig, p.title)
     return fig
 
 

@@ -10,6 +10,7 @@ from carryover.drawing import layout, log_axes, panels
 
 TRAINED = ("single_task", "multi_task", "finetuning")
 LEAST = 1e-4  # share of variance that is drawn
+BARS = 5  # of a curve of e
 APART = 0.14  # octaves between the curves of b, whose ranges overlap
 PENALTIES = {"q_norm": ("of eq 22, which takes both paths alike", "-"), "flow_penalty": ("of their own weights", "--")}
 
@@ -44,7 +45,10 @@ def draw(data, p):
     _by_overlap(sixth, sparsity, overlaps, _share)
     sixth.suptitle("f  share of the weight norm in the auxiliary dimensions, by overlap", fontsize="medium")
     layout.legend(
-        sixth, panels.seeds_in_words(norms), panels.SPREAD, "b: bars, moved apart", f"c, e: below {LEAST:g} drawn there"
+        sixth,
+        panels.spread_in_words(norms, "band or bars"),
+        "b: points moved apart",
+        f"c, e: below {LEAST:g} drawn there",
     )
     layout.title(fig, p.title)
     return fig
@@ -85,11 +89,9 @@ def _rescaled_share(ax, sparsity):
     shown = panels.where(sparsity, protocol="finetuning", overlap=0.0, main_features=most)
     count = len(panels.values(shown, "rescale"))
     for place, (factor, runs, color) in enumerate(panels.colored(shown, "rescale")):
-        seeds = runs[["auxiliary_share"]].to_dataframe().groupby("samples")["auxiliary_share"]
-        middle, low, high = seeds.median(), seeds.min(), seeds.max()
-        moved = middle.index * 2.0 ** (APART * (place - (count - 1) / 2))
-        ends = middle - low, high - middle
-        ax.errorbar(moved, middle, ends, marker="o", elinewidth=1, color=color, label=f"rescaled × {factor:g}")
+        moved = panels.beside(runs, "samples", place, count, APART)
+        name = f"rescaled × {factor:g}"
+        panels.spread(ax, moved, "auxiliary_share", "samples", name, bars=True, color=color)
     log_axes.samples(ax, panels.values(shown, "samples"))
     ax.set(title="b  auxiliary share of PT+FT, new features", ylabel="share of the weight norm", ylim=(-0.02, 1.02))
     ax.set_xlabel(labels.label(sparsity, "samples"))
@@ -107,7 +109,13 @@ def _by_samples(ax, sparsity):
 
 
 def _outside(ax, sparsity):
-    panels.curves(ax, _remaining(sparsity), "outside", "k", "protocol")
+    """A panel of e, with bars of the curves beside one another."""
+    remaining, protocols = _remaining(sparsity), panels.values(sparsity, "protocol")
+    step = max(1, sparsity.sizes["k"] // BARS)
+    for place, protocol in enumerate(protocols):
+        runs, name = panels.where(remaining, protocol=protocol), panels.name(remaining, "protocol", protocol)
+        turn = slice(step * (place + 1) // len(protocols), None, step)
+        panels.profile(ax, runs, "outside", "k", name, turn, color=panels.color(protocol))
     truth = 1 - sparsity["top_k_variance_teacher"].isel(run=0)
     ax.plot(sparsity["k"], truth.where(truth > LEAST), color="0.4", linestyle=":", linewidth=1, label="ground truth")
     _against_k(ax)

@@ -24,7 +24,7 @@ def draw(data, p):
     rows = [[draw_role(shown[role]) for role, draw_role in scratch.items() if role in shown]]
     if "nested" in shown:
         rows.append(_nested(shown["nested"], p))
-    return layout.compose([row for row in rows if row], p.title, relu.seeds_of(shown), panels.SPREAD)
+    return layout.compose([row for row in rows if row], p.title, relu.spread_of(shown))
 
 
 def _regimes(runs):

@@ -27,7 +27,7 @@ def draw(data, p):
         ax.set_xscale("log")
         ax.set_xlabel("margin γ")
     start = f"from scratch in a and b: initial scale {smallest:g}"
-    return layout.finished(fig, p.title, start, panels.seeds_in_words(runs), panels.SPREAD)
+    return layout.finished(fig, p.title, start, panels.spread_in_words(runs))
 
 
 def _curves(ax, runs, curve, hue, margins, per_margin=False, named=None):

@@ -41,7 +41,10 @@ def draw(data, p):
     for ax in axes[1]:
         ax.set_xlabel("samples per dimension γ")
     return layout.finished(
-        fig, p.title, panels.seeds_in_words(risk), panels.SPREAD, "steps: hollow where some runs missed their tolerance"
+        fig,
+        p.title,
+        panels.spread_in_words(risk),
+        "steps: hollow where some runs missed their tolerance",
     )
 
 

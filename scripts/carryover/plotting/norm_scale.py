@@ -27,4 +27,4 @@ def draw(data, p):
         row[0].set_ylabel("risk")
     for ax in axes[-1]:
         ax.set_xlabel("norm; the other's is 1")
-    return layout.finished(fig, p.title, panels.seeds_in_words(risk), panels.SPREAD)
+    return layout.finished(fig, p.title, "L layers, n samples", panels.spread_in_words(risk))

@@ -30,7 +30,7 @@ def draw(data, p):
     _norms(last, tuned.isel(run=tuned["distance"].values > 0))  # the axes are logarithmic
     below = panels.percent(float((tuned["bound"] < tuned["start_risk"]).mean()))
     share = f"the bound is below the risk before finetuning in {below} of the runs"
-    return layout.finished(fig, p.title, f"Δ = θ_T − θ_S, {panels.seeds_in_words(runs)}", panels.SPREAD, share)
+    return layout.finished(fig, p.title, "Δ = θ_T − θ_S", panels.spread_in_words(runs), share)
 
 
 def _trained(runs):

@@ -2,14 +2,15 @@
 
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt
+from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt
 
 from carryover.config.parameters import Fraction, Model, parameter
 
 
 class Atlas(Model):
     title: str = parameter("Where pretraining helps", "what is seen")
-    settings: bool = parameter(False, "show a map for every setting, such as the noise, not for the usual one alone")
+    settings: NonNegativeInt = parameter(
+        0, "maps of each family, by settings such as the noise; 0 for the usual one alone")  # fmt: skip
     largest: PositiveFloat = parameter(1.0, "gain, log₁₀ of a ratio of risks, at which colours end")
     columns: PositiveInt = parameter(3, "maps in a row")
 
@@ -72,6 +73,7 @@ class CovarianceBound(Model):
 class CrossEntropy(Model):
     OPTIONAL_ROLES: ClassVar = ("diagonal", "relu")
 
+    title: str = parameter("Features and test error along training on cross-entropy, by initial scale", "what is seen")
     fitted: PositiveFloat = parameter(
         0.3, "training loss from which on a run is compared with others by its margin over scale²")  # fmt: skip
 
@@ -188,8 +190,7 @@ class PublishedRisk(Model):
 
     family: Literal["diagonal", "relu"] = parameter("diagonal", "whose published risks")
     title: str = parameter(
-        "Risks of diagonal networks beside the published ones: more of the smallest along training agree than of "
-        "the last",
+        "Diagonal networks beside the published risks: more of the smallest along training agree than of the last",
         "what is seen")  # fmt: skip
     floor: PositiveFloat = parameter(1e-8, "published risks below are left out: there the stopping loss sets them")
 
@@ -247,11 +248,12 @@ class RiskCurves(Model):
     quantity: Literal["risk_final", "risk_best"] = parameter("risk_final", "which risk")
     columns: str = parameter("overlap", "coordinate of the columns of panels")
     along: str = parameter("samples", "coordinate of the horizontal axis, which is logarithmic")
-    rows: str = parameter("", "coordinate of the rows of panels; empty for one row")
+    rows: str = parameter("", "coordinate of the rows of panels, or `layers`: those trained; empty for one row")
     hue: tuple[str, ...] = parameter(("protocol",), "coordinates of the curves")
     shown: tuple[str, ...] = parameter((), "values of the first of these that are drawn; empty for all")
     names: tuple[str, ...] = parameter((), "what the curves are called, in their order; empty for what they are")
-    apart: NonNegativeFloat = parameter(0.0, "by how many octaves neighbouring curves are moved apart, to be seen")
+    apart: NonNegativeFloat = parameter(
+        0.0, "by how many octaves neighbouring curves are moved apart, with bars for bands")  # fmt: skip
     relative_to: str = parameter("", "coordinate by whose square risks are divided; empty for none")
     only: tuple[str, ...] = parameter((), "conditions on the runs shown, as coordinate=value")
     panel: Annotated[float, Field(gt=0, le=20)] = parameter(2.1, "width of a panel", unit="inches")

@@ -26,7 +26,7 @@ def draw(data, p):
         [(2, partial(_excess, shown)), (len(magnitudes), partial(_of_teacher, shown["magnitude"], magnitudes))],
         [(len(p.samples), partial(_predicted, shown["magnitude"], data["risk"], p.samples))],
     ]
-    return layout.compose(rows, p.title, relu.seeds_of(shown), f"a–c: {panels.SPREAD}", "d: medians and ranges")
+    return layout.compose(rows, p.title, f"{relu.spread_of(shown)} (a–c)", "d: medians and ranges")
 
 
 def _excess(shown, figure):

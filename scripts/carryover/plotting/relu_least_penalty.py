@@ -10,6 +10,7 @@ PENALTIES = ("penalty", "penalty_least", "unfitted", "samples", "correlation", "
 DRAWN = {"least": ("risk_found", "risk_predicted", "turned", "turned_predicted", *PENALTIES), "spread": PENALTIES}
 MARKERS = ("v", "s", "o", "D", "^")
 APART = "#CC3311"
+APART_BY = 0.25  # octaves between the curves of a panel
 SCRATCH = "0.55"  # its own colour in other figures is that of a cosine
 
 
@@ -35,8 +36,8 @@ def draw(data, p):
     smallest = f"risks below {p.floor:g} are drawn as that"
     kept = np.concatenate([*fits.values()])
     left_out = f"{(~kept).sum()} of {kept.size} networks are left out, which do not fit their samples"
-    notes = ("a: single networks", "b–d: medians and ranges", "dashed: function of least penalty", smallest, left_out)
-    return layout.compose([painted[:2], painted[2:]], p.title, relu.seeds_of(shown), *notes)
+    notes = ("a: single networks", "dashed: function of least penalty", smallest, left_out)
+    return layout.compose([painted[:2], painted[2:]], p.title, f"{relu.spread_of(shown, 'bars')} (b–d)", *notes)
 
 
 def _group(paint, runs, title, label, figure):
@@ -64,10 +65,11 @@ def _risks(ax, runs):
 def _penalties(spread, ax, runs):
     """Panel b."""
     apart = panels.where(spread, samples=runs["samples"].values[0])
-    for color, name, part in _protocols(runs):
-        panels.spread(ax, part, "penalty", "magnitude", name, color=color)
+    curves = [*_protocols(runs)]
+    for place, (color, name, part) in enumerate(curves):
+        _bars(ax, part, "penalty", place, len(curves), name, color=color)
     for rho, part, _ in panels.colored(apart, "correlation"):
-        panels.spread(ax, part, "penalty", "magnitude", f"ρ = {rho:g}, turned apart", color=APART, markersize=7)
+        _bars(ax, part, "penalty", len(curves), len(curves), f"ρ = {rho:g}, turned apart", color=APART, markersize=7)
     log_axes.plain_decades(ax.yaxis)
     ax.axhline(1, color="0.3", linewidth=1, linestyle=":")
     _against_magnitude(ax, runs)
@@ -86,12 +88,18 @@ def _turned(ax, runs):
 
 def _both(ax, runs, found, predicted, chosen):
     """Of what is found and of what is predicted at some cosines, against the magnitude."""
-    for rho, part, color in panels.colored(runs, "correlation"):
+    for place, (rho, part, color) in enumerate(panels.colored(runs, "correlation")):
         if rho in chosen:
-            panels.spread(ax, part, found, "magnitude", f"ρ = {rho:g}", color=color)
+            _bars(ax, part, found, place, len(chosen), f"ρ = {rho:g}", color=color)
             medians = part[[predicted]].to_dataframe().groupby("magnitude")[predicted].median()
             ax.plot(medians, color=color, linestyle="--", marker="x")
     _against_magnitude(ax, runs)
+
+
+def _bars(ax, runs, quantity, place, count, name, **style):
+    """A curve against magnitudes, beside the others of a panel."""
+    runs = panels.beside(runs, "magnitude", place, count, APART_BY)
+    panels.spread(ax, runs, quantity, "magnitude", name, bars=True, **style)
 
 
 def _against_magnitude(ax, runs):

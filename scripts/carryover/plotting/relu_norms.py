@@ -17,7 +17,7 @@ def draw(data, p):
     Raises UserError where one of them lacks what is drawn.
     """
     shown = relu.trained(data, DRAWN)
-    return layout.compose([[(4, partial(_norms, shown))]], p.title, relu.seeds_of(shown), panels.SPREAD)
+    return layout.compose([[(4, partial(_norms, shown))]], p.title, relu.spread_of(shown))
 
 
 def _norms(shown, figure):
@@ -28,7 +28,7 @@ def _norms(shown, figure):
     for (k, label), style in zip(teachers.items(), ("-", "--", ":"), strict=False):
         part = panels.relative(panels.where(rich, main_features=k), "f1_norm")
         panels.spread(axes[0], part, "f1_norm", "samples", f"STL, {label}", color=panels.color("single_task"), ls=style)
-    related = {text: f"cosines {name}" for text, name in relu.related(norms).items()}
+    related = {text: f"cosines {name}" for text, name in relu.some(relu.related(norms)).items()}
     finetuned = panels.where(norms, protocol="finetuning")
     for ax, runs, norm in (
         (axes[1], panels.where(norms, protocol="multi_task"), "f12_norm"),

@@ -38,7 +38,7 @@ def draw(data, p):
     axes[3, 0].set_ylabel("relative difference of the risk\nof descent from that of the flow")
     axes[4, 0].set_ylabel("gradient evaluations")
     what = "Diagonal networks: the flow ends at the exact limit, descent near it, neither at the minimiser of eq 22"
-    return layout.finished(fig, what, panels.seeds_in_words(data["coefficients"]), panels.SPREAD, columns=2)
+    return layout.finished(fig, what, panels.spread_in_words(data["coefficients"]), columns=2)
 
 
 def _distance(ax, distance):

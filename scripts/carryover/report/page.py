@@ -1,125 +1,123 @@
-"""A report: one HTML page that needs no other file."""
+"""The report: every figure, table and claim on one HTML page that needs no other file, in the order of the papers."""
 
 import base64
+import mimetypes
 import re
 from collections import Counter
-from functools import partial
+from pathlib import Path
 
-from carryover.analysis.claims_table import ORDER
-from carryover.audit import report as verdicts
+from carryover.analysis.intervals import OWN
 from carryover.errors import UserError
-from carryover.provenance import job_record, record_index, store
-from carryover.report import claims_page, costs, graph, jobs
-from carryover.report.contents import by_paper, in_words
-from carryover.report.overview import overviews
-from carryover.report.words import count, duration, memory, seeds
+from carryover.provenance import record_index, store
+from carryover.report import claims_page
 from carryover.templates.rendering import rendered
 
-_TYPES = {".png": "image/png", ".svg": "image/svg+xml"}
-SHOWN = 12  # characters of a digest
+
+def files(config):
+    """{(section, name): Path} of the figures, tables and claims that the configuration asks for and that are there.
+
+    Of a figure it is the smaller of PNG and SVG.
+    """
+    results, found = Path(config["pathvars"]["results"]), {}
+    for name in config.get("figures", {}):
+        images = [results / f"figures/{name}{suffix}" for suffix in (".svg", ".png")]
+        if all(image.is_file() for image in images):
+            found["figures", name] = min(images, key=lambda image: image.stat().st_size)
+    others = {("tables", name): results / f"tables/{name}.md" for name in config.get("tables", {})}
+    others["claims", "all"] = results / "claims.nc"
+    return found | {key: file for key, file in others.items() if file.is_file()}
 
 
-def page(contents, note=""):
-    """The whole page of `Contents`; `note` is one more line at its end."""
-    claims = store.load(contents.claims) if contents.claims else None
-    rows = [] if claims is None else list(claims.to_dataframe().itertuples())
-    work = jobs.work(contents.records)
-    return rendered(
-        "report.html.j2",
-        contents=contents,
-        papers=by_paper(contents.figures),
-        overviews=overviews(contents, rows),
-        claims=None if claims is None else claims_shown(claims, contents),
-        claims_of=partial(claims_of, rows=rows, data=contents.claims_data),
-        stated=partial(stated, rows={row.Index: row for row in rows}),
-        origin=partial(origin, records=contents.records),
-        work=work,
-        graph=graph.drawing(work, jobs.edges(contents.records)),
-        run_times=run_times(work),
-        facts=facts(contents),
-        doubtful=[(o.path, o.verdict, o.cause) for o in verdicts.ordered(contents.findings) if o.verdict != "OK"],
-        software=[(name, ", ".join(versions)) for name, versions in jobs.software(contents.records.values()).items()],
-        note=note,
-        **{one.__name__: one for one in (anchor, data_uri, duration, in_words, pipes, said_of)},
-        counted=count,
-    )
+def page(config, note=""):
+    """The whole page.
+
+    Parameters
+    ----------
+    config : dict
+        The configuration with its papers, and the folder of the results.
+    note : str
+        One more line at the end.
+    """
+    results, there = config["pathvars"]["results"], files(config)
+    absent = [name for name in config.get("figures", {}) if ("figures", name) not in there]
+    all_claims = there.pop(("claims", "all"), None)
+    table = store.load(all_claims) if all_claims else None
+    claims = claims_page.by_paper(table) if all_claims else {}
+    records = {name: one.record for name, one in record_index.all_made(results).items()}
+    sections = {}
+    for (kind, name), file in there.items():
+        entry, record = config[kind][name], record_index.made(file, below=results).record
+        about = config.get("papers", {}).get(entry.get("paper"), {"name": OWN, "heading": "Figures of your own"})
+        section = sections.setdefault(about["name"], _section(about, claims.get(about["name"], [])))
+        part = _table(file) if kind == "tables" else _figure(name, entry, file, config, claims)
+        part["name"], part["caption"] = name, entry.get("caption", "")
+        part["title"] = record["parameters"].get("title") or name.replace("_", " ")
+        part["origin"] = _origin(record, records)
+        heading = "Tables" if kind == "tables" else about.get("heading", about["name"])
+        section["parts"].setdefault(heading, []).append(part)
+    sections |= {name: _section({}, found) for name, found in claims.items() if name not in sections}
+    summary = claims_page.summary(table) if all_claims else ""
+    return rendered("report.html.j2", results=results, absent=absent, papers=sections, summary=summary, note=note)
 
 
-def claims_shown(table, contents):
-    """The table of claims, with what the seeds cost that undecided ones lack."""
-    found = costs.costs(table, str(contents.claims), contents.records)
-    return claims_page.shown(table, {claim: str(one) for claim, one in found.items()}, costs.sentence(found))
+def _section(about, claims):
+    """A paper: its citation, what came out of it, its claims, and {heading: figures or tables}, yet empty."""
+    cited = [str(about[key]) for key in ("authors", "title", "venue", "year") if key in about]
+    cited += [f"arXiv:{about['arxiv']}"] if "arxiv" in about else []
+    verdicts = Counter(claim["verdict"] for claim in claims)
+    return {
+        "citation": ", ".join(cited),
+        "overview": about.get("overview", ""),
+        "verdicts": ", ".join(f"{verdict}: {number}" for verdict, number in verdicts.items()),
+        "claims": claims,
+        "parts": {},
+    }
 
 
-def origin(record, records):
-    """Inputs, digests, commits, seeds and time of a result and of all that went into it."""
-    above = jobs.upstream(record, records)
-    everything = [record, *above.values()]
-    done = record_index.jobs(everything)
-    kinds = Counter(one["rule"] for one in done)
-    return [
-        ("Made of", [f"{name} ({file['sha256'][:SHOWN]})" for name, file in record["inputs"].items()]),
-        ("Through", ", ".join(count(number, f"{rule} job") for rule, number in sorted(kinds.items()))),
-        ("Seeds", seeds(jobs.seeds(everything))),
-        ("Computing time", duration(sum(one["volatile"]["duration"] for one in done))),
-        ("Commits", record_index.commits(everything)),
-        ("Request", record["request"]),
-        ("Record", job_record.record_digest(record)),
-    ]
+def _figure(name, entry, file, config, claims):
+    """Picture of a figure, the claims that its title states, and others on the same data."""
+    known = {claim["id"]: claim for paper in claims.values() for claim in paper}
+    stated = entry.get("rests_on", []) if known else []
+    if unknown := [claim for claim in stated if claim not in known]:
+        raise UserError(f"figures.{name}.rests_on: there is no claim {unknown[0]}.")
+    data = set(entry["data"].values())
+    groups = {group for group, other in config.get("claims", {}).items() if data & set(other["data"].values())}
+    content = file.read_bytes()
+    png = content if file.suffix == ".png" else file.with_suffix(".png").read_bytes()
+    return {
+        "picture": f"data:{mimetypes.guess_type(file)[0]};base64,{base64.b64encode(content).decode()}",
+        "width": int.from_bytes(png[16:20]) // 2,  # drawn for twice the density of a plain screen
+        "stated": [known[claim] for claim in stated],
+        "tested": [one for name, one in known.items() if name.partition("/")[0] in groups and name not in stated],
+    }
 
 
-def claims_of(figure, rows, data):
-    """The rows of the table of claims that are tested on data of a figure; `data` are the datasets of each group."""
-    return [row for row in rows if figure.data & data.get(row.Index.partition("/")[0], frozenset())]
-
-
-def stated(figure, rows):
-    """The rows of claims that the title of a figure states, where there are claims; UserError for an unknown one."""
-    if unknown := [name for name in figure.rests_on if rows and name not in rows]:
-        raise UserError(f"figures.{figure.name}.rests_on: there is no claim {unknown[0]}.")
-    return [rows[name] for name in figure.rests_on if rows]
-
-
-def said_of(rows):
-    """How many claims have which verdict."""
-    counts = Counter(row.verdict for row in rows)
-    return ", ".join(f"{verdict}: {counts[verdict]}" for verdict in ORDER if verdict in counts)
-
-
-def run_times(work):
-    """Rows of the jobs, time and memory of each rule, in the order of the work."""
-    ordered = {rule: work[rule] for rule in graph.PLACES if rule in work} | work
-    return [
-        (rule, one.jobs, duration(one.total), duration(one.longest), memory(one.memory))
-        for rule, one in ordered.items()
-    ]
-
-
-def facts(contents):
-    """Verdicts of the audit, root digest, commits and machines."""
-    records = list(contents.records.values())
-    return [
-        ("Audit when this page was written", verdicts.summary(contents.findings)),
-        ("Root digest over all records but those of reports and crates", contents.root),
-        ("Records", f"{len(records)}, of {count(len(record_index.jobs(records)), 'job')}"),
-        ("Seeds", seeds(jobs.seeds(records))),
-        ("Commits", record_index.commits(records)),
-        ("Machines", jobs.machines(records)),
-    ]
-
-
-def pipes(file):
+def _table(file):
     """Heads and rows of the first table in a file of GitHub's Markdown."""
-    lines = [line.strip().strip("|") for line in file.read_text(encoding="utf-8").splitlines() if line.startswith("|")]
+    lines = [line.strip()[1:-1] for line in file.read_text(encoding="utf-8").splitlines() if line.startswith("|")]
     cells = [[cell.strip().replace(r"\|", "|") for cell in re.split(r"(?<!\\)\|", line)] for line in lines]
-    return [cells[0], *cells[2:]]
+    return {"picture": "", "heads": cells[0], "rows": cells[2:]}
 
 
-def data_uri(file):
-    """A picture's bytes, to stand in the page."""
-    return f"data:{_TYPES[file.suffix]};base64,{base64.b64encode(file.read_bytes()).decode()}"
-
-
-def anchor(name):
-    """A name as an id."""
-    return re.sub(r"\W+", "-", name.lower())
+def _origin(record, records):
+    """{term: text} on a job and on all jobs that it depends on, by their records."""
+    above, todo = {}, [record]
+    while todo:
+        found = {name: records[name] for name in todo.pop()["inputs"] if name in records and name not in above}
+        above |= found
+        todo += found.values()
+    jobs = record_index.jobs([record, *above.values()])
+    archived = {one["parameters"]["commit"] for one in jobs if one["rule"] == "unarchive"}
+    seeds = sorted({seed for one in jobs for seed in one["seeds"]})
+    rules = Counter(one["rule"] for one in jobs)
+    facts = {
+        "Command": " ".join(record["command"]),
+        "Inputs": ", ".join(f"{name} ({file['sha256'][:12]})" for name, file in record["inputs"].items()),
+        "Jobs": ", ".join(f"{number} {rule}" for rule, number in sorted(rules.items())),
+        "Seeds": f"{len(seeds)}, from {seeds[0]} to {seeds[-1]}" if seeds else "",
+        "Commits": ", ".join(record_index.commits(jobs)),
+        "Commits of archived data": ", ".join(sorted(archived)),
+        "Code": record["code"]["digest"],
+        "Request": record["request"],
+    }
+    return {term: text for term, text in facts.items() if text}

@@ -196,6 +196,15 @@ class Sweep:
 
         return inputs
 
+    def paper(self, rule):
+        """The name of the paper of a figure or table, its category in Snakemake's own report."""
+
+        def paper(wildcards):
+            found = self.typed.papers.get(self._entry(rule, wildcards).paper)
+            return found.name if found else "Carryover"
+
+        return paper
+
     def _entry(self, rule, wildcards):
         return getattr(self.typed, MADE_OF_DATA[rule].section)[getattr(wildcards, MADE_OF_DATA[rule].one)]
 

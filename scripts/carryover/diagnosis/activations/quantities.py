@@ -104,7 +104,7 @@ def of_layer(before: Responses, after: Responses, baseline: Responses | None, na
     else:
         unknown = [f"{name}{end}" for name in SCALE_FREE for end in ("", "_low", "_high")]
         row |= dict.fromkeys([*unknown, *(name for name in FACTS if name not in row)], np.nan)
-    said = asdict(decided(row, asdict(p), most_samples(units)))
+    said = asdict(decided(row, p.model_dump(), most_samples(units)))
     row |= {"samples_needed": said.pop("samples")} | said | ({"warning": row["warning"]} if "warning" in row else {})
     return Layer(row, spectra)
 
