@@ -63,14 +63,14 @@ CODE = [
 ]  # fmt: skip
 CONFIGURATION = [
     Row("a parameter of training", m.rate(0.03),
-        {"STALE": [DESCENT], "UPSTREAM": AFTER_DESCENT}, DESCENT_AGAIN, "learning_rate 0.02, now 0.03"),
+        {"STALE": [DESCENT], "UPSTREAM": AFTER_DESCENT}, DESCENT_AGAIN, "learning_rate 0.02 → 0.03"),
     Row("a parameter of pretraining", m.put("experiments", "tiny", "pretrain", "samples", value=20),
         {"STALE": [PRETRAINED], "UPSTREAM": [EXACT, *AFTER_EXACT]}, {"pretrain": 1, **DESCENT_AGAIN},
-        "samples 16, now 20"),
+        "samples 16 → 20"),
     Row("an option of a figure", m.put("figures", "tiny_risk", "options", "title", value="Another title"),
-        {"STALE": FIGURE}, {"figure": 1}, "title Risk against samples, now Another title"),
+        {"STALE": FIGURE}, {"figure": 1}, "title Risk against samples → Another title"),
     Row("one seed fewer", m.put("experiments", "tiny", "seeds", value=1),
-        {"STALE": TRAINED, "UPSTREAM": AFTER_TRAINING}, BLOCK_AGAIN, "seeds 0 1, now 0"),
+        {"STALE": TRAINED, "UPSTREAM": AFTER_TRAINING}, BLOCK_AGAIN, "seeds 0 1 → 0"),
     Row("one seed more, in a block of its own", m.put("experiments", "tiny", "seeds", value=3),
         {"MISSING": NEW_BLOCK, "STALE": [RISK, SPARSITY], "UPSTREAM": FIGURE}, BLOCK_AGAIN,
         {"MISSING": "no file", "STALE": "configuration: other results go into it now, the first being results/tiny/"}),
