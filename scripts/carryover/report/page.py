@@ -13,12 +13,12 @@ from carryover.report import claims_page
 from carryover.templates.rendering import rendered
 
 
-def files(config):
+def files(config, results):
     """{(section, name): Path} of the figures, tables and claims that the configuration asks for and that are there.
 
     Of a figure it is the smaller of PNG and SVG.
     """
-    results, found = Path(config["pathvars"]["results"]), {}
+    results, found = Path(results), {}
     for name in config.get("figures", {}):
         images = [results / f"figures/{name}{suffix}" for suffix in (".svg", ".png")]
         if all(image.is_file() for image in images):
@@ -28,17 +28,19 @@ def files(config):
     return found | {key: file for key, file in others.items() if file.is_file()}
 
 
-def page(config, note=""):
+def page(config, results, note=""):
     """The whole page.
 
     Parameters
     ----------
     config : dict
-        The configuration with its papers, and the folder of the results.
+        The configuration with its papers.
+    results : str or Path
+        The folder of the results.
     note : str
         One more line at the end.
     """
-    results, there = config["pathvars"]["results"], files(config)
+    there = files(config, results)
     absent = [name for name in config.get("figures", {}) if ("figures", name) not in there]
     all_claims = there.pop(("claims", "all"), None)
     table = store.load(all_claims) if all_claims else None
