@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parents[2]
 WRONG = {
     "solver": (
         "linear_depth: {finetune: {grids: {wrong: {protocol: linear_transfer, solver: balanced}}}}",
-        r"experiments\.linear_depth\.finetune\.grids\.wrong: linear_transfer has no solver balanced: choose exact or descent\.",
+        r"experiments\.linear_depth\.finetune\.grids\.wrong: linear_transfer has no solver balanced: choose exact",
     ),
     "layers": (
         "frozen_layers: {finetune: {grids: {frozen: {trained_layers: [1, 9]}}}}",
