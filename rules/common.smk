@@ -1,4 +1,4 @@
-from carryover.workflow.fork_server.running import ForkServer
+from carryover.workflow.fork_server import ForkServer
 
 sweep = startup.sweep(config, ROOT, workflow.is_main_process, workflow.configfiles)
 SCRIPTS = sweep.shipped("scripts")
@@ -12,7 +12,7 @@ wildcard_constraints:
 
 
 onstart:
-    shell.prefix(fork_server.start(sweep))
+    shell.prefix(fork_server.start())
 
 
 onsuccess:

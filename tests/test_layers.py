@@ -19,6 +19,7 @@ LAYERS = (
     ("audit", "crate", "diagnosis"),
     ("report",),
     ("commands", "api"),
+    ("__main__",),
 )
 HEIGHT = {room: height for height, layer in enumerate(LAYERS) for room in layer}
 FILES = sorted(path.relative_to(LIBRARY) for path in LIBRARY.rglob("*.py"))
@@ -42,7 +43,7 @@ def imported(path):
 def test_the_root_holds_packages_and_hardly_a_module():
     rooms = {room(path) for path in FILES} - {"__init__"}
     assert rooms == HEIGHT.keys()
-    assert sum((LIBRARY / f"{name}.py").is_file() for name in rooms) <= 6
+    assert sum((LIBRARY / f"{name}.py").is_file() for name in rooms) <= 7
     assert all((LIBRARY / name / "__init__.py").read_text() == "" for name in rooms if (LIBRARY / name).is_dir())
 
 

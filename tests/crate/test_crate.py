@@ -97,6 +97,7 @@ def test_one_result_brings_what_it_was_made_of_and_no_more(here):
         (lambda: Path(DATA).write_text("other"), f"{DATA} is not what the records say"),
         (lambda: os.remove(RISK), f"{RISK} is missing"),
         (lambda: Path("x").mkdir(), "--output must be"),
+        (lambda: os.remove("Snakefile"), "there is no Snakefile here"),
     ],
 )
 def test_a_crate_that_would_not_be_true_is_refused(here, change, sentence):

@@ -35,7 +35,7 @@ def test_a_search_of_a_family_is_kept_and_runs_in_processes(tmp_path):
     [
         ("convnet", {}, "the family convnet has no exact risk"),
         ("none", {}, "there is no family none"),
-        ("diagonal", {"sample": 8}, "finetune of the family diagonal has no parameter sample"),
+        ("diagonal", {"sample": 8}, "finetune of the family diagonal: unknown key sample"),
         ("diagonal", {"readout_scale": -1.0}, "readout_scale: Input should be greater than 0"),
     ],
 )

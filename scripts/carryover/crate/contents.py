@@ -27,6 +27,8 @@ def gather(targets):
         {path: record} of every result, {path: SHA-256} of every file. Hashes of results and inputs are the records'.
         UserError where a target has no result with a record, or a file is not what the record says.
     """
+    if not Path("Snakefile").is_file():
+        raise UserError("there is no Snakefile here: export a crate in the folder of the project")
     todo = []
     for target in targets:
         result = target.with_suffix("") if target.suffix == ".json" else target

@@ -1,0 +1,137 @@
+"""A process that has loaded what jobs import, from which local jobs are forked: loading takes longer than most work.
+
+`fork_server.py FOLDER` serves until its standard input is closed; `fork_server.py FOLDER SCRIPT …` does what `python
+SCRIPT …` does, in a fork: exit code or signal are the job's, and where this process ends, the job does. Without a
+server, or in another environment than its own, `python` is started as ever. Modules of the project are not loaded
+beforehand, since they may be edited meanwhile. Standard library only.
+"""
+
+import gc
+import importlib
+import json
+import os
+import runpy
+import select
+import shlex
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import traceback
+from contextlib import suppress
+
+PRELOADED = ("torch", "netCDF4", "xarray", "pandas", "scipy.optimize", "scipy.special", "matplotlib.figure", "pydantic")
+SWITCH = "CARRYOVER_FORK"
+"""Environment variable: 0 starts a Python for every job."""
+ONE_THREAD = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "GOTO", "OPENBLAS", "MKL", "NUMEXPR", "VECLIB")}
+"""What Snakemake sets for a job of one thread, as far as it must be set before libraries are loaded."""
+
+
+class ForkServer:
+    """Started and stopped with Snakemake."""
+
+    process: subprocess.Popen | None = None
+
+    def start(self) -> str:
+        """Start a server, where processes can be forked; the prefix of jobs' shells makes of `python` its client."""
+        usual, python = "set -euo pipefail; ", shutil.which("python")
+        if sys.platform != "linux" or os.environ.get(SWITCH) == "0" or not python:
+            return usual
+        command = [python, os.path.abspath(__file__), tempfile.mkdtemp(prefix="carryover-")]
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, env=os.environ | ONE_THREAD)
+        return f'{usual}python() {{{{ {shlex.join([python, "-I", "-S", *command[1:]])} "$@"; }}}}; '
+
+    def stop(self) -> None:
+        """End the server, which has no jobs any more."""
+        if self.process:
+            self.process.communicate()
+
+
+def ask(folder: str, words: list[str]) -> None:
+    """Have the server in a folder run a script, and end as that does."""
+    here = os.getcwd()
+    request = json.dumps({"words": words, "folder": here, "environment": dict(os.environ)}).encode()
+    try:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as server:
+            os.chdir(folder)  # the address of a socket must be short
+            server.connect("socket")
+            os.chdir(here)
+            socket.send_fds(server, [request], [1, 2])
+            status = int(server.recv(64))
+    except (OSError, ValueError):  # no server, or one that is of no use here
+        os.chdir(here)
+        os.execvp("python", ("python", *words))
+    if status < 0:
+        os.kill(os.getpid(), -status)
+    sys.exit(status)
+
+
+def serve(folder: str) -> None:
+    """Take requests in a folder until standard input is closed, and remove it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # jobs are interrupted, and this ends with Snakemake
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for supervisors
+    os.chdir(folder)
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
+        listener.bind("socket")
+        listener.listen(100)
+        for name in PRELOADED:
+            with suppress(ImportError):
+                importlib.import_module(name)
+        gc.collect()
+        gc.freeze()  # what is here is shared with the jobs as long as nobody touches it
+        while sys.stdin not in select.select([listener, sys.stdin], [], [])[0]:
+            with listener.accept()[0] as client:
+                if os.fork() == 0:
+                    with suppress(OSError, ValueError):
+                        supervise(client)
+                    os._exit(0)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def supervise(client: socket.socket) -> None:
+    """Fork a job, and tell the client how it ended; end it where the client ends."""
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    message, streams, *_ = socket.recv_fds(client, 2**20, 2)
+    request = json.loads(message)
+    if request["environment"].get("PATH") != os.environ.get("PATH"):  # as in an environment of conda's
+        client.send(b"not here")
+        return
+    if (job := os.fork()) == 0:
+        os._exit(run(request, streams))
+    ended = os.pidfd_open(job)
+    if ended not in select.select([client, ended], [], [])[0]:
+        os.kill(job, signal.SIGTERM)
+    client.send(str(os.waitstatus_to_exitcode(os.waitpid(job, 0)[1])).encode())
+
+
+def run(request: dict, streams: list[int]) -> int:
+    """What `python SCRIPT …` does; its exit code."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    for stream, place in zip(streams, (1, 2), strict=True):
+        os.dup2(stream, place)
+    sys.stdout, sys.stderr = (open(place, "w", closefd=False) for place in (1, 2))  # noqa: SIM115
+    os.chdir(request["folder"])
+    os.environ.clear()
+    os.environ.update(request["environment"])
+    sys.modules.pop("__mp_main__", None)  # this file, which is no module of the job
+    sys.argv = request["words"]
+    sys.path[0] = os.path.dirname(os.path.realpath(sys.argv[0]))
+    code = 0
+    try:
+        runpy.run_path(sys.argv[0], run_name="__main__")
+    except SystemExit as end:
+        code = end.code if isinstance(end.code, int) else int(end.code is not None)
+        if isinstance(end.code, str):
+            print(end.code, file=sys.stderr)
+    except BaseException:
+        code = 1
+        traceback.print_exc()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    return code
+
+
+if __name__ == "__main__":
+    ask(sys.argv[1], sys.argv[2:]) if sys.argv[2:] else serve(sys.argv[1])
