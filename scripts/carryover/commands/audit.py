@@ -27,11 +27,10 @@ def parsed(argv, prog):
     return arguments
 
 
-def replayed(chain, arguments, root):
-    """The replays that were asked for, each printed as soon as it is done."""
-    seed = random.randrange(2**32) if arguments.seed is None else arguments.seed
+def replayed(chain, count, seed, root):
+    """`count` replays, each printed as soon as it is done."""
     print(f"Replay, --seed {seed} (in brackets what is promised of the job elsewhere):")
-    for done in replay.replay(chain, root, arguments.replay, seed):
+    for done in replay.replay(chain, root, count, seed):
         print(f"{done.verdict:<7}  {done.path}  [{done.promise}]  {done.text}", flush=True)
         for line in done.place:
             print(f"         not as recorded, so equal bits are not promised: {line}")
@@ -58,7 +57,8 @@ def main(argv, prog="carryover audit", root=None):
     audit = project.audit(config, root, arguments.threads)
     findings = audit.findings.values()
     print(report.text(findings), end="")
-    replays = list(replayed(audit.chain, arguments, root)) if arguments.replay else []
+    seed = random.randrange(2**32) if arguments.seed is None else arguments.seed
+    replays = list(replayed(audit.chain, arguments.replay, seed, root)) if arguments.replay else []
     texts = {arguments.json: report.as_json(audit, replays, arguments.strict)}
     texts |= {arguments.html: report.as_html(audit, replays)} if arguments.html else {}
     for file, text in texts.items():

@@ -3,6 +3,7 @@
 import json
 import os
 import platform
+import re
 import resource
 import subprocess
 import sys
@@ -86,13 +87,16 @@ def git_state(folder: Path) -> dict[str, Any] | None:
     if {"site-packages", "dist-packages"} & set(folder.parts):
         return None
     # No optional locks: jobs that run side by side would stand in each other's way for the index.
-    command = ["git", "--no-optional-locks", "-C", str(folder), "describe", "--always", "--abbrev=40", "--exclude=*"]
+    status = ["status", "--porcelain=v2", "--branch", "--untracked-files=no"]
+    command = ["git", "--no-optional-locks", "-C", str(folder), *status]
     try:
-        done = subprocess.run([*command, "--dirty"], capture_output=True, text=True, timeout=30)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=30)
     except (OSError, subprocess.TimeoutExpired):
         return None
-    commit, _, dirty = done.stdout.strip().partition("-")
-    return None if done.returncode else {"commit": commit, "dirty": bool(dirty)}
+    commit = re.search(r"^# branch\.oid ([0-9a-f]+)$", done.stdout, re.MULTILINE)
+    if done.returncode or not commit:
+        return None
+    return {"commit": commit[1], "dirty": any(not line.startswith("#") for line in done.stdout.splitlines())}
 
 
 class ResourceUsage:

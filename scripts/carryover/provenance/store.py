@@ -174,15 +174,10 @@ def regular(path: str | Path) -> Iterator[BinaryIO]:
     try:
         with open(path, "rb") as file:
             yield file
+    except FileNotFoundError:
+        raise MissingError(f"{path} is missing: run the step that makes it") from None
     except OSError as error:
-        raise unreadable(path, error) from None
-
-
-def unreadable(path: str | Path, error: OSError) -> DataError:
-    """The sentence for a file that cannot be opened."""
-    if isinstance(error, FileNotFoundError):
-        return MissingError(f"{path} is missing: run the step that makes it")
-    return DataError(f"{path} cannot be read: {error.strerror}")
+        raise DataError(f"{path} cannot be read: {error.strerror}") from None
 
 
 def _brief(error: Exception) -> str:
