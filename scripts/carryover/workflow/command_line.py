@@ -124,7 +124,8 @@ def naming_what_is_missing(make, files):
     except KeyError as error:
         plugin = make.__module__.rpartition(".")[2]
         wanted = str(error.args[0]).partition("\n")[0]
-        raise UserError(f"{plugin}: {wanted}; the data are of: {', '.join(map(str, files))}.") from error
+        where = ", ".join(map(str, files))
+        raise UserError(f"{plugin} needs {wanted}, which is not in the data of: {where}.") from error
 
 
 class Roles(dict):
