@@ -43,7 +43,8 @@ def plugin(act):
 
 @pytest.mark.parametrize("act", ASKING.values(), ids=list(ASKING))
 def test_what_the_data_lack_is_named_with_the_plugin_and_the_files(act, arguments):
-    with pytest.raises(UserError, match=r"^toy needs .*coefficients.*, which is not in the data of: risk.nc, published.csv\.$"):
+    said = r"^toy needs .*coefficients.*, which is not in the data of: risk.nc, published.csv\.$"
+    with pytest.raises(UserError, match=said):
         artifact_jobs.made_of_roles(plugin(act), object, arguments, None)
 
 
