@@ -6,7 +6,7 @@ PYTHON ?= python3
 CORES ?= 2
 VENV := .venv
 # One progress line; a `snakemake` by hand prints what it always prints.
-SNAKEMAKE := PATH="$(CURDIR)/$(VENV)/bin:$$PATH" PYTHONPATH="$(CURDIR)/scripts" snakemake --logger progress --cores $(CORES)
+SNAKEMAKE := PATH="$$PWD/$(VENV)/bin:$$PATH" PYTHONPATH="$$PWD/scripts" snakemake --logger progress --cores $(CORES)
 READY := $(VENV)/.ready
 READY_TO_TEST := $(VENV)/.ready-to-test
 PIP := $(VENV)/bin/python -m pip
@@ -56,7 +56,7 @@ lint: $(READY_TO_TEST)
 	@$(VENV)/bin/ruff check . && $(VENV)/bin/ruff format --check .
 	@$(VENV)/bin/mypy
 	@$(VENV)/bin/snakefmt --check Snakefile rules
-	@PATH="$(CURDIR)/$(VENV)/bin:$$PATH" snakemake --lint
+	@PATH="$$PWD/$(VENV)/bin:$$PATH" snakemake --lint
 
 # docs/ as a site, in an environment of its own, with the figures of results/ where there are any
 docs: $(DOCS)/.ready $(READY)

@@ -27,6 +27,8 @@ from carryover.errors import UserError
 Fraction = Annotated[float, Field(ge=0, le=1)]
 LARGEST = {int: 2**53, float: 1e30}
 """No parameter is larger in size: whole numbers are exact up to here, and squares of others stay finite."""
+LONGEST = 5000
+"""Letters of a text, such as a title."""
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)[eE][-+]?\d+")
 
 
@@ -66,12 +68,14 @@ class Model(BaseModel):
 
     @model_validator(mode="after")
     def usable(self):
-        """Refuse numbers too large to compute with, and values that are given twice."""
+        """Refuse numbers too large to compute with, text that is none, and values that are given twice."""
         for name, value in self:
             items = value if isinstance(value, tuple) else (value,)
             for item in items:
                 if type(item) in LARGEST and abs(item) > LARGEST[type(item)]:
                     raise ValueError(f"{name}: {item} is too large to compute with")
+                if isinstance(item, str) and (len(item) > LONGEST or "\0" in item):
+                    raise ValueError(f"{name}: it must be at most {LONGEST} letters, without a null")
             if len(set(items)) < len(items):
                 raise ValueError(f"{name}: a value is given twice")
         return self

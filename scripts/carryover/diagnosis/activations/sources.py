@@ -174,8 +174,16 @@ def _netcdf(path: Path, stack: ExitStack) -> tuple:
     file = stack.enter_context(netCDF4.Dataset(path))
     file.set_auto_mask(False)
     layers = {key: variable for key, variable in file.variables.items() if key in IDS or key not in file.dimensions}
-    named = {getattr(variable, NAMED, key): variable for key, variable in layers.items()}
-    return {key: _Variable(variable) for key, variable in named.items()}, _sliced
+    if odd := [key for key, variable in layers.items() if not isinstance(variable.dtype, np.dtype)]:
+        raise UserError(f"layer {odd[0]} of {path} must be numbers of shape (samples, …), not of variable length")
+    names = [getattr(variable, NAMED, key) for key, variable in layers.items()]
+    _refuse_twice(names, path)
+    return {name: _Variable(variable) for name, variable in zip(names, layers.values(), strict=True)}, _sliced
+
+
+def _refuse_twice(names: list[str], path: Path) -> None:
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise UserError(f"{path} has two layers of the name {twice[0]}: give one another name")
 
 
 def _safetensors(path: Path, stack: ExitStack) -> tuple:
@@ -192,6 +200,7 @@ def _safetensors(path: Path, stack: ExitStack) -> tuple:
 def _npz(path: Path, stack: ExitStack) -> tuple:
     archive = stack.enter_context(zipfile.ZipFile(path))
     members = [name for name in archive.namelist() if name.endswith(".npy")]
+    _refuse_twice([name.removesuffix(".npy") for name in members], path)
     return {name.removesuffix(".npy"): _Member(archive, name) for name in members}, lambda member: member.rows
 
 
