@@ -20,7 +20,8 @@ def main(argv):
     project.add_configuration(parser)
     arguments = parser.parse_args(argv)
     config = project.configuration(arguments.configfile, arguments.results)
-    config = startup.valid_sweep(config, ROOT, reading=True).config
+    sweep = startup.valid_sweep(config, ROOT, reading=True)
+    config = sweep.config | {"pathvars": {"results": sweep.results}}
     with Job(
         rule="report",
         parameters={section: config.get(section, {}) for section in ("papers", "figures", "tables")},
