@@ -1,7 +1,6 @@
 from carryover.workflow.fork_server import ForkServer
 
 sweep = startup.sweep(config, ROOT, workflow.is_main_process, workflow.configfiles)
-SCRIPTS = sweep.shipped("scripts")
 # Snakemake's own report shows the captions of the papers' figures.
 config.update(sweep.config)
 fork_server = ForkServer()

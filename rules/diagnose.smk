@@ -27,8 +27,8 @@ rule diagnose:
         key=sweep.key("diagnose"),
         folder=subpath(output.data, parent=True),
     shell:
-        "python {SCRIPTS:q}/diagnose.py {params.flags:q}"
+        "python \"$CARRYOVER_SCRIPTS\"/diagnose.py {params.flags:q}"
         " --pretrained {input.pretrained:q} --finetuned {input.finetuned:q}"
-        " --baseline {input.baseline:q} --style {input.style}"
+        " --baseline {input.baseline:q} --style {input.style:q}"
         " --key {params.key} --wildcards diagnosis={wildcards.diagnosis}"
         " --output {params.folder:q} > {log} 2>&1"

@@ -6,10 +6,10 @@ from carryover.workflow import command_line  # first: from here on Ctrl-C shows 
 
 # isort: split
 from carryover.audit import project
+from carryover.config import papers
 from carryover.provenance.job_record import Job
 from carryover.report import page
 from carryover.templates import rendering
-from carryover.workflow import startup
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -19,19 +19,18 @@ def main(argv):
     parser.add_argument("results", metavar="FOLDER", help="the results to show")
     project.add_configuration(parser)
     arguments = parser.parse_args(argv)
-    config = project.configuration(arguments.configfile, arguments.results)
-    sweep = startup.valid_sweep(config, ROOT, reading=True)
-    config = sweep.config | {"pathvars": {"results": sweep.results}}
+    config = project.configuration(arguments.configfile)
+    config = papers.resolved(config, ROOT / "config/papers")
     with Job(
         rule="report",
         parameters={section: config.get(section, {}) for section in ("papers", "figures", "tables")},
         wildcards=command_line.wildcards(arguments),
-        inputs=[*page.files(config).values(), *rendering.files("report")],
+        inputs=[*page.files(config, arguments.results).values(), *rendering.files("report")],
         outputs=arguments.output,
         modules=["report"],
     ) as job:
         for output in arguments.output:
-            text = page.page(config, f"Carryover request {job.request}")
+            text = page.page(config, arguments.results, f"Carryover request {job.request}")
             job.path(output).write_text(text, encoding="utf-8")
 
 

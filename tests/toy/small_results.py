@@ -13,7 +13,6 @@ from carryover.provenance import job_record
 
 TITLE, CAPTION = 'Rich & "lazy" <networks>', "Risk <b>along</b> n & m_aux."
 CONFIG = {
-    "pathvars": {"results": "results"},
     "papers": {
         "reuse": {"name": "Feature reuse", "title": "Of features", "first": "risk", "overview": "Some <hold>."},
         "reuse/relu": {"name": "Feature reuse", "title": "Of features", "heading": "ReLU networks", "year": 2024,

@@ -108,7 +108,9 @@ def test_a_results_folder_that_cannot_be_written_is_named(unmade):
     unmade.configure(TINY)
     shutil.rmtree(unmade.folder / "results", ignore_errors=True)
     (unmade.folder / "results").write_text("a file")
-    assert refusal(unmade) == "cannot write into the results folder results (File exists)."
+    assert (
+        refusal(unmade) == "cannot write into the results folder results: results is no folder, or belongs to others."
+    )
 
 
 def failure(project, *targets):

@@ -7,18 +7,17 @@ from collections import Counter
 from pathlib import Path
 
 from carryover.analysis.intervals import OWN
-from carryover.errors import UserError
 from carryover.provenance import record_index, store
 from carryover.report import claims_page
 from carryover.templates.rendering import rendered
 
 
-def files(config):
+def files(config, results):
     """{(section, name): Path} of the figures, tables and claims that the configuration asks for and that are there.
 
     Of a figure it is the smaller of PNG and SVG.
     """
-    results, found = Path(config["pathvars"]["results"]), {}
+    results, found = Path(results), {}
     for name in config.get("figures", {}):
         images = [results / f"figures/{name}{suffix}" for suffix in (".svg", ".png")]
         if all(image.is_file() for image in images):
@@ -28,17 +27,19 @@ def files(config):
     return found | {key: file for key, file in others.items() if file.is_file()}
 
 
-def page(config, note=""):
+def page(config, results, note=""):
     """The whole page.
 
     Parameters
     ----------
     config : dict
-        The configuration with its papers, and the folder of the results.
+        The configuration with its papers.
+    results : str or Path
+        The folder of the results.
     note : str
         One more line at the end.
     """
-    results, there = config["pathvars"]["results"], files(config)
+    there = files(config, results)
     absent = [name for name in config.get("figures", {}) if ("figures", name) not in there]
     all_claims = there.pop(("claims", "all"), None)
     table = store.load(all_claims) if all_claims else None
@@ -49,7 +50,7 @@ def page(config, note=""):
         entry, record = config[kind][name], record_index.made(file, below=results).record
         about = config.get("papers", {}).get(entry.get("paper"), {"name": OWN, "heading": "Figures of your own"})
         section = sections.setdefault(about["name"], _section(about, claims.get(about["name"], [])))
-        part = _table(file) if kind == "tables" else _figure(name, entry, file, config, claims)
+        part = _table(file) if kind == "tables" else _figure(entry, file, config, claims)
         part["name"], part["caption"] = name, entry.get("caption", "")
         part["title"] = record["parameters"].get("title") or name.replace("_", " ")
         part["origin"] = _origin(record, records)
@@ -74,12 +75,10 @@ def _section(about, claims):
     }
 
 
-def _figure(name, entry, file, config, claims):
+def _figure(entry, file, config, claims):
     """Picture of a figure, the claims that its title states, and others on the same data."""
     known = {claim["id"]: claim for paper in claims.values() for claim in paper}
-    stated = entry.get("rests_on", []) if known else []
-    if unknown := [claim for claim in stated if claim not in known]:
-        raise UserError(f"figures.{name}.rests_on: there is no claim {unknown[0]}.")
+    stated = entry.get("rests_on", [])
     data = set(entry["data"].values())
     groups = {group for group, other in config.get("claims", {}).items() if data & set(other["data"].values())}
     content = file.read_bytes()
@@ -87,7 +86,8 @@ def _figure(name, entry, file, config, claims):
     return {
         "picture": f"data:{mimetypes.guess_type(file)[0]};base64,{base64.b64encode(content).decode()}",
         "width": int.from_bytes(png[16:20]) // 2,  # drawn for twice the density of a plain screen
-        "stated": [known[claim] for claim in stated],
+        "stated": [known[claim] for claim in stated if claim in known],
+        "untested": [claim for claim in stated if claim not in known],
         "tested": [one for name, one in known.items() if name.partition("/")[0] in groups and name not in stated],
     }
 

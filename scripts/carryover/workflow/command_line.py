@@ -11,6 +11,9 @@ from carryover.config import parameters, plugins
 from carryover.errors import UserError, sentence
 from carryover.provenance.writing import FULL
 
+ALSO = "--also"
+"""On the command line of a training job: what follows is asked of a further point of its batch."""
+
 
 def _without_trace(kind, error, trace, shown=sys.excepthook):
     if not issubclass(kind, KeyboardInterrupt):
@@ -111,6 +114,17 @@ def add_data(made):
     """The flags of what is made of collected datasets."""
     made.add_argument("--roles", required=True, nargs="+", help="what each data file is for")
     made.add_argument("--data", required=True, nargs="+", type=Path, metavar="FILE", help="in the order of --roles")
+
+
+@contextmanager
+def naming_what_is_missing(make, files):
+    """UserError, naming the plug-in and the files, where a function looks for a name that its data do not have."""
+    try:
+        yield
+    except KeyError as error:
+        plugin = make.__module__.rpartition(".")[2]
+        wanted = str(error.args[0]).partition("\n")[0]
+        raise UserError(f"{plugin}: {wanted}; the data are of: {', '.join(map(str, files))}.") from error
 
 
 class Roles(dict):

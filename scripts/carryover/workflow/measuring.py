@@ -3,7 +3,7 @@
 from carryover.config import parameters
 from carryover.config.parameters import applies
 from carryover.provenance import store
-from carryover.workflow.asked_in_vain import lacking, name_of, numbers_needed
+from carryover.workflow.command_line import naming_what_is_missing
 
 
 def measured(module, p, path):
@@ -16,13 +16,13 @@ def measured(module, p, path):
     found = []
     for part in store.load_all(path):
         if _applies(module, part):
-            with lacking(name_of(module.measure), path, part), numbers_needed(module.measure, {"finetuned": part}):
+            with naming_what_is_missing(module.measure, [path]):
                 found.append(module.measure(part, p))
     return found
 
 
 def _applies(module, part):
-    conditions = parameters.model_of("measures", name_of(module.measure)).APPLIES_TO
+    conditions = parameters.model_of("measures", module.__name__.rpartition(".")[2]).APPLIES_TO
     return applies(conditions, {axis: part[axis].values[0] for axis in conditions if axis in part.coords})
 
 

@@ -9,11 +9,12 @@ from itertools import pairwise
 from pathlib import Path
 
 from carryover import archive
-from carryover.config import configuration, files, papers
+from carryover.config import files, papers
 from carryover.errors import UserError, sentence
 from carryover.provenance import writing
 from carryover.provenance.code_digest import closure_files
-from carryover.workflow.sweep import ALSO, Sweep
+from carryover.workflow.command_line import ALSO
+from carryover.workflow.sweep import Sweep
 
 METADATA = Path(".snakemake/metadata")
 
@@ -37,8 +38,10 @@ def sweep(config, root, first, read=()):
                 raise UserError(f"--configfile {file}: there is no such file{hint}.")
             files.read(file, os.path.relpath(file))
         made = valid_sweep(config, root)
+        # The rules' commands begin with it: no command or parameter of a job may hang on where the scripts lie.
+        os.environ["CARRYOVER_SCRIPTS"] = made.shipped("scripts")
         if first:
-            _check_writable(Path(made.results), [*made.typed.experiments, *configuration.RESERVED])
+            _check_writable(Path(made.results))
             made.check()
             for line in (*trained_anew(made), *differences(made)):
                 print(f"carryover: {line}", file=sys.stderr)
@@ -75,16 +78,11 @@ def effective(sweep):
     return path
 
 
-def _check_writable(results, names):
-    """Make the results folder, and try to write there and into the folders of these names that it has."""
-    for folder in (results, *(results / name for name in names if (results / name).exists())):
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            probe = folder / ".writable"
-            probe.touch()
-            probe.unlink(missing_ok=True)  # another Snakemake may look at the same moment
-        except OSError as error:
-            raise UserError(f"cannot write into the results folder {folder} ({error.strerror}).") from None
+def _check_writable(results):
+    """Refuse a results folder in which nothing can be written."""
+    there = next(folder for folder in (results, *results.absolute().parents) if folder.exists())
+    if not there.is_dir() or not os.access(there, os.W_OK):
+        raise UserError(f"cannot write into the results folder {results}: {there} is no folder, or belongs to others.")
 
 
 def trained_anew(made):

@@ -17,10 +17,8 @@ from carryover.config.artifacts import MADE_OF_DATA, ON_DEMAND, STAGES, SUFFIXES
 from carryover.config.parameters import applies, as_flags, in_words
 from carryover.provenance.code_digest import closure_digest
 from carryover.workflow import coordinate_labels
+from carryover.workflow.command_line import ALSO
 from carryover.workflow.points import SweepError, batches_of_stages, refuse_too_many
-
-ALSO = "--also"
-"""On the command line of a job: what follows is asked of a further point of its batch."""
 
 
 class Wildcards(dict):

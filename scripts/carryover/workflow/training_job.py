@@ -12,9 +12,8 @@ from carryover.training import allocation
 from carryover.training.course import saving
 from carryover.training.saved_states import SavedStates
 from carryover.workflow import command_line, shards
-from carryover.workflow.asked_in_vain import lacking
+from carryover.workflow.command_line import ALSO
 from carryover.workflow.progress import Progress
-from carryover.workflow.sweep import ALSO
 
 
 def main(stage, argv, description):
@@ -42,7 +41,7 @@ def main(stage, argv, description):
         states = SavedStates(folder, job.request, numerical(job.device))
         trained = []
         with (
-            lacking(f"{stage} of {family}", start, pretrained),
+            command_line.naming_what_is_missing(module.problems, [start]),
             saving(states),
             Progress(f"{stage} {arguments.experiment}") as progress,
         ):

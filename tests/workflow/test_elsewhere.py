@@ -1,0 +1,71 @@
+"""The workflow runs from another directory, and as a module of another workflow."""
+
+import json
+import shutil
+import subprocess
+import sys
+
+import pytest
+import yaml
+
+from toy.small_project import ENVIRONMENT, PARTS, ROOT
+
+pytestmark = [pytest.mark.extended, pytest.mark.xdist_group("workflow")]
+FIGURE = "results/figures/relu_penalty.png"
+
+
+def config(points):
+    curve = {"relu_penalty": {"points": points}}
+    return {"curves": curve, "figures": {"relu_penalty": {"data": {"curve": "theory/relu_penalty"}}}}
+
+
+def snakemake(folder, *words):
+    command = [sys.executable, "-m", "snakemake", "--cores", "1", *map(str, words)]
+    done = subprocess.run(command, cwd=folder, env=ENVIRONMENT, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    return done.stdout + done.stderr
+
+
+@pytest.fixture
+def home(tmp_path):
+    """The workflow in a folder of its own, with a short configuration."""
+    folder = tmp_path / "the workflow"
+    folder.mkdir()
+    for part in PARTS:
+        copy = shutil.copytree if (ROOT / part).is_dir() else shutil.copy
+        copy(ROOT / part, folder / part)
+    (folder / "config/config.yaml").write_text(yaml.safe_dump(config(11)))
+    return folder
+
+
+def keys(file):
+    command = json.loads(file.with_name(f"{file.name}.json").read_text())["command"]
+    return command[command.index("--key") + 1]
+
+
+def test_from_another_directory_with_the_same_keys_and_after_moving_both(home, tmp_path):
+    snakemake(home, "--", FIGURE)
+    work = tmp_path / "work"
+    work.mkdir()
+    snakemake(tmp_path, "-s", home / "Snakefile", "-d", work, "--", FIGURE)
+    assert (work / FIGURE).read_bytes() == (home / FIGURE).read_bytes()
+    assert keys(work / FIGURE) == keys(home / FIGURE)
+    home, work = home.rename(tmp_path / "moved"), work.rename(tmp_path / "moved work")
+    assert "Nothing to be done" in snakemake(tmp_path, "-s", home / "Snakefile", "-d", work, "-n", "--", FIGURE)
+    (work / "config").mkdir()
+    (work / "config/config.yaml").write_text(yaml.safe_dump(config(12)))  # its own, where it has one
+    assert "curve" in snakemake(tmp_path, "-s", home / "Snakefile", "-d", work, "-n", "--", FIGURE)
+
+
+def test_two_configurations_as_modules_leave_the_outer_workflow_alone(home, tmp_path):
+    outer = "shell.prefix('set -e; MINE=1; ')\n"
+    for name, points in (("first", 11), ("second", 13)):
+        where = f"    snakefile: {str(home / 'Snakefile')!r}\n    prefix: {name!r}\n    config: {config(points)}\n"
+        outer += f"module {name}:\n{where}use rule * from {name} as {name}_*\n"
+    made = f"    input: 'first/{FIGURE}', 'second/{FIGURE}'\n    output: 'mine.txt'\n    default_target: True\n"
+    outer += f"rule mine:\n{made}    shell: 'echo $MINE > {{output}}'\n"
+    (tmp_path / "Snakefile").write_text(outer)
+    snakemake(tmp_path)
+    assert (tmp_path / "mine.txt").read_text() == "1\n"
+    assert keys(tmp_path / "first" / FIGURE) != keys(tmp_path / "second" / FIGURE)
+    assert "Nothing to be done" in snakemake(tmp_path, "-n")
