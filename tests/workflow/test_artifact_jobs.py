@@ -48,7 +48,7 @@ def test_what_the_data_lack_is_named_with_the_plugin_and_the_files(act, argument
 
 
 def test_what_is_made_must_be_of_its_kind(arguments):
-    with pytest.raises(UserError, match=r"toy must return a Dataset, not NoneType\.$"):
+    with pytest.raises(UserError, match=r"^toy must return a Dataset, not NoneType\.$"):
         artifact_jobs.made_of_roles(plugin(lambda data: None), xr.Dataset, arguments, None)
     assert artifact_jobs.made_of_roles(plugin(len), int, arguments, None) == 2
 

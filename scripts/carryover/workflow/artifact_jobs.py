@@ -11,6 +11,15 @@ def read(path):
     return text_tables.read(path) if path.suffix == ".csv" else store.load(path)
 
 
+def made(make, kind, *arguments):
+    """What a plug-in's function makes of its arguments; UserError where that is of another kind."""
+    result = make(*arguments)
+    if not isinstance(result, kind):
+        plugin = make.__module__.rpartition(".")[2]
+        raise UserError(f"{plugin} must return a {kind.__name__}, not {type(result).__name__}.")
+    return result
+
+
 def made_of_roles(make, kind, arguments, p):
     """What a plug-in's function makes of the data that the command line names, and of its parameters.
 
@@ -19,7 +28,4 @@ def made_of_roles(make, kind, arguments, p):
     """
     data = command_line.by_role(arguments, read)
     with command_line.naming_what_is_missing(make, arguments.data):
-        result = make(data, p)
-    if not isinstance(result, kind):
-        raise UserError(f"{make.__module__} must return a {kind.__name__}, not {type(result).__name__}.")
-    return result
+        return made(make, kind, data, p)
