@@ -132,11 +132,18 @@ def _other_work(then, now):
     if then["code"]["digest"] != now["code"]["digest"]:
         yield "the code has changed"
     before, after = then["environment"]["versions"], now["environment"]["versions"]
-    names = sorted(name for name in before.keys() | after.keys() if before.get(name) != after.get(name))
-    yield from (f"{name} {before.get(name, 'absent')}, now {after.get(name, 'absent')}" for name in names)
+    names = sorted(name for name in before.keys() & after.keys() if before[name] != after[name])
+    yield from (f"{name} {before[name]}, now {after[name]}" for name in names)
 
 
 def _other_place(then, now):
     """Hardware, libraries and threads that are not the recorded ones."""
     before, after = then["environment"], now["environment"]
-    yield from (f"{name} {before.get(name)}, now {after.get(name)}" for name in _PLACE if before[name] != after[name])
+    yield from (f"{n} {before[n]}, now {after[n]}" for n in _PLACE if not _is_same(before[n], after[n]))
+
+
+def _is_same(then, now):
+    """Whether all is the same that both have: a job may have been forked from a process with more libraries loaded."""
+    if isinstance(then, dict):
+        return all(then[key] == now[key] for key in then.keys() & now.keys())
+    return all(one in then for one in now) if isinstance(then, list) else then == now
