@@ -1,4 +1,4 @@
-"""The versions in a record are those of the packages that a process has loaded, and its commit that of the code."""
+"""The versions in a record are those of the packages that a job imports, and its commit that of the code."""
 
 import os
 import shutil
@@ -7,15 +7,19 @@ from importlib.metadata import version
 from pathlib import Path
 
 import pytest
-import xarray  # noqa: F401  one that is loaded
 
-from carryover.provenance import environment
+from carryover.provenance import code_digest, environment
 
 
 def test_versions_are_those_that_importlib_names():
-    loaded = environment.loaded_versions()
-    assert loaded == {name: version(name) for name in loaded}
-    assert {"numpy", "pytest", "xarray"} <= loaded.keys()
+    found = environment.environment(imported={"numpy", "PIL", "xarray", "none_of_that_name"})["versions"]
+    assert found == {name: version(name) for name in ("numpy", "pillow", "xarray")}
+
+
+def test_what_a_program_imports_from_elsewhere(tmp_path):
+    (tmp_path / "mine.py").write_text("import json\nimport numpy as np\nimport other\n")
+    (tmp_path / "other.py").write_text("def f():\n    from scipy import linalg\n")
+    assert code_digest.packages(tmp_path, "mine") == {"numpy", "scipy"}
 
 
 @pytest.mark.skipif(not shutil.which("git"), reason="needs git")

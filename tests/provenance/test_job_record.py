@@ -64,7 +64,6 @@ def test_record_says_it_all(here):
     code, sources = code_digest.closure_digest(SCRIPTS, *MODULES), code_digest.closure_files(SCRIPTS, *MODULES)
     assert record["code"] == {"digest": code, "modules": MODULES, "files": sources}
     environment = record["environment"]
-    assert {"numpy": np.__version__, "xarray": xr.__version__}.items() <= environment["versions"].items()
     assert (environment["device"], environment["accelerator"]) == ("cpu", None)
     assert environment["conda"] == (Path(sys.prefix) / "conda-meta").is_dir()
     spent = record["volatile"]

@@ -11,6 +11,7 @@ import hashlib
 import json
 import os
 import sys
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -42,7 +43,17 @@ def closure_files(root: str | Path, *names: str) -> dict[str, str]:
         Naming file and line, for a relative import or a file that cannot be parsed; naming the module, where one of
         `names` does not exist.
     """
-    root = Path(root)
+    return _search(root, names)[0]
+
+
+def packages(root: str | Path, *names: str) -> set[str]:
+    """Names of what the import closure of the modules `names` imports from elsewhere; parameters as `closure_files`."""
+    return _search(root, names)[1] - sys.stdlib_module_names
+
+
+def _search(root: str | Path, names: Sequence[str]) -> tuple[dict[str, str], set[str]]:
+    """({file: digest}, top-level names of what is imported and not local)."""
+    root, outside = Path(root), set()
     packages = {name.partition(".")[0] for name in names} if all("." in name for name in names) else None
     for name in names:
         if _file(root, name) is None:
@@ -62,7 +73,9 @@ def closure_files(root: str | Path, *names: str) -> dict[str, str]:
             shown = file.relative_to(root).as_posix()
             digests[shown], imports = _read(file, f"{root.name}/{shown}")
             todo += imports
-    return dict(sorted(digests.items()))
+        else:
+            outside.add(name.partition(".")[0])
+    return dict(sorted(digests.items())), {name for name in outside if _file(root, name) is None}
 
 
 def closure_digest(root: str | Path, *names: str) -> str:

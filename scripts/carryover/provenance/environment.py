@@ -8,6 +8,7 @@ import resource
 import subprocess
 import sys
 import time
+from collections.abc import Collection
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -16,8 +17,8 @@ _DISTRIBUTIONS = {"PIL": "pillow", "dateutil": "python-dateutil", "sklearn": "sc
 """Modules that are not called like the distribution they come from."""
 
 
-def environment(device: Any = None) -> dict[str, Any]:
-    """The software and hardware that the bits of a result may depend on, as far as this process has loaded it."""
+def environment(device: Any = None, imported: Collection[str] = ("numpy", "scipy", "torch")) -> dict[str, Any]:
+    """The software and hardware that the bits of a result may depend on, with the versions of packages `imported`."""
     from threadpoolctl import threadpool_info
 
     numpy, torch = sys.modules.get("numpy"), sys.modules.get("torch")
@@ -37,7 +38,7 @@ def environment(device: Any = None) -> dict[str, Any]:
     return {
         "python": python(),
         "conda": os.path.isdir(os.path.join(sys.prefix, "conda-meta")),
-        "versions": loaded_versions(),
+        "versions": _versions(imported),
         "blas": sorted(blas, key=json.dumps),
         "cpu": cpu,
         "libc": " ".join(platform.libc_ver()),
@@ -49,12 +50,8 @@ def environment(device: Any = None) -> dict[str, Any]:
 
 def numerical(device: Any = None) -> dict[str, Any]:
     """The part of it that the bits of a training depend on."""
-    whole, installed = environment(device), installed_versions()
-    versions = {name: installed[name] for name in ("numpy", "scipy", "torch") if name in installed}
-    return {
-        "versions": versions,
-        **{part: whole[part] for part in ("python", "cpu", "device", "accelerator", "threads")},
-    }
+    whole = environment(device)
+    return {part: whole[part] for part in ("versions", "python", "cpu", "device", "accelerator", "threads")}
 
 
 def python() -> str:
@@ -62,12 +59,10 @@ def python() -> str:
     return f"{sys.implementation.name} {platform.python_version()}"
 
 
-def loaded_versions() -> dict[str, str]:
-    """{distribution: version} of the installed packages that this process has loaded."""
+def _versions(imported: Collection[str]) -> dict[str, str]:
+    """{distribution: version} of packages by the names of their modules."""
     installed = installed_versions()
-    # Of the library itself a record has every file, whether it is installed or not.
-    modules = {module for module in list(sys.modules) if "." not in module} - sys.stdlib_module_names - {"carryover"}
-    names = {_DISTRIBUTIONS.get(module, module).replace("_", "-").lower() for module in modules}
+    names = {_DISTRIBUTIONS.get(module, module).replace("_", "-").lower() for module in imported}
     return {name: installed[name] for name in sorted(names & installed.keys())}
 
 

@@ -205,7 +205,11 @@ class Job:
         for path in self.inputs:
             if store.sha256(path) != self._record["inputs"][shown(path)]["sha256"]:
                 raise UserError(f"{path} changed while {self.rule} ran: run it again")
-        record = {**self._record, "outputs": outputs, "environment": environment(self.device)}
+        record = {
+            **self._record,
+            "outputs": outputs,
+            "environment": environment(self.device, code_digest.packages(SCRIPTS, *self.modules)),
+        }
         record["volatile"] = self._usage.by_now() | self._resumed
         text = as_text({**record, "checksum": checksum(record)})
         records = {path: self._stack.enter_context(writing.temporary(path)) for path in map(record_path, self.outputs)}
