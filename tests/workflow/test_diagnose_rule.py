@@ -45,5 +45,5 @@ def test_a_network_is_diagnosed_once_and_again_after_a_change(server, tmp_path, 
 
     (project.folder / "before.npy").unlink()
     done = project.snakemake("--dry-run")
-    said = "carryover: diagnoses.other.data: before.npy is neither a file nor made here.\n"
+    said = "carryover: diagnoses.other.data: before.npy is neither a file nor made here"
     assert (done.code, done.text.count(said)) == (1, 1)

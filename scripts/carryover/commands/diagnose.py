@@ -37,6 +37,7 @@ def parsed(argv, prog):
     own = STYLE if STYLE.is_file() else None
     parser.add_argument("--style", default=own, type=Path, metavar="FILE", help="matplotlib style")
     parser.add_argument("--wildcards", nargs="*", default=[], metavar="KEY=VALUE", help="kept in the record")
+    parser.add_argument("--key", metavar="DIGEST", help="of all that the workflow asks of the job; kept in the record")
     parameters.add_arguments(parser, Options)
     arguments = parser.parse_args(argv)
     return parameters.from_arguments(Options, arguments), arguments
