@@ -141,6 +141,8 @@ def _feed(found: Any, value: Any, seen: dict[int, Any]) -> None:
         parts = [] if _installed(value) else [part for part in vars(value).values() if callable(part)]
     elif hasattr(value, "named_parameters"):
         parts = [value.state_dict()]
+    elif hasattr(value, "model_dump"):  # parameters
+        parts = list(value.model_dump().values())
     elif is_dataclass(value):
         parts = [getattr(value, field.name) for field in fields(value)]
     elif isinstance(value, np.ndarray) or hasattr(value, "untyped_storage"):
