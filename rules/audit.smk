@@ -12,6 +12,6 @@ rule audit:
         configuration=startup.effective(sweep),
         results=sweep.results,
     shell:
-        "python \"$CARRYOVER_SCRIPTS\"/audit.py {params.results:q} --configfile {params.configuration:q}"
+        'python "$CARRYOVER_SCRIPTS"/audit.py {params.results:q} --configfile {params.configuration:q}'
         " --threads {threads} --json {params.results:q}/audit.json --html {params.results:q}/audit.html"
         " > {log} 2>&1 && cat {log}"

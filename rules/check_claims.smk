@@ -17,6 +17,6 @@ rule check_claims:
         flags=sweep.flags("check_claims"),
         key=sweep.key("check_claims"),
     shell:
-        "python \"$CARRYOVER_SCRIPTS\"/check_claims.py {params.flags:q} --data {input.data:q}"
+        'python "$CARRYOVER_SCRIPTS"/check_claims.py {params.flags:q} --data {input.data:q}'
         " --key {params.key} --wildcards claim={wildcards.claim}"
         " --output {output.data} > {log} 2>&1"

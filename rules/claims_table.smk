@@ -23,5 +23,5 @@ rule claims_table:
         flags=sweep.flags("claims_table"),
         key=sweep.key("claims_table"),
     shell:
-        "python \"$CARRYOVER_SCRIPTS\"/claims_table.py {input.groups} {params.flags:q}"
+        'python "$CARRYOVER_SCRIPTS"/claims_table.py {input.groups} {params.flags:q}'
         " --key {params.key} --output {output.data} {output.markdown} {output.page} > {log} 2>&1"

@@ -16,6 +16,6 @@ rule collect:
         flags=sweep.flags("collect"),
         key=sweep.key("collect"),
     shell:
-        "python \"$CARRYOVER_SCRIPTS\"/collect.py {input.shards} {params.flags:q}"
+        'python "$CARRYOVER_SCRIPTS"/collect.py {input.shards} {params.flags:q}'
         " --key {params.key} --wildcards experiment={wildcards.experiment} measure={wildcards.measure}"
         " --output {output.data} > {log} 2>&1"

@@ -17,6 +17,6 @@ rule compare:
         flags=sweep.flags("compare"),
         key=sweep.key("compare"),
     shell:
-        "python \"$CARRYOVER_SCRIPTS\"/compare.py {params.flags:q} --data {input.data:q}"
+        'python "$CARRYOVER_SCRIPTS"/compare.py {params.flags:q} --data {input.data:q}'
         " --key {params.key} --wildcards comparison={wildcards.comparison}"
         " --output {output.data} > {log} 2>&1"

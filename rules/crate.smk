@@ -18,5 +18,5 @@ rule crate:
     params:
         key=sweep.key("crate"),
     shell:
-        "python \"$CARRYOVER_SCRIPTS\"/crate.py {input.collected} {input.made_of_data} {input.claims_table}"
+        'python "$CARRYOVER_SCRIPTS"/crate.py {input.collected} {input.made_of_data} {input.claims_table}'
         " --output {output.crate} > {log} 2>&1"

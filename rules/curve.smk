@@ -14,6 +14,6 @@ rule curve:
         flags=sweep.flags("curve"),
         key=sweep.key("curve"),
     shell:
-        "python \"$CARRYOVER_SCRIPTS\"/curve.py {params.flags:q}"
+        'python "$CARRYOVER_SCRIPTS"/curve.py {params.flags:q}'
         " --key {params.key} --wildcards curve={wildcards.curve}"
         " --output {output.data} > {log} 2>&1"

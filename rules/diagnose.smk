@@ -27,7 +27,7 @@ rule diagnose:
         key=sweep.key("diagnose"),
         folder=subpath(output.data, parent=True),
     shell:
-        "python \"$CARRYOVER_SCRIPTS\"/diagnose.py {params.flags:q}"
+        'python "$CARRYOVER_SCRIPTS"/diagnose.py {params.flags:q}'
         " --pretrained {input.pretrained:q} --finetuned {input.finetuned:q}"
         " --baseline {input.baseline:q} --style {input.style:q}"
         " --key {params.key} --wildcards diagnosis={wildcards.diagnosis}"

@@ -27,6 +27,6 @@ rule figure:
         flags=sweep.flags("figure"),
         key=sweep.key("figure"),
     shell:
-        "python \"$CARRYOVER_SCRIPTS\"/figure.py {params.flags:q} --data {input.data:q} --style {input.style:q}"
+        'python "$CARRYOVER_SCRIPTS"/figure.py {params.flags:q} --data {input.data:q} --style {input.style:q}'
         " --key {params.key} --wildcards figure={wildcards.figure}"
         " --output {output.png} {output.svg} {output.pdf} > {log} 2>&1"

@@ -19,6 +19,6 @@ rule finetune:
         flags=sweep.flags("finetune"),
         key=sweep.key("finetune"),
     shell:
-        "python \"$CARRYOVER_SCRIPTS\"/finetune.py {params.flags:q} --pretrained {input.pretrained}"
+        'python "$CARRYOVER_SCRIPTS"/finetune.py {params.flags:q} --pretrained {input.pretrained}'
         " --key {params.key} --wildcards experiment={wildcards.experiment} point={wildcards.point} block={wildcards.block}"
         " --output {output.data} > {log} 2>&1"

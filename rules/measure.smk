@@ -16,7 +16,7 @@ rule measure:
         flags=sweep.flags("measure"),
         key=sweep.key("measure"),
     shell:
-        "python \"$CARRYOVER_SCRIPTS\"/measure.py {params.flags:q} --finetuned {input.finetuned}"
+        'python "$CARRYOVER_SCRIPTS"/measure.py {params.flags:q} --finetuned {input.finetuned}'
         " --key {params.key} --wildcards experiment={wildcards.experiment} measure={wildcards.measure}"
         " point={wildcards.point} block={wildcards.block}"
         " --output {output.data} > {log} 2>&1"

@@ -19,6 +19,6 @@ rule pretrain:
         flags=sweep.flags("pretrain"),
         key=sweep.key("pretrain"),
     shell:
-        "python \"$CARRYOVER_SCRIPTS\"/pretrain.py {params.flags:q}"
+        'python "$CARRYOVER_SCRIPTS"/pretrain.py {params.flags:q}'
         " --key {params.key} --wildcards experiment={wildcards.experiment} point={wildcards.point} block={wildcards.block}"
         " --output {output.data} > {log} 2>&1"

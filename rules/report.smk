@@ -23,5 +23,5 @@ rule report:
         tables=sweep.config.get("tables"),
         results=[sweep.results],
     shell:
-        "python \"$CARRYOVER_SCRIPTS\"/report.py {params.results:q} --configfile {params.configuration:q}"
+        'python "$CARRYOVER_SCRIPTS"/report.py {params.results:q} --configfile {params.configuration:q}'
         " --output {output.page} > {log} 2>&1"

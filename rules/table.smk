@@ -22,6 +22,6 @@ rule table:
         flags=sweep.flags("table"),
         key=sweep.key("table"),
     shell:
-        "python \"$CARRYOVER_SCRIPTS\"/table.py {params.flags:q} --data {input.data:q}"
+        'python "$CARRYOVER_SCRIPTS"/table.py {params.flags:q} --data {input.data:q}'
         " --key {params.key} --wildcards table={wildcards.table}"
         " --output {output.markdown} {output.latex} > {log} 2>&1"

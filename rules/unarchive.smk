@@ -17,7 +17,7 @@ rule unarchive:
         flags=sweep.flags("unarchive"),
         key=sweep.key("unarchive"),
     shell:
-        "python \"$CARRYOVER_SCRIPTS\"/unarchive.py {input.packed} {params.flags:q}"
+        'python "$CARRYOVER_SCRIPTS"/unarchive.py {input.packed} {params.flags:q}'
         " --key {params.key} --wildcards dataset={wildcards.dataset}"
         " --output {output.data} > {log} 2>&1"
 
