@@ -51,8 +51,8 @@ def killed_until_done(start, stage, output, *flags, rng):
     states, kills = Path(f"{output}.saved"), 0
     while True:
         process = start(stage, output, *flags)
-        began = {file: file.stat().st_mtime_ns for file in states.rglob("*.pt")}
-        while process.is_alive() and {f: f.stat().st_mtime_ns for f in states.rglob("*.pt") if f.exists()} == began:
+        began = states.stat().st_mtime_ns if states.exists() else 0
+        while process.is_alive() and (not states.exists() or states.stat().st_mtime_ns == began):
             time.sleep(0.005)
         time.sleep(rng.uniform(0, LONGEST))
         if process.is_alive() and kills < 2:

@@ -15,8 +15,8 @@ class Killed(BaseException):
 class MortalStates(SavedStates):
     """Saves every few steps, and kills the training when it has been asked so many times whether it is time to."""
 
-    def __init__(self, folder, life=float("inf")):
-        super().__init__(folder, "request")
+    def __init__(self, file, life=float("inf")):
+        super().__init__(file, "request")
         self.asked, self.life = 0, life
 
     def due(self):
@@ -35,7 +35,7 @@ def whole_and_killed(shard, folder, part):
     while found is None:
         starts += 1
         assert starts < 50, "it does not get on"
-        with saving(MortalStates(folder, life)) as states, suppress(Killed):
+        with saving(MortalStates(folder / "saved", life)) as states, suppress(Killed):
             found = shard()
     assert states.before["starts"] == starts - 1
     return whole, found, starts

@@ -117,9 +117,9 @@ def full(history, first=0, end=6):
 @pytest.mark.parametrize("cut", range(6))
 def test_a_state_that_was_saved_and_read_goes_on_as_if_nothing_had_happened(cut, tmp_path):
     half = full(History(RUNS, CHECKPOINTS), end=cut)
-    SavedStates(tmp_path).save(0, half.state(np.arange(RUNS)))
+    SavedStates(tmp_path / "saved").save(0, half.state(np.arange(RUNS)))
     resumed = History(RUNS, CHECKPOINTS)
-    resumed.load(np.arange(RUNS), SavedStates(tmp_path).begin()[1])
+    resumed.load(np.arange(RUNS), SavedStates(tmp_path / "saved").begin()[1])
     found, expected = (full(*of) for of in ((resumed, cut), (History(RUNS, CHECKPOINTS),)))
     np.testing.assert_array_equal(found.stacked(), expected.stacked())
     found, expected = (history.trained(None) for history in (found, expected))

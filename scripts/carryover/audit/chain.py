@@ -59,7 +59,7 @@ def gather(made, threads=None):
     others = [folder.parent.as_posix() for folder in sorted(Path(made.results).glob("*/logs")) if folder.is_dir()]
     passed_over = tuple(f"{made.results}/{name}" for name in IGNORED) + tuple(f"{folder}/" for folder in others)
     found = {path.as_posix() for path in record_index.files(made.results)}
-    found = {path for path in found if not path.startswith(passed_over) and ".saved/" not in path}
+    found = {path for path in found if not path.startswith(passed_over) and not path.endswith(".saved")}
     on_demand = {f"{made.results}/{name}": rule for name, rule in ON_DEMAND.items()}
     jobs |= {path: (rule, Wildcards()) for path, rule in on_demand.items() if path in found}
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import json
 import os
 import sys
@@ -16,7 +15,7 @@ import numpy as np
 
 from carryover.provenance import writing
 
-SECONDS = 120.0  # between saved states; the variable CARRYOVER_SAVE_EVERY says otherwise
+SECONDS = 600.0  # between saved states; the variable CARRYOVER_SAVE_EVERY says otherwise
 _ARRAY = "numpy array"
 
 
@@ -24,37 +23,32 @@ class SavedStates:
     """States of a job's trainings by number, in the order in which they begin; see `course.Course` for one of them.
 
     Each is a mapping of tensors, arrays, numbers, texts, and mappings and lists of such: nothing that is run when it is
-    read. Files are written whole or not at all, and one that was edited is passed over. Those of another `request` (a
-    text that says what is trained by which code) or of another `environment` (software, processor, threads: all that
-    bits depend on) are left alone, and the latter are said.
+    read. All stand in one file, which is taken up only by the same `request` (a text that says what is trained by which
+    code) in the same `environment` (software, processor, threads: all that bits depend on).
 
-    Without a folder nothing is saved. PyTorch is imported where something is: not all trainings need it.
+    Without a file nothing is saved. PyTorch is imported where something is: not all trainings need it.
     """
 
     def __init__(
-        self, folder: Path | None = None, request: str = "", environment: Mapping[str, Any] | None = None
+        self, file: Path | None = None, request: str = "", environment: Mapping[str, Any] | None = None
     ) -> None:
-        self._environment, self._number = dict(environment or {}), 0
+        self._file, self._request, self._environment = file, request, json.dumps(environment, sort_keys=True)
         self._every = float(os.environ.get("CARRYOVER_SAVE_EVERY", SECONDS))
         self._begin = self._last = time.monotonic()
-        self._waiting: dict[int, Any] = {}  # trainings that have ended since the last file was written
-        self._found: dict[int, Any] = {}
-        self.before = {"starts": 0, "seconds": 0.0}  # of processes that were cut off, up to the states that were found
-        self._folder = None
-        if folder is not None:
-            key = json.dumps([request, self._environment], sort_keys=True)
-            self._folder = folder / hashlib.sha256(key.encode()).hexdigest()[:16]
-            self._find(request)
+        self._number, self._states = 0, dict[int, Any]()
+        self.before = {"starts": 0, "seconds": 0.0}  # of processes that were cut off, up to the state that was found
+        if file is not None and file.exists():
+            self._load(file)
 
     @property
     def keeps(self) -> bool:
-        """Whether there is a folder."""
-        return self._folder is not None
+        """Whether states are saved."""
+        return self._file is not None
 
     def begin(self) -> tuple[int, dict[str, Any] | None]:
         """The number of the next training, and what is known of it from before."""
         number, self._number = self._number, self._number + 1
-        return number, self._found.pop(number, None)
+        return number, self._states.get(number)
 
     def due(self) -> bool:
         """Whether it is time to save a state again."""
@@ -62,80 +56,47 @@ class SavedStates:
 
     def save(self, number: int, state: Mapping[str, Any]) -> None:
         """Keep where the training `number` is; DataError where that cannot be written."""
-        if self.keeps:
-            self._keep_ended()
-            self._write("current", {number: dict(state)})
-            self._last = time.monotonic()
+        self._states[number] = dict(state)
+        if self._file is None:
+            return
+        import torch
+
+        seconds = self.before["seconds"] + time.monotonic() - self._begin
+        about = {"request": self._request, "environment": self._environment}
+        about |= {"starts": self.before["starts"] + 1, "seconds": round(seconds, 3)}
+        with writing.atomic(self._file) as unfinished:
+            torch.save({"about": about, "states": _stored(self._states)}, unfinished)
+            digest = hashlib.sha256(unfinished.read_bytes()).hexdigest()
+            with unfinished.open("ab") as end:
+                end.write(digest.encode())
+        self._last = time.monotonic()
 
     def end(self, number: int, state: Mapping[str, Any]) -> None:
         """Keep how the training `number` ended, as soon as it is time."""
-        if self.keeps:
-            self._waiting[number] = dict(state)
-            if self.due():
-                self._keep_ended()
-                self._last = time.monotonic()
+        self._states[number] = dict(state)
+        if self.due():
+            self.save(number, state)
 
-    def _keep_ended(self) -> None:
-        if self._waiting:
-            self._write(f"ended{min(self._waiting):06}", self._waiting)
-            self._waiting = {}
+    def _load(self, file: Path) -> None:
+        import io
 
-    def _write(self, name: str, states: Mapping[int, Any]) -> None:
-        seconds = self.before["seconds"] + time.monotonic() - self._begin
-        told = {"environment": self._environment, "starts": self.before["starts"] + 1, "seconds": round(seconds, 3)}
         import torch
 
-        payload = io.BytesIO()
-        torch.save(_stored(dict(states)), payload)
-        rest = json.dumps(told, sort_keys=True).encode() + b"\n" + payload.getbuffer()
-        assert self._folder is not None
-        with writing.atomic(self._folder / f"{name}.pt") as file:
-            file.write_bytes(hashlib.sha256(rest).hexdigest().encode() + b"\n" + rest)
-
-    def _find(self, request: str) -> None:
-        assert self._folder is not None
-        for file in sorted(self._folder.glob("*.pt"), reverse=True):  # what has ended is later than where it was
-            try:
-                told, states = _read(file)
-            except Exception:  # a damaged file can raise anything at all
-                print(f"{file} is damaged, or was edited: what it holds is trained anew", file=sys.stderr)
-                continue
-            self._found |= states
-            before = {name: told[name] for name in self.before}
-            self.before = max(self.before, before, key=lambda one: (one["starts"], one["seconds"]))
-        if not self._found:
-            self._tell_others(request)
-
-    def _tell_others(self, request: str) -> None:
-        """Say that there are states of the same request, which cannot be gone on with."""
-        assert self._folder is not None
-        for file in sorted(self._folder.parent.glob("*/*.pt")):
-            try:
-                there = _told(file.read_bytes())["environment"]
-            except Exception:  # of damaged ones there is nothing to say
-                continue
-            key = hashlib.sha256(json.dumps([request, there], sort_keys=True).encode()).hexdigest()[:16]
-            if key == file.parent.name:
-                other = [name for name in self._environment if self._environment[name] != there.get(name)]
-                what = " and ".join(other)
-                print(f"{file.parent} was saved with other {what}: training begins anew", file=sys.stderr)
-                return
-
-
-def _told(content: bytes) -> dict[str, Any]:
-    """What a file says of itself; ValueError where it was edited."""
-    digest, rest = content.split(b"\n", 1)
-    if hashlib.sha256(rest).hexdigest().encode() != digest:
-        raise ValueError
-    return json.loads(rest.split(b"\n", 1)[0])
-
-
-def _read(file: Path) -> tuple[dict[str, Any], dict[int, Any]]:
-    import torch
-
-    content = file.read_bytes()
-    payload = io.BytesIO(content.split(b"\n", 2)[2])
-    return _told(content), _restored(torch.load(payload, weights_only=True))
+        content = file.read_bytes()
+        if hashlib.sha256(content[:-64]).hexdigest().encode() != content[-64:]:
+            print(f"{file} is damaged, or was edited: training begins anew", file=sys.stderr)
+            return
+        found = torch.load(io.BytesIO(content[:-64]), weights_only=True)
+        about = found["about"]
+        if about["request"] != self._request:
+            return
+        if about["environment"] != self._environment:
+            then, now = json.loads(about["environment"]), json.loads(self._environment)
+            other = " and ".join(name for name in now if now[name] != then.get(name))
+            print(f"{file} was saved with other {other}: training begins anew", file=sys.stderr)
+            return
+        self._states = _restored(found["states"])
+        self.before = {name: about[name] for name in self.before}
 
 
 def _stored(value: Any) -> Any:

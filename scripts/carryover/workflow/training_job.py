@@ -1,7 +1,6 @@
 """Training one shard: what pretrain.py and finetune.py share."""
 
 import argparse
-import shutil
 from pathlib import Path
 
 from carryover.config import parameters
@@ -37,8 +36,8 @@ def main(stage, argv, description):
         device=getattr(points[0], "device", None),
     ) as job:
         pretrained = shards.pretrained(start, arguments.experiment) if start else None
-        folder = Path(f"{arguments.output[0]}.saved")
-        states = SavedStates(folder, job.request, numerical(job.device))
+        saved = Path(f"{arguments.output[0]}.saved")
+        states = SavedStates(saved, job.request, numerical(job.device))
         trained = []
         with (
             command_line.naming_what_is_missing(module.problems, [start]),
@@ -54,7 +53,7 @@ def main(stage, argv, description):
                     )
         job.went_on(**states.before)
         job.save(trained)
-    shutil.rmtree(folder, ignore_errors=True)  # now that the result is in its place
+    saved.unlink(missing_ok=True)  # now that the result is in its place
 
 
 def _parsed(name, words, kind, description):
