@@ -240,7 +240,7 @@ def copy_theory(folder):
 
 def no_results(project):
     """Files in a results folder that are no results."""
-    for name in ("logs/x.log", "tiny/finetune/x.saved/state.pt", "tiny/.risk.tmp1.nc", "audit.json"):
+    for name in ("logs/x.log", "tiny/finetune/x.nc.saved", "tiny/.risk.tmp1.nc", "audit.json"):
         path = Path(project.folder, "results", name)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("x")

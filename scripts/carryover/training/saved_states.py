@@ -56,14 +56,18 @@ class SavedStates:
 
     def save(self, number: int, state: Mapping[str, Any]) -> None:
         """Keep where the training `number` is; DataError where that cannot be written."""
-        self._states[number] = dict(state)
         if self._file is None:
             return
         import torch
 
+        self._states[number] = dict(state)
         seconds = self.before["seconds"] + time.monotonic() - self._begin
-        about = {"request": self._request, "environment": self._environment}
-        about |= {"starts": self.before["starts"] + 1, "seconds": round(seconds, 3)}
+        about = {
+            "request": self._request,
+            "environment": self._environment,
+            "starts": self.before["starts"] + 1,
+            "seconds": round(seconds, 3),
+        }
         with writing.atomic(self._file) as unfinished:
             torch.save({"about": about, "states": _stored(self._states)}, unfinished)
             digest = hashlib.sha256(unfinished.read_bytes()).hexdigest()
