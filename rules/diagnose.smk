@@ -3,7 +3,6 @@ rule diagnose:
         pretrained=sweep.made_of("diagnose", "pretrained"),
         finetuned=sweep.made_of("diagnose", "finetuned"),
         baseline=sweep.made_of("diagnose", "baseline"),
-        style=sweep.shipped("config/figures.mplstyle"),
         files=sweep.files("diagnose"),
     output:
         data="<results>/diagnoses/{diagnosis}/diagnosis.nc",
@@ -29,6 +28,6 @@ rule diagnose:
     shell:
         'python "$CARRYOVER_SCRIPTS"/diagnose.py {params.flags:q}'
         " --pretrained {input.pretrained:q} --finetuned {input.finetuned:q}"
-        " --baseline {input.baseline:q} --style {input.style:q}"
+        " --baseline {input.baseline:q}"
         " --key {params.key} --wildcards diagnosis={wildcards.diagnosis}"
         " --output {params.folder:q} > {log} 2>&1"

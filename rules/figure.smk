@@ -1,7 +1,6 @@
 rule figure:
     input:
         data=sweep.made_of("figure"),
-        style=sweep.shipped("config/figures.mplstyle"),
         files=sweep.files("figure"),
     output:
         png=report(
@@ -27,6 +26,6 @@ rule figure:
         flags=sweep.flags("figure"),
         key=sweep.key("figure"),
     shell:
-        'python "$CARRYOVER_SCRIPTS"/figure.py {params.flags:q} --data {input.data:q} --style {input.style:q}'
+        'python "$CARRYOVER_SCRIPTS"/figure.py {params.flags:q} --data {input.data:q}'
         " --key {params.key} --wildcards figure={wildcards.figure}"
         " --output {output.png} {output.svg} {output.pdf} > {log} 2>&1"

@@ -11,12 +11,13 @@ from carryover.config import plugins
 from carryover.drawing import finishing, style
 from carryover.errors import UserError
 from carryover.provenance import figure_metadata
-from carryover.provenance.job_record import Job
+from carryover.provenance.job_record import SCRIPTS, Job
 from carryover.workflow import artifact_jobs
 
 
 def add_style(parser):
-    parser.add_argument("--style", required=True, type=Path, metavar="FILE", help="matplotlib style")
+    own = SCRIPTS.parent / "config" / "figures.mplstyle"
+    parser.add_argument("--style", default=own, type=Path, metavar="FILE", help="matplotlib style")
 
 
 def check_formats(arguments):

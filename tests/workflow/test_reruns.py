@@ -18,10 +18,10 @@ def test_results_without_metadata_are_held_against_their_records(project):
     config["figures"]["tiny_risk"]["data"] = {"risk": "tiny/sparsity"}
     project.configure(config)
     *said, advice = [line for line in project.make("--dry-run").splitlines() if line.startswith("carryover:")]
-    differs = "result(s) differ from what would be made now:"
+    differs = "result(s) are not what would be made now:"
     assert sorted(said) == [
         f"carryover: 1 collect {differs} scripts/carryover/measures/risk.py has changed.",
-        f"carryover: 1 figure {differs} data results/tiny/risk.nc, now results/tiny/sparsity.nc.",
-        f"carryover: 1 finetune {differs} learning_rate 0.02, now 0.03.",
+        f"carryover: 1 figure {differs} it is made of results/tiny/sparsity.nc now.",
+        f"carryover: 1 finetune {differs} learning_rate 0.02 → 0.03.",
     ]
     assert advice.startswith("carryover: Snakemake has no metadata of them")

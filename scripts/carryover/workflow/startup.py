@@ -107,7 +107,7 @@ def differences(made):
             continue
         found = changes(made, rule, wildcards, record)
         counted = anew if _has_metadata(output) else kept
-        counted[rule, found[0] if found else "what it is made of has changed"] += 1
+        counted.update((rule, cause) for cause in found[:1])  # without any, it is made of what has changed
     yield from (f"{rule}, {count} job(s): {cause}" for (rule, cause), count in anew.items())
     for (rule, cause), count in kept.items():
         yield f"{count} {rule} result(s) are not what would be made now: {cause}."
@@ -141,11 +141,16 @@ def recorded_key(record):
 def changes(made, rule, wildcards, record):
     """What of a job is not as its record has it, by name, with the old and the new value: what is asked of it first,
     then its code."""
-    return [*changed_parameters(made, rule, wildcards, record), *changed_code(made, rule, wildcards, record)]
+    added = [path for path in made.made_of(rule)(wildcards) if path not in record["inputs"]]
+    return [
+        *changed_parameters(made, rule, wildcards, record),
+        *(f"it is made of {path} now" for path in added[:1]),
+        *changed_code(made, rule, wildcards, record),
+    ]
 
 
 # Flags that the rules add, and that follow from the path of the output.
-GIVEN_BY_RULES = ("wildcards", "output", "key", "pretrained", "finetuned", "baseline", "style", "data")
+GIVEN_BY_RULES = ("wildcards", "output", "key", "configfile", "pretrained", "finetuned", "baseline", "style", "data")
 
 
 def changed_parameters(made, rule, wildcards, record):

@@ -222,9 +222,7 @@ class Sweep:
             found = [f for p in self._batch(wildcards, rule).points for f in parameters.files_read(p.parameters)]
         if rule == "claims_table":
             found = list(self._beside().values())
-        if rule in ("figure", "diagnose"):
-            found = [self.shipped("config/figures.mplstyle")]
-        found += [self.shipped(f"scripts/carryover/templates/{name}") for name in TEMPLATES.get(rule, ())]
+        found += self.shipped_files(rule)
         for path in self.made_of(rule)(wildcards):
             above, names = self.job_of.get(path, (None, None))
             found += self._outside(above, _frozen(names)) if above else [path]
@@ -238,6 +236,12 @@ class Sweep:
     def shipped(self, file):
         """A file that comes with the workflow, as seen from the working directory."""
         return file if Path().resolve() == self.root.resolve() else (self.root / file).as_posix()
+
+    def shipped_files(self, rule):
+        """Files of the workflow that a job reads, as its inputs; none where the workflow lies elsewhere, since nothing
+        may depend on the place. Their content is in the key.
+        """
+        return _shipped(rule) if Path().resolve() == self.root.resolve() else []
 
     def flags(self, rule):
         """A job's visible command line: exactly its own section of the configuration, in one ordered list, in the one
@@ -330,11 +334,12 @@ class Sweep:
     def _key_of(self, rule, frozen):
         wildcards = Wildcards(frozen)
         here = f"{self.root.as_posix()}/"  # no key may hang on where the workflow lies
+        shipped = [hashlib.sha256((self.root / file).read_bytes()).hexdigest() for file in _shipped(rule)]
         above = {path.removeprefix(here): self._key(self.job_of[path][0], _frozen(self.job_of[path][1]))
                  if path in self.job_of else "" for path in self.made_of(rule)(wildcards)}  # fmt: skip
         options = self.options(rule)(wildcards)
         asked = [p.model_dump(mode="json") for p in (options if isinstance(options, list) else [options])]
-        told = [rule, self.code(rule)(wildcards), self.flags(rule)(wildcards), asked, sorted(above.items())]
+        told = [rule, self.code(rule)(wildcards), self.flags(rule)(wildcards), asked, shipped, sorted(above.items())]
         return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
 
     def resource(self, name):
@@ -387,6 +392,11 @@ class Sweep:
 def recorded(files):
     """Results, each with its record."""
     return [path for file in files for path in (file, f"{file}.json")]
+
+
+def _shipped(rule):
+    style = ["config/figures.mplstyle"] if rule in ("figure", "diagnose") else []
+    return style + [f"scripts/carryover/templates/{name}" for name in TEMPLATES.get(rule, ())]
 
 
 def _frozen(wildcards):

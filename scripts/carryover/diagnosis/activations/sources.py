@@ -174,7 +174,7 @@ def _netcdf(path: Path, stack: ExitStack) -> tuple:
     file = stack.enter_context(netCDF4.Dataset(path))
     file.set_auto_mask(False)
     layers = {key: variable for key, variable in file.variables.items() if key in IDS or key not in file.dimensions}
-    if odd := [key for key, variable in layers.items() if not isinstance(variable.dtype, np.dtype)]:
+    if odd := [key for key, variable in layers.items() if key not in IDS and not isinstance(variable.dtype, np.dtype)]:
         raise UserError(f"layer {odd[0]} of {path} must be numbers of shape (samples, …), not of variable length")
     names = [getattr(variable, NAMED, key) for key, variable in layers.items()]
     _refuse_twice(names, path)
