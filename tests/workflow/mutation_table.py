@@ -87,8 +87,6 @@ RESULTS = [
         {"ALTERED": SPARSITIES, "UPSTREAM": [SPARSITY]}, {"collect": 1}, "is the record of"),
     Row("a result deleted", m.delete(EXACT), {"MISSING": [EXACT], "UPSTREAM": AFTER_EXACT}, {}, "no file"),
     Row("a figure deleted", m.delete(FIGURE[1]), {"MISSING": [FIGURE[1]]}, {"figure": 1}, "no file"),
-    Row("an input deleted", m.delete(STYLE),
-        {"STALE": [*FIGURE, *THEORY_FIGURE]}, {}, f"{STYLE} is missing"),
     Row("an input replaced while a job reads it: the job fails and names it", m.replaced_during(EXACT, PRETRAINED),
         {"ALTERED": [PRETRAINED], "UPSTREAM": [EXACT, *AFTER_EXACT]}, {"finetune": 1, **MEASURED_AGAIN},
         "sha256"),

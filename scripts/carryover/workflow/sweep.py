@@ -334,6 +334,8 @@ class Sweep:
     def _key_of(self, rule, frozen):
         wildcards = Wildcards(frozen)
         here = f"{self.root.as_posix()}/"  # no key may hang on where the workflow lies
+        if missing := [file for file in _shipped(rule) if not (self.root / file).is_file()]:
+            raise SweepError(f"{missing[0]} is missing: it comes with the workflow.")
         shipped = [hashlib.sha256((self.root / file).read_bytes()).hexdigest() for file in _shipped(rule)]
         above = {path.removeprefix(here): self._key(self.job_of[path][0], _frozen(self.job_of[path][1]))
                  if path in self.job_of else "" for path in self.made_of(rule)(wildcards)}  # fmt: skip
