@@ -82,7 +82,7 @@ def opened(source: Any, name: str = "the mapping") -> Iterator[Activations]:
     if hasattr(source, "__array__") and not isinstance(source, Mapping):
         source = {ALONE: source}
     if isinstance(source, Mapping):
-        arrays = {str(key): _array(_where(str(key), name), value) for key, value in source.items()}
+        arrays = {str(key): as_array(_where(str(key), name), value) for key, value in source.items()}
         yield _activations(name, arrays, _sliced)
         return
     if not isinstance(source, str | Path):
@@ -149,7 +149,7 @@ def _where(layer: str, source: str) -> str:
     return f"the layer of {source}" if layer == ALONE else f"layer {layer} of {source}"
 
 
-def _array(where: str, values: Any) -> np.ndarray:
+def as_array(where: str, values: Any) -> np.ndarray:
     try:
         if hasattr(values, "detach"):  # a tensor of torch
             values = values.detach().cpu()
@@ -174,7 +174,7 @@ def _netcdf(path: Path, stack: ExitStack) -> tuple:
     file = stack.enter_context(netCDF4.Dataset(path))
     file.set_auto_mask(False)
     layers = {key: variable for key, variable in file.variables.items() if key in IDS or key not in file.dimensions}
-    if odd := [key for key, variable in layers.items() if not isinstance(variable.dtype, np.dtype)]:
+    if odd := [key for key, variable in layers.items() if key not in IDS and not isinstance(variable.dtype, np.dtype)]:
         raise UserError(f"layer {odd[0]} of {path} must be numbers of shape (samples, …), not of variable length")
     names = [getattr(variable, NAMED, key) for key, variable in layers.items()]
     _refuse_twice(names, path)
