@@ -19,8 +19,6 @@ _COLUMNS = {
     "change": "PR after / before",
     "inherited": "ENSD / PR after",
     "cka": "CKA",
-    "effective_rank_before": "effective rank before",
-    "effective_rank_after": "effective rank after",
 }
 _BRIEF = ("inherited_share", "kept_share", "reweighting", "participation_ratio_before", "participation_ratio_after",
           "ensd", "cka")  # fmt: skip
