@@ -79,8 +79,9 @@ def _between_units(X: np.ndarray, Y: np.ndarray, blocks: Sequence[np.ndarray]) -
     """‖XᵀY‖² of all samples, and without each block."""
     products = np.empty((1 + len(blocks), X.shape[1], Y.shape[1]), np.float32)
     for product, rows in zip(products[1:], blocks, strict=True):
-        np.matmul(X[rows].T, Y[rows], out=product)
-    products[0] = products[1:].sum(axis=0)
+        x = X[rows]
+        np.matmul(x.T, x if Y is X else Y[rows], out=product)  # of one matrix in half the time
+    np.sum(products[1:], axis=0, out=products[0])
     np.subtract(products[0], products[1:], out=products[1:])
     s, u = (_kept([Z[rows].sum(axis=0, dtype=np.float64) for rows in blocks]) for Z in (X, Y))
     cross = [a @ (product @ b.astype(np.float32)) for a, product, b in zip(s, products, u, strict=True)]
