@@ -23,7 +23,7 @@ class Diagnosis(xr.Dataset):
     @property
     def headline(self) -> str:
         """'3 layers: select in 2 (conv3, conv4), undecided in 1 (conv5).'"""
-        return regimes.summary(self["layer"].values.tolist(), self["regime"].values.tolist())
+        return regimes.headline(self)
 
     def plot(self, **options: Any) -> Any:  # type: ignore[override]
         """A figure of shares, dimensions and ratios by layer."""

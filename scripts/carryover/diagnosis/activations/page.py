@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from xarray import Dataset
 
-from carryover.diagnosis.activations.regimes import WORDS, in_words, summary
+from carryover.diagnosis.activations.regimes import WORDS, headline, in_words
 from carryover.templates.rendering import rendered
 
 _COLUMNS = {
@@ -39,7 +39,7 @@ def fragment(result: Dataset) -> str:
 
 def _told(result: Dataset, columns: tuple[str, ...]) -> dict[str, Any]:
     return {
-        "summary": summary(result["layer"].values.tolist(), result["regime"].values.tolist()),
+        "summary": headline(result),
         "regimes": {regime: words for regime, words in WORDS.items() if regime in result["regime"].values},
         "heads": ("layer", "verdict", "samples", "units", *(_COLUMNS[name] for name in columns)),
         "rows": [_row(result.sel(layer=name), name, columns) for name in result["layer"].values.tolist()],
