@@ -48,7 +48,6 @@ PUBLIC = {
     "diagnosis.recording": ["record(module, names, path)"],
     "diagnosis.rescaling": [
         "choose_factor(make, state, finetune, score, which)",
-        "choose_family_factor(family, pretrain, finetune)",
         "search_factor(run, factors, seeds, refinements, fresh_seeds, which)",
     ],
 }

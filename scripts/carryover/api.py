@@ -12,7 +12,7 @@ from carryover.diagnosis.diagnosis import diagnose
 from carryover.diagnosis.layer_map import draw_similarity
 from carryover.diagnosis.layers import layer_similarity
 from carryover.diagnosis.recording import record
-from carryover.diagnosis.rescaling import choose_factor, choose_family_factor, search_factor
+from carryover.diagnosis.rescaling import choose_factor, search_factor
 from carryover.measures.clusters import alignment, inertia
 from carryover.measures.dimensionality import cka, ensd, participation_ratio
 from carryover.theory.kernels import ntk_bound, relu_kernel, rkhs_residual
@@ -40,7 +40,6 @@ __all__ = [
     "alignment",
     "benign_overfitting_bound",
     "choose_factor",
-    "choose_family_factor",
     "cka",
     "compare",
     "covariance_bound",

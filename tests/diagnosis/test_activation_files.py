@@ -1,4 +1,4 @@
-"""Every kind of file gives what the mapping gives, in memory or streamed; what cannot be read is refused by name."""
+"""Every kind of file gives what the mapping gives; what cannot be read is refused by name."""
 
 import netCDF4
 import numpy as np
@@ -8,7 +8,6 @@ import xarray as xr
 from safetensors.numpy import save_file
 from safetensors.torch import save_file as save_tensors
 
-from carryover.diagnosis.activations import responses
 from carryover.diagnosis.diagnosis import diagnose
 from carryover.errors import UserError
 
@@ -35,15 +34,12 @@ WRITERS = {
 }
 
 
-@pytest.mark.parametrize("held", [responses.HELD, 4 * 60 * 30])
 @pytest.mark.parametrize("name", WRITERS)
-def test_every_kind_of_file_gives_what_the_mapping_gives(name, held, tmp_path, monkeypatch):
+def test_every_kind_of_file_gives_what_the_mapping_gives(name, tmp_path):
     paths = [tmp_path / f"{when}_{name}" for when in ("before", "after")]
     for path, arrays in zip(paths, (BEFORE, AFTER), strict=True):
         WRITERS[name](path, arrays)
     expected = diagnose(BEFORE, AFTER)
-    monkeypatch.setattr(responses, "HELD", held)
-    monkeypatch.setattr(responses, "_PIECE", 60 * 11)
     found = diagnose(*paths)
     assert set(found["layer"].values) == set(expected["layer"].values)
     xr.testing.assert_allclose(found.sel(layer=expected["layer"]), expected, rtol=1e-5)
@@ -128,12 +124,12 @@ def half(path):
             (
                 f"a.{kind}",
                 lambda path: path.write_bytes(b"not what its name says" * 9),
-                rf"a\.{kind} is not {kind}, or trunc",
+                rf"a\.{kind} cannot be read",
             )
             for kind in ("npz", "npy", "nc", "safetensors")
         ),
-        ("a.npz", truncated, r"a\.npz is not npz, or truncated or damaged"),
-        ("a.safetensors", half, r"layer conv1 of .* is BF16: save it as float16, float32 or float64"),
+        ("a.npz", truncated, r"a\.npz cannot be read"),
+        ("a.safetensors", half, r"a\.safetensors cannot be read"),
     ],
 )
 def test_files_that_cannot_be_read_are_refused(name, make, sentence, tmp_path):

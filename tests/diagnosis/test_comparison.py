@@ -34,7 +34,7 @@ def changed(net, size=0.3):
 def given(monkeypatch):
     """What `diagnose` is given, in its place."""
     calls = []
-    monkeypatch.setattr(comparison, "diagnose", lambda *sides, **told: calls.append((*sides, told)))
+    monkeypatch.setattr(comparison, "diagnose", lambda *sides, **told: calls.append((*sides, told)) or xr.Dataset())
     return calls
 
 
@@ -48,6 +48,17 @@ def test_it_is_the_diagnosis_of_the_recordings():
     found = quietly(before, after, SAMPLES, "0*", p=Parameters(confidence=0.9))
     xr.testing.assert_allclose(found, expected, rtol=1e-5)
     assert quietly(before, after, SAMPLES, "0.1")["layer"].item() == "0.1"
+
+
+def test_the_headline_says_where_no_parameter_differs():
+    before = nn.Sequential(nn.Linear(6, 5), nn.BatchNorm1d(5))
+    after = copy.deepcopy(before)
+    after[1].running_mean += 1
+    ends = {"buffers": "only buffers do (1.running_mean).", "none": "are the same.", "all": "(0)."}
+    for networks, end in zip(
+        ((before, after), (before, before), (before, changed(before))), ends.values(), strict=True
+    ):
+        assert quietly(*networks, SAMPLES, "0").headline.endswith(end)
 
 
 def test_all_networks_see_the_same_batches_of_a_loader_that_shuffles(given):

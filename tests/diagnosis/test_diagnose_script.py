@@ -113,10 +113,7 @@ def test_the_lines_to_copy_work_as_they_stand(tmp_path, monkeypatch):
         "python",
         "python",
         "",
-        "python",
-        "python",
         "yaml",
-        "python",
         "python",
         "python",
     ]

@@ -1,7 +1,7 @@
 """Verdicts on layers of which it is known what happened to their features: how many are right, and the table of it.
 
 Seeds of odd number, of which nothing was tuned, are asked here. `python tests/diagnosis/test_known_truths.py SEEDS`
-prints the table of docs/diagnose.md for so many of them.
+writes the table of docs/diagnose.md for so many of them.
 """
 
 import sys
@@ -50,28 +50,23 @@ def test_of_the_decided_verdicts_19_in_20_are_right_and_4_in_5_are_decided(kind)
 
 
 def table(seeds):
-    """Rows by truth, columns by kind: right / undecided / wrong, over `seeds` odd seeds."""
-    kinds = list(dict.fromkeys(case.kind for case in CASES))
-    truths = list(dict.fromkeys(case.truth for case in CASES))
-    count = {(truth, kind): Counter() for truth in truths for kind in kinds}
+    """Rows by kind of layer: verdicts that are right, undecided and wrong, over `seeds` odd seeds."""
+    count = {case.kind: Counter() for case in CASES}
     for case in CASES:
         for seed in range(1, 2 * seeds, 2):
-            outcome = judged(case, seed)
-            count[case.truth, case.kind][outcome] += 1
+            count[case.kind][outcome := judged(case, seed)] += 1
             if outcome == "wrong":
                 print(f"wrong: {case.name}, seed {seed}", file=sys.stderr)
-    yield f"| truth | {' | '.join(kinds)} | all |"
-    yield "|---" * (len(kinds) + 2) + "|"
-    for truth in [*truths, "all"]:
-        rows = [truth] if truth != "all" else truths
-        cells = [sum((count[row, kind] for row in rows), Counter()) for kind in kinds]
-        cells.append(sum(cells, Counter()))
-        yield f"| {truth} | {' | '.join(_cell(cell) for cell in cells)} |"
-
-
-def _cell(cell):
-    return " / ".join(str(cell[outcome]) for outcome in ("right", UNDECIDED, "wrong")) if cell else ""
+    outcomes = ("right", UNDECIDED, "wrong")
+    yield f"| layers | {' | '.join(outcomes)} |"
+    yield "|---|---|---|---|"
+    for kind, found in {**count, "all": sum(count.values(), Counter())}.items():
+        yield f"| {kind} | {' | '.join(str(found[outcome]) for outcome in outcomes)} |"
 
 
 if __name__ == "__main__":
-    print("\n".join(table(int(sys.argv[1]))))
+    page = Path(__file__).parents[2] / "docs/diagnose.md"
+    before, mark, rest = page.read_text(encoding="utf-8").partition("<!-- known truths -->\n")
+    rows = "\n".join(table(int(sys.argv[1])))
+    after = rest.partition("<!-- end -->")[2]
+    page.write_text(f"{before}{mark}{rows}\n<!-- end -->{after}", encoding="utf-8")

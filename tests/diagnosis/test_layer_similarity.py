@@ -1,4 +1,4 @@
-"""Layer × layer CKA against pairs of layers in double precision, and the sums that define it; streams and memory."""
+"""Layer × layer CKA against pairs of layers in double precision, and the sums that define it."""
 
 from itertools import permutations
 
@@ -6,14 +6,10 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from carryover.diagnosis import layers
-from carryover.diagnosis.activations import responses
 from carryover.diagnosis.layer_map import draw_similarity
 from carryover.diagnosis.layers import layer_similarity
 from carryover.errors import UserError
 from carryover.measures.dimensionality import cka
-
-WAYS = {"samples": False, "units": True}
 
 
 def network(samples, units, seed, offset=5.0):
@@ -29,16 +25,7 @@ def by_pairs(before, after, alike=cka):
                      before.values()])  # fmt: skip
 
 
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize(
-    ("room", "held"), [(layers.ROOM, responses.HELD), (2**19, 4 * 300 * 130), (2**14, 4 * 300 * 7)]
-)
-def test_values_are_those_of_pairs_in_double_precision(way, room, held, monkeypatch):
-    """In memory and streamed, at once and by parts of the kernels, by products between units and between samples."""
-    monkeypatch.setattr(layers, "ROOM", room)
-    monkeypatch.setattr(layers, "_TILE", 64)
-    monkeypatch.setattr(layers, "_units_are_fewer", lambda *sides: WAYS[way])
-    monkeypatch.setattr(responses, "HELD", held)
+def test_values_are_those_of_pairs_in_double_precision():
     before, after = network(210, (30, 300, 7), 0), network(210, (50, 90), 1)
     np.testing.assert_allclose(layer_similarity(before, after), by_pairs(before, after), rtol=1e-5)
 
@@ -56,9 +43,7 @@ def unbiased_cka(X, Y):
     return unbiased_hsic(X, Y) / np.sqrt(unbiased_hsic(X, X) * unbiased_hsic(Y, Y))
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_the_debiased_one_is_made_of_means_over_different_samples(way, monkeypatch):
-    monkeypatch.setattr(layers, "_units_are_fewer", lambda *sides: WAYS[way])
+def test_the_debiased_one_is_made_of_means_over_different_samples():
     before, after = network(9, (5, 12), 0), network(9, (3,), 1)
     found = layer_similarity(before, after, debiased=True, other_layers="layer0")
     np.testing.assert_allclose(found, by_pairs(before, after, unbiased_cka), rtol=1e-4, atol=1e-5)

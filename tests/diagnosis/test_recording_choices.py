@@ -38,6 +38,7 @@ def test_reductions_of_tokens_and_places():
     for made, reduce, expected in (
         (tokens, "mean", tokens.mean(1)),
         (tokens, "first", tokens[:, 0]),
+        (tokens, "last", tokens[:, -1]),
         (tokens, "flatten", tokens.flatten(1)),
         (tokens, lambda x: x[:, -1], tokens[:, -1]),
         (images, "mean", images.mean((2, 3))),
@@ -64,6 +65,8 @@ def test_padding_does_not_count_whatever_it_holds():
         np.testing.assert_allclose(seen(net, "part", tokens, reduce="mean", **told)["part"], expected, rtol=1e-5)
     left = tokens.flip(1)  # padded on the left
     found = seen(net, "part", left, reduce="first", token_mask=mask.flip(1))["part"]
+    np.testing.assert_array_equal(found, torch.stack([row[n - 1] for row, n in zip(tokens, lengths, strict=True)]))
+    found = seen(net, "part", tokens, reduce="last", token_mask=mask)["part"]
     np.testing.assert_array_equal(found, torch.stack([row[n - 1] for row, n in zip(tokens, lengths, strict=True)]))
     with pytest.raises(UserError, match=r"part is \(5, 7, 4\), and the mask of tokens \(5, 6\) does not fit it"):
         seen(net, "part", tokens, reduce="mean", token_mask=mask[:, :6])

@@ -118,6 +118,18 @@ def test_a_score_that_is_not_finite_counts_as_the_worst_and_is_told():
         assert np.isfinite(found.curve["score"]).all()
 
 
+def test_scores_that_do_not_tell_factors_apart_are_named():
+    """The F test against the model comparison that it is: scores by seed alone, or by seed and factor."""
+    assert "All factors score the same" in search_factor(lambda factor, seed: 0.1 * seed).notes[0]
+    for number in range(20):
+        notes = search_factor(flat(number), extensions=0, refinements=0, seeds=3, progress=False).notes
+        scores = np.array([[flat(number)(factor, seed) for factor in (0.0625, 0.25, 1, 4)] for seed in range(3)])
+        by_seed = ((scores - scores.mean(1, keepdims=True)) ** 2).sum()
+        by_both = ((scores - scores.mean(1, keepdims=True) - scores.mean(0) + scores.mean()) ** 2).sum()
+        p = stats.f.sf((by_seed - by_both) / 3 / (by_both / 6), 3, 6)
+        assert any("do not tell factors apart" in note for note in notes) == (p > 0.05)
+
+
 def rated(factor_gain, rate_gain):
     def run(factor, seed, rate):
         best = factor_gain * (factor == 0.25) + rate_gain * (rate == 2)

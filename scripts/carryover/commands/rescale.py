@@ -62,8 +62,8 @@ def main(argv, prog="carryover rescale"):
     parser.add_argument(
         "--journal",
         type=Path,
-        metavar="FILE",
-        help="file that keeps the scores: a search that was cut off goes on",
+        metavar="FOLDER",
+        help="folder that keeps the scores: a search that was cut off goes on",
     )
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="trainings at once (default: 1)")
     parser.add_argument("--quiet", action="store_true", help="show no progress")

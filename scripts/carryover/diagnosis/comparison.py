@@ -68,7 +68,7 @@ def compare(
         p: criteria, as `diagnose` takes them.
 
     Returns:
-        What `diagnose` does.
+        What `diagnose` does. The headline says where no parameter differs, as where statistics of batches alone do.
 
     Raises:
         UserError: a ValueError, as those of `record` and `diagnose`, for batches and a loader of other kinds, for
@@ -97,7 +97,24 @@ def compare(
     order = {"sample_id": np.arange(count)}  # is known to be the same
     sides = [{name: one[name][:count] for name in shared} | order for one in recordings]
     third: dict[str, Any] = {"baseline": sides[2]} if len(sides) == 3 else {}
-    return diagnose(sides[0], sides[1], layers=shared, p=p, progress=progress, **third)
+    result = diagnose(sides[0], sides[1], layers=shared, p=p, progress=progress, **third)
+    if note := _unchanged(core(before), core(after)):
+        result.attrs["note"] = note
+    return result
+
+
+def _unchanged(before: nn.Module, after: nn.Module) -> str:
+    """A sentence where no parameter differs, by name."""
+
+    def differ(one: Iterable[tuple[str, Tensor]], other: Iterable[tuple[str, Tensor]]) -> list[str]:
+        old, new = dict(one), dict(other)
+        return [name for name in old if name not in new or not torch.equal(old[name].cpu(), new[name].cpu())]
+
+    if differ(before.named_parameters(), after.named_parameters()):
+        return ""
+    if not (buffers := differ(before.named_buffers(), after.named_buffers())):
+        return "The two networks are the same."
+    return f"No parameter differs, only buffers do ({', '.join(buffers[:3])}{', …' * (len(buffers) > 3)})."
 
 
 def _networks(

@@ -18,9 +18,9 @@ from typing import Any
 
 from tqdm import tqdm
 
+from carryover.diagnosis.activations.overlaps import dealt
 from carryover.diagnosis.activations.quantities import of_layer
-from carryover.diagnosis.activations.responses import Responses, Rooms, dealt
-from carryover.diagnosis.activations.sources import ALONE, Activations, opened, same_samples
+from carryover.diagnosis.activations.sources import ALONE, Activations, matrices, opened, same_order
 from carryover.diagnosis.parameters import Parameters
 from carryover.diagnosis.result import Diagnosis, assembled
 from carryover.errors import UserError
@@ -42,8 +42,8 @@ def diagnose(
     Args:
         before, after: activations by layer of the pretrained and the finetuned network, in response to the same samples
             in the same order: mappings {layer: (samples, …)}, arrays or tensors of one layer, or files, npz, npy (one
-            layer), netCDF or safetensors, of which layers may be larger than memory. An array `sample_id` or `id`
-            (samples,) names the samples, and is compared where both have it.
+            layer), netCDF or safetensors. An array `sample_id` or `id` (samples,) names the samples, and is compared
+            where both have it.
         layers: the ones to look at, or the one; all by default.
         p: criteria, fixed before the data were seen.
         baseline: the same of an unrelated network, such as a re-initialised one of the same shape: shares are beyond
@@ -55,8 +55,7 @@ def diagnose(
         A dataset with the quantities of `quantities.MEANING`, each with its interval `…_low`, `…_high`: jackknife over
         blocks of samples, Student's t, centred at the estimate less its bias of order 1/samples, which is why a PR of
         few samples may lie below its own interval. Intervals of shares are wider by what the second half of the
-        samples changed. Effective ranks of more than 1024 samples and units have no interval: NaN. Then `regime` and
-        what it rests on, and by `component` what `quantities.BY_COMPONENT` names.
+        samples changed. Then `regime` and what it rests on.
 
     Raises:
         UserError: a ValueError, in one sentence, for files that cannot be read, samples that differ in number or
@@ -70,15 +69,11 @@ def diagnose(
     with ExitStack() as stack:
         opened_sides = [stack.enter_context(opened(source, name)) for name, source in sides.items()]
         names = _same(opened_sides, [layers] if isinstance(layers, str) else layers)
-        block = dealt(opened_sides[0].layers[names[0]].samples)
-        rooms, named = Rooms(), all(side.ids is not None for side in opened_sides[:2])
+        named = all(side.ids is not None for side in opened_sides[:2])
         rows = []
         for name in tqdm(names, "layers", disable=not progress, leave=False):
-            found = [
-                Responses(side, recorded.layers[name], block, rooms)
-                for side, recorded in zip(sides, opened_sides, strict=True)
-            ]
-            rows.append(of_layer(found[0], found[1], found[2] if len(found) > 2 else None, named, p))
+            found = matrices(opened_sides, name)
+            rows.append(of_layer(found, dealt(len(found[0])), named, p))
     return assembled(names, rows, p, "permutation of samples" if baseline is None else "baseline")
 
 
@@ -95,5 +90,5 @@ def _same(sides: Sequence[Activations], layers: Sequence[str] | None) -> list[st
     if not names:
         raise UserError("layers must name at least one layer")
     for side in sides[1:]:
-        same_samples(first, side)
+        same_order(first, side)
     return names

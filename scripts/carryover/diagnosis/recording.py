@@ -51,9 +51,9 @@ def record(
         path: netCDF file, `.nc`; it takes its place when the block ends well, and one batch is in memory at a time.
             None: the recording stays in memory.
         reduce: "flatten" keeps every unit; "mean" is over places of (batch, channels, height, width) and over tokens of
-            (batch, tokens, features), of which the mask decides which count; "first" is the first token, or the first
-            that counts; or a function of the output (batch, …). Outputs of linear layers, layer norms and embeddings
-            have features last always, those of convolutions, batch norms and pools channels first.
+            (batch, tokens, features), of which the mask decides which count; "first" and "last" are the first and the
+            last token that counts; or a function of the output (batch, …). Outputs of linear layers, layer norms and
+            embeddings have features last always, those of convolutions, batch norms and pools channels first.
         batch_axis: where layers have the batch. None is 0, and refuses what may have tokens there: networks with layers
             of `batch_first=False`.
 

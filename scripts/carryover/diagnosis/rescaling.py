@@ -3,7 +3,7 @@
 "Feature reuse in multi-task learning and finetuning (appendix)", section F, rescales by 0.5 without a search. Here the
 factor is searched for a network of one's own:
 
-    choice = choose_factor(make, state, finetune, score)         # or choose_family_factor, of our own networks
+    choice = choose_factor(make, state, finetune, score)
     print(choice.sentence(), choice.recommended)
 
 How it is searched, in few trainings and with noisy scores, says `carryover.diagnosis.factors.search`.
@@ -16,10 +16,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from carryover.diagnosis.activations.sources import as_array
 from carryover.diagnosis.factors.choice import Choice, Control
-from carryover.diagnosis.factors.families import choose_family_factor
 from carryover.diagnosis.factors.modules import check_kind, load_rescaled, renew
-from carryover.diagnosis.factors.search import FACTORS, RATES, search_factor
+from carryover.diagnosis.factors.search import FACTORS, RATES, search_factor, source_of
 
 if TYPE_CHECKING:
     from torch.nn import Module
@@ -30,7 +30,6 @@ __all__ = [
     "Choice",
     "Control",
     "choose_factor",
-    "choose_family_factor",
     "load_rescaled",
     "search_factor",
 ]
@@ -80,7 +79,9 @@ def choose_factor(
         return _trained(make, state, finetune, score, which, head, renew_statistics, factor, seed, rate=rate)
 
     takes_rate = "rate" in inspect.signature(finetune).parameters
-    return search_factor(run_with_rate if takes_rate else run, which=which, notes=notes, **search)
+    arrays = {name: as_array(name, tensor) for name, tensor in state.items()}
+    identity = [arrays, which, head, *(source_of(function) for function in (make, finetune, score))]
+    return search_factor(run_with_rate if takes_rate else run, which=which, notes=notes, identity=identity, **search)
 
 
 def _trained(make, state, finetune, score, which, head, renew_statistics, factor, seed, **rate):

@@ -7,40 +7,29 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import xarray as xr
 from scipy import stats
 
 from carryover.diagnosis.activations import regimes
-from carryover.diagnosis.activations.quantities import BY_COMPONENT, FACTS, MEANING, VERDICT, Layer
+from carryover.diagnosis.activations.quantities import FACTS, MEANING, VERDICT
 from carryover.errors import UserError
 
 
 class Diagnosis(xr.Dataset):
-    """What `diagnose` returns, an xarray dataset by layer (and, of spectra, by component), with a headline."""
+    """What `diagnose` returns, an xarray dataset by layer with a headline."""
 
     __slots__ = ()
 
     @property
     def headline(self) -> str:
         """'3 layers: select in 2 (conv3, conv4), undecided in 1 (conv5).'"""
-        return regimes.summary(self["layer"].values.tolist(), self["regime"].values.tolist())
+        return regimes.headline(self)
 
-    def to_dataframe(self, dim_order: Sequence[Any] | None = None) -> pd.DataFrame:
-        """A row a layer; of the spectra's variables, where only such are selected, a row a layer and component."""
-        by_layer = [name for name, variable in self.data_vars.items() if "component" not in variable.dims]
-        return xr.Dataset.to_dataframe(self[by_layer] if by_layer else self, dim_order)
+    def plot(self, **options: Any) -> Any:  # type: ignore[override]
+        """A figure of shares, dimensions and ratios by layer."""
+        from carryover.diagnosis.activations.figure import draw
 
-    def plot(  # type: ignore[override]
-        self, kind: str = "shares", **options: Any
-    ) -> Any:
-        """A figure: "shares", of shares and dimensions; "spectra"; or "canonical", of canonical correlations."""
-        from carryover.diagnosis.activations import figure
-
-        kinds = {"shares": figure.draw, "spectra": figure.draw_spectra, "canonical": figure.draw_canonical}
-        if kind not in kinds:
-            raise UserError(f"kind must be one of {', '.join(kinds)}, got {kind!r}")
-        return kinds[kind](self, **options)
+        return draw(self, **options)
 
     def _repr_html_(self) -> str:
         if "regime" not in self or "layer" not in self.dims:
@@ -50,17 +39,12 @@ class Diagnosis(xr.Dataset):
         return fragment(self)
 
 
-def assembled(names: Sequence[str], rows: Sequence[Layer], p: Any, reference: str) -> Diagnosis:
-    """The dataset of all layers; p: the parameters, kept as attributes."""
-    scalars = {key: ("layer", [row.values[key] for row in rows]) for key in _order(rows[0].values)}
-    longest = max(len(values) for row in rows for values in row.spectra.values())
-    spectra = {
-        key: (("layer", "component"), np.array([_padded(row.spectra.get(key, []), longest) for row in rows]))
-        for key in BY_COMPONENT
-    }
-    result = Diagnosis(scalars | spectra, coords={"layer": list(names), "component": np.arange(1, longest + 1)})
-    meanings = FACTS | VERDICT | MEANING | BY_COMPONENT
-    meanings |= {"layer": "layer of the network", "component": "component, in the order of variances or correlations"}
+def assembled(names: Sequence[str], rows: Sequence[dict[str, Any]], p: Any, reference: str) -> Diagnosis:
+    """The dataset of all layers, the verdict first, then what it rests on; p: the parameters, kept as attributes."""
+    of_interval = [f"{name}{end}" for name in MEANING for end in ("", "_low", "_high")]
+    order = [name for name in (*VERDICT, *of_interval, *FACTS) if name in rows[0]]
+    result = Diagnosis({key: ("layer", [row[key] for row in rows]) for key in order}, coords={"layer": list(names)})
+    meanings = FACTS | VERDICT | MEANING | {"layer": "layer of the network"}
     ends = {"low": "lower", "high": "upper"}
     for name, variable in result.variables.items():
         stem, _, end = str(name).rpartition("_")
@@ -69,16 +53,6 @@ def assembled(names: Sequence[str], rows: Sequence[Layer], p: Any, reference: st
     result.attrs = p.model_dump() | {"reference": reference}
     result.attrs.pop("layers", None)
     return result
-
-
-def _order(row: dict[str, Any]) -> list[str]:
-    """The verdict first, then what it rests on."""
-    of_interval = [f"{name}{end}" for name in MEANING for end in ("", "_low", "_high")]
-    return [name for name in (*VERDICT, *of_interval, *FACTS) if name in row]
-
-
-def _padded(values: Any, length: int) -> np.ndarray:
-    return np.pad(np.asarray(values, float), (0, length - len(values)), constant_values=np.nan)
 
 
 def over_seeds(results: Iterable[xr.Dataset], confidence: float = 0.95) -> xr.Dataset:

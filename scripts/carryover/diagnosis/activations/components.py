@@ -12,8 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.utils.extmath import randomized_svd
 
-from carryover.diagnosis.activations.responses import HELD
-
+HELD = 2**29  # bytes of a layer, at the samples of which components are taken
 SAMPLES = 4096  # of which components are taken: intervals of shares are narrower than .01 by then
 MOST = 512  # components of a layer
 _EXACT = 1024  # the smaller of samples and units up to which all components are computed

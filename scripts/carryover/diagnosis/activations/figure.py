@@ -1,7 +1,6 @@
-"""Figures of a diagnosis: what became of every layer, its spectra, and its canonical correlations."""
+"""The figure of a diagnosis: what became of every layer."""
 
 import re
-from collections.abc import Iterator
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -15,7 +14,6 @@ _SHARES = {"inherited_share": "inherited", "kept_share": "kept"}
 _RATIOS = {"change": "PR after / PR before", "inherited": "ENSD / PR after", "cka": "CKA"}
 _TITLE: dict[str, Any] = {"loc": "left", "fontsize": "medium"}
 _LOWEST = -0.5  # of shares: what is below is no more than unrelated anyway
-_COLUMNS = 4  # panels in a row, of figures with a panel a layer
 _ABREAST = 14  # letters of a name that fit beside those of the next layer
 _ACROSS = 34  # letters that fit above a panel, and under one when written upwards
 
@@ -59,57 +57,6 @@ def draw(result: Dataset) -> Figure:
     return fig
 
 
-def draw_spectra(result: Dataset) -> Figure:
-    """A panel a layer: variances of components before and after, and along those of before that survived."""
-    fig, panels = _panels(result)
-    for ax, layer in panels:
-        for name, label in (("variance_before", "before"), ("variance_after", "after")):
-            ax.loglog(result["component"], layer[name], label=label)
-        survived = layer["survived"] > result.attrs["most"]
-        ax.loglog(
-            result["component"].where(survived), layer["variance_surviving"], ".", color="0.3", markersize=4,
-            label="after, along components\nof before that survived",
-        )  # fmt: skip
-        ax.set_xlabel("component")
-    _finish(fig, panels, "share of variance", "Spectra before and after finetuning")
-    return fig
-
-
-def draw_canonical(result: Dataset) -> Figure:
-    """A panel a layer: canonical correlations of the components that count, and the largest that chance suggests."""
-    fig, panels = _panels(result)
-    for ax, layer in panels:
-        ax.plot(result["component"], layer["canonical_correlation"], ".-", label="before and after")
-        if layer["canonical_reference"].notnull().any():
-            ax.plot(result["component"], layer["canonical_reference"], ".-", label="baseline and after")
-        ax.axhline(
-            layer["chance_correlation"].item(),
-            color="0.5",
-            linestyle=":",
-            label="largest of independent\ncomponents, by chance",
-        )
-        ax.set(ylim=(0, 1.05), xscale="log", xlabel="direction")
-    _finish(fig, panels, "canonical correlation", "Directions that before and after share")
-    return fig
-
-
-def _panels(result: Dataset) -> tuple[Figure, list[tuple[Axes, Dataset]]]:
-    count = result.sizes["layer"]
-    columns = min(count, _COLUMNS)
-    rows = -(-count // columns)
-    fig, axes = plt.subplots(
-        rows, columns, figsize=(2.6 * columns + 2.2, 2.5 * rows + 0.6), squeeze=False, sharey=True, layout="constrained"
-    )
-    for ax in axes.flat[count:]:
-        ax.remove()
-    return fig, list(zip(axes.flat, _layers(result), strict=False))
-
-
-def _layers(result: Dataset) -> Iterator[Dataset]:
-    for place in range(result.sizes["layer"]):
-        yield result.isel(layer=place)
-
-
 def _label(name: str, regime: str) -> str:
     """The layer's name, in lines that end at its dots where it is long, and the verdict below."""
     lines = [""]
@@ -118,15 +65,6 @@ def _label(name: str, regime: str) -> str:
             lines.append("")
         lines[-1] += part
     return "\n".join([*lines, regime])
-
-
-def _finish(fig: Figure, panels: list[tuple[Axes, Dataset]], label: str, title: str) -> None:
-    for ax, layer in panels:
-        ax.set_title(_label(layer["layer"].item(), layer["regime"].item()), fontsize="small")
-    panels[0][0].set_ylabel(label)
-    handles, labels = panels[0][0].get_legend_handles_labels()
-    fig.legend(handles, labels, loc="outside right upper", fontsize="small")
-    fig.suptitle(title, fontsize="medium", x=0.01, ha="left")
 
 
 def _points(ax: Axes, result: Dataset, quantity: str, shift: float, label: str) -> None:

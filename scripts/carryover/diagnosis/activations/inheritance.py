@@ -130,26 +130,6 @@ def shares(mine: Told, reference: Told | None, block: np.ndarray) -> tuple[np.nd
     return 1 - lost / np.maximum(unrelated, np.finfo(float).tiny), float(1 - half)
 
 
-def canonical_correlations(before: Components, after: Components) -> np.ndarray:
-    """(min of both counts,) of the components that count, which regularises them; M. Raghu et al., "SVCCA" (2017)."""
-    product = before.scores[:, : before.counted].T @ after.scores[:, : after.counted] / len(before.scores)
-    return np.minimum(np.linalg.svd(product, compute_uv=False), 1)
-
-
-def chance_correlation(samples: int, before: int, after: int) -> float:
-    """The largest canonical correlation of so many independent normal components that samples suggest.
-
-    The edge of Wachter's law, K. Wachter, "The limiting empirical measure of multiple discriminant ratios" (1980).
-    """
-    a, b = min(before / samples, 1), min(after / samples, 1)
-    return float(np.sqrt(min(a + b - 2 * a * b + 2 * np.sqrt(a * b * (1 - a) * (1 - b)), 1))) if a + b < 1 else 1.0
-
-
-def variances_after(before: Components, after: Components) -> np.ndarray:
-    """(counted,) share of the variance after that lies along each of the components of before."""
-    return ((before.scores[:, : before.counted].T @ after.weighted / len(before.scores)) ** 2).sum(axis=1)
-
-
 def reweighting(before: Components, after: Components, survived: float, block: np.ndarray) -> np.ndarray:
     """(1 + blocks,) typical factor between the changes of variances of surviving directions, 1 if all changed alike.
 

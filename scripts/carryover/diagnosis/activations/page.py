@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from xarray import Dataset
 
-from carryover.diagnosis.activations.regimes import WORDS, in_words, summary
+from carryover.diagnosis.activations.regimes import WORDS, headline, in_words
 from carryover.templates.rendering import rendered
 
 _COLUMNS = {
@@ -19,8 +19,6 @@ _COLUMNS = {
     "change": "PR after / before",
     "inherited": "ENSD / PR after",
     "cka": "CKA",
-    "effective_rank_before": "effective rank before",
-    "effective_rank_after": "effective rank after",
 }
 _BRIEF = ("inherited_share", "kept_share", "reweighting", "participation_ratio_before", "participation_ratio_after",
           "ensd", "cka")  # fmt: skip
@@ -41,7 +39,7 @@ def fragment(result: Dataset) -> str:
 
 def _told(result: Dataset, columns: tuple[str, ...]) -> dict[str, Any]:
     return {
-        "summary": summary(result["layer"].values.tolist(), result["regime"].values.tolist()),
+        "summary": headline(result),
         "regimes": {regime: words for regime, words in WORDS.items() if regime in result["regime"].values},
         "heads": ("layer", "verdict", "samples", "units", *(_COLUMNS[name] for name in columns)),
         "rows": [_row(result.sel(layer=name), name, columns) for name in result["layer"].values.tolist()],

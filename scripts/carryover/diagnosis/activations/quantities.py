@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,6 @@ from carryover.diagnosis.activations import inheritance
 from carryover.diagnosis.activations.components import Components, chosen, components, most_samples
 from carryover.diagnosis.activations.overlaps import Overlaps, overlaps
 from carryover.diagnosis.activations.regimes import decided
-from carryover.diagnosis.activations.responses import Responses
 
 PAPERS = {
     "participation_ratio_before": "participation ratio (PR) before finetuning",
@@ -22,8 +21,6 @@ PAPERS = {
     "cka": "linear centred kernel alignment of before and after finetuning (CKA)",
     "change": "PR after over PR before finetuning",
     "inherited": "ENSD over PR after finetuning",
-    "effective_rank_before": "effective rank before finetuning, exp of the entropy of the covariance's spectrum",
-    "effective_rank_after": "effective rank after finetuning, exp of the entropy of the covariance's spectrum",
 }
 """Quantities with intervals that weigh directions by their variance."""
 SCALE_FREE = {
@@ -47,7 +44,6 @@ FACTS = {
     "kept_reference": "held-out R² of the components before finetuning, told by the baseline; NaN without one",
     "cka_reference": "CKA of the baseline and after finetuning; without one its mean over permutations of samples",
     "ensd_reference": "ENSD of the baseline and after finetuning; without one its mean over permutations of samples",
-    "chance_correlation": "largest canonical correlation of as many independent components that samples suggest",
     "curvature": "held-out R² of products of the leading components before finetuning, less what is linear in them",
     "told_of_itself": "held-out R² of a layer's components, told by the same layer, of before or after the smaller",
     "matched_units": "mean correlation of a unit before with itself after finetuning, beyond that with other units",
@@ -59,54 +55,37 @@ VERDICT = {
     "samples_needed": "samples that can be expected to decide; NaN where it is decided, or none is known that would",
     "warning": "what to keep in mind",
 }
-BY_COMPONENT = {
-    "variance_before": "share of the variance before finetuning of each component before, in their order",
-    "survived": "held-out R² of each counted component before finetuning, by what counts after",
-    "variance_surviving": "share of the variance after finetuning along each counted component of before",
-    "variance_after": "share of the variance after finetuning of each component after, in their order",
-    "canonical_correlation": "canonical correlations of the components that count before and after finetuning",
-    "canonical_reference": "canonical correlations of the components that count in the baseline and after finetuning",
-}
 
 
-@dataclass(frozen=True)
-class Layer:
-    """What is said of a layer: `values` by the names of MEANING with their `_low` and `_high`, FACTS and VERDICT, and
-    `spectra` by those of BY_COMPONENT."""
+def of_layer(layers: Sequence[np.ndarray], block: np.ndarray, named: bool, p: Any) -> dict[str, Any]:
+    """What is said of a layer, by the names of MEANING with their `_low` and `_high`, FACTS and VERDICT.
 
-    values: dict[str, Any]
-    spectra: dict[str, np.ndarray]
-
-
-def of_layer(before: Responses, after: Responses, baseline: Responses | None, named: bool, p: Any) -> Layer:
-    """`named`: whether the order of samples is known to be the same; p: parameters of `diagnose`."""
-    row: dict[str, Any] = {
-        "samples": len(before.block),
-        "units_before": before.layer.units,
-        "units_after": after.layer.units,
-    }
-    for key, values in _papers(overlaps(before, after)).items():
+    layers: centred responses (samples, units) before, after and, maybe, of the baseline; block: (samples,); named:
+    whether the order of samples is known to be the same; p: parameters of `diagnose`.
+    """
+    before, after = layers[:2]
+    row: dict[str, Any] = {"samples": len(block), "units_before": before.shape[1], "units_after": after.shape[1]}
+    for key, values in _papers(overlaps(before, after, block)).items():
         row[key] = values[0]
         row[f"{key}_low"], row[f"{key}_high"] = jackknife(values, p.confidence)
-    seen = [before, after, *([baseline] if baseline else [])]
-    units = [one.layer.units for one in seen]
-    rows = chosen(len(before.block), units)
-    block = before.block[rows]
-    recorded = [one.rows(rows) for one in seen]
+    units = [X.shape[1] for X in layers]
+    rows = chosen(len(block), units)
+    block = block[rows]
+    recorded = [X[rows] for X in layers]
     old = components(recorded[0], p.variance)
     parts = [old, *(components(X, p.variance, old) for X in recorded[1:])]
-    row |= _facts(row, recorded, parts, block)
-    spectra = {"variance_before": parts[0].variances, "variance_after": parts[1].variances}
+    row |= _facts(row, recorded, parts)
     if len(rows) >= inheritance.LEAST:
-        row |= _scale_free(parts, block, p.confidence, spectra)
+        row |= _scale_free(parts, block, p.confidence)
         if not named and row["inherited_r2"] < 0.3 and _shuffled(parts[0], parts[1], block):
             row["warning"] = "sorted by their first component samples agree: they may be in another order after"
     else:
         unknown = [f"{name}{end}" for name in SCALE_FREE for end in ("", "_low", "_high")]
         row |= dict.fromkeys([*unknown, *(name for name in FACTS if name not in row)], np.nan)
     said = asdict(decided(row, p.model_dump(), most_samples(units)))
-    row |= {"samples_needed": said.pop("samples")} | said | ({"warning": row["warning"]} if "warning" in row else {})
-    return Layer(row, spectra)
+    return (
+        row | {"samples_needed": said.pop("samples")} | said | ({"warning": row["warning"]} if "warning" in row else {})
+    )
 
 
 def _papers(o: Overlaps) -> dict[str, np.ndarray]:
@@ -115,13 +94,11 @@ def _papers(o: Overlaps) -> dict[str, np.ndarray]:
         before, after = o.x**2 / o.xx, o.y**2 / o.yy
         ensd = o.xy * o.x * o.y / (o.xx * o.yy)
         cka = o.xy / np.sqrt(o.xx * o.yy)
-        values = (before, after, ensd, cka, after / before, ensd / after, o.rank_x, o.rank_y)
+        values = (before, after, ensd, cka, after / before, ensd / after)
     return dict(zip(PAPERS, values, strict=True))
 
 
-def _facts(
-    row: Mapping[str, Any], recorded: list[np.ndarray], parts: list[Components], block: np.ndarray
-) -> dict[str, Any]:
+def _facts(row: Mapping[str, Any], recorded: list[np.ndarray], parts: list[Components]) -> dict[str, Any]:
     old, new = parts[:2]
     sizes = row["participation_ratio_before"] * row["participation_ratio_after"]
     if len(parts) > 2:
@@ -136,14 +113,11 @@ def _facts(
         "dominant_after": new.dominant,
         "cka_reference": min(float(other), 1.0),
         "ensd_reference": float(ensd),
-        "chance_correlation": inheritance.chance_correlation(len(block), old.counted, new.counted),
         "matched_units": inheritance.matched(*recorded[:2]),
     }
 
 
-def _scale_free(
-    parts: list[Components], block: np.ndarray, confidence: float, spectra: dict[str, np.ndarray]
-) -> dict[str, Any]:
+def _scale_free(parts: list[Components], block: np.ndarray, confidence: float) -> dict[str, Any]:
     """Quantities of `SCALE_FREE` with intervals, and what they were made of."""
     old, new, *unrelated = parts
     found: dict[str, Any] = {}
@@ -169,11 +143,6 @@ def _scale_free(
         found |= {"reweighting_low": max(min(low, value), 1.0), "reweighting_high": max(high, value)}
     found["curvature"] = inheritance.curvature(old, block)
     found["told_of_itself"] = min(inheritance.told_of_itself(one, block) for one in (old, new))
-    spectra["survived"] = 1 - told.component
-    spectra["variance_surviving"] = inheritance.variances_after(old, new)
-    spectra["canonical_correlation"] = inheritance.canonical_correlations(old, new)
-    if unrelated:
-        spectra["canonical_reference"] = inheritance.canonical_correlations(unrelated[0], new)
     return found
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from xarray import Dataset
 
 from carryover.diagnosis.activations.components import DOMINANT
 from carryover.diagnosis.activations.inheritance import LEAST
@@ -95,13 +96,15 @@ def in_words(limits: Mapping[str, float]) -> dict[str, str]:
     }
 
 
-def summary(names: Sequence[str], verdicts: Sequence[str]) -> str:
-    """'3 layers: select in 2 (conv3, conv4), undecided in 1 (conv5).' of layers and what was found in each."""
+def headline(result: Dataset) -> str:
+    """'3 layers: select in 2 (conv3, conv4), undecided in 1 (conv5).' of what `diagnose` returned, and its note."""
     layers: dict[str, list[str]] = {}
-    for name, regime in zip(names, verdicts, strict=True):
+    names = result["layer"].values.tolist()
+    for name, regime in zip(names, result["regime"].values.tolist(), strict=True):
         layers.setdefault(regime, []).append(name)
     said = [f"{regime} in {len(layers[regime])} ({_listed(layers[regime])})" for regime in WORDS if regime in layers]
-    return f"{len(names)} layer{'s' * (len(names) > 1)}: {', '.join(said)}."
+    note = f" {result.attrs['note']}" if "note" in result.attrs else ""
+    return f"{len(names)} layer{'s' * (len(names) > 1)}: {', '.join(said)}.{note}"
 
 
 def _listed(names: Sequence[str]) -> str:

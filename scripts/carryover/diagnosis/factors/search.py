@@ -16,21 +16,35 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable, Sequence
+import sys
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from typing import Any, NamedTuple
 
+import joblib
 import numpy as np
+from joblib.func_inspect import get_func_code
+from scipy import stats
+from tqdm import tqdm
 
 from carryover.diagnosis.factors.choice import CONFIDENCE, Choice, Control, Interval, curve, interval
-from carryover.diagnosis.factors.journal import Journal, Point, identity
-from carryover.diagnosis.factors.plan import RACERS, Plan, Told, positive
-from carryover.diagnosis.factors.scores import Scores
 from carryover.errors import UserError
 
 FACTORS = (0.0625, 0.25, 1.0, 4.0)
 RATES = (0.5, 2.0, 4.0)
+_LOOK = 5  # fresh seeds of the first look; the second and last is at all of them
+_RACERS = 3  # factors that get more seeds than the grid has
+_ROUNDS = 2  # of those, each with twice the seeds
 _BEATEN = 2.0  # standard errors behind the first
 _SMALL = 0.25  # of the gain: what may stay open between racers
+
+
+class Point(NamedTuple):
+    """One training."""
+
+    factor: float
+    seed: int
+    rate: float = 1.0
 
 
 def search_factor(
@@ -48,6 +62,7 @@ def search_factor(
     jobs: int = 1,
     progress: bool = True,
     notes: Sequence[str] = (),
+    identity: Any = None,
 ) -> Choice:
     """The factor with the highest score; `run(factor, seed)` gives the score, higher is better.
 
@@ -63,174 +78,265 @@ def search_factor(
         extensions: how many places further may be tried while the best factor is at an end of the grid.
         rates: learning rates, as multiples of the usual one, that are tried without a factor where one helps.
         budget: trainings at most: the search then refines less and looks at fewer fresh seeds.
-        journal: a file that keeps the scores, with which a search that was cut off goes on.
-        jobs: trainings at once, in as many processes, which share the processor's threads. `run` and what it refers to
-            must be what cloudpickle can pickle: functions of a notebook, lambdas and tensors are.
+        journal: a folder in which joblib keeps scores, from which a search that was cut off goes on. A score is used
+            again for the same `run`, by `source_of` it, and the same `identity`.
+        jobs: trainings at once, in as many processes, which share the processor's threads; what `run` refers to must
+            be what cloudpickle can pickle.
         progress: whether the number of trainings, and how they get on, is shown on standard error.
         notes: sentences that are said before the first training, and are the first of the choice's.
+        identity: what else scores depend on, as text, numbers and arrays, for the journal.
 
     Raises:
-        UserError: for factors that are not finite and above 0, too few seeds, too small a budget, a journal of another
-            search, and where no score is finite.
+        UserError: for factors that are not finite and above 0, too few seeds, too small a budget, and where no score
+            is finite.
     """
-    grid = sorted({*map(float, positive("factors", factors)), 1.0})
+    grid = sorted({*_positive("factors", factors), 1.0})
     if seeds < 2 or fresh_seeds < 2:
         raise UserError(f"seeds and fresh_seeds must be at least 2, got {seeds} and {fresh_seeds}")
     for name, value, least in (("refinements", refinements, 0), ("extensions", extensions, 0), ("jobs", jobs, 1)):
         if value < least:
             raise UserError(f"{name} must be at least {least}, got {value}")
     takes_rate = "rate" in inspect.signature(run).parameters
-    tried = tuple(map(float, positive("rates", rates))) if rates and takes_rate else ()
-    plan = Plan(grid, seeds, refinements, fresh_seeds, extensions, tried, budget)
-    kept = Journal(journal, identity(run))
-    with Told(plan.at_most, progress) as told:
-        try:
-            scores = Scores(run, takes_rate, kept, jobs, told.score)
-            return _Search(plan, scores, told.say, which, notes, tried).choice()
-        finally:
-            kept.close()
+    tried = _positive("rates", rates) if rates and takes_rate else ()
+    try:
+        score = joblib.Memory(journal, verbose=0).cache(_score, ignore=["run", "takes_rate"])
+    except OSError as error:
+        raise UserError(f"the journal {journal} cannot be used ({error.strerror}): name a folder") from None
+    key = joblib.hash([source_of(run), identity]) if journal else ""
+    search = _Search(lambda point: joblib.delayed(score)(key, point, run, takes_rate), jobs)
+    search.plan(len(grid), seeds, refinements, fresh_seeds, extensions, tried, budget)
+    with tqdm(desc="choose_factor", total=search.at_most, unit=" trainings", disable=not progress) as search.bar:
+        search.say(f"choose_factor: at most {search.at_most} trainings.")
+        for sentence in notes:
+            search.note(sentence)
+        return search.choice(grid, which)
+
+
+def source_of(function: Callable[..., Any]) -> list[Any]:
+    """What a journal knows a function by: the text of its file, and numbers and text that it refers to by closure."""
+    function = inspect.unwrap(function)
+    try:
+        text = Path(inspect.getsourcefile(function) or "").read_text(encoding="utf-8")
+    except (OSError, TypeError):  # of a notebook, or an object that can be called
+        text = str(get_func_code(function)[0])
+    cells = (
+        zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+        if inspect.isfunction(function)
+        else ()
+    )
+    return [
+        text,
+        [(name, cell.cell_contents) for name, cell in cells if isinstance(cell.cell_contents, int | float | str)],
+    ]
+
+
+def _score(key: str, point: Point, run: Callable[..., Any], takes_rate: bool) -> float:
+    value = run(point.factor, point.seed, **({"rate": point.rate} if takes_rate else {}))
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise UserError(
+            f"score must be one number, got a {type(value).__name__} at factor {point.factor:g}, seed {point.seed}"
+        ) from None
+
+
+def _positive(name: str, values: Sequence[float]) -> tuple[float, ...]:
+    if not all(math.isfinite(value) and value > 0 for value in values) or not len(values):
+        raise UserError(f"{name} must be finite numbers above 0, got {list(values)}")
+    return tuple(map(float, values))
 
 
 class _Search:
-    def __init__(
-        self,
-        plan: Plan,
-        scores: Scores,
-        say: Callable[[str], None],
-        which: str,
-        notes: Sequence[str],
-        rates: Sequence[float],
-    ) -> None:
-        self.plan, self.scores, self.which, self.rates = plan, scores, which, rates
-        self.notes: list[str] = []
-        self._say = say
-        for sentence in notes:
-            self._note(sentence)
+    """Scores by factor, seed and learning rate, in the order of asking, and what is done next."""
 
-    def choice(self) -> Choice:
-        first = range(self.plan.seeds)
-        self._try(self.plan.grid, first)
-        if len(self.scores.lost()) == len(self.scores):
-            point = self.scores.lost()[0]
-            value = f"{self.scores[point]} at factor {point.factor:g}, seed {point.seed}"
+    bar: tqdm
+
+    def __init__(self, task: Callable[[Point], Any], jobs: int) -> None:
+        self.task, self.jobs = task, jobs
+        self.scores: dict[Point, float] = {}
+        self.notes: list[str] = []
+
+    def plan(
+        self,
+        places: int,
+        seeds: int,
+        refinements: int,
+        fresh: int,
+        extensions: int,
+        rates: tuple[float, ...],
+        budget: int | None,
+    ) -> None:
+        """How far the search may go, counted in trainings."""
+        self.seeds, self.refinements, self.fresh, self.extensions = seeds, refinements, fresh, extensions
+        self.selecting = range(seeds * 2**_ROUNDS)
+        # What a first look takes, and a first comparison with a rate, is kept back from the search for a place.
+        first = min(_LOOK, fresh)
+        self.kept_back = 2 * first
+        least = places * seeds + self.kept_back
+        if budget is not None and budget < least:
+            raise UserError(
+                f"a budget of {budget} trainings is too small: {places} factors with {seeds} seeds and a comparison "
+                f"on fresh ones take {least}"
+            )
+        every = places + extensions + 2 * refinements
+        race = min(_RACERS, every) * (len(self.selecting) - seeds)
+        all_of_it = every * seeds + race + 2 * fresh
+        control = (len(rates) + 2) * first
+        self.rates = rates if budget is None or budget >= least + control else ()
+        self.affords_no_rates = len(rates) > len(self.rates)
+        if self.rates:
+            self.kept_back += control
+            all_of_it += (len(rates) + 2) * fresh
+        self.at_most = all_of_it if budget is None else min(all_of_it, budget)
+
+    def choice(self, grid: Sequence[float], which: str) -> Choice:
+        first = range(self.seeds)
+        self.need(Point(factor, seed) for seed in first for factor in grid)
+        if len(lost := self.lost()) == len(self.scores):
+            value = f"{self.scores[lost[0]]} at factor {lost[0].factor:g}, seed {lost[0].seed}"
             raise UserError(f"score must be a finite number, got none in {len(self.scores)} trainings: {value}")
         self._extend(first)
         self._refine(first)
+        if flat := _flat(np.array([self.of(factor, first) for factor in self.factors])):
+            self.note(flat)
         chosen = self._race()
         gain, control = Interval(0.0, 0.0, 0.0), None
         if chosen != 1:
             gain, fresh = self._compared(chosen)
-            if gain.low > 0 and self.plan.rates:
+            if gain.low > 0 and self.rates:
                 control = self._control(chosen, fresh)
-            elif gain.low > 0 and self.rates:
-                self._note("The budget is too small to try learning rates.")
-        if lost := self.scores.lost():
+            elif gain.low > 0 and self.affords_no_rates:
+                self.note("The budget is too small to try learning rates.")
+        if lost := self.lost():
             places = ", ".join(f"{factor:g}" for factor in sorted({point.factor for point in lost}))
             count = f"{len(lost)} of {len(self.scores)} scores were not finite (factor {places})"
-            self._note(f"{count}: they count as the lowest.")
-        tried = {factor: self.scores.tried(factor, self.plan.selecting) for factor in self.scores.factors}
-        return Choice(
-            chosen,
-            curve(
-                {factor: self.scores.of(factor, seeds) for factor, seeds in tried.items()},
-                {factor: len(self.scores.lost(factor, seeds)) for factor, seeds in tried.items()},
-            ),
-            gain,
-            self.which,
-            control,
-            len(self.scores),
-            tuple(self.notes),
+            self.note(f"{count}: they count as the lowest.")
+        tried = {factor: self.tried(factor, self.selecting) for factor in self.factors}
+        found = curve(
+            {factor: self.of(factor, seeds) for factor, seeds in tried.items()},
+            {factor: len(self.lost(factor, seeds)) for factor, seeds in tried.items()},
         )
+        return Choice(chosen, found, gain, which, control, len(self.scores), tuple(self.notes))
 
-    def _note(self, sentence: str) -> None:
+    @property
+    def factors(self) -> list[float]:
+        """Those that were tried with the usual learning rate."""
+        return sorted({point.factor for point in self.scores if point.rate == 1})
+
+    def need(self, points: Iterable[Point]) -> None:
+        """Compute the scores that are not known yet, several at once where that is wanted."""
+        new = [point for point in dict.fromkeys(points) if point not in self.scores]
+        with joblib.parallel_config("loky", inner_max_num_threads=max(1, joblib.cpu_count() // self.jobs)):
+            parallel = joblib.Parallel(n_jobs=self.jobs, return_as="generator", batch_size=1)
+            for point, score in zip(new, parallel(self.task(point) for point in new), strict=True):
+                self.scores[point] = score
+                self.bar.update()
+
+    def of(self, factor: float, seeds: Sequence[int], rate: float = 1.0) -> np.ndarray:
+        """Scores (seeds,); one that is not finite counts as the lowest of all that are."""
+        points = [Point(factor, seed, rate) for seed in seeds]
+        self.need(points)
+        lowest = min(filter(math.isfinite, self.scores.values()), default=math.nan)
+        values = np.array([self.scores[point] for point in points])
+        return np.where(np.isfinite(values), values, lowest)
+
+    def lost(self, factor: float | None = None, seeds: Sequence[int] | None = None) -> list[Point]:
+        """Trainings whose score was not finite."""
+        return [
+            point
+            for point, score in self.scores.items()
+            if not math.isfinite(score) and factor in (None, point.factor) and (seeds is None or point.seed in seeds)
+        ]
+
+    def tried(self, factor: float, seeds: Sequence[int]) -> list[int]:
+        return [seed for seed in seeds if Point(factor, seed) in self.scores]
+
+    def note(self, sentence: str) -> None:
         self.notes.append(sentence)
-        self._say(sentence)
+        self.say(sentence)
+
+    def say(self, sentence: str) -> None:
+        if not self.bar.disable:
+            tqdm.write(sentence, file=sys.stderr)
 
     def _affords(self, trainings: int) -> bool:
-        return len(self.scores) + trainings + self.plan.kept_back <= self.plan.at_most
-
-    def _try(self, factors: Sequence[float], seeds: Sequence[int]) -> None:
-        self.scores.need(Point(factor, seed) for seed in seeds for factor in factors)
+        return len(self.scores) + trainings + self.kept_back <= self.at_most
 
     def _best(self, factors: Sequence[float], seeds: Sequence[int]) -> float:
         """That of the highest mean; of several 1, or else the nearest to it."""
 
         def rank(factor: float) -> tuple:
-            lost = len(self.scores.lost(factor, seeds))
-            return self.scores.of(factor, seeds).mean(), -lost, -abs(math.log(factor))
+            lost = len(self.lost(factor, seeds))
+            return self.of(factor, seeds).mean(), -lost, -abs(math.log(factor))
 
         return max(factors, key=rank)
 
     def _extend(self, seeds: Sequence[int]) -> None:
         further = []
-        for _ in range(self.plan.extensions):
-            tried = self.scores.factors
+        for _ in range(self.extensions):
+            tried = self.factors
             best = self._best(tried, seeds)
             if len(tried) == 1 or best not in (tried[0], tried[-1]) or not self._affords(len(seeds)):
                 break
             beside = tried[1] if best == tried[0] else tried[-2]
-            if self.scores.of(best, seeds).mean() == self.scores.of(beside, seeds).mean():
+            if self.of(best, seeds).mean() == self.of(beside, seeds).mean():
                 break  # scores that are all the same lead nowhere
             further.append(best * best / beside)
-            self._try(further[-1:], seeds)
+            self.of(further[-1], seeds)
         if further:
             places = " and ".join(f"{factor:g}" for factor in further)
-            self._note(f"The best factor was at an end of the grid, which was extended by {places}.")
+            self.note(f"The best factor was at an end of the grid, which was extended by {places}.")
 
     def _refine(self, seeds: Sequence[int]) -> None:
-        for _ in range(self.plan.refinements):
-            tried = self.scores.factors
+        for _ in range(self.refinements):
+            tried = self.factors
             best = self._best(tried, seeds)
             place = tried.index(best)
-            beside = [math.sqrt(best * other) for other in tried[max(place - 1, 0) : place + 2] if other != best]
-            if not self._affords(len(beside) * len(seeds)):
+            between = [math.sqrt(best * other) for other in tried[max(place - 1, 0) : place + 2] if other != best]
+            if not self._affords(len(between) * len(seeds)):
                 break
-            self._try(beside, seeds)
+            self.need(Point(factor, seed) for seed in seeds for factor in between)
 
     def _race(self) -> float:
         """The best factor, after more seeds for those that are not clearly behind it."""
-        seeds = range(self.plan.seeds)
-        racers = self.scores.factors
+        seeds = range(self.seeds)
+        racers = self.factors
         while True:
             best = self._best(racers, seeds)
-            ahead = {factor: self.scores.of(factor, seeds).mean() for factor in racers}
+            ahead = {factor: self.of(factor, seeds).mean() for factor in racers}
             error = math.sqrt(2 / len(seeds)) * self._noise(racers, seeds)
-            first = sorted(racers, key=lambda factor: (factor != best, -ahead[factor]))[:RACERS]
+            first = sorted(racers, key=lambda factor: (factor != best, -ahead[factor]))[:_RACERS]
             racers = [factor for factor in first if ahead[best] - ahead[factor] <= _BEATEN * error]
-            known = range(self.plan.seeds) if len(self.scores.tried(1.0, seeds)) < len(seeds) else seeds
-            gain = (self.scores.of(best, known) - self.scores.of(1.0, known)).mean()
+            known = range(self.seeds) if len(self.tried(1.0, seeds)) < len(seeds) else seeds
+            gain = (self.of(best, known) - self.of(1.0, known)).mean()
             more = range(2 * len(seeds))
             if (
                 len(racers) == 1
                 or error <= _SMALL * gain
-                or len(more) > len(self.plan.selecting)
+                or len(more) > len(self.selecting)
                 or not self._affords(len(racers) * len(seeds))
             ):
                 return best
             seeds = more
-            self._try(racers, seeds)
+            self.need(Point(factor, seed) for seed in seeds for factor in racers)
 
     def _noise(self, factors: Sequence[float], seeds: Sequence[int]) -> float:
         """Standard deviation of one score about what its seed and its factor give, of the better half, four or more."""
-        values = np.array([self.scores.of(factor, seeds) for factor in factors])
+        values = np.array([self.of(factor, seeds) for factor in factors])
         better = np.argsort(values.mean(1))[::-1][: max(4, (len(factors) + 1) // 2)]
-        values = values[better]
-        if len(values) == 1:
-            return 0.0
-        rest = values - values.mean(0) - values.mean(1, keepdims=True) + values.mean()
-        return math.sqrt((rest**2).sum() / ((len(values) - 1) * (len(seeds) - 1)))
+        return math.sqrt(_residual(values[better])) if len(better) > 1 else 0.0
 
     def _compared(self, chosen: float) -> tuple[Interval, range]:
         """The gain over 1 on fresh seeds, and those; it stops as soon as that is decided or unlikely to help."""
-        start = len(self.plan.selecting)
+        start = len(self.selecting)
         # How often to look is settled before any fresh seed is seen: only so do the intervals hold together.
-        looks = self.plan.looks(self.plan.at_most - len(self.scores))
+        left = self.at_most - len(self.scores)
+        most = min(self.fresh, left // (len(self.rates) + 4 if self.rates else 2))
+        looks = [_LOOK, most] if most >= 2 * _LOOK - 2 else [most]
         for look in looks:
             seeds = range(start, start + look)
-            self._try([chosen, 1.0], seeds)
-            gain = interval(
-                self.scores.of(chosen, seeds) - self.scores.of(1.0, seeds), 1 - (1 - CONFIDENCE) / len(looks)
-            )
+            self.need(Point(factor, seed) for seed in seeds for factor in (chosen, 1.0))
+            gain = interval(self.of(chosen, seeds) - self.of(1.0, seeds), 1 - (1 - CONFIDENCE) / len(looks))
             if gain.low > 0 or gain.mean <= 0:
                 break
         return gain, seeds
@@ -241,16 +347,35 @@ class _Search:
         Seeds are new once more: a factor that won on the fresh ones was lucky on them. As the factor has to beat every
         rate, none is chosen before.
         """
-        rates, start = self.plan.rates, len(self.plan.selecting) + self.plan.fresh
-        number = min(len(seen), (self.plan.at_most - len(self.scores)) // (len(rates) + 2))
+        start = len(self.selecting) + self.fresh
+        number = min(len(seen), (self.at_most - len(self.scores)) // (len(self.rates) + 2))
         new = range(start, start + number)
-        self.scores.need(
-            point
-            for seed in new
-            for point in (Point(chosen, seed), Point(1.0, seed), *(Point(1.0, seed, rate) for rate in rates))
-        )
-        factor = self.scores.of(chosen, new)
-        leads = {rate: interval(factor - self.scores.of(1.0, new, rate)) for rate in rates}
-        rate = min(rates, key=lambda rate: leads[rate].low)
-        gain = interval(self.scores.of(1.0, new, rate) - self.scores.of(1.0, new))
-        return Control(rate, gain, leads[rate], rates)
+        without = [Point(1.0, 0, rate) for rate in (1.0, *self.rates)]
+        self.need(point._replace(seed=seed) for seed in new for point in (Point(chosen, 0), *without))
+        factor = self.of(chosen, new)
+        leads = {rate: interval(factor - self.of(1.0, new, rate)) for rate in self.rates}
+        rate = min(leads, key=lambda rate: leads[rate].low)
+        gain = interval(self.of(1.0, new, rate) - self.of(1.0, new))
+        return Control(rate, gain, leads[rate], self.rates)
+
+
+def _residual(values: np.ndarray) -> float:
+    """Variance of scores (factors, seeds) about the sum of a part of the factor and one of the seed."""
+    rest = values - values.mean(0) - values.mean(1, keepdims=True) + values.mean()
+    return float((rest**2).sum() / ((len(values) - 1) * (values.shape[1] - 1)))
+
+
+def _flat(values: np.ndarray) -> str:
+    """A sentence where scores (factors, seeds) do not tell factors apart, by the F test of two-way analysis."""
+    factors, seeds = values.shape
+    if factors == 1:
+        return ""
+    if (values == values[0]).all():
+        return "All factors score the same: scores may be at chance, or as high as they can be."
+    critical = stats.f.ppf(CONFIDENCE, factors - 1, (factors - 1) * (seeds - 1))
+    if seeds * values.mean(1).var(ddof=1) > critical * _residual(values):
+        return ""
+    return (
+        f"The first {seeds} seeds do not tell factors apart (F test at 5 %): scores may be at chance, or as high as "
+        "they can be."
+    )

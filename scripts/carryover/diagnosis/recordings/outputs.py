@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from carryover.errors import UserError
 
 Reduction = str | Callable[[Tensor], Tensor]
-REDUCTIONS = ("flatten", "mean", "first")
+REDUCTIONS = ("flatten", "mean", "first", "last")
 _CHANNELS_FIRST = (nn.modules.conv._ConvNd, nn.modules.batchnorm._BatchNorm, nn.modules.pooling._MaxPoolNd,
                    nn.modules.pooling._AvgPoolNd, nn.modules.pooling._AdaptiveAvgPoolNd,
                    nn.modules.pooling._AdaptiveMaxPoolNd, nn.modules.instancenorm._InstanceNorm,
@@ -118,10 +118,10 @@ def units(name: str, part: nn.Module, output: Tensor, reduce: Reduction, mask: T
     if output.is_quantized:
         output = output.dequantize()
     if output.is_nested:
-        if reduce not in ("mean", "first"):
+        if reduce not in ("mean", "first", "last"):
             raise UserError(f"{name} is a nested tensor, of samples of different lengths: take reduce='mean'")
         rows = output.unbind()
-        output = torch.stack([row.mean(0) if reduce == "mean" else row[0] for row in rows])
+        output = torch.stack([row.mean(0) if reduce == "mean" else row[0 if reduce == "first" else -1] for row in rows])
     if output.layout != torch.strided:
         output = output.to_dense()
     if not output.is_complex():
@@ -144,15 +144,18 @@ def _reduced(name: str, part: nn.Module, output: Tensor, reduce: Reduction, mask
     """(batch, features): over places of (batch, features, places …), or over tokens of (batch, tokens …, features)."""
     last = isinstance(part, _FEATURES_LAST) or (output.ndim == 3 and not isinstance(part, _CHANNELS_FIRST))
     if not last:
-        if reduce == "first":
-            raise UserError(f"{name} has no first token, it is (batch, channels, …): take reduce='mean'")
+        if reduce != "mean":
+            raise UserError(f"{name} has no {reduce} token, it is (batch, channels, …): take reduce='mean'")
         return output.flatten(2).mean(2)
     if mask is not None and mask.shape == output.shape[:2] and output.ndim == 3:
         mask = mask.to(output.device).bool()
         if not mask.any(1).all():
             raise UserError(f"the mask leaves no token of sample {int((~mask.any(1)).nonzero()[0])} of the batch")
-        if reduce == "first":
-            return output[torch.arange(len(output), device=output.device), mask.int().argmax(1)]
+        if reduce != "mean":
+            counting = mask if reduce == "first" else mask.flip(1)
+            place = counting.int().argmax(1)
+            place = place if reduce == "first" else mask.shape[1] - 1 - place
+            return output[torch.arange(len(output), device=output.device), place]
         kept = output.masked_fill(~mask[..., None], 0)  # padding may be anything, infinite too
         return kept.sum(1) / mask.sum(1, keepdim=True)
     if mask is not None:
@@ -161,7 +164,7 @@ def _reduced(name: str, part: nn.Module, output: Tensor, reduce: Reduction, mask
             f"token_mask of (batch, tokens), True for tokens that count, or record it apart with reduce='flatten'"
         )
     places = output.flatten(1, -2)
-    return places[:, 0] if reduce == "first" else places.mean(1)
+    return places.mean(1) if reduce == "mean" else places[:, 0 if reduce == "first" else -1]
 
 
 def on_cpu(values: Tensor) -> np.ndarray:
