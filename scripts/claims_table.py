@@ -51,7 +51,7 @@ def main(argv):
     with Job(
         rule="claims_table",
         wildcards=command_line.wildcards(arguments),
-        inputs=[*arguments.groups, *beside.values(), *rendering.files("claims_table"), headlines.FILE],
+        inputs=[*arguments.groups, *beside.values(), *rendering.files("claims_table"), headlines.source()],
         outputs=arguments.output,
         modules=["claims_table"],
     ) as job:
