@@ -1,11 +1,11 @@
-"""Put all groups of claims together in one table, with verdicts that count how many claims are tested."""
+"""Put all groups of checks together in one table, with the claims that they make up and their verdicts."""
 
 from pathlib import Path
 
 from carryover.workflow import command_line  # first: from here on Ctrl-C shows no trace
 
 # isort: split
-from carryover.analysis import archived_claims, claims_table
+from carryover.analysis import archived_claims, claims_table, headlines
 from carryover.analysis.intervals import MEANINGS
 from carryover.errors import UserError
 from carryover.provenance import store
@@ -51,7 +51,7 @@ def main(argv):
     with Job(
         rule="claims_table",
         wildcards=command_line.wildcards(arguments),
-        inputs=[*arguments.groups, *beside.values(), *rendering.files("claims_table")],
+        inputs=[*arguments.groups, *beside.values(), *rendering.files("claims_table"), headlines.source()],
         outputs=arguments.output,
         modules=["claims_table"],
     ) as job:

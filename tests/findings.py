@@ -119,20 +119,21 @@ def _said(text):
 
 def verdict_table(table):
     """How many claims of each paper have which verdict, in Markdown."""
-    names = list(dict.fromkeys(table["paper"].values.tolist()))
-    rows = [(name, table.isel(claim=table["paper"].values == name)) for name in names] + [("all", table)]
+    names = list(dict.fromkeys(table["headline_paper"].values.tolist()))
+    rows = [(name, table.isel(claim=table["headline_paper"].values == name)) for name in names] + [("all", table)]
     best_first = ORDER[::-1]
-    body = [[name, part.sizes["claim"], *(counts(part)[verdict] for verdict in best_first)] for name, part in rows]
-    return tabulate(body, headers=["claims of", "", *best_first], tablefmt="github") + "\n"
+    body = [[name, sum(counts(part).values()), *(counts(part)[verdict] for verdict in best_first), part.sizes["claim"]]
+            for name, part in rows]  # fmt: skip
+    return tabulate(body, headers=["claims of", "", *best_first, "checks"], tablefmt="github") + "\n"
 
 
 def failed_table(table):
-    """Claims that fail, with their intervals, in Markdown."""
-    lines = ["| paper | claim | statistic [95 %] | above |", "|---|---|---|---|"]
-    for row in table.isel(claim=table["verdict"].values == "fails").to_dataframe().itertuples():
-        ends = f" [{row.low:.2g}, {row.high:.2g}]" if row.high > row.low else ""
-        numbers = (f"{row.statistic:.2g}{ends}", f"{row.bound:g}")
-        lines.append(" | ".join(["| " + row.paper, row.statement, *(one.replace("-", "−") for one in numbers)]) + " |")
+    """Claims that fail, with the checks that do, in Markdown."""
+    lines = ["| paper | claim | checks that fail | of |", "|---|---|---|---|"]
+    rows = table.to_dataframe().reset_index()
+    for _, checks in rows[rows["headline_verdict"] == "fails"].groupby("headline", sort=False):
+        failing, first = checks.loc[checks["verdict"] == "fails", "claim"], checks.iloc[0]
+        lines.append(f"| {first.headline_paper} | {first.sentence} | {', '.join(failing)} | {len(checks)} |")
     return "\n".join(lines) + "\n"
 
 

@@ -25,7 +25,7 @@ def test_what_is_written_is_what_was_found(table):
     found = findings.written(PAGE, table)
     assert "+4.0 [1.5, 6.5]<!-- one/gain * 100 -->, and .04<!-- one/gain --> as a share;" in found
     rows = [line.replace(" ", "") for line in found.splitlines()]
-    assert {"|claimsof||holds|undecided|fails|", "|A|1|1|0|0|", "|all|2|1|0|1|"} <= {*rows}
+    assert {"|claimsof||holds|undecided|fails|checks|", "|A|1|1|0|0|1|", "|all|2|1|0|1|2|"} <= {*rows}
     assert findings.stale(found, table, exactly=True) == []
     assert findings.written(found, table) == found
 

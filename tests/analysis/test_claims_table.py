@@ -1,5 +1,6 @@
 """One table of all claims: adjusted p-values, verdicts by them, seeds that would decide, and the order."""
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -9,10 +10,11 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import check_claims
-from carryover.analysis import claims_table, intervals
+from carryover.analysis import archived_claims, claims_table, headlines, intervals
 from carryover.analysis.intervals import LEVEL
 from carryover.provenance import store
 
+ARCHIVE = Path(__file__).parents[2] / "resources/archive"
 SEEDS = np.array([-1.0, 0.0, 0.0, 1.0])
 
 
@@ -25,24 +27,44 @@ def group(means, paper="Paper", portable="rounding", **options):
 
 @settings(derandomize=True, deadline=None)
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=20))
-def test_adjusted_p_values_decide_as_benjamini_and_hochbergs_steps(p_values):
+def test_adjusted_p_values_decide_as_holms_steps(p_values):
     adjusted = claims_table.adjusted([*p_values, np.nan])
     assert np.isnan(adjusted[-1])
     ranked = np.sort(p_values)
-    steps = [k for k in range(1, len(ranked) + 1) if ranked[k - 1] <= LEVEL * k / len(ranked)]
-    largest = ranked[max(steps) - 1] if steps else -1
+    missed = [p for k, p in enumerate(ranked) if p > LEVEL / (len(ranked) - k)]
+    below = min(missed, default=2)
     near = np.isclose(adjusted[:-1], LEVEL, rtol=1e-9)  # rounding decides there
-    assert ((adjusted[:-1] <= LEVEL) == (np.array(p_values) <= largest))[~near].all()
-    assert (adjusted[:-1] >= p_values - np.float64(1e-12)).all()
+    assert ((adjusted[:-1] <= LEVEL) == (np.array(p_values) < below))[~near].all()
 
 
-def test_a_claim_that_is_decided_alone_is_open_among_many():
-    alone = claims_table.gathered({"one": group({"likely": 1.6})})
-    assert alone["verdict"].values.tolist() == ["holds"]
-    among = claims_table.gathered({"one": group({"likely": 1.6, **{f"no{i}": 0.1 for i in range(9)}})})
-    row = among.sel(claim="one/likely")
-    assert (row["verdict_alone"], row["verdict"]) == ("holds", "undecided")
-    assert row["adjusted_p_value"] == pytest.approx(10 * row["p_value"])
+@pytest.fixture
+def one_claim(tmp_path, monkeypatch):
+    """A file of claims in which all checks of the group `one` make up one claim."""
+    claims = {intervals.OWN: {"whole": {"sentence": "it is so", "checks": ["one/*"]}}}
+    (tmp_path / "claims.yaml").write_text(json.dumps(claims))
+    monkeypatch.setattr(headlines, "FILE", tmp_path / "claims.yaml")
+
+
+@pytest.mark.parametrize(
+    ("means", "verdict"),
+    [
+        ({"up": 20.0, "also": 1.6}, "holds"),
+        ({"up": 20.0, "down": -1.6}, "fails"),
+        ({"up": 20.0, "open": 0.1}, "undecided"),
+        ({"down": -1.6, **{f"open{i}": 0.1 for i in range(9)}}, "undecided"),  # fails alone
+    ],
+)
+def test_a_claim_holds_with_all_checks_and_fails_with_one_that_does_among_so_many(one_claim, means, verdict):
+    table = claims_table.gathered({"one": group(means)})
+    assert set(table["headline_verdict"].values.tolist()) == {verdict}
+    assert claims_table.counts(table)[verdict] == 1
+
+
+def test_every_archived_check_belongs_to_a_claim_and_every_claim_has_checks():
+    named = {claim for claims in headlines.read().values() for claim in claims}
+    tables = [archived_claims.read(file) for file in sorted(ARCHIVE.glob("*/claims.csv"))]
+    assert {name for table in tables for name in table["headline"]} == named
+    assert len(named) <= 130
 
 
 def test_by_paper_the_worst_news_comes_first_and_what_no_paper_says_last(tmp_path):

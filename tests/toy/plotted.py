@@ -130,7 +130,7 @@ DRAWN = {
             8,
         )
     ],
-    "claims": [({"claims": (claimed,)}, {}, 4), ({"claims": (claimed,)}, {"paper": "Other"}, 2)],
+    "claims": [({"claims": (claimed,)}, {}, 16), ({"claims": (claimed,)}, {"paper": "Other"}, 8)],
     "published_risk": [
         (
             {"published": (published_risks.read, TABLE), **{e: (near_published, e) for e in ("overlap", "nested")}},

@@ -6,7 +6,8 @@ from carryover.analysis import text_tables
 from carryover.analysis.claims_table import ORDER
 from carryover.errors import UserError
 
-WORDS = ("paper", "section", "statement", "verdict", "measured", "interval")
+WORDS = ("headline", "sentence", "headline_paper", "headline_verdict", "paper", "section", "statement", "verdict",
+         "measured", "interval")  # fmt: skip
 NUMBERS = ("statistic", "low", "high", "bound", "p_value", "adjusted_p_value", "seeds")
 COLUMNS = ("claim", *WORDS, *NUMBERS)
 _NEEDED = ("claim", "high", "low", "statistic", "verdict")  # older tables lack others
@@ -23,7 +24,7 @@ def write(table, path):
 
 
 def read(path):
-    """An archived table as a data frame, a claim in each row; UserError, naming claim and column, for another file."""
+    """An archived table as a data frame, a check in each row; UserError, naming claim and column, for another file."""
     table, _ = text_tables.cells(path, _CALLED, dtype=str, keep_default_na=False)
     if missing := [name for name in _NEEDED if name not in table]:
         raise UserError(f"{path} is no {_CALLED}: it has no column {missing[0]}.")

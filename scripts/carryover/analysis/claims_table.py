@@ -1,10 +1,11 @@
-"""All claims in one table: verdicts that count how many claims are tested, and what undecided ones would take."""
+"""All checks in one table with the claims that they make up: verdicts, and what undecided checks would take."""
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 from scipy import optimize, stats
 
+from carryover.analysis import headlines
 from carryover.analysis.intervals import BY_SIGNS, COMPUTED, LEVEL, MEANINGS, OWN
 from carryover.labels import attributes
 from carryover.provenance import portability
@@ -22,8 +23,9 @@ RUNS, NOTHING, UNKNOWN = "runs that qualify", "no number of seeds", "not known"
 ADDED = {
     "data": "datasets that the claim's group reads",
     "portable": portability.MEANING,
-    "adjusted_p_value": "p-value adjusted for the number of claims (Benjamini-Hochberg)",
-    "verdict": f"holds, fails, or undecided, at a false discovery rate of {LEVEL:g} over all claims",
+    **headlines.MEANINGS,
+    "adjusted_p_value": "p-value adjusted for the number of checks of the claim (Holm)",
+    "verdict": f"holds; fails, where the adjusted p-value is below {LEVEL:g}; or undecided",
     "verdict_alone": MEANINGS["verdict"],
     "seeds_needed": f"seeds with which a t-test would decide with probability {POWER:g}, were mean and spread as "
                     f"found; infinite where {MOST_SEEDS} are not enough or the statistic is at its bound, to "
@@ -32,42 +34,70 @@ ADDED = {
     "would_decide": "what would decide an undecided claim: more seeds, or more of what else its interval is over; runs "
                     "that qualify, of which there are fewer than two; no number of seeds, where seeds_needed is "
                     "infinite or nothing was drawn; or not known; empty where decided",
-    "elsewhere": "verdict and statistic of the claim in each of the other tables, and its "
+    "headline_elsewhere": "verdict of the claim in each of the other tables",
+    "elsewhere": "verdict and statistic of the check in each of the other tables, and its "
                  "bound where that is another there",
 }  # fmt: skip
 
 
 def gathered(groups, others=None):
-    """One dataset over `claim` of the groups {name: dataset of a claims plug-in, with `data` and `portable`}.
+    """One dataset over `claim`, the checks of the groups {name: dataset of a claims plug-in, with `data`, `portable`}.
 
-    `others` are tables of claims {what it is: data frame}, of another scale: what a claim is there stands beside.
+    A check `name` of a group is called `group/name`; variables `headline…` are of the claim that it belongs to. A claim
+    holds where all its checks hold, each at level 0.05 (intersection-union test: no adjustment is needed); it fails
+    where a check fails by its p-value, adjusted for the number of checks of the claim (Holm 1979); else it is
+    undecided. Checks that were computed, not drawn, have no p-value and keep their verdicts.
 
-    It goes by paper, what no paper says last, and tells the worst news first. A claim `name` of a group is called
-    `group/name`. Verdicts are those of the groups, but only where the p-value, adjusted over all claims that have one
-    (Benjamini & Hochberg 1995), is below 0.05: so of all claims that are decided at most one in twenty is expected to
-    be so by chance. Claims that were computed, not drawn, have no p-value and keep their verdicts.
+    Parameters
+    ----------
+    groups : dict of str to xarray.Dataset
+        Checked groups by name.
+    others : dict of str to pandas.DataFrame, optional
+        Tables of another scale; their verdicts stand beside.
+
+    Returns
+    -------
+    xarray.Dataset
+        Sorted by paper, what no paper says last; claims that fail come first.
     """
     frames = [data.to_dataframe().reset_index().assign(group=group) for group, data in groups.items()]
     rows = pd.concat(frames, ignore_index=True)
     rows["claim"] = rows["group"] + "/" + rows["claim"]
     rows = rows.drop(columns="group").rename(columns={"verdict": "verdict_alone"})
-    rows["adjusted_p_value"] = adjusted(rows["p_value"])
-    open_again = rows["adjusted_p_value"] >= LEVEL  # NaN is not
-    rows["verdict"] = rows["verdict_alone"].mask(open_again, "undecided")
-    decided = (rows["adjusted_p_value"] < LEVEL).sum()
-    # The level at which one claim more would be decided, the others being as they are.
-    level = LEVEL * min(1, (decided + 1) / max(1, rows["p_value"].notna().sum()))
-    undecided = [(row, needed(row, level)) if row.verdict == "undecided" else None for row in rows.itertuples()]
+    rows = rows.join(headlines.of(rows), on="claim")
+    rows["adjusted_p_value"] = rows.groupby("headline")["p_value"].transform(adjusted)
+    not_enough = (rows["verdict_alone"] == "fails") & (rows["adjusted_p_value"] >= LEVEL)  # NaN is not
+    rows["verdict"] = rows["verdict_alone"].mask(not_enough, "undecided")
+    rows["headline_verdict"] = rows.groupby("headline")["verdict"].transform(overall)
+    tested = rows.groupby("headline")["p_value"].transform("count").clip(lower=1)
+    levels = np.where(rows["statistic"] > rows["bound"], LEVEL, LEVEL / tested)
+    undecided = [(row, needed(row, level)) if row.verdict == "undecided" else None
+                 for row, level in zip(rows.itertuples(), levels, strict=True)]  # fmt: skip
     rows["seeds_needed"] = [one[1] if one else np.nan for one in undecided]
     rows["would_decide"] = [remedy(*one) if one else "" for one in undecided]
     if others:
-        rows["elsewhere"] = [[_elsewhere(row, *one) for one in others.items()] for row in rows.itertuples()]
-        rows["elsewhere"] = rows["elsewhere"].map("; ".join)
-    rank = rows["verdict"].map(ORDER.index)
-    rows = rows.assign(rank=rank, ours=rows["paper"] == OWN).sort_values(
-        ["ours", "paper", "rank", "claim"], kind="stable"
+        for column, said in (("elsewhere", _elsewhere), ("headline_elsewhere", _headline_elsewhere)):
+            rows[column] = ["; ".join(said(row, *one) for one in others.items()) for row in rows.itertuples()]
+    ranks = {f"{name}rank": rows[f"{name}verdict"].map(ORDER.index) for name in ("", "headline_")}
+    rows = rows.assign(**ranks, ours=rows["headline_paper"] == OWN).sort_values(
+        ["ours", "headline_paper", "headline_rank", "headline", "rank", "claim"], kind="stable"
     )
-    return _labelled(rows.drop(columns=["rank", "ours"]).set_index("claim").to_xarray())
+    return _labelled(rows.drop(columns=[*ranks, "ours"]).set_index("claim").to_xarray())
+
+
+def overall(verdicts):
+    """The verdict of a claim, of those of its checks."""
+    if (verdicts == "holds").all():
+        return "holds"
+    return "fails" if (verdicts == "fails").any() else "undecided"
+
+
+def _headline_elsewhere(row, name, table):
+    """The verdict of a claim in another table, and whether it differs."""
+    found = table.loc[table["headline"] == row.headline, "headline_verdict"] if "headline" in table else ()
+    if not len(found):
+        return f"{name}: not known"
+    return f"{name}: {found.iloc[0]}{DIFFERS * (found.iloc[0] != row.headline_verdict)}"
 
 
 def _elsewhere(row, name, table):
@@ -85,10 +115,10 @@ def _elsewhere(row, name, table):
 
 
 def adjusted(p_values):
-    """P-values (n,) adjusted by Benjamini and Hochberg's procedure; NaN are left out, and stay."""
+    """P-values (n,) adjusted by Holm's procedure; NaN are left out, and stay."""
     p_values = np.array(p_values, dtype=float)
-    known = np.isfinite(p_values)
-    p_values[known] = stats.false_discovery_control(p_values[known]) if known.any() else []
+    order = np.argsort(p_values)[: np.isfinite(p_values).sum()]  # NaN come last
+    p_values[order] = np.maximum.accumulate(p_values[order] * np.arange(len(order), 0, -1)).clip(max=1)
     return p_values
 
 
@@ -150,7 +180,8 @@ def power(seeds, effect, level=LEVEL):
 
 def counts(table):
     """{verdict: number of claims}, worst news first."""
-    return {verdict: int((table["verdict"] == verdict).sum()) for verdict in ORDER}
+    _, first = np.unique(table["headline"].values, return_index=True)
+    return {verdict: int((table["headline_verdict"].values[first] == verdict).sum()) for verdict in ORDER}
 
 
 def _labelled(table):
@@ -159,5 +190,5 @@ def _labelled(table):
     result = xr.Dataset({**columns, **texts}).assign_coords(claim=table["claim"].astype(str))
     for name in result.data_vars:
         result[name].attrs = attributes({**MEANINGS, **ADDED}[name])
-    result["claim"].attrs = attributes("group and name of the claim")
+    result["claim"].attrs = attributes("group and name of the check")
     return result

@@ -3,58 +3,82 @@
 import numpy as np
 from tabulate import tabulate
 
+from carryover.analysis import intervals
 from carryover.analysis.claims_table import DIFFERS, counts
 from carryover.templates.rendering import rendered
 
-HEADS = ("Verdict", "Claim", "Statistic", "Check")
+HEADS = ("Verdict", "Elsewhere", "Claim", "Checks")
 
 
 def summary(table):
     """How many claims have which verdict, in one sentence."""
     number = counts(table)
     words = f"{number['fails']} fail, {number['undecided']} are undecided at this scale, {number['holds']} hold"
-    other = sum(DIFFERS in text for text in table["elsewhere"].values.tolist()) if "elsewhere" in table else 0
-    return f"Of {table.sizes['claim']} claims, {words}." + (
-        f" {other} have another verdict elsewhere." if other else ""
-    )
+    differ = 0
+    if "headline_elsewhere" in table:
+        found = zip(table["headline"].values.tolist(), table["headline_elsewhere"].values.tolist(), strict=True)
+        differ = len({name for name, text in found if DIFFERS in text})
+    said = f"Of {sum(number.values())} claims, with {table.sizes['claim']} checks, {words}."
+    return said + (f" {differ} have another verdict elsewhere." if differ else "")
 
 
 def by_paper(table):
-    """{paper: its claims as `claims.html.j2` shows them}, worst news first."""
+    """{paper: its claims with their checks, as `claims.html.j2` shows them}, worst news first."""
     papers = {}
-    for row in table.to_dataframe().itertuples():
-        ends = "" if np.isnan(row.low) else f" [{row.low:.3g}, {row.high:.3g}]"
-        p_value = "" if np.isnan(row.p_value) else f"{row.p_value:.2g}, adjusted {row.adjusted_p_value:.2g}"
-        needed = f" ({row.seeds_needed:.0f} of them)" if np.isfinite(row.seeds_needed) else ""
-        check = {
-            "bound": row.criterion,
-            "measured": row.measured,
-            "interval": f"{row.interval} ({row.seeds})",
-            "p": p_value,
-            "alone": row.verdict_alone if row.verdict_alone != row.verdict else "",
-            "would decide": row.would_decide + needed,
-            "elsewhere": getattr(row, "elsewhere", ""),
-            "data": row.data + (" (another draw on another processor)" if row.portable == "distribution" else ""),
+    for name, rows in table.to_dataframe().groupby("headline", sort=False):
+        first = rows.iloc[0]
+        claim = {
+            "id": f"claim-{name}",
+            "verdict": first.headline_verdict,
+            "statement": first.sentence,
+            "section": first.headline_section,
+            "elsewhere": first.get("headline_elsewhere", ""),
+            "holding": int((rows["verdict"] == "holds").sum()),
+            "checks": [_check(row) for row in rows.itertuples()],
         }
-        claim = {"id": row.Index, "verdict": row.verdict, "statement": row.statement, "section": row.section}
-        claim["statistic"] = "none" if np.isnan(row.statistic) else f"{row.statistic:.3g}{ends}"
-        claim["check"] = {name: text for name, text in check.items() if text}
-        papers.setdefault(row.paper, []).append(claim)
+        papers.setdefault(first.headline_paper, []).append(claim)
     return papers
 
 
+def _check(row):
+    """One check: what it says, its numbers, where its interval lies beside the bound, and all else in `facts`."""
+    ends = "" if np.isnan(row.low) else f" [{row.low:.3g}, {row.high:.3g}]"
+    p_value = "" if np.isnan(row.p_value) else f"{row.p_value:.2g}, adjusted {row.adjusted_p_value:.2g}"
+    needed = f" ({row.seeds_needed:.0f} of them)" if np.isfinite(row.seeds_needed) else ""
+    facts = {
+        "measured": row.measured,
+        "interval": f"{row.interval} ({row.seeds})",
+        "p": p_value,
+        "alone": row.verdict_alone if row.verdict_alone != row.verdict else "",
+        "would decide": row.would_decide + needed,
+        "elsewhere": getattr(row, "elsewhere", ""),
+        "data": row.data + (" (another draw on another processor)" if row.portable == "distribution" else ""),
+    }
+    return {
+        "id": row.Index,
+        "verdict": row.verdict,
+        "statement": row.statement,
+        "statistic": "none" if np.isnan(row.statistic) else f"{row.statistic:.3g}{ends}",
+        "bound": row.criterion,
+        "places": None if (places := intervals.beside(row)) is None else [round(one, 3) for one in places.tolist()],
+        "facts": {name: text for name, text in facts.items() if text},
+    }
+
+
 def markdown(table):
-    """The table as GitHub's Markdown, paper by paper."""
+    """The table as GitHub's Markdown, paper by paper, a claim in each line."""
     parts = ["# Claims", summary(table)]
     for paper, claims in by_paper(table).items():
-        rows = [
-            [one["verdict"], f"{one['statement']} ({one['section']}; {one['id']})", one["statistic"],
-             "; ".join(f"{name}: {text}" for name, text in one["check"].items())]
-            for one in claims
-        ]  # fmt: skip
+        rows = [[one["verdict"], one["elsewhere"], f"{one['statement']} ({one['section']})", _unfolding(one["checks"])]
+                for one in claims]  # fmt: skip
         rows = [[text.replace("|", r"\|") for text in row] for row in rows]
         parts += [f"## {paper}", tabulate(rows, headers=HEADS, tablefmt="github", disable_numparse=True)]
     return "\n\n".join(parts) + "\n"
+
+
+def _unfolding(checks):
+    lines = (f"{one['verdict']}: {one['statement']}: {one['statistic']} ({one['bound']}; {one['id']})" for one in checks)
+    return f"<details><summary>{len(checks)}</summary>{'<br>'.join(lines)}</details>"
 
 
 def page(table, note=""):

@@ -77,7 +77,8 @@ def _section(about, claims):
 
 def _figure(entry, file, config, claims):
     """Picture of a figure, the claims that its title states, and others on the same data."""
-    known = {claim["id"]: claim for paper in claims.values() for claim in paper}
+    every = [claim for paper in claims.values() for claim in paper]
+    known = {check["id"]: check for claim in every for check in claim["checks"]}
     stated = entry.get("rests_on", [])
     data = set(entry["data"].values())
     groups = {group for group, other in config.get("claims", {}).items() if data & set(other["data"].values())}
@@ -88,8 +89,12 @@ def _figure(entry, file, config, claims):
         "width": int.from_bytes(png[16:20]) // 2,  # drawn for twice the density of a plain screen
         "stated": [known[claim] for claim in stated if claim in known],
         "untested": [claim for claim in stated if claim not in known],
-        "tested": [one for name, one in known.items() if name.partition("/")[0] in groups and name not in stated],
+        "tested": [one for one in every if any(_group(check) in groups for check in one["checks"])],
     }
+
+
+def _group(check):
+    return check["id"].partition("/")[0]
 
 
 def _table(file):

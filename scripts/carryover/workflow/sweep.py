@@ -398,6 +398,7 @@ def recorded(files):
 
 def _shipped(rule):
     style = ["config/figures.mplstyle"] if rule in ("figure", "diagnose") else []
+    style += ["scripts/carryover/claims/claims.yaml"] if rule == "claims_table" else []
     return style + [f"scripts/carryover/templates/{name}" for name in TEMPLATES.get(rule, ())]
 
 
