@@ -77,7 +77,8 @@ def markdown(table):
 
 
 def _unfolding(checks):
-    lines = (f"{one['verdict']}: {one['statement']}: {one['statistic']} ({one['bound']}; {one['id']})" for one in checks)
+    said = "{verdict}: {statement}: {statistic} ({bound}; {id})"
+    lines = (said.format_map(one) for one in checks)
     return f"<details><summary>{len(checks)}</summary>{'<br>'.join(lines)}</details>"
 
 
