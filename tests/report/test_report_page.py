@@ -91,7 +91,7 @@ def test_a_figure_has_the_claims_of_its_title_and_those_on_its_data(shown):
     assert "Claims on the same data (2)" in shown.text("figure-own")
     assert "claim" not in shown.text("figure-relu_penalty")
     text = shown.text("shared/claim_1")
-    assert re.search(r"^fails claim 1 of shared ?Fig. 1 .*measured ?a difference.*Student's t over seeds \(3\)", text)
+    assert re.search(r"^fails claim 1 of shared.*measured ?a difference.*Student's t over seeds \(3\)", text)
 
 
 def test_a_figure_says_where_it_came_from(shown):

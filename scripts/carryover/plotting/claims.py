@@ -31,9 +31,10 @@ def draw(data, p):
     texts = [["\n".join(textwrap.wrap(text, LETTERS)) for text in map(_text, rows.itertuples())] for rows in groups]
     lines = [np.array([text.count("\n") + 1 + GAP for text in group]) for group in texts]
     heights = [group.sum() for group in lines]
+    height = LINE * (sum(heights) + TITLE * len(groups)) + 1
     fig, axes = plt.subplots(
-        len(groups), 2, figsize=(10.5, LINE * (sum(heights) + TITLE * len(groups)) + 1), height_ratios=heights,
-        width_ratios=[1, 2.3], squeeze=False, sharey="row",
+        len(groups), 2, figsize=(10.5, height), height_ratios=heights, width_ratios=[1, 2.3], squeeze=False,
+        sharey="row",
     )  # fmt: skip
     for (ax, beside), rows, group, room in zip(axes, groups, texts, lines, strict=True):
         ax.set(xlim=(-1.15, 1.15), ylim=(room.sum(), 0), xticks=[], yticks=[])

@@ -77,8 +77,8 @@ def markdown(table):
 
 
 def _unfolding(checks):
-    said = "{verdict}: {statement}: {statistic} ({bound}; {id})"
-    lines = (said.format_map(one) for one in checks)
+    numbers = (f"{one['statistic']} ({one['bound']}; {one['id']})" for one in checks)
+    lines = (f"{one['verdict']}: {one['statement']}: {text}" for one, text in zip(checks, numbers, strict=True))
     return f"<details><summary>{len(checks)}</summary>{'<br>'.join(lines)}</details>"
 
 
