@@ -2,11 +2,9 @@
 
 from itertools import permutations
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from carryover.diagnosis.layer_map import draw_similarity
 from carryover.diagnosis.layers import layer_similarity
 from carryover.errors import UserError
 from carryover.measures.dimensionality import cka
@@ -93,19 +91,3 @@ def test_mistakes_are_named():
             layer_similarity(before, {"layer0": holed}, "layer0", **how)
         with pytest.raises(UserError, match="layer dead of after must vary"):
             layer_similarity(before, {**after, "dead": dead}, "layer0", ["layer0", "dead"], **how)
-
-
-def test_the_heat_map_has_a_name_for_every_layer_and_values_where_layers_are_few():
-    few = layer_similarity(network(60, (5, 6), 0), network(60, (8, 5, 3), 1))
-    many = layer_similarity(network(60, (2,) * 30, 0), network(60, (2,) * 70, 1))
-    for matrix, named, written in ((few, 3, 6), (many, 35, 0)):
-        figure = draw_similarity(matrix)
-        figure.draw_without_rendering()
-        ax, bar = figure.axes
-        assert len(ax.get_xticklabels()) == named
-        assert [label.get_text() for label in ax.get_yticklabels()] == matrix["layer_before"].values.tolist()
-        assert len(ax.texts) == written
-        assert bar.get_ylabel() == "linear CKA"
-        plt.close(figure)
-    assert draw_similarity(few).axes[0].texts[0].get_text() == f"{few.values[0, 0]:.2f}"
-    plt.close("all")
