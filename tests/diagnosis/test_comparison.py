@@ -54,7 +54,7 @@ def test_the_headline_says_where_no_parameter_differs():
     before = nn.Sequential(nn.Linear(6, 5), nn.BatchNorm1d(5))
     after = copy.deepcopy(before)
     after[1].running_mean += 1
-    ends = {"buffers": "only buffers do (1.running_mean).", "none": "are the same.", "all": "(0)."}
+    ends = {"buffers": "only buffers do (1.running_mean).", "none": "No parameter or buffer differs.", "all": "(0)."}
     for networks, end in zip(
         ((before, after), (before, before), (before, changed(before))), ends.values(), strict=True
     ):
