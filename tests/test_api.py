@@ -44,7 +44,6 @@ PUBLIC = {
     "diagnosis.comparison": ["compare(before, after, loader, layers, *, reduce, batch_axis, baseline)"],
     "diagnosis.diagnosis": ["diagnose(before, after, *, layers, p)"],
     "diagnosis.layers": ["layer_similarity(before, after, layers, other_layers, *, debiased, batch)"],
-    "diagnosis.layer_map": ["draw_similarity(matrix)"],
     "diagnosis.recording": ["record(module, names, path)"],
     "diagnosis.rescaling": [
         "choose_factor(make, state, finetune, score, which)",

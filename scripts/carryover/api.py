@@ -9,7 +9,6 @@ which loads less: `docs/library.md` lists both.
 
 from carryover.diagnosis.comparison import compare
 from carryover.diagnosis.diagnosis import diagnose
-from carryover.diagnosis.layer_map import draw_similarity
 from carryover.diagnosis.layers import layer_similarity
 from carryover.diagnosis.recording import record
 from carryover.diagnosis.rescaling import choose_factor, search_factor
@@ -46,7 +45,6 @@ __all__ = [
     "deep_linear_limit",
     "diagnose",
     "diagonal_flow_limit",
-    "draw_similarity",
     "ensd",
     "finetune_risk",
     "finetune_transferability",

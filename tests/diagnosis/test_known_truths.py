@@ -65,8 +65,8 @@ def table(seeds):
 
 
 if __name__ == "__main__":
+    rows = "\n".join(table(int(sys.argv[1])))
     page = Path(__file__).parents[2] / "docs/diagnose.md"
     before, mark, rest = page.read_text(encoding="utf-8").partition("<!-- known truths -->\n")
-    rows = "\n".join(table(int(sys.argv[1])))
     after = rest.partition("<!-- end -->")[2]
     page.write_text(f"{before}{mark}{rows}\n<!-- end -->{after}", encoding="utf-8")

@@ -2,13 +2,10 @@
 
 from itertools import permutations
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
-from carryover.diagnosis.layer_map import draw_similarity
 from carryover.diagnosis.layers import layer_similarity
-from carryover.errors import UserError
 from carryover.measures.dimensionality import cka
 
 
@@ -71,41 +68,3 @@ def test_files_and_names(tmp_path):
     same = layer_similarity(before, before, "layer1")
     assert same["layer_after"].values.tolist() == ["layer1"]
     assert same.item() == pytest.approx(1, abs=1e-6)
-
-
-def test_mistakes_are_named():
-    before, after = network(60, (5, 6), 0), network(60, (8,), 1)
-    with pytest.raises(UserError, match="after lacks the layer layer1; it has layer0"):
-        layer_similarity(before, after, "layer1")
-    with pytest.raises(UserError, match="at least one layer of before must be named"):
-        layer_similarity(before, after, [])
-    with pytest.raises(UserError, match="before and after must have the same samples, got 60 and 59"):
-        layer_similarity(before, {"layer0": after["layer0"][1:]})
-    ids = np.arange(60)
-    with pytest.raises(UserError, match="in the same order, but sample 0 is 0 and 59"):
-        layer_similarity({**before, "id": ids}, {**after, "id": ids[::-1]})
-    with pytest.raises(UserError, match="needs 4 samples or more, got 60 in batches of 3"):
-        layer_similarity(before, after, batch=3)
-    for how in ({}, {"batch": 20}):
-        holed, dead = after["layer0"].copy(), np.full((60, 3), 2.5)
-        holed[7, 1] = np.nan
-        with pytest.raises(UserError, match="layer layer0 of after must be finite"):
-            layer_similarity(before, {"layer0": holed}, "layer0", **how)
-        with pytest.raises(UserError, match="layer dead of after must vary"):
-            layer_similarity(before, {**after, "dead": dead}, "layer0", ["layer0", "dead"], **how)
-
-
-def test_the_heat_map_has_a_name_for_every_layer_and_values_where_layers_are_few():
-    few = layer_similarity(network(60, (5, 6), 0), network(60, (8, 5, 3), 1))
-    many = layer_similarity(network(60, (2,) * 30, 0), network(60, (2,) * 70, 1))
-    for matrix, named, written in ((few, 3, 6), (many, 35, 0)):
-        figure = draw_similarity(matrix)
-        figure.draw_without_rendering()
-        ax, bar = figure.axes
-        assert len(ax.get_xticklabels()) == named
-        assert [label.get_text() for label in ax.get_yticklabels()] == matrix["layer_before"].values.tolist()
-        assert len(ax.texts) == written
-        assert bar.get_ylabel() == "linear CKA"
-        plt.close(figure)
-    assert draw_similarity(few).axes[0].texts[0].get_text() == f"{few.values[0, 0]:.2f}"
-    plt.close("all")

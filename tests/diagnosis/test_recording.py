@@ -92,21 +92,6 @@ def test_an_error_leaves_the_module_and_no_file(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("names", "sentence"),
-    [
-        (["layer3"], "names must be submodules, and layer3 is none; close are: layer4, layer1"),
-        ([], "names must name at least one submodule"),
-        (5, "names must be one name or several, got int"),
-        (["id"], "names must not be any of sample, sample_id, id"),
-    ],
-)
-def test_names_that_do_not_exist_are_refused_with_close_ones(names, sentence, tmp_path):
-    net = nn.ModuleDict({"layer1": nn.Linear(2, 2), "layer4": nn.Linear(2, 2)})
-    with pytest.raises(ValueError, match=sentence), record(net, names, tmp_path / "a.nc"):
-        pass
-
-
-@pytest.mark.parametrize(
     ("name", "sentence"),
     [
         ("shared", "called once for each input, shared was 2 times: name a call, as shared@0, shared@1"),
@@ -118,16 +103,3 @@ def test_names_that_do_not_exist_are_refused_with_close_ones(names, sentence, tm
 def test_submodules_without_one_output_are_refused(name, sentence, tmp_path):
     with pytest.raises(ValueError, match=sentence), record(Twice(), [name], tmp_path / "a.nc") as see:
         see(torch.ones(5, 4))
-
-
-@pytest.mark.parametrize(("calls", "sentence"), [
-    ([], "nothing was seen, so .*a.nc is not written"),
-    ([(5, 4)], "sample_id must name each of the 5 samples, got 4"),
-    ([(5, 5), (5, None)], "sample_id must be given in every call or in none"),
-    ([(5, None), (5, 5)], "sample_id must be given in every call or in none"),
-])  # fmt: skip
-def test_calls_that_do_not_make_a_file_are_refused(calls, sentence, tmp_path):
-    with pytest.raises(ValueError, match=sentence), record(network(), ["2"], tmp_path / "a.nc") as see:  # noqa: PT012
-        for count, ids in calls:
-            see(images(count), sample_id=None if ids is None else range(ids))
-    assert list(tmp_path.iterdir()) == []

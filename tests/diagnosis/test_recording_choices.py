@@ -143,20 +143,6 @@ def test_types_of_numbers(kind):
     np.testing.assert_allclose(seen(Says(made), "part", x)["part"], expected(x), rtol=1e-6, atol=1e-6)
 
 
-@pytest.mark.parametrize(
-    ("make", "told", "sentence"),
-    [
-        (lambda x: x.sum(), {}, "part is one number for the whole batch: name a layer"),
-        (lambda x: x[:, 0], {"batch_axis": 1}, r"must have the batch along axis 1, and has the shape \(6,\)"),
-        (lambda x: x[..., None, None], {"reduce": "first"}, "part has no first token"),
-        (lambda x: x, {"batch_axis": -1}, "batch_axis must be a whole number from 0, got -1"),
-    ],
-)
-def test_what_has_no_batch_or_no_units_is_refused(make, told, sentence):
-    with pytest.raises(UserError, match=sentence):
-        seen(Says(make), "part", numbers(6, 4), **told)
-
-
 def test_what_is_not_finite_is_named_with_sample_and_call():
     x = numbers(6, 4)
     y = torch.where(torch.arange(6)[:, None] == 2, torch.inf, x)

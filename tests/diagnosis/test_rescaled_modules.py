@@ -173,15 +173,3 @@ def test_what_is_random_in_torch_is_the_seeds():
     assert torch.equal(torch.get_rng_state(), before)
     assert [len(values) for values in drawn.values()] == [1, 1]
     assert drawn[0] != drawn[1]
-
-
-def test_a_language_model_of_transformers_keeps_its_ties_and_indices():
-    transformers = pytest.importorskip("transformers", reason="transformers is not installed")
-    size = {"n_layer": 1, "n_head": 2, "n_embd": 8, "vocab_size": 11, "n_positions": 6}
-    pretrained, network = (transformers.GPT2LMHeadModel(transformers.GPT2Config(**size)) for _ in range(2))
-    state = {name: tensor.clone() for name, tensor in pretrained.state_dict().items()}
-    load_rescaled(network, state, 0.5)
-    assert network.lm_head.weight is network.transformer.wte.weight
-    for name, tensor in network.state_dict().items():
-        factor = 1.0 if ".ln_" in name else 0.5
-        assert torch.equal(tensor, state[name] * factor), name

@@ -77,27 +77,6 @@ def test_a_budget_is_kept(budget, noise, capsys):
     assert f"at most {budget} trainings" in capsys.readouterr().err
 
 
-@pytest.mark.extended
-def test_half_of_the_trainings_do_as_well_as_the_usual_successive_halving():
-    """Where a factor gains four standard deviations of a difference: the grid of four factors with three seeds, halving
-    with doubled seeds, refining, and eight fresh seeds took 46 to 49 trainings of such scores."""
-    octaves, scores = [-8, -6, -4, -3, -2, -1, 0, 1, 2, 4], [0.5, 0.55, 0.7, 0.8, 0.83, 0.81, 0.72, 0.55, 0.5, 0.5]
-
-    def run(number, factor, seed):
-        noise = generator("toy", [number, factor], seed, "own").normal()
-        return np.interp(math.log2(factor), octaves, scores) + 0.017 * noise
-
-    found = [search_factor(lambda factor, seed, n=number: run(n, factor, seed), progress=False) for number in range(50)]
-    assert [choice.verdict for choice in found] == ["helps"] * 50
-    assert all(0.125 <= choice.factor <= 0.5 for choice in found)
-    assert np.mean([choice.trainings for choice in found]) <= 23
-    within = [
-        search_factor(lambda factor, seed, n=number: run(n, factor, seed), progress=False, budget=23)
-        for number in range(50)
-    ]
-    assert sum(choice.verdict == "helps" for choice in within) >= 48
-
-
 def test_the_grid_is_extended_while_the_best_factor_is_at_its_end():
     found = search_factor(noisy(2.0**-7, 0.01), factors=(0.5, 1.0), extensions=10)
     assert found.factor == pytest.approx(2.0**-7)
@@ -189,18 +168,6 @@ def test_the_curve_has_means_and_intervals_of_the_seeds_that_chose():
     assert all(variable.attrs["long_name"] for variable in curve.variables.values())
 
 
-def test_what_cannot_be_is_refused():
-    for factors in ([0.5, 0.0], [], [math.inf]):
-        with pytest.raises(ValueError, match="factors must be finite numbers above 0"):
-            search_factor(noisy(1.0, 0.1), factors=factors)
-    with pytest.raises(ValueError, match=r"score must be a finite number, got none in 8 trainings: nan at factor 0\."):
-        search_factor(lambda factor, seed: math.nan)
-    with pytest.raises(ValueError, match=r"a budget of 17 trainings is too small: 4 factors with 2 seeds .* take 18"):
-        search_factor(noisy(1.0, 0.1), budget=17)
-    with pytest.raises(ValueError, match="which must be one of all, weights, readout"):
-        choose_factor(None, {}, None, None, which="biases")
-
-
 def build(seed, classes=2):
     return ResNet18(torch.Generator().manual_seed(seed), classes, 2, "small", 1)
 
@@ -224,23 +191,6 @@ def test_finetuning_starts_from_the_pretrained_module_rescaled_with_new_layers()
 
 def wider(width):
     return ResNet18(torch.Generator(), 2, width, "small", 1).state_dict()
-
-
-def one_right_key():
-    return {"conv1.weight": wider(2)["conv1.weight"], "weight": torch.zeros(3)}
-
-
-@pytest.mark.parametrize(
-    ("state", "said"),
-    [
-        (wider(3), r"state has 'conv1.weight' of the shape \(3, 1, 3, 3\), in this ResNet18 of the shape \(2, 1, 3, 3"),
-        (one_right_key(), r"state lacks 'bn1.weight', in this ResNet18 of the shape \(2,\): give weights of the same"),
-        ({}, "state lacks 'conv1.weight'"),
-    ],
-)
-def test_the_state_of_another_network_is_refused(state, said):
-    with pytest.raises(ValueError, match=said):
-        choose_factor(build, state, lambda module, seed: None, lambda module: 0.0)
 
 
 def test_the_number_of_batches_and_the_last_layer_may_be_missing():

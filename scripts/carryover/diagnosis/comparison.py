@@ -108,12 +108,13 @@ def _unchanged(before: nn.Module, after: nn.Module) -> str:
 
     def differ(one: Iterable[tuple[str, Tensor]], other: Iterable[tuple[str, Tensor]]) -> list[str]:
         old, new = dict(one), dict(other)
-        return [name for name in old if name not in new or not torch.equal(old[name].cpu(), new[name].cpu())]
+        alike = {name for name in old.keys() & new.keys() if torch.equal(old[name].cpu(), new[name].cpu())}
+        return [name for name in old | new if name not in alike]
 
     if differ(before.named_parameters(), after.named_parameters()):
         return ""
     if not (buffers := differ(before.named_buffers(), after.named_buffers())):
-        return "The two networks are the same."
+        return "No parameter or buffer differs."
     return f"No parameter differs, only buffers do ({', '.join(buffers[:3])}{', …' * (len(buffers) > 3)})."
 
 

@@ -30,10 +30,9 @@ LEAST = 4 * FOLDS  # samples
 
 @dataclass(frozen=True)
 class Told:
-    """Squared errors of the components that were told: of each component (r,), of each sample (samples,), and of each
-    sample of a half when told by the others of this half (nearly half as many)."""
+    """Squared errors of the components that were told: of each sample (samples,), and of each sample of a half when
+    told by the others of this half (nearly half as many)."""
 
-    component: np.ndarray
     sample: np.ndarray
     half: np.ndarray
 
@@ -54,7 +53,7 @@ def told(predictors: np.ndarray, targets: np.ndarray, block: np.ndarray) -> Told
     found, best = _least(predictors, targets, block, penalties)
     some = half if len(set(block[half] % FOLDS)) == FOLDS else everyone
     fewer, _ = _least(predictors[some], targets[some], block[some], [best])
-    return Told(found.mean(axis=0), found.mean(axis=1), fewer.mean(axis=1))
+    return Told(found.mean(axis=1), fewer.mean(axis=1))
 
 
 def _least(
