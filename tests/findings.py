@@ -5,12 +5,12 @@
 A figure's `rests_on` names claims, which must hold, as do those of a comment after a sentence, `<!-- rests on
 linear_transfer/negative linear_transfer/positive -->`, in README.md, docs/atlas.md and docs/findings*.md. There a
 comment after a number says which claim's statistic it is, `+3.5 [1.7, 5.3]<!-- convnet_rescaling/resnet_pairs * 100
--->`. A table of verdicts stands between `<!-- verdicts -->` and `<!-- end -->`, one of claims that fail after
-`<!-- failed -->`. A number is stale where it lies outside the interval that is found now, for on another processor
-networks become others of the same distribution; with --exactly, where any digit differs. --write puts what is found in
-the place of what is there. A page on an archive, `<!-- claims archived in FILE -->`, is held against that table, digit
-by digit, as are the titles of the configuration that names the archive; with --archived that alone is done, which needs
-no results.
+-->`. Tables end with `<!-- end -->`: one of verdicts begins with `<!-- verdicts -->`, one of claims that fail with
+`<!-- failed -->`, and one of the verdicts of some claims at both scales with `<!-- headlines NAME … -->`. A number is
+stale where it lies outside the interval that is found now, for on another processor networks become others of the same
+distribution; with --exactly, where any digit differs. --write puts what is found in the place of what is there. A page
+on an archive, `<!-- claims archived in FILE -->`, is held against that table, digit by digit, as are the titles of the
+configuration that names the archive; with --archived that alone is done, which needs no results.
 """
 
 import re
@@ -37,7 +37,10 @@ QUOTED = re.compile(
 STATED = re.compile(r"<!-- rests on (?P<claims>[^>]*?) -->")
 PAGES = "README.md", "docs/findings*.md", "docs/atlas.md", "docs/papers-scale.md"
 ARCHIVED = re.compile(r"<!-- claims archived in (?P<file>\S+) -->")
-BLOCK = re.compile(r"(?P<head><!-- (?P<kind>verdicts|failed) -->\n)(?P<body>.*?)(?=<!-- end -->)", re.DOTALL)
+BLOCK = re.compile(
+    r"(?P<head><!-- (?P<kind>verdicts|failed|headlines)(?P<names>[^>]*?) -->\n)(?P<body>.*?)(?=<!-- end -->)", re.DOTALL
+)
+PAPERS_SCALE = ROOT / "resources/archive/paper/claims.csv"
 
 
 def untrue_titles(figures, table):
@@ -64,7 +67,7 @@ def stale(text, table, exactly=False):
         elif (quoted[0] != now) if exactly else not _near(quoted, table):
             found.append(f"{_said(quoted[0])} is now {_said(now)} ({quoted['claim']})")
     for block in BLOCK.finditer(text) if exactly else ():
-        if block["body"] != TABLES[block["kind"]](table):
+        if block["body"] != TABLES[block["kind"]](table, *block["names"].split()):
             found.append(f"the table of {block['kind']} is another one now")
     return found
 
@@ -72,7 +75,7 @@ def stale(text, table, exactly=False):
 def written(text, table):
     """The page with what is found now."""
     text = QUOTED.sub(lambda quoted: current(quoted, table) or quoted[0], text)
-    return BLOCK.sub(lambda block: block["head"] + TABLES[block["kind"]](table), text)
+    return BLOCK.sub(lambda block: block["head"] + TABLES[block["kind"]](table, *block["names"].split()), text)
 
 
 def current(quoted, table):
@@ -137,7 +140,20 @@ def failed_table(table):
     return "\n".join(lines) + "\n"
 
 
-TABLES = {"verdicts": verdict_table, "failed": failed_table}
+def headline_table(table, *names):
+    """Verdicts of some claims in this table and at the papers' scale, in Markdown."""
+    scales = [one.to_dataframe().drop_duplicates("headline").set_index("headline")
+              for one in (table, archived(PAPERS_SCALE))]  # fmt: skip
+    lines = ["| paper | claim | small | papers' scale |", "|---|---|---|---|"]
+    for name in names:
+        said = next(scale.loc[name] for scale in scales if name in scale.index)
+        verdicts = [scale["headline_verdict"].get(name, "") for scale in scales]
+        verdicts = ["open" if verdict == "undecided" else verdict for verdict in verdicts]
+        lines.append(" | ".join(["| " + said.headline_paper, said.sentence, *verdicts]) + " |")
+    return "\n".join(lines) + "\n"
+
+
+TABLES = {"verdicts": verdict_table, "failed": failed_table, "headlines": headline_table}
 
 
 def archive(table, path):
