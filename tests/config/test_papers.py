@@ -143,6 +143,10 @@ REFUSED = {
         "configuration: experiments.product: unknown key sedes",
     ),
     "no title": (lambda files: files["sums"]["paper"].pop("title"), "configuration: papers.sums.title: Field required"),
+    "no first figure": (
+        lambda files: files["products"]["paper"].update(first="botch"),
+        "config/papers/products.yaml: paper.first: there is no figure botch",
+    ),
     "a part of nothing": (
         lambda files: files.pop("products"),
         "config/papers/products/few.yaml: it is a ",

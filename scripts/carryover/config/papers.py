@@ -50,6 +50,10 @@ def resolved(config, folder):
             if entry["paper"] not in contents:
                 raise UserError(f"{section}.{name}.paper: there is no config/papers/{entry['paper']}.yaml.")
             absent |= {(section, name)} if entry["paper"] not in chosen else set()
+    figures = {name for section, name in [*owners, *(entry[:2] for entry in _entries(config))] if section == "figures"}
+    for file, about in below["papers"].items():
+        if about.get("first") not in {None, *figures}:  # whether or not it is made here
+            raise UserError(f"config/papers/{file}.yaml: paper.first: there is no figure {about['first']}.")
     above = {key: value for key, value in config.items() if key != "papers"}
     return _without(files.laid_over(below, above), absent)
 

@@ -129,9 +129,6 @@ class Sweep:
         for name, path in self._beside().items():
             if not Path(path).is_file():
                 raise SweepError(f"claims_beside.{name}: there is no file {path}.")
-        for name, paper in self.typed.papers.items():
-            if paper.first and paper.first not in self.typed.figures and name in self._made():
-                raise SweepError(f"papers.{name}.first: there is no figure {paper.first}.")
         made = self.collected()
         for rule, kind in MADE_OF_DATA.items():
             for name, entry in getattr(self.typed, kind.section).items():
@@ -146,11 +143,6 @@ class Sweep:
                         known, where = ", ".join(self.typed.claims) or "none", f"{kind.section}.{name}.rests_on"
                         raise SweepError(f"{where}: there is no group {group} in claims, but {known}.")
             made = [*made, *self.made_of_data(rule), *(self.claims_table() if rule == "check_claims" else ())]
-
-    def _made(self):
-        """Files of config/papers of which something is made here."""
-        sections = ("experiments", *(kind.section for kind in MADE_OF_DATA.values()))
-        return {entry.paper for section in sections for entry in getattr(self.typed, section).values()}
 
     # For the rules: what wildcards can be, and functions of them.
 
