@@ -65,12 +65,7 @@ def test_the_configurations_that_come_with_the_project_are_valid_and_make_jobs(o
     sweep = Sweep(made | {"archive": None}, ROOT)
     outputs = [output for *_, output in sweep.jobs()]
     assert len(outputs) == len(set(outputs)) > 50
-    made_by_sweep = {*sweep.collected(), *outputs}
-    for rule, wildcards, _ in sweep.jobs():
-        assert sweep.modules(rule, wildcards)
-        if rule in MADE_OF_DATA:
-            missing = [f for f in sweep.made_of(rule)(wildcards) if f not in made_by_sweep and not (ROOT / f).is_file()]
-            assert not missing, wildcards
+    sweep.check()
     jsonschema.Draft202012Validator(documentation.schema()).validate(made)  # as an editor does
 
 
