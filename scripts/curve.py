@@ -10,7 +10,7 @@ from carryover.workflow import artifact_jobs
 
 
 def main(argv):
-    module, p, arguments = command_line.plugin(argv, "curves", "curve", __doc__)
+    module, p, arguments = command_line.plugin(argv, "theory.curves", "curve", __doc__)
     with Job(
         rule="curve",
         parameters=p,

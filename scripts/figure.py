@@ -8,8 +8,8 @@ from carryover.workflow import command_line  # first: from here on Ctrl-C shows 
 import matplotlib.pyplot as plt
 
 from carryover.config import plugins
-from carryover.drawing import finishing, style
 from carryover.errors import UserError
+from carryover.figures.drawing import finishing, style
 from carryover.provenance import figure_metadata
 from carryover.provenance.job_record import SCRIPTS, Job
 from carryover.workflow import artifact_jobs
@@ -27,7 +27,7 @@ def check_formats(arguments):
 
 
 def main(argv):
-    module, p, arguments = command_line.plugin(argv, "plotting", "figure", __doc__, command_line.add_data, add_style)
+    module, p, arguments = command_line.plugin(argv, "figures", "figure", __doc__, command_line.add_data, add_style)
     check_formats(arguments)
     plt.switch_backend("Agg")
     with (

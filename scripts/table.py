@@ -40,7 +40,7 @@ def check_formats(arguments):
 
 
 def main(argv):
-    module, p, arguments = command_line.plugin(argv, "tables", "table", __doc__, command_line.add_data)
+    module, p, arguments = command_line.plugin(argv, "figures.tables", "table", __doc__, command_line.add_data)
     check_formats(arguments)
     with Job(
         rule="table",

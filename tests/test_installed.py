@@ -24,7 +24,7 @@ import sys
 import carryover.api, carryover.theory.penalty
 from carryover.config import plugins
 assert carryover.theory.penalty.__file__.startswith(sys.argv[1]), carryover.theory.penalty.__file__
-print(*plugins.names("families"), *plugins.names("measures"), *plugins.names("plotting"))
+print(*plugins.names("families"), *plugins.names("measures"), *plugins.names("figures"))
 """
 CURVE = ["scripts/curve.py", "relu_penalty", "--points", "5", "--output", "curve.nc"]
 
@@ -91,9 +91,7 @@ def test_it_is_the_whole_library_and_nothing_else(installed):
 def test_it_works_in_a_folder_of_its_own(installed, tmp_path):
     done = run([sys.executable, "-c", USES, installed], tmp_path, PYTHONPATH=str(installed))
     assert done.returncode == 0, done.stderr
-    assert done.stdout.split() == [
-        name for kind in ("families", "measures", "plotting") for name in plugins.names(kind)
-    ]
+    assert done.stdout.split() == [name for kind in ("families", "measures", "figures") for name in plugins.names(kind)]
 
 
 def test_its_console_command_diagnoses_and_keeps_a_record(installed, tmp_path):

@@ -31,7 +31,7 @@ def test_a_record_of_another_content_differs_and_the_place_is_named(project):
     assert done.text.startswith(f"not as recorded: {CURVE}: ")
     m.record(CURVE, lambda record: record["environment"].update(libc="glibc 1.0"))(project)
     m.record(CURVE, lambda record: record["environment"]["versions"].update(numpy="1.0"))(project)
-    m.append("scripts/carryover/curves/relu_penalty.py", "\nNEW = 1\n")(project)
+    m.append("scripts/carryover/theory/curves/relu_penalty.py", "\nNEW = 1\n")(project)
     code, numpy, libc = again(project, CURVE).place
     assert code == "the code has changed"
     assert numpy.startswith("numpy 1.0, now ")

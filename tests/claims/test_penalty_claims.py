@@ -5,11 +5,11 @@ import pytest
 
 from carryover.claims import relu_penalty
 from carryover.config.parameters import model_of
-from carryover.curves import relu_penalty as curves
 from carryover.errors import UserError
+from carryover.theory.curves import relu_penalty as curves
 from carryover.theory.norms import q_norm
 
-CURVE = curves.compute(model_of("curves", "relu_penalty")())
+CURVE = curves.compute(model_of("theory.curves", "relu_penalty")())
 
 
 def verdicts(curve, **options):

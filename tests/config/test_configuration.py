@@ -13,7 +13,7 @@ from snakemake.utils import update_config
 
 from carryover.config import documentation, papers
 from carryover.errors import UserError
-from carryover.workflow.sweep import MADE_OF_DATA, Sweep
+from carryover.workflow.sweep import Sweep
 
 ROOT = Path(__file__).resolve().parents[2]
 OVERLAYS = pytest.mark.parametrize("overlays", [[], ["paper.yaml"], ["images.yaml"], ["fashion.yaml"]])

@@ -32,9 +32,9 @@ JOBS = {
     ("measure", "measures.sparsity"): (TABLES, ()),
     ("measure", "measures.norms"): (TABLES + SOLVERS, ()),
     ("collect", "measures.risk"): (TABLES, ()),
-    ("curve", "curves.relu_penalty"): (TABLES + SOLVERS, ()),
+    ("curve", "theory.curves.relu_penalty"): (TABLES + SOLVERS, ()),
     ("check_claims", "claims.feature_reuse"): (TABLES + SOLVERS, ()),
-    ("figure", "plotting.risk_curves"): (TABLES + DRAWING, ("matplotlib",)),
+    ("figure", "figures.risk_curves"): (TABLES + DRAWING, ("matplotlib",)),
 }
 
 

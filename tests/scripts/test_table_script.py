@@ -55,7 +55,7 @@ def test_both_formats_hold_the_rows_and_their_records_are_true(folder):
         assert record["wildcards"] == {"table": "toy"}
         assert record["outputs"][output]["sha256"] == store.sha256(output)
         assert set(record["inputs"]) == set(FILES)
-        assert "carryover/tables/bound_correlations.py" in record["code"]["files"]
+        assert "carryover/figures/tables/bound_correlations.py" in record["code"]["files"]
     request = json.loads((folder / "toy.md.json").read_text())["request"]
     assert lines[-1] == f"<!-- Carryover request {request} -->"
     assert latex.endswith(f"\n% Carryover request {request}\n")

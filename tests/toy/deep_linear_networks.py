@@ -4,10 +4,10 @@ import importlib
 from functools import cache
 
 from carryover.config.parameters import model_of
-from carryover.curves import covariance_bound, gaussian_bounds, transfer_distances, transferability
 from carryover.families import running
 from carryover.families.deep_linear import balanced, descent, exact, finetune, parameters, pretrain
 from carryover.measures import coefficients, risk
+from carryover.theory.curves import covariance_bound, gaussian_bounds, transfer_distances, transferability
 from carryover.workflow.coordinate_labels import named
 from collect import collect
 
@@ -110,7 +110,7 @@ def measured(*experiments, measure=risk):
 @cache
 def theory():
     """Transferability over a grid that has the noises and depths of the experiments, and angles between theirs."""
-    p = model_of("curves", "transferability")(noise=(0.0, 0.2, 0.3, 1.0), depth=(1, 2), angles=9, points=16)
+    p = model_of("theory.curves", "transferability")(noise=(0.0, 0.2, 0.3, 1.0), depth=(1, 2), angles=9, points=16)
     return transferability.compute(p)
 
 
@@ -118,19 +118,19 @@ def theory():
 def distances():
     angle, norm = (EXPERIMENTS["targets"][-1][name] for name in ("angle", "target_norm"))
     return transfer_distances.compute(
-        model_of("curves", "transfer_distances")(angle=angle, target_norm=norm, depth=2, samples=12, repeats=2)
+        model_of("theory.curves", "transfer_distances")(angle=angle, target_norm=norm, depth=2, samples=12, repeats=2)
     )
 
 
 @cache
 def bound():
-    return covariance_bound.compute(model_of("curves", "covariance_bound")(instances=200))
+    return covariance_bound.compute(model_of("theory.curves", "covariance_bound")(instances=200))
 
 
 @cache
 def gaussian():
     return gaussian_bounds.compute(
-        model_of("curves", "gaussian_bounds")(dimension=(8, 16), gamma=(0.25, 0.5), draws=30)
+        model_of("theory.curves", "gaussian_bounds")(dimension=(8, 16), gamma=(0.25, 0.5), draws=30)
     )
 
 
@@ -163,7 +163,7 @@ def roles(plot):
 
 def drawn(plot, data=None, **told):
     """The figure of a plot's data, some roles of which may be given, with its parameters."""
-    module = importlib.import_module(f"carryover.plotting.{plot}")
+    module = importlib.import_module(f"carryover.figures.{plot}")
     return module.draw(roles(plot) | (data or {}), model_of(*module.__name__.split(".")[1:])(**told))
 
 

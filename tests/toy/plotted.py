@@ -8,8 +8,8 @@ import xarray as xr
 
 from carryover.analysis import claims_table, intervals, published_risks
 from carryover.config.parameters import model_of
-from carryover.curves import relu_penalty
 from carryover.measures import coefficients, norms, risk, sparsity, trajectory
+from carryover.theory.curves import relu_penalty
 from carryover.workflow.coordinate_labels import named
 from collect import collect
 from toy import (
@@ -63,7 +63,7 @@ def claimed():
     return claims_table.gathered(groups)
 
 
-CURVE = (relu_penalty.compute, model_of("curves", "relu_penalty")(points=21))
+CURVE = (relu_penalty.compute, model_of("theory.curves", "relu_penalty")(points=21))
 RISK, SPARSITY = (measured, "overlapping", risk), (measured, "overlapping", sparsity)
 RESCALED = {"columns": "main_features", "rows": "overlap", "hue": ("rescale",), "only": ("protocol=single_task",)}
 RELU = {

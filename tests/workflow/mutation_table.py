@@ -9,7 +9,7 @@ from workflow import mutations as m
 PRETRAINED = "results/tiny/pretrain/solver~exact/0.nc"
 CURVE = "results/theory/relu_penalty.nc"
 RISK, SPARSITY = "results/tiny/risk.nc", "results/tiny/sparsity.nc"
-STYLE, RULE, PENALTY = "config/figures.mplstyle", "rules/curve.smk", "scripts/carryover/curves/relu_penalty.py"
+STYLE, RULE, PENALTY = "config/figures.mplstyle", "rules/curve.smk", "scripts/carryover/theory/curves/relu_penalty.py"
 FIGURE, THEORY_FIGURE = (
     [f"results/figures/{name}.{suffix}" for suffix in ("png", "svg", "pdf")] for name in ("tiny_risk", "relu_penalty")
 )
@@ -56,8 +56,8 @@ CODE = [
     Row("a script", m.append("scripts/measure.py", "\nNEW = 1\n"),
         {"STALE": SPARSITIES, "UPSTREAM": [SPARSITY]}, {"measure": 2, "collect": 1},
         "scripts/measure.py changed"),
-    Row("the plot of a figure", m.append("scripts/carryover/plotting/relu_penalty.py", "\nNEW = 1\n"),
-        {"STALE": THEORY_FIGURE}, {"figure": 1}, "scripts/carryover/plotting/relu_penalty.py changed"),
+    Row("the plot of a figure", m.append("scripts/carryover/figures/relu_penalty.py", "\nNEW = 1\n"),
+        {"STALE": THEORY_FIGURE}, {"figure": 1}, "scripts/carryover/figures/relu_penalty.py changed"),
     Row("the command of a rule", m.replace(RULE, "{params.flags:q}", "{params.flags:q} --points 12"),
         {}, {"curve": 1, "figure": 1}),
 ]  # fmt: skip

@@ -37,7 +37,7 @@ def plugin(act):
     def make(data, p):
         return act(data)
 
-    make.__module__ = "carryover.plotting.toy"
+    make.__module__ = "carryover.figures.toy"
     return make
 
 

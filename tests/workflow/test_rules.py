@@ -21,11 +21,11 @@ PLUGINS = {
     "pretrain": ("families",),
     "finetune": ("families",),
     "measure": ("measures",),
-    "curve": ("curves",),
+    "curve": ("theory.curves",),
     "compare": ("comparisons",),
     "check_claims": ("claims",),
-    "figure": ("plotting",),
-    "table": ("tables",),
+    "figure": ("figures",),
+    "table": ("figures.tables",),
 }
 # What is called otherwise by conda than by Python, and what is needed without an import of ours: xarray writes with
 # netCDF4, and the digits are a file of scikit-learn's.
@@ -55,7 +55,7 @@ def imports(rule):
         modules = (f"carryover.measures.{name}" for name in plugins.names("measures"))
         names += [name for name in modules if getattr(importlib.import_module(name), "SELECTS", False)]
     for kind in PLUGINS.get(rule, ()):
-        folder = SCRIPTS / "carryover" / kind
+        folder = SCRIPTS.joinpath("carryover", *kind.split("."))
         for plugin in plugins.names(kind):
             inside = sorted((folder / plugin).glob("*.py")) or [folder / f"{plugin}.py"]
             names += [".".join(file.relative_to(SCRIPTS).with_suffix("").parts) for file in inside]

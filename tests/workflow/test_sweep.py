@@ -159,7 +159,7 @@ def test_what_is_made_of_data_has_its_formats_and_records(sweep):
     assert ("table", {"table": "other"}, "results/tables/other.md") in list(made.jobs())
     wildcards = Wildcards(table="other")
     assert made.made_of("table")(wildcards) == ["results/toy/risk.nc", "some/file.csv"]
-    assert made.modules("table", wildcards) == ["table", "carryover.tables.bound_correlations"]
+    assert made.modules("table", wildcards) == ["table", "carryover.figures.tables.bound_correlations"]
     assert made.constraints()["table"] == "bound_correlations|other"
     with pytest.raises(SweepError, match=r"tables\.bound_correlations\.data: some/file.csv is neither a file nor made"):
         made.check()

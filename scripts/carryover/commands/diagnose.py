@@ -15,8 +15,8 @@ from carryover.diagnosis.activations.figure import draw
 from carryover.diagnosis.activations.page import page
 from carryover.diagnosis.diagnosis import diagnose
 from carryover.diagnosis.parameters import Options
-from carryover.drawing import style
 from carryover.errors import UserError
+from carryover.figures.drawing import style
 from carryover.provenance import figure_metadata
 from carryover.provenance.job_record import SCRIPTS, Job
 from carryover.templates import rendering

@@ -29,8 +29,8 @@ class Kind:
 MADE_OF_DATA = {
     "compare": Kind("comparisons", "comparison", (".nc",), "comparisons", "compare"),
     "check_claims": Kind("claims", "claim", (".nc",), "claims", "check"),
-    "figure": Kind("figures", "figure", (".png", ".svg", ".pdf"), "plotting", "plot"),
-    "table": Kind("tables", "table", (".md", ".tex"), "tables", "rows"),
+    "figure": Kind("figures", "figure", (".png", ".svg", ".pdf"), "figures", "plot"),
+    "table": Kind("tables", "table", (".md", ".tex"), "figures.tables", "rows"),
     "diagnose": Kind("diagnoses", "diagnosis", (".nc", ".png", ".html"), file="{}/diagnosis"),
 }
 # The formats of what a rule writes in several, the first being that which other jobs read.

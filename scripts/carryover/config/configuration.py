@@ -151,7 +151,7 @@ def validate(config: dict) -> Configuration:
             allowed = "protocol, a parameter that takes several values, or a measure"
             raise ConfigurationError(f"configuration: experiments.{name}.split: {min(unknown)} is none of {allowed}.")
     for name, options in whole.curves.items():
-        _check("curves", name, options, f"curves.{name}")
+        _check("theory.curves", name, options, f"curves.{name}")
     for kind in MADE_OF_DATA.values():
         for name, entry in getattr(whole, kind.section).items():
             where = f"{kind.section}.{name}"

@@ -9,7 +9,7 @@ from carryover.config.parameters import Model, about, in_words, kind_of
 
 FOLDERS = {
     "measures": "What is measured on networks",
-    "curves": "Theory curves",
+    "theory.curves": "Theory curves",
     **{kind.plugins: f"What makes {kind.section}" for kind in MADE_OF_DATA.values() if kind.plugins},
 }
 
@@ -47,7 +47,9 @@ def pages() -> dict[str, str]:
         made[f"{family}.md"] = f"# The family `{family}`\n\n" + "\n".join(tables)
     for folder, title in FOLDERS.items():
         models = {name: parameters.model_of(folder, name) for name in plugins.names(folder)}
-        made[f"{folder}.md"] = f"# {title}\n\n" + "\n".join(_table(name, one, Model) for name, one in models.items())
+        made[f"{folder.rpartition('.')[2]}.md"] = f"# {title}\n\n" + "\n".join(
+            _table(name, one, Model) for name, one in models.items()
+        )
     return made
 
 

@@ -279,7 +279,7 @@ class Sweep:
                 return parameters.read(parameters.model_of("measures", wildcards.measure), measured, "")
             if rule == "curve":
                 return parameters.read(
-                    parameters.model_of("curves", wildcards.curve), self.typed.curves[wildcards.curve], ""
+                    parameters.model_of("theory.curves", wildcards.curve), self.typed.curves[wildcards.curve], ""
                 )
             if rule in MADE_OF_DATA:
                 folder, plugin = self._plugin(rule, wildcards) or ("diagnosis", "options")
@@ -293,7 +293,7 @@ class Sweep:
         if rule == "measure":
             return "measures", wildcards.measure
         if rule == "curve":
-            return "curves", wildcards.curve
+            return "theory.curves", wildcards.curve
         kind = MADE_OF_DATA.get(rule)
         if not kind or not kind.plugins:
             return None

@@ -1,0 +1,79 @@
+"""R² between the error of finetuning on pairs of image tasks and three bounds on it, along the samples, beside the
+published; how often each is the first; and the error against one ("Finetuning with linear teachers", Table 1)."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from carryover.analysis import jackknife, r_squared
+from carryover.errors import UserError
+from carryover.figures.drawing import layout, panels
+
+COLORS = dict(zip(r_squared.BOUNDS, ("#0072B2", "#E69F00", "#D55E00"), strict=True))
+CROWD = 200  # pairs that are drawn as small points, without their spread
+
+
+def draw(data, p):
+    """Roles: `bounds`, the measure of an experiment of the family image_pairs, and `published`, the paper's table.
+
+    A column per cutoff. Above: R² along the samples, mean over repeats. Then, where there are pairs enough, the share
+    of random sets of 20 pairs in which a bound has the highest R². Bars are intervals over classes of images. Below: a
+    point per pair of tasks, mean over repeats and, of few pairs, their deviation.
+    """
+    runs, table = r_squared.finetuned(data["bounds"]), r_squared.arranged(data["bounds"])
+    found, shares = r_squared.without_each(table), r_squared.first_shares(table)
+    cutoffs, rows = table["cutoff"].values.tolist(), 2 if shares is None else 3
+    fig, axes = plt.subplots(rows, len(cutoffs), figsize=(1.2 + 3.6 * len(cutoffs), 0.4 + 3.3 * rows), sharey="row",
+                             squeeze=False)  # fmt: skip
+    for column, cutoff in zip(axes.T, cutoffs, strict=True):
+        _along(column[0], found.sel(cutoff=cutoff), jackknife.R_SQUARED, data["published"])
+        column[0].set_title(f"directions above {cutoff:g} of the largest" if cutoff else "least squares")
+        if shares is not None:
+            _along(column[1], shares.sel(cutoff=cutoff), jackknife.SHARE)
+        _scatter(column[-1], runs[runs["cutoff"] == cutoff], p)
+    axes[0, 0].set(ylabel="R² of error and bound over pairs", ylim=(0, 1))
+    if shares is not None:
+        axes[1, 0].set(
+            ylabel=f"share of sets of {r_squared.SET} pairs\nin which the bound is first", ylim=(-0.03, 1.03)
+        )
+    axes[-1, 0].set_ylabel("misclassified share of held-out images")
+    axes[0, 0].annotate("dashed: published, of MNIST", (0.98, 0.98), va="top", ha="right", fontsize="small",
+                        xycoords="axes fraction")  # fmt: skip
+    count = table.sizes["pair"]
+    counted = f"{count} pairs, {panels.seeds_in_words(runs)}, {runs['pixels'].iloc[0]} pixels"
+    spread = "bars above: 95 % jackknife over classes; below: " + (
+        "a point per pair" if count > CROWD else "mean and standard deviation over seeds"
+    )
+    return layout.finished(fig, p.title, counted, spread, columns=3)
+
+
+def _along(ax, values, scale, table=None):
+    """A line per bound along the samples with its intervals, and, of R², dashed what was published."""
+    sizes = values["samples"].values
+    apart = 0.06 * (np.diff(sizes).min() if len(sizes) > 1 else 1)  # so that bars do not hide each other
+    for place, (bound, name) in enumerate(r_squared.BOUNDS.items()):
+        found = [jackknife.estimate(values.sel(bound=bound, samples=n).values, "", 0.0, scale) for n in sizes]
+        middle, low, high = (np.array([one[key] for one in found]) for key in ("statistic", "low", "high"))
+        color, x = COLORS[bound], sizes + (place - 1) * apart
+        ax.plot(x, middle, "o-", ms=4, color=color, label=name)
+        ax.vlines(x, low, high, color=color, alpha=0.5)
+        if table is not None:
+            theirs, _ = r_squared.published(table, bound)
+            ax.plot(theirs.index, theirs, "--", color=color, label=f"{name}, published (MNIST)")
+    ax.set(xlabel="target samples n", xticks=sizes)
+
+
+def _scatter(ax, runs, p):
+    sizes, runs = np.unique(runs["samples"]), runs[runs["samples"] == p.samples]
+    if runs.empty:
+        known = ", ".join(f"{n:g}" for n in sizes)
+        raise UserError(f"no run has {p.samples} samples; this figure's option samples must be one of {known}.")
+    pairs = runs.groupby("pair")[[p.bound, "risk_final"]]
+    mean, deviation = pairs.mean(), pairs.std().fillna(0)
+    if len(mean) > CROWD:
+        ax.plot(mean[p.bound], mean["risk_final"], ".", ms=2, alpha=0.4, color=COLORS[p.bound])
+    else:
+        ax.errorbar(mean[p.bound], mean["risk_final"], deviation["risk_final"], deviation[p.bound], fmt="o", ms=4,
+                    color=COLORS[p.bound], elinewidth=0.7)  # fmt: skip
+    share = np.corrcoef(mean[p.bound], mean["risk_final"])[0, 1] ** 2
+    ax.set(xlabel=f"bound: {r_squared.BOUNDS[p.bound]}", title=f"n = {p.samples}: R² of these means {share:.2f}")
+    ax.set_xlim(left=0)

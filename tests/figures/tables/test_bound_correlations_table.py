@@ -1,0 +1,61 @@
+"""Our R² stands beside the published one of the same bound and number of samples."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from carryover.analysis import r_squared
+from carryover.config.parameters import model_of
+from carryover.figures.tables import bound_correlations
+from toy.bound_runs import made
+
+WHAT = "R², mean ± s.d.", "R², 95 % interval", f"first in sets of {r_squared.SET}"
+THEIRS = "published (MNIST): R², mean ± s.d."
+PUBLISHED = pd.DataFrame(
+    [(b, n, 0.5 + 0.01 * n, 0.02) for b in r_squared.BOUNDS for n in (10, 30)],
+    columns=["bound", "samples", "r_squared", "deviation"],
+)
+
+
+@pytest.fixture(scope="module")
+def rows():
+    return bound_correlations.rows(
+        {"bounds": made(pairs=200), "published": PUBLISHED}, model_of("figures.tables", "bound_correlations")()
+    )
+
+
+def test_a_bound_has_three_rows_a_cutoff_and_the_published(rows):
+    assert rows.columns.tolist() == ["bound", "", "n = 10", "n = 20"]
+    assert rows["bound"].tolist() == [name for name in r_squared.BOUNDS.values() for _ in range(7)]
+    kinds = [f"ours, {kept}: {what}" for kept in ("least squares", "cutoff 0.01") for what in WHAT]
+    assert rows[""].tolist() == [*kinds, THEIRS] * 3
+
+
+def test_published_values_stand_at_their_samples(rows):
+    theirs = rows[rows[""] == THEIRS]
+    assert (theirs["n = 10"] == "0.60 ± 0.02").all()
+    assert (theirs["n = 20"] == "").all()
+
+
+def test_ours_are_deviation_over_seeds_interval_over_classes_and_share(rows):
+    data = made(pairs=200)
+    found, table = r_squared.r_squared(data), r_squared.arranged(data)
+    left_out, shares = (
+        values.transpose("left_out", ...) for values in (r_squared.without_each(table), r_squared.first_shares(table))
+    )
+    for bound, name in r_squared.BOUNDS.items():
+        for cutoff, label in ((0.0, "least squares"), (0.01, "cutoff 0.01")):
+            values = found.xs((cutoff, 20), level=("cutoff", "samples"))[bound].to_numpy()
+            mine = rows[(rows["bound"] == name) & rows[""].str.contains(label)].set_index("")["n = 20"]
+            spread, interval, share = mine
+            assert spread == f"{values.mean():.2f} ± {values.std(ddof=1):.2f}"
+            at = {"bound": bound, "cutoff": cutoff, "samples": 20}
+            z = np.arctanh(np.sqrt(left_out.sel(at).values))
+            half = stats.t.ppf(0.975, 9) * np.sqrt(0.9 * ((z[1:] - z[1:].mean()) ** 2).sum())
+            low, high = map(float, re.fullmatch(r"(.*) to (.*)", interval).groups())
+            np.testing.assert_allclose([low, high], np.tanh([z[0] - half, z[0] + half]) ** 2, rtol=0, atol=0.0051)
+            assert float(share.split()[0]) == pytest.approx(shares.sel(at).values[0], abs=0.0051)
+            assert re.fullmatch(r"\S+ \(\S+ to \S+\)", share)

@@ -1,0 +1,64 @@
+"""What predicts gains: rank correlations within maps and over all of them against SciPy, and their intervals."""
+
+import re
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from carryover.analysis import atlas, jackknife
+from carryover.config.parameters import model_of
+from carryover.figures.tables import predictors
+from toy.atlas_runs import mapped, runs
+
+BOTH = "finetuning", "finetuning_probe"
+
+
+@pytest.fixture(scope="module")
+def maps():
+    first = mapped(runs(BOTH, spread=0.4), protocols=BOTH, family="First")
+    second = mapped(runs(spread=0.2, draw=[0, 1]), family="Second", candidates=("penalty",))
+    second["predicted"] = -second["predicted"] + 0.05 * second["seed"]
+    return {"a": first, "b": second, "c": mapped(runs(BOTH[1:]), protocols=BOTH[1:], family="Third")}
+
+
+@pytest.fixture(scope="module")
+def rows(maps):
+    return predictors.rows(maps, model_of("figures.tables", "predictors")()).set_index("known beforehand")
+
+
+def numbers(text):
+    return [float(number) for number in re.findall(r"[\d.]+", text.replace("−", " "))]
+
+
+@pytest.mark.parametrize("name", ["similarity", "predicted", "samples_per_parameter"])
+def test_correlations_are_spearmans_over_pairs(rows, maps, name):
+    for family, role in (("First", "a"), ("Second", "b")):
+        frame = atlas.by_seed(maps[role])
+        frame = frame[frame["protocol"] == "finetuning"]
+        values = [stats.spearmanr(frame[name], frame["gain"]).statistic]
+        values += [stats.spearmanr(part[name], part["gain"]).statistic
+                   for part in (frame[frame["seed"] != seed] for seed in range(6))]  # fmt: skip
+        cell = rows.loc[predictors.CANDIDATES[name], family]
+        ends = jackknife.estimate(values, "", 0.0)
+        assert cell.startswith("−") == (round(values[0], 2) < 0)
+        assert numbers(cell)[0] == pytest.approx(abs(values[0]), abs=0.006)
+        assert numbers(cell)[1] == pytest.approx(abs(max(ends["low"], -1)), abs=0.006)
+
+
+def test_over_all_maps_each_has_the_same_weight(rows, maps):
+    frames = [atlas.by_seed(maps[role]) for role in "ab"]
+    x, y = (np.concatenate([frame[frame["protocol"] == "finetuning"][name] for frame in frames])
+            for name in ("predicted", "gain"))  # fmt: skip
+    assert len(x) == 2 * 54  # as many pairs each, so that nothing weighs more
+    cell = rows.loc[predictors.CANDIDATES["predicted"], "all together"]
+    assert numbers(cell)[0] == pytest.approx(abs(stats.spearmanr(x, y).statistic), abs=0.006)
+
+
+def test_what_is_far_counts_against_the_gain():
+    data = mapped()
+    data["divergence"] = 1 - data["similarity"]
+    found = predictors.rows({"a": data}, model_of("figures.tables", "predictors")()).set_index("known beforehand")[
+        "Toy"
+    ]
+    assert found[predictors.CANDIDATES["divergence"]] == found[predictors.CANDIDATES["similarity"]]

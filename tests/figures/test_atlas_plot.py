@@ -1,0 +1,38 @@
+"""Panels of the atlas show cells as they are, the boundary where it is predicted, and say which runs are missing."""
+
+import numpy as np
+from matplotlib.collections import QuadMesh
+
+from carryover.analysis import atlas as cells_of
+from carryover.config.parameters import model_of
+from carryover.figures import atlas
+from toy.atlas_runs import mapped, runs
+
+
+def drawn(data, **options):
+    return atlas.draw(data, model_of("figures", "atlas")(**options))
+
+
+def mesh(ax):
+    return next(one for one in ax.collections if isinstance(one, QuadMesh))
+
+
+def test_a_panel_shows_mean_gains_cut_at_the_ends_of_the_scale():
+    data = mapped(runs(spread=0.3))
+    ax = drawn({"one": data}, largest=0.6).axes[0]
+    table = cells_of.cells(cells_of.by_seed(data)).pivot(index="row", columns="samples", values="gain")
+    np.testing.assert_allclose(mesh(ax).get_array().reshape(3, 3), np.clip(table, -0.6, 0.6))
+    edges = mesh(ax).get_coordinates()[0, :, 0]
+    np.testing.assert_allclose(edges, np.array([1, 2, 4, 8]) / np.sqrt(2))
+    open_cells = ax.lines[0].get_xydata()
+    np.testing.assert_allclose(open_cells, [[1, 1], [2, 1], [4, 1]])  # an overlap of a half
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["0", "0.5", "1"]
+
+
+def test_the_boundary_separates_cells_of_predicted_gain_from_those_of_loss():
+    data = mapped()
+    data["predicted"] = ("pair", data["similarity"].values - np.where(data["samples"] > 10, 0.7, 0.3))
+    across, up = (one.get_segments() for one in drawn({"one": data}).axes[0].collections if one.get_label()[:1] != "_")
+    x = np.array([1, 2, 4, 8]) / np.sqrt(2)
+    np.testing.assert_allclose(across, [[(x[0], 0.5), (x[1], 0.5)], *([(x[i], 1.5), (x[i + 1], 1.5)] for i in (1, 2))])
+    np.testing.assert_allclose(up, [[(x[1], 0.5), (x[1], 1.5)]])

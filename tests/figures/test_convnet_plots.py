@@ -1,0 +1,99 @@
+"""What the figures of convolutional networks show is what the runs say."""
+
+import numpy as np
+import pytest
+
+from carryover.config.parameters import model_of
+from carryover.errors import UserError
+from carryover.figures import convnet_controls, convnet_rescaling, stage_dimensionality
+from toy import convnet_networks
+
+
+def drawn(module, **told):
+    name = module.__name__.rpartition(".")[2]
+    return module.draw(convnet_networks.roles(name), model_of(*module.__name__.split(".")[1:])(**told))
+
+
+def frame(plot, role, **condition):
+    """Runs at a condition, as a table."""
+    runs = convnet_networks.roles(plot)[role].to_dataframe().reset_index()
+    for name, value in condition.items():
+        runs = runs[runs[name] == value]
+    return runs
+
+
+def points(ax, label):
+    """The points (x, y) of what a legend names, from lines with bars too."""
+    (handle,) = (h for h, name in zip(*ax.get_legend_handles_labels(), strict=True) if name == label)
+    return getattr(handle, "lines", [handle])[0].get_xydata().T
+
+
+def test_accuracies_are_means_and_gains_those_of_differences():
+    figure = drawn(convnet_rescaling)
+    for above, below, role in zip(figure.axes[:2], figure.axes[2:], ("pairs", "controls"), strict=True):
+        for protocol, name in (("finetuning", "PT+FT"), ("single_task", "STL")):
+            same = {"protocol": protocol, "rescaled": "all", "learning_rate": 0.01}
+            runs = [frame("convnet_rescaling", role, **same, rescale=factor) for factor in (1.0, 0.5)]
+            plain, scaled = (100 - 100 * table.groupby("samples")["risk_final"].mean() for table in runs)
+            np.testing.assert_allclose(points(above, name)[1], plain)
+            np.testing.assert_allclose(points(above, f"{name}, rescaled by 0.5")[1], scaled)
+            np.testing.assert_allclose(points(below, name)[1], scaled - plain, atol=1e-9)
+    title = "ResNet-18\n2 classes of digits,\npretrained on 5 others\n(2 seeds × 2 tasks)"
+    assert figure.axes[0].get_title() == title
+
+
+def test_controls_are_gains_over_the_networks_that_were_not_rescaled():
+    left, middle, _ = drawn(convnet_controls, samples=8).axes
+    told = {"protocol": "finetuning", "samples": 8}
+
+    def accuracy(**condition):
+        return 100 - 100 * frame("convnet_controls", "risk", **told | condition)["risk_final"].mean()
+
+    usual = {"learning_rate": 0.01, "rescale": 0.5}
+    plain = accuracy(**usual | {"rescale": 1.0})
+    scratch = {"protocol": "single_task"}
+    expected = {
+        "PT+FT, all weights": accuracy(**usual, rescaled="all") - plain,
+        "PT+FT, new last layer alone": accuracy(**usual, rescaled="readout") - plain,
+        "PT+FT, all weights,\nlearning rate 0.003": accuracy(learning_rate=0.003, rescale=0.5)
+        - accuracy(learning_rate=0.003, rescale=1.0),
+        "STL, all weights": accuracy(**scratch, rescale=0.5) - accuracy(**scratch, rescale=1.0),
+    }
+    assert [text.get_text() for text in left.get_yticklabels()] == list(expected)
+    found = [line.get_xdata().item() for line in left.get_lines() if line.get_marker() == "o"]
+    np.testing.assert_allclose(found, list(expected.values()), atol=1e-9)
+    rates, values = points(middle, "PT+FT, as it is")
+    np.testing.assert_allclose(rates, [0.003, 0.01], rtol=0.05)
+    np.testing.assert_allclose(values, [accuracy(learning_rate=0.003, rescale=1.0), plain])
+
+
+def test_lines_of_stages_are_means_of_dimensions_and_of_their_ratios():
+    before, shared, accuracy, change, inherited, similar = drawn(stage_dimensionality).axes
+    runs = frame("stage_dimensionality", "stages", rescale=0.5)
+    runs["change"] = runs["participation_ratio"] / runs["participation_ratio_start"]
+    runs["inherited"] = runs["ensd"] / runs["participation_ratio"]
+    means = runs.groupby("stage", sort=False)[
+        ["participation_ratio", "participation_ratio_start", "ensd", "change", "inherited", "cka"]
+    ].mean()
+    label = "after, rescaled by 0.5"
+    panels = {"participation_ratio": before, "ensd": shared, "change": change, "inherited": inherited, "cka": similar}
+    for name, ax in panels.items():
+        assert [text.get_text() for text in ax.get_xticklabels()] == [
+            "stem", "layer1", "layer2", "layer3", "layer4", "pooled"
+        ]  # fmt: skip
+        np.testing.assert_allclose(points(ax, label)[1], means[name].to_numpy())
+    np.testing.assert_allclose(points(before, "before finetuning")[1], means["participation_ratio_start"].to_numpy())
+    risk = frame("stage_dimensionality", "risk").groupby("rescale")["risk_final"].mean()
+    np.testing.assert_allclose(
+        [container.lines[0].get_ydata().item() for container in accuracy.containers], 100 - 100 * risk
+    )
+
+
+def test_what_cannot_be_drawn_is_named():
+    with pytest.raises(UserError, match="of which there is none"):
+        convnet_rescaling.draw({}, model_of("figures", "convnet_rescaling")())
+    data = convnet_networks.roles("convnet_rescaling")["pairs"]
+    with pytest.raises(UserError, match="the role odd have no network"):
+        convnet_rescaling.draw({"odd": data.drop_vars("network")}, model_of("figures", "convnet_rescaling")())
+    with pytest.raises(UserError, match="no run has samples=5"):
+        drawn(convnet_controls, samples=5)

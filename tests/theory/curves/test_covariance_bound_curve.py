@@ -1,0 +1,75 @@
+"""The constants against brute force, the bound against its violations, and the powers of n."""
+
+import numpy as np
+import pytest
+from scipy.optimize import brentq
+
+from carryover.config.parameters import model_of
+from carryover.errors import UserError
+from carryover.theory.curves import covariance_bound
+from carryover.theory.curves.covariance_bound import compute
+
+
+@pytest.fixture(scope="module")
+def curve():
+    return compute(model_of("theory.curves", "covariance_bound")(instances=400))
+
+
+def test_least_constant_solves_its_cubic():
+    rng = np.random.default_rng(0)
+    top, bottom = 10 ** rng.uniform(-8, 8, (2, 200))
+    found = covariance_bound._least_constant(0.3, top, bottom)
+    expected = [brentq(lambda c, t=t, b=b: c**3 * t + c * b - 0.3, 0, 1e9) for t, b in zip(top, bottom, strict=True)]
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=3e-12)
+    ends = covariance_bound._least_constant(2.0, np.array([0.0, 16.0]), np.array([4.0, 0.0]))
+    np.testing.assert_allclose(ends, [0.5, 0.5], rtol=1e-14)
+
+
+def test_constants_are_the_smallest_without_a_violation_in_the_first_half(curve):
+    fitted, tested = curve.isel(instance=curve.half == 0), curve.isel(instance=curve.half == 1)
+    for suffix, needed in (("", "needed"), ("_estimation", "estimation_needed")):
+        assert curve[f"c{suffix}"] == fitted[needed].max()
+        assert curve[f"violations{suffix}"] == (tested[needed] > curve[f"c{suffix}"]).sum()
+    bound = curve.c**3 * curve.top_unit + curve.c * curve.bottom_unit
+    violated = curve.risk > bound * (1 + 1e-12)
+    assert violated.isel(instance=curve.half == 0).sum() == 0
+    assert violated.isel(instance=curve.half == 1).sum() <= curve.violations
+
+
+def test_the_fitted_constants_hold_for_other_instances(curve):
+    """As often as the theorem claims: at most a share exp(−δ) violates."""
+    assert curve.violations <= 200 * np.exp(-3)
+    assert curve.violations_estimation <= 200 * np.exp(-3)
+    assert curve.c < 1 < curve.c_estimation  # the proof's constant is larger than the bound's own
+
+
+def test_risk_of_an_instance_is_that_of_the_part_the_data_miss():
+    found = compute(model_of("theory.curves", "covariance_bound")(instances=60))
+    rows = found.isel(instance=(found.spectrum == "flat").values)
+    assert np.all((rows.risk > 0) & (rows.risk < 1))
+    # flat spectra: a random subspace of d dimensions leaves the share (d − n)/d on average
+    share = 1 - rows.n / rows.dimension
+    assert abs(float((rows.risk - share).mean())) < 0.05
+
+
+def test_terms_fall_like_the_powers_of_the_paper_beyond_the_effective_rank(curve):
+    rank = (50 * 1.5 + 950 * 0.3) / 1.5
+    slopes = [np.diff(np.log(curve[name])) / np.diff(np.log(curve.samples)) for name in ("top_term", "bottom_term")]
+    many, few = curve.samples.values[:-1] > rank, curve.samples.values[1:] < rank
+    for slope, late, early in zip(slopes, (-1.5, -0.5), (-3, -1), strict=True):
+        np.testing.assert_allclose(slope[many], late, rtol=1e-9)
+        np.testing.assert_allclose(slope[few], early, rtol=1e-9)
+    assert [many.sum(), few.sum()] == [4, 4]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"largest_dimension": 20}, "largest_dimension must be at least smallest_dimension, which is 30"),
+        ({"top": 1000}, "top must be below dimension, which is 1000"),
+        ({"bottom_eigenvalue": 2.0}, "bottom_eigenvalue must not exceed top_eigenvalue, which is 1.5"),
+    ],
+)
+def test_bad_parameters_are_named(change, message):
+    with pytest.raises(UserError, match=message):
+        compute(model_of("theory.curves", "covariance_bound")(**change))
