@@ -215,16 +215,11 @@ def _covariance(cov: ArrayLike) -> Array:
 
 def _problem(theta_s: ArrayLike, theta_t: ArrayLike, X: ArrayLike) -> tuple[Array, Array, Array]:
     """The arguments as float64 arrays that broadcast; theta_s and theta_t of one shape."""
-    theta_s, theta_t = finite("theta_s", theta_s, 1), finite("theta_t", theta_t, 1)
-    X = finite("X", X, 2)
-    try:
-        lead = np.broadcast_shapes(theta_s.shape[:-1], theta_t.shape[:-1], X.shape[:-2])
-    except ValueError as error:
-        raise misfit(theta_s=theta_s, theta_t=theta_t, X=X) from error
+    theta_s, theta_t, X = finite("theta_s", theta_s, 1), finite("theta_t", theta_t, 1), finite("X", X, 2)
     if not theta_s.shape[-1] == theta_t.shape[-1] == X.shape[-1]:
         raise misfit(theta_s=theta_s, theta_t=theta_t, X=X)
-    shape = (*lead, X.shape[-1])
-    return np.broadcast_to(theta_s, shape), np.broadcast_to(theta_t, shape), X
+    theta_s, theta_t, _ = broadcast(theta_s=theta_s, theta_t=theta_t, X=X.sum(-2))
+    return theta_s, theta_t, X
 
 
 def _gaussian(

@@ -149,7 +149,7 @@ def finetune_transferability(
     sigma: ArrayLike = 0,
     depth: ArrayLike | None = None,
     *,
-    target_norm: ArrayLike = 1.0,
+    target_norm: ArrayLike = 1,
 ) -> Array:
     """Risk from scratch less that of finetuning all layers: (1 − γ)(2φκ cos θ − φ²) for γ < 1, else 0.
 
@@ -164,12 +164,7 @@ def finetune_transferability(
 
 
 def finetune_risk(
-    gamma: ArrayLike,
-    theta: ArrayLike,
-    sigma: ArrayLike,
-    depth: ArrayLike | None = None,
-    *,
-    target_norm: ArrayLike = 1.0,
+    gamma: ArrayLike, theta: ArrayLike, sigma: ArrayLike, depth: ArrayLike | None = None, *, target_norm: ArrayLike = 1
 ) -> Array:
     """Equation 14, the risk after all layers were finetuned: `scratch_risk` less `finetune_transferability`."""
     gain = finetune_transferability(gamma, theta, sigma, depth, target_norm=target_norm)
