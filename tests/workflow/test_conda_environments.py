@@ -41,9 +41,10 @@ def satisfies(version, limits):
 
 
 @pytest.mark.parametrize("file", FILES)
-def test_what_an_environment_limits_the_lock_keeps(file):
+def test_an_environment_has_the_versions_of_the_lock(file):
     locked = lock()
     for name, limits in listed(file).items():
+        assert limits, f"{file}: {name} has no version"
         if name != "python":
             assert satisfies(locked[name], limits), f"{file}: {name}{limits}, but the lock has {locked[name]}"
 
