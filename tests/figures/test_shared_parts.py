@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from carryover import labels
 from carryover.errors import UserError
 from carryover.families.deep_linear.parameters import PRETRAINED as LINEAR
 from carryover.families.diagonal.parameters import PROTOCOLS
@@ -10,7 +11,6 @@ from carryover.families.mean_field.parameters import SOLVERS
 from carryover.families.relu.parameters import PRETRAINED, SCRATCH
 from carryover.figures.drawing import panels
 from carryover.measures import risk
-from carryover.workflow.coordinate_labels import VALUE_LABELS
 from toy.diagonal_networks import SEEDS, measured
 
 
@@ -35,7 +35,19 @@ def test_values_come_in_the_order_of_the_field():
     ]  # fmt: skip
     assert panels.values(data, "samples") == [3, 4, 6, 8]
     others = {*PRETRAINED, *SCRATCH, *LINEAR, *SOLVERS}
-    protocols = VALUE_LABELS["protocol"].keys()
+    protocols = labels.of_family("diagonal")["protocol"]["value_labels"].keys()
     assert protocols == panels.COLORS.keys() == {*PROTOCOLS, *others}
     assert len(set(panels.colors("protocol", protocols))) == len(protocols)
     assert len(np.unique(panels.colors("samples", [3, 4, 6]), axis=0)) == 3
+
+
+def test_labels_of_a_family_come_before_the_common_ones():
+    found = labels.of_family("mean_field")
+    assert found["samples"] == labels.of_family("diagonal")["samples"] == {"label": "main-task samples n"}
+    starts = {
+        "": "from scratch",
+        "descent": "trained features",
+        "exact": "initial features",
+        "flow": "trained features",
+    }
+    assert found["pretrain_solver"] == {"value_labels": starts}

@@ -8,9 +8,9 @@ import xarray as xr
 
 from carryover.analysis import claims_table, intervals, published_risks
 from carryover.config.parameters import model_of
+from carryover.labels import labelled
 from carryover.measures import coefficients, norms, risk, sparsity, trajectory
 from carryover.theory.curves import relu_penalty
-from carryover.workflow.coordinate_labels import named
 from collect import collect
 from toy import (
     convnet_networks,
@@ -37,7 +37,7 @@ def relu_by_flow_and_descent():
         for protocol in ("single_task", "finetuning")
         for how in ({"solver": "flow"}, *({"solver": "descent", "learning_rate": rate} for rate in (0.1, 0.02)))
     ]
-    return named(collect([risk.measure(run, model_of("measures", "risk")()) for run in runs]), "relu")
+    return labelled(collect([risk.measure(run, model_of("measures", "risk")()) for run in runs]), "relu")
 
 
 def near_published(experiment):
