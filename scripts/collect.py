@@ -9,11 +9,12 @@ from carryover.workflow import command_line  # first: from here on Ctrl-C shows 
 import numpy as np
 import xarray as xr
 
+from carryover import labels
 from carryover.config import parameters, plugins
 from carryover.errors import UserError
 from carryover.provenance import store
 from carryover.provenance.job_record import Job
-from carryover.workflow import coordinate_labels, measuring, shards
+from carryover.workflow import measuring, shards
 
 
 def collect(parts):
@@ -47,6 +48,8 @@ def main(argv):
     parser.add_argument("--measure", metavar="MEASURE", help="measure these finetuned shards; its own flags may follow")
     parser.add_argument("--family", required=True, help="the family whose runs these are")
     arguments, words = parser.parse_known_args(argv)
+    if not (labels.FAMILIES / arguments.family).is_dir():
+        raise UserError(f"there is no family {arguments.family}.")
     module, p = chosen(arguments.measure, words)
     others = [file for shard in arguments.shards for file in measuring.also_read(module, shard)] if module else []
     with Job(
@@ -55,12 +58,12 @@ def main(argv):
         wildcards=command_line.wildcards(arguments),
         inputs=[*arguments.shards, *dict.fromkeys(others)],
         outputs=arguments.output,
-        modules=["collect", *filter(None, (module and module.__name__, coordinate_labels.module(arguments.family)))],
+        modules=["collect", *([module.__name__] if module else [])],
         **({"portable": "bits"} if getattr(module, "SELECTS", True) else {}),
     ) as job:
         read = (lambda shard: measuring.measured(module, p, shard)) if module else store.load_all
         parts = shards.belonging({path: read(path) for path in arguments.shards}, arguments.shards)
-        job.save(coordinate_labels.named(collect(parts), arguments.family))
+        job.save(labels.labelled(collect(parts), arguments.family))
 
 
 if __name__ == "__main__":

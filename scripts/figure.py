@@ -9,7 +9,7 @@ import matplotlib.pyplot as plt
 
 from carryover.config import plugins
 from carryover.errors import UserError
-from carryover.figures.drawing import finishing, style
+from carryover.figures.drawing import layout, style
 from carryover.provenance import figure_metadata
 from carryover.provenance.job_record import SCRIPTS, Job
 from carryover.workflow import artifact_jobs
@@ -42,7 +42,7 @@ def main(argv):
         ) as job,
     ):
         style.use(arguments.style)
-        drawn = artifact_jobs.made_of_roles(finishing.laid_out(module.draw), plt.Figure, arguments, p)
+        drawn = artifact_jobs.made_of_roles(layout.laid_out(module.draw), plt.Figure, arguments, p)
         with plt.rc_context({"figure.constrained_layout.use": False}):  # Matplotlib asks it again after every format
             drawn.set_layout_engine(None)
             for output in map(Path, arguments.output):

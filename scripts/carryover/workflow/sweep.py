@@ -11,12 +11,11 @@ from functools import cache, cached_property
 from itertools import product
 from pathlib import Path
 
-from carryover import archive
+from carryover import archive, labels
 from carryover.config import configuration, parameters
 from carryover.config.artifacts import MADE_OF_DATA, ON_DEMAND, STAGES, SUFFIXES, TEMPLATES
 from carryover.config.parameters import applies, as_flags, in_words
 from carryover.provenance.code_digest import closure_digest
-from carryover.workflow import coordinate_labels
 from carryover.workflow.command_line import ALSO
 from carryover.workflow.points import SweepError, batches_of_stages, refuse_too_many
 
@@ -308,9 +307,8 @@ class Sweep:
         if rule in STAGES:
             return [rule, *self._batch(wildcards, rule).modules]
         if rule == "collect":
-            labels = coordinate_labels.module(self.typed.experiments[wildcards.experiment].family, self.scripts)
             apart = self.apart(wildcards.experiment, wildcards.measure)
-            return [rule, *filter(None, (None if apart else f"carryover.measures.{wildcards.measure}", labels))]
+            return [rule] if apart else [rule, f"carryover.measures.{wildcards.measure}"]
         plugin = self._plugin(rule, wildcards)
         return [rule, f"carryover.{'.'.join(plugin)}"] if plugin else [rule]
 
@@ -333,6 +331,9 @@ class Sweep:
                  if path in self.job_of else "" for path in self.made_of(rule)(wildcards)}  # fmt: skip
         options = self.options(rule)(wildcards)
         asked = [p.model_dump(mode="json") for p in (options if isinstance(options, list) else [options])]
+        if rule == "collect":
+            family = self.typed.experiments[wildcards.experiment].family
+            asked.append(labels.of_family(family, self.scripts / "carryover" / "families"))
         told = [rule, self.code(rule)(wildcards), self.flags(rule)(wildcards), asked, shipped, sorted(above.items())]
         return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
 
