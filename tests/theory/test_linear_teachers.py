@@ -91,17 +91,6 @@ def test_infinite_depth_is_equation_6_and_the_limit_of_deep_networks(seed, scale
         np.testing.assert_allclose(aligned, scale * theta_s, rtol=1e-8, atol=1e-9)
 
 
-def test_leading_axes_broadcast():
-    rng = np.random.default_rng(3)
-    source, target, X = rng.standard_normal((2, 1, 6)), rng.standard_normal((3, 6)), rng.standard_normal((3, 4, 6))
-    depths = np.array([[1], [np.inf]])
-    limits = lt.linear_limit(source, target, X), lt.deep_linear_limit(source, target, X, depths)
-    for i, j in np.ndindex(2, 3):
-        one = source[i, 0], target[j], X[j]
-        np.testing.assert_allclose(limits[0][i, j], lt.linear_limit(*one), rtol=1e-13)
-        np.testing.assert_allclose(limits[1][i, j], lt.deep_linear_limit(*one, depths[i, 0]), rtol=1e-12)
-
-
 def test_population_risk_is_the_mean_over_inputs():
     theta_s, theta_t, factor = problem(4, 7)
     inputs = np.random.default_rng(5).standard_normal((400_000, 7)) @ factor

@@ -88,5 +88,5 @@ def test_boundary_is_where_the_sign_changes(gamma, theta, sigma, depth, norm):
 
 @pytest.mark.parametrize("depth", [0, 1.5, np.nan])
 def test_bad_depths_are_named(depth):
-    with pytest.raises(ValueError, match="depth must be finite and a whole number from 1"):
+    with pytest.raises(ValueError, match="depth must"):
         finetune_transferability(0.5, 1.0, 0.1, depth)

@@ -43,15 +43,6 @@ def test_the_fitted_constants_hold_for_other_instances(curve):
     assert curve.c < 1 < curve.c_estimation  # the proof's constant is larger than the bound's own
 
 
-def test_risk_of_an_instance_is_that_of_the_part_the_data_miss():
-    found = compute(model_of("theory.curves", "covariance_bound")(instances=60))
-    rows = found.isel(instance=(found.spectrum == "flat").values)
-    assert np.all((rows.risk > 0) & (rows.risk < 1))
-    # flat spectra: a random subspace of d dimensions leaves the share (d − n)/d on average
-    share = 1 - rows.n / rows.dimension
-    assert abs(float((rows.risk - share).mean())) < 0.05
-
-
 def test_terms_fall_like_the_powers_of_the_paper_beyond_the_effective_rank(curve):
     rank = (50 * 1.5 + 950 * 0.3) / 1.5
     slopes = [np.diff(np.log(curve[name])) / np.diff(np.log(curve.samples)) for name in ("top_term", "bottom_term")]
