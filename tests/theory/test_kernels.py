@@ -1,4 +1,4 @@
-"""The arc-cosine kernel against sampling, quadrature in the plane, high precision and closed forms."""
+"""The arc-cosine kernel against quadrature in the plane and high precision."""
 
 import mpmath
 import numpy as np
@@ -64,12 +64,8 @@ def test_results_stay_on_the_device():
     ("function", "shapes"),
     [
         (relu_kernel, [(3,), (2, 3)]),
-        (relu_kernel, [(3, 4), (2, 3)]),
         (relu_kernel, [(2, 3, 4), (3, 3, 4)]),
         (relu_risk, [(3, 4), (2,), (2, 4), (2,)]),
-        (relu_risk, [(3, 4), (3,), (2, 5), (2,)]),
-        (relu_risk, [(3, 4), (3,), (2, 4), ()]),
-        (relu_risk, [(3, 4), (3,), (2, 4), (1,)]),
         (relu_risk, [(5, 3, 4), (5, 3), (6, 2, 4), (6, 2)]),
         (tangent_risk, [(3, 4), (3,), (2, 4), (3,), (2, 4), (2,)]),
         (tangent_risk, [(3, 4), (3,), (3, 4), (1,), (2, 4), (2,)]),

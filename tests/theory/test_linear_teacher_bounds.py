@@ -1,4 +1,4 @@
-"""Bounds on the risk of finetuning between linear teachers: by hand, on random data, and what they refuse."""
+"""Bounds on the risk of finetuning between linear teachers: by hand and on random data."""
 
 import numpy as np
 import pytest

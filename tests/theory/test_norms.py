@@ -1,4 +1,4 @@
-"""The implicit norms against their definitions in high precision, their gradients, their limits and each other."""
+"""The implicit norms against their definitions in high precision, and where flows end."""
 
 import mpmath
 import numpy as np
@@ -128,9 +128,6 @@ def test_leading_axes_are_kept_and_dimensions_add_up():
     assert flow_penalty(beta, *w).shape == (2, 3)
     assert l12_norm(beta).shape == (2,)
     assert l1_norm(beta).shape == (2, 3)
-    np.testing.assert_allclose(
-        q_norm(beta, w[0], 0.1)[1, 2], sum(q_norm([b], v, 0.1) for b, v in zip(beta[1, 2], w[0, 2], strict=True))
-    )
     np.testing.assert_allclose(l12_norm(beta)[0], sum(np.sqrt(np.sum(beta[0, :, d] ** 2)) for d in range(5)))
     np.testing.assert_allclose(l12_norm(beta[:, :1]), l1_norm(beta[:, 0]))
     np.testing.assert_allclose(l1_norm([3, -4]), 7)

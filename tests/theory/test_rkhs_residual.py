@@ -1,4 +1,4 @@
-"""The part of a ReLU network outside a feature space, against least squares, quadrature, closed forms and limits."""
+"""The part of a ReLU network outside a feature space, against quadrature and closed forms."""
 
 import numpy as np
 import pytest

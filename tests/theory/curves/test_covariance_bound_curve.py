@@ -2,27 +2,15 @@
 
 import numpy as np
 import pytest
-from scipy.optimize import brentq
 
 from carryover.config.parameters import model_of
 from carryover.errors import UserError
-from carryover.theory.curves import covariance_bound
 from carryover.theory.curves.covariance_bound import compute
 
 
 @pytest.fixture(scope="module")
 def curve():
     return compute(model_of("theory.curves", "covariance_bound")(instances=400))
-
-
-def test_least_constant_solves_its_cubic():
-    rng = np.random.default_rng(0)
-    top, bottom = 10 ** rng.uniform(-8, 8, (2, 200))
-    found = covariance_bound._least_constant(0.3, top, bottom)
-    expected = [brentq(lambda c, t=t, b=b: c**3 * t + c * b - 0.3, 0, 1e9) for t, b in zip(top, bottom, strict=True)]
-    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=3e-12)
-    ends = covariance_bound._least_constant(2.0, np.array([0.0, 16.0]), np.array([4.0, 0.0]))
-    np.testing.assert_allclose(ends, [0.5, 0.5], rtol=1e-14)
 
 
 def test_constants_are_the_smallest_without_a_violation_in_the_first_half(curve):

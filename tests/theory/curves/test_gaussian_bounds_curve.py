@@ -39,10 +39,3 @@ def test_one_layer_has_the_mean_risk_of_equation_10_and_strays_from_it_as_a_beta
                     often = binom(400, share.sf(float(bounds.sel(epsilon=epsilon)) / square))
                     count = (risk > float(bounds.sel(epsilon=epsilon))).sum()
                     assert often.ppf(1e-6) <= count <= often.ppf(1 - 1e-6)
-
-
-def test_bounds_of_endlessly_many_layers_know_the_angle_alone(curve):
-    for cell, _, _ in cells(curve):
-        apart = 2 - 2 * np.cos(np.pi * cell["angle"])
-        found = curve["deep"].sel(gamma=0.25, epsilon=0.2, **cell)
-        assert float(found) == pytest.approx(0.75 * (1.44 * apart + 0.04))

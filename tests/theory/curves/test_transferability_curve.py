@@ -23,9 +23,3 @@ def test_finetuning_changes_sign_at_a_third_of_pi(curve):
     assert (below.sel(angle=slice(None, 0.33)) > 0).all()
     assert (below.sel(angle=slice(0.34, None)) < 0).all()
     assert (curve.finetuning.sel(gamma=slice(1, None)) == 0).all()
-
-
-@pytest.mark.parametrize("name", ["angle", "gamma"])
-def test_empty_grids_are_named(name):
-    with pytest.raises(ValueError, match=f"largest_{name} must exceed smallest_{name}, which is 0.3"):
-        compute(model_of("theory.curves", "transferability")(**{f"smallest_{name}": 0.3, f"largest_{name}": 0.3}))
