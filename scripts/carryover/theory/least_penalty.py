@@ -65,12 +65,17 @@ class Least:
 def least_penalty(first: ArrayLike, readout: ArrayLike, X: ArrayLike, y: ArrayLike, *, gap: float = 1e-3) -> Least:
     """The network nearest to its pretrained weights that fits all samples, where units may be split.
 
-    Args: first (H, D) and readout (H,) where finetuning starts; samples X (n, D) and y (n,), any min(n, D) of them
-    linearly independent; gap, the relative distance of penalty and bound at which the search ends. Its cost grows like
-    n^(D − 1): it is meant for up to five dimensions and tens of samples.
+    Its work grows like n^(D − 1): it is meant for up to five dimensions and tens of samples.
 
-    Raises ValueError for other shapes, for samples that are not independent or too many, and where no network without
-    biases fits them.
+    Parameters
+    ----------
+    first, readout : (H, D) and (H,), where finetuning starts
+    X, y : (n, D) and (n,) samples, any min(n, D) of them linearly independent
+    gap : relative distance of penalty and bound at which the search ends
+
+    Raises
+    ------
+    ValueError : other shapes, samples not independent or too many, or no network without biases fits them
     """
     first, readout, X, y = (np.asarray(a, dtype=float) for a in (first, readout, X, y))
     if first.ndim != 2 or X.shape != (len(y), first.shape[1]) or readout.shape != (len(first),) or not len(y):
