@@ -91,15 +91,11 @@ def _of_one_unit(lengths: Array, projections: Array, coefficient: float) -> floa
     order = np.argsort(-projections / lengths)
     squares, norms = projections[order] ** 2, lengths[order] ** 2
     sums = np.cumsum(squares)
-    q = _common_ratio(coefficient / sums)
-    return float((sums * (q**2 + q**4) / (1 - q**2) ** 2 + np.cumsum(norms - squares)).min())
-
-
-def _common_ratio(size: Array) -> Array:
-    """q in [0, 1) with q/(1 − q²)² = size, by halving, which holds from sizes near 0 to huge ones."""
+    # q in [0, 1) with q/(1 − q²)² = c/Σ p², by halving, which holds from sizes near 0 to huge ones
+    size = coefficient / sums
     low, high = np.zeros_like(size), np.ones_like(size)
     for _ in range(_HALVINGS):
-        middle = (low + high) / 2
-        above = middle > size * (1 - middle**2) ** 2
-        low, high = np.where(above, low, middle), np.where(above, middle, high)
-    return low
+        q = (low + high) / 2
+        above = q > size * (1 - q**2) ** 2
+        low, high = np.where(above, low, q), np.where(above, q, high)
+    return float((sums * (low**2 + low**4) / (1 - low**2) ** 2 + np.cumsum(norms - squares)).min())
