@@ -17,9 +17,8 @@ from carryover import families
 from carryover.config import plugins
 from carryover.config.parameters import about, model_of
 from carryover.errors import UserError
-from carryover.families import contract, running
+from carryover.families import contract, stages
 from carryover.provenance import portability, store
-from carryover.training.result import Trained
 from carryover.workflow import training_job
 
 TOY = Path(__file__).parents[1] / "toy/families/toy"
@@ -86,7 +85,7 @@ def shards(family, name):
             start = next(data for data in shards(family, "pretrain").values() if isinstance(data, xr.Dataset))
         try:
             p = parameters(family, name, solver=solver, **({"protocol": protocol} if protocol else {}))
-            data = running.run(stage, p, "toy", SEEDS, contract.solver(family, solver).solve, start)
+            data = stages.run(stage, p, "toy", SEEDS, contract.solver(family, solver).solve, start)
         except UserError as refusal:
             data = str(refusal)
         made[protocol, solver] = data
@@ -122,31 +121,6 @@ def test_every_protocol_and_solver_gives_a_dataset_that_says_what_its_runs_were(
             assert "loss_function" in data.coords
         store.save(data, tmp_path / "shard.nc")
         assert store.load(tmp_path / "shard.nc").identical(data)
-
-
-@pytest.mark.parametrize(("family", "name"), STAGES)
-def test_what_a_solver_must_not_return_is_refused(family, name):
-    stage = contract.stage(family, name)
-    (protocol, solver), start = next((key, data) for key, data in shards(family, name).items()
-                                     if isinstance(data, xr.Dataset))[0], None  # fmt: skip
-    if protocol in model_of(f"families.{family}", name).STARTS_FROM.get("protocol", ()):
-        start = next(data for data in shards(family, "pretrain").values() if isinstance(data, xr.Dataset))
-    p = parameters(family, name, solver=solver, **({"protocol": protocol} if protocol else {}))
-    wrong = {
-        "a ndarray, not a Trained": np.zeros(2),
-        "a NoneType, not a Trained": None,
-        "99 networks for ": Trained.solved(None, np.zeros(99), np.zeros(99)),
-    }
-    for said, returned in wrong.items():
-        with pytest.raises(UserError, match=rf"^test_contract\.py breaks the contract: solve returned {said}"):
-            running.run(stage, p, "toy", SEEDS, lambda problem, p, progress, it=returned: it, start)
-
-
-@pytest.mark.parametrize("family", FAMILIES)
-def test_pretraining_starts_from_nothing(family):
-    stage, start = contract.stage(family, "pretrain"), xr.Dataset({"seed": ("run", SEEDS)})
-    with pytest.raises(UserError, match=r"^pretraining starts from scratch: leave --pretrained out\.$"):
-        running.run(stage, parameters(family, "pretrain"), "toy", SEEDS, None, start)
 
 
 # Families that break the contract, made of the toy.
@@ -199,5 +173,5 @@ def test_what_is_of_another_type_is_one_sentence(change, module, sentence, tmp_p
     broken(tmp_path, monkeypatch, *change)
     stage = contract.stage("toy", "pretrain")
     with pytest.raises(UserError) as said:
-        running.run(stage, parameters("toy", "pretrain"), "e", [0, 1], contract.solver("toy", "exact").solve)
+        stages.run(stage, parameters("toy", "pretrain"), "e", [0, 1], contract.solver("toy", "exact").solve)
     assert str(said.value) == f"families/toy/{module}.py breaks the contract: {sentence}"

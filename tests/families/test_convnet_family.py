@@ -8,7 +8,7 @@ import torch
 
 from carryover.config.parameters import model_of
 from carryover.errors import UserError
-from carryover.families import running
+from carryover.families import stages
 from carryover.families.convnet import descent, finetune, pretrain, published
 from carryover.networks.convnet import ResNet18
 from carryover.networks.convnet_weights import unpacked
@@ -20,14 +20,14 @@ SHORT = {"samples": (4, 6), "max_epochs": 2}
 
 def pretrained(seeds=(0, 1), **told):
     p = model_of("families.convnet", "pretrain")(**TASK | {"max_epochs": 1} | told)
-    return running.run(pretrain, p, "toy", seeds, descent.solve if p.solver == "descent" else published.solve)
+    return stages.run(pretrain, p, "toy", seeds, descent.solve if p.solver == "descent" else published.solve)
 
 
 def finetuned(start=None, seeds=(0, 1), experiment="toy", **told):
     p = model_of("families.convnet", "finetune")(
         **TASK | SHORT | ({} if start is not None else {"protocol": "single_task"}) | told
     )
-    return running.run(finetune, p, experiment, seeds, descent.solve, pretrained=start)
+    return stages.run(finetune, p, experiment, seeds, descent.solve, pretrained=start)
 
 
 @pytest.fixture(scope="module")
@@ -63,16 +63,6 @@ def test_each_seed_and_task_has_a_network_that_saw_the_other_classes(start, tmp_
     assert data.sizes["run"] == 8
     assert np.isfinite(data[["risk_final", "loss"]].to_array()).all()
     assert "state" not in data
-
-
-def test_named_classes_are_pretrained_on_once_for_all_tasks():
-    start = pretrained(pretraining_classes=(0, 1, 2, 3))
-    assert start["task"].values.tolist() == [-1, -1]
-    data = finetuned(start, pretraining_classes=(0, 1, 2, 3), keep_weights=True)
-    assert set(data["source_classes"].values) == {"0 1 2 3"}
-    assert not set("".join(data["target_classes"].values)) & set("0123")
-    bodies = [network(state, 2)["conv1.weight"] for state in data["start_state"].values]
-    assert torch.equal(bodies[0], bodies[1])  # the two tasks of seed 0
 
 
 def test_every_seed_leaves_classes_of_its_own_out_of_the_pretraining_of_its_one_network():
@@ -178,28 +168,3 @@ def test_what_cannot_be_is_refused(start):
     )
     assert refused(finetuned, samples=(3,), batch_size=2, classes=3).startswith("batch_size is 2, so that one of 3 ")
     assert refused(finetuned, samples=(1000,)).startswith("samples is 1000, 500 of each of 2 classes, but class")
-
-
-@pytest.mark.portable
-def test_where_a_gpus_memory_is_too_small_half_as_many_go_on(start, monkeypatch, capsys):
-    usual, sizes = descent.gradient_descent, []
-
-    def small(network, states, *arguments, **told):
-        sizes.append(len(states))
-        if len(states) > 3:
-            raise torch.OutOfMemoryError
-        return usual(network, states, *arguments, **told)
-
-    told = {"samples": (4,), "rescale": (0.5, 1.0)}
-    expected = finetuned(start, together=2, **told)
-    monkeypatch.setattr(descent, "gradient_descent", small)
-    found = finetuned(start, together=5, **told)
-    assert sizes == [5, 2, 2, 2, 2]
-    assert "too small for 5 networks: going on with 2" in capsys.readouterr().err
-    np.testing.assert_array_equal(found["loss"], expected["loss"])
-
-    def none(*arguments, **told):
-        raise torch.OutOfMemoryError
-
-    monkeypatch.setattr(descent, "gradient_descent", none)
-    assert "too small for one network: choose the device cpu" in refused(finetuned, start, **told)

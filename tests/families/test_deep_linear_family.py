@@ -5,7 +5,7 @@ import pytest
 
 from carryover.config.parameters import model_of
 from carryover.errors import UserError
-from carryover.families import running
+from carryover.families import stages
 from carryover.families.deep_linear import descent, exact, finetune, pretrain, task
 from carryover.streams import generator
 from carryover.theory.transfer import linear_transfer_risk
@@ -49,17 +49,6 @@ def test_what_has_draws_of_its_own_is_independent_and_all_else_is_shared():
     np.testing.assert_array_equal(*(found["coefficients"] for found in stretched))  # which have no angle
 
 
-def test_tasks_have_their_norms_and_their_angle():
-    found = finetuned("finetuning", angle=(0.0, 0.25, 1.0), target_norm=(0.5, 2.0))
-    for r in range(found.sizes["run"]):
-        run = found.isel(run=r)
-        source, _ = task.directions(model_of("families.deep_linear", "finetune")(dimension=D), "e", int(run["seed"]))
-        norm = np.linalg.norm(run["teacher"])
-        assert norm == pytest.approx(float(run["target_norm"]), rel=1e-6)
-        assert source @ run["teacher"].values / norm == pytest.approx(np.cos(np.pi * float(run["angle"])), abs=1e-6)
-    assert found["angle"].attrs["units"] == "pi"
-
-
 def test_from_scratch_the_limit_is_the_least_norm_of_the_noisy_labels():
     found = finetuned("single_task", samples=(5, 30))
     for r in range(found.sizes["run"]):
@@ -83,13 +72,13 @@ def test_linear_transfer_is_regression_on_the_source():
 def test_a_readout_keeps_what_its_data_do_not_see_of_features_that_are_many():
     told = {"solver": "descent", "initial_scale": 0.3, "learning_rate": 0.05, "max_steps": 20000, "tolerance": 1e-20}
     p = model_of("families.deep_linear", "pretrain")(dimension=D, precision="float64", **told)
-    shard = running.run(pretrain, p, "e", SEEDS, descent.solve)
+    shard = stages.run(pretrain, p, "e", SEEDS, descent.solve)
     solved = finetuned("linear_transfer", shard=shard, truncation=0.0)
     p = model_of("families.deep_linear", "finetune")(
         dimension=D, protocol="linear_transfer", samples=(5,), precision="float64", solver="descent",
         learning_rate=0.05, tolerance=1e-20, max_steps=100_000,
     )  # fmt: skip
-    trained = running.run(finetune, p, "e", SEEDS, descent.solve, pretrained=shard)
+    trained = stages.run(finetune, p, "e", SEEDS, descent.solve, pretrained=shard)
     np.testing.assert_allclose(trained["coefficients"], solved["coefficients"], atol=1e-4)
 
 
@@ -145,7 +134,7 @@ def test_covariance_is_that_of_inputs_and_of_the_risk():
     p = model_of("families.deep_linear", "finetune")(
         dimension=D, protocol="single_task", samples=(30,), noise=(0.5,), **told, **trained
     )
-    simulated = running.run(finetune, p, "e", SEEDS, descent.solve)
+    simulated = stages.run(finetune, p, "e", SEEDS, descent.solve)
     np.testing.assert_allclose(simulated["risk_final"], found["risk_final"], rtol=1e-2)
 
 
@@ -190,4 +179,4 @@ def test_what_cannot_be_is_refused_in_one_sentence(told, says):
     shard = None if told["protocol"] == "single_task" else pretrained()
     model = model_of("families.deep_linear", "finetune")
     with pytest.raises(UserError, match=says):
-        running.run(finetune, model(**{"dimension": D, "samples": (5,)} | told), "e", SEEDS, exact.solve, shard)
+        stages.run(finetune, model(**{"dimension": D, "samples": (5,)} | told), "e", SEEDS, exact.solve, shard)

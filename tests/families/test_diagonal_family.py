@@ -3,8 +3,6 @@
 import numpy as np
 import pytest
 
-from carryover.families.diagonal import parameters
-from carryover.provenance import store
 from toy.diagonal_toys import COARSE, finetuned, pretrained, problems, weights
 
 
@@ -14,24 +12,6 @@ def start():
 
 
 # What a dataset holds.
-
-
-def test_cross_entropy_datasets_have_a_curve_of_effective_features(start, tmp_path):
-    told = {**COARSE, "tolerance": 1e-3, "learning_rate": 0.1, "max_steps": 300, "loss": "cross_entropy"}
-    for protocol in parameters.PROTOCOLS:
-        data = finetuned(start, protocol, "descent", **told)
-        curves = {name for name in data.data_vars if name.endswith("_curve")}
-        names = ("loss", "risk", "effective_features", "l1_norm", "group_norm")
-        assert curves == {f"{name}_curve" for name in names}
-        assert set(data["loss_function"].values) == {"cross_entropy"}
-        last = np.isfinite(data["time"].values[0]).sum() - 1
-        beta = np.abs(data["coefficients"].values[:, 0])
-        features = data["effective_features_curve"].values[:, last]
-        np.testing.assert_allclose(features, beta.sum(1) ** 2 / (beta**2).sum(1), rtol=1e-9)
-        np.testing.assert_allclose(data["risk_curve"].values[:, last], data["risk_final"], rtol=1e-9)
-        assert np.all((data["risk_final"] >= 0) & (data["risk_final"] <= 1))
-        store.save(data, tmp_path / "data.nc")
-        assert store.load(tmp_path / "data.nc").identical(data)
 
 
 @pytest.mark.parametrize("name", ["exact", "flow", "descent"])
@@ -77,13 +57,6 @@ def test_rescaling_multiplies_the_first_layer_or_both(start, protocol, rescaled,
         np.testing.assert_allclose(data[f"start_first_{sign}"], [first, 0.1 * first], rtol=1e-15)
         expected = 0.05 * np.array(readout)[:, None, None] * np.ones((2, 1, 12))
         np.testing.assert_allclose(data[f"start_second_{sign}"], expected, rtol=1e-15)
-
-
-@pytest.mark.parametrize("protocol", ["single_task", "single_task_probe", "multi_task"])
-def test_from_scratch_all_weights_are_small_and_alike(start, protocol):
-    data = finetuned(start, protocol, "flow", initial_scale=(0.02,), max_steps=1)
-    for values in weights(data, "start_").values():
-        assert np.all(values == 0.02)
 
 
 # What training keeps.

@@ -6,7 +6,7 @@ from scipy import linalg
 from scipy.optimize import approx_fprime, minimize
 
 from carryover.config.parameters import model_of
-from carryover.families import running
+from carryover.families import stages
 from carryover.families.diagonal import exact, finetune, pretrain, symmetric
 from carryover.theory.norms import flow_penalty, q_norm
 
@@ -17,7 +17,7 @@ READOUT = 0.1
 @pytest.fixture(scope="module")
 def start():
     p = model_of("families.diagonal", "pretrain")(**TASK, samples=20, initial_scale=0.1)
-    return running.run(pretrain, p, "toy", [0], exact.solve)
+    return stages.run(pretrain, p, "toy", [0], exact.solve)
 
 
 def solved(solve, start=None, **told):
@@ -26,7 +26,7 @@ def solved(solve, start=None, **told):
     p = model_of("families.diagonal", "finetune")(
         **TASK, samples=(4,), main_features=(2,), overlap=(0.5,), readout_scale=READOUT, **told
     )
-    data = running.run(
+    data = stages.run(
         finetune, p, "toy", [0], lambda problem, *rest: handed.append(problem) or solve(problem, *rest), start
     )
     return handed[0], data

@@ -5,7 +5,7 @@ import pytest
 
 from carryover.config.parameters import model_of
 from carryover.errors import UserError
-from carryover.families import running
+from carryover.families import stages
 from carryover.families.diagonal import ensembles, exact, parameters, pretrain
 from toy.diagonal_toys import COARSE, TASK, finetuned, pretrained, problems
 
@@ -43,7 +43,7 @@ def test_multi_task_sees_the_auxiliary_data_of_pretraining(start):
         handed.append(problem)
         return exact.at(problem, problem.start)
 
-    running.run(pretrain, p, "toy", [0, 1], solve)
+    stages.run(pretrain, p, "toy", [0, 1], solve)
     (together,) = problems(start, protocol="multi_task", auxiliary_samples=16)
     np.testing.assert_array_equal(together.X[1], handed[0].X[0][:, :16])
     np.testing.assert_array_equal(together.y[1], handed[0].y[0][:, :16])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from carryover.config.parameters import model_of
-from carryover.families import running
+from carryover.families import stages
 from carryover.families.deep_linear import descent, finetune, pretrain
 from toy.deep_linear_family import SEEDS, D, finetuned, inputs, labels, pretrained
 
@@ -28,7 +28,7 @@ def descend(layers, X, y, frozen, rate, steps):
 @pytest.mark.parametrize("frozen", [1, 2])
 def test_layers_behind_frozen_ones_are_trained_as_a_loop_over_all_matrices_trains_them(frozen):
     told = {"solver": "descent", "initial_scale": 0.3, "learning_rate": 0.05, "max_steps": 300, "precision": "float64"}
-    shard = running.run(
+    shard = stages.run(
         pretrain,
         model_of("families.deep_linear", "pretrain")(dimension=D, depth=(3,), **told),
         "e",
@@ -40,7 +40,7 @@ def test_layers_behind_frozen_ones_are_trained_as_a_loop_over_all_matrices_train
         tolerance=1e-300,
         **told | {"max_steps": 40},
     )  # fmt: skip
-    found = running.run(finetune, p, "e", SEEDS, descent.solve, pretrained=shard)
+    found = stages.run(finetune, p, "e", SEEDS, descent.solve, pretrained=shard)
     assert set(found["frozen"].values) == {frozen}
     for r in range(found.sizes["run"]):
         run, network = found.isel(run=r), shard.isel(run=int(found["seed"][r]))
@@ -59,7 +59,7 @@ def test_behind_frozen_layers_of_one_feature_is_left_a_multiple_of_the_source():
     p = model_of("families.deep_linear", "finetune")(
         dimension=D, protocol="linear_transfer", precision="float64", **steps, **told
     )
-    both = finetuned("linear_transfer", shard=shard, **told), running.run(finetune, p, "e", SEEDS, descent.solve, shard)
+    both = finetuned("linear_transfer", shard=shard, **told), stages.run(finetune, p, "e", SEEDS, descent.solve, shard)
     assert both[1]["converged"].values[(both[1]["angle"] < 0.5) | (both[1]["frozen"] == 2)].all()
     for found in both:
         for r in range(found.sizes["run"]):

@@ -59,19 +59,3 @@ def test_pixels_that_are_nearly_always_blank_are_as_accurate_as_in_the_images():
     expected = lstsq(pixels, labels)[0]
     assert abs(expected[2]) > 10
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-8)
-
-
-def test_each_class_and_each_set_of_two_is_decomposed_once(monkeypatch):
-    calls = {"qr": 0, "svd": 0}
-    for name in calls:
-        plain = getattr(np.linalg, name)
-
-        def counted(*told, name=name, plain=plain, **named):
-            calls[name] += 1
-            return plain(*told, **named)
-
-        monkeypatch.setattr(np.linalg, name, counted)
-    known = regressions.Regressions(split((20, 20, 20)))
-    for pair in [(0, 1), (1, 0), (1, 2), (0, 2), (2, 1), (0, 1)]:
-        known.of(*pair)
-    assert calls == {"qr": 3 + 3, "svd": 3}

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from carryover.config.parameters import model_of
 from carryover.errors import UserError
 from carryover.families.image_pairs import exact, task
-from carryover.theory.linear_teachers import linear_limit
 from toy.image_pair_toys import finetuned, pretrained
 
 
@@ -27,13 +26,6 @@ def test_gradient_descent_ends_at_the_limit(samples, dimension, seed):
     for _ in range(150):  # what is missing falls by 1 − 0.5² a step or faster
         beta = beta - X.T @ (X @ beta - y)
     np.testing.assert_allclose(exact.limit(X, y, start), beta, atol=1e-11)
-
-
-def test_where_labels_are_linear_it_is_the_limit_of_theorem_4_1():
-    rng = np.random.default_rng(0)
-    X, source, target = rng.standard_normal((2, 4, 9)), rng.standard_normal(9), rng.standard_normal(9)
-    found = exact.limit(X, X @ target, source)
-    np.testing.assert_allclose(found, linear_limit(source, target, X), atol=1e-12)
 
 
 def test_pairs_are_of_four_different_classes_and_differ():

@@ -6,7 +6,6 @@ import pytest
 from carryover.config.parameters import model_of
 from carryover.errors import UserError
 from carryover.families.mean_field import parameters, task
-from carryover.provenance import store
 from toy.mean_field_toys import TASK, finetuned, followed, pretrained
 
 WEIGHTS = {"first", "second", "start_first", "teacher_directions", "teacher_readout", "source_readout"}
@@ -22,30 +21,6 @@ def start():
 def of(start, protocol, **told):
     given = start if protocol in parameters.TRANSFER else None
     return finetuned(given, protocol, **{"teacher_scale": (1.0, 3.0), **told})
-
-
-def check(data, tmp_path):
-    for variable in data.variables.values():
-        assert variable.attrs["long_name"]
-        assert variable.attrs["units"] == "1"
-    store.save(data, tmp_path / "data.nc")
-    assert store.load(tmp_path / "data.nc").identical(data)
-
-
-def test_pretraining_makes_a_network_of_each_kind(start, tmp_path):
-    check(start, tmp_path)
-    assert set(start.data_vars) >= WEIGHTS | {"loss", "risk_final", "evaluations", "converged", "target_power"}
-    assert start.sizes["run"] == 3 * 2 * 2 * 2
-    assert len(set(_kinds(start))) == 24
-    assert start["first"].dtype == np.float32
-    ablated = start["ablated"].values
-    np.testing.assert_array_equal((start["source_readout"].values == 0).mean(1), ablated)
-    start_first = start["start_first"].values.reshape(3, 8, 12, 4)
-    assert (start_first == start_first[:, :1]).all()
-    anchored = start.isel(run=start["anchor"].values > 0)
-    free = start.isel(run=start["anchor"].values == 0)
-    ways = [((one["first"] - one["start_first"]) ** 2).sum().item() for one in (anchored, free)]
-    assert ways[0] < 0.95 * ways[1]
 
 
 def test_what_a_run_is_compared_with_is_its_own(start):
@@ -91,15 +66,6 @@ def test_a_seed_is_the_same_alone_as_in_a_block(start, protocol):
     part = block.isel(run=block["seed"].values == 1)
     for name in alone.data_vars:
         np.testing.assert_allclose(alone[name], part[name], rtol=1e-6, atol=1e-12, err_msg=name)
-
-
-def test_a_seed_is_pretrained_the_same_alone_as_in_a_block():
-    told = {"tolerance": 0.05, "max_steps": 300, "precision": "float64"}
-    block, alone = pretrained((0, 1, 2), **told), pretrained((1,), **told)
-    assert len(np.unique(block["evaluations"])) > 2
-    part = block.isel(run=block["seed"].values == 1)
-    for name in alone.data_vars:
-        np.testing.assert_allclose(alone[name], part[name], rtol=1e-5, atol=1e-7, err_msg=name)
 
 
 def refused(*told, **more):

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from carryover.families.mean_field import task
 from carryover.families.mean_field.readouts import Modes, Quadratic
 from carryover.networks.relu import Weights
-from toy.mean_field_toys import finetuned, followed, pretrained
+from toy.mean_field_toys import followed, pretrained
 
 ENDLESS = 1e30
 FLOWS = {"readout": ("zero", "pretrained"), "draws": 2, "noise": 0.2, "tolerance": 1e-30}
@@ -76,25 +76,6 @@ def test_descent_of_the_readout_is_the_plain_loop(start, samples):
         assert data["time"][run] == pytest.approx(0.02 * steps)
 
 
-@pytest.mark.extended
-def test_descent_of_the_readout_ends_where_its_flow_does(start):
-    """At the same time, if its step is cut where it diverges; and both stop at the tolerance."""
-    told = {**FLOWS, "samples": (5, 30), "tolerance": 1e-3, "noise": 0.0, "max_time": (300.0,)}
-    solved = finetuned(start, **told)
-    for rate, near in ((0.01, 1e-4), (100.0, 1e-2)):
-        found = finetuned(start, solver="descent", learning_rate=rate, max_steps=100_000, **told)
-        np.testing.assert_array_equal(found["converged"], solved["converged"])
-        short = ~solved["converged"].values.astype(bool)
-        np.testing.assert_allclose(found["risk_final"][short], solved["risk_final"][short], rtol=near)
-        assert (found["learning_rate"] <= rate).all()
-        assert (found["loss"][~short] <= 1e-3).all()
-        # It stops at the first step that is enough, at the flow's time where steps are small.
-        if rate == 0.01:
-            np.testing.assert_allclose(found["time"][~short], solved["time"][~short], rtol=0.02, atol=0.02)
-    assert 0 < short.sum() < len(short)
-    assert (found["learning_rate"] < 100.0).all()
-
-
 @pytest.mark.parametrize("samples", [5, 30])
 def test_an_endless_flow_is_the_least_squares_solution_nearest_to_its_start(start, samples):
     data, problem, _ = followed(start, samples=(samples,), max_time=(ENDLESS,), **FLOWS)
@@ -157,15 +138,3 @@ def _population_descent(whole, rate):
     for _ in range(round(30 / rate)):
         readout = readout - rate * 12 * (whole.kernel @ readout - whole.overlaps)
     return readout
-
-
-def test_an_infinite_anchor_is_the_limit_of_strong_ones():
-    told = {"teacher_scale": (1.0,), "tolerance": 1e-12, "precision": "float64"}
-    limit = pretrained((0,), solver="exact", max_time=10.0, **told)
-    strong = pretrained((0,), anchor=(10.0, 100.0), learning_rate=0.01, max_steps=1000, **told)
-    away = [
-        np.abs(strong["second"].values[strong["anchor"].values == anchor] - limit["second"].values).max()
-        for anchor in (10.0, 100.0)
-    ]
-    assert away[1] < 0.02 * np.abs(limit["second"]).max()
-    assert away[0] > 5 * away[1]

@@ -104,16 +104,6 @@ def test_a_network_that_is_its_teacher_has_no_risk(precision, loss):
         assert (trained.risk_final <= (2 / observables.TEST_SAMPLES if precision == "float32" else 0)).all()
 
 
-def test_a_teacher_that_is_often_silent_can_be_classified_without_error():
-    posed = problem(start=copied(), labels=True)
-    quiet = task.Teacher(posed.teacher.directions, posed.teacher.readout * [1, 0, 0])
-    start = Weights(posed.start.first[:, :1], posed.start.second[:, :, :1])
-    X, sets = posed.X, posed.sets
-    posed = task.Problem(X, [task.labels(quiet(X[0]))], sets, start, quiet, np.random.default_rng)
-    p = SimpleNamespace(**{**SETTINGS, "loss": "cross_entropy", "learning_rate": 1e-12, "max_epochs": 1})
-    np.testing.assert_array_equal(descent.solve(posed, p).risk_final, 0)
-
-
 def test_a_divergence_names_the_runs_by_what_they_are():
     start = pretrained(seeds=(4, 7), max_epochs=1)
     told = {"learning_rate": 1e9, "max_epochs": 5, "initial_scale": (1.0,), "seeds": (4, 7), "tolerance": 1e-12}

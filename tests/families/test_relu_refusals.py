@@ -1,35 +1,12 @@
-"""What stages of the ReLU family refuse, in one sentence each, and what a user at the command line gets to see."""
-
-import os
-import subprocess
-import sys
-from pathlib import Path
+"""What stages of the ReLU family refuse, in one sentence each."""
 
 import pytest
 
 from carryover.config.parameters import model_of
 from carryover.errors import UserError
-from carryover.families import running
+from carryover.families import stages
 from carryover.families.relu import finetune, parameters
 from toy.relu_toys import FITTED, TASK, finetuned, pretrained
-
-SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
-TOY = [
-    "relu",
-    "--experiment",
-    "toy",
-    "--dimension",
-    "7",
-    "--width",
-    "9",
-    "--auxiliary-features",
-    "3",
-    "--device",
-    "cpu",
-]
-QUICK = ["--learning-rate", "0.1", "--max-epochs", "20"]
-PRETRAIN = [*TOY, *QUICK, "--seeds", "0", "1", "--samples", "20", "--initial-scale", "0.5"]
-MAIN = [*TOY, *QUICK, "--samples", "3", "5", "--main-features", "2", "--overlap", "0.5", "--batch-size", "2"]
 
 
 @pytest.fixture(scope="module")
@@ -57,42 +34,13 @@ def test_what_cannot_be_done_is_one_sentence(start, told, sentence):
 
 
 def test_the_pretrained_shard_must_be_there_exactly_if_it_is_used(start):
-    for protocol in parameters.PRETRAINED:
-        p = model_of("families.relu", "finetune")(
-            **TASK, protocol=protocol, solver="ridge" if protocol in FITTED else "descent"
-        )
+    for protocol in (*parameters.PRETRAINED, *parameters.SCRATCH):
+        solver = "ridge" if protocol in FITTED else "descent"
+        p = model_of("families.relu", "finetune")(**TASK, protocol=protocol, solver=solver)
+        from_scratch = protocol in parameters.SCRATCH
         with pytest.raises(UserError) as error:
-            running.run(finetune, p, "toy", [0], None)
-        sentence = f"{protocol} starts from pretrained networks: name their shard with --pretrained."
-        assert str(error.value) == sentence
-    for protocol in parameters.SCRATCH:
-        p = model_of("families.relu", "finetune")(
-            **TASK, protocol=protocol, solver="ridge" if protocol in FITTED else "descent"
-        )
-        with pytest.raises(UserError) as error:
-            running.run(finetune, p, "toy", [0], None, start)
-        assert str(error.value) == f"{protocol} starts from scratch: leave --pretrained out."
-
-
-# By hand.
-
-
-def done(name, *words, folder, output):
-    """A script that has run."""
-    command = [sys.executable, SCRIPTS / f"{name}.py", *words, "--output", output]
-    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    finished = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=120)
-    assert finished.returncode == 0, finished.stderr
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    """Where networks were pretrained and finetuned by hand."""
-    path = tmp_path_factory.mktemp("relu")
-    done("pretrain", *PRETRAIN, folder=path, output="pretrained.nc")
-    words = ["--seeds", "1", "--protocol", "finetuning", "--pretrained", "pretrained.nc", "--rescale", "1", "0.5"]
-    done("finetune", *MAIN, *words, folder=path, output="finetuned.nc")
-    words = ["--seeds", "0", "1", "--protocol", "single_task_kernel", "--solver", "ridge"]
-    done("finetune", *MAIN, *words, folder=path, output="kernel.nc")
-    done("measure", "risk", "--finetuned", "finetuned.nc", folder=path, output="risk.nc")
-    return path
+            stages.run(finetune, p, "toy", [0], None, start if from_scratch else None)
+        start_is, remedy = ("scratch", "leave --pretrained out")
+        if not from_scratch:
+            start_is, remedy = "pretrained networks", "name their shard with --pretrained"
+        assert str(error.value) == f"{protocol} starts from {start_is}: {remedy}."

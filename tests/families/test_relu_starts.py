@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from carryover.config.parameters import model_of
-from carryover.families import running
+from carryover.families import stages
 from carryover.families.relu import finetune, parameters
 from toy.relu_toys import FITTED, TASK, TRAINED, finetuned, pretrained, problems, untrained
 
@@ -42,7 +42,7 @@ def test_seeds_and_experiments_have_teachers_of_their_own(start):
     assert not np.array_equal(directions[0], directions[1])
     p = model_of("families.relu", "finetune")(**TASK, protocol="single_task", main_features=(2,), overlap=(0.5,))
     handed = []
-    running.run(finetune, p, "other", [0, 1], lambda problem, *rest: handed.append(problem) or untrained(problem))
+    stages.run(finetune, p, "other", [0, 1], lambda problem, *rest: handed.append(problem) or untrained(problem))
     assert not np.array_equal(handed[0].teacher.directions, directions)
     assert not np.array_equal(handed[0].X[0][0, 0], problems(start)[0].X[0][0, 0])
 
@@ -53,19 +53,6 @@ def test_multi_task_sees_the_auxiliary_data_of_pretraining(start):
     np.testing.assert_array_equal(together.X[1], alone.X[0][:, :12])
     np.testing.assert_array_equal(together.y[1], alone.y[0][:, :12])
     np.testing.assert_array_equal(together.start.second[:, 1], alone.start.second[:, 0] / 0.5 * 1e-3)
-
-
-def test_shared_units_have_the_same_sign_and_direction_in_both_tasks(start):
-    data = finetuned(start, "single_task", main_features=(3,), overlap=(2 / 3,), main_norm="l1", max_epochs=1)
-    shared = slice(0, 2)
-    directions = data["auxiliary_directions"].values
-    np.testing.assert_array_equal(data["teacher_directions"].values[:, shared], directions[:, shared])
-    signs = np.sign(data["auxiliary_readout"].values)
-    np.testing.assert_array_equal(np.sign(data["teacher_readout"].values), signs)
-    np.testing.assert_allclose(data["teacher_readout"], signs / 3, rtol=1e-6)
-    np.testing.assert_allclose(data["auxiliary_readout"], signs / np.sqrt(3), rtol=1e-6)
-    np.testing.assert_array_equal(start["teacher_directions"][:2], directions)
-    np.testing.assert_array_equal(start["teacher_readout"][:2], data["auxiliary_readout"])
 
 
 def test_cross_entropy_learns_on_which_side_of_zero_the_teacher_is(start):

@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 
 from carryover.config.parameters import model_of
 from carryover.families.wide_relu import task
-from carryover.families.wide_relu.dataset import BOUNDS
-from carryover.provenance import store
+from carryover.families.wide_relu.task import BOUNDS
 from toy.wide_relu_toys import finetuned, pretrained
 
 
@@ -19,24 +18,6 @@ def start():
 
 def of(start, protocol, **told):
     return finetuned(start if protocol == "finetuning" else None, **told)
-
-
-def check(data, tmp_path):
-    for variable in data.variables.values():
-        assert variable.attrs["long_name"]
-        assert variable.attrs["units"] == "1"
-    store.save(data, tmp_path / "data.nc")
-    assert store.load(tmp_path / "data.nc").identical(data)
-
-
-def test_pretraining_makes_a_network_of_each_seed_that_learns_the_source(start, tmp_path):
-    check(start, tmp_path)
-    assert start["seed"].values.tolist() == [0, 1, 2]
-    assert start["first"].shape == (3, 30, 4)
-    np.testing.assert_allclose(abs(start["second"]), 1 / np.sqrt(30), rtol=1e-6)
-    assert set(np.sign(start["second"].values).ravel()) == {-1.0, 1.0}
-    np.testing.assert_allclose(np.linalg.norm(start["source"], axis=1), 1, rtol=1e-6)
-    assert (start["risk_final"] < 0.1 / 4).all()  # of a linear function the mean square is 1/D
 
 
 @pytest.mark.portable

@@ -100,11 +100,3 @@ def test_the_flow_is_descent_with_ever_smaller_steps(start, protocol):
     assert flow["converged"].all()
     assert (flow["loss"] <= 1e-5).all()
     np.testing.assert_array_equal(trained.weights.second, problem.start.second[problem.networks])
-
-
-def test_pretraining_follows_the_flow_too():
-    flow = pretrained(solver="flow", samples=10, tolerance=1e-4, max_steps=2000, **PRECISE)
-    descent = pretrained(samples=10, tolerance=1e-4, learning_rate=0.05, max_steps=100_000, **PRECISE)
-    assert flow["converged"].all()
-    assert (flow["evaluations"] < descent["evaluations"] / 4).all()
-    np.testing.assert_allclose(flow["first"], descent["first"], atol=0.02)

@@ -93,19 +93,3 @@ def test_further_numbers_leave_the_others_as_they_are_and_are_as_good_as_each_al
             clusters.measure(data, model_of("measures", "clusters")(largest_k=6, further_k=wrong))
     with pytest.raises(UserError, match="further_k is 49, but the networks have 48 units"):
         clusters.measure(data, model_of("measures", "clusters")(largest_k=6, further_k=(49,)))
-
-
-@pytest.mark.parametrize(
-    ("name", "value", "message"),
-    [
-        ("second", 0.0, "weights must be finite, not negative, and not all zero"),
-        ("first", np.nan, "W must be finite"),
-        ("second", np.inf, "weights must be finite, not negative, and not all zero"),
-    ],
-)
-def test_a_run_without_clusters_is_named(name, value, message):
-    data = networks()
-    data[name][1] = value
-    with pytest.raises(UserError) as raised:
-        clusters.measure(data, PARAMETERS)
-    assert str(raised.value) == f"{message}, in the run with seed 6, protocol finetuning_kernel"

@@ -65,15 +65,6 @@ def test_the_flow_of_one_unit_moves_it_a_little_more_than_it_must():
     assert found["penalty"] == pytest.approx(((u - 1) ** 2 + 2 / u**2).min(), rel=1e-8)
 
 
-def test_units_that_stay_or_vanish():
-    start = RNG.standard_normal((4, 3))
-    still = measured(start, np.ones(4), start, np.ones(4))
-    assert still["displacement"] == 0
-    assert still["penalty"] == pytest.approx(0, abs=1e-12)
-    gone = measured(np.zeros((1, 3)), [0.3], [[0.0, 2.0, 0.0]], [0.1])
-    assert gone["penalty"] == pytest.approx(0.01)  # a readout of 0 is nearer than input weights of 0
-
-
 def test_penalties_of_the_teacher_are_those_of_a_pretrained_unit_and_of_a_new_one():
     """Coefficient ½ at cosine .6 to the auxiliary unit of coefficient 3/2, whose weights have the norm √1.5."""
     pretrained = np.array([[np.sqrt(1.5), 0, 0]])

@@ -1,10 +1,8 @@
 """Kernels of features against loops over inputs, and features that are the source's."""
 
 import numpy as np
-import pytest
 
 from carryover.config.parameters import model_of
-from carryover.errors import UserError
 from carryover.measures import gram
 from carryover.streams import generator
 from toy.sources import drawn, networks
@@ -50,10 +48,3 @@ def test_units_that_are_the_source_s_have_its_kernel():
     np.testing.assert_allclose(result["unit_cosine"], 1)
     assert (result["initial_alignment"] < 0.9).all()
     np.testing.assert_array_equal(result["seed"], [0, 1])
-
-
-def test_weights_that_are_not_finite_are_refused_by_run():
-    told = drawn()
-    told["first"][1, 0, 0] = np.nan
-    with pytest.raises(UserError, match="seed 1"):
-        gram.measure(networks(**told), P)

@@ -5,7 +5,6 @@ import pytest
 import xarray as xr
 
 from carryover.config.parameters import model_of
-from carryover.errors import UserError
 from carryover.measures import least_penalty
 from carryover.theory.penalty import relu_penalty
 from toy.relu_toys import finetuned, pretrained
@@ -69,10 +68,3 @@ def test_samples_of_trained_networks_are_those_that_they_learned():
         np.testing.assert_allclose(found["unfitted"] * power, data["loss"], rtol=1e-4)
         assert (found["penalty_bound"] <= found["penalty_least"]).all()
         assert (found["penalty_bound"] >= 0.99 * found["penalty_least"]).all()
-
-
-def test_samples_that_are_too_many_are_refused_by_the_run():
-    X = np.random.default_rng(0).standard_normal((3, 2))
-    X[2] = -X[1]
-    with pytest.raises(UserError, match=r"^any 2 samples must be linearly independent, in the run with seed 3$"):
-        measured([1.0, 0.0], 1.0, samples=X, targets=np.ones(3))

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from carryover.config.parameters import model_of
-from carryover.errors import UserError
 from carryover.measures import out_of_rkhs
 from toy.sources import drawn, networks
 
@@ -45,10 +44,3 @@ def test_features_that_hold_the_target_leave_nothing():
     assert result["out_of_rkhs"][0] < 1e-9
     assert result["out_of_rkhs"][1] > 1e-3
     assert (result["initial_out_of_rkhs"] > 1e-3).all()
-
-
-def test_weights_that_are_not_finite_are_refused_by_run():
-    told = drawn()
-    told["start_first"][1, 0, 0] = np.nan
-    with pytest.raises(UserError, match="seed 1"):
-        out_of_rkhs.measure(networks(**told), P)

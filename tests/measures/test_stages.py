@@ -76,14 +76,6 @@ def test_stages_are_compared_by_their_outputs_for_the_same_images(name, of):
             assert found == pytest.approx(expected, rel=1e-5), (run, stage)
 
 
-def test_a_network_that_was_not_trained_shares_all_its_dimensions():
-    data, *_ = shard()
-    data["state"][1] = data["start_state"][1].values
-    measured = stages.measure(data, PARAMETERS).isel(run=1)
-    np.testing.assert_allclose(measured["cka"], 1, rtol=1e-12)
-    np.testing.assert_allclose(measured["ensd"], measured["participation_ratio_start"], rtol=1e-12)
-
-
 def test_a_stage_that_died_and_all_that_follow_have_no_dimensionality():
     data, _, after = shard()
     block = after[1].layer2[1].bn2

@@ -7,8 +7,8 @@ import pytest
 import torch
 from sklearn.preprocessing import KernelCenterer
 
-from carryover.measures._streamed import centred_kernels
 from carryover.measures.dimensionality import compare_kernels, participation_ratio
+from carryover.measures.stages import centred_kernels
 
 UNITS = {"wide": 300, "narrow": 5, "middle": 40}
 ROW = 4 * sum(UNITS.values())  # bytes of the features of one sample
@@ -69,17 +69,3 @@ def test_features_that_are_not_finite_are_refused_by_the_name_of_the_stage(bad, 
     arrays["middle"][sample, 3] = bad
     with pytest.raises(ValueError, match="the features of the stage middle must be finite"):
         streamed(arrays, batch=7, memory=20 * ROW)
-
-
-@pytest.mark.parametrize(
-    ("told", "message"),
-    [
-        ({"memory": ROW - 1}, f"memory must be at least {ROW} bytes, which the features of one sample take, got"),
-        ({"batch": 0}, "batch must be at least 1, got 0"),
-    ],
-)
-def test_arguments_out_of_range_are_refused_by_name(told, message):
-    with pytest.raises(ValueError, match=message):
-        streamed(drawn(), **told)
-    with pytest.raises(ValueError, match="samples must be at least 2, got 1"):
-        streamed(drawn(samples=1))

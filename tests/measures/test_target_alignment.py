@@ -8,7 +8,6 @@ from sklearn.model_selection import LeaveOneOut, cross_val_predict
 from sklearn.preprocessing import KernelCenterer
 
 from carryover.config.parameters import model_of
-from carryover.errors import UserError
 from carryover.measures import target_alignment
 from carryover.measures.dimensionality import cka
 from carryover.streams import generator
@@ -106,18 +105,3 @@ def test_relu_networks_are_compared_at_samples():
     assert float(found["participation_ratio_start"]) == pytest.approx(variances.sum() ** 2 / (variances**2).sum())
     expected = target_alignment.left_out(features[:5], target[:5])
     assert float(found["probe_r_squared"]) == pytest.approx(expected, rel=1e-9)
-
-
-@pytest.mark.parametrize(
-    "data",
-    [
-        diagonal(np.zeros(D), np.zeros(D), np.ones(D)),
-        diagonal(np.ones(D), np.ones(D), np.zeros(D)),
-        relu(np.eye(D), np.zeros((1, D)), [1.0]),
-        diagonal(np.full(D, np.inf), np.ones(D), np.ones(D)),
-        relu(np.zeros((4, D)), np.eye(D)[:1], [1.0]),
-    ],
-)
-def test_features_that_say_nothing_are_refused_by_name(data):
-    with pytest.raises(UserError, match=r"in the run with .*seed 3"):
-        measured(data)

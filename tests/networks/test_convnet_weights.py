@@ -36,11 +36,10 @@ def same(network, state):
 
 
 @NETWORKS
-@pytest.mark.parametrize("zipped", [True, False])
-def test_saved_weights_come_back(kind, zipped, tmp_path):
+def test_saved_weights_come_back(kind, tmp_path):
     source, network = build(kind), build(kind, seed=1)
     source(images())  # so that the buffers are not those of the start
-    path = saved(tmp_path, source.state_dict(), _use_new_zipfile_serialization=zipped)
+    path = saved(tmp_path, source.state_dict())
     load_weights(network, path)
     assert same(network, source.state_dict())
     torch.testing.assert_close(network.eval()(images()), source.eval()(images()), rtol=0, atol=0)
@@ -82,29 +81,34 @@ def test_the_checksum_in_the_name_and_the_one_given(tmp_path):
         assert same(network, state)
         with pytest.raises(UserError, match=rf"{path.name} has the SHA-256 {digest}, not {'0' * 64}"):
             load_weights(network, path, sha256="0" * 64)
-    with pytest.raises(UserError, match=rf"resnet18-f37072fd\.pth .* starts with {digest[:8]}, not with f37072fd"):
+    with pytest.raises(UserError, match=rf"resnet18-f37072fd\.pth has the SHA-256 {digest}, not f37072fd"):
         load_weights(build(), wrong)
     with pytest.raises(UserError, match=r"^sha256 must be 64 hexadecimal digits"):
         load_weights(build(), right, sha256=digest[:8])
 
 
-def changed(name, change):
-    return lambda state: state | {name: change(state[name])}
+CONV = "layer1.0.conv2.weight"
 
 
-CONV, COUNT = "layer1.0.conv2.weight", "bn1.num_batches_tracked"
+def without(state, *names):
+    return {name: tensor for name, tensor in state.items() if name not in names}
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda state: {name: state[name] for name in state if name not in (CONV, "fc.bias")}, rf"lacks '{CONV}'"),
-        (changed(CONV, torch.Tensor.to_sparse), rf"has '{CONV}' of the type torch.float32, not a plain tensor"),
-        (changed(CONV, lambda tensor: tensor.tolist()), rf"whose entry '{CONV}' is a list and no tensor"),
         (
-            lambda state: build(VGG11).state_dict(),
-            r"lacks 'conv1.weight', in this ResNet18 of the shape \(1, 1, 3, 3\)",
+            lambda state: without(state, CONV, "fc.bias"),
+            rf"lacks '{CONV}', in this ResNet18 of the shape",
         ),
+        (
+            lambda state: state | {CONV: state[CONV][:, :, 1:]},
+            r"of the shape \(1, 1, 2, 3\), in this ResNet18",
+        ),
+        (lambda state: state | {CONV: torch.inf * state[CONV]}, rf"has '{CONV}' with values that are not finite"),
+        (lambda state: state | {"more": state[CONV]}, r"has 'more', which ResNet18 has not"),
+        (lambda state: state | {CONV: state[CONV].tolist()}, r"cannot be read safely as PyTorch weights"),
+        (lambda state: [state], r"cannot be read safely as PyTorch weights"),
     ],
 )
 def test_a_file_that_does_not_fit_is_refused_and_changes_nothing(change, message, tmp_path):
@@ -114,7 +118,6 @@ def test_a_file_that_does_not_fit_is_refused_and_changes_nothing(change, message
     with pytest.raises(UserError, match=message) as refusal:
         load_weights(network, path)
     assert str(refusal.value).startswith(str(path))
-    assert str(refusal.value).endswith(".")
     assert same(network, before)
 
 
@@ -123,39 +126,24 @@ class Bomb:
         return (pytest.fail, ("the file was run",))
 
 
-@pytest.mark.parametrize("zipped", [True, False])
-@pytest.mark.parametrize("kept", [0, 1, 0.01, 0.5, 0.97, -1])
-def test_truncated_files_are_refused(zipped, kept, tmp_path):
-    path = saved(tmp_path, build().state_dict(), _use_new_zipfile_serialization=zipped)
-    content = path.read_bytes()
-    path.write_bytes(content[: int(kept * len(content)) if 0 < kept < 1 else kept])
-    with pytest.raises(UserError, match=r"weights\.pth cannot be read safely .* give a file that torch.save wrote"):
-        load_weights(build(), path)
-
-
 @pytest.mark.parametrize(
     "write",
     [
         lambda path: torch.save({"conv1.weight": Bomb()}, path),
-        lambda path: torch.save({"conv1.weight": Bomb()}, path, _use_new_zipfile_serialization=False),
         lambda path: path.write_bytes(pickle.dumps({"conv1.weight": Bomb()})),
-        lambda path: path.write_bytes(b"PK\x03\x04 and no more"),
+        lambda path: path.write_bytes(path.read_bytes()[:-100]),
         lambda path: path.write_text("<html>not found</html>"),
     ],
 )
-def test_files_that_would_run_code_or_are_none_are_refused(write, tmp_path):
-    write(tmp_path / "weights.pth")
+def test_files_that_would_run_code_or_are_damaged_are_refused(write, tmp_path):
+    write(saved(tmp_path, build().state_dict()))
     with pytest.raises(UserError, match=r"weights\.pth cannot be read safely as PyTorch weights"):
         load_weights(build(), tmp_path / "weights.pth")
 
 
 def test_a_file_that_is_missing_is_named(tmp_path):
-    with pytest.raises(
-        UserError, match=r"nothing\.pth cannot be read \(No such file or directory\): give a file of wei"
-    ):
+    with pytest.raises(UserError, match=r"nothing\.pth cannot be read \(No such file or directory\): give a file"):
         load_weights(build(), tmp_path / "nothing.pth")
-    with pytest.raises(UserError, match=r"cannot be read \(Is a directory\)"):
-        load_weights(build(VGG11), tmp_path)
 
 
 BUFFERS = ("running_mean", "running_var", "num_batches_tracked")

@@ -3,7 +3,6 @@
 import itertools
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -31,12 +30,3 @@ def test_balanced_weights_are_balanced_and_have_the_function(depth, scale, seed)
     layers = [network.hidden[:, layer] for layer in range(depth - 1)] + [network.readout[:, :, None]]
     for left, right in itertools.pairwise(layers):
         np.testing.assert_allclose(left.mT @ left, right @ right.mT, rtol=1e-9, atol=1e-12 * scale**2)
-
-
-def test_what_is_no_network_is_refused():
-    with pytest.raises(ValueError, match=r"shapes .* of one network"):
-        Weights(np.zeros((1, 1, 3, 4)), np.zeros((1, 3)))
-    with pytest.raises(ValueError, match="coefficients that are not zero"):
-        balanced(np.zeros(3), 2)
-    with pytest.raises(ValueError, match="depth of 1 or more"):
-        balanced(np.ones(3), 0)

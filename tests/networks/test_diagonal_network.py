@@ -24,14 +24,6 @@ def test_coefficients_are_the_sum_over_both_paths():
         assert beta[r, o, d] == pytest.approx(plus - minus, rel=1e-14)
 
 
-@pytest.mark.parametrize(
-    ("first", "other", "second"), [((5,), (4,), (1, 5)), ((5,), (5,), (5,)), ((2, 5), (2, 5), (3, 1, 5))]
-)
-def test_weights_of_other_shapes_are_refused(first, other, second):
-    with pytest.raises(ValueError, match="must"):
-        Weights(np.ones(first), np.ones(other), np.ones(second), np.ones(second))
-
-
 @FIXED
 @given(seed=st.integers(0, 10**6), log_scale=st.floats(-6, 0), size=st.floats(-3, 3))
 def test_weights_at_reproduce_beta_and_keep_the_invariants(seed, log_scale, size):
@@ -52,12 +44,6 @@ def test_growth_is_the_root_of_its_equation(seed, log_scale):
     beta = rng.standard_normal(1)
     root = brentq(lambda z: A[0] * np.exp(z) - B[0] * np.exp(-z) - beta[0], -80, 80, xtol=1e-13, rtol=1e-14)
     assert growth(beta, A, B)[0] == pytest.approx(root, abs=1e-10)
-
-
-def test_rates_of_equal_paths_are_half_the_squared_weights():
-    A, B = rates(3.0, 2.0, 3.0, 2.0)  # eq 21: s² + d² = (w1² + w2²)/2
-    assert pytest.approx(6.5) == A
-    assert pytest.approx(6.5) == B
 
 
 def test_dead_dimensions_stay_and_one_sided_ones_refuse_the_other_sign():

@@ -34,12 +34,3 @@ def test_networks_without_leading_axes_and_inputs_shared_by_all():
     assert together.shape == (3, 5, 1)
     for run in range(3):
         np.testing.assert_allclose(Weights(first[run], second[run]).outputs(X), together[run], rtol=1e-13)
-
-
-@pytest.mark.parametrize(
-    ("first", "second"),
-    [((5,), (5,)), ((4, 3), (4,)), ((4, 3), (1, 3)), ((2, 4, 3), (3, 1, 4)), ((2, 4, 3), (1, 4)), ((4, 3), (2, 1, 4))],
-)
-def test_weights_of_no_one_network_are_refused(first, second):
-    with pytest.raises(ValueError, match=r"must have the shapes \(\.\.\., H, D\) and \(\.\.\., O, H\)"):
-        Weights(np.ones(first), np.ones(second))

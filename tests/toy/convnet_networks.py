@@ -3,10 +3,11 @@
 from functools import cache
 
 from carryover.config.parameters import model_of
-from carryover.families import running
+from carryover.families import stages
 from carryover.families.convnet import descent, finetune, parameters, pretrain
 from carryover.labels import labelled
-from carryover.measures import risk, stages, trajectory
+from carryover.measures import risk, trajectory
+from carryover.measures import stages as stage_dimensions
 from collect import collect
 
 SEEDS = [0, 1]
@@ -24,7 +25,7 @@ JOBS = {
 
 @cache
 def _source():
-    return running.run(
+    return stages.run(
         pretrain, model_of("families.convnet", "pretrain")(**TASK, max_epochs=1), "toy", SEEDS, descent.solve
     )
 
@@ -33,7 +34,7 @@ def _source():
 def _shard(job):
     p = model_of("families.convnet", "finetune")(**TASK, max_epochs=3, **JOBS[job])
     start = _source() if p.protocol in parameters.PRETRAINED else None
-    return running.run(finetune, p, "toy", SEEDS, descent.solve, start)
+    return stages.run(finetune, p, "toy", SEEDS, descent.solve, start)
 
 
 @cache
@@ -51,4 +52,4 @@ def roles(plot):
         return {"pairs": measured(risk, "finetuned", "scratch"), "controls": measured(risk, *controls)}
     if plot == "convnet_controls":
         return {"risk": measured(risk, *controls), "trajectory": measured(trajectory, *controls)}
-    return {"stages": measured(stages, "kept"), "risk": measured(risk, "kept")}
+    return {"stages": measured(stage_dimensions, "kept"), "risk": measured(risk, "kept")}

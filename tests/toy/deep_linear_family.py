@@ -1,7 +1,7 @@
 """Runs of the family of deep linear networks, and what they see."""
 
 from carryover.config.parameters import model_of
-from carryover.families import running
+from carryover.families import stages
 from carryover.families.deep_linear import exact, finetune, pretrain
 from carryover.streams import generator
 
@@ -9,7 +9,7 @@ D, SEEDS = 12, [0, 1, 2]
 
 
 def pretrained(seeds=SEEDS, **told):
-    return running.run(
+    return stages.run(
         pretrain, model_of("families.deep_linear", "pretrain")(dimension=D, **told), "e", seeds, exact.solve
     )
 
@@ -18,7 +18,7 @@ def finetuned(protocol, seeds=SEEDS, shard=None, **told):
     p = model_of("families.deep_linear", "finetune")(dimension=D, protocol=protocol, **{"samples": (5,), **told})
     if protocol != "single_task" and shard is None:
         shard = pretrained(depth=told.get("depth", (2,)))
-    return running.run(finetune, p, "e", seeds, exact.solve, pretrained=shard)
+    return stages.run(finetune, p, "e", seeds, exact.solve, pretrained=shard)
 
 
 def inputs(seed, samples):

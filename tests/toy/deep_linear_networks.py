@@ -4,7 +4,7 @@ import importlib
 from functools import cache
 
 from carryover.config.parameters import model_of
-from carryover.families import running
+from carryover.families import stages
 from carryover.families.deep_linear import balanced, descent, exact, finetune, parameters, pretrain
 from carryover.labels import labelled
 from carryover.measures import coefficients, risk
@@ -79,7 +79,7 @@ def _shards(experiment):
     task = {"dimension": dimension, "depth": depth, "precision": "float64"}
     told = QUICK if solver == "descent" else {}
     told |= {name: values for name, values in common.items() if name == "source_norm"}
-    source = running.run(
+    source = stages.run(
         pretrain,
         model_of("families.deep_linear", "pretrain")(**task, solver=solver, **told),
         "toy",
@@ -93,7 +93,7 @@ def _shards(experiment):
                 **task, protocol=protocol, solver=name, **{**common, **more}
             )
             start = source if protocol in parameters.PRETRAINED else None
-            made.append(running.run(finetune, p, "toy", SEEDS, SOLVERS[name].solve, start))
+            made.append(stages.run(finetune, p, "toy", SEEDS, SOLVERS[name].solve, start))
     return made
 
 

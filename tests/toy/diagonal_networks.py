@@ -4,7 +4,7 @@ import importlib
 from functools import cache
 
 from carryover.config.parameters import model_of
-from carryover.families import running
+from carryover.families import stages
 from carryover.families.diagonal import finetune, parameters, pretrain
 from carryover.labels import labelled
 from carryover.measures import trajectory
@@ -43,14 +43,14 @@ EXPERIMENTS = {
 @cache
 def shards(experiment):
     jobs, told = EXPERIMENTS[experiment]
-    pretrained = running.run(
+    pretrained = stages.run(
         pretrain, model_of("families.diagonal", "pretrain")(**TASK, samples=20), "toy", SEEDS, solver("exact")
     )
     made = []
     for protocol, name in jobs:
         p = model_of("families.diagonal", "finetune")(**TASK, protocol=protocol, solver=name, **told, **COARSE)
         start = pretrained if protocol in parameters.PRETRAINED else None
-        made.append(running.run(finetune, p, "toy", SEEDS, solver(name), start))
+        made.append(stages.run(finetune, p, "toy", SEEDS, solver(name), start))
     return made
 
 
@@ -66,7 +66,7 @@ def measured(experiment, measure):
 def classifying():
     told = {"protocol": "single_task", "solver": "descent", "loss": "cross_entropy", "initial_scale": (0.5, 0.1)}
     sizes = {"samples": (6,), "main_features": (2,), "learning_rate": 0.2, "max_steps": 400}
-    run = running.run(
+    run = stages.run(
         finetune, model_of("families.diagonal", "finetune")(**TASK, **told, **sizes), "toy", SEEDS, solver("descent")
     )
     return labelled(collect([trajectory.measure(run, model_of("measures", "trajectory")())]), "diagonal")
@@ -74,13 +74,13 @@ def classifying():
 
 @cache
 def endless():
-    start = running.run(
+    start = stages.run(
         pretrain, model_of("families.diagonal", "pretrain")(**TASK, samples=20), "toy", SEEDS, solver("exact")
     )
     told = {"solver": "descent", "loss": "cross_entropy", "normalised": True, "max_steps": 2000, "tolerance": 1e-6}
     sizes = {"samples": (6,), "main_features": (2,), "auxiliary_samples": 20, "initial_scale": (0.5, 0.1)}
     runs = [
-        running.run(finetune, p, "toy", SEEDS, solver("descent"), start if p.protocol == "finetuning" else None)
+        stages.run(finetune, p, "toy", SEEDS, solver("descent"), start if p.protocol == "finetuning" else None)
         for p in (
             model_of("families.diagonal", "finetune")(**TASK, **told, **sizes, protocol=protocol)
             for protocol in ("single_task", "multi_task", "finetuning")

@@ -3,7 +3,7 @@
 import importlib
 
 from carryover.config.parameters import model_of
-from carryover.families import running
+from carryover.families import stages
 from carryover.families.diagonal import exact, finetune, pretrain
 
 TASK = {"dimension": 12, "auxiliary_features": 3}
@@ -20,15 +20,13 @@ def pretrained(seeds=(0, 1, 2), name="exact", **changes):
     p = model_of("families.diagonal", "pretrain")(
         **TASK, **{"samples": 20, "initial_scale": 0.1, "solver": name, **changes}
     )
-    return running.run(pretrain, p, "toy", list(seeds), solver(name))
+    return stages.run(pretrain, p, "toy", list(seeds), solver(name))
 
 
 def finetuned(start, protocol="finetuning", name="exact", seeds=(0, 1), solve=None, **changes):
     told = {"samples": (4,), "main_features": (2,), "overlap": (0.5,), "auxiliary_samples": 16, **changes}
     p = model_of("families.diagonal", "finetune")(**TASK, protocol=protocol, solver=name, **told)
-    return running.run(
-        finetune, p, "toy", list(seeds), solve or solver(name), start if protocol in PRETRAINED else None
-    )
+    return stages.run(finetune, p, "toy", list(seeds), solve or solver(name), start if protocol in PRETRAINED else None)
 
 
 def problems(start, **told):

@@ -6,7 +6,7 @@ from pathlib import Path
 import pandas as pd
 
 from carryover.config.parameters import model_of
-from carryover.families import running
+from carryover.families import stages
 from carryover.families.image_pairs import exact, finetune, pretrain
 from carryover.labels import labelled
 from carryover.measures import bounds
@@ -21,10 +21,10 @@ TASK = {"pairs": 5, "cutoff": (0.0, 0.01)}
 def roles(plot):
     """The data of a plot, by role."""
     assert plot == "bound_correlations"
-    source = running.run(pretrain, model_of("families.image_pairs", "pretrain")(**TASK), "toy", SEEDS, exact.solve)
+    source = stages.run(pretrain, model_of("families.image_pairs", "pretrain")(**TASK), "toy", SEEDS, exact.solve)
     told = {**TASK, "samples": (10, 20), "draws": 2}
     shards = [
-        running.run(
+        stages.run(
             finetune,
             model_of("families.image_pairs", "finetune")(**told, protocol=protocol),
             "toy",

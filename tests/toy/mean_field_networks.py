@@ -4,7 +4,7 @@ from functools import cache
 from itertools import product
 
 from carryover.config.parameters import model_of
-from carryover.families import running
+from carryover.families import stages
 from carryover.families.mean_field import descent, exact, finetune, pretrain
 from carryover.labels import labelled
 from carryover.measures import gram, out_of_rkhs, risk
@@ -25,7 +25,7 @@ EXPERIMENTS = {
 def _shards(experiment):
     told, scales = EXPERIMENTS[experiment]
     task = {"dimension": 4, "width": 10, "teacher_units": 4, "teacher_scale": scales}
-    source = running.run(
+    source = stages.run(
         pretrain, model_of("families.mean_field", "pretrain")(**task, **told, **QUICK), "toy", SEEDS, descent.solve
     )
     sources = {"descent": source}
@@ -33,7 +33,7 @@ def _shards(experiment):
         initial = model_of("families.mean_field", "pretrain")(
             **task, ablated=told["ablated"], solver="exact", max_time=30.0
         )
-        sources["exact"] = running.run(pretrain, initial, "toy", SEEDS, exact.solve)
+        sources["exact"] = stages.run(pretrain, initial, "toy", SEEDS, exact.solve)
     jobs = [("linear_transfer", exact, READOUTS), ("pretrained", exact, {}), ("single_task", descent, QUICK)]
     made = {}
     for (protocol, solver, more), features in product(jobs, sources):
@@ -43,7 +43,7 @@ def _shards(experiment):
         )
         start = None if protocol == "single_task" else sources[features]
         if start is not None or features == "descent":
-            made[protocol, features] = running.run(finetune, p, "toy", SEEDS, solver.solve, start)
+            made[protocol, features] = stages.run(finetune, p, "toy", SEEDS, solver.solve, start)
     return made
 
 

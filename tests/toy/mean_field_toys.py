@@ -3,7 +3,7 @@
 import importlib
 
 from carryover.config.parameters import model_of
-from carryover.families import running
+from carryover.families import stages
 from carryover.families.mean_field import finetune, parameters, pretrain
 
 TASK = {"dimension": 4, "width": 12, "teacher_units": 4, "teacher_scale": (2.0,)}
@@ -16,7 +16,7 @@ def solver(name):
 
 def pretrained(seeds=(0, 1, 2), experiment="toy", **told):
     p = model_of("families.mean_field", "pretrain")(**{**TASK, **QUICK, "ablated": (0.25, 0.5), **told})
-    return running.run(pretrain, p, experiment, list(seeds), solver(p.solver))
+    return stages.run(pretrain, p, experiment, list(seeds), solver(p.solver))
 
 
 def finetuned(start=None, protocol="linear_transfer", seeds=(0, 1), solve=None, experiment="toy", **told):
@@ -24,7 +24,7 @@ def finetuned(start=None, protocol="linear_transfer", seeds=(0, 1), solve=None, 
     p = model_of("families.mean_field", "finetune")(
         **{**TASK, **QUICK, "solver": name, "samples": (6,), "protocol": protocol, **told}
     )
-    return running.run(finetune, p, experiment, list(seeds), solve or solver(p.solver), start)
+    return stages.run(finetune, p, experiment, list(seeds), solve or solver(p.solver), start)
 
 
 def followed(start=None, protocol="linear_transfer", **told):

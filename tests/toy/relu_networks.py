@@ -7,7 +7,7 @@ import numpy as np
 import xarray as xr
 
 from carryover.config.parameters import model_of
-from carryover.families import running
+from carryover.families import stages
 from carryover.families.relu import descent, finetune, parameters, pretrain, ridge
 from carryover.labels import labelled
 from carryover.measures import clusters, dimensionality, displacement, least_penalty, relu_norms, risk
@@ -53,7 +53,7 @@ SHARDS["few"] = [told | {"samples": (3, 4), "keep_samples": True} for told in SH
 
 @cache
 def _pretrained():
-    return running.run(
+    return stages.run(
         pretrain, model_of("families.relu", "pretrain")(**TASK, **QUICK, samples=30), "toy", SEEDS, descent.solve
     )
 
@@ -65,7 +65,7 @@ def _shard(told):
     told = {"samples": SIZES, "solver": solver, "auxiliary_samples": 30} | told
     p = model_of("families.relu", "finetune")(**TASK, **QUICK, **frames, **told)
     start = _pretrained() if told["protocol"] in parameters.PRETRAINED else None
-    return running.run(finetune, p, "toy", SEEDS, (descent if trained else ridge).solve, start)
+    return stages.run(finetune, p, "toy", SEEDS, (descent if trained else ridge).solve, start)
 
 
 @cache

@@ -5,7 +5,7 @@ import importlib
 import numpy as np
 
 from carryover.config.parameters import model_of
-from carryover.families import running
+from carryover.families import stages
 from carryover.families.relu import finetune, parameters, pretrain
 from carryover.training.result import Trained
 
@@ -21,7 +21,7 @@ def solver(name):
 
 def pretrained(seeds=(0, 1, 2), solve=None, **told):
     p = model_of("families.relu", "pretrain")(**{**TASK, **QUICK, "samples": 20, "initial_scale": 0.5, **told})
-    return running.run(pretrain, p, "toy", list(seeds), solve or solver("descent"))
+    return stages.run(pretrain, p, "toy", list(seeds), solve or solver("descent"))
 
 
 def finetuned(start, protocol="finetuning", seeds=(0, 1), solve=None, **told):
@@ -30,7 +30,7 @@ def finetuned(start, protocol="finetuning", seeds=(0, 1), solve=None, **told):
     p = model_of("families.relu", "finetune")(
         **{**TASK, **QUICK, "solver": name, **shared, "protocol": protocol, **told}
     )
-    return running.run(
+    return stages.run(
         finetune, p, "toy", list(seeds), solve or solver(p.solver), start if protocol in parameters.PRETRAINED else None
     )
 

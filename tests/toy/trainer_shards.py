@@ -3,7 +3,7 @@
 import pytest
 
 from carryover.config.parameters import model_of
-from carryover.families import running
+from carryover.families import stages
 from carryover.families.convnet import descent as convnet_descent
 from carryover.families.convnet import finetune as convnet
 from carryover.families.deep_linear import balanced, descent, finetune
@@ -43,7 +43,7 @@ def deep_linear_descent(**told):
     asked = {"dimension": 12, "protocol": "single_task", "solver": "descent", "samples": (8,), "depth": (3,),
              "weight_decay": (0.0, 0.05), "initial_scale": 0.3, "learning_rate": 0.02, "max_steps": 300,
              "tolerance": 0.003, **told}  # fmt: skip
-    return running.run(
+    return stages.run(
         finetune, model_of("families.deep_linear", "finetune")(**asked), "toy", list(SEEDS[:3]), descent.solve
     )
 
@@ -78,7 +78,7 @@ def mean_field_readouts(**told):
 def deep_linear_balanced(**told):
     asked = {"solver": "balanced", "samples": (8, 10), "depth": (2,), "initial_scale": 0.1, "tolerance": 1e-4, **told}
     p = model_of("families.deep_linear", "finetune")(dimension=12, protocol="single_task", **asked)
-    return running.run(finetune, p, "toy", list(SEEDS), balanced.solve)
+    return stages.run(finetune, p, "toy", list(SEEDS), balanced.solve)
 
 
 def image_pairs(**told):
@@ -90,7 +90,7 @@ def convnets(**told):
     asked = {"protocol": "single_task", "width": 2, "tasks": 2, "samples": (12,), "max_epochs": 3, "batch_size": 6}
     asked |= {"learning_rate": 0.001}  # normalisation of fewer images, or larger steps, would enlarge any rounding
     p = model_of("families.convnet", "finetune")(**asked | told)
-    return running.run(convnet, p, "toy", SEEDS[:2], convnet_descent.solve)
+    return stages.run(convnet, p, "toy", SEEDS[:2], convnet_descent.solve)
 
 
 # By trainer that has a device: the shard, and the method of an ensemble that every one of its steps goes through.

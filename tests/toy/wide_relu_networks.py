@@ -3,7 +3,7 @@
 from functools import cache
 
 from carryover.config.parameters import model_of
-from carryover.families import running
+from carryover.families import stages
 from carryover.families.wide_relu import descent, exact, finetune, pretrain
 from carryover.labels import labelled
 from carryover.measures import ntk_bound
@@ -18,7 +18,7 @@ QUICK = {"learning_rate": 2.0, "max_steps": 100, "device": "cpu"}
 def roles(plot):
     """The data of a plot, by role."""
     assert plot == "ntk_bound"
-    source = running.run(
+    source = stages.run(
         pretrain, model_of("families.wide_relu", "pretrain")(**TASK, **QUICK, samples=40), "toy", SEEDS, descent.solve
     )
     shards = []
@@ -27,7 +27,7 @@ def roles(plot):
             p = model_of("families.wide_relu", "finetune")(
                 **TASK, **QUICK, protocol=protocol, solver=name, samples=(2, 8), distance=(0.25, 1.5), test_samples=60
             )
-            shards.append(running.run(finetune, p, "toy", SEEDS, module.solve, start))
+            shards.append(stages.run(finetune, p, "toy", SEEDS, module.solve, start))
     return {
         "bound": labelled(
             collect([ntk_bound.measure(shard, model_of("measures", "ntk_bound")()) for shard in shards]), "wide_relu"

@@ -3,7 +3,7 @@
 import importlib
 
 from carryover.config.parameters import model_of
-from carryover.families import running
+from carryover.families import stages
 from carryover.families.wide_relu import finetune, pretrain
 
 TASK = {"dimension": 4, "width": 30, "initial_scale": 0.3}
@@ -16,14 +16,14 @@ def solver(name):
 
 def pretrained(seeds=(0, 1, 2), experiment="toy", **told):
     p = model_of("families.wide_relu", "pretrain")(**{**TASK, **QUICK, "samples": 40, **told})
-    return running.run(pretrain, p, experiment, list(seeds), solver(p.solver))
+    return stages.run(pretrain, p, experiment, list(seeds), solver(p.solver))
 
 
 def finetuned(start=None, seeds=(0, 1), solve=None, experiment="toy", **told):
     """Finetuned networks, or, without a start, networks from scratch."""
     told = {**TASK, **QUICK, "samples": (6,), "distance": (0.5,), "test_samples": 50, **told}
     p = model_of("families.wide_relu", "finetune")(protocol="single_task" if start is None else "finetuning", **told)
-    return running.run(finetune, p, experiment, list(seeds), solve or solver(p.solver), start)
+    return stages.run(finetune, p, experiment, list(seeds), solve or solver(p.solver), start)
 
 
 def followed(start=None, **told):

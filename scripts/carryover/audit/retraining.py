@@ -13,7 +13,7 @@ import xarray as xr
 from carryover import archive
 from carryover.config import parameters, plugins
 from carryover.errors import UserError
-from carryover.families import contract, running
+from carryover.families import contract, stages
 from carryover.provenance import portability
 
 OVERHEAD = 0.5
@@ -98,7 +98,7 @@ def retrain(sweep, run, perturbation=0.0):
         p = _posed(sweep, run.experiment, stage, point, run.values)
         solve = contract.solver(spec["family"], p.solver).solve
         solve = _perturbed(solve, perturbation) if perturbation else solve
-        trained = running.run(contract.stage(spec["family"], stage), p, run.experiment, run.seeds, solve, trained)
+        trained = stages.run(contract.stage(spec["family"], stage), p, run.experiment, run.seeds, solve, trained)
     measure = plugins.load(f"carryover.measures.{run.measure}")
     p = parameters.read(parameters.model_of("measures", run.measure), spec["measures"][run.measure], "")
     return measure.measure(trained, p)

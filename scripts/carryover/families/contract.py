@@ -7,7 +7,7 @@ A family is a folder carryover/families/<family>/, found by its name:
     <solver>.py                  a `Solver` for each value of the parameter `solver`, imported by the jobs that name it
     labels.json                  labels of coordinates that only its runs have: see `carryover.labels`
 
-A stage poses problems, a solver solves them, and what lies between is the same for all: `running.run`.
+A stage poses problems, a solver solves them, and what lies between is the same for all: `stages.run`.
 """
 
 from __future__ import annotations

@@ -16,7 +16,6 @@ from carryover.errors import UserError
 from carryover.networks.convnet import VGG11, ResNet18
 
 KINDS = ("all", "weights", "readout")
-_WANTED = "give weights of the same network with the same width, stem, channels and classes"
 _BUFFERS = ("running_mean", "running_var", "num_batches_tracked")
 
 
@@ -82,34 +81,36 @@ def load_weights(
 ) -> None:
     """Load a file that torch.save wrote of a `state_dict`, such as those that torchvision publishes, into a network.
 
-    Nothing in the file is run (`torch.load` with `weights_only`). Before anything is loaded, all of it is checked, so
-    that a refused file leaves the network as it was.
+    Nothing in the file is executed (`torch.load` with `weights_only`), and a refused file leaves the network as it was.
 
     Args:
         network: names and shapes must be its own. The number of batches that a normalisation has seen may be missing,
-            as in files of PyTorch before 0.4.1; the network then keeps its own.
-        path: the file. Where it ends in ".pth" and its name in "-" and 8 or more hexadecimal digits, as in
-            resnet18-f37072fd.pth, the file's SHA-256 must start with them.
-        sha256: all 64 hexadecimal digits of the file's SHA-256, checked as well.
-        classes_differ: the file is of a network for other classes. Its last layer is passed over, whatever its shape,
-            and the network keeps its own, with its initial values.
+            as in files of PyTorch before 0.4.1.
+        path: the file. A name such as resnet18-f37072fd.pth holds the first digits of the file's SHA-256.
+        sha256: all 64 hexadecimal digits of the file's SHA-256.
+        classes_differ: the file is of a network for other classes, so the network keeps its own last layer.
 
-    Raises UserError for a `sha256` that is none, and, in one sentence that names the file, what is wrong (of the
-    parameters the first one) and what was expected.
+    Raises UserError, naming the file and what was expected, for any other file.
     """
     if sha256 is not None and not re.fullmatch("[0-9a-fA-F]{64}", sha256):
         raise UserError(f"sha256 must be 64 hexadecimal digits, got {sha256!r}")
-    path = Path(path)
-    known = dict(network.state_dict())
-    given = _read(path, type(network).__name__, sha256)
-    if classes_differ:
-        for part in ("weight", "bias"):
-            del known[f"{network.READOUT}.{part}"]
-            given.pop(f"{network.READOUT}.{part}", None)
+    path, kind = Path(path), type(network).__name__
+    last = [f"{network.READOUT}.{part}" for part in ("weight", "bias")] if classes_differ else []
+    given = {name: tensor for name, tensor in _read(path, kind, sha256).items() if name not in last}
+    known = {name: tensor for name, tensor in network.state_dict().items() if name not in last}
+    wanted = "give weights of the same network with the same width, stem, channels and classes"
     for name, own in known.items():
-        _check(path, type(network).__name__, name, own, given.get(name))
+        shape, found = tuple(own.shape), given.get(name)
+        if found is None:
+            if not name.endswith("num_batches_tracked"):
+                raise UserError(f"{path} lacks {name!r}, in this {kind} of the shape {shape}: {wanted}.")
+        elif tuple(found.shape) != shape:
+            what = f"of the shape {tuple(found.shape)}, in this {kind} of {shape}"
+            raise UserError(f"{path} has {name!r} {what}: {wanted}.")
+        elif not found.isfinite().all():
+            raise UserError(f"{path} has {name!r} with values that are not finite: {wanted}.")
     if unexpected := [name for name in given if name not in known]:
-        raise UserError(f"{path} has {unexpected[0]!r}, which {type(network).__name__} has not: {_WANTED}.")
+        raise UserError(f"{path} has {unexpected[0]!r}, which {kind} has not: {wanted}.")
     network.load_state_dict(given, strict=False)
 
 
@@ -117,56 +118,25 @@ def _read(path: Path, network: str, sha256: str | None) -> dict[str, Tensor]:
     """The named tensors in a file; UserError where it holds anything else or has another checksum than it should."""
     try:
         with path.open("rb") as file:
-            _compare(path, hashlib.file_digest(file, "sha256").hexdigest(), sha256)
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
             file.seek(0)
-            state = _unpacked(path, file)
+            try:
+                state = torch.load(file, map_location="cpu", weights_only=True)
+            except Exception:  # a damaged file can raise anything at all
+                state = None
     except OSError as error:
         raise UserError(f"{path} cannot be read ({error.strerror}): give a file of weights of {network}.") from None
-    if not isinstance(state, Mapping):
-        raise UserError(f"{path} holds a {type(state).__name__}, not tensors by name: save network.state_dict() in it.")
-    for name, tensor in state.items():
-        if not isinstance(tensor, Tensor):
-            what = f"whose entry {name!r} is a {type(tensor).__name__} and no tensor"
-            raise UserError(f"{path} holds a {type(state).__name__} {what}: save network.state_dict() in it.")
-    return dict(state)
-
-
-def _compare(path: Path, digest: str, sha256: str | None) -> None:
-    """Refuse a file whose SHA-256 is not the one given, or does not start as its name says."""
-    if sha256 is not None and digest != sha256.lower():
-        raise UserError(f"{path} has the SHA-256 {digest}, not {sha256.lower()}: get the file again.")
     named = re.search(r"-([0-9a-f]{8,64})\.pth$", path.name)
-    if named and not digest.startswith(named[1]):
-        raise UserError(
-            f"{path} has a SHA-256 that starts with {digest[:8]}, not with {named[1]} as its name says: get the file "
-            f"again, or rename it if the digits are no checksum."
-        )
-
-
-def _unpacked(path: Path, file) -> object:
-    try:
-        return torch.load(file, map_location="cpu", weights_only=True)
-    except Exception:  # a damaged file can raise anything at all
+    for expected in (*([sha256.lower()] if sha256 else []), *([named[1]] if named else [])):
+        if not digest.startswith(expected):
+            raise UserError(f"{path} has the SHA-256 {digest}, not {expected}: get the file again.")
+    if not isinstance(state, Mapping) or not all(_is_plain(tensor) for tensor in state.values()):
         raise UserError(
             f"{path} cannot be read safely as PyTorch weights, it is damaged or of another kind: give a file that "
             f"torch.save wrote of network.state_dict()."
-        ) from None
+        )
+    return dict(state)
 
 
-def _check(path: Path, network: str, name: str, own: Tensor, given: Tensor | None) -> None:
-    """Refuse what cannot be the parameter or buffer `name` of the network, where it is `own`."""
-    shape = tuple(own.shape)
-    if given is None:
-        if not name.endswith("num_batches_tracked"):
-            raise UserError(f"{path} lacks {name!r}, in this {network} of the shape {shape}: {_WANTED}.")
-    elif tuple(given.shape) != shape:
-        what = f"of the shape {tuple(given.shape)}, in this {network} of {shape}"
-        raise UserError(f"{path} has {name!r} {what}: {_WANTED}.")
-    elif not (_is_plain(given) and torch.can_cast(given.dtype, own.dtype)):
-        raise UserError(f"{path} has {name!r} of the type {given.dtype}, not a plain tensor of {own.dtype}: {_WANTED}.")
-    elif not given.to(own.dtype).isfinite().all():
-        raise UserError(f"{path} has {name!r} with values that are not finite {own.dtype}: {_WANTED}.")
-
-
-def _is_plain(tensor: Tensor) -> bool:
-    return tensor.layout == torch.strided and tensor.device.type == "cpu" and not tensor.is_quantized
+def _is_plain(tensor: object) -> bool:
+    return isinstance(tensor, Tensor) and tensor.layout == torch.strided and not tensor.is_quantized

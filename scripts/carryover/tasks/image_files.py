@@ -1,12 +1,21 @@
-"""What readers of published image files share: checks, and one sentence for whatever is wrong, which names the file,
-what was expected, where the published one comes from and where to put it."""
+"""Published sets of images in local files: MNIST and Fashion-MNIST (IDX format), CIFAR-100 and STL-10 (fixed records).
+
+Files must be the published ones, by their MD5 checksum or number of images, unless `other` accepts any in the same
+format. Nothing is downloaded, unpickled or executed. A UserError names the file, what is wrong with it, where the
+published one comes from and where to put it.
+"""
+
+from __future__ import annotations
 
 import gzip
 import hashlib
-import os
+import struct
 import tarfile
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
 
 import numpy as np
 
@@ -14,7 +23,6 @@ from carryover.errors import UserError
 
 Part = tuple[np.ndarray, np.ndarray]
 """Images (N, C, H, W) uint8, labels (N,) int64 from 0."""
-
 DAMAGE = EOFError, zlib.error, gzip.BadGzipFile, tarfile.TarError
 
 
@@ -23,59 +31,185 @@ class Published:
     """A set of images as it was published."""
 
     title: str
-    source: str  # where it comes from
+    source: str
+    checksums: dict[str, str]  # {file: MD5 of its content}, of gzipped files of what they hold, of an archive its own
+    records: dict[str, tuple[int, int]]  # {file: (records, bytes of a record)} in the archive; none of the IDX format
 
 
-def labels_from_0(path, labels, first, count, published):
-    """Labels from 0, int64, of a file whose labels are `count` whole numbers from `first`."""
+def idx_set(title: str, source: str, *checksums: str) -> Published:
+    """A set in four files named as those of MNIST."""
+    kinds = ("images-idx3", "labels-idx1")
+    names = [f"{part}-{kind}-ubyte" for part in ("train", "t10k") for kind in kinds]
+    return Published(title, source, dict(zip(names, checksums, strict=True)), {})
+
+
+MNIST = idx_set(
+    "MNIST", "yann.lecun.com/exdb/mnist",
+    "6bbc9ace898e44ae57da46a324031adb", "a25bea736e30d166cdddb491f175f624",
+    "2646ac647ad5339dbf082846283269ea", "27ae3e4e09519cfbb04c329615203637",
+)  # fmt: skip
+FASHION_MNIST = idx_set(
+    "Fashion-MNIST", "github.com/zalandoresearch/fashion-mnist, or Debian's package dataset-fashion-mnist",
+    "f4a8712d7a061bf5bd6d2ca38dc4d50a", "9018921c3c673c538a1fc5bad174d6f9",
+    "8181f5470baa50b63fa0f6fddb340f0a", "15d484375f8d13e6eb1aabb0c3f46965",
+)  # fmt: skip
+CIFAR100 = Published(
+    "CIFAR-100", "www.cs.toronto.edu/~kriz/cifar.html",
+    {"cifar-100-binary.tar.gz": "03b5dce01913d631647c71ecec9e9cb8"},
+    {"train.bin": (50_000, 2 + 3 * 32 * 32), "test.bin": (10_000, 2 + 3 * 32 * 32)},
+)  # fmt: skip
+STL10 = Published(
+    "STL-10", "cs.stanford.edu/~acoates/stl10", {"stl10_binary.tar.gz": "91f7769df0f17e558f3565bffb0c7dfb"},
+    {"train_X.bin": (5_000, 3 * 96 * 96), "train_y.bin": (5_000, 1), "test_X.bin": (8_000, 3 * 96 * 96),
+     "test_y.bin": (8_000, 1)},
+)  # fmt: skip
+
+
+def idx(folder: str | Path, other: bool = False, published: Published = MNIST) -> tuple[Part, Part]:
+    """Training and test images, (N, 1, H, W), of four files in MNIST's format, each plain or gzipped (.gz)."""
+    folder, parts = Path(folder), []
+    for part in ("train", "t10k"):
+        images = _idx_array(folder, f"{part}-images-idx3-ubyte", 3, other, published)[1]
+        path, labels = _idx_array(folder, f"{part}-labels-idx1-ubyte", 1, other, published)
+        parts.append((images[:, None], _labels(path, labels, len(images), 0, 256 if other else 10, published)))
+    if parts[0][0].shape[1:] != parts[1][0].shape[1:]:
+        raise UserError(f"{folder}: the images of train and t10k differ in size: put files there of one set.")
+    return parts[0], parts[1]
+
+
+def cifar100(folder: str | Path, other: bool = False) -> tuple[Part, Part]:
+    """CIFAR-100's training and test images, (N, 3, 32, 32), with its 100 fine classes.
+
+    A record is a byte for the coarse class, one for the fine class, and the red, green and blue plane, row by row.
+    """
+    parts = []
+    for path, records in _records(Path(folder), CIFAR100, other).values():
+        labels = _labels(path, records[:, 1], len(records), 0, 100, CIFAR100)
+        parts.append((records[:, 2:].reshape(-1, 3, 32, 32), labels))
+    return parts[0], parts[1]
+
+
+def stl10(folder: str | Path, other: bool = False) -> tuple[Part, Part]:
+    """STL-10's labelled training and test images, (N, 3, 96, 96); the labels 1 to 10 become 0 to 9.
+
+    The planes of an image are stored column by column.
+    """
+    files, parts = _records(Path(folder), STL10, other), []
+    for part in ("train", "test"):
+        images, (path, labels) = files[f"{part}_X.bin"][1], files[f"{part}_y.bin"]
+        labels = _labels(path, labels[:, 0], len(images), 1, 10, STL10)
+        parts.append((images.reshape(-1, 3, 96, 96).swapaxes(2, 3), labels))
+    return parts[0], parts[1]
+
+
+def _idx_array(folder, name, dimensions, other, published):
+    """(path, array) of a file in the IDX format: two zero bytes, the type of the numbers (8: unsigned bytes), the
+    number of dimensions, each size as a big-endian 32-bit integer, and the numbers."""
+    path = next((path for path in (folder / name, folder / f"{name}.gz") if path.is_file()), None)
+    if path is None:
+        raise _missing(folder, name, f"{name} or {name}.gz", published)
+    with _readable(path, published):
+        content = path.read_bytes()
+        content = gzip.decompress(content) if path.suffix == ".gz" else content
+    if not other:
+        _check_md5(path, hashlib.md5(content, usedforsecurity=False), published.checksums[name], published)
+    start = 4 + 4 * dimensions
+    fits = content.startswith(bytes([0, 0, 8, dimensions])) and len(content) > start
+    sizes = struct.unpack(f">{dimensions}I", content[4:start]) if fits else ()
+    if not fits or np.prod(sizes, dtype=object) != len(content) - start:
+        raise _refused(path, f"is truncated, or no IDX file of unsigned bytes in {dimensions} dimensions", published)
+    return path, np.frombuffer(content, dtype=np.uint8, offset=start).reshape(sizes)
+
+
+def _records(folder, published, other):
+    """{file: (path, records (N, bytes))}: memory-mapped from plain files in the folder or in the subfolder that the
+    archive unpacks to, else read into memory from the archive."""
+    names, ((archive, checksum),) = published.records, published.checksums.items()
+    for place in (folder, folder / archive.removesuffix(".tar.gz")):
+        if any((place / name).is_file() for name in names):
+            paths = {name: place / name for name in names}
+            contents = {name: _mapped(path, published) for name, path in paths.items()}
+            break
+    else:
+        path = folder / archive
+        if not path.is_file():
+            first = next(iter(names))
+            raise _missing(folder, first, f"{first} or {archive}", published)
+        paths, contents = dict.fromkeys(names, path), _unpacked(path, published, None if other else checksum)
+    for name, (count, size) in names.items():
+        length = len(contents[name])
+        if length % size or not length or (not other and length != count * size):
+            expected = f"whole records of {size} bytes" if other else f"{count} records of {size} bytes"
+            raise _refused(paths[name], f"has {length} bytes of {name}, not {expected}", published)
+        contents[name] = np.frombuffer(contents[name], dtype=np.uint8).reshape(-1, size)
+    return {name: (paths[name], contents[name]) for name in names}
+
+
+def _mapped(path, published):
+    """The bytes of a plain file, which stay on disk."""
+    if not path.is_file():
+        raise _missing(path.parent, path.name, path.name, published)
+    with _readable(path, published):
+        return np.memmap(path, dtype=np.uint8, mode="r") if path.stat().st_size else b""
+
+
+def _unpacked(path, published, checksum):
+    """{file: bytes} of an archive, which is read up to the last file of the set; `checksum` None for any."""
+    contents = {}
+    with _readable(path, published), path.open("rb") as file:
+        if checksum is not None:
+            digest = hashlib.file_digest(file, lambda: hashlib.md5(usedforsecurity=False))
+            _check_md5(path, digest, checksum, published)
+            file.seek(0)
+        with tarfile.open(fileobj=file, mode="r:gz") as members:
+            for member in members:
+                name = PurePosixPath(member.name).name
+                if member.isfile() and name in published.records:
+                    contents[name] = members.extractfile(member).read()
+                if len(contents) == len(published.records):
+                    return contents
+    missing = next(name for name in published.records if name not in contents)
+    raise _refused(path, f"holds no file {missing}", published)
+
+
+def _labels(path, labels, images, first, count, published):
+    """Labels from 0, int64, of as many images, where the file has `count` classes from `first`."""
+    if len(labels) != images:
+        raise _refused(path, f"has {len(labels)} labels of {images} images", published)
     labels = labels.astype(np.int64) - first
     wrong = labels[(labels < 0) | (labels >= count)]
     if len(wrong):
-        what = f"holds the label {wrong[0] + first}, and labels are {first} to {first + count - 1}"
-        raise refused(path, what, published)
+        limits = f"{first} to {first + count - 1}"
+        raise _refused(path, f"holds the label {wrong[0] + first}, and labels are {limits}", published)
     return labels
 
 
-def check_count(folder, image_name, images, label_name, labels):
-    """Raise UserError unless there is a label for each image."""
-    if len(images) != len(labels):
-        raise UserError(
-            f"{folder}: {image_name} has {len(images)} images and {label_name} {len(labels)} labels, of which there "
-            "must be as many: put files there that belong together."
-        )
+def _check_md5(path, digest, expected, published):
+    if digest.hexdigest() != expected:
+        raise _refused(path, f"has the MD5 checksum {digest.hexdigest()}, not {expected}", published)
 
 
-def is_file(path, published):
-    """Whether there is such a file; UserError where that cannot be known."""
+@contextmanager
+def _readable(path: Path, published: Published) -> Iterator[None]:
+    """Turn the errors of a damaged or unreadable file into a UserError that names it."""
     try:
-        return path.is_file()
+        yield
+    except DAMAGE:
+        raise _refused(path, "is truncated, or not packed as published", published) from None
     except OSError as error:
-        raise unreadable(path, error, published) from None
+        raise _refused(path, f"cannot be read ({error.strerror})", published) from None
 
 
-def missing(folder, name, wanted, published):
-    """The error that a folder lacks a file, for which the files `wanted` would do."""
-    what = "is there, but it is no file" if os.path.lexists(folder / name) else "is missing"
-    if folder.is_file():
-        return UserError(f"{folder} is a file: name the folder that has {wanted} of {published.title}.")
+def _missing(folder, name, files, published):
+    """The error that a folder lacks a file; `files` names what would do."""
     return UserError(
-        f"{folder / name} {what}: put the file {wanted} of {published.title} ({published.source}) into {folder}."
+        f"{folder / name} is missing: put the file {files} of {published.title} ({published.source}) into {folder}."
     )
 
 
-def refused(path, what, published):
-    """The error that a file is not the published one, for `what` is wrong with it."""
+def _refused(path, what, published):
+    """The error that a file is not the published one."""
     return UserError(
         f"{path} {what}: put the published file {path.name} of {published.title} ({published.source}) into "
         f"{path.parent}."
     )
-
-
-def unreadable(path, error, published):
-    """The error that the system gave for a file."""
-    return refused(path, f"cannot be read ({error.strerror})", published)
-
-
-def md5(content=b""):
-    """MD5, by which files are published, of what has no secret."""
-    return hashlib.md5(content, usedforsecurity=False)

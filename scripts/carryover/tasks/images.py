@@ -13,20 +13,17 @@ from pathlib import Path
 import numpy as np
 
 from carryover.errors import UserError
-from carryover.tasks import idx_files, image_files, record_files
+from carryover.tasks import image_files
 
 READERS = {
-    "mnist": idx_files.idx,
-    "fashion-mnist": partial(idx_files.idx, published=idx_files.FASHION_MNIST),
-    "cifar-100": record_files.cifar100,
-    "stl-10": record_files.stl10,
+    "mnist": image_files.idx,
+    "fashion-mnist": partial(image_files.idx, published=image_files.FASHION_MNIST),
+    "cifar-100": image_files.cifar100,
+    "stl-10": image_files.stl10,
 }
 INSTALLED = {"fashion-mnist": ("dataset-fashion-mnist", Path("/usr/share/datasets/fashion-mnist"))}
 """{set: (Debian's package, where it puts the files)}."""
 SOURCES = "digits", *READERS
-SOURCE = "set of images; digits come with scikit-learn"
-FOLDER = "folder with the files of the set; empty for digits, and for those of Debian's package dataset-fashion-mnist"
-OTHER = "accept other files in the same format as those of the set"
 DIGITS = "6ebb3d2fee246a4e99363262ddf8a00a3c41bee6014c373ed9d9216ba7f651b8"  # SHA-256 of the file, unpacked
 HELD_OUT = 5  # one in so many of the digits is for the test
 
@@ -58,7 +55,7 @@ def images(source: str = "digits", folder: str | Path = "", other: bool = False)
         other: accept other files in the same format and of any size.
 
     Raises UserError for another source, for a folder that is given without need or not at all, and, naming the file,
-    what was expected and where to put it, for files as `idx_files` and `record_files` say.
+    what was expected and where to put it, for files as `image_files` says.
     """
     if source not in SOURCES:
         raise UserError(f"images are of {', '.join(SOURCES)}, not of {source!r}.")

@@ -8,8 +8,55 @@ import numpy as np
 import torch
 from torch.nn import functional as F
 
-from carryover.tasks.augmentation import channel_statistics, normalised, random_crop, random_flip
-from carryover.tasks.images import ImageSet
+from carryover.errors import UserError
+from carryover.tasks.images import ImageSet, unit_pixels
+
+_BLOCK = 1024  # images read at once
+
+
+def random_crop(images: np.ndarray, rng: np.random.Generator, padding: int) -> np.ndarray:
+    """Every image of the batch, `padding` zeros put around it, cut to its size at a place of its own.
+
+    All (2 padding + 1)² places are equally likely; shape and dtype stay. CIFAR is usually padded by 4 pixels.
+    """
+    count, _, height, width = images.shape
+    rows, columns = rng.integers(2 * padding + 1, size=(2, count))
+    padded = np.pad(images, ((0, 0), (0, 0), (padding, padding), (padding, padding)))
+    places = np.lib.stride_tricks.sliding_window_view(padded, (height, width), axis=(2, 3))
+    return places[np.arange(count), :, rows, columns]
+
+
+def random_flip(images: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Every image of the batch, left and right exchanged with probability 1/2; shape and dtype stay.
+
+    It is meant for photographs: a digit's mirror image is no digit.
+    """
+    flipped = rng.random(len(images)) < 0.5
+    return np.where(flipped[:, None, None, None], images[..., ::-1], images)
+
+
+def channel_statistics(images: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(mean (C,), standard deviation (C,)) float64 of the channels of training images, in units of `unit_pixels`.
+
+    Images on disk are read twice, by blocks. Raises UserError for a channel that does not vary.
+    """
+    count = len(images) * images.shape[2] * images.shape[3]
+
+    def mean(function):
+        blocks = (unit_pixels(images[i : i + _BLOCK], np.float64) for i in range(0, len(images), _BLOCK))
+        return sum(function(block).sum((0, 2, 3)) for block in blocks) / count
+
+    centre = mean(lambda pixels: pixels)
+    spread = np.sqrt(mean(lambda pixels: (pixels - centre[:, None, None]) ** 2))
+    if (flat := np.flatnonzero(spread <= 1e-12)).size:  # rounding leaves no exact 0
+        raise UserError(f"channel {flat[0]} is the same in all training images, so that it cannot be normalised.")
+    return centre, spread
+
+
+def normalised(images: np.ndarray, mean: np.ndarray, spread: np.ndarray) -> np.ndarray:
+    """float32 (pixels − mean)/spread of a batch, with `channel_statistics` (C,) of the training images."""
+    mean, spread = (np.asarray(values, dtype=np.float32)[:, None, None] for values in (mean, spread))
+    return (unit_pixels(images) - mean) / spread
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 
 from carryover.config import parameters
-from carryover.families import contract, running
+from carryover.families import contract, stages
 from carryover.provenance.environment import numerical
 from carryover.provenance.job_record import Job
 from carryover.training import allocation
@@ -46,10 +46,10 @@ def main(stage, argv, description):
         ):
             for p, solver in zip(points, solvers, strict=True):
                 # of several, some may start from scratch
-                own = pretrained if len(points) == 1 or running.starts(p) else None
+                own = pretrained if len(points) == 1 or stages.starts(p) else None
                 with allocation.within_memory(p):
                     trained.append(
-                        running.run(module, p, arguments.experiment, arguments.seeds, solver.solve, own, progress)
+                        stages.run(module, p, arguments.experiment, arguments.seeds, solver.solve, own, progress)
                     )
         job.went_on(**states.before)
         job.save(trained)

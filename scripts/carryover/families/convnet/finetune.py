@@ -6,9 +6,9 @@ from itertools import product
 import numpy as np
 
 from carryover.errors import UserError
-from carryover.families import datasets
+from carryover.families import stages
 from carryover.families.contract import Piece
-from carryover.families.convnet import dataset, task
+from carryover.families.convnet import task
 from carryover.networks.convnet_weights import packed, rescaled, unpacked
 from carryover.streams import generator
 from carryover.tasks.class_subsets import check_disjoint, sampled
@@ -43,18 +43,18 @@ def problems(p, shard):
         columns = _columns(p, classes, starts, kinds) | {"samples": samples}
         attributes = classes.attributes() | {"classes": starts.outputs}
         kept = partial(_variables, p, starts, kinds)
-        yield Piece(problem, columns, kept, dataset.MEANING, attributes=attributes)
+        yield Piece(problem, columns, kept, task.MEANING, attributes=attributes)
 
 
 def _variables(p, starts, kinds, trained):
     """How training went, and the networks before and after it if they are asked for."""
-    return datasets.of_training(trained) | (dataset.state(trained) | starts.variables(kinds) if p.keep_weights else {})
+    return stages.of_training(trained) | (task.state(trained) | starts.variables(kinds) if p.keep_weights else {})
 
 
 def _columns(p, classes, starts, kinds):
     """{coordinate: values} of the runs of one number of samples."""
     return {
-        **dataset.columns(kinds, p),
+        **task.columns(kinds, p),
         "rescaled": p.rescaled,
         "learning_rate": p.learning_rate,
         "weight_decay": p.weight_decay,

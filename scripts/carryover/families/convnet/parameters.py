@@ -5,14 +5,15 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt
 
 from carryover.config.parameters import Model, parameter
+from carryover.families.parameters import Images
 
 TRAINED = {"solver": ("descent",)}
 PUBLISHED = {"solver": ("published",)}
 PRETRAINED = ("finetuning",)
 
 
-class Task(Model):
-    """What pretraining and finetuning share."""
+class Network(Model):
+    """The architecture."""
 
     network: Literal["resnet18", "vgg11", "vgg5"] = parameter("resnet18", "architecture")
     width: PositiveInt = parameter(
@@ -20,12 +21,11 @@ class Task(Model):
     )  # fmt: skip
     stem: Literal["imagenet", "small"] = parameter(
         "small", "imagenet is that of published networks, small is for images below 64 pixels")  # fmt: skip
-    images: Literal["digits", "mnist", "fashion-mnist", "cifar-100", "stl-10"] = parameter(
-        "digits", "set of images; digits come with scikit-learn")  # fmt: skip
-    folder: str = parameter(
-        "", "folder with the files of the set; empty for digits, and for those of Debian's package "
-        "dataset-fashion-mnist", path=True)  # fmt: skip
-    other_images: bool = parameter(False, "accept other files in the same format as those of the set")
+
+
+class Task(Images, Network):
+    """What pretraining and finetuning share."""
+
     pixels: NonNegativeInt = parameter(0, "height and width that images are brought to; 0: as they are")
     crop: NonNegativeInt = parameter(0, "augmentation: training images are padded by so many pixels and cut at random")
     flip: bool = parameter(False, "augmentation: half of the training images are mirrored")

@@ -3,7 +3,7 @@
 from itertools import product
 
 from carryover.families.contract import Piece
-from carryover.families.convnet import dataset, task
+from carryover.families.convnet import task
 
 
 def problems(p, shard):
@@ -25,6 +25,6 @@ def problems(p, shard):
         draws=task.draws(shard.experiment, kinds),
     )
     spelled = ["" if read else task.spelled(source.classes) for source in sources]
-    columns = dataset.columns(kinds, p) | {"source_classes": spelled}
+    columns = task.columns(kinds, p) | {"source_classes": spelled}
     attributes = classes.attributes() | {"classes": len(sources[0].classes)}
-    yield Piece(problem, columns, dataset.pretrained, dataset.MEANING, attributes=attributes)
+    yield Piece(problem, columns, task.pretrained, task.MEANING, attributes=attributes)

@@ -7,13 +7,19 @@ from itertools import product
 import numpy as np
 
 from carryover.errors import UserError
-from carryover.families.contract import Piece
-from carryover.families.deep_linear import conditions, dataset, task
+from carryover.families.contract import Piece, crossed
+from carryover.families.deep_linear import task
 from carryover.networks.deep_linear import Weights
 from carryover.streams import generator
 from carryover.training.factored import Factored
 
-OWN_DRAWS = ("depth", "angle", "noise")
+# Coordinates in which the runs of a relation differ; the coordinates of other relations are NaN.
+RELATED = {
+    "angle": ("angle", "target_norm"),
+    "stretch": ("stretch", "deviation"),
+    "leading": ("deviation",),
+    "trailing": ("deviation",),
+}
 
 
 def problems(p, shard):
@@ -25,8 +31,8 @@ def problems(p, shard):
     """
     shard.check_sizes({"dimension": ("input", p.dimension)})
     experiment, seeds = shard.experiment, shard.seeds
-    runs, spectrum = conditions.columns(p, seeds), task.eigenvalues(p)
-    teacher = conditions.targets(p, experiment, runs)
+    runs, spectrum = _columns(p, seeds), task.eigenvalues(p)
+    teacher = _targets(p, experiment, runs)
     groups = [(depth,) for depth in p.depth] if "depth" in p.own_draws else [p.depth]
     for samples, depths in product(p.samples, groups):
         inputs, noise, sets = _drawn(p, experiment, runs, {"samples": samples, "depth": depths[0]}, spectrum)
@@ -41,7 +47,40 @@ def problems(p, shard):
             )  # fmt: skip
             columns = {"samples": samples, "gamma": samples / p.dimension, "depth": depth, "frozen": frozen,
                        "loss_function": "squared"}  # fmt: skip
-            yield Piece(problem, runs | columns, partial(dataset.variables, problem, features), dataset.MEANING)
+            yield Piece(problem, runs | columns, partial(task.variables, problem, features), task.MEANING)
+
+
+def _columns(p, seeds):
+    """{coordinate: (runs,) values} of every run of the parameters, in a fixed order; NaN for what it does not have.
+
+    Raises UserError for a difference within leading directions where there are none, or in others where all are.
+    """
+    if p.relation in ("leading", "trailing") and not 0 < p.leading < p.dimension:
+        raise UserError(f"relation {p.relation} needs leading from 1 to below dimension, not {p.leading}.")
+    names = (*RELATED[p.relation], "source_norm", "noise", "ridge", "weight_decay")
+    runs = crossed(seed=seeds, **{name: getattr(p, name) for name in names})
+    lacking = {name for read in RELATED.values() for name in read} - runs.keys()
+    nothing = np.full(len(runs["seed"]), np.nan)
+    return runs | dict.fromkeys(sorted(lacking), nothing) | {"relation": np.full(len(nothing), p.relation)}
+
+
+def _targets(p, experiment, runs):
+    """Coefficients of the targets, (runs, d)."""
+    return np.stack([_target(p, experiment, {name: values[r] for name, values in runs.items()})
+                     for r in range(len(runs["seed"]))])  # fmt: skip
+
+
+def _target(p, experiment, run):
+    source, other = task.directions(p, experiment, int(run["seed"]))
+    if p.relation == "angle":
+        theta = np.pi * run["angle"]
+        return run["target_norm"] * (np.cos(theta) * source + np.sin(theta) * other)
+    rest = generator(experiment, "", int(run["seed"]), "deviation").standard_normal(p.dimension)
+    if p.relation == "stretch":
+        return run["source_norm"] * (run["stretch"] * source + run["deviation"] * rest / np.sqrt(p.dimension))
+    rest[p.leading :] *= p.relation == "trailing"
+    rest[: p.leading] *= p.relation == "leading"
+    return run["source_norm"] * (source + run["deviation"] * rest / np.linalg.norm(rest))
 
 
 def _drawn(p, experiment, runs, shape, spectrum):
@@ -77,7 +116,7 @@ def _start(p, shard, depth, runs):
         start = Weights(start.hidden[sets], start.readout[sets])
         return start, start.coefficients(), {}
     known = pretrained.isel(run=_rows(shard, runs, depth))
-    features = dataset.features(known["feature_share"].values, known["feature_alignment"].values)
+    features = task.features(known["feature_share"].values, known["feature_alignment"].values)
     coefficients = known["coefficients"].values[:, 0].astype(np.float64)
     if "hidden" not in pretrained:
         return None, coefficients, features

@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 
 from carryover.families.contract import Piece, crossed
-from carryover.families.deep_linear import dataset, task
+from carryover.families.deep_linear import task
 
 
 def problems(p, shard):
@@ -16,22 +16,22 @@ def problems(p, shard):
         start = None if p.solver == "exact" else task.small_weights(p, shard.experiment, seed.tolist(), depth)
         problem = task.on_population(p, source, start, depth)
         runs = {"seed": seed, "source_norm": norm, "depth": depth, "loss_function": "squared"}
-        yield Piece(problem, runs, partial(_variables, p, problem), dataset.MEANING)
+        yield Piece(problem, runs, partial(_variables, p, problem), task.MEANING)
 
 
 def _variables(p, problem, trained):
-    return dataset.variables(problem, _features(p, trained, problem.teacher), trained)
+    return task.variables(problem, _features(p, trained, problem.teacher), trained)
 
 
 def _features(p, trained, source):
     """What became of the features, and the weights where they are more than their product."""
     if p.solver != "descent":  # of rank one, along the product
         share, cosine = np.ones(len(source)), alignment(trained.weights.coefficients, source)
-        return dataset.features(share, cosine)
+        return task.features(share, cosine)
     weights = trained.weights.full()
     left, values, _ = np.linalg.svd(weights.features())
     share = values[:, 0] ** 2 / (values**2).sum(1)
-    return dataset.features(share, alignment(left[:, :, 0], source)) | dataset.weights(weights, max(p.depth))
+    return task.features(share, alignment(left[:, :, 0], source)) | task.weights(weights, max(p.depth))
 
 
 def alignment(directions, source):

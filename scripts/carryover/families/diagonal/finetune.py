@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 
 from carryover.families.contract import Piece, crossed
-from carryover.families.diagonal import dataset, task
+from carryover.families.diagonal import task
 from carryover.families.diagonal.parameters import PRETRAINED, SCRATCH
 from carryover.networks.diagonal import Weights
 from carryover.streams import generator
@@ -30,9 +30,9 @@ def problems(p, shard):
     auxiliary = np.stack([task.auxiliary_teacher(p, shard.experiment, seed)[2] for seed in columns["seed"].tolist()])
     for samples in p.samples:
         problem = _problem(p, shard, conditions, starts, samples)
-        kept = partial(dataset.variables, problem, auxiliary)
+        kept = partial(task.variables, problem, auxiliary)
         outputs = ("main", "auxiliary")[: len(problem.X)]
-        yield Piece(problem, columns | {"samples": samples}, kept, dataset.MEANING, outputs)
+        yield Piece(problem, columns | {"samples": samples}, kept, task.MEANING, outputs)
 
 
 def _problem(p, shard, conditions, starts, samples):

@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 
 from carryover.families.contract import Piece
-from carryover.families.diagonal import dataset, task
+from carryover.families.diagonal import task
 
 
 def problems(p, shard):
@@ -15,5 +15,5 @@ def problems(p, shard):
     teacher = np.stack([task.auxiliary_teacher(p, experiment, seed)[2] for seed in seeds])
     start = task.small_weights(len(seeds), 1, p.dimension, p.initial_scale)
     problem = task.Problem([np.stack(X)], [task.targets(p, np.stack(y))], np.arange(len(seeds)), start, teacher)
-    kept = partial(dataset.variables, problem, teacher)
-    yield Piece(problem, {"seed": seeds}, kept, dataset.MEANING, ("auxiliary",))
+    kept = partial(task.variables, problem, teacher)
+    yield Piece(problem, {"seed": seeds}, kept, task.MEANING, ("auxiliary",))

@@ -4,21 +4,16 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt
 
-from carryover.config.parameters import Fraction, Model, parameter
+from carryover.config.parameters import Fraction, parameter
+from carryover.families.parameters import Images
 
 PRETRAINED = ("finetuning",)
 DESCENT = {"solver": ("descent",)}
 
 
-class Task(Model):
+class Task(Images):
     """What pretraining and finetuning share."""
 
-    images: Literal["digits", "mnist", "fashion-mnist", "cifar-100", "stl-10"] = parameter(
-        "digits", "set of images; digits come with scikit-learn")  # fmt: skip
-    folder: str = parameter(
-        "", "folder with the files of the set; empty for digits, and for those of Debian's package "
-        "dataset-fashion-mnist", path=True)  # fmt: skip
-    other_images: bool = parameter(False, "accept other files in the same format as those of the set")
     classes: tuple[NonNegativeInt, ...] = parameter(tuple(range(10)), "classes that the tasks are drawn from")
     pairs: PositiveInt = parameter(20, "pairs of a source and a target task, the same for all seeds")
     held_out: Annotated[float, Field(gt=0, le=0.9)] = parameter(

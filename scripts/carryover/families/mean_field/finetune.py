@@ -6,9 +6,9 @@ from itertools import product
 import numpy as np
 
 from carryover.errors import UserError
-from carryover.families import datasets
+from carryover.families import stages
 from carryover.families.contract import Piece, crossed
-from carryover.families.mean_field import dataset, task
+from carryover.families.mean_field import task
 from carryover.families.mean_field.parameters import FIXED, LEARNING
 from carryover.networks.relu import Weights
 from carryover.streams import generator
@@ -34,7 +34,7 @@ def problems(p, shard):
         problem, runs = _problem(p, shard.experiment, kinds, samples, start, teacher)
         columns = {name: values[problem.networks] for name, values in networks.items()} | runs
         columns |= {"samples": samples, "noise": p.noise, "loss_function": "squared"}
-        yield Piece(problem, columns, partial(_variables, p, problem, pretrained), dataset.MEANING)
+        yield Piece(problem, columns, partial(_variables, p, problem, pretrained), task.MEANING)
 
 
 def _networks(p, experiment, seeds, pretrained):
@@ -83,13 +83,13 @@ def _ways(p):
 
 def _variables(p, problem, pretrained, trained):
     """How training went; the weights only of networks that are nowhere else as they are."""
-    which, size = problem.networks, dataset.size(problem.teacher)
-    variables = datasets.of_training(trained)
+    which, size = problem.networks, task.size(problem.teacher)
+    variables = stages.of_training(trained)
     variables |= {name: (dims, values[which], text) for name, (dims, values, text) in size.items()}
     if pretrained is not None:
         loss = pretrained["loss"].values[which]
         variables["pretrained_loss"] = ("run", loss, "loss of the pretrained network on the source task")
     if p.protocol == "pretrained":
         before, source = pretrained["start_first"].values, pretrained["source_readout"].values
-        variables |= dataset.weights(problem.start, before, problem.teacher, source)
+        variables |= task.weights(problem.start, before, problem.teacher, source)
     return variables

@@ -5,9 +5,9 @@ from itertools import product
 
 import numpy as np
 
-from carryover.families import datasets
+from carryover.families import stages
 from carryover.families.contract import Piece, crossed
-from carryover.families.mean_field import dataset, task
+from carryover.families.mean_field import task
 
 
 def problems(p, shard):
@@ -28,9 +28,9 @@ def problems(p, shard):
     )
     targets = task.stacked([task.target(p, experiment, seed, scale) for seed, scale, *_ in runs])
     kept = partial(_variables, problem, targets)
-    yield Piece(problem, columns | {"loss_function": "squared"}, kept, dataset.MEANING)
+    yield Piece(problem, columns | {"loss_function": "squared"}, kept, task.MEANING)
 
 
 def _variables(problem, targets, trained):
-    weights = dataset.weights(trained.weights, problem.start.first, targets, problem.teacher.second[:, 0])
-    return {**datasets.of_training(trained), **weights, **dataset.size(targets)}
+    weights = task.weights(trained.weights, problem.start.first, targets, problem.teacher.second[:, 0])
+    return {**stages.of_training(trained), **weights, **task.size(targets)}

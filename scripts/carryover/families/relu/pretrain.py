@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 
 from carryover.families.contract import Piece
-from carryover.families.relu import dataset, task
+from carryover.families.relu import task
 from carryover.streams import generator
 from carryover.tasks import units
 
@@ -27,5 +27,5 @@ def problems(p, shard):
         [X], [y], np.arange(len(seeds)), start, teacher,
         lambda run: generator(experiment, "", seeds[run], "auxiliary order"),
     )  # fmt: skip
-    kept = partial(dataset.variables, problem, teacher)
-    yield Piece(problem, {"seed": seeds}, kept, dataset.MEANING, OUTPUTS)
+    kept = partial(task.variables, problem, teacher)
+    yield Piece(problem, {"seed": seeds}, kept, task.MEANING, OUTPUTS)

@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 
 from carryover.families.contract import Piece, crossed
-from carryover.families.wide_relu import dataset, task
+from carryover.families.wide_relu import task
 from carryover.networks.relu import Weights
 
 
@@ -29,7 +29,7 @@ def problems(p, shard):
         problem = task.Problem(start, networks, np.stack(X), np.stack(teacher), np.stack(tests))
         columns = {"seed": np.array(seeds)[networks], "distance": distance, "samples": samples}
         columns["loss_function"] = "squared"
-        yield Piece(problem, columns, partial(dataset.finetuned, problem, moved), dataset.MEANING)
+        yield Piece(problem, columns, partial(task.finetuned, problem, moved), task.MEANING)
 
 
 def _started(shard):

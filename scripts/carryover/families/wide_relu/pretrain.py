@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 
 from carryover.families.contract import Piece
-from carryover.families.wide_relu import dataset, task
+from carryover.families.wide_relu import task
 
 
 def problems(p, shard):
@@ -17,4 +17,4 @@ def problems(p, shard):
         X=np.stack([task.inputs(p, experiment, seed, "source inputs", p.samples) for seed in seeds]),
         teacher=np.stack([task.teacher(p, experiment, seed) for seed in seeds]),
     )
-    yield Piece(problem, {"seed": seeds, "loss_function": "squared"}, partial(dataset.pretrained, problem.teacher))
+    yield Piece(problem, {"seed": seeds, "loss_function": "squared"}, partial(task.pretrained, problem.teacher))

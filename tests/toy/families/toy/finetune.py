@@ -4,7 +4,7 @@ from functools import partial
 
 import numpy as np
 
-from carryover.families import datasets
+from carryover.families import stages
 from carryover.families.contract import Piece
 from carryover.families.toy import task
 
@@ -24,4 +24,4 @@ def problems(p, shard):
 
 
 def variables(problem, trained):
-    return datasets.of_training(trained) | task.variables(problem, trained)
+    return stages.of_training(trained) | task.variables(problem, trained)

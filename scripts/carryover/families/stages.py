@@ -1,0 +1,155 @@
+"""The run of a stage, the same for all families: problems are posed, solved, and assembled to one dataset."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from carryover.config.parameters import applies
+from carryover.errors import UserError
+from carryover.families.contract import Piece, Shard, Stage, Variables, breach
+from carryover.training.result import Trained, naming_runs
+
+MEANING = {
+    "seed": "seed of teacher, data and weights",
+    "overlap": "fraction of the main task's features that are auxiliary ones",
+    "rescale": "factor on the weights before training",
+    "samples": "main-task samples",
+    "protocol": "what is trained, from which start",
+    "solver": "how it was solved",
+    "loss_function": "loss that was minimised; the risk is its test error: for cross_entropy the share misclassified",
+    "pretrain_solver": "how the pretrained network was solved",
+    "output": "readout",
+}
+CURVES = {
+    "loss": "loss",
+    "risk": "risk",
+    "effective_features": "effective number of main features",
+    "l1_norm": "ℓ1 norm of the main task's coefficients",
+    "group_norm": "ℓ1,2 norm of all tasks' coefficients",
+}
+MEASURED = {
+    "learning_rate": "step of gradient descent",
+    "at_rest": "1 where training came to rest above its tolerance",
+    "ridge_strength": "ridge strength in units of the kernel's mean eigenvalue",
+    "validation_loss": "mean squared error on samples held out, by cross-validation",
+}
+
+
+def run(
+    stage: Stage,
+    p: Any,
+    experiment: str,
+    seeds: Sequence[int],
+    solve: Callable[..., Trained],
+    pretrained: xr.Dataset | None = None,
+    progress: Callable[[Mapping[str, float]], None] | None = None,
+) -> xr.Dataset:
+    """All runs of a shard.
+
+    Args:
+        stage: module pretrain or finetune of a family.
+        p: its parameters.
+        experiment, seeds, pretrained: of the `Shard`.
+        solve, progress: `Solver.solve` of the family's solver, and its argument.
+
+    Returns:
+        Dataset with the dimension `run`, whose coordinates describe each run; every variable has a `long_name` and
+        `units`.
+
+    Raises:
+        UserError: The pretrained networks are missing, superfluous or others, a training diverged, or the stage or the
+            solver breaks the contract; also what these raise.
+    """
+    _check_start(starts(p), p, seeds, pretrained)
+    shard = Shard(experiment, list(seeds), pretrained)
+    pieces = stage.problems(p, shard)
+    if not isinstance(pieces, Iterator):
+        raise breach(stage.__name__, f"problems returned a {type(pieces).__name__}, not an iterator of Pieces")
+    solved = []
+    for piece in pieces:
+        if not isinstance(piece, Piece):
+            raise breach(stage.__name__, f"problems yielded a {type(piece).__name__}, not a Piece")
+        columns = _columns(piece, p, shard)
+        with naming_runs(columns):
+            trained = solve(piece.problem, p, progress)
+        if not isinstance(trained, Trained):
+            raise breach(solve.__module__, f"solve returned a {type(trained).__name__}, not a Trained")
+        count, runs = len(trained.loss), len(columns["seed"])
+        if count != runs:
+            raise breach(solve.__module__, f"solve returned {count} networks for {runs} runs")
+        solved.append((columns, piece.variables(trained)))  # without the problem, whose data are large
+    return _assembled(solved, piece)
+
+
+def starts(p: Any) -> bool:
+    """Whether runs with these parameters start from pretrained networks."""
+    return bool(p.STARTS_FROM) and applies(p.STARTS_FROM, vars(p))
+
+
+def of_training(trained: Trained) -> Variables:
+    """Variables of a `Trained`, without its weights."""
+    curve = ("run", "checkpoint")
+    measured = {name: getattr(trained, name) for name in MEASURED}
+    curves = {f"{k}_curve": (curve, v, f"{CURVES[k]} along training") for k, v in trained.curves.items()}
+    return {
+        "loss": ("run", trained.loss, "loss on the training data"),
+        "evaluations": ("run", trained.evaluations, "gradient evaluations"),
+        "converged": ("run", trained.converged.astype(np.int8), "1 where the loss reached its tolerance"),
+        "risk_final": ("run", trained.risk_final, "risk at the end of training"),
+        "risk_best": ("run", trained.risk_best, "smallest risk along training"),
+        **{name: ("run", values, MEASURED[name]) for name, values in measured.items() if values is not None},
+        "time": (curve, trained.time, "flow time of the checkpoint"),
+        **curves,
+    }
+
+
+def single(variables: Variables) -> Variables:
+    """The same variables in single precision."""
+    return {name: (dims, np.asarray(values, np.float32), text) for name, (dims, values, text) in variables.items()}
+
+
+def _check_start(starts, p, seeds, pretrained):
+    """Refuse a pretrained shard that the runs do not start from, or that lacks some of the seeds; UserError."""
+    if (pretrained is not None) != starts:
+        remedy = "name their shard with --pretrained" if starts else "leave --pretrained out"
+        start = "pretrained networks" if starts else "scratch"
+        raise UserError(f"{getattr(p, 'protocol', 'pretraining')} starts from {start}: {remedy}.")
+    known = np.unique(pretrained["seed"].values).tolist() if starts else seeds
+    if missing := [seed for seed in seeds if seed not in known]:
+        raise UserError(f"the pretrained shard has the seeds {known}, but not {missing}.")
+
+
+def _columns(piece, p, shard):
+    """{coordinate: (runs,) values}: those of the piece, and those that the parameters set for all."""
+    shared = {name: getattr(p, name) for name in ("protocol", "solver") if hasattr(p, "protocol")}
+    shared |= {"loss_function": p.loss} if hasattr(p, "loss") else {}
+    if shard.pretrained is not None:
+        shared["pretrain_solver"] = str(shard.pretrained["pretrain_solver"].values[0])
+    elif not hasattr(p, "protocol"):
+        shared["pretrain_solver"] = p.solver
+    columns = {name: np.asarray(values) for name, values in (piece.runs | shared).items()}
+    count = max(values.size for values in columns.values())
+    return {name: values if values.ndim else np.full(count, values) for name, values in columns.items()}
+
+
+def _assembled(solved, last):
+    """Dataset over `run` of pieces, one after the other: [({coordinate: (runs,) values}, their variables)].
+
+    Variables without runs are the same in all pieces, and are taken from the last.
+    """
+    coordinates, variables = solved[-1]
+    meanings = {**MEANING, **last.meaning, **{name: text for name, (_, _, text) in variables.items()}}
+    runs = {name: ("run", np.concatenate([columns[name] for columns, _ in solved])) for name in coordinates}
+    joined = {name: (dims, values) for name, (dims, values, _) in variables.items()}
+    for name, (dims, _) in joined.items():
+        if "run" in (dims, dims[0]):
+            joined[name] = (dims, np.concatenate([piece[name][1] for _, piece in solved]))
+    data = xr.Dataset(joined, {**runs, "output": list(last.outputs)}, last.attributes)
+    for name, variable in data.variables.items():
+        label, unit = meanings[name] if isinstance(meanings[name], tuple) else (meanings[name], "1")
+        variable.attrs = {"long_name": label, "units": unit}
+    return data

@@ -1,0 +1,264 @@
+"""Published image files, written here byte by byte in the real formats."""
+
+import gzip
+import hashlib
+import io
+import tarfile
+import tracemalloc
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from carryover.errors import UserError
+from carryover.tasks import image_files
+from carryover.tasks.image_files import CIFAR100, MNIST, STL10, cifar100, idx, stl10
+from toy.idx_files import packed
+
+IMAGES, LABELS = "train-images-idx3-ubyte", "train-labels-idx1-ubyte"
+
+
+def refused(read, *arguments):
+    with pytest.raises(UserError) as caught:
+        read(*arguments)
+    return str(caught.value)
+
+
+# MNIST's format
+
+
+@pytest.fixture
+def arrays():
+    rng = np.random.default_rng(0)
+    found = {}
+    for part, count in {"train": 5, "t10k": 3}.items():
+        found[f"{part}-images-idx3-ubyte"] = rng.integers(256, size=(count, 4, 3))
+        found[f"{part}-labels-idx1-ubyte"] = rng.integers(10, size=count)
+    return found
+
+
+@pytest.fixture(params=["", ".gz"], ids=["plain", "gzip"])
+def folder(request, arrays, tmp_path):
+    for name, array in arrays.items():
+        put(tmp_path / f"{name}{request.param}", packed(array))
+    return tmp_path
+
+
+def put(path, content):
+    path.write_bytes(gzip.compress(content) if path.suffix == ".gz" else content)
+
+
+def test_idx_files_hold_what_was_written(folder, arrays):
+    for part, (images, labels) in zip(("train", "t10k"), idx(folder, other=True), strict=True):
+        assert (images.dtype, labels.dtype) == (np.uint8, np.int64)
+        np.testing.assert_array_equal(images[:, 0], arrays[f"{part}-images-idx3-ubyte"])
+        np.testing.assert_array_equal(labels, arrays[f"{part}-labels-idx1-ubyte"])
+
+
+def test_other_idx_files_than_the_published_have_to_be_asked_for(folder, arrays):
+    checksums = {name: hashlib.md5(packed(array)).hexdigest() for name, array in arrays.items()}
+    assert [len(labels) for _, labels in idx(folder, published=replace(MNIST, checksums=checksums))] == [5, 3]
+    path = next(folder.glob(f"{IMAGES}*"))
+    assert refused(idx, folder) == (
+        f"{path} has the MD5 checksum {checksums[IMAGES]}, not {MNIST.checksums[IMAGES]}: put the published file "
+        f"{path.name} of MNIST (yann.lecun.com/exdb/mnist) into {folder}."
+    )
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda content: b"\x80\x04" + content[2:],
+        lambda content: content[:2],
+        lambda content: content[:-1],
+        lambda content: content[:4] + b"\xff" * 12,
+    ],
+)
+def test_an_idx_file_in_another_format_is_named(folder, arrays, change):
+    path = next(folder.glob(f"{IMAGES}*"))
+    put(path, change(packed(arrays[IMAGES])))
+    assert refused(idx, folder, True).startswith(f"{path} is truncated, or no IDX file of unsigned bytes in 3 ")
+
+
+@pytest.mark.parametrize("keep", [slice(0, -6), slice(5, None)], ids=["truncated", "not packed"])
+def test_a_damaged_gzip_file_is_named(folder, keep):
+    (folder / LABELS).unlink(missing_ok=True)
+    path = folder / f"{LABELS}.gz"
+    path.write_bytes(gzip.compress(packed(np.arange(5)))[keep])
+    assert refused(idx, folder, True).startswith(f"{path} is truncated, or not packed as published: put ")
+
+
+def test_a_missing_file_is_named_with_its_place(folder):
+    next(folder.glob(f"{LABELS}*")).unlink()
+    assert refused(idx, folder, True) == (
+        f"{folder / LABELS} is missing: put the file {LABELS} or {LABELS}.gz of MNIST ({MNIST.source}) into {folder}."
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "array", "said"),
+    [
+        ("t10k-labels-idx1-ubyte", np.arange(4), "has 4 labels of 3 images"),
+        ("t10k-images-idx3-ubyte", np.ones((3, 4, 4)), "the images of train and t10k differ in size"),
+    ],
+)
+def test_idx_files_must_belong_together(folder, name, array, said):
+    put(next(folder.glob(f"{name}*")), packed(array))
+    assert said in refused(idx, folder, True)
+
+
+# Records
+
+
+def cifar_files(parts):
+    """A record is coarse label, fine label, and the planes of an image, row by row."""
+    return {
+        f"{part}.bin": b"".join(
+            bytes([7, label])
+            + bytes(image[c, row, column] for c in range(3) for row in range(32) for column in range(32))
+            for image, label in zip(images, labels, strict=True)
+        )
+        for part, (images, labels) in parts.items()
+    }
+
+
+def stl_files(parts):
+    """Images are planes, column by column; labels are from 1."""
+    files = {}
+    for part, (images, labels) in parts.items():
+        order = [(c, row, column) for c in range(3) for column in range(96) for row in range(96)]
+        files[f"{part}_X.bin"] = b"".join(bytes(image[place] for place in order) for image in images)
+        files[f"{part}_y.bin"] = bytes(label + 1 for label in labels)
+    return files
+
+
+KINDS = {
+    "CIFAR100": (cifar100, CIFAR100, cifar_files, 32, [0, 99, 5, 31]),
+    "STL10": (stl10, STL10, stl_files, 96, [0, 9, 3, 3]),
+}
+
+
+class Case:
+    """A small set in the format of a kind, and where its files are put."""
+
+    def __init__(self, kind, folder):
+        self.kind, self.folder = kind, folder
+        self.read, self.published, write, side, labels = KINDS[kind]
+        rng = np.random.default_rng(0)
+        counts = {"train": 4, "test": 3}
+        images = {part: rng.integers(256, size=(count, 3, side, side)) for part, count in counts.items()}
+        self.parts = {part: (images[part], labels[:count]) for part, count in counts.items()}
+        self.files = write(self.parts)
+        self.archive = folder / next(iter(self.published.checksums))
+
+    def plain(self, place=""):
+        (self.folder / place).mkdir(exist_ok=True)
+        for name, content in self.files.items():
+            (self.folder / place / name).write_bytes(content)
+
+    def packed(self):
+        with tarfile.open(self.archive, "w:gz") as archive:
+            for name, content in {"readme.txt": b"", **self.files}.items():
+                member = tarfile.TarInfo(f"folder/{name}")
+                member.size = len(content)
+                archive.addfile(member, io.BytesIO(content))
+
+    def check(self, other=True):
+        for (images, labels), found in zip(self.parts.values(), self.read(self.folder, other), strict=True):
+            assert (found[0].dtype, found[1].dtype) == (np.uint8, np.int64)
+            np.testing.assert_array_equal(found[0], images)
+            np.testing.assert_array_equal(found[1], labels)
+
+
+@pytest.fixture(params=list(KINDS))
+def case(request, tmp_path):
+    return Case(request.param, tmp_path)
+
+
+def test_records_hold_what_was_written(case):
+    case.packed()
+    case.check()
+    case.plain(case.archive.name.removesuffix(".tar.gz"))  # goes before the archive
+    case.archive.write_bytes(b"")
+    case.check()
+
+
+@pytest.mark.parametrize("kind", list(KINDS))
+def test_plain_files_of_the_published_size_stay_on_disk(kind, tmp_path):
+    read, published = KINDS[kind][:2]
+    for name, (count, size) in published.records.items():
+        with (tmp_path / name).open("wb") as file:
+            if size == 1:
+                file.write(b"\x01" * count)
+            else:
+                file.truncate(count * size)
+    tracemalloc.start()
+    try:
+        parts = read(tmp_path)
+        assert tracemalloc.get_traced_memory()[1] < 4 << 20
+    finally:
+        tracemalloc.stop()
+    assert [len(images) for images, _ in parts] == [count for count, size in published.records.values() if size > 1]
+
+
+def test_other_records_than_the_published_have_to_be_asked_for(case, monkeypatch):
+    case.packed()
+    checksum = hashlib.md5(case.archive.read_bytes()).hexdigest()
+    (expected,) = case.published.checksums.values()
+    assert refused(case.read, case.folder) == (
+        f"{case.archive} has the MD5 checksum {checksum}, not {expected}: put the published file {case.archive.name} "
+        f"of {case.published.title} ({case.published.source}) into {case.folder}."
+    )
+    known = {name: (len(case.files[name]) // size, size) for name, (_, size) in case.published.records.items()}
+    published = replace(case.published, checksums={case.archive.name: checksum}, records=known)
+    monkeypatch.setattr(image_files, case.kind, published)
+    case.check(other=False)
+    monkeypatch.undo()
+    case.plain()
+    name, (count, size) = next(iter(case.published.records.items()))
+    said = f"{case.folder / name} has {len(case.files[name])} bytes of {name}, not {count} records of {size} bytes: "
+    assert refused(case.read, case.folder).startswith(said)
+
+
+@pytest.mark.parametrize("change", [lambda content: content[:-1], lambda content: b""])
+@pytest.mark.parametrize("packed", [False, True])
+def test_files_hold_whole_records(case, change, packed):
+    name, (_, size) = next(iter(case.published.records.items()))
+    case.files[name] = change(case.files[name])
+    (case.packed if packed else case.plain)()
+    path = case.archive if packed else case.folder / name
+    said = f"{path} has {len(case.files[name])} bytes of {name}, not whole records of {size} bytes: put "
+    assert refused(case.read, case.folder, True).startswith(said)
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "place", "label", "limits"),
+    [("CIFAR100", "test.bin", 1, 100, "0 to 99"), ("STL10", "test_y.bin", 2, 0, "1 to 10")],
+)
+def test_labels_are_those_of_the_set(tmp_path, kind, name, place, label, limits):
+    case = Case(kind, tmp_path)
+    case.files[name] = case.files[name][:place] + bytes([label]) + case.files[name][place + 1 :]
+    case.plain()
+    said = f"{tmp_path / name} holds the label {label}, and labels are {limits}: put "
+    assert refused(case.read, tmp_path, True).startswith(said)
+
+
+@pytest.mark.parametrize("keep", [slice(0, 2000), slice(5, None), slice(0, 0)])
+def test_a_damaged_archive_is_named(case, keep):
+    case.packed()
+    case.archive.write_bytes(case.archive.read_bytes()[keep])
+    said = f"{case.archive} is truncated, or not packed as published: put "
+    assert refused(case.read, case.folder, True).startswith(said)
+
+
+def test_missing_records_are_named_with_their_place(case):
+    name, first = list(case.files)[-1], next(iter(case.files))
+    named = f"{case.published.title} ({case.published.source})"
+    wanted = f"the file {first} or {case.archive.name} of {named}"
+    said = f"{case.folder / first} is missing: put {wanted} into {case.folder}."
+    assert refused(case.read, case.folder, True) == said
+    del case.files[name]
+    case.packed()
+    assert refused(case.read, case.folder, True).startswith(f"{case.archive} holds no file {name}: put ")
+    case.plain()
+    assert refused(case.read, case.folder, True).startswith(f"{case.folder / name} is missing: put the file {name} of ")
