@@ -27,6 +27,20 @@ def measured(data, variables, meanings, **others):
     return result
 
 
+def measured_by_run(data, values_of, meanings):
+    """`measured` of variables (run,): `values_of` takes one run, and gives its values in the order of `meanings`.
+
+    A ValueError names the run: UserError.
+    """
+    rows = []
+    for run in range(data.sizes["run"]):
+        network = data.isel(run=run)
+        with naming(network):
+            rows.append(values_of(network))
+    columns = np.array(rows).T
+    return measured(data, {name: ("run", values) for name, values in zip(meanings, columns, strict=True)}, meanings)
+
+
 @contextmanager
 def naming(network):
     """Let a ValueError about one run, a dataset without the dimension `run`, name it by its coordinates: UserError."""

@@ -82,28 +82,6 @@ def test_the_share_of_wrong_labels_is_that_of_many_new_inputs(monkeypatch):
     assert (trained.risk_final < trained.curves["risk"][:, 0]).all()
 
 
-def copied(runs=3, seed=0):
-    """The problem whose networks are their teachers."""
-    teacher = problem(seed, runs).teacher
-    first = np.zeros((runs, H, D))
-    first[:, :K], second = 2 * teacher.directions, np.zeros((runs, 1, H))
-    second[:, 0, :K] = teacher.readout / 2
-    return Weights(first, second)
-
-
-@pytest.mark.parametrize("precision", ["float32", "float64"])
-@pytest.mark.parametrize("loss", ["squared", "cross_entropy"])
-def test_a_network_that_is_its_teacher_has_no_risk(precision, loss):
-    posed = problem(start=copied(), labels=loss == "cross_entropy")
-    p = SimpleNamespace(**{**SETTINGS, "loss": loss, "precision": precision, "learning_rate": 1e-12, "max_epochs": 1})
-    trained = descent.solve(posed, p)
-    if loss == "squared":
-        assert (trained.risk_final <= (1e-13 if precision == "float32" else 1e-14)).all()
-        assert trained.converged.all()
-    else:
-        assert (trained.risk_final <= (2 / observables.TEST_SAMPLES if precision == "float32" else 0)).all()
-
-
 def test_a_divergence_names_the_runs_by_what_they_are():
     start = pretrained(seeds=(4, 7), max_epochs=1)
     told = {"learning_rate": 1e9, "max_epochs": 5, "initial_scale": (1.0,), "seeds": (4, 7), "tolerance": 1e-12}

@@ -36,15 +36,3 @@ def test_alignments_are_those_of_centred_kernels_of_all_samples():
         inner = (centred[name] * centred["source_gram"]).sum((1, 2))
         norms = np.sqrt((centred[name] ** 2).sum((1, 2)) * (centred["source_gram"] ** 2).sum((1, 2)))
         np.testing.assert_allclose(result[found], inner / norms)
-
-
-def test_units_that_are_the_source_s_have_its_kernel():
-    told = drawn(2)
-    source = told["directions"][:, told["kept"]]
-    told["first"] = np.repeat(source, 6, axis=1)
-    result = gram.measure(networks(**told), P)
-    np.testing.assert_allclose(result["gram"], result["source_gram"])
-    np.testing.assert_allclose(result["alignment"], 1)
-    np.testing.assert_allclose(result["unit_cosine"], 1)
-    assert (result["initial_alignment"] < 0.9).all()
-    np.testing.assert_array_equal(result["seed"], [0, 1])

@@ -76,35 +76,8 @@ def test_stages_are_compared_by_their_outputs_for_the_same_images(name, of):
             assert found == pytest.approx(expected, rel=1e-5), (run, stage)
 
 
-def test_a_stage_that_died_and_all_that_follow_have_no_dimensionality():
-    data, _, after = shard()
-    block = after[1].layer2[1].bn2
-    with torch.no_grad():
-        block.bias.fill_(-1e6)
-    data["state"][1] = packed(after[1].state_dict())
-    measured = stages.measure(data, PARAMETERS)
-    dead = measured.isel(run=1)
-    for key in ("participation_ratio", "ensd", "cka"):
-        assert np.isnan(dead[key].values).tolist() == [False] * 2 + [True] * 4, key
-    assert np.isfinite(measured["participation_ratio_start"]).all()
-    assert np.isfinite(measured["cka"].isel(run=[0, 2])).all()
-
-
 def test_weights_that_were_not_kept_are_missed_in_one_sentence():
     data = shard()[0].drop_vars(["state", "start_state", "start"])
     with pytest.raises(UserError) as raised:
         stages.measure(data, PARAMETERS)
     assert str(raised.value) == "the weights of the finetuned networks were not kept: set keep_weights: true."
-
-
-@pytest.mark.parametrize(
-    ("name", "row", "message"),
-    [("state", 1, "the weights after finetuning"), ("start_state", 1, "the weights before finetuning")],
-)
-@pytest.mark.parametrize("bad", [np.nan, np.inf])
-def test_a_run_with_weights_that_are_not_finite_is_named(name, row, message, bad):
-    data, *_ = shard()
-    data[name][row, 7] = bad
-    with pytest.raises(UserError) as raised:
-        stages.measure(data, PARAMETERS)
-    assert str(raised.value) == f"{message} must be finite, in the run with seed 1, target_classes 5 6"

@@ -181,13 +181,3 @@ def test_weights_start_from_the_laws_of_torchvision(network):
         assert all((state[f"bn1.{name}"] == 0).all() for name in ("bias", "running_mean", "num_batches_tracked"))
     else:
         assert not any(tensor.any() for name, tensor in state.items() if name.endswith("bias"))
-
-
-@NETWORKS
-@pytest.mark.parametrize(
-    ("argument", "value"),
-    [("classes", 0), ("width", -4), ("width", 2.0), ("channels", True), ("stem", "large"), ("generator", 7)],
-)
-def test_bad_arguments_are_refused(network, argument, value):
-    with pytest.raises(ValueError, match=rf"^{argument} must be "):
-        network(**{"generator": generator(), "width": 1, argument: value})

@@ -26,11 +26,3 @@ def test_outputs_are_sums_over_units(seed, runs, n, D, H, outputs):
         active = [max(0.0, sum(first[r, h] * X[r, i])) for h in range(H)]
         np.testing.assert_allclose(responses[r, i], active, rtol=1e-12, atol=1e-14)
         assert found[r, i, o] == pytest.approx(sum(second[r, o] * np.array(active)), rel=1e-11, abs=1e-13)
-
-
-def test_networks_without_leading_axes_and_inputs_shared_by_all():
-    first, second, X = draw(0, (3, 4, 2), (3, 1, 4), (5, 2))
-    together = Weights(first, second).outputs(X)
-    assert together.shape == (3, 5, 1)
-    for run in range(3):
-        np.testing.assert_allclose(Weights(first[run], second[run]).outputs(X), together[run], rtol=1e-13)

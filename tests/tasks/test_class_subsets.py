@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from carryover.errors import UserError
 from carryover.streams import generator
-from carryover.tasks.class_subsets import check_disjoint, class_sets, class_task, left_out, other_classes, sampled
-from carryover.tasks.images import ImageSet, images
+from carryover.tasks.class_subsets import check_disjoint, class_sets, class_task, left_out, sampled
+from carryover.tasks.images import ImageSet
 
 invariant = settings(derandomize=True, deadline=None, max_examples=50)
 
@@ -78,18 +78,6 @@ def test_every_image_and_every_class_is_as_likely():
     counts = np.bincount(np.concatenate(drawn), minlength=8)
     expected = 4000 * np.where(task.train_labels == 0, 1.5 / 3, 1.5 / 5)
     assert (np.abs(counts - expected) < 5 * np.sqrt(expected)).all()
-
-
-def test_eight_digits_and_the_other_two():
-    digits, (pair,) = images(), class_sets(range(10), 2, 1, "toy", 0)
-    rest = other_classes(10, pair)
-    assert len(rest) == 8
-    check_disjoint(rest, pair)
-    pretraining, finetuning = class_task(digits, rest), class_task(digits, pair)
-    assert not set(pretraining.train) & set(finetuning.train)
-    assert len(pretraining.train) + len(finetuning.train) == 1438
-    assert set(pretraining.train_labels) == set(range(8))
-    assert set(finetuning.test_labels) == {0, 1}
 
 
 def test_what_cannot_be_is_refused():

@@ -86,12 +86,6 @@ def test_fractions_that_binary_numbers_only_approach_are_whole(overlap, features
     assert sparse.shared_features(features, overlap, 100, 1000) == round(overlap * features)
 
 
-def test_every_input_lies_on_the_sphere():
-    x = sparse.sphere(np.random.default_rng(0), 50, 7)
-    assert x.shape == (50, 7)
-    np.testing.assert_allclose(np.sum(x**2, axis=1), 7, rtol=1e-14)
-
-
 def test_a_longer_draw_starts_with_the_same_rows():
     short, long = (sparse.sphere(np.random.default_rng(3), n, 6) for n in (5, 9))
     np.testing.assert_array_equal(short, long[:5])

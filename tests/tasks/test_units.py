@@ -113,17 +113,6 @@ def test_cosines_are_those_asked_for(asked, expected):
     np.testing.assert_array_equal(units.cosines(*asked), expected)
 
 
-@pytest.mark.parametrize("overlap", [0.1, 0.7, 0.29])
-def test_fractions_that_binary_numbers_only_approach_are_whole(overlap):
-    assert np.count_nonzero(units.cosines(100, overlap, 1.0)) == round(100 * overlap)
-
-
-def test_an_overlap_that_is_no_whole_number_of_units_is_refused():
-    with pytest.raises(UserError) as error:
-        units.cosines(3, 0.5, 1.0)
-    assert str(error.value) == "overlap 0.5 of 3 main features is 1.5, no whole number."
-
-
 @pytest.mark.parametrize(
     "listed", ["", "1 0", "1 0 0 0", "1 0 1.1", "1 0 -2", "1 0 nan", "1 0 inf", "1 0 x", "1, 0, 0"]
 )
@@ -155,17 +144,6 @@ def test_a_task_without_room_is_refused(asked, sentence):
 
 
 # Coefficients.
-
-
-@FIXED
-@given(st.integers(1, 20), st.integers(0, 5), st.sampled_from([("l1", 1), ("l2", 2)]), SEEDS)
-def test_coefficients_have_unit_norm_and_the_first_signs(count, more, norm, seed):
-    signs = np.random.default_rng(seed).choice([-1.0, 1.0], count + more)
-    name, order = norm
-    found = units.coefficients(signs, count, name)
-    assert np.linalg.norm(found, order) == pytest.approx(1, rel=1e-12)
-    assert len(np.unique(np.abs(found))) == 1
-    np.testing.assert_array_equal(np.sign(found), signs[:count])
 
 
 # Signs.

@@ -7,7 +7,7 @@ A family is a folder carryover/families/<family>/, found by its name:
     <solver>.py                  a `Solver` for each value of the parameter `solver`, imported by the jobs that name it
     labels.json                  labels of coordinates that only its runs have: see `carryover.labels`
 
-A stage poses problems, a solver solves them, and what lies between is the same for all: `stages.run`.
+A stage poses problems and a solver solves them; `stages.run` does the rest for all families.
 """
 
 from __future__ import annotations
@@ -15,13 +15,12 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import product
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import numpy as np
 import xarray as xr
 
 from carryover.config import plugins
-from carryover.config.parameters import model_of
 from carryover.errors import UserError
 from carryover.training.result import Trained
 
@@ -33,8 +32,8 @@ Variables = Mapping[str, tuple[str | tuple[str, ...], np.ndarray, str]]
 class Shard:
     """What a job trains, besides its parameters.
 
-    `experiment` and `seeds` are what random generators derive from. `pretrained` is the dataset of pretraining where
-    the stage's `STARTS_FROM` asks for one.
+    Random generators derive from `experiment` and `seeds`. `pretrained` is the dataset of pretraining, or None where
+    the stage's `STARTS_FROM` asks for none.
     """
 
     experiment: str
@@ -42,28 +41,22 @@ class Shard:
     pretrained: xr.Dataset | None = None
 
     def check_sizes(self, sizes: Mapping[str, tuple[str, int]]) -> None:
-        """Refuse pretrained networks of another size.
-
-        Args:
-            sizes: by the parameter that says it, the dimension of the pretrained dataset and its size.
-
-        Raises:
-            UserError: A size differs.
-        """
-        there = {} if self.pretrained is None else self.pretrained.sizes
+        """Refuse pretrained networks of another size, UserError; `sizes` is {parameter: (dimension, its size)}."""
+        if self.pretrained is None:
+            return
         for name, (dimension, size) in sizes.items():
-            if there and there[dimension] != size:
-                raise UserError(f"{name} is {size}, but the pretrained networks have {there[dimension]}.")
+            if (found := self.pretrained.sizes[dimension]) != size:
+                raise UserError(f"{name} is {size}, but the pretrained networks have {found}.")
 
     def rows(self, **runs: Sequence) -> np.ndarray:
-        """Places (runs,) of the pretrained networks that have these coordinates, (runs,) values each."""
-        assert self.pretrained is not None  # nothing is looked for where runs start from scratch
+        """Indices (runs,) of the pretrained networks that have these coordinates, (runs,) values each."""
+        assert self.pretrained is not None  # runs from scratch look nothing up
         known = list(zip(*(self.pretrained[name].values.tolist() for name in runs), strict=True))
         return np.array([known.index(run) for run in zip(*runs.values(), strict=True)])
 
 
-def crossed(**axes: Sequence) -> dict[str, np.ndarray]:
-    """{name: (runs,) values} of a run for each combination of the axes' values, the last axis fastest."""
+def cartesian_product(**axes: Sequence) -> dict[str, np.ndarray]:
+    """{name: (runs,) values} of one run for each combination of the axes' values, the last axis fastest."""
     return {
         name: np.array(values) for name, values in zip(axes, zip(*product(*axes.values()), strict=True), strict=True)
     }
@@ -73,10 +66,10 @@ def crossed(**axes: Sequence) -> dict[str, np.ndarray]:
 class Piece:
     """Runs of a shard that are solved together.
 
-    `problem` is what the family's solvers take. `runs` are the coordinates by which its runs are told apart, (runs,)
-    values each, or one value for all; what the parameters `protocol`, `solver` and `loss` say need not be among them.
-    `variables` makes of what was trained what is kept of it. `meaning` says in words what coordinates are, with a unit
-    if they have one, and `outputs` names the readouts. `attributes` are the dataset's.
+    `problem` is the argument of the family's solvers. `runs` are the coordinates that distinguish its runs, (runs,)
+    values each, or one value for all; `protocol`, `solver` and `loss` are added from the parameters. `variables` makes
+    variables of the dataset from what was trained. `meaning` describes coordinates, with a unit if they have one,
+    `outputs` names the readouts, and `attributes` are those of the dataset.
     """
 
     problem: Any
@@ -105,16 +98,15 @@ class Stage(Protocol):
             shard: experiment, seeds, and the pretrained networks if it starts from such.
 
         Returns:
-            An iterator of `Piece`; each is solved before the next is asked for.
+            An iterator of `Piece`; each is solved before the next is taken.
 
         Raises:
-            UserError: What is asked for cannot be done.
+            UserError: The parameters have no such problem.
         """
 
 
 class Solver(Protocol):
-    """The module of a solver. `PORTABLE` says what it promises elsewhere where that is not rounding: see
-    `provenance.portability`."""
+    """The module of a solver. `PORTABLE` names its promise on other processors, see `provenance.portability`."""
 
     __name__: str
 
@@ -124,7 +116,7 @@ class Solver(Protocol):
         Args:
             problem: of a `Piece` of the family.
             p: the stage's parameters.
-            progress: told from time to time how far training is, {"step": …, "active": …}.
+            progress: called from time to time with the state of training, {"step": …, "active": …}.
 
         Returns:
             The networks, in the order of the problem's runs.
@@ -136,32 +128,10 @@ class Solver(Protocol):
 
 
 def stage(family: str, name: str) -> Stage:
-    """The module pretrain or finetune of a family; UserError where it breaks the contract."""
-    module = _part(family, name, ("problems",), f"the family {family} is incomplete")
-    needed = {"pretrain": {"solver"}, "finetune": {"solver", "protocol"}}[name]
-    if missing := sorted(needed - model_of(f"families.{family}", name).model_fields.keys()):
-        raise breach(f"carryover.families.{family}.parameters", f"{name} lacks {' and '.join(missing)}")
-    return module
+    """The module pretrain or finetune of a family."""
+    return cast(Stage, plugins.load(f"carryover.families.{family}.{name}"))
 
 
 def solver(family: str, name: str) -> Solver:
-    """The module of a solver of a family; UserError where it breaks the contract."""
-    return _part(family, name, ("solve",), f"the family {family} has no solver {name}")
-
-
-def breach(module: str, what: str) -> UserError:
-    """The sentence on a module that does not do what the contract says."""
-    return UserError(f"{module.removeprefix('carryover.').replace('.', '/')}.py breaks the contract: {what}.")
-
-
-def _part(family: str, name: str, offers: Sequence[str], without: str) -> Any:
-    path = f"carryover.families.{family}.{name}"
-    try:
-        module = plugins.load(path)
-    except ModuleNotFoundError as error:
-        if error.name != path:  # it is there, and something that it imports is not
-            raise
-        raise UserError(f"{without}: families/{family}/{name}.py is missing.") from None
-    if missing := [offer for offer in offers if not hasattr(module, offer)]:
-        raise breach(path, f"it lacks {' and '.join(missing)}")
-    return module
+    """The module of a solver of a family."""
+    return cast(Solver, plugins.load(f"carryover.families.{family}.{name}"))

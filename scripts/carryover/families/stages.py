@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ import xarray as xr
 
 from carryover.config.parameters import applies
 from carryover.errors import UserError
-from carryover.families.contract import Piece, Shard, Stage, Variables, breach
+from carryover.families.contract import Shard, Stage, Variables
 from carryover.training.result import Trained, naming_runs
 
 MEANING = {
@@ -61,26 +61,16 @@ def run(
         `units`.
 
     Raises:
-        UserError: The pretrained networks are missing, superfluous or others, a training diverged, or the stage or the
-            solver breaks the contract; also what these raise.
+        UserError: The pretrained networks are missing, superfluous or others, or a training diverged; also what stage
+            and solver raise.
     """
     _check_start(starts(p), p, seeds, pretrained)
     shard = Shard(experiment, list(seeds), pretrained)
-    pieces = stage.problems(p, shard)
-    if not isinstance(pieces, Iterator):
-        raise breach(stage.__name__, f"problems returned a {type(pieces).__name__}, not an iterator of Pieces")
     solved = []
-    for piece in pieces:
-        if not isinstance(piece, Piece):
-            raise breach(stage.__name__, f"problems yielded a {type(piece).__name__}, not a Piece")
+    for piece in stage.problems(p, shard):
         columns = _columns(piece, p, shard)
         with naming_runs(columns):
             trained = solve(piece.problem, p, progress)
-        if not isinstance(trained, Trained):
-            raise breach(solve.__module__, f"solve returned a {type(trained).__name__}, not a Trained")
-        count, runs = len(trained.loss), len(columns["seed"])
-        if count != runs:
-            raise breach(solve.__module__, f"solve returned {count} networks for {runs} runs")
         solved.append((columns, piece.variables(trained)))  # without the problem, whose data are large
     return _assembled(solved, piece)
 

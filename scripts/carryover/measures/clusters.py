@@ -17,69 +17,7 @@ from carryover.errors import UserError
 from carryover.networks.relu import importance
 from carryover.runs import measured, naming
 
-_MOST = 300  # rounds, of which a dozen is common
-
-
-@dataclass(frozen=True)
-class Clusters:
-    centers: np.ndarray  # (k, input), mean points of the clusters
-    labels: np.ndarray  # (points,)
-    inertia: float  # Σ masses |point − centre|²
-
-
-def _plus_plus(points: np.ndarray, masses: np.ndarray, k: int, rng: np.random.Generator) -> np.ndarray:
-    """k of the points (points, input) by greedy k-means++ (Arthur & Vassilvitskii 2007); of fewer they are the first.
-
-    Each is drawn in proportion to its mass and squared distance from those before, a few times, and the one kept that
-    brings all points nearest to their centres.
-    """
-    chosen = [int(rng.choice(len(points), p=masses / masses.sum()))]
-    nearest = _squares(points, points[chosen])[0]
-    for size in range(2, k + 1):
-        shares = np.cumsum(masses * nearest)
-        drawn = np.searchsorted(shares, rng.random(2 + int(np.log(size))) * shares[-1])
-        candidates = drawn.clip(max=len(points) - 1)
-        left = np.minimum(nearest, _squares(points, points[candidates]))
-        best = (left @ masses).argmin()
-        chosen.append(int(candidates[best]))
-        nearest = left[best]
-    return points[chosen]
-
-
-def _lloyd(points: np.ndarray, masses: np.ndarray, centers: np.ndarray) -> Clusters:
-    """Where Lloyd's rounds lead from these centres (k, input); an empty cluster gets the point that is worst off."""
-    numbers, labels = np.arange(len(centers))[:, None], np.full(len(points), -1)
-    for _ in range(_MOST):
-        scores = centers @ points.T
-        scores -= (centers * centers).sum(1)[:, None] / 2
-        before, labels = labels, scores.argmax(0)
-        shares = np.where(labels == numbers, masses, 0.0)
-        sums = shares.sum(1)
-        if not sums.all():
-            labels, shares = _without_empty(points, masses, centers, labels, sums == 0)
-            sums = shares.sum(1)
-        elif (labels == before).all():
-            break
-        centers = shares @ points / sums[:, None]
-    return Clusters(centers, labels, float(masses @ ((points - centers[labels]) ** 2).sum(1)))
-
-
-def _without_empty(points, masses, centers, labels, empty):
-    """Labels in which each empty cluster has one point, of those that cost most, and the masses (k, points) in each."""
-    labels, numbers = labels.copy(), np.arange(len(centers))
-    for cluster in np.flatnonzero(empty):
-        costs = masses * ((points - centers[labels]) ** 2).sum(1)
-        alone = np.bincount(labels, minlength=len(centers))[labels] == 1
-        labels[np.where(alone, -1.0, costs).argmax()] = cluster
-    return labels, np.where(labels == numbers[:, None], masses, 0.0)
-
-
-def _squares(points, centers):
-    """Squared distances (k, points), not below 0."""
-    products = (points * points).sum(1) - 2 * centers @ points.T + (centers * centers).sum(1)[:, None]
-    return products.clip(min=0)
-
-
+_MOST = 300  # rounds of k-means, of which a dozen is common
 RESTARTS = 2
 _DECIMALS = 12  # to which directions are told apart
 _NOTHING = 1e-16  # share of the largest weight up to which a unit is ignored
@@ -120,21 +58,11 @@ def alignment(centers: ArrayLike, teacher: ArrayLike) -> float:
     """Mean over teacher units of the best cosine between its direction and a cluster centre; Fig. 6b, e and g.
 
     centers (k, input), teacher (units, input), of any lengths. Between −1 and 1; a centre of length 0 has cosine 0 with
-    everything. Raises ValueError where shapes do not fit, something is not finite, or a
-    teacher unit has no direction.
+    everything. Raises ValueError where something is not finite, or a teacher unit has no direction.
     """
     centers, teacher = (np.asarray(values, dtype=np.float64) for values in (centers, teacher))
-    fits = centers.ndim == teacher.ndim == 2 and centers.shape[1] == teacher.shape[1]
-    if not fits or not centers.size or not teacher.size:
-        raise ValueError(
-            "centers and teacher must have the shapes (clusters, input) and (units, input), "
-            f"got {centers.shape} and {teacher.shape}"
-        )
-    for name, values in (("centers", centers), ("teacher", teacher)):
-        if not np.isfinite(values).all():
-            raise ValueError(f"{name} must be finite")
-    if not teacher.any(axis=1).all():
-        raise ValueError("teacher must have no unit of length 0")
+    if not (np.isfinite(centers).all() and np.isfinite(teacher).all() and teacher.any(axis=1).all()):
+        raise ValueError("centers and teacher must be finite, and teacher must have no unit of length 0")
     return float((_unit_vectors(teacher) @ _unit_vectors(centers).T).max(axis=1).mean())
 
 
@@ -149,11 +77,9 @@ def effective_clusters(inertias: ArrayLike, counts: ArrayLike | None = None) -> 
     It is preferred to the smallest K with an inertia below a threshold. Networks that interpolate keep a background of
     units in all directions, some .02 to .2 of the weight, so that a threshold that tells 11 features from 12 (1/12) is
     often missed by networks whose inertia has a plain bend at 6 or 12; the background's many small gains hardly count
-    here. Raises ValueError for what are no inertias.
+    here.
     """
     inertias = np.asarray(inertias, dtype=np.float64)
-    if not inertias.ndim or not inertias.shape[-1] or not ((inertias >= 0) & (inertias <= 1 + 1e-9)).all():
-        raise ValueError("inertias must be numbers from 0 to 1, one at least")
     steps = np.diff(np.arange(1, inertias.shape[-1] + 1) if counts is None else counts, prepend=0)
     gains = -np.diff(inertias, prepend=1.0, axis=-1)
     with np.errstate(invalid="ignore"):
@@ -302,3 +228,63 @@ def _merged(points, masses, many, seed):
         costs[b] = costs[:, b] = np.inf
         by_number[number] = centers[left]
     return by_number
+
+
+@dataclass(frozen=True)
+class Clusters:
+    centers: np.ndarray  # (k, input), mean points of the clusters
+    labels: np.ndarray  # (points,)
+    inertia: float  # Σ masses |point − centre|²
+
+
+def _plus_plus(points: np.ndarray, masses: np.ndarray, k: int, rng: np.random.Generator) -> np.ndarray:
+    """k of the points (points, input) by greedy k-means++ (Arthur & Vassilvitskii 2007); of fewer they are the first.
+
+    Each is drawn in proportion to its mass and squared distance from those before, a few times, and the one kept that
+    brings all points nearest to their centres.
+    """
+    chosen = [int(rng.choice(len(points), p=masses / masses.sum()))]
+    nearest = _squares(points, points[chosen])[0]
+    for size in range(2, k + 1):
+        shares = np.cumsum(masses * nearest)
+        drawn = np.searchsorted(shares, rng.random(2 + int(np.log(size))) * shares[-1])
+        candidates = drawn.clip(max=len(points) - 1)
+        left = np.minimum(nearest, _squares(points, points[candidates]))
+        best = (left @ masses).argmin()
+        chosen.append(int(candidates[best]))
+        nearest = left[best]
+    return points[chosen]
+
+
+def _lloyd(points: np.ndarray, masses: np.ndarray, centers: np.ndarray) -> Clusters:
+    """Where Lloyd's rounds lead from these centres (k, input); an empty cluster gets the point that is worst off."""
+    numbers, labels = np.arange(len(centers))[:, None], np.full(len(points), -1)
+    for _ in range(_MOST):
+        scores = centers @ points.T
+        scores -= (centers * centers).sum(1)[:, None] / 2
+        before, labels = labels, scores.argmax(0)
+        shares = np.where(labels == numbers, masses, 0.0)
+        sums = shares.sum(1)
+        if not sums.all():
+            labels, shares = _without_empty(points, masses, centers, labels, sums == 0)
+            sums = shares.sum(1)
+        elif (labels == before).all():
+            break
+        centers = shares @ points / sums[:, None]
+    return Clusters(centers, labels, float(masses @ ((points - centers[labels]) ** 2).sum(1)))
+
+
+def _without_empty(points, masses, centers, labels, empty):
+    """Labels in which each empty cluster has one point, of those that cost most, and the masses (k, points) in each."""
+    labels, numbers = labels.copy(), np.arange(len(centers))
+    for cluster in np.flatnonzero(empty):
+        costs = masses * ((points - centers[labels]) ** 2).sum(1)
+        alone = np.bincount(labels, minlength=len(centers))[labels] == 1
+        labels[np.where(alone, -1.0, costs).argmax()] = cluster
+    return labels, np.where(labels == numbers[:, None], masses, 0.0)
+
+
+def _squares(points, centers):
+    """Squared distances (k, points), not below 0."""
+    products = (points * points).sum(1) - 2 * centers @ points.T + (centers * centers).sum(1)[:, None]
+    return products.clip(min=0)

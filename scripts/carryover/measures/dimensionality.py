@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations_with_replacement
 
 import numpy as np
@@ -15,7 +16,7 @@ from numpy.typing import ArrayLike
 from scipy.linalg.blas import dsyrk
 
 from carryover.networks.relu import Weights
-from carryover.runs import measured, naming
+from carryover.runs import measured_by_run
 from carryover.streams import generator
 from carryover.tasks.sparse import sphere
 
@@ -83,8 +84,7 @@ def measure(data, p):
     constant or not finite.
     """
     inputs = sphere(generator("dimensionality", "", 0, "inputs"), p.samples, data.sizes["input"])
-    values = np.array([_compare(data.isel(run=run), inputs) for run in range(data.sizes["run"])])
-    return measured(data, {name: ("run", values[:, column]) for column, name in enumerate(MEANING)}, MEANING)
+    return measured_by_run(data, partial(_compare, inputs=inputs), MEANING)
 
 
 def _compare(network, inputs):
@@ -94,8 +94,7 @@ def _compare(network, inputs):
         weights = Weights(network[f"{prefix}first"].values, network[f"{prefix}second"].values)
         with np.errstate(invalid="ignore", over="ignore"):  # weights that are not finite are refused by name below
             responses = weights.responses(inputs)
-        with naming(network):
-            compared.append(_Responses.of(f"the hidden responses at the {when} of training", responses))
+        compared.append(_Responses.of(f"the hidden responses at the {when} of training", responses))
     return _summary(_overlaps(*compared))
 
 

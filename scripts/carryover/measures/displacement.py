@@ -6,7 +6,7 @@ squared distance R (equation 2), for which R̃ = Σ r̃ (equations 4, 11) is the
 
 import numpy as np
 
-from carryover.runs import measured
+from carryover.runs import measured_by_run
 from carryover.theory.teacher_penalty import network_penalty, paired_penalty, teacher_penalty
 
 _MEANINGS = {
@@ -20,9 +20,7 @@ _MEANINGS = {
 
 def measure(data, p):
     """Squared distances (run,) of networks of one output; the starts of penalties of teachers have readouts 0."""
-    values = [_of_run(data.isel(run=run)) for run in range(data.sizes["run"])]
-    columns = zip(_MEANINGS, np.transpose(values), strict=True)
-    return measured(data, {name: ("run", column) for name, column in columns}, _MEANINGS)
+    return measured_by_run(data, _of_run, _MEANINGS)
 
 
 def _of_run(network):
@@ -43,5 +41,5 @@ def _of_run(network):
 def _units(network, task):
     """Directions (units, input) and coefficients (units,) of those that a task's teacher has."""
     coefficients = network[f"{task}_readout"].values.astype(float)
-    kept = coefficients != 0
-    return network[f"{task}_directions"].values[kept].astype(float), coefficients[kept]
+    units = coefficients != 0
+    return network[f"{task}_directions"].values[units].astype(float), coefficients[units]

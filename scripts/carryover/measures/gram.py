@@ -41,9 +41,9 @@ def measure(data, p):
 
 def _compare(network, X, points):
     """All variables of one run."""
-    kept = network["source_readout"].values != 0
+    present = network["source_readout"].values != 0
     first, second = network["first"].values.astype(np.float64), network["second"].values.astype(np.float64)
-    source = network["teacher_directions"].values[kept].astype(np.float64)
+    source = network["teacher_directions"].values[present].astype(np.float64)
     units = {"gram": first, "initial_gram": network["start_first"].values.astype(np.float64), "source_gram": source}
     responses = {name: np.maximum(X @ one.T, 0) for name, one in units.items()}
     grams = {name: one[:points] @ one[:points].T / one.shape[1] for name, one in responses.items()}

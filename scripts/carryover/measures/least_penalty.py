@@ -5,10 +5,12 @@
 same weights and samples that the network started from and learned.
 """
 
+from functools import partial
+
 import numpy as np
 
 from carryover.networks.relu import Weights
-from carryover.runs import measured, naming
+from carryover.runs import measured_by_run
 from carryover.theory.kernels import relu_risk
 from carryover.theory.least_penalty import NEW, least_penalty
 from carryover.theory.teacher_penalty import network_penalty
@@ -28,9 +30,7 @@ _MEANINGS = {
 
 def measure(data, p):
     """Of shape (run,), of networks of one output; only for few samples in few dimensions."""
-    values = [_of_run(data.isel(run=run), p.gap) for run in range(data.sizes["run"])]
-    columns = zip(_MEANINGS, np.transpose(values), strict=True)
-    return measured(data, {name: ("run", column) for name, column in columns}, _MEANINGS)
+    return measured_by_run(data, partial(_of_run, gap=p.gap), _MEANINGS)
 
 
 def _of_run(network, gap):
@@ -39,10 +39,9 @@ def _of_run(network, gap):
     readout, old_readout = (network[name].values[0].astype(float) for name in ("second", "start_second"))
     there = np.isfinite(network["targets"].values)
     X, y = network["inputs"].values[there], network["targets"].values[there]
-    with naming(network):
-        least = least_penalty(start, old_readout, X, y, gap=gap)
-    kept = network["teacher_readout"].values != 0
-    teacher = [network[f"teacher_{name}"].values[kept].astype(float) for name in ("directions", "readout")]
+    least = least_penalty(start, old_readout, X, y, gap=gap)
+    units = network["teacher_readout"].values != 0
+    teacher = [network[f"teacher_{name}"].values[units].astype(float) for name in ("directions", "readout")]
     power = relu_risk(first[:0], readout[:0], *teacher)
     errors = Weights(first, readout[None]).outputs(X)[:, 0] - y
     moved = least.origin != NEW

@@ -1,8 +1,8 @@
 """How much of the target the pretrained features cannot represent; "Features are fate", equations 151–156, Fig. 3d."""
 
-import numpy as np
+from functools import partial
 
-from carryover.runs import measured, naming
+from carryover.runs import measured_by_run
 from carryover.theory.kernels import function_power, function_variance, rkhs_residual
 
 MEANING = {
@@ -19,16 +19,13 @@ def measure(data, p):
 
     Raises UserError naming a run whose weights are not finite.
     """
-    values = np.array([_shares(data.isel(run=run), p.cutoff) for run in range(data.sizes["run"])])
-    variables = {name: ("run", column) for name, column in zip(MEANING, values.T, strict=True)}
-    return measured(data, variables, MEANING)
+    return measured_by_run(data, partial(_shares, cutoff=p.cutoff), MEANING)
 
 
 def _shares(network, cutoff):
     readout, directions = network["teacher_readout"].values, network["teacher_directions"].values
-    with naming(network):
-        outside = [
-            rkhs_residual(readout, directions, network[name].values, cutoff=cutoff) for name in ("first", "start_first")
-        ]
+    outside = [
+        rkhs_residual(readout, directions, network[name].values, cutoff=cutoff) for name in ("first", "start_first")
+    ]
     power, variance = function_power(readout, directions), function_variance(readout, directions)
     return *(one / power for one in outside), outside[0] / variance, cutoff

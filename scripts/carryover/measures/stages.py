@@ -122,12 +122,9 @@ def centred_kernels(
             with all that follow, then as many of these as fit with their followers, which are computed again, and so
             on. Beside them there are one batch and the kernels, 8 n² bytes for each stage.
 
-    Raises ValueError for other arguments, memory in which not one sample's features fit, and, naming the stage,
-    features that are not finite.
+    Raises ValueError for memory in which not one sample's features fit, and, naming the stage, features that are not
+    finite.
     """
-    for name, value, least in (("samples", samples, 2), ("batch", batch, 1)):
-        if value < least:
-            raise ValueError(f"{name} must be at least {least}, got {value}")
     stages = {name: _Stage(probe, samples) for name, probe in features(np.arange(min(samples, batch, _PROBE)))}
     size = 4 * sum(len(stage.shift) for stage in stages.values())
     if memory < size:

@@ -6,7 +6,7 @@ import numpy as np
 
 from carryover.measures.dimensionality import cka, participation_ratio
 from carryover.networks.relu import Weights
-from carryover.runs import measured, naming
+from carryover.runs import measured_by_run
 from carryover.streams import generator
 from carryover.tasks.sparse import sphere
 
@@ -28,16 +28,16 @@ def measure(data, p):
     a run whose features or target are constant or not finite.
     """
     compare = _of_relu if "teacher_readout" in data else _of_diagonal
-    sizes = data["samples"].values
-    drawn = sphere(generator("target_alignment", "", 0, "inputs"), max(p.inputs, *sizes), data.sizes["input"])
-    values = []
-    for run, samples in enumerate(sizes):
-        network = data.isel(run=run)
-        with naming(network):
-            features, target, alignment, dimensions = compare(network, drawn, p.inputs)
-        values.append((alignment, left_out(features[:samples], target[:samples]), dimensions))
-    columns = zip(MEANING, np.transpose(values), strict=True)
-    return measured(data, {name: ("run", column) for name, column in columns}, MEANING)
+    drawn = sphere(
+        generator("target_alignment", "", 0, "inputs"), max(p.inputs, int(data["samples"].max())), data.sizes["input"]
+    )
+
+    def of_run(network):
+        samples = int(network["samples"])
+        features, target, alignment, dimensions = compare(network, drawn, p.inputs)
+        return alignment, left_out(features[:samples], target[:samples]), dimensions
+
+    return measured_by_run(data, of_run, MEANING)
 
 
 def left_out(features, target):

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from numbers import Integral
 from typing import ClassVar
 
 import torch
@@ -25,7 +24,6 @@ from torch.nn import functional as F
 
 from carryover.networks.convnet_layers import BatchNorm2d, Conv2d, Dropout, Linear
 
-STEMS = ("imagenet", "small")
 WIDTH = 64  # channels of torchvision's first convolution
 
 
@@ -49,20 +47,10 @@ class _Convnet(nn.Module):
             generator: a torch.Generator on the CPU. Equal states and arguments give equal networks.
             classes: outputs.
             width: channels of the first convolution, of which the others have fixed multiples.
-            stem: one of STEMS, see this module.
+            stem: "imagenet" or "small", see this module.
             channels: of the images.
-
-        Raises:
-            ValueError: Other arguments.
         """
         super().__init__()
-        if not isinstance(generator, torch.Generator) or generator.device.type != "cpu":
-            raise ValueError("generator must be a torch.Generator on the CPU")
-        for name, value in (("classes", classes), ("width", width), ("channels", channels)):
-            if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
-                raise ValueError(f"{name} must be a whole number from 1, got {value!r}")
-        if stem not in STEMS:
-            raise ValueError(f"stem must be one of {', '.join(STEMS)}, got {stem!r}")
         self.classes, self.width, self.stem, self.channels = classes, width, stem, channels
         self.together = 1  # networks that this one stands for, see `convnet_layers`
         self._build()

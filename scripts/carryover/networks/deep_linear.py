@@ -9,25 +9,14 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Weights:
-    """`hidden` (..., L − 1, d, d), the matrices W_1 … W_{L−1}, and the `readout` W_L (..., d).
-
-    Raises ValueError for other shapes.
-    """
+    """`hidden` (..., L − 1, d, d), the matrices W_1 … W_{L−1}, and the `readout` W_L (..., d)."""
 
     hidden: np.ndarray
     readout: np.ndarray
 
     def __post_init__(self) -> None:
-        hidden, readout = np.asarray(self.hidden), np.asarray(self.readout)
-        lead, d = readout.shape[:-1], readout.shape[-1:]
-        fits = hidden.ndim == len(lead) + 3 and hidden.shape[:-3] == lead and hidden.shape[-2:] == d + d
-        if not fits:
-            raise ValueError(
-                "hidden and readout must have the shapes (..., L - 1, d, d) and (..., d) of one network, "
-                f"got {hidden.shape} and {readout.shape}"
-            )
-        object.__setattr__(self, "hidden", hidden)
-        object.__setattr__(self, "readout", readout)
+        object.__setattr__(self, "hidden", np.asarray(self.hidden))
+        object.__setattr__(self, "readout", np.asarray(self.readout))
 
     @property
     def depth(self) -> int:

@@ -16,7 +16,7 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Weights:
-    """The four weight arrays: `first_*` (..., D) and `second_*` (..., O, D). Raises ValueError for other shapes."""
+    """The four weight arrays: `first_*` (..., D) and `second_*` (..., O, D), in double precision."""
 
     first_plus: np.ndarray
     first_minus: np.ndarray
@@ -26,16 +26,6 @@ class Weights:
     def __post_init__(self) -> None:
         for field in fields(self):
             object.__setattr__(self, field.name, np.asarray(getattr(self, field.name), dtype=np.float64))
-        first, second = self.first_plus.shape, self.second_plus.shape
-        if len(first) < 1 or self.first_minus.shape != first:
-            raise ValueError(
-                f"first_plus and first_minus must share one shape (..., D), got {first} and {self.first_minus.shape}"
-            )
-        if len(second) != len(first) + 1 or (*second[:-2], second[-1]) != first or self.second_minus.shape != second:
-            raise ValueError(
-                "second_plus and second_minus must have the shape (..., O, D) that belongs to first_plus, "
-                f"got {second} and {self.second_minus.shape} beside {first}"
-            )
 
     def coefficients(self) -> np.ndarray:
         """β, shape (..., O, D): what the network computes (eq 25 of the appendix)."""

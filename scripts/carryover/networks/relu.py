@@ -10,21 +10,14 @@ from numpy.typing import ArrayLike
 
 @dataclass(frozen=True)
 class Weights:
-    """Input weights `first` (..., H, D) and readouts `second` (..., O, H). Raises ValueError for other shapes."""
+    """Input weights `first` (..., H, D) and readouts `second` (..., O, H)."""
 
     first: np.ndarray
     second: np.ndarray
 
     def __post_init__(self) -> None:
-        first, second = np.asarray(self.first), np.asarray(self.second)
-        fits = first.ndim >= 2 and second.ndim == first.ndim and second.shape[:-2] == first.shape[:-2]
-        if not fits or second.shape[-1] != first.shape[-2]:
-            raise ValueError(
-                "first and second must have the shapes (..., H, D) and (..., O, H) of one network, "
-                f"got {first.shape} and {second.shape}"
-            )
-        object.__setattr__(self, "first", first)
-        object.__setattr__(self, "second", second)
+        object.__setattr__(self, "first", np.asarray(self.first))
+        object.__setattr__(self, "second", np.asarray(self.second))
 
     def responses(self, X) -> np.ndarray:
         """Hidden responses relu(w_h · x), (..., n, H), of inputs X (..., n, D)."""

@@ -91,14 +91,8 @@ def unit_pixels(images: np.ndarray, dtype: type = np.float32) -> np.ndarray:
 
 def _digits():
     """The file that scikit-learn's load_digits reads: to import that takes longer than most trainings on it."""
-    package = find_spec("sklearn")
-    if package is None or package.origin is None:
-        raise UserError("the digits come with scikit-learn, which is not installed.")
-    file = Path(package.origin).parent / "datasets/data/digits.csv.gz"
-    try:
-        text = gzip.decompress(file.read_bytes())
-    except (OSError, *image_files.DAMAGE) as error:
-        raise UserError(f"{file}, scikit-learn's digits, cannot be read: {error}") from None
+    file = Path(find_spec("sklearn").origin).parent / "datasets/data/digits.csv.gz"
+    text = gzip.decompress(file.read_bytes())
     if hashlib.sha256(text).hexdigest() != DIGITS:
         raise UserError(f"{file} does not hold the digits that scikit-learn has always had: install it anew.")
     rows = np.loadtxt(text.decode().splitlines(), dtype=np.uint8, delimiter=",")

@@ -42,12 +42,12 @@ def problems(p, shard):
         )
         columns = _columns(p, classes, starts, kinds) | {"samples": samples}
         attributes = classes.attributes() | {"classes": starts.outputs}
-        kept = partial(_variables, p, starts, kinds)
-        yield Piece(problem, columns, kept, task.MEANING, attributes=attributes)
+        variables = partial(_variables, p, starts, kinds)
+        yield Piece(problem, columns, variables, task.MEANING, attributes=attributes)
 
 
 def _variables(p, starts, kinds, trained):
-    """How training went, and the networks before and after it if they are asked for."""
+    """How training went, and the networks before and after it if `keep_weights`."""
     return stages.of_training(trained) | (task.state(trained) | starts.variables(kinds) if p.keep_weights else {})
 
 

@@ -11,20 +11,20 @@ from carryover.training.factored import Factored
 
 @dataclass(frozen=True)
 class Coefficients:
-    """Networks of which nothing else is kept."""
+    """Networks by their function alone."""
 
     coefficients: np.ndarray  # (runs, d)
 
 
 def solve(problem, p, progress=None):
     """`Trained`; its risk is the expected squared error, and its loss is above the least that its layers can reach."""
-    told = {
+    settings = {
         "learning_rate": p.learning_rate, "tolerance": p.tolerance, "max_steps": p.max_steps,
         "weight_decay": problem.weight_decay, "precision": p.precision, "device": p.device, "progress": progress,
     }  # fmt: skip
     if not problem.frozen:
         targets = problem.reduced_targets()
-        return gradient_descent(problem.data, targets, problem.sets, problem.weights(), risk=problem.risk, **told)
+        return gradient_descent(problem.data, targets, problem.sets, problem.weights(), risk=problem.risk, **settings)
     # Behind frozen layers the others are a network of their own, whose inputs are the features.
     start = problem.weights()
     networks, pairs = _features(problem, start)
@@ -41,7 +41,7 @@ def solve(problem, p, progress=None):
 
     trained = gradient_descent(
         data, targets, pairs, Weights(start.hidden[:, problem.frozen :], start.readout),
-        risk=lambda which, beta: problem.risk(which, through(which, beta)), **told,
+        risk=lambda which, beta: problem.risk(which, through(which, beta)), **settings,
     )  # fmt: skip
     runs = np.arange(len(pairs))
     return replace(trained, weights=Coefficients(through(runs, trained.weights.coefficients)))

@@ -31,9 +31,9 @@ def _limits(problem, p, data, targets, runs):
         features = _features(problem, np.flatnonzero(runs)[0], p.truncation)
         start, ridge = problem.coefficients[runs], problem.ridge[runs]
         # A penalty pulls the readout towards zero; without one it leaves what the data do not see as it was.
-        kept = np.where(ridge[:, None] > 0, 0.0, start)
-        unexplained = targets - (kept @ data.directions.T) * data.values
-        limit = kept + on_features(data, unexplained, features, ridge)
+        origin = np.where(ridge[:, None] > 0, 0.0, start)
+        unexplained = targets - (origin @ data.directions.T) * data.values
+        limit = origin + on_features(data, unexplained, features, ridge)
         if problem.frozen >= problem.depth - 1:
             return limit
         # Several balanced layers behind the frozen ones keep the sign of their product, and stop at 0 on their way.

@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 
 from carryover.errors import UserError
-from carryover.families.contract import Piece, crossed
+from carryover.families.contract import Piece, cartesian_product
 from carryover.families.deep_linear import task
 from carryover.networks.deep_linear import Weights
 from carryover.streams import generator
@@ -58,7 +58,7 @@ def _columns(p, seeds):
     if p.relation in ("leading", "trailing") and not 0 < p.leading < p.dimension:
         raise UserError(f"relation {p.relation} needs leading from 1 to below dimension, not {p.leading}.")
     names = (*RELATED[p.relation], "source_norm", "noise", "ridge", "weight_decay")
-    runs = crossed(seed=seeds, **{name: getattr(p, name) for name in names})
+    runs = cartesian_product(seed=seeds, **{name: getattr(p, name) for name in names})
     lacking = {name for read in RELATED.values() for name in read} - runs.keys()
     nothing = np.full(len(runs["seed"]), np.nan)
     return runs | dict.fromkeys(sorted(lacking), nothing) | {"relation": np.full(len(nothing), p.relation)}

@@ -4,13 +4,13 @@ from functools import partial
 
 import numpy as np
 
-from carryover.families.contract import Piece, crossed
+from carryover.families.contract import Piece, cartesian_product
 from carryover.families.deep_linear import task
 
 
 def problems(p, shard):
     """A piece for each depth: one network per seed and source norm, trained on its source task."""
-    seed, norm = crossed(seed=shard.seeds, source_norm=p.source_norm).values()
+    seed, norm = cartesian_product(seed=shard.seeds, source_norm=p.source_norm).values()
     source = np.stack([task.directions(p, shard.experiment, one)[0] for one in seed.tolist()]) * norm[:, None]
     for depth in p.depth:
         start = None if p.solver == "exact" else task.small_weights(p, shard.experiment, seed.tolist(), depth)

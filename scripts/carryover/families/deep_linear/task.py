@@ -55,9 +55,6 @@ def weights(networks, depth):
     return {**stages.single(single), "layer": ("layer", np.arange(1, depth), "layer")}
 
 
-STARTS = ("random", "balanced")
-
-
 @dataclass(frozen=True)
 class Problem:
     """Networks of one depth to be trained on data sets of one size; run r learns from the set `sets[r]`."""

@@ -13,7 +13,7 @@ OBSERVED = {
 
 
 def solve(problem, p, progress=None):
-    told = {name: getattr(p, name) for name in ("max_steps", "learning_rate", "loss")}
+    settings = {name: getattr(p, name) for name in ("max_steps", "learning_rate", "loss")}
     if p.loss == "cross_entropy":
-        told |= {"normalised": p.normalised, "observe": OBSERVED}
-    return train(gradient_descent, problem, p, progress, trainable=problem.trainable, **told)
+        settings |= {"normalised": p.normalised, "observe": OBSERVED}
+    return train(gradient_descent, problem, p, progress, trainable=problem.trainable, **settings)

@@ -7,7 +7,7 @@ from itertools import product
 
 import numpy as np
 
-from carryover.families.contract import Piece, crossed
+from carryover.families.contract import Piece, cartesian_product
 from carryover.families.diagonal import task
 from carryover.families.diagonal.parameters import PRETRAINED, SCRATCH
 from carryover.networks.diagonal import Weights
@@ -26,13 +26,13 @@ def problems(p, shard):
     scales = [math.nan] if p.protocol in PRETRAINED else p.initial_scale
     starts = list(product(p.rescale, scales))
     axes = {"main_features": p.main_features, "overlap": p.overlap, "rescale": p.rescale, "initial_scale": scales}
-    columns = crossed(seed=shard.seeds, **axes)
+    columns = cartesian_product(seed=shard.seeds, **axes)
     auxiliary = np.stack([task.auxiliary_teacher(p, shard.experiment, seed)[2] for seed in columns["seed"].tolist()])
     for samples in p.samples:
         problem = _problem(p, shard, conditions, starts, samples)
-        kept = partial(task.variables, problem, auxiliary)
+        variables = partial(task.variables, problem, auxiliary)
         outputs = ("main", "auxiliary")[: len(problem.X)]
-        yield Piece(problem, columns | {"samples": samples}, kept, task.MEANING, outputs)
+        yield Piece(problem, columns | {"samples": samples}, variables, task.MEANING, outputs)
 
 
 def _problem(p, shard, conditions, starts, samples):

@@ -15,5 +15,5 @@ def problems(p, shard):
     teacher = np.stack([task.auxiliary_teacher(p, experiment, seed)[2] for seed in seeds])
     start = task.small_weights(len(seeds), 1, p.dimension, p.initial_scale)
     problem = task.Problem([np.stack(X)], [task.targets(p, np.stack(y))], np.arange(len(seeds)), start, teacher)
-    kept = partial(task.variables, problem, teacher)
-    yield Piece(problem, {"seed": seeds}, kept, task.MEANING, ("auxiliary",))
+    variables = partial(task.variables, problem, teacher)
+    yield Piece(problem, {"seed": seeds}, variables, task.MEANING, ("auxiliary",))

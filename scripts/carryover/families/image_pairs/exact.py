@@ -24,11 +24,11 @@ def limit(pixels, labels, start):
     """
     missing = labels[..., None] - pixels @ start[..., None]
     samples, dimension = pixels.shape[-2:]
-    kept = max(samples, dimension) * np.finfo(float).eps
+    cutoff = max(samples, dimension) * np.finfo(float).eps
     if samples >= dimension:
-        return start + (np.linalg.pinv(pixels, rtol=kept) @ missing)[..., 0]
+        return start + (np.linalg.pinv(pixels, rtol=cutoff) @ missing)[..., 0]
     span, triangle = np.linalg.qr(pixels.mT)  # few samples: the pseudoinverse of n × n numbers alone
-    return start + (span @ (np.linalg.pinv(triangle.mT, rtol=kept) @ missing))[..., 0]
+    return start + (span @ (np.linalg.pinv(triangle.mT, rtol=cutoff) @ missing))[..., 0]
 
 
 def solve(problem, p, progress=None):

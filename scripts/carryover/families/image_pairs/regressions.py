@@ -25,8 +25,8 @@ class Regression:
         It is the solution of least norm, which gradient descent from 0 ends at; at least rounding is left out.
         """
         rounding = max(self.count, len(self.values)) * np.finfo(float).eps
-        kept = self.values > np.maximum(cutoffs, rounding)[:, None] * self.values[0]
-        along = np.divide(self.labels, self.values, out=np.zeros(kept.shape), where=kept)
+        retained = self.values > np.maximum(cutoffs, rounding)[:, None] * self.values[0]
+        along = np.divide(self.labels, self.values, out=np.zeros(retained.shape), where=retained)
         return along @ self.directions
 
     def loss(self, coefficients):

@@ -15,16 +15,16 @@ PORTABLE = "distribution"  # units that start small choose their place early
 def solve(problem, p, progress=None):
     """`Trained`. Losses are half the mean squared error, so that on samples the trainer's rate is half of `p`'s.
 
-    Of linear_transfer the readout alone descends, until `max_time`; its risks are what is kept of it.
+    Of linear_transfer the readout alone descends, until `max_time`; only its risks are stored.
     """
 
-    def on_population(teacher, start, **asked):
-        return population_descent(teacher, start, learning_rate=p.learning_rate, progress=progress, **asked)
+    def on_population(teacher, start, **kwargs):
+        return population_descent(teacher, start, learning_rate=p.learning_rate, progress=progress, **kwargs)
 
-    def on_samples(tasks, start, max_steps, **asked):
+    def on_samples(tasks, start, max_steps, **kwargs):
         return gradient_descent(
             tasks, start, learning_rate=p.learning_rate / 2, max_epochs=max_steps, precision=p.precision,
-            progress=progress, **asked,
+            progress=progress, **kwargs,
         )  # fmt: skip
 
     if getattr(p, "protocol", "") == "linear_transfer":

@@ -21,7 +21,7 @@ def solve(problem, p, progress=None):
     below `cutoff` times the largest. The flow leaves them out as well: it is too short for them. Trained features have
     many, as training leaves groups of nearly parallel units, and what tells these apart would be fitted to what the
     features cannot represent, at a risk up to thousands of times the target's power where n is near the number of such
-    directions. The readouts that were fitted to samples are not kept.
+    directions. Readouts fitted to samples are not stored.
     """
     if problem.max_time is None:
         return _as_it_is(problem)

@@ -7,7 +7,7 @@ import numpy as np
 
 from carryover.errors import UserError
 from carryover.families import stages
-from carryover.families.contract import Piece, crossed
+from carryover.families.contract import Piece, cartesian_product
 from carryover.families.mean_field import task
 from carryover.families.mean_field.parameters import FIXED, LEARNING
 from carryover.networks.relu import Weights
@@ -40,7 +40,7 @@ def problems(p, shard):
 def _networks(p, experiment, seeds, pretrained):
     """({column: (networks,) values}, weights) of the networks that runs start from."""
     if pretrained is None:
-        columns = crossed(seed=seeds, teacher_scale=p.teacher_scale, ablated=[np.nan], anchor=[np.nan])
+        columns = cartesian_product(seed=seeds, teacher_scale=p.teacher_scale, ablated=[np.nan], anchor=[np.nan])
         return columns, task.stacked([task.initial(p, experiment, seed) for seed in columns["seed"].tolist()])
     columns = {name: pretrained[name].values for name in ("seed", "teacher_scale", "ablated", "anchor")}
     first, second = (pretrained[name].values.astype(np.float64) for name in ("first", "second"))

@@ -9,9 +9,9 @@ PORTABLE = "distribution"  # units that start small choose their place early
 
 def solve(problem, p, progress=None):
     """`Trained`. Times and losses are those of descent."""
-    told = {"accuracy": p.accuracy, "progress": progress}
+    settings = {"accuracy": p.accuracy, "progress": progress}
     return trained.run(
         problem, p,
-        lambda teacher, start, **asked: population_flow(teacher, start, max_time=p.max_time, **asked, **told),
-        lambda tasks, start, **asked: gradient_flow(tasks, start, **asked, **told),
+        lambda teacher, start, **kwargs: population_flow(teacher, start, max_time=p.max_time, **kwargs, **settings),
+        lambda tasks, start, **kwargs: gradient_flow(tasks, start, **kwargs, **settings),
     )  # fmt: skip

@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 
 from carryover.families import stages
-from carryover.families.contract import Piece, crossed
+from carryover.families.contract import Piece, cartesian_product
 from carryover.families.mean_field import task
 
 
@@ -18,7 +18,7 @@ def problems(p, shard):
     experiment = shard.experiment
     anchors = (np.inf,) if p.solver == "exact" else p.anchor
     runs = list(product(shard.seeds, p.teacher_scale, p.ablated, anchors))
-    columns = crossed(seed=shard.seeds, teacher_scale=p.teacher_scale, ablated=p.ablated, anchor=anchors)
+    columns = cartesian_product(seed=shard.seeds, teacher_scale=p.teacher_scale, ablated=p.ablated, anchor=anchors)
     problem = task.Problem(
         start=task.stacked([task.initial(p, experiment, seed) for seed, *_ in runs]),
         teacher=task.stacked([task.source(p, experiment, *which) for *which, _ in runs]),
@@ -27,8 +27,8 @@ def problems(p, shard):
         max_time=np.full(len(runs), p.max_time) if p.solver == "exact" else None,
     )
     targets = task.stacked([task.target(p, experiment, seed, scale) for seed, scale, *_ in runs])
-    kept = partial(_variables, problem, targets)
-    yield Piece(problem, columns | {"loss_function": "squared"}, kept, task.MEANING)
+    variables = partial(_variables, problem, targets)
+    yield Piece(problem, columns | {"loss_function": "squared"}, variables, task.MEANING)
 
 
 def _variables(problem, targets, trained):

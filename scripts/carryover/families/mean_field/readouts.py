@@ -71,8 +71,8 @@ class Modes:
     def least_squares(self, cutoff: float) -> np.ndarray:
         """The readout (m,) of least norm with the least loss among the directions with singular values above `cutoff`
         times the largest: the flow from 0 for endless time, without the others."""
-        kept = self.rates > cutoff**2 * self.rates[:1]
-        return self.optimum[kept] @ self.directions[kept]
+        retained = self.rates > cutoff**2 * self.rates[:1]
+        return self.optimum[retained] @ self.directions[retained]
 
     def _loss(self, off: np.ndarray) -> float:
         return self.floor + self.rates @ off**2 / (2 * self.width)
@@ -159,7 +159,7 @@ class Case:
 
 
 def cases(problem, progress=None) -> Iterator[Case]:
-    """Every network of a problem with each of its data sets; progress is told of each network that is done."""
+    """Every network of a problem with each of its data sets; progress is called after each network."""
     for index, (network, teacher) in enumerate(pairs(problem, progress)):
         risk, mine = Quadratic.of(network, teacher).risk, problem.networks == index
         for which in np.unique(problem.sets[mine]):

@@ -111,8 +111,8 @@ def source(p, experiment, seed, teacher_scale, ablated):
     that go for a small fraction go for a larger one too. Raises UserError where no whole number of them is left.
     """
     left = (1 - ablated) * p.teacher_units
-    kept = round(left)
-    if kept < 1 or abs(left - kept) > _WHOLE * p.teacher_units:
+    count = round(left)
+    if count < 1 or abs(left - count) > _WHOLE * p.teacher_units:
         raise UserError(
             f"ablated {ablated:g} of {p.teacher_units} teacher_units leaves {left:g}: it must be a whole number, 1 at "
             "least."
@@ -120,7 +120,7 @@ def source(p, experiment, seed, teacher_scale, ablated):
     whole = target(p, experiment, seed, teacher_scale)
     order = generator(experiment, "", seed, "ablation").permutation(p.teacher_units)
     readout = np.zeros_like(whole.second)
-    readout[0, order[:kept]] = whole.second[0, order[:kept]] * (p.teacher_units / kept)
+    readout[0, order[:count]] = whole.second[0, order[:count]] * (p.teacher_units / count)
     return Weights(whole.first, readout)
 
 

@@ -36,8 +36,8 @@ def _risk(teacher):
     def risk(first, second, runs):
         first, readout = first.double(), second[:, 0].double()
         if first.device.type != "cpu":
-            told = (_tensor(values[runs], first) for values in (teacher.directions, teacher.readout, constant))
-            return _distance(first, readout, *told)
+            arrays = (_tensor(values[runs], first) for values in (teacher.directions, teacher.readout, constant))
+            return _distance(first, readout, *arrays)
         # NumPy's inverse sines are four times as fast as PyTorch's, and pairs of one network's units stay in the cache.
         networks = zip(runs, first.numpy(), readout.numpy(), strict=True)
         return _tensor([_distance(W, a, *units[run], constant[run]) for run, W, a in networks], first)

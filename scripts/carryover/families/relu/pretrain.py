@@ -27,5 +27,5 @@ def problems(p, shard):
         [X], [y], np.arange(len(seeds)), start, teacher,
         lambda run: generator(experiment, "", seeds[run], "auxiliary order"),
     )  # fmt: skip
-    kept = partial(task.variables, problem, teacher)
-    yield Piece(problem, {"seed": seeds}, kept, task.MEANING, OUTPUTS)
+    variables = partial(task.variables, problem, teacher)
+    yield Piece(problem, {"seed": seeds}, variables, task.MEANING, OUTPUTS)

@@ -54,8 +54,8 @@ class Teacher:
 
     def units(self, run):
         """Directions (k, D) and coefficients (k,) of those that a run's teacher has: others only fill up the array."""
-        kept = self.readout[run] != 0
-        return self.directions[run][kept], self.readout[run][kept]
+        nonzero = self.readout[run] != 0
+        return self.directions[run][nonzero], self.readout[run][nonzero]
 
 
 @dataclass(frozen=True)

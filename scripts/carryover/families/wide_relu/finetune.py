@@ -4,7 +4,7 @@ from functools import partial
 
 import numpy as np
 
-from carryover.families.contract import Piece, crossed
+from carryover.families.contract import Piece, cartesian_product
 from carryover.families.wide_relu import task
 from carryover.networks.relu import Weights
 
@@ -18,7 +18,7 @@ def problems(p, shard):
     seeds, experiment, pretrained = shard.seeds, shard.experiment, shard.pretrained
     shard.check_sizes({"width": ("unit", p.width), "dimension": ("input", p.dimension)})
     start = task.initial(p, experiment, seeds) if pretrained is None else _started(shard)
-    networks, distance = crossed(network=range(len(seeds)), distance=p.distance).values()
+    networks, distance = cartesian_product(network=range(len(seeds)), distance=p.distance).values()
     teacher = [task.teacher(p, experiment, seeds[k], d) for k, d in zip(networks.tolist(), distance, strict=True)]
     moved = np.stack(teacher)
     if pretrained is not None:

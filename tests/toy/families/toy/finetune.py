@@ -1,10 +1,7 @@
 """Finetuning of toys."""
 
-from functools import partial
-
 import numpy as np
 
-from carryover.families import stages
 from carryover.families.contract import Piece
 from carryover.families.toy import task
 
@@ -14,14 +11,9 @@ def problems(p, shard):
     teacher = np.stack([task.teacher(p, shard.experiment, seed, p.angle) for seed in shard.seeds])
     start = np.zeros_like(teacher)
     if shard.pretrained is not None:
-        known = shard.pretrained["seed"].values.tolist()
-        start = shard.pretrained["coefficients"].values[[known.index(seed) for seed in shard.seeds]]
+        start = shard.pretrained["coefficients"].values[shard.rows(seed=shard.seeds)]
     for samples in p.samples:
         X = np.stack([task.inputs(p, shard.experiment, seed, "inputs", samples) for seed in shard.seeds])
         problem = task.Problem(X, teacher, start)
         runs = {"seed": shard.seeds, "samples": samples, "angle": p.angle, "loss_function": "squared"}
-        yield Piece(problem, runs, partial(variables, problem), {"angle": ("angle between the tasks", "rad")})
-
-
-def variables(problem, trained):
-    return stages.of_training(trained) | task.variables(problem, trained)
+        yield Piece(problem, runs, task.variables, {"angle": ("angle between the tasks", "rad")})

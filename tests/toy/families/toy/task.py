@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from carryover.families import stages
 from carryover.streams import generator
 
 
@@ -27,5 +28,6 @@ def inputs(p, experiment, seed, stream, samples):
     return generator(experiment, "", seed, stream).standard_normal((samples, p.dimension))
 
 
-def variables(problem, trained):
-    return {"coefficients": (("run", "input"), trained.weights, "coefficients of the function")}
+def variables(trained):
+    coefficients = (("run", "input"), trained.weights, "coefficients of the function")
+    return stages.of_training(trained) | {"coefficients": coefficients}
