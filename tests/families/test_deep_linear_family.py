@@ -138,18 +138,6 @@ def test_covariance_is_that_of_inputs_and_of_the_risk():
     np.testing.assert_allclose(simulated["risk_final"], found["risk_final"], rtol=1e-2)
 
 
-def test_directions_that_vanish_with_the_initial_weights_are_no_features():
-    hidden = np.zeros((1, 1, D, D))
-    hidden[0, 0] = 1e-5 * np.random.default_rng(0).standard_normal((D, D))
-    hidden[0, 0, 0, 0] = 1.0  # the feature: the first input
-    problem = task.Problem(
-        [], np.zeros(0), np.zeros(0), np.zeros(1, int), task.Weights(hidden, np.ones((1, D))),
-        np.zeros((1, D)), np.zeros((1, D)), 2, np.ones(D), np.zeros(1), np.zeros(1), 1,
-    )  # fmt: skip
-    assert exact._features(problem, 0, 1e-2).shape == (D, 1)
-    assert exact._features(problem, 0, 0.0).shape == (D, D)
-
-
 def test_validation_is_the_error_on_samples_that_were_held_out():
     found = finetuned("single_task", samples=(8,), noise=(0.5,), folds=4)
     for r in range(found.sizes["run"]):

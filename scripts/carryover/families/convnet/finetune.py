@@ -11,7 +11,7 @@ from carryover.families.contract import Piece
 from carryover.families.convnet import task
 from carryover.networks.convnet_weights import packed, rescaled, unpacked
 from carryover.streams import generator
-from carryover.tasks.class_subsets import check_disjoint, sampled
+from carryover.tasks.class_subsets import check_disjoint, class_task, sampled
 
 
 def problems(p, shard):
@@ -25,12 +25,13 @@ def problems(p, shard):
     if p.targets == "all" and not classes.shared:
         raise UserError("targets is all, but no classes are left out of pretraining for it: set left_out, or name "
                         "pretraining_classes.")  # fmt: skip
-    kinds = list(product(shard.seeds, classes.numbers(p.targets), p.rescale))
+    numbers = range(p.tasks) if p.targets == "sets" else [p.tasks]
+    kinds = list(product(shard.seeds, numbers, p.rescale))
     starts = Starts(classes, p, shard.pretrained, kinds)
-    targets = [classes.task(classes.targets(seed)[number]) for seed, number, _ in kinds]
+    targets = [class_task(classes.set, classes.targets(seed)[number]) for seed, number, _ in kinds]
     others = []
     if p.protocol == "multi_task":
-        others.append([classes.task(classes.source(seed, number)) for seed, number, _ in kinds])
+        others.append([class_task(classes.set, classes.source(seed, number)) for seed, number, _ in kinds])
     for samples in p.samples:
         rngs = [generator(shard.experiment, {"task": number}, seed, "samples") for seed, number, _ in kinds]
         problem = task.Problem(

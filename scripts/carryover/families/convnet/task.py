@@ -1,9 +1,9 @@
 """Classes of images to pretrain on and to finetune on, and the problem that a stage hands to its solver.
 
 "Feature reuse in multi-task learning and finetuning (appendix)", section F: a network pretrained on some classes is
-finetuned to tell others apart. A finetuning task is a set of classes; pretraining has the classes that it leaves, or,
-for all tasks of a seed alike, those that are named or that some which are drawn leave. Each seed has tasks of its own:
-so the spread over seeds is also that of the set's classes, and intervals over seeds are about all of these.
+finetuned to classify others. A finetuning task is a set of classes. Pretraining has all other classes, or, for all
+tasks of a seed alike, the named classes, or all but those that are drawn as `left_out`. Each seed draws its own tasks,
+so intervals over seeds cover the choice of classes, too.
 """
 
 from __future__ import annotations
@@ -89,7 +89,6 @@ class Classes:
             raise UserError("left_out draws the classes of every seed, so name no pretraining_classes and no "
                             "finetuning_classes beside it.")  # fmt: skip
         class_subsets.check_disjoint(p.pretraining_classes, p.finetuning_classes)
-        self._targets: dict[int, list[tuple[int, ...]]] = {}
 
     @property
     def shared(self) -> bool:
@@ -98,23 +97,14 @@ class Classes:
 
     def targets(self, seed: int) -> list[tuple[int, ...]]:
         """Finetuning tasks of a seed by their numbers: sets of classes, and after them all of these together."""
-        if seed not in self._targets:
-            left = self._left(seed)
-            sets = class_subsets.class_sets(left, self.p.classes, self.p.tasks, self.experiment, seed)
-            self._targets[seed] = [*sets, tuple(sorted(left))]
-        return self._targets[seed]
-
-    def numbers(self, which: str = "sets") -> list[int]:
-        """Numbers of the finetuning tasks: of the sets of classes, or of the one of all of them."""
-        return list(range(self.p.tasks)) if which == "sets" else [self.p.tasks]
+        left = self._left(seed)
+        sets = class_subsets.class_sets(left, self.p.classes, self.p.tasks, self.experiment, seed)
+        return [*sets, tuple(sorted(left))]
 
     def source(self, seed: int, number: int) -> tuple[int, ...]:
         """Classes to pretrain on for a seed's finetuning task of this number."""
         known = self._left(seed) if self.p.left_out else self.targets(seed)[number]
         return self.p.pretraining_classes or class_subsets.other_classes(self.set.classes, known)
-
-    def task(self, classes: tuple[int, ...]) -> class_subsets.ClassTask:
-        return class_subsets.class_task(self.set, classes)
 
     def network(self, classes: int, seed: int, stream: str = "weights") -> torch.nn.Module:
         """A network with so many outputs, from its initial weights; UserError where images are too small for it."""
@@ -137,13 +127,12 @@ class Classes:
         """Classes that a seed's finetuning tasks are sets of."""
         if self.p.left_out:
             return class_subsets.left_out(self.set.classes, self.p.left_out, self.experiment, seed)
-        others = class_subsets.other_classes(self.set.classes, self.p.pretraining_classes)
-        return self.p.finetuning_classes or others
+        return self.p.finetuning_classes or class_subsets.other_classes(self.set.classes, self.p.pretraining_classes)
 
     def attributes(self) -> dict[str, str | int]:
         """What a measure needs to show the same images to the same networks."""
-        known = {"network", "width", "stem", "images", "folder", "other_images", "pixels"}
-        chosen = {name: getattr(self.p, name) for name in sorted(known)}
+        names = ("folder", "images", "network", "other_images", "pixels", "stem", "width")
+        chosen = {name: getattr(self.p, name) for name in names}
         return {**chosen, "other_images": int(self.p.other_images), "channels": self.prepared.channels}
 
 
