@@ -1,4 +1,4 @@
-"""The runs of a dataset: what says which they are, and which of them have learned features."""
+"""The runs of a dataset: which they are, and what is measured of them."""
 
 from contextlib import contextmanager
 
@@ -8,23 +8,19 @@ import xarray as xr
 from carryover.errors import UserError
 from carryover.labels import attributes
 
-ALL_LAYERS = {"protocol": ("single_task", "multi_task", "finetuning")}
-"""Protocols that train every layer, `APPLIES_TO` of measures of learned features: a probe or a kernel has those of its
-start."""
-
 
 def coordinates(data):
     """{name: coordinate} of everything that says what the runs of a dataset are."""
     return {name: data[name] for name in data.coords if data[name].dims == ("run",)}
 
 
-def measured(data, variables, meanings, **others):
-    """A dataset of {variable: (dimensions, values)} of the runs of a dataset, with other coordinates, and what each of
-    them means."""
-    result = xr.Dataset(variables, coordinates(data) | others)
-    for name, meaning in meanings.items():
-        result[name].attrs = attributes(meaning)
-    return result
+def measured(data, variables, **others):
+    """A dataset of the runs of a dataset: {variable: (dimensions, values, meaning)}, and (values, meaning) of other
+    coordinates."""
+    return xr.Dataset(
+        {name: (dims, values, attributes(meaning)) for name, (dims, values, meaning) in variables.items()},
+        coordinates(data) | {name: (name, values, attributes(meaning)) for name, (values, meaning) in others.items()},
+    )
 
 
 def measured_by_run(data, values_of, meanings):
@@ -37,8 +33,8 @@ def measured_by_run(data, values_of, meanings):
         network = data.isel(run=run)
         with naming(network):
             rows.append(values_of(network))
-    columns = np.array(rows).T
-    return measured(data, {name: ("run", values) for name, values in zip(meanings, columns, strict=True)}, meanings)
+    columns = zip(meanings.items(), np.array(rows).T, strict=True)
+    return measured(data, {name: ("run", values, meaning) for (name, meaning), values in columns})
 
 
 @contextmanager

@@ -1,9 +1,13 @@
-"""Stages of the diagonal family: how a dataset is labelled, what a run starts from, where its weights end."""
+"""The diagonal family: what a run starts from and sees, alone and together, how solvers agree, and what is refused."""
 
 import numpy as np
 import pytest
 
-from toy.diagonal_toys import COARSE, finetuned, pretrained, problems, weights
+from carryover.config.parameters import model_of
+from carryover.errors import UserError
+from carryover.families import stages
+from carryover.families.diagonal import ensembles, exact, parameters, pretrain
+from toy.diagonal_toys import COARSE, TASK, finetuned, pretrained, problems, weights
 
 
 @pytest.fixture(scope="module")
@@ -63,3 +67,109 @@ def test_rescaling_multiplies_the_first_layer_or_both(start, protocol, rescaled,
 
 
 # What a run sees.
+
+
+def test_protocols_and_rescalings_of_a_seed_share_teacher_and_data(start):
+    reference = problems(start, protocol="finetuning")[0]
+    for protocol in parameters.PROTOCOLS:
+        (problem,) = problems(start, protocol=protocol, rescale=(1.0, 0.1))
+        assert problem.draw.tolist() == [0, 0, 1, 1]
+        np.testing.assert_array_equal(problem.X[0], reference.X[0])
+        np.testing.assert_array_equal(problem.y[0], reference.y[0])
+        np.testing.assert_array_equal(problem.teacher[::2], reference.teacher)
+        np.testing.assert_array_equal(problem.teacher[1::2], reference.teacher)
+
+
+def test_cross_entropy_learns_the_signs_of_the_same_outputs(start):
+    for protocol in parameters.PROTOCOLS:
+        (outputs,) = problems(start, protocol=protocol)
+        (labels,) = problems(start, protocol=protocol, name="descent", loss="cross_entropy")
+        for o in range(len(outputs.X)):
+            np.testing.assert_array_equal(labels.X[o], outputs.X[o])
+            np.testing.assert_array_equal(labels.y[o], np.sign(outputs.y[o]))
+
+
+def test_multi_task_sees_the_auxiliary_data_of_pretraining(start):
+    handed = []
+    p = model_of("families.diagonal", "pretrain")(**TASK, samples=20)
+
+    def solve(problem, p, progress):
+        handed.append(problem)
+        return exact.at(problem, problem.start)
+
+    stages.run(pretrain, p, "toy", [0, 1], solve)
+    (together,) = problems(start, protocol="multi_task", auxiliary_samples=16)
+    np.testing.assert_array_equal(together.X[1], handed[0].X[0][:, :16])
+    np.testing.assert_array_equal(together.y[1], handed[0].y[0][:, :16])
+
+
+@pytest.mark.portable
+@pytest.mark.parametrize(("protocol", "name"), [("finetuning", "exact"), ("finetuning", "flow"), ("multi_task", "flow"),
+                                                ("single_task", "descent"), ("finetuning", "symmetric")])  # fmt: skip
+def test_a_run_is_the_same_alone_as_in_a_batch(start, protocol, name):
+    several = {"samples": (3, 4), "main_features": (1, 2), "overlap": (0.0, 1.0), "rescale": (1.0, 0.5)}
+    batch = finetuned(start, protocol, name, seeds=(0, 2), **several, **COARSE)
+    for index in (0, 13, 30):
+        run = batch.isel(run=[index])
+        alone = {key: (run[key].item(),) for key in several}
+        single = finetuned(start, protocol, name, seeds=run["seed"].values.tolist(), **alone, **COARSE)
+        assert single.coords.to_dataset().identical(run.coords.to_dataset())
+        for variable in batch.data_vars:
+            np.testing.assert_allclose(single[variable], run[variable], rtol=1e-9, atol=1e-13, err_msg=variable)
+
+
+@pytest.mark.portable
+@pytest.mark.parametrize("name", ["flow", "descent"])
+def test_chunks_of_an_ensemble_come_together_in_order(start, name, monkeypatch):
+    told = {"overlap": (0.0, 0.5), "rescale": (1.0, 0.5), **COARSE}
+    whole = finetuned(start, "single_task", name, **told)
+    monkeypatch.setattr(ensembles, "BYTES", 3 * 4 * 12 * 8)  # three runs at a time, of eight
+    chunked = finetuned(start, "single_task", name, **told)
+    for variable in whole.data_vars:
+        np.testing.assert_allclose(chunked[variable], whole[variable], rtol=1e-9, atol=1e-13, err_msg=variable)
+
+
+# Where solvers end.
+
+
+@pytest.mark.parametrize("protocol", ["single_task", "single_task_probe", "finetuning", "finetuning_probe"])
+def test_exact_flow_and_descent_agree(start, protocol):
+    told = {**COARSE, "tolerance": 1e-10, "learning_rate": 0.01, "samples": (3,), "overlap": (1.0,)}
+    limit, flow, descent = (finetuned(start, protocol, name, **told) for name in ("exact", "flow", "descent"))
+    assert flow["converged"].all()
+    assert descent["converged"].all()
+    scale = np.abs(limit["coefficients"]).max()
+    np.testing.assert_allclose(flow["coefficients"], limit["coefficients"], atol=1e-3 * scale)
+    # The limit of finite steps differs from the flow's by first order in the step; a probe's does not.
+    np.testing.assert_allclose(descent["coefficients"], limit["coefficients"], atol=1e-2 * scale)
+    assert np.all(flow["risk_best"] <= flow["risk_curve"].min("checkpoint") + 1e-12)
+
+
+def test_multi_task_flow_and_descent_agree(start):
+    told = {**COARSE, "tolerance": 1e-6, "samples": (3,), "seeds": (0,), "auxiliary_samples": 40}
+    flow, descent = (finetuned(start, "multi_task", name, **told) for name in ("flow", "descent"))
+    np.testing.assert_allclose(descent["coefficients"], flow["coefficients"], atol=3e-3)  # by the tolerance
+
+
+# What is refused.
+
+
+@pytest.mark.parametrize(
+    ("told", "sentence"),
+    [
+        ({"protocol": "multi_task"}, r"multi_task has no exact limit: choose solver flow or descent\."),
+        (
+            {"protocol": "multi_task", "name": "symmetric"},
+            r"multi_task has no exact limit: choose solver flow or descent\.",
+        ),
+        (
+            {"protocol": "finetuning_probe", "name": "symmetric"},
+            r"a probe minimises no Q penalty: choose solver exact, .*",
+        ),
+        ({"main_features": (3,)}, r"overlap 0\.5 of 3 main features is 1\.5, no whole number\."),
+        ({"seeds": (1, 4, 5)}, r"the pretrained shard has the seeds \[0, 1, 2\], but not \[4, 5\]\."),
+    ],
+)
+def test_what_cannot_be_done_is_one_sentence(start, told, sentence):
+    with pytest.raises(UserError, match=f"^{sentence}$"):
+        finetuned(start, **told)

@@ -110,20 +110,15 @@ def measure(data, p):
         with naming(network):
             explained.append(_explained(network, counts, p.restarts))
     inertias, alignments, aligned = (np.array(values) for values in zip(*explained, strict=True))
+    aligned_meaning = "mean best cosine of the teacher's units with as many clusters as there are features to learn"
+    curves, effective = ("run", "clusters"), effective_clusters(inertias, counts)
     variables = {
-        "inertia": (("run", "clusters"), inertias),
-        "alignment_by_clusters": (("run", "clusters"), alignments),
-        "alignment": ("run", aligned),
-        "effective_clusters": ("run", effective_clusters(inertias, counts)),
+        "inertia": (curves, inertias, "share of the units' weighted squared length that is left unexplained"),
+        "alignment_by_clusters": (curves, alignments, "mean best cosine of the teacher's units with a cluster"),
+        "alignment": ("run", aligned, aligned_meaning),
+        "effective_clusters": ("run", effective, "effective number of clusters"),
     }
-    meanings = {
-        "inertia": "share of the units' weighted squared length that is left unexplained",
-        "alignment_by_clusters": "mean best cosine of the teacher's units with a cluster",
-        "alignment": "mean best cosine of the teacher's units with as many clusters as there are features to learn",
-        "effective_clusters": "effective number of clusters",
-        "clusters": "number of clusters",
-    }
-    return measured(data, variables, meanings, clusters=counts)
+    return measured(data, variables, clusters=(counts, "number of clusters"))
 
 
 def _explained(network, counts, restarts):

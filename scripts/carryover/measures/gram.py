@@ -16,8 +16,6 @@ MEANING = {
     "alignment": "centred alignment of the kernels of pretrained features and source's units",
     "initial_alignment": "centred alignment of the kernels of features before pretraining and source's units",
     "unit_cosine": "mean best cosine of the network's units with one of the source's, weighted by importance",
-    "point": "input",
-    "other_point": "input",
 }
 
 
@@ -35,8 +33,8 @@ def measure(data, p):
     runs = [_compare(data.isel(run=run), X, p.points) for run in range(data.sizes["run"])]
     dims = ("run", "point", "other_point")
     values = {name: np.stack([run[name] for run in runs]) for name in runs[0]}
-    variables = {name: (dims[: array.ndim], array) for name, array in values.items()}
-    return measured(data, variables, MEANING, **{name: np.arange(p.points) for name in dims[1:]})
+    variables = {name: (dims[: array.ndim], array, MEANING[name]) for name, array in values.items()}
+    return measured(data, variables, **{name: (np.arange(p.points), "input") for name in dims[1:]})
 
 
 def _compare(network, X, points):

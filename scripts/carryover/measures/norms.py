@@ -17,20 +17,18 @@ def measure(data, p):
     solution, teacher = data["coefficients"].isel(output=0, drop=True).values, data["teacher"].values
     auxiliary = data["auxiliary_teacher"].values
     learned = data["coefficients"].values[:, 1] if data.sizes["output"] > 1 else auxiliary
-    values = {}
-    for name, beta, other in (("", solution, learned), ("_teacher", teacher, auxiliary)):
-        values[f"l1_norm{name}"] = l1_norm(beta)
-        values[f"l12_norm{name}"] = l12_norm(np.stack([beta, other], axis=1))
-        values[f"q_norm{name}"] = q_norm(beta, np.sqrt(np.abs(auxiliary)), p.readout_scale)
-        values[f"flow_penalty{name}"] = _flow_penalty(data, beta)
-    meanings = {
-        "l1_norm": "ℓ1 norm of the main coefficients",
-        "l12_norm": "ℓ1,2 norm of main and auxiliary coefficients",
-        "q_norm": "Q penalty of the main coefficients after ideal pretraining (eq 22)",
-        "flow_penalty": "penalty that gradient flow minimises from the network's own start",
-    }
-    meanings |= {f"{name}_teacher": f"{meaning}, of the teacher" for name, meaning in meanings.items()}
-    return measured(data, {name: ("run", value) for name, value in values.items()}, meanings)
+    variables: dict[str, tuple] = {}
+    for suffix, of, beta, other in (("", "", solution, learned), ("_teacher", ", of the teacher", teacher, auxiliary)):
+        norms = {
+            "l1_norm": (l1_norm(beta), "ℓ1 norm of the main coefficients"),
+            "l12_norm": (l12_norm(np.stack([beta, other], axis=1)), "ℓ1,2 norm of main and auxiliary coefficients"),
+            "q_norm": (q_norm(beta, np.sqrt(np.abs(auxiliary)), p.readout_scale),
+                       "Q penalty of the main coefficients after ideal pretraining (eq 22)"),
+            "flow_penalty": (_flow_penalty(data, beta),
+                             "penalty that gradient flow minimises from the network's own start"),
+        }  # fmt: skip
+        variables |= {f"{name}{suffix}": ("run", values, f"{text}{of}") for name, (values, text) in norms.items()}
+    return measured(data, variables)
 
 
 def _flow_penalty(data, beta):

@@ -14,6 +14,8 @@ _SAME = 1 - 1e-5  # cosine of teacher units that are one feature, in single prec
 _MEANINGS = {
     "f1_norm": "F₁ norm of the main task's function",
     "f12_norm": "F₁,₂ norm of all outputs",
+    "f1_norm_teacher": "F₁ norm of the main task's function, of the teacher",
+    "f12_norm_teacher": "F₁,₂ norm of all outputs, of the teacher",
     "l2_norm_teacher": "root mean square of the main task's teacher over all inputs",
     "balance": "squared norm of all weights over twice their F₁,₂ norm, which is the least for this function",
 }
@@ -37,8 +39,7 @@ def measure(data, p):
         "l2_norm_teacher": _mean_square(data) ** 0.5,
         "balance": ((first**2).sum((1, 2)) + (second**2).sum((1, 2))) / (2 * f12),
     }
-    meanings = _MEANINGS | {f"{name}_teacher": f"{_MEANINGS[name]}, of the teacher" for name in ("f1_norm", "f12_norm")}
-    return measured(data, {name: ("run", value) for name, value in values.items()}, meanings)
+    return measured(data, {name: ("run", value, _MEANINGS[name]) for name, value in values.items()})
 
 
 def _mean_square(data):

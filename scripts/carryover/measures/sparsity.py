@@ -33,19 +33,12 @@ def measure(data, p):
     solution = data["coefficients"].isel(output=0, drop=True).values
     teacher, auxiliary = data["teacher"].values, data["auxiliary_teacher"].values
     top = top_k_variance(solution, p.largest_k)
-    meanings = {
-        "top_k_variance": "share of squared weight in the k largest coefficients",
-        "auxiliary_share": "share of the weight norm in the auxiliary dimensions",
+    largest = "share of squared weight in the k largest coefficients"
+    inside = "share of the weight norm in the auxiliary dimensions"
+    variables = {
+        "top_k_variance": (("run", "k"), top, largest),
+        "top_k_variance_teacher": (("run", "k"), top_k_variance(teacher, p.largest_k), f"{largest}, of the teacher"),
+        "auxiliary_share": ("run", auxiliary_share(solution, auxiliary), inside),
+        "auxiliary_share_teacher": ("run", auxiliary_share(teacher, auxiliary), f"{inside}, of the teacher"),
     }
-    meanings |= {f"{name}_teacher": f"{meaning}, of the teacher" for name, meaning in meanings.items()}
-    return measured(
-        data,
-        {
-            "top_k_variance": (("run", "k"), top),
-            "top_k_variance_teacher": (("run", "k"), top_k_variance(teacher, p.largest_k)),
-            "auxiliary_share": ("run", auxiliary_share(solution, auxiliary)),
-            "auxiliary_share_teacher": ("run", auxiliary_share(teacher, auxiliary)),
-        },
-        meanings | {"k": "number of coefficients"},
-        k=np.arange(1, top.shape[1] + 1),
-    )
+    return measured(data, variables, k=(np.arange(1, top.shape[1] + 1), "number of coefficients"))

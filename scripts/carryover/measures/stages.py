@@ -49,10 +49,9 @@ def measure(data, p):
                 after = _kernels(network, data["state"].values[run], prepared, chosen, p.batch, "after")
             compared[run] = {name: compare_kernels(before[name], after[name]) for name in after}
     values = np.array([list(compared[run].values()) for run in sorted(compared)])
-    variables = {name: (("run", "stage"), values[:, :, column]) for column, name in enumerate(MEANING)}
-    return measured(
-        data, variables, MEANING | {"stage": "stage of the network, by its output"}, stage=list(compared[0])
-    )
+    columns = zip(MEANING.items(), np.moveaxis(values, 2, 0), strict=True)
+    variables = {name: (("run", "stage"), column, meaning) for (name, meaning), column in columns}
+    return measured(data, variables, stage=(list(compared[0]), "stage of the network, by its output"))
 
 
 def _network(attrs):

@@ -4,7 +4,8 @@ import numpy as np
 
 from carryover.errors import UserError
 from carryover.figures.drawing import layout, log_axes, panels
-from carryover.runs import ALL_LAYERS, conditions, where
+from carryover.measures.parameters import ALL_LAYERS
+from carryover.runs import conditions, where
 
 
 def trained(data, roles, only=()):
