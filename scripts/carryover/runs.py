@@ -37,6 +37,13 @@ def measured_by_run(data, values_of, meanings):
     return measured(data, {name: ("run", values, meaning) for (name, meaning), values in columns})
 
 
+def teacher_units(network, task="teacher"):
+    """Directions (units, input) and coefficients (units,) of the ReLU teacher of one run, without its padding."""
+    coefficients = network[f"{task}_readout"].values.astype(float)
+    present = coefficients != 0
+    return network[f"{task}_directions"].values[present].astype(float), coefficients[present]
+
+
 @contextmanager
 def naming(network):
     """Let a ValueError about one run, a dataset without the dimension `run`, name it by its coordinates: UserError."""

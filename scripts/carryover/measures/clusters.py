@@ -15,7 +15,7 @@ from threadpoolctl import ThreadpoolController
 
 from carryover.errors import UserError
 from carryover.networks.relu import importance
-from carryover.runs import measured, naming
+from carryover.runs import measured, naming, teacher_units
 
 _MOST = 300  # rounds of k-means, of which a dozen is common
 RESTARTS = 2
@@ -125,18 +125,13 @@ def _explained(network, counts, restarts):
     """Inertias and alignments of one network for every number of clusters, and the alignment at its own number."""
     first, second = network["first"].values.astype(np.float64), network["second"].values.astype(np.float64)
     solutions = _solutions(first, importance(first, second), counts, _SEED, restarts)
-    teacher = _units(network, "teacher")
-    features = teacher if len(second) == 1 else np.concatenate([teacher, _units(network, "auxiliary")])
+    teacher = teacher_units(network)[0]
+    features = teacher if len(second) == 1 else np.concatenate([teacher, teacher_units(network, "auxiliary")[0]])
     directions = _unit_vectors(features)
     repeated = np.triu(directions @ directions.T > _SAME, k=1).any(axis=0)
     alignments = [alignment(centers, teacher) for _, centers in solutions]
     own = np.searchsorted(counts, (~repeated).sum(), side="right") - 1
     return [value for value, _ in solutions], alignments, alignments[own]
-
-
-def _units(network, task):
-    """Directions (units, input) of the units that a task's teacher has: others only fill up the array."""
-    return network[f"{task}_directions"].values[network[f"{task}_readout"].values != 0].astype(np.float64)
 
 
 @_THREADS.wrap(limits=1)  # problems this small are ten times slower when threads wait for each other

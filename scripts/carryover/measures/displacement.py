@@ -6,7 +6,7 @@ squared distance R (equation 2), for which R̃ = Σ r̃ (equations 4, 11) is the
 
 import numpy as np
 
-from carryover.runs import measured_by_run
+from carryover.runs import measured_by_run, teacher_units
 from carryover.theory.teacher_penalty import network_penalty, paired_penalty, teacher_penalty
 
 _MEANINGS = {
@@ -28,7 +28,7 @@ def _of_run(network):
     first, start = (network[name].values.astype(float) for name in ("first", "start_first"))
     readout, old_readout = (network[name].values[0].astype(float) for name in ("second", "start_second"))
     displacement = ((first - start) ** 2).sum() + ((readout - old_readout) ** 2).sum()
-    teacher, auxiliary = _units(network, "teacher"), _units(network, "auxiliary")
+    teacher, auxiliary = teacher_units(network), teacher_units(network, "auxiliary")
     return (
         displacement,
         network_penalty(first, readout, start, old_readout),
@@ -36,10 +36,3 @@ def _of_run(network):
         paired_penalty(*teacher, *auxiliary),
         2 * np.abs(teacher[1]).sum(),
     )
-
-
-def _units(network, task):
-    """Directions (units, input) and coefficients (units,) of those that a task's teacher has."""
-    coefficients = network[f"{task}_readout"].values.astype(float)
-    units = coefficients != 0
-    return network[f"{task}_directions"].values[units].astype(float), coefficients[units]

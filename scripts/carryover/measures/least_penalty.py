@@ -10,7 +10,7 @@ from functools import partial
 import numpy as np
 
 from carryover.networks.relu import Weights
-from carryover.runs import measured_by_run
+from carryover.runs import measured_by_run, teacher_units
 from carryover.theory.kernels import relu_risk
 from carryover.theory.least_penalty import NEW, least_penalty
 from carryover.theory.teacher_penalty import network_penalty
@@ -40,8 +40,7 @@ def _of_run(network, gap):
     there = np.isfinite(network["targets"].values)
     X, y = network["inputs"].values[there], network["targets"].values[there]
     least = least_penalty(start, old_readout, X, y, gap=gap)
-    units = network["teacher_readout"].values != 0
-    teacher = [network[f"teacher_{name}"].values[units].astype(float) for name in ("directions", "readout")]
+    teacher = teacher_units(network)
     power = relu_risk(first[:0], readout[:0], *teacher)
     errors = Weights(first, readout[None]).outputs(X)[:, 0] - y
     moved = least.origin != NEW

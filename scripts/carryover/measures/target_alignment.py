@@ -6,7 +6,7 @@ import numpy as np
 
 from carryover.measures.dimensionality import cka, participation_ratio
 from carryover.networks.relu import Weights
-from carryover.runs import measured_by_run
+from carryover.runs import measured_by_run, teacher_units
 from carryover.streams import generator
 from carryover.tasks.sparse import sphere
 
@@ -67,8 +67,7 @@ def _of_diagonal(network, inputs, _):
 def _of_relu(network, inputs, count):
     """The same of hidden responses and a teacher of ReLU units, compared at the first inputs."""
     responses = Weights(network["start_first"].values.astype(float), network["start_second"].values).responses(inputs)
-    units = network["teacher_readout"].values != 0  # others only fill up the array
-    teacher = Weights(network["teacher_directions"].values[units], network["teacher_readout"].values[None, units])
-    target = teacher.outputs(inputs)
+    directions, coefficients = teacher_units(network)
+    target = Weights(directions, coefficients[None]).outputs(inputs)
     dimensions = participation_ratio(responses[:count])
     return responses, target[:, 0], cka(responses[:count], target[:count]), dimensions

@@ -18,6 +18,10 @@ class Weights:
         object.__setattr__(self, "hidden", np.asarray(self.hidden))
         object.__setattr__(self, "readout", np.asarray(self.readout))
 
+    def __getitem__(self, index) -> Weights:
+        """The networks at these places of the leading axis."""
+        return Weights(self.hidden[index], self.readout[index])
+
     @property
     def depth(self) -> int:
         """L, the number of layers with the readout."""

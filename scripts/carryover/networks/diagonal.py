@@ -27,6 +27,10 @@ class Weights:
         for field in fields(self):
             object.__setattr__(self, field.name, np.asarray(getattr(self, field.name), dtype=np.float64))
 
+    def __getitem__(self, index) -> Weights:
+        """The networks at these places of the leading axis."""
+        return Weights(*(getattr(self, field.name)[index] for field in fields(self)))
+
     def coefficients(self) -> np.ndarray:
         """β, shape (..., O, D): what the network computes (eq 25 of the appendix)."""
         plus = self.second_plus * self.first_plus[..., None, :]

@@ -19,6 +19,10 @@ class Weights:
         object.__setattr__(self, "first", np.asarray(self.first))
         object.__setattr__(self, "second", np.asarray(self.second))
 
+    def __getitem__(self, index) -> Weights:
+        """The networks at these places of the leading axis."""
+        return Weights(self.first[index], self.second[index])
+
     def responses(self, X) -> np.ndarray:
         """Hidden responses relu(w_h · x), (..., n, H), of inputs X (..., n, D)."""
         return np.maximum(np.asarray(X) @ np.swapaxes(self.first, -1, -2), 0)

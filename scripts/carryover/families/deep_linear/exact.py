@@ -3,7 +3,7 @@
 import numpy as np
 
 from carryover.errors import UserError
-from carryover.networks.deep_linear import Balanced, Weights
+from carryover.networks.deep_linear import Balanced
 from carryover.training.factored import Factored
 from carryover.training.linear_limits import finetuned, on_features, weight_decayed
 from carryover.training.result import Trained
@@ -52,8 +52,7 @@ def _features(problem, run, truncation):
             "trained_layers above 1 has an exact limit for pretraining with the solver exact or balanced alone: set it "
             "to 1, or the solver of finetuning to descent."
         )
-    network = Weights(problem.start.hidden[run], problem.start.readout[run])
-    left, values, _ = np.linalg.svd(network.features().astype(np.float64))
+    left, values, _ = np.linalg.svd(problem.start[run].features().astype(np.float64))
     return (left * values)[:, values > truncation * values[0]]
 
 

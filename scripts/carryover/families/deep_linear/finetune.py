@@ -111,9 +111,7 @@ def _start(p, shard, depth, runs):
     if pretrained is None:
         if p.solver == "exact":  # of vanishing weights
             return None, np.zeros((len(runs["seed"]), p.dimension)), {}
-        start = task.small_weights(p, shard.experiment, shard.seeds, depth)
-        sets = np.searchsorted(shard.seeds, runs["seed"])
-        start = Weights(start.hidden[sets], start.readout[sets])
+        start = task.small_weights(p, shard.experiment, shard.seeds, depth)[np.searchsorted(shard.seeds, runs["seed"])]
         return start, start.coefficients(), {}
     known = pretrained.isel(run=_rows(shard, runs, depth))
     features = task.features(known["feature_share"].values, known["feature_alignment"].values)

@@ -56,8 +56,7 @@ class Problem:
 
     def subset(self, runs):
         """The same problem for some of its runs."""
-        start = Weights(*(getattr(self.start, name)[runs] for name in Weights.__dataclass_fields__))
-        return replace(self, draw=self.draw[runs], start=start, teacher=self.teacher[runs])
+        return replace(self, draw=self.draw[runs], start=self.start[runs], teacher=self.teacher[runs])
 
 
 def auxiliary_teacher(p, experiment, seed):

@@ -170,8 +170,8 @@ def cases(problem, progress=None) -> Iterator[Case]:
 
 def pairs(problem, progress=None) -> Iterator[tuple[Weights, Weights]]:
     """Each network with its teacher."""
-    start, teacher = problem.start, problem.teacher
-    for index, layers in enumerate(zip(start.first, start.second, teacher.first, teacher.second, strict=True)):
-        yield Weights(*layers[:2]), Weights(*layers[2:])
+    count = len(problem.start.first)
+    for index in range(count):
+        yield problem.start[index], problem.teacher[index]
         if progress is not None:
-            progress({"step": index + 1, "active": len(start.first) - index - 1})
+            progress({"step": index + 1, "active": count - index - 1})

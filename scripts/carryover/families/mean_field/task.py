@@ -89,7 +89,7 @@ def averaged(network):
 
 def starts(problem):
     """The network that each run starts from, as a sum over units."""
-    return summed(Weights(problem.start.first[problem.networks], problem.start.second[problem.networks]))
+    return summed(problem.start[problem.networks])
 
 
 def unit_teacher(problem):

@@ -12,7 +12,7 @@ def solve(problem, p, progress=None):
     The risk is worked out at the end alone: it costs as much as many steps.
     """
     trained = gradient_descent(
-        [Task(problem.X, problem.y, problem.networks)], task.starts(problem), learning_rate=p.learning_rate,
+        [Task(problem.X, problem.y, problem.networks)], problem.start[problem.networks], learning_rate=p.learning_rate,
         tolerance=p.tolerance, max_epochs=p.max_steps, precision=p.precision, device=p.device, trainable=("first",),
         progress=progress,
     )  # fmt: skip

@@ -16,7 +16,7 @@ def outputs(problem, inputs):
     for network in np.unique(problem.networks):
         runs, X, x = problem.networks == network, problem.X[network], inputs[network]
         moved = problem.residuals[runs] @ np.linalg.solve(infinite_width_gram(X), infinite_width_gram(X, x))
-        values[runs] = problem.network(network).outputs(x)[:, 0] + moved
+        values[runs] = problem.start[network].outputs(x)[:, 0] + moved
     return values
 
 

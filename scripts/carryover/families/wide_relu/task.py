@@ -44,9 +44,9 @@ def finetuned(problem, moved, trained):
     for network in np.unique(problem.networks):
         runs, X, tests = problem.networks == network, problem.X[network], problem.tests[network]
         norms[:, runs] = ntk_bound(X, np.stack([problem.residuals[runs], moved[runs] @ X.T]))
-        started[runs] = problem.network(network).outputs(tests)[:, 0]
+        started[runs] = problem.start[network].outputs(tests)[:, 0]
         if trained.weights is not None:
-            learned[runs] = Weights(trained.weights.first[runs], trained.weights.second[runs]).outputs(tests)[..., 0]
+            learned[runs] = trained.weights[runs].outputs(tests)[..., 0]
     values = {
         "absolute_risk": _absolute(learned, problem.wanted),
         "start_risk": _absolute(started, problem.wanted),
@@ -74,10 +74,6 @@ class Problem:
     teacher: np.ndarray  # (runs, D), unit vectors
     tests: np.ndarray | None = None  # (networks, tests, D), unit vectors; None in pretraining
 
-    def network(self, index):
-        """The start `index` alone."""
-        return Weights(self.start.first[index], self.start.second[index])
-
     @cached_property
     def y(self):
         """Targets (runs, n)."""
@@ -95,11 +91,6 @@ class Problem:
 
     def _labels(self, inputs):
         return (inputs[self.networks] @ self.teacher[..., None])[..., 0]
-
-
-def starts(problem):
-    """The network that each run starts from."""
-    return Weights(problem.start.first[problem.networks], problem.start.second[problem.networks])
 
 
 def teacher(p, experiment, seed, distance=0.0):
