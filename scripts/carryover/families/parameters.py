@@ -1,6 +1,8 @@
 """Parameters that several families share."""
 
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import Field
 
 from carryover.config.parameters import Model, parameter
 
@@ -14,3 +16,12 @@ class Images(Model):
         "", "folder with the files of the set; empty for digits, and for those of Debian's package "
         "dataset-fashion-mnist", path=True)  # fmt: skip
     other_images: bool = parameter(False, "accept other files in the same format as those of the set")
+
+
+DESCENT, FLOW = {"solver": ("descent",)}, {"solver": ("flow",)}
+
+# Of ReLU networks that are trained by gradient descent or flow.
+Relative = Annotated[float, Field(gt=0, le=1)]
+ACCURACY = parameter(0.03, "error of one step of the flow in a unit, relative to how far it has moved", when=FLOW)
+SOLVER = parameter("descent", "gradient descent, or gradient flow, which descent follows with small steps", axis=True)
+PRECISION = parameter("float32", "numbers that descent trains in; flow uses float64")

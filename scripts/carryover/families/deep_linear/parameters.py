@@ -6,9 +6,9 @@ from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveFloat, Pos
 
 from carryover.config.parameters import Fraction, Model, parameter
 from carryover.errors import UserError
+from carryover.families.parameters import DESCENT
 
 SIMULATED = {"solver": ("descent", "balanced")}
-DESCENT = {"solver": ("descent",)}
 PRETRAINED = ("linear_transfer", "finetuning")
 SCRATCH = {"protocol": ("single_task",)}
 

@@ -5,10 +5,9 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt
 
 from carryover.config.parameters import Fraction, parameter
-from carryover.families.parameters import Images
+from carryover.families.parameters import DESCENT, Images
 
 PRETRAINED = ("finetuning",)
-DESCENT = {"solver": ("descent",)}
 
 
 class Task(Images):

@@ -1,13 +1,14 @@
 """What can be set of the family `mean_field`: its task, pretraining and finetuning."""
 
-from typing import Annotated, ClassVar, Literal
+from typing import ClassVar, Literal
 
-from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt, model_validator
+from pydantic import NonNegativeFloat, PositiveFloat, PositiveInt, model_validator
 
 from carryover.config.parameters import Fraction, Model, parameter
 from carryover.errors import UserError
+from carryover.families.parameters import ACCURACY, DESCENT, Relative
 
-DESCENT, FLOW, TRAINED = ({"solver": solvers} for solvers in (("descent",), ("flow",), ("descent", "flow")))
+TRAINED = {"solver": ("descent", "flow")}
 INITIAL_READOUT = 1e-7  # c_i before training is this times N(0, 1)
 MAX_TIME = 1000.0  # of the paper: 10⁵ steps of gradient descent at a rate of 0.01 · width
 TRAINERS = ("descent", "flow")
@@ -52,8 +53,7 @@ class Pretrain(Task):
     max_time: PositiveFloat = parameter(
         MAX_TIME, "flow time at which training stops: learning_rate · steps of descent",
         when={"solver": ("flow", "exact")})  # fmt: skip
-    accuracy: Annotated[float, Field(gt=0, le=1)] = parameter(
-        0.03, "error of one step of the flow in a unit, relative to how far it has moved", when=FLOW)  # fmt: skip
+    accuracy: Relative = ACCURACY
     device: Literal["auto", "cpu", "cuda"] = parameter("auto", "where it is trained", when=TRAINED)
 
 
@@ -84,8 +84,7 @@ class Finetune(Task):
         1e-6, "loss, half the mean squared error, at which training stops", when=LEARNING)  # fmt: skip
     max_steps: PositiveInt = parameter(
         100_000, "most steps of descent, or gradient evaluations of the flow, two a step", when=TRAINED)  # fmt: skip
-    accuracy: Annotated[float, Field(gt=0, le=1)] = parameter(
-        0.03, "error of one step of the flow in a unit, relative to how far it has moved", when=FLOW)  # fmt: skip
+    accuracy: Relative = ACCURACY
     device: Literal["auto", "cpu", "cuda"] = parameter("auto", "where it is trained", when=TRAINED)
 
     @model_validator(mode="after")

@@ -6,8 +6,8 @@ from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt, model_va
 
 from carryover.config.parameters import Fraction, Model, parameter
 from carryover.errors import UserError
+from carryover.families.parameters import ACCURACY, DESCENT, FLOW, PRECISION, SOLVER, Relative
 
-DESCENT, FLOW = {"solver": ("descent",)}, {"solver": ("flow",)}
 PRETRAINED = ("finetuning", "finetuning_probe", "finetuning_kernel")
 SCRATCH = ("single_task", "multi_task", "single_task_probe", "single_task_kernel")
 WHOLE = {"protocol": ("single_task", "finetuning")}
@@ -31,13 +31,11 @@ class Task(Model):
         "dimensions")  # fmt: skip
     signs: Literal["balanced", "random"] = parameter(
         "balanced", "signs of teacher units: random but opposite in each pair, or random")  # fmt: skip
-    precision: Literal["float32", "float64"] = parameter("float32", "numbers that descent trains in; flow uses float64")
+    precision: Literal["float32", "float64"] = PRECISION
 
 
 class Pretrain(Task):
-    solver: Literal["descent", "flow"] = parameter(
-        "descent", "gradient descent, or gradient flow, which descent follows with small steps",
-        axis=True)  # fmt: skip
+    solver: Literal["descent", "flow"] = SOLVER
     samples: PositiveInt = parameter(1024, "auxiliary samples")
     initial_scale: PositiveFloat = parameter(1e-3, "both layers start from N(0, scale² · 2/fan-in)")
     loss: Literal["squared", "cross_entropy"] = parameter(
@@ -49,8 +47,7 @@ class Pretrain(Task):
     )  # fmt: skip
     max_epochs: PositiveInt = parameter(100_000, "most passes through the samples", when=DESCENT)
     max_steps: PositiveInt = parameter(10_000, "most gradient evaluations of the flow, two a step", when=FLOW)
-    accuracy: Annotated[float, Field(gt=0, le=1)] = parameter(
-        0.03, "error of one step of the flow in a unit, relative to how far it has moved", when=FLOW)  # fmt: skip
+    accuracy: Relative = ACCURACY
     device: Literal["auto", "cpu", "cuda"] = parameter("auto", "where it is trained")
 
 
@@ -96,8 +93,7 @@ class Finetune(Task):
         when=TRAINED)  # fmt: skip
     max_epochs: PositiveInt = parameter(100_000, "most passes through the samples", when=DESCENT)
     max_steps: PositiveInt = parameter(10_000, "most gradient evaluations of the flow, two a step", when=FLOW)
-    accuracy: Annotated[float, Field(gt=0, le=1)] = parameter(
-        0.03, "error of one step of the flow in a unit, relative to how far it has moved", when=FLOW)  # fmt: skip
+    accuracy: Relative = ACCURACY
     device: Literal["auto", "cpu", "cuda"] = parameter("auto", "where it is trained", when=TRAINED)
     keep_samples: bool = parameter(False, "keep the main task's samples, for measures of what else would fit them")
 

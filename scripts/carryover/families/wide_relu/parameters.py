@@ -5,8 +5,9 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field, PositiveFloat, PositiveInt
 
 from carryover.config.parameters import Model, parameter
+from carryover.families.parameters import ACCURACY, DESCENT, PRECISION, SOLVER, Relative
 
-DESCENT, FLOW, TRAINED = ({"solver": solvers} for solvers in (("descent",), ("flow",), ("descent", "flow")))
+TRAINED = {"solver": ("descent", "flow")}
 PRETRAINED = ("finetuning",)
 
 
@@ -16,19 +17,16 @@ class Task(Model):
     dimension: Annotated[int, Field(ge=2)] = parameter(10, "input dimensions D; inputs are uniform on the unit sphere")
     width: PositiveInt = parameter(1000, "hidden units m of the network")
     initial_scale: PositiveFloat = parameter(0.3, "κ: before training from scratch input weights are κ times N(0, I)")
-    precision: Literal["float32", "float64"] = parameter("float32", "numbers that descent trains in; flow uses float64")
+    precision: Literal["float32", "float64"] = PRECISION
 
 
 class Pretrain(Task):
-    solver: Literal["descent", "flow"] = parameter(
-        "descent", "gradient descent, or gradient flow, which descent follows with small steps",
-        axis=True)  # fmt: skip
+    solver: Literal["descent", "flow"] = SOLVER
     samples: PositiveInt = parameter(500, "source samples n_S")
     learning_rate: PositiveFloat = parameter(10.0, "step of gradient descent on the mean squared error", when=DESCENT)
     tolerance: PositiveFloat = parameter(1e-6, "mean squared error at which training stops")
     max_steps: PositiveInt = parameter(10_000, "most steps of descent, or gradient evaluations of the flow, two a step")
-    accuracy: Annotated[float, Field(gt=0, le=1)] = parameter(
-        0.03, "error of one step of the flow in a unit, relative to how far it has moved", when=FLOW)  # fmt: skip
+    accuracy: Relative = ACCURACY
     device: Literal["auto", "cpu", "cuda"] = parameter("auto", "where it is trained")
 
 
@@ -51,6 +49,5 @@ class Finetune(Task):
     tolerance: PositiveFloat = parameter(1e-6, "mean squared error at which training stops", when=TRAINED)
     max_steps: PositiveInt = parameter(
         10_000, "most steps of descent, or gradient evaluations of the flow, two a step", when=TRAINED)  # fmt: skip
-    accuracy: Annotated[float, Field(gt=0, le=1)] = parameter(
-        0.03, "error of one step of the flow in a unit, relative to how far it has moved", when=FLOW)  # fmt: skip
+    accuracy: Relative = ACCURACY
     device: Literal["auto", "cpu", "cuda"] = parameter("auto", "where it is trained", when=TRAINED)
