@@ -20,21 +20,14 @@ def problems(p, shard):
 
 
 def _variables(p, problem, trained):
-    return task.variables(problem, _features(p, trained, problem.teacher), trained)
-
-
-def _features(p, trained, source):
-    """What became of the features, and the weights where they are more than their product."""
-    if p.solver != "descent":  # of rank one, along the product
-        share, cosine = np.ones(len(source)), alignment(trained.weights.coefficients, source)
-        return task.features(share, cosine)
-    weights = trained.weights.full()
-    left, values, _ = np.linalg.svd(weights.features())
-    share = values[:, 0] ** 2 / (values**2).sum(1)
-    return task.features(share, alignment(left[:, :, 0], source)) | task.weights(weights, max(p.depth))
-
-
-def alignment(directions, source):
-    """|cosine| of vectors (runs, d) with the source's coefficients."""
-    lengths = np.linalg.norm(directions, axis=1) * np.linalg.norm(source, axis=1)
-    return np.abs((directions * source).sum(1)) / lengths
+    """Variables with the power and direction of the features, and the weights unless they follow from the product."""
+    source, weights = problem.teacher, {}
+    share, feature = np.ones(len(source)), trained.weights.coefficients  # of rank one unless it descended
+    if p.solver == "descent":
+        network = trained.weights.full()
+        left, values, _ = np.linalg.svd(network.features())
+        share, feature = values[:, 0] ** 2 / (values**2).sum(1), left[:, :, 0]
+        weights = task.weights(network, max(p.depth))
+    lengths = np.linalg.norm(feature, axis=1) * np.linalg.norm(source, axis=1)
+    cosine = np.abs((feature * source).sum(1)) / lengths
+    return task.variables(problem, task.features(share, cosine) | weights, trained)
