@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import hashlib
-import os
 from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
@@ -69,16 +68,12 @@ def images(source: str = "digits", folder: str | Path = "", other: bool = False)
 
 
 def _installed(source):
-    """Where a set lies that no folder is named for."""
-    package, place = INSTALLED.get(source, ("", Path()))
-    if not package:
-        raise UserError(f"images of {source} are read from a local folder: name the one that holds its files.")
-    if not os.path.isdir(place):
-        raise UserError(
-            f"images of {source} are read from a local folder: name the one that holds its files, or install Debian's "
-            f"package {package}, which puts them into {place}."
-        )
-    return place
+    """The folder of a set where none is named."""
+    package, place = INSTALLED.get(source, ("", None))
+    if place is not None and place.is_dir():
+        return place
+    hint = f", or install Debian's package {package}, which puts them into {place}" if package else ""
+    raise UserError(f"images of {source} are read from a local folder: name the one that holds its files{hint}.")
 
 
 def unit_pixels(images: np.ndarray, dtype: type = np.float32) -> np.ndarray:
