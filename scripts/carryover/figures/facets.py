@@ -11,7 +11,8 @@ import numpy as np
 from carryover import labels
 from carryover.errors import UserError
 from carryover.figures.drawing import layout, log_axes, panels
-from carryover.runs import ALL_LAYERS, chosen, conditions, where
+from carryover.measures.parameters import ALL_LAYERS
+from carryover.runs import chosen, conditions, where
 
 STYLES = ("-", "--", ":")
 MOST = 6  # columns side by side: more of them take several lines
