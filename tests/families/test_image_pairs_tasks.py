@@ -8,7 +8,7 @@ from scipy.linalg import lstsq
 
 from carryover.config.parameters import model_of
 from carryover.errors import UserError
-from carryover.families.image_pairs import exact, regressions, task
+from carryover.families.image_pairs import exact, task
 from toy.image_pair_toys import finetuned, pretrained
 
 
@@ -93,7 +93,7 @@ def split(counts, dimension=9, blank=2):
 def test_it_is_the_regression_on_the_images(counts, pair):
     known = split(counts)
     pixels, labels = known.task(*pair)
-    found = regressions.Regressions(known).of(*pair)
+    found = task.Regressions(known).of(*pair)
     coefficients = found.coefficients(CUTOFFS)
     for cutoff, mine in zip(CUTOFFS, coefficients, strict=True):
         rounding = max(pixels.shape) * np.finfo(float).eps
@@ -119,7 +119,7 @@ def test_pixels_that_are_nearly_always_blank_are_as_accurate_as_in_the_images():
     known = split((3000, 3000))
     known.pixels[:, 3:] *= 10
     pixels, labels = known.task(0, 1)
-    found = regressions.Regressions(known).of(0, 1).coefficients(np.zeros(1))[0]
+    found = task.Regressions(known).of(0, 1).coefficients(np.zeros(1))[0]
     expected = lstsq(pixels, labels)[0]
     assert abs(expected[2]) > 10
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-8)

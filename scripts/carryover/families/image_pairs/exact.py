@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from carryover.families.image_pairs.regressions import Regression
+from carryover.families.image_pairs.task import Regression
 from carryover.training.result import Trained
 
 

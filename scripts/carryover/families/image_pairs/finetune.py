@@ -8,7 +8,6 @@ import numpy as np
 from carryover.errors import UserError
 from carryover.families.contract import Piece
 from carryover.families.image_pairs import task
-from carryover.families.image_pairs.regressions import Regressions
 from carryover.streams import generator
 from carryover.theory.linear_teachers import benign_overfitting_bound, covariance_bound
 
@@ -41,7 +40,7 @@ def problems(p, shard):
     start_of = _starts(shard.pretrained, images.pixels.shape[1])
     for seed in shard.seeds:
         split = images.split(seed)
-        regressions = Regressions(split)
+        regressions = task.Regressions(split)
         for number, four in enumerate(pairs):
             names = {"seed": seed, **task.named(number, four)}
             starts = np.stack([start_of({**names, "cutoff": cutoff}) for cutoff in p.cutoff])

@@ -2,14 +2,13 @@
 
 from carryover.families.contract import Piece
 from carryover.families.image_pairs import task
-from carryover.families.image_pairs.regressions import Regressions
 
 
 def problems(p, shard):
     """A piece for each seed and pair of tasks, with a run per cutoff: linear functions of least norm."""
     images, pairs = task.Images(p, shard.experiment), task.pairs(p, shard.experiment)
     for seed in shard.seeds:
-        regressions = Regressions(images.split(seed))
+        regressions = task.Regressions(images.split(seed))
         for number, four in enumerate(pairs):
             runs = {"seed": seed, **task.named(number, four), "cutoff": list(p.cutoff)}
             yield Piece(regressions.of(*four[:2]), runs, _variables, task.MEANING)
