@@ -6,7 +6,7 @@ from carryover.provenance.code_digest import closure_files
 from toy.small_project import ROOT
 
 # what the scripts of the four rules load by name
-LOADED = ("families.running", "families.relu.parameters", "families.relu.pretrain", "families.relu.finetune",
+LOADED = ("families.stages", "families.relu.parameters", "families.relu.pretrain", "families.relu.finetune",
           "families.relu.flow", "measures.risk", "figures.facets")  # fmt: skip
 ASIDE = ("config/", "workflow/", "provenance/")
 
