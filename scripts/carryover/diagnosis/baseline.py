@@ -11,6 +11,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.nn.modules.batchnorm import _BatchNorm
 from torch.nn.parameter import is_lazy
 from torch.nn.utils import parametrize
 
@@ -65,6 +66,28 @@ def reinitialised(module: nn.Module, seed: int = 0) -> nn.Module:
             stacklevel=3,
         )
     return made
+
+
+def renewed(module: nn.Module, call: Callable[[Any], Any], batches: Iterable[Any]) -> None:
+    """Compute statistics of batch normalisation from the responses to batches; without, deep layers hardly vary."""
+    layers = [one for one in module.modules() if isinstance(one, _BatchNorm) and one.track_running_stats]
+    if not layers:
+        return
+    modes = {part: part.training for part in module.modules()}
+    momenta = [layer.momentum for layer in layers]
+    module.eval()
+    for layer in layers:
+        layer.reset_running_stats()
+        layer.train()
+        layer.momentum = None  # the mean of all batches
+    with torch.no_grad():
+        for batch in batches:
+            with suppress(ValueError):  # of a batch of one sample
+                call(batch)
+    for layer, momentum in zip(layers, momenta, strict=True):
+        layer.momentum = momentum
+    for part, mode in modes.items():
+        part.training = mode
 
 
 def copied(module: nn.Module) -> nn.Module:

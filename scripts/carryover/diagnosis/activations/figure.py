@@ -9,8 +9,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from xarray import Dataset
 
+from carryover.diagnosis.activations.quantities import MEANING
+
 _DIMENSIONS = {"participation_ratio_before": "PR before", "participation_ratio_after": "PR after", "ensd": "ENSD"}
-_SHARES = {"inherited_share": "inherited", "kept_share": "kept"}
+_SHARES = {"inherited_share": "inherited", "kept_share": "kept", "kept_weighted": "kept, by variance"}
 _RATIOS = {"change": "PR after / PR before", "inherited": "ENSD / PR after", "cka": "CKA"}
 _TITLE: dict[str, Any] = {"loc": "left", "fontsize": "medium"}
 _LOWEST = -0.5  # of shares: what is below is no more than unrelated anyway
@@ -69,7 +71,9 @@ def _label(name: str, regime: str) -> str:
 
 def _points(ax: Axes, result: Dataset, quantity: str, shift: float, label: str) -> None:
     places = np.arange(result.sizes["layer"]) + shift
-    lowest = _LOWEST if quantity in _SHARES else -np.inf
-    values, low, high = (np.maximum(result[f"{quantity}{end}"], lowest) for end in ("", "_low", "_high"))
+    if quantity not in MEANING:
+        ax.plot(places, result[quantity], "o", label=label, clip_on=False)
+        return
+    values, low, high = (np.maximum(result[f"{quantity}{end}"], _LOWEST) for end in ("", "_low", "_high"))
     (points,) = ax.plot(places, values, "o", label=label, clip_on=False)
     ax.vlines(places, low, high, color=points.get_color(), linewidth=1.2)  # may lie off the point where samples are few

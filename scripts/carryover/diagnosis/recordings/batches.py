@@ -65,6 +65,20 @@ def called(module: nn.Module, batch: Any) -> Any:
     return module(**moved(named(module, inputs), device))
 
 
+def labels_of(module: nn.Module, batch: Any) -> np.ndarray | None:
+    """Labels (batch,) or targets (batch, …) of a batch: what comes after its inputs, or is named so; None for others."""
+    found = None
+    if isinstance(batch, tuple | list) and len(batch) and isinstance(batch[0], Tensor):
+        rest = batch[_needed(module) :]
+        found = rest[0] if rest else None
+    named_batch = batch[0] if isinstance(batch, tuple | list) and len(batch) else batch
+    if isinstance(named_batch, Mapping):
+        found = next((named_batch[key] for key in ("labels", "label") if key in named_batch), None)
+    if not isinstance(found, Tensor) or found.ndim not in (1, 2) or (found.ndim == 2 and not found.is_floating_point()):
+        return None
+    return found.detach().cpu().numpy()
+
+
 def _needed(module: nn.Module) -> int:
     """How many inputs the network cannot do without, one at least."""
     parameters = inspect.signature(core(module).forward).parameters.values()
