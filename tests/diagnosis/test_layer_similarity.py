@@ -4,7 +4,9 @@ from itertools import permutations
 
 import numpy as np
 import pytest
+from scipy.spatial import procrustes
 
+from carryover.diagnosis.activations.inheritance import jackknife, sample_blocks
 from carryover.diagnosis.layers import layer_similarity
 from carryover.measures.dimensionality import cka
 
@@ -54,6 +56,33 @@ def test_by_batches_the_terms_of_the_debiased_one_are_averaged():
     expected = hsic[0] / np.sqrt(np.outer(np.diag(hsic[1]), np.diag(hsic[2])))
     found = layer_similarity(before, after, other_layers="layer0", batch=9)
     np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
+
+
+def test_the_procrustes_distance_is_scipys():
+    before, after = network(40, (12, 60), 0), network(40, (12, 60), 1)
+    found = layer_similarity(before, after, measure="procrustes")
+    for name in before:
+        disparity = procrustes(before[name].astype(float), after[name].astype(float))[2]  # 1 − cos²
+        assert found.sel(layer_before=name, layer_after=name).item() == pytest.approx(
+            np.arccos(np.sqrt(1 - disparity)), rel=1e-5
+        )
+    same = layer_similarity(before, {name: 3 * X[:, ::-1] for name, X in before.items()}, measure="procrustes")
+    np.testing.assert_allclose(np.diag(same), 0, atol=1e-3)
+
+
+@pytest.mark.parametrize("how", [{}, {"debiased": True}])
+def test_intervals_leave_blocks_of_samples_out(how):
+    before, after = network(120, (6, 9), 0), network(120, (7,), 1)
+    found = layer_similarity(before, after, other_layers="layer0", confidence=0.9, **how)
+    block = sample_blocks(120)
+    values = [
+        layer_similarity(*({name: X[rows] for name, X in side.items()} for side in (before, after)),
+                         other_layers="layer0", **how).values
+        for rows in (slice(None), *(block != b for b in range(20)))
+    ]  # fmt: skip
+    low, high = jackknife(np.array(values)[:, 1, 0], 0.9)
+    assert (found["low"][1, 0], found["high"][1, 0]) == (pytest.approx(low, rel=1e-4), pytest.approx(high, rel=1e-4))
+    assert (found["low"] < found["cka"]).all()
 
 
 def test_files_and_names(tmp_path):

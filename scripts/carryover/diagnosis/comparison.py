@@ -9,7 +9,8 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
+from functools import partial
 from itertools import chain, islice
 from typing import Any
 
@@ -97,8 +98,8 @@ def compare(
     Returns
     -------
     Diagnosis
-        What `diagnose` returns, with `weight_change` and `weight_rank` of each layer. The headline says which parameters
-        and buffers differ.
+        What `diagnose` returns, with `weight_change` and `weight_rank` of each layer. The headline says which
+        parameters and buffers differ.
 
     Raises
     ------
@@ -123,8 +124,7 @@ def compare(
         networks = _networks(before, after, baseline, control, seed, where)
         calls: dict[str, Callable[[Any], Any]] = {}
         for name, network in networks.items():
-            off = adapter and name in ("before", "baseline")
-            calls[name] = lambda batch, network=network, off=off: _with_adapter_off(network, batch, call, off)
+            calls[name] = partial(_called, network, call, adapter and name in ("before", "baseline"))
         loaded = iter(batches(loader))
         if baseline == "reinitialised":
             first = list(islice(loaded, _RENEWING))
@@ -148,23 +148,18 @@ def compare(
         raise UserError(f"sample_id must name each of the {count} samples, got {len(sample_id)}")
     ids = {"sample_id": np.arange(count) if sample_id is None else np.asarray(sample_id)}
     sides = {name: {key: one[key][:count] for key in shared} | ids for name, one in recordings.items()}
-    others = {name: sides[name] for name in ("baseline", "control") if name in sides}
-    if isinstance(labels, str):
-        others |= {"labels": _usable(found, count)}
-    elif labels is not None:
-        others |= {"labels": labels}
+    others: dict[str, Any] = {name: sides[name] for name in ("baseline", "control") if name in sides}
+    others["labels"] = _usable(found, count) if isinstance(labels, str) else labels
     result = diagnose(sides["before"], sides["after"], layers=shared, p=p, progress=progress, **others)
-    changes, note = weight_changes(before, after, shared, adapter)
+    changes, note = weight_changes(before, after or before, shared, adapter)
     result = result.assign({name: ("layer", values) for name, values in changes.items()})
     describe(result)
     result.attrs["note"] = note
     return result
 
 
-def _with_adapter_off(network: nn.Module, batch: Any, call: Call, off: bool) -> Any:
-    if not off:
-        return call(network, batch)
-    with network.disable_adapter():  # type: ignore[operator]
+def _called(network: nn.Module, call: Call, without_adapter: bool, batch: Any) -> Any:
+    with network.disable_adapter() if without_adapter else nullcontext():  # type: ignore[operator]
         return call(network, batch)
 
 

@@ -63,7 +63,7 @@ def choose_factor(
         renew_statistics: batches (a loader), or a function of the seed that gives them, from which the running
             statistics of normalisation layers are computed anew after the weights were rescaled: they are those of
             other weights else. Of a batch that is a list or tuple the network gets the first.
-        search: arguments of `search_factor`, such as `budget`, `journal` and `jobs`.
+        search: arguments of `search_factor`, such as `journal` and `jobs`.
 
     Raises:
         UserError: for what `load_rescaled` and `search_factor` refuse.
@@ -72,27 +72,22 @@ def choose_factor(
     with _seeded(0):
         notes = load_rescaled(make(0), state, 1.0, which, head)  # a mistake is told before anything is trained
 
-    def run(factor: float, seed: int) -> float:
-        return _trained(make, state, finetune, score, which, head, renew_statistics, factor, seed)
+    def run(factor: float, seed: int, **options: float) -> float:
+        with _seeded(seed):
+            module = make(seed)
+            load_rescaled(module, state, factor, which, head)
+            if renew_statistics is not None:
+                renew(module, renew_statistics, seed)
+            finetune(module, seed, **options)
+            return score(module)
 
     def run_with_rate(factor: float, seed: int, rate: float = 1.0) -> float:
-        return _trained(make, state, finetune, score, which, head, renew_statistics, factor, seed, rate=rate)
+        return run(factor, seed, rate=rate)
 
     takes_rate = "rate" in inspect.signature(finetune).parameters
     arrays = {name: as_array(name, tensor) for name, tensor in state.items()}
     identity = [arrays, which, head, *(source_of(function) for function in (make, finetune, score))]
     return search_factor(run_with_rate if takes_rate else run, which=which, notes=notes, identity=identity, **search)
-
-
-def _trained(make, state, finetune, score, which, head, renew_statistics, factor, seed, **rate):
-    """The score of a training."""
-    with _seeded(seed):
-        module = make(seed)
-        load_rescaled(module, state, factor, which, head)
-        if renew_statistics is not None:
-            renew(module, renew_statistics, seed)
-        finetune(module, seed, **rate)
-        return score(module)
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -12,7 +13,7 @@ from carryover.diagnosis.recordings.names import bare, core, submodules
 
 MEANING = {
     "weight_change": "norm of the change of the layer's parameters over their norm before; NaN without parameters",
-    "weight_rank": "effective rank (participation ratio of squared singular values) of the weight matrix that changed most",
+    "weight_rank": "participation ratio of the squared singular values of the weight matrix that changed most",
 }
 
 
@@ -50,14 +51,14 @@ def effective_rank(W: Tensor) -> float:
 def _parameters(module: nn.Module, with_adapter: bool) -> Iterator[tuple[str, Tensor]]:
     """Parameters by plain name; weights that are computed of others, and adapted ones, as the layer uses them."""
     for name, part in [("", core(module)), *submodules(module).items()]:
-        layer = bare(part)
-        held = dict(layer.named_parameters(recurse=False))
+        layer: Any = bare(part)
+        held: dict[str, Tensor] = dict(layer.named_parameters(recurse=False))
         held |= {key: getattr(layer, key) for key in getattr(layer, "parametrizations", ())}
         for key, value in held.items():
-            value = value.detach()
+            weight, adapted = value.detach(), cast(Any, part)
             if key == "weight" and with_adapter and hasattr(part, "get_delta_weight"):
-                value = value + sum(part.get_delta_weight(adapter).detach() for adapter in part.active_adapters)
-            yield f"{name}.{key}".removeprefix("."), value
+                weight = weight + sum(adapted.get_delta_weight(one).detach() for one in adapted.active_adapters)
+            yield f"{name}.{key}".removeprefix("."), weight
 
 
 def _fit(old: Tensor, new: Tensor) -> bool:

@@ -14,7 +14,7 @@ from carryover.diagnosis.activations.regimes import ADD, REPLACE, SELECT
 
 _FACTOR = 2  # between participation ratios, from which on a direction is named
 _TAIL = 0.01  # least variance below the counted components that is worth a warning
-_SPARSE = 1.0  # excess kurtosis of the responses from which on they may be of superposed features
+_SPARSE = 0.5  # excess kurtosis of the responses from which on they may be of superposed features
 _FULL = 0.7  # components per unit, from which on a layer may hold more features than it has units
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import groupby
+from typing import Any
 
 import numpy as np
 from xarray import Dataset
@@ -90,7 +91,7 @@ def _control(result: Dataset) -> str:
     )
 
 
-def _column(result: Dataset, name: str) -> list[tuple[str, object]]:
+def _column(result: Dataset, name: str) -> list[tuple[str, Any]]:
     return list(zip(result["layer"].values.tolist(), result[name].values.tolist(), strict=True))
 
 

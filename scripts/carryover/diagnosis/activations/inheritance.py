@@ -1,8 +1,8 @@
 """How well one layer predicts the principal components of another, on held-out samples, beyond unrelated networks.
 
 Let u (r,) be the counted components of a layer, of unit variance. The share of them that another layer has is the mean
-held-out R² of ridge regression, 1 − E |u − û|² / r. Without ridge and noise it is the mean squared canonical correlation.
-It is computed in both directions:
+held-out R² of ridge regression, 1 − E |u − û|² / r: without ridge and noise the mean squared canonical correlation. It
+is computed in both directions:
 
 - *inherited*: after's components, predicted from all components before, however weak;
 - *kept*: before's components, predicted from the visible components after: those that leave out a tenth of the variance
@@ -76,7 +76,10 @@ def errors(predictors: np.ndarray, targets: np.ndarray, block: np.ndarray) -> Er
 
 
 def ridge(
-    predictors: np.ndarray, targets: np.ndarray, block: np.ndarray, penalties: Sequence[float] | np.ndarray | None = None
+    predictors: np.ndarray,
+    targets: np.ndarray,
+    block: np.ndarray,
+    penalties: Sequence[float] | np.ndarray | None = None,
 ) -> tuple[np.ndarray, float]:
     """Held-out predictions (samples, r) with the penalty per sample of least squared error, and that penalty.
 

@@ -26,8 +26,8 @@ _COLUMNS = {
     "inherited": "ENSD / PR after",
     "cka": "CKA",
 }
-_BRIEF = ("inherited_share", "kept_share", "kept_weighted", "task_before", "task_after", "reweighting", "participation_ratio_before", "participation_ratio_after",
-          "ensd", "cka")  # fmt: skip
+_BRIEF = ("inherited_share", "kept_share", "kept_weighted", "task_before", "task_after", "reweighting",
+          "participation_ratio_before", "participation_ratio_after", "ensd", "cka")  # fmt: skip
 _FACTS = ("regime", "reason", "warning", "samples", "units_before", "units_after", "samples_needed")
 _REFERENCES = {"inherited_share": "inherited_reference", "kept_share": "kept_reference", "ensd": "ensd_reference",
                "cka": "cka_reference", "task_after": "task_baseline"}  # fmt: skip

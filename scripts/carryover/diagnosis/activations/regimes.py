@@ -131,9 +131,7 @@ def _unrelated(row: Mapping[str, Any], regime: str, close: bool) -> str:
     return ""
 
 
-def _needed(
-    row: Mapping[str, Any], bounds: Mapping[str, float], answers: list[bool | None], taken: int
-) -> float:
+def _needed(row: Mapping[str, Any], bounds: Mapping[str, float], answers: list[bool | None], taken: int) -> float:
     """Samples that would move the intervals off the bounds that they cross; NaN where there are not so many."""
     place, needed = tuple(row[name] > bound for name, bound in bounds.items()), np.nan
     for index, (name, bound) in enumerate(bounds.items()):

@@ -24,14 +24,14 @@ MEANING = {
 
 @dataclass(frozen=True)
 class Task:
-    """Targets (samples, r): one column for each class, or numbers of unit variance; `chance` is the score without inputs."""
+    """Targets (samples, r), a column for each class or numbers of unit variance."""
 
     targets: np.ndarray
     classes: bool
 
     @classmethod
     def of(cls, labels: Any, samples: int) -> Task:
-        """Labels (samples,) are classes if they are whole numbers, text or booleans; targets (samples,) or (samples, r).
+        """Whole numbers and text (samples,) are classes; other numbers, (samples,) or (samples, r), are targets.
 
         Raises UserError for labels of another length, of one class, of a class for nearly each sample, and for targets
         that are not finite or do not vary.
@@ -44,7 +44,9 @@ class Task:
             if len(kinds) == 1:
                 raise UserError(f"labels must be of two classes or more, and all are {kinds[0]}")
             if 2 * len(kinds) > samples:
-                raise UserError(f"no probe can be fitted to {len(kinds)} classes of {samples} samples: group the labels")
+                raise UserError(
+                    f"no probe can be fitted to {len(kinds)} classes of {samples} samples: group the labels"
+                )
             return cls(np.eye(len(kinds))[index.ravel()], True)
         if values.dtype.kind not in "biuf":
             raise UserError(f"labels must be numbers or text, got {values.dtype}")

@@ -66,7 +66,7 @@ def called(module: nn.Module, batch: Any) -> Any:
 
 
 def labels_of(module: nn.Module, batch: Any) -> np.ndarray | None:
-    """Labels (batch,) or targets (batch, …) of a batch: what comes after its inputs, or is named so; None for others."""
+    """Labels (batch,) or targets (batch, k) of a batch: what follows its inputs, or is named so; None without."""
     found = None
     if isinstance(batch, tuple | list) and len(batch) and isinstance(batch[0], Tensor):
         rest = batch[_needed(module) :]
