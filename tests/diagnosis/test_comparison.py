@@ -205,14 +205,6 @@ def test_batches_by_name_give_each_network_what_it_takes(kind, given):
         np.testing.assert_allclose(side["body"], expected, rtol=1e-4, atol=1e-6)
 
 
-def test_a_call_of_ones_own(given):
-    net = nn.Bilinear(3, 3, 4)
-    held = nn.ModuleDict({"mix": net})
-    quietly(held, held, [(SAMPLES[:, :3], SAMPLES[:, 3:])], "mix", call=lambda one, batch: one["mix"](*batch))
-    expected = net(SAMPLES[:, :3], SAMPLES[:, 3:]).detach()
-    np.testing.assert_allclose(given[0][0]["mix"], expected, rtol=1e-4, atol=1e-6)
-
-
 class Sum(nn.Module):
     """Needs two inputs, and takes a third."""
 

@@ -37,13 +37,6 @@ def test_the_r2_is_the_mean_squared_canonical_correlation():
         assert found.r2 == pytest.approx(truth, abs=0.01)
 
 
-def test_held_out_errors_are_those_of_samples_that_were_not_used():
-    """Independent noise is not predicted, however many predictors there are."""
-    X, Y = RNG.standard_normal((300, 200)), RNG.standard_normal((300, 5))
-    found = inheritance.errors(X, Y / Y.std(axis=0), blocks(300))
-    assert -0.1 < found.r2 < 0.05
-
-
 def test_held_out_errors_are_those_of_scikit_learn_with_the_best_penalty():
     """All penalties are tried: with one loud predictor among 80 the errors rise before they fall."""
     X, noise = np.random.default_rng(4).standard_normal((2, 120, 80)) * np.r_[1000, np.ones(79)]
@@ -120,11 +113,6 @@ def test_components_are_a_singular_value_decomposition(samples, units, seed):
     if samples <= units:
         weighted = found.weighted * np.sqrt(squares.sum() / samples)
         np.testing.assert_allclose(weighted @ weighted.T, centred @ centred.T, atol=1e-6)
-
-
-def test_alignment_is_cka():
-    X, Y = related(400, RNG)
-    assert inheritance.alignment(components(X, 0.99), components(Y, 0.99)) == pytest.approx(cka(X, Y))
 
 
 def test_reweighting_is_the_typical_change_of_variances():

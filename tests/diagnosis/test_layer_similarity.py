@@ -48,16 +48,6 @@ def test_the_debiased_one_is_made_of_means_over_different_samples():
     np.testing.assert_allclose(found, by_pairs(before, after, unbiased_cka), rtol=1e-4, atol=1e-5)
 
 
-def test_by_batches_the_terms_of_the_debiased_one_are_averaged():
-    before, after = network(19, (5, 12), 0), network(19, (3,), 1)
-    hsic = [np.mean([by_pairs(*({name: X[i : i + 9] for name, X in side.items()} for side in sides), unbiased_hsic)
-                     for i in (0, 9)], axis=0)
-            for sides in ((before, after), (before, before), (after, after))]  # fmt: skip
-    expected = hsic[0] / np.sqrt(np.outer(np.diag(hsic[1]), np.diag(hsic[2])))
-    found = layer_similarity(before, after, other_layers="layer0", batch=9)
-    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
-
-
 def test_the_procrustes_distance_is_scipys():
     before, after = network(40, (12, 60), 0), network(40, (12, 60), 1)
     found = layer_similarity(before, after, measure="procrustes")

@@ -11,17 +11,6 @@ from carryover.diagnosis.recording import record
 from carryover.networks.convnet import VGG11
 
 
-class Twice(nn.Module):
-    """Calls one part twice, another never, and has one whose output is no tensor."""
-
-    def __init__(self):
-        super().__init__()
-        self.shared, self.unused, self.pair = nn.Linear(4, 4), nn.Linear(4, 4), nn.LSTM(4, 4)
-
-    def forward(self, x):
-        return self.pair(self.shared(self.shared(x)))[0]
-
-
 def network():
     torch.manual_seed(0)
     parts = [nn.Conv2d(3, 4, 3), nn.BatchNorm2d(4), nn.ReLU(), nn.Flatten(), nn.Dropout(0.5), nn.Linear(144, 5)]
@@ -89,17 +78,3 @@ def test_an_error_leaves_the_module_and_no_file(tmp_path):
     assert net.training
     assert not net[2]._forward_hooks
     assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize(
-    ("name", "sentence"),
-    [
-        ("shared", "called once for each input, shared was 2 times: name a call, as shared@0, shared@1"),
-        ("shared@2", r"called 3 times or more for each input, shared@2 was 2 times"),
-        ("pair", "pair gives a tuple, so say which entry of it: pair:0, pair:1.0, pair:1.1"),
-        ("shared@0:0", "shared@0:0 must be an entry .*, but the output has no entries that are tensors"),
-    ],
-)
-def test_submodules_without_one_output_are_refused(name, sentence, tmp_path):
-    with pytest.raises(ValueError, match=sentence), record(Twice(), [name], tmp_path / "a.nc") as see:
-        see(torch.ones(5, 4))

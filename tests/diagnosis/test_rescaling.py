@@ -36,13 +36,6 @@ def test_a_clear_best_factor_is_found_and_beats_one(best):
     assert low < abs(math.log2(best)) < high or abs(mean - abs(math.log2(best))) < 0.1
 
 
-def test_a_best_factor_between_those_of_the_grid_is_approached():
-    best = 2**-1.5
-    assert search_factor(noisy(best, 0.0), refinements=2).factor == pytest.approx(best)
-    assert search_factor(noisy(best, 0.0)).factor in (0.25, 0.5)
-    assert search_factor(noisy(best, 0.0), refinements=0).factor == 0.25
-
-
 def flat(number):
     return lambda factor, seed: generator("flat", [number, factor], seed, "noise").normal()
 
@@ -173,18 +166,3 @@ def test_finetuning_starts_from_the_pretrained_module_rescaled_with_new_layers()
     assert torch.equal(half[0]["bn1.weight"], state["bn1.weight"] / 2)
     assert torch.equal(half[0]["bn1.running_var"], state["bn1.running_var"])
     assert torch.equal(half[0]["fc.weight"], build(1).state_dict()["fc.weight"] / 2)
-
-
-def wider(width):
-    return ResNet18(torch.Generator(), 2, width, "small", 1).state_dict()
-
-
-def test_the_number_of_batches_and_the_last_layer_may_be_missing():
-    state = {name: tensor for name, tensor in wider(2).items() if "num_batches" not in name and "fc." not in name}
-    found = choose_factor(
-        build,
-        state,
-        lambda module, seed: None,
-        lambda module: float(torch.equal(module.conv1.weight, state["conv1.weight"])),
-    )
-    assert (found.factor, float(found.curve["score"].sel(factor=1))) == (1, 1)

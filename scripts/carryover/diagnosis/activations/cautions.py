@@ -80,7 +80,7 @@ def _direction(row: Mapping[str, Any], old: Components, new: Components, block: 
 
 def _below_the_line(old: Components, new: Components, block: np.ndarray) -> str:
     """Components before that do not count, where the layer after no longer has them."""
-    tail = slice(old.counted, len(old.variances))
+    tail = slice(old.counted, old.seen)
     variances = old.variances[tail]
     if variances.sum() < _TAIL:
         return ""

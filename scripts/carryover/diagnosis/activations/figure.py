@@ -1,6 +1,5 @@
 """The figure of a diagnosis: what became of every layer."""
 
-import re
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -17,14 +16,13 @@ _RATIOS = {"change": "PR after / PR before", "inherited": "ENSD / PR after", "ck
 _TITLE: dict[str, Any] = {"loc": "left", "fontsize": "medium"}
 _LOWEST = -0.5  # of shares: what is below is no more than unrelated anyway
 _ABREAST = 14  # letters of a name that fit beside those of the next layer
-_ACROSS = 34  # letters that fit above a panel, and under one when written upwards
 
 
 def draw(result: Dataset) -> Figure:
     """Three panels, by layer in the order of the data: bars are intervals. `result` is what `diagnose` returned."""
     layers = result["layer"].values.tolist()
-    labels = [_label(name, regime) for name, regime in zip(layers, result["regime"].values, strict=True)]
-    longest = max(len(line) for label in labels for line in label.splitlines())
+    labels = [f"{name}\n{regime}" for name, regime in zip(layers, result["regime"].values, strict=True)]
+    longest = max(len(name) for name in layers)
     upwards = longest > _ABREAST
     size = max(6.5, 2.0 + 0.9 * len(layers)), 8.4 + (0.08 * longest if upwards else 0)
     fig, axes = plt.subplots(3, 1, figsize=size, sharex=True, layout="constrained")
@@ -57,16 +55,6 @@ def draw(result: Dataset) -> Figure:
         fontsize="medium",
     )
     return fig
-
-
-def _label(name: str, regime: str) -> str:
-    """The layer's name, in lines that end at its dots where it is long, and the verdict below."""
-    lines = [""]
-    for part in re.split(r"(?<=[./_])", name):
-        if lines[-1] and len(lines[-1]) + len(part) > _ACROSS:
-            lines.append("")
-        lines[-1] += part
-    return "\n".join([*lines, regime])
 
 
 def _points(ax: Axes, result: Dataset, quantity: str, shift: float, label: str) -> None:

@@ -72,12 +72,13 @@ def _entries(output: Any) -> dict[str, Any] | None:
     return None
 
 
-def batch_first(name: str, output: Tensor, sizes: tuple[int, ...], axis: int, asked: bool, tokens: bool) -> Tensor:
+def batch_first(name: str, output: Tensor, sizes: tuple[int, ...], given: int | None, tokens: bool) -> Tensor:
     """The output with the batch as axis 0.
 
-    `sizes` are numbers that the batch may have by the network's inputs (none: anything), `axis` is where the output has
-    it, `asked` by the user, and `tokens` says that there are layers which have tokens there.
+    `sizes` are numbers that the batch may have by the network's inputs (none: anything), `given` is the user's axis,
+    and `tokens` says that there are layers which have tokens in axis 0.
     """
+    axis = given or 0
     if not output.ndim:
         raise UserError(f"{name} is one number for the whole batch: name a layer with an output for each sample")
     if output.ndim <= axis:
@@ -90,7 +91,7 @@ def batch_first(name: str, output: Tensor, sizes: tuple[int, ...], axis: int, as
             f"{name} must have the batch along axis {axis}, and has {found} there for {sizes[0]} samples, of its shape "
             f"{tuple(output.shape)}{hint}"
         )
-    if tokens and not asked and output.ndim >= 3:
+    if tokens and given is None and output.ndim >= 3:
         raise UserError(
             f"{name} may have tokens along axis 0, for its network has layers with batch_first=False: say "
             f"batch_axis=1, or batch_axis=0 if its axis 0 is the batch"
@@ -115,15 +116,6 @@ def _attentions(part: nn.Module) -> list[Any]:
 
 def units(name: str, part: nn.Module, output: Tensor, reduce: Reduction, mask: Tensor | None) -> Tensor:
     """(batch, units) in single precision of an output (batch, …); complex numbers are two units each."""
-    if output.is_quantized:
-        output = output.dequantize()
-    if output.is_nested:
-        if reduce not in ("mean", "first", "last"):
-            raise UserError(f"{name} is a nested tensor, of samples of different lengths: take reduce='mean'")
-        rows = output.unbind()
-        output = torch.stack([row.mean(0) if reduce == "mean" else row[0 if reduce == "first" else -1] for row in rows])
-    if output.layout != torch.strided:
-        output = output.to_dense()
     if not output.is_complex():
         output = output.float()
     if callable(reduce):
