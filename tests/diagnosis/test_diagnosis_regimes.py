@@ -12,34 +12,13 @@ from carryover.networks.relu import Weights
 from carryover.tasks.sparse import sphere
 from toy import diagnosed_networks as networks
 
-KNOWN = {
-    networks.selected: regimes.SELECT,
-    networks.frozen: regimes.UNCHANGED,
-    networks.fresh: regimes.REPLACE,
-    networks.partly: regimes.REPLACE,
-    networks.beside: regimes.ADD,
-    networks.reversed_strengths: regimes.REWEIGHT,
-}
-
 
 def verdict(before, after, **more):
     return diagnose({"hidden": before}, {"hidden": after}, **more).isel(layer=0)
 
 
-@pytest.mark.parametrize(("after", "regime"), KNOWN.items())
-@pytest.mark.parametrize("units", [50, pytest.param(1500, marks=pytest.mark.extended)])  # fewer than samples, and more
-@pytest.mark.parametrize("baseline", [False, True])
-def test_verdicts_that_are_known_by_construction(after, regime, units, baseline):
-    unrelated = {"baseline": {"hidden": networks.unrelated(1200, units=units)}} if baseline else {}
-    found = verdict(networks.pretrained(1200), after(1200, units=units), **unrelated)
-    assert found["regime"].item() == regime
-    assert np.isnan(found["samples_needed"].item())
-    assert np.isnan(found["inherited_reference"].item()) != baseline
-
-
-@pytest.mark.parametrize("after", KNOWN)
-def test_too_few_samples_are_undecided_and_it_says_how_many_would_do(after):
-    found = verdict(networks.pretrained(150), after(150))
+def test_too_few_samples_are_undecided_and_it_says_how_many_would_do():
+    found = verdict(networks.pretrained(150), networks.selected(150))
     assert found["regime"].item() == regimes.UNDECIDED
     assert "too few samples: 150 for a PR of" in found["reason"].item()
     assert 150 < found["samples_needed"].item() < 500
@@ -52,18 +31,6 @@ def test_a_share_at_the_bound_is_undecided_and_names_both_sides():
     assert found["regime"].item() == regimes.UNDECIDED
     assert found["reason"].item().endswith(": select or unchanged")
     assert np.isnan(found["samples_needed"].item())  # components are taken at 4096 at most
-
-
-@pytest.mark.extended
-def test_samples_that_are_said_to_be_enough_are():
-    """Of few samples the PR is too small: 10 times it would be 740 of 300 features, and 2930 are needed."""
-    for samples, count in ((100, 20), (60, 40), (100, 300)):
-        needed = verdict(networks.features(samples, count), networks.features(samples, count, 1))[
-            "samples_needed"
-        ].item()
-        assert needed == pytest.approx(10 * count, rel=0.1)
-        many = verdict(networks.features(int(needed), count), networks.features(int(needed), count, 1))
-        assert many["regime"].item() == regimes.REPLACE
 
 
 def random_relu(inputs, seed, units=200):

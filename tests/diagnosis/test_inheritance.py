@@ -124,14 +124,6 @@ def test_reweighting_is_the_typical_change_of_variances():
         np.testing.assert_allclose(values, expected, rtol=1e-6)
 
 
-def test_curvature_is_that_of_functions_of_the_inputs():
-    inputs = RNG.standard_normal((2000, 5))
-    features = components(RNG.standard_normal((2000, 20)), 0.99)
-    squares = np.hstack([10 * inputs, inputs[:, :, None].repeat(5, 2).reshape(2000, -1) * np.tile(inputs, 5)])
-    assert abs(inheritance.curvature(features, blocks(2000))) < 0.1
-    assert inheritance.curvature(components(squares, 0.999), blocks(2000)) > 0.5
-
-
 def test_matched_units_are_counted_one_by_one():
     X, Y = related(300, RNG)
     Y = np.hstack([Y, X[:, :2]])[:, :4]

@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 import torch
 from torch import nn
-from torch.nn import functional as F
 
 from carryover.diagnosis.recording import record
 from carryover.errors import UserError
-from toy.recorded import Says, fed, numbers, seen, small
+from toy.recorded import Says, fed, numbers, seen
 
 Pair = namedtuple("Pair", ["left", "right"])
 
@@ -124,12 +123,3 @@ def test_what_is_not_finite_is_named_with_sample_and_call():
     y = torch.where(torch.arange(6)[:, None] == 2, torch.inf, x)
     with pytest.raises(UserError, match=r"part must be finite .* for sample 8, which is number 3 of call 2"):
         fed(Says(lambda x: x), "part", [(x,), (y,)])
-
-
-def test_calls_by_others_are_not_recorded():
-    net, x = small(), numbers(9, 6)
-    with record(net, "1") as see:
-        net(numbers(4, 6))
-        see(x)
-        F.relu(net(x))
-    assert see.recording["1"].shape == (9, 3)

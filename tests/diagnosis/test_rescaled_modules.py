@@ -105,23 +105,6 @@ def test_a_head_anywhere_may_be_new():
         load_rescaled(build(1, 2), state, 1.0, head="fc")
 
 
-def test_shared_weights_may_be_saved_under_one_name_and_indices_be_missing():
-    state = {
-        name: value for name, value in Language(2).state_dict().items() if name not in ("head.weight", "position_ids")
-    }
-    network = Language(1)
-    load_rescaled(network, state, 2.0)
-    assert torch.equal(network.head.weight, state["words.weight"] * 2)
-    assert network.position_ids.tolist() == list(range(5))
-    del state["mask"]
-    with pytest.raises(ValueError, match="state lacks 'mask'"):
-        load_rescaled(Language(1), state, 2.0)
-    with pytest.raises(ValueError, match=r"the head 'head' shares 'head.weight' with 'words.weight'"):
-        load_rescaled(Language(1), Language(2).state_dict(), 2.0, head="head")
-    with pytest.raises(ValueError, match=r"state must be what state_dict.* gives, tensors by name, got a Language"):
-        load_rescaled(Language(1), Language(2), 2.0)
-
-
 def test_running_statistics_are_those_of_the_batches_given():
     network, batches = small(ResNet18, 1), [torch.randn(8, 1, 8, 8), (torch.randn(8, 1, 8, 8), None)]
     renew(network, batches, 0)

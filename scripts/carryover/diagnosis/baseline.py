@@ -95,9 +95,7 @@ def copied(module: nn.Module) -> nn.Module:
     try:
         return copy.deepcopy(module)
     except (RuntimeError, TypeError, AttributeError) as error:
-        raise UserError(
-            f"the network cannot be copied ({error}): give baseline= a network or None, and leave device= out"
-        ) from None
+        raise UserError(f"the network cannot be copied ({error}): give baseline= a network or None") from None
 
 
 def _inner_first(module: nn.Module) -> Iterator[nn.Module]:

@@ -15,17 +15,15 @@ from itertools import chain, islice
 from typing import Any
 
 import numpy as np
-import torch
 import xarray as xr
 from torch import Tensor, nn
 from tqdm import tqdm
 
 from carryover.diagnosis.activations.task import Task
-from carryover.diagnosis.baseline import copied, reinitialised, renewed
+from carryover.diagnosis.baseline import reinitialised, renewed
 from carryover.diagnosis.diagnosis import DEFAULTS, Parameters, diagnose
 from carryover.diagnosis.recording import See, said, watched
 from carryover.diagnosis.recordings.batches import Call, batches, called, generators_kept, home, labels_of
-from carryover.diagnosis.recordings.names import core
 from carryover.diagnosis.recordings.outputs import Reduction
 from carryover.diagnosis.result import describe
 from carryover.diagnosis.weights import weight_changes
@@ -51,7 +49,6 @@ def compare(
     sample_id: Sequence | None = None,
     seed: int = 0,
     samples: int = 2000,
-    device: torch.device | str | None = None,
     call: Call = called,
     progress: bool = True,
     p: Parameters = DEFAULTS,
@@ -86,8 +83,6 @@ def compare(
         (samples,) names; samples of one name, such as crops of one image, are left out together.
     samples
         How many are taken, the first of the loader.
-    device
-        Where the networks are called, copies of them if they are elsewhere; None: each where it is.
     call
         call(network, batch) returns the network's output, for batches of other kinds.
     progress
@@ -118,10 +113,9 @@ def compare(
                 f"got {type(before).__name__}{'' if after is None else ' and ' + type(after).__name__}"
             )
         after = before
-    where = None if device is None else _device(device)
     given = [one for one in (before, after, control) if isinstance(one, nn.Module)]
-    with generators_kept(*(home(one) for one in given), *filter(None, [where])):
-        networks = _networks(before, after, baseline, control, seed, where)
+    with generators_kept(*(home(one) for one in given)):
+        networks = _networks(before, after, baseline, control, seed)
         calls: dict[str, Callable[[Any], Any]] = {}
         for name, network in networks.items():
             calls[name] = partial(_called, network, call, adapter and name in ("before", "baseline"))
@@ -135,7 +129,7 @@ def compare(
             for name, network in networks.items():
                 with _named(name):
                     sees[name] = stack.enter_context(watched(network, layers, reduce=reduce, batch_axis=batch_axis))
-            bar = stack.enter_context(tqdm(unit=" samples", disable=not progress, file=sys.stderr))
+            bar = stack.enter_context(tqdm(total=samples, unit=" samples", disable=not progress, file=sys.stderr))
             found = _fill(sees, calls, loaded, loader, samples, bar, before)
     if left_out := {name: why for see in sees.values() for name, why in see.left_out.items()}:
         warnings.warn(said(left_out), stacklevel=2)
@@ -181,9 +175,8 @@ def _networks(
     baseline: nn.Module | str | None,
     control: nn.Module | None,
     seed: int,
-    device: torch.device | None,
 ) -> dict[str, nn.Module]:
-    """The networks to call, by name, copies of those that are elsewhere than on `device`."""
+    """The networks to call, by name."""
     networks = {"before": before, "after": after} | ({} if control is None else {"control": control})
     for name, network in networks.items():
         if not isinstance(network, nn.Module):
@@ -194,20 +187,7 @@ def _networks(
         networks["baseline"] = reinitialised(before, seed)
     elif baseline is not None:
         raise UserError(f"baseline must be 'reinitialised', a torch module or None, got {baseline!r}")
-    if device is not None:
-        networks = {
-            name: network if home(network) == device else copied(core(network)).to(device)
-            for name, network in networks.items()
-        }
     return {name: one.module if isinstance(one, nn.DataParallel) else one for name, one in networks.items()}
-
-
-def _device(device: torch.device | str) -> torch.device:
-    try:
-        return torch.empty(0, device=device).device  # of cuda, the current one
-    except (RuntimeError, AssertionError, TypeError) as error:
-        reason = str(error).partition("\n")[0]
-        raise UserError(f"device must be one that PyTorch has here, got {device!r} ({reason})") from None
 
 
 @contextmanager
@@ -238,12 +218,8 @@ def _fill(
         labels.append(labels_of(network, batch))
         now = next(iter(sees.values())).samples
         if not seen:
-            # of a list of batches the number is a guess, of a generator there is none
-            known = (
-                len(held) if isinstance(held, Sized) else now * len(loader) if isinstance(loader, Sized) else samples
-            )
-            bar.total = min(samples, known)
-            _check_memory(sees.values(), now, bar.total)
+            guess = now * len(loader) if isinstance(loader, Sized) else samples
+            _check_memory(sees.values(), now, min(samples, len(held) if isinstance(held, Sized) else guess))
         bar.update(min(now, samples) - seen)
         seen = min(now, samples)
         if seen == samples:

@@ -4,7 +4,7 @@ All factors are tried with the same seeds, whose own part in the score cancels i
 
 1. A coarse grid. While the best is at an end, one place further is tried, up to a bound.
 2. Places half way (in the logarithm) between the best and its neighbours.
-3. The best few get more seeds, until what noise leaves open between them is small beside what they gain over 1.
+3. The best few get more seeds, unless one is clearly ahead.
 4. Whether the winner beats 1 is tested on seeds that had no part in choosing it: five, and all if these leave it open.
    The intervals of both looks hold together with 95 % (each gets half of the 5 %), so that noise alone helps in 2.5 %
    of searches at most. The test stops after five that gain nothing on average.
@@ -33,9 +33,8 @@ FACTORS = (0.0625, 0.25, 1.0, 4.0)
 RATES = (0.5, 2.0, 4.0)
 _LOOK = 5  # fresh seeds of the first look; the second and last is at all of them
 _RACERS = 3  # factors that get more seeds than the grid has
-_ROUNDS = 2  # of those, each with twice the seeds
+_MORE = 4  # times the seeds of the grid
 _BEATEN = 2.0  # standard errors behind the first
-_SMALL = 0.25  # of the gain: what may stay open between racers
 
 
 class Point(NamedTuple):
@@ -70,30 +69,22 @@ def search_factor(
     ----------
     run
         A score that is not finite counts as the lowest of all. It may take a third argument named `rate`, a multiple of
-        the learning rate, for a control.
-    factors
-        A grid; 1 is always tried.
-    seeds
-        Of each factor of the grid; the best few get up to four times as many.
-    refinements
-        How often the places half way (in the logarithm) to the best factor's neighbours are tried.
+        the learning rate.
+    factors, seeds
+        A grid, to which 1 is added, and the seeds of each factor; the best few get four times as many.
+    refinements, extensions
+        How often the places next to the best factor are tried, and places beyond an end of the grid.
     fresh_seeds
         Other seeds, at most, for the comparison with 1, two or more.
-    extensions
-        How many places further may be tried while the best factor is at an end of the grid.
     rates
         Learning rates, as multiples of the usual one, that are tried without a factor where one helps.
-    journal
+    journal, identity
         A folder in which joblib keeps scores, from which an interrupted search continues. A score is used again for the
-        same file of `run` and the same `identity`.
+        same file of `run` and the same `identity`: text, numbers and arrays.
     jobs
         Trainings at once, in as many processes, which share the processor's threads.
-    progress
-        Whether to show the number of trainings on standard error.
     notes
         Sentences that are said before the first training, and are the first of the choice's.
-    identity
-        What else scores depend on, as text, numbers and arrays, for the journal.
 
     Raises
     ------
@@ -111,11 +102,12 @@ def search_factor(
         raise UserError(f"the journal {journal} cannot be used ({error.strerror}): name a folder") from None
     key = joblib.hash([source_of(run), identity]) if journal else ""
     places = len(grid) + extensions + 2 * refinements
-    race = min(_RACERS, places) * seeds * (2**_ROUNDS - 1)
+    race = min(_RACERS, places) * seeds * (_MORE - 1)
     most = places * seeds + race + (2 + (len(tried) + 2) * bool(tried)) * fresh_seeds
     with tqdm(desc="choose_factor", total=most, unit=" trainings", disable=not progress) as bar:
+        if progress:
+            tqdm.write(f"choose_factor: at most {most} trainings.", file=sys.stderr)
         search = _Search(lambda point: joblib.delayed(score)(key, point, run, takes_rate), jobs, seeds, bar)
-        search.say(f"choose_factor: at most {most} trainings.")
         for sentence in notes:
             search.note(sentence)
         return search.choice(grid, which, extensions, refinements, fresh_seeds, tried)
@@ -150,7 +142,7 @@ class _Search:
 
     def __init__(self, task: Callable[[Point], Any], jobs: int, seeds: int, bar: tqdm) -> None:
         self.task, self.jobs, self.bar, self.first = task, jobs, bar, range(seeds)
-        self.selecting = range(seeds * 2**_ROUNDS)
+        self.selecting = range(seeds * _MORE)
         self.scores: dict[Point, float] = {}
         self.notes: list[str] = []
 
@@ -221,9 +213,6 @@ class _Search:
 
     def note(self, sentence: str) -> None:
         self.notes.append(sentence)
-        self.say(sentence)
-
-    def say(self, sentence: str) -> None:
         if not self.bar.disable:
             tqdm.write(sentence, file=sys.stderr)
 
@@ -251,27 +240,16 @@ class _Search:
             self.note(f"The best factor was at an end of the grid, which was extended by {places}.")
 
     def _race(self) -> float:
-        """The best factor, after more seeds for those that are not clearly behind it."""
-        seeds, racers = self.first, self.factors
-        while True:
-            best = self._best(racers, seeds)
-            ahead = {factor: self.of(factor, seeds).mean() for factor in racers}
-            error = math.sqrt(2 / len(seeds)) * self._noise(racers, seeds)
-            leaders = sorted(racers, key=lambda factor: (factor != best, -ahead[factor]))[:_RACERS]
-            racers = [factor for factor in leaders if ahead[best] - ahead[factor] <= _BEATEN * error]
-            known = self.first if len(self.tried(1.0, seeds)) < len(seeds) else seeds
-            gain = (self.of(best, known) - self.of(1.0, known)).mean()
-            more = range(2 * len(seeds))
-            if len(racers) == 1 or error <= _SMALL * gain or len(more) > len(self.selecting):
-                return best
-            seeds = more
-            self.need(Point(factor, seed) for seed in seeds for factor in racers)
-
-    def _noise(self, factors: Sequence[float], seeds: Sequence[int]) -> float:
-        """Standard deviation of one score about what its seed and its factor give, of the better half, four or more."""
-        values = np.array([self.of(factor, seeds) for factor in factors])
-        better = np.argsort(values.mean(1))[::-1][: max(4, (len(factors) + 1) // 2)]
-        return math.sqrt(_residual(values[better])) if len(better) > 1 else 0.0
+        """The best factor, after more seeds for those of the best three that are not clearly behind it."""
+        best = self._best(self.factors, self.first)
+        scores = {factor: self.of(factor, self.first) for factor in self.factors}
+        leaders = sorted(scores, key=lambda factor: (factor != best, -scores[factor].mean()))[:_RACERS]
+        noise = math.sqrt(2 / len(self.first) * _residual(np.array(list(scores.values())))) if len(scores) > 1 else 0
+        racers = [factor for factor in leaders if scores[best].mean() - scores[factor].mean() <= _BEATEN * noise]
+        if len(racers) == 1 or not noise:
+            return best
+        self.need(Point(factor, seed) for seed in self.selecting for factor in racers)
+        return self._best(racers, self.selecting)
 
     def _compared(self, chosen: float, fresh: int) -> tuple[Interval, range]:
         """The gain over 1 on fresh seeds, and those; it stops as soon as that is decided or unlikely to help."""
@@ -287,10 +265,9 @@ class _Search:
         return gain, seeds
 
     def _control(self, chosen: float, start: int, number: int, rates: tuple[float, ...]) -> Control:
-        """Learning rates compared with the factor and with neither: of all, the one that is least clearly beaten.
+        """Learning rates compared with the factor and with neither: the one that is least clearly beaten.
 
-        Seeds are new once more: a factor that won on the fresh ones was lucky on them. As the factor has to beat every
-        rate, none is chosen before.
+        Seeds are new once more: a factor that won on the fresh ones was lucky on them.
         """
         new = range(start, start + number)
         without = [Point(1.0, 0, rate) for rate in (1.0, *rates)]
