@@ -208,7 +208,7 @@ class See:
                     try:
                         self._kept[place.name] = self._values(place, output)
                     except UserError as error:
-                        self._without(place, str(error), error)
+                        self._without(place, error)
 
         return hook
 
@@ -230,8 +230,10 @@ class See:
                 every = ", ".join(f"{place.name.split(':')[0]}@{index}" for index in range(min(count, 3)))
                 choice = f": name a call, as {every}" if count > 1 and place.call is None else ""
                 wanted = "once" if place.call is None else f"{place.call + 1} times or more"
-                times = f"called {wanted} for each input, {place.name} was {count} times"
-                self._without(place, f"names must be submodules that are {times}{choice}")
+                self._without(place, UserError(
+                    f"names must be submodules that are called {wanted} for each input, {place.name} was {count} "
+                    f"times{choice}"
+                ))  # fmt: skip
         for name, values in self._kept.items():
             if not np.isfinite(values).all():
                 row = int(np.flatnonzero(~np.isfinite(values).all(axis=1))[0])
@@ -243,11 +245,11 @@ class See:
             reasons = "; ".join(list(self.left_out.values())[:3]) or "none of them is called"
             raise UserError(f"nothing that the names match can be recorded: {reasons}")
 
-    def _without(self, place: naming.Place, why: str, error: UserError | None = None) -> None:
-        """Leave out what a pattern matched, if it was never in; an error otherwise."""
+    def _without(self, place: naming.Place, error: UserError) -> None:
+        """Leave out what a pattern matched, if it was never in; raise the error otherwise."""
         if not place.matched or self._seen:
-            raise error or UserError(why)
-        self.left_out[place.name] = why
+            raise error
+        self.left_out[place.name] = str(error)
         self._kept.pop(place.name, None)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from itertools import chain, islice
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from carryover.errors import UserError
@@ -144,7 +144,6 @@ def renew(module: Module, batches: Iterable | Callable[[int], Iterable], seed: i
     if not any(isinstance(layer, _BatchNorm) and layer.track_running_stats for layer in module.modules()):
         raise UserError(f"this {type(module).__name__} has no running statistics of batches that could be renewed")
     given = iter(batches(seed) if callable(batches) else batches)
-    first = list(islice(given, 1))
-    if not first:
+    if (first := next(given, None)) is None:
         raise UserError("renew_statistics gave no batches: give a loader (iterators are used up), or a function")
-    update_bn(chain(first, given), module)
+    update_bn(chain([first], given), module)

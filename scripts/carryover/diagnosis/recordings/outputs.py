@@ -40,36 +40,29 @@ def tensors(value: Any) -> Iterator[Tensor]:
 
 def entry_of(name: str, output: Any, entry: str | None) -> Tensor:
     """The output, or the named entry of it; the only tensor of a tuple or mapping needs no name."""
-    entries = _entries(output)
-    if entry is None and entries is not None:
-        held = [value for value in entries.values() if isinstance(value, Tensor)]
-        if len(held) != 1:
-            some = ", ".join(f"{name}:{key}" for key, value in entries.items() if isinstance(value, Tensor))
-            raise UserError(f"{name} gives a {type(output).__name__}, so say which entry of it: {some or 'none fits'}")
-        return held[0]
-    if entry is not None:
-        if entries is None or not isinstance(entries.get(entry), Tensor):
-            has = ", ".join(key for key, value in (entries or {}).items() if isinstance(value, Tensor))
-            there = f"the entries that are tensors are {has}" if has else "the output has no entries that are tensors"
-            raise UserError(f"{name} must be an entry of the submodule's output, but {there}")
-        return entries[entry]
-    if not isinstance(output, Tensor):
-        raise UserError(f"{name} must give one tensor (batch, …), and gives {type(output).__name__}")
-    return output
+    if isinstance(output, Tensor) and entry is None:
+        return output
+    held = {key: value for key, value in _entries(output).items() if isinstance(value, Tensor)}
+    if entry in held:
+        return held[entry]
+    if entry is None and len({id(value) for value in held.values()}) == 1:
+        return next(iter(held.values()))
+    listed = ", ".join(held) or "none"
+    if entry is None:
+        some = ", ".join(f"{name}:{key}" for key in held) or "none fits"
+        raise UserError(f"{name} gives a {type(output).__name__}, so say which entry of it: {some}")
+    raise UserError(f"{name} must be an entry of the submodule's output, whose entries that are tensors are {listed}")
 
 
-def _entries(output: Any) -> dict[str, Any] | None:
-    """Entries of a tuple or mapping by name or index, those of a tuple in it by `0.1`; None of anything else."""
+def _entries(output: Any) -> dict[str, Any]:
+    """Entries of a tuple or mapping by name or index, those of a tuple in it by `0.1`; none of anything else."""
     if isinstance(output, Mapping):
         return {str(key): value for key, value in output.items()}
-    if isinstance(output, tuple | list):
-        found: dict[str, Any] = {}
-        for index, value in enumerate(output):
-            inner = _entries(value) if isinstance(value, tuple | list) else None
-            found |= {str(index): value} if inner is None else {f"{index}.{key}": one for key, one in inner.items()}
-        named = getattr(output, "_fields", ())
-        return found | dict(zip(named, output, strict=False))
-    return None
+    found: dict[str, Any] = {}
+    for index, value in enumerate(output if isinstance(output, tuple | list) else ()):
+        inner = _entries(value) if isinstance(value, tuple | list) else {}
+        found |= {f"{index}.{key}": one for key, one in inner.items()} or {str(index): value}
+    return found | dict(zip(getattr(output, "_fields", ()), output, strict=False))
 
 
 def batch_first(name: str, output: Tensor, sizes: tuple[int, ...], given: int | None, tokens: bool) -> Tensor:
