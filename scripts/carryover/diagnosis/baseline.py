@@ -6,7 +6,6 @@ import copy
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from functools import partial
 from typing import Any
 
 import torch
@@ -23,15 +22,15 @@ from carryover.errors import UserError
 def reinitialised(module: nn.Module, seed: int = 0) -> nn.Module:
     """A copy of the network, without wrappers around it, whose parameters are drawn anew.
 
-    Each part with `reset_parameters` draws its own, inner parts first (where that leaves some, as the layer of torch's
-    does that it is derived from), and statistics that it gathers are reset, too. Networks of HuggingFace then draw
-    theirs as they do at the start, and a part with `init_weights` draws what is left in it. What else a user's class
-    does to parameters when it is made is not done: give a network made anew where that matters. The given network and
-    the state of random numbers are left as they were.
+    Each part with `reset_parameters` draws its own, inner parts first, and statistics that it gathers are reset, too.
+    Networks of HuggingFace then draw theirs as they do at the start, and a part with `init_weights` draws what is left
+    in it. The given network and the state of random numbers are left as they were.
 
-    Raises:
-        UserError: where nothing can be reset, or the network cannot be copied. Parameters that nothing resets keep
-            their values, and a warning names them.
+    Raises
+    ------
+    UserError
+        Where nothing can be reset, or the network cannot be copied. Parameters that nothing resets keep their values,
+        and a warning names them.
     """
     if any(is_lazy(one) for one in module.parameters()):
         raise UserError("the network has parameters without a shape yet: call it with a batch first")
@@ -111,22 +110,14 @@ def _open(parameters: Iterable[Tensor]) -> bool:
 
 
 def _reset(part: nn.Module) -> None:
-    for way in _ways(part):
-        with parametrize.cached():  # so that a weight that is computed of others can be drawn in place
-            way()
-            drawn = {name: getattr(part, name) for name in getattr(part, "parametrizations", ())}
-        for name, value in drawn.items():
-            setattr(part, name, value)
-        if not _open(part.parameters(recurse=False)):
-            return
-
-
-def _ways(part: nn.Module) -> Iterator[Callable[[], Any]]:
-    """How a part draws its parameters: its own way, and that of the layer of torch's that it is derived from."""
-    for kind in (type(part), *(kind for kind in type(part).__mro__ if kind.__module__.startswith("torch.nn."))):
-        for name in ("reset_parameters", "_reset_parameters"):
-            if callable(way := getattr(kind, name, None)):
-                yield partial(way, part)
+    way = getattr(part, "reset_parameters", None) or getattr(part, "_reset_parameters", None)
+    if not callable(way):
+        return
+    with parametrize.cached():  # so that a weight that is computed of others can be drawn in place
+        way()
+        drawn = {name: getattr(part, name) for name in getattr(part, "parametrizations", ())}
+    for name, value in drawn.items():
+        setattr(part, name, value)
 
 
 def _reset_as_huggingface(module: nn.Module) -> None:

@@ -118,7 +118,7 @@ def compare(
         networks = _networks(before, after, baseline, control, seed)
         calls: dict[str, Callable[[Any], Any]] = {}
         for name, network in networks.items():
-            calls[name] = partial(_called, network, call, adapter and name in ("before", "baseline"))
+            calls[name] = partial(_called, network, call, adapter and name == "before")
         loaded = iter(batches(loader))
         if baseline == "reinitialised":
             first = list(islice(loaded, _RENEWING))

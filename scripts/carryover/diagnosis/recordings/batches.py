@@ -66,17 +66,14 @@ def called(module: nn.Module, batch: Any) -> Any:
 
 
 def labels_of(module: nn.Module, batch: Any) -> np.ndarray | None:
-    """Labels (batch,) or targets (batch, k) of a batch: what follows its inputs, or is named so; None without."""
-    found = None
-    if isinstance(batch, tuple | list) and len(batch) and isinstance(batch[0], Tensor):
-        rest = batch[_needed(module) :]
-        found = rest[0] if rest else None
-    named_batch = batch[0] if isinstance(batch, tuple | list) and len(batch) else batch
-    if isinstance(named_batch, Mapping):
-        found = next((named_batch[key] for key in ("labels", "label") if key in named_batch), None)
-    if not isinstance(found, Tensor) or found.ndim not in (1, 2) or (found.ndim == 2 and not found.is_floating_point()):
-        return None
-    return found.detach().cpu().numpy()
+    """Labels (batch,) of a batch: what follows its inputs, or is named so; None without."""
+    found, inputs = None, batch
+    if isinstance(batch, tuple | list) and len(batch):
+        inputs = batch[0]
+        found = next(iter(batch[_needed(module) :]), None)
+    if isinstance(inputs, Mapping):
+        found = next((inputs[key] for key in ("labels", "label") if key in inputs), None)
+    return found.detach().cpu().numpy() if isinstance(found, Tensor) and found.ndim == 1 else None
 
 
 def _needed(module: nn.Module) -> int:
