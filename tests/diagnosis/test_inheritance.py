@@ -124,16 +124,6 @@ def test_reweighting_is_the_typical_change_of_variances():
         np.testing.assert_allclose(values, expected, rtol=1e-6)
 
 
-def test_matched_units_are_counted_one_by_one():
-    X, Y = related(300, RNG)
-    Y = np.hstack([Y, X[:, :2]])[:, :4]
-    table = np.corrcoef(X.T, Y.T)[:4, 4:]
-    own, others = np.diag(table).mean(), table[~np.eye(4, dtype=bool)].mean()
-    assert inheritance.matched(X, Y) == pytest.approx((own - others) / (1 - others))
-    assert inheritance.matched(X, 3 * X + 2) == pytest.approx(1)
-    assert np.isnan(inheritance.matched(X, Y[:, :3]))
-
-
 def test_without_a_baseline_cka_and_ensd_stand_beside_their_means_over_permutations():
     X, Y = networks.pretrained(200, count=6, units=10), networks.selected(200, count=6, units=10)
     found = diagnose({"a": X}, {"a": Y})

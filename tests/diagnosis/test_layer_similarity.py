@@ -73,17 +73,3 @@ def test_intervals_leave_blocks_of_samples_out(how):
     low, high = jackknife(np.array(values)[:, 1, 0], 0.9)
     assert (found["low"][1, 0], found["high"][1, 0]) == (pytest.approx(low, rel=1e-4), pytest.approx(high, rel=1e-4))
     assert (found["low"] < found["cka"]).all()
-
-
-def test_files_and_names(tmp_path):
-    before, after = network(60, (5, 6, 7), 0), network(60, (8, 9), 1)
-    np.savez(tmp_path / "before.npz", **before)
-    np.savez_compressed(tmp_path / "after.npz", **after)
-    found = layer_similarity(tmp_path / "before.npz", tmp_path / "after.npz", ["layer2", "layer0"], "layer1")
-    whole = layer_similarity(before, after)
-    assert whole.dims == ("layer_before", "layer_after")
-    assert found.attrs == {"long_name": "linear CKA", "units": "1", "samples": 60}
-    np.testing.assert_allclose(found, whole.sel(layer_before=["layer2", "layer0"], layer_after=["layer1"]), rtol=1e-6)
-    same = layer_similarity(before, before, "layer1")
-    assert same["layer_after"].values.tolist() == ["layer1"]
-    assert same.item() == pytest.approx(1, abs=1e-6)

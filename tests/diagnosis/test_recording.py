@@ -6,7 +6,6 @@ import pytest
 import torch
 from torch import nn
 
-from carryover.diagnosis.diagnosis import diagnose
 from carryover.diagnosis.recording import record
 from carryover.networks.convnet import VGG11
 
@@ -57,17 +56,6 @@ def test_what_is_done_in_place_afterwards_is_not_recorded(make, name, tmp_path):
         expected = net.get_submodule(name)(x).flatten(1).numpy()
         assert (expected < 0).any()
         np.testing.assert_allclose(file[name][:], expected, rtol=1e-5, atol=1e-6)
-
-
-def test_the_record_is_diagnosed_and_its_samples_are_compared(tmp_path):
-    net, x = network(), images(300)
-    for name, order in (("a", torch.arange(300)), ("b", torch.arange(300)), ("c", torch.arange(300).flip(0))):
-        with record(net, ["2"], tmp_path / f"{name}.nc") as see:
-            for rows in order.split(128):
-                see(x[rows], sample_id=rows)
-    assert diagnose(tmp_path / "a.nc", tmp_path / "b.nc")["cka"].item() == pytest.approx(1, rel=1e-6)
-    with pytest.raises(ValueError, match="same order, but sample 0 is 0 and 299"):
-        diagnose(tmp_path / "a.nc", tmp_path / "c.nc")
 
 
 def test_an_error_leaves_the_module_and_no_file(tmp_path):
