@@ -66,6 +66,8 @@ def _fit(old: Tensor, new: Tensor) -> bool:
 
 
 def _sentence(before: nn.Module, after: nn.Module, differ: list[str], count: int) -> str:
+    if len(differ) == count:
+        return f"All {count} parameters differ."
     if differ:
         return f"{len(differ)} of {count} parameters differ ({_some(differ)})."
     old, new = (dict(core(one).named_buffers()) for one in (before, after))
