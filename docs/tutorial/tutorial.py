@@ -30,7 +30,7 @@ from carryover.tasks.prepared_images import PreparedImages
 PAIR = (3, 8)  # the two digits of finetuning; the other eight are for pretraining
 SAMPLES, VALIDATION = 8, 100  # labelled images of the pair
 LAYERS = ["layer1", "layer2", "layer3"]
-SHARES = ["participation_ratio_after", "inherited_share", "kept_share", "regime", "agreeing"]
+SHARES = ["participation_ratio_after", "kept_share", "kept_weighted", "task_before", "task_after", "regime", "agreeing"]
 
 # Batches are small: several threads take longer than one, and sum in another order from run to run.
 torch.set_num_threads(1)
@@ -147,12 +147,17 @@ def activations(network, path=None):
 
 
 before = activations(start, folder / "before.nc")
-unrelated = activations(build(1, classes=8), folder / "unrelated.nc")  # what networks share that were never trained
+untrained = build(1, classes=8)  # for what networks share that were never trained
+update_bn([prepared.batch("train", class_task(digits, PAIR).train)], untrained)  # else its deep layers hardly vary
+unrelated = activations(untrained, folder / "unrelated.nc")
 for factor in sorted({choice.factor, 1.0}):
     networks = [finetuned(factor, seed) for seed in range(100, 110)]
     accuracies = torch.tensor([accuracy(network, *test) for network in networks])
     error = accuracies.std() / len(networks) ** 0.5
     print(f"\nrescaled by {factor:g}: test accuracy {accuracies.mean():.3f}, standard error {error:.3f}")
     activations(networks[0], folder / f"after_{factor:g}.nc")  # for `carryover diagnose`, or another day
-    found = over_seeds(diagnose(before, activations(network), baseline=unrelated) for network in networks)
+    labels = class_task(digits, PAIR).train_labels
+    results = [diagnose(before, activations(network), baseline=unrelated, labels=labels) for network in networks]
+    print(f"first network: {results[0].headline}")
+    found = over_seeds(results)
     print(found[["participation_ratio_before", *SHARES]].to_dataframe().round(2).to_string())

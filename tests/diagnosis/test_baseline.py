@@ -56,21 +56,6 @@ def test_what_nothing_resets_is_kept_and_named():
             reinitialised(nothing)
 
 
-class Drawn(nn.Linear):
-    """Draws nothing when it is made, for the network around it does."""
-
-    def reset_parameters(self):
-        pass
-
-
-def test_a_layer_that_draws_nothing_is_reset_as_the_one_of_torch_that_it_is():
-    net = Drawn(30, 30)
-    with torch.no_grad():
-        net.weight.fill_(3)
-        net.bias.fill_(3)
-    assert all(one.abs().max() <= 30**-0.5 for one in reinitialised(net).parameters())
-
-
 @pytest.mark.parametrize("norm", ["weight_norm", "spectral_norm"])
 def test_weights_that_are_computed_of_others_are_drawn_anew(norm):
     net = nn.Sequential(getattr(nn.utils.parametrizations, norm)(nn.Linear(30, 30)), nn.Linear(30, 4))

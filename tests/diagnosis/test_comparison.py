@@ -3,6 +3,7 @@
 import copy
 import random
 from collections import UserDict
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
 from carryover.diagnosis import comparison
-from carryover.diagnosis.baseline import reinitialised
+from carryover.diagnosis.baseline import reinitialised, renewed
 from carryover.diagnosis.comparison import compare
 from carryover.diagnosis.diagnosis import Parameters, diagnose
 from carryover.errors import UserError
@@ -34,7 +35,12 @@ def changed(net, size=0.3):
 def given(monkeypatch):
     """What `diagnose` is given, in its place."""
     calls = []
-    monkeypatch.setattr(comparison, "diagnose", lambda *sides, **told: calls.append((*sides, told)) or xr.Dataset())
+
+    def note(*sides, **how):
+        calls.append((*sides, how))
+        return xr.Dataset(coords={"layer": how["layers"]})
+
+    monkeypatch.setattr(comparison, "diagnose", note)
     return calls
 
 
@@ -46,19 +52,102 @@ def test_it_is_the_diagnosis_of_the_recordings():
     before, after = small(), changed(small())
     expected = diagnose(seen(before, "0*", SAMPLES), seen(after, "0*", SAMPLES), p=Parameters(confidence=0.9))
     found = quietly(before, after, SAMPLES, "0*", p=Parameters(confidence=0.9))
-    xr.testing.assert_allclose(found, expected, rtol=1e-5)
+    xr.testing.assert_allclose(found[list(expected)], expected, rtol=1e-5)
     assert quietly(before, after, SAMPLES, "0.1")["layer"].item() == "0.1"
 
 
-def test_the_headline_says_where_no_parameter_differs():
-    before = nn.Sequential(nn.Linear(6, 5), nn.BatchNorm1d(5))
-    after = copy.deepcopy(before)
-    after[1].running_mean += 1
-    ends = {"buffers": "only buffers do (1.running_mean).", "none": "No parameter or buffer differs.", "all": "(0)."}
-    for networks, end in zip(
-        ((before, after), (before, before), (before, changed(before))), ends.values(), strict=True
-    ):
-        assert quietly(*networks, SAMPLES, "0").headline.endswith(end)
+def labelled(batches):
+    return [(x, (x[:, 0] > 0).long()) for x in batches]
+
+
+def test_the_loaders_labels_are_probed_and_the_headline_says_which_parameters_differ():
+    before, after = small(), changed(small())
+    found = quietly(before, after, labelled(SAMPLES.split(100)), "0.0.0")
+    expected = quietly(before, after, SAMPLES, "0.0.0", labels=(SAMPLES[:, 0] > 0).numpy())
+    xr.testing.assert_identical(found, expected)
+    assert found["task_before"].item() > 0.8
+    assert "All 6 parameters differ." in found.headline
+    assert found["weight_rank"].item() > 1
+    assert "task" not in quietly(before, after, [(SAMPLES, torch.arange(300))], "0.0.0")  # numbers of the samples
+    assert "task" not in quietly(before, after, labelled(SAMPLES.split(100)), "0.0.0", labels=None)
+
+
+def test_a_control_says_how_much_another_seed_shares():
+    before, after = small(), changed(small(), 3.0)
+    for control, shared in ((after, 1.0), (before, None)):
+        found = quietly(before, after, SAMPLES, "0.0.1", control=control)
+        assert (found["control_regime"] == found["regime"]).item() == (control is after)
+        assert found["control_r2"].item() == pytest.approx(shared or found["inherited_r2"].item(), abs=1e-3)
+        assert "The control has the same verdict in" in found.headline
+
+
+class WithAdapter(nn.Module):
+    """As PEFT's models: an adapted layer, and a context in which it is off."""
+
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(1)
+        self.layer, self.down, self.up, self.on = nn.Linear(6, 8), nn.Linear(6, 1), nn.Linear(1, 8), True
+
+    @contextmanager
+    def disable_adapter(self):
+        self.on = False
+        yield
+        self.on = True
+
+    def forward(self, x):
+        return self.layer(x) + 2 * self.on * self.up(self.down(x).tanh())
+
+
+def test_one_model_is_compared_without_and_with_its_adapter():
+    net = nn.ModuleDict({"body": WithAdapter()})
+    net.disable_adapter = net["body"].disable_adapter
+    how = {"adapter": True, "call": lambda one, batch: one["body"](batch)}
+    found = quietly(net, None, SAMPLES, "body", **how)
+    plain = net["body"].layer(SAMPLES).detach()
+    xr.testing.assert_allclose(
+        found["cka"], diagnose({"body": plain}, {"body": net["body"](SAMPLES).detach()})["cka"], rtol=1e-4
+    )
+    assert found["cka"].item() < 0.99
+    with pytest.raises(UserError, match=r"adapter=True takes one model whose adapter can be switched off .*got Sequ"):
+        quietly(small(), None, SAMPLES, "1", adapter=True)
+    with pytest.raises(UserError, match="and no other, got ModuleDict and Sequential"):
+        quietly(net, small(), SAMPLES, "body", **how)
+
+
+def test_the_baseline_of_a_deep_network_with_normalisation_varies():
+    """Its statistics of normalisation are those of its own responses, and the layers vary as in training mode."""
+    torch.manual_seed(0)
+    blocks = [part for _ in range(20) for part in (nn.Linear(30, 30), nn.BatchNorm1d(30), nn.ReLU())]
+    net = nn.Sequential(*blocks)
+    x = numbers(512, 30)
+    with torch.no_grad():
+        for layer in blocks[1::3]:
+            layer.momentum = 1.0
+        net.train()(x)
+    stale, made = reinitialised(net, 3).eval(), reinitialised(net, 3)
+    renewed(made, made, x.split(256))
+    assert stale(x).std(0).max() < 1e-3
+    expected = torch.cat([reinitialised(net, 3).train()(half) for half in x.split(256)])
+    np.testing.assert_allclose(made.eval()(x).std(0).detach(), expected.std(0).detach(), rtol=0.3, atol=0.05)
+    found = compare(net, changed(net, 0.01), x, "59", progress=False)
+    assert found["inherited_reference"].item() < 0.9
+
+
+def test_samples_of_one_name_are_left_out_together():
+    """Crops of a few images: a wide layer predicts another's from the image's other crops, unless they are left out."""
+    rng = np.random.default_rng(0)
+    names = np.repeat(np.arange(150), 10)
+    old, new = ((rng.standard_normal((150, 120))[names] + 0.1 * rng.standard_normal((1500, 120))) for _ in range(2))
+    alone, grouped = diagnose(old, new), diagnose({"layer": old, "id": names}, {"layer": new, "id": names})
+    assert alone["inherited_r2"].item() > 0.5
+    assert grouped["inherited_r2"].item() < 0.1
+    assert grouped["groups"].item() == 150
+    assert grouped["regime"].item() == "undecided"
+    with pytest.raises(UserError, match="sample_id must name 20 different samples or more where it repeats, got 3"):
+        quietly(small(), small(), SAMPLES, "1", sample_id=np.arange(300) % 3)
+    with pytest.raises(UserError, match="sample_id must name each of the 300 samples, got 3"):
+        quietly(small(), small(), SAMPLES, "1", sample_id=[1, 2, 3])
 
 
 def test_all_networks_see_the_same_batches_of_a_loader_that_shuffles(given):
@@ -114,14 +203,6 @@ def test_batches_by_name_give_each_network_what_it_takes(kind, given):
     expected = torch.stack([one[:length].mean(0) for one, length in zip(hidden, LENGTHS, strict=True)])
     for side in given[0][:2]:
         np.testing.assert_allclose(side["body"], expected, rtol=1e-4, atol=1e-6)
-
-
-def test_a_call_of_ones_own(given):
-    net = nn.Bilinear(3, 3, 4)
-    held = nn.ModuleDict({"mix": net})
-    quietly(held, held, [(SAMPLES[:, :3], SAMPLES[:, 3:])], "mix", call=lambda one, batch: one["mix"](*batch))
-    expected = net(SAMPLES[:, :3], SAMPLES[:, 3:]).detach()
-    np.testing.assert_allclose(given[0][0]["mix"], expected, rtol=1e-4, atol=1e-6)
 
 
 class Sum(nn.Module):

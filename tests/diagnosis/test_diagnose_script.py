@@ -34,7 +34,7 @@ def folder(tmp_path_factory):
     np.savez(made / "after.npz", **{"a <b>": networks.selected(600), "c": networks.frozen(600)})
     with contextlib.chdir(made), contextlib.redirect_stdout(io.StringIO()) as said:
         run("-o", "report", "--wildcards", "diagnosis=toy", "--most", "0.75")
-    assert said.getvalue() == "2 layers: select in 1 (a <b>), unchanged in 1 (c).\n"
+    assert said.getvalue().startswith("2 layers: select in 1 (a <b>), unchanged in 1 (c). Of the variance before, ")
     return made
 
 
@@ -54,7 +54,7 @@ def test_data_figure_and_page_have_true_records(folder, monkeypatch):
         assert {"before.npz", "after.npz"} < set(record["inputs"])
         assert (record["parameters"]["most"], record["parameters"]["layers"]) == (0.75, [])
         assert record["wildcards"] == {"diagnosis": "toy"}
-        assert "carryover/diagnosis/activations/overlaps.py" in record["code"]["files"]
+        assert "carryover/diagnosis/activations/inheritance.py" in record["code"]["files"]
     found = store.load("report/diagnosis.nc")
     assert found["regime"].values.tolist() == [regimes.SELECT, regimes.UNCHANGED]
     assert all(variable.attrs["long_name"] and variable.attrs["units"] for variable in found.variables.values())

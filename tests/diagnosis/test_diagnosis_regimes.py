@@ -12,35 +12,13 @@ from carryover.networks.relu import Weights
 from carryover.tasks.sparse import sphere
 from toy import diagnosed_networks as networks
 
-KNOWN = {
-    networks.selected: regimes.SELECT,
-    networks.frozen: regimes.UNCHANGED,
-    networks.fresh: regimes.REPLACE,
-    networks.partly: regimes.REPLACE,
-    networks.beside: regimes.ADD,
-    networks.reversed_strengths: regimes.REWEIGHT,
-}
-
 
 def verdict(before, after, **more):
     return diagnose({"hidden": before}, {"hidden": after}, **more).isel(layer=0)
 
 
-@pytest.mark.parametrize(("after", "regime"), KNOWN.items())
-@pytest.mark.parametrize("units", [50, pytest.param(1500, marks=pytest.mark.extended)])  # fewer than samples, and more
-@pytest.mark.parametrize("baseline", [False, True])
-def test_verdicts_that_are_known_by_construction(after, regime, units, baseline):
-    unrelated = {"baseline": {"hidden": networks.unrelated(1200, units=units)}} if baseline else {}
-    found = verdict(networks.pretrained(1200), after(1200, units=units), **unrelated)
-    assert found["regime"].item() == regime
-    assert found["nearest"].item().startswith("nearest: ")
-    assert np.isnan(found["samples_needed"].item())
-    assert np.isnan(found["inherited_reference"].item()) != baseline
-
-
-@pytest.mark.parametrize("after", KNOWN)
-def test_too_few_samples_are_undecided_and_it_says_how_many_would_do(after):
-    found = verdict(networks.pretrained(150), after(150))
+def test_too_few_samples_are_undecided_and_it_says_how_many_would_do():
+    found = verdict(networks.pretrained(150), networks.selected(150))
     assert found["regime"].item() == regimes.UNDECIDED
     assert "too few samples: 150 for a PR of" in found["reason"].item()
     assert 150 < found["samples_needed"].item() < 500
@@ -53,24 +31,6 @@ def test_a_share_at_the_bound_is_undecided_and_names_both_sides():
     assert found["regime"].item() == regimes.UNDECIDED
     assert found["reason"].item().endswith(": select or unchanged")
     assert np.isnan(found["samples_needed"].item())  # components are taken at 4096 at most
-
-
-@pytest.mark.extended
-def test_samples_that_are_said_to_be_enough_are():
-    """Of few samples the PR is too small: 10 times it would be 740 of 300 features, and 2930 are needed."""
-    for samples, count in ((100, 20), (60, 40), (100, 300)):
-        needed = verdict(networks.features(samples, count), networks.features(samples, count, 1))[
-            "samples_needed"
-        ].item()
-        assert needed == pytest.approx(10 * count, rel=0.1)
-        many = verdict(networks.features(int(needed), count), networks.features(int(needed), count, 1))
-        assert many["regime"].item() == regimes.REPLACE
-
-
-def test_another_criterion_gives_another_verdict():
-    layers = networks.pretrained(2000), networks.selected(2000, kept=18)
-    assert verdict(*layers)["regime"].item() == regimes.UNCHANGED
-    assert verdict(*layers, p=Parameters(most=0.95))["regime"].item() == regimes.SELECT
 
 
 def random_relu(inputs, seed, units=200):
@@ -101,23 +61,6 @@ def test_without_a_baseline_a_layer_that_tells_functions_of_its_inputs_is_undeci
     assert verdict(before, before @ rotation, baseline={"hidden": random_relu(inputs, 5)})["curvature"].item() > 0.2
 
 
-def test_one_direction_with_nearly_all_variance_is_warned_of_and_does_not_decide():
-    loud = np.r_[20.0, np.ones(19)]
-    old, new = networks.features(1200, 20), networks.features(1200, 20, seed=9)
-    new[:, 0] = old[:, 0]
-    found = verdict(networks.mixed(old * loud, 50), networks.mixed(new * loud, 50, seed=1))
-    assert found["cka"].item() > 0.99
-    assert found["regime"].item() == regimes.REPLACE
-    assert found["warning"].item().startswith("one direction holds 0.95")
-
-
-@pytest.mark.parametrize("samples", [100, 200, 400])
-def test_one_loud_direction_does_not_hide_from_few_samples_that_nothing_changed(samples):
-    before = networks.mixed(networks.features(samples, 100) * np.r_[100, np.ones(99)], 100)
-    found = verdict(before, before)
-    assert found["regime"].item() == regimes.UNCHANGED
-
-
 @pytest.mark.parametrize("samples", [25, 40, 100])
 def test_nothing_is_said_to_be_gone_where_samples_are_too_few_for_a_layer_to_tell_itself(samples):
     """300 features beside one loud direction have a PR of 1, of which there are always 10 times as many samples."""
@@ -129,12 +72,6 @@ def test_nothing_is_said_to_be_gone_where_samples_are_too_few_for_a_layer_to_tel
     if samples == 100:
         assert verdict(*few)["regime"].item() == regimes.REPLACE
         assert verdict(*few)["told_of_itself"].item() == pytest.approx(1)
-
-
-def test_a_layer_of_one_unit_has_no_verdict():
-    found = verdict(networks.pretrained(400), networks.pretrained(400)[:, :1])
-    assert found["regime"].item() == regimes.NONE
-    assert "one unit" in found["reason"].item()
 
 
 @pytest.mark.parametrize("named", [False, True])

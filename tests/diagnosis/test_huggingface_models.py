@@ -2,14 +2,12 @@
 
 import copy
 
-import numpy as np
 import pytest
 import torch
 
 from carryover.diagnosis.baseline import reinitialised
 from carryover.diagnosis.comparison import compare
 from carryover.diagnosis.recordings.names import submodules
-from toy.recorded import seen
 
 transformers = pytest.importorskip("transformers", reason="transformers is not installed")
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -62,13 +60,3 @@ def test_a_network_with_adapters_is_compared_with_the_one_before(trained):
     found = compare(net, after, loader, "bert.encoder.layer.*.attention.self.query", **chosen)
     assert found.sizes["layer"] == 2
     assert ((found["cka"] < 0.999) == trained).all()
-
-
-def test_the_mean_is_over_tokens_that_count_and_the_first_is_the_class_token():
-    net = MAKERS["bert"]().eval()
-    hidden = net.bert(IDS, attention_mask=MASK).last_hidden_state.detach().numpy()
-    for name in ("bert.encoder", "bert.encoder.layer.1", "bert.encoder:last_hidden_state"):
-        inputs = {"input_ids": IDS, "attention_mask": MASK}
-        mean = np.stack([row[:length].mean(0) for row, length in zip(hidden, MASK.sum(1), strict=True)])
-        np.testing.assert_allclose(seen(net, name, reduce="mean", **inputs)[name], mean, rtol=1e-3, atol=1e-5)
-        np.testing.assert_allclose(seen(net, name, reduce="first", **inputs)[name], hidden[:, 0], rtol=1e-3, atol=1e-5)

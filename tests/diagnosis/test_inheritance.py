@@ -10,8 +10,7 @@ from sklearn.model_selection import PredefinedSplit, cross_val_predict
 
 from carryover.diagnosis.activations import inheritance
 from carryover.diagnosis.activations.components import components
-from carryover.diagnosis.activations.quantities import jackknife
-from carryover.diagnosis.diagnosis import diagnose
+from carryover.diagnosis.diagnosis import Parameters, diagnose
 from carryover.measures.dimensionality import cka, ensd
 from toy import diagnosed_networks as networks
 
@@ -30,19 +29,12 @@ def related(samples, rng, correlations=(0.9, 0.6, 0.3, 0.0)):
     return x * scale, (rho * x + np.sqrt(1 - rho**2) * noise) * scale[::-1]
 
 
-def test_what_is_told_is_the_mean_squared_canonical_correlation():
+def test_the_r2_is_the_mean_squared_canonical_correlation():
     X, Y = related(20_000, RNG)
     old, new = (components(values, 0.999) for values in (X, Y))
     truth = np.mean(np.square([0.9, 0.6, 0.3, 0.0]))
-    for told in (inheritance.inherited(old, new, blocks(20_000)), inheritance.kept(new, old, blocks(20_000))):
-        assert told.r2 == pytest.approx(truth, abs=0.01)
-
-
-def test_held_out_errors_are_those_of_samples_that_were_not_used():
-    """Of independent noise nothing is told, however many predictors there are."""
-    X, Y = RNG.standard_normal((300, 200)), RNG.standard_normal((300, 5))
-    told = inheritance.told(X, Y / Y.std(axis=0), blocks(300))
-    assert -0.1 < told.r2 < 0.05
+    for found in (inheritance.inherited(old, new, blocks(20_000)), inheritance.kept(new, old, blocks(20_000))):
+        assert found.r2 == pytest.approx(truth, abs=0.01)
 
 
 def test_held_out_errors_are_those_of_scikit_learn_with_the_best_penalty():
@@ -58,19 +50,32 @@ def test_held_out_errors_are_those_of_scikit_learn_with_the_best_penalty():
     means = [values.mean() for values in errors]
     best = int(np.argmin(means))
     assert max(np.diff(means[:best])) > 0
-    found = inheritance.told(X, Y, block)
-    np.testing.assert_allclose(found.sample, errors[best].mean(axis=1), rtol=1e-6)
+    found = inheritance.errors(X, Y, block)
+    np.testing.assert_allclose(found.full.mean(axis=1), errors[best].mean(axis=1), rtol=1e-6)
 
 
 def test_a_share_is_what_is_beyond_the_reference_and_its_blocks_are_left_out():
-    errors = RNG.random((2, 60))
-    told = [inheritance.Told(sample, sample) for sample in errors]
+    mine, other = RNG.random((2, 60, 3))
+    found = [inheritance.Errors(values, values) for values in (mine, other)]
     block = blocks(60)
-    values, half = inheritance.shares(*told, block)
-    assert values[0] == pytest.approx(1 - errors[0].sum() / errors[1].sum())
-    assert values[4] == pytest.approx(1 - errors[0][block != 3].sum() / errors[1][block != 3].sum())
+    values, half = inheritance.shares(*found, block)
+    assert values[0] == pytest.approx(1 - mine.sum() / other.sum())
+    assert values[4] == pytest.approx(1 - mine[block != 3].sum() / other[block != 3].sum())
     assert half == pytest.approx(values[0])
-    assert inheritance.shares(told[0], None, block)[0][0] == pytest.approx(1 - errors[0].mean())
+    assert inheritance.shares(found[0], None, block)[0][0] == pytest.approx(1 - mine.mean())
+    weighted = inheritance.shares(*found, block, np.array([3.0, 1.0, 0.0]))[0][0]
+    assert weighted == pytest.approx(1 - (mine @ [3, 1, 0]).sum() / (other @ [3, 1, 0]).sum())
+
+
+def test_shares_weighted_by_variance_count_a_loud_feature_for_what_it_holds():
+    """One feature with half of the variance stays and 19 are drawn anew."""
+    old, new = networks.features(3000, 20), networks.features(3000, 20, seed=9)
+    loud = np.r_[19**0.5, np.ones(19)]
+    after = np.hstack([old[:, :1], new[:, 1:]]) * loud
+    found = diagnose(networks.mixed(old * loud, 50), networks.mixed(after, 50, seed=1), p=Parameters(variance=0.999))
+    assert found["kept_share"].item() == pytest.approx(1 / 20, abs=0.02)
+    assert found["kept_weighted"].item() == pytest.approx(1 / 2, abs=0.02)
+    assert found["kept_weighted_low"].item() < 0.5 < found["kept_weighted_high"].item()
 
 
 @pytest.mark.extended
@@ -79,7 +84,7 @@ def test_intervals_hold_the_share_as_often_as_they_say():
     rng = np.random.default_rng(3)
     for _ in range(draws):
         old, new = (components(values, 0.999) for values in related(1000, rng))
-        low, high = jackknife(
+        low, high = inheritance.jackknife(
             inheritance.shares(inheritance.inherited(old, new, blocks(1000)), None, blocks(1000))[0], 0.95
         )
         hits += low < truth < high
@@ -110,11 +115,6 @@ def test_components_are_a_singular_value_decomposition(samples, units, seed):
         np.testing.assert_allclose(weighted @ weighted.T, centred @ centred.T, atol=1e-6)
 
 
-def test_alignment_is_cka():
-    X, Y = related(400, RNG)
-    assert inheritance.alignment(components(X, 0.99), components(Y, 0.99)) == pytest.approx(cka(X, Y))
-
-
 def test_reweighting_is_the_typical_change_of_variances():
     X = RNG.standard_normal((2000, 10))
     old, kept = components(X, 0.999), np.ones(10)
@@ -122,24 +122,6 @@ def test_reweighting_is_the_typical_change_of_variances():
     for new, expected in ((old, 1), (components(7 * X[:, ::-1], 0.999), 1), (half, 3)):
         values = inheritance.reweighting(old, new, kept.mean(), blocks(2000))
         np.testing.assert_allclose(values, expected, rtol=1e-6)
-
-
-def test_curvature_is_that_of_functions_of_the_inputs():
-    inputs = RNG.standard_normal((2000, 5))
-    features = components(RNG.standard_normal((2000, 20)), 0.99)
-    squares = np.hstack([10 * inputs, inputs[:, :, None].repeat(5, 2).reshape(2000, -1) * np.tile(inputs, 5)])
-    assert abs(inheritance.curvature(features, blocks(2000))) < 0.1
-    assert inheritance.curvature(components(squares, 0.999), blocks(2000)) > 0.5
-
-
-def test_matched_units_are_counted_one_by_one():
-    X, Y = related(300, RNG)
-    Y = np.hstack([Y, X[:, :2]])[:, :4]
-    table = np.corrcoef(X.T, Y.T)[:4, 4:]
-    own, others = np.diag(table).mean(), table[~np.eye(4, dtype=bool)].mean()
-    assert inheritance.matched(X, Y) == pytest.approx((own - others) / (1 - others))
-    assert inheritance.matched(X, 3 * X + 2) == pytest.approx(1)
-    assert np.isnan(inheritance.matched(X, Y[:, :3]))
 
 
 def test_without_a_baseline_cka_and_ensd_stand_beside_their_means_over_permutations():

@@ -16,13 +16,22 @@ if __name__ == "__main__":
 from carryover.diagnosis.activations.regimes import UNDECIDED
 from carryover.diagnosis.diagnosis import diagnose
 from toy.known_truths import CASES
-from toy.truths import cnns, made, mlps, transformers
+from toy.truths import cnns, limits, made, mlps, transformers
 
 
 def verdict(case, seed):
     made = case.make(seed)
     baseline = None if made.baseline is None else {"layer": made.baseline}
     return diagnose({"layer": made.before}, {"layer": made.after}, baseline=baseline)["regime"].item()
+
+
+@pytest.mark.parametrize("step", [pytest.param(1, marks=pytest.mark.extended), 5])
+def test_a_layer_that_a_practitioner_would_call_otherwise_carries_a_warning(step):
+    for case in limits.CASES[::step]:
+        made = case.make(1)
+        found = diagnose(made.before, made.after, baseline=made.baseline)
+        assert limits.WARNED[case.name] in found["warning"].item(), case.name
+        assert found["regime"].item() == case.truth, case.name
 
 
 def judged(case, seed):
@@ -41,7 +50,7 @@ def test_a_sample_of_known_truths_is_recognised(module):
 
 
 @pytest.mark.extended
-@pytest.mark.parametrize("kind", ["made", "mlp", "cnn", "transformer"])
+@pytest.mark.parametrize("kind", ["made", "mlp", "cnn", "transformer", "limits"])
 def test_of_the_decided_verdicts_19_in_20_are_right_and_4_in_5_are_decided(kind):
     cases = [case for case in CASES if case.kind == kind]
     count = Counter({case.name: judged(case, 1) for case in cases}.values())

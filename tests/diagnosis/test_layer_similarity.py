@@ -4,7 +4,9 @@ from itertools import permutations
 
 import numpy as np
 import pytest
+from scipy.spatial import procrustes
 
+from carryover.diagnosis.activations.inheritance import jackknife, sample_blocks
 from carryover.diagnosis.layers import layer_similarity
 from carryover.measures.dimensionality import cka
 
@@ -46,25 +48,28 @@ def test_the_debiased_one_is_made_of_means_over_different_samples():
     np.testing.assert_allclose(found, by_pairs(before, after, unbiased_cka), rtol=1e-4, atol=1e-5)
 
 
-def test_by_batches_the_terms_of_the_debiased_one_are_averaged():
-    before, after = network(19, (5, 12), 0), network(19, (3,), 1)
-    hsic = [np.mean([by_pairs(*({name: X[i : i + 9] for name, X in side.items()} for side in sides), unbiased_hsic)
-                     for i in (0, 9)], axis=0)
-            for sides in ((before, after), (before, before), (after, after))]  # fmt: skip
-    expected = hsic[0] / np.sqrt(np.outer(np.diag(hsic[1]), np.diag(hsic[2])))
-    found = layer_similarity(before, after, other_layers="layer0", batch=9)
-    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
+def test_the_procrustes_distance_is_scipys():
+    before, after = network(40, (12, 60), 0), network(40, (12, 60), 1)
+    found = layer_similarity(before, after, measure="procrustes")
+    for name in before:
+        disparity = procrustes(before[name].astype(float), after[name].astype(float))[2]  # 1 − cos²
+        assert found.sel(layer_before=name, layer_after=name).item() == pytest.approx(
+            np.arccos(np.sqrt(1 - disparity)), rel=1e-5
+        )
+    same = layer_similarity(before, {name: 3 * X[:, ::-1] for name, X in before.items()}, measure="procrustes")
+    np.testing.assert_allclose(np.diag(same), 0, atol=1e-3)
 
 
-def test_files_and_names(tmp_path):
-    before, after = network(60, (5, 6, 7), 0), network(60, (8, 9), 1)
-    np.savez(tmp_path / "before.npz", **before)
-    np.savez_compressed(tmp_path / "after.npz", **after)
-    found = layer_similarity(tmp_path / "before.npz", tmp_path / "after.npz", ["layer2", "layer0"], "layer1")
-    whole = layer_similarity(before, after)
-    assert whole.dims == ("layer_before", "layer_after")
-    assert found.attrs == {"long_name": "linear CKA", "units": "1", "samples": 60}
-    np.testing.assert_allclose(found, whole.sel(layer_before=["layer2", "layer0"], layer_after=["layer1"]), rtol=1e-6)
-    same = layer_similarity(before, before, "layer1")
-    assert same["layer_after"].values.tolist() == ["layer1"]
-    assert same.item() == pytest.approx(1, abs=1e-6)
+@pytest.mark.parametrize("how", [{}, {"debiased": True}])
+def test_intervals_leave_blocks_of_samples_out(how):
+    before, after = network(120, (6, 9), 0), network(120, (7,), 1)
+    found = layer_similarity(before, after, other_layers="layer0", confidence=0.9, **how)
+    block = sample_blocks(120)
+    values = [
+        layer_similarity(*({name: X[rows] for name, X in side.items()} for side in (before, after)),
+                         other_layers="layer0", **how).values
+        for rows in (slice(None), *(block != b for b in range(20)))
+    ]  # fmt: skip
+    low, high = jackknife(np.array(values)[:, 1, 0], 0.9)
+    assert (found["low"][1, 0], found["high"][1, 0]) == (pytest.approx(low, rel=1e-4), pytest.approx(high, rel=1e-4))
+    assert (found["low"] < found["cka"]).all()

@@ -61,13 +61,3 @@ def test_by_batches_it_is_that_of_torch_cka(pair, batch, capfd):
         warnings.simplefilter("ignore")  # it says that the loader is used for both
         comparison.compare(loader)
     np.testing.assert_allclose(layer_similarity(*pair, batch=batch), comparison.hsic_matrix, atol=2e-4)
-
-
-def test_by_batches_it_is_that_of_pytorch_cka(pair):
-    theirs = pytest.importorskip("cka", reason="pytorch-cka is not installed")
-    names = [[f"layers.{name}" for name in side] for side in pair]
-    loader = torch.utils.data.DataLoader(torch.arange(SAMPLES), batch_size=20)
-    (found,) = theirs.compute_cka(
-        *map(Replay, pair), loader, layers=names[0], model2_layers=names[1], device="cpu", progress=False
-    )
-    np.testing.assert_allclose(layer_similarity(*pair, batch=20), found, atol=2e-4)

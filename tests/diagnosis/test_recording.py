@@ -6,20 +6,8 @@ import pytest
 import torch
 from torch import nn
 
-from carryover.diagnosis.diagnosis import diagnose
 from carryover.diagnosis.recording import record
 from carryover.networks.convnet import VGG11
-
-
-class Twice(nn.Module):
-    """Calls one part twice, another never, and has one whose output is no tensor."""
-
-    def __init__(self):
-        super().__init__()
-        self.shared, self.unused, self.pair = nn.Linear(4, 4), nn.Linear(4, 4), nn.LSTM(4, 4)
-
-    def forward(self, x):
-        return self.pair(self.shared(self.shared(x)))[0]
 
 
 def network():
@@ -70,17 +58,6 @@ def test_what_is_done_in_place_afterwards_is_not_recorded(make, name, tmp_path):
         np.testing.assert_allclose(file[name][:], expected, rtol=1e-5, atol=1e-6)
 
 
-def test_the_record_is_diagnosed_and_its_samples_are_compared(tmp_path):
-    net, x = network(), images(300)
-    for name, order in (("a", torch.arange(300)), ("b", torch.arange(300)), ("c", torch.arange(300).flip(0))):
-        with record(net, ["2"], tmp_path / f"{name}.nc") as see:
-            for rows in order.split(128):
-                see(x[rows], sample_id=rows)
-    assert diagnose(tmp_path / "a.nc", tmp_path / "b.nc")["cka"].item() == pytest.approx(1, rel=1e-6)
-    with pytest.raises(ValueError, match="same order, but sample 0 is 0 and 299"):
-        diagnose(tmp_path / "a.nc", tmp_path / "c.nc")
-
-
 def test_an_error_leaves_the_module_and_no_file(tmp_path):
     net = network()
     with pytest.raises(KeyboardInterrupt), record(net, ["2"], tmp_path / "a.nc") as see:  # noqa: PT012
@@ -89,17 +66,3 @@ def test_an_error_leaves_the_module_and_no_file(tmp_path):
     assert net.training
     assert not net[2]._forward_hooks
     assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize(
-    ("name", "sentence"),
-    [
-        ("shared", "called once for each input, shared was 2 times: name a call, as shared@0, shared@1"),
-        ("shared@2", r"called 3 times or more for each input, shared@2 was 2 times"),
-        ("pair", "pair gives a tuple, so say which entry of it: pair:0, pair:1.0, pair:1.1"),
-        ("shared@0:0", "shared@0:0 must be an entry .*, but the output has no entries that are tensors"),
-    ],
-)
-def test_submodules_without_one_output_are_refused(name, sentence, tmp_path):
-    with pytest.raises(ValueError, match=sentence), record(Twice(), [name], tmp_path / "a.nc") as see:
-        see(torch.ones(5, 4))

@@ -6,12 +6,10 @@ import numpy as np
 import pytest
 import torch
 from torch import nn
-from torch.nn import functional as F
 
-from carryover.diagnosis.diagnosis import diagnose
 from carryover.diagnosis.recording import record
 from carryover.errors import UserError
-from toy.recorded import Says, fed, numbers, seen, small
+from toy.recorded import Says, fed, numbers, seen
 
 Pair = namedtuple("Pair", ["left", "right"])
 
@@ -74,14 +72,6 @@ def test_padding_does_not_count_whatever_it_holds():
         seen(net, "part", tokens, reduce="mean", token_mask=0 * mask)
 
 
-def test_batches_of_different_lengths_are_one_recording_by_their_mean_and_refused_flat():
-    batches = [(numbers(5, 7, 4),), (numbers(5, 9, 4),)]
-    found = fed(Says(lambda x: x), "part", batches, reduce="mean")
-    np.testing.assert_allclose(found["part"], torch.cat([one.mean(1) for (one,) in batches]), rtol=1e-5)
-    with pytest.raises(UserError, match="28 and 36: for batches padded to different lengths take reduce='mean'"):
-        fed(Says(lambda x: x), "part", batches)
-
-
 class Encoder(nn.Module):
     """Brings images to tokens, which its encoder has first."""
 
@@ -128,41 +118,8 @@ def test_a_module_that_may_leave_submodules_out_does_not():
     assert torch.backends.mha.get_fastpath_enabled()
 
 
-TYPES = {
-    "half": (lambda x: x.half(), lambda x: x.half().float()),
-    "bfloat16": (lambda x: x.bfloat16(), lambda x: x.bfloat16().float()),
-    "whole": (lambda x: (9 * x).int(), lambda x: (9 * x).int().float()),
-    "complex": (lambda x: torch.complex(x, 2 * x), lambda x: torch.stack([x, 2 * x], -1).flatten(1)),
-}
-
-
-@pytest.mark.parametrize("kind", TYPES)
-def test_types_of_numbers(kind):
-    made, expected = TYPES[kind]
-    x = numbers(6, 4)
-    np.testing.assert_allclose(seen(Says(made), "part", x)["part"], expected(x), rtol=1e-6, atol=1e-6)
-
-
 def test_what_is_not_finite_is_named_with_sample_and_call():
     x = numbers(6, 4)
     y = torch.where(torch.arange(6)[:, None] == 2, torch.inf, x)
     with pytest.raises(UserError, match=r"part must be finite .* for sample 8, which is number 3 of call 2"):
         fed(Says(lambda x: x), "part", [(x,), (y,)])
-
-
-def test_an_array_or_a_tensor_is_one_layer():
-    x = numbers(90, 6)
-    assert diagnose(x, x.numpy())["layer"].item() == "layer"
-    with pytest.raises(
-        UserError, match=r"after must be a mapping .*, an array or tensor of one layer, or a file, got No"
-    ):
-        diagnose(x, None)
-
-
-def test_calls_by_others_are_not_recorded():
-    net, x = small(), numbers(9, 6)
-    with record(net, "1") as see:
-        net(numbers(4, 6))
-        see(x)
-        F.relu(net(x))
-    assert see.recording["1"].shape == (9, 3)

@@ -7,7 +7,7 @@ from torch import nn
 
 from carryover.diagnosis.recordings.names import submodules
 from carryover.errors import UserError
-from toy.recorded import fed, numbers, seen, small
+from toy.recorded import numbers, seen, small
 
 
 def test_one_name_several_and_patterns_in_torchs_order():
@@ -41,24 +41,6 @@ def test_what_a_pattern_matches_and_cannot_be_recorded_is_left_out_with_a_warnin
     assert "position must have the batch along axis 0, and has 3 there for 7 samples" in str(said[0].message)
     assert list(found) == ["fc", "holder.0"]
     assert list(seen(Odd(), ["twice@0", "twice@1", "lstm:0"], x)) == ["twice@0", "twice@1", "lstm:0"]
-
-
-class Branching(nn.Module):
-    """Reaches a part in some calls only."""
-
-    def __init__(self):
-        super().__init__()
-        self.always, self.at_times = nn.Linear(4, 4), nn.Linear(4, 4)
-
-    def forward(self, x, both):
-        return self.at_times(self.always(x)) if both else self.always(x)
-
-
-@pytest.mark.parametrize("order", [(True, False), (False, True)])
-def test_parts_that_some_calls_do_not_reach_are_refused(order, tmp_path):
-    for path in (None, tmp_path / "a.nc"):
-        with pytest.raises(UserError, match="that every call reaches, and at_times is not one"):
-            fed(Branching(), "*", [(numbers(3, 4), both) for both in order], path)
 
 
 class Adapted(nn.Module):

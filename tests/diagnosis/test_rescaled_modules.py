@@ -66,15 +66,6 @@ def test_buffers_are_loaded_and_never_multiplied_and_shared_weights_once():
     }
 
 
-def test_the_readout_is_found_by_name_and_a_shared_one_is_the_embedding_too():
-    assert ratios("readout", tied=False)[0] == {"head.weight"}
-    assert ratios("readout")[0] == {"words.weight", "head.weight"}
-    network, state = Language(1, False), Language(2, False).state_dict()
-    load_rescaled(network, state, 0.5, "readout", "normal")
-    assert torch.equal(network.head.weight, state["head.weight"])
-    assert torch.equal(network.normal.bias, Language(1, False).normal.bias / 2)
-
-
 def test_frozen_parameters_stay_as_they_are_and_are_told():
     network, state = Language(1), Language(2).state_dict()
     network.words.requires_grad_(False)
@@ -114,23 +105,6 @@ def test_a_head_anywhere_may_be_new():
         load_rescaled(build(1, 2), state, 1.0, head="fc")
 
 
-def test_shared_weights_may_be_saved_under_one_name_and_indices_be_missing():
-    state = {
-        name: value for name, value in Language(2).state_dict().items() if name not in ("head.weight", "position_ids")
-    }
-    network = Language(1)
-    load_rescaled(network, state, 2.0)
-    assert torch.equal(network.head.weight, state["words.weight"] * 2)
-    assert network.position_ids.tolist() == list(range(5))
-    del state["mask"]
-    with pytest.raises(ValueError, match="state lacks 'mask'"):
-        load_rescaled(Language(1), state, 2.0)
-    with pytest.raises(ValueError, match=r"the head 'head' shares 'head.weight' with 'words.weight'"):
-        load_rescaled(Language(1), Language(2).state_dict(), 2.0, head="head")
-    with pytest.raises(ValueError, match=r"state must be what state_dict.* gives, tensors by name, got a Language"):
-        load_rescaled(Language(1), Language(2), 2.0)
-
-
 def test_running_statistics_are_those_of_the_batches_given():
     network, batches = small(ResNet18, 1), [torch.randn(8, 1, 8, 8), (torch.randn(8, 1, 8, 8), None)]
     renew(network, batches, 0)
@@ -142,24 +116,6 @@ def test_running_statistics_are_those_of_the_batches_given():
         renew(network, iter(()), 0)
     with pytest.raises(ValueError, match="this Language has no running statistics"):
         renew(Language(), batches, 0)
-
-
-def test_statistics_are_renewed_between_rescaling_and_finetuning():
-    batch, state, means = torch.randn(8, 1, 8, 8), small(ResNet18, 1).state_dict(), []
-
-    def finetune(module, seed):
-        torch.testing.assert_close(module.bn1.running_mean, module.conv1(batch).mean((0, 2, 3)))
-        means.append(module.bn1.running_mean.abs().max())
-
-    choose_factor(
-        lambda seed: small(ResNet18, seed),
-        state,
-        finetune,
-        lambda module: 0.0,
-        renew_statistics=[batch],
-        progress=False,
-    )
-    assert len(means) >= 8
 
 
 def test_what_is_random_in_torch_is_the_seeds():

@@ -42,10 +42,9 @@ def test_a_search_goes_on_where_it_was_cut_off(tmp_path):
 
 
 def test_scores_of_another_state_are_not_used(tmp_path):
-    def search(state, step):
+    def search(state):
         def finetune(module, seed):
             CALLS.append(seed)
-            module.weight.data += step
 
         CALLS.clear()
         choose_factor(
@@ -59,10 +58,9 @@ def test_scores_of_another_state_are_not_used(tmp_path):
         return len(CALLS)
 
     state = {"weight": torch.tensor([[4.0]]), "bias": torch.zeros(1)}
-    assert search(state, 0.0) > 0
-    assert search(state, 0.0) == 0
-    assert search(state, 0.1) > 0
-    assert search({**state, "bias": torch.ones(1)}, 0.0) > 0
+    assert search(state) > 0
+    assert search(state) == 0
+    assert search({**state, "bias": torch.ones(1)}) > 0
 
 
 def test_two_processes_find_what_one_finds_with_their_share_of_threads():

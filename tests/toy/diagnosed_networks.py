@@ -30,25 +30,5 @@ def frozen(samples, count=20, units=50):
     return mixed(features(samples, count), units, seed=2) + 0.1 * units**-0.5 * noise.astype(np.float32)
 
 
-def fresh(samples, count=20, units=50):
-    return mixed(features(samples, count, seed=9), units, seed=3)
-
-
-def partly(samples, count=20, units=50):
-    """As many dimensions, of which some two thirds were there before."""
-    old, new = features(samples, count), features(samples, count, seed=9)
-    return mixed(np.hstack([old[:, : 2 * count // 3], new[:, 2 * count // 3 :]]), units, seed=4)
-
-
-def beside(samples, count=20, units=50):
-    """All of the features, and as many new ones."""
-    return mixed(np.hstack([features(samples, count), features(samples, count, seed=9)]), units, seed=6)
-
-
-def reversed_strengths(samples, count=20, units=50):
-    """The same features, the last ten times as strong as the first."""
-    return mixed(features(samples, count) * np.geomspace(1, 10, count), units, seed=7)
-
-
 def unrelated(samples, count=20, units=50):
     return mixed(features(samples, count, seed=11), units, seed=8)

@@ -35,7 +35,6 @@ class Options(Model):
     fresh_seeds: Annotated[int, Field(ge=2)] = parameter(
         12, "other seeds at most, for the comparison with no rescaling")  # fmt: skip
     rates: tuple[PositiveFloat, ...] = parameter(RATES, "learning rates, as multiples, of the control")
-    budget: NonNegativeInt = parameter(0, "trainings at most; 0: as many as the other options ask for")
 
 
 def definitions(file):
@@ -82,7 +81,7 @@ def main(argv, prog="carryover rescale"):
         network = definitions(arguments.network)
         if "rates" in arguments and "rate" not in inspect.signature(network["finetune"]).parameters:
             raise UserError("--rates needs finetune(network, seed, rate), whose learning rate is multiplied by rate")
-        options = {**p.model_dump(), "head": p.head or None, "budget": p.budget or None}
+        options = {**p.model_dump(), "head": p.head or None}
         how = {"journal": arguments.journal, "jobs": arguments.jobs, "progress": not arguments.quiet}
         choice = choose_factor(**network, **options, **how)
         print(choice.curve.to_dataframe().to_string(float_format="{:.4g}".format))

@@ -6,11 +6,11 @@ import copy
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.nn.modules.batchnorm import _BatchNorm
 from torch.nn.parameter import is_lazy
 from torch.nn.utils import parametrize
 
@@ -22,15 +22,15 @@ from carryover.errors import UserError
 def reinitialised(module: nn.Module, seed: int = 0) -> nn.Module:
     """A copy of the network, without wrappers around it, whose parameters are drawn anew.
 
-    Each part with `reset_parameters` draws its own, inner parts first (where that leaves some, as the layer of torch's
-    does that it is derived from), and statistics that it gathers are reset, too. Networks of HuggingFace then draw
-    theirs as they do at the start, and a part with `init_weights` draws what is left in it. What else a user's class
-    does to parameters when it is made is not done: give a network made anew where that matters. The given network and
-    the state of random numbers are left as they were.
+    Each part with `reset_parameters` draws its own, inner parts first, and statistics that it gathers are reset, too.
+    Networks of HuggingFace then draw theirs as they do at the start, and a part with `init_weights` draws what is left
+    in it. The given network and the state of random numbers are left as they were.
 
-    Raises:
-        UserError: where nothing can be reset, or the network cannot be copied. Parameters that nothing resets keep
-            their values, and a warning names them.
+    Raises
+    ------
+    UserError
+        Where nothing can be reset, or the network cannot be copied. Parameters that nothing resets keep their values,
+        and a warning names them.
     """
     if any(is_lazy(one) for one in module.parameters()):
         raise UserError("the network has parameters without a shape yet: call it with a batch first")
@@ -67,14 +67,34 @@ def reinitialised(module: nn.Module, seed: int = 0) -> nn.Module:
     return made
 
 
+def renewed(module: nn.Module, call: Callable[[Any], Any], batches: Iterable[Any]) -> None:
+    """Compute statistics of batch normalisation from the responses to batches; without, deep layers hardly vary."""
+    layers = [one for one in module.modules() if isinstance(one, _BatchNorm) and one.track_running_stats]
+    if not layers:
+        return
+    modes = {part: part.training for part in module.modules()}
+    momenta = [layer.momentum for layer in layers]
+    module.eval()
+    for layer in layers:
+        layer.reset_running_stats()
+        layer.train()
+        layer.momentum = None  # the mean of all batches
+    with torch.no_grad():
+        for batch in batches:
+            with suppress(ValueError):  # of a batch of one sample
+                call(batch)
+    for layer, momentum in zip(layers, momenta, strict=True):
+        layer.momentum = momentum
+    for part, mode in modes.items():
+        part.training = mode
+
+
 def copied(module: nn.Module) -> nn.Module:
     """A deep copy. Raises UserError where there is none to be had."""
     try:
         return copy.deepcopy(module)
     except (RuntimeError, TypeError, AttributeError) as error:
-        raise UserError(
-            f"the network cannot be copied ({error}): give baseline= a network or None, and leave device= out"
-        ) from None
+        raise UserError(f"the network cannot be copied ({error}): give baseline= a network or None") from None
 
 
 def _inner_first(module: nn.Module) -> Iterator[nn.Module]:
@@ -90,22 +110,14 @@ def _open(parameters: Iterable[Tensor]) -> bool:
 
 
 def _reset(part: nn.Module) -> None:
-    for way in _ways(part):
-        with parametrize.cached():  # so that a weight that is computed of others can be drawn in place
-            way()
-            drawn = {name: getattr(part, name) for name in getattr(part, "parametrizations", ())}
-        for name, value in drawn.items():
-            setattr(part, name, value)
-        if not _open(part.parameters(recurse=False)):
-            return
-
-
-def _ways(part: nn.Module) -> Iterator[Callable[[], Any]]:
-    """How a part draws its parameters: its own way, and that of the layer of torch's that it is derived from."""
-    for kind in (type(part), *(kind for kind in type(part).__mro__ if kind.__module__.startswith("torch.nn."))):
-        for name in ("reset_parameters", "_reset_parameters"):
-            if callable(way := getattr(kind, name, None)):
-                yield partial(way, part)
+    way = getattr(part, "reset_parameters", None) or getattr(part, "_reset_parameters", None)
+    if not callable(way):
+        return
+    with parametrize.cached():  # so that a weight that is computed of others can be drawn in place
+        way()
+        drawn = {name: getattr(part, name) for name in getattr(part, "parametrizations", ())}
+    for name, value in drawn.items():
+        setattr(part, name, value)
 
 
 def _reset_as_huggingface(module: nn.Module) -> None:

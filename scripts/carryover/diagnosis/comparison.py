@@ -8,121 +8,176 @@ from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
+from contextlib import ExitStack, contextmanager, nullcontext
+from functools import partial
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
-import torch
 import xarray as xr
 from torch import Tensor, nn
 from tqdm import tqdm
 
-from carryover.diagnosis.baseline import copied, reinitialised
+from carryover.diagnosis.activations.task import Task
+from carryover.diagnosis.baseline import reinitialised, renewed
 from carryover.diagnosis.diagnosis import DEFAULTS, Parameters, diagnose
 from carryover.diagnosis.recording import See, said, watched
-from carryover.diagnosis.recordings.batches import Call, batches, called, generators_kept, home
-from carryover.diagnosis.recordings.names import core
+from carryover.diagnosis.recordings.batches import Call, batches, called, generators_kept, home, labels_of
 from carryover.diagnosis.recordings.outputs import Reduction
+from carryover.diagnosis.result import describe
+from carryover.diagnosis.weights import weight_changes
 from carryover.errors import UserError
 
 LARGEST = 4 * 2**30
 """Bytes that the activations of all networks may take in memory."""
+_RENEWING = 8  # batches from which the baseline's statistics of normalisation are computed
 
 
 def compare(
     before: nn.Module,
-    after: nn.Module,
-    loader: Iterable[Any] | Tensor,
+    after: nn.Module | None = None,
+    loader: Iterable[Any] | Tensor | None = None,
     layers: str | Sequence[str] = "*",
     *,
     reduce: Reduction = "flatten",
     batch_axis: int | None = None,
     baseline: nn.Module | str | None = "reinitialised",
+    labels: Any = "loader",
+    control: nn.Module | None = None,
+    adapter: bool = False,
+    sample_id: Sequence | None = None,
     seed: int = 0,
     samples: int = 2000,
-    device: torch.device | str | None = None,
     call: Call = called,
     progress: bool = True,
     p: Parameters = DEFAULTS,
 ) -> xr.Dataset:
-    """Diagnose layers of a network before and after finetuning, and of one that has learnt nothing beside them.
+    """Diagnose layers of a network before and after finetuning, beside one that has learnt nothing.
 
     Each batch goes through all networks, so a loader may shuffle. Activations stay in memory, 4 bytes for each number,
-    at most `LARGEST`: `samples` × units of all layers × networks. More than that is for `record`, into files.
+    at most `LARGEST`: `samples` × units of all layers × networks. Larger recordings go into files by `record`.
 
-    Args:
-        before, after: the pretrained and the finetuned network. Their modes, devices, hooks and gradients, and the
-            state of random numbers, are afterwards what they were.
-        loader: batches, as of a DataLoader: tensors, tuples (inputs, labels, …) of which as many are taken as a network
-            cannot do without, or mappings of named tensors (HuggingFace's), of which a network is given those that it
-            takes by name; or one tensor (samples, …).
-        layers: names as `record` takes them, in the network before; of a pattern's, those that all networks have.
-        reduce, batch_axis: as `record` takes them.
-        baseline: "reinitialised" is `before` with its parameters drawn anew from `seed`; or a network of its shape; or
-            None.
-        samples: how many are taken, the first of the loader.
-        device: where the networks are called, copies of them if they are elsewhere; None: each where it is.
-        call: call(network, batch) returns the network's output; for other batches than those above.
-        progress: whether to show a bar on the standard error.
-        p: criteria, as `diagnose` takes them.
+    Parameters
+    ----------
+    before, after
+        The pretrained and the finetuned network. Their modes, devices, hooks and gradients, and the state of random
+        numbers, are afterwards what they were.
+    loader
+        Batches, as of a DataLoader: tensors, tuples (inputs, labels, …) of which the network gets as many as it needs,
+        or mappings of named tensors (HuggingFace's), of which it gets those that it takes; or one tensor (samples, …).
+    layers
+        Names as `record` takes them, in the network before; of a pattern's, those that all networks have.
+    reduce, batch_axis
+        As `record` takes them.
+    baseline
+        "reinitialised" is `before` with its parameters drawn anew from `seed` and its statistics of normalisation
+        computed from the first batches; or a network of its shape; or None.
+    labels
+        What a linear probe is to read: "loader", where its batches have labels; (samples,) classes or numbers; or None.
+    control
+        A second finetuned network, of another seed.
+    adapter
+        `before` is a model with an adapter (PEFT's), compared without and with it; `after` is left out.
+    sample_id
+        (samples,) names; samples of one name, such as crops of one image, are left out together.
+    samples
+        How many are taken, the first of the loader.
+    call
+        call(network, batch) returns the network's output, for batches of other kinds.
+    progress
+        Whether to show a bar on the standard error.
+    p
+        Criteria, as `diagnose` takes them.
 
-    Returns:
-        What `diagnose` does. The headline says where no parameter differs, as where statistics of batches alone do.
+    Returns
+    -------
+    Diagnosis
+        What `diagnose` returns, with `weight_change` and `weight_rank` of each layer. The headline says which
+        parameters and buffers differ.
 
-    Raises:
-        UserError: a ValueError, as those of `record` and `diagnose`, for batches and a loader of other kinds, for
-            activations that would take too much memory, and for a baseline that cannot be made.
+    Raises
+    ------
+    UserError
+        A ValueError, as those of `record` and `diagnose`, for batches and a loader of other kinds, for activations that
+        would take too much memory, and for a baseline that cannot be made.
     """
     if isinstance(samples, bool) or not isinstance(samples, int) or samples < 2:
         raise UserError(f"samples must be a whole number from 2, got {samples!r}")
-    where = None if device is None else _device(device)
-    with generators_kept(*(home(one) for one in (before, after) if isinstance(one, nn.Module)), *filter(None, [where])):
-        networks = _networks(before, after, baseline, seed, where)
+    if loader is None:
+        raise UserError("loader must give batches: compare(before, after, loader)")
+    if adapter:
+        if after is not None or not callable(getattr(before, "disable_adapter", None)):
+            raise UserError(
+                "adapter=True takes one model whose adapter can be switched off (PEFT's disable_adapter) and no other, "
+                f"got {type(before).__name__}{'' if after is None else ' and ' + type(after).__name__}"
+            )
+        after = before
+    given = [one for one in (before, after, control) if isinstance(one, nn.Module)]
+    with generators_kept(*(home(one) for one in given)):
+        networks = _networks(before, after, baseline, control, seed)
+        calls: dict[str, Callable[[Any], Any]] = {}
+        for name, network in networks.items():
+            calls[name] = partial(_called, network, call, adapter and name == "before")
+        loaded = iter(batches(loader))
+        if baseline == "reinitialised":
+            first = list(islice(loaded, _RENEWING))
+            renewed(networks["baseline"], calls["baseline"], first)
+            loaded = chain(first, loaded)
         with ExitStack() as stack:
             sees: dict[str, See] = {}
             for name, network in networks.items():
                 with _named(name):
                     sees[name] = stack.enter_context(watched(network, layers, reduce=reduce, batch_axis=batch_axis))
-            bar = stack.enter_context(tqdm(unit=" samples", disable=not progress, file=sys.stderr))
-            _fill(sees, networks, loader, samples, call, bar)
-    left_out = {name: why for see in sees.values() for name, why in see.left_out.items()}
-    if left_out:
+            bar = stack.enter_context(tqdm(total=samples, unit=" samples", disable=not progress, file=sys.stderr))
+            found = _fill(sees, calls, loaded, loader, samples, bar, before)
+    if left_out := {name: why for see in sees.values() for name, why in see.left_out.items()}:
         warnings.warn(said(left_out), stacklevel=2)
-    recordings = [see.recording for see in sees.values()]
-    shared = [name for name in recordings[0] if all(name in one for one in recordings)]
+    recordings = {name: see.recording for name, see in sees.items()}
+    shared = [name for name in recordings["before"] if all(name in one for one in recordings.values())]
     if not shared:
-        raise UserError(f"layers must be of all networks, and they share none of {', '.join(recordings[0])}")
-    count = min(samples, len(recordings[0][shared[0]]))
-    order = {"sample_id": np.arange(count)}  # is known to be the same
-    sides = [{name: one[name][:count] for name in shared} | order for one in recordings]
-    third: dict[str, Any] = {"baseline": sides[2]} if len(sides) == 3 else {}
-    result = diagnose(sides[0], sides[1], layers=shared, p=p, progress=progress, **third)
-    if note := _unchanged(core(before), core(after)):
-        result.attrs["note"] = note
+        raise UserError(f"layers must be of all networks, and they share none of {', '.join(recordings['before'])}")
+    count = min(samples, len(recordings["before"][shared[0]]))
+    if sample_id is not None and len(sample_id) != count:
+        raise UserError(f"sample_id must name each of the {count} samples, got {len(sample_id)}")
+    ids = {"sample_id": np.arange(count) if sample_id is None else np.asarray(sample_id)}
+    sides = {name: {key: one[key][:count] for key in shared} | ids for name, one in recordings.items()}
+    others: dict[str, Any] = {name: sides[name] for name in ("baseline", "control") if name in sides}
+    others["labels"] = _usable(found, count) if isinstance(labels, str) else labels
+    result = diagnose(sides["before"], sides["after"], layers=shared, p=p, progress=progress, **others)
+    changes, note = weight_changes(before, after or before, shared, adapter)
+    result = result.assign({name: ("layer", values) for name, values in changes.items()})
+    describe(result)
+    result.attrs["note"] = note
     return result
 
 
-def _unchanged(before: nn.Module, after: nn.Module) -> str:
-    """A sentence where no parameter differs, by name."""
+def _called(network: nn.Module, call: Call, without_adapter: bool, batch: Any) -> Any:
+    with network.disable_adapter() if without_adapter else nullcontext():  # type: ignore[operator]
+        return call(network, batch)
 
-    def differ(one: Iterable[tuple[str, Tensor]], other: Iterable[tuple[str, Tensor]]) -> list[str]:
-        old, new = dict(one), dict(other)
-        alike = {name for name in old.keys() & new.keys() if torch.equal(old[name].cpu(), new[name].cpu())}
-        return [name for name in old | new if name not in alike]
 
-    if differ(before.named_parameters(), after.named_parameters()):
-        return ""
-    if not (buffers := differ(before.named_buffers(), after.named_buffers())):
-        return "No parameter or buffer differs."
-    return f"No parameter differs, only buffers do ({', '.join(buffers[:3])}{', …' * (len(buffers) > 3)})."
+def _usable(labels: list[Any], count: int) -> Any:
+    """The loader's labels (samples,), None where batches have none or no probe can be fitted to them."""
+    if not labels or any(one is None for one in labels):
+        return None
+    try:
+        joined = np.concatenate(labels)[:count]
+        Task.of(joined, count)
+    except (ValueError, UserError):
+        return None
+    return joined
 
 
 def _networks(
-    before: nn.Module, after: nn.Module, baseline: nn.Module | str | None, seed: int, device: torch.device | None
+    before: nn.Module,
+    after: Any,
+    baseline: nn.Module | str | None,
+    control: nn.Module | None,
+    seed: int,
 ) -> dict[str, nn.Module]:
-    """The networks to call, by name, copies of those that are elsewhere than on `device`."""
-    networks = {"before": before, "after": after}
+    """The networks to call, by name."""
+    networks = {"before": before, "after": after} | ({} if control is None else {"control": control})
     for name, network in networks.items():
         if not isinstance(network, nn.Module):
             raise UserError(f"{name} must be a torch module, got {type(network).__name__}: diagnose takes activations")
@@ -132,20 +187,7 @@ def _networks(
         networks["baseline"] = reinitialised(before, seed)
     elif baseline is not None:
         raise UserError(f"baseline must be 'reinitialised', a torch module or None, got {baseline!r}")
-    if device is not None:
-        networks = {
-            name: network if home(network) == device else copied(core(network)).to(device)
-            for name, network in networks.items()
-        }
     return {name: one.module if isinstance(one, nn.DataParallel) else one for name, one in networks.items()}
-
-
-def _device(device: torch.device | str) -> torch.device:
-    try:
-        return torch.empty(0, device=device).device  # of cuda, the current one
-    except (RuntimeError, AssertionError, TypeError) as error:
-        reason = str(error).partition("\n")[0]
-        raise UserError(f"device must be one that PyTorch has here, got {device!r} ({reason})") from None
 
 
 @contextmanager
@@ -158,28 +200,33 @@ def _named(network: str) -> Iterator[None]:
 
 
 def _fill(
-    sees: Mapping[str, See], networks: Mapping[str, nn.Module], loader: Any, samples: int, call: Call, bar: tqdm
-) -> None:
-    """Call every network with each batch, until there are `samples`."""
-    seen, held = 0, loader if isinstance(loader, Tensor | np.ndarray) else getattr(loader, "dataset", None)
-    for batch in batches(loader):
+    sees: Mapping[str, See],
+    calls: Mapping[str, Callable[[Any], Any]],
+    loaded: Iterable[Any],
+    loader: Any,
+    samples: int,
+    bar: tqdm,
+    network: nn.Module,
+) -> list[Any]:
+    """Call every network with each batch, until there are `samples`; the batches' labels."""
+    seen, labels = 0, []
+    held = loader if isinstance(loader, Tensor | np.ndarray) else getattr(loader, "dataset", None)
+    for batch in loaded:
         for name, see in sees.items():
             with _named(name):
-                see.through(lambda one, network=networks[name]: call(network, one), batch)
+                see.through(calls[name], batch)
+        labels.append(labels_of(network, batch))
         now = next(iter(sees.values())).samples
         if not seen:
-            # of a list of batches the number is a guess, of a generator there is none
-            known = (
-                len(held) if isinstance(held, Sized) else now * len(loader) if isinstance(loader, Sized) else samples
-            )
-            bar.total = min(samples, known)
-            _check_memory(sees.values(), now, bar.total)
+            guess = now * len(loader) if isinstance(loader, Sized) else samples
+            _check_memory(sees.values(), now, min(samples, len(held) if isinstance(held, Sized) else guess))
         bar.update(min(now, samples) - seen)
         seen = min(now, samples)
         if seen == samples:
-            return
+            return labels
     if not seen:
         raise UserError("loader gives no batches")
+    return labels
 
 
 def _check_memory(sees: Iterable[See], count: int, total: int) -> None:

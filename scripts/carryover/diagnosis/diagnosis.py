@@ -4,9 +4,9 @@
     result = diagnose("before.npz", "after.npz")         # or mappings {layer: (samples, units)}, or two arrays
     print(result.headline)
 
-Section G of "Feature reuse in multi-task learning and finetuning (appendix)" asks it by the participation ratio (PR)
-and the effective number of shared dimensions (ENSD), which weigh directions by their variance. They are given as the
-paper has them; the verdict is by measures in which every component weighs the same.
+Section G of "Feature reuse in multi-task learning and finetuning (appendix)" uses the participation ratio (PR) and the
+effective number of shared dimensions (ENSD), which weigh directions by their variance. They are given as in the paper;
+the verdict uses measures in which every component weighs the same.
 """
 
 from __future__ import annotations
@@ -16,11 +16,13 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from tqdm import tqdm
 
-from carryover.diagnosis.activations.overlaps import dealt
+from carryover.diagnosis.activations.inheritance import sample_blocks
 from carryover.diagnosis.activations.quantities import of_layer
-from carryover.diagnosis.activations.sources import ALONE, Activations, matrices, opened, same_order
+from carryover.diagnosis.activations.sources import ALONE, Activations, as_array, matrices, opened, same_order
+from carryover.diagnosis.activations.task import Task
 from carryover.diagnosis.parameters import Parameters
 from carryover.diagnosis.result import Diagnosis, assembled
 from carryover.errors import UserError
@@ -35,45 +37,73 @@ def diagnose(
     layers: Sequence[str] | str | None = None,
     p: Parameters = DEFAULTS,
     baseline: Mapping[str, Any] | str | Path | Any | None = None,
+    labels: Any = None,
+    control: Mapping[str, Any] | str | Path | Any | None = None,
     progress: bool = False,
 ) -> Diagnosis:
-    """What became of every layer, with the paper's measures and those that decide, and their intervals, (layer,).
+    """Diagnose each layer: what happened to its features, and to what the task needs.
 
-    Args:
-        before, after: activations by layer of the pretrained and the finetuned network, in response to the same samples
-            in the same order: mappings {layer: (samples, …)}, arrays or tensors of one layer, or files, npz, npy (one
-            layer), netCDF or safetensors. An array `sample_id` or `id` (samples,) names the samples, and is compared
-            where both have it.
-        layers: the ones to look at, or the one; all by default.
-        p: criteria, fixed before the data were seen.
-        baseline: the same of an unrelated network, such as a re-initialised one of the same shape: shares are beyond
-            what it tells. Without it they are beyond a permutation of samples, and a layer that an unrelated network of
-            the same inputs might tell as well is undecided.
-        progress: whether layers are counted on stderr while they are diagnosed.
+    Parameters
+    ----------
+    before, after
+        Activations by layer of the pretrained and the finetuned network, in response to the same samples in the same
+        order: mappings {layer: (samples, …)}, arrays or tensors of one layer, or files, npz, npy (one layer), netCDF or
+        safetensors. An array `sample_id` or `id` (samples,) names the samples. It is compared where both have it, and
+        samples of one name, such as crops of one image, are left out together.
+    layers
+        The ones to look at; all by default.
+    p
+        Criteria, fixed before the data were seen.
+    baseline
+        The same of an unrelated network, such as a re-initialised one of the same shape: shares are beyond its R².
+        Without it a layer that an unrelated network might predict as well is undecided.
+    labels
+        (samples,) classes, or (samples,) or (samples, targets) numbers, which a linear probe is to read.
+    control
+        The same as `after`, of a second finetuning with another seed.
+    progress
+        Whether layers are counted on the standard error.
 
-    Returns:
-        A dataset with the quantities of `quantities.MEANING`, each with its interval `…_low`, `…_high`: jackknife over
-        blocks of samples, Student's t, centred at the estimate less its bias of order 1/samples, which is why a PR of
-        few samples may lie below its own interval. Intervals of shares are wider by what the second half of the
-        samples changed. Then `regime` and what it rests on.
+    Returns
+    -------
+    Diagnosis
+        The quantities of `quantities.PAPERS` and `quantities.MEANING`, (layer,), the latter with intervals `…_low` and
+        `…_high`: jackknife over blocks of samples, Student's t. Intervals of shares are wider by what the second half
+        of the samples changed. Then the verdicts and their reasons.
 
-    Raises:
-        UserError: a ValueError, in one sentence, for files that cannot be read, samples that differ in number or
-            order, layers that one side lacks, that are not finite or that are the same for all samples.
+    Raises
+    ------
+    UserError
+        A ValueError, in one sentence, for files that cannot be read, samples that differ in number or order, layers
+        that one side lacks, that are not finite or are the same for all samples, and for labels that no probe can be
+        fitted to.
     """
     if not isinstance(p, Parameters):
         raise UserError(f"p must be Parameters, as Parameters(confidence=0.9), got {type(p).__name__}")
     if not (layers is None or isinstance(layers, str | Sequence)):
         raise UserError(f"layers must be a layer's name or several, got {layers!r}")
-    sides = {"before": before, "after": after} | ({} if baseline is None else {"baseline": baseline})
+    named = {"before": before, "after": after, "baseline": baseline, "control": control}
     with ExitStack() as stack:
-        opened_sides = [stack.enter_context(opened(source, name)) for name, source in sides.items()]
-        names = _same(opened_sides, [layers] if isinstance(layers, str) else layers)
-        named = all(side.ids is not None for side in opened_sides[:2])
+        sides = {
+            name: stack.enter_context(opened(source, name))
+            for name, source in named.items()
+            if source is not None or name in ("before", "after")
+        }
+        names = _same(list(sides.values()), [layers] if isinstance(layers, str) else layers)
+        ids = [side.ids for side in (sides["before"], sides["after"])]
+        ordered = all(one is not None for one in ids)
+        one_id = next((one for one in ids if one is not None), None)
         rows = []
+        task = None
         for name in tqdm(names, "layers", disable=not progress, leave=False):
-            found = matrices(opened_sides, name)
-            rows.append(of_layer(found, dealt(len(found[0])), named, p))
+            found = dict(zip(sides, matrices(list(sides.values()), name), strict=True))
+            samples = len(found["before"])
+            if labels is not None and task is None:
+                task = Task.of(as_array("labels", labels), samples)
+            block = sample_blocks(samples, one_id)
+            groups = samples if one_id is None else len(np.unique(one_id))
+            other = found.pop("control", None)
+            rows.append(of_layer(list(found.values()), block, ordered, groups, p, task, other))
     return assembled(names, rows, p, "permutation of samples" if baseline is None else "baseline")
 
 

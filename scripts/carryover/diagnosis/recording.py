@@ -38,44 +38,49 @@ def record(
 ) -> Iterator[See]:
     """Record what submodules of a torch module give out.
 
-    Args:
-        module: any torch module. Inside the block it is in evaluation mode and its calls record no gradients and run
-            uncompiled; at the end, also after an error, its modes are what they were and nothing hangs on it any more.
-        names: one submodule or several, by their names in `module.named_modules()` without what wrappers add
-            (`DataParallel`, `torch.compile`, PEFT: an adapted layer is meant with its adapter), which is how they are
-            called in the recording. In a pattern, `layer*`, the star stands for anything, dots too; what a pattern
-            matches and cannot be recorded is left out with a warning, or without one where it is never called.
-            `lstm:0` and `encoder:last_hidden_state` are entries of a tuple or a mapping, which need a name where
-            several are tensors; `relu@1` is the second call of a submodule that is called more than once.
-            A layer is recorded as the submodule returns it, whatever is done to it in place afterwards.
-        path: netCDF file, `.nc`; it takes its place when the block ends well, and one batch is in memory at a time.
-            None: the recording stays in memory.
-        reduce: "flatten" keeps every unit; "mean" is over places of (batch, channels, height, width) and over tokens of
-            (batch, tokens, features), of which the mask decides which count; "first" and "last" are the first and the
-            last token that counts; or a function of the output (batch, …). Outputs of linear layers, layer norms and
-            embeddings have features last always, those of convolutions, batch norms and pools channels first.
-        batch_axis: where layers have the batch. None is 0, and refuses what may have tokens there: networks with layers
-            of `batch_first=False`.
+    Parameters
+    ----------
+    module
+        Any torch module. Inside the block it is in evaluation mode and its calls record no gradients and run
+        uncompiled; at the end, also after an error, its modes are what they were and its hooks are gone.
+    names
+        Names in `module.named_modules()` without what wrappers add (`DataParallel`, `torch.compile`, PEFT: an adapted
+        layer is meant with its adapter). In a pattern, `layer*`, the star stands for anything, dots too; what a pattern
+        matches and cannot be recorded is left out with a warning. `lstm:0` and `encoder:last_hidden_state` are entries
+        of a tuple or a mapping; `relu@1` is the second call of a submodule.
+    path
+        netCDF file, `.nc`, written when the block ends well, one batch in memory at a time. None: in memory.
+    reduce
+        "flatten" keeps every unit; "mean" is over places of (batch, channels, height, width) and over tokens of (batch,
+        tokens, features) that the mask counts; "first" and "last" are tokens that count; or a function of the output
+        (batch, …).
+    batch_axis
+        Where layers have the batch. None is 0, and refuses what may have tokens there (`batch_first=False`).
 
-    Yields:
-        `see(*inputs, sample_id=None, token_mask=None, **named_inputs)`, which calls the module, keeps activations and
-        returns the module's output. `sample_id` are numbers or text (batch,), in every call or in none; `diagnose`
-        compares them. `token_mask` (batch, tokens) is true for tokens that count; without it an input of the name
-        `attention_mask` is taken. `see.recording` is what was recorded in memory, {layer: (samples, units)}.
+    Yields
+    ------
+    See
+        `see(*inputs, sample_id=None, token_mask=None, **named_inputs)` calls the module, keeps activations and returns
+        its output. `sample_id` are numbers or text (batch,), in every call or in none. `token_mask` (batch, tokens) is
+        true for tokens that count; without it an input named `attention_mask` is taken. `see.recording` is
+        {layer: (samples, units)} in memory.
 
-    Raises:
-        UserError: a ValueError, for a name that is no submodule, saying which are close, for another suffix, for a
-            submodule that is called not once in a call of the module, whose output has no batch of the size of the
-            inputs' (the first tensor among them says it), is not finite, or differs in shape between calls, for
-            `sample_id` of another length or in some calls only, and where nothing was seen.
+    Raises
+    ------
+    UserError
+        A ValueError, for a name that is no submodule, for a submodule that is not called once, whose output has no
+        batch of the inputs' size, is not finite, or differs in shape between calls, and where nothing was seen.
     """
     with ExitStack() as stack:
-        file = None if path is None else stack.enter_context(_written(path))
+        file = None
+        if path is not None:
+            if not isinstance(path, str | Path) or Path(path).suffix != ".nc":
+                raise UserError(f"path must be where the file goes, text that ends in .nc, got {path!r}")
+            file = stack.enter_context(netCDF4.Dataset(stack.enter_context(writing.atomic(Path(path))), "w"))
         see = stack.enter_context(watched(module, names, file, reduce=reduce, batch_axis=batch_axis))
         yield see
         if not see.samples:
-            kept = "nothing is recorded" if path is None else f"{path} is not written"
-            raise UserError(f"nothing was seen, so {kept}: call what the block is given")
+            raise UserError("nothing was seen, so nothing is recorded: call what the block is given")
         if see.left_out:
             warnings.warn(said(see.left_out), stacklevel=3)
 
@@ -98,16 +103,6 @@ def watched(
     see = See(module, naming.chosen(module, names), sink, outputs.checked(reduce), batch_axis)
     with see.watching():
         yield see
-
-
-@contextmanager
-def _written(path: str | Path) -> Iterator[netCDF4.Dataset]:
-    if not isinstance(path, str | Path):
-        raise UserError(f"path must be where the file goes, text that ends in .nc, got {type(path).__name__}")
-    if Path(path).suffix != ".nc":
-        raise UserError(f"path must end in .nc, got {path}")
-    with writing.atomic(Path(path)) as unfinished, netCDF4.Dataset(unfinished, "w") as file:
-        yield file
 
 
 def said(left_out: Mapping[str, str]) -> str:
@@ -213,16 +208,14 @@ class See:
                     try:
                         self._kept[place.name] = self._values(place, output)
                     except UserError as error:
-                        self._without(place, str(error), error)
+                        self._without(place, error)
 
         return hook
 
     def _values(self, place: naming.Place, output: Any) -> np.ndarray:
         tensor = outputs.entry_of(place.name.split(":")[0] if place.entry is None else place.name, output, place.entry)
         tokens = bool(self._tokens_first) and (place.part in self._tokens_first or tensor.ndim == 3)
-        asked = self._axis is not None
-        if not tensor.is_nested:
-            tensor = outputs.batch_first(place.name, tensor, self._sizes, self._axis or 0, asked, tokens)
+        tensor = outputs.batch_first(place.name, tensor, self._sizes, self._axis, tokens)
         return outputs.on_cpu(outputs.units(place.name, naming.bare(place.part), tensor, self._reduce, self._mask))
 
     def _check(self) -> None:
@@ -237,8 +230,10 @@ class See:
                 every = ", ".join(f"{place.name.split(':')[0]}@{index}" for index in range(min(count, 3)))
                 choice = f": name a call, as {every}" if count > 1 and place.call is None else ""
                 wanted = "once" if place.call is None else f"{place.call + 1} times or more"
-                times = f"called {wanted} for each input, {place.name} was {count} times"
-                self._without(place, f"names must be submodules that are {times}{choice}")
+                self._without(place, UserError(
+                    f"names must be submodules that are called {wanted} for each input, {place.name} was {count} "
+                    f"times{choice}"
+                ))  # fmt: skip
         for name, values in self._kept.items():
             if not np.isfinite(values).all():
                 row = int(np.flatnonzero(~np.isfinite(values).all(axis=1))[0])
@@ -250,11 +245,11 @@ class See:
             reasons = "; ".join(list(self.left_out.values())[:3]) or "none of them is called"
             raise UserError(f"nothing that the names match can be recorded: {reasons}")
 
-    def _without(self, place: naming.Place, why: str, error: UserError | None = None) -> None:
-        """Leave out what a pattern matched, if it was never in; an error otherwise."""
+    def _without(self, place: naming.Place, error: UserError) -> None:
+        """Leave out what a pattern matched, if it was never in; raise the error otherwise."""
         if not place.matched or self._seen:
-            raise error or UserError(why)
-        self.left_out[place.name] = why
+            raise error
+        self.left_out[place.name] = str(error)
         self._kept.pop(place.name, None)
 
 
@@ -265,8 +260,8 @@ def _uncompiled() -> AbstractContextManager[Any]:
 
 def _sizes(first: Tensor | None, axis: int) -> tuple[int, ...]:
     """Sizes that the batch may have: along `axis` of the first input, or along its axis 0."""
-    if first is None or first.is_nested:
-        return () if first is None else (first.size(0),)
+    if first is None:
+        return ()
     return tuple(dict.fromkeys((first.shape[axis], first.shape[0]) if first.ndim > axis else (first.shape[0],)))
 
 

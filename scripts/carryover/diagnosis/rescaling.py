@@ -48,51 +48,50 @@ def choose_factor(
 ) -> Choice:
     """The factor on a pretrained torch module's weights with which finetuning scores highest in validation.
 
-    Args:
-        make: gives a new module from a seed, with the initial weights of the layers that finetuning begins anew.
-        state: the pretrained `state_dict`, of the same network but for its head.
-        finetune: trains a module in place, `finetune(module, seed)`, from a seed for whatever is random; torch's own
-            generator is seeded with it, too. If it takes a third argument named `rate`, by which it multiplies its
-            learning rate, the search says whether a learning rate gains what the factor does.
-        score: of a finetuned module on validation data that `finetune` does not use; higher is better.
-        which: what is multiplied, new layers included: "all" that is trained, "weights", all but normalisation layers,
-            or "readout", the head alone. `load_rescaled` says what that is; buffers, frozen parameters and the second
-            name of shared ones are never scaled.
-        head: the layer or module that begins anew, by its name; without one the last layer, which is kept where it has
-            the shape of the pretrained one (a sentence says so).
-        renew_statistics: batches (a loader), or a function of the seed that gives them, from which the running
-            statistics of normalisation layers are computed anew after the weights were rescaled: they are those of
-            other weights else. Of a batch that is a list or tuple the network gets the first.
-        search: arguments of `search_factor`, such as `budget`, `journal` and `jobs`.
+    Parameters
+    ----------
+    make
+        Gives a new module from a seed, with the initial weights of the layers that finetuning begins anew.
+    state
+        The pretrained `state_dict`, of the same network but for its head.
+    finetune
+        finetune(module, seed) trains a module in place; torch's own generator is seeded, too. If it takes a third
+        argument `rate`, a multiple of its learning rate, the factor is compared with learning rates.
+    score
+        Of a finetuned module on validation data that `finetune` does not use; higher is better.
+    which, head
+        What is multiplied, and the layer that begins anew, as `load_rescaled` takes them.
+    renew_statistics
+        Batches, or a function of the seed that gives them, from which running statistics of normalisation are computed
+        anew after rescaling, since they are those of other weights.
+    search
+        Arguments of `search_factor`, such as `journal` and `jobs`.
 
-    Raises:
-        UserError: for what `load_rescaled` and `search_factor` refuse.
+    Raises
+    ------
+    UserError
+        For what `load_rescaled` and `search_factor` refuse.
     """
     check_kind(which)
     with _seeded(0):
         notes = load_rescaled(make(0), state, 1.0, which, head)  # a mistake is told before anything is trained
 
-    def run(factor: float, seed: int) -> float:
-        return _trained(make, state, finetune, score, which, head, renew_statistics, factor, seed)
+    def run(factor: float, seed: int, **options: float) -> float:
+        with _seeded(seed):
+            module = make(seed)
+            load_rescaled(module, state, factor, which, head)
+            if renew_statistics is not None:
+                renew(module, renew_statistics, seed)
+            finetune(module, seed, **options)
+            return score(module)
 
     def run_with_rate(factor: float, seed: int, rate: float = 1.0) -> float:
-        return _trained(make, state, finetune, score, which, head, renew_statistics, factor, seed, rate=rate)
+        return run(factor, seed, rate=rate)
 
     takes_rate = "rate" in inspect.signature(finetune).parameters
     arrays = {name: as_array(name, tensor) for name, tensor in state.items()}
     identity = [arrays, which, head, *(source_of(function) for function in (make, finetune, score))]
     return search_factor(run_with_rate if takes_rate else run, which=which, notes=notes, identity=identity, **search)
-
-
-def _trained(make, state, finetune, score, which, head, renew_statistics, factor, seed, **rate):
-    """The score of a training."""
-    with _seeded(seed):
-        module = make(seed)
-        load_rescaled(module, state, factor, which, head)
-        if renew_statistics is not None:
-            renew(module, renew_statistics, seed)
-        finetune(module, seed, **rate)
-        return score(module)
 
 
 @contextmanager

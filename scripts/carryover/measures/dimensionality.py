@@ -71,6 +71,11 @@ def compare_kernels(start: np.ndarray, end: np.ndarray) -> tuple[float, float, f
         return _summary(_kernel_overlaps((start, end), np.vdot))
 
 
+def compare_responses(start: ArrayLike, end: ArrayLike) -> tuple[float, float, float, float]:
+    """PR at the end, PR at the start, ENSD and CKA, in the order of MEANING, of responses as `cka` takes them."""
+    return _summary(_overlaps(*_pair(start, end)))
+
+
 def constant(low: np.ndarray, high: np.ndarray, dtype: np.dtype | type) -> bool:
     """Whether responses between `low` (units,) and `high` (units,) are the same, up to the rounding of their type."""
     rounding = _ROUNDING * np.finfo(dtype).eps if np.dtype(dtype).kind == "f" else 0

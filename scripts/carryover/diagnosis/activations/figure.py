@@ -1,6 +1,5 @@
 """The figure of a diagnosis: what became of every layer."""
 
-import re
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -9,20 +8,21 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from xarray import Dataset
 
+from carryover.diagnosis.activations.quantities import MEANING
+
 _DIMENSIONS = {"participation_ratio_before": "PR before", "participation_ratio_after": "PR after", "ensd": "ENSD"}
-_SHARES = {"inherited_share": "inherited", "kept_share": "kept"}
+_SHARES = {"inherited_share": "inherited", "kept_share": "kept", "kept_weighted": "kept, by variance"}
 _RATIOS = {"change": "PR after / PR before", "inherited": "ENSD / PR after", "cka": "CKA"}
 _TITLE: dict[str, Any] = {"loc": "left", "fontsize": "medium"}
 _LOWEST = -0.5  # of shares: what is below is no more than unrelated anyway
 _ABREAST = 14  # letters of a name that fit beside those of the next layer
-_ACROSS = 34  # letters that fit above a panel, and under one when written upwards
 
 
 def draw(result: Dataset) -> Figure:
     """Three panels, by layer in the order of the data: bars are intervals. `result` is what `diagnose` returned."""
     layers = result["layer"].values.tolist()
-    labels = [_label(name, regime) for name, regime in zip(layers, result["regime"].values, strict=True)]
-    longest = max(len(line) for label in labels for line in label.splitlines())
+    labels = [f"{name}\n{regime}" for name, regime in zip(layers, result["regime"].values, strict=True)]
+    longest = max(len(name) for name in layers)
     upwards = longest > _ABREAST
     size = max(6.5, 2.0 + 0.9 * len(layers)), 8.4 + (0.08 * longest if upwards else 0)
     fig, axes = plt.subplots(3, 1, figsize=size, sharex=True, layout="constrained")
@@ -57,19 +57,11 @@ def draw(result: Dataset) -> Figure:
     return fig
 
 
-def _label(name: str, regime: str) -> str:
-    """The layer's name, in lines that end at its dots where it is long, and the verdict below."""
-    lines = [""]
-    for part in re.split(r"(?<=[./_])", name):
-        if lines[-1] and len(lines[-1]) + len(part) > _ACROSS:
-            lines.append("")
-        lines[-1] += part
-    return "\n".join([*lines, regime])
-
-
 def _points(ax: Axes, result: Dataset, quantity: str, shift: float, label: str) -> None:
     places = np.arange(result.sizes["layer"]) + shift
-    lowest = _LOWEST if quantity in _SHARES else -np.inf
-    values, low, high = (np.maximum(result[f"{quantity}{end}"], lowest) for end in ("", "_low", "_high"))
+    if quantity not in MEANING:
+        ax.plot(places, result[quantity], "o", label=label, clip_on=False)
+        return
+    values, low, high = (np.maximum(result[f"{quantity}{end}"], _LOWEST) for end in ("", "_low", "_high"))
     (points,) = ax.plot(places, values, "o", label=label, clip_on=False)
     ax.vlines(places, low, high, color=points.get_color(), linewidth=1.2)  # may lie off the point where samples are few

@@ -1,15 +1,15 @@
-"""What of one network's features another holds, each component counting the same, beyond what unrelated networks share.
+"""How well one layer predicts the principal components of another, on held-out samples, beyond unrelated networks.
 
-Let u (r,) be the counted components of a layer, of unit variance. What another layer tells of them is the mean over
-them of the held-out R² of ridge regression, 1 − E |u − û|² / r: without ridge and noise the mean of the squared
-canonical correlations. It is asked in both directions:
+Let u (r,) be the counted components of a layer, of unit variance. The share of them that another layer has is the mean
+held-out R² of ridge regression, 1 − E |u − û|² / r: without ridge and noise the mean squared canonical correlation. It
+is computed in both directions:
 
-- *inherited*: after's components, told by all that there was before, however weakly;
-- *kept*: before's components, told by the components after that are to be seen: those that leave out a tenth of the
-  variance that the counted ones leave out. A feature that faded below is gone.
+- *inherited*: after's components, predicted from all components before, however weak;
+- *kept*: before's components, predicted from the visible components after: those that leave out a tenth of the variance
+  that the counted ones leave out. A feature that faded below is lost.
 
-Relative to a reference R₀, what an unrelated network of the same inputs tells of them, the share is
-(R² − R₀) / (1 − R₀), or −1 where it would be less.
+Relative to a reference R₀, the R² from an unrelated network of the same inputs, the share is (R² − R₀) / (1 − R₀), or
+−1 where it would be less. Components count alike, or are weighted by their variance.
 """
 
 from __future__ import annotations
@@ -18,115 +18,144 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy import stats
 
 from carryover.diagnosis.activations.components import Components
+from carryover.errors import UserError
+from carryover.streams import generator
 
-FOLDS = 5
+BLOCKS, FOLDS = 20, 5
+LEAST = 4 * FOLDS  # samples
 _PENALTIES = 10.0 ** np.array([2, 0, -1, -2, -3, -4, -5, -6, -8])  # times samples and the largest variance
 _TYPICAL = (0.16, 0.84)  # quantiles between which changes are typical: a single direction does not decide
 _LEADING = 5  # components of which curved functions are taken
-LEAST = 4 * FOLDS  # samples
+_TINY = np.finfo(float).tiny
+
+
+def sample_blocks(samples: int, ids: np.ndarray | None = None) -> np.ndarray:
+    """(samples,) block of each sample, at most `BLOCKS` of equal sizes up to one, at random.
+
+    Samples of one id, such as crops of one image, share a block. Raises UserError where ids repeat and are fewer than
+    `LEAST`.
+    """
+    groups = np.arange(samples) if ids is None else np.unique(ids, return_inverse=True)[1].ravel()
+    count = int(groups.max()) + 1
+    if LEAST > count < samples:
+        raise UserError(f"sample_id must name {LEAST} different samples or more where it repeats, got {count}")
+    order = generator("diagnosis", "", 0, "blocks").permutation(count)
+    return (order % min(BLOCKS, count))[groups]
 
 
 @dataclass(frozen=True)
-class Told:
-    """Squared errors of the components that were told: of each sample (samples,), and of each sample of a half when
-    told by the others of this half (nearly half as many)."""
+class Errors:
+    """Squared held-out errors: of all samples (samples, r), and of a half predicted from this half (nearly half, r)."""
 
-    sample: np.ndarray
+    full: np.ndarray
     half: np.ndarray
 
     @property
     def r2(self) -> float:
-        return float(1 - self.sample.mean())
+        return float(1 - self.full.mean())
 
 
-def told(predictors: np.ndarray, targets: np.ndarray, block: np.ndarray) -> Told:
-    """Held-out errors of ridge regression, in units of the targets' variances, with the penalty that has the least.
+def errors(predictors: np.ndarray, targets: np.ndarray, block: np.ndarray) -> Errors:
+    """Errors of ridge regression on held-out samples with the best penalty.
 
-    predictors: (samples, k); targets: (samples, r) of unit variance; block: (samples,), the same for samples that are
-    left out together.
+    Parameters
+    ----------
+    predictors : (samples, k)
+    targets : (samples, r), of unit variance
+    block : (samples,), the same for samples that are held out together
     """
-    unit = max(float(predictors.var(axis=0).max()), np.finfo(float).tiny)
-    everyone, half = np.ones(len(block), bool), block % 2 == 0
-    penalties = _PENALTIES * unit
-    found, best = _least(predictors, targets, block, penalties)
-    some = half if len(set(block[half] % FOLDS)) == FOLDS else everyone
-    fewer, _ = _least(predictors[some], targets[some], block[some], [best])
-    return Told(found.mean(axis=1), fewer.mean(axis=1))
+    half = block % 2 == 0
+    some = half if len(set(block[half] % FOLDS)) == FOLDS else np.ones(len(block), bool)
+    penalties = _PENALTIES * max(float(predictors.var(axis=0).max()), _TINY)
+    predicted, best = ridge(predictors, targets, block, penalties)
+    fewer, _ = ridge(predictors[some], targets[some], block[some], [best])
+    return Errors((targets - predicted) ** 2, (targets[some] - fewer) ** 2)
 
 
-def _least(
-    predictors: np.ndarray, targets: np.ndarray, block: np.ndarray, penalties: Sequence[float] | np.ndarray
+def ridge(
+    predictors: np.ndarray,
+    targets: np.ndarray,
+    block: np.ndarray,
+    penalties: Sequence[float] | np.ndarray | None = None,
 ) -> tuple[np.ndarray, float]:
-    """(squared errors of samples that were left out, of the penalty a sample that has the least; that penalty).
+    """Held-out predictions (samples, r) with the penalty per sample of least squared error, and that penalty.
 
-    All are tried, since less may be worse at first: with few samples strong predictors give noise before weak ones
-    tell anything.
+    All penalties are tried, since a smaller one may be worse at first: with few samples strong predictors add noise
+    before weak ones add information.
     """
-    folds = [_Fold.without(block % FOLDS == fold, predictors, targets) for fold in np.unique(block % FOLDS)]
-    found, least, errors = np.inf, penalties[0], np.empty_like(targets)
-    for penalty in penalties:
-        now = np.empty_like(targets)
-        for fold in folds:
-            now[fold.out] = (targets[fold.out] - fold.guessed(penalty * len(block))) ** 2
-        if now.mean() < found:
-            found, least, errors = now.mean(), penalty, now
-    return errors, float(least)
-
-
-@dataclass(frozen=True)
-class _Fold:
-    """Ridge regression of what is not left `out`, with any penalty, from one decomposition."""
-
-    out: np.ndarray
-    asked: np.ndarray  # the predictors that are left out, along the eigenvectors of the others' covariance
-    eigenvalues: np.ndarray
-    products: np.ndarray  # of those others and their targets
-    mean: np.ndarray
-
-    @classmethod
-    def without(cls, out: np.ndarray, predictors: np.ndarray, targets: np.ndarray) -> _Fold:
+    if penalties is None:
+        penalties = _PENALTIES * max(float(predictors.var(axis=0).max()), _TINY)
+    folds = []
+    for fold in np.unique(block % FOLDS):
+        out = block % FOLDS == fold
         x, mean = predictors[~out], targets[~out].mean(axis=0)
         centre = x.mean(axis=0)
         x = x - centre
         eigenvalues, V = np.linalg.eigh(x.T @ x)
         products = V.T @ (x.T @ (targets[~out] - mean))
-        return cls(out, (predictors[out] - centre) @ V, np.maximum(eigenvalues, 0), products, mean)
+        folds.append((out, (predictors[out] - centre) @ V, np.maximum(eigenvalues, 0), products, mean))
+    found, best, least = np.inf, penalties[0], np.empty_like(targets)
+    for penalty in penalties:
+        now = np.empty_like(targets)
+        for out, x, eigenvalues, products, mean in folds:
+            now[out] = x @ (products / (eigenvalues + penalty * len(block))[:, None]) + mean
+        if (error := ((targets - now) ** 2).mean()) < found:
+            found, best, least = error, penalty, now
+    return least, float(best)
 
-    def guessed(self, penalty: float) -> np.ndarray:
-        return self.asked @ (self.products / (self.eigenvalues + penalty)[:, None]) + self.mean
+
+def inherited(source: Components, targets: Components, block: np.ndarray) -> Errors:
+    """Errors of the counted components of `targets` from all components of `source`."""
+    return errors(source.weighted, targets.scores[:, : targets.counted], block)
 
 
-def inherited(source: Components, targets: Components, block: np.ndarray) -> Told:
-    """What all that there is in `source` tells of the components that count in `targets`."""
-    return told(source.weighted, targets.scores[:, : targets.counted], block)
-
-
-def kept(source: Components, targets: Components, block: np.ndarray) -> Told:
-    """The same, of what is to be seen in `source`."""
-    return told(source.weighted[:, : source.seen], targets.scores[:, : targets.counted], block)
+def kept(source: Components, targets: Components, block: np.ndarray) -> Errors:
+    """The same from the visible components of `source`."""
+    return errors(source.weighted[:, : source.seen], targets.scores[:, : targets.counted], block)
 
 
 def told_of_itself(one: Components, block: np.ndarray) -> float:
-    """What a layer tells of its own components with these samples, the most that any other can: held-out R².
+    """Held-out R² of a layer's components from the same layer, the most that any other can reach.
 
-    It is 1 where the samples that are fitted outnumber the directions by which is told.
+    It is 1 where the fitted samples outnumber the predicting directions.
     """
     fitted = len(block) - np.bincount(block % FOLDS).max()
     return 1.0 if one.seen < fitted and len(one.variances) < fitted else kept(one, one, block).r2
 
 
-def shares(mine: Told, reference: Told | None, block: np.ndarray) -> tuple[np.ndarray, float]:
+def shares(
+    mine: Errors, reference: Errors | None, block: np.ndarray, weights: np.ndarray | None = None
+) -> tuple[np.ndarray, float]:
     """((1 + blocks,) share beyond the reference with all samples and without each block, the share with half of them).
 
-    Without a reference it is R² itself, which is 0 for what is not related at all.
+    Without a reference it is R² itself, which is 0 for what is not related at all. `weights` are of the components.
     """
-    kept = np.vstack([np.ones(len(block)), block != np.unique(block)[:, None]])
-    lost = kept @ mine.sample
-    unrelated = kept.sum(axis=1) if reference is None else kept @ reference.sample
-    half = mine.half.mean() / (1.0 if reference is None else reference.half.mean())
-    return 1 - lost / np.maximum(unrelated, np.finfo(float).tiny), float(1 - half)
+    everything = np.vstack([np.ones(len(block)), block != np.unique(block)[:, None]])
+
+    def mean(values: np.ndarray) -> np.ndarray:
+        return np.average(values, axis=1, weights=weights) if weights is not None else values.mean(axis=1)
+
+    lost = everything @ mean(mine.full)
+    unrelated = everything.sum(axis=1) if reference is None else everything @ mean(reference.full)
+    half = mean(mine.half).mean() / (1.0 if reference is None else mean(reference.half).mean())
+    return 1 - lost / np.maximum(unrelated, _TINY), float(1 - half)
+
+
+def jackknife(values: np.ndarray, confidence: float) -> tuple[float, float]:
+    """Interval of a statistic from its value with all samples and those without each of b blocks, (1 + b,).
+
+    θ − (b−1)(m − θ) ± t √((b−1)/b Σ (θ_i − m)²) with θ of all, θ_i of those without block i, their mean m, and
+    Student's quantile t of b − 1 degrees of freedom; B. Efron and R. Tibshirani, "An introduction to the bootstrap",
+    chapter 11. NaN where a value is NaN.
+    """
+    whole, without = values[0], values[1:]
+    blocks, mean = len(without), without.mean()
+    error = np.sqrt((blocks - 1) / blocks * ((without - mean) ** 2).sum())
+    middle, half = whole - (blocks - 1) * (mean - whole), stats.t.ppf((1 + confidence) / 2, blocks - 1) * error
+    return float(middle - half), float(middle + half)
 
 
 def reweighting(before: Components, after: Components, survived: float, block: np.ndarray) -> np.ndarray:
@@ -134,7 +163,7 @@ def reweighting(before: Components, after: Components, survived: float, block: n
 
     exp of half the distance between the quantiles .16 and .84 of log g (of a normal law its standard deviation), over
     the eigenvalues g of Λ^(−1/2) BBᵀ Λ^(−1/2), the variance after of before's components over that before, with
-    y = Bᵀu by least squares. Of components that are gone, a share 1 − `survived`, there is none to compare.
+    y = Bᵀu by least squares. The share 1 − `survived` of smallest eigenvalues, of lost components, is left out.
     """
     size = before.counted
     left = size - max(round(max(survived, 0) * size), min(2, size))
@@ -143,19 +172,19 @@ def reweighting(before: Components, after: Components, survived: float, block: n
     values = []
     for product in (parts.sum(axis=0), *(parts.sum(axis=0) - part for part in parts)):
         gram = product[:, :size] + 1e-9 * len(u) * np.eye(size)  # a block may be needed for full rank
-        told = np.linalg.solve(gram, product[:, size:])  # y by u
-        between = told @ told.T / np.sqrt(np.outer(before.variances[:size], before.variances[:size]))
+        slopes = np.linalg.solve(gram, product[:, size:])  # y by u
+        between = slopes @ slopes.T / np.sqrt(np.outer(before.variances[:size], before.variances[:size]))
         g = np.linalg.eigvalsh(between)[left:]
-        low, high = np.quantile(np.log(np.maximum(g, np.finfo(float).tiny)), _TYPICAL)
+        low, high = np.quantile(np.log(np.maximum(g, _TINY)), _TYPICAL)
         values.append(np.exp((high - low) / 2))
     return np.array(values)
 
 
 def curvature(before: Components, block: np.ndarray) -> float:
-    """How well a layer tells products of its own leading components, less what is linear in these: held-out R².
+    """Held-out R² of products of a layer's leading components, less their linear part, from the layer itself.
 
-    Near 0 where the responses are so many independent features and nothing else. Where it is not, the layer holds a
-    space of functions of its inputs, which an unrelated network of the same inputs may hold as well.
+    Near 0 where the responses are independent features. Where it is not, the layer holds a space of functions of its
+    inputs, which an unrelated network of the same inputs may hold as well.
     """
     u = before.scores[:, : min(_LEADING, before.counted)]
     first, second = np.triu_indices(u.shape[1])
@@ -163,14 +192,14 @@ def curvature(before: Components, block: np.ndarray) -> float:
     products = products - linear @ np.linalg.lstsq(linear, products, rcond=None)[0]
     size = products.std(axis=0)
     curved = size > 1e-6
-    return told(before.weighted, products[:, curved] / size[curved], block).r2 if curved.any() else 0.0
+    return errors(before.weighted, products[:, curved] / size[curved], block).r2 if curved.any() else 0.0
 
 
 def matched(X: np.ndarray, Y: np.ndarray) -> float:
     """Mean correlation of each unit before with itself after, beyond that with other units; NaN for other widths.
 
     X, Y: (samples, units), of which those that are constant before and after are left out. 1 where finetuning left
-    every unit what it was, about 0 for networks of other weights.
+    every unit as it was, about 0 for networks of other weights.
     """
     if X.shape[1] != Y.shape[1]:
         return np.nan
@@ -182,7 +211,7 @@ def matched(X: np.ndarray, Y: np.ndarray) -> float:
     own = float(np.einsum("nu,nu->", X, Y)) / (samples * units)
     all_pairs = float(X.sum(axis=1) @ Y.sum(axis=1)) / samples
     others = (all_pairs - units * own) / (units * (units - 1))
-    return (own - others) / max(1 - others, np.finfo(float).tiny)
+    return (own - others) / max(1 - others, _TINY)
 
 
 def _standard(X: np.ndarray) -> np.ndarray:

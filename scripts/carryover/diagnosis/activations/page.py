@@ -6,12 +6,18 @@ from typing import Any
 import numpy as np
 from xarray import Dataset
 
-from carryover.diagnosis.activations.regimes import WORDS, headline, in_words
+from carryover.diagnosis.activations.headline import headline
+from carryover.diagnosis.activations.quantities import MEANING
+from carryover.diagnosis.activations.regimes import WORDS, in_words
 from carryover.templates.rendering import rendered
 
 _COLUMNS = {
     "inherited_share": "inherited",
     "kept_share": "kept",
+    "inherited_weighted": "inherited, by variance",
+    "kept_weighted": "kept, by variance",
+    "task_before": "probe before",
+    "task_after": "probe after",
     "reweighting": "reweighted by",
     "participation_ratio_before": "PR before",
     "participation_ratio_after": "PR after",
@@ -20,11 +26,11 @@ _COLUMNS = {
     "inherited": "ENSD / PR after",
     "cka": "CKA",
 }
-_BRIEF = ("inherited_share", "kept_share", "reweighting", "participation_ratio_before", "participation_ratio_after",
-          "ensd", "cka")  # fmt: skip
-_FACTS = ("regime", "reason", "nearest", "warning", "samples", "units_before", "units_after", "samples_needed")
+_BRIEF = ("inherited_share", "kept_share", "kept_weighted", "task_before", "task_after", "reweighting",
+          "participation_ratio_before", "participation_ratio_after", "ensd", "cka")  # fmt: skip
+_FACTS = ("regime", "reason", "warning", "samples", "units_before", "units_after", "samples_needed")
 _REFERENCES = {"inherited_share": "inherited_reference", "kept_share": "kept_reference", "ensd": "ensd_reference",
-               "cka": "cka_reference"}  # fmt: skip
+               "cka": "cka_reference", "task_after": "task_baseline"}  # fmt: skip
 
 
 def page(result: Dataset, png: bytes, note: str = "") -> str:
@@ -38,6 +44,7 @@ def fragment(result: Dataset) -> str:
 
 
 def _told(result: Dataset, columns: tuple[str, ...]) -> dict[str, Any]:
+    columns = tuple(name for name in columns if name in result)
     return {
         "summary": headline(result),
         "regimes": {regime: words for regime, words in WORDS.items() if regime in result["regime"].values},
@@ -49,12 +56,13 @@ def _told(result: Dataset, columns: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _row(layer: Dataset, name: str, columns: tuple[str, ...]) -> list[str | list[str]]:
-    regime, reason, nearest, warning, samples, before, after, needed = (layer[key].item() for key in _FACTS)
+    regime, reason, warning, samples, before, after, needed = (layer[key].item() for key in _FACTS)
     wanted = f"about {needed:,.0f} samples would decide" if not np.isnan(needed) else ""
-    said = [text for text in (reason, nearest, wanted, f"Note: {warning}" if warning else "") if text]
+    said = [text for text in (reason, wanted, f"Note: {warning}" if warning else "") if text]
     cells: list[str | list[str]] = [name, [regime, "; ".join(said)], str(samples), f"{before} → {after}"]
     for quantity in columns:
-        value, low, high = (layer[f"{quantity}{end}"].item() for end in ("", "_low", "_high"))
+        value = layer[quantity].item()
+        low, high = (layer[f"{quantity}_{end}"].item() if quantity in MEANING else np.nan for end in ("low", "high"))
         ends = [] if np.isnan(low) else [f"[{low:.3g}, {high:.3g}]"]
         reference = layer[_REFERENCES[quantity]].item() if quantity in _REFERENCES else np.nan
         beside = [] if np.isnan(reference) else [f"unrelated: {reference:.3g}"]

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from scipy import stats
 
-from carryover.diagnosis.activations import inheritance
+from carryover.diagnosis.activations import inheritance, task
+from carryover.diagnosis.activations.cautions import cautions
 from carryover.diagnosis.activations.components import Components, chosen, components, most_samples
-from carryover.diagnosis.activations.overlaps import Overlaps, overlaps
-from carryover.diagnosis.activations.regimes import decided
+from carryover.diagnosis.activations.inheritance import jackknife
+from carryover.diagnosis.activations.regimes import CLOSE, decided
+from carryover.measures.dimensionality import compare_responses
 
 PAPERS = {
     "participation_ratio_before": "participation ratio (PR) before finetuning",
@@ -22,18 +22,22 @@ PAPERS = {
     "change": "PR after over PR before finetuning",
     "inherited": "ENSD over PR after finetuning",
 }
-"""Quantities with intervals that weigh directions by their variance."""
+"""Quantities of the paper, which weigh directions by their variance."""
 SCALE_FREE = {
     "inherited_share": "share of the components after finetuning that the layer before tells, beyond the reference",
     "kept_share": "share of the components before finetuning that the layer after tells, beyond the reference",
     "inherited_r2": "held-out R² of the components after finetuning, by ridge regression on the layer before",
     "kept_r2": "held-out R² of the components before finetuning, by ridge regression on those that count after",
+    "inherited_weighted": "inherited share with components weighted by their variance after finetuning",
+    "kept_weighted": "kept share with components weighted by their variance before finetuning",
     "reweighting": "typical factor between the changes of variances of directions that survived; NaN where few did",
 }
-"""Quantities with intervals in which each counted component weighs the same."""
-MEANING = PAPERS | SCALE_FREE
+"""Quantities with intervals: each counted component weighs the same, or by its variance."""
+MEANING = SCALE_FREE | task.MEANING
+"""All quantities with intervals."""
 FACTS = {
     "samples": "samples of which there are responses",
+    "groups": "different samples, by their names; as many as samples without any",
     "units_before": "units of the layer before finetuning",
     "units_after": "units of the layer after finetuning",
     "components_before": "components that count before finetuning",
@@ -47,58 +51,66 @@ FACTS = {
     "curvature": "held-out R² of products of the leading components before finetuning, less what is linear in them",
     "told_of_itself": "held-out R² of a layer's components, told by the same layer, of before or after the smaller",
     "matched_units": "mean correlation of a unit before with itself after finetuning, beyond that with other units",
+    "task_chance": "score of a probe without any input: frequency of the most common class, or 0",
+    "control_r2": "held-out R² of the components after finetuning, by ridge regression on the control",
 }
 VERDICT = {
     "regime": "what finetuning did to the features of the layer",
+    "task": "what happened to the linear readability of the task",
+    "control_regime": "the verdict on the control",
     "reason": "why, with what decides it",
-    "nearest": "the bound next to a value, and the verdict beyond it",
     "samples_needed": "samples that can be expected to decide; NaN where it is decided, or none is known that would",
     "warning": "what to keep in mind",
 }
 
 
-def of_layer(layers: Sequence[np.ndarray], block: np.ndarray, named: bool, p: Any) -> dict[str, Any]:
-    """What is said of a layer, by the names of MEANING with their `_low` and `_high`, FACTS and VERDICT.
+def of_layer(
+    layers: Sequence[np.ndarray],
+    block: np.ndarray,
+    ordered: bool,
+    groups: int,
+    p: Any,
+    labels: task.Task | None = None,
+    control: np.ndarray | None = None,
+) -> dict[str, Any]:
+    """What is said of a layer, by the names of PAPERS, MEANING with their `_low` and `_high`, FACTS and VERDICT.
 
-    layers: centred responses (samples, units) before, after and, maybe, of the baseline; block: (samples,); named:
-    whether the order of samples is known to be the same; p: parameters of `diagnose`.
+    Parameters
+    ----------
+    layers : centred responses (samples, units) before, after and, maybe, of the baseline
+    block : (samples,), the same for samples that are left out together
+    ordered : whether the order of samples is known to be the same
+    groups : how many samples are different ones
+    p : parameters of `diagnose`
+    control : centred responses (samples, units) after another finetuning
     """
-    before, after = layers[:2]
-    row: dict[str, Any] = {"samples": len(block), "units_before": before.shape[1], "units_after": after.shape[1]}
-    for key, values in _papers(overlaps(before, after, block)).items():
-        row[key] = values[0]
-        row[f"{key}_low"], row[f"{key}_high"] = jackknife(values, p.confidence)
     units = [X.shape[1] for X in layers]
+    row: dict[str, Any] = {"samples": len(block), "groups": groups, "units_before": units[0], "units_after": units[1]}
+    after, before, ensd, cka = compare_responses(*layers[:2])
+    row |= dict(zip(PAPERS, (before, after, ensd, cka, after / before, ensd / after), strict=True))
     rows = chosen(len(block), units)
-    block = block[rows]
+    everyone, block = block, block[rows]
     recorded = [X[rows] for X in layers]
     old = components(recorded[0], p.variance)
     parts = [old, *(components(X, p.variance, old) for X in recorded[1:])]
     row |= _facts(row, recorded, parts)
-    if len(rows) >= inheritance.LEAST:
+    if enough := len(rows) >= inheritance.LEAST:
         row |= _scale_free(parts, block, p.confidence)
-        if not named and row["inherited_r2"] < 0.3 and _shuffled(parts[0], parts[1], block):
-            row["warning"] = "sorted by their first component samples agree: they may be in another order after"
     else:
-        unknown = [f"{name}{end}" for name in SCALE_FREE for end in ("", "_low", "_high")]
-        row |= dict.fromkeys([*unknown, *(name for name in FACTS if name not in row)], np.nan)
-    said = asdict(decided(row, p.model_dump(), most_samples(units)))
-    return (
-        row | {"samples_needed": said.pop("samples")} | said | ({"warning": row["warning"]} if "warning" in row else {})
-    )
+        row |= dict.fromkeys([f"{name}{end}" for name in SCALE_FREE for end in ("", "_low", "_high")], np.nan)
+        row |= {name: np.nan for name in FACTS if name not in row}
+    row |= decided(row, p.model_dump(), most_samples(units))
+    row["warning"] = "; ".join(cautions(row, recorded, parts, block, ordered, p.most)) if enough else ""
+    if labels is not None and enough:
+        row |= task.probed(labels, parts, rows, block, p.confidence)
+    if control is not None and enough:
+        other = components(control[rows], p.variance, old)
+        row["control_r2"] = inheritance.inherited(other, parts[1], block).r2
+        row["control_regime"] = of_layer([layers[0], control, *layers[2:]], everyone, ordered, groups, p)["regime"]
+    return row
 
 
-def _papers(o: Overlaps) -> dict[str, np.ndarray]:
-    """(1 + blocks,) of each quantity of `PAPERS`."""
-    with np.errstate(invalid="ignore", divide="ignore"):  # of blocks without which nothing varies
-        before, after = o.x**2 / o.xx, o.y**2 / o.yy
-        ensd = o.xy * o.x * o.y / (o.xx * o.yy)
-        cka = o.xy / np.sqrt(o.xx * o.yy)
-        values = (before, after, ensd, cka, after / before, ensd / after)
-    return dict(zip(PAPERS, values, strict=True))
-
-
-def _facts(row: Mapping[str, Any], recorded: list[np.ndarray], parts: list[Components]) -> dict[str, Any]:
+def _facts(row: dict[str, Any], recorded: list[np.ndarray], parts: list[Components]) -> dict[str, Any]:
     old, new = parts[:2]
     sizes = row["participation_ratio_before"] * row["participation_ratio_after"]
     if len(parts) > 2:
@@ -118,20 +130,24 @@ def _facts(row: Mapping[str, Any], recorded: list[np.ndarray], parts: list[Compo
 
 
 def _scale_free(parts: list[Components], block: np.ndarray, confidence: float) -> dict[str, Any]:
-    """Quantities of `SCALE_FREE` with intervals, and what they were made of."""
+    """Quantities of `SCALE_FREE` with intervals, and the facts that they are made of."""
     old, new, *unrelated = parts
     found: dict[str, Any] = {}
-    for name, source, targets, ask in (
+    for name, source, targets, measure in (
         ("inherited", old, new, inheritance.inherited),
         ("kept", new, old, inheritance.kept),
     ):
-        told = ask(source, targets, block)
-        reference = ask(unrelated[0], targets, block) if unrelated else None
+        mine = measure(source, targets, block)
+        reference = measure(unrelated[0], targets, block) if unrelated else None
         found[f"{name}_reference"] = np.nan if reference is None else reference.r2
-        for kind, beyond in (("r2", None), ("share", reference)):
-            values, half = inheritance.shares(told, beyond, block)
+        variances = targets.variances[: targets.counted]
+        far = None if reference is None or reference.r2 > CLOSE else reference  # else what is beyond it is noise
+        for kind, beyond, weights in (
+            ("r2", None, None), ("share", reference, None), ("weighted", far, variances),
+        ):  # fmt: skip
+            values, half = inheritance.shares(mine, beyond, block, weights)
             low, high = jackknife(values, confidence)
-            further = values[0] - half  # what twice the samples would add at the most: half of these did so
+            further = values[0] - half  # twice the samples would add at most what they added to a half of them
             low, high = min(low, values[0]) + min(further, 0), max(high, values[0]) + max(further, 0)
             ends = {"": float(values[0]), "_low": low, "_high": high}
             found |= {f"{name}_{kind}{end}": float(np.clip(value, -1, 1)) for end, value in ends.items()}
@@ -144,26 +160,3 @@ def _scale_free(parts: list[Components], block: np.ndarray, confidence: float) -
     found["curvature"] = inheritance.curvature(old, block)
     found["told_of_itself"] = min(inheritance.told_of_itself(one, block) for one in (old, new))
     return found
-
-
-def _shuffled(old: Components, new: Components, block: np.ndarray) -> bool:
-    """Whether samples agree once both sides are sorted by their first component, whose sign is not known."""
-    scores = new.scores[:, : new.counted]
-    first = old.weighted[np.argsort(old.scores[:, 0])]
-    orders = (np.argsort(scores[:, 0]), np.argsort(-scores[:, 0]))
-    return new.counted > 1 and any(inheritance.told(first, scores[order], block).r2 > 0.8 for order in orders)
-
-
-def jackknife(values: np.ndarray, confidence: float) -> tuple[float, float]:
-    """Interval of a quantity from its value with all samples and those without each of b blocks, (1 + b,).
-
-    θ − (b−1)(m − θ) ± t √((b−1)/b Σ (θ_i − m)²) with θ of all, θ_i of those without block i, their mean m, and
-    Student's quantile t of b − 1 degrees of freedom; B. Efron and R. Tibshirani, "An introduction to the bootstrap",
-    chapter 11.
-    NaN where a value is NaN.
-    """
-    whole, without = values[0], values[1:]
-    blocks, mean = len(without), without.mean()
-    error = np.sqrt((blocks - 1) / blocks * ((without - mean) ** 2).sum())
-    middle, half = whole - (blocks - 1) * (mean - whole), stats.t.ppf((1 + confidence) / 2, blocks - 1) * error
-    return float(middle - half), float(middle + half)

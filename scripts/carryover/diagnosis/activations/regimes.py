@@ -1,19 +1,16 @@
-"""What finetuning did to a layer, decided by intervals: which verdicts are possible, which is nearest, and in words.
+"""What finetuning did to a layer, decided by intervals, with the reason in words.
 
 Three questions: is what is there after finetuning inherited, is what was there before kept, and did the strengths of
-what was kept change? The numbers that divide the answers are ours, fixed before the data were seen.
+what was kept change? The bounds between the answers are ours, fixed before the data were seen.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from xarray import Dataset
 
-from carryover.diagnosis.activations.components import DOMINANT
 from carryover.diagnosis.activations.inheritance import LEAST
 
 UNCHANGED, REWEIGHT, SELECT, ADD, REPLACE = "unchanged", "reweight", "select", "add", "replace"
@@ -25,9 +22,8 @@ WORDS = {
     ADD: "The features of before are still there, and others came beside them.",
     REPLACE: "Features of before gave way to others that were not there, wholly or in part: the shares inherited and "
              "kept say how many stayed.",
-    UNCHANGED: "Features and their strengths are those of before: finetuning only read them out (lazy). If the task "
-               "needs few of them, try multiplying all weights by a factor below 1 before finetuning, chosen by "
-               "validation.",
+    UNCHANGED: "Nearly all features and their strengths are those of before (lazy). If the task needs few of them, try "
+               "multiplying all weights by a factor below 1 before finetuning, chosen by validation.",
     UNDECIDED: "These samples do not tell, or not without a recording of an unrelated network.",
     NONE: "There is nothing to tell apart: one direction is all that the layer has.",
 }  # fmt: skip
@@ -42,45 +38,8 @@ _BY_ANSWERS = {  # inherited, kept, reweighted
     (False, False, False): REPLACE,
     (False, False, True): REPLACE,
 }
-_CLOSE = 0.9  # reference from which on unrelated networks are told too well for a share beyond them to mean much
-_CURVED = 0.2  # curvature from which on unrelated networks of the same inputs may be told well
-_SYMBOLS = {
-    "inherited_share": "inherited",
-    "kept_share": "kept",
-    "inherited_r2": "inherited",
-    "kept_r2": "kept",
-    "reweighting": "reweighted by",
-}
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """`regime`, one of `WORDS`; `reason`; `nearest`, the bound next to a value and the verdict beyond it; `samples`
-    that would move the interval off it, NaN where they are enough or do not help; `warning`, often empty."""
-
-    regime: str
-    reason: str
-    nearest: str
-    samples: float
-    warning: str
-
-
-def _criteria(row: Mapping[str, Any], limits: Mapping[str, float]) -> dict[str, float]:
-    """{quantity: bound that divides the answers}.
-
-    Where an unrelated network is told nearly everything, what is beyond it is noise; if then the units are the same one
-    by one, R² itself is asked.
-    """
-    kind = "r2" if _close(row) and _same_units(row, limits) else "share"
-    return {f"inherited_{kind}": limits["most"], f"kept_{kind}": limits["most"], "reweighting": limits["factor"]}
-
-
-def _close(row: Mapping[str, Any]) -> bool:
-    return max(row["inherited_reference"], row["kept_reference"]) > _CLOSE
-
-
-def _same_units(row: Mapping[str, Any], limits: Mapping[str, float]) -> bool:
-    return row["matched_units"] > limits["most"]
+CLOSE = 0.9  # reference from which on a share beyond unrelated networks is noise
+_CURVED = 0.2  # curvature from which on unrelated networks of the same inputs may be predicted well
 
 
 def in_words(limits: Mapping[str, float]) -> dict[str, str]:
@@ -96,80 +55,69 @@ def in_words(limits: Mapping[str, float]) -> dict[str, str]:
     }
 
 
-def headline(result: Dataset) -> str:
-    """'3 layers: select in 2 (conv3, conv4), undecided in 1 (conv5).' of what `diagnose` returned, and its note."""
-    layers: dict[str, list[str]] = {}
-    names = result["layer"].values.tolist()
-    for name, regime in zip(names, result["regime"].values.tolist(), strict=True):
-        layers.setdefault(regime, []).append(name)
-    said = [f"{regime} in {len(layers[regime])} ({_listed(layers[regime])})" for regime in WORDS if regime in layers]
-    note = f" {result.attrs['note']}" if "note" in result.attrs else ""
-    return f"{len(names)} layer{'s' * (len(names) > 1)}: {', '.join(said)}.{note}"
+def decided(row: Mapping[str, Any], limits: Mapping[str, float], taken: int) -> dict[str, Any]:
+    """`regime`, `reason` and `samples_needed` of a layer.
 
-
-def _listed(names: Sequence[str]) -> str:
-    return ", ".join(names) if len(names) <= 4 else f"{', '.join(names[:3])}, …"
-
-
-def decided(row: Mapping[str, Any], limits: Mapping[str, float], taken: int) -> Verdict:
-    """The verdict on one layer, whose quantities and facts `row` has, with shares of `taken` samples at most."""
-    warning = _warning(row)
+    Parameters
+    ----------
+    row : its quantities and facts
+    limits : parameters of `diagnose`
+    taken : most samples that shares are computed from
+    """
     if min(row["units_before"], row["units_after"]) == 1:
-        reason = "a layer of one unit has one direction, which any network shares up to its sign"
-        return Verdict(NONE, reason, "", np.nan, warning)
-    most = max(row["participation_ratio_before"], row["participation_ratio_after"])
-    if not row["samples"] >= limits["enough"] * most or np.isnan(row["inherited_share"]):
-        return Verdict(UNDECIDED, _too_few(row, most, limits["enough"]), "", _enough(row, most, limits), warning)
+        return _verdict(NONE, "a layer of one unit has one direction, which any network shares up to its sign")
+    largest = max(row["participation_ratio_before"], row["participation_ratio_after"])
+    if not row["groups"] >= limits["enough"] * largest or np.isnan(row["inherited_share"]):
+        return _too_few(row, largest, limits["enough"])
     if row["components_before"] == 1:
-        return Verdict(NONE, "before finetuning one direction holds all of what varies", "", np.nan, warning)
-    bounds = _criteria(row, limits)
-    answers = {name: _above(row[f"{name}_low"], row[f"{name}_high"], bound) for name, bound in bounds.items()}
+        return _verdict(NONE, "before finetuning one direction holds all of what varies")
+    # Where an unrelated network predicts nearly everything, what is beyond it is noise; if then the units are the same
+    # one by one, R² itself is compared.
+    same_units = row["matched_units"] > limits["most"]
+    close = max(row["inherited_reference"], row["kept_reference"]) > CLOSE
+    kind = "r2" if close and same_units else "share"
+    bounds = {f"inherited_{kind}": limits["most"], f"kept_{kind}": limits["most"], "reweighting": limits["factor"]}
+    answers = [_above(row[f"{name}_low"], row[f"{name}_high"], bound) for name, bound in bounds.items()]
     possible = {
         regime
         for known, regime in _BY_ANSWERS.items()
-        if all(answer in (None, k) for answer, k in zip(answers.values(), known, strict=True))
+        if all(answer in (None, k) for answer, k in zip(answers, known, strict=True))
     }
-    nearest, needed = _margin(row, bounds, answers, possible, taken)
-    said = "; ".join(f"{_SYMBOLS[name]} {_interval(row, name)}" for name in _told(row, bounds))
+    symbols = zip(bounds, ("inherited", "kept", "reweighted by"), strict=True)
+    said = "; ".join(f"{symbol} {_interval(row, name)}" for name, symbol in symbols if not np.isnan(row[name]))
     if len(possible) > 1:
-        return Verdict(UNDECIDED, f"{said}: {' or '.join(w for w in WORDS if w in possible)}", nearest, needed, warning)
+        reason = f"{said}: {' or '.join(word for word in WORDS if word in possible)}"
+        return _verdict(UNDECIDED, reason, _needed(row, bounds, answers, taken))
     regime = possible.pop()
-    if doubt := _unfit(row, regime, limits) or _unrelated(row, regime, limits):
-        return Verdict(UNDECIDED, f"{said}: {regime}, but {doubt}", nearest, np.nan, warning)
-    return Verdict(regime, said, nearest, np.nan, warning)
+    if doubt := _unfit(row, regime, limits) or ("" if same_units else _unrelated(row, regime, close)):
+        return _verdict(UNDECIDED, f"{said}: {regime}, but {doubt}")
+    return _verdict(regime, said)
 
 
-def _too_few(row: Mapping[str, Any], most: float, enough: float) -> str:
-    if row["samples"] < LEAST:
-        return f"too few samples: {row['samples']}, and shares take {LEAST}"
-    return f"too few samples: {row['samples']} for a PR of {most:.3g}, less than {enough:g} times it"
+def _verdict(regime: str, reason: str, needed: float = np.nan) -> dict[str, Any]:
+    return {"regime": regime, "reason": reason, "samples_needed": needed}
 
 
-def _enough(row: Mapping[str, Any], most: float, limits: Mapping[str, float]) -> float:
-    """Samples that are enough for the PR of very many of them, of which 1/PR is less by 1/samples than of these."""
-    whole = most / max(1 - most / row["samples"], 1e-3)
-    return float(max(np.ceil(limits["enough"] * whole), LEAST))
-
-
-def _warning(row: Mapping[str, Any]) -> str:
-    for when in ("before", "after"):
-        if row[f"dominant_{when}"] > DOMINANT and row[f"units_{when}"] > 1:
-            share = f"{row[f'dominant_{when}']:.3g}"
-            return f"one direction holds {share} of the variance {when}: PR, ENSD and CKA speak of it alone"
-    return ""
+def _too_few(row: Mapping[str, Any], largest: float, enough: float) -> dict[str, Any]:
+    # Of very many samples 1/PR is less by 1/samples than of these.
+    samples = row["groups"]
+    whole = largest / max(1 - largest / samples, 1e-3)
+    needed = float(max(np.ceil(enough * whole), LEAST))
+    if samples < LEAST:
+        return _verdict(UNDECIDED, f"too few samples: {samples}, and shares take {LEAST}", needed)
+    reason = f"too few samples: {samples} for a PR of {largest:.3g}, less than {enough:g} times it"
+    return _verdict(UNDECIDED, reason, needed)
 
 
 def _unfit(row: Mapping[str, Any], regime: str, limits: Mapping[str, float]) -> str:
-    """Why samples are too few to say that something is new or gone, if so."""
+    """Why samples are too few to say that something is new or lost, if so."""
     if regime in (UNCHANGED, REWEIGHT) or row["told_of_itself"] > limits["most"]:
         return ""
     return f"with so few samples a layer does not tell even itself (R² {row['told_of_itself']:.3g})"
 
 
-def _unrelated(row: Mapping[str, Any], regime: str, limits: Mapping[str, float]) -> str:
+def _unrelated(row: Mapping[str, Any], regime: str, close: bool) -> str:
     """Why what was found may be found of unrelated networks as well, if so."""
-    if _same_units(row, limits):
-        return ""
     if np.isnan(row["inherited_reference"]):
         if regime != REPLACE and row["curvature"] > _CURVED:
             return (
@@ -177,39 +125,23 @@ def _unrelated(row: Mapping[str, Any], regime: str, limits: Mapping[str, float])
                 "recording of one as baseline"
             )
         return ""
-    if _close(row) and (regime != REPLACE or row["cka"] > (1 + row["cka_reference"]) / 2):
+    if close and (regime != REPLACE or row["cka"] > (1 + row["cka_reference"]) / 2):
         reference = max(row["inherited_reference"], row["kept_reference"])
         return f"an unrelated network tells nearly all (R² {reference:.3g}), and the units are not the same one by one"
     return ""
 
 
-def _told(row: Mapping[str, Any], bounds: Mapping[str, float]) -> list[str]:
-    return [name for name in bounds if not np.isnan(row[name])]
-
-
-def _margin(
-    row: Mapping[str, Any],
-    bounds: Mapping[str, float],
-    answers: Mapping[str, bool | None],
-    possible: set[str],
-    taken: int,
-) -> tuple[str, float]:
-    """(the bound next to a value, and what is said beyond it; samples that would decide, NaN if none are wanted)."""
-    place, best, needed = tuple(row[name] > bound for name, bound in bounds.items()), "", np.nan
-    closest = np.inf
-    here = _BY_ANSWERS[place]
+def _needed(row: Mapping[str, Any], bounds: Mapping[str, float], answers: list[bool | None], taken: int) -> float:
+    """Samples that would move the intervals off the bounds that they cross; NaN where there are not so many."""
+    place, needed = tuple(row[name] > bound for name, bound in bounds.items()), np.nan
     for index, (name, bound) in enumerate(bounds.items()):
         other = _BY_ANSWERS[(*place[:index], not place[index], *place[index + 1 :])]
-        if other == here or np.isnan(row[name]):
+        if other == _BY_ANSWERS[place] or np.isnan(row[name]) or answers[index] is not None:
             continue
         reach = max(row[f"{name}_high"] - row[name], row[name] - row[f"{name}_low"], np.finfo(float).tiny)
-        distance = abs(row[name] - bound) / reach
-        if distance < closest:
-            closest, best = distance, f"nearest: {other}, {_SYMBOLS[name]} {row[name]:.3g} against {bound:g}"
-        if answers[name] is None and len(possible) > 1:
-            more = min(row["samples"], taken) * max(1.0, 1 / max(distance, 1e-9) ** 2)
-            needed = np.fmax(needed, np.ceil(more))
-    return best, float(needed) if needed <= taken else np.nan
+        distance = max(abs(row[name] - bound) / reach, 1e-9)
+        needed = np.fmax(needed, np.ceil(min(row["samples"], taken) * max(1.0, 1 / distance**2)))
+    return float(needed) if needed <= taken else np.nan
 
 
 def _interval(row: Mapping[str, Any], name: str) -> str:

@@ -25,6 +25,8 @@ ALONE = "layer"
 """Name of the layer that an array by itself is."""
 NAMED = "layer_name"
 """Attribute of a variable in netCDF: the layer's name where it could not be the variable's."""
+KINDS = (".npz", ".npy", ".nc", ".safetensors")
+"""Suffixes of files that can be read."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +80,7 @@ def opened(source: Any, name: str = "the mapping") -> Iterator[Activations]:
             if Path(source).suffix not in KINDS:
                 raise UserError(f"{name} must be of one of the kinds {', '.join(KINDS)}")
             with _reading(name):
-                arrays = dict(_arrays(Path(source), stack))
+                arrays = _arrays(Path(source), stack)
         else:
             kinds = "a mapping {layer: (samples, …)}, an array or tensor of one layer, or a file"
             raise UserError(f"{name} must be {kinds}, got {type(source).__name__}")
@@ -88,17 +90,13 @@ def opened(source: Any, name: str = "the mapping") -> Iterator[Activations]:
         yield Activations(name, arrays, ids)
 
 
-KINDS = (".npz", ".npy", ".nc", ".safetensors")
-"""Suffixes of files that can be read."""
-
-
-def _arrays(path: Path, stack: ExitStack) -> Mapping[str, Any]:
-    """Arrays by name, of which netCDF and npy are read when they are asked for."""
+def _arrays(path: Path, stack: ExitStack) -> dict[str, Any]:
+    """Arrays by name, of which netCDF and npy are read when they are used."""
     if path.suffix == ".npy":
         return {ALONE: np.load(path, mmap_mode="r", allow_pickle=False)}
     if path.suffix == ".npz":
         with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
-            return _by_name(path, arrays.files, [arrays[name] for name in arrays.files])
+            return dict(arrays)
     if path.suffix == ".safetensors":
         from safetensors.numpy import load_file
 
@@ -109,13 +107,7 @@ def _arrays(path: Path, stack: ExitStack) -> Mapping[str, Any]:
     dataset = stack.enter_context(netCDF4.Dataset(path))
     dataset.set_auto_mask(False)
     held = {key: held for key, held in dataset.variables.items() if key in IDS or key not in dataset.dimensions}
-    return _by_name(path, [getattr(variable, NAMED, key) for key, variable in held.items()], list(held.values()))
-
-
-def _by_name(path: Path, names: Sequence[str], arrays: Sequence[Any]) -> Mapping[str, Any]:
-    if twice := [name for name in names if list(names).count(name) > 1]:
-        raise UserError(f"{path} has two layers of the name {twice[0]}: give one another name")
-    return dict(zip(names, arrays, strict=True))
+    return {getattr(variable, NAMED, key): variable for key, variable in held.items()}
 
 
 @contextmanager

@@ -12,8 +12,6 @@ from scipy import stats
 
 CONFIDENCE = 0.95
 
-_ON = {"all": "all weights", "weights": "weights", "readout": "the readout's weights"}
-
 
 class Interval(NamedTuple):
     mean: float
@@ -101,7 +99,7 @@ class Choice:
 
     def sentence(self) -> str:
         """The result in a sentence, and one more of learning rates where they were tried."""
-        on = _ON.get(self.which, f"{self.which} weights")
+        on = {"all": "all weights", "readout": "the readout's weights"}.get(self.which, "weights")
         if self.factor == 1:
             return f"No factor on {on} scored higher than 1 in validation: leave them as they are."
         said = {
@@ -118,23 +116,25 @@ class Choice:
 
 def curve(scores: dict[float, np.ndarray], lost: dict[float, int]) -> xr.Dataset:
     """Scores by factor as the curve of a `Choice`; `lost`: how many were not finite."""
+    interval_end = "end of the 95 % t interval of the mean, with one spread over seeds for all factors"
     meanings = {
         "score": "mean score in validation",
-        "low": "lower end of the 95 % t interval of the mean, with one spread over seeds for all factors",
-        "high": "upper end of the 95 % t interval of the mean, with one spread over seeds for all factors",
+        "low": f"lower {interval_end}",
+        "high": f"upper {interval_end}",
         "seeds": "seeds that the factor was tried with",
         "not_finite": "seeds whose score was not finite and counts as the lowest of the search",
+        "factor": "factor on the weights before finetuning",
     }
     factors = sorted(scores)
     freedom = sum(len(values) - 1 for values in scores.values())
     spread = math.sqrt(sum(((values - values.mean()) ** 2).sum() for values in scores.values()) / freedom)
     reach = spread * stats.t.ppf((1 + CONFIDENCE) / 2, freedom)
-    rows = []
-    for factor in factors:
-        mean, seeds = scores[factor].mean(), len(scores[factor])
-        rows.append((mean, mean - reach / seeds**0.5, mean + reach / seeds**0.5, seeds, lost[factor]))
-    columns = zip(meanings, zip(*rows, strict=True), strict=True)
-    data = xr.Dataset({name: ("factor", np.array(column)) for name, column in columns}, coords={"factor": factors})
-    for name, meaning in {**meanings, "factor": "factor on the weights before finetuning"}.items():
+    mean = np.array([scores[factor].mean() for factor in factors])
+    seeds = np.array([len(scores[factor]) for factor in factors])
+    not_finite = np.array([lost[factor] for factor in factors])
+    columns = {"score": mean, "low": mean - reach / seeds**0.5, "high": mean + reach / seeds**0.5, "seeds": seeds}
+    columns["not_finite"] = not_finite
+    data = xr.Dataset({name: ("factor", column) for name, column in columns.items()}, coords={"factor": factors})
+    for name, meaning in meanings.items():
         data[name].attrs = {"long_name": meaning, "units": "1"}
     return data

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from itertools import chain, islice
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from carryover.errors import UserError
@@ -20,20 +20,22 @@ def load_rescaled(
 ) -> list[str]:
     """Load pretrained weights into a module, and multiply what is trained of it; returns what is worth a sentence.
 
-    Args:
-        module: changed in place. Its buffers are loaded and never scaled (statistics and indices are no weights), nor
-            are parameters that are frozen (`requires_grad` False); one that several layers share is scaled once.
-        state: the pretrained `state_dict` of the same network but for its head. Integer buffers of another shape or
-            none, as position indices may be, stay the module's own.
-        factor: a finite number above 0.
-        which: "all" that is trained, "weights", parameters of two axes or more with the biases of their layers
-            (not those of normalisation, whose parameters have one), or "readout", the head alone.
-        head: name of the layer or module that begins anew, as the module has it. Without a name it is the last layer,
-            which begins anew where `state` lacks it or has it in another shape, and is kept else.
+    Parameters
+    ----------
+    module
+        Changed in place. Buffers are loaded and never scaled, nor are frozen parameters; shared ones are scaled once.
+    state
+        The pretrained `state_dict` of the same network but for its head. Integer buffers may be missing.
+    which
+        "all" that is trained, "weights", parameters of two axes or more with the biases of their layers, or "readout",
+        the head alone.
+    head
+        The layer that begins anew. Without a name it is the last, which is kept where `state` has it in its shape.
 
-    Raises:
-        UserError: for another `factor`, `which` or `head`, a `state` that is none, naming the first parameter that a
-            state of another network lacks or has in another shape, and where there is nothing to multiply.
+    Raises
+    ------
+    UserError
+        For another `factor`, `which` or `head`, a `state` of another network, and where there is nothing to multiply.
     """
     import torch
 
@@ -142,7 +144,6 @@ def renew(module: Module, batches: Iterable | Callable[[int], Iterable], seed: i
     if not any(isinstance(layer, _BatchNorm) and layer.track_running_stats for layer in module.modules()):
         raise UserError(f"this {type(module).__name__} has no running statistics of batches that could be renewed")
     given = iter(batches(seed) if callable(batches) else batches)
-    first = list(islice(given, 1))
-    if not first:
+    if (first := next(given, None)) is None:
         raise UserError("renew_statistics gave no batches: give a loader (iterators are used up), or a function")
-    update_bn(chain(first, given), module)
+    update_bn(chain([first], given), module)

@@ -4,12 +4,11 @@ All factors are tried with the same seeds, whose own part in the score cancels i
 
 1. A coarse grid. While the best is at an end, one place further is tried, up to a bound.
 2. Places half way (in the logarithm) between the best and its neighbours.
-3. The best few get more seeds, until what noise leaves open between them is small beside what they gain over 1.
-4. Whether the winner beats 1 is asked of seeds that had no part in choosing it: of five, and of all if these leave it
-   open. The intervals of both looks hold together with 95 % (each gets half of the 5 %), so that noise alone helps in
-   2.5 % of searches at most. It gives up after five that gain nothing on average.
-5. Where a training takes a learning rate, the winner has to beat several of them without a factor, on seeds that had
-   no part in saying that it wins.
+3. The best few get more seeds, unless one is clearly ahead.
+4. Whether the winner beats 1 is tested on seeds that had no part in choosing it: five, and all if these leave it open.
+   The intervals of both looks hold together with 95 % (each gets half of the 5 %), so that noise alone helps in 2.5 %
+   of searches at most. The test stops after five that gain nothing on average.
+5. Where a training takes a learning rate, the winner has to beat several of them without a factor, on new seeds.
 """
 
 from __future__ import annotations
@@ -34,9 +33,8 @@ FACTORS = (0.0625, 0.25, 1.0, 4.0)
 RATES = (0.5, 2.0, 4.0)
 _LOOK = 5  # fresh seeds of the first look; the second and last is at all of them
 _RACERS = 3  # factors that get more seeds than the grid has
-_ROUNDS = 2  # of those, each with twice the seeds
+_MORE = 4  # times the seeds of the grid
 _BEATEN = 2.0  # standard errors behind the first
-_SMALL = 0.25  # of the gain: what may stay open between racers
 
 
 class Point(NamedTuple):
@@ -57,7 +55,6 @@ def search_factor(
     *,
     extensions: int = 2,
     rates: Sequence[float] = RATES,
-    budget: int | None = None,
     journal: str | Path | None = None,
     jobs: int = 1,
     progress: bool = True,
@@ -68,34 +65,35 @@ def search_factor(
 
     Before it starts it says on standard error how many trainings there will be at most; often there are far fewer.
 
-    Args:
-        run: a score that is not finite counts as the lowest of all. It may take a third argument named `rate`, a
-            multiple of the learning rate, for a control.
-        factors: a grid, equally spaced in the logarithm or not; 1 is always tried.
-        seeds: of each factor of the grid; the best few get up to four times as many.
-        refinements: how often the places half way (in the logarithm) to the best factor's neighbours are tried.
-        fresh_seeds: other seeds, at most, for the comparison with 1, two or more.
-        extensions: how many places further may be tried while the best factor is at an end of the grid.
-        rates: learning rates, as multiples of the usual one, that are tried without a factor where one helps.
-        budget: trainings at most: the search then refines less and looks at fewer fresh seeds.
-        journal: a folder in which joblib keeps scores, from which a search that was cut off goes on. A score is used
-            again for the same `run`, by `source_of` it, and the same `identity`.
-        jobs: trainings at once, in as many processes, which share the processor's threads; what `run` refers to must
-            be what cloudpickle can pickle.
-        progress: whether the number of trainings, and how they get on, is shown on standard error.
-        notes: sentences that are said before the first training, and are the first of the choice's.
-        identity: what else scores depend on, as text, numbers and arrays, for the journal.
+    Parameters
+    ----------
+    run
+        A score that is not finite counts as the lowest of all. It may take a third argument named `rate`, a multiple of
+        the learning rate.
+    factors, seeds
+        A grid, to which 1 is added, and the seeds of each factor; the best few get four times as many.
+    refinements, extensions
+        How often the places next to the best factor are tried, and places beyond an end of the grid.
+    fresh_seeds
+        Other seeds, at most, for the comparison with 1, two or more.
+    rates
+        Learning rates, as multiples of the usual one, that are tried without a factor where one helps.
+    journal, identity
+        A folder in which joblib keeps scores, from which an interrupted search continues. A score is used again for the
+        same file of `run` and the same `identity`: text, numbers and arrays.
+    jobs
+        Trainings at once, in as many processes, which share the processor's threads.
+    notes
+        Sentences that are said before the first training, and are the first of the choice's.
 
-    Raises:
-        UserError: for factors that are not finite and above 0, too few seeds, too small a budget, and where no score
-            is finite.
+    Raises
+    ------
+    UserError
+        For factors that are not finite and above 0, too few seeds, and where no score is finite.
     """
     grid = sorted({*_positive("factors", factors), 1.0})
     if seeds < 2 or fresh_seeds < 2:
         raise UserError(f"seeds and fresh_seeds must be at least 2, got {seeds} and {fresh_seeds}")
-    for name, value, least in (("refinements", refinements, 0), ("extensions", extensions, 0), ("jobs", jobs, 1)):
-        if value < least:
-            raise UserError(f"{name} must be at least {least}, got {value}")
     takes_rate = "rate" in inspect.signature(run).parameters
     tried = _positive("rates", rates) if rates and takes_rate else ()
     try:
@@ -103,31 +101,24 @@ def search_factor(
     except OSError as error:
         raise UserError(f"the journal {journal} cannot be used ({error.strerror}): name a folder") from None
     key = joblib.hash([source_of(run), identity]) if journal else ""
-    search = _Search(lambda point: joblib.delayed(score)(key, point, run, takes_rate), jobs)
-    search.plan(len(grid), seeds, refinements, fresh_seeds, extensions, tried, budget)
-    with tqdm(desc="choose_factor", total=search.at_most, unit=" trainings", disable=not progress) as search.bar:
-        search.say(f"choose_factor: at most {search.at_most} trainings.")
+    places = len(grid) + extensions + 2 * refinements
+    race = min(_RACERS, places) * seeds * (_MORE - 1)
+    most = places * seeds + race + (2 + (len(tried) + 2) * bool(tried)) * fresh_seeds
+    with tqdm(desc="choose_factor", total=most, unit=" trainings", disable=not progress) as bar:
+        if progress:
+            tqdm.write(f"choose_factor: at most {most} trainings.", file=sys.stderr)
+        search = _Search(lambda point: joblib.delayed(score)(key, point, run, takes_rate), jobs, seeds, bar)
         for sentence in notes:
             search.note(sentence)
-        return search.choice(grid, which)
+        return search.choice(grid, which, extensions, refinements, fresh_seeds, tried)
 
 
-def source_of(function: Callable[..., Any]) -> list[Any]:
-    """What a journal knows a function by: the text of its file, and numbers and text that it refers to by closure."""
-    function = inspect.unwrap(function)
+def source_of(function: Callable[..., Any]) -> str:
+    """The text of the file that defines a function, or of the function in a notebook, by which a journal knows it."""
     try:
-        text = Path(inspect.getsourcefile(function) or "").read_text(encoding="utf-8")
-    except (OSError, TypeError):  # of a notebook, or an object that can be called
-        text = str(get_func_code(function)[0])
-    cells = (
-        zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
-        if inspect.isfunction(function)
-        else ()
-    )
-    return [
-        text,
-        [(name, cell.cell_contents) for name, cell in cells if isinstance(cell.cell_contents, int | float | str)],
-    ]
+        return Path(inspect.getsourcefile(inspect.unwrap(function)) or "").read_text(encoding="utf-8")
+    except (OSError, TypeError):
+        return str(get_func_code(function)[0])
 
 
 def _score(key: str, point: Point, run: Callable[..., Any], takes_rate: bool) -> float:
@@ -147,74 +138,43 @@ def _positive(name: str, values: Sequence[float]) -> tuple[float, ...]:
 
 
 class _Search:
-    """Scores by factor, seed and learning rate, in the order of asking, and what is done next."""
+    """Scores by factor, seed and learning rate, in the order in which they are needed."""
 
-    bar: tqdm
-
-    def __init__(self, task: Callable[[Point], Any], jobs: int) -> None:
-        self.task, self.jobs = task, jobs
+    def __init__(self, task: Callable[[Point], Any], jobs: int, seeds: int, bar: tqdm) -> None:
+        self.task, self.jobs, self.bar, self.first = task, jobs, bar, range(seeds)
+        self.selecting = range(seeds * _MORE)
         self.scores: dict[Point, float] = {}
         self.notes: list[str] = []
 
-    def plan(
-        self,
-        places: int,
-        seeds: int,
-        refinements: int,
-        fresh: int,
-        extensions: int,
-        rates: tuple[float, ...],
-        budget: int | None,
-    ) -> None:
-        """How far the search may go, counted in trainings."""
-        self.seeds, self.refinements, self.fresh, self.extensions = seeds, refinements, fresh, extensions
-        self.selecting = range(seeds * 2**_ROUNDS)
-        # What a first look takes, and a first comparison with a rate, is kept back from the search for a place.
-        first = min(_LOOK, fresh)
-        self.kept_back = 2 * first
-        least = places * seeds + self.kept_back
-        if budget is not None and budget < least:
-            raise UserError(
-                f"a budget of {budget} trainings is too small: {places} factors with {seeds} seeds and a comparison "
-                f"on fresh ones take {least}"
-            )
-        every = places + extensions + 2 * refinements
-        race = min(_RACERS, every) * (len(self.selecting) - seeds)
-        all_of_it = every * seeds + race + 2 * fresh
-        control = (len(rates) + 2) * first
-        self.rates = rates if budget is None or budget >= least + control else ()
-        self.affords_no_rates = len(rates) > len(self.rates)
-        if self.rates:
-            self.kept_back += control
-            all_of_it += (len(rates) + 2) * fresh
-        self.at_most = all_of_it if budget is None else min(all_of_it, budget)
-
-    def choice(self, grid: Sequence[float], which: str) -> Choice:
-        first = range(self.seeds)
-        self.need(Point(factor, seed) for seed in first for factor in grid)
+    def choice(
+        self, grid: list[float], which: str, extensions: int, refinements: int, fresh: int, rates: tuple[float, ...]
+    ) -> Choice:
+        self.need(Point(factor, seed) for seed in self.first for factor in grid)
         if len(lost := self.lost()) == len(self.scores):
             value = f"{self.scores[lost[0]]} at factor {lost[0].factor:g}, seed {lost[0].seed}"
             raise UserError(f"score must be a finite number, got none in {len(self.scores)} trainings: {value}")
-        self._extend(first)
-        self._refine(first)
-        if flat := _flat(np.array([self.of(factor, first) for factor in self.factors])):
+        self._extend(extensions)
+        for _ in range(refinements):
+            tried, best = self.factors, self._best(self.factors, self.first)
+            place = tried.index(best)
+            between = [math.sqrt(best * other) for other in tried[max(place - 1, 0) : place + 2] if other != best]
+            self.need(Point(factor, seed) for seed in self.first for factor in between)
+        if flat := _flat(np.array([self.of(factor, self.first) for factor in self.factors])):
             self.note(flat)
         chosen = self._race()
         gain, control = Interval(0.0, 0.0, 0.0), None
         if chosen != 1:
-            gain, fresh = self._compared(chosen)
-            if gain.low > 0 and self.rates:
-                control = self._control(chosen, fresh)
-            elif gain.low > 0 and self.affords_no_rates:
-                self.note("The budget is too small to try learning rates.")
+            gain, seen = self._compared(chosen, fresh)
+            if gain.low > 0 and rates:
+                control = self._control(chosen, len(self.selecting) + fresh, len(seen), rates)
         if lost := self.lost():
-            places = ", ".join(f"{factor:g}" for factor in sorted({point.factor for point in lost}))
-            count = f"{len(lost)} of {len(self.scores)} scores were not finite (factor {places})"
+            where = ", ".join(f"{factor:g}" for factor in sorted({point.factor for point in lost}))
+            count = f"{len(lost)} of {len(self.scores)} scores were not finite (factor {where})"
             self.note(f"{count}: they count as the lowest.")
-        tried = {factor: self.tried(factor, self.selecting) for factor in self.factors}
+        seeds = {factor: self.tried(factor, self.selecting) for factor in self.factors}
         found = curve(
-            {factor: self.of(factor, seeds) for factor, seeds in tried.items()},
-            {factor: len(self.lost(factor, seeds)) for factor, seeds in tried.items()},
+            {factor: self.of(factor, some) for factor, some in seeds.items()},
+            {factor: len(self.lost(factor, some)) for factor, some in seeds.items()},
         )
         return Choice(chosen, found, gain, which, control, len(self.scores), tuple(self.notes))
 
@@ -224,7 +184,7 @@ class _Search:
         return sorted({point.factor for point in self.scores if point.rate == 1})
 
     def need(self, points: Iterable[Point]) -> None:
-        """Compute the scores that are not known yet, several at once where that is wanted."""
+        """Compute the scores that are not known yet, `jobs` at once."""
         new = [point for point in dict.fromkeys(points) if point not in self.scores]
         with joblib.parallel_config("loky", inner_max_num_threads=max(1, joblib.cpu_count() // self.jobs)):
             parallel = joblib.Parallel(n_jobs=self.jobs, return_as="generator", batch_size=1)
@@ -253,86 +213,49 @@ class _Search:
 
     def note(self, sentence: str) -> None:
         self.notes.append(sentence)
-        self.say(sentence)
-
-    def say(self, sentence: str) -> None:
         if not self.bar.disable:
             tqdm.write(sentence, file=sys.stderr)
-
-    def _affords(self, trainings: int) -> bool:
-        return len(self.scores) + trainings + self.kept_back <= self.at_most
 
     def _best(self, factors: Sequence[float], seeds: Sequence[int]) -> float:
         """That of the highest mean; of several 1, or else the nearest to it."""
 
         def rank(factor: float) -> tuple:
-            lost = len(self.lost(factor, seeds))
-            return self.of(factor, seeds).mean(), -lost, -abs(math.log(factor))
+            return self.of(factor, seeds).mean(), -len(self.lost(factor, seeds)), -abs(math.log(factor))
 
         return max(factors, key=rank)
 
-    def _extend(self, seeds: Sequence[int]) -> None:
-        further = []
-        for _ in range(self.extensions):
-            tried = self.factors
-            best = self._best(tried, seeds)
-            if len(tried) == 1 or best not in (tried[0], tried[-1]) or not self._affords(len(seeds)):
+    def _extend(self, extensions: int) -> None:
+        further: list[float] = []
+        for _ in range(extensions):
+            tried, best = self.factors, self._best(self.factors, self.first)
+            if len(tried) == 1 or best not in (tried[0], tried[-1]):
                 break
-            beside = tried[1] if best == tried[0] else tried[-2]
-            if self.of(best, seeds).mean() == self.of(beside, seeds).mean():
+            neighbour = tried[1] if best == tried[0] else tried[-2]
+            if self.of(best, self.first).mean() == self.of(neighbour, self.first).mean():
                 break  # scores that are all the same lead nowhere
-            further.append(best * best / beside)
-            self.of(further[-1], seeds)
+            further.append(best * best / neighbour)
+            self.of(further[-1], self.first)
         if further:
             places = " and ".join(f"{factor:g}" for factor in further)
             self.note(f"The best factor was at an end of the grid, which was extended by {places}.")
 
-    def _refine(self, seeds: Sequence[int]) -> None:
-        for _ in range(self.refinements):
-            tried = self.factors
-            best = self._best(tried, seeds)
-            place = tried.index(best)
-            between = [math.sqrt(best * other) for other in tried[max(place - 1, 0) : place + 2] if other != best]
-            if not self._affords(len(between) * len(seeds)):
-                break
-            self.need(Point(factor, seed) for seed in seeds for factor in between)
-
     def _race(self) -> float:
-        """The best factor, after more seeds for those that are not clearly behind it."""
-        seeds = range(self.seeds)
-        racers = self.factors
-        while True:
-            best = self._best(racers, seeds)
-            ahead = {factor: self.of(factor, seeds).mean() for factor in racers}
-            error = math.sqrt(2 / len(seeds)) * self._noise(racers, seeds)
-            first = sorted(racers, key=lambda factor: (factor != best, -ahead[factor]))[:_RACERS]
-            racers = [factor for factor in first if ahead[best] - ahead[factor] <= _BEATEN * error]
-            known = range(self.seeds) if len(self.tried(1.0, seeds)) < len(seeds) else seeds
-            gain = (self.of(best, known) - self.of(1.0, known)).mean()
-            more = range(2 * len(seeds))
-            if (
-                len(racers) == 1
-                or error <= _SMALL * gain
-                or len(more) > len(self.selecting)
-                or not self._affords(len(racers) * len(seeds))
-            ):
-                return best
-            seeds = more
-            self.need(Point(factor, seed) for seed in seeds for factor in racers)
+        """The best factor, after more seeds for those of the best three that are not clearly behind it."""
+        best = self._best(self.factors, self.first)
+        scores = {factor: self.of(factor, self.first) for factor in self.factors}
+        leaders = sorted(scores, key=lambda factor: (factor != best, -scores[factor].mean()))[:_RACERS]
+        noise = math.sqrt(2 / len(self.first) * _residual(np.array(list(scores.values())))) if len(scores) > 1 else 0
+        racers = [factor for factor in leaders if scores[best].mean() - scores[factor].mean() <= _BEATEN * noise]
+        if len(racers) == 1 or not noise:
+            return best
+        self.need(Point(factor, seed) for seed in self.selecting for factor in racers)
+        return self._best(racers, self.selecting)
 
-    def _noise(self, factors: Sequence[float], seeds: Sequence[int]) -> float:
-        """Standard deviation of one score about what its seed and its factor give, of the better half, four or more."""
-        values = np.array([self.of(factor, seeds) for factor in factors])
-        better = np.argsort(values.mean(1))[::-1][: max(4, (len(factors) + 1) // 2)]
-        return math.sqrt(_residual(values[better])) if len(better) > 1 else 0.0
-
-    def _compared(self, chosen: float) -> tuple[Interval, range]:
+    def _compared(self, chosen: float, fresh: int) -> tuple[Interval, range]:
         """The gain over 1 on fresh seeds, and those; it stops as soon as that is decided or unlikely to help."""
         start = len(self.selecting)
         # How often to look is settled before any fresh seed is seen: only so do the intervals hold together.
-        left = self.at_most - len(self.scores)
-        most = min(self.fresh, left // (len(self.rates) + 4 if self.rates else 2))
-        looks = [_LOOK, most] if most >= 2 * _LOOK - 2 else [most]
+        looks = [_LOOK, fresh] if fresh >= 2 * _LOOK - 2 else [fresh]
         for look in looks:
             seeds = range(start, start + look)
             self.need(Point(factor, seed) for seed in seeds for factor in (chosen, 1.0))
@@ -341,22 +264,19 @@ class _Search:
                 break
         return gain, seeds
 
-    def _control(self, chosen: float, seen: range) -> Control:
-        """Learning rates compared with the factor and with neither: of all, the one that is least clearly beaten.
+    def _control(self, chosen: float, start: int, number: int, rates: tuple[float, ...]) -> Control:
+        """Learning rates compared with the factor and with neither: the one that is least clearly beaten.
 
-        Seeds are new once more: a factor that won on the fresh ones was lucky on them. As the factor has to beat every
-        rate, none is chosen before.
+        Seeds are new once more: a factor that won on the fresh ones was lucky on them.
         """
-        start = len(self.selecting) + self.fresh
-        number = min(len(seen), (self.at_most - len(self.scores)) // (len(self.rates) + 2))
         new = range(start, start + number)
-        without = [Point(1.0, 0, rate) for rate in (1.0, *self.rates)]
+        without = [Point(1.0, 0, rate) for rate in (1.0, *rates)]
         self.need(point._replace(seed=seed) for seed in new for point in (Point(chosen, 0), *without))
         factor = self.of(chosen, new)
-        leads = {rate: interval(factor - self.of(1.0, new, rate)) for rate in self.rates}
+        leads = {rate: interval(factor - self.of(1.0, new, rate)) for rate in rates}
         rate = min(leads, key=lambda rate: leads[rate].low)
         gain = interval(self.of(1.0, new, rate) - self.of(1.0, new))
-        return Control(rate, gain, leads[rate], self.rates)
+        return Control(rate, gain, leads[rate], rates)
 
 
 def _residual(values: np.ndarray) -> float:

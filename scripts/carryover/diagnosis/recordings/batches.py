@@ -65,6 +65,17 @@ def called(module: nn.Module, batch: Any) -> Any:
     return module(**moved(named(module, inputs), device))
 
 
+def labels_of(module: nn.Module, batch: Any) -> np.ndarray | None:
+    """Labels (batch,) of a batch: what follows its inputs, or is named so; None without."""
+    found, inputs = None, batch
+    if isinstance(batch, tuple | list) and len(batch):
+        inputs = batch[0]
+        found = next(iter(batch[_needed(module) :]), None)
+    if isinstance(inputs, Mapping):
+        found = next((inputs[key] for key in ("labels", "label") if key in inputs), None)
+    return found.detach().cpu().numpy() if isinstance(found, Tensor) and found.ndim == 1 else None
+
+
 def _needed(module: nn.Module) -> int:
     """How many inputs the network cannot do without, one at least."""
     parameters = inspect.signature(core(module).forward).parameters.values()

@@ -8,11 +8,10 @@ adapted layer it means the whole, with its adapter.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
-from typing import Any
 
 from torch import nn
 from torch.optim.swa_utils import AveragedModel
@@ -45,55 +44,36 @@ class Place:
 
 def chosen(module: nn.Module, names: str | Sequence[str]) -> list[Place]:
     """The places that `names` mean, each once. Raises UserError for a name that is none, saying which are close."""
+    if not isinstance(names, Iterable) or not names:
+        raise UserError(f"names must be one submodule or several, got {names!r}")
     plain = submodules(module)
-    full = {name: part for name, part in module.named_modules() if name}
-    if not isinstance(names, Iterable):
-        raise UserError(f"names must be one name or several, got {type(names).__name__}")
-    wanted = [names] if isinstance(names, str) else list(names)
-    if not wanted:
-        raise UserError("names must name at least one submodule")
+    short = {part: name for name, part in plain.items()}
+    parts = {name: part for name, part in module.named_modules() if name} | plain
     places: dict[str, Place] = {}
-    for name in wanted:
-        if not isinstance(name, str) or not name:
-            raise UserError("names must be submodules, and an empty name is the whole module")
-        if name in TAKEN:
-            raise UserError(f"names must not be any of {', '.join(TAKEN)}, which a recording uses itself, got {name}")
-        for place in _meant(name, plain, full):
-            places.setdefault(place.name, place)
+    for name in [names] if isinstance(names, str) else list(names):
+        if not isinstance(name, str) or not name or name in TAKEN:
+            raise UserError(
+                f"names must be submodules other than the whole module and {', '.join(TAKEN)}, got {name!r}"
+            )
+        choice = None if name in parts else _CHOICE.fullmatch(name)
+        stem, call, entry = choice.group("part", "call", "entry") if choice else (name, None, None)
+        pattern = bool(_PATTERN.search(stem)) and stem not in parts
+        found = [key for key in plain if fnmatchcase(key, stem) and key not in TAKEN] if pattern else [stem]
+        if pattern and not found:
+            raise UserError(f"names must be submodules, and none is like {stem}; there are: {_some(plain)}")
+        if not pattern and stem not in parts:
+            close = ", ".join(get_close_matches(stem, plain, n=5, cutoff=0.4)) or _some(plain)
+            raise UserError(f"names must be submodules, and {stem} is none; close are: {close}")
+        for key in found:
+            place_name = short.get(parts[key], key) + name[len(stem) :]
+            number = None if call is None else int(call)
+            places.setdefault(place_name, Place(place_name, parts[key], number, entry, matched=pattern))
     return list(places.values())
 
 
-def _meant(name: str, plain: dict[str, nn.Module], full: dict[str, nn.Module]) -> Iterator[Place]:
-    if name in plain or name in full:
-        yield Place(_plain(name, plain, full), plain[name] if name in plain else full[name])
-        return
-    choice = _CHOICE.fullmatch(name)
-    part, call, entry = choice.group("part", "call", "entry") if choice else (name, None, None)
-    suffix = name[len(part) :]
-    if _PATTERN.search(part):
-        found = [key for key in plain if fnmatchcase(key, part) and key not in TAKEN]
-        if not found:
-            raise UserError(f"names must be submodules, and none is like {part}; there are: {_some(plain)}")
-    elif part in plain or part in full:
-        found = [part]
-    else:
-        close = get_close_matches(part, plain, n=5, cutoff=0.4)
-        raise UserError(f"names must be submodules, and {part} is none; close are: {', '.join(close) or _some(plain)}")
-    for key in found:
-        where = plain[key] if key in plain else full[key]
-        number = None if call is None else int(call)
-        yield Place(_plain(key, plain, full) + suffix, where, number, entry, matched=bool(_PATTERN.search(part)))
-
-
-def _some(names: dict[str, Any]) -> str:
-    return ", ".join([*list(names)[:5], *(["…"] if len(names) > 5 else [])]) or "none"
-
-
-def _plain(name: str, plain: dict[str, nn.Module], full: dict[str, nn.Module]) -> str:
-    """The plain name of what is named in full; of what has none, as an adapter's inside, the full name."""
-    if name in plain:
-        return name
-    return next((key for key, part in plain.items() if part is full[name]), name)
+def _some(names: Iterable[str]) -> str:
+    listed = list(names)
+    return ", ".join([*listed[:5], *(["…"] if len(listed) > 5 else [])]) or "none"
 
 
 def submodules(module: nn.Module) -> dict[str, nn.Module]:

@@ -40,44 +40,38 @@ def tensors(value: Any) -> Iterator[Tensor]:
 
 def entry_of(name: str, output: Any, entry: str | None) -> Tensor:
     """The output, or the named entry of it; the only tensor of a tuple or mapping needs no name."""
-    entries = _entries(output)
-    if entry is None and entries is not None:
-        held = [value for value in entries.values() if isinstance(value, Tensor)]
-        if len(held) != 1:
-            some = ", ".join(f"{name}:{key}" for key, value in entries.items() if isinstance(value, Tensor))
-            raise UserError(f"{name} gives a {type(output).__name__}, so say which entry of it: {some or 'none fits'}")
-        return held[0]
-    if entry is not None:
-        if entries is None or not isinstance(entries.get(entry), Tensor):
-            has = ", ".join(key for key, value in (entries or {}).items() if isinstance(value, Tensor))
-            there = f"the entries that are tensors are {has}" if has else "the output has no entries that are tensors"
-            raise UserError(f"{name} must be an entry of the submodule's output, but {there}")
-        return entries[entry]
-    if not isinstance(output, Tensor):
-        raise UserError(f"{name} must give one tensor (batch, …), and gives {type(output).__name__}")
-    return output
+    if isinstance(output, Tensor) and entry is None:
+        return output
+    held = {key: value for key, value in _entries(output).items() if isinstance(value, Tensor)}
+    if entry in held:
+        return held[entry]
+    if entry is None and len({id(value) for value in held.values()}) == 1:
+        return next(iter(held.values()))
+    listed = ", ".join(held) or "none"
+    if entry is None:
+        some = ", ".join(f"{name}:{key}" for key in held) or "none fits"
+        raise UserError(f"{name} gives a {type(output).__name__}, so say which entry of it: {some}")
+    raise UserError(f"{name} must be an entry of the submodule's output, whose entries that are tensors are {listed}")
 
 
-def _entries(output: Any) -> dict[str, Any] | None:
-    """Entries of a tuple or mapping by name or index, those of a tuple in it by `0.1`; None of anything else."""
+def _entries(output: Any) -> dict[str, Any]:
+    """Entries of a tuple or mapping by name or index, those of a tuple in it by `0.1`; none of anything else."""
     if isinstance(output, Mapping):
         return {str(key): value for key, value in output.items()}
-    if isinstance(output, tuple | list):
-        found: dict[str, Any] = {}
-        for index, value in enumerate(output):
-            inner = _entries(value) if isinstance(value, tuple | list) else None
-            found |= {str(index): value} if inner is None else {f"{index}.{key}": one for key, one in inner.items()}
-        named = getattr(output, "_fields", ())
-        return found | dict(zip(named, output, strict=False))
-    return None
+    found: dict[str, Any] = {}
+    for index, value in enumerate(output if isinstance(output, tuple | list) else ()):
+        inner = _entries(value) if isinstance(value, tuple | list) else {}
+        found |= {f"{index}.{key}": one for key, one in inner.items()} or {str(index): value}
+    return found | dict(zip(getattr(output, "_fields", ()), output, strict=False))
 
 
-def batch_first(name: str, output: Tensor, sizes: tuple[int, ...], axis: int, asked: bool, tokens: bool) -> Tensor:
+def batch_first(name: str, output: Tensor, sizes: tuple[int, ...], given: int | None, tokens: bool) -> Tensor:
     """The output with the batch as axis 0.
 
-    `sizes` are numbers that the batch may have by the network's inputs (none: anything), `axis` is where the output has
-    it, `asked` by the user, and `tokens` says that there are layers which have tokens there.
+    `sizes` are numbers that the batch may have by the network's inputs (none: anything), `given` is the user's axis,
+    and `tokens` says that there are layers which have tokens in axis 0.
     """
+    axis = given or 0
     if not output.ndim:
         raise UserError(f"{name} is one number for the whole batch: name a layer with an output for each sample")
     if output.ndim <= axis:
@@ -90,7 +84,7 @@ def batch_first(name: str, output: Tensor, sizes: tuple[int, ...], axis: int, as
             f"{name} must have the batch along axis {axis}, and has {found} there for {sizes[0]} samples, of its shape "
             f"{tuple(output.shape)}{hint}"
         )
-    if tokens and not asked and output.ndim >= 3:
+    if tokens and given is None and output.ndim >= 3:
         raise UserError(
             f"{name} may have tokens along axis 0, for its network has layers with batch_first=False: say "
             f"batch_axis=1, or batch_axis=0 if its axis 0 is the batch"
@@ -115,15 +109,6 @@ def _attentions(part: nn.Module) -> list[Any]:
 
 def units(name: str, part: nn.Module, output: Tensor, reduce: Reduction, mask: Tensor | None) -> Tensor:
     """(batch, units) in single precision of an output (batch, …); complex numbers are two units each."""
-    if output.is_quantized:
-        output = output.dequantize()
-    if output.is_nested:
-        if reduce not in ("mean", "first", "last"):
-            raise UserError(f"{name} is a nested tensor, of samples of different lengths: take reduce='mean'")
-        rows = output.unbind()
-        output = torch.stack([row.mean(0) if reduce == "mean" else row[0 if reduce == "first" else -1] for row in rows])
-    if output.layout != torch.strided:
-        output = output.to_dense()
     if not output.is_complex():
         output = output.float()
     if callable(reduce):

@@ -1,0 +1,105 @@
+"""What a linear probe reads of the task in a layer, on held-out samples, before and after finetuning."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from carryover.diagnosis.activations.components import Components
+from carryover.diagnosis.activations.inheritance import jackknife, ridge
+from carryover.errors import UserError
+
+THERE, ADDED, LOST, ABSENT = "there before", "added", "lost", "not readable"
+MARGIN = 0.1  # least change of a score that counts, as a share of what lies between chance and 1
+MEANING = {
+    "task_before": "held-out score of a linear probe of the task before finetuning: accuracy, or R² of targets",
+    "task_after": "held-out score of a linear probe of the task after finetuning: accuracy, or R² of targets",
+    "task_baseline": "held-out score of a linear probe of the task in the baseline: accuracy, or R² of targets",
+    "task_gain": "score of the linear probe after finetuning less that before",
+}
+
+
+@dataclass(frozen=True)
+class Task:
+    """Targets (samples, r), a column for each class or numbers of unit variance."""
+
+    targets: np.ndarray
+    classes: bool
+
+    @classmethod
+    def of(cls, labels: Any, samples: int) -> Task:
+        """Whole numbers and text (samples,) are classes; other numbers, (samples,) or (samples, r), are targets.
+
+        Raises UserError for labels of another length, of one class, of a class for nearly each sample, and for targets
+        that are not finite or do not vary.
+        """
+        values = np.asarray(labels)
+        if values.ndim not in (1, 2) or len(values) != samples:
+            raise UserError(f"labels must be one for each of the {samples} samples, got an array {values.shape}")
+        if values.ndim == 1 and values.dtype.kind in "biuUSO":
+            kinds, index = np.unique(values.astype(str) if values.dtype.kind == "O" else values, return_inverse=True)
+            if len(kinds) == 1:
+                raise UserError(f"labels must be of two classes or more, and all are {kinds[0]}")
+            if 2 * len(kinds) > samples:
+                raise UserError(
+                    f"no probe can be fitted to {len(kinds)} classes of {samples} samples: group the labels"
+                )
+            return cls(np.eye(len(kinds))[index.ravel()], True)
+        if values.dtype.kind not in "biuf":
+            raise UserError(f"labels must be numbers or text, got {values.dtype}")
+        targets = values.reshape(samples, -1).astype(float)
+        size = targets.std(axis=0)
+        if not np.isfinite(targets).all() or not (size > 0).all():
+            raise UserError("targets must be finite and vary between samples")
+        return cls((targets - targets.mean(axis=0)) / size, False)
+
+    @property
+    def chance(self) -> float:
+        return float(self.targets.mean(axis=0).max()) if self.classes else 0.0
+
+    def scores(self, layer: Components, rows: np.ndarray, block: np.ndarray) -> np.ndarray:
+        """(samples,) whose mean is the held-out accuracy, or R²."""
+        targets = self.targets[rows]
+        predicted, _ = ridge(layer.weighted, targets, block)
+        if self.classes:
+            return (predicted.argmax(axis=1) == targets.argmax(axis=1)).astype(float)
+        return 1 - ((targets - predicted) ** 2).mean(axis=1)
+
+
+def probed(
+    task: Task, layers: Sequence[Components], rows: np.ndarray, block: np.ndarray, confidence: float
+) -> dict[str, Any]:
+    """Scores before, after and of the baseline with their intervals, and the verdict on the task.
+
+    Parameters
+    ----------
+    layers : components before, after and, maybe, of the baseline
+    rows : (samples,), those of the task's samples that components are of
+    block : (samples,), the same for samples that are left out together
+    """
+    by_sample = dict(zip(MEANING, [task.scores(layer, rows, block) for layer in layers], strict=False))
+    by_sample["task_gain"] = by_sample["task_after"] - by_sample["task_before"]
+    included = np.vstack([np.ones(len(block)), block != np.unique(block)[:, None]])
+    row: dict[str, Any] = dict.fromkeys([f"{name}{end}" for name in MEANING for end in ("", "_low", "_high")], np.nan)
+    for name, values in by_sample.items():
+        means = included @ values / included.sum(axis=1)
+        row[name] = float(means[0])
+        row[f"{name}_low"], row[f"{name}_high"] = jackknife(means, confidence)
+    return row | {"task_chance": task.chance, "task": _verdict(row, task.chance)}
+
+
+def _verdict(row: dict[str, Any], chance: float) -> str:
+    margin = MARGIN * (1 - chance)
+    low, high = row["task_gain_low"], row["task_gain_high"]
+    if low > margin:
+        return ADDED
+    if high < -margin:
+        return LOST
+    if max(row["task_before_high"], row["task_after_high"]) < chance + margin:
+        return ABSENT
+    if -margin < low and high < margin and row["task_before_low"] > chance:
+        return THERE
+    return "undecided"

@@ -1,0 +1,74 @@
+"""What a linear probe reads, against scikit-learn's, and the verdict on the task."""
+
+import numpy as np
+import pytest
+from sklearn.linear_model import Ridge
+from sklearn.metrics import accuracy_score, r2_score
+from sklearn.model_selection import PredefinedSplit, cross_val_predict
+
+from carryover.diagnosis.activations.inheritance import FOLDS, sample_blocks
+from carryover.diagnosis.diagnosis import diagnose
+from carryover.errors import UserError
+from toy import diagnosed_networks as networks
+
+X, NEW = networks.features(1500, 20), networks.features(1500, 1, seed=9)
+OLD, LEARNT = networks.mixed(X, 50), networks.mixed(np.hstack([X, NEW]), 50, seed=1)
+KINDS = np.array(["boot", "coat", "dress"])
+
+
+def probe(values, targets):
+    """Held-out predictions of scikit-learn's ridge regression with the best of the penalties."""
+    folds = PredefinedSplit(sample_blocks(len(values)) % FOLDS)
+    unit = np.linalg.svd(values - values.mean(axis=0), compute_uv=False)[0] ** 2 / len(values)
+    found = [
+        cross_val_predict(Ridge(10.0**power * len(values) * unit), values, targets, cv=folds)
+        for power in (2, 0, -1, -2, -3, -4, -5, -6, -8)
+    ]
+    return min(found, key=lambda predicted: ((targets - predicted) ** 2).mean())
+
+
+def test_the_scores_are_those_of_scikit_learn():
+    sums = X[:, 0] + X[:, 1] + 0.5 * NEW[:, 0]
+    labels = np.digitize(sums, [-0.7, 0.7])
+    found = diagnose(OLD, LEARNT, labels=KINDS[labels])
+    for name, values in (("before", OLD), ("after", LEARNT)):
+        accuracy = accuracy_score(labels, probe(values.astype(float), np.eye(3)[labels]).argmax(axis=1))
+        assert found[f"task_{name}"].item() == pytest.approx(accuracy, abs=0.002)
+    assert found["task_chance"].item() == pytest.approx(np.bincount(labels).max() / 1500)
+    found = diagnose(OLD, LEARNT, labels=sums)
+    for name, values in (("before", OLD), ("after", LEARNT)):
+        score = r2_score(sums, probe(values.astype(float), sums))
+        assert found[f"task_{name}"].item() == pytest.approx(score, abs=0.002)
+    assert found["task_gain_low"].item() < found["task_gain"].item() < found["task_gain_high"].item()
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "target", "verdict", "words"),
+    [
+        (OLD, LEARNT, NEW[:, 0], "added", "finetuning added what the task needs"),
+        (LEARNT, OLD, NEW[:, 0], "lost", "finetuning lost part of what the task needs"),
+        (OLD, LEARNT, X[:, 0], "there before", "what the task needs was there before"),
+        (OLD, networks.selected(1500), X[:, 0], "there before", "what the task needs was there before"),
+        (OLD, OLD, NEW[:, 0], "not readable", "cannot be read linearly"),
+    ],
+)
+def test_the_headline_says_whether_what_the_task_needs_was_there(before, after, target, verdict, words):
+    for labels in (target, target > 0):
+        found = diagnose({"a": OLD, "b": before}, {"a": OLD, "b": after}, labels=labels)
+        assert found["task"].values[1] == verdict
+        assert f"In b {words}" in found.headline or f"In b the task {words}" in found.headline
+
+
+@pytest.mark.parametrize(
+    ("labels", "sentence"),
+    [
+        (np.zeros(9), r"labels must be one for each of the 1500 samples, got an array \(9,\)"),
+        (np.zeros(1500, int), "labels must be of two classes or more, and all are 0"),
+        (np.arange(1500), "no probe can be fitted to 1500 classes of 1500 samples"),
+        (np.full(1500, np.nan), "targets must be finite and vary"),
+        (np.zeros(1500, complex), "labels must be numbers or text, got complex128"),
+    ],
+)
+def test_labels_that_no_probe_can_be_fitted_to_are_refused(labels, sentence):
+    with pytest.raises(UserError, match=sentence):
+        diagnose(OLD, LEARNT, labels=labels)
