@@ -8,7 +8,7 @@ from carryover.families.convnet import descent as convnet_descent
 from carryover.families.convnet import finetune as convnet
 from carryover.families.deep_linear import balanced, descent, finetune
 from carryover.families.image_pairs import descent as pairs_descent
-from carryover.training import convnet_ensemble, deep_linear, ensemble, population, population_flow, relu
+from carryover.training import convnet_ensemble, deep_linear, diagonal, population, population_flow, relu
 from toy import diagonal_toys, image_pair_toys, mean_field_toys, relu_toys, wide_relu_toys
 
 SEEDS = (0, 1, 2, 3, 4)
@@ -99,11 +99,11 @@ TRAINERS = {
     "relu_classes": (relu_classes, relu.Group, "step"),
     "wide_relu": (wide_relu, relu.Group, "step"),
     "mean_field_population": (mean_field_population, population.Group, "step"),
-    "mean_field_flow": (mean_field_flow, population_flow._Flow, "_advance"),
+    "mean_field_flow": (mean_field_flow, population_flow._Flow, "advance"),
     "mean_field_samples": (mean_field_samples, relu.Group, "step"),
     "deep_linear_descent": (deep_linear_descent, deep_linear._Group, "step"),
-    "diagonal_descent": (diagonal_descent, ensemble.Ensemble, "correlations"),
-    "diagonal_flow": (diagonal_flow, ensemble.Ensemble, "correlations"),
+    "diagonal_descent": (diagonal_descent, diagonal.DiagonalEnsemble, "correlations"),
+    "diagonal_flow": (diagonal_flow, diagonal.DiagonalEnsemble, "correlations"),
     "convnets": (convnets, convnet_ensemble.ConvnetEnsemble, "step"),
 }
 

@@ -8,10 +8,9 @@ from scipy.integrate import solve_ivp
 from scipy.linalg import expm
 
 from carryover.networks.deep_linear import balanced
-from carryover.training import balanced_flow as module
 from carryover.training.balanced_flow import balanced_flow
 from carryover.training.deep_linear import gradient_descent
-from carryover.training.factored import Factored
+from carryover.training.linear_limits import Factored
 from carryover.training.result import Divergence
 
 FIXED = settings(derandomize=True, deadline=None, max_examples=25)
@@ -33,10 +32,6 @@ class Problem:
         runs = np.array(runs)
         targets, start, teacher = self.targets[runs], self.start[runs], self.teacher[runs]
         return balanced_flow(self.data, targets, runs, start, depth=depth, teacher=teacher, **told)
-
-    def flow(self, depth):
-        """As it stands at the start."""
-        return module._Flow(self.data, self.targets, np.arange(2), self.start, depth, lambda runs, beta: beta[:, 0])
 
     def gradient(self, run, beta):
         X = self.X[run]

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from carryover.networks.deep_linear import Weights, balanced
 from carryover.training import deep_linear
 from carryover.training.deep_linear import gradient_descent
-from carryover.training.factored import Factored
-from carryover.training.linear_limits import minimum_norm, weight_decayed
+from carryover.training.linear_limits import Factored, minimum_norm, weight_decayed
 from carryover.training.result import Divergence
 
 FIXED = settings(derandomize=True, deadline=None, max_examples=40)

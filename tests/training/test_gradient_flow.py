@@ -5,9 +5,9 @@ from hypothesis import strategies as st
 from scipy.integrate import solve_ivp
 
 from carryover.networks.diagonal import Weights
-from carryover.training.descent import gradient_descent
+from carryover.training.diagonal_descent import gradient_descent
+from carryover.training.diagonal_flow import gradient_flow
 from carryover.training.exact import diagonal_flow_limit
-from carryover.training.flow import gradient_flow
 from carryover.training.result import Divergence
 
 

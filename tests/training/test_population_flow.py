@@ -9,7 +9,7 @@ from scipy.integrate import solve_ivp
 
 from carryover.networks.relu import Weights
 from carryover.theory.kernels import relu_risk
-from carryover.training import chebyshev, population
+from carryover.training import population
 from carryover.training.population import population_descent
 from carryover.training.population_flow import _Flow, population_flow
 from carryover.training.result import Divergence
@@ -79,11 +79,12 @@ def rounding(teacher, flow):
 @pytest.mark.parametrize("anchor", [0.0, 0.5])
 def test_units_stay_on_their_sphere_and_the_energy_never_rises(precision, anchor):
     teacher, start = ensemble(2, runs=3, D=5, H=12)
-    flow = _Flow(np.arange(3), start, teacher, np.full(3, anchor), getattr(torch, precision), torch.device("cpu"), 1e6)
+    place, limits = torch.device("cpu"), (0.0, 1e6, 0.05, 10**6)
+    flow = _Flow(np.arange(3), start, teacher, np.full(3, anchor), getattr(torch, precision), place, *limits)
     energy, accepted = flow.energy, 0
     for _ in range(60):
         noise = rounding(teacher, flow)
-        accepted += int(flow._advance(0.05, 10**6).sum())
+        accepted += int(flow.advance().sum())
         assert (flow.energy.numpy() <= energy.numpy() * (1 + 1e-9) + noise).all()
         energy = flow.energy
     assert accepted > 60
@@ -131,25 +132,6 @@ def test_what_does_not_move_has_converged_or_waits():
     assert not waits.converged.any()
     np.testing.assert_array_equal(waits.weights.second, 0)
     assert waits.loss[0] == pytest.approx(0.25)
-
-
-@pytest.mark.parametrize("stages", [2, 3, 7, 30, 100])
-def test_steps_are_stable_up_to_their_limit_and_of_second_order(stages):
-    mu, nu, tilde, gamma = chebyshev.coefficients(stages).T
-
-    def polynomial(z):
-        before, now = 1.0, 1 + tilde[1] * z
-        for j in range(2, stages + 1):
-            new = (1 - mu[j] - nu[j]) + mu[j] * now + nu[j] * before + z * (tilde[j] * now + gamma[j])
-            before, now = now, new
-        return now
-
-    z = np.linspace(0, chebyshev.LIMIT * (stages**2 - 1), 2001)
-    assert (np.abs(polynomial(-z)) <= 1 + 1e-12).all()
-    assert chebyshev.stages_for(z[-1:], np.ones(1)) == stages
-    small = 1e-3
-    assert abs(polynomial(small) - 1 - small - small**2 / 2) < small**3
-    assert abs(polynomial(-small) - 1 + small - small**2 / 2) < small**3
 
 
 @pytest.mark.parametrize(

@@ -18,11 +18,11 @@ import numpy as np
 import torch
 
 from carryover.networks.deep_linear import Weights
-from carryover.training import groups, settings
-from carryover.training.device import torch_device
-from carryover.training.factored import Factored
+from carryover.training import settings
+from carryover.training.devices import chunks, in_chunks, torch_device
 from carryover.training.history import History, Values, log_spaced
-from carryover.training.memory import even, in_pieces
+from carryover.training.integrate import Descent, Progress, integrate
+from carryover.training.linear_limits import Factored
 from carryover.training.reduced import Network, Reduced, reduced
 from carryover.training.result import Divergence, Trained
 
@@ -31,11 +31,11 @@ from carryover.training.result import Divergence, Trained
 _BYTES = {"cpu": 2**18, "cuda": 2**31}
 
 
-class _Group(groups.Group):
+class _Group(Descent):
     """Deep linear networks in reduced coordinates, and their data."""
 
-    PER_RUN = ("matrices", "readout", "_networks", "_values", "_targets", "_samples", "_decay", "_outside")
-    MOVING = ("matrices", "readout", "steps")
+    PER_RUN = (*Descent.PER_RUN, "_networks", "_values", "_targets", "_samples", "_decay", "_outside")
+    MOVING = (*Descent.MOVING, "matrices", "readout")
 
     def __init__(
         self, runs: np.ndarray, networks: Sequence[Network], matrices: Sequence[np.ndarray], readout: np.ndarray,
@@ -46,7 +46,7 @@ class _Group(groups.Group):
             return torch.as_tensor(np.stack(values), dtype=dtype, device=device)
 
         mine = [networks[run] for run in runs]
-        self.runs, self.rates, self.steps, self.rate = np.asarray(runs), np.full(len(runs), rate), 0, rate
+        self.runs, self.rates, self.rate = np.asarray(runs), np.full(len(runs), rate), rate
         self._networks, self._risk = np.array(mine, dtype=object), risk
         self.matrices, self.readout = [tensor(layers[runs]) for layers in matrices], tensor(readout[runs])[:, :, None]
         self._values = tensor([network.data.values for network in mine], torch.float64)[:, :, None]
@@ -74,7 +74,6 @@ class _Group(groups.Group):
 
     def step(self, _batch: None = None) -> None:
         """One step of gradient descent on the loss and the weight decay."""
-        self.steps += 1
         *rights, a = self._rights()
         left = torch.addcmul(self._offset, self._slope, a, value=-1).transpose(1, 2)  # −rate · gᵀ
         for matrix, right in zip(self.matrices, reversed(rights), strict=True):
@@ -167,7 +166,7 @@ def gradient_descent(
     precision: str = "float32",
     device: str = "auto",
     checkpoints: int = 64,
-    progress: Callable[[dict], None] | None = None,
+    progress: Progress | None = None,
 ) -> Trained:
     """Train every run by gradient descent on L = |Xβ − y|²/(2n) + weight_decay/2 Σ_l |W_l|².
 
@@ -197,12 +196,14 @@ def gradient_descent(
 
     def train(runs: np.ndarray, dtype: torch.dtype) -> list[int]:
         group = _Group(runs, networks, matrices, readout, targets, risk, learning_rate, decay, tolerance, dtype, place)
-        return groups.descend(group, groups.Epochs(), schedule, tolerance, history, progress)
+        group.begin(schedule, tolerance)
+        integrate(group, history, progress)
+        return group.diverged
 
     diverged: list[int] = []
     for decays, dtype in ((decay == 0, getattr(torch, precision)), (decay > 0, torch.float64)):
-        chunks = even(np.flatnonzero(decays), _BYTES[place.type] // (size * dtype.itemsize))
-        diverged += chain(*in_pieces(partial(train, dtype=dtype), chunks))
+        together = chunks(np.flatnonzero(decays), _BYTES[place.type] // (size * dtype.itemsize))
+        diverged += chain(*in_chunks(partial(train, dtype=dtype), together))
     if diverged:
         raise Divergence(sorted(diverged), f"gradient descent diverged with learning rate {learning_rate:g}")
     beta, ends = zip(*((beta, end) for beta, *end in history.weights()), strict=True)

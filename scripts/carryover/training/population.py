@@ -13,7 +13,6 @@ step input weights go back to the lengths they started with (its section 4 keeps
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from itertools import chain
 
 import numpy as np
@@ -21,19 +20,19 @@ import torch
 
 from carryover.networks.relu import Weights
 from carryover.theory.kernels import relu_risk
-from carryover.training import groups
-from carryover.training.device import torch_device
+from carryover.training.devices import chunks, in_chunks, torch_device
 from carryover.training.history import History, log_spaced
-from carryover.training.memory import even, in_pieces
+from carryover.training.integrate import Descent, Progress, integrate
 from carryover.training.relu import BYTES, like
 from carryover.training.result import Divergence, Trained
 from carryover.training.settings import PRECISIONS, check_arrays, check_choice, check_not_negative, check_positive
 
 
-class Group(groups.Group):
+class Group(Descent):
     """ReLU networks and their teachers."""
 
-    PER_RUN = ("first", "second", "_start", "_lengths", "_anchor", "teacher")
+    PER_RUN = (*Descent.PER_RUN, "_start", "_lengths", "_anchor", "teacher")
+    MOVING = (*Descent.MOVING, "first", "second")
 
     def __init__(
         self, runs: np.ndarray, start: Weights, teacher: Weights, rate: float, anchor: np.ndarray, dtype: torch.dtype,
@@ -117,7 +116,7 @@ def population_descent(
     precision: str = "float32",
     device: str = "auto",
     checkpoints: int = 64,
-    progress: Callable[[dict], None] | None = None,
+    progress: Progress | None = None,
 ) -> Trained:
     """Train every run by gradient descent on L + ½ anchor Σ_h |v_h − v_h(0)|², until L ≤ `tolerance` or `max_steps`.
 
@@ -141,9 +140,11 @@ def population_descent(
 
     def train(runs: np.ndarray) -> list[int]:
         group = Group(runs, start, teacher, learning_rate, anchors, dtype, place)
-        return groups.descend(group, groups.Epochs(), schedule, tolerance, history, progress)
+        group.begin(schedule, tolerance)
+        integrate(group, history, progress)
+        return group.diverged
 
-    diverged = list(chain(*in_pieces(train, chunks(start, teacher, dtype, place))))
+    diverged = list(chain(*in_chunks(train, angle_chunks(start, teacher, dtype, place))))
     if diverged:
         raise Divergence(sorted(diverged), f"gradient descent diverged with learning rate {learning_rate:g}")
     return history.trained(like(start, history.stacked()))
@@ -154,10 +155,10 @@ def _layers(network: Weights) -> tuple[np.ndarray, np.ndarray]:
     return network.first, network.second[:, 0]
 
 
-def chunks(start: Weights, teacher: Weights, dtype: torch.dtype, place: torch.device) -> list[np.ndarray]:
+def angle_chunks(start: Weights, teacher: Weights, dtype: torch.dtype, place: torch.device) -> list[np.ndarray]:
     """Runs in groups whose angles fill the cache or the device."""
     runs, H, _ = start.first.shape
-    return even(np.arange(runs), BYTES[place.type] // (2 * dtype.itemsize * H * (H + teacher.first.shape[1])))
+    return chunks(np.arange(runs), BYTES[place.type] // (2 * dtype.itemsize * H * (H + teacher.first.shape[1])))
 
 
 def checked(teacher: Weights, start: Weights, anchor: float | np.ndarray) -> np.ndarray:

@@ -20,12 +20,12 @@ import numpy as np
 import torch
 
 from carryover.networks.relu import Weights
-from carryover.training import groups, settings
+from carryover.training import settings
 from carryover.training.batches import Batches
-from carryover.training.device import torch_device
+from carryover.training.devices import chunks, in_chunks, torch_device
 from carryover.training.history import History, log_spaced
+from carryover.training.integrate import Descent, Progress, integrate
 from carryover.training.losses import LOSSES
-from carryover.training.memory import even, in_pieces
 from carryover.training.result import Divergence, Trained
 
 BYTES = {"cpu": 2**20, "cuda": 2**31}  # of a group at a time: what stays in the cache, what fills the device
@@ -43,10 +43,11 @@ class Task:
     sets: np.ndarray
 
 
-class Group(groups.Group):
+class Group(Descent):
     """ReLU networks and the samples of their tasks."""
 
-    PER_RUN = ("first", "second", "x", "y", "_rates", "_lengths")
+    PER_RUN = (*Descent.PER_RUN, "x", "y", "_rates", "_lengths")
+    MOVING = (*Descent.MOVING, "first", "second")
 
     def __init__(
         self, runs: np.ndarray, start: Weights, tasks: Sequence[Task], rates: np.ndarray, loss: str,
@@ -56,7 +57,7 @@ class Group(groups.Group):
         def tensor(values: np.ndarray) -> torch.Tensor:
             return torch.as_tensor(np.ascontiguousarray(values), dtype=dtype, device=device)
 
-        self.runs, self.loss, self._observe = np.asarray(runs), LOSSES[loss], dict(observe or {})
+        self.runs, self.loss_function, self._observe = np.asarray(runs), LOSSES[loss], dict(observe or {})
         self._moving_readouts = "second" in trainable
         self.first = tensor(np.swapaxes(start.first[runs], 1, 2))  # (R, D, H): sums over D run along memory
         self.second = tensor(start.second[runs])  # (R, O, H)
@@ -103,7 +104,7 @@ class Group(groups.Group):
         for output, ((x, y), total) in enumerate(zip(batches, self._sums, strict=True)):
             for column, x_part, y_part, room in self._blocks(x, y):
                 f = self._forward(output, x_part, room)
-                weighted = x_part * self.loss.negative_gradient(f, y_part).mul_(self._rates / y.shape[2])
+                weighted = x_part * self.loss_function.negative_gradient(f, y_part).mul_(self._rates / y.shape[2])
                 active = torch.gt(room, 0, out=room)
                 torch.bmm(weighted, active, out=total) if column == 0 else total.baddbmm_(weighted, active)
         trained = list(zip(self._readouts, self._sums, strict=True)) if self._moving_readouts else []
@@ -120,7 +121,7 @@ class Group(groups.Group):
         loss = torch.zeros(len(self), dtype=torch.float64, device=self.first.device)
         for output, (x, y) in enumerate(zip(self.x, self.y, strict=True)):
             for _, x_part, y_part, room in self._blocks(x, y):
-                value = self.loss.value(self._forward(output, x_part, room), y_part)
+                value = self.loss_function.value(self._forward(output, x_part, room), y_part)
                 loss += value.sum((1, 2), dtype=torch.float64) / y.shape[2]
         return loss
 
@@ -152,7 +153,7 @@ def gradient_descent(
     trainable: Iterable[str] = ("first", "second"),
     observe: Mapping[str, Callable] | None = None,
     checkpoints: int = 64,
-    progress: Callable[[dict], None] | None = None,
+    progress: Progress | None = None,
 ) -> Trained:
     """Train every run by gradient descent on L = Σ_o mean loss of output o, until L ≤ `tolerance` or `max_epochs`.
 
@@ -183,13 +184,15 @@ def gradient_descent(
     def train(runs: np.ndarray, rate: float) -> list[int]:
         rates = np.full(len(runs), rate)
         group = Group(runs, start, tasks, rates, loss, dtype, place, on_sphere, moving, observe)
-        return groups.descend(group, Batches(group, batch_size, shuffles), schedule, wanted[runs], history, progress)
+        group.begin(schedule, wanted[runs], Batches(group, batch_size, shuffles))
+        integrate(group, history, progress)
+        return group.diverged
 
     queue = [(np.arange(len(start.first)), learning_rate)]
     while queue:
         runs, rate = queue.pop()
-        chunks = _chunks(runs, start, tasks, batch_size, place)
-        diverged = list(chain(*in_pieces(partial(train, rate=rate), chunks)))
+        together = _chunks(runs, start, tasks, batch_size, place)
+        diverged = list(chain(*in_chunks(partial(train, rate=rate), together)))
         if diverged and rate < learning_rate / _CUT ** (_FALLBACKS - 0.5):
             raise Divergence(sorted(diverged), f"gradient descent diverged with learning rates down to {rate:g}")
         if diverged:
@@ -210,7 +213,7 @@ def _chunks(
     _, H, D = start.first.shape
     largest = max(task.y.shape[1] for task in tasks)
     columns = min(_COLUMNS[place.type], largest, batch_size or largest)
-    return even(runs, BYTES[place.type] // (4 * H * (columns + (2 + len(tasks)) * D)))
+    return chunks(runs, BYTES[place.type] // (4 * H * (columns + (2 + len(tasks)) * D)))
 
 
 def check_tasks(tasks: Sequence[Task], start: Weights, loss: str) -> None:

@@ -81,10 +81,12 @@ class Tangent:
         self.rows = [x.shape[1] for x in self.X]
         self._room = torch.zeros(0, 0, 0)
 
-    def keep(self, which: torch.Tensor) -> None:
-        """Drop the runs that are not in the boolean mask."""
-        self.X, self.y = [x[which] for x in self.X], [t[which] for t in self.y]
-        self.lengths = None if self.lengths is None else self.lengths[which]
+    def __getitem__(self, which: torch.Tensor) -> Tangent:
+        """The runs of a boolean mask."""
+        some = copy(self)
+        some.X, some.y = [x[which] for x in self.X], [t[which] for t in self.y]
+        some.lengths = None if self.lengths is None else self.lengths[which]
+        return some
 
     def single(self) -> Tangent:
         """The same in single precision, for products."""

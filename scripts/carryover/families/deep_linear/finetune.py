@@ -11,7 +11,7 @@ from carryover.families.contract import Piece
 from carryover.families.deep_linear import conditions, dataset, task
 from carryover.networks.deep_linear import Weights
 from carryover.streams import generator
-from carryover.training.factored import Factored
+from carryover.training.linear_limits import Factored
 
 OWN_DRAWS = ("depth", "angle", "noise")
 

@@ -7,7 +7,7 @@ import numpy as np
 from carryover.errors import UserError
 from carryover.networks.deep_linear import Weights, balanced
 from carryover.streams import generator
-from carryover.training.factored import Factored
+from carryover.training.linear_limits import Factored
 
 STARTS = ("random", "balanced")
 

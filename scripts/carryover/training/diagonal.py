@@ -1,6 +1,6 @@
-"""An ensemble of diagonal linear networks on a device: data, gradients and weights that drop finished runs.
+"""Ensembles of diagonal linear networks: data, weights and gradients.
 
-The weights are kept as first (runs, 2, 1, D) and second (runs, 2, O, D), axis 1 being the paths + and −, with the sign
+The weights are first (runs, 2, 1, D) and second (runs, 2, O, D), axis 1 being the paths + and −, with the sign
 of the − path inside its second layer. Then β = Σ first·second, both paths obey the same equations, and gradient flow of
 L = Σ_o weight_o · mean loss of output o is first' = Σ_o g_o second_o, second_o' = g_o first with the negative gradient
 g = −∂L/∂β.
@@ -8,24 +8,32 @@ g = −∂L/∂β.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import fields
+from typing import ClassVar
 
 import numpy as np
 import torch
 
 from carryover.networks.diagonal import Weights
-from carryover.training.device import torch_device
-from carryover.training.groups import keep
-from carryover.training.losses import LOSSES
-from carryover.training.observables import RISKS
+from carryover.training.devices import torch_device
+from carryover.training.history import Values
+from carryover.training.integrate import Ensemble
+from carryover.training.losses import LOSSES, RISKS
 from carryover.training.settings import check_arrays, check_choice, trainable_layers
 
 LAYERS = ("first", "second")
 
 
-class Ensemble:
-    """The networks still in training. `runs` are their indices in the caller's arrays."""
+class DiagonalEnsemble(Ensemble):
+    """Diagonal linear networks in training."""
+
+    PER_RUN: ClassVar[tuple[str, ...]] = ("X", "y", "teacher")
+    MOVING: ClassVar[tuple[str, ...]] = ("first", "second", "time", "loss", "risk", "risk_best")
+
+    time: torch.Tensor  # (R,), like the risk of output 0 and the smallest one so far
+    risk: torch.Tensor
+    risk_best: torch.Tensor
 
     def __init__(
         self,
@@ -47,7 +55,7 @@ class Ensemble:
         """
         check_choice("loss", loss, LOSSES)
         self.trainable = trainable_layers(trainable, LAYERS, *((layer,) for layer in LAYERS))
-        self.loss, self._risk = LOSSES[loss], RISKS[loss]
+        self.loss_function, self._test_error = LOSSES[loss], RISKS[loss]
         if not X or len(X) != len(y):
             raise ValueError(f"X and y must be lists with one array per output, got {len(X)} and {len(y)}")
         for o, (inputs, targets) in enumerate(zip(X, y, strict=True)):
@@ -67,24 +75,21 @@ class Ensemble:
         self.teacher = None if teacher is None else self.tensor(teacher)
         self.first = self.tensor(np.stack([start.first_plus, start.first_minus], axis=1)[:, :, None])
         self.second = self.tensor(np.stack([start.second_plus, -start.second_minus], axis=1))
-        self.weights = [1.0] * len(X) if weights is None else list(weights)
-        if len(self.weights) != len(X) or not min(self.weights) > 0:
-            raise ValueError(f"weights must be positive, one of each of {len(X)} outputs, got {self.weights}")
-        self.runs = torch.arange(runs, device=self.device)
+        self.output_weights = [1.0] * len(X) if weights is None else list(weights)
+        if len(self.output_weights) != len(X) or not min(self.output_weights) > 0:
+            raise ValueError(f"weights must be positive, one of each of {len(X)} outputs, got {self.output_weights}")
+        self.runs = np.arange(runs)
 
     def tensor(self, values: np.ndarray) -> torch.Tensor:
         return torch.as_tensor(np.ascontiguousarray(values, dtype=np.float64), device=self.device)
 
-    def __len__(self) -> int:
-        return len(self.runs)
-
     def negative_gradient(self, beta: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Loss (runs,) and −∂L/∂β (runs, O, D) at β (runs, O, D): two matrix–vector products per output."""
         loss, gradients = torch.zeros((), dtype=beta.dtype, device=beta.device), []
-        for o, (X, y, weight) in enumerate(zip(self.X, self.y, self.weights, strict=True)):
+        for o, (X, y, weight) in enumerate(zip(self.X, self.y, self.output_weights, strict=True)):
             f = self.predict(o, beta[:, o])
-            loss = loss + weight * self.loss.value(f, y).mean(1)
-            gradients.append(self.correlations(o, self.loss.negative_gradient(f, y)) * (weight / X.shape[1]))
+            loss = loss + weight * self.loss_function.value(f, y).mean(1)
+            gradients.append(self.correlations(o, self.loss_function.negative_gradient(f, y)) * (weight / X.shape[1]))
         return loss, torch.stack(gradients, 1)
 
     def predict(self, output: int, beta: torch.Tensor) -> torch.Tensor:
@@ -95,24 +100,21 @@ class Ensemble:
         """Xᵀ r of one output, (runs, D), for values r of its samples, (runs, n)."""
         return torch.bmm(samples[:, None], self.X[output])[:, 0]
 
-    def risk(self, beta: torch.Tensor) -> torch.Tensor:
+    def test_error(self, beta: torch.Tensor) -> torch.Tensor:
         """Test error of output 0 under the loss at hand, (runs,); NaN without a teacher."""
         if self.teacher is None:
             return torch.full((len(self),), torch.nan, dtype=torch.float64, device=self.device)
-        return self._risk(beta[:, 0], self.teacher)
+        return self._test_error(beta[:, 0], self.teacher)
 
-    def keep(self, which: torch.Tensor) -> None:
-        """Drop the runs that are not in the boolean mask `which`."""
-        keep(self, ("X", "y", "first", "second", "runs", "teacher"), which)
+    def beta(self) -> torch.Tensor:
+        """β (runs, O, D)."""
+        return coefficients(self.first, self.second)
 
-    def state(self) -> dict[str, torch.Tensor]:
-        """What `go_on` takes."""
-        return {"runs": self.runs, "first": self.first, "second": self.second}
+    def observed(self, which: torch.Tensor) -> dict[str, Values]:
+        return {"time": self.time[which], "loss": self.loss[which], "risk": self.risk[which]}
 
-    def go_on(self, state: Mapping[str, torch.Tensor]) -> None:
-        """From the start of these networks to where they were in a `state`."""
-        self.keep(torch.isin(self.runs, state["runs"]))
-        self.first, self.second = state["first"], state["second"]
+    def weights(self) -> list[Values]:
+        return [self.first, self.second]
 
 
 def coefficients(first: torch.Tensor, second: torch.Tensor) -> torch.Tensor:
