@@ -23,12 +23,6 @@ def test_pull_is_minus_the_derivative_of_the_value(name, label):
     np.testing.assert_allclose(loss.negative_gradient(OUTPUTS, y).numpy(), -f.grad.numpy(), rtol=1e-13, atol=0)
 
 
-def test_squared_is_torchs_mean_squared_error():
-    f, y = torch.randn(2, 5, 7, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
-    expected = torch.nn.functional.mse_loss(f, y)
-    torch.testing.assert_close(LOSSES["squared"].value(f, y).mean(), expected, rtol=1e-14, atol=0)
-
-
 @pytest.mark.parametrize("label", [-1, 1])
 def test_cross_entropy_is_precise_at_any_margin(label):
     loss, y = LOSSES["cross_entropy"], torch.full_like(OUTPUTS, label)

@@ -3,14 +3,11 @@
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy.integrate import solve_ivp
 
 from carryover.networks.relu import Weights
 from carryover.theory.kernels import relu_risk
 from carryover.training import population
-from carryover.training.population import population_descent
 from carryover.training.population_flow import _Flow, population_flow
 from carryover.training.result import Divergence
 from toy.population_ensembles import differentiated, ensemble, unit
@@ -54,21 +51,6 @@ def test_the_flow_is_that_of_an_integrator_with_gradients_by_autograd(anchor):
     assert errors[1] < errors[0] / 5
 
 
-@settings(derandomize=True, deadline=None, max_examples=10)
-@given(seed=st.integers(0, 10**6), D=st.integers(2, 6), H=st.integers(1, 20), anchor=st.sampled_from([0.0, 0.3]))
-@pytest.mark.extended
-def test_descent_with_ever_smaller_steps_goes_where_the_flow_goes(seed, D, H, anchor):
-    teacher, start = ensemble(seed, 2, D, H, 3)
-    told = {"tolerance": 0, "anchor": anchor, **PRECISE}
-    flow = population_flow(teacher, start, max_time=20.0, accuracy=0.001, **told)
-    coarse, fine = (
-        population_descent(teacher, start, learning_rate=20 / steps, max_steps=steps, **told).risk_final
-        for steps in (1000, 2000)
-    )
-    limit = 2 * fine - coarse  # the error of descent is of first order in its step
-    assert (np.abs(flow.risk_final - limit) <= 0.01 * limit).all()
-
-
 def rounding(teacher, flow):
     """Of a loss, (R,): all its terms are products of two of these coefficients."""
     own = flow.units[:, :, :-1].norm(dim=2) * flow.units[:, :, -1].abs()
@@ -98,19 +80,6 @@ def test_units_stay_on_their_sphere_and_the_energy_never_rises(precision, anchor
     assert (np.abs(flow.energy.numpy() - loss - penalty) <= 1e-9 * flow.energy.numpy() + noise).all()
 
 
-def test_together_as_one_by_one(monkeypatch):
-    teacher, start = ensemble(10, runs=5, H=12)
-    told = {"tolerance": 1e-3, "max_time": 300.0, "anchor": np.array([0, 0, 1.0, 0.1, 0]), **PRECISE}
-    together = population_flow(teacher, start, **told)
-    assert len(set(together.evaluations.tolist())) > 2
-    assert len(set(together.converged.tolist())) == 2
-    monkeypatch.setitem(population.BYTES, "cpu", 1)
-    alone = population_flow(teacher, start, **told)
-    np.testing.assert_array_equal(alone.evaluations, together.evaluations)
-    np.testing.assert_allclose(alone.weights.first, together.weights.first, rtol=0, atol=1e-7)
-    np.testing.assert_allclose(alone.weights.second, together.weights.second, rtol=0, atol=1e-7)
-
-
 def test_a_budget_of_gradients_ends_it():
     teacher, start = ensemble(7)
     for budget in (1, 9, 40):
@@ -132,19 +101,6 @@ def test_what_does_not_move_has_converged_or_waits():
     assert not waits.converged.any()
     np.testing.assert_array_equal(waits.weights.second, 0)
     assert waits.loss[0] == pytest.approx(0.25)
-
-
-@pytest.mark.parametrize(
-    ("told", "sentence"),
-    [
-        ({"tolerance": -1.0}, "tolerance must not be negative"),
-        ({"accuracy": 0.0}, "accuracy must be positive"),
-        ({"anchor": -1.0}, "anchor must not be negative"),
-    ],
-)
-def test_bad_numbers_are_refused_by_name(told, sentence):
-    with pytest.raises(ValueError, match=sentence):
-        population_flow(*ensemble(), **{"tolerance": 0.0, "max_time": 1.0, "device": "cpu", **told})
 
 
 def test_runs_without_a_finite_loss_are_named(monkeypatch):

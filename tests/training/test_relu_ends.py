@@ -96,16 +96,3 @@ def test_runs_that_diverge_with_every_rate_are_named():
 
 
 # Bad input.
-
-
-@pytest.mark.parametrize(
-    ("wrong", "sentence"),
-    [
-        ({"learning_rate": 0.0}, "learning_rate must be positive, got 0.0"),
-        ({"batch_size": 2}, "batches smaller than a task need generators to shuffle with"),
-        ({"device": "tpu"}, "device must be auto, cpu or cuda, got 'tpu'"),
-    ],
-)
-def test_settings_out_of_range_are_named(wrong, sentence):
-    with pytest.raises(ValueError, match=sentence):
-        gradient_descent(*ensemble(), **{"learning_rate": 0.1, "tolerance": 0.0, "max_epochs": 3, **EXACT, **wrong})

@@ -22,7 +22,6 @@ from carryover.training.history import History, Values
 from carryover.training.integrate import Ensemble, Progress, integrate
 from carryover.training.linear_limits import Factored
 from carryover.training.result import Divergence, Trained
-from carryover.training.settings import check_arrays, check_not_negative, check_positive
 from carryover.training.steppers import FIRST, RODAS, step_factor
 
 _TINY = torch.finfo(torch.float64).tiny
@@ -59,9 +58,6 @@ def balanced_flow(
     Divergence for runs whose loss is not finite.
     """
     targets, start, teacher = (np.asarray(values, dtype=np.float64) for values in (targets, start, teacher))
-    check_positive(depth=depth, max_time=max_time, accuracy=accuracy, checkpoints=checkpoints)
-    check_not_negative(tolerance=tolerance)
-    check_arrays(("targets", targets, "runs k"), ("start", start, "runs d"), ("teacher", teacher, "runs d"))
     if not start.any(axis=1).all():
         raise ValueError("start must have no run of zeros: the flow of two layers and more does not leave it")
     history = History(len(start), checkpoints)

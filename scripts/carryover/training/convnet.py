@@ -58,8 +58,7 @@ def gradient_descent(
         renew: before training set the running statistics of normalisations to those of the (first 1024) samples.
 
     The weights of the result are (R, P) as `packed` gives them; the risk is the share of test images that are
-    misclassified, with running statistics. Raises Divergence where a loss is not finite; UserError for a batch of one
-    image where a layer that is normalised has one place.
+    misclassified, with running statistics. Raises Divergence where a loss is not finite.
     """
     networks = ConvnetEnsemble(
         network, start, [task.columns for task in tasks], images.shape, momentum=momentum, weight_decay=weight_decay,

@@ -122,16 +122,6 @@ class ConvnetEnsemble:
             state = {name: tensor[rows] for name, tensor in state.items()}
         return self._outputs(state, images).transpose(0, 1)
 
-    def normalises(self, images: Tensor) -> bool:
-        """Whether a batch (b, C, H, W) gives normalisations the two values per channel that they need in training."""
-        values = {name: tensor[0].clone() for name, tensor in (self.parameters | self.buffers).items()}
-        self._skeleton.train().together = 1
-        try:
-            functional_call(self._skeleton, values, images.to(self.device))
-        except ValueError:
-            return False
-        return True
-
     def packed(self, places: np.ndarray) -> np.ndarray:
         """Parameters and buffers of the networks at `places`, (places, P)."""
         tensors = self._whole() | self.buffers

@@ -18,7 +18,6 @@ import numpy as np
 import torch
 
 from carryover.networks.deep_linear import Weights
-from carryover.training import settings
 from carryover.training.devices import chunks, in_chunks, torch_device
 from carryover.training.history import History, Values, log_spaced
 from carryover.training.integrate import Descent, Progress, integrate
@@ -183,12 +182,9 @@ def gradient_descent(
     Runs with weight decay are trained in "float64" in any case: of "float32" steps of learning_rate · weight_decay · W
     would be lost to rounding.
 
-    Raises ValueError for bad input, Divergence for runs whose loss is not finite or twice its start.
+    Raises Divergence for runs whose loss is not finite or twice its start.
     """
-    settings.check_positive(learning_rate=learning_rate, max_steps=max_steps, checkpoints=checkpoints)
-    settings.check_not_negative(tolerance=tolerance)
-    settings.check_choice("precision", precision, settings.PRECISIONS)
-    targets, decay = _checked(data, targets, sets, start, weight_decay)
+    targets, decay = np.asarray(targets, dtype=np.float64), np.broadcast_to(weight_decay, len(targets))
     place, schedule = torch_device(device), log_spaced(max_steps, checkpoints)
     history = History(len(targets), checkpoints)
     networks, matrices, readout = reduced(data, sets, start)
@@ -208,21 +204,3 @@ def gradient_descent(
         raise Divergence(sorted(diverged), f"gradient descent diverged with learning rate {learning_rate:g}")
     beta, ends = zip(*((beta, end) for beta, *end in history.weights()), strict=True)
     return history.trained(Reduced(np.stack(beta), networks, ends))
-
-
-def _checked(
-    data: Sequence[Factored], targets: np.ndarray, sets: np.ndarray, start: Weights, weight_decay: float | np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """targets and the weight decay of every run in float64; ValueError for what does not fit."""
-    ranks = {len(factored.values) for factored in data}
-    if len(ranks) != 1:
-        raise ValueError(f"data must all be of one rank, got {sorted(ranks)}")
-    targets = np.asarray(targets, dtype=np.float64)
-    settings.check_arrays(
-        ("targets", targets, f"runs {ranks.pop()}"), ("sets", sets, "runs"),
-        ("start", start.readout, f"runs {data[0].directions.shape[1]}"), ("start", start.hidden, "... d"),
-    )  # fmt: skip
-    decay = np.broadcast_to(np.asarray(weight_decay, dtype=np.float64), len(targets))
-    if not (decay >= 0).all() or not np.isfinite(decay).all():
-        raise ValueError("weight_decay must be finite and not negative")
-    return targets, decay

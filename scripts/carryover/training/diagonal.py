@@ -8,8 +8,7 @@ g = −∂L/∂β.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import fields
+from collections.abc import Container, Sequence
 from typing import ClassVar
 
 import numpy as np
@@ -20,9 +19,6 @@ from carryover.training.devices import torch_device
 from carryover.training.history import Values
 from carryover.training.integrate import Ensemble
 from carryover.training.losses import LOSSES, RISKS
-from carryover.training.settings import check_arrays, check_choice, trainable_layers
-
-LAYERS = ("first", "second")
 
 
 class DiagonalEnsemble(Ensemble):
@@ -41,7 +37,7 @@ class DiagonalEnsemble(Ensemble):
         y: Sequence[np.ndarray],
         start: Weights,
         teacher: np.ndarray | None,
-        trainable: Iterable[str],
+        trainable: Container[str],
         device: str,
         loss: str = "squared",
         weights: Sequence[float] | None = None,
@@ -49,36 +45,15 @@ class DiagonalEnsemble(Ensemble):
         """Lists with an array per output, X[o] (runs, n_o, D) and y[o] (runs, n_o); the start, first (runs, D), second
         (runs, O, D); coefficients (runs, D) of output 0's teacher, or None; names of layers that move, and of a loss;
         weights of the outputs' mean losses, None for 1 each.
-
-        Raises ValueError for shapes that do not fit, values that are not finite, labels of cross-entropy that are not
-        ±1, and layers and losses that do not exist.
         """
-        check_choice("loss", loss, LOSSES)
-        self.trainable = trainable_layers(trainable, LAYERS, *((layer,) for layer in LAYERS))
-        self.loss_function, self._test_error = LOSSES[loss], RISKS[loss]
-        if not X or len(X) != len(y):
-            raise ValueError(f"X and y must be lists with one array per output, got {len(X)} and {len(y)}")
-        for o, (inputs, targets) in enumerate(zip(X, y, strict=True)):
-            check_arrays(
-                ("X[0]", X[0], "runs n D"), (f"X[{o}]", inputs, "runs n_o D"), (f"y[{o}]", targets, "runs n_o")
-            )
-        if loss == "cross_entropy" and any((np.abs(labels) != 1).any() for labels in y):
-            raise ValueError("labels y of cross_entropy must be 1 or -1")
-        runs, _, D = X[0].shape
-        layers = {f"start.{field.name}": getattr(start, field.name) for field in fields(start)}
-        for name, layer in layers.items():
-            check_arrays((name, layer, f"{runs} {len(X)} {D}" if "second" in name else f"{runs} {D}"))
-        if teacher is not None:
-            check_arrays(("teacher", teacher, f"{runs} {D}"))
+        self.trainable, self.loss_function, self._test_error = trainable, LOSSES[loss], RISKS[loss]
         self.device = torch_device(device)
         self.X, self.y = [self.tensor(x) for x in X], [self.tensor(t) for t in y]
         self.teacher = None if teacher is None else self.tensor(teacher)
         self.first = self.tensor(np.stack([start.first_plus, start.first_minus], axis=1)[:, :, None])
         self.second = self.tensor(np.stack([start.second_plus, -start.second_minus], axis=1))
         self.output_weights = [1.0] * len(X) if weights is None else list(weights)
-        if len(self.output_weights) != len(X) or not min(self.output_weights) > 0:
-            raise ValueError(f"weights must be positive, one of each of {len(X)} outputs, got {self.output_weights}")
-        self.runs = np.arange(runs)
+        self.runs = np.arange(len(X[0]))
 
     def tensor(self, values: np.ndarray) -> torch.Tensor:
         return torch.as_tensor(np.ascontiguousarray(values, dtype=np.float64), device=self.device)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 
 import numpy as np
 import torch
@@ -12,7 +12,6 @@ from carryover.training.diagonal import DiagonalEnsemble, as_weights
 from carryover.training.history import History, Values, log_spaced
 from carryover.training.integrate import Progress, integrate
 from carryover.training.result import Divergence, Trained
-from carryover.training.settings import check_not_negative, check_positive
 
 _INSPECT = 50  # steps between inspections of which runs have ended: each waits for the device
 _BLOWN_UP = 1e4  # times the loss at the start
@@ -28,7 +27,7 @@ def gradient_descent(
     max_steps: int,
     loss: str = "squared",
     normalised: bool = False,
-    trainable: Iterable[str] = ("first", "second"),
+    trainable: Container[str] = ("first", "second"),
     teacher: np.ndarray | None = None,
     weights: Sequence[float] | None = None,
     observe: Mapping[str, Callable] | None = None,
@@ -38,19 +37,29 @@ def gradient_descent(
 ) -> Trained:
     """Train every run by gradient descent on L = Σ_o weight · mean loss of output o, until L ≤ `tolerance`.
 
-    Data, start, teacher, weights, loss and trainable layers are those of `DiagonalEnsemble`. Cross-entropy takes labels
-    y = ±1 and never reaches 0, so it ends at the tolerance or at `max_steps`. `normalised` steps are `learning_rate`
-    over L max(1, log 1/L): on cross-entropy the margin, nearly log 1/L, then grows by a share of itself in some steps, and
-    not like the logarithm of their number. A run ends by itself and then no longer changes nor costs; at `max_steps`
-    the others end with `converged` false. Curves of loss, risk and `observe`, {name: function of β (R, O, D) and
-    teacher (R, D) of the R runs in training -> (R,)}, are recorded at up to `checkpoints` log-spaced steps.
+    The method of "feature reuse in multi-task learning and finetuning" (learning rate .5 in pretraining, .1 in
+    finetuning, tolerance 1e-10), in its multi-task form (eqs 24–25 of the appendix) and on cross-entropy (appendix C).
 
-    Method of "feature reuse in multi-task learning and finetuning" (learning rate .5 in pretraining, .1 in
-    finetuning, tolerance 1e-10); multi-task form: eqs 24–25 of its appendix; cross-entropy: its appendix C. Raises
-    ValueError for bad input, Divergence for runs whose loss is not finite or 1e4 times its start.
+    Parameters
+    ----------
+    X, y, start, trainable, loss, teacher, weights, device
+        Those of `DiagonalEnsemble`. Cross-entropy takes labels y = ±1.
+    tolerance, max_steps : float, int
+        A run ends by itself and then no longer changes nor costs. At `max_steps` the others end with `converged` false.
+        Cross-entropy never reaches 0.
+    normalised : bool
+        Whether steps are `learning_rate` over L max(1, log 1/L). On cross-entropy the margin, nearly log 1/L, then
+        grows exponentially in the number of steps instead of logarithmically.
+    observe : {name: function of β (R, O, D) and teacher (R, D) -> (R,)}
+        Curves besides loss and risk.
+    checkpoints : int
+        The most log-spaced steps at which curves are recorded.
+
+    Raises
+    ------
+    Divergence
+        The loss of some runs is not finite or 1e4 times its start.
     """
-    check_positive(learning_rate=learning_rate, max_steps=max_steps, checkpoints=checkpoints)
-    check_not_negative(tolerance=tolerance)
     descent = _Descent(X, y, start, teacher, trainable, device, loss, weights)
     descent.begin(learning_rate, normalised, tolerance, max_steps, log_spaced(max_steps, checkpoints), observe or {})
     history = History(len(descent), checkpoints, observe or {})

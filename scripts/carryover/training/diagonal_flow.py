@@ -27,7 +27,6 @@ from carryover.training.diagonal import DiagonalEnsemble, as_weights, coefficien
 from carryover.training.history import History, Values
 from carryover.training.integrate import Progress, integrate
 from carryover.training.result import Divergence, Trained
-from carryover.training.settings import check_not_negative, check_positive
 from carryover.training.steppers import FIRST, ROS2, SHRINK, step_factor
 
 _LONGEST = 20.0  # largest |a| of one step: a weight may change by e^20
@@ -59,8 +58,6 @@ def gradient_flow(
     The flow of "feature reuse in multi-task learning and finetuning (appendix)", eqs 8–9, with the outputs of eqs
     24–25. Raises ValueError for bad input and Divergence for runs whose loss is not finite.
     """
-    check_positive(accuracy=accuracy, max_steps=max_steps, max_time=max_time, checkpoints=checkpoints)
-    check_not_negative(tolerance=tolerance)
     flow = _Flow(X, y, start, teacher, device, weights, tolerance, accuracy, max_steps, max_time)
     history = History(len(flow), checkpoints)
     integrate(flow, history, progress)

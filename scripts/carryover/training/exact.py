@@ -18,7 +18,6 @@ import numpy as np
 from scipy import linalg
 
 from carryover.networks.diagonal import rates
-from carryover.training.settings import check_arrays
 
 _TARGET = 1e-14  # stop here; rounding usually stops the iteration a little earlier
 _REFINE = 1e-12  # above this relative residual the last correction acts on β
@@ -82,12 +81,19 @@ def linear_probe_limit(
 
 def _broadcast(X: np.ndarray, y: np.ndarray, weights: Mapping[str, np.ndarray]) -> list[np.ndarray]:
     """X (..., n, D), y (..., n) and the weights (..., D) in float64, with the same leading axes."""
-    arrays = [("X", X, "... n D"), ("y", y, "... n"), *((name, w, "... D") for name, w in weights.items())]
-    check_arrays(*arrays)
-    values = [np.asarray(array, dtype=np.float64) for _, array, _ in arrays]
-    lead = np.broadcast_shapes(values[0].shape[:-2], *(array.shape[:-1] for array in values[1:]))
-    own = [values[0].shape[-2:], *(array.shape[-1:] for array in values[1:])]
-    return [np.broadcast_to(array, (*lead, *last)) for array, last in zip(values, own, strict=True)]
+    n, D = np.shape(X)[-2:]
+    values, shapes = [], [(n, D), (n,), *[(D,)] * len(weights)]
+    for (name, given), shape in zip({"X": X, "y": y, **weights}.items(), shapes, strict=True):
+        array = np.asarray(given, dtype=np.float64)
+        if array.shape[-len(shape) :] != shape:
+            raise ValueError(
+                f"{name} must have the shape (..., {', '.join(map(str, shape))}) to fit X, got {array.shape}"
+            )
+        if not np.isfinite(array).all():
+            raise ValueError(f"{name} must be finite")
+        values.append(array)
+    lead = np.broadcast_shapes(*(array.shape[: -len(shape)] for array, shape in zip(values, shapes, strict=True)))
+    return [np.broadcast_to(array, (*lead, *shape)) for array, shape in zip(values, shapes, strict=True)]
 
 
 def _feasible_set(X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray | None, np.ndarray]:

@@ -112,7 +112,7 @@ def integrate(ensemble: Ensemble, history: History, progress: Progress | None = 
         recorded = ensemble.advance()
         if recorded is not None and recorded.any():
             history.record(pick(ensemble.runs, recorded), ensemble.observed(recorded))
-    saved.finish(**ensemble.state())
+    saved.save(finished=True, **ensemble.state())
 
 
 def _end(ensemble: Ensemble, ended: torch.Tensor, history: History) -> None:

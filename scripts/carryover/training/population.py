@@ -25,7 +25,6 @@ from carryover.training.history import History, log_spaced
 from carryover.training.integrate import Descent, Progress, integrate
 from carryover.training.relu import BYTES, like
 from carryover.training.result import Divergence, Trained
-from carryover.training.settings import PRECISIONS, check_arrays, check_choice, check_not_negative, check_positive
 
 
 class Group(Descent):
@@ -129,12 +128,9 @@ def population_descent(
 
     "float32" is as good as "float64" but for the loss: the gradient is off by its rounding alone, some 1e-7 Σ_j |s_j|.
 
-    Raises ValueError for bad input, Divergence for runs whose loss is not finite or twice its start.
+    Raises Divergence for runs whose loss is not finite or twice its start.
     """
-    check_positive(learning_rate=learning_rate, max_steps=max_steps, checkpoints=checkpoints)
-    check_not_negative(tolerance=tolerance)
-    check_choice("precision", precision, PRECISIONS)
-    anchors = checked(teacher, start, anchor)
+    anchors = np.broadcast_to(anchor, len(start.first))
     place, dtype = torch_device(device), getattr(torch, precision)
     schedule, history = log_spaced(max_steps, checkpoints), History(len(start.first), checkpoints)
 
@@ -159,19 +155,3 @@ def angle_chunks(start: Weights, teacher: Weights, dtype: torch.dtype, place: to
     """Runs in groups whose angles fill the cache or the device."""
     runs, H, _ = start.first.shape
     return chunks(np.arange(runs), BYTES[place.type] // (2 * dtype.itemsize * H * (H + teacher.first.shape[1])))
-
-
-def checked(teacher: Weights, start: Weights, anchor: float | np.ndarray) -> np.ndarray:
-    """The anchor of every run; ValueError for what does not fit or is not finite."""
-    check_arrays(
-        ("start", start.first, "runs units D"), ("start", start.second, "runs 1 units"),
-        ("teacher", teacher.first, "runs directions D"), ("teacher", teacher.second, "runs 1 directions"),
-    )  # fmt: skip
-    if not start.first.any(axis=2).all():
-        raise ValueError("start must have no unit of length 0")
-    if not np.allclose(np.linalg.norm(teacher.first, axis=2), 1):
-        raise ValueError("teacher must have unit vectors")
-    anchor = np.broadcast_to(np.asarray(anchor, dtype=np.float64), len(start.first))
-    if not (anchor >= 0).all() or not np.isfinite(anchor).all():
-        raise ValueError("anchor must not be negative")
-    return anchor

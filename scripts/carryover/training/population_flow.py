@@ -21,10 +21,9 @@ from carryover.theory.kernels import relu_kernel
 from carryover.training.devices import in_chunks, torch_device
 from carryover.training.history import History, Values
 from carryover.training.integrate import Ensemble, Progress, integrate
-from carryover.training.population import Group, angle_chunks, checked
+from carryover.training.population import Group, angle_chunks
 from carryover.training.relu import like
 from carryover.training.result import Divergence, Trained
-from carryover.training.settings import PRECISIONS, check_accuracy, check_choice, check_not_negative, check_positive
 from carryover.training.steppers import FIRST, RKC2, error_scale, step_factor
 
 _STAGES = 100  # at most: beyond, single precision would show
@@ -52,20 +51,16 @@ def population_flow(
 ) -> Trained:
     """Train every run by gradient flow on L + ½ anchor Σ_h |v_h − v_h(0)|², until L ≤ `tolerance` or `max_time`.
 
-    teacher, start, `anchor` and what is said of losses are those of `population.population_descent`; a time is the
+    teacher, start, `anchor` and the losses are those of `population.population_descent`; a time is the
     sum of its learning rates. `accuracy` bounds the error that one step makes in the weights of any unit, relative to
     its displacement since the start, or to a tenth of its size where that is larger. `max_steps` is a budget of
     gradient `evaluations`: a run that would need more ends with `converged` false, as does one that reaches
     `max_time`. Curves hold up to `checkpoints` accepted steps, about evenly spaced in the logarithm of time.
     `precision` is that of the gradients within a step.
 
-    Raises ValueError for bad input, Divergence for runs whose loss is not finite.
+    Raises Divergence for runs whose loss is not finite.
     """
-    check_accuracy(accuracy)
-    check_positive(max_steps=max_steps, max_time=max_time, checkpoints=checkpoints)
-    check_not_negative(tolerance=tolerance)
-    check_choice("precision", precision, PRECISIONS)
-    anchors = checked(teacher, start, anchor)
+    anchors = np.broadcast_to(anchor, len(start.first))
     place, dtype = torch_device(device), getattr(torch, precision)
     history = History(len(start.first), checkpoints)
 

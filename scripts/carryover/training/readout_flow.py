@@ -13,7 +13,6 @@ from scipy import linalg
 
 from carryover.networks.diagonal import Weights
 from carryover.training.result import Trained
-from carryover.training.settings import check_arrays, check_not_negative, check_positive
 
 _FINER = 4  # risks between two checkpoints, among which the smallest is looked for
 _EARLY, _LATE = 0.1, 10.0  # where curves begin and end, in units of the shortest and of the longest time of decay
@@ -38,10 +37,6 @@ def readout_flow(
 
     The linear probe of "feature reuse in multi-task learning and finetuning". Raises ValueError for bad input.
     """
-    check_arrays(("X", X, "runs samples inputs"), ("y", y, "runs samples"), ("teacher", teacher, "runs inputs"))
-    check_arrays(("start", start.second_plus, f"{len(X)} 1 {X.shape[2]}"))
-    check_positive(max_time=max_time, checkpoints=checkpoints)
-    check_not_negative(tolerance=tolerance)
     runs = len(X)
     readouts = np.empty((2, runs, 1, X.shape[2]))
     ends = {name: np.empty(runs) for name in ("loss", "risk_final", "risk_best")}

@@ -11,7 +11,7 @@ is recorded and nothing is compiled. Networks are trained in groups of the size 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
@@ -20,7 +20,6 @@ import numpy as np
 import torch
 
 from carryover.networks.relu import Weights
-from carryover.training import settings
 from carryover.training.batches import Batches
 from carryover.training.devices import chunks, in_chunks, torch_device
 from carryover.training.history import History, log_spaced
@@ -52,7 +51,7 @@ class Group(Descent):
     def __init__(
         self, runs: np.ndarray, start: Weights, tasks: Sequence[Task], rates: np.ndarray, loss: str,
         dtype: torch.dtype, device: torch.device, on_sphere: bool = False,
-        trainable: tuple[str, ...] = ("first", "second"), observe: Mapping[str, Callable] | None = None,
+        trainable: Container[str] = ("first", "second"), observe: Mapping[str, Callable] | None = None,
     ) -> None:  # fmt: skip
         def tensor(values: np.ndarray) -> torch.Tensor:
             return torch.as_tensor(np.ascontiguousarray(values), dtype=dtype, device=device)
@@ -150,7 +149,7 @@ def gradient_descent(
     precision: str = "float32",
     device: str = "auto",
     on_sphere: bool = False,
-    trainable: Iterable[str] = ("first", "second"),
+    trainable: Container[str] = ("first", "second"),
     observe: Mapping[str, Callable] | None = None,
     checkpoints: int = 64,
     progress: Progress | None = None,
@@ -169,21 +168,15 @@ def gradient_descent(
     names the layers that move: both, or the first alone.
 
     A run whose loss is not finite or twice its start begins again with a quarter of the learning rate, up to 10 times.
-    Raises ValueError for bad input, Divergence for runs that diverge with every learning rate.
+    Raises Divergence for runs that diverge with every learning rate.
     """
-    settings.check_positive(learning_rate=learning_rate, max_epochs=max_epochs, checkpoints=checkpoints)
-    settings.check_not_negative(tolerance=tolerance, batch_size=batch_size)
-    settings.check_choice("loss", loss, LOSSES)
-    settings.check_choice("precision", precision, settings.PRECISIONS)
-    moving = settings.trainable_layers(trainable, ("first", "second"), ("first",))
-    check_tasks(tasks, start, loss)
     place, dtype = torch_device(device), getattr(torch, precision)
     schedule, history = log_spaced(max_epochs, checkpoints), History(len(start.first), checkpoints, observe or ())
     wanted = np.broadcast_to(tolerance, len(start.first))
 
     def train(runs: np.ndarray, rate: float) -> list[int]:
         rates = np.full(len(runs), rate)
-        group = Group(runs, start, tasks, rates, loss, dtype, place, on_sphere, moving, observe)
+        group = Group(runs, start, tasks, rates, loss, dtype, place, on_sphere, trainable, observe)
         group.begin(schedule, wanted[runs], Batches(group, batch_size, shuffles))
         integrate(group, history, progress)
         return group.diverged
@@ -214,16 +207,3 @@ def _chunks(
     largest = max(task.y.shape[1] for task in tasks)
     columns = min(_COLUMNS[place.type], largest, batch_size or largest)
     return chunks(runs, BYTES[place.type] // (4 * H * (columns + (2 + len(tasks)) * D)))
-
-
-def check_tasks(tasks: Sequence[Task], start: Weights, loss: str) -> None:
-    if start.second.shape[1] != len(tasks):
-        raise ValueError(f"start must have one readout per task, got {start.second.shape[1]} for {len(tasks)}")
-    for o, task in enumerate(tasks):
-        settings.check_arrays(
-            ("start", start.first, "runs units D"), ("start", start.second, "runs outputs units"),
-            (f"X of task {o}", task.X, "sets n D"), (f"y of task {o}", task.y, "runs n"),
-            (f"sets of task {o}", task.sets, "runs"),
-        )  # fmt: skip
-        if loss == "cross_entropy" and (np.abs(task.y) != 1).any():
-            raise ValueError(f"labels y of task {o} must be 1 or -1 for cross_entropy")

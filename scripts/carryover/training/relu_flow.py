@@ -17,7 +17,7 @@ rejected step, steps grow slowly, for kinks stand at about equal distances.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -29,18 +29,10 @@ from carryover.training import relu_kernel
 from carryover.training.devices import chunks, in_chunks, torch_device
 from carryover.training.history import History, Values
 from carryover.training.integrate import Ensemble, Progress, integrate
-from carryover.training.losses import LOSSES
-from carryover.training.relu import Task, check_tasks, like
+from carryover.training.relu import Task, like
 from carryover.training.relu_solves import ConjugateGradients, Factor, Solver, factored
 from carryover.training.relu_tangent import Point, Tangent, Vector, of_runs
 from carryover.training.result import Divergence, Trained
-from carryover.training.settings import (
-    check_accuracy,
-    check_choice,
-    check_not_negative,
-    check_positive,
-    trainable_layers,
-)
 from carryover.training.steppers import FIRST, GROW, ROS2, error_scale, step_factor
 
 _RISE = 10.0  # of the accuracy: relative rise of the loss in a step
@@ -64,7 +56,7 @@ def gradient_flow(
     loss: str = "squared",
     device: str = "auto",
     on_sphere: bool = False,
-    trainable: Iterable[str] = ("first", "second"),
+    trainable: Container[str] = ("first", "second"),
     observe: Mapping[str, Callable] | None = None,
     checkpoints: int = 64,
     progress: Progress | None = None,
@@ -80,14 +72,8 @@ def gradient_flow(
     one. Where the tangent kernel of many samples would not fit into the memory, equations are solved without it, which
     is said on stderr.
 
-    Raises ValueError for bad input and Divergence for runs whose loss is not finite.
+    Raises Divergence for runs whose loss is not finite.
     """
-    check_accuracy(accuracy)
-    check_positive(max_steps=max_steps, checkpoints=checkpoints)
-    check_not_negative(tolerance=tolerance)
-    check_choice("loss", loss, LOSSES)
-    moving = trainable_layers(trainable, ("first", "second"), ("first",))
-    check_tasks(tasks, start, loss)
     place, history = torch_device(device), History(len(start.first), checkpoints, observe or ())
     runs, H, D = start.first.shape
     samples = sum(task.y.shape[1] for task in tasks)
@@ -97,7 +83,7 @@ def gradient_flow(
     wanted = np.broadcast_to(tolerance, runs)
 
     def train(chunk: np.ndarray) -> None:
-        flow = _Flow(chunk, tasks, start, loss, place, on_sphere, moving, observe or {})
+        flow = _Flow(chunk, tasks, start, loss, place, on_sphere, trainable, observe or {})
         flow.begin(wanted[chunk], accuracy, max_steps, solver)
         integrate(flow, history, progress)
 
@@ -128,7 +114,7 @@ class _Flow(Ensemble):
 
     def __init__(
         self, runs: np.ndarray, tasks: Sequence[Task], start: Weights, loss: str, place: torch.device, on_sphere: bool,
-        trainable: tuple[str, ...], observables: Mapping[str, Callable],
+        trainable: Container[str], observables: Mapping[str, Callable],
     ) -> None:  # fmt: skip
         self.runs, self.observables = np.asarray(runs), observables
         first, second = of_runs(start, runs, place)

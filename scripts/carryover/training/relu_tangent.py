@@ -11,7 +11,7 @@ homogeneous, products with J and Jᵀ are one matrix product with m each, and no
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass, fields
 from typing import Any
@@ -71,7 +71,7 @@ class Tangent:
 
     def __init__(
         self, X: Sequence[np.ndarray], y: Sequence[np.ndarray], loss: str, device: torch.device,
-        trainable: tuple[str, ...], lengths: torch.Tensor | None = None,
+        trainable: Container[str], lengths: torch.Tensor | None = None,
     ) -> None:  # fmt: skip
         """X[o]: (R, n_o, D), y[o]: (R, n_o); `lengths` (R, H, 1) of the input weights of units that keep them."""
         self.X = [torch.as_tensor(x, dtype=torch.float64, device=device) for x in X]

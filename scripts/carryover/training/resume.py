@@ -1,14 +1,7 @@
 """Long trainings that continue after their process was killed, to the same bytes.
 
-saved = SavedTraining(history, runs)
-if saved.finished:  # by an earlier process
-    return saved.state["result"]
-step = saved.state.get("step", 0)
-while step < steps:
-    if saved.due():
-        saved.save(step=step, …)
-    …
-saved.finish(result=result)
+A job opens a `StateFile` beside its output and trains inside `resuming`. Each of its trainings begins with a
+`SavedTraining`, starts from its `state` if there is one, and saves again whenever that is `due`.
 """
 
 from __future__ import annotations
@@ -61,7 +54,7 @@ class StateFile:
         seconds = self.before["seconds"] + time.monotonic() - self._begin
         before = {"starts": self.before["starts"] + 1, "seconds": round(seconds, 3)}
         with writing.atomic(self.file) as unfinished:
-            torch.save({"job": self._job, "before": before, "states": _to_tensors(self.states)}, unfinished)
+            torch.save({"job": self._job, "before": before, "states": _converted(self.states)}, unfinished)
         self._last = time.monotonic()
 
     def _load(self, file: Path) -> None:
@@ -73,7 +66,7 @@ class StateFile:
             print(f"{file} is damaged: training begins anew", file=sys.stderr)
             return
         if content["job"] == self._job:
-            self.states, self.before = _to_arrays(content["states"]), content["before"]
+            self.states, self.before = _converted(content["states"]), content["before"]
 
 
 _CURRENT = ContextVar("current", default=StateFile())  # noqa: B039  # without a file it only counts
@@ -106,37 +99,21 @@ class SavedTraining:
         if history is not None:
             history.load(self._runs, known["history"])
 
-    def save(self, **state: Any) -> None:
-        """Write the present state."""
-        self._set(state, finished=False)
-        self._file.save()
-
-    def finish(self, **state: Any) -> None:
-        """Keep the end, for the case that a later training of the job is killed."""
-        self._set(state, finished=True)
-        if self.due():
-            self._file.save()
-
-    def _set(self, state: dict[str, Any], finished: bool) -> None:
+    def save(self, finished: bool = False, **state: Any) -> None:
+        """Write the present state, or, where it is the end, keep it for the next time that one is due."""
         history = None if self._history is None else self._history.state(self._runs)
         known = {"runs": self._runs, "finished": finished, "history": history, "state": state}
         self._file.states[self._number] = known
+        if not finished or self.due():
+            self._file.save()
 
 
-def _to_tensors(value: Any) -> Any:
-    """With tensors for arrays: they can be read without executing anything."""
-    if isinstance(value, Mapping):
-        return {name: _to_tensors(item) for name, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_to_tensors(item) for item in value]
+def _converted(value: Any) -> Any:
+    """Arrays as tensors, which can be read without executing anything, and such tensors as arrays again."""
     if isinstance(value, np.ndarray | np.generic):
         import torch
 
         return {_ARRAY: torch.from_numpy(np.array(value))}
-    return value
-
-
-def _to_arrays(value: Any) -> Any:
-    if isinstance(value, dict):
-        return value[_ARRAY].numpy() if _ARRAY in value else {name: _to_arrays(item) for name, item in value.items()}
-    return [_to_arrays(item) for item in value] if isinstance(value, list) else value
+    if isinstance(value, Mapping):
+        return value[_ARRAY].numpy() if _ARRAY in value else {name: _converted(item) for name, item in value.items()}
+    return [_converted(item) for item in value] if isinstance(value, list | tuple) else value

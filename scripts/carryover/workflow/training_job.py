@@ -46,7 +46,7 @@ def main(stage, argv, description):
             for p, solver in zip(points, solvers, strict=True):
                 # of several, some may start from scratch
                 own = pretrained if len(points) == 1 or running.starts(p) else None
-                with allocation.within_memory(p):
+                with allocation.within_memory():
                     trained.append(
                         running.run(module, p, arguments.experiment, arguments.seeds, solver.solve, own, progress)
                     )

@@ -35,7 +35,7 @@ def solve(problem, p, progress=None):
         evaluations += running
         along += (p.learning_rate / n * running) * residual
         residual -= p.learning_rate * (gram @ residual) * running
-    saved.finish(step=p.max_steps, along=along, residual=residual, taken=evaluations)
+    saved.save(finished=True, step=p.max_steps, along=along, residual=residual, taken=evaluations)
     coefficients = (start + pixels.mT @ along).transpose(2, 0, 1)
     trained = exact.ended(problem, coefficients)
     return replace(trained, evaluations=evaluations, converged=_losses(residual).max(0) <= p.tolerance)

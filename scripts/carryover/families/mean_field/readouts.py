@@ -122,7 +122,7 @@ def descended(features, y, start, rate, time, max_steps, tolerance):
         if step == steps or not len(active):
             break
         readout[active] -= rate / n * residual[left] @ features
-    saved.finish(readout=readout, taken=taken)
+    saved.save(finished=True, readout=readout, taken=taken)
     return readout, taken, rate
 
 
