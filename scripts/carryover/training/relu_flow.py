@@ -25,13 +25,12 @@ import numpy as np
 import torch
 
 from carryover.networks.relu import Weights
-from carryover.training import relu_kernel
 from carryover.training.devices import chunks, in_chunks, torch_device
 from carryover.training.history import History, Values
 from carryover.training.integrate import Ensemble, Progress, integrate
 from carryover.training.relu import Task, like
 from carryover.training.relu_solves import ConjugateGradients, Factor, Solver, factored
-from carryover.training.relu_tangent import Point, Tangent, Vector, of_runs
+from carryover.training.relu_tangent import Point, Tangent, Vector, blas_threads, of_runs
 from carryover.training.result import Divergence, Trained
 from carryover.training.steppers import FIRST, GROW, ROS2, error_scale, step_factor
 
@@ -89,7 +88,7 @@ def gradient_flow(
 
     # hidden responses at three points, and kernels, that are in memory at a time
     together = BYTES[place.type] // (samples * (64 * H + 8 * samples * factors) + 80 * H * D)
-    with relu_kernel.threads(samples):
+    with blas_threads(samples):
         in_chunks(train, chunks(np.arange(runs), together))
     return history.trained(like(start, history.stacked()))
 
