@@ -44,18 +44,35 @@ def balanced_flow(
 ) -> Trained:
     """Follow every run's gradient flow on |Xβ − y|²/(2n), until it is `tolerance` above its floor, or to `max_time`.
 
-    targets: t = Uᵀy (runs, k); sets: (runs,) the data of each run; start: coefficients (runs, d); teacher: (runs, d),
-    from which the risk Σ covariance (β − teacher)² is measured, with the eigenvalues (d,) of the inputs' covariance
-    along the axes, or a number. `accuracy` bounds a step's error, relative to each component of ω and to |ω| at the
-    start. Curves hold up to `checkpoints` steps, about evenly spaced in the logarithm of time; a run that is there from
-    the start has its start alone. `weights` of the result are `Balanced`; `evaluations` are those of the gradient.
+    The end is equation 5 of "Finetuning with linear teachers" (theorem 5.2): ω keeps what is outside the row space. The
+    flow is the limit of gradient descent with vanishing steps.
 
-    The end is equation 5 of "Finetuning with linear teachers" (theorem 5.2): ω keeps what is outside the row space. Its
-    flow is that of vanishing steps of gradient descent. A tolerance near accuracy² is below what the integration can
-    tell from zero, and may never be seen to be reached.
+    Parameters
+    ----------
+    data, targets, sets
+        `Factored` inputs, t = Uᵀy (runs, k), and the data of each run (runs,).
+    start : (runs, d)
+        Coefficients, none of them all zero.
+    teacher, covariance : (runs, d), float or (d,)
+        The risk is Σ covariance (β − teacher)², with the eigenvalues of the inputs' covariance along the axes.
+    accuracy : float
+        Bound of a step's error, relative to each component of ω and to |ω| at the start. A tolerance near accuracy²
+        is below what the integration can tell from zero, and may never be reached.
+    checkpoints : int
+        Curves hold so many steps at most, about evenly spaced in the logarithm of time; of a run that has converged
+        at its start, the start alone.
 
-    Raises ValueError for bad input, among it a start of zero, which the flow of two layers and more does not leave;
-    Divergence for runs whose loss is not finite.
+    Returns
+    -------
+    Trained
+        With `Balanced` weights.
+
+    Raises
+    ------
+    ValueError
+        A start is zero, which the flow of two layers and more does not leave.
+    Divergence
+        The loss of some runs is not finite.
     """
     targets, start, teacher = (np.asarray(values, dtype=np.float64) for values in (targets, start, teacher))
     if not start.any(axis=1).all():

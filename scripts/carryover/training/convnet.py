@@ -44,21 +44,36 @@ def gradient_descent(
 ) -> Trained:
     """Train networks of one shape until their loss, the mean over an epoch's batches, is `tolerance`, or to the end.
 
-    Args:
-        network: one of their shape, which is left as it is.
-        start: parameters and buffers of the networks before the first step, by name.
-        tasks: the first one is the main task. An epoch goes once through the samples of the largest task, in batches of
-            at most `batch_size` that differ by one at most; smaller tasks begin again. Tasks of at most `batch_size`
-            samples (0: of any size) are taken whole.
-        tests: (indices in the set's test images, labels) of the main task for every network.
-        draws: a generator by run, use ("order", "augmentation", "dropout") and number of the epoch or step: all that is
-            random, so that training can go on from any step, and a run does not depend on what it is trained with.
-        decay: of the learning rate, "constant", or "cosine" to 0 at `max_epochs`.
-        checkpoints: loss and risk are recorded after so many log-spaced epochs at most, and where a network ends.
-        renew: before training set the running statistics of normalisations to those of the (first 1024) samples.
+    Parameters
+    ----------
+    network : nn.Module
+        One of their shape, which is left as it is.
+    start : sequence of {name: tensor}
+        Parameters and buffers of the networks before the first step.
+    tasks : sequence of Samples
+        The first one is the main task. An epoch goes once through the samples of the largest task, in batches of at
+        most `batch_size` (0: of any size) whose sizes differ by one at most; smaller tasks begin again.
+    tests : sequence of (indices in the set's test images, labels)
+        Of the main task for every network.
+    draws : function of run, use ("order", "augmentation", "dropout") and number of the epoch or step
+        A generator. So training can continue from any step, and a run does not depend on its companions.
+    decay : str
+        Of the learning rate: "constant", or "cosine" to 0 at `max_epochs`.
+    checkpoints : int
+        The most log-spaced epochs after which loss and risk are recorded, besides a network's last one.
+    renew : bool
+        Whether training begins with the running statistics of the (first 1024) samples in normalisations.
 
-    The weights of the result are (R, P) as `packed` gives them; the risk is the share of test images that are
-    misclassified, with running statistics. Raises Divergence where a loss is not finite.
+    Returns
+    -------
+    Trained
+        Weights are (R, P) as `packed` gives them; the risk is the share of test images that are misclassified, with
+        running statistics.
+
+    Raises
+    ------
+    Divergence
+        The loss of some runs is not finite.
     """
     networks = ConvnetEnsemble(
         network, start, [task.columns for task in tasks], images.shape, momentum=momentum, weight_decay=weight_decay,

@@ -169,20 +169,35 @@ def gradient_descent(
 ) -> Trained:
     """Train every run by gradient descent on L = |Xβ − y|²/(2n) + weight_decay/2 Σ_l |W_l|².
 
-    data: of one rank k; targets: t = Uᵀy (runs, k); sets: (runs,) the data of each run; start: the networks before the
-    first step; risk: of some runs, by their indices, at their coefficients β (·, d). Loss, without weight decay and
-    above the floor that no β gets below, and risk are recorded after log-spaced steps, at most `checkpoints` of them;
-    that is when a run ends by itself. `weights` of the result are `Reduced`.
+    A run ends once the loss is `tolerance` or less. With weight decay the tolerance bounds how far L is above its least
+    value: for two layers by the duality gap of |Xβ − y|²/(2n) + weight_decay |β|, whose least value is the same;
+    otherwise by |∇L|²/(2 weight_decay), a bound where L is convex (one layer) and an estimate near a minimum of three
+    layers and more, one of which is at β = 0.
 
-    A run ends once the loss is `tolerance` or less. With weight decay (a number or (runs,)) what is bounded is how far
-    L is above its least value: for two layers by the duality gap of |Xβ − y|²/(2n) + weight_decay |β|, whose least
-    value is the same; otherwise by |∇L|²/(2 weight_decay), a bound where L is convex (one layer) and an estimate near a
-    minimum of three layers and more, one of which is at β = 0.
+    Parameters
+    ----------
+    data, targets, sets
+        `Factored` inputs of one rank k, t = Uᵀy (runs, k), and the data of each run (runs,).
+    start : Weights
+        The networks before the first step.
+    risk : function of indices of runs (R,) and their coefficients β (R, d) -> (R,)
+    weight_decay : float or (runs,)
+    precision : str
+        Runs with weight decay are trained in "float64" in any case: "float32" steps of
+        learning_rate · weight_decay · W would be lost to rounding.
+    checkpoints : int
+        The most log-spaced steps after which risk and loss, without weight decay and above the floor that no β gets
+        below, are recorded, and runs end.
 
-    Runs with weight decay are trained in "float64" in any case: of "float32" steps of learning_rate · weight_decay · W
-    would be lost to rounding.
+    Returns
+    -------
+    Trained
+        With `Reduced` weights.
 
-    Raises Divergence for runs whose loss is not finite or twice its start.
+    Raises
+    ------
+    Divergence
+        The loss of some runs is not finite or twice its start.
     """
     targets, decay = np.asarray(targets, dtype=np.float64), np.broadcast_to(weight_decay, len(targets))
     place, schedule = torch_device(device), log_spaced(max_steps, checkpoints)

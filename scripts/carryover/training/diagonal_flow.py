@@ -49,14 +49,26 @@ def gradient_flow(
 ) -> Trained:
     """Train every run by gradient flow on L = Σ_o weight · mean squared error of output o, until L ≤ `tolerance`.
 
-    Data, start, teacher and weights are those of `DiagonalEnsemble`. `accuracy` bounds the error that one step makes
-    in the logarithm of any weight: with one output it concerns only the path, not the limit. `max_steps` is a budget of
-    `evaluations` of the gradient, as those of a descent of so many steps: a step of the flow takes two. A run that
-    would need more of them, or more flow time than `max_time`, ends with `converged` false. Curves hold up to
-    `checkpoints` accepted steps, about evenly spaced in the logarithm of time.
-
     The flow of "feature reuse in multi-task learning and finetuning (appendix)", eqs 8–9, with the outputs of eqs
-    24–25. Raises ValueError for bad input and Divergence for runs whose loss is not finite.
+    24–25.
+
+    Parameters
+    ----------
+    X, y, start, teacher, weights, device
+        Those of `DiagonalEnsemble`.
+    accuracy : float
+        Bound of the error that one step makes in the logarithm of any weight; with one output it concerns only the
+        path, not the limit.
+    max_steps, max_time : int, float
+        Budget of gradient evaluations, of which a step takes two, and of flow time. A run that would need more ends
+        with `converged` false.
+    checkpoints : int
+        Curves hold so many accepted steps at most, about evenly spaced in the logarithm of time.
+
+    Raises
+    ------
+    Divergence
+        The loss of some runs is not finite.
     """
     flow = _Flow(X, y, start, teacher, device, weights, tolerance, accuracy, max_steps, max_time)
     history = History(len(flow), checkpoints)

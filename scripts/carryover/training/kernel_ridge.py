@@ -64,15 +64,21 @@ def fit(
 ) -> Fitted:
     """Fit one network's features to samples, with the ridge strength of the smallest leave-one-out error.
 
-    Args:
-        kind: "probe" or "tangent".
-        first, readout: the weights (H, D) and (H,), of which a probe uses the first only.
-        X, y: inputs (n, D) and targets (n,).
-        strength: in units of trace K/n, instead of cross-validation among `STRENGTHS`. One or two samples leave nothing
-            to choose by: they get the smallest of these, nearly the interpolation that training would end at.
+    Parameters
+    ----------
+    kind : str
+        "probe" or "tangent".
+    first, readout : (H, D), (H,)
+        The weights; a probe uses the first layer only.
+    X, y : (n, D), (n,)
+    strength : float
+        In units of trace K/n, instead of cross-validation among `STRENGTHS`. One or two samples leave nothing to choose
+        by: they get the smallest strength, nearly the interpolation that training would end at.
 
-    Raises:
-        ValueError: None of the network's units is active on any sample.
+    Raises
+    ------
+    ValueError
+        None of the network's units is active on any sample.
     """
     first, readout, X, y = (np.asarray(values, dtype=np.float64) for values in (first, readout, X, y))
     gram = kernel(kind, first, readout, X, X)

@@ -119,16 +119,30 @@ def population_descent(
 ) -> Trained:
     """Train every run by gradient descent on L + ½ anchor Σ_h |v_h − v_h(0)|², until L ≤ `tolerance` or `max_steps`.
 
-    teacher: first (runs, K, D), second (runs, 1, K), of unit vectors; units with readout 0 are padding. start: first
-    (runs, H, D), second (runs, 1, H). `anchor` is a number or (runs,). The loss of the result is L, its risk 2L; both
-    are recorded, and runs end, after log-spaced steps, at most `checkpoints` of them.
-
     A mean-field network f = 1/m Σ_i c_i relu(w_i · x), |w_i| = 1, trained with the learning rate η m is this one with
     v = w/√m, a = c/√m and the learning rate η; each of its units feels the force −anchor · (w_i − w_i(0)) at that rate.
 
-    "float32" is as good as "float64" but for the loss: the gradient is off by its rounding alone, some 1e-7 Σ_j |s_j|.
+    Parameters
+    ----------
+    teacher : Weights
+        first (runs, K, D), unit vectors; second (runs, 1, K). Units with readout 0 are padding.
+    start : Weights
+        first (runs, H, D), second (runs, 1, H).
+    anchor : float or (runs,)
+    precision : str
+        "float32" is as good as "float64" but for the loss: its gradient is off by rounding alone, some 1e-7 Σ_j |s_j|.
+    checkpoints : int
+        The most log-spaced steps after which loss and risk are recorded, and runs end.
 
-    Raises Divergence for runs whose loss is not finite or twice its start.
+    Returns
+    -------
+    Trained
+        Its loss is L, its risk 2L.
+
+    Raises
+    ------
+    Divergence
+        The loss of some runs is not finite or twice its start.
     """
     anchors = np.broadcast_to(anchor, len(start.first))
     place, dtype = torch_device(device), getattr(torch, precision)

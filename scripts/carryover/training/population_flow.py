@@ -2,7 +2,7 @@
 
 Loss, teacher, anchor and sphere are those of `population`, whose descent follows this flow with small steps. The flow
 is smooth, for there are no samples whose side a unit could change, and what limits an explicit step is stability long
-before accuracy: so steps are those of `chebyshev`, and every run has its own. Along the flow on the sphere
+before accuracy: so steps are those of `steppers.RKC2`, and every run has its own. Along the flow on the sphere
 
     dv_h/dt = −(I − v̂_h v̂_hᵀ) (∂L/∂v_h + anchor (v_h − v_h(0))),  da_h/dt = −∂L/∂a_h,
 
@@ -51,14 +51,26 @@ def population_flow(
 ) -> Trained:
     """Train every run by gradient flow on L + ½ anchor Σ_h |v_h − v_h(0)|², until L ≤ `tolerance` or `max_time`.
 
-    teacher, start, `anchor` and the losses are those of `population.population_descent`; a time is the
-    sum of its learning rates. `accuracy` bounds the error that one step makes in the weights of any unit, relative to
-    its displacement since the start, or to a tenth of its size where that is larger. `max_steps` is a budget of
-    gradient `evaluations`: a run that would need more ends with `converged` false, as does one that reaches
-    `max_time`. Curves hold up to `checkpoints` accepted steps, about evenly spaced in the logarithm of time.
-    `precision` is that of the gradients within a step.
+    Parameters
+    ----------
+    teacher, start, anchor
+        Those of `population.population_descent`.
+    max_time : float
+        Time is the sum of learning rates.
+    accuracy : float
+        Bound of the error that one step makes in the weights of any unit, relative to its displacement since the
+        start, or to a tenth of its size where that is larger.
+    max_steps : int
+        Budget of gradient evaluations; a run over it ends with `converged` false, as does one at `max_time`.
+    precision : str
+        Of the gradients within a step.
+    checkpoints : int
+        Curves hold so many accepted steps at most, about evenly spaced in the logarithm of time.
 
-    Raises Divergence for runs whose loss is not finite.
+    Raises
+    ------
+    Divergence
+        The loss at the start is not finite.
     """
     anchors = np.broadcast_to(anchor, len(start.first))
     place, dtype = torch_device(device), getattr(torch, precision)

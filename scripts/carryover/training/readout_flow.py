@@ -29,13 +29,23 @@ def readout_flow(
     checkpoints: int = 64,
     progress: Callable[[dict], None] | None = None,
 ) -> Trained:
-    """Each run where the flow of its readout comes to a mean squared error of `tolerance`, or at `max_time` before.
+    """Solve each run's flow of the readout until its mean squared error is `tolerance`, or to `max_time`.
 
-    X: (runs, n, D), y: (runs, n), networks of one output, teacher: (runs, D). A run that neither stops ends in the
-    limit, `converged` false. Risks are ‖β − teacher‖²; the smallest is that of the start and of 4 × `checkpoints`
-    log-spaced times. `evaluations` is 1: all follows from the residual at the start.
+    The linear probe of "feature reuse in multi-task learning and finetuning".
 
-    The linear probe of "feature reuse in multi-task learning and finetuning". Raises ValueError for bad input.
+    Parameters
+    ----------
+    X, y, teacher : (runs, n, D), (runs, n), (runs, D)
+    start : Weights
+        Networks of one output.
+    checkpoints : int
+        Points of the curves. The smallest risk is that of the start and of 4 × `checkpoints` log-spaced times.
+
+    Returns
+    -------
+    Trained
+        A run that neither tolerance nor time stops ends in the limit, with `converged` false. Risks are ‖β − teacher‖².
+        `evaluations` is 1: all follows from the residual at the start.
     """
     runs = len(X)
     readouts = np.empty((2, runs, 1, X.shape[2]))

@@ -156,19 +156,34 @@ def gradient_descent(
 ) -> Trained:
     """Train every run by gradient descent on L = Σ_o mean loss of output o, until L ≤ `tolerance` or `max_epochs`.
 
-    tasks: one per output; start: first (runs, H, D), second (runs, O, H); `tolerance`: a number or (runs,). An epoch
-    goes through the samples of the largest task in batches of `batch_size` (0: all samples in one step), in an order
-    drawn anew each epoch from `shuffles(run)`; smaller tasks are gone through again and again. Loss, risk and what is
-    to be observed are recorded after log-spaced epochs, at most `checkpoints` of them; that is when a run ends by
-    itself, and no longer costs.
-    `observe` gives more curves: functions (first (R, H, D), second (R, O, H), runs (R,)) -> (R,) by name, of which
-    "risk" is the one whose smallest value is kept.
-
-    `on_sphere` brings each unit's input weights back to the length they start with, after every step. `trainable`
-    names the layers that move: both, or the first alone.
-
     A run whose loss is not finite or twice its start begins again with a quarter of the learning rate, up to 10 times.
-    Raises Divergence for runs that diverge with every learning rate.
+
+    Parameters
+    ----------
+    tasks : sequence of Task
+        One per output.
+    start : Weights
+        first (runs, H, D), second (runs, O, H).
+    tolerance : float or (runs,)
+        A run ends by itself at its first checkpoint below it, and then no longer costs.
+    batch_size, shuffles : int, function of the run
+        An epoch goes through the samples of the largest task in batches of this size (0: all samples in one step), in
+        an order drawn anew each epoch from `shuffles(run)`. Smaller tasks begin again.
+    loss : str
+        A name in `LOSSES`; cross-entropy takes labels ±1.
+    on_sphere : bool
+        Whether each unit's input weights return to the length of their start after every step.
+    trainable : container of "first" and "second"
+        The layers that move: both, or the first alone.
+    observe : {name: function of first (R, H, D), second (R, O, H), runs (R,) -> (R,)}
+        Curves besides the loss; of "risk" the smallest value is kept too.
+    checkpoints : int
+        The most log-spaced epochs after which curves are recorded.
+
+    Raises
+    ------
+    Divergence
+        Runs diverge with every learning rate.
     """
     place, dtype = torch_device(device), getattr(torch, precision)
     schedule, history = log_spaced(max_epochs, checkpoints), History(len(start.first), checkpoints, observe or ())

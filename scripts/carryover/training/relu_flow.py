@@ -60,18 +60,36 @@ def gradient_flow(
     checkpoints: int = 64,
     progress: Progress | None = None,
 ) -> Trained:
-    """Train every run by gradient flow on L = Σ_o mean loss of output o, until L ≤ `tolerance`, a number or (runs,).
+    """Train every run by gradient flow on L = Σ_o mean loss of output o, until L ≤ `tolerance`.
 
-    tasks, start, `on_sphere`, `trainable` and `observe` are those of `relu.gradient_descent`. `accuracy` bounds the
-    error that one step makes in the weights of any unit, relative to its displacement since the start, or to a tenth
-    of its size where that is larger. `max_steps` is a budget of gradient `evaluations`, of which a step takes two; a
-    run that would need more, or that stalls where steps no longer move it (samples that contradict each other or excite
-    no unit, a kink that it cannot leave), ends with `converged` false; `at_rest` says whether it had come to the flow's
-    own end. Curves hold up to `checkpoints` accepted steps, about evenly spaced in the logarithm of time, and the last
-    one. Where the tangent kernel of many samples would not fit into the memory, equations are solved without it, which
-    is said on stderr.
+    Parameters
+    ----------
+    tasks, start, tolerance, loss, on_sphere, trainable, observe
+        Those of `relu.gradient_descent`.
+    accuracy : float
+        Bound of the error that one step makes in the weights of any unit, relative to its displacement since the
+        start, or to a tenth of its size where that is larger.
+    max_steps : int
+        Budget of gradient evaluations, of which a step takes two.
+    checkpoints : int
+        Curves hold so many accepted steps at most, about evenly spaced in the logarithm of time, and the last one.
 
-    Raises Divergence for runs whose loss is not finite.
+    Returns
+    -------
+    Trained
+        `converged` is false for a run that is over its budget, or that stalls where steps no longer move it (samples
+        that contradict each other or excite no unit, a kink that it cannot leave); `at_rest` says whether it came to
+        the end of the flow.
+
+    Raises
+    ------
+    Divergence
+        The loss at the start is not finite.
+
+    Notes
+    -----
+    Where the tangent kernel of many samples does not fit into the memory, equations are solved without it, with a
+    message on stderr.
     """
     place, history = torch_device(device), History(len(start.first), checkpoints, observe or ())
     runs, H, D = start.first.shape
