@@ -24,11 +24,11 @@ class Problem:
         self.data = [Factored.of(X) for X in self.X]
         self.targets = np.stack([data.targets(y) for data, y in zip(self.data, self.y, strict=True)])
 
-    def follow(self, depth, runs=(0, 1), **told):
-        told = {"tolerance": 1e-12, "max_time": 1e5, "accuracy": 1e-8, **told}
+    def follow(self, depth, runs=(0, 1), **options):
+        options = {"tolerance": 1e-12, "max_time": 1e5, "accuracy": 1e-8, **options}
         runs = np.array(runs)
         targets, start, teacher = self.targets[runs], self.start[runs], self.teacher[runs]
-        return balanced_flow(self.data, targets, runs, start, depth=depth, teacher=teacher, **told)
+        return balanced_flow(self.data, targets, runs, start, depth=depth, teacher=teacher, **options)
 
     def gradient(self, run, beta):
         X = self.X[run]
@@ -51,8 +51,8 @@ def test_the_flow_is_that_of_the_equation_in_the_coefficients(seed, depth, n, d)
         known = np.isfinite(found.time[run])
         times = found.time[run, known]
         assert times[-1] == pytest.approx(0.7)
-        told = {"args": (run,), "rtol": 1e-10, "atol": 1e-12, "method": "DOP853", "t_eval": times}
-        beta = solve_ivp(velocity, (0, 0.7), problem.start[run], **told).y.T
+        options = {"args": (run,), "rtol": 1e-10, "atol": 1e-12, "method": "DOP853", "t_eval": times}
+        beta = solve_ivp(velocity, (0, 0.7), problem.start[run], **options).y.T
         np.testing.assert_allclose(found.weights.coefficients[run], beta[-1], atol=1e-5)
         risk = ((beta - problem.teacher[run]) ** 2).sum(1)
         np.testing.assert_allclose(found.curves["risk"][run, known], risk, atol=1e-4)
@@ -88,9 +88,9 @@ def test_it_ends_at_the_interpolant_of_theorem_5_2(seed, depth, n):
 
 def test_the_distance_to_a_population_falls_as_a_logistic_curve():
     direction = np.eye(5)[1]
-    told = {"teacher": direction[None], "tolerance": 1e-6, "max_time": 1e3, "accuracy": 1e-9}
+    options = {"teacher": direction[None], "tolerance": 1e-6, "max_time": 1e3, "accuracy": 1e-9}
     found = balanced_flow(
-        [Factored.population(np.ones(5))], direction[None], [0], 1e-10 * direction[None], depth=2, **told
+        [Factored.population(np.ones(5))], direction[None], [0], 1e-10 * direction[None], depth=2, **options
     )
     known = np.isfinite(found.time[0])
     norm = 1 / (1 + (1e10 - 1) * np.exp(-2 * found.time[0, known]))  # of d|β|/dt = 2|β|(1 − |β|)

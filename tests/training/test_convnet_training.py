@@ -86,7 +86,7 @@ def test_dropped_units_depend_on_run_and_step_alone_and_spare_the_global_generat
     network = toys.network("vgg11")
     ensemble = ConvnetEnsemble(network, [network.state_dict()] * 2, (), images.shape)
     feed = Feed(ensemble, [toys.samples(images, 2, 6)], images, toys.draws, 0)
-    kept, later = (torch.stack(feed.kept(number, 300)) for number in (0, 1))
+    kept, later = (torch.stack(feed.dropout_masks(number, 300)) for number in (0, 1))
     assert kept.shape == (2, 2, 300, 128)
     assert kept.unique().tolist() == [0, 2]
     assert abs(kept.mean().item() - 1) < 4 / kept.numel() ** 0.5

@@ -31,14 +31,21 @@ class Problem:
         self.data = [Factored.of(X) for X in self.X]
         self.targets = np.stack([self.data[s].targets(y) for s, y in zip(self.sets, self.y, strict=True)])
 
-    def train(self, runs=slice(None), steps=20, **told):
-        decay = told.pop("weight_decay", 0.0)
+    def train(self, runs=slice(None), steps=20, **options):
+        decay = options.pop("weight_decay", 0.0)
         decay = decay[runs] if np.ndim(decay) else decay
-        told = {"learning_rate": 0.05, "tolerance": 0.0, "max_steps": steps, "weight_decay": decay, **EXACT, **told}
+        options = {
+            "learning_rate": 0.05,
+            "tolerance": 0.0,
+            "max_steps": steps,
+            "weight_decay": decay,
+            **EXACT,
+            **options,
+        }
         start = Weights(self.start.hidden[runs], self.start.readout[runs])
         return gradient_descent(
             self.data, self.targets[runs], self.sets[runs], start,
-            risk=lambda which, beta: ((beta - self.teacher[runs][which]) ** 2).sum(1), **told
+            risk=lambda which, beta: ((beta - self.teacher[runs][which]) ** 2).sum(1), **options
         )  # fmt: skip
 
     def autograd(self, run, steps, rate=0.05, decay=0.0):

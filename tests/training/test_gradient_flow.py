@@ -77,10 +77,10 @@ def test_weights_of_outputs_are_those_of_their_losses():
     """A weight multiplies a mean of squares: the same is had by its root on inputs and targets."""
     X, y, w = ensemble(seed=4, runs=2, samples=(3, 12))
     shares = 3 / 15, 12 / 15
-    told = {"tolerance": 1e-10, "accuracy": 1e-3, "device": "cpu"}
-    weighted = gradient_flow(X, y, w, weights=shares, **told)
+    options = {"tolerance": 1e-10, "accuracy": 1e-3, "device": "cpu"}
+    weighted = gradient_flow(X, y, w, weights=shares, **options)
     scaled = [[a * s**0.5 for a, s in zip(arrays_of, shares, strict=True)] for arrays_of in (X, y)]
-    expected = gradient_flow(*scaled, w, **told)
+    expected = gradient_flow(*scaled, w, **options)
     np.testing.assert_allclose(weighted.weights.second_plus, expected.weights.second_plus, rtol=1e-6, atol=1e-9)
     beta = weighted.weights.coefficients()
     squares = sum(
@@ -88,7 +88,7 @@ def test_weights_of_outputs_are_those_of_their_losses():
         for o, (x, t) in enumerate(zip(X, y, strict=True))
     )
     np.testing.assert_allclose(weighted.loss, squares / 15, rtol=1e-4)
-    assert np.abs(beta - gradient_flow(X, y, w, **told).weights.coefficients()).max() > 0.01
+    assert np.abs(beta - gradient_flow(X, y, w, **options).weights.coefficients()).max() > 0.01
 
 
 @pytest.mark.extended
@@ -104,17 +104,17 @@ def test_the_error_of_the_multi_task_limit_is_of_second_order():
 @pytest.mark.parametrize("samples", [(4,), (3, 5)])
 def test_training_stops_at_a_flow_time(samples):
     X, y, w = ensemble(seed=3, runs=2, samples=samples)
-    told = {"tolerance": 1e-12, "accuracy": 1e-4, "max_steps": 10_000, "device": "cpu"}
-    whole = gradient_flow(X, y, w, checkpoints=1000, **told)
+    options = {"tolerance": 1e-12, "accuracy": 1e-4, "max_steps": 10_000, "device": "cpu"}
+    whole = gradient_flow(X, y, w, checkpoints=1000, **options)
     ends = [whole.time[run][np.isfinite(whole.time[run])][-1] for run in (0, 1)]
     stop = 0.5 * min(ends)
-    stopped = gradient_flow(X, y, w, max_time=stop, **told)
+    stopped = gradient_flow(X, y, w, max_time=stop, **options)
     assert not stopped.converged.any()
     for run in (0, 1):
         assert np.nanmax(stopped.time[run]) == stop
         beta = integrate(*part(X, y, w, run), stop)
         np.testing.assert_allclose(stopped.weights.coefficients()[run], beta, atol=2e-3 * np.abs(beta).max())
-    late = gradient_flow(X, y, w, max_time=1.01 * max(ends), **told)
+    late = gradient_flow(X, y, w, max_time=1.01 * max(ends), **options)
     assert late.converged.all()
     np.testing.assert_array_equal(late.weights.second_plus, whole.weights.second_plus)
 

@@ -3,7 +3,6 @@
 import itertools
 
 import numpy as np
-import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -100,32 +99,6 @@ def test_checkpoints_are_whole_numbers_up_to_the_last_spaced_in_their_logarithm(
     assert found == sorted(set(found))
     for number in found:  # 1/2 for rounding to a whole number, the rest for that of a power
         assert min(abs(number - last**share) for share in shares) <= 0.5 + 1e-9 * number
-
-
-def full(history, first=0, end=6):
-    """All runs recorded at checkpoints from `first` to `end`, of which each ends one."""
-    for column in range(first, end):
-        values = {"time": np.arange(1.0, RUNS + 1) * 2**column, "loss": np.full(RUNS, 9.0 - column)}
-        history.record(np.arange(RUNS), {**values, "risk": values["time"] % 7})
-        ended = np.flatnonzero(np.arange(RUNS) == column)
-        time = values["time"][ended]
-        end = {"loss": time, "evaluations": column, "converged": np.ones(len(ended), bool), "learning_rate": time}
-        history.end(ended, [np.outer(time, np.ones(2))], end)
-    return history
-
-
-@pytest.mark.parametrize("cut", range(6))
-def test_a_loaded_state_continues_as_if_nothing_had_happened(cut):
-    half, resumed = full(History(RUNS, CHECKPOINTS), end=cut), History(RUNS, CHECKPOINTS)
-    resumed.load(np.arange(RUNS), half.state(np.arange(RUNS)))
-    found, expected = (full(*of) for of in ((resumed, cut), (History(RUNS, CHECKPOINTS),)))
-    np.testing.assert_array_equal(found.stacked(), expected.stacked())
-    found, expected = (history.trained(None) for history in (found, expected))
-    np.testing.assert_array_equal(found.time, expected.time)
-    for name in ("loss", "risk_final", "risk_best", "evaluations", "converged", "learning_rate"):
-        np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
-    for name, curve in expected.curves.items():
-        np.testing.assert_array_equal(found.curves[name], curve)
 
 
 def test_the_smallest_risk_may_lie_between_checkpoints():

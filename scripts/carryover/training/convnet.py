@@ -111,8 +111,8 @@ class _Training(Ensemble):
             self.networks.renew_statistics(self.feed.first())
         self.order = self.order or self.feed.order(epoch)
         images, labels = self.feed.batch(self.order, step, number)
-        kept = self.feed.kept(number, sum(batch.shape[1] for batch in images))
-        self.total += self.networks.step(images, labels, self.rates[number], kept).cpu()
+        masks = self.feed.dropout_masks(number, sum(batch.shape[1] for batch in images))
+        self.total += self.networks.step(images, labels, self.rates[number], masks).cpu()
         if step + 1 < self.feed.per_epoch:
             return None
         self.loss, self.total, self.order = self.total / self.feed.per_epoch, torch.zeros_like(self.total), []

@@ -63,8 +63,8 @@ class Feed:
                 batches.append(self._taken(task, np.array_split(places, steps, axis=1)[step % steps], rngs))
         return [images for images, _ in batches], [labels for _, labels in batches]
 
-    def kept(self, number: int, images: int) -> list[torch.Tensor]:
-        """Which units are kept in a step, (R, images, units) of 0 and 2, of every layer that drops half of them."""
+    def dropout_masks(self, number: int, images: int) -> list[torch.Tensor]:
+        """Units to keep in a step, (R, images, units) of 0 and 2, of every layer that drops half of them."""
         layers = self._ensemble.units_dropped
         if not layers:
             return []

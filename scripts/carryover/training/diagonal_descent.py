@@ -89,7 +89,7 @@ class _Descent(DiagonalEnsemble):
         self.limit = self.loss * _BLOWN_UP
 
     def _evaluate(self) -> None:
-        """Loss, gradient and risk at the present weights, and which runs go on."""
+        """Loss, gradient and risk at the present weights, and which runs continue."""
         beta = self.beta()
         self.loss, self.gradient = self.negative_gradient(beta)
         self.risk = self.test_error(beta)
@@ -118,9 +118,9 @@ class _Descent(DiagonalEnsemble):
     def ended(self) -> torch.Tensor | None:
         if self.steps % _INSPECT and self.steps != self.max_steps:
             return None
-        gone = ~(self.loss <= self.limit)  # also catches NaN
-        if gone.any():
-            runs = self.runs[gone.cpu().numpy()].tolist()
+        lost = ~(self.loss <= self.limit)  # also catches NaN
+        if lost.any():
+            runs = self.runs[lost.cpu().numpy()].tolist()
             raise Divergence(runs, f"gradient descent with learning rate {self.learning_rate:g} diverged")
         return ~self.active if self.steps < self.max_steps else torch.ones_like(self.active)
 

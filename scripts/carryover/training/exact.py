@@ -122,8 +122,8 @@ def _solve_dual(Q: np.ndarray, t: np.ndarray, A: np.ndarray, B: np.ndarray) -> n
     """β = c sinh(h + Qμ) at the minimum of the dual, by Newton's method with a line search."""
     c, h = 2 * np.sqrt(A) * np.sqrt(B), 0.5 * (np.log(A) - np.log(B))
     mu = np.zeros(len(t))
-    wanted = max(linalg.norm(t), np.finfo(float).tiny)
-    required = _REQUIRED * max(wanted, linalg.norm(Q.T @ (A - B)))
+    size = max(linalg.norm(t), np.finfo(float).tiny)
+    required = _REQUIRED * max(size, linalg.norm(Q.T @ (A - B)))
     best, best_residual, stalled = mu, np.inf, 0
     for _ in range(_MAX_NEWTON):
         u = h + Q @ mu
@@ -134,7 +134,7 @@ def _solve_dual(Q: np.ndarray, t: np.ndarray, A: np.ndarray, B: np.ndarray) -> n
         stalled = 0 if residual < 0.5 * best_residual else stalled + 1
         if residual < best_residual:
             best, best_residual = mu, residual
-        if residual <= _TARGET * wanted or (best_residual <= required and stalled >= 2):
+        if residual <= _TARGET * size or (best_residual <= required and stalled >= 2):
             break
         step = _newton_direction(Q, curvature, gradient)
         mu = mu + _line_minimum(c, u, Q @ step, t @ step) * step
@@ -142,7 +142,7 @@ def _solve_dual(Q: np.ndarray, t: np.ndarray, A: np.ndarray, B: np.ndarray) -> n
         raise ArithmeticError(f"the dual stopped at a residual of {best_residual:.1e}, above {required:.1e}")
     u = h + Q @ best
     beta, curvature = c * np.sinh(u), c * np.cosh(u)
-    if best_residual > _REFINE * wanted:  # rounding of u, times a large c: correct β itself by the same Newton step
+    if best_residual > _REFINE * size:  # rounding of u, times a large c: correct β itself by the same Newton step
         beta += curvature * (Q @ _newton_direction(Q, curvature, Q.T @ beta - t))
     return beta
 

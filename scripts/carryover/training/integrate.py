@@ -173,10 +173,10 @@ class Descent(Ensemble):
     def ended(self) -> torch.Tensor | None:
         if self.steps not in self.schedule:
             return None
-        gone = ~(self.loss <= self.limit)  # also catches NaN
-        if gone.any():
-            self.diverged += pick(self.runs, gone).tolist()
-            self.keep(~gone)
+        lost = ~(self.loss <= self.limit)  # also catches NaN
+        if lost.any():
+            self.diverged += pick(self.runs, lost).tolist()
+            self.keep(~lost)
         return (self.loss <= self.tolerance) | (self.steps == max(self.schedule))
 
     def observed(self, which: torch.Tensor) -> Mapping[str, Values]:

@@ -7,7 +7,7 @@ before accuracy: so steps are those of `steppers.RKC2`, and every run has its ow
     dv_h/dt = −(I − v̂_h v̂_hᵀ) (∂L/∂v_h + anchor (v_h − v_h(0))),  da_h/dt = −∂L/∂a_h,
 
 and points are brought back to the sphere before their gradient is taken. Gradients within a step may be in single
-precision. Those at its ends are in double precision, and give the loss with hardly any work beside them: as
+precision. Those at its ends are in double precision, and give the loss at hardly any further cost: as
 v_h · G_h = E[(f − f*) relu(v_h · x)], Σ_h a_h v_h · G_h = E[(f − f*) f] and L = ½ (E[(f − f*) f] − E[f f*] + E[f*²]).
 """
 

@@ -57,8 +57,8 @@ def readout_flow(
         times = flow.times(end, _FINER * checkpoints)
         risks = ((flow.coefficients(np.append(times, (0, end))) - teacher[run]) ** 2).sum(1)
         ends["loss"][run], ends["risk_final"][run], ends["risk_best"][run] = flow.loss(end), risks[-1], risks.min()
-        kept = slice(_FINER - 1, len(times), _FINER)
-        values = times[kept], [flow.loss(time) for time in times[kept]], risks[: len(times)][kept]
+        recorded = slice(_FINER - 1, len(times), _FINER)
+        values = times[recorded], [flow.loss(time) for time in times[recorded]], risks[: len(times)][recorded]
         for curve, value in zip(curves.values(), values, strict=True):
             curve[run, : len(value)] = value
         readouts[:, run, 0] = flow.readout(end)

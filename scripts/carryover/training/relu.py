@@ -62,7 +62,7 @@ class Group(Descent):
         self.second = tensor(start.second[runs])  # (R, O, H)
         self.x = [tensor(np.swapaxes(task.X[task.sets[runs]], 1, 2)) for task in tasks]  # (R, D, n)
         self.y = [tensor(task.y[runs])[:, None] for task in tasks]  # (R, 1, n)
-        self.rates = np.asarray(rates, dtype=np.float64)  # as asked for, whatever numbers the networks are trained in
+        self.rates = np.asarray(rates, dtype=np.float64)  # as given, whatever numbers the networks are trained in
         self._rates = tensor(rates)[:, None, None]
         self._lengths = self.first.norm(dim=1, keepdim=True) if on_sphere else None  # (R, 1, H)
         self._columns = _COLUMNS[self.first.device.type]
@@ -187,12 +187,12 @@ def gradient_descent(
     """
     place, dtype = torch_device(device), getattr(torch, precision)
     schedule, history = log_spaced(max_epochs, checkpoints), History(len(start.first), checkpoints, observe or ())
-    wanted = np.broadcast_to(tolerance, len(start.first))
+    tolerances = np.broadcast_to(tolerance, len(start.first))
 
     def train(runs: np.ndarray, rate: float) -> list[int]:
         rates = np.full(len(runs), rate)
         group = Group(runs, start, tasks, rates, loss, dtype, place, on_sphere, trainable, observe)
-        group.begin(schedule, wanted[runs], Batches(group, batch_size, shuffles))
+        group.begin(schedule, tolerances[runs], Batches(group, batch_size, shuffles))
         integrate(group, history, progress)
         return group.diverged
 

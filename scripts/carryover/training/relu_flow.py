@@ -97,11 +97,11 @@ def gradient_flow(
     solver: Callable[..., Solver] = partial(ConjugateGradients, precision=_INEXACT * accuracy)
     if factors := factored(samples, H, D, place):
         solver = Factor
-    wanted = np.broadcast_to(tolerance, runs)
+    tolerances = np.broadcast_to(tolerance, runs)
 
     def train(chunk: np.ndarray) -> None:
         flow = _Flow(chunk, tasks, start, loss, place, on_sphere, trainable, observe or {})
-        flow.begin(wanted[chunk], accuracy, max_steps, solver)
+        flow.begin(tolerances[chunk], accuracy, max_steps, solver)
         integrate(flow, history, progress)
 
     # hidden responses at three points, and kernels, that are in memory at a time
@@ -114,7 +114,7 @@ def gradient_flow(
 class _Flow(Ensemble):
     """Networks at a `Point` of their flow."""
 
-    PER_RUN = ("wanted", "tangent")
+    PER_RUN = ("tolerances", "tangent")
     MOVING = (
         "point",
         "loss",
@@ -142,13 +142,16 @@ class _Flow(Ensemble):
         self.point = self.tangent.at(first, second)
         self.loss = self.point.loss
 
-    def begin(self, wanted: np.ndarray, accuracy: float, max_steps: int, solver: Callable[..., Solver]) -> None:
+    def begin(self, tolerances: np.ndarray, accuracy: float, max_steps: int, solver: Callable[..., Solver]) -> None:
         """Set the tolerance of each run's loss, and how to step, and choose the first steps."""
         lost = (~torch.isfinite(self.loss)).nonzero()[:, 0].tolist()
         if lost:  # no step is accepted to such a place
             raise Divergence(lost, "gradient flow does not begin at a finite loss")
         self.accuracy, self.max_steps, self.solver = accuracy, max_steps, solver
-        self.wanted, self.time = torch.as_tensor(wanted.copy(), device=self.loss.device), torch.zeros_like(self.loss)
+        self.tolerances, self.time = (
+            torch.as_tensor(tolerances.copy(), device=self.loss.device),
+            torch.zeros_like(self.loss),
+        )
         self.seen = torch.zeros_like(self.time)
         flow = self.tangent.transposed(self.point, self.point.negative_gradients)
         speed = (_sizes(flow) / _sizes((self.start_first, self.start_second)).clamp_min(_TINY)).amax(1)
@@ -162,7 +165,7 @@ class _Flow(Ensemble):
 
     def ended(self) -> torch.Tensor:
         stalled = self.still | (self.waited >= _PATIENCE)
-        return (self.loss <= self.wanted) | stalled | (self.evaluations + ROS2.EVALUATIONS > self.max_steps)
+        return (self.loss <= self.tolerances) | stalled | (self.evaluations + ROS2.EVALUATIONS > self.max_steps)
 
     def unrecorded(self) -> torch.Tensor:
         return self.time > self.seen
@@ -173,7 +176,7 @@ class _Flow(Ensemble):
         return {"time": self.time[which], "loss": point.loss, **values}
 
     def outcome(self) -> dict[str, Values | int]:
-        converged = self.loss <= self.wanted
+        converged = self.loss <= self.tolerances
         return {"evaluations": self.evaluations, "converged": converged, "at_rest": self.still & ~converged}
 
     def weights(self) -> list[Values]:

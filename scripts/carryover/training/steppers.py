@@ -1,7 +1,7 @@
 """Methods of integration for many gradient flows u' = F(u) side by side, and the control of their step sizes.
 
 - `ROS2`: implicit, for stiff flows that need a low accuracy; any approximation of the Jacobian will do.
-- `RODAS`: implicit, for stiff flows whose path is wanted to a high accuracy, with an exact Jacobian.
+- `RODAS`: implicit, for stiff flows whose path must be accurate, with an exact Jacobian.
 - `RKC2`: explicit, for flows whose Jacobian is large and whose stability, not accuracy, limits the step.
 """
 
@@ -177,6 +177,6 @@ def step_factor(
 
     `most` is the largest factor, and `failed` the largest one where a step was not `sound`, whatever its error.
     """
-    wanted = (_SAFETY * error.clamp_min(1e-12) ** (-1 / order)).clamp(min=SHRINK)
-    wanted = wanted.minimum(torch.as_tensor(most, dtype=wanted.dtype, device=wanted.device))
-    return torch.where(sound, wanted, wanted.nan_to_num(SHRINK).clamp(max=failed))
+    factors = (_SAFETY * error.clamp_min(1e-12) ** (-1 / order)).clamp(min=SHRINK)
+    factors = factors.minimum(torch.as_tensor(most, dtype=factors.dtype, device=factors.device))
+    return torch.where(sound, factors, factors.nan_to_num(SHRINK).clamp(max=failed))
