@@ -11,8 +11,7 @@ import deep_linear
 import numpy as np
 
 from carryover.training.balanced_flow import balanced_flow
-from carryover.training.factored import Factored
-from carryover.training.linear_limits import finetuned
+from carryover.training.linear_limits import Factored, finetuned
 
 D, RATE, TOLERANCE, NOISE = 500, 1e-3, 1e-6, 0.2
 SETS, ANGLES = 5, 20

@@ -17,8 +17,8 @@ import torch
 from carryover.networks.deep_linear import Weights
 from carryover.training import deep_linear
 from carryover.training.deep_linear import gradient_descent
-from carryover.training.factored import Factored
-from carryover.training.memory import even
+from carryover.training.devices import chunks
+from carryover.training.linear_limits import Factored
 from carryover.training.reduced import reduced
 
 D, RATE, SCALE = 500, 0.01, 1e-2
@@ -77,7 +77,7 @@ def group(samples):
     _, _, _, data, _, first, last = problem(samples)
     _, matrices, readout = reduced([data], np.zeros(1, dtype=int), Weights(first[None, None], last[None]))
     size = sum(layer[0].size for layer in (*matrices, readout))
-    return len(even(np.arange(1000), deep_linear._BYTES["cpu"] // (4 * size))[0])
+    return len(chunks(np.arange(1000), deep_linear._BYTES["cpu"] // (4 * size))[0])
 
 
 def looped(_, samples, steps):

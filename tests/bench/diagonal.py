@@ -6,8 +6,8 @@ import numpy as np
 import torch
 
 from carryover.networks.diagonal import Weights, weights_at
+from carryover.training.diagonal_flow import gradient_flow
 from carryover.training.exact import diagonal_flow_limit
-from carryover.training.flow import gradient_flow
 
 D, ACTIVE, SAMPLES, AUXILIARY, SCALE = 1000, 40, 64, 1024, 1e-3
 TARGET, CHECK, LIMIT = 1e-3, 100, 60.0  # relative distance of β from the exact limit; steps; seconds

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from comparison import CONVNETS, SHARES
 
-from carryover.training.device import torch_device
+from carryover.training.devices import torch_device
 from rounding import differing
 from toy.trainer_shards import TRAINERS, convnets
 

@@ -8,7 +8,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from carryover.training.memory import in_pieces
+from carryover.training.devices import in_chunks
 from carryover.training.result import Divergence
 from rounding import assert_same_runs, share
 from toy.trainer_shards import TRAINERS
@@ -110,7 +110,7 @@ def test_every_run_is_trained_once_in_order_and_never_too_many_together(sizes, m
             raise torch.OutOfMemoryError
         return piece
 
-    found = in_pieces(train, pieces)
+    found = in_chunks(train, pieces)
     np.testing.assert_array_equal(np.concatenate(found), np.arange(sum(sizes)))
     assert max(map(len, found)) <= most
     too_many = [size for size in tried if size > most]

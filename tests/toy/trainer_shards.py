@@ -8,88 +8,95 @@ from carryover.families.convnet import descent as convnet_descent
 from carryover.families.convnet import finetune as convnet
 from carryover.families.deep_linear import balanced, descent, finetune
 from carryover.families.image_pairs import descent as pairs_descent
-from carryover.training import convnet_ensemble, deep_linear, ensemble, population, population_flow, relu
+from carryover.training import convnet_ensemble, deep_linear, diagonal, population, population_flow, relu
 from toy import diagonal_toys, image_pair_toys, mean_field_toys, relu_toys, wide_relu_toys
 
 SEEDS = (0, 1, 2, 3, 4)
 
 
-def relu_batches(**told):
-    asked = {"samples": (12,), "batch_size": 4, "tolerance": 0.02, "initial_scale": (0.3, 1.0), **told}
+def relu_batches(**options):
+    asked = {"samples": (12,), "batch_size": 4, "tolerance": 0.02, "initial_scale": (0.3, 1.0), **options}
     return relu_toys.finetuned(None, "single_task", SEEDS[:3], **asked)
 
 
-def relu_classes(**told):
-    return relu_batches(loss="cross_entropy", **{"tolerance": 0.3, **told})
+def relu_classes(**options):
+    return relu_batches(loss="cross_entropy", **{"tolerance": 0.3, **options})
 
 
-def wide_relu(**told):
-    return wide_relu_toys.finetuned(None, SEEDS, **{"tolerance": 1e-3, **told})
+def wide_relu(**options):
+    return wide_relu_toys.finetuned(None, SEEDS, **{"tolerance": 1e-3, **options})
 
 
-def mean_field_population(**told):
-    return mean_field_toys.pretrained(SEEDS[:3], **{"tolerance": 0.02, **told})
+def mean_field_population(**options):
+    return mean_field_toys.pretrained(SEEDS[:3], **{"tolerance": 0.02, **options})
 
 
-def mean_field_flow(**told):
-    return mean_field_population(**{"solver": "flow", "max_time": 20.0, **told})
+def mean_field_flow(**options):
+    return mean_field_population(**{"solver": "flow", "max_time": 20.0, **options})
 
 
-def mean_field_samples(**told):
-    return mean_field_toys.finetuned(None, "single_task", SEEDS, **{"tolerance": 0.01, **told})
+def mean_field_samples(**options):
+    return mean_field_toys.finetuned(None, "single_task", SEEDS, **{"tolerance": 0.01, **options})
 
 
-def deep_linear_descent(**told):
+def deep_linear_descent(**options):
     asked = {"dimension": 12, "protocol": "single_task", "solver": "descent", "samples": (8,), "depth": (3,),
              "weight_decay": (0.0, 0.05), "initial_scale": 0.3, "learning_rate": 0.02, "max_steps": 300,
-             "tolerance": 0.003, **told}  # fmt: skip
+             "tolerance": 0.003, **options}  # fmt: skip
     return stages.run(
         finetune, model_of("families.deep_linear", "finetune")(**asked), "toy", list(SEEDS[:3]), descent.solve
     )
 
 
-def diagonal_descent(**told):
-    asked = {**diagonal_toys.COARSE, "max_steps": 1000, "tolerance": 1e-3, **told}
+def diagonal_descent(**options):
+    asked = {**diagonal_toys.COARSE, "max_steps": 1000, "tolerance": 1e-3, **options}
     return diagonal_toys.finetuned(None, "multi_task", "descent", SEEDS, **asked)
 
 
-def diagonal_flow(**told):
-    asked = {**diagonal_toys.COARSE, "max_steps": 200, **told}
+def diagonal_flow(**options):
+    asked = {**diagonal_toys.COARSE, "max_steps": 200, **options}
     return diagonal_toys.finetuned(None, "multi_task", "flow", SEEDS, **asked)
 
 
-def relu_flow(**told):
-    asked = {"solver": "flow", "samples": (12,), "tolerance": 1e-3, "initial_scale": (0.3, 1.0), **told}
+def relu_flow(**options):
+    asked = {"solver": "flow", "samples": (12,), "tolerance": 1e-3, "initial_scale": (0.3, 1.0), **options}
     return relu_toys.finetuned(None, "multi_task", SEEDS[:3], **asked)
 
 
-def relu_iterated_flow(**told):
+def relu_iterated_flow(**options):
     """With equations solved by iteration, as those of many samples are."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("carryover.training.relu_flow.factored", lambda *sizes: False)
-        return relu_flow(**told)
+        return relu_flow(**options)
 
 
-def mean_field_readouts(**told):
-    asked = {"solver": "descent", "learning_rate": 0.02, **told}
+def mean_field_readouts(**options):
+    asked = {"solver": "descent", "learning_rate": 0.02, **options}
     return mean_field_toys.finetuned(mean_field_toys.pretrained((0, 1)), "linear_transfer", **asked)
 
 
-def deep_linear_balanced(**told):
-    asked = {"solver": "balanced", "samples": (8, 10), "depth": (2,), "initial_scale": 0.1, "tolerance": 1e-4, **told}
+def deep_linear_balanced(**options):
+    asked = {
+        "solver": "balanced",
+        "samples": (8, 10),
+        "depth": (2,),
+        "initial_scale": 0.1,
+        "tolerance": 1e-4,
+        **options,
+    }
     p = model_of("families.deep_linear", "finetune")(dimension=12, protocol="single_task", **asked)
     return stages.run(finetune, p, "toy", list(SEEDS), balanced.solve)
 
 
-def image_pairs(**told):
-    asked = {"solver": "descent", "learning_rate": 0.01, "max_steps": 200, **told}
+def image_pairs(**options):
+    asked = {"solver": "descent", "learning_rate": 0.01, "max_steps": 200, **options}
     return image_pair_toys.finetuned(solve=pairs_descent.solve, **asked)
 
 
-def convnets(**told):
+def convnets(**options):
     asked = {"protocol": "single_task", "width": 2, "tasks": 2, "samples": (12,), "max_epochs": 3, "batch_size": 6}
     asked |= {"learning_rate": 0.001}  # normalisation of fewer images, or larger steps, would enlarge any rounding
-    p = model_of("families.convnet", "finetune")(**asked | told)
+    p = model_of("families.convnet", "finetune")(**asked | options)
     return stages.run(convnet, p, "toy", SEEDS[:2], convnet_descent.solve)
 
 
@@ -99,17 +106,17 @@ TRAINERS = {
     "relu_classes": (relu_classes, relu.Group, "step"),
     "wide_relu": (wide_relu, relu.Group, "step"),
     "mean_field_population": (mean_field_population, population.Group, "step"),
-    "mean_field_flow": (mean_field_flow, population_flow._Flow, "_advance"),
+    "mean_field_flow": (mean_field_flow, population_flow._Flow, "advance"),
     "mean_field_samples": (mean_field_samples, relu.Group, "step"),
     "deep_linear_descent": (deep_linear_descent, deep_linear._Group, "step"),
-    "diagonal_descent": (diagonal_descent, ensemble.Ensemble, "correlations"),
-    "diagonal_flow": (diagonal_flow, ensemble.Ensemble, "correlations"),
+    "diagonal_descent": (diagonal_descent, diagonal.DiagonalEnsemble, "correlations"),
+    "diagonal_flow": (diagonal_flow, diagonal.DiagonalEnsemble, "correlations"),
     "convnets": (convnets, convnet_ensemble.ConvnetEnsemble, "step"),
 }
 
 
-def longer_convnets(**told):
-    return convnets(max_epochs=9, **told)
+def longer_convnets(**options):
+    return convnets(max_epochs=9, **options)
 
 
 # All trainers, which go on where they were when they were killed.

@@ -5,13 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.integrate import solve_ivp
-from scipy.linalg import expm
 
-from carryover.networks.deep_linear import balanced
-from carryover.training import balanced_flow as module
 from carryover.training.balanced_flow import balanced_flow
-from carryover.training.deep_linear import gradient_descent
-from carryover.training.factored import Factored
+from carryover.training.linear_limits import Factored
 from carryover.training.result import Divergence
 
 FIXED = settings(derandomize=True, deadline=None, max_examples=25)
@@ -28,15 +24,11 @@ class Problem:
         self.data = [Factored.of(X) for X in self.X]
         self.targets = np.stack([data.targets(y) for data, y in zip(self.data, self.y, strict=True)])
 
-    def follow(self, depth, runs=(0, 1), **told):
-        told = {"tolerance": 1e-12, "max_time": 1e5, "accuracy": 1e-8, **told}
+    def follow(self, depth, runs=(0, 1), **options):
+        options = {"tolerance": 1e-12, "max_time": 1e5, "accuracy": 1e-8, **options}
         runs = np.array(runs)
         targets, start, teacher = self.targets[runs], self.start[runs], self.teacher[runs]
-        return balanced_flow(self.data, targets, runs, start, depth=depth, teacher=teacher, **told)
-
-    def flow(self, depth):
-        """As it stands at the start."""
-        return module._Flow(self.data, self.targets, np.arange(2), self.start, depth, lambda runs, beta: beta[:, 0])
+        return balanced_flow(self.data, targets, runs, start, depth=depth, teacher=teacher, **options)
 
     def gradient(self, run, beta):
         X = self.X[run]
@@ -59,8 +51,8 @@ def test_the_flow_is_that_of_the_equation_in_the_coefficients(seed, depth, n, d)
         known = np.isfinite(found.time[run])
         times = found.time[run, known]
         assert times[-1] == pytest.approx(0.7)
-        told = {"args": (run,), "rtol": 1e-10, "atol": 1e-12, "method": "DOP853", "t_eval": times}
-        beta = solve_ivp(velocity, (0, 0.7), problem.start[run], **told).y.T
+        options = {"args": (run,), "rtol": 1e-10, "atol": 1e-12, "method": "DOP853", "t_eval": times}
+        beta = solve_ivp(velocity, (0, 0.7), problem.start[run], **options).y.T
         np.testing.assert_allclose(found.weights.coefficients[run], beta[-1], atol=1e-5)
         risk = ((beta - problem.teacher[run]) ** 2).sum(1)
         np.testing.assert_allclose(found.curves["risk"][run, known], risk, atol=1e-4)
@@ -80,22 +72,6 @@ def test_runs_end_as_they_do_one_by_one(seed, depth, n):
         assert alone.evaluations[0] == both.evaluations[run]
 
 
-@pytest.mark.parametrize("depth", [2, 3])
-@pytest.mark.parametrize("n", [3, 9])
-def test_tiny_steps_of_gradient_descent_follow_it(depth, n):
-    problem, distances = Problem(n), []
-    flow = problem.follow(depth, tolerance=0.0, max_time=0.5).weights.coefficients
-    for steps in (250, 1000):
-        descent = gradient_descent(
-            problem.data, problem.targets, np.arange(2), balanced(problem.start, depth),
-            risk=lambda runs, beta: ((beta - problem.teacher[runs]) ** 2).sum(1), learning_rate=0.5 / steps,
-            tolerance=0.0, max_steps=steps, precision="float64", device="cpu",
-        )  # fmt: skip
-        distances.append(np.linalg.norm(descent.weights.coefficients - flow))
-    assert distances[1] < 0.01
-    assert distances[0] / distances[1] == pytest.approx(4, rel=0.1)  # the error of a step is of the first order
-
-
 @FEW
 @given(seed=st.integers(0, 10**6), depth=st.integers(1, 5), n=st.integers(1, 4))
 def test_it_ends_at_the_interpolant_of_theorem_5_2(seed, depth, n):
@@ -110,21 +86,11 @@ def test_it_ends_at_the_interpolant_of_theorem_5_2(seed, depth, n):
         np.testing.assert_allclose(end - projector @ end, factor * (start - projector @ start), atol=1e-10)
 
 
-def test_one_layer_is_a_linear_equation():
-    problem = Problem(n=9)
-    found = problem.follow(1, tolerance=0.0, max_time=1.3)
-    for run in range(2):
-        X = problem.X[run]
-        least = np.linalg.lstsq(X, problem.y[run])[0]
-        expected = least + expm(-1.3 * X.T @ X / 9) @ (problem.start[run] - least)
-        np.testing.assert_allclose(found.weights.coefficients[run], expected, atol=1e-6)
-
-
 def test_the_distance_to_a_population_falls_as_a_logistic_curve():
     direction = np.eye(5)[1]
-    told = {"teacher": direction[None], "tolerance": 1e-6, "max_time": 1e3, "accuracy": 1e-9}
+    options = {"teacher": direction[None], "tolerance": 1e-6, "max_time": 1e3, "accuracy": 1e-9}
     found = balanced_flow(
-        [Factored.population(np.ones(5))], direction[None], [0], 1e-10 * direction[None], depth=2, **told
+        [Factored.population(np.ones(5))], direction[None], [0], 1e-10 * direction[None], depth=2, **options
     )
     known = np.isfinite(found.time[0])
     norm = 1 / (1 + (1e10 - 1) * np.exp(-2 * found.time[0, known]))  # of d|β|/dt = 2|β|(1 − |β|)
@@ -151,11 +117,8 @@ def test_losses_that_are_not_finite_name_their_runs():
         problem.follow(2, tolerance=1e-6)
 
 
-@pytest.mark.parametrize(
-    ("told", "words"), [({"depth": 0}, "depth"), ({"max_time": 0.0, "depth": 2}, "max_time"), ({"depth": 2}, "zeros")]
-)
-def test_what_makes_no_sense_is_refused(told, words):
+def test_a_start_of_zero_is_refused():
     problem = Problem()
     problem.start[1] = 0
-    with pytest.raises(ValueError, match=words):
-        problem.follow(**told)
+    with pytest.raises(ValueError, match="zeros"):
+        problem.follow(2)

@@ -96,16 +96,3 @@ def test_mixed_precision_computes_in_bfloat16_and_keeps_float32():
     assert losses[0] != losses[1]
     torch.testing.assert_close(losses[0], losses[1], rtol=0.05, atol=0)
     assert {tensor.dtype for tensor in mixed.parameters.values()} == {torch.float32}
-
-
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no CUDA GPU here")
-@pytest.mark.parametrize("runs", [1, 3])
-def test_the_gpu_computes_the_same(runs):
-    networks, (images, labels) = [toys.network(seed=run) for run in range(runs)], batch(runs)
-    found = []
-    for device in ("cpu", "cuda"):
-        ensemble = ensemble_of(networks, device=device)
-        for _ in range(3):
-            ensemble.step([images], [labels], 0.01)
-        found.append(ensemble.packed(range(runs)))
-    np.testing.assert_allclose(*found, rtol=1e-2, atol=1e-3)

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 import torch
 
-from carryover.errors import UserError
 from carryover.networks.convnet_weights import packed
 from carryover.training.convnet import gradient_descent
 from carryover.training.convnet_batches import Feed
@@ -55,23 +54,6 @@ def test_an_epoch_takes_every_image_once_in_batches_of_nearly_equal_size():
     assert not np.array_equal(np.concatenate(seen[:3]), np.concatenate(seen[3:]))
 
 
-@pytest.mark.parametrize(("count", "size"), [(3, 2), (4, 1)])
-def test_a_batch_of_one_image_is_refused_where_a_layer_has_one_place(count, size):
-    said = f"batch_size is {size}, so that one of {count} samples is a batch of its own"
-    with pytest.raises(UserError, match=said):
-        train(count=count, batch_size=size)
-    assert np.isfinite(train(runs=1, count=count, batch_size=size, kind="vgg11", max_epochs=1).loss).all()
-
-
-@pytest.mark.parametrize("kind", ["resnet18", "vgg11"])
-def test_a_run_is_the_same_whatever_it_is_trained_with(kind):
-    # Few and small steps: rounding differs between one and several, and grows along training as in chaos.
-    options = {"kind": kind, "count": 17, "batch_size": 8, "learning_rate": 1e-3, "max_epochs": 2}
-    both, alone = train(**options), train(runs=1, **options)
-    np.testing.assert_allclose(both.weights[0], alone.weights[0], rtol=1e-3, atol=1e-4)
-    np.testing.assert_allclose(both.curves["loss"][0], alone.curves["loss"][0], rtol=1e-4)
-
-
 def test_runs_end_where_their_loss_is_small_enough():
     long = train(runs=3, max_epochs=60, checkpoints=60)
     tolerance = float(np.median(long.curves["loss"][:, 20]))
@@ -104,7 +86,7 @@ def test_dropped_units_depend_on_run_and_step_alone_and_spare_the_global_generat
     network = toys.network("vgg11")
     ensemble = ConvnetEnsemble(network, [network.state_dict()] * 2, (), images.shape)
     feed = Feed(ensemble, [toys.samples(images, 2, 6)], images, toys.draws, 0)
-    kept, later = (torch.stack(feed.kept(number, 300)) for number in (0, 1))
+    kept, later = (torch.stack(feed.dropout_masks(number, 300)) for number in (0, 1))
     assert kept.shape == (2, 2, 300, 128)
     assert kept.unique().tolist() == [0, 2]
     assert abs(kept.mean().item() - 1) < 4 / kept.numel() ** 0.5

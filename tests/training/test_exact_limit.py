@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 from scipy.linalg import null_space
-from scipy.optimize import linprog, minimize
+from scipy.optimize import minimize
 
 from carryover.networks.diagonal import rates
 from carryover.training.exact import diagonal_flow_limit, linear_probe_limit
@@ -45,17 +45,6 @@ def test_limit_minimises_the_primal_penalty(scale):
     assert brute.fun - penalty(limit) < 1e-3 * abs(brute.fun)
 
 
-def test_large_weights_give_the_least_squares_step_and_small_ones_the_sparse_solution():
-    X, y, _ = problem(2, 4, 9, 1.0)
-    big, tiny = np.full(9, 1e4), np.full(9, 1e-30)
-    np.testing.assert_allclose(
-        diagonal_flow_limit(X, y, big, big, big, big), np.linalg.lstsq(X, y, rcond=None)[0], rtol=1e-6
-    )
-    sparsest = linprog(np.ones(18), A_eq=np.hstack([X, -X]), b_eq=y).fun  # basis pursuit
-    norm = np.abs(diagonal_flow_limit(X, y, tiny, tiny, tiny, tiny)).sum()
-    assert sparsest <= norm < sparsest * 1.003  # what is left over falls like 1/log of the scale, here 1/138
-
-
 def test_batched_equals_one_by_one_and_broadcasts():
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((3, 4, 8)), rng.standard_normal((2, 3, 4))
@@ -94,7 +83,7 @@ def test_dead_dimensions_stay_at_zero_and_one_sided_ones_are_refused():
 
 def test_bad_input_is_named():
     X, y, w = problem(0, 3, 8, 1.0)
-    with pytest.raises(ValueError, match=r"y must have the shape \(\.\.\., 3\) beside X, .* got \(2,\)"):
+    with pytest.raises(ValueError, match=r"y must have the shape \(\.\.\., 3\) to fit X, got \(2,\)"):
         diagonal_flow_limit(X, y[:2], *w)
     with pytest.raises(ValueError, match="X must be finite"):
         diagonal_flow_limit(X * np.nan, y, *w)

@@ -5,9 +5,8 @@ from hypothesis import strategies as st
 from scipy.integrate import solve_ivp
 
 from carryover.networks.diagonal import Weights
-from carryover.training.descent import gradient_descent
+from carryover.training.diagonal_flow import gradient_flow
 from carryover.training.exact import diagonal_flow_limit
-from carryover.training.flow import gradient_flow
 from carryover.training.result import Divergence
 
 
@@ -78,10 +77,10 @@ def test_weights_of_outputs_are_those_of_their_losses():
     """A weight multiplies a mean of squares: the same is had by its root on inputs and targets."""
     X, y, w = ensemble(seed=4, runs=2, samples=(3, 12))
     shares = 3 / 15, 12 / 15
-    told = {"tolerance": 1e-10, "accuracy": 1e-3, "device": "cpu"}
-    weighted = gradient_flow(X, y, w, weights=shares, **told)
+    options = {"tolerance": 1e-10, "accuracy": 1e-3, "device": "cpu"}
+    weighted = gradient_flow(X, y, w, weights=shares, **options)
     scaled = [[a * s**0.5 for a, s in zip(arrays_of, shares, strict=True)] for arrays_of in (X, y)]
-    expected = gradient_flow(*scaled, w, **told)
+    expected = gradient_flow(*scaled, w, **options)
     np.testing.assert_allclose(weighted.weights.second_plus, expected.weights.second_plus, rtol=1e-6, atol=1e-9)
     beta = weighted.weights.coefficients()
     squares = sum(
@@ -89,7 +88,7 @@ def test_weights_of_outputs_are_those_of_their_losses():
         for o, (x, t) in enumerate(zip(X, y, strict=True))
     )
     np.testing.assert_allclose(weighted.loss, squares / 15, rtol=1e-4)
-    assert np.abs(beta - gradient_flow(X, y, w, **told).weights.coefficients()).max() > 0.01
+    assert np.abs(beta - gradient_flow(X, y, w, **options).weights.coefficients()).max() > 0.01
 
 
 @pytest.mark.extended
@@ -102,52 +101,22 @@ def test_the_error_of_the_multi_task_limit_is_of_second_order():
     assert np.abs(fine - reference).max() < 0.1 * np.abs(coarse - reference).max() < 0.1 * np.abs(reference).max()
 
 
-@pytest.mark.extended
-def test_multi_task_limit_is_that_of_small_gradient_steps():
-    X, y, w = ensemble(seed=8, samples=(3, 5))
-    flow = gradient_flow(X, y, w, tolerance=1e-12, accuracy=1e-3, device="cpu").weights.coefficients()
-    betas = [
-        gradient_descent(
-            X, y, w, learning_rate=rate, tolerance=1e-12, max_steps=10**6, device="cpu"
-        ).weights.coefficients()
-        for rate in (0.04, 0.02)
-    ]
-    np.testing.assert_allclose(2 * betas[1] - betas[0], flow, atol=3e-3 * np.abs(flow).max())
-    assert np.abs(betas[1] - flow).max() < 0.03 * np.abs(flow).max()
-
-
 @pytest.mark.parametrize("samples", [(4,), (3, 5)])
 def test_training_stops_at_a_flow_time(samples):
     X, y, w = ensemble(seed=3, runs=2, samples=samples)
-    told = {"tolerance": 1e-12, "accuracy": 1e-4, "max_steps": 10_000, "device": "cpu"}
-    whole = gradient_flow(X, y, w, checkpoints=1000, **told)
+    options = {"tolerance": 1e-12, "accuracy": 1e-4, "max_steps": 10_000, "device": "cpu"}
+    whole = gradient_flow(X, y, w, checkpoints=1000, **options)
     ends = [whole.time[run][np.isfinite(whole.time[run])][-1] for run in (0, 1)]
     stop = 0.5 * min(ends)
-    stopped = gradient_flow(X, y, w, max_time=stop, **told)
+    stopped = gradient_flow(X, y, w, max_time=stop, **options)
     assert not stopped.converged.any()
     for run in (0, 1):
         assert np.nanmax(stopped.time[run]) == stop
         beta = integrate(*part(X, y, w, run), stop)
         np.testing.assert_allclose(stopped.weights.coefficients()[run], beta, atol=2e-3 * np.abs(beta).max())
-    late = gradient_flow(X, y, w, max_time=1.01 * max(ends), **told)
+    late = gradient_flow(X, y, w, max_time=1.01 * max(ends), **options)
     assert late.converged.all()
     np.testing.assert_array_equal(late.weights.second_plus, whole.weights.second_plus)
-
-
-def test_batched_equals_one_by_one():
-    X, y, w = ensemble(runs=5, samples=(3, 9))
-    teacher = np.random.default_rng(0).standard_normal((5, 7))
-    together = gradient_flow(X, y, w, tolerance=1e-9, teacher=teacher, device="cpu")
-    assert len(set(together.evaluations)) > 1
-    for run in range(5):
-        alone = gradient_flow(*part(X, y, w, run), tolerance=1e-9, teacher=teacher[run : run + 1], device="cpu")
-        assert alone.evaluations[0] == together.evaluations[run]
-        np.testing.assert_allclose(
-            alone.weights.coefficients()[0], together.weights.coefficients()[run], rtol=1e-6, atol=1e-9
-        )
-        assert alone.risk_best[0] == pytest.approx(together.risk_best[run], rel=1e-8)
-        end = np.sum((together.weights.coefficients()[run, 0] - teacher[run]) ** 2)
-        assert together.risk_final[run] == pytest.approx(end, rel=1e-12)
 
 
 def test_overflow_names_the_runs():
@@ -157,11 +126,3 @@ def test_overflow_names_the_runs():
     with pytest.raises(Divergence, match=r"runs \[1\]") as caught:
         gradient_flow(X, y, w, tolerance=1e-12, device="cpu")
     assert caught.value.runs == (1,)
-
-
-def test_bad_input_is_named():
-    X, y, w = ensemble()
-    with pytest.raises(ValueError, match="accuracy"):
-        gradient_flow(X, y, w, tolerance=1e-12, accuracy=0.0, device="cpu")
-    with pytest.raises(ValueError, match=r"start\..* must be finite"):
-        gradient_flow(X, y, Weights(*(a * np.nan for a in arrays(w))), tolerance=1e-12, device="cpu")

@@ -3,13 +3,11 @@
 import itertools
 
 import numpy as np
-import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from carryover.training.history import History, log_spaced
-from carryover.training.saved_states import SavedStates
 
 RUNS, CHECKPOINTS = 5, 4
 FIXED = settings(derandomize=True, deadline=None, max_examples=150)
@@ -57,17 +55,17 @@ def test_groups_that_shrink_and_begin_again_leave_what_a_plain_loop_notes(traini
             numbers = {run: (*rng.normal(size=3), rng.normal(size=(2, 3))) for run in runs}
             chosen = dict(zip(runs, choices, strict=False))
             again = [run for run in runs if chosen[run] == 0]
-            history.forget(np.array(again, dtype=int))
+            history.load(np.array(again, dtype=int), None)
             for run in again:
                 plain.rows[run] = []
             times = {run: time * (plain.rows[run][-1][0] if plain.rows[run] else 0.01) for run in runs}
             columns = zip(*((times[run], *numbers[run][:3]) for run in runs), strict=True)
             values = {name: put(column) for name, column in zip(("time", "loss", "risk", "norm"), columns, strict=True)}
             recorded, ended = ([chosen[run] in kinds for run in runs] for kinds in ((3, 4), (5,)))
-            history.record(put(runs), values, put(recorded))
-            weights = [put([numbers[run][3] for run in runs]), put([10.0 * run for run in runs])]
-            how = {"evaluations": put([7 * run for run in runs]), "converged": put([run % 2 == 0 for run in runs])}
-            history.end(put(runs), weights, values, put(ended), **how)
+            history.record(np.array(runs)[recorded], {name: value[recorded] for name, value in values.items()})
+            values |= {"evaluations": put([7 * run for run in runs]), "converged": put([run % 2 == 0 for run in runs])}
+            weights = [put([numbers[run][3] for run in runs])[ended], put([10.0 * run for run in runs])[ended]]
+            history.end(np.array(runs)[ended], weights, {name: value[ended] for name, value in values.items()})
             for run, noted in zip(runs, recorded, strict=True):
                 if noted:
                     plain.rows[run].append((times[run], *numbers[run][:3]))
@@ -103,36 +101,9 @@ def test_checkpoints_are_whole_numbers_up_to_the_last_spaced_in_their_logarithm(
         assert min(abs(number - last**share) for share in shares) <= 0.5 + 1e-9 * number
 
 
-def full(history, first=0, end=6):
-    """All runs recorded at checkpoints from `first` to `end`, of which each ends one."""
-    for column in range(first, end):
-        values = {"time": np.arange(1.0, RUNS + 1) * 2**column, "loss": np.full(RUNS, 9.0 - column)}
-        history.record(np.arange(RUNS), {**values, "risk": values["time"] % 7})
-        ended = np.arange(RUNS) == column
-        how = {"evaluations": column, "converged": ended, "learning_rate": values["time"]}
-        history.end(np.arange(RUNS), [np.outer(values["time"], np.ones(2))], {**values, "risk": None}, ended, **how)
-    return history
-
-
-@pytest.mark.parametrize("cut", range(6))
-def test_a_state_that_was_saved_and_read_goes_on_as_if_nothing_had_happened(cut, tmp_path):
-    half = full(History(RUNS, CHECKPOINTS), end=cut)
-    SavedStates(tmp_path / "saved").save(0, half.state(np.arange(RUNS)))
-    resumed = History(RUNS, CHECKPOINTS)
-    resumed.load(np.arange(RUNS), SavedStates(tmp_path / "saved").begin()[1])
-    found, expected = (full(*of) for of in ((resumed, cut), (History(RUNS, CHECKPOINTS),)))
-    np.testing.assert_array_equal(found.stacked(), expected.stacked())
-    found, expected = (history.trained(None) for history in (found, expected))
-    np.testing.assert_array_equal(found.time, expected.time)
-    for name in ("loss", "risk_final", "risk_best", "evaluations", "converged", "learning_rate"):
-        np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
-    for name, curve in expected.curves.items():
-        np.testing.assert_array_equal(found.curves[name], curve)
-
-
 def test_the_smallest_risk_may_lie_between_checkpoints():
     history = History(2, 3)
     history.record(np.arange(2), {"time": np.ones(2), "risk": np.array([0.5, 0.5])})
-    values, how = {"loss": np.zeros(2), "risk": np.ones(2)}, {"evaluations": 1, "converged": np.ones(2, bool)}
-    history.end(np.arange(2), [np.zeros(2)], values, risk_best=np.array([0.1, 0.9]), **how)
+    values = {"loss": np.zeros(2), "risk": np.ones(2), "evaluations": 1, "converged": np.ones(2, bool)}
+    history.end(np.arange(2), [np.zeros(2)], {**values, "risk_best": np.array([0.1, 0.9])})
     np.testing.assert_array_equal(history.trained(None).risk_best, [0.1, 0.5])

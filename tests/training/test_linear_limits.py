@@ -6,8 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from carryover.training.factored import Factored
-from carryover.training.linear_limits import finetuned, minimum_norm, on_features, weight_decayed
+from carryover.training.linear_limits import Factored, finetuned, minimum_norm, on_features, weight_decayed
 
 
 def problem(seed, n, d, runs=1):

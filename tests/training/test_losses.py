@@ -1,9 +1,15 @@
+"""Losses at any margin against mpmath and PyTorch; test errors against a large test set; norms against NumPy."""
+
+import math
+
 import mpmath
 import numpy as np
 import pytest
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from carryover.training.losses import LOSSES
+from carryover.training.losses import LOSSES, effective_features, group_norm, l1_norm, misclassified, squared_distance
 
 OUTPUTS = torch.tensor([-900.0, -40.0, -3.0, -0.5, 0.0, 1e-9, 0.7, 5.0, 40.0, 600.0], dtype=torch.float64)
 
@@ -17,12 +23,6 @@ def test_pull_is_minus_the_derivative_of_the_value(name, label):
     np.testing.assert_allclose(loss.negative_gradient(OUTPUTS, y).numpy(), -f.grad.numpy(), rtol=1e-13, atol=0)
 
 
-def test_squared_is_torchs_mean_squared_error():
-    f, y = torch.randn(2, 5, 7, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
-    expected = torch.nn.functional.mse_loss(f, y)
-    torch.testing.assert_close(LOSSES["squared"].value(f, y).mean(), expected, rtol=1e-14, atol=0)
-
-
 @pytest.mark.parametrize("label", [-1, 1])
 def test_cross_entropy_is_precise_at_any_margin(label):
     loss, y = LOSSES["cross_entropy"], torch.full_like(OUTPUTS, label)
@@ -33,11 +33,58 @@ def test_cross_entropy_is_precise_at_any_margin(label):
     np.testing.assert_allclose(loss.negative_gradient(OUTPUTS, y), expected, rtol=1e-14, atol=0)
 
 
-def test_cross_entropy_is_that_of_a_two_class_softmax():
-    f = OUTPUTS[1:-1]
-    logits = torch.stack([torch.zeros_like(f), f], dim=1)
-    for label in (-1, 1):
-        expected = torch.nn.functional.cross_entropy(logits, torch.full(f.shape, (label + 1) // 2), reduction="none")
-        value = LOSSES["cross_entropy"].value(f, torch.full_like(f, label))
-        # torch's own softmax loses what is small beside 1
-        torch.testing.assert_close(value, expected, rtol=1e-12, atol=1e-15)
+D, SAMPLES = 6, 200_000
+
+
+@pytest.fixture(scope="module")
+def sphere():
+    normal = np.random.default_rng(1).standard_normal((SAMPLES, D))
+    return np.sqrt(D) * normal / np.linalg.norm(normal, axis=1, keepdims=True)
+
+
+def pair(seed):
+    return torch.as_tensor(np.random.default_rng(seed).standard_normal((2, 3, D)))
+
+
+def test_squared_distance_is_the_squared_error_on_the_sphere(sphere):
+    beta, teacher = pair(0)
+    errors = (sphere @ (beta - teacher).numpy().T) ** 2
+    deviation = errors.mean(0) - squared_distance(beta, teacher).numpy()
+    assert np.all(np.abs(deviation) < 4 * errors.std(0) / SAMPLES**0.5)
+
+
+def test_misclassified_is_the_share_of_wrong_signs_on_the_sphere(sphere):
+    beta, teacher = pair(2)
+    share = misclassified(beta, teacher).numpy()
+    wrong = np.mean((sphere @ beta.numpy().T > 0) != (sphere @ teacher.numpy().T > 0), axis=0)
+    assert np.all(np.abs(wrong - share) < 4 * np.sqrt(share * (1 - share) / SAMPLES))
+
+
+def test_misclassified_keeps_small_angles_and_ignores_sizes():
+    teacher = torch.tensor([[0.0, 2.0, 0.0]], dtype=torch.float64)
+    for angle in (1e-12, 1e-3, 2.0, math.pi):
+        beta = torch.tensor([[0.0, math.cos(angle), math.sin(angle)]], dtype=torch.float64)
+        for size in (1e-9, 1.0, 1e9):
+            assert misclassified(size * beta, teacher).item() == pytest.approx(angle / math.pi, rel=1e-9)
+
+
+@settings(derandomize=True, deadline=None, max_examples=30)
+@given(k=st.integers(1, 20), size=st.floats(1e-6, 1e6), seed=st.integers(0, 10**6))
+def test_effective_features_counts_equals_and_stays_between_one_and_all(k, size, seed):
+    rng = np.random.default_rng(seed)
+    beta = np.zeros(20)
+    beta[rng.permutation(20)[:k]] = size * rng.choice([-1, 1], k)
+    assert effective_features(torch.as_tensor(beta)).item() == pytest.approx(k, rel=1e-12)
+    unequal = size * rng.standard_normal(20)
+    found = effective_features(torch.as_tensor(unequal)).item()
+    assert 1 <= found <= 20
+    share = np.abs(unequal) / np.abs(unequal).sum()  # the inverse participation ratio of these shares
+    assert found == pytest.approx(1 / np.sum(share**2), rel=1e-12)
+
+
+def test_norms_are_those_of_numpy():
+    betas = np.random.default_rng(3).standard_normal((4, 2, 5))
+    np.testing.assert_allclose(l1_norm(torch.as_tensor(betas[:, 0])), np.linalg.norm(betas[:, 0], 1, axis=1))
+    expected = [sum(np.linalg.norm(column) for column in beta.T) for beta in betas]
+    np.testing.assert_allclose(group_norm(torch.as_tensor(betas)), expected)
+    np.testing.assert_allclose(group_norm(torch.as_tensor(betas[:, :1])), l1_norm(torch.as_tensor(betas[:, 0])))

@@ -3,14 +3,11 @@
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy.integrate import solve_ivp
 
 from carryover.networks.relu import Weights
 from carryover.theory.kernels import relu_risk
-from carryover.training import chebyshev, population
-from carryover.training.population import population_descent
+from carryover.training import population
 from carryover.training.population_flow import _Flow, population_flow
 from carryover.training.result import Divergence
 from toy.population_ensembles import differentiated, ensemble, unit
@@ -54,21 +51,6 @@ def test_the_flow_is_that_of_an_integrator_with_gradients_by_autograd(anchor):
     assert errors[1] < errors[0] / 5
 
 
-@settings(derandomize=True, deadline=None, max_examples=10)
-@given(seed=st.integers(0, 10**6), D=st.integers(2, 6), H=st.integers(1, 20), anchor=st.sampled_from([0.0, 0.3]))
-@pytest.mark.extended
-def test_descent_with_ever_smaller_steps_goes_where_the_flow_goes(seed, D, H, anchor):
-    teacher, start = ensemble(seed, 2, D, H, 3)
-    told = {"tolerance": 0, "anchor": anchor, **PRECISE}
-    flow = population_flow(teacher, start, max_time=20.0, accuracy=0.001, **told)
-    coarse, fine = (
-        population_descent(teacher, start, learning_rate=20 / steps, max_steps=steps, **told).risk_final
-        for steps in (1000, 2000)
-    )
-    limit = 2 * fine - coarse  # the error of descent is of first order in its step
-    assert (np.abs(flow.risk_final - limit) <= 0.01 * limit).all()
-
-
 def rounding(teacher, flow):
     """Of a loss, (R,): all its terms are products of two of these coefficients."""
     own = flow.units[:, :, :-1].norm(dim=2) * flow.units[:, :, -1].abs()
@@ -79,11 +61,12 @@ def rounding(teacher, flow):
 @pytest.mark.parametrize("anchor", [0.0, 0.5])
 def test_units_stay_on_their_sphere_and_the_energy_never_rises(precision, anchor):
     teacher, start = ensemble(2, runs=3, D=5, H=12)
-    flow = _Flow(np.arange(3), start, teacher, np.full(3, anchor), getattr(torch, precision), torch.device("cpu"), 1e6)
+    place, limits = torch.device("cpu"), (0.0, 1e6, 0.05, 10**6)
+    flow = _Flow(np.arange(3), start, teacher, np.full(3, anchor), getattr(torch, precision), place, *limits)
     energy, accepted = flow.energy, 0
     for _ in range(60):
         noise = rounding(teacher, flow)
-        accepted += int(flow._advance(0.05, 10**6).sum())
+        accepted += int(flow.advance().sum())
         assert (flow.energy.numpy() <= energy.numpy() * (1 + 1e-9) + noise).all()
         energy = flow.energy
     assert accepted > 60
@@ -95,19 +78,6 @@ def test_units_stay_on_their_sphere_and_the_energy_never_rises(precision, anchor
     assert (np.abs(flow.loss.numpy() - loss) <= 1e-9 * loss + noise).all()
     penalty = anchor * ((first - start.first) ** 2).sum((1, 2)) / 2
     assert (np.abs(flow.energy.numpy() - loss - penalty) <= 1e-9 * flow.energy.numpy() + noise).all()
-
-
-def test_together_as_one_by_one(monkeypatch):
-    teacher, start = ensemble(10, runs=5, H=12)
-    told = {"tolerance": 1e-3, "max_time": 300.0, "anchor": np.array([0, 0, 1.0, 0.1, 0]), **PRECISE}
-    together = population_flow(teacher, start, **told)
-    assert len(set(together.evaluations.tolist())) > 2
-    assert len(set(together.converged.tolist())) == 2
-    monkeypatch.setitem(population.BYTES, "cpu", 1)
-    alone = population_flow(teacher, start, **told)
-    np.testing.assert_array_equal(alone.evaluations, together.evaluations)
-    np.testing.assert_allclose(alone.weights.first, together.weights.first, rtol=0, atol=1e-7)
-    np.testing.assert_allclose(alone.weights.second, together.weights.second, rtol=0, atol=1e-7)
 
 
 def test_a_budget_of_gradients_ends_it():
@@ -131,38 +101,6 @@ def test_what_does_not_move_has_converged_or_waits():
     assert not waits.converged.any()
     np.testing.assert_array_equal(waits.weights.second, 0)
     assert waits.loss[0] == pytest.approx(0.25)
-
-
-@pytest.mark.parametrize("stages", [2, 3, 7, 30, 100])
-def test_steps_are_stable_up_to_their_limit_and_of_second_order(stages):
-    mu, nu, tilde, gamma = chebyshev.coefficients(stages).T
-
-    def polynomial(z):
-        before, now = 1.0, 1 + tilde[1] * z
-        for j in range(2, stages + 1):
-            new = (1 - mu[j] - nu[j]) + mu[j] * now + nu[j] * before + z * (tilde[j] * now + gamma[j])
-            before, now = now, new
-        return now
-
-    z = np.linspace(0, chebyshev.LIMIT * (stages**2 - 1), 2001)
-    assert (np.abs(polynomial(-z)) <= 1 + 1e-12).all()
-    assert chebyshev.stages_for(z[-1:], np.ones(1)) == stages
-    small = 1e-3
-    assert abs(polynomial(small) - 1 - small - small**2 / 2) < small**3
-    assert abs(polynomial(-small) - 1 + small - small**2 / 2) < small**3
-
-
-@pytest.mark.parametrize(
-    ("told", "sentence"),
-    [
-        ({"tolerance": -1.0}, "tolerance must not be negative"),
-        ({"accuracy": 0.0}, "accuracy must be positive"),
-        ({"anchor": -1.0}, "anchor must not be negative"),
-    ],
-)
-def test_bad_numbers_are_refused_by_name(told, sentence):
-    with pytest.raises(ValueError, match=sentence):
-        population_flow(*ensemble(), **{"tolerance": 0.0, "max_time": 1.0, "device": "cpu", **told})
 
 
 def test_runs_without_a_finite_loss_are_named(monkeypatch):

@@ -7,12 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from carryover.networks.relu import Weights
-from carryover.training import population
 from carryover.training.population import Group, population_descent
 from carryover.training.result import Divergence
-from rounding import share
 from toy.population_ensembles import differentiated, ensemble, unit
-from toy.relu_ensembles import assert_same
 
 PRECISE = {"precision": "float64", "device": "cpu"}
 invariant = settings(derandomize=True, deadline=None, max_examples=25)
@@ -59,16 +56,6 @@ def test_loss_and_gradient_are_those_of_autograd(seed, D, H, K, length):
         np.testing.assert_allclose(second[run], expected[1], rtol=1e-7, atol=1e-9)
 
 
-def test_the_gradient_is_the_mean_over_inputs():
-    teacher, weights = ensemble(1, runs=1)
-    X = np.random.default_rng(2).standard_normal((200_000, 4))
-    error = weights.outputs(X)[0] - teacher.outputs(X)[0]
-    open_units = (X @ weights.first[0].T > 0).astype(float)
-    samples = error[:, :, None] * open_units[:, :, None] * X[:, None, :]
-    found = group(teacher, weights).gradient()[0].numpy()
-    assert (np.abs(samples.mean(0) - found) < 5 * samples.std(0) / np.sqrt(len(X))).all()
-
-
 @pytest.mark.parametrize("anchor", [0.0, 0.8])
 def test_steps_are_those_of_a_plain_loop_on_the_sphere(anchor):
     teacher, weights = ensemble(3)
@@ -90,42 +77,6 @@ def test_single_precision_follows_double_even_between_parallel_units():
     double, single = (group(teacher, weights, dtype=kind).gradient() for kind in (torch.float64, torch.float32))
     size = np.abs(weights.second).sum() + np.abs(teacher.second).sum()
     assert (double - single).abs().max() < 3e-7 * size
-
-
-@pytest.mark.portable
-def test_a_run_is_the_same_alone_as_in_a_batch(monkeypatch):
-    teacher, weights = ensemble(10, runs=5)
-    told = {"learning_rate": 0.2, "tolerance": 1e-2, "max_steps": 300, **PRECISE}
-    together = population_descent(teacher, weights, **told)
-    assert len(set(together.evaluations.tolist())) > 2
-    monkeypatch.setitem(population.BYTES, "cpu", 1)
-    alone = population_descent(teacher, weights, **told)
-    assert_same(alone, together, share=share("float64", 300, 4 + 6 + 3))
-
-
-def test_units_without_a_coefficient_are_padding():
-    teacher, weights = ensemble(11)
-    padded = Weights(
-        np.concatenate([teacher.first, teacher.first[:, ::-1]], 1), np.pad(teacher.second, ((0, 0), (0, 0), (0, 3)))
-    )
-    told = {"learning_rate": 0.2, "tolerance": 0, "max_steps": 9, **PRECISE}
-    one, other = (population_descent(t, weights, **told) for t in (teacher, padded))
-    np.testing.assert_allclose(one.weights.first, other.weights.first, rtol=1e-12)
-    np.testing.assert_allclose(one.loss, other.loss, rtol=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("told", "named"),
-    [
-        ({"learning_rate": 0.0}, "learning_rate"),
-        ({"max_steps": 0}, "max_steps"),
-        ({"anchor": np.nan}, "anchor"),
-    ],
-)
-def test_bad_numbers_are_refused_by_name(told, named):
-    settings = {"learning_rate": 0.1, "tolerance": 0.0, "max_steps": 2, "device": "cpu", **told}
-    with pytest.raises(ValueError, match=named):
-        population_descent(*ensemble(), **settings)
 
 
 def test_runs_that_diverge_are_named():

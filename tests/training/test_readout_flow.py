@@ -71,18 +71,3 @@ def test_it_stops_at_its_tolerance_or_time_whichever_is_first():
     np.testing.assert_array_equal(there.risk_best, there.risk_final)
     assert there.converged.all()
     assert np.isnan(there.time).all()
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"max_time": 0.0}, "max_time must be positive"),
-        ({"teacher": np.zeros((2, 3))}, "teacher must have the shape"),
-        ({"y": np.full((2, 4), np.nan)}, "y must be finite"),
-    ],
-)
-def test_bad_input_is_named(change, message):
-    X, y, start, teacher = networks()
-    told = {"X": X, "y": y, "start": start, "tolerance": 0.1, "teacher": teacher} | change
-    with pytest.raises(ValueError, match=message):
-        readout_flow(**told)

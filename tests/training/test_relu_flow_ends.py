@@ -84,17 +84,3 @@ def test_a_kernel_that_does_not_fit_into_the_memory_is_done_without(monkeypatch,
     np.testing.assert_allclose(without.evaluations, with_kernel.evaluations, rtol=0.2)
     change = np.abs(with_kernel.weights.first - w.first).max()
     np.testing.assert_allclose(without.weights.first, with_kernel.weights.first, atol=0.01 * change)
-
-
-@pytest.mark.parametrize(
-    ("options", "sentence"),
-    [
-        ({"accuracy": 0.0}, "accuracy must be positive"),
-        ({"tolerance": -1.0}, "tolerance must not be negative"),
-        ({"trainable": "second"}, "trainable must name"),
-    ],
-)
-def test_settings_that_make_no_sense_are_named(options, sentence):
-    tasks, w = ensemble()
-    with pytest.raises(ValueError, match=sentence):
-        gradient_flow(tasks, w, **{"tolerance": 1e-3, **options})

@@ -50,9 +50,9 @@ NOTHING = [
 ]
 CODE = [
     Row("a module that a module imports",
-        m.replace("scripts/carryover/training/descent.py", "_INSPECT = 50", "_INSPECT = 49"),
+        m.replace("scripts/carryover/training/diagonal_descent.py", "_INSPECT = 50", "_INSPECT = 49"),
         {"STALE": [DESCENT], "UPSTREAM": AFTER_DESCENT}, DESCENT_AGAIN,
-        "scripts/carryover/training/descent.py changed"),
+        "scripts/carryover/training/diagonal_descent.py changed"),
     Row("a script", m.append("scripts/measure.py", "\nNEW = 1\n"),
         {"STALE": SPARSITIES, "UPSTREAM": [SPARSITY]}, {"measure": 2, "collect": 1},
         "scripts/measure.py changed"),

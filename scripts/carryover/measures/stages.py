@@ -19,7 +19,7 @@ from carryover.streams import generator
 from carryover.tasks.class_subsets import class_task
 from carryover.tasks.images import images
 from carryover.tasks.prepared_images import PreparedImages
-from carryover.training.device import torch_device
+from carryover.training.devices import torch_device
 
 READS = ("folder",)
 

@@ -1,4 +1,4 @@
-"""The order in which a group of networks goes through its samples."""
+"""The batches of an ensemble's samples, epoch by epoch."""
 
 from __future__ import annotations
 
@@ -9,25 +9,42 @@ from typing import Any, Protocol
 import numpy as np
 import torch
 
-from carryover.training.groups import Epochs, keep
-
 _AHEAD = 32  # epochs whose order is drawn at once; a run's orders depend on nothing but its own generator
 
 
+class FullBatch:
+    """One step per epoch, on all samples: for ensembles that hold what a step needs."""
+
+    per_epoch = 1
+
+    def epoch(self) -> Iterator[Any]:
+        """One batch per step."""
+        yield None
+
+    def keep(self, which: torch.Tensor) -> None:
+        """Drop the networks that the ensemble drops."""
+
+    def state(self) -> dict[str, Any]:
+        """What `load` takes, between two epochs."""
+        return {}
+
+    def load(self, state: Mapping[str, Any]) -> None:
+        """Go to a `state` of the same networks."""
+
+
 class Sampled(Protocol):
-    """A group of networks with the samples of every task."""
+    """An ensemble with the samples of every task."""
 
     runs: np.ndarray  # (R,)
     x: list[torch.Tensor]  # (R, D, n)
     y: list[torch.Tensor]  # (R, 1, n)
 
 
-class Batches(Epochs):
-    """Batches of every task of a group, epoch by epoch.
+class Batches(FullBatch):
+    """Batches of every task of an ensemble.
 
-    Tasks of at most `batch_size` samples (0: of any size) are taken whole in every step. The samples of the others each
-    run shuffles once an epoch, with `shuffles(run)`; where tasks have different numbers of batches, the smaller one
-    starts again.
+    Every step takes tasks of at most `batch_size` samples (0: of any size) as a whole. Each run shuffles the samples of
+    the others once per epoch, with the generator `shuffles(run)`. Tasks with fewer batches than others begin again.
     """
 
     def __init__(self, group: Sampled, batch_size: int, shuffles: Callable[[int], np.random.Generator] | None) -> None:
@@ -38,7 +55,7 @@ class Batches(Epochs):
             raise ValueError("batches smaller than a task need generators to shuffle with")
         self.per_epoch = max([-(-self.samples[o] // batch_size) for o in self.shuffled], default=1)
         rngs = [shuffles(int(run)) for run in group.runs] if self.shuffled and shuffles else []
-        self._generators: np.ndarray | list = np.array(rngs, dtype=object) if rngs else []
+        self._generators = np.array(rngs, dtype=object)
         self._epoch = 0
         self._orders: dict[int, torch.Tensor] = {}
 
@@ -56,14 +73,15 @@ class Batches(Epochs):
             yield [parts[step % len(parts)] for parts in tasks]
 
     def keep(self, which: torch.Tensor) -> None:
-        """Drop the networks that the group drops."""
-        keep(self, ("_generators", "_orders"), which)
+        if len(self._generators):
+            self._generators = self._generators[which.cpu().numpy()]
+        self._orders = {o: order[which] for o, order in self._orders.items()}
 
     def state(self) -> dict[str, Any]:
         generators = [json.dumps(rng.bit_generator.state) for rng in self._generators]
         return {"epoch": self._epoch, "orders": self._orders, "generators": generators}
 
-    def go_on(self, state: Mapping[str, Any]) -> None:
+    def load(self, state: Mapping[str, Any]) -> None:
         self._epoch, self._orders = state["epoch"], state["orders"]
         for rng, its in zip(self._generators, state["generators"], strict=True):
             rng.bit_generator.state = json.loads(its)

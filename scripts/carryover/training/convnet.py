@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import torch
@@ -12,12 +13,11 @@ from torch import nn
 from carryover.tasks.prepared_images import PreparedImages
 from carryover.training.convnet_batches import Draws, Feed, Samples
 from carryover.training.convnet_ensemble import ConvnetEnsemble
-from carryover.training.course import Course
-from carryover.training.history import History, log_spaced
+from carryover.training.history import History, Values, log_spaced
+from carryover.training.integrate import Ensemble, Progress, integrate
 from carryover.training.result import Divergence, Trained
 
 Test = tuple[np.ndarray, np.ndarray]  # indices in the set's test images, and labels
-Progress = Callable[[dict], None]
 _EVALUATED = 2048, 512  # most test images in one forward pass: of all networks, and of one
 
 
@@ -44,116 +44,124 @@ def gradient_descent(
 ) -> Trained:
     """Train networks of one shape until their loss, the mean over an epoch's batches, is `tolerance`, or to the end.
 
-    Args:
-        network: one of their shape, which is left as it is.
-        start: parameters and buffers of the networks before the first step, by name.
-        tasks: the first one is the main task. An epoch goes once through the samples of the largest task, in batches of
-            at most `batch_size` that differ by one at most; smaller tasks begin again. Tasks of at most `batch_size`
-            samples (0: of any size) are taken whole.
-        tests: (indices in the set's test images, labels) of the main task for every network.
-        draws: a generator by run, use ("order", "augmentation", "dropout") and number of the epoch or step: all that is
-            random, so that training can go on from any step, and a run does not depend on what it is trained with.
-        decay: of the learning rate, "constant", or "cosine" to 0 at `max_epochs`.
-        checkpoints: loss and risk are recorded after so many log-spaced epochs at most, and where a network ends.
-        renew: before training set the running statistics of normalisations to those of the (first 1024) samples.
+    Parameters
+    ----------
+    network : nn.Module
+        One of their shape, which is left as it is.
+    start : sequence of {name: tensor}
+        Parameters and buffers of the networks before the first step.
+    tasks : sequence of Samples
+        The first one is the main task. An epoch goes once through the samples of the largest task, in batches of at
+        most `batch_size` (0: of any size) whose sizes differ by one at most; smaller tasks begin again.
+    tests : sequence of (indices in the set's test images, labels)
+        Of the main task for every network.
+    draws : function of run, use ("order", "augmentation", "dropout") and number of the epoch or step
+        A generator. So training can continue from any step, and a run does not depend on its companions.
+    decay : str
+        Of the learning rate: "constant", or "cosine" to 0 at `max_epochs`.
+    checkpoints : int
+        The most log-spaced epochs after which loss and risk are recorded, besides a network's last one.
+    renew : bool
+        Whether training begins with the running statistics of the (first 1024) samples in normalisations.
 
-    The weights of the result are (R, P) as `packed` gives them; the risk is the share of test images that are
-    misclassified, with running statistics. Raises Divergence where a loss is not finite; UserError for a batch of one
-    image where a layer that is normalised has one place.
+    Returns
+    -------
+    Trained
+        Weights are (R, P) as `packed` gives them; the risk is the share of test images that are misclassified, with
+        running statistics.
+
+    Raises
+    ------
+    Divergence
+        The loss of some runs is not finite.
     """
-    ensemble = ConvnetEnsemble(
+    networks = ConvnetEnsemble(
         network, start, [task.columns for task in tasks], images.shape, momentum=momentum, weight_decay=weight_decay,
         precision=precision, device=device,
     )  # fmt: skip
-    feed = Feed(ensemble, tasks, images, draws, batch_size)
-    training = _Training(
-        ensemble, feed, tests, images, _rates(decay, learning_rate, max_epochs * feed.per_epoch), tolerance,
-        log_spaced(max_epochs, checkpoints),
-    )  # fmt: skip
-    if training.course.ended:
-        return training.history.trained(*training.history.stacked())
-    if renew and not training.course.state:
-        ensemble.renew_statistics(feed.first())
-    while len(ensemble) and training.epoch < max_epochs:
-        loss = training.one_epoch()
-        training.close_epoch(loss, last=training.epoch == max_epochs)
-        if progress is not None:
-            step = training.epoch * feed.per_epoch
-            progress({"step": step, "active": len(ensemble), "loss": float(loss.max())})
-    training.course.end()
-    return training.history.trained(*training.history.stacked())
+    feed = Feed(networks, tasks, images, draws, batch_size)
+    rates = _rates(decay, learning_rate, max_epochs * feed.per_epoch)
+    schedule = log_spaced(max_epochs, checkpoints)
+    training = _Training(networks, feed, tests, images, rates, tolerance, schedule, renew)
+    history = History(len(networks), len(schedule))
+    integrate(training, history, progress)
+    return history.trained(*history.stacked())
 
 
-class _Training:
-    """Where the training of an ensemble is, and what it has found; it can stop and go on after any step."""
+class _Training(Ensemble):
+    """Convolutional networks, and the losses of an epoch; a step is one batch of every task."""
+
+    MOVING = ("total", "loss", "risk")
 
     def __init__(
-        self, ensemble: ConvnetEnsemble, feed: Feed, tests: Sequence[Test], images: PreparedImages, rates: np.ndarray,
-        tolerance: float, schedule: np.ndarray,
+        self, networks: ConvnetEnsemble, feed: Feed, tests: Sequence[Test], images: PreparedImages, rates: np.ndarray,
+        tolerance: float, schedule: np.ndarray, renew: bool,
     ) -> None:  # fmt: skip
-        self.ensemble, self.feed, self.tests, self.images, self.rates = ensemble, feed, tests, images, rates
-        self.tolerance, self.schedule = tolerance, schedule
-        self.history = History(len(ensemble), len(schedule))
-        self.epoch = self.done = 0  # whole epochs, and steps of the next one
-        self.total = np.zeros(len(ensemble))  # of the losses in these steps
-        self.course = Course(self.history, ensemble.runs)
-        if (state := self.course.state) and not self.course.ended:
-            self.epoch, self.done, self.total = state["epoch"], state["step"], state["total"]
-            ensemble.runs = state["runs"]
-            ensemble.load(state["ensemble"])
+        self.networks, self.feed, self.tests, self.images, self.rates = networks, feed, tests, images, rates
+        self.tolerance, self.schedule, self.renew = tolerance, schedule, renew
+        self.runs, self.report_every = networks.runs, feed.per_epoch
+        self.total = torch.zeros(len(networks), dtype=torch.float64)  # of the losses in the steps of an epoch
+        self.loss = self.risk = torch.full_like(self.total, torch.nan)  # of the last epoch
+        self.order: list[np.ndarray | None] = []  # of the samples in this epoch, once it has begun
 
-    def one_epoch(self) -> np.ndarray:
-        """The steps that are left of an epoch; mean losses (R,) over all of its steps."""
-        order = self.feed.order(self.epoch)
-        for step in range(self.done, self.feed.per_epoch):
-            number = self.epoch * self.feed.per_epoch + step
-            images, labels = self.feed.batch(order, step, number)
-            kept = self.feed.kept(number, sum(batch.shape[1] for batch in images))
-            self.total += self.ensemble.step(images, labels, self.rates[number], kept).cpu().numpy()
-            self.done = step + 1
-            if self.course.due():
-                self.course.save(
-                    epoch=self.epoch, step=self.done, total=self.total, runs=self.ensemble.runs,
-                    ensemble=self.ensemble.state(),
-                )  # fmt: skip
-        loss = self.total / self.feed.per_epoch
-        self.epoch, self.done, self.total = self.epoch + 1, 0, np.zeros(len(self.ensemble))
-        if not np.isfinite(loss).all():
-            unfinished = self.ensemble.runs[~np.isfinite(loss)].tolist()
-            raise Divergence(unfinished, "the training loss became infinite or not a number")
-        return loss
+    def advance(self) -> torch.Tensor | None:
+        number = self.steps - 1
+        epoch, step = divmod(number, self.feed.per_epoch)
+        if number == 0 and self.renew:
+            self.networks.renew_statistics(self.feed.first())
+        self.order = self.order or self.feed.order(epoch)
+        images, labels = self.feed.batch(self.order, step, number)
+        masks = self.feed.dropout_masks(number, sum(batch.shape[1] for batch in images))
+        self.total += self.networks.step(images, labels, self.rates[number], masks).cpu()
+        if step + 1 < self.feed.per_epoch:
+            return None
+        self.loss, self.total, self.order = self.total / self.feed.per_epoch, torch.zeros_like(self.total), []
+        if (lost := ~torch.isfinite(self.loss)).any():
+            raise Divergence(self.runs[lost.numpy()].tolist(), "the training loss became infinite or not a number")
+        recorded = (self.loss <= self.tolerance) | bool(epoch + 1 in self.schedule)  # the last epoch is
+        self.risk = torch.full_like(self.loss, torch.nan)
+        if recorded.any():
+            self.risk[recorded] = torch.from_numpy(self._test_errors(np.flatnonzero(recorded.numpy())))
+        return recorded
 
-    def close_epoch(self, loss: np.ndarray, last: bool) -> None:
-        """Record the networks that are to be looked at, and part with those that end; `loss` (R,) is the epoch's."""
-        ensemble, history, steps = self.ensemble, self.history, self.epoch * self.feed.per_epoch
-        converged = loss <= self.tolerance
-        ended = converged | last
-        recorded = ended | (self.epoch in self.schedule)
-        if not recorded.any():
-            return
-        risk = np.full(len(loss), np.nan)
-        risk[recorded] = self._test_errors(np.flatnonzero(recorded))
-        values = {"time": np.full(len(loss), self.rates[:steps].sum()), "loss": loss, "risk": risk}
-        history.record(ensemble.runs, values, recorded)
-        if ended.any():
-            own = {name: value[ended] for name, value in values.items()}
-            weights = [ensemble.packed(np.flatnonzero(ended))]
-            history.end(ensemble.runs[ended], weights, own, evaluations=steps, converged=converged[ended])
-            ensemble.keep(~ended)
-            self.total = np.zeros(len(ensemble))
+    def ended(self) -> torch.Tensor | None:
+        if self.steps % self.feed.per_epoch:
+            return None
+        return (self.loss <= self.tolerance) | (self.steps == len(self.rates))
+
+    def observed(self, which: torch.Tensor) -> dict[str, Values]:
+        time = torch.full_like(self.loss, self.rates[: self.steps].sum())
+        return {"time": time[which], "loss": self.loss[which], "risk": self.risk[which]}
+
+    def outcome(self) -> dict[str, Values | int]:
+        return {"evaluations": self.steps, "converged": self.loss <= self.tolerance}
+
+    def weights(self) -> list[Values]:
+        return [self.networks.packed(np.arange(len(self)))]
+
+    def keep(self, which: torch.Tensor) -> None:
+        super().keep(which)
+        self.networks.keep(which.numpy())
+
+    def state(self) -> dict[str, Any]:
+        return {**super().state(), "networks": self.networks.state()}
+
+    def load(self, state: Mapping[str, Any]) -> None:
+        super().load(state)
+        self.networks.load(state["networks"])
 
     def _test_errors(self, places: np.ndarray) -> np.ndarray:
         """Share of its test images that each of the networks at `places` misclassifies."""
-        own = [self.tests[int(run)] for run in self.ensemble.runs[places]]
+        own = [self.tests[int(run)] for run in self.runs[places]]
         counts = np.array([len(indices) for indices, _ in own])
         at_once, wrong = min(_EVALUATED[1], max(1, _EVALUATED[0] // len(own))), np.zeros(len(own))
         for first in range(0, counts.max(), at_once):
             # Where there are fewer images than of others, the last one stands in, and does not count.
             rows = [np.minimum(np.arange(first, first + at_once), count - 1) for count in counts]
             rows = [row[: max(counts) - first] for row in rows]
-            batches = [self.images.batch("test", indices[row], device=self.ensemble.device)
+            batches = [self.images.batch("test", indices[row], device=self.networks.device)
                        for (indices, _), row in zip(own, rows, strict=True)]  # fmt: skip
-            outputs = self.ensemble.outputs(places, torch.stack(batches))[:, :, self.ensemble.columns[0]]
+            outputs = self.networks.outputs(places, torch.stack(batches))[:, :, self.networks.columns[0]]
             found = outputs.argmax(2).cpu().numpy()
             expected = np.stack([labels[row] for (_, labels), row in zip(own, rows, strict=True)])
             counted = np.arange(first, first + found.shape[1]) < counts[:, None]

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from carryover.errors import UserError
 from carryover.tasks.prepared_images import PreparedImages
 from carryover.training.convnet_ensemble import ConvnetEnsemble
 
@@ -38,19 +37,8 @@ class Feed:
         counts = [task.indices.shape[1] for task in tasks]
         self._steps = [-(-count // size) if size and count > size else 1 for count in counts]
         self.per_epoch = max(self._steps)
-        self._refuse_lone_images(size)
         self._known: tuple[int, ...] = ()  # runs of the batches in `_plain`
         self._plain: dict[int, Batch] = {}  # of whole tasks that are the same in every step
-
-    def _refuse_lone_images(self, size: int) -> None:
-        counts = [task.indices.shape[1] for task in self._tasks]
-        if sum(count // steps for count, steps in zip(counts, self._steps, strict=True)) > 1:
-            return
-        if not self._ensemble.normalises(self._images.batch("train", self._tasks[0].indices[0, :1])):
-            raise UserError(
-                f"batch_size is {size}, so that one of {counts[0]} samples is a batch of its own, of which layers with "
-                "one place cannot be normalised: raise batch_size, or change the number of samples."
-            )
 
     def order(self, epoch: int) -> list[np.ndarray | None]:
         """Of every task that is shuffled, the order of its samples, (R, n)."""
@@ -75,8 +63,8 @@ class Feed:
                 batches.append(self._taken(task, np.array_split(places, steps, axis=1)[step % steps], rngs))
         return [images for images, _ in batches], [labels for _, labels in batches]
 
-    def kept(self, number: int, images: int) -> list[torch.Tensor]:
-        """Which units are kept in a step, (R, images, units) of 0 and 2, of every layer that drops half of them."""
+    def dropout_masks(self, number: int, images: int) -> list[torch.Tensor]:
+        """Units to keep in a step, (R, images, units) of 0 and 2, of every layer that drops half of them."""
         layers = self._ensemble.units_dropped
         if not layers:
             return []

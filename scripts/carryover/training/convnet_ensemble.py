@@ -76,14 +76,14 @@ class ConvnetEnsemble:
         return [layer.units for layer in self._drops]
 
     def step(
-        self, images: Sequence[Tensor], labels: Sequence[Tensor], learning_rate: float, kept: Sequence[Tensor] = ()
+        self, images: Sequence[Tensor], labels: Sequence[Tensor], learning_rate: float, masks: Sequence[Tensor] = ()
     ) -> Tensor:
         """One step on a batch of every task, images (R, b, C, H, W) and labels (R, b); losses (R,) before it.
 
-        `kept`, (R, images of all tasks, units) of 0 and 2, is for every layer that drops units which of them it keeps.
+        `masks`, (R, images of all tasks, units) of 0 and 2, is for every layer that drops units which of them it keeps.
         """
         self._skeleton.train()
-        for layer, units in zip(self._drops, kept, strict=True):
+        for layer, units in zip(self._drops, masks, strict=True):
             layer.kept = units.to(self.device).transpose(0, 1).flatten(1)
         parameters = {name: tensor.requires_grad_() for name, tensor in self.parameters.items()}
         outputs = self._outputs(parameters | self.buffers, torch.cat(list(images), dim=1))
@@ -121,16 +121,6 @@ class ConvnetEnsemble:
             rows = torch.from_numpy(places).to(self.device)
             state = {name: tensor[rows] for name, tensor in state.items()}
         return self._outputs(state, images).transpose(0, 1)
-
-    def normalises(self, images: Tensor) -> bool:
-        """Whether a batch (b, C, H, W) gives normalisations the two values per channel that they need in training."""
-        values = {name: tensor[0].clone() for name, tensor in (self.parameters | self.buffers).items()}
-        self._skeleton.train().together = 1
-        try:
-            functional_call(self._skeleton, values, images.to(self.device))
-        except ValueError:
-            return False
-        return True
 
     def packed(self, places: np.ndarray) -> np.ndarray:
         """Parameters and buffers of the networks at `places`, (places, P)."""
@@ -194,7 +184,7 @@ class ConvnetEnsemble:
         return whole
 
     def _joined(self, parameters: Tensors) -> Tensor:
-        """Parameters (R, …), without what is left out, one after the other; their shapes are kept for `_views`."""
+        """Parameters (R, …), without what is left out, one after the other; their shapes are stored for `_views`."""
         self._shapes = {name: tensor.shape for name, tensor in parameters.items()}
         pieces = [(tensor.movedim(2, -1) if tensor.ndim == 5 else tensor).reshape(-1) for tensor in parameters.values()]
         return torch.cat(pieces).to(self.device)

@@ -18,11 +18,10 @@ import numpy as np
 import torch
 
 from carryover.networks.deep_linear import Weights
-from carryover.training import groups, settings
-from carryover.training.device import torch_device
-from carryover.training.factored import Factored
+from carryover.training.devices import chunks, in_chunks, torch_device
 from carryover.training.history import History, Values, log_spaced
-from carryover.training.memory import even, in_pieces
+from carryover.training.integrate import Descent, Progress, integrate
+from carryover.training.linear_limits import Factored
 from carryover.training.reduced import Network, Reduced, reduced
 from carryover.training.result import Divergence, Trained
 
@@ -31,11 +30,11 @@ from carryover.training.result import Divergence, Trained
 _BYTES = {"cpu": 2**18, "cuda": 2**31}
 
 
-class _Group(groups.Group):
+class _Group(Descent):
     """Deep linear networks in reduced coordinates, and their data."""
 
-    PER_RUN = ("matrices", "readout", "_networks", "_values", "_targets", "_samples", "_decay", "_outside")
-    MOVING = ("matrices", "readout", "steps")
+    PER_RUN = (*Descent.PER_RUN, "_networks", "_values", "_targets", "_samples", "_decay", "_outside")
+    MOVING = (*Descent.MOVING, "matrices", "readout")
 
     def __init__(
         self, runs: np.ndarray, networks: Sequence[Network], matrices: Sequence[np.ndarray], readout: np.ndarray,
@@ -46,7 +45,7 @@ class _Group(groups.Group):
             return torch.as_tensor(np.stack(values), dtype=dtype, device=device)
 
         mine = [networks[run] for run in runs]
-        self.runs, self.rates, self.steps, self.rate = np.asarray(runs), np.full(len(runs), rate), 0, rate
+        self.runs, self.rates, self.rate = np.asarray(runs), np.full(len(runs), rate), rate
         self._networks, self._risk = np.array(mine, dtype=object), risk
         self.matrices, self.readout = [tensor(layers[runs]) for layers in matrices], tensor(readout[runs])[:, :, None]
         self._values = tensor([network.data.values for network in mine], torch.float64)[:, :, None]
@@ -74,7 +73,6 @@ class _Group(groups.Group):
 
     def step(self, _batch: None = None) -> None:
         """One step of gradient descent on the loss and the weight decay."""
-        self.steps += 1
         *rights, a = self._rights()
         left = torch.addcmul(self._offset, self._slope, a, value=-1).transpose(1, 2)  # −rate · gᵀ
         for matrix, right in zip(self.matrices, reversed(rights), strict=True):
@@ -167,29 +165,41 @@ def gradient_descent(
     precision: str = "float32",
     device: str = "auto",
     checkpoints: int = 64,
-    progress: Callable[[dict], None] | None = None,
+    progress: Progress | None = None,
 ) -> Trained:
     """Train every run by gradient descent on L = |Xβ − y|²/(2n) + weight_decay/2 Σ_l |W_l|².
 
-    data: of one rank k; targets: t = Uᵀy (runs, k); sets: (runs,) the data of each run; start: the networks before the
-    first step; risk: of some runs, by their indices, at their coefficients β (·, d). Loss, without weight decay and
-    above the floor that no β gets below, and risk are recorded after log-spaced steps, at most `checkpoints` of them;
-    that is when a run ends by itself. `weights` of the result are `Reduced`.
+    A run ends once the loss is `tolerance` or less. With weight decay the tolerance bounds how far L is above its least
+    value: for two layers by the duality gap of |Xβ − y|²/(2n) + weight_decay |β|, whose least value is the same;
+    otherwise by |∇L|²/(2 weight_decay), a bound where L is convex (one layer) and an estimate near a minimum of three
+    layers and more, one of which is at β = 0.
 
-    A run ends once the loss is `tolerance` or less. With weight decay (a number or (runs,)) what is bounded is how far
-    L is above its least value: for two layers by the duality gap of |Xβ − y|²/(2n) + weight_decay |β|, whose least
-    value is the same; otherwise by |∇L|²/(2 weight_decay), a bound where L is convex (one layer) and an estimate near a
-    minimum of three layers and more, one of which is at β = 0.
+    Parameters
+    ----------
+    data, targets, sets
+        `Factored` inputs of one rank k, t = Uᵀy (runs, k), and the data of each run (runs,).
+    start : Weights
+        The networks before the first step.
+    risk : function of indices of runs (R,) and their coefficients β (R, d) -> (R,)
+    weight_decay : float or (runs,)
+    precision : str
+        Runs with weight decay are trained in "float64" in any case: "float32" steps of
+        learning_rate · weight_decay · W would be lost to rounding.
+    checkpoints : int
+        The most log-spaced steps after which risk and loss, without weight decay and above the floor that no β gets
+        below, are recorded, and runs end.
 
-    Runs with weight decay are trained in "float64" in any case: of "float32" steps of learning_rate · weight_decay · W
-    would be lost to rounding.
+    Returns
+    -------
+    Trained
+        With `Reduced` weights.
 
-    Raises ValueError for bad input, Divergence for runs whose loss is not finite or twice its start.
+    Raises
+    ------
+    Divergence
+        The loss of some runs is not finite or twice its start.
     """
-    settings.check_positive(learning_rate=learning_rate, max_steps=max_steps, checkpoints=checkpoints)
-    settings.check_not_negative(tolerance=tolerance)
-    settings.check_choice("precision", precision, settings.PRECISIONS)
-    targets, decay = _checked(data, targets, sets, start, weight_decay)
+    targets, decay = np.asarray(targets, dtype=np.float64), np.broadcast_to(weight_decay, len(targets))
     place, schedule = torch_device(device), log_spaced(max_steps, checkpoints)
     history = History(len(targets), checkpoints)
     networks, matrices, readout = reduced(data, sets, start)
@@ -197,31 +207,15 @@ def gradient_descent(
 
     def train(runs: np.ndarray, dtype: torch.dtype) -> list[int]:
         group = _Group(runs, networks, matrices, readout, targets, risk, learning_rate, decay, tolerance, dtype, place)
-        return groups.descend(group, groups.Epochs(), schedule, tolerance, history, progress)
+        group.begin(schedule, tolerance)
+        integrate(group, history, progress)
+        return group.diverged
 
     diverged: list[int] = []
     for decays, dtype in ((decay == 0, getattr(torch, precision)), (decay > 0, torch.float64)):
-        chunks = even(np.flatnonzero(decays), _BYTES[place.type] // (size * dtype.itemsize))
-        diverged += chain(*in_pieces(partial(train, dtype=dtype), chunks))
+        together = chunks(np.flatnonzero(decays), _BYTES[place.type] // (size * dtype.itemsize))
+        diverged += chain(*in_chunks(partial(train, dtype=dtype), together))
     if diverged:
         raise Divergence(sorted(diverged), f"gradient descent diverged with learning rate {learning_rate:g}")
     beta, ends = zip(*((beta, end) for beta, *end in history.weights()), strict=True)
     return history.trained(Reduced(np.stack(beta), networks, ends))
-
-
-def _checked(
-    data: Sequence[Factored], targets: np.ndarray, sets: np.ndarray, start: Weights, weight_decay: float | np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """targets and the weight decay of every run in float64; ValueError for what does not fit."""
-    ranks = {len(factored.values) for factored in data}
-    if len(ranks) != 1:
-        raise ValueError(f"data must all be of one rank, got {sorted(ranks)}")
-    targets = np.asarray(targets, dtype=np.float64)
-    settings.check_arrays(
-        ("targets", targets, f"runs {ranks.pop()}"), ("sets", sets, "runs"),
-        ("start", start.readout, f"runs {data[0].directions.shape[1]}"), ("start", start.hidden, "... d"),
-    )  # fmt: skip
-    decay = np.broadcast_to(np.asarray(weight_decay, dtype=np.float64), len(targets))
-    if not (decay >= 0).all() or not np.isfinite(decay).all():
-        raise ValueError("weight_decay must be finite and not negative")
-    return targets, decay

@@ -18,7 +18,6 @@ import numpy as np
 from scipy import linalg
 
 from carryover.networks.diagonal import rates
-from carryover.training.settings import check_arrays
 
 _TARGET = 1e-14  # stop here; rounding usually stops the iteration a little earlier
 _REFINE = 1e-12  # above this relative residual the last correction acts on β
@@ -82,12 +81,19 @@ def linear_probe_limit(
 
 def _broadcast(X: np.ndarray, y: np.ndarray, weights: Mapping[str, np.ndarray]) -> list[np.ndarray]:
     """X (..., n, D), y (..., n) and the weights (..., D) in float64, with the same leading axes."""
-    arrays = [("X", X, "... n D"), ("y", y, "... n"), *((name, w, "... D") for name, w in weights.items())]
-    check_arrays(*arrays)
-    values = [np.asarray(array, dtype=np.float64) for _, array, _ in arrays]
-    lead = np.broadcast_shapes(values[0].shape[:-2], *(array.shape[:-1] for array in values[1:]))
-    own = [values[0].shape[-2:], *(array.shape[-1:] for array in values[1:])]
-    return [np.broadcast_to(array, (*lead, *last)) for array, last in zip(values, own, strict=True)]
+    n, D = np.shape(X)[-2:]
+    values, shapes = [], [(n, D), (n,), *[(D,)] * len(weights)]
+    for (name, given), shape in zip({"X": X, "y": y, **weights}.items(), shapes, strict=True):
+        array = np.asarray(given, dtype=np.float64)
+        if array.shape[-len(shape) :] != shape:
+            raise ValueError(
+                f"{name} must have the shape (..., {', '.join(map(str, shape))}) to fit X, got {array.shape}"
+            )
+        if not np.isfinite(array).all():
+            raise ValueError(f"{name} must be finite")
+        values.append(array)
+    lead = np.broadcast_shapes(*(array.shape[: -len(shape)] for array, shape in zip(values, shapes, strict=True)))
+    return [np.broadcast_to(array, (*lead, *shape)) for array, shape in zip(values, shapes, strict=True)]
 
 
 def _feasible_set(X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray | None, np.ndarray]:
@@ -116,8 +122,8 @@ def _solve_dual(Q: np.ndarray, t: np.ndarray, A: np.ndarray, B: np.ndarray) -> n
     """β = c sinh(h + Qμ) at the minimum of the dual, by Newton's method with a line search."""
     c, h = 2 * np.sqrt(A) * np.sqrt(B), 0.5 * (np.log(A) - np.log(B))
     mu = np.zeros(len(t))
-    wanted = max(linalg.norm(t), np.finfo(float).tiny)
-    required = _REQUIRED * max(wanted, linalg.norm(Q.T @ (A - B)))
+    size = max(linalg.norm(t), np.finfo(float).tiny)
+    required = _REQUIRED * max(size, linalg.norm(Q.T @ (A - B)))
     best, best_residual, stalled = mu, np.inf, 0
     for _ in range(_MAX_NEWTON):
         u = h + Q @ mu
@@ -128,7 +134,7 @@ def _solve_dual(Q: np.ndarray, t: np.ndarray, A: np.ndarray, B: np.ndarray) -> n
         stalled = 0 if residual < 0.5 * best_residual else stalled + 1
         if residual < best_residual:
             best, best_residual = mu, residual
-        if residual <= _TARGET * wanted or (best_residual <= required and stalled >= 2):
+        if residual <= _TARGET * size or (best_residual <= required and stalled >= 2):
             break
         step = _newton_direction(Q, curvature, gradient)
         mu = mu + _line_minimum(c, u, Q @ step, t @ step) * step
@@ -136,7 +142,7 @@ def _solve_dual(Q: np.ndarray, t: np.ndarray, A: np.ndarray, B: np.ndarray) -> n
         raise ArithmeticError(f"the dual stopped at a residual of {best_residual:.1e}, above {required:.1e}")
     u = h + Q @ best
     beta, curvature = c * np.sinh(u), c * np.cosh(u)
-    if best_residual > _REFINE * wanted:  # rounding of u, times a large c: correct β itself by the same Newton step
+    if best_residual > _REFINE * size:  # rounding of u, times a large c: correct β itself by the same Newton step
         beta += curvature * (Q @ _newton_direction(Q, curvature, Q.T @ beta - t))
     return beta
 

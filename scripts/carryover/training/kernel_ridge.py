@@ -16,7 +16,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from carryover.theory.kernels import relu_risk, tangent_risk
-from carryover.training.settings import check_arrays, check_choice
 
 KINDS = ("probe", "tangent")
 STRENGTHS = np.logspace(-8, 2, 21)
@@ -45,8 +44,7 @@ class Fitted:
         return self.readout - self.start_readout
 
     def predict(self, X: np.ndarray) -> np.ndarray:
-        """The fitted function at X (n, D): (n,). Raises ValueError for other shapes and values that are not finite."""
-        check_arrays(("X", X, f"samples {self.first.shape[1]}"))
+        """The fitted function at X (n, D): (n,)."""
         return _function(X, self.first, self.readout, self.start_readout[:, None] * self.first_change)
 
     def risk(self, directions: np.ndarray, teacher_readout: np.ndarray) -> float:
@@ -66,23 +64,23 @@ def fit(
 ) -> Fitted:
     """Fit one network's features to samples, with the ridge strength of the smallest leave-one-out error.
 
-    Args:
-        kind: "probe" or "tangent".
-        first, readout: the weights (H, D) and (H,), of which a probe uses the first only.
-        X, y: inputs (n, D) and targets (n,).
-        strength: in units of trace K/n, instead of cross-validation among `STRENGTHS`. One or two samples leave nothing
-            to choose by: they get the smallest of these, nearly the interpolation that training would end at.
+    Parameters
+    ----------
+    kind : str
+        "probe" or "tangent".
+    first, readout : (H, D), (H,)
+        The weights; a probe uses the first layer only.
+    X, y : (n, D), (n,)
+    strength : float
+        In units of trace K/n, instead of cross-validation among `STRENGTHS`. One or two samples leave nothing to choose
+        by: they get the smallest strength, nearly the interpolation that training would end at.
 
-    Raises:
-        ValueError: An unknown kind, arrays that do not fit or are not finite, no sample, a strength that is not
-            positive, or a network none of whose units is active on any sample.
+    Raises
+    ------
+    ValueError
+        None of the network's units is active on any sample.
     """
     first, readout, X, y = (np.asarray(values, dtype=np.float64) for values in (first, readout, X, y))
-    check_arrays(
-        ("first", first, "units inputs"), ("readout", readout, "units"), ("X", X, "samples inputs"), ("y", y, "samples")
-    )
-    if strength is not None and not 0 < strength < np.inf:
-        raise ValueError(f"strength must be positive and finite, got {strength}")
     gram = kernel(kind, first, readout, X, X)
     scale = np.trace(gram) / len(X)
     if not scale > 0:
@@ -102,7 +100,6 @@ def fit(
 
 def kernel(kind: str, first: np.ndarray, readout: np.ndarray, X: np.ndarray, Z: np.ndarray) -> np.ndarray:
     """The kernel of `kind` between inputs X (n, D) and Z (k, D), of the network first (H, D), readout (H,): (n, k)."""
-    check_choice("kind", kind, KINDS)
     responses = np.maximum(X @ first.T, 0) @ np.maximum(Z @ first.T, 0).T
     if kind == "probe":
         return responses

@@ -13,7 +13,6 @@ step input weights go back to the lengths they started with (its section 4 keeps
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from itertools import chain
 
 import numpy as np
@@ -21,19 +20,18 @@ import torch
 
 from carryover.networks.relu import Weights
 from carryover.theory.kernels import relu_risk
-from carryover.training import groups
-from carryover.training.device import torch_device
+from carryover.training.devices import chunks, in_chunks, torch_device
 from carryover.training.history import History, log_spaced
-from carryover.training.memory import even, in_pieces
+from carryover.training.integrate import Descent, Progress, integrate
 from carryover.training.relu import BYTES, like
 from carryover.training.result import Divergence, Trained
-from carryover.training.settings import PRECISIONS, check_arrays, check_choice, check_not_negative, check_positive
 
 
-class Group(groups.Group):
+class Group(Descent):
     """ReLU networks and their teachers."""
 
-    PER_RUN = ("first", "second", "_start", "_lengths", "_anchor", "teacher")
+    PER_RUN = (*Descent.PER_RUN, "_start", "_lengths", "_anchor", "teacher")
+    MOVING = (*Descent.MOVING, "first", "second")
 
     def __init__(
         self, runs: np.ndarray, start: Weights, teacher: Weights, rate: float, anchor: np.ndarray, dtype: torch.dtype,
@@ -117,33 +115,46 @@ def population_descent(
     precision: str = "float32",
     device: str = "auto",
     checkpoints: int = 64,
-    progress: Callable[[dict], None] | None = None,
+    progress: Progress | None = None,
 ) -> Trained:
     """Train every run by gradient descent on L + ½ anchor Σ_h |v_h − v_h(0)|², until L ≤ `tolerance` or `max_steps`.
-
-    teacher: first (runs, K, D), second (runs, 1, K), of unit vectors; units with readout 0 are padding. start: first
-    (runs, H, D), second (runs, 1, H). `anchor` is a number or (runs,). The loss of the result is L, its risk 2L; both
-    are recorded, and runs end, after log-spaced steps, at most `checkpoints` of them.
 
     A mean-field network f = 1/m Σ_i c_i relu(w_i · x), |w_i| = 1, trained with the learning rate η m is this one with
     v = w/√m, a = c/√m and the learning rate η; each of its units feels the force −anchor · (w_i − w_i(0)) at that rate.
 
-    "float32" is as good as "float64" but for the loss: the gradient is off by its rounding alone, some 1e-7 Σ_j |s_j|.
+    Parameters
+    ----------
+    teacher : Weights
+        first (runs, K, D), unit vectors; second (runs, 1, K). Units with readout 0 are padding.
+    start : Weights
+        first (runs, H, D), second (runs, 1, H).
+    anchor : float or (runs,)
+    precision : str
+        "float32" is as good as "float64" but for the loss: its gradient is off by rounding alone, some 1e-7 Σ_j |s_j|.
+    checkpoints : int
+        The most log-spaced steps after which loss and risk are recorded, and runs end.
 
-    Raises ValueError for bad input, Divergence for runs whose loss is not finite or twice its start.
+    Returns
+    -------
+    Trained
+        Its loss is L, its risk 2L.
+
+    Raises
+    ------
+    Divergence
+        The loss of some runs is not finite or twice its start.
     """
-    check_positive(learning_rate=learning_rate, max_steps=max_steps, checkpoints=checkpoints)
-    check_not_negative(tolerance=tolerance)
-    check_choice("precision", precision, PRECISIONS)
-    anchors = checked(teacher, start, anchor)
+    anchors = np.broadcast_to(anchor, len(start.first))
     place, dtype = torch_device(device), getattr(torch, precision)
     schedule, history = log_spaced(max_steps, checkpoints), History(len(start.first), checkpoints)
 
     def train(runs: np.ndarray) -> list[int]:
         group = Group(runs, start, teacher, learning_rate, anchors, dtype, place)
-        return groups.descend(group, groups.Epochs(), schedule, tolerance, history, progress)
+        group.begin(schedule, tolerance)
+        integrate(group, history, progress)
+        return group.diverged
 
-    diverged = list(chain(*in_pieces(train, chunks(start, teacher, dtype, place))))
+    diverged = list(chain(*in_chunks(train, angle_chunks(start, teacher, dtype, place))))
     if diverged:
         raise Divergence(sorted(diverged), f"gradient descent diverged with learning rate {learning_rate:g}")
     return history.trained(like(start, history.stacked()))
@@ -154,23 +165,7 @@ def _layers(network: Weights) -> tuple[np.ndarray, np.ndarray]:
     return network.first, network.second[:, 0]
 
 
-def chunks(start: Weights, teacher: Weights, dtype: torch.dtype, place: torch.device) -> list[np.ndarray]:
+def angle_chunks(start: Weights, teacher: Weights, dtype: torch.dtype, place: torch.device) -> list[np.ndarray]:
     """Runs in groups whose angles fill the cache or the device."""
     runs, H, _ = start.first.shape
-    return even(np.arange(runs), BYTES[place.type] // (2 * dtype.itemsize * H * (H + teacher.first.shape[1])))
-
-
-def checked(teacher: Weights, start: Weights, anchor: float | np.ndarray) -> np.ndarray:
-    """The anchor of every run; ValueError for what does not fit or is not finite."""
-    check_arrays(
-        ("start", start.first, "runs units D"), ("start", start.second, "runs 1 units"),
-        ("teacher", teacher.first, "runs directions D"), ("teacher", teacher.second, "runs 1 directions"),
-    )  # fmt: skip
-    if not start.first.any(axis=2).all():
-        raise ValueError("start must have no unit of length 0")
-    if not np.allclose(np.linalg.norm(teacher.first, axis=2), 1):
-        raise ValueError("teacher must have unit vectors")
-    anchor = np.broadcast_to(np.asarray(anchor, dtype=np.float64), len(start.first))
-    if not (anchor >= 0).all() or not np.isfinite(anchor).all():
-        raise ValueError("anchor must not be negative")
-    return anchor
+    return chunks(np.arange(runs), BYTES[place.type] // (2 * dtype.itemsize * H * (H + teacher.first.shape[1])))

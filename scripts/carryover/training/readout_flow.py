@@ -13,7 +13,6 @@ from scipy import linalg
 
 from carryover.networks.diagonal import Weights
 from carryover.training.result import Trained
-from carryover.training.settings import check_arrays, check_not_negative, check_positive
 
 _FINER = 4  # risks between two checkpoints, among which the smallest is looked for
 _EARLY, _LATE = 0.1, 10.0  # where curves begin and end, in units of the shortest and of the longest time of decay
@@ -30,18 +29,24 @@ def readout_flow(
     checkpoints: int = 64,
     progress: Callable[[dict], None] | None = None,
 ) -> Trained:
-    """Each run where the flow of its readout comes to a mean squared error of `tolerance`, or at `max_time` before.
+    """Solve each run's flow of the readout until its mean squared error is `tolerance`, or to `max_time`.
 
-    X: (runs, n, D), y: (runs, n), networks of one output, teacher: (runs, D). A run that neither stops ends in the
-    limit, `converged` false. Risks are ‖β − teacher‖²; the smallest is that of the start and of 4 × `checkpoints`
-    log-spaced times. `evaluations` is 1: all follows from the residual at the start.
+    The linear probe of "feature reuse in multi-task learning and finetuning".
 
-    The linear probe of "feature reuse in multi-task learning and finetuning". Raises ValueError for bad input.
+    Parameters
+    ----------
+    X, y, teacher : (runs, n, D), (runs, n), (runs, D)
+    start : Weights
+        Networks of one output.
+    checkpoints : int
+        Points of the curves. The smallest risk is that of the start and of 4 × `checkpoints` log-spaced times.
+
+    Returns
+    -------
+    Trained
+        A run that neither tolerance nor time stops ends in the limit, with `converged` false. Risks are ‖β − teacher‖².
+        `evaluations` is 1: all follows from the residual at the start.
     """
-    check_arrays(("X", X, "runs samples inputs"), ("y", y, "runs samples"), ("teacher", teacher, "runs inputs"))
-    check_arrays(("start", start.second_plus, f"{len(X)} 1 {X.shape[2]}"))
-    check_positive(max_time=max_time, checkpoints=checkpoints)
-    check_not_negative(tolerance=tolerance)
     runs = len(X)
     readouts = np.empty((2, runs, 1, X.shape[2]))
     ends = {name: np.empty(runs) for name in ("loss", "risk_final", "risk_best")}
@@ -52,8 +57,8 @@ def readout_flow(
         times = flow.times(end, _FINER * checkpoints)
         risks = ((flow.coefficients(np.append(times, (0, end))) - teacher[run]) ** 2).sum(1)
         ends["loss"][run], ends["risk_final"][run], ends["risk_best"][run] = flow.loss(end), risks[-1], risks.min()
-        kept = slice(_FINER - 1, len(times), _FINER)
-        values = times[kept], [flow.loss(time) for time in times[kept]], risks[: len(times)][kept]
+        recorded = slice(_FINER - 1, len(times), _FINER)
+        values = times[recorded], [flow.loss(time) for time in times[recorded]], risks[: len(times)][recorded]
         for curve, value in zip(curves.values(), values, strict=True):
             curve[run, : len(value)] = value
         readouts[:, run, 0] = flow.readout(end)

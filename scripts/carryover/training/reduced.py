@@ -14,7 +14,7 @@ from itertools import pairwise
 import numpy as np
 
 from carryover.networks.deep_linear import Weights
-from carryover.training.factored import Factored
+from carryover.training.linear_limits import Factored
 
 
 def reduced(

@@ -11,7 +11,7 @@ is recorded and nothing is compiled. Networks are trained in groups of the size 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
@@ -20,12 +20,11 @@ import numpy as np
 import torch
 
 from carryover.networks.relu import Weights
-from carryover.training import groups, settings
 from carryover.training.batches import Batches
-from carryover.training.device import torch_device
+from carryover.training.devices import chunks, in_chunks, torch_device
 from carryover.training.history import History, log_spaced
+from carryover.training.integrate import Descent, Progress, integrate
 from carryover.training.losses import LOSSES
-from carryover.training.memory import even, in_pieces
 from carryover.training.result import Divergence, Trained
 
 BYTES = {"cpu": 2**20, "cuda": 2**31}  # of a group at a time: what stays in the cache, what fills the device
@@ -43,26 +42,27 @@ class Task:
     sets: np.ndarray
 
 
-class Group(groups.Group):
+class Group(Descent):
     """ReLU networks and the samples of their tasks."""
 
-    PER_RUN = ("first", "second", "x", "y", "_rates", "_lengths")
+    PER_RUN = (*Descent.PER_RUN, "x", "y", "_rates", "_lengths")
+    MOVING = (*Descent.MOVING, "first", "second")
 
     def __init__(
         self, runs: np.ndarray, start: Weights, tasks: Sequence[Task], rates: np.ndarray, loss: str,
         dtype: torch.dtype, device: torch.device, on_sphere: bool = False,
-        trainable: tuple[str, ...] = ("first", "second"), observe: Mapping[str, Callable] | None = None,
+        trainable: Container[str] = ("first", "second"), observe: Mapping[str, Callable] | None = None,
     ) -> None:  # fmt: skip
         def tensor(values: np.ndarray) -> torch.Tensor:
             return torch.as_tensor(np.ascontiguousarray(values), dtype=dtype, device=device)
 
-        self.runs, self.loss, self._observe = np.asarray(runs), LOSSES[loss], dict(observe or {})
+        self.runs, self.loss_function, self._observe = np.asarray(runs), LOSSES[loss], dict(observe or {})
         self._moving_readouts = "second" in trainable
         self.first = tensor(np.swapaxes(start.first[runs], 1, 2))  # (R, D, H): sums over D run along memory
         self.second = tensor(start.second[runs])  # (R, O, H)
         self.x = [tensor(np.swapaxes(task.X[task.sets[runs]], 1, 2)) for task in tasks]  # (R, D, n)
         self.y = [tensor(task.y[runs])[:, None] for task in tasks]  # (R, 1, n)
-        self.rates = np.asarray(rates, dtype=np.float64)  # as asked for, whatever numbers the networks are trained in
+        self.rates = np.asarray(rates, dtype=np.float64)  # as given, whatever numbers the networks are trained in
         self._rates = tensor(rates)[:, None, None]
         self._lengths = self.first.norm(dim=1, keepdim=True) if on_sphere else None  # (R, 1, H)
         self._columns = _COLUMNS[self.first.device.type]
@@ -103,7 +103,7 @@ class Group(groups.Group):
         for output, ((x, y), total) in enumerate(zip(batches, self._sums, strict=True)):
             for column, x_part, y_part, room in self._blocks(x, y):
                 f = self._forward(output, x_part, room)
-                weighted = x_part * self.loss.negative_gradient(f, y_part).mul_(self._rates / y.shape[2])
+                weighted = x_part * self.loss_function.negative_gradient(f, y_part).mul_(self._rates / y.shape[2])
                 active = torch.gt(room, 0, out=room)
                 torch.bmm(weighted, active, out=total) if column == 0 else total.baddbmm_(weighted, active)
         trained = list(zip(self._readouts, self._sums, strict=True)) if self._moving_readouts else []
@@ -120,7 +120,7 @@ class Group(groups.Group):
         loss = torch.zeros(len(self), dtype=torch.float64, device=self.first.device)
         for output, (x, y) in enumerate(zip(self.x, self.y, strict=True)):
             for _, x_part, y_part, room in self._blocks(x, y):
-                value = self.loss.value(self._forward(output, x_part, room), y_part)
+                value = self.loss_function.value(self._forward(output, x_part, room), y_part)
                 loss += value.sum((1, 2), dtype=torch.float64) / y.shape[2]
         return loss
 
@@ -149,47 +149,58 @@ def gradient_descent(
     precision: str = "float32",
     device: str = "auto",
     on_sphere: bool = False,
-    trainable: Iterable[str] = ("first", "second"),
+    trainable: Container[str] = ("first", "second"),
     observe: Mapping[str, Callable] | None = None,
     checkpoints: int = 64,
-    progress: Callable[[dict], None] | None = None,
+    progress: Progress | None = None,
 ) -> Trained:
     """Train every run by gradient descent on L = Σ_o mean loss of output o, until L ≤ `tolerance` or `max_epochs`.
 
-    tasks: one per output; start: first (runs, H, D), second (runs, O, H); `tolerance`: a number or (runs,). An epoch
-    goes through the samples of the largest task in batches of `batch_size` (0: all samples in one step), in an order
-    drawn anew each epoch from `shuffles(run)`; smaller tasks are gone through again and again. Loss, risk and what is
-    to be observed are recorded after log-spaced epochs, at most `checkpoints` of them; that is when a run ends by
-    itself, and no longer costs.
-    `observe` gives more curves: functions (first (R, H, D), second (R, O, H), runs (R,)) -> (R,) by name, of which
-    "risk" is the one whose smallest value is kept.
-
-    `on_sphere` brings each unit's input weights back to the length they start with, after every step. `trainable`
-    names the layers that move: both, or the first alone.
-
     A run whose loss is not finite or twice its start begins again with a quarter of the learning rate, up to 10 times.
-    Raises ValueError for bad input, Divergence for runs that diverge with every learning rate.
+
+    Parameters
+    ----------
+    tasks : sequence of Task
+        One per output.
+    start : Weights
+        first (runs, H, D), second (runs, O, H).
+    tolerance : float or (runs,)
+        A run ends by itself at its first checkpoint below it, and then no longer costs.
+    batch_size, shuffles : int, function of the run
+        An epoch goes through the samples of the largest task in batches of this size (0: all samples in one step), in
+        an order drawn anew each epoch from `shuffles(run)`. Smaller tasks begin again.
+    loss : str
+        A name in `LOSSES`; cross-entropy takes labels ±1.
+    on_sphere : bool
+        Whether each unit's input weights return to the length of their start after every step.
+    trainable : container of "first" and "second"
+        The layers that move: both, or the first alone.
+    observe : {name: function of first (R, H, D), second (R, O, H), runs (R,) -> (R,)}
+        Curves besides the loss; of "risk" the smallest value is kept too.
+    checkpoints : int
+        The most log-spaced epochs after which curves are recorded.
+
+    Raises
+    ------
+    Divergence
+        Runs diverge with every learning rate.
     """
-    settings.check_positive(learning_rate=learning_rate, max_epochs=max_epochs, checkpoints=checkpoints)
-    settings.check_not_negative(tolerance=tolerance, batch_size=batch_size)
-    settings.check_choice("loss", loss, LOSSES)
-    settings.check_choice("precision", precision, settings.PRECISIONS)
-    moving = settings.trainable_layers(trainable, ("first", "second"), ("first",))
-    check_tasks(tasks, start, loss)
     place, dtype = torch_device(device), getattr(torch, precision)
     schedule, history = log_spaced(max_epochs, checkpoints), History(len(start.first), checkpoints, observe or ())
-    wanted = np.broadcast_to(tolerance, len(start.first))
+    tolerances = np.broadcast_to(tolerance, len(start.first))
 
     def train(runs: np.ndarray, rate: float) -> list[int]:
         rates = np.full(len(runs), rate)
-        group = Group(runs, start, tasks, rates, loss, dtype, place, on_sphere, moving, observe)
-        return groups.descend(group, Batches(group, batch_size, shuffles), schedule, wanted[runs], history, progress)
+        group = Group(runs, start, tasks, rates, loss, dtype, place, on_sphere, trainable, observe)
+        group.begin(schedule, tolerances[runs], Batches(group, batch_size, shuffles))
+        integrate(group, history, progress)
+        return group.diverged
 
     queue = [(np.arange(len(start.first)), learning_rate)]
     while queue:
         runs, rate = queue.pop()
-        chunks = _chunks(runs, start, tasks, batch_size, place)
-        diverged = list(chain(*in_pieces(partial(train, rate=rate), chunks)))
+        together = _chunks(runs, start, tasks, batch_size, place)
+        diverged = list(chain(*in_chunks(partial(train, rate=rate), together)))
         if diverged and rate < learning_rate / _CUT ** (_FALLBACKS - 0.5):
             raise Divergence(sorted(diverged), f"gradient descent diverged with learning rates down to {rate:g}")
         if diverged:
@@ -210,17 +221,4 @@ def _chunks(
     _, H, D = start.first.shape
     largest = max(task.y.shape[1] for task in tasks)
     columns = min(_COLUMNS[place.type], largest, batch_size or largest)
-    return even(runs, BYTES[place.type] // (4 * H * (columns + (2 + len(tasks)) * D)))
-
-
-def check_tasks(tasks: Sequence[Task], start: Weights, loss: str) -> None:
-    if start.second.shape[1] != len(tasks):
-        raise ValueError(f"start must have one readout per task, got {start.second.shape[1]} for {len(tasks)}")
-    for o, task in enumerate(tasks):
-        settings.check_arrays(
-            ("start", start.first, "runs units D"), ("start", start.second, "runs outputs units"),
-            (f"X of task {o}", task.X, "sets n D"), (f"y of task {o}", task.y, "runs n"),
-            (f"sets of task {o}", task.sets, "runs"),
-        )  # fmt: skip
-        if loss == "cross_entropy" and (np.abs(task.y) != 1).any():
-            raise ValueError(f"labels y of task {o} must be 1 or -1 for cross_entropy")
+    return chunks(runs, BYTES[place.type] // (4 * H * (columns + (2 + len(tasks)) * D)))

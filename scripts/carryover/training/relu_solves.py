@@ -110,7 +110,7 @@ def factored(samples: int, width: int, inputs: int, place: torch.device) -> bool
         return True
     print(
         f"the tangent kernel of {samples} samples takes {needed / 2**30:.1f} GiB, more than half of the memory of "
-        f"{there / 2**30:.1f} GiB: going on with conjugate gradients, which do without",
+        f"{there / 2**30:.1f} GiB: using conjugate gradients, which do without",
         file=sys.stderr,
     )
     return False

@@ -11,19 +11,25 @@ homogeneous, products with J and Jᵀ are one matrix product with m each, and no
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
+from contextlib import AbstractContextManager
 from copy import copy
 from dataclasses import dataclass, fields
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import torch
+from scipy.linalg.blas import ssyrk
+from threadpoolctl import ThreadpoolController
 
 from carryover.networks.relu import Weights
-from carryover.training import relu_kernel
 from carryover.training.losses import LOSSES
 
 _FEATURES = {"cpu": 2**18, "cuda": 2**40}  # of networks whose kernels are made at a time: what stays in the cache
+_MANY = 2048  # samples: with fewer, threads of NumPy's and SciPy's libraries wait for each other
+_THREADS = ThreadpoolController()
+
 
 Vector = tuple[torch.Tensor, torch.Tensor]  # of the weights' space: first (R, H, D), second (R, O, H)
 
@@ -71,7 +77,7 @@ class Tangent:
 
     def __init__(
         self, X: Sequence[np.ndarray], y: Sequence[np.ndarray], loss: str, device: torch.device,
-        trainable: tuple[str, ...], lengths: torch.Tensor | None = None,
+        trainable: Container[str], lengths: torch.Tensor | None = None,
     ) -> None:  # fmt: skip
         """X[o]: (R, n_o, D), y[o]: (R, n_o); `lengths` (R, H, 1) of the input weights of units that keep them."""
         self.X = [torch.as_tensor(x, dtype=torch.float64, device=device) for x in X]
@@ -81,10 +87,12 @@ class Tangent:
         self.rows = [x.shape[1] for x in self.X]
         self._room = torch.zeros(0, 0, 0)
 
-    def keep(self, which: torch.Tensor) -> None:
-        """Drop the runs that are not in the boolean mask."""
-        self.X, self.y = [x[which] for x in self.X], [t[which] for t in self.y]
-        self.lengths = None if self.lengths is None else self.lengths[which]
+    def __getitem__(self, which: torch.Tensor) -> Tangent:
+        """The runs of a boolean mask."""
+        some = copy(self)
+        some.X, some.y = [x[which] for x in self.X], [t[which] for t in self.y]
+        some.lengths = None if self.lengths is None else self.lengths[which]
+        return some
 
     def single(self) -> Tangent:
         """The same in single precision, for products."""
@@ -142,26 +150,45 @@ class Tangent:
         most = _FEATURES[factors.device.type] // (samples * point.first.shape[1])
         for some in torch.arange(networks).split(max(1, most)):
             runs = slice(int(some[0]), int(some[-1]) + 1)
-            relu_kernel.fill(self._room[runs], self._features(point, factors[runs], runs))
+            self._fill(self._room[runs], point, factors[runs], runs)
         return self._room
 
-    def _features(self, point: Point, factors: torch.Tensor, runs: slice) -> relu_kernel.Features:
-        """Of some runs."""
+    def _fill(self, kernels: torch.Tensor, point: Point, factors: torch.Tensor, runs: slice) -> None:
+        """The lower triangles of the kernels (A Aᵀ) ∘ (X Xᵀ) − C Cᵀ + B Bᵀ of some runs, B Bᵀ within each output."""
 
         def joined(outputs: Iterable[torch.Tensor]) -> torch.Tensor:
             parts = list(outputs)
             return parts[0] if len(parts) == 1 else torch.cat(parts, 1)
 
         readouts, scale = point.second[runs].float().split(1, 1), factors.float()[:, :, None]
-        active = joined(m[runs].float().mul_(a) for m, a in zip(point.active, readouts, strict=True))
-        inputs = joined(x[runs].float() for x in self.X).mul(scale)
-        responses = joined(r[runs].float() for r in point.responses).mul_(scale)
-        across = None
+        A = joined(m[runs].float().mul_(a) for m, a in zip(point.active, readouts, strict=True))  # (R, N, H)
+        X = joined(x[runs].float() for x in self.X).mul(scale)  # (R, N, D)
+        B = joined(r[runs].float() for r in point.responses).mul_(scale)  # (R, N, H)
+        C = None
         if self.lengths is not None:
             lengths = self.lengths[runs].mT.float()
-            parts = zip(responses.split(self.rows, 1), readouts, strict=True)
-            across = joined(r * (a / lengths) for r, a in parts)
-        return relu_kernel.Features(active, inputs, across, responses if self.readouts_move else None, self.rows)
+            C = joined(r * (a / lengths) for r, a in zip(B.split(self.rows, 1), readouts, strict=True))
+        blocks = [slice(*ends) for ends in pairwise(np.cumsum([0, *self.rows]).tolist())]
+        if kernels.device.type != "cpu":
+            torch.bmm(A, A.mT, out=kernels)
+            kernels *= X @ X.mT
+            if C is not None:
+                kernels.baddbmm_(C, C.mT, alpha=-1)
+            for own in blocks if self.readouts_move else []:
+                kernels[:, own, own].baddbmm_(B[:, own], B[:, own].mT)
+            return
+        # One network at a time, in place, by symmetric products of SciPy's library: what is multiplied stays in the
+        # cache, and they take a quarter of the time of PyTorch's. A transpose is an array in Fortran's order.
+        for run, kernel in enumerate(kernels.numpy()):
+            ssyrk(1.0, A[run].numpy().T, trans=1, c=kernel.T, overwrite_c=1)
+            kernel *= ssyrk(1.0, X[run].numpy().T, trans=1).T  # 0 in the other triangle
+            if C is not None:
+                ssyrk(-1.0, C[run].numpy().T, trans=1, beta=1.0, c=kernel.T, overwrite_c=1)
+            if self.readouts_move and len(blocks) == 1:
+                ssyrk(1.0, B[run].numpy().T, trans=1, beta=1.0, c=kernel.T, overwrite_c=1)
+            elif self.readouts_move:
+                for own in blocks:
+                    kernel.T[own, own] += ssyrk(1.0, B[run, own].numpy().T, trans=1)
 
     def _along(self, point: Point, first: torch.Tensor) -> torch.Tensor:
         """The part of a change of input weights that leaves their length, where they keep it."""
@@ -174,6 +201,11 @@ class Tangent:
 def _product(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     """a @ b of networks; on the processor by NumPy's library, which takes two thirds of the time for narrow ones."""
     return torch.from_numpy(np.matmul(a.numpy(), b.numpy())) if a.device.type == "cpu" else a @ b
+
+
+def blas_threads(samples: int) -> AbstractContextManager:
+    """Inside, NumPy's and SciPy's libraries have as many threads as problems of this size are worth."""
+    return _THREADS.limit(limits=1 if samples < _MANY else None, user_api="blas")
 
 
 def of_runs(start: Weights, runs: np.ndarray, device: torch.device) -> Vector:

@@ -8,8 +8,7 @@ from carryover.families import contract, stages
 from carryover.provenance.environment import numerical
 from carryover.provenance.job_record import Job
 from carryover.training import allocation
-from carryover.training.course import saving
-from carryover.training.saved_states import SavedStates
+from carryover.training.resume import StateFile, resuming
 from carryover.workflow import command_line, shards
 from carryover.workflow.command_line import ALSO
 from carryover.workflow.progress import Progress
@@ -37,17 +36,17 @@ def main(stage, argv, description):
     ) as job:
         pretrained = shards.pretrained(start, arguments.experiment) if start else None
         saved = Path(f"{arguments.output[0]}.saved")
-        states = SavedStates(saved, job.request, numerical(job.device))
+        states = StateFile(saved, job.request, numerical(job.device))
         trained = []
         with (
             command_line.naming_what_is_missing(module.problems, [start]),
-            saving(states),
+            resuming(states),
             Progress(f"{stage} {arguments.experiment}") as progress,
         ):
             for p, solver in zip(points, solvers, strict=True):
                 # of several, some may start from scratch
                 own = pretrained if len(points) == 1 or stages.starts(p) else None
-                with allocation.within_memory(p):
+                with allocation.within_memory():
                     trained.append(
                         stages.run(module, p, arguments.experiment, arguments.seeds, solver.solve, own, progress)
                     )

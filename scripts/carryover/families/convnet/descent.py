@@ -6,8 +6,7 @@ import numpy as np
 import torch
 
 from carryover.training.convnet import gradient_descent
-from carryover.training.device import torch_device
-from carryover.training.memory import in_pieces
+from carryover.training.devices import in_chunks, torch_device
 from carryover.training.result import Trained
 
 PORTABLE = "distribution"  # normalisation over few values and large steps enlarge any rounding
@@ -21,7 +20,7 @@ def solve(problem, p, progress=None):
     """
     groups = _alike(problem.tasks)
     pieces = [np.split(group, range(p.together, len(group), p.together)) for group in groups]
-    parts = [part for some in pieces for part in in_pieces(lambda runs: _descend(problem, runs, p, progress), some)]
+    parts = [part for some in pieces for part in in_chunks(lambda runs: _descend(problem, runs, p, progress), some)]
     joined = Trained.joined(parts, np.concatenate([part.weights for part in parts]))
     return _ordered(joined, np.argsort(np.concatenate(groups)))
 

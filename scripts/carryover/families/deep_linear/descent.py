@@ -6,7 +6,7 @@ import numpy as np
 
 from carryover.networks.deep_linear import Weights
 from carryover.training.deep_linear import gradient_descent
-from carryover.training.factored import Factored
+from carryover.training.linear_limits import Factored
 
 
 @dataclass(frozen=True)

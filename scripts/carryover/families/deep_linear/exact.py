@@ -4,8 +4,7 @@ import numpy as np
 
 from carryover.errors import UserError
 from carryover.networks.deep_linear import Balanced
-from carryover.training.factored import Factored
-from carryover.training.linear_limits import finetuned, on_features, weight_decayed
+from carryover.training.linear_limits import Factored, finetuned, on_features, weight_decayed
 from carryover.training.result import Trained
 
 

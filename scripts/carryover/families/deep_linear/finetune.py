@@ -11,7 +11,7 @@ from carryover.families.contract import Piece, cartesian_product
 from carryover.families.deep_linear import task
 from carryover.networks.deep_linear import Weights
 from carryover.streams import generator
-from carryover.training.factored import Factored
+from carryover.training.linear_limits import Factored
 
 # Coordinates in which the runs of a relation differ; the coordinates of other relations are NaN.
 RELATED = {

@@ -8,7 +8,7 @@ from carryover.errors import UserError
 from carryover.families import stages
 from carryover.networks.deep_linear import Weights, balanced
 from carryover.streams import generator
-from carryover.training.factored import Factored
+from carryover.training.linear_limits import Factored
 
 MEANING = {
     "depth": "layers, with the readout",

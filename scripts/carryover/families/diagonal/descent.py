@@ -1,8 +1,8 @@
 """Solver: plain full-batch gradient descent, as the paper trains."""
 
 from carryover.families.diagonal.ensembles import train
-from carryover.training.descent import gradient_descent
-from carryover.training.observables import effective_features, group_norm, l1_norm
+from carryover.training.diagonal_descent import gradient_descent
+from carryover.training.losses import effective_features, group_norm, l1_norm
 
 # Along training on cross-entropy, which goes on after the samples are fitted.
 OBSERVED = {

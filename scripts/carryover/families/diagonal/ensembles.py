@@ -5,7 +5,7 @@ from dataclasses import fields
 import numpy as np
 
 from carryover.networks.diagonal import Weights
-from carryover.training.memory import in_pieces
+from carryover.training.devices import in_chunks
 from carryover.training.result import Trained
 
 BYTES = 2**29  # of inputs at a time
@@ -25,6 +25,6 @@ def train(trainer, problem, p, progress, **options):
             progress=progress, **options,
         )  # fmt: skip
 
-    parts = in_pieces(trained, np.split(runs, range(size, len(runs), size)))
+    parts = in_chunks(trained, np.split(runs, range(size, len(runs), size)))
     layers = [[getattr(part.weights, layer.name) for part in parts] for layer in fields(Weights)]
     return Trained.joined(parts, Weights(*map(np.concatenate, layers)))

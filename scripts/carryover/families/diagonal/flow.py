@@ -3,7 +3,7 @@
 import math
 
 from carryover.families.diagonal.ensembles import train
-from carryover.training.flow import gradient_flow
+from carryover.training.diagonal_flow import gradient_flow
 from carryover.training.readout_flow import readout_flow
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from carryover.errors import UserError
 from carryover.families.image_pairs import exact
-from carryover.training.course import Course
+from carryover.training.resume import SavedTraining
 
 
 def solve(problem, p, progress=None):
@@ -23,19 +23,19 @@ def solve(problem, p, progress=None):
     start = problem.start.swapaxes(0, 1)[None]  # (1, d, runs)
     residual = problem.labels[..., None] - pixels @ start
     along, evaluations = np.zeros_like(residual), np.zeros(residual.shape[-1], dtype=np.int64)
-    course, begin = Course(None, np.arange(residual.shape[-1])), 0
-    if course.state:
-        begin, along, residual, evaluations = (course.state[name] for name in ("step", "along", "residual", "taken"))
+    saved, begin = SavedTraining(None, np.arange(residual.shape[-1])), 0
+    if saved.state:
+        begin, along, residual, evaluations = (saved.state[name] for name in ("step", "along", "residual", "taken"))
     for step in range(begin, p.max_steps):
-        if course.due():
-            course.save(step=step, along=along, residual=residual, taken=evaluations)
+        if saved.due():
+            saved.save(step=step, along=along, residual=residual, taken=evaluations)
         running = _losses(residual).max(0) > p.tolerance
         if not running.any():
             break
         evaluations += running
         along += (p.learning_rate / n * running) * residual
         residual -= p.learning_rate * (gram @ residual) * running
-    course.end(step=p.max_steps, along=along, residual=residual, taken=evaluations)
+    saved.save(finished=True, step=p.max_steps, along=along, residual=residual, taken=evaluations)
     coefficients = (start + pixels.mT @ along).transpose(2, 0, 1)
     trained = exact.ended(problem, coefficients)
     return replace(trained, evaluations=evaluations, converged=_losses(residual).max(0) <= p.tolerance)

@@ -1,0 +1,71 @@
+"""Where tensors are, and ensembles in chunks that fit there."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable
+from typing import TypeVar
+
+import numpy as np
+import torch
+
+from carryover.errors import UserError
+from carryover.training.result import Divergence
+
+Result = TypeVar("Result")
+
+
+def torch_device(name: str = "auto") -> torch.device:
+    """The device called "cpu" or "cuda"; "auto" is CUDA where there is a GPU and the CPU otherwise.
+
+    Raises ValueError for another name, and UserError for "cuda" where no GPU can be used.
+    """
+    if name not in ("auto", "cpu", "cuda"):
+        raise ValueError(f"device must be auto, cpu or cuda, got {name!r}")
+    available = torch.cuda.is_available()
+    if name == "cuda" and not available:
+        raise UserError("device is cuda, but no CUDA GPU can be used here: choose auto or cpu")
+    return torch.device("cuda" if available and name != "cpu" else "cpu")
+
+
+def in_chunks(train: Callable[[np.ndarray], Result], chunks: Iterable[np.ndarray]) -> list[Result]:
+    """[train(chunk) for chunk in chunks], in smaller chunks where a GPU's memory is too small.
+
+    Parameters
+    ----------
+    train : function of the indices of some runs (r,)
+        After PyTorch reported that the memory is too small it is called again with r // 2 of the same runs, which is
+        said on stderr. A `Divergence` that it raises names runs by their places in the chunk.
+    chunks : indices of runs, (r,) each, r > 0
+
+    Raises
+    ------
+    UserError
+        The memory is too small for one run.
+    Divergence
+        From `train`, with the indices of the runs.
+    """
+    results: list[Result] = []
+    waiting = list(chunks)
+    while waiting:
+        chunk = waiting.pop(0)
+        try:
+            results.append(train(chunk))
+            continue
+        except torch.OutOfMemoryError:
+            pass  # as long as the error is handled, its frames hold the tensors that should be freed
+        except Divergence as error:
+            raise Divergence(chunk[list(error.runs)].tolist(), error.what) from error
+        if len(chunk) == 1:
+            raise UserError("a GPU's memory is too small for one network: choose the device cpu, or smaller sizes.")
+        fewer = len(chunk) // 2
+        torch.cuda.empty_cache()
+        print(f"the GPU's memory is too small for {len(chunk)} networks: continuing with {fewer}", file=sys.stderr)
+        rest = np.concatenate([chunk, *waiting])
+        waiting = np.split(rest, range(fewer, len(rest), fewer))
+    return results
+
+
+def chunks(runs: np.ndarray, most: int) -> list[np.ndarray]:
+    """Runs in as few chunks of at most `most` (at least one) as possible; their sizes differ by one at most."""
+    return np.array_split(runs, -(-len(runs) // max(1, most))) if len(runs) else []

@@ -1,0 +1,199 @@
+"""The loop that trains every ensemble: steps, checkpoints, ends, progress, and continuation after a kill.
+
+A trainer is a subclass of `Ensemble` that says what one step is; `integrate` follows it until every network has ended.
+Gradient descent is a subclass of `Descent`, which looks at losses after the epochs of a schedule alone.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+
+from carryover.training.batches import FullBatch
+from carryover.training.history import History, Values
+from carryover.training.resume import SavedTraining
+
+Progress = Callable[[dict], None]
+_BLOWN_UP = 2  # times the loss at the start: what a step too large does to a network that starts from almost nothing
+
+
+def pick(values: Any, which: torch.Tensor) -> Any:
+    """The runs in the boolean mask `which` of tensors and arrays by run, also in lists and mappings."""
+    if isinstance(values, list):
+        return [pick(value, which) for value in values]
+    if isinstance(values, dict):
+        return {name: pick(value, which) for name, value in values.items()}
+    if values is None or isinstance(values, int):
+        return values
+    return values[which.cpu().numpy()] if isinstance(values, np.ndarray) else values[which]
+
+
+class Ensemble(ABC):
+    """Networks that are trained together, each with a step size of its own if its method has one."""
+
+    PER_RUN: ClassVar[tuple[str, ...]] = ()  # attributes with the run as first axis that no step changes
+    MOVING: ClassVar[tuple[str, ...]] = ()  # those that steps change
+    runs: np.ndarray  # (R,), their indices in the caller's arrays
+    loss: torch.Tensor  # (R,), in float64
+    steps = 0
+    report_every = 10  # steps, to `progress`
+
+    def __len__(self) -> int:
+        return len(self.runs)
+
+    @abstractmethod
+    def advance(self) -> torch.Tensor | None:
+        """Try one step of every network; the mask (R,) of those to be recorded after it, None for none."""
+
+    @abstractmethod
+    def ended(self) -> torch.Tensor | None:
+        """The mask (R,) of networks whose training is over, None for none. Raises Divergence."""
+
+    @abstractmethod
+    def observed(self, which: torch.Tensor) -> Mapping[str, Values]:
+        """Time, loss, risk and other observables (r,) of the networks in the mask."""
+
+    @abstractmethod
+    def outcome(self) -> dict[str, Values | int]:
+        """What else is known at an end, (R,) or a number: see `History.end`."""
+
+    @abstractmethod
+    def weights(self) -> Sequence[Values]:
+        """Arrays (R, …) from which the networks can be made."""
+
+    def unrecorded(self) -> torch.Tensor | None:
+        """The mask (R,) of networks that are recorded if they end here, None for none."""
+        return None
+
+    def prepare(self) -> None:  # noqa: B027
+        """Allocate what the steps of these networks need besides."""
+
+    def keep(self, which: torch.Tensor) -> None:
+        """Drop the networks that are not in the boolean mask."""
+        for name in ("runs", *self.PER_RUN, *self.MOVING):
+            setattr(self, name, pick(getattr(self, name), which))
+        if len(self):
+            self.prepare()
+
+    def state(self) -> dict[str, Any]:
+        """All that the next steps depend on, besides the arguments of the constructor."""
+        return {name: getattr(self, name) for name in ("runs", "steps", *self.MOVING)}
+
+    def load(self, state: Mapping[str, Any]) -> None:
+        """From the start of all networks to a `state`."""
+        self.keep(torch.as_tensor(np.isin(self.runs, state["runs"])))
+        for name in ("steps", *self.MOVING):
+            setattr(self, name, state[name])
+        if len(self):
+            self.prepare()
+
+
+def integrate(ensemble: Ensemble, history: History, progress: Progress | None = None) -> None:
+    """Train an ensemble until every network has ended, or take up the training that a killed process began."""
+    saved = SavedTraining(history, ensemble.runs)
+    if saved.state:
+        ensemble.load(saved.state)
+    while len(ensemble):
+        if saved.due():
+            saved.save(**ensemble.state())
+        ended = ensemble.ended()
+        if ended is not None and ended.any():
+            _end(ensemble, ended, history)
+            ensemble.keep(~ended)
+        if not len(ensemble):
+            break
+        if progress is not None and ensemble.steps % ensemble.report_every == 0:
+            progress({"step": ensemble.steps, "active": len(ensemble), "loss": ensemble.loss.max()})
+        ensemble.steps += 1
+        recorded = ensemble.advance()
+        if recorded is not None and recorded.any():
+            history.record(pick(ensemble.runs, recorded), ensemble.observed(recorded))
+    saved.save(finished=True, **ensemble.state())
+
+
+def _end(ensemble: Ensemble, ended: torch.Tensor, history: History) -> None:
+    runs, observed = pick(ensemble.runs, ended), ensemble.observed(ended)
+    if (late := ensemble.unrecorded()) is not None:
+        late = late[ended]
+        history.record(pick(runs, late), pick(dict(observed), late))
+    weights = [pick(layer, ended) for layer in ensemble.weights()]
+    history.end(runs, weights, {**observed, **pick(ensemble.outcome(), ended)})
+
+
+class Descent(Ensemble):
+    """Gradient descent; networks whose loss is not finite or twice its start are dropped, their runs in `diverged`."""
+
+    PER_RUN: ClassVar[tuple[str, ...]] = ("rates", "limit", "tolerance")
+    MOVING: ClassVar[tuple[str, ...]] = ("loss", "values")
+
+    rates: np.ndarray  # (R,), learning rates
+    loss: Any = None
+    limit = tolerance = None  # (R,), of the loss
+    values: Mapping[str, Values] = {}  # (R,), what was observed last
+    batches = FullBatch()
+
+    def begin(self, schedule: np.ndarray, tolerance: float | np.ndarray, batches: FullBatch | None = None) -> None:
+        """Set the epochs (·,) after which networks are looked at, the last one to end all, and the tolerance of the
+        loss, a number or (R,)."""
+        self.schedule, self.batches = frozenset(schedule.tolist()), batches or self.batches
+        self.loss, self.values, self.diverged = self.losses(), {}, list[int]()
+        self.tolerance = torch.as_tensor(tolerance, dtype=self.loss.dtype, device=self.loss.device).expand_as(self.loss)
+        self.limit = (self.loss * _BLOWN_UP).maximum(self.tolerance)
+
+    @abstractmethod
+    def step(self, batch: Any, /) -> None:
+        """One step of gradient descent."""
+
+    @abstractmethod
+    def losses(self) -> torch.Tensor:
+        """(R,) in float64: what training is to bring to the tolerance."""
+
+    @abstractmethod
+    def observe(self, loss: torch.Tensor, /) -> Mapping[str, Values]:
+        """Loss, risk and other observables (R,) where `losses` are `loss`."""
+
+    @property
+    def evaluations(self) -> int:
+        """Steps of gradient descent that were taken."""
+        return self.steps * self.batches.per_epoch
+
+    def advance(self) -> torch.Tensor | None:
+        for batch in self.batches.epoch():
+            self.step(batch)
+        if self.steps not in self.schedule:
+            return None
+        self.loss = self.losses()
+        self.values = {"time": self.rates * self.evaluations, **self.observe(self.loss)}
+        return torch.ones_like(self.loss, dtype=torch.bool)
+
+    def ended(self) -> torch.Tensor | None:
+        if self.steps not in self.schedule:
+            return None
+        lost = ~(self.loss <= self.limit)  # also catches NaN
+        if lost.any():
+            self.diverged += pick(self.runs, lost).tolist()
+            self.keep(~lost)
+        return (self.loss <= self.tolerance) | (self.steps == max(self.schedule))
+
+    def observed(self, which: torch.Tensor) -> Mapping[str, Values]:
+        return pick(self.values, which)
+
+    def outcome(self) -> dict[str, Values | int]:
+        converged = self.loss <= self.tolerance
+        return {"evaluations": self.evaluations, "converged": converged, "learning_rate": self.rates}
+
+    def keep(self, which: torch.Tensor) -> None:
+        super().keep(which)
+        self.batches.keep(which)
+
+    def state(self) -> dict[str, Any]:
+        return {**super().state(), "diverged": self.diverged, "batches": self.batches.state()}
+
+    def load(self, state: Mapping[str, Any]) -> None:
+        super().load(state)
+        self.diverged = state["diverged"]
+        self.batches.load(state["batches"])

@@ -1,0 +1,182 @@
+"""Methods of integration for many gradient flows u' = F(u) side by side, and the control of their step sizes.
+
+- `ROS2`: implicit, for stiff flows that need a low accuracy; any approximation of the Jacobian will do.
+- `RODAS`: implicit, for stiff flows whose path must be accurate, with an exact Jacobian.
+- `RKC2`: explicit, for flows whose Jacobian is large and whose stability, not accuracy, limits the step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+
+import numpy as np
+import torch
+
+GROW = 5.0  # a step is at most so many times the last one
+SHRINK = 0.2
+HALVE = 0.5
+UNMOVED = 0.1
+"""Share of a unit's size relative to which its error is measured until the unit has moved farther."""
+FIRST = 0.01  # relative change of the fastest weight in the first step
+_SAFETY = 0.8
+
+Function = Callable[[torch.Tensor], torch.Tensor]
+
+
+class ROS2:
+    """Rosenbrock method of order 2 with two stages, L-stable (Verwer, Spee, Blom & Hundsdorfer 1999).
+
+        (I − γhA) k₁ = F(u),  (I − γhA) k₂ = F(u + h k₁) − 2 k₁,  u ← u + h (3k₁ + k₂)/2,  error h (k₁ + k₂)/2
+
+    It keeps its order whatever matrix A stands for the Jacobian (W-method).
+    """
+
+    GAMMA = 1 - 0.5**0.5
+    EVALUATIONS = 2  # of F in a step
+    ORDER = 2  # of the estimated error
+
+
+class RODAS:
+    """Rosenbrock method of order 4 with an embedded one of order 3, L-stable and stiffly accurate.
+
+    Hairer and Wanner ("Solving ordinary differential equations II", IV.7), in the form without products with J:
+
+        (1/(γh) − J) U_i = F(u + Σ_j a_ij U_j) + Σ_j c_ij U_j / h.
+    """
+
+    GAMMA = 0.25
+    EVALUATIONS = 6
+    ORDER = 4
+    A = (
+        (),
+        (1.544,),
+        (0.9466785280815826, 0.2557011698983284),
+        (3.314825187068521, 2.896124015972201, 0.9986419139977817),
+        (1.221224509226641, 6.019134481288629, 12.53708332932087, -0.6878860361058950),
+    )
+    C = (
+        (),
+        (-5.6688,),
+        (-2.430093356833875, -0.2063599157091915),
+        (-0.1073529058151375, -9.594562251023355, -20.47028614809616),
+        (7.496443313967647, -10.24680431464352, -33.99990352819905, 11.70890893206160),
+        (8.083246795921522, -7.981132988064893, -31.52159432874371, 16.31930543123136, -6.058818238834054),
+    )
+
+    @classmethod
+    def step(
+        cls, velocity: Function, solve: Function, start: torch.Tensor, first: torch.Tensor, h: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """One step of every run.
+
+        Parameters
+        ----------
+        velocity : F of states (runs, k)
+        solve : U (runs, k) of (1/(γh) − J) U = right, with the Jacobian J at the start
+        start, first : (runs, k)
+            The state, and F of it.
+        h : (runs, 1)
+
+        Returns
+        -------
+        u, error : (runs, k)
+            The state after the step, and its difference from the embedded method's.
+        """
+        stages: list[torch.Tensor] = []
+        for weights, couplings in zip(cls.A, cls.C[:-1], strict=True):
+            right = velocity(start + _weighted(weights, stages)) if stages else first
+            stages.append(solve(right + _weighted(couplings, stages) / h if stages else right))
+        near = start + _weighted(cls.A[-1], stages[:-1]) + stages[-1]  # where the last stage starts: of order 3
+        error = solve(velocity(near) + _weighted(cls.C[-1], stages) / h)
+        return near + error, error
+
+
+def _weighted(weights: tuple[float, ...], stages: list[torch.Tensor]) -> torch.Tensor:
+    total = weights[0] * stages[0]
+    for weight, stage in zip(weights[1:], stages[1:], strict=True):
+        total = total + weight * stage
+    return total
+
+
+class RKC2:
+    """Runge–Kutta–Chebyshev method of order 2, explicit (Sommeijer, Shampine & Verwer 1998).
+
+    With s stages it is stable for steps of .65 (s² − 1) over the spectral radius of the Jacobian, if the eigenvalues
+    are near the negative axis, as those of gradient flow are: a step s times as long costs √s times as many
+    evaluations. From F₀ = F(y)
+
+        Y₁ = y + μ̃₁ h F₀,  Y_j = (1 − μ_j − ν_j) y + μ_j Y_{j−1} + ν_j Y_{j−2} + μ̃_j h F(Y_{j−1}) + γ̃_j h F₀,
+
+    Y_s is the new point, and .8 (y − Y_s) + .4 h (F₀ + F(Y_s)) the error of a step.
+    """
+
+    ORDER = 3
+    LIMIT = 0.653  # of h times the spectral radius, over s² − 1
+    _DAMPING = 2 / 13
+
+    @classmethod
+    def stages_for(cls, steps: np.ndarray, radius: np.ndarray) -> np.ndarray:
+        """The fewest stages, at least 2, for which steps (R,) are stable at spectral radii (R,)."""
+        return np.maximum(2, np.ceil(np.sqrt(1 + steps * radius / cls.LIMIT))).astype(np.int64)
+
+    @classmethod
+    @lru_cache(maxsize=256)
+    def coefficients(cls, stages: int) -> np.ndarray:
+        """(stages + 1, 4): μ_j, ν_j, μ̃_j and γ̃_j of stage j from 1 on; of the first, μ̃ alone."""
+        w0 = 1 + cls._DAMPING / stages**2
+        T, first, second = (np.zeros(stages + 1) for _ in range(3))  # Chebyshev polynomials at w0, and derivatives
+        T[:2], first[1] = (1, w0), 1
+        for j in range(2, stages + 1):
+            T[j] = 2 * w0 * T[j - 1] - T[j - 2]
+            first[j] = 2 * T[j - 1] + 2 * w0 * first[j - 1] - first[j - 2]
+            second[j] = 4 * first[j - 1] + 2 * w0 * second[j - 1] - second[j - 2]
+        w1 = first[stages] / second[stages]
+        b = np.full(stages + 1, second[2] / first[2] ** 2)
+        b[2:] = second[2:] / first[2:] ** 2
+        table = np.zeros((stages + 1, 4))
+        table[1, 2] = b[1] * w1
+        table[2:, 0] = 2 * b[2:] * w0 / b[1:-1]
+        table[2:, 1] = -b[2:] / b[:-2]
+        table[2:, 2] = 2 * b[2:] * w1 / b[1:-1]
+        table[2:, 3] = -(1 - b[1:-1] * T[1:-1]) * table[2:, 2]
+        return table
+
+    @classmethod
+    def step(
+        cls, velocity: Function, start: torch.Tensor, first: torch.Tensor, h: torch.Tensor, stages: np.ndarray
+    ) -> torch.Tensor:
+        """The states (R, …) after one step of length h (R, 1, …) from `start`, where F is `first`, with stages (R,)."""
+        table = np.zeros((len(stages), stages.max() + 1, 4))
+        for run, count in enumerate(stages):
+            table[run, : count + 1] = cls.coefficients(int(count))
+        mu, nu, tilde, gamma = torch.as_tensor(table, device=h.device)[..., None, None].unbind(2)
+        counts = torch.as_tensor(stages, device=h.device)[:, None, None]
+        before, now = start, start + tilde[:, 1] * h * first
+        for j in range(2, int(stages.max()) + 1):
+            new = (1 - mu[:, j] - nu[:, j]) * start + mu[:, j] * now + nu[:, j] * before
+            new += h * (tilde[:, j] * velocity(now) + gamma[:, j] * first)
+            before, now = now, torch.where(j <= counts, new, now)
+        return now
+
+
+def error_scale(displacement: torch.Tensor, size: torch.Tensor) -> torch.Tensor:
+    """What the error of a step in units is relative to, for their displacement since the start and their size.
+
+    An error relative to size alone would hide what matters where weights are large against their motion, as after
+    rescaling by 100.
+    """
+    return displacement.maximum(UNMOVED * size)
+
+
+def step_factor(
+    error: torch.Tensor, sound: torch.Tensor, *, order: int = 2, most: float | torch.Tensor = GROW,
+    failed: float = HALVE,
+) -> torch.Tensor:  # fmt: skip
+    """Factors (R,) on the steps of runs, for errors (R,) in units of the tolerated one, of this order in the step.
+
+    `most` is the largest factor, and `failed` the largest one where a step was not `sound`, whatever its error.
+    """
+    factors = (_SAFETY * error.clamp_min(1e-12) ** (-1 / order)).clamp(min=SHRINK)
+    factors = factors.minimum(torch.as_tensor(most, dtype=factors.dtype, device=factors.device))
+    return torch.where(sound, factors, factors.nan_to_num(SHRINK).clamp(max=failed))
