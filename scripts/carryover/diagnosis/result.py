@@ -10,9 +10,8 @@ import numpy as np
 import xarray as xr
 from scipy import stats
 
-from carryover.diagnosis import weights
 from carryover.diagnosis.activations.headline import headline
-from carryover.diagnosis.activations.quantities import FACTS, MEANING, PAPERS, VERDICT
+from carryover.diagnosis.activations.quantities import FACTS, MEANING, PAPERS, VERDICT, WEIGHTS
 from carryover.errors import UserError
 
 _INTERVALS = [f"{name}{end}" for name in MEANING for end in ("", "_low", "_high")]
@@ -56,7 +55,7 @@ def assembled(names: Sequence[str], rows: Sequence[dict[str, Any]], p: Any, refe
 
 def describe(result: xr.Dataset) -> None:
     """Give every variable its meaning and units."""
-    meanings = FACTS | VERDICT | PAPERS | MEANING | weights.MEANING | {"layer": "layer of the network"}
+    meanings = FACTS | VERDICT | PAPERS | MEANING | WEIGHTS | {"layer": "layer of the network"}
     ends = {"low": "lower", "high": "upper"}
     for name, variable in result.variables.items():
         stem, _, end = str(name).rpartition("_")

@@ -9,24 +9,20 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from carryover.diagnosis.activations.quantities import WEIGHTS
 from carryover.diagnosis.recordings.names import bare, core, submodules
-
-MEANING = {
-    "weight_change": "norm of the change of the layer's parameters over their norm before; NaN without parameters",
-    "weight_rank": "participation ratio of the squared singular values of the weight matrix that changed most",
-}
 
 
 def weight_changes(
     before: nn.Module, after: nn.Module, layers: Iterable[str], adapter: bool = False
 ) -> tuple[dict[str, list[float]], str]:
-    """({name of `MEANING`: values by layer}, a sentence on which parameters and buffers differ).
+    """({name of `WEIGHTS`: values by layer}, a sentence on which parameters and buffers differ).
 
     An adapted layer counts with its adapter. adapter: the networks are one, without and with its adapter.
     """
     old, new = (dict(_parameters(one, with_adapter)) for one, with_adapter in ((before, not adapter), (after, True)))
     changes = {name: (W, new[name] - W.to(new[name])) for name, W in old.items() if name in new and _fit(W, new[name])}
-    values: dict[str, list[float]] = {name: [] for name in MEANING}
+    values: dict[str, list[float]] = {name: [] for name in WEIGHTS}
     for layer in layers:
         part = layer.partition(":")[0].partition("@")[0]
         inside = [pair for name, pair in changes.items() if name.startswith(f"{part}.")]

@@ -14,6 +14,10 @@ from carryover.diagnosis.activations.inheritance import jackknife
 from carryover.diagnosis.activations.regimes import CLOSE, decided
 from carryover.measures.dimensionality import compare_responses
 
+WEIGHTS = {
+    "weight_change": "norm of the change of the layer's parameters over their norm before; NaN without parameters",
+    "weight_rank": "participation ratio of the squared singular values of the weight matrix that changed most",
+}
 PAPERS = {
     "participation_ratio_before": "participation ratio (PR) before finetuning",
     "participation_ratio_after": "participation ratio (PR) after finetuning",
