@@ -8,7 +8,7 @@ from carryover.workflow import command_line  # first: from here on Ctrl-C shows 
 import numpy as np
 import xarray as xr
 
-from carryover.analysis.intervals import MEANINGS, OWN, origin
+from carryover.claims.support.checks import MEANINGS, OWN, origin
 from carryover.errors import UserError
 from carryover.labels import attributes
 from carryover.provenance import portability

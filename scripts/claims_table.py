@@ -5,8 +5,9 @@ from pathlib import Path
 from carryover.workflow import command_line  # first: from here on Ctrl-C shows no trace
 
 # isort: split
-from carryover.analysis import archived_claims, claims_table, headlines
-from carryover.analysis.intervals import MEANINGS
+from carryover.claims.support import headlines
+from carryover.claims.support import table as claims_table
+from carryover.claims.support.checks import MEANINGS
 from carryover.errors import UserError
 from carryover.provenance import store
 from carryover.provenance.job_record import Job
@@ -55,7 +56,7 @@ def main(argv):
         outputs=arguments.output,
         modules=["claims_table"],
     ) as job:
-        others = {name: archived_claims.read(file) for name, file in beside.items()}
+        others = {name: claims_table.read(file) for name, file in beside.items()}
         table = claims_table.gathered({file.stem: group(file) for file in arguments.groups}, others)
         print(claims_page.summary(table))
         for output in map(Path, arguments.output):

@@ -10,7 +10,7 @@ from carryover.workflow import artifact_jobs
 
 
 def main(argv):
-    module, p, arguments = command_line.plugin(argv, "comparisons", "compare", __doc__, command_line.add_data)
+    module, p, arguments = command_line.plugin(argv, "claims.comparisons", "compare", __doc__, command_line.add_data)
     with Job(
         rule="compare",
         parameters=p,

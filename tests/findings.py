@@ -24,9 +24,9 @@ sys.path.insert(0, str(ROOT / "scripts"))
 
 from tabulate import tabulate  # noqa: E402
 
-from carryover.analysis import archived_claims  # noqa: E402
-from carryover.analysis.claims_table import ORDER, counts  # noqa: E402
 from carryover.audit import project  # noqa: E402
+from carryover.claims.support import table as claims_table  # noqa: E402
+from carryover.claims.support.table import ORDER, counts  # noqa: E402
 from carryover.config import files  # noqa: E402
 from carryover.provenance import store  # noqa: E402
 from carryover.report import reproduction  # noqa: E402
@@ -176,12 +176,12 @@ def archive(table, path):
     """Write a table of claims as text."""
     if "adjusted_p_value" not in table:
         sys.exit(f"{path}: only the table of all claims is archived, claims.nc, not one group of them.")
-    archived_claims.write(table, path)
+    claims_table.write(table, path)
 
 
 def archived(path):
     """An archived table of claims."""
-    return archived_claims.read(path).rename_axis("row").to_xarray().swap_dims(row="claim").drop_vars("row")
+    return claims_table.read(path).rename_axis("row").to_xarray().swap_dims(row="claim").drop_vars("row")
 
 
 def main(*words):

@@ -3,7 +3,8 @@
 import pytest
 
 import findings
-from carryover.analysis import claims_table, intervals
+from carryover.claims.support import checks
+from carryover.claims.support import table as claims_table
 
 PAGE = """Gains are +4.0 [1.9, 6.1]<!-- one/gain * 100 -->, and .04<!-- one/gain --> as a share;
 lost is −.5<!-- one/loss -->.
@@ -17,7 +18,7 @@ old
 @pytest.fixture(scope="module")
 def table():
     rows = [("gain", "it gains", [0.03, 0.04, 0.05], 0.0), ("loss", "it loses nothing", [-0.5, -0.5], 0.0)]
-    checked = intervals.table(rows).assign(paper=("claim", ["A", "B"]), data=("claim", ["", ""]))
+    checked = checks.table(rows).assign(paper=("claim", ["A", "B"]), data=("claim", ["", ""]))
     return claims_table.gathered({"one": checked})
 
 

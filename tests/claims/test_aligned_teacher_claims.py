@@ -5,7 +5,6 @@ import pytest
 
 from carryover.claims import aligned_teachers
 from carryover.config.parameters import model_of
-from carryover.errors import UserError
 from toy.linear_runs import size
 from toy.made_up_runs import SEEDS, dataset
 
@@ -42,13 +41,3 @@ def test_every_claim_follows_its_effect(effect, verdict):
     found = checked["verdict"].to_series().to_dict()
     assert found == dict.fromkeys(("deep", "vanishes"), verdict)
     assert (checked["seeds"] == len(SEEDS)).all()
-
-
-def test_what_is_missing_is_named():
-    risk = runs(1.0)["risk"]
-    for keep, said in (
-        (risk["depth"] > 1, "one layer and of two larger depths"),
-        (risk["depth"] < 100, "one layer and of two larger depths"),
-    ):
-        with pytest.raises(UserError, match=said):
-            aligned_teachers.check({"risk": risk.isel(run=keep.values)}, P)

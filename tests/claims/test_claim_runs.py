@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from carryover.analysis.runs import Runs, common_sizes
 from carryover.claims import relu_sharing
+from carryover.claims.support.runs import Runs, common_sizes
 from carryover.config.parameters import model_of
 from carryover.errors import UserError
 from toy.made_up_runs import SEEDS

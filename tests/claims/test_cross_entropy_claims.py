@@ -5,7 +5,6 @@ import pytest
 
 from carryover.claims import cross_entropy
 from carryover.config.parameters import model_of
-from carryover.errors import UserError
 from toy.made_up_runs import SEEDS, dataset
 
 TIMES = np.arange(6.0)
@@ -45,10 +44,3 @@ def test_statistics_are_decades_between_the_fit_and_the_end():
     assert found["diagonal_longer"] == pytest.approx(0.01 * (8 - 2))
     assert found["diagonal_smaller"] == pytest.approx(0.01 * (8 / 0.5**2 - 8))
     assert found["diagonal_alike"] == pytest.approx(0.01 * (8 / 0.5**2 - 8) / 2)
-
-
-def test_one_scale_alone_is_refused():
-    one = trajectories(1.0)
-    one = one.isel(run=one["initial_scale"].values == 1.0)
-    with pytest.raises(UserError, match="compares values of initial_scale of the role diagonal, but there is one"):
-        checked(diagonal=one, relu=one)

@@ -6,7 +6,6 @@ import xarray as xr
 
 from carryover.claims import gaussian_bounds
 from carryover.config.parameters import model_of
-from carryover.errors import UserError
 from carryover.provenance import store
 
 P = model_of("claims", "gaussian_bounds")()
@@ -74,12 +73,3 @@ def test_each_claim_fails_with_what_it_is_about(failing, told):
     unequal = "one" in told or "deep" in told  # one bound is broken without the other, and the ratio is off there
     found = {name: verdict for name, verdict in found.items() if name != "depth" or not unequal}
     assert {name for name, verdict in found.items() if verdict == "fails"} == failing
-
-
-def test_what_is_missing_is_named():
-    curve = made()
-    for lacking in (curve.isel(dimension=[0]), curve.isel(epsilon=[1])):
-        with pytest.raises(UserError, match="two dimensions or more, and the epsilon 0"):
-            gaussian_bounds.check({"curve": lacking}, P)
-    with pytest.raises(UserError, match="eq 9 is above eq 10: a short source"):
-        gaussian_bounds.check({"curve": curve.isel(source_norm=[2])}, P)

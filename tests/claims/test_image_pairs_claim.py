@@ -14,7 +14,7 @@ def runs(effect, converged=1):
     def values(seed, solver, pair, samples, **_):
         if samples == 40:  # stopped short, and far off
             return {"risk_final": 0.5 * (solver == "exact"), "converged": int(solver == "exact")}
-        off = P.near * (1 - size(effect, seed)) * (pair == 1 and solver == "descent")
+        off = image_pairs.NEAR * (1 - size(effect, seed)) * (pair == 1 and solver == "descent")
         return {"risk_final": 0.1 * pair - off, "converged": converged if solver == "descent" else 1}
 
     return {"risk": dataset(values, {"solver": ["exact", "descent"], "pair": [0, 1], "samples": [10, 40]})}

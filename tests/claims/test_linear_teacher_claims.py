@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from carryover.claims import linear_teachers
+from carryover.claims.linear_teachers import FLAT, SAME
 from carryover.config.parameters import model_of
-from carryover.errors import UserError
 from toy.linear_runs import size
 from toy.made_up_runs import SEEDS, dataset
 
@@ -24,7 +24,7 @@ def teachers(effect):
     def stretched(seed, depth, stretch, solver, **_):
         if solver == "descent":
             return 5.0
-        return (0.3 * size(effect, seed) if stretch == 8 else P.same * (1 - size(effect, seed))) * (depth == 1)
+        return (0.3 * size(effect, seed) if stretch == 8 else SAME * (1 - size(effect, seed))) * (depth == 1)
 
     def scaled(seed, depth, samples, target_norm, source_norm, **_):
         decisive = depth == 7 and samples != 25
@@ -34,15 +34,15 @@ def teachers(effect):
 
     def frozen(seed, protocol, samples, pretrain_solver, **_):
         if protocol == "linear_transfer":
-            flat = 2 * size(effect, seed) + P.flat * (1 - size(effect, seed)) * (samples == 150)
+            flat = 2 * size(effect, seed) + FLAT * (1 - size(effect, seed)) * (samples == 150)
             return -9 if samples == 5 else flat if pretrain_solver == "exact" else flat - size(effect, seed)
         return size(effect if samples < 100 else -9, seed) * (protocol == "single_task")
 
     def layers(seed, frozen, samples, **_):
-        return samples + P.same * (1 - size(effect, seed)) * (frozen == 2)
+        return samples + SAME * (1 - size(effect, seed)) * (frozen == 2)
 
     def small(seed, **_):
-        flat = 2 * size(effect, seed) + P.flat * (1 - size(effect, seed))  # an effect more than from larger weights
+        flat = 2 * size(effect, seed) + FLAT * (1 - size(effect, seed))  # an effect more than from larger weights
         return {"risk_final": 10.0**flat, "feature_share": 1 / (linear_teachers.RANK - 0.05 * size(effect, seed))}
 
     def coefficients(seed, depth, stretch, solver, **_):
@@ -83,10 +83,3 @@ def test_every_claim_follows_its_effect(effect, verdict):
     found = checked["verdict"].to_series().to_dict()
     assert found == dict.fromkeys(found, verdict)
     assert (checked["seeds"] == len(SEEDS)).all()
-
-
-def test_what_is_missing_is_named():
-    data = teachers(1.0)
-    one = data["stretch"].isel(run=data["stretch"]["depth"].values == 1)
-    with pytest.raises(UserError, match="compares values of depth of the role stretch"):
-        linear_teachers.check(data | {"stretch": one}, P)

@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 
-from carryover.analysis.agreement import risks_beside_flow
 from carryover.claims import relu_flow
+from carryover.claims.support.agreement import descent_and_flow
 from carryover.config.parameters import model_of
-from carryover.errors import UserError
 from toy.made_up_runs import SEEDS, dataset
 
 GRID = {"protocol": ["single_task", "finetuning"], "samples": [16, 32]}
@@ -33,7 +32,7 @@ def runs(difference):
 def test_both_claims_follow_their_effect(effect, verdict):
     def difference(seed, rate):
         e = effect + 0.5 * (-1) ** seed
-        return P.difference * 10 ** (-e if rate == 0.1 else 0)
+        return relu_flow.DIFFERENCE * 10 ** (-e if rate == 0.1 else 0)
 
     found = relu_flow.check({"risk": runs(difference)}, P)
     assert found["verdict"].to_series().to_dict() == {"descent_follows": verdict, "steps_shrink": verdict}
@@ -41,14 +40,7 @@ def test_both_claims_follow_their_effect(effect, verdict):
 
 
 def test_differences_are_those_to_the_flow_of_the_same_run():
-    table = risks_beside_flow(runs(lambda seed, rate: rate * (1 + seed)))
+    table = descent_and_flow(runs(lambda seed, rate: rate * (1 + seed)))
     assert len(table) == 8 * len(SEEDS)
     np.testing.assert_allclose(table["difference"], table["learning_rate"] * (1 + table["seed"]))
     assert (table["evaluations_flow"] == 100).all()
-
-
-def test_descent_without_its_flow_is_named():
-    data = runs(lambda seed, rate: 0.1)
-    alone = (data["solver"] == "flow") & (data["samples"] == 32) & (data["protocol"] == "finetuning")
-    with pytest.raises(UserError, match=r"^no run with the solver flow has .*samples 32, as one with descent does\.$"):
-        risks_beside_flow(data.isel(run=~alone.values))

@@ -5,7 +5,7 @@ import importlib
 import numpy as np
 from scipy import stats
 
-from carryover.analysis.linear_transfer import by_anchor, chosen, gains
+from carryover.claims.support.transferability import by_anchor, gains, leave_one_out_choice
 from carryover.config.parameters import model_of
 from toy.mean_field_networks import SEEDS, roles
 
@@ -21,7 +21,7 @@ def test_anchors_are_compared_by_means_with_their_intervals():
     between = {anchor: table for anchor, table in tables.items() if 0 < anchor < np.inf}
     shown = {
         "λ = 0, rich": tables[0.0],
-        "best λ between them": chosen(between),
+        "best λ between them": leave_one_out_choice(between),
         "λ = ∞, initial features": tables[np.inf],
     }
     for label, table in shown.items():

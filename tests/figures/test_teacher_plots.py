@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_hex
 
-from carryover.analysis import r_squared
+from carryover.claims.support import pair_correlations
 from carryover.config.parameters import model_of
 from carryover.errors import UserError
 from carryover.figures import bound_correlations, ntk_bound
@@ -133,9 +133,9 @@ def test_points_lie_at_bound_and_risk_of_the_instances_that_were_not_fitted():
 def test_correlations_are_means_over_seeds_and_dashes_what_was_published():
     data = {"bounds": made(pairs=30), "published": image_pair_networks.roles("bound_correlations")["published"]}
     figure = bound_correlations.draw(data, model_of("figures", "bound_correlations")())
-    ours = r_squared.r_squared(data["bounds"])
+    ours = pair_correlations.r_squared(data["bounds"])
     for ax, cutoff in zip(figure.axes[:2], (0.0, 0.01), strict=True):
-        for bound, name in r_squared.BOUNDS.items():
+        for bound, name in pair_correlations.BOUNDS.items():
             x, y = line(ax, name)
             np.testing.assert_allclose(x, [10, 20], atol=1)  # beside each other
             np.testing.assert_allclose(y, ours.loc[cutoff, bound].groupby("samples").mean())

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from carryover.analysis import headlines
 from carryover.audit import project
+from carryover.claims.support import headlines
 from carryover.config import papers
 from carryover.report import reproduction
 

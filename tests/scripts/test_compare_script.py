@@ -29,7 +29,7 @@ def test_a_map_is_a_dataset_with_a_record_and_claims_are_made_of_it(folder):
     made, record = store.load("map.nc"), job_record.read("map.nc.json")
     assert (record["rule"], record["wildcards"]) == ("compare", {"comparison": "toy"})
     assert set(record["inputs"]) == {"risk.nc"}
-    assert "carryover/comparisons/atlas.py" in record["code"]["files"]
+    assert "carryover/claims/comparisons/atlas.py" in record["code"]["files"]
     assert made.sizes == {"pair": 54}
     assert np.isfinite(made["gain"]).all()
     check_claims.main(["atlas", "--roles", "toy", "--data", "map.nc", "--output", "claims.nc"])

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import table
-from carryover.analysis import r_squared
+from carryover.claims.support import pair_correlations
 from carryover.errors import UserError
 from carryover.provenance import job_record, store
 from toy.bound_runs import made
@@ -24,7 +24,7 @@ def folder(tmp_path, monkeypatch):
     for variable in data.variables.values():
         variable.attrs = {"long_name": "some words", "units": "1"}
     store.save(data, tmp_path / FILES[0])
-    rows = [(bound, 10, 0.5, 0.25) for bound in r_squared.BOUNDS]
+    rows = [(bound, 10, 0.5, 0.25) for bound in pair_correlations.BOUNDS]
     columns = ["bound", "samples", "r_squared", "deviation"]
     pd.DataFrame(rows, columns=columns).to_csv(tmp_path / FILES[1], index=False)
     monkeypatch.chdir(tmp_path)

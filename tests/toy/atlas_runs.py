@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from carryover.comparisons import atlas
+from carryover.claims.comparisons import atlas
 from carryover.config.parameters import model_of
 from toy.made_up_runs import dataset
 
@@ -27,7 +27,7 @@ def runs(protocols=("finetuning",), spread=0.01, **more):
 
 
 def options(**more):
-    return model_of("comparisons", "atlas")(
+    return model_of("claims.comparisons", "atlas")(
         **{"family": "Toy", "parameters": 10.0, "theory": "ratio", "ratio": "penalty", **more}
     )
 

@@ -4,9 +4,11 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 
-from carryover.analysis import claims_table, intervals, published_risks
+from carryover.claims.support import checks, published_risks
+from carryover.claims.support import table as claims_table
 from carryover.config.parameters import model_of
 from carryover.labels import labelled
 from carryover.measures import coefficients, norms, risk, sparsity, trajectory
@@ -42,7 +44,7 @@ def relu_by_flow_and_descent():
 
 def near_published(experiment):
     """Runs of every published cell of an experiment, as if each seed had found the published mean, or nearly."""
-    table = published_risks.cells(published_risks.read(TABLE), "diagonal")
+    table = published_risks.cells(pd.read_csv(TABLE), "diagonal")
     rows = [row for _, row in table[table["experiment"] == experiment].iterrows() for _ in SEEDS]
     columns = {name: ("run", np.array([row[name] for row in rows])) for name in published_risks.CELLS["diagonal"]}
     means = np.array([row["risk_mean"] for row in rows])
@@ -57,7 +59,7 @@ def claimed():
     """A table of claims of two groups, of two papers; of one no interval is known."""
     values = {"up": [1.0, 1.1, 1.2], "open": [-1.0, 0.0, 1.5], "none": [np.nan], "same": [2.0, 2.0]}
     rows = [(name, f"{name} is above 0 " * 12, drawn, 0.0) for name, drawn in values.items()]
-    checked = intervals.table(rows, "Fig. 1", "number")
+    checked = checks.table(rows, "Fig. 1", "number")
     groups = {name: checked.assign(paper=("claim", [name] * len(rows)), data=("claim", [""] * len(rows)))
               for name in ("Paper", "Other")}  # fmt: skip
     return claims_table.gathered(groups)
@@ -133,7 +135,7 @@ DRAWN = {
     "claims": [({"claims": (claimed,)}, {}, 16), ({"claims": (claimed,)}, {"paper": "Other"}, 8)],
     "published_risk": [
         (
-            {"published": (published_risks.read, TABLE), **{e: (near_published, e) for e in ("overlap", "nested")}},
+            {"published": (pd.read_csv, TABLE), **{e: (near_published, e) for e in ("overlap", "nested")}},
             {},
             4,
         )

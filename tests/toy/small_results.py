@@ -7,7 +7,8 @@ import xarray as xr
 from PIL import Image
 
 import check_claims
-from carryover.analysis import claims_table, intervals
+from carryover.claims.support import checks
+from carryover.claims.support import table as claims_table
 from carryover.labels import attributes
 from carryover.provenance import job_record
 
@@ -59,7 +60,7 @@ def draw(name, source, pixels, padding, title=None):
 
 def claims(group, values, data):
     rows = [(f"claim_{number}", f"claim {number} of {group}", one, 0.0) for number, one in enumerate(values)]
-    found = intervals.table(rows, "Fig. 1", "a difference")
+    found = checks.table(rows, "Fig. 1", "a difference")
     return check_claims.with_origin(found, ["Feature reuse"] * len(rows), [Path(f"{data}.nc")], "rounding")
 
 

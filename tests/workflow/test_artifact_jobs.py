@@ -8,8 +8,8 @@ import pytest
 import xarray as xr
 
 import check_claims
-from carryover.analysis import intervals
 from carryover.claims import exact_limit
+from carryover.claims.support import checks
 from carryover.errors import UserError
 from carryover.labels import attributes
 from carryover.provenance import store
@@ -57,6 +57,6 @@ def test_what_is_made_must_be_of_its_kind(arguments):
 @pytest.mark.usefixtures("arguments")
 def test_two_claims_of_one_name_are_refused(monkeypatch):
     claims = [("twice", "it is", [1.0], 0.0), ("once", "it is", [1.0], 0.0), ("twice", "it is", [2.0], 0.0)]
-    monkeypatch.setattr(exact_limit, "check", lambda data, p: intervals.table(claims))
+    monkeypatch.setattr(exact_limit, "check", lambda data, p: checks.table(claims))
     with pytest.raises(UserError, match="two claims of this group have the name twice: names must differ"):
         check_claims.main(["exact_limit", "--roles", "risk", "--data", "risk.nc", "--output", "x.nc"])

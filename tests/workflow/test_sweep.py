@@ -178,7 +178,7 @@ def test_a_comparison_is_data_for_what_is_made_after_it(sweep):
     assert made.made_of_data("compare") == ["results/comparisons/map.nc", "results/comparisons/map.nc.json"]
     assert made.made_of("figure")(Wildcards(figure="atlas")) == ["results/comparisons/map.nc"]
     assert made.flags("compare")(wildcards) == ["atlas", "--roles", "risk", "--shown", "2.0"]
-    assert made.modules("compare", wildcards) == ["compare", "carryover.comparisons.atlas"]
+    assert made.modules("compare", wildcards) == ["compare", "carryover.claims.comparisons.atlas"]
     assert made.constraints()["comparison"] == "map"
     first, last = made.made_of_data()[0], made.made_of_data()[-1]
     assert (first, last) == ("results/comparisons/map.nc", "results/figures/atlas.pdf.json")

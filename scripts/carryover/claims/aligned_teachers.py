@@ -5,12 +5,14 @@ from itertools import product
 import numpy as np
 import pandas as pd
 
-from carryover.analysis import intervals
-from carryover.analysis.runs import Runs
+from carryover.claims.support import checks
+from carryover.claims.support.runs import Runs
 from carryover.errors import UserError
 
+EXPONENT = 1.5  # power of the depth that the risk falls at least with
 
-@intervals.claims("theorem 5.3")
+
+@checks.group("theorem 5.3")
 def check(data, p):
     """Role `risk`: exact limits of finetuned networks, without noise, of one layer and more, for tasks at angle 0.
     Every statistic is that of the samples and the target's norm at which it is worst, as a mean over seeds.
@@ -26,7 +28,7 @@ def check(data, p):
          _each(tuned.risk(depth=shallow, **one) - tuned.risk(depth=deepest, **one) for one in at).min(axis=1), 2.0,
          None, "least log₁₀ of a ratio of risks"),
         ("vanishes", f"From {before:g} to {deepest:g} layers the risk of aligned tasks still falls like a power of the "
-         "depth, towards 0", _each(falls).min(axis=1) / np.log10(deepest / before), p.exponent, None, "least power"),
+         "depth, towards 0", _each(falls).min(axis=1) / np.log10(deepest / before), EXPONENT, None, "least power"),
     ]  # fmt: skip
 
 

@@ -1,103 +1,82 @@
-"""Rescaling convolutional networks before finetuning makes them better in all experiments: Fig. 7 of "Feature reuse …"
-(B6), with what the same factor does from scratch, and on part of the weights."""
+"""Rescaling convolutional networks before finetuning improves them in all experiments: Fig. 7 of "Feature reuse …".
+
+Controls: the same factor from scratch, on part of the weights, and against several learning rates.
+"""
 
 import numpy as np
 
-from carryover.analysis import intervals
-from carryover.analysis.by_task import seed_means, table, usual
-from carryover.analysis.image_tasks import by_classes, in_words, network_in_words
-from carryover.analysis.intervals import OWN
-from carryover.analysis.runs import Runs, common_sizes
+from carryover.claims.support import checks
+from carryover.claims.support.image_tasks import (
+    by_classes,
+    by_task,
+    in_words,
+    most_common,
+    network_in_words,
+    seed_means,
+)
+from carryover.claims.support.runs import Runs, common_sizes
 from carryover.errors import UserError
 
+SMALL = 0.01  # share of test images from which on there is a gain or a loss
 PARTS = {"weights": "those of all but normalisation", "readout": "those of the new last layer alone"}
 
 
-@intervals.claims("App. F, Fig. 7", "share of test images")
+@checks.group("App. F, Fig. 7", "share of test images")
 def check(data, p):
-    """Roles: `risk` of any experiments, each with networks finetuned with the factor and without, and from scratch; of
-    a role, tasks of two classes and of more are systems of their own. Statistics are shares of test images, differences
-    between runs of the same seed, task and samples. The claims that compare the factor with itself, from scratch or on
-    part of the weights, are made where there are such networks.
+    """Roles: `risk` of any experiments, each with networks finetuned with the factor and without, and from scratch.
 
-    Where a role has tasks of two numbers of classes, their gains are compared.
-
-    Raises UserError where there is no role, or one has no such runs.
+    Tasks of two classes and of more are systems of their own. Statistics are shares of test images, differences between
+    runs of the same seed, task and samples. Controls are checked if there are such networks.
     """
     if not data:
         raise UserError("this claim is about the risk of one experiment or more, but there is no role.")
-    claims = []
     for role, risk in data.items():
         systems = by_classes(role, risk)
         for name, runs in systems.items():
-            claims += _of_system(name, runs, p)
+            yield from _of_system(name, runs, p)
         if len(systems) == 2:
-            claims.append(_pairs(role, risk, systems, p))
-    return claims
-
-
-def _pairs(role, risk, systems, p):
-    """That the factor changes more on two classes than on more."""
-    tuned = [_usual(name, runs, p, "finetuning") for name, runs in systems.items()]
-    gains = [seed_means(one.mean(one.sizes())) for one in tuned]
-    pairs, classes = (np.sign(gain.mean()) * gain for gain in gains)
-    statement = f"Multiplying all weights by {p.rescale:g} before finetuning changes the test accuracy of " \
-                f"{network_in_words(risk)} more on pairs of classes than on all classes"  # fmt: skip
-    return (f"{role}_pairs_stronger", statement, pairs - classes, 0.0, None,
-            "share of test images, difference of the sizes of mean gains")  # fmt: skip
-
-
-def _usual(role, risk, p, protocol):
-    runs = Runs(role, risk).where(learning_rate=usual(risk, "learning_rate"), protocol=protocol)
-    return _Gains(runs, p.rescale)
+            gains = [_Gains(name, runs, p, "finetuning") for name, runs in systems.items()]
+            means = [seed_means(gain.mean(gain.sizes())) for gain in gains]
+            pairs, classes = (np.sign(mean.mean()) * mean for mean in means)
+            yield (
+                f"{role}_pairs_stronger", f"Multiplying all weights by {p.rescale:g} before finetuning changes the "
+                f"test accuracy of {network_in_words(risk)} more on pairs of classes than on all classes",
+                pairs - classes, 0.0, None, "share of test images, difference of the sizes of mean gains",
+            )  # fmt: skip
 
 
 def _of_system(role, risk, p):
-    every, which = Runs(role, risk), in_words(risk)
-    tuned, scratch = (_usual(role, risk, p, protocol) for protocol in ("finetuning", "single_task"))
-    sizes = tuned.sizes()
-    by = f"by {p.rescale:g}"
-    points = f"{100 * p.small:g} % of the images"
+    tuned, scratch = (_Gains(role, risk, p, protocol) for protocol in ("finetuning", "single_task"))
+    by, which, sizes = f"Multiplying all weights by {p.rescale:g}", in_words(risk), tuned.sizes()
     # With any gain, however small, no number of seeds could decide that there is none.
-    raises = f"Multiplying all weights {by} before finetuning raises the test accuracy of {which} by at least {points}"
-    ours = [*_controls(tuned, scratch, by, which), *_over_rates(every, tuned, p, which)]
-    told = [("all", f"{raises}, on average over numbers of training images", seed_means(tuned.mean(sizes)), p.small)]
-    told += [(name, statement, seed_means(values), 0.0, OWN) for name, statement, values in ours]
-    return [(f"{role}_{name}", *rest) for name, *rest in told]
-
-
-def _controls(tuned, scratch, by, which):
-    """What the same factor gains from scratch, and on part of the weights, where there are such runs."""
-    claims = []
-    if tuned.rescale in scratch.runs.options("rescale"):
+    yield (
+        f"{role}_all", f"{by} before finetuning raises the test accuracy of {which} by at least {100 * SMALL:g} % of "
+        "the images, on average over numbers of training images", seed_means(tuned.mean(sizes)), SMALL,
+    )  # fmt: skip
+    controls = []
+    if p.rescale in scratch.runs.options("rescale"):
         shared = common_sizes(tuned.plain, tuned.scaled(), scratch.plain, scratch.scaled())
         gain = tuned.mean(shared, trained=True) - scratch.mean(shared, trained=True)
-        statement = f"Multiplying all weights {by} raises the test accuracy of {which} by more before finetuning " \
-                    "than before training from scratch, among networks that can be trained"  # fmt: skip
-        claims.append(("over_scratch", statement, gain))
+        statement = f"{by} raises the test accuracy of {which} by more before finetuning than before training from " \
+                    "scratch, among networks that can be trained"  # fmt: skip
+        controls.append(("over_scratch", statement, gain))
     for part, meaning in PARTS.items():
         if part in tuned.runs.options("rescaled"):
             sizes = tuned.sizes(part)
-            gain = tuned.mean(sizes) - tuned.mean(sizes, part)
-            statement = f"Multiplying all weights {by} before finetuning raises the test accuracy of {which} by more " \
-                        f"than multiplying {meaning}, at {_listed(sizes)} training images"  # fmt: skip
-            claims.append((f"over_{part}", statement, gain))
-    return claims
-
-
-def _over_rates(every, tuned, p, which):
-    """The factor against the learning rate that is best without it, where networks were finetuned at several."""
-    plain = every.where(protocol="finetuning", rescaled="all", rescale=1.0)
-    rates = plain.options("learning_rate")
-    if len(rates) == 1:
-        return []
-    sizes = common_sizes(tuned.scaled(), *(plain.where(learning_rate=rate) for rate in rates))
-    without = [_mean_risk(plain.where(learning_rate=rate), sizes) for rate in rates]
-    # To choose by the same test images favours the networks that were not rescaled.
-    best = min(without, key=lambda risks: risks.mean(axis=None))
-    statement = f"Multiplying all weights by {p.rescale:g} before finetuning gives {which} a higher test accuracy " \
-                f"than any of {len(rates)} learning rates without, at {_listed(sizes)} training images"  # fmt: skip
-    return [("over_rates", statement, best - _mean_risk(tuned.scaled(), sizes))]
+            statement = f"{by} before finetuning raises the test accuracy of {which} by more than multiplying " \
+                        f"{meaning}, at {_listed(sizes)} training images"  # fmt: skip
+            controls.append((f"over_{part}", statement, tuned.mean(sizes) - tuned.mean(sizes, part)))
+    plain = Runs(role, risk).where(protocol="finetuning", rescaled="all", rescale=1.0)
+    by_rate = [plain.where(learning_rate=rate) for rate in plain.options("learning_rate")]
+    if len(by_rate) > 1:
+        sizes = common_sizes(tuned.scaled(), *by_rate)
+        # To choose by the same test images favours the networks that were not rescaled.
+        best = min((_mean_risk(runs, sizes) for runs in by_rate), key=lambda risks: risks.mean(axis=None))
+        statement = f"{by} before finetuning gives {which} a higher test accuracy than any of {len(by_rate)} " \
+                    f"learning rates without, at {_listed(sizes)} training images"  # fmt: skip
+        controls.append(("over_rates", statement, best - _mean_risk(tuned.scaled(), sizes)))
+    for name, statement, values in controls:
+        yield f"{role}_{name}", statement, seed_means(values), 0.0, checks.OWN
 
 
 def _listed(numbers):
@@ -105,15 +84,15 @@ def _listed(numbers):
 
 
 def _mean_risk(runs, sizes):
-    return sum(table(runs.where(samples=n).data, "risk_final") for n in sizes) / len(sizes)
+    return sum(by_task(runs.where(samples=n).data, "risk_final") for n in sizes) / len(sizes)
 
 
 class _Gains:
-    """Accuracy with a factor on the weights above that without, of the runs of a protocol, seeds by tasks."""
+    """What a factor on the weights adds to the accuracy of a protocol, at the most common learning rate."""
 
-    def __init__(self, runs, rescale):
-        self.runs, self.rescale = runs, rescale
-        self.plain = runs.where(rescaled="all", rescale=1.0)
+    def __init__(self, role, risk, p, protocol):
+        self.runs = Runs(role, risk).where(learning_rate=most_common(risk, "learning_rate"), protocol=protocol)
+        self.rescale, self.plain = p.rescale, self.runs.where(rescaled="all", rescale=1.0)
 
     def scaled(self, part="all"):
         return self.runs.where(rescaled=part, rescale=self.rescale)
@@ -123,14 +102,14 @@ class _Gains:
         return common_sizes(self.plain, self.scaled(), self.scaled(part))
 
     def mean(self, sizes, part="all", trained=False):
-        """Mean gain over numbers of samples; NaN where a run lacks.
+        """Mean gain over numbers of samples, seeds by tasks; NaN where a run lacks.
 
-        `trained`: NaN, too, where training with or without the factor stopped short of its training loss.
+        With `trained`, NaN also where training stopped before its tolerance, with or without the factor.
         """
-        return sum(self._gain(n, part, trained) for n in sizes) / len(sizes)
-
-    def _gain(self, samples, part, trained):
-        old, new = (runs.where(samples=samples).data for runs in (self.plain, self.scaled(part)))
-        gain = table(old, "risk_final") - table(new, "risk_final")
-        done = (table(old, "converged") == 1) & (table(new, "converged") == 1)
-        return gain.where(done) if trained else gain
+        gains = []
+        for n in sizes:
+            plain, scaled = (runs.where(samples=n).data for runs in (self.plain, self.scaled(part)))
+            gain = by_task(plain, "risk_final") - by_task(scaled, "risk_final")
+            done = (by_task(plain, "converged") == 1) & (by_task(scaled, "converged") == 1)
+            gains.append(gain.where(done) if trained else gain)
+        return sum(gains) / len(sizes)

@@ -3,13 +3,16 @@ dimensions that were there: Fig. 8d of "Feature reuse …" (B7)."""
 
 import pandas as pd
 
-from carryover.analysis import intervals
-from carryover.analysis.by_task import seed_means, table
-from carryover.analysis.runs import Runs, worst
+from carryover.claims.support import checks
+from carryover.claims.support.image_tasks import by_task, seed_means
+from carryover.claims.support.runs import Runs, worst
 from carryover.errors import UserError
 
+CHANGE = 0.1  # relative change of a dimensionality from which on it counts
+NEAR = 0.2  # relative distance of ENSD from PR up to which they count as the same
 
-@intervals.claims("App. G, Fig. 8d", "relative change, or ratio, of dimensions")
+
+@checks.group("App. G, Fig. 8d", "relative change, or ratio, of dimensions")
 def check(data, p):
     """Role: `stages` of networks finetuned with factors below 1, and with 1. PR: participation ratio of a stage's
     outputs for test images of the task; ENSD: effective number of shared dimensions of start and end."""
@@ -28,12 +31,12 @@ def check(data, p):
         }
         claims += [
             (f"falls_{stage}", f"Finetuning leaves {stage} fewer dimensions than before where {multiplied}",
-             worst(pd.DataFrame(falls)), p.change, None, "relative fall of the participation ratio"),
+             worst(pd.DataFrame(falls)), CHANGE, None, "relative fall of the participation ratio"),
             (f"inherited_{stage}", f"After finetuning, {stage} shares as many dimensions (ENSD) with its start as it "
-             f"has, where {multiplied}", worst(pd.DataFrame(apart)), -p.near, None,
+             f"has, where {multiplied}", worst(pd.DataFrame(apart)), -NEAR, None,
              "relative distance of ENSD from the participation ratio after, with the sign changed"),
             (f"kept_{stage}", f"Finetuning leaves {stage} no fewer dimensions than before where no weights were "
-             "multiplied", seed_means(_change(runs.where(rescale=1.0), stage)), 1 - p.change, None,
+             "multiplied", seed_means(_change(runs.where(rescale=1.0), stage)), 1 - CHANGE, None,
              "participation ratio after finetuning over that before"),
         ]  # fmt: skip
     return claims
@@ -48,4 +51,4 @@ def _values(runs, quantity, stage):
     known = runs.data["stage"].values.tolist()
     if stage not in known:
         raise UserError(f"stages is {stage}, but these networks have {', '.join(known)}.")
-    return table(runs.data.sel(stage=stage), quantity)
+    return by_task(runs.data.sel(stage=stage), quantity)

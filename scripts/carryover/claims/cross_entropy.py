@@ -5,24 +5,25 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 
-from carryover.analysis import intervals
-from carryover.analysis.margins import margin_over_scale
-from carryover.analysis.runs import Runs
+from carryover.claims.support import checks
+from carryover.claims.support.margins import margin_over_scale
+from carryover.claims.support.runs import Runs
 
+FITTED = 0.3  # training loss from which on networks count as fitted
 FAMILIES = {"diagonal": "diagonal networks", "relu": "ReLU networks"}
 SECTION = "App. C"
 FEATURES = "effective_features_curve"
 
 
-@intervals.claims(SECTION, "log₁₀ of a ratio of effective numbers of features")
+@checks.group(SECTION, "log₁₀ of a ratio of effective numbers of features")
 def check(data, p):
     """Roles `diagonal` and `relu`: trajectories on cross-entropy from several initial scales. Means over seeds."""
-    return [claim for role, name in FAMILIES.items() for claim in _of_family(role, name, Runs(role, data[role]), p)]
+    return [claim for role, name in FAMILIES.items() for claim in _of_family(role, name, Runs(role, data[role]))]
 
 
-def _of_family(role, name, runs, p):
+def _of_family(role, name, runs):
     small, large = runs.extremes("initial_scale")
-    curves = {scale: _curves(runs.where(initial_scale=scale).data, p.fitted) for scale in runs.options("initial_scale")}
+    curves = {scale: _curves(runs.where(initial_scale=scale).data, FITTED) for scale in runs.options("initial_scale")}
     start, end = (_features(curves[large], pick) for pick in (_when_fitted, _last))
     smallest = _features(curves[small], _last)
     pairs = [_nearer(one, other) for one, other in pairwise(curves.values())]
@@ -33,7 +34,7 @@ def _of_family(role, name, runs, p):
         (f"{role}_longer", f"{name} lose features when they are trained on after their samples are fitted, {scale}",
          np.log10(start / end), 0.0),
         (f"{role}_alike", f"{name} from different initial scales have as many features at the same margin over squared "
-         "scale, more nearly than at the same time", pd.concat(pairs, axis=1).mean(axis=1), 0.0, intervals.own(SECTION),
+         "scale, more nearly than at the same time", pd.concat(pairs, axis=1).mean(axis=1), 0.0, checks.own(SECTION),
          "log₁₀ of a ratio of numbers of features, at the same time less at the same margin over squared scale"),
     ]  # fmt: skip
 

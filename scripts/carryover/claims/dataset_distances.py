@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from carryover.analysis import intervals
-from carryover.analysis.runs import Runs, nearest
-from carryover.analysis.transferability import at, transferability
+from carryover.claims.support import checks
+from carryover.claims.support.runs import Runs, nearest
+from carryover.claims.support.transferability import at, transferability
 
 NAMES = {"kl": "the KL divergence", "wasserstein": "the Wasserstein-1 distance"}
 BOTH = "the KL divergence, nor with the Wasserstein-1 distance, which orders these targets alike"
@@ -14,7 +14,7 @@ WEAK = -0.5
 """Rank correlation down to which one is not called negative."""
 
 
-@intervals.claims("3.3 and App. E, Fig. 4", "rank correlation of transferability and distance")
+@checks.group("3.3 and App. E, Fig. 4", "rank correlation of transferability and distance")
 def check(data, p):
     """Roles: `diagram` of linear transfer to targets of one norm within a right angle, over samples and noises; `risk`
     of that to targets of several norms at any angle, and `distances` of theirs from the source. Statistics are means
@@ -42,7 +42,7 @@ def check(data, p):
          "from linear transfer", farthest["transferability"].where(farthest["angle"] == 1), 0.0, "theorem 2.2",
          "transferability"),
         ("monotone", "For targets of one norm within a right angle, at one number of samples, transferability falls "
-         "with the KL divergence", -_correlations(near, "kl"), 0.9, intervals.OWN,
+         "with the KL divergence", -_correlations(near, "kl"), 0.9, checks.OWN,
          "rank correlation, with the sign changed"),
     ]  # fmt: skip
 

@@ -2,25 +2,28 @@
 
 import numpy as np
 
-from carryover.analysis import intervals
-from carryover.analysis.runs import Runs
+from carryover.claims.support import checks
+from carryover.claims.support.runs import Runs
 
+SAME = 0.02  # decades by which norms may differ that count as the same
+AS_SPARSE = 0.05  # share of variance by which solutions may differ that count as equally sparse
+OVERLAP = 0.5  # share of features in common at which sharing is looked at
 SHARES = "share of the weight norm"
 VARIANCE = "share of variance in as many weights as the teacher has"
 NAMES = {"finetuning": "finetuned", "multi_task": "multi-task"}
 
 
-@intervals.claims("App. E.1, Fig. 5a", "log₁₀ of a ratio of norms")
+@checks.group("App. E.1, Fig. 5a", "log₁₀ of a ratio of norms")
 def check(data, p):
     """Roles: `norms` and `sparsity` of the overlap experiment, `rescaled` sparsity of the nested one.
 
     Norms are those of solutions over their teachers'. Means over n are over all numbers of samples.
     """
     norms, sparsity, rescaled = (Runs(role, data[role]) for role in ("norms", "sparsity", "rescaled"))
-    return [*_norms(norms, p), *_sparsity(sparsity, p), *_sharing(sparsity, p), _rescaling(rescaled)]
+    return [*_norms(norms), *_sparsity(sparsity), *_sharing(sparsity), _rescaling(rescaled)]
 
 
-def _norms(norms, p):
+def _norms(norms):
     """Norms where all features are shared."""
     runs = norms.where(overlap=norms.options("overlap")[-1])
     own = {"multi_task": "l12_norm", "finetuning": "q_norm"}
@@ -37,14 +40,14 @@ def _norms(norms, p):
          "solution, each at some number of samples",
          np.minimum(*(_relative(scratch, norm).max(axis=1) for norm in ("q_norm", "l12_norm"))), 0.0),
         ("norms_converge", "With many samples, the ℓ1,2 norm of multi-task networks and the Q penalty of finetuned "
-         "networks are those of the true solution", -np.maximum(abs(joint[most]), abs(tuned[most])), -p.same, None,
+         "networks are those of the true solution", -np.maximum(abs(joint[most]), abs(tuned[most])), -SAME, None,
          f"larger distance of the two at n = {most:g}, in log₁₀ of a ratio, with the sign changed"),
         ("l1_rises", "The ℓ1 norm of networks trained from scratch rises with the number of samples",
-         steps.min(axis=1), -p.same, "App. E.1, Fig. 5d", "least log₁₀ of a ratio from one n to the next"),
+         steps.min(axis=1), -SAME, "App. E.1, Fig. 5d", "least log₁₀ of a ratio from one n to the next"),
     ]  # fmt: skip
 
 
-def _sparsity(runs, p):
+def _sparsity(runs):
     """Variance in the largest weights, as many as the teacher has."""
     features = runs.only("main_features")
     runs = Runs("sparsity", runs.data.sel(k=features))
@@ -64,15 +67,15 @@ def _sparsity(runs, p):
         apart, same = (_sparser(part, protocol) for part in (disjoint, shared))
         claims += [
             (f"{protocol}_as_sparse", f"When no feature is shared, {name} networks are as sparse as networks trained "
-             "from scratch", apart, -p.as_sparse, "App. E.1, Fig. 5e", f"{VARIANCE}, mean over n"),
+             "from scratch", apart, -AS_SPARSE, "App. E.1, Fig. 5e", f"{VARIANCE}, mean over n"),
             (f"{protocol}_sparser", f"When all features are shared, {name} networks are sparser than networks trained "
              "from scratch", same, 0.0, "App. E.1, Fig. 5e", f"{VARIANCE}, mean over n"),
         ]  # fmt: skip
     return claims
 
 
-def _sharing(runs, p):
-    runs = runs.where(overlap=p.overlap)
+def _sharing(runs):
+    runs = runs.where(overlap=OVERLAP)
     share = {name: runs.where(protocol=name).by_samples("auxiliary_share", 3)
              for name in ("single_task", "finetuning", "multi_task")}  # fmt: skip
     scratch = share.pop("single_task")

@@ -2,11 +2,14 @@
 
 import numpy as np
 
-from carryover.analysis import intervals
-from carryover.analysis.agreement import distances
+from carryover.claims.support import checks
+from carryover.claims.support.agreement import distances
+
+FLOW = 1e-3  # largest relative distance of the adaptive flow
+DESCENT = 1e-2  # largest relative distance of gradient descent
 
 
-@intervals.claims("exact and simulated", "log₁₀ of the allowed over the largest relative distance")
+@checks.group("exact and simulated", "log₁₀ of the allowed over the largest relative distance")
 def check(data, p):
     """Role: `coefficients` of an experiment solved and simulated. Statistics are in decades of relative distance."""
     table = distances(data["coefficients"]).to_dataframe()
@@ -14,9 +17,9 @@ def check(data, p):
     finetuned = table[table["protocol"] == "finetuning"].groupby(["solver", "seed"])["distance"].median()
     return [
         ("flow_exact", "Networks trained by our gradient flow end at the exact limit",
-         np.log10(p.flow / worst["flow"]), 0.0),
+         np.log10(FLOW / worst["flow"]), 0.0),
         ("descent_exact", "Networks trained by gradient descent end at the exact limit of gradient flow",
-         np.log10(p.descent / worst["descent"]), 0.0),
+         np.log10(DESCENT / worst["descent"]), 0.0),
         ("not_symmetric", "Finetuned networks minimise the penalty of the weights they start from rather than that of "
          "eq 22",
          np.log10(finetuned["symmetric"] / finetuned["descent"]), 0.0, "App. A of Feature reuse, eq 22",

@@ -2,11 +2,11 @@
 
 import pandas as pd
 
-from carryover.analysis import intervals
-from carryover.analysis.runs import Runs
+from carryover.claims.support import checks
+from carryover.claims.support.runs import Runs
 
 
-@intervals.claims("Fig. 1a", "log₁₀ of a ratio of risks")
+@checks.group("Fig. 1a", "log₁₀ of a ratio of risks")
 def check(data, p):
     """Role: `risk` of the overlap experiment. Each statistic is a mean over seeds of log₁₀ of a ratio of risks."""
     runs = Runs("risk", data["risk"]).where(samples=p.samples)
@@ -22,7 +22,7 @@ def check(data, p):
         ("probe_insufficient", "When half of the features are new, finetuning the whole network errs less than "
          f"training its readout alone, {at}", advantage("finetuning", 0.5, over="finetuning_probe"), 0.0),
         ("multi_task_first", "Multi-task networks err less than finetuned networks, on average over shares of common "
-         f"features, {at}", orders.mean(axis=1), 0.0, intervals.own("App. D, Fig. 4b")),
+         f"features, {at}", orders.mean(axis=1), 0.0, checks.own("App. D, Fig. 4b")),
     ]  # fmt: skip
 
 

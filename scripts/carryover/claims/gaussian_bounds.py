@@ -5,16 +5,19 @@ from functools import partial
 
 import numpy as np
 
-from carryover.analysis import intervals
+from carryover.claims.support import checks
 from carryover.errors import UserError
+from carryover.statistics import intervals
 
+BROKEN = 0.05  # share of inputs that may break a bound at the largest ε
+NEAR = 0.1  # decades within which ratios of risks and of bounds agree
 DEPTH = "section 5.1, eqs 9 and 10"
 TASKS = ("gamma", "source_norm", "angle")
 NETWORKS = {"one_layer": ("one layer", 1, "eq 10"), "deep": ("endlessly many layers", np.inf, "eq 9")}
 ALIKE = 1e-9  # what rounding may make of equal numbers
 
 
-@intervals.claims(DEPTH, estimate=partial(intervals.student, over="draws of inputs"))
+@checks.group(DEPTH, estimate=partial(intervals.student, over="draws of inputs"))
 def check(data, p):
     """Role: `curve` of curves.gaussian_bounds, of two dimensions or more and with ε = 0. Statistics are those of the
     n/d and the pair of tasks at which they are worst, unless a mean is said."""
@@ -27,17 +30,17 @@ def check(data, p):
     if not harmed.any():
         raise UserError("this claim needs tasks of the role curve for which eq 9 is above eq 10: a short source.")
     return [
-        *(row for name in NETWORKS for row in _of_bound(name, curve, low, high, p)),
+        *(row for name in NETWORKS for row in _of_bound(name, curve, low, high)),
         ("depth", "The ratio of the risks of one and of endlessly many layers is that of their bounds",
-         intervals.within(_largest(gain, off), p.near, float(expected.isel(off.argmax(TASKS)))), 0.0, intervals.OWN,
-         "allowed less actual distance of log₁₀ of both ratios"),
+         intervals.equivalence_margin(_largest(gain, off), NEAR, float(expected.isel(off.argmax(TASKS)))), 0.0,
+         checks.OWN, "allowed less actual distance of log₁₀ of both ratios"),
         ("depth_hurts", "Endless depth raises the risk where |θ_T| |θ̂_T − θ̂_S| exceeds |θ_T − θ_S|",
-         -_largest(gain.where(harmed), gain.where(harmed).mean("draw")), 0.0, intervals.own(DEPTH),
+         -_largest(gain.where(harmed), gain.where(harmed).mean("draw")), 0.0, checks.own(DEPTH),
          "log₁₀ of the ratio of the risks of endlessly many layers and of one"),
     ]  # fmt: skip
 
 
-def _of_bound(name, curve, low, high, p):
+def _of_bound(name, curve, low, high):
     """Claims about one of the two bounds."""
     networks, depth, equation = NETWORKS[name]
     largest, fixed = float(curve["epsilon"].max()), curve.sel(epsilon=curve["epsilon"] > 0)
@@ -46,7 +49,7 @@ def _of_bound(name, curve, low, high, p):
     most = last.sel(epsilon=largest)
     return [
         (f"{name}_holds", f"With ε = {largest:g} the bound for {networks} holds for nearly all inputs of {high} "
-         "dimensions", p.broken - _largest(most, most.mean("draw")), 0.0, f"theorem 5.4, {equation}",
+         "dimensions", BROKEN - _largest(most, most.mean("draw")), 0.0, f"theorem 5.4, {equation}",
          "allowed less actual share of inputs that break the bound"),
         (f"{name}_falls", f"With ε and n/d fixed, fewer inputs of {high} dimensions than of {low} break the bound for "
          f"{networks}", (first - last).mean([*TASKS, "epsilon"]).values, 0.0, f"theorem 5.4, {equation}",

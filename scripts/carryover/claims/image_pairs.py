@@ -1,13 +1,13 @@
 """Pairs of image tasks as they are trained, beside the limit of gradient descent (E1)."""
 
-from carryover.analysis import intervals
+from carryover.claims.support import checks
 from carryover.errors import UserError
 from carryover.runs import coordinates
 
+NEAR = 0.005  # difference in the share of misclassified images that counts as none
 
-@intervals.claims(
-    intervals.own("exact and simulated"), "allowed less largest difference in the share of misclassified images"
-)
+
+@checks.group(checks.own("exact and simulated"), "allowed less largest difference in the share of misclassified images")
 def check(data, p):
     """Role: `risk` of the family image_pairs, solved and by descent. Of descent those runs count that converged."""
     table = data["risk"].to_dataframe().reset_index(drop=True)
@@ -17,4 +17,4 @@ def check(data, p):
     if both.empty:
         raise UserError("this claim needs runs of the solver descent that converged, of the role risk, and exact ones.")
     off = (both["risk_final"] - both["risk_final_exact"]).abs().groupby(both["seed"]).max()
-    return [("descent", "Gradient descent on pairs of digits ends at the error of its limit", p.near - off, 0.0)]
+    return [("descent", "Gradient descent on pairs of digits ends at the error of its limit", NEAR - off, 0.0)]

@@ -6,31 +6,48 @@ from itertools import product
 import numpy as np
 import pandas as pd
 
-from carryover.analysis import intervals
-from carryover.analysis.linear_transfer import BLOCKS, in_block, jackknife, of_trained, sign_changes
-from carryover.analysis.runs import Runs, nearest
-from carryover.analysis.transferability import predicted, transferability, with_decay
+from carryover.claims.support import checks
+from carryover.claims.support.runs import Runs, nearest
+from carryover.claims.support.transferability import (
+    BLOCKS,
+    in_block,
+    mark_trained,
+    predicted,
+    sign_changes,
+    transferability,
+    with_decay,
+)
 from carryover.errors import UserError
+from carryover.statistics import intervals
+from carryover.statistics.jackknife import pseudovalues
 from carryover.theory import transfer
 
+MARGIN = 0.05  # points at which theory is nearer to 0 say nothing about its sign
+RIDGE = 0.1  # ridge penalty that is compared with none
+NOISE = 0.2  # the paper's standard deviation of the label noise
+ANGLE = 0.25  # angle θ at which boundaries are looked for, in units of π
+RELATIVE = 0.1  # relative error of a mean risk that counts as agreement
+NEAR = 0.05  # distance in γ that counts as agreement
+TERM = 0.25  # relative error of the term of eq 10 in 1/n that counts as agreement
+ENOUGH = 100  # samples from which on that term is small
 RISKS, ONE, SIGN = "difference of risks", "App. E, Fig. 5", "eq 11, Fig. 1b"
 
 
-@intervals.claims("theorem 3.7, Fig. 1", "transferability")
+@checks.group("theorem 3.7, Fig. 1", "transferability")
 def check(data, p):
     """Roles: `diagram` of single-task and linearly transferred networks; `loud`, the same with more label noise than
     signal; and, for the claims on penalties, `ridge` of transfer with ridge penalties and `decay` of single-task
     networks with weight decay. Statistics are means over draws."""
     runs = transferability(data["diagram"], "linear_transfer")
-    claims = of_trained(data["diagram"], [*_formulas(runs, p), *_signs(runs, p), *_boundaries(runs, p)])
+    claims = mark_trained(data["diagram"], [*_formulas(runs), *_signs(runs), *_boundaries(runs)])
     if "loud" in data:
-        claims.append(_loud(transferability(data["loud"], "linear_transfer"), p))
+        claims.append(_loud(transferability(data["loud"], "linear_transfer")))
     if "ridge" in data:
-        claims += [_one_over_n(data["ridge"], p), *_penalties(data["ridge"], p)]
+        claims += [_one_over_n(data["ridge"]), *_penalties(data["ridge"])]
     return claims + (_regularised(data["decay"]) if "decay" in data else [])
 
 
-def _formulas(runs, p):
+def _formulas(runs):
     """Equations 8 and 10 block by block."""
     runs = runs[(runs["noise"] > 0) & (runs["gamma"] != 1)]
     linear = transfer.linear_transfer_risk(np.pi * runs["angle"], runs["noise"], runs["samples"])
@@ -43,25 +60,25 @@ def _formulas(runs, p):
     measured = "allowed relative error less that of the mean risk"
     for (quantity, statement, section, ratio), (name, words) in product(risks, BLOCKS.items()):
         within = ratio[in_block(runs["gamma"], name)]
-        values = intervals.within(within.groupby(runs["seed"]).mean(), p.relative, 1.0)
+        values = intervals.equivalence_margin(within.groupby(runs["seed"]).mean(), RELATIVE, 1.0)
         yield f"{quantity}_{name}", f"{statement}, with {words}", values, 0.0, section, measured
 
 
-def _one_over_n(ridge, p):
+def _one_over_n(ridge):
     """The term of eq 10 that falls like 1/n."""
     plain = Runs("ridge", ridge).where(protocol="linear_transfer", ridge=0.0).data
     missed, samples = np.sin(np.pi * plain["angle"]) ** 2, plain["samples"]
     term = (plain["risk_final"] - missed) * (samples - 2) / (plain["noise"] ** 2 + missed)
     return ("one_over_n", "What linear transfer loses above sin²θ, by fitting noise, is (σ² + sin²θ)/(n − 2)",
-            intervals.within(term.where(samples > 2).groupby("seed").mean().to_series(), p.term, 1.0), 0.0,
+            intervals.equivalence_margin(term.where(samples > 2).groupby("seed").mean().to_series(), TERM, 1.0), 0.0,
             "theorem 3.7, eq 10", "allowed relative error less that of this term")  # fmt: skip
 
 
-def _signs(runs, p):
+def _signs(runs):
     theory = predicted("linear", runs)
-    known = (abs(theory) > p.margin) & (runs["gamma"] != 1)
+    known = (abs(theory) > MARGIN) & (runs["gamma"] != 1)
     negative, positive = (runs[known & (sign * theory > 0)] for sign in (-1, 1))
-    shown = runs["noise"] == nearest(runs["noise"].unique(), p.noise, "noise")
+    shown = runs["noise"] == nearest(runs["noise"].unique(), NOISE, "noise")
     alike = (np.sign(runs["transferability"]) == np.sign(theory))[shown]
     noises, below = sorted(runs["noise"].unique()), runs[runs["gamma"] != 1]
     lost = pd.DataFrame({noise: (below["transferability"] < 0)[below["noise"] == noise].groupby(below["seed"]).mean()
@@ -71,7 +88,7 @@ def _signs(runs, p):
          -negative.groupby("seed")["transferability"].mean(), 0.0, SIGN, "mean transferability, negative"),
         ("positive", "Where eq 11 is positive, linear transfer is better than training from scratch",
          positive.groupby("seed")["transferability"].median(), 0.0, SIGN, "median transferability"),
-        ("signs", f"At σ = {p.noise:g}, linear transfer has the sign of eq 11 at nine of ten points of the diagram",
+        ("signs", f"At σ = {NOISE:g}, linear transfer has the sign of eq 11 at nine of ten points of the diagram",
          alike.groupby(runs["seed"]).mean(), 0.9, SIGN, "share of points"),
         ("shrinks", "The region of negative transfer shrinks as label noise grows, over σ = "
          f"{', '.join(f'{noise:g}' for noise in noises)}", -lost.diff(axis=1).iloc[:, 1:].max(axis=1), 0.0, "3.3",
@@ -79,22 +96,22 @@ def _signs(runs, p):
     ]  # fmt: skip
 
 
-def _loud(runs, p):
+def _loud(runs):
     """Where the signal-to-noise ratio is below 1: the transferability at the point (σ, n, θ) of the smallest mean."""
     if not (runs["noise"] > 1).all():
         raise UserError("this claim needs runs of noise above 1 of the role loud.")
-    runs = runs[(runs["gamma"] < 1) & (runs["samples"] >= p.enough)]
+    runs = runs[(runs["gamma"] < 1) & (runs["samples"] >= ENOUGH)]
     table = runs.pivot_table("transferability", "seed", ["noise", "samples", "angle"])
     return (
         "loud", f"With a signal-to-noise ratio below 1 linear transfer gains at every angle and every γ < 1, from "
-        f"n = {p.enough} on", table[table.mean().idxmin()], 0.0, "3.3, SNR < 1", "smallest transferability",
+        f"n = {ENOUGH} on", table[table.mean().idxmin()], 0.0, "3.3, SNR < 1", "smallest transferability",
     )  # fmt: skip
 
 
-def _boundaries(runs, p):
+def _boundaries(runs):
     """Where the mean over draws changes its sign along γ, at one angle, beside where eq 11 does."""
-    angle = nearest(runs["angle"].unique(), p.angle, "angle")
-    noise = nearest(runs["noise"].unique(), p.noise, "noise")
+    angle = nearest(runs["angle"].unique(), ANGLE, "angle")
+    noise = nearest(runs["noise"].unique(), NOISE, "noise")
     theta, at_angle = np.pi * angle, runs[(runs["angle"] == angle) & (runs["gamma"] != 1)]
     low, high = transfer.negative_transfer_interval(theta, noise)
     noisy, quiet = at_angle[at_angle["noise"] == noise], at_angle[at_angle["noise"] == 0]
@@ -112,22 +129,22 @@ def _boundaries(runs, p):
         def found(seeds, table=table, which=which):
             return sign_changes(table.loc[seeds].mean())[which]
 
-        values = intervals.within(jackknife(found, table.index), p.near, expected) if len(table) else []
+        values = intervals.equivalence_margin(pseudovalues(found, table.index), NEAR, expected) if len(table) else []
         yield (name, statement, values, 0.0, "3.3, Fig. 7" if name == "boundary_quiet" else "3.3, Fig. 1b",
                f"allowed less actual distance from γ = {expected:.3f}")  # fmt: skip
 
 
-def _penalties(risk, p):
+def _penalties(risk):
     fewest, most = Runs("ridge", risk).extremes("samples")
     penalised = _penalised(risk, most)
     runs = Runs("ridge", risk).where(protocol="linear_transfer", samples=most).data
     error = runs["risk_final"] / transfer.ridge_transfer_risk(np.pi * runs["angle"], runs["ridge"]) - 1
     return [
         ("ridge_formula", f"With n = {most:g} samples, linear transfer with a ridge penalty has the mean risk of eq 13",
-         intervals.within(error.groupby("seed").mean().to_series(), p.relative), 0.0, "theorem 3.8, eq 13",
+         intervals.equivalence_margin(error.groupby("seed").mean().to_series(), RELATIVE), 0.0, "theorem 3.8, eq 13",
          "allowed relative error less that of the mean risk"),
-        ("ridge_hurts", f"A ridge penalty of {p.ridge:g} raises the risk of linear transfer from n = {most:g} samples",
-         penalised.by_seed("risk_final", ridge=p.ridge) - penalised.by_seed("risk_final", ridge=0.0), 0.0,
+        ("ridge_hurts", f"A ridge penalty of {RIDGE:g} raises the risk of linear transfer from n = {most:g} samples",
+         penalised.by_seed("risk_final", ridge=RIDGE) - penalised.by_seed("risk_final", ridge=0.0), 0.0,
          "theorem 3.8, Fig. 6", RISKS),
         ("ridge_vanishes", f"The ridge penalty of least risk is smaller at n = {most:g} than at n = {fewest:g}",
          _best_penalty(risk, fewest) - _best_penalty(risk, most), 0.0, "theorem 3.8, Fig. 6",
@@ -144,7 +161,7 @@ def _regularised(risk):
         ("anomalous", "With as many samples as dimensions, linear transfer of orthogonal features beats training from "
          "scratch", plain, 0.0, f"3.3 and {ONE}", told, intervals.median),
         ("regularised_best", f"{loses} that is chosen by the risk", -best, 0.0, ONE, turned, intervals.median),
-        ("regularised", f"{loses} that is chosen by cross-validation", -decayed, 0.0, intervals.OWN, turned,
+        ("regularised", f"{loses} that is chosen by cross-validation", -decayed, 0.0, checks.OWN, turned,
          intervals.median),
     ]  # fmt: skip
 

@@ -4,18 +4,27 @@ that is too much ("Features are fate", section 4 and Fig. 9)."""
 import numpy as np
 import pandas as pd
 
-from carryover.analysis import intervals, power_law
-from carryover.analysis.linear_transfer import boundary, by_anchor, chosen, gains, jackknife
-from carryover.analysis.runs import Runs
-from carryover.analysis.transferability import normalised
+from carryover.claims.support import checks
+from carryover.claims.support.runs import Runs
+from carryover.claims.support.transferability import boundary, by_anchor, gains, leave_one_out_choice, normalised
+from carryover.statistics import intervals, power_law
+from carryover.statistics.jackknife import pseudovalues
 
+READOUT = "zero"  # how the readout was trained in the runs of linear transfer that claims are about
+FITTED = 64  # fewest samples that the power law is fitted to
+PUBLISHED = 1.18  # the paper's exponent ν of that power law
+DIFFERENCE = 0.2  # difference from it that is agreement; of others in proportion
+ALIKE = 0.9  # centred alignment from which on two kernels are nearly indistinguishable
+LEARNED = 0.05  # share of its variance that a source that was learned leaves at most
+OFTEN = 0.9  # share of the numbers of samples that are nearly all
+FACTOR = 2.0  # factor between predicted and found boundary that counts as near
 ANCHOR, MEAN = "5 and App. E, Fig. 9", "difference of transferabilities, mean over n"
 KERNELS = "4, Fig. 3a–b", "alignment of kernels"
-EXPONENT = intervals.own("4, Fig. 3c")  # which n the paper fits is not said
-SMALLEST = 1e-12  # relative error that rounding leaves of one that vanishes
+POWER_LAW = checks.own("4, Fig. 3c")  # which n the paper fits is not said
+ROUNDING = 1e-12  # relative error of what agrees exactly
 
 
-@intervals.claims("4, Fig. 3e", "transferability")
+@checks.group("4, Fig. 3e", "transferability")
 def check(data, p):
     """Roles: `risk`, `gram`, `out_of_rkhs` over ablated shares and scales of the teacher, and `anchored`, the risks of
     networks pretrained with several anchors. Statistics are means over seeds, risks shares of the target's variance."""
@@ -24,7 +33,7 @@ def check(data, p):
     gained = {scale: _mean(gram.where(teacher_scale=scale), "alignment") for scale in (lazy, rich)}
     left_out = _table(outside.where(teacher_scale=rich), "out_of_rkhs")
     scratch = _scratch(data["risk"], rich)
-    runs = gains(data["risk"], p.readout)
+    runs = gains(data["risk"], READOUT)
     runs = runs[runs["teacher_scale"] == rich]
     most = runs["samples"].max()
     table = runs.pivot_table("transferability", "seed", ["ablated", "samples"])
@@ -32,24 +41,24 @@ def check(data, p):
         ("features", "Pretraining aligns the network's kernel with that of the source's units",
          gained[rich] - _mean(gram.where(teacher_scale=rich), "initial_alignment"), 0.0, *KERNELS),
         ("alike", "After pretraining, the network's kernel and that of the source's units are nearly indistinguishable",
-         gained[rich], p.alike, *KERNELS),
-        ("source_learned", f"Pretraining on the whole target learns it, but for {p.learned:g} of its variance",
-         -_source_risk(Runs("risk", data["risk"]).where(teacher_scale=rich)), -p.learned, "4",
+         gained[rich], ALIKE, *KERNELS),
+        ("source_learned", f"Pretraining on the whole target learns it, but for {LEARNED:g} of its variance",
+         -_source_risk(Runs("risk", data["risk"]).where(teacher_scale=rich)), -LEARNED, "4",
          "share of the variance that the pretrained network leaves, with the sign changed"),
         ("richness", "Pretraining aligns the network's kernel the more, the larger the coefficients of the teacher are",
-         gained[rich] - gained[lazy], 0.0, intervals.OWN, KERNELS[1]),
+         gained[rich] - gained[lazy], 0.0, checks.OWN, KERNELS[1]),
         ("left_out", "The more of the target's units the source lacks, the more of the target its features leave out",
          _rank_correlation(left_out), 0.9, "4, Fig. 3d", "median rank correlation", intervals.median),
         ("helps", "From a source that has all units of the target, linear transfer gains at every number of samples",
          table[0.0].min(axis=1), 0.0, None, "smallest transferability over n"),
         ("hurts", f"From a source that lacks most units of the target, linear transfer loses at n = {most:g}",
          -table[runs["ablated"].max()][most], 0.0, None, "transferability, with the sign changed"),
-        *_power_law(scratch, p),
+        *_power_law(scratch),
         *_residual(runs, outside.where(teacher_scale=rich)),
-        *_boundaries(table, outside.where(teacher_scale=rich), scratch, p),
-        _boundary_trend(table, outside.where(teacher_scale=rich), scratch, p),
-        *_anchors(by_anchor(gains(data["anchored"], p.readout)), p),
-        *_by_steps(data["risk"], p.readout),
+        *_boundaries(table, outside.where(teacher_scale=rich), scratch),
+        _boundary_trend(table, outside.where(teacher_scale=rich), scratch),
+        *_anchors(by_anchor(gains(data["anchored"], READOUT))),
+        *_by_steps(data["risk"], READOUT),
     ]  # fmt: skip
 
 
@@ -59,9 +68,9 @@ def _scratch(risk, scale):
     return runs.data[["risk_final"]].to_dataframe().pivot_table("risk_final", "seed", "samples")
 
 
-def _power_law(scratch, p):
+def _power_law(scratch):
     """Exponents of fits to the risk from scratch: beside the published one, and of fewer beside more samples."""
-    fitted = scratch[[n for n in scratch if n >= p.smallest]]
+    fitted = scratch[[n for n in scratch if n >= FITTED]]
     half = len(fitted.columns) // 2
     few, many = (
         lambda seeds, part=part: power_law.fit(part.loc[seeds]).exponent
@@ -77,10 +86,12 @@ def _power_law(scratch, p):
     seeds, found = list(scratch.index), power_law.fit(fitted)
     told = f"allowed less actual difference of ν; found is ν = {found.exponent:.2f}"
     return [
-        ("exponent", f"From n = {fitted.columns[0]:g} on, the risk from scratch falls like n^−{p.published:g}",
-         intervals.within(jackknife(whole, seeds), p.exponent, p.published), 0.0, EXPONENT, told),
+        ("exponent", f"From n = {fitted.columns[0]:g} on, the risk from scratch falls like n^−{PUBLISHED:g}",
+         intervals.equivalence_margin(pseudovalues(whole, seeds), DIFFERENCE, PUBLISHED), 0.0, POWER_LAW,
+         told),
         ("power_law", f"From n = {fitted.columns[0]:g} on, the risk from scratch is one power law: ν stays what it is",
-         intervals.within(jackknife(steeper, seeds), p.exponent / p.published), 0.0, EXPONENT,
+         intervals.equivalence_margin(pseudovalues(steeper, seeds), DIFFERENCE / PUBLISHED), 0.0,
+         POWER_LAW,
          f"allowed less actual relative difference of ν; {few(seeds):.2f} and {many(seeds):.2f}"),
     ]  # fmt: skip
 
@@ -112,10 +123,10 @@ def _by_steps(risk, readout):
         return []
     keys = ["seed", "teacher_scale", "ablated", "samples", "draw"]
     solved, descended = (frame[frame["solver"] == name].set_index(keys)["risk_final"] for name in ("exact", "descent"))
-    off = (descended / solved.reindex(descended.index) - 1).abs().groupby("seed").max().clip(lower=SMALLEST)
+    off = (descended / solved.reindex(descended.index) - 1).abs().groupby("seed").max().clip(lower=ROUNDING)
     return [
         ("by_steps", "A readout trained by gradient descent has the risk of the closed form of its flow, to 1 %",
-         -np.log10(off / 0.01), 0.0, intervals.OWN, "log₁₀ of the allowed over the largest relative error"),
+         -np.log10(off / 0.01), 0.0, checks.OWN, "log₁₀ of the allowed over the largest relative error"),
     ]  # fmt: skip
 
 
@@ -140,7 +151,7 @@ def _rank_correlation(table):
     return table.apply(lambda row: row.corr(pd.Series(row.index, row.index), method="spearman"), axis=1)
 
 
-def _boundaries(table, outside, scratch, p):
+def _boundaries(table, outside, scratch):
     """A claim for each ablated share but 0, whose boundary lies at infinity: what is found of the means over seeds is
     near what is predicted of them.
 
@@ -154,19 +165,19 @@ def _boundaries(table, outside, scratch, p):
             return boundary(gain.loc[seeds].mean())
 
         def predicted(seeds, least=least[ablated]):
-            return power_law.window(scratch.loc[seeds], p.smallest).samples(least.loc[seeds].mean())
+            return power_law.fit(scratch.loc[seeds], FITTED).samples(least.loc[seeds].mean())
 
         def off(seeds, found=found, predicted=predicted):
             return np.log2(np.clip(found(seeds), *ends) / predicted(seeds))
 
-        seeds, near = list(table.index), np.log2(p.factor)
+        seeds, near = list(table.index), np.log2(FACTOR)
         n = found(seeds)
         known = 0 < n < np.inf or (off(seeds) > near if n else off(seeds) < -near)
-        values = intervals.within(jackknife(off, seeds), near) if known else pd.Series(np.nan, seeds)
+        values = intervals.equivalence_margin(pseudovalues(off, seeds), near) if known else pd.Series(np.nan, seeds)
         yield (
             f"boundary_{100 * ablated:g}",
             f"From a source that lacks {100 * ablated:g} % of the units, linear transfer stops to gain within a "
-            f"factor {p.factor:g} of the n at which the power law of the risk from scratch meets what the features "
+            f"factor {FACTOR:g} of the n at which the power law of the risk from scratch meets what the features "
             "leave out",
             values, 0.0, None,
             f"log₂ of the allowed over the actual factor; {_told(n)}, predicted is n = "
@@ -174,10 +185,10 @@ def _boundaries(table, outside, scratch, p):
         )  # fmt: skip
 
 
-def _boundary_trend(table, outside, scratch, p):
+def _boundary_trend(table, outside, scratch):
     """Whether the sign of the gain is that of the power law less the least risk of the features more often with many
     samples than with few, over sources that lack units."""
-    law, least = power_law.window(scratch, p.smallest), _table(outside, "least_risk").mean()
+    law, least = power_law.fit(scratch, FITTED), _table(outside, "least_risk").mean()
     lacking = table.loc[:, table.columns.get_level_values("ablated") > 0]
     predicted = [law(n) - least[ablated] for ablated, n in lacking.columns]
     right = (np.sign(lacking) == np.sign(predicted)).T.groupby(level="samples").mean().T
@@ -197,15 +208,15 @@ def _told(n):
     return "it gains at every n" if n else "it loses at every n"
 
 
-def _anchors(tables, p):
+def _anchors(tables):
     """Claims about networks whose features were held near their start; each seed's best penalty is that of others, but
     where the paper's choice, by the risk itself, is said."""
     initial = tables.pop(np.inf)
     by_risk = pd.concat(tables.values()).groupby(level=0).max()
     free = tables.pop(0.0)
-    held = chosen(tables)
+    held = leave_one_out_choice(tables)
     better = max((free, initial), key=lambda table: table.to_numpy().mean())
-    by_size = pd.DataFrame({n: chosen({a: table[[n]] for a, table in tables.items()})[n] for n in held})
+    by_size = pd.DataFrame({n: leave_one_out_choice({a: table[[n]] for a, table in tables.items()})[n] for n in held})
     source = "From a source that lacks most units"
     return [
         ("anchor_helps", f"{source}, pretraining between lazy and rich transfers better than fully rich pretraining",
@@ -217,10 +228,10 @@ def _anchors(tables, p):
         ("anchor_avoids", "Pretraining that lies optimally between lazy and rich, by the risk, avoids negative "
          "transfer at every n", by_risk[by_risk.mean().idxmin()], 0.0, ANCHOR, "smallest transferability over n"),
         ("anchor_avoids_others", "Pretraining that lies between lazy and rich, as is best for other teachers, avoids "
-         "negative transfer at every n", by_size[by_size.mean().idxmin()], 0.0, intervals.own(ANCHOR),
+         "negative transfer at every n", by_size[by_size.mean().idxmin()], 0.0, checks.own(ANCHOR),
          "smallest transferability over n"),
         ("lazy_loses", f"{source}, lazy pretraining does not beat training from scratch at most n",
          (initial <= 0).mean(axis=1), 0.5, "5", "share of the numbers of samples"),
         ("rich_loses", f"{source}, fully rich pretraining transfers negatively at nearly all n",
-         (free < 0).mean(axis=1), p.often, ANCHOR, "share of the numbers of samples"),
+         (free < 0).mean(axis=1), OFTEN, ANCHOR, "share of the numbers of samples"),
     ]  # fmt: skip

@@ -6,15 +6,18 @@ A network uses K features where K clusters of its units leave next to nothing of
 import numpy as np
 import pandas as pd
 
-from carryover.analysis import intervals
-from carryover.analysis.runs import Runs, common_sizes, worst
+from carryover.claims.support import checks
+from carryover.claims.support.runs import Runs, common_sizes, worst
 
+NEAR = 0.1  # inertia up to which clusters explain a network
+TOLERANCE = 0.2  # relative difference up to which effective numbers of clusters count as the same
+AUXILIARY_FEATURES = 6  # teacher units of the auxiliary task of the role overlap
 ALIGNMENT = "cosine"
 NESTED = "App. E.2.3, Fig. 6f"
 UNIQUE = "Fig. 6d", "relative distance, with the sign changed"
 
 
-@intervals.claims("App. E.2.1, Fig. 6a", "share of weight")
+@checks.group("App. E.2.1, Fig. 6a", "share of weight")
 def check(data, p):
     """Roles: `clusters` of the experiments `regimes` (single-task learning), `overlap` and `nested`.
 
@@ -24,17 +27,17 @@ def check(data, p):
     overlap = overlap.where(correlation=1.0)
     nested = nested.where(main_features=min(nested.options("main_features")))
     return [
-        *_sparse_teacher(regimes, p),
-        *_dense_teacher(regimes, p),
+        *_sparse_teacher(regimes),
+        *_dense_teacher(regimes),
         *_alignment_of_shared(overlap),
-        _disjoint(overlap, p),
-        _unique_features(overlap, p),
-        *_one_cluster(nested, p),
+        _disjoint(overlap),
+        _unique_features(overlap),
+        *_one_cluster(nested),
         *_alignment_of_subset(nested),
     ]
 
 
-def _sparse_teacher(runs, p):
+def _sparse_teacher(runs):
     few, _ = runs.extremes("main_features")
     rich, lazy = runs.where(protocol="single_task", main_features=few).regimes()
     first, *between, last = rich.sizes(3)
@@ -42,9 +45,9 @@ def _sparse_teacher(runs, p):
     task = f"a teacher of {few:g} units"
     return [
         ("rich_sparse", f"{few:g} clusters explain nearly all of networks trained from small weights on {task}, "
-         f"at n = {last:g}", 1 - left[last], 1 - p.near),
+         f"at n = {last:g}", 1 - left[last], 1 - NEAR),
         ("lazy_not_sparse", f"{few:g} clusters do not explain networks trained from large (lazy) weights on {task}, "
-         "at any n", lazy.where(clusters=few).by_samples("inertia").min(axis=1, skipna=False), p.near),
+         "at any n", lazy.where(clusters=few).by_samples("inertia").min(axis=1, skipna=False), NEAR),
         ("less_sparse_between", f"{few:g} clusters leave more of networks trained from small weights on {task} "
          f"unexplained for n between {first:g} and {last:g} than there",
          left[between].mean(axis=1) - np.maximum(left[first], left[last]), 0.0),
@@ -53,7 +56,7 @@ def _sparse_teacher(runs, p):
     ]  # fmt: skip
 
 
-def _dense_teacher(runs, p):
+def _dense_teacher(runs):
     _, many = runs.extremes("main_features")
     rich, lazy = runs.where(protocol="single_task", main_features=many).regimes()
     used = lazy.by_samples("effective_clusters", 2)
@@ -62,7 +65,7 @@ def _dense_teacher(runs, p):
         ("clusters_grow", f"Networks trained from small weights on {task} use more clusters as n grows",
          rich.per_doubling("effective_clusters"), 0.0, None, "effective clusters per doubling of n"),
         ("lazy_clusters_stay", f"Networks trained from large (lazy) weights on {task} use as many clusters at every n",
-         -abs(used.div(used.iloc[:, 0], axis=0) - 1).max(axis=1, skipna=False), -p.tolerance, None,
+         -abs(used.div(used.iloc[:, 0], axis=0) - 1).max(axis=1, skipna=False), -TOLERANCE, None,
          "largest relative change of effective clusters, with the sign changed"),
     ]  # fmt: skip
 
@@ -80,7 +83,7 @@ def _alignment_of_shared(runs):
     ]  # fmt: skip
 
 
-def _disjoint(runs, p):
+def _disjoint(runs):
     features = runs.only("main_features")
     disjoint = runs.where(overlap=0.0, clusters=features)
     scratch, tuned = (disjoint.where(protocol=name).by_samples("inertia") for name in ("single_task", "finetuning"))
@@ -88,24 +91,24 @@ def _disjoint(runs, p):
         f"When no feature is shared, {features:g} clusters explain nearly as much of finetuned networks as of networks "
         "trained from scratch, at every n"
     )
-    return "finetuning_as_sparse", statement, worst(scratch - tuned), -p.near, "App. E.2.2, Fig. 6c"
+    return "finetuning_as_sparse", statement, worst(scratch - tuned), -NEAR, "App. E.2.2, Fig. 6c"
 
 
-def _unique_features(runs, p):
+def _unique_features(runs):
     features, runs = runs.only("main_features"), runs.where(protocol="multi_task")
     most, distances = runs.sizes()[-1], {}
     for overlap in runs.options("overlap"):
-        unique = p.auxiliary_features + round((1 - overlap) * features)
+        unique = AUXILIARY_FEATURES + round((1 - overlap) * features)
         used = runs.where(clusters=unique).by_seed("effective_clusters", overlap=overlap, samples=most)
         distances[overlap] = -abs(used / unique - 1)
     statement = (
         f"Multi-task networks use as many clusters as their two tasks have features in all, at every overlap, at n = "
         f"{most:g}"
     )
-    return "multi_task_uses_unique", statement, worst(pd.DataFrame(distances)), -p.tolerance, *UNIQUE
+    return "multi_task_uses_unique", statement, worst(pd.DataFrame(distances)), -TOLERANCE, *UNIQUE
 
 
-def _one_cluster(runs, p):
+def _one_cluster(runs):
     few = runs.only("main_features")
     subset = runs.where(overlap=1.0, clusters=few)
     finetuned = subset.where(protocol="finetuning")
@@ -117,9 +120,9 @@ def _one_cluster(runs, p):
     task = f"{few:g} of the auxiliary features"
     return [
         ("nested", f"After finetuning on {task}, {clusters} {explain} nearly all of a network, without rescaling, "
-         "at every n", worst(1 - tuned), 1 - p.near, NESTED),
+         "at every n", worst(1 - tuned), 1 - NEAR, NESTED),
         ("lazy_not_nested", f"After finetuning on {task}, {clusters} {do} not explain a network "
-         f"whose weights were rescaled by {high:g}, at any n", worst(lazy), p.near, NESTED),
+         f"whose weights were rescaled by {high:g}, at any n", worst(lazy), NEAR, NESTED),
         ("lazy_less_nested", f"After finetuning on {task}, {clusters} {leave} more unexplained with "
          f"weights rescaled by {high:g} than without, at every n", worst(lazy - tuned), 0.0, NESTED),
         ("multi_task_not_nested", f"On {task}, {clusters} {leave} more of multi-task networks unexplained than of "

@@ -3,11 +3,13 @@ ReLU networks" on trained networks (A)."""
 
 import numpy as np
 
-from carryover.analysis import intervals
-from carryover.analysis.runs import Runs, worst
+from carryover.claims.support import checks
+from carryover.claims.support.runs import Runs, worst
+
+EXCESS = 0.1  # share by which a squared distance may exceed the least that there is
 
 
-@intervals.claims("1.1, eqs 2–4", "share in excess of the least, with the sign changed")
+@checks.group("1.1, eqs 2–4", "share in excess of the least, with the sign changed")
 def check(data, p):
     """Roles: `displacement` of the experiments `overlap`, `nested` and `magnitude`, of finetuned networks.
 
@@ -22,12 +24,12 @@ def check(data, p):
     within = "hardly farther from their start than need be for what they compute"
     return [
         ("nearest", f"Networks finetuned on shared, similar or new units end {within}, "
-         "at every n", -_excess(overlap, ["unit_correlations"]), -p.excess),
+         "at every n", -_excess(overlap, ["unit_correlations"]), -EXCESS),
         ("nearest_nested", f"Networks finetuned on one or all of the units, or on as many new ones, end "
-         f"{within}, at every n", -_excess(nested.where(rescale=1.0), ["main_features", "overlap"]), -p.excess),
+         f"{within}, at every n", -_excess(nested.where(rescale=1.0), ["main_features", "overlap"]), -EXCESS),
         ("not_least", f"Networks finetuned on small similar units (cosine {low:g}, magnitude {small:g}) learn "
          f"something farther from their start than the teacher, at n = {most:g}",
-         np.log10(left.by_seed("penalty") / left.by_seed("penalty_teacher")), 0.0, intervals.own("1.2, Fig. 1c"),
+         np.log10(left.by_seed("penalty") / left.by_seed("penalty_teacher")), 0.0, checks.own("1.2, Fig. 1c"),
          "log₁₀ of a ratio of penalties R̃"),
     ]  # fmt: skip
 

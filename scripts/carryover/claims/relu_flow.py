@@ -2,21 +2,23 @@
 
 import numpy as np
 
-from carryover.analysis import intervals
-from carryover.analysis.agreement import risks_beside_flow
+from carryover.claims.support import checks
+from carryover.claims.support.agreement import descent_and_flow
+
+DIFFERENCE = 0.01  # largest relative difference of risks at the smallest learning rate
 
 
-@intervals.claims("exact and simulated", "log₁₀ of the allowed over the largest relative difference of risks")
+@checks.group("exact and simulated", "log₁₀ of the allowed over the largest relative difference of risks")
 def check(data, p):
     """Role: `risk` of an experiment by flow and by descent with several learning rates. Statistics are in decades."""
-    table = risks_beside_flow(data["risk"])
+    table = descent_and_flow(data["risk"])
     by_rate = table.groupby(["learning_rate", "seed"])["difference"]
     worst, typical = by_rate.max(), by_rate.median()
     smallest, largest = table["learning_rate"].min(), table["learning_rate"].max()
     return [
         ("descent_follows",
          f"Gradient descent with learning rate {smallest:g} ends at the risks of gradient flow, in every ReLU network",
-         np.log10(p.difference / worst[smallest]), 0.0),
+         np.log10(DIFFERENCE / worst[smallest]), 0.0),
         ("steps_shrink", f"Its risks are nearer to those of the flow than with learning rate {largest:g}",
          np.log10(typical[largest] / typical[smallest]), 0.0, "exact and simulated",
          "log₁₀ of a ratio of median relative differences of risks"),

@@ -6,16 +6,22 @@ from itertools import product
 import numpy as np
 import pandas as pd
 
-from carryover.analysis import intervals
-from carryover.analysis.runs import Runs, rank_correlation
+from carryover.claims.support import checks
+from carryover.claims.support.runs import Runs
+from carryover.statistics.correlation import rank_correlation_by_row
 
+EXCESS = 0.1  # share by which the penalty of what was found may exceed the least
+ORDER = 0.5  # rank correlation from which on a prediction counts
+FACTOR = 1.25  # ratio of predicted risks from which on pretraining is predicted to help or hurt
+UNFITTED = 1e-4  # share of the targets' mean square up to which samples count as fitted
+FLOOR = 1e-4  # share of the teacher's mean square below which risks count as the same
 CELL = ["protocol", "samples", "correlation", "magnitude"]
 PENALTIES = ("penalty", "penalty_least", "turned", "turned_predicted")
 RISKS = ("risk_found", "risk_predicted")
 TINY = 1e-12  # what weights that have not turned have turned
 
 
-@intervals.claims(intervals.own("1.2, Fig. 1c"), "log₁₀ of a ratio of risks")
+@checks.group(checks.own("1.2, Fig. 1c"), "log₁₀ of a ratio of risks")
 def check(data, p):
     """Role `least`: the measure `least_penalty` of networks finetuned and from scratch, over correlation and magnitude;
     `spread`: of networks finetuned on similar units from pretrained weights that were turned apart.
@@ -23,15 +29,15 @@ def check(data, p):
     Networks that do not fit their samples are left out, since the prediction is of those that do. Each statistic is of
     the mean over conditions, seed by seed.
     """
-    runs, spread = (Runs(role, data[role].where(data[role]["unfitted"] <= p.unfitted)) for role in ("least", "spread"))
-    smallest = dict.fromkeys(RISKS, p.floor)
+    runs, spread = (Runs(role, data[role].where(data[role]["unfitted"] <= UNFITTED)) for role in ("least", "spread"))
+    smallest = dict.fromkeys(RISKS, FLOOR)
     log = {name: np.log10(_by_condition(runs, name, smallest.get(name, TINY))) for name in (*PENALTIES, *RISKS)}
     _, same = runs.extremes("correlation")
     least, large = runs.extremes("magnitude")
-    return [*_nearness(log, same, large, p), _apart(log, spread), *_risks(log, same, least, large, p)]
+    return [*_nearness(log, same, large), _apart(log, spread), *_risks(log, same, least, large)]
 
 
-def _nearness(log, same, large, p):
+def _nearness(log, same, large):
     """Whether what is found is the function of least penalty: by its penalty, and in its weights."""
     of = log["penalty"].columns.to_frame()
     tuned, similar, small = of["protocol"] == "finetuning", of["correlation"] < same, of["magnitude"] < large
@@ -45,7 +51,7 @@ def _nearness(log, same, large, p):
     excess = 10 ** (log["penalty"] - log["penalty_least"]) - 1
     return [
         *((f"least_{name}", f"Networks {which} find a function of hardly more than the least penalty",
-           -_mean(excess, chosen), -p.excess, None, "share in excess of the least, with the sign changed")
+           -_mean(excess, chosen), -EXCESS, None, "share in excess of the least, with the sign changed")
           for name, (which, chosen) in groups.items()),
         ("whole", f"On similar units of magnitudes below {large:g}, pretrained weights turn farther than in the "
          "network of least penalty", _mean(log["turned"] - log["turned_predicted"], groups["small"][1]), 0.0, None,
@@ -64,7 +70,7 @@ def _apart(log, spread):
             "log₁₀ of a ratio of ratios of penalties R̃, found to least")  # fmt: skip
 
 
-def _risks(log, same, least, large, p):
+def _risks(log, same, least, large):
     """Whether risks, and what pretraining does to them, are those of the functions of least penalty."""
     gain = {kind: log[kind]["single_task"] - log[kind]["finetuning"] for kind in RISKS}
     found, predicted = gain.values()
@@ -74,17 +80,17 @@ def _risks(log, same, least, large, p):
     rise, predicted_rise = (
         table.xs(large, axis=1, level="magnitude") - table.xs(least, axis=1, level="magnitude") for table in some
     )
-    helps, hurts = (sign * mean >= np.log10(p.factor) for sign in (1, -1))
+    helps, hurts = (sign * mean >= np.log10(FACTOR) for sign in (1, -1))
     over = "rank correlation over n, cosines and magnitudes"
     return [
         *((f"gains{name}", f"The more pretraining lowers the risk of the function of least penalty{where}, the more it "
-           "lowers that of what is found", rank_correlation(*tables), p.order, None, over)
+           "lowers that of what is found", rank_correlation_by_row(*tables), ORDER, None, over)
           for name, where, tables in (("", "", gain.values()), ("_similar", ", on similar units", some))),
         ("reversal", f"On similar units pretraining helps less, or hurts more, at magnitude {least:g} than at "
          f"{large:g}, where the function of least penalty says so", _mean(rise, predicted_rise.mean() > 0), 0.0),
-        ("helps", f"Where the function of least penalty has {p.factor:g} times less risk after pretraining, or better, "
+        ("helps", f"Where the function of least penalty has {FACTOR:g} times less risk after pretraining, or better, "
          "finetuned networks beat networks from scratch", _mean(found, helps), 0.0),
-        ("hurts", f"Where it has {p.factor:g} times more, or worse, networks from scratch beat finetuned ones",
+        ("hurts", f"Where it has {FACTOR:g} times more, or worse, networks from scratch beat finetuned ones",
          -_mean(found, hurts), 0.0),
     ]  # fmt: skip
 

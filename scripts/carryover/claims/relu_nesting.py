@@ -6,11 +6,11 @@ fit needs as many samples for one feature as for all, whereas a network that sel
 the statistic is how much more it gains from the main task's having few features than the fit does.
 """
 
-from carryover.analysis import intervals
-from carryover.analysis.runs import Runs
+from carryover.claims.support import checks
+from carryover.claims.support.runs import Runs
 
 
-@intervals.claims("nested regime, Fig. 2", "log₁₀ of a ratio of risks")
+@checks.group("nested regime, Fig. 2", "log₁₀ of a ratio of risks")
 def check(data, p):
     """Role: `risk` of a nested experiment. Each statistic is a mean over seeds of log₁₀ of a ratio of risks."""
     runs = Runs("risk", data["risk"]).where(overlap=1.0, samples=p.samples)

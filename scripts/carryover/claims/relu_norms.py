@@ -3,13 +3,13 @@ networks (B1, B4)."""
 
 import numpy as np
 
-from carryover.analysis import intervals
-from carryover.analysis.runs import Runs
+from carryover.claims.support import checks
+from carryover.claims.support.runs import Runs
 
 RATIO = "log₁₀ of a ratio of norms"
 
 
-@intervals.claims(intervals.own("App. B.2, E.1, Fig. 5a"), RATIO)
+@checks.group(checks.own("App. B.2, E.1, Fig. 5a"), RATIO)
 def check(data, p):
     """Roles: `norms` and `displacement` of an overlap experiment, `regimes`: norms of single-task learning.
 
@@ -45,9 +45,9 @@ def _between(norms, sparse, p, task):
     return [
         ("scratch_above", f"Networks trained from scratch have a larger F₁ norm than {task}, which "
          f"fits their samples as well, {at}", _log_ratio(sparse.where(samples=p.between), "f1_norm"), 0.0,
-         intervals.own("App. E.2.1")),
+         checks.own("App. E.2.1")),
         ("finetuning_above_scratch", f"Networks finetuned on new features have a larger F₁ norm than networks trained "
-         f"from scratch {at}", tuned - scratch, 0.0, intervals.own("App. E.2.2")),
+         f"from scratch {at}", tuned - scratch, 0.0, checks.own("App. E.2.2")),
     ]  # fmt: skip
 
 

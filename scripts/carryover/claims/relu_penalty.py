@@ -3,16 +3,18 @@
 import numpy as np
 import xarray as xr
 
-from carryover.analysis import intervals
+from carryover.claims.support import checks
 from carryover.errors import UserError
+from carryover.statistics import intervals
 from carryover.theory.norms import q_norm
 
+NEAR = 0.25  # distance of exponents that count as the same
 PENALTY = "1.2, Fig. 1a", "log₁₀ of a ratio of penalties"
 EXPONENT = "1.2, Fig. 1b"
 NEW, SAME, LARGE = 0.01, 1.0, 100.0  # magnitudes in the auxiliary task of a feature that has about 1 in the main one
 
 
-@intervals.claims(estimate=intervals.exact)
+@checks.group(estimate=intervals.exact)
 def check(data, p):
     """Role: `curve` of curves.relu_penalty, with cosines .9, .99 and 1 and auxiliary magnitudes .01, 1 and 100.
 
@@ -30,19 +32,19 @@ def check(data, p):
     for cosine in (1.0, 0.99):
         relu = _at(curve, "correlation", cosine)
         diagonal = _diagonal(relu)
-        gaps = [_smallest_gap(one, p.near) for one in (relu, diagonal)]
+        gaps = [_smallest_gap(one, NEAR) for one in (relu, diagonal)]
         claims += [
             (f"gap_{cosine:g}", f"At cosine {cosine:g}, as in diagonal networks, a new unit costs more than one that "
              "pretraining has used, wherever the penalty of both is like ℓ1", min(gaps), 0.0, *PENALTY),
             (f"like_diagonal_{cosine:g}", f"At cosine {cosine:g} the penalty has the local exponent of that of "
              "diagonal networks, at every magnitude before and after finetuning",
-             -abs(relu["exponent"] - diagonal["exponent"]).max(), -p.near, EXPONENT,
+             -abs(relu["exponent"] - diagonal["exponent"]).max(), -NEAR, EXPONENT,
              "largest difference of log–log slopes, with the sign changed"),
         ]  # fmt: skip
     return [
         *claims,
         *((name, f"At cosine {cosine:g} and m = 1 the penalty is like ℓ1 for a unit that both tasks use alike",
-           -abs(_exponent(curve, cosine, SAME) - 1), -p.near, EXPONENT, like)
+           -abs(_exponent(curve, cosine, SAME) - 1), -NEAR, EXPONENT, like)
           for name, cosine in (("l1_like_1", 0.99), ("l1_like_1_at_0.9", 0.9))),
     ]  # fmt: skip
 

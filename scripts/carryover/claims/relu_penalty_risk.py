@@ -3,12 +3,16 @@
 import numpy as np
 import pandas as pd
 
-from carryover.analysis import intervals
-from carryover.analysis.runs import Runs, rank_correlation
+from carryover.claims.support import checks
+from carryover.claims.support.runs import Runs
 from carryover.errors import UserError
+from carryover.statistics.correlation import rank_correlation_by_row
+
+DEARER = 1.25  # factor by which a pretrained unit must cost more than a new one where it is predicted to hurt
+ORDER = 0.5  # rank correlation from which on a prediction counts
 
 
-@intervals.claims("1.2, Fig. 1c", "log₁₀ of a ratio of risks, mean over n")
+@checks.group("1.2, Fig. 1c", "log₁₀ of a ratio of risks, mean over n")
 def check(data, p):
     """Roles: `risk` over correlation and magnitude, and `penalty`, the measure `displacement` of finetuned networks.
 
@@ -40,14 +44,14 @@ def check(data, p):
         saved[cell] = sum(new - paired for new, paired in zip(*costs, strict=True)) / len(sizes)
         gained[cell] = benefit(*cell, "finetuning")
     saved, gained = pd.DataFrame(saved), pd.DataFrame(gained)
-    hurt = gained.loc[:, saved.mean() < -np.log10(p.dearer)]
+    hurt = gained.loc[:, saved.mean() < -np.log10(DEARER)]
     lost_by_small = benefit(high, small, "single_task") - benefit(low, small, "finetuning")
     lost_by_large = benefit(high, large, "finetuning") - benefit(low, large, "single_task")
     at = f"over n ≥ {sizes[0]:g}"
     return [
         ("shared", f"On the pretrained units (cosine {high:g}), finetuned networks beat networks trained from scratch "
          f"even at magnitude {small:g}, {at}", benefit(high, small, "single_task"), 0.0),
-        ("reversal", f"Where the penalty makes a pretrained unit {p.dearer:g} times as dear as a new one or more, "
+        ("reversal", f"Where the penalty makes a pretrained unit {DEARER:g} times as dear as a new one or more, "
          f"networks trained from scratch beat finetuned ones, {at}", -hurt.mean(axis=1, skipna=False), 0.0, None,
          "log₁₀ of a ratio of risks, mean over n and over such cosines and magnitudes"),
         ("no_reversal", f"On similar units (cosine {low:g}) of magnitude {large:g}, finetuned networks beat networks "
@@ -55,6 +59,6 @@ def check(data, p):
         ("loss_of_benefit", f"From cosine {high:g} to {low:g} finetuned networks lose more of their advantage at "
          f"magnitude {small:g} than at {large:g}, {at}", lost_by_small - lost_by_large, 0.0),
         ("order", "The less a pretrained unit costs beside a new one, the more finetuned networks gain on networks "
-         f"trained from scratch, {at}", rank_correlation(saved, gained), p.order, intervals.own("1.2, Fig. 1c"),
+         f"trained from scratch, {at}", rank_correlation_by_row(saved, gained), ORDER, checks.own("1.2, Fig. 1c"),
          "rank correlation over cosines and magnitudes"),
     ]  # fmt: skip

@@ -5,12 +5,14 @@ from itertools import product
 
 import pandas as pd
 
-from carryover.analysis import intervals
-from carryover.analysis.runs import Runs, common_sizes
 from carryover.claims.feature_reuse import shared
+from carryover.claims.support import checks
+from carryover.claims.support.runs import Runs, common_sizes
+
+OVERLAP = 0.5  # share of the main features that are auxiliary ones where some are new
 
 
-@intervals.claims(measured="log₁₀ of a ratio of risks")
+@checks.group(measured="log₁₀ of a ratio of risks")
 def check(data, p):
     """Role: `risk` of an overlap experiment. Statistics are means over seeds of log₁₀ of a ratio of risks."""
     every = Runs("risk", data["risk"])
@@ -37,8 +39,8 @@ def check(data, p):
          "over n, among networks that can be trained", order.mean(axis=1), 0.0),
         ("feature_learning", f"Finetuned networks beat {kernel}, on average over shares of common features, {at}",
          learned.mean(axis=1, skipna=False), 0.0),
-        ("feature_learning_new", f"Finetuned networks gain more on {kernel} when a share of {1 - p.overlap:g} of "
-         f"features is new than when none is, {at}", learned[p.overlap] - learned[1.0], 0.0),
+        ("feature_learning_new", f"Finetuned networks gain more on {kernel} when a share of {1 - OVERLAP:g} of "
+         f"features is new than when none is, {at}", learned[OVERLAP] - learned[1.0], 0.0),
     ]  # fmt: skip
     return [*((*one, p.section) for one in told), *_correlated(every.where(samples=p.samples), at)]
 

@@ -27,7 +27,7 @@ class Kind:
 
 # Each is made of experiments, curves, files, and what stands before it here.
 MADE_OF_DATA = {
-    "compare": Kind("comparisons", "comparison", (".nc",), "comparisons", "compare"),
+    "compare": Kind("comparisons", "comparison", (".nc",), "claims.comparisons", "compare"),
     "check_claims": Kind("claims", "claim", (".nc",), "claims", "check"),
     "figure": Kind("figures", "figure", (".png", ".svg", ".pdf"), "figures", "plot"),
     "table": Kind("tables", "table", (".md", ".tex"), "figures.tables", "rows"),

@@ -4,7 +4,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.colors import TwoSlopeNorm
 
-from carryover.analysis import atlas
+from carryover.claims.support import atlas_cells
 from carryover.figures.drawing import layout, log_axes, relu
 
 MISSING = "0.75"
@@ -42,16 +42,16 @@ def draw(data, p):
 def _maps(data, p):
     """What each panel shows, finetuning first, then transfer of the features alone, in the order of the roles."""
     found = []
-    for role, one in atlas.maps(data).items():
-        frame = atlas.by_seed(one)
-        cells = atlas.cells(frame)
+    for role, one in atlas_cells.maps(data).items():
+        frame = atlas_cells.by_seed(one)
+        cells = atlas_cells.cells(frame)
         settings = {setting: setting for setting in cells["setting"].unique()}
         shown = relu.some(settings, p.settings) if p.settings else [one.attrs["map_shown"]]
         for (protocol, setting), part in cells.groupby(["protocol", "setting"]):
             if setting in shown:
                 own = frame[(frame["protocol"] == protocol) & (frame["setting"] == setting)]
                 found.append({"role": role, "about": one.attrs, "protocol": protocol, "setting": setting, "cells": part,
-                              "lacking": atlas.missing(own)})  # fmt: skip
+                              "lacking": atlas_cells.missing(own)})  # fmt: skip
     both = [role for role in data if len({one["protocol"] for one in found if one["role"] == role}) > 1]
     # Families with one protocol alone come last.
     return sorted(found, key=lambda one: (one["role"] not in both,

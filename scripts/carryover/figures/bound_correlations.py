@@ -4,11 +4,12 @@ published; how often each is the first; and the error against one ("Finetuning w
 import matplotlib.pyplot as plt
 import numpy as np
 
-from carryover.analysis import jackknife, r_squared
+from carryover.claims.support import pair_correlations
 from carryover.errors import UserError
 from carryover.figures.drawing import layout, panels
+from carryover.statistics import jackknife
 
-COLORS = dict(zip(r_squared.BOUNDS, ("#0072B2", "#E69F00", "#D55E00"), strict=True))
+COLORS = dict(zip(pair_correlations.BOUNDS, ("#0072B2", "#E69F00", "#D55E00"), strict=True))
 CROWD = 200  # pairs that are drawn as small points, without their spread
 
 
@@ -19,8 +20,9 @@ def draw(data, p):
     of random sets of 20 pairs in which a bound has the highest R². Bars are intervals over classes of images. Below: a
     point per pair of tasks, mean over repeats and, of few pairs, their deviation.
     """
-    runs, table = r_squared.finetuned(data["bounds"]), r_squared.arranged(data["bounds"])
-    found, shares = r_squared.without_each(table), r_squared.first_shares(table)
+    runs, table = data["bounds"].to_dataframe(), pair_correlations.pair_table(data["bounds"])
+    runs = runs[runs["protocol"] == "finetuning"]
+    found, shares = pair_correlations.leave_one_class_out(table), pair_correlations.first_shares(table)
     cutoffs, rows = table["cutoff"].values.tolist(), 2 if shares is None else 3
     size = (1.2 + 3.6 * len(cutoffs), 0.4 + 3.3 * rows)
     fig, axes = plt.subplots(rows, len(cutoffs), figsize=size, sharey="row", squeeze=False)
@@ -32,7 +34,7 @@ def draw(data, p):
         _scatter(column[-1], runs[runs["cutoff"] == cutoff], p)
     axes[0, 0].set(ylabel="R² of error and bound over pairs", ylim=(0, 1))
     if shares is not None:
-        first = f"share of sets of {r_squared.SET} pairs\nin which the bound is first"
+        first = f"share of sets of {pair_correlations.SET} pairs\nin which the bound is first"
         axes[1, 0].set(ylabel=first, ylim=(-0.03, 1.03))
     axes[-1, 0].set_ylabel("misclassified share of held-out images")
     axes[0, 0].annotate("dashed: published, of MNIST", (0.98, 0.98), va="top", ha="right", fontsize="small",
@@ -48,14 +50,14 @@ def _along(ax, values, scale, table=None):
     """A line per bound along the samples with its intervals, and, of R², dashed what was published."""
     sizes = values["samples"].values
     apart = 0.06 * (np.diff(sizes).min() if len(sizes) > 1 else 1)  # so that bars do not hide each other
-    for place, (bound, name) in enumerate(r_squared.BOUNDS.items()):
-        found = [jackknife.estimate(values.sel(bound=bound, samples=n).values, "", 0.0, scale) for n in sizes]
+    for place, (bound, name) in enumerate(pair_correlations.BOUNDS.items()):
+        found = [jackknife.estimate(values.sel(bound=bound, samples=n).values, 0.0, scale) for n in sizes]
         middle, low, high = (np.array([one[key] for one in found]) for key in ("statistic", "low", "high"))
         color, x = COLORS[bound], sizes + (place - 1) * apart
         ax.plot(x, middle, "o-", ms=4, color=color, label=name)
         ax.vlines(x, low, high, color=color, alpha=0.5)
         if table is not None:
-            theirs, _ = r_squared.published(table, bound)
+            theirs, _ = pair_correlations.published(table, bound)
             ax.plot(theirs.index, theirs, "--", color=color, label=f"{name}, published (MNIST)")
     ax.set(xlabel="target samples n", xticks=sizes)
 
@@ -73,5 +75,8 @@ def _scatter(ax, runs, p):
         ends = deviation["risk_final"], deviation[p.bound]
         ax.errorbar(mean[p.bound], mean["risk_final"], *ends, fmt="o", ms=4, color=color, elinewidth=0.7)
     share = np.corrcoef(mean[p.bound], mean["risk_final"])[0, 1] ** 2
-    ax.set(xlabel=f"bound: {r_squared.BOUNDS[p.bound]}", title=f"n = {p.samples}: R² of these means {share:.2f}")
+    ax.set(
+        xlabel=f"bound: {pair_correlations.BOUNDS[p.bound]}",
+        title=f"n = {p.samples}: R² of these means {share:.2f}",
+    )
     ax.set_xlim(left=0)

@@ -5,7 +5,7 @@ import textwrap
 import matplotlib.pyplot as plt
 import numpy as np
 
-from carryover.analysis import intervals
+from carryover.claims.support import checks
 from carryover.errors import UserError
 from carryover.figures.drawing import layout
 
@@ -43,7 +43,7 @@ def draw(data, p):
         ax.grid(False)
         beside.set_axis_off()
         for row, text, place in zip(rows.itertuples(), group, room.cumsum() - room / 2, strict=True):
-            if (places := intervals.beside(row)) is not None:
+            if (places := checks.relative_to_bound(row)) is not None:
                 middle, *ends = places
                 ax.plot(ends, [place, place], color=COLORS[row.verdict])
                 ax.plot(middle, place, "o", color=COLORS[row.verdict], label=row.verdict)

@@ -4,7 +4,7 @@ of training: controls of Fig. 7 of feature reuse."""
 import matplotlib.pyplot as plt
 import numpy as np
 
-from carryover.analysis.by_task import interval, table
+from carryover.claims.support.image_tasks import by_task, interval
 from carryover.figures.drawing import convnet, layout, log_axes, panels
 from carryover.runs import chosen, where
 
@@ -73,7 +73,7 @@ def _training(ax, runs):
             accuracies = 100 * (1 - shown["risk_curve"].values)
             curves = [_at(grid, *curve) for curve in zip(steps, accuracies, strict=True)]
             shown = shown.drop_dims("checkpoint")
-            tables = [table(shown.assign(accuracy=("run", values)), "accuracy") for values in np.transpose(curves)]
+            tables = [by_task(shown.assign(accuracy=("run", values)), "accuracy") for values in np.transpose(curves)]
             means, label = [np.nanmean(accuracies) for accuracies in tables], _label(runs, protocol, factor)
             ax.plot(grid, means, color=color, linestyle=style, label=label)
             convnet.points(ax, grid[-1:], tables[-1:], None, convnet.PERCENT, color=color, marker="o")

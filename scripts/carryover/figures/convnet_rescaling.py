@@ -4,8 +4,7 @@ from textwrap import fill
 
 import matplotlib.pyplot as plt
 
-from carryover.analysis.by_task import usual
-from carryover.analysis.image_tasks import by_classes
+from carryover.claims.support.image_tasks import by_classes, most_common
 from carryover.errors import UserError
 from carryover.figures.drawing import convnet, layout, log_axes, panels
 from carryover.runs import chosen, where
@@ -31,7 +30,7 @@ def draw(data, p):
     size = (max(7.0, 2.5 * len(systems) + 0.8), 5.6)
     fig, axes = plt.subplots(2, len(systems), figsize=size, sharex="col", squeeze=False)
     for (above, below), risk in zip(axes.T, systems, strict=True):
-        runs = where(risk, learning_rate=usual(risk, "learning_rate"), rescaled="all")
+        runs = where(risk, learning_rate=most_common(risk, "learning_rate"), rescaled="all")
         if above is not axes[0, 0]:
             above.sharey(axes[0, 0])
         _accuracies(above, runs, p.rescale)

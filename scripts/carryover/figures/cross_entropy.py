@@ -3,7 +3,7 @@
 import matplotlib.pyplot as plt
 import numpy as np
 
-from carryover.analysis.margins import margin_over_scale
+from carryover.claims.support.margins import margin_over_scale
 from carryover.errors import UserError
 from carryover.figures.drawing import layout, log_axes, panels
 

@@ -5,8 +5,9 @@ from itertools import cycle
 import matplotlib.pyplot as plt
 import numpy as np
 
-from carryover.analysis.transferability import at, averages, only, transferability
+from carryover.claims.support.transferability import at, only, transferability
 from carryover.figures.drawing import layout, panels
+from carryover.figures.drawing.shares import averages
 from carryover.runs import where
 
 DISTANCES = {

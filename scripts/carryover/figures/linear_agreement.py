@@ -4,8 +4,8 @@ is given, that gradient flow closes the gap, and what early stopping does to tra
 import matplotlib.pyplot as plt
 import numpy as np
 
-from carryover.analysis.agreement import distances
-from carryover.analysis.transferability import transferability
+from carryover.claims.support.agreement import distances
+from carryover.claims.support.transferability import transferability
 from carryover.errors import UserError
 from carryover.figures.drawing import layout, log_axes, panels
 from carryover.runs import chosen, where

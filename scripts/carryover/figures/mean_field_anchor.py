@@ -4,10 +4,10 @@ features near their initial ones."""
 import matplotlib.pyplot as plt
 import numpy as np
 
-from carryover.analysis import intervals
-from carryover.analysis.linear_transfer import by_anchor, chosen, gains
+from carryover.claims.support.transferability import by_anchor, gains, leave_one_out_choice
 from carryover.figures.drawing import layout, log_axes, panels
 from carryover.runs import where
+from carryover.statistics import intervals
 
 FREE, CHOSEN, INITIAL = "#CC79A7", "#0072B2", "0.45"  # rich in pink and the best in blue, as in the paper; lazy in grey
 WAYS = {"zero": ("#332288", -0.06), "pretrained": ("#DDCC77", 0.06), "least_squares": ("#117733", 0.0)}
@@ -24,7 +24,8 @@ def draw(data, p):
     for number, table in enumerate(between.values()):
         label = None if number else "other λ"
         gain.plot(table.columns, table.mean(), color="0.8", linewidth=0.8, zorder=1, label=label)
-    ends = {"λ = 0, rich": (tables[0.0], FREE, 0.97), "best λ between them": (chosen(between), CHOSEN, 1.0),
+    ends = {"λ = 0, rich": (tables[0.0], FREE, 0.97),
+            "best λ between them": (leave_one_out_choice(between), CHOSEN, 1.0),
             "λ = ∞, initial features": (tables[np.inf], INITIAL, 1.03)}  # fmt: skip
     for label, (table, color, factor) in ends.items():
         _bars(gain, {n * factor: table[n] for n in table}, label, color)
@@ -62,7 +63,7 @@ def draw(data, p):
 
 def _bars(ax, values, label, color):
     """Means over seeds with Student's 95 % intervals, of {place: values by seed}."""
-    rows = [intervals.student(found, "", 0.0) for found in values.values()]
+    rows = [intervals.student(found, 0.0) for found in values.values()]
     middle, low, high = (np.array([row[name] for row in rows]) for name in ("statistic", "low", "high"))
     ends = middle - low, high - middle
     ax.errorbar(list(values), middle, ends, marker="o", ms=4, linewidth=1.2, color=color, label=label)

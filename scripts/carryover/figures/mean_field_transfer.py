@@ -7,11 +7,10 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.colors import TwoSlopeNorm
 
-from carryover.analysis import intervals, power_law
-from carryover.analysis.linear_transfer import boundary, gains
-from carryover.analysis.transferability import normalised
+from carryover.claims.support.transferability import boundary, gains, normalised
 from carryover.figures.drawing import layout, log_axes, panels
 from carryover.runs import where
+from carryover.statistics import intervals, power_law
 
 GRAMS = {"initial_gram": "before", "gram": "pretrained", "source_gram": "source's units"}
 ALIGNED = {"initial_gram": "initial_alignment", "gram": "alignment"}
@@ -89,7 +88,7 @@ def _scratch(axes, scratch, p):
     table = scratch[["risk_final"]].to_dataframe().pivot_table("risk_final", "seed", "samples")
     own = {"color": panels.color("single_task"), "marker": "o"}
     panels.band(risk, table.columns, *_means_over_seeds(table), "from scratch", **own)
-    law, sizes = power_law.window(table, p.smallest), sorted(table)
+    law, sizes = power_law.fit(table, p.smallest), sorted(table)
     fine = np.array([p.smallest, sizes[-1]])
     risk.plot(fine, law(fine), "k--", linewidth=1, label="power law")
     text = f"ν = {law.exponent:.2f} ({law.low:.2f}–{law.high:.2f}), n ≥ {p.smallest:g}"
@@ -100,7 +99,7 @@ def _scratch(axes, scratch, p):
     middle, low, high = np.array([(one.exponent, one.low, one.high) for one in local.values()]).T
     ends, style = abs(np.array([low, high]) - middle), {"ms": 4, "linestyle": "", **own}
     exponent.errorbar(list(local), middle, ends, label="between neighbouring n", **style)
-    windows = {n: power_law.window(table, n) for n in sizes[:-1]}
+    windows = {n: power_law.fit(table, n) for n in sizes[:-1]}
     bounds = ([getattr(one, end) for one in windows.values()] for end in ("exponent", "low", "high"))
     panels.band(exponent, list(windows), *bounds, "fitted from n on", color="#009E73", linewidth=1.2)
     exponent.axhline(p.published, color="0.5", linewidth=1, linestyle=":", label=f"published {p.published:g}")
@@ -137,7 +136,7 @@ def _map(ax, runs, outside, law, norm, readout):
 
 def _means_over_seeds(table):
     """Means of the columns, and the ends of their 95 % intervals."""
-    rows = [intervals.student(table[name], "", 0.0) for name in table]
+    rows = [intervals.student(table[name], 0.0) for name in table]
     return np.array([[row[end] for row in rows] for end in ("statistic", "low", "high")])
 
 

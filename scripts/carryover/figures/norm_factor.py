@@ -4,8 +4,9 @@ of eq 5 of "Finetuning with linear teachers"; they differ at the order σ²."""
 import matplotlib.pyplot as plt
 import numpy as np
 
-from carryover.analysis.transferability import at, averages, only, transferability
+from carryover.claims.support.transferability import at, only, transferability
 from carryover.figures.drawing import layout, panels, shares
+from carryover.figures.drawing.shares import averages
 from carryover.runs import where
 
 FORMULAS = {"finetuning": ("eq 15", "--", "#D55E00"), "finetuning_norm": ("eq 15 with the norm factor", "-", "#0072B2")}

@@ -5,7 +5,7 @@ from itertools import product
 import matplotlib.pyplot as plt
 import numpy as np
 
-from carryover.analysis import published_risks
+from carryover.claims.support import published_risks
 from carryover.figures.drawing import layout, panels
 from carryover.labels import value_labels
 
@@ -22,7 +22,7 @@ def draw(data, p):
     Left: ours against published, in colours of the protocol and markers of the sample size. Right: z-scores. A row for
     the smallest and one for the last risk of the same cells, and one of cells whose networks were fitted, not trained.
     """
-    cells = published_risks.beside(data, p.family, p.floor)
+    cells = published_risks.both(data, p.family, p.floor)
     ours = [data[name] for name in cells["experiment"].unique()]
     names = {value: label for runs in ours for value, label in value_labels(runs, "protocol").items()}
     trained = cells["z_best"].notna()

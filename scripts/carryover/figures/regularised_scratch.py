@@ -5,7 +5,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.colors import TwoSlopeNorm
 
-from carryover.analysis.transferability import only, transferability, with_decay
+from carryover.claims.support.transferability import only, transferability, with_decay
 from carryover.figures.drawing import layout, panels
 from carryover.runs import where
 

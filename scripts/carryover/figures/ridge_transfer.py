@@ -4,9 +4,10 @@ number of samples ("Features are fate", Fig. 6)."""
 import matplotlib.pyplot as plt
 import numpy as np
 
-from carryover.analysis.transferability import averages, best_ridge, only
+from carryover.claims.support.transferability import only
 from carryover.errors import UserError
 from carryover.figures.drawing import layout, panels
+from carryover.figures.drawing.shares import averages, best_ridge
 from carryover.runs import where
 from carryover.theory.transfer import optimal_ridge, ridge_transfer_risk
 

@@ -6,7 +6,7 @@ from itertools import cycle
 import matplotlib.pyplot as plt
 from matplotlib.ticker import NullLocator
 
-from carryover.analysis.agreement import distances, risks_beside_flow
+from carryover.claims.support.agreement import descent_and_flow, distances
 from carryover.figures.drawing import layout, log_axes, panels
 from carryover.runs import chosen, where
 
@@ -27,7 +27,7 @@ LABELS = (
 def draw(data, p):
     """Roles: `coefficients`, `trajectory` and `risk` of diagonal networks solved and simulated; `relu` is the risk of
     ReLU networks by flow and by descent with several learning rates."""
-    risk, relu, distance = data["risk"], risks_beside_flow(data["relu"]), distances(data["coefficients"])
+    risk, relu, distance = data["risk"], descent_and_flow(data["relu"]), distances(data["coefficients"])
     columns = len(p.protocols)
     fig, axes = plt.subplots(len(LABELS), columns, figsize=(4.6 * columns, 13.6), sharey="row", squeeze=False)
     for (above, cost, course, *below), protocol in zip(axes.T, p.protocols, strict=True):

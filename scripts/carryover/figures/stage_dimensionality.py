@@ -4,7 +4,7 @@ both share (Fig. 8d of feature reuse)."""
 import matplotlib.pyplot as plt
 import numpy as np
 
-from carryover.analysis.by_task import table
+from carryover.claims.support.image_tasks import by_task
 from carryover.figures.drawing import convnet, layout, log_axes, panels
 from carryover.runs import where
 
@@ -51,6 +51,6 @@ def draw(data, p):
 
 def _by_stage(ax, runs, quantity, shift, label, most=np.inf, **style):
     names = runs["stage"].values
-    tables = [table(runs.sel(stage=name), quantity) for name in names]
+    tables = [by_task(runs.sel(stage=name), quantity) for name in names]
     convnet.points(ax, np.arange(len(names)) + shift, tables, label, (0.0, most), marker="o", **style)
     ax.set_xticks(range(len(names)), names)

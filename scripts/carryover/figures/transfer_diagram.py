@@ -5,8 +5,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.colors import TwoSlopeNorm
 
-from carryover.analysis.transferability import at, averages, only, predicted, transferability
+from carryover.claims.support.transferability import at, only, predicted, transferability
 from carryover.figures.drawing import layout, panels, shares
+from carryover.figures.drawing.shares import averages
 from carryover.runs import where
 
 FORMULAS = {

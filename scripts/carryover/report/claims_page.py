@@ -3,8 +3,8 @@
 import numpy as np
 from tabulate import tabulate
 
-from carryover.analysis import intervals
-from carryover.analysis.claims_table import DIFFERS, counts
+from carryover.claims.support import checks
+from carryover.claims.support.table import DIFFERS, counts
 from carryover.templates.rendering import rendered
 
 HEADS = ("Verdict", "Elsewhere", "Claim", "Checks")
@@ -45,6 +45,7 @@ def _check(row):
     ends = "" if np.isnan(row.low) else f" [{row.low:.3g}, {row.high:.3g}]"
     p_value = "" if np.isnan(row.p_value) else f"{row.p_value:.2g}, adjusted {row.adjusted_p_value:.2g}"
     needed = f" ({row.seeds_needed:.0f} of them)" if np.isfinite(row.seeds_needed) else ""
+    places = checks.relative_to_bound(row)
     facts = {
         "measured": row.measured,
         "interval": f"{row.interval} ({row.seeds})",
@@ -60,7 +61,7 @@ def _check(row):
         "statement": row.statement,
         "statistic": "none" if np.isnan(row.statistic) else f"{row.statistic:.3g}{ends}",
         "bound": row.criterion,
-        "places": None if (places := intervals.beside(row)) is None else [round(one, 3) for one in places.tolist()],
+        "places": None if places is None else [round(one, 3) for one in places.tolist()],
         "facts": {name: text for name, text in facts.items() if text},
     }
 

@@ -1,8 +1,7 @@
 """What comparisons, claims, figures and tables are made of, and the plug-ins that make them."""
 
-from carryover.analysis import text_tables
 from carryover.errors import UserError
-from carryover.provenance import store
+from carryover.provenance import store, text_tables
 from carryover.workflow import command_line
 
 

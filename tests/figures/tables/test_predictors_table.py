@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from carryover.analysis import atlas, jackknife
+from carryover.claims.support import atlas_cells
 from carryover.config.parameters import model_of
 from carryover.figures.tables import predictors
+from carryover.statistics import jackknife
 from toy.atlas_runs import mapped, runs
 
 BOTH = "finetuning", "finetuning_probe"
@@ -34,20 +35,20 @@ def numbers(text):
 @pytest.mark.parametrize("name", ["similarity", "predicted", "samples_per_parameter"])
 def test_correlations_are_spearmans_over_pairs(rows, maps, name):
     for family, role in (("First", "a"), ("Second", "b")):
-        frame = atlas.by_seed(maps[role])
+        frame = atlas_cells.by_seed(maps[role])
         frame = frame[frame["protocol"] == "finetuning"]
         values = [stats.spearmanr(frame[name], frame["gain"]).statistic]
         values += [stats.spearmanr(part[name], part["gain"]).statistic
                    for part in (frame[frame["seed"] != seed] for seed in range(6))]  # fmt: skip
         cell = rows.loc[predictors.CANDIDATES[name], family]
-        ends = jackknife.estimate(values, "", 0.0)
+        ends = jackknife.estimate(values, 0.0)
         assert cell.startswith("−") == (round(values[0], 2) < 0)
         assert numbers(cell)[0] == pytest.approx(abs(values[0]), abs=0.006)
         assert numbers(cell)[1] == pytest.approx(abs(max(ends["low"], -1)), abs=0.006)
 
 
 def test_over_all_maps_each_has_the_same_weight(rows, maps):
-    frames = [atlas.by_seed(maps[role]) for role in "ab"]
+    frames = [atlas_cells.by_seed(maps[role]) for role in "ab"]
     x, y = (np.concatenate([frame[frame["protocol"] == "finetuning"][name] for frame in frames])
             for name in ("predicted", "gain"))  # fmt: skip
     assert len(x) == 2 * 54  # as many pairs each, so that nothing weighs more

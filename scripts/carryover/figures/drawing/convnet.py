@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from carryover.analysis.by_task import interval, table
-from carryover.analysis.image_tasks import network_in_words, target_in_words
+from carryover.claims.support.image_tasks import by_task, interval, network_in_words, target_in_words
 from carryover.figures.drawing import panels
 from carryover.runs import where
 
@@ -15,7 +14,7 @@ CROSS = f"×: fewer than {DONE:.0%} of the networks reached the training loss at
 
 def accuracy(runs, **condition):
     """Test accuracy in percent at some values of the coordinates, seeds by tasks."""
-    return 100 * (1 - table(where(runs, **condition), "risk_final"))
+    return 100 * (1 - by_task(where(runs, **condition), "risk_final"))
 
 
 def gain(runs, rescale, rescaled="all", **condition):

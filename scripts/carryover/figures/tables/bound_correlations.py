@@ -3,7 +3,8 @@ Table 1), and how often each bound is the first of the three."""
 
 import pandas as pd
 
-from carryover.analysis import jackknife, r_squared
+from carryover.claims.support import pair_correlations
+from carryover.statistics import jackknife
 
 
 def rows(data, p):
@@ -13,10 +14,10 @@ def rows(data, p):
     mean's 95 % interval over classes of images; where there are pairs enough, the share of random sets of 20 in which
     the bound has the highest R², with its interval; and the published R². A column per number of samples of ours.
     """
-    ours, table = r_squared.r_squared(data["bounds"]), r_squared.arranged(data["bounds"])
-    found, shares = r_squared.without_each(table), r_squared.first_shares(table)
+    ours, table = pair_correlations.r_squared(data["bounds"]), pair_correlations.pair_table(data["bounds"])
+    found, shares = pair_correlations.leave_one_class_out(table), pair_correlations.first_shares(table)
     sizes, texts = table["samples"].values.tolist(), []
-    for bound, name in r_squared.BOUNDS.items():
+    for bound, name in pair_correlations.BOUNDS.items():
         for cutoff, part in ours[bound].groupby("cutoff"):
             repeats = part.droplevel("cutoff").unstack("samples")[sizes]
             label = f"ours, cutoff {cutoff:g}" if cutoff else "ours, least squares"
@@ -27,14 +28,16 @@ def rows(data, p):
             if shares is not None:
                 cells = (f"{one['statistic']:.2f} ({_range(one)})"
                          for one in _estimates(shares.sel(at), sizes, jackknife.SHARE))  # fmt: skip
-                texts.append((name, f"{label}: first in sets of {r_squared.SET}", *cells))
-        theirs = zip(*(values.reindex(sizes) for values in r_squared.published(data["published"], bound)), strict=True)
+                texts.append((name, f"{label}: first in sets of {pair_correlations.SET}", *cells))
+        theirs = zip(
+            *(values.reindex(sizes) for values in pair_correlations.published(data["published"], bound)), strict=True
+        )
         texts.append((name, "published (MNIST): R², mean ± s.d.", *(_spread(*cell) for cell in theirs)))
     return pd.DataFrame(texts, columns=["bound", "", *(f"n = {n:g}" for n in sizes)])
 
 
 def _estimates(values, sizes, scale):
-    return [jackknife.estimate(values.sel(samples=n).values, "", 0.0, scale) for n in sizes]
+    return [jackknife.estimate(values.sel(samples=n).values, 0.0, scale) for n in sizes]
 
 
 def _range(one):

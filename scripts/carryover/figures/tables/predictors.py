@@ -6,7 +6,9 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from carryover.analysis import atlas, jackknife
+from carryover.claims.support import atlas_cells
+from carryover.statistics import jackknife
+from carryover.statistics.correlation import rank_correlation
 
 CANDIDATES = {
     "similarity": "similarity of the tasks (rows of the maps)",
@@ -35,15 +37,16 @@ def rows(data, p):
     seeds of each map, and over those of all maps that have it, each map with the same weight; jackknife intervals of
     95 %.
     """
-    frames = {one.attrs["map_family"]: _falling(atlas.finetuned(one)) for one in atlas.maps(data).values()}
+    maps = atlas_cells.maps(data).values()
+    frames = {one.attrs["map_family"]: _falling(atlas_cells.finetuned(one)) for one in maps}
     frames = {family: frame for family, frame in frames.items() if len(frame)}
     names = [name for name in CANDIDATES if any(name in frame for frame in frames.values())]
     texts = []
     for name in names:
         having = {family: frame for family, frame in frames.items() if name in frame and frame[name].nunique() > 1}
-        alone = {family: _text(atlas.without_each_seed(frame, partial(atlas.order, name=name)))
+        alone = {family: _text(atlas_cells.leave_one_out(frame, partial(atlas_cells.order, name=name)))
                  for family, frame in having.items()}  # fmt: skip
-        together = _text(atlas.without_groups(having, partial(_pooled, name=name))) if len(having) > 1 else ""
+        together = _text(atlas_cells.leave_groups_out(having, partial(_pooled, name=name))) if len(having) > 1 else ""
         cells = [alone.get(family, "") for family in frames]
         texts.append((CANDIDATES[name], *cells, together, f"{len(having)} of {len(frames)}"))
     return pd.DataFrame(texts, columns=["known beforehand", *frames, "all together", "families"])
@@ -56,10 +59,10 @@ def _falling(frame):
 def _pooled(frames, name):
     """Over the pairs of several maps."""
     whole = pd.concat([frame.assign(weight=1 / frame[name].notna().sum()) for frame in frames.values()])
-    return atlas.rank_correlation(whole[name], whole["gain"], whole["weight"])
+    return rank_correlation(whole[name], whole["gain"], whole["weight"])
 
 
 def _text(values):
-    found = jackknife.estimate(values, "", 0.0, jackknife.DIFFERENCE, over="seeds")
+    found = jackknife.estimate(values, 0.0, jackknife.DIFFERENCE, over="seeds")
     low, high = max(found["low"], -1), min(found["high"], 1)
     return f"{found['statistic']:.2f} ({low:.2f} to {high:.2f})".replace("-", "−") if np.isfinite(values).all() else ""

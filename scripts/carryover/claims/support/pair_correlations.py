@@ -1,0 +1,139 @@
+"""R² of errors and bounds over pairs of tasks, as in Table 1 of "Finetuning with linear teachers"."""
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from carryover.errors import UserError
+from carryover.runs import coordinates
+from carryover.statistics.correlation import squared_correlation
+from carryover.streams import generator
+
+BOUNDS = {
+    "distance": "squared distance of source and target",
+    "benign_overfitting": "benign overfitting",
+    "covariance": "covariance of the target (m = 2)",
+}
+GROUP = ["cutoff", "seed", "samples"]
+FEWEST = 3  # pairs; two points always lie on a line
+SET = 20
+"""Pairs in the paper's table."""
+SETS = 5000
+ENOUGH = 10 * SET
+"""Pairs from which sets of 20 are drawn: with fewer, sets would be nearly the same."""
+
+
+def pair_table(data):
+    """The finetuned runs of the measure `bounds`, arranged by pair.
+
+    Returns
+    -------
+    xarray.Dataset
+        Over (`GROUP`, pair): `error`; `bounds`, along `bound` too; `has` (pair, label), the classes of a pair.
+
+    Raises
+    ------
+    UserError
+        If a number of samples has fewer than three pairs, or a pair has not one run of each cutoff, seed and number of
+        samples.
+    """
+    runs = data.to_dataframe()
+    runs = runs[runs["protocol"] == "finetuning"]
+    pairs = runs.groupby(GROUP)["pair"].nunique()
+    if pairs.empty or pairs.min() < FEWEST:
+        raise UserError(f"R² needs {FEWEST} pairs of tasks or more that were finetuned: raise pairs.")
+    cells = runs.groupby([*GROUP, "pair"])
+    if (cells.size() > 1).any():
+        differ = [name for name in coordinates(data) if name not in cells.keys and (cells[name].nunique() > 1).any()]
+        raise UserError(
+            "R² needs one run of each pair, seed, cutoff and number of samples; there are several, which differ in "
+            f"{' and '.join(differ) or 'nothing'}: give it runs of one alone."
+        )
+    wanted = pd.MultiIndex.from_product([runs[name].unique() for name in (*GROUP, "pair")], names=[*GROUP, "pair"])
+    if len(missing := wanted.difference(cells.size().index)):
+        which = ", ".join(f"{name} {value:g}" for name, value in zip(wanted.names, missing[0], strict=True))
+        raise UserError(f"R² needs all pairs of each seed, cutoff and number of samples; there is no run of {which}.")
+    table = runs.set_index([*GROUP, "pair"])[["risk_final", *BOUNDS]].to_xarray()
+    classes = runs.drop_duplicates("pair").set_index("pair").sort_index()
+    classes = (classes["source_classes"] + " " + classes["target_classes"]).str.split()
+    labels = sorted(set().union(*classes), key=int)
+    has = np.array([[label in four for label in labels] for four in classes])
+    has = xr.DataArray(has, {"label": labels, "pair": classes.index.to_numpy()}, ["pair", "label"])
+    return xr.Dataset({"error": table["risk_final"], "bounds": table[list(BOUNDS)].to_dataarray("bound"), "has": has})
+
+
+def r_squared(data):
+    """R² over pairs of the error with each bound, a data frame.
+
+    A row per cutoff, seed and number of samples (the index), a column per bound; NaN where the error or a bound is the
+    same for all pairs. Parameters and errors are those of `pair_table`.
+    """
+    found = _correlations(pair_table(data)).to_series().unstack("bound")
+    return found[list(BOUNDS)].reorder_levels(GROUP).sort_index()
+
+
+def leave_one_class_out(table):
+    """Mean R² over seeds (left_out, bound, cutoff, samples) of a `pair_table`.
+
+    First of all pairs, then without those of each class of images; NaN if fewer than three pairs are left, or a seed
+    has no R².
+    """
+    parts = [_correlations(table.isel(pair=kept)).mean("seed", skipna=False) for kept in _parts(table)]
+    return xr.concat(parts, "left_out").transpose("left_out", "bound", ...)
+
+
+def first_shares(table):
+    """Share (left_out, bound, cutoff, samples) of random sets of 20 pairs in which a bound has the highest R².
+
+    As in the paper, the R² of a set is the mean over repeats of the same pairs. `left_out` is that of
+    `leave_one_class_out`. Bounds that tie share a set; NaN if a set has no R². None for fewer than `ENOUGH` pairs.
+    """
+    if table.sizes["pair"] < ENOUGH:
+        return None
+    order = "cutoff", "samples", "seed", "pair"
+    errors, bounds = table["error"].transpose(*order).values, table["bounds"].transpose("bound", *order).values
+    shares = []
+    for sets in _sets(list(_parts(table))):
+        share = np.empty((len(BOUNDS), *errors.shape[:2]))
+        for place in np.ndindex(errors.shape[:2]):
+            error = errors[place][:, sets]
+            found = np.stack([squared_correlation(error, one[:, sets]).mean(0) for one in bounds[:, *place]])
+            first = found == found.max(0)
+            with np.errstate(invalid="ignore"):
+                share[:, *place] = (first / first.sum(0)).mean(-1)
+        coords = {name: table[name] for name in ("bound", "cutoff", "samples")}
+        shares.append(xr.DataArray(share, coords, list(coords)))
+    return xr.concat(shares, "left_out")
+
+
+def published(table, bound):
+    """R² and deviation by number of samples, two Series, of a bound in the published table (a data frame)."""
+    rows = table[table["bound"] == bound].set_index("samples")
+    return rows["r_squared"], rows["deviation"]
+
+
+def _parts(table):
+    """Numbers of all pairs, then of those without each class."""
+    yield np.arange(table.sizes["pair"])
+    for label in table["label"].values:
+        yield np.flatnonzero(~table["has"].sel(label=label).values)
+
+
+def _correlations(table):
+    """(bound, cutoff, seed, samples)."""
+    errors, bounds = xr.broadcast(table["error"], table["bounds"])
+    if table.sizes["pair"] < FEWEST:
+        return bounds.sum("pair") * np.nan
+    return xr.apply_ufunc(squared_correlation, errors, bounds, input_core_dims=[["pair"], ["pair"]])
+
+
+def _sets(parts):
+    """For each of some parts of all pairs, the first of which is all, `SETS` sets of `SET` different pairs.
+
+    A set of a part consists of the first of its pairs in an order of all, and all parts share that order, so that they
+    differ less by the chance of the draw.
+    """
+    rng = generator("bound correlations", "", 0, "sets of pairs")
+    places = rng.random((SETS, len(parts[0])), dtype=np.float32)
+    for part in parts:
+        yield part[np.argpartition(places[:, part], SET, axis=1)[:, :SET]]

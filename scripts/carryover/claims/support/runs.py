@@ -1,0 +1,169 @@
+"""Runs that a check compares: selected by their coordinates, one per seed, so that differences are paired by seed."""
+
+import numpy as np
+import pandas as pd
+
+from carryover.errors import UserError
+from carryover.runs import coordinates
+
+UNTRAINED = 0.1
+"""Training loss, as a share of the risk, above which a network that stopped was stopped too early."""
+
+
+class Runs:
+    """Runs of the dataset of a role, with the conditions that chose them."""
+
+    def __init__(self, role, data, chosen=()):
+        self.role, self.data, self.chosen = role, data, chosen
+
+    def where(self, **condition):
+        """The runs at which coordinates have these values; `clusters` selects along its own dimension.
+
+        Raises UserError for the first value that none of them has.
+        """
+        data, chosen = self.data, list(self.chosen)
+        for name, value in condition.items():
+            self._require(name)
+            values, number = data[name].values, isinstance(value, int | float | np.number)
+            selected = np.isclose(values, value, rtol=1e-9, atol=0) if number else values == value
+            if not selected.any():
+                known = ", ".join(map(_text, _distinct(data, name)))
+                others = f"with {' and '.join(chosen)} " if chosen else ""
+                raise UserError(
+                    f"this claim needs {name} {_text(value)} of the role {self.role}, "
+                    f"but {others}there is only {name} {known}."
+                )
+            data = data.isel({data[name].dims[0]: selected})
+            chosen.append(f"{name} {_text(value)}")
+        return Runs(self.role, data, tuple(chosen))
+
+    def options(self, name):
+        """Values of a coordinate, rising; UserError if the runs lack it."""
+        self._require(name)
+        return _distinct(self.data, name)
+
+    def _require(self, name):
+        if name not in self.data.coords:
+            raise UserError(f"the runs of the role {self.role} have no {name}, by which this claim compares them.")
+
+    def only(self, name):
+        """The one value of a coordinate; UserError for several."""
+        values = self.options(name)
+        if len(values) != 1:
+            raise UserError(f"this claim needs runs of one {name} of the role {self.role}, not of {len(values)}.")
+        return values[0]
+
+    def extremes(self, name):
+        """Smallest and largest value of a coordinate; UserError if it has only one."""
+        values = self.options(name)
+        if len(values) < 2:
+            raise UserError(f"this claim compares values of {name} of the role {self.role}, but there is one alone.")
+        return values[0], values[-1]
+
+    def regimes(self):
+        """(rich, lazy): the runs from the smallest and from the largest initial scale."""
+        return tuple(self.where(initial_scale=scale) for scale in self.extremes("initial_scale"))
+
+    def rescalings(self):
+        """The factors on the weights nearest to 1/10 and to 10; UserError unless 1 lies between them."""
+        self.extremes("rescale")
+        factors = np.array(self.options("rescale"))
+        low, high = (factors[abs(np.log10(factors) - decade).argmin()].item() for decade in (-1, 1))
+        if not low < 1 < high:
+            raise UserError(
+                f"this claim needs rescale below and above 1 of the role {self.role}, not from {low:g} to {high:g}."
+            )
+        return low, high
+
+    def by_seed(self, quantity, **condition):
+        """A quantity of the runs at these values, a Series over seeds.
+
+        Raises UserError if there is none, or if several runs of a seed are left, naming what they differ in.
+        """
+        runs = self.where(**condition)
+        values = runs.data[quantity]
+        values = values.isel({name: 0 for name in values.dims if name != "run"})
+        series = pd.Series(values.values, index=pd.Index(runs.data["seed"].values, name="seed"))
+        if series.index.has_duplicates:
+            names = [name for name in coordinates(runs.data) if name != "seed" and len(_distinct(runs.data, name)) > 1]
+            raise UserError(
+                f"with {' and '.join(runs.chosen)} the role {self.role} has several runs a seed, "
+                f"which differ in {' and '.join(names) or 'nothing'}: this claim needs one."
+            )
+        return series
+
+    def risk(self, trained=False, **condition):
+        """log₁₀ of the risk at the end of training, a Series over seeds.
+
+        With `trained`, networks that stopped too early are NaN: their loss has neither reached its tolerance nor fallen
+        below a tenth of their risk, so that the risk says more about the stopping. A check asks this of the networks
+        that it expects to be worse.
+        """
+        runs = self.where(**condition)
+        if trained:
+            data = runs.data
+            finished = (data["converged"] == 1) | (data["loss"] <= UNTRAINED * data["risk_final"])
+            if "at_rest" in data:
+                finished |= data["at_rest"] == 1
+            runs = Runs(self.role, data.assign(risk_final=data["risk_final"].where(finished)), runs.chosen)
+        return np.log10(runs.by_seed("risk_final"))
+
+    def trained(self):
+        """The runs that were trained step by step; UserError if there is none."""
+        trained = self.data.isel(run=self.data["solver"].values != "exact")
+        if not trained.sizes["run"]:
+            raise UserError(f"this claim needs trained networks of the role {self.role}, but all are solved.")
+        return Runs(self.role, trained, self.chosen)
+
+    def sizes(self, least=1):
+        """Numbers of samples, rising; UserError for fewer than `least` of them."""
+        sizes = self.options("samples")
+        if len(sizes) < least:
+            known = ", ".join(f"{n:g}" for n in sizes)
+            raise UserError(
+                f"this claim needs {least} numbers of samples or more of the role {self.role}, not {known}."
+            )
+        return sizes
+
+    def by_samples(self, quantity, least=1):
+        """A quantity by seed (rows) and number of samples, a data frame; UserError as in `sizes`."""
+        return pd.DataFrame({n: self.by_seed(quantity, samples=n) for n in self.sizes(least)})
+
+    def per_doubling(self, quantity):
+        """Least-squares slope of a quantity against log₂ of the samples, a Series over seeds that have all."""
+        table = self.by_samples(quantity, 2)
+        doublings = np.log2(table.columns.to_numpy())
+        doublings -= doublings.mean()
+        return table @ pd.Series(doublings / (doublings @ doublings), index=table.columns)
+
+
+def common_sizes(*groups):
+    """Numbers of samples that several groups of runs share, rising; UserError if there is none."""
+    common = set.intersection(*(set(runs.sizes()) for runs in groups))
+    if not common:
+        compared = "; ".join(" and ".join(runs.chosen) for runs in groups)
+        raise UserError(
+            f"at no number of samples does the role {groups[0].role} have all that this claim compares: {compared}."
+        )
+    return sorted(common)
+
+
+def worst(table):
+    """The column of a table by seed with the smallest mean, at which a claim about all columns is tested."""
+    return table[table.mean().idxmin()]
+
+
+def nearest(values, wanted, name, tolerance=0.05):
+    """The value nearest to the one wanted; UserError if none is near."""
+    best = min(values, key=lambda value: abs(value - wanted))
+    if abs(best - wanted) > tolerance:
+        raise UserError(f"this claim needs runs of {name} near {wanted:g}; the nearest have {best:g}.")
+    return best
+
+
+def _distinct(data, name):
+    return [value.item() for value in np.unique(data[name].values) if value == value]
+
+
+def _text(value):
+    return f"{value:g}" if isinstance(value, int | float | np.number) else str(value)

@@ -1,0 +1,237 @@
+"""Transferability: the risk from scratch less that of a transferred network on the same data ("Features are fate",
+eq 5), where it changes its sign (section 3.3), and which strength of an anchor gains most (section 5, Fig. 9)."""
+
+import numpy as np
+import pandas as pd
+
+from carryover.errors import UserError
+from carryover.runs import coordinates
+from carryover.theory.transfer import (
+    finetune_transferability,
+    linear_transfer_risk,
+    linear_transferability,
+    scratch_risk,
+)
+
+CHOSEN = ("protocol", "frozen", "ridge", "weight_decay")
+"""Coordinates in which a transferred run and its scratch run may differ: from scratch nothing is frozen, and penalties
+are chosen for each."""
+
+
+BLOCKS = {"few": "up to half as many samples as dimensions",
+          "many": "samples from half as many as dimensions to nearly as many",
+          "more": "more samples than dimensions"}  # fmt: skip
+"""Ranges of γ, in words."""
+_EDGES = {"few": (0.0, 0.5), "many": (0.5, 1.0), "more": (1.0, np.inf)}
+
+
+def in_block(gamma, name):
+    """Which γ, a Series, lie in a block with its upper edge, but for γ = 1, where the risk from scratch has no mean."""
+    low, high = _EDGES[name]
+    return (gamma > low) & (gamma <= high) & (gamma != 1)
+
+
+def mark_trained(risk, checks):
+    """Checks on deep linear networks, whose statements say so if these were trained, not solved exactly."""
+    solved = set(np.unique(risk["solver"])) == {"exact"}
+    return [(name, statement if solved else f"{statement} (trained)", *rest) for name, statement, *rest in checks]
+
+
+def transferability(risk, protocol, scratch=None):
+    """The runs of a protocol with their transferability.
+
+    Parameters
+    ----------
+    risk : xarray.Dataset
+        `risk_final` by run.
+    protocol : str
+        Protocol of the transferred runs.
+    scratch : xarray.Dataset, optional
+        Another dataset with the single-task runs. A solver that single-task runs do not have is no difference: these
+        runs are compared with those of the solver that they have.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns for all coordinates, `risk`, `scratch` and `transferability`.
+
+    Raises
+    ------
+    UserError
+        If a run of the protocol has no single-task run, or several.
+    """
+    runs, shared = paired(risk, protocol, "risk_final", scratch)
+    if runs["scratch"].isna().any():
+        where = runs.loc[runs["scratch"].isna(), shared].iloc[0].to_dict()
+        raise UserError(f"no single_task run to compare {protocol} with at {where}.")
+    runs = runs.rename(columns={"risk_final": "risk"})
+    return runs.assign(transferability=runs["scratch"] - runs["risk"])
+
+
+def paired(data, protocol, quantity, scratch=None):
+    """(data frame of the runs of a protocol with a quantity and `scratch`, that of the single-task run with the same
+    coordinates but `CHOSEN`, NaN if there is none; the coordinates that were compared). Raises UserError if a run has
+    several single-task runs."""
+    scratch = _of(data if scratch is None else scratch, "single_task")
+    transferred, alone = _frame(_of(data, protocol), quantity), _frame(scratch, quantity)
+    own = [name for name in transferred if name != quantity and _has_values(transferred[name].to_numpy())]
+    shared = [name for name in _compared(scratch) if name in own]
+    if "solver" in shared and not set(transferred["solver"]) <= set(alone["solver"]):
+        shared.remove("solver")
+    if alone.duplicated(shared).any():
+        differ = [name for name in alone if name not in shared and alone[name].nunique() > 1 and name != quantity]
+        raise UserError(
+            f"several single_task runs have the same {', '.join(shared)}; they differ in {', '.join(differ)}."
+        )
+    alone = alone[[*shared, quantity]].rename(columns={quantity: "scratch"})
+    return transferred.merge(alone, on=shared, how="left"), shared
+
+
+def normalised(risk):
+    """The same dataset with risks as shares of the target's variance, for targets that differ in it."""
+    return risk.assign(risk_final=risk["risk_final"] / risk["target_variance"])
+
+
+def with_decay(risk, chosen_by=None):
+    """The single-task runs without weight decay, or, for each network, with that of the smallest `risk_final` or
+    `validation_loss`; without the coordinate `weight_decay`."""
+    alone = risk.isel(run=risk["protocol"].values == "single_task")
+    if missing := [name for name in ("weight_decay", chosen_by) if name and name not in alone]:
+        remedy = "set folds to 2 or more" if missing == ["validation_loss"] else "train them with weight_decay"
+        raise UserError(f"single_task runs have no {missing[0]}: {remedy}.")
+    if chosen_by is None:
+        return alone.isel(run=alone["weight_decay"].values == 0).drop_vars("weight_decay")
+    frame = alone[[chosen_by]].to_dataframe().reset_index()
+    best = frame.loc[frame.groupby(_compared(alone), dropna=False)[chosen_by].idxmin(), "run"].sort_values()
+    return alone.isel(run=best.to_numpy()).drop_vars("weight_decay")
+
+
+def only(runs, name):
+    """The one value of a coordinate that runs have; UserError for several, which must not be averaged."""
+    values = np.unique(runs[name].values)
+    if len(values) != 1:
+        raise UserError(f"runs of one {name} are needed here, not of {', '.join(f'{value:g}' for value in values)}.")
+    return values[0].item()
+
+
+def at(curve, **values):
+    """A theory curve at values of its coordinates, numbers or DataArrays; UserError where it was not computed."""
+    for name, wanted in values.items():
+        if name not in curve.dims:
+            raise UserError(f"a theory over {name} is needed, and this has {', '.join(map(str, curve.dims))} alone.")
+        try:
+            curve = curve.sel({name: wanted}, method="nearest", tolerance=1e-6)
+        except KeyError:
+            known = ", ".join(f"{value:g}" for value in curve[name].values)
+            missing = [f"{value:g}" for value in np.unique(wanted) if not np.isclose(curve[name], value).any()]
+            raise UserError(f"the theory was not computed at {name} {', '.join(missing)}; it has {known}.") from None
+    return curve
+
+
+def predicted(formula, table):
+    """A formula of `FORMULAS` at the rows of a table with columns gamma, angle, noise, and, if used, depth, samples."""
+    return FORMULAS[formula](np.pi * table["angle"], table)
+
+
+def _linear_risk(theta, rows):
+    """Equation 10, infinite for one or two samples."""
+    risk = linear_transfer_risk(theta, rows["noise"], np.maximum(rows["samples"], 3))
+    return np.where(rows["samples"] > 2, risk, np.inf)
+
+
+FORMULAS = {
+    "linear": lambda theta, rows: linear_transferability(rows["gamma"], theta, rows["noise"]),
+    "linear_finite": lambda theta, rows: scratch_risk(rows["gamma"], rows["noise"]) - _linear_risk(theta, rows),
+    "finetuning": lambda theta, rows: finetune_transferability(rows["gamma"], theta, rows["noise"]),
+    "finetuning_norm": lambda theta, rows: finetune_transferability(rows["gamma"], theta, rows["noise"], rows["depth"]),
+}
+"""Transferability in theory: eq 11; eq 8 less eq 10, which has finite n; eq 15; and that with the norm factor of eq 5
+of "Finetuning with linear teachers"."""
+
+
+def gains(risk, readout):
+    """`transferability` of linear transfer in shares of the target's variance, after the longest flow time of a way to
+    train the readout; UserError if no run has it."""
+    runs = transferability(normalised(risk), "linear_transfer")
+    if not (runs["readout"] == readout).any():
+        known = ", ".join(sorted(runs["readout"].unique()))
+        raise UserError(f"linear_transfer has no runs with the readout {readout}, only with {known}.")
+    runs = runs[(runs["readout"] == readout) & (runs["solver"] == "exact")]  # descent only verifies these
+    return runs[runs["max_time"].isna() | (runs["max_time"] == runs["max_time"].max())]
+
+
+def boundary(gain):
+    """The number of samples n at which gains turn from positive to negative, interpolated in log n.
+
+    Noisy gains may change their sign more than once: n divides them so that those on the wrong side have the least sum.
+
+    Parameters
+    ----------
+    gain : pandas.Series
+        Gains by n.
+
+    Returns
+    -------
+    float
+        Infinite if gains are positive on all sides, 0 if they are negative.
+    """
+    gain = gain.sort_index()
+    values, n = gain.to_numpy(), gain.index.to_numpy(dtype=float)
+    before = np.concatenate([[0.0], np.cumsum(values)])
+    after = (2 * before - before[-1]).argmax()  # gains before, less gains from there on
+    if after in (0, len(values)):
+        return np.inf if after else 0.0
+    pair, ends = values[after - 1 : after + 1], n[after - 1 : after + 1]
+    return float(np.exp(np.interp(0.0, pair[::-1], np.log(ends[::-1]))).clip(*ends))
+
+
+def sign_changes(gain):
+    """{"falling": the first x at which gains, a Series over x, turn from positive to negative, "rising": the last at
+    which they turn positive}, interpolated in x; NaN if there is none."""
+    gain = gain.sort_index()
+    x, values = gain.index.to_numpy(dtype=float), gain.to_numpy()
+    turns = np.flatnonzero(np.sign(values[1:]) * np.sign(values[:-1]) < 0)
+    places = x[turns] - values[turns] * (x[turns + 1] - x[turns]) / (values[turns + 1] - values[turns])
+    falling, rising = (places[sign * values[turns] > 0] for sign in (1, -1))
+    return {"falling": falling[0] if len(falling) else np.nan, "rising": rising[-1] if len(rising) else np.nan}
+
+
+def by_anchor(runs):
+    """{anchor: gains by seed (rows) and n}, rising; UserError unless they go from 0 over others to infinity."""
+    tables = {anchor: rows.pivot_table("transferability", "seed", "samples") for anchor, rows in runs.groupby("anchor")}
+    if not {0.0, np.inf} <= tables.keys() or len(tables) < 3:
+        known = ", ".join(f"{anchor:g}" for anchor in tables)
+        raise UserError(f"linear transfer is needed with the anchors 0, infinity and others between, not with {known}.")
+    return tables
+
+
+def leave_one_out_choice(tables):
+    """Gains by seed and n, each seed's with the anchor of the largest mean gain of all *other* seeds and n.
+
+    `tables` are those of `by_anchor` to choose among. A seed has no part in its own choice, which would gain by chance.
+    """
+    means = pd.DataFrame({anchor: table.mean(axis=1) for anchor, table in tables.items()})
+    best = {seed: means.drop(index=seed).mean().idxmax() for seed in means.index}
+    return pd.DataFrame({seed: tables[anchor].loc[seed] for seed, anchor in best.items()}).T
+
+
+def _of(risk, protocol):
+    chosen = risk["protocol"].values == protocol
+    if not chosen.any():
+        raise UserError(f"there are no runs of the protocol {protocol}, which transferability compares.")
+    return risk.isel(run=chosen)
+
+
+def _frame(runs, quantity):
+    return runs[[quantity]].to_dataframe()[[*sorted(coordinates(runs)), quantity]]
+
+
+def _compared(scratch):
+    """Coordinates by which a run finds its scratch run: all of which such runs have values, but `CHOSEN`."""
+    own = {name: scratch[name].values for name in sorted(coordinates(scratch)) if name not in CHOSEN}
+    return [name for name, values in own.items() if _has_values(values)]
+
+
+def _has_values(values):
+    """Whether a coordinate has any value that is neither NaN nor an empty text."""
+    return ((values == values) & (values != "")).any()

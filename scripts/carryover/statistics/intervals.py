@@ -1,0 +1,117 @@
+"""Estimates with 95 % intervals and two-sided p-values: of means, medians and shares.
+
+Each estimate is a dictionary of `statistic`, `low`, `high`, `p_value`, `interval` (the method, in words), `deviation`
+(standard deviation over seeds, NaN where the values are not of seeds) and `seeds` (the number of values).
+"""
+
+import numpy as np
+from scipy import special  # scipy.stats would take a second more of every job
+
+LEVEL = 0.05
+"""Significance level of a single test; intervals have the coverage 1 − LEVEL."""
+COMPUTED = "computed, not drawn"
+BY_SIGNS = "order statistics over seeds"
+
+
+def student(values, bound, over="seeds"):
+    """Mean of independent values, with Student's t interval and test.
+
+    Values that are all equal give an interval of length zero, and the p-value 0, or 1 at the bound.
+
+    Parameters
+    ----------
+    values : array_like, shape (n,)
+        NaN are left out. Interval and p-value are NaN if fewer than two values remain.
+    bound : float
+        Mean under the null hypothesis.
+    over : str
+        What the values are of, in words.
+    """
+    values = np.asarray(values, dtype=float)
+    values = values[np.isfinite(values)]
+    found = dict.fromkeys(("statistic", "low", "high", "p_value", "deviation"), np.nan)
+    found |= {"interval": f"Student's t over {over}", "seeds": len(values)}
+    if len(values) < 2:
+        return found | {"statistic": values.mean() if len(values) else np.nan}
+    if np.ptp(values) == 0:  # the mean of equal numbers is rounded, and would differ from the bound by that alone
+        mean, deviation, half, p_value = values[0], 0.0, 0.0, float(values[0] == bound)
+    else:
+        mean, deviation, freedom = values.mean(), values.std(ddof=1), len(values) - 1
+        error = deviation / np.sqrt(len(values))
+        half = special.stdtrit(freedom, 1 - LEVEL / 2) * error
+        p_value = 2 * special.stdtr(freedom, -abs(mean - bound) / error)
+    found |= {"statistic": mean, "low": mean - half, "high": mean + half, "p_value": p_value}
+    return found | {"deviation": deviation if over == "seeds" else np.nan}
+
+
+def median(values, bound):
+    """Median of independent values, with the interval of order statistics and the sign test.
+
+    Both are valid for any distribution, also for one without a mean. They are NaN for fewer than six values, for which
+    no such interval exists.
+
+    Parameters
+    ----------
+    values : array_like, shape (n,)
+        NaN are left out.
+    bound : float
+        Median under the null hypothesis.
+    """
+    values = np.asarray(values, dtype=float)
+    values = np.sort(values[np.isfinite(values)])
+    count = len(values)
+    found = dict.fromkeys(("low", "high", "p_value", "deviation"), np.nan)
+    found |= {"statistic": np.median(values) if count else np.nan, "interval": BY_SIGNS, "seeds": count}
+    places = np.flatnonzero(special.bdtr(np.arange(count // 2), count, 0.5) <= LEVEL / 2)
+    if len(places):
+        fewer = min((values < bound).sum(), (values > bound).sum())
+        found["p_value"] = min(1.0, 2 * special.bdtr(fewer, count, 0.5))
+        found |= {"low": values[places[-1]], "high": values[-1 - places[-1]]}
+    return found
+
+
+def clopper_pearson(values, bound, over):
+    """Share of ones among independent zeros and ones, with Clopper and Pearson's interval and the exact binomial test.
+
+    Parameters
+    ----------
+    values : array_like, shape (n,)
+        At least one value.
+    bound : float
+        Share under the null hypothesis, between 0 and 1. The p-value is twice that of the smaller tail.
+    over : str
+        What the values are of, in words.
+    """
+    count, ones = len(values), int(np.sum(values))
+    low = special.betaincinv(ones, count - ones + 1, LEVEL / 2) if ones else 0.0
+    high = special.betaincinv(ones + 1, count - ones, 1 - LEVEL / 2) if ones < count else 1.0
+    tails = special.bdtr(ones, count, bound), special.bdtrc(ones - 1, count, bound) if ones else 1.0
+    found = {"statistic": ones / count, "low": low, "high": high, "p_value": min(1.0, 2 * min(tails))}
+    return found | {"interval": f"Clopper and Pearson's over {over}, as if independent", "deviation": np.nan,
+                    "seeds": count}  # fmt: skip
+
+
+def wilson(values, bound, over="cells"):
+    """Share of ones among independent zeros and ones, with Wilson's interval and the score test.
+
+    Parameters are those of `clopper_pearson`.
+    """
+    n, share = len(values), float(np.mean(values))
+    z = -special.ndtri(LEVEL / 2)
+    middle = (share + z**2 / (2 * n)) / (1 + z**2 / n)
+    half = z / (1 + z**2 / n) * np.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
+    p_value = 2 * special.ndtr(-abs(share - bound) / np.sqrt(bound * (1 - bound) / n))
+    found = {"statistic": share, "low": middle - half, "high": middle + half, "p_value": p_value}
+    return found | {"interval": f"Wilson's over {over}, as if independent", "deviation": np.nan, "seeds": n}
+
+
+def exact(value, bound):
+    """A number that was computed without any draw: the interval has no length, and there is no p-value."""
+    ends = dict.fromkeys(("statistic", "low", "high"), float(value))
+    return {**ends, "p_value": np.nan, "interval": COMPUTED, "deviation": np.nan, "seeds": 0}
+
+
+def equivalence_margin(values, margin, expected=0.0):
+    """Values whose mean is `margin` less the distance of the mean of `values` from what is expected."""
+    above = values.mean() >= expected
+    return margin - (values - expected if above else expected - values)

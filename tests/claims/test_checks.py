@@ -1,0 +1,83 @@
+"""Checks become a dataset with verdicts, and the script writes it."""
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from carryover.claims import exact_limit, feature_reuse
+from carryover.claims.support import checks
+from carryover.config.parameters import model_of
+from carryover.errors import UserError
+from carryover.provenance import job_record, store
+
+
+def risks(finetuning):
+    rows = [
+        (protocol, overlap, seed, value * (1 + 0.1 * seed))
+        for protocol, value in (("single_task", 1.0), ("multi_task", 0.1), ("finetuning", finetuning),
+                                ("finetuning_probe", 0.5))
+        for overlap in (0.5, 1.0)
+        for seed in range(4)
+    ]  # fmt: skip
+    protocol, overlap, seed, risk = zip(*rows, strict=True)
+    coordinates = {
+        "protocol": list(protocol),
+        "overlap": list(overlap),
+        "seed": list(seed),
+        "samples": [32] * len(rows),
+    }
+    return xr.Dataset({"risk_final": ("run", list(risk))}, coords={k: ("run", v) for k, v in coordinates.items()})
+
+
+@pytest.mark.parametrize(("finetuning", "expected"), [(0.01, "holds"), (10.0, "fails")])
+def test_the_advantage_of_finetuning_is_the_ratio_of_risks(finetuning, expected, tmp_path):
+    checked = feature_reuse.check({"risk": risks(finetuning)}, model_of("claims", "feature_reuse")())
+    row = checked.sel(claim="finetuning_shared")
+    assert row["statistic"] == pytest.approx(-np.log10(finetuning))
+    assert row["verdict"] == expected
+    # Multi-task learning, at a risk of 0.1, is better than the one and worse than the other.
+    assert checked.sel(claim="multi_task_first")["verdict"] == {"holds": "fails", "fails": "holds"}[expected]
+    store.save(checked, tmp_path / "claims.nc")
+
+
+@pytest.mark.parametrize(("distance", "expected"), [(1e-4, "holds"), (1e-2, "fails")])
+def test_solvers_are_held_to_their_distance_from_the_exact_limit(distance, expected):
+    solvers = {"exact": 0.0, "flow": distance, "descent": 1e-3, "symmetric": 0.1}
+    runs = [(solver, seed) for solver in solvers for seed in range(3)]
+    beta = np.array([[1 + solvers[solver], 0.0] for solver, _ in runs])
+    same = {"protocol": "finetuning", "samples": 8, "main_features": 2, "overlap": 1.0, "rescale": 1.0}
+    coordinates = {"solver": [s for s, _ in runs], "seed": [s for _, s in runs]}
+    coordinates |= {name: [value] * len(runs) for name, value in same.items()}
+    data = xr.Dataset({"coefficients": (("run", "input"), beta)}, {k: ("run", v) for k, v in coordinates.items()})
+    checked = exact_limit.check({"coefficients": data}, model_of("claims", "exact_limit")())
+    assert checked.sel(claim="flow_exact")["verdict"] == expected
+    assert checked.sel(claim="not_symmetric")["statistic"] == pytest.approx(2.0)
+
+
+def test_the_script_checks_claims_and_writes_them(tmp_path, capsys):
+    import check_claims
+
+    data = risks(0.01)
+    for name in [*data.data_vars, *data.coords]:
+        data[name].attrs = {"long_name": name, "units": "1"}
+    told = {"rule": "collect", "modules": ["carryover.provenance.store"], "portable": "distribution"}
+    with job_record.Job(outputs=[tmp_path / "risk.nc"], **told) as job:
+        job.save(data)
+    words = ["feature_reuse", "--roles", "risk", "--data", str(tmp_path / "risk.nc")]
+    check_claims.main([*words, "--output", str(tmp_path / "claims.nc")])
+    assert "holds      Finetuned networks err less than networks trained from scratch" in capsys.readouterr().out
+    found = store.load(tmp_path / "claims.nc")
+    assert found.sizes["claim"] == 4
+    assert (found["data"] == f"{tmp_path.name}/risk").all()
+    assert (found["paper"] == checks.OWN).all()
+    assert (found["portable"] == "distribution").all()
+    of_papers = [*words, "--paper", "A paper", "--elsewhere", "multi_task_first=Another"]
+    check_claims.main([*of_papers, "--output", str(tmp_path / "of_papers.nc")])
+    papers = store.load(tmp_path / "of_papers.nc")["paper"]
+    assert {name: str(papers.sel(claim=name).values) for name in ("finetuning_shared", "multi_task_first")} == {
+        "finetuning_shared": "A paper", "multi_task_first": "Another"}  # fmt: skip
+    with pytest.raises(UserError, match=r"^--elsewhere x: this group has no such claim; it has: finetuning_shared, .*"):
+        check_claims.main([*words, "--elsewhere", "x=Another", "--output", str(tmp_path / "none.nc")])
+    with pytest.raises(UserError, match="data of the role risk are needed; given were: risks"):
+        check_claims.main([words[0], "--roles", "risks", *words[3:], "--output", str(tmp_path / "none.nc")])
+    assert not (tmp_path / "none.nc").exists()

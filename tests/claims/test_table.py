@@ -1,0 +1,143 @@
+"""One table of all claims: adjusted p-values, verdicts by them, seeds that would decide, and the order."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import check_claims
+from carryover.claims.support import checks, headlines
+from carryover.claims.support import table as claims_table
+from carryover.errors import UserError
+from carryover.provenance import store
+from carryover.report import claims_page
+from carryover.statistics import intervals
+from carryover.statistics.intervals import LEVEL
+
+ARCHIVE = Path(__file__).parents[2] / "resources/archive"
+SEEDS = np.array([-1.0, 0.0, 0.0, 1.0])
+
+
+def group(means, paper="Paper", portable="rounding", **options):
+    """Claims, by name, that their statistics, with the spread of `SEEDS`, lie above 0."""
+    claims = [(name, f"{name} is above 0", mean + SEEDS, 0.0) for name, mean in means.items()]
+    checked = checks.table(claims, "1", "number", **options)
+    return check_claims.with_origin(checked, [paper] * len(claims), [Path("toy/risk.nc")], portable)
+
+
+@pytest.fixture
+def one_claim(tmp_path, monkeypatch):
+    """A file of claims in which all checks of the group `one` make up one claim."""
+    claims = {checks.OWN: {"whole": {"sentence": "it is so", "checks": ["one/*"]}}}
+    (tmp_path / "claims.yaml").write_text(json.dumps(claims))
+    monkeypatch.setattr(headlines, "FILE", tmp_path / "claims.yaml")
+
+
+@pytest.mark.parametrize(
+    ("means", "verdict"),
+    [
+        ({"up": 20.0, "also": 1.6}, "holds"),
+        ({"up": 20.0, "down": -1.6}, "fails"),
+        ({"up": 20.0, "open": 0.1}, "undecided"),
+        ({"down": -1.6, **{f"open{i}": 0.1 for i in range(9)}}, "undecided"),  # fails alone
+    ],
+)
+def test_a_claim_holds_with_all_checks_and_fails_with_one_that_does_among_so_many(one_claim, means, verdict):
+    table = claims_table.gathered({"one": group(means)})
+    assert set(table["headline_verdict"].values.tolist()) == {verdict}
+    assert claims_table.counts(table)[verdict] == 1
+
+
+def test_every_archived_check_belongs_to_a_claim_and_every_claim_has_checks():
+    named = {claim for claims in headlines.read().values() for claim in claims}
+    tables = [claims_table.read(file) for file in sorted(ARCHIVE.glob("*/claims.csv"))]
+    assert {name for table in tables for name in table["headline"]} == named
+    assert len(named) <= 130
+
+
+def test_by_paper_the_worst_news_comes_first_and_what_no_paper_says_last(tmp_path):
+    means = {"up": 20.0, "down": -20.0, "open": 0.1}
+    papers = {"c": "A paper", "b": checks.OWN, "a": "Z paper"}
+    table = claims_table.gathered({name: group(means, paper) for name, paper in papers.items()})
+    assert table["claim"].values.tolist() == [f"{name}/{one}" for name in "cab" for one in ("down", "open", "up")]
+    assert claims_table.counts(table) == {"fails": 3, "undecided": 3, "holds": 3}
+    store.save(table, tmp_path / "claims.nc")
+    assert store.load(tmp_path / "claims.nc")["verdict"].values.tolist() == table["verdict"].values.tolist()
+
+
+def test_what_was_computed_keeps_its_verdict_and_counts_for_no_adjustment():
+    computed = checks.table([("sure", "it is", 1.0, 0.0)], estimate=intervals.exact)
+    computed = check_claims.with_origin(computed, ["Paper"], [Path("theory/curve.nc")], "rounding")
+    table = claims_table.gathered({"drawn": group({"likely": 1.6}), "computed": computed})
+    assert table["verdict"].sel(claim="computed/sure") == "holds"
+    assert table["adjusted_p_value"].sel(claim="drawn/likely") == table["p_value"].sel(claim="drawn/likely")
+
+
+@pytest.mark.extended
+@pytest.mark.parametrize(("fewer", "seeds"), [(1, 6), (3, 10), (8, 20), (0, 5)])
+def test_medians_need_the_seeds_of_a_sign_test(fewer, seeds):
+    values = np.where(np.arange(seeds) < fewer, -1.0, 1.0) * np.linspace(1, 2, seeds)
+    checked = checks.table([("it", "it is", values, 0.0)], estimate=intervals.median)
+    table = claims_table.gathered({"one": check_claims.with_origin(checked, ["Paper"], [Path("toy/risk.nc")], "exact")})
+    if seeds < 6:  # no interval
+        assert table["would_decide"].values.tolist() == ["not known"]
+        return
+    needed = int(table["seeds_needed"].item())
+    assert needed > seeds
+
+    def decided(number):
+        above = np.random.default_rng(0).binomial(number, 1 - fewer / seeds, size=2000)
+        tests = {one: stats.binomtest(int(one), number).pvalue <= LEVEL for one in np.unique(above)}
+        return np.mean([tests[one] and one > number / 2 for one in above])
+
+    assert decided(needed) > 0.77
+    assert all(decided(number) < 0.83 for number in range(max(1, needed - 3), needed))
+
+
+@pytest.fixture
+def archived(tmp_path):
+    """A table of three checks, as it comes back from a file."""
+    table = claims_table.gathered({"one": group({"up": 20.0, "down": -20.0, "gone": 1.0})})
+    claims_table.write(table, tmp_path / "claims.csv")
+    return table, claims_table.read(tmp_path / "claims.csv")
+
+
+def test_a_table_comes_back_as_it_was(archived):
+    table, again = archived
+    for name in ("claim", *claims_table.WORDS):
+        assert again[name].tolist() == table[name].values.tolist()
+    for name in claims_table.NUMBERS:
+        np.testing.assert_array_equal(again[name].astype(float), table[name].values)
+
+
+def test_verdicts_of_other_tables_are_shown_with_what_differs(archived):
+    groups = {"one": group({"up": 20.0, "down": 0.1}), "two": group({"new": 20.0})}
+    night = archived[1].assign(bound=0.01)
+    table = claims_table.gathered(groups, {"papers' scale": archived[1], "night": night})
+    found = dict(zip(table["claim"].values.tolist(), table["elsewhere"].values.tolist(), strict=True))
+    ends = "holds, 20 [18.7, 21.3]"
+    assert found["one/up"] == f"papers' scale: {ends}; night: {ends}, of the bound 0.01"
+    assert found["one/down"].startswith("papers' scale: fails (differs), -20 [")
+    assert found["two/new"] == "papers' scale: not known; night: not known"
+    assert "1 have another verdict elsewhere" in claims_page.summary(table)
+    for page in (claims_page.page(table), claims_page.markdown(table)):
+        assert page.count("fails (differs)") >= 2
+
+
+FIRST = "claim,verdict,statistic,low,high,bound\n"
+DAMAGED = {
+    "": "is no archived table of claims: ",
+    f"{FIRST}g/a,holds,n/a!,1,1,0\n": "the column statistic must hold numbers",
+    f"{FIRST}g/a,Holds,1,1,1,0\n": "the verdict of g/a must be one of fails, undecided, holds",
+    f"{FIRST}a,holds,1,1,1,0,0\n": "is no archived table of claims: line 1 has 6 cells and line 2 has 7 cells",
+    "claim,verdict\na,holds\n": "is no archived table of claims: it has no column high",
+}
+
+
+@pytest.mark.parametrize(("text", "sentence"), DAMAGED.items())
+def test_a_file_that_is_no_such_table_is_named(tmp_path, text, sentence):
+    (tmp_path / "claims.csv").write_text(text)
+    with pytest.raises(UserError, match=rf"claims\.csv.*{sentence}"):
+        claims_table.read(tmp_path / "claims.csv")

@@ -1,0 +1,101 @@
+"""Transferability of runs: each transferred run is compared with the scratch run of the same data."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+
+from carryover.claims.support.transferability import predicted, transferability, with_decay
+from carryover.errors import UserError
+from carryover.figures.drawing.shares import averages, best_ridge, shares_within, within
+
+
+def dataset(rows, **more):
+    """Runs from tuples (protocol, seed, angle, risk), with further coordinates."""
+    protocol, seed, angle, risk = (np.array(column) for column in zip(*rows, strict=True))
+    coordinates = {
+        "protocol": protocol,
+        "seed": seed,
+        "angle": angle,
+        "solver": np.array(["exact"] * len(rows)),
+        **more,
+    }
+    return xr.Dataset({"risk_final": ("run", risk)}, {name: ("run", values) for name, values in coordinates.items()})
+
+
+ROWS = [
+    ("finetuning", 1, 0.5, 4.0), ("single_task", 0, 0.25, 2.0), ("single_task", 1, 0.5, 3.0),
+    ("finetuning", 0, 0.25, 0.5), ("single_task", 0, 0.5, 7.0), ("single_task", 1, 0.25, 1.0),
+]  # fmt: skip
+
+
+def test_a_run_is_compared_with_scratch_training_on_its_own_data():
+    found = transferability(dataset(ROWS), "finetuning").set_index(["seed", "angle"])["transferability"]
+    assert found.to_dict() == {(1, 0.5): -1.0, (0, 0.25): 1.5}
+
+
+def test_coordinates_that_the_transfer_alone_has_are_no_difference_and_any_other_is():
+    """No list of a family's coordinates is needed: scratch runs say by NaN or empty text what they do not have."""
+    scratch = np.array([protocol == "single_task" for protocol, *_ in ROWS])
+    own = {"ablated": np.where(scratch, np.nan, 0.5), "pretrain_solver": np.where(scratch, "", "exact")}
+    assert len(transferability(dataset(ROWS, **own), "finetuning")) == 2
+    with pytest.raises(UserError, match="no single_task run to compare finetuning with"):
+        transferability(dataset(ROWS, temperature=np.where(scratch, 1.0, 2.0)), "finetuning")
+
+
+def test_missing_and_ambiguous_runs_are_named():
+    with pytest.raises(UserError, match="no single_task run to compare finetuning with"):
+        transferability(dataset([*ROWS, ("finetuning", 2, 0.5, 1.0)]), "finetuning")
+    with pytest.raises(UserError, match="the same angle, seed, solver; they differ in ridge"):
+        transferability(dataset([*ROWS, ROWS[1]], ridge=np.arange(7.0)), "finetuning")
+    with pytest.raises(UserError, match="no runs of the protocol linear_transfer"):
+        transferability(dataset(ROWS), "linear_transfer")
+
+
+def test_averages_are_means_with_standard_errors():
+    rows = [("single_task", seed, 0.5, 2.0) for seed in range(4)]
+    rows += [("finetuning", seed, 0.5, 1.0 + seed) for seed in range(4)]
+    row = averages(transferability(dataset(rows), "finetuning"), ("angle",)).iloc[0]
+    assert row["mean"] == -0.5
+    assert row["error"] == pytest.approx(np.std([0, 1, 2, 3], ddof=1) / 2)
+
+
+def test_the_fraction_within_two_errors_counts_means():
+    rows = [("single_task", seed, angle, 1.0) for seed in range(2) for angle in (0.25, 0.5)]
+    rows += [("finetuning", seed, 0.25, risk) for seed, risk in enumerate((1.0, 1.02))]  # theory here: (1 - γ)(√2 - 1)
+    rows += [("finetuning", seed, 0.5, risk) for seed, risk in enumerate((1.49, 1.51))]  # and here -(1 - γ)
+    coordinates = {"gamma": np.full(8, 0.5), "noise": np.zeros(8)}
+    table = averages(transferability(dataset(rows, **coordinates), "finetuning"), ("angle", "gamma", "noise"))
+    np.testing.assert_allclose(predicted("finetuning", table), [0.5 * (np.sqrt(2) - 1), -0.5])
+    assert within(table, "finetuning") == 0.5
+
+
+def test_shares_are_told_by_block_and_only_where_a_formula_says_something():
+    gammas, angles = np.array([0.1, 0.4, 0.5, 0.9, 1.0, 1.5]), np.array([0.1, 0.5])
+    gamma, angle = (grid.ravel() for grid in np.meshgrid(gammas, angles))
+    table = pd.DataFrame({"gamma": gamma, "angle": angle, "noise": 0.2, "error": 0.01})
+    exact = table.assign(mean=predicted("finetuning", table))
+    assert shares_within(exact, "finetuning") == {"γ < 1/2": 1.0, "1/2 ≤ γ < 1": 1.0}
+    off = exact.assign(mean=exact["mean"] + np.where((gamma == 0.4) & (angle == 0.1), 0.021, 0.019))
+    assert shares_within(off, "finetuning") == {"γ < 1/2": 0.75, "1/2 ≤ γ < 1": 1.0}
+    linear = table.assign(mean=predicted("linear", table) + 0.03 * (gamma > 1))
+    assert shares_within(linear, "linear") == {"γ < 1/2": 1.0, "1/2 ≤ γ < 1": 1.0, "γ > 1": 0.0}
+    assert shares_within(exact[gamma >= 1], "finetuning") == {}
+
+
+def test_decay_is_chosen_network_by_network():
+    rows = [("single_task", seed, 0.5, risk) for seed in range(2) for risk in (3.0, 1.0, 2.0)]
+    data = dataset(rows, weight_decay=np.tile([0.0, 0.1, 1.0], 2))
+    data["validation_loss"] = ("run", [1.0, 2.0, 3.0, 3.0, 2.0, 1.0])
+    assert with_decay(data)["risk_final"].values.tolist() == [3.0, 3.0]
+    assert with_decay(data, "risk_final")["risk_final"].values.tolist() == [1.0, 1.0]
+    assert with_decay(data, "validation_loss")["risk_final"].values.tolist() == [3.0, 2.0]
+
+
+def test_the_best_penalty_has_the_smallest_mean_and_an_interval():
+    rng = np.random.default_rng(0)
+    seeds, penalties = np.meshgrid(np.arange(30), [0.1, 0.2, 0.3, 0.4], indexing="ij")
+    risk = (penalties - 0.2 - 0.05 * rng.standard_normal((30, 1))) ** 2
+    pairs = zip(seeds.ravel(), risk.ravel(), strict=True)
+    runs = dataset([("linear_transfer", seed, 0.5, value) for seed, value in pairs], ridge=penalties.ravel())
+    assert best_ridge(runs.to_dataframe()) == (0.2, 0.2, 0.2)

@@ -1,0 +1,38 @@
+"""Rank correlations are SciPy's, and R² is that of a fitted line."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from carryover.statistics.correlation import rank_correlation, rank_correlation_by_row, squared_correlation
+
+
+@pytest.mark.parametrize("weights", [None, [1, 2, 3]])
+def test_rank_correlation_is_spearmans_of_points_as_often_as_they_weigh(weights):
+    rng = np.random.default_rng(0)
+    x = rng.integers(0, 9, 60).astype(float)
+    y = x + rng.normal(size=60) * 4
+    x[0], y[1] = np.inf, -np.inf
+    count = np.ones(60, int) if weights is None else rng.choice(weights, 60)
+    expected = stats.spearmanr(np.repeat(x, count), np.repeat(y, count)).statistic
+    assert rank_correlation(x, y, count) == pytest.approx(expected)
+    x = np.append(x, np.nan)
+    assert rank_correlation(x, np.append(y, 1.0), np.append(count, 5)) == pytest.approx(expected)
+    assert np.isnan(rank_correlation(np.ones(4), np.arange(4.0), np.ones(4)))
+    assert np.isnan(rank_correlation([np.nan], [1.0], [1.0]))
+
+
+def test_rows_are_correlated_over_the_columns_that_both_have():
+    rng = np.random.default_rng(0)
+    x, y = (pd.DataFrame(rng.normal(size=(3, 12))) for _ in range(2))
+    x.iloc[:, 2], y.iloc[1, 5] = np.nan, np.nan
+    for row, found in enumerate(rank_correlation_by_row(x, y)):
+        expected = stats.spearmanr(x.iloc[row], y.iloc[row], nan_policy="omit").statistic
+        assert found == pytest.approx(expected)
+
+
+def test_r_squared_is_the_share_of_variance_that_a_line_explains():
+    x, y = np.random.default_rng(1).normal(size=(2, 30))
+    assert squared_correlation(x, y) == pytest.approx(stats.linregress(x, y).rvalue ** 2)
+    assert np.isnan(squared_correlation(np.full(20, 0.7), np.full(20, 0.77)))  # of which the mean is rounded

@@ -1,0 +1,70 @@
+"""Intervals and p-values against SciPy, and their coverage."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from carryover.statistics import intervals
+
+
+@pytest.mark.extended
+def test_the_interval_of_few_values_covers_the_mean_as_often_as_it_says():
+    rng = np.random.default_rng(0)
+    found = [intervals.student(rng.normal(size=4), 0.0) for _ in range(1000)]
+    assert stats.binomtest(sum(one["low"] <= 0 <= one["high"] for one in found), 1000, 0.95).pvalue > 0.01
+    assert stats.kstest([one["p_value"] for one in found], "uniform").pvalue > 0.01
+
+
+@settings(derandomize=True, deadline=None)
+@given(st.lists(st.floats(-1e3, 1e3), min_size=2, max_size=12).filter(lambda values: np.ptp(values) > 1e-3),
+       st.floats(-1e3, 1e3))  # fmt: skip
+def test_interval_and_p_value_are_those_of_the_t_test_and_agree(values, bound):
+    found = intervals.student([*values, np.nan], bound)
+    expected = stats.ttest_1samp(values, bound)
+    ends = expected.confidence_interval(0.95)
+    np.testing.assert_allclose([found["low"], found["high"]], [ends.low, ends.high], rtol=1e-9, atol=1e-9)
+    assert found["p_value"] == pytest.approx(expected.pvalue, rel=1e-6)
+    assert found["deviation"] == pytest.approx(np.std(values, ddof=1))
+    if abs(found["p_value"] - 0.05) > 1e-9:
+        decided = found["low"] > bound or found["high"] < bound
+        assert decided == (found["p_value"] < 0.05)
+
+
+@pytest.mark.extended
+def test_the_interval_of_a_median_covers_it_at_least_as_often_as_it_says():
+    """Of values that have no mean, too."""
+    rng = np.random.default_rng(0)
+    found = [intervals.median(1 + rng.standard_cauchy(11), 1.0) for _ in range(1000)]
+    covered = np.array([one["low"] <= 1 <= one["high"] for one in found])
+    exact = 1 - 2 * stats.binom.cdf(1, 11, 0.5)  # between the second value and the last but one
+    assert exact > 0.95
+    assert stats.binomtest(covered.sum(), 1000, exact).pvalue > 0.01
+    np.testing.assert_array_equal(covered, [one["p_value"] >= 0.05 for one in found])
+
+
+@settings(derandomize=True, deadline=None)
+@given(st.lists(st.floats(-1e3, 1e3), min_size=6, max_size=40, unique=True), st.floats(-1e3, 1e3))
+def test_the_p_value_of_a_median_is_that_of_the_sign_test(values, bound):
+    if bound in values:
+        return
+    found = intervals.median([*values, np.nan], bound)
+    above = sum(value > bound for value in values)
+    assert found["p_value"] == pytest.approx(stats.binomtest(above, len(values), 0.5).pvalue)
+    assert found["statistic"] == np.median(values)
+    assert found["seeds"] == len(values)
+    decided = found["low"] > bound or found["high"] < bound
+    assert decided == (found["p_value"] < 0.05)
+
+
+@pytest.mark.parametrize(("ones", "n"), [(0, 5), (5, 5), (17, 20), (100, 195)])
+def test_intervals_of_shares_are_those_of_scipy(ones, n):
+    values, binomial = np.arange(n) < ones, stats.binomtest(ones, n)
+    for estimate, method in ((intervals.clopper_pearson, "exact"), (intervals.wilson, "wilson")):
+        found, expected = estimate(values, 0.8, "cells"), binomial.proportion_ci(0.95, method)
+        assert (found["low"], found["high"]) == pytest.approx((expected.low, expected.high), abs=1e-9)
+    score = (ones / n - 0.8) / np.sqrt(0.16 / n)
+    assert intervals.wilson(values, 0.8)["p_value"] == pytest.approx(2 * stats.norm.sf(abs(score)))
+    tails = stats.binom.cdf(ones, n, 0.8), stats.binom.sf(ones - 1, n, 0.8)
+    assert intervals.clopper_pearson(values, 0.8, "cells")["p_value"] == pytest.approx(min(1, 2 * min(tails)))
