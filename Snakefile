@@ -38,7 +38,7 @@ rule all:
     default_target: True
     input:
         sweep.collected(),
-        sweep.made_of_data(),
+        sweep.artifacts(),
         sweep.claims_table(),
 
 

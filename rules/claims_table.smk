@@ -1,6 +1,6 @@
 rule claims_table:
     input:
-        groups=sweep.made_of("claims_table"),
+        groups=sweep.inputs("claims_table"),
         files=sweep.files("claims_table"),
     output:
         data="<results>/claims.nc",

@@ -1,8 +1,8 @@
 rule diagnose:
     input:
-        pretrained=sweep.made_of("diagnose", "pretrained"),
-        finetuned=sweep.made_of("diagnose", "finetuned"),
-        baseline=sweep.made_of("diagnose", "baseline"),
+        pretrained=sweep.inputs("diagnose", "pretrained"),
+        finetuned=sweep.inputs("diagnose", "finetuned"),
+        baseline=sweep.inputs("diagnose", "baseline"),
         files=sweep.files("diagnose"),
     output:
         data="<results>/diagnoses/{diagnosis}/diagnosis.nc",

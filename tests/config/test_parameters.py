@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from pydantic import Field, PositiveInt
 
 from carryover.config import parameters
-from carryover.config.parameters import Model, ParameterError, parameter
+from carryover.config.parameters import Model, parameter
+from carryover.errors import UserError
 
 
 class Toy(Model):
@@ -56,7 +57,7 @@ def test_flags_come_back_as_they_went_in(rate, offsets, centred, title):
     ({"solver": "newton"}, "solver: Input should be 'exact' or 'descent', not 'newton'."),
 ])  # fmt: skip
 def test_what_is_not_allowed_is_one_sentence_with_the_key(values, sentence):
-    with pytest.raises(ParameterError) as refused:
+    with pytest.raises(UserError) as refused:
         parameters.read(Toy, values, "toy.")
     assert str(refused.value) == f"toy{sentence if sentence.startswith(':') else '.' + sentence}"
 
@@ -72,7 +73,7 @@ WRONG = [["--samples", "0"], ["--samples", "1.5"], ["--learning-rate", "11"], ["
 
 @pytest.mark.parametrize("flags", WRONG)
 def test_the_command_line_refuses_what_the_configuration_does(flags):
-    with pytest.raises(ParameterError, match=f"^{flags[0].replace('-rate', '_rate')}: Input should"):
+    with pytest.raises(UserError, match=f"^{flags[0].replace('-rate', '_rate')}: Input should"):
         parse(*flags)
 
 

@@ -39,7 +39,7 @@ FINETUNE = ("experiments", "tiny", "finetune")
 REFUSED = {
     "more jobs than can be listed": (
         ("experiments", "tiny", "seeds", 10**8),
-        "configuration: seeds in 50000000 blocks make 150000000 jobs of training, of which at most 5000 are ",
+        "configuration: 150000000 training jobs are more than 20000: ",
     ),
     "a measure of other families": (
         ("experiments", "tiny", "measures", "clusters", {}),

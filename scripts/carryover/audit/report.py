@@ -36,7 +36,7 @@ def remarks(audit):
     """Sentences on what was passed over, and the root digest."""
     if audit.chain.others:
         yield f"Passed over, as another configuration's: {', '.join(audit.chain.others)}."
-    yield f"Root digest of {len(audit.chain.lasting)} records: {audit.root}"
+    yield f"Root digest of {len(audit.chain.lasting)} records: {audit.chain.root}"
 
 
 def text(findings):
@@ -51,7 +51,7 @@ def as_json(audit, replays, strict):
     findings = ordered(audit.findings.values())
     parts = {
         "passed": passed(findings, strict) and all(one.kept for one in replays),
-        "root": audit.root,
+        "root": audit.chain.root,
         "verdicts": Counter(finding.verdict for finding in findings),
         "results": [asdict(finding) for finding in findings],
         "passed_over": audit.chain.others,

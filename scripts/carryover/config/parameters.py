@@ -32,10 +32,6 @@ LONGEST = 5000
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)[eE][-+]?\d+")
 
 
-class ParameterError(UserError):
-    """A parameter's value is not allowed; the message is one sentence naming it."""
-
-
 class Model(BaseModel):
     """Parameters of a stage or a plug-in; without any, those of a plug-in that has none.
 
@@ -56,7 +52,7 @@ class Model(BaseModel):
         try:
             super().__init__(**values)
         except ValidationError as error:
-            raise ParameterError(sentence(error, type(self))) from None
+            raise UserError(sentence(error, type(self))) from None
 
     @model_validator(mode="before")
     @classmethod
@@ -130,14 +126,14 @@ def model_of(folder: str, name: str) -> type[Model]:
 
 
 def read(cls: type[Model], values: Any, where: str) -> Model:
-    """The model filled with values; ParameterError, with the key after `where`, for a value that is not allowed."""
+    """The model filled with values; UserError, with the key after `where`, for a value that is not allowed."""
     if not isinstance(values or {}, dict):
-        raise ParameterError(f"{where.removesuffix('.')}: {values!r} is no section of keys and values.")
+        raise UserError(f"{where.removesuffix('.')}: {values!r} is no section of keys and values.")
     try:
         return cls(**(values or {}))
-    except ParameterError as error:  # about one key, or about what keys say together
+    except UserError as error:  # about one key, or about what keys say together
         about_one = re.match(r"[\w.]+: ", str(error)) or not where.endswith(".")
-        raise ParameterError(f"{where}{error}" if about_one else f"{where[:-1]}: {error}") from None
+        raise UserError(f"{where}{error}" if about_one else f"{where[:-1]}: {error}") from None
 
 
 def sentence(error: ValidationError, cls: type[BaseModel]) -> str:
@@ -181,7 +177,7 @@ def add_arguments(parser: argparse.ArgumentParser, cls: type[Model]) -> None:
 
 
 def from_arguments(cls: type[Model], arguments: argparse.Namespace) -> Model:
-    """The model filled from parsed flags, and checked; ParameterError."""
+    """The model filled from parsed flags, and checked; UserError."""
     given = {}
     for name in cls.model_fields.keys() & vars(arguments).keys():
         kind, several = kind_of(cls, name)
