@@ -10,7 +10,7 @@ import matplotlib.pyplot as plt
 from carryover.config import plugins
 from carryover.errors import UserError
 from carryover.figures.drawing import finishing, style
-from carryover.provenance import figure_metadata
+from carryover.provenance import trace
 from carryover.provenance.job_record import SCRIPTS, Job
 from carryover.workflow import artifact_jobs
 
@@ -22,8 +22,8 @@ def add_style(parser):
 
 def check_formats(arguments):
     """Refuse what argparse cannot: formats that are not drawn."""
-    if wrong := [output for output in arguments.output if Path(output).suffix not in figure_metadata.KEYS]:
-        raise UserError(f"--output {wrong[0]}: its suffix must be one of {', '.join(figure_metadata.KEYS)}.")
+    if wrong := [output for output in arguments.output if Path(output).suffix not in trace.KEYS]:
+        raise UserError(f"--output {wrong[0]}: its suffix must be one of {', '.join(trace.KEYS)}.")
 
 
 def main(argv):
@@ -46,7 +46,7 @@ def main(argv):
         with plt.rc_context({"figure.constrained_layout.use": False}):  # Matplotlib asks it again after every format
             drawn.set_layout_engine(None)
             for output in map(Path, arguments.output):
-                drawn.savefig(job.path(output), metadata=figure_metadata.metadata(output.suffix, job.request_text))
+                drawn.savefig(job.path(output), metadata=trace.metadata(output.suffix, job.request_text))
 
 
 if __name__ == "__main__":

@@ -12,17 +12,17 @@ A record is JSON, with paths relative to the working folder. All but `volatile` 
 same job runs in the same place:
 
     carryover_record    1, the version of this layout
-    rule, wildcards, parameters, seeds      what was asked, by name
+    rule, wildcards, parameters, seeds      the request, by name
     command             the command line, with its paths as given
-    inputs, outputs     {path: {sha256, bytes, content}}; content (netCDF alone) is `store.content_digest`
+    inputs, outputs     {path: {sha256, bytes}}
     code                {digest, modules, files}: closure of the modules that the job names, as they stood at its start
     request             `request_digest`; it is known before the results are, so a figure can carry it
     git                 {commit, dirty} of the code, dirty by tracked files alone; null outside a repository
     portable            {job, result}: what `portability` promises elsewhere, of the job alone on the same inputs,
                         and of its results where the inputs were made there as well
     environment         python, conda, versions (of loaded packages), blas, cpu, libc, device, accelerator, threads
-    volatile            what the job took, `environment.ResourceUsage`; `resumed`: {starts, seconds} of processes that
-                        were cut off and whose work it went on with
+    volatile            resources of the job, `environment.ResourceUsage`; `resumed`: {starts, seconds} of processes
+                        that were cut off and whose work it continued
     checksum            SHA-256 over all of the above
 """
 
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 VERSION = 1
 SCRIPTS = Path(__file__).resolve().parents[2]
 """The folder of this library: a project's `scripts`, or one of installed packages."""
-_ASKED = ("rule", "wildcards", "parameters", "seeds")
+_REQUEST = ("rule", "wildcards", "parameters", "seeds")
 
 
 def record_path(result: str | Path) -> Path:
@@ -93,14 +93,13 @@ def checksum(record: Mapping[str, Any]) -> str:
 
 
 def request_text(record: Mapping[str, Any]) -> str:
-    """Rule, wildcards, parameters, seeds, the code's digest and the inputs' contents, as one line of JSON in ASCII."""
-    inputs = {path: file.get("content", file["sha256"]) for path, file in record["inputs"].items()}
-    asked = {key: record[key] for key in _ASKED}
-    return _json({**asked, "code": record["code"]["digest"], "inputs": inputs})
+    """Rule, wildcards, parameters, seeds, the digests of the code and of the inputs, as one line of JSON in ASCII."""
+    inputs = {path: file["sha256"] for path, file in record["inputs"].items()}
+    return _json({**{key: record[key] for key in _REQUEST}, "code": record["code"]["digest"], "inputs": inputs})
 
 
 def request_digest(record: Mapping[str, Any]) -> str:
-    """SHA-256 over `request_text`: what was asked."""
+    """SHA-256 over `request_text`."""
     return hashlib.sha256(request_text(record).encode()).hexdigest()
 
 
@@ -141,7 +140,7 @@ class Job:
 
     @property
     def request(self) -> str:
-        """`request_digest` of this job, for a figure to carry."""
+        """`request_digest` of this job."""
         return self._record["request"]
 
     @property
@@ -159,13 +158,13 @@ class Job:
         return self._temporaries[Path(output)]
 
     def went_on(self, starts: int, seconds: float) -> None:
-        """Record how many processes that were cut off had done a part before, and in how long."""
+        """Record how many processes did a part before they were cut off, and in how long."""
         self._resumed = {"resumed": {"starts": starts, "seconds": seconds}} if starts else {}
 
     def save(self, dataset: xr.Dataset | Sequence[xr.Dataset], output: str | Path | None = None) -> None:
         """Write a dataset, or several, with what was asked among the attributes, as `output` (default: the first)."""
-        asked = {key: self._record[key] for key in _ASKED}
-        store.write(dataset, self.path(output or self.outputs[0]), record=asked)
+        request = {key: self._record[key] for key in _REQUEST}
+        store.write(dataset, self.path(output or self.outputs[0]), record=request)
 
     def __enter__(self) -> Job:
         self._usage, self._resumed = ResourceUsage(), {}
@@ -176,9 +175,9 @@ class Job:
         promise = self.portable or promised(self.modules)
         self._record = {
             "carryover_record": VERSION,
-            **{key: _plain(getattr(self, key)) for key in _ASKED},
+            **{key: _plain(getattr(self, key)) for key in _REQUEST},
             "command": list(sys.argv if self.command is None else self.command),
-            "inputs": {shown(path): _fingerprint(Path(path)) for path in self.inputs},
+            "inputs": {shown(path): _facts(Path(path)) for path in self.inputs},
             "code": {"modules": list(self.modules), **code_digest.closure_record(SCRIPTS, *self.modules)},
             "git": git_state(SCRIPTS),
             "portable": {"job": promise, "result": weakest([promise, *map(_promised, self.inputs)])},
@@ -201,7 +200,7 @@ class Job:
             if not temporary.is_file() or not temporary.stat().st_size:
                 raise UserError(f"{self.rule} did not write its output {output}")
         _check_modules(self.rule, self._record["code"]["files"])
-        outputs = {shown(output): _fingerprint(file) for output, file in self._temporaries.items()}
+        outputs = {shown(output): _facts(file) for output, file in self._temporaries.items()}
         for path in self.inputs:
             if store.sha256(path) != self._record["inputs"][shown(path)]["sha256"]:
                 raise UserError(f"{path} changed while {self.rule} ran: run it again")
@@ -241,18 +240,8 @@ def _promised(path: str | Path) -> str:
     return LEVELS[0]
 
 
-def _fingerprint(path: Path) -> dict[str, Any]:
-    """{sha256, bytes} of a file; for netCDF also its content, from the file's own record if that has these bytes."""
-    fingerprint = {"sha256": store.sha256(path), "bytes": path.stat().st_size}
-    if path.suffix == ".nc":
-        with suppress(DataError):  # netCDF of others: whether that will do is for its reader to say
-            fingerprint["content"] = _known_content(path, fingerprint["sha256"]) or store.content_digest(path)
-    return fingerprint
-
-
-def _known_content(path: Path, sha256: str) -> str | None:
-    with suppress(DataError, LookupError, TypeError, AttributeError, StopIteration):
-        return next(k["content"] for k in read(record_path(path))["outputs"].values() if k["sha256"] == sha256)
+def _facts(path: Path) -> dict[str, Any]:
+    return {"sha256": store.sha256(path), "bytes": path.stat().st_size}
 
 
 def shown(path: str | Path) -> str:
