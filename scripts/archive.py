@@ -4,13 +4,10 @@ import argparse
 import sys
 from pathlib import Path
 
-from carryover.workflow import command_line  # first: from here on Ctrl-C shows no trace
-
-# isort: split
 from carryover import archive
 from carryover.audit import project
 from carryover.errors import UserError, sentence
-from carryover.workflow import startup
+from carryover.workflow import command_line, startup
 
 ROOT = Path(__file__).resolve().parents[1]
 

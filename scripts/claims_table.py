@@ -2,9 +2,6 @@
 
 from pathlib import Path
 
-from carryover.workflow import command_line  # first: from here on Ctrl-C shows no trace
-
-# isort: split
 from carryover.analysis import archived_claims, claims_table, headlines
 from carryover.analysis.intervals import MEANINGS
 from carryover.errors import UserError
@@ -12,6 +9,7 @@ from carryover.provenance import store
 from carryover.provenance.job_record import Job
 from carryover.report import claims_page
 from carryover.templates import rendering
+from carryover.workflow import command_line
 
 # What a group says of every claim: MEANINGS but what older ones lack, and what `check_claims` adds.
 SAID = (*(name for name in MEANINGS if name != "deviation"), "data", "portable")

@@ -2,13 +2,11 @@
 
 from pathlib import Path
 
-from carryover.workflow import command_line  # first: from here on Ctrl-C shows no trace
-
-# isort: split
 from carryover.crate import contents, description
 from carryover.errors import UserError
 from carryover.provenance.job_record import Job
 from carryover.provenance.writing import new_folder
+from carryover.workflow import command_line
 
 
 def main(argv):

@@ -6,8 +6,8 @@ from carryover.config.parameters import model_of
 from carryover.families import running
 from carryover.families.convnet import descent, finetune, parameters, pretrain
 from carryover.measures import risk, stages, trajectory
+from carryover.workflow.collecting import collect
 from carryover.workflow.coordinate_labels import named
-from collect import collect
 
 SEEDS = [0, 1]
 TASK = {"network": "resnet18", "width": 1, "tasks": 2, "left_out": 5, "device": "cpu"}

@@ -8,8 +8,8 @@ from carryover.families import running
 from carryover.families.deep_linear import balanced, descent, exact, finetune, parameters, pretrain
 from carryover.measures import coefficients, risk
 from carryover.theory.curves import covariance_bound, gaussian_bounds, transfer_distances, transferability
+from carryover.workflow.collecting import collect
 from carryover.workflow.coordinate_labels import named
-from collect import collect
 
 SEEDS = [0, 1, 2]
 SOLVERS = {"exact": exact, "descent": descent, "balanced": balanced}

@@ -7,8 +7,8 @@ from carryover.config.parameters import model_of
 from carryover.families import running
 from carryover.families.diagonal import finetune, parameters, pretrain
 from carryover.measures import trajectory
+from carryover.workflow.collecting import collect
 from carryover.workflow.coordinate_labels import named
-from collect import collect
 
 TASK = {"dimension": 12, "auxiliary_features": 4}
 COARSE = {

@@ -9,8 +9,8 @@ from carryover.config.parameters import model_of
 from carryover.families import running
 from carryover.families.image_pairs import exact, finetune, pretrain
 from carryover.measures import bounds
+from carryover.workflow.collecting import collect
 from carryover.workflow.coordinate_labels import named
-from collect import collect
 
 TABLE = Path(__file__).resolve().parents[2] / "resources/published/linear-teachers-table1.csv"
 SEEDS = [0, 1, 2]

@@ -7,8 +7,8 @@ from carryover.config.parameters import model_of
 from carryover.families import running
 from carryover.families.mean_field import descent, exact, finetune, pretrain
 from carryover.measures import gram, out_of_rkhs, risk
+from carryover.workflow.collecting import collect
 from carryover.workflow.coordinate_labels import named
-from collect import collect
 
 SEEDS = [0, 1]
 MEASURES = {"gram": (gram, {"points": 6, "samples": 40}), "out_of_rkhs": (out_of_rkhs, {})}

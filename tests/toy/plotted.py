@@ -10,8 +10,8 @@ from carryover.analysis import claims_table, intervals, published_risks
 from carryover.config.parameters import model_of
 from carryover.measures import coefficients, norms, risk, sparsity, trajectory
 from carryover.theory.curves import relu_penalty
+from carryover.workflow.collecting import collect
 from carryover.workflow.coordinate_labels import named
-from collect import collect
 from toy import (
     convnet_networks,
     deep_linear_networks,

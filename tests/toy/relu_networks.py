@@ -10,8 +10,8 @@ from carryover.config.parameters import model_of
 from carryover.families import running
 from carryover.families.relu import descent, finetune, parameters, pretrain, ridge
 from carryover.measures import clusters, dimensionality, displacement, least_penalty, relu_norms, risk
+from carryover.workflow.collecting import collect
 from carryover.workflow.coordinate_labels import named
-from collect import collect
 
 SEEDS = [0, 1]
 TASK = {"dimension": 5, "width": 16, "auxiliary_features": 2}

@@ -6,8 +6,8 @@ from carryover.config.parameters import model_of
 from carryover.families import running
 from carryover.families.wide_relu import descent, exact, finetune, pretrain
 from carryover.measures import ntk_bound
+from carryover.workflow.collecting import collect
 from carryover.workflow.coordinate_labels import named
-from collect import collect
 
 SEEDS = [0, 1, 2]
 TASK = {"dimension": 4, "width": 40, "initial_scale": 0.3}

@@ -36,8 +36,7 @@ def parsed(argv, prog):
     parser.add_argument("-o", "--output", required=True, type=Path, metavar="FOLDER", help="where the results go")
     own = STYLE if STYLE.is_file() else None
     parser.add_argument("--style", default=own, type=Path, metavar="FILE", help="matplotlib style")
-    parser.add_argument("--wildcards", nargs="*", default=[], metavar="KEY=VALUE", help="kept in the record")
-    parser.add_argument("--key", metavar="DIGEST", help="of all that the workflow asks of the job; kept in the record")
+    command_line.add_record(parser)
     parameters.add_arguments(parser, Options)
     arguments = parser.parse_args(argv)
     return parameters.from_arguments(Options, arguments), arguments
