@@ -150,9 +150,9 @@ def test_promise_nothing_is_unpickled(unmade):
     layers = np.array([Bomb()], dtype=object)
     np.savez(unmade.folder / "before.npz", layer=layers)
     words = ["--pretrained", "before.npz", "--finetuned", "before.npz", "--output", "diagnosis"]
-    done = unmade.run_python("scripts/diagnose.py", *words)
+    done = unmade.run_python("scripts/carryover", "diagnose", *words)
     assert done.returncode == 1
-    assert done.stderr.startswith("diagnose: before.npz cannot be read")
+    assert done.stderr.startswith("carryover: before.npz cannot be read")
     assert "\n" not in done.stderr.rstrip("\n")
     assert not (unmade.folder / "PWNED").exists()
     assert not list((unmade.folder / "diagnosis").glob("*"))

@@ -9,20 +9,19 @@ STAGES = ("pretrain", "finetune")  # of training
 class Kind:
     """A section of the configuration, which is its folder in the results as well.
 
-    `wildcard` names an entry in the rule, `file` is the name of the output without its `suffixes`. `plugins` is the
-    folder of the plug-ins that make it, and `key` the key that names one; None where the script itself does.
+    `wildcard` names an entry in the rule, `suffixes` are those of its files. `plugins` is the folder of the plug-ins
+    that make it, and `key` the key that names one.
     """
 
     section: str
     wildcard: str
     suffixes: tuple[str, ...]
-    plugins: str | None = None
-    key: str | None = None
-    file: str = "{}"
+    plugins: str
+    key: str
 
     def outputs(self, results, name):
         """The files of an entry, one for each suffix."""
-        return [f"{results}/{self.section}/{self.file.format(name)}{suffix}" for suffix in self.suffixes]
+        return [f"{results}/{self.section}/{name}{suffix}" for suffix in self.suffixes]
 
 
 # Each is made of experiments, curves, files, and of the kinds before it.
@@ -31,7 +30,6 @@ ARTIFACTS = {
     "check_claims": Kind("claims", "claim", (".nc",), "claims", "check"),
     "figure": Kind("figures", "figure", (".png", ".svg", ".pdf"), "figures", "plot"),
     "table": Kind("tables", "table", (".md", ".tex"), "figures.tables", "rows"),
-    "diagnose": Kind("diagnoses", "diagnosis", (".nc", ".png", ".html"), file="{}/diagnosis"),
 }
 # The formats of rules with several outputs; other jobs read the first.
 SUFFIXES = {"claims_table": (".nc", ".md", ".html")} | {rule: kind.suffixes for rule, kind in ARTIFACTS.items()}

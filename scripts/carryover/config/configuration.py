@@ -79,7 +79,7 @@ class Experiment(Section):
 
 
 class Entry(Section):
-    """What is made of data: a comparison, a group of claims, a figure, a table or a diagnosis."""
+    """What is made of data: a comparison, a group of claims, a figure or a table."""
 
     data: dict[str, str] = Field(description="role -> <experiment>/<measure>, theory/<curve>, or a file", min_length=1)
     options: Options = Field({}, description="parameters of what makes it")
@@ -125,7 +125,6 @@ class Configuration(Section):
     claims: dict[Name, Claims] = {}
     figures: dict[Name, Figure] = {}
     tables: dict[Name, Table] = {}
-    diagnoses: dict[Name, Entry] = {}
 
 
 def validate(config: dict) -> Configuration:
@@ -151,13 +150,9 @@ def validate(config: dict) -> Configuration:
     for kind in ARTIFACTS.values():
         for name, entry in getattr(whole, kind.section).items():
             where = f"{kind.section}.{name}"
-            if kind.plugins:
-                plugin = getattr(entry, kind.key) or name
-                _check(kind.plugins, plugin, entry.options, f"{where}.options", f"{where}.{kind.key}")
-                _check_roles(parameters.model_of(kind.plugins, plugin), entry.data, f"{where}.data")
-            else:
-                model = parameters.model_of("diagnosis", "options")
-                parameters.read(model, entry.options, f"configuration: {where}.options.")
+            plugin = getattr(entry, kind.key) or name
+            _check(kind.plugins, plugin, entry.options, f"{where}.options", f"{where}.{kind.key}")
+            _check_roles(parameters.model_of(kind.plugins, plugin), entry.data, f"{where}.data")
     return whole
 
 

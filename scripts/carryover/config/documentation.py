@@ -10,7 +10,7 @@ from carryover.config.parameters import Model, about, in_words, kind_of
 FOLDERS = {
     "measures": "What is measured on networks",
     "theory.curves": "Theory curves",
-    **{kind.plugins: f"What makes {kind.section}" for kind in ARTIFACTS.values() if kind.plugins},
+    **{kind.plugins: f"What makes {kind.section}" for kind in ARTIFACTS.values()},
 }
 
 

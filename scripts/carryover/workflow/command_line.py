@@ -47,14 +47,9 @@ def parser(prog, description, **options):
     """A parser with the flags that every job has."""
     made = argparse.ArgumentParser(prog=prog, description=description, allow_abbrev=False, **options)
     made.add_argument("--output", required=True, nargs="+", metavar="FILE", help="where the result goes")
-    add_record(made)
+    made.add_argument("--wildcards", nargs="*", default=[], metavar="KEY=VALUE", help="stored in the record")
+    made.add_argument("--key", metavar="DIGEST", help="of the workflow's request; stored in the record")
     return made
-
-
-def add_record(parser):
-    """The flags that only the record needs."""
-    parser.add_argument("--wildcards", nargs="*", default=[], metavar="KEY=VALUE", help="stored in the record")
-    parser.add_argument("--key", metavar="DIGEST", help="of the workflow's request; stored in the record")
 
 
 def wildcards(arguments):

@@ -62,7 +62,7 @@ class Request:
     @property
     def shipped(self):
         """Files of the workflow that the job reads besides its code, relative to its folder."""
-        style = ["config/figures.mplstyle"] if self.rule in ("figure", "diagnose") else []
+        style = ["config/figures.mplstyle"] if self.rule == "figure" else []
         sentences = ["scripts/carryover/claims/claims.yaml"] if self.rule == "claims_table" else []
         return style + sentences + [f"scripts/carryover/templates/{name}" for name in TEMPLATES.get(self.rule, ())]
 
@@ -231,7 +231,7 @@ class Curve(Request):
 
 
 class Artifact(Request):
-    """A comparison, a group of claims, a figure, a table or a diagnosis."""
+    """A comparison, a group of claims, a figure or a table."""
 
     def __init__(self, *arguments):
         super().__init__(*arguments)
@@ -239,17 +239,11 @@ class Artifact(Request):
         name = self.wildcards[kind.wildcard]
         self.entry = getattr(self.sweep.typed, kind.section)[name]
         self.options, self.data = self.entry.options, self.sweep.data(self.entry)
-        self.plugin = ("diagnosis", "options")
-        if kind.plugins:
-            self.plugin = (kind.plugins, getattr(self.entry, kind.key) or name)
+        self.plugin = (kind.plugins, getattr(self.entry, kind.key) or name)
 
     @property
     def inputs(self):
         return list(self.data.values())
-
-    @property
-    def modules(self):
-        return super().modules if ARTIFACTS[self.rule].plugins else [self.rule]
 
     @property
     def paper(self):
@@ -260,8 +254,6 @@ class Artifact(Request):
     @property
     def flags(self):
         plugin, *changed = super().flags
-        if not ARTIFACTS[self.rule].plugins:
-            return changed
         own = {"roles": list(self.data)}
         if self.rule == "check_claims" and self.entry.paper:
             names = {file: paper.name for file, paper in self.sweep.typed.papers.items()}

@@ -196,14 +196,8 @@ class Sweep:
         """The request of the job that makes a file; None for a file from outside."""
         return self.request(*self.job_of[path]) if path in self.job_of else None
 
-    def inputs(self, rule, *roles):
-        """What a job reads: results of other jobs and files from outside; of an artifact, those of some roles."""
-
-        def inputs(wildcards):
-            request = self.request(rule, wildcards)
-            return [request.data[role] for role in roles if role in request.data] if roles else request.inputs
-
-        return inputs
+    def inputs(self, rule):
+        return lambda wildcards: self.request(rule, wildcards).inputs
 
     def files(self, rule):
         return lambda wildcards: self.request(rule, wildcards).files
