@@ -34,7 +34,7 @@ def draw(outputs, inputs=("results/toy/risk.nc", "style.txt")):
     drawn.subplots().plot([1, 2])
     with job("figure", inputs, outputs, parameters={"title": "Größe <&> (50 %)"}) as running:
         for output in map(Path, outputs):
-            drawn.savefig(running.path(output), metadata=trace.metadata(output.suffix, running.request_text))
+            drawn.savefig(running.path(output), metadata=running.figure_metadata(output.suffix))
 
 
 @pytest.fixture(scope="module")

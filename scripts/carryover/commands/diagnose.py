@@ -17,7 +17,6 @@ from carryover.diagnosis.diagnosis import diagnose
 from carryover.diagnosis.parameters import Options
 from carryover.errors import UserError
 from carryover.figures.drawing import style
-from carryover.provenance import trace
 from carryover.provenance.job_record import SCRIPTS, Job
 from carryover.templates import rendering
 
@@ -59,7 +58,7 @@ def main(argv, prog="carryover diagnose"):
         result = diagnose(arguments.pretrained, arguments.finetuned, layers=layers, p=p, baseline=arguments.baseline)
         job.save(result, data)
         style.use(arguments.style)
-        draw(result).savefig(job.path(figure), metadata=trace.metadata(".png", job.request_text))
+        draw(result).savefig(job.path(figure), metadata=job.figure_metadata(".png"))
         text = page(result, job.path(figure).read_bytes(), f"Carryover request {job.request}")
         job.path(report).write_text(text, encoding="utf-8")
         print(result.headline)

@@ -50,6 +50,10 @@ VERSION = 1
 SCRIPTS = Path(__file__).resolve().parents[2]
 """The folder of this library: a project's `scripts`, or one of installed packages."""
 _REQUEST = ("rule", "wildcards", "parameters", "seeds")
+KEYS = {".png": ("Description", "Comment"), ".svg": ("Description", "Source"), ".pdf": ("Subject", "Keywords")}
+"""Where each format of figures stores the request's digest and its text."""
+_TIMES = {".png": (), ".svg": ("Date",), ".pdf": ("CreationDate", "ModDate")}
+HEAD = "Carryover request "
 
 
 def record_path(result: str | Path) -> Path:
@@ -143,10 +147,13 @@ class Job:
         """`request_digest` of this job."""
         return self._record["request"]
 
-    @property
-    def request_text(self) -> str:
-        """`request_text` of this job, for a figure to carry."""
-        return request_text(self._record)
+    def figure_metadata(self, suffix: str) -> dict[str, str | None]:
+        """What `savefig` writes into a figure of this format: the request, its digest, and no time.
+
+        The commit, the time and the machine are in the record alone, so that equal data give equal bytes.
+        """
+        digest, text = KEYS[suffix]
+        return {**dict.fromkeys(_TIMES[suffix]), digest: HEAD + self.request, text: request_text(self._record)}
 
     @property
     def portable_result(self) -> str:

@@ -1,10 +1,4 @@
-"""Where a figure came from: what it carries, which result it is, and the tree of what that was made of.
-
-A figure cannot hold a digest of its whole record, which holds the figure's own hash. It carries what is known before
-it is drawn: the request (rule, figure, parameters, digests of the code and of the inputs) as one line of JSON, and the
-SHA-256 of that line, which stands in the record as `request`. The commit, the time and the machine are in the record
-alone: with them in the figure, equal data would no longer give equal bytes.
-"""
+"""Where a figure came from: what it carries, which result it is, and the tree of what that was made of."""
 
 import hashlib
 from pathlib import Path
@@ -12,18 +6,7 @@ from xml.etree import ElementTree
 
 from carryover.errors import UserError
 from carryover.provenance import job_record, store
-
-KEYS = {".png": ("Description", "Comment"), ".svg": ("Description", "Source"), ".pdf": ("Subject", "Keywords")}
-"""Where each format stores the request's digest and its text."""
-_TIMES = {".png": (), ".svg": ("Date",), ".pdf": ("CreationDate", "ModDate")}
-HEAD = "Carryover request "
-
-
-def metadata(suffix, text):
-    """What `savefig` writes into a figure of this format: the request's digest and text, and no time."""
-    digest_key, text_key = KEYS[suffix]
-    digest = hashlib.sha256(text.encode()).hexdigest()
-    return {**dict.fromkeys(_TIMES[suffix]), digest_key: HEAD + digest, text_key: text}
+from carryover.provenance.job_record import HEAD, KEYS
 
 
 def carried_request(path):
