@@ -1,28 +1,18 @@
-"""`from carryover import compare, diagnose, record`: the public names of `carryover.api`, which is loaded when asked.
-
-The list of them is in `api` alone: every job runs this file, and its code would count as changed with each name.
-"""
-
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from carryover.api import *  # noqa: F403
+"""`from carryover import compare, diagnose, record`: the names of `carryover.api`, each loaded when asked for."""
 
 
-def __getattr__(name: str) -> object:
-    from importlib import import_module, util  # which no job needs
+def __getattr__(name):
+    from importlib import import_module, util
 
-    # A submodule is none of the names: asking for one must not load all others.
-    if not name.startswith("_") and util.find_spec(f"{__name__}.{name}") is None:
-        api = import_module(f"{__name__}.api")
-        if name in api.__all__:
-            return getattr(api, name)
+    if not name.startswith("_") and util.find_spec(f"{__name__}.{name}") is None:  # no submodule
+        from carryover.api import MODULE_OF
+
+        if name in MODULE_OF:
+            return getattr(import_module(f"{__name__}.{MODULE_OF[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-def __dir__() -> list[str]:
-    from importlib import import_module
+def __dir__():
+    from carryover.api import MODULE_OF
 
-    return sorted({*globals(), *import_module(f"{__name__}.api").__all__})
+    return sorted({*globals(), *MODULE_OF})

@@ -25,10 +25,6 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from carryover.errors import UserError
 
 Fraction = Annotated[float, Field(ge=0, le=1)]
-LARGEST = {int: 2**53, float: 1e30}
-"""No parameter is larger in size: whole numbers are exact up to here, and squares of others stay finite."""
-LONGEST = 5000
-"""Letters of a text, such as a title."""
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)[eE][-+]?\d+")
 
 
@@ -63,16 +59,9 @@ class Model(BaseModel):
         return {name: _as_written(cls, name, value) for name, value in values.items()}
 
     @model_validator(mode="after")
-    def usable(self):
-        """Refuse numbers too large to compute with, text that is none, and values that are given twice."""
+    def without_duplicates(self):
         for name, value in self:
-            items = value if isinstance(value, tuple) else (value,)
-            for item in items:
-                if type(item) in LARGEST and abs(item) > LARGEST[type(item)]:
-                    raise ValueError(f"{name}: {item} is too large to compute with")
-                if isinstance(item, str) and (len(item) > LONGEST or "\0" in item):
-                    raise ValueError(f"{name}: it must be at most {LONGEST} letters, without a null")
-            if len(set(items)) < len(items):
+            if isinstance(value, tuple) and len(set(value)) < len(value):
                 raise ValueError(f"{name}: a value is given twice")
         return self
 

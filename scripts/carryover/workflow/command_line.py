@@ -20,7 +20,8 @@ def run(main):
     has seen enough, such as `head`, ends it with exit code 1.
     """
     sys.stdout.reconfigure(errors="backslashreplace")  # names of files may be no UTF-8
-    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda number, frame: sys.exit(128 + number))
     try:
         try:
             main(sys.argv[1:])
@@ -28,8 +29,6 @@ def run(main):
             sys.stdout.flush()
     except UserError as error:
         sys.exit(f"{Path(sys.argv[0]).stem}: {sentence(error)}")
-    except KeyboardInterrupt:
-        sys.exit(128 + signal.SIGINT)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python flushes once more at its end
         sys.exit(1)
