@@ -48,7 +48,6 @@ def test_flags_come_back_as_they_went_in(rate, offsets, centred, title):
     ({"samples": [16.0]}, "samples: Input should be a valid integer, not 16.0."),
     ({"samples": True}, "samples: Input should be a valid integer, not True."),
     ({"samples": [8, 4, 8]}, "samples: a value is given twice."),
-    ({"samples": 2**60}, "samples: 1152921504606846976 is too large to compute with."),
     ({"learning_rate": float("nan")}, "learning_rate: Input should be a finite number, not nan."),
     ({"learning_rate": True}, "learning_rate: Input should be a valid number, not True."),
     ({"learning_rate": "fast"}, "learning_rate: Input should be a valid number, not 'fast'."),

@@ -107,7 +107,7 @@ MISTAKES = {
         [*FINETUNE, *MAIN, "--protocol", "multi_task"],
         "finetune: multi_task has no exact limit: choose solver flow or descent.",
     ),
-    "size": ([*FINETUNE, "--samples", str(10**26)], f"finetune: --samples: {10**26} is too large to compute with."),
+    "size": ([*FINETUNE, "--samples", str(10**26)], f"finetune: samples {10**26} and dimension 10 take "),
     "memory": (
         [*FINETUNE, *SCRATCH[:2], "--samples", str(10**15)],
         "finetune: samples 1000000000000000 and dimension ",
