@@ -10,7 +10,7 @@ from carryover.provenance import job_record, record_index, store
 from carryover.workflow.requests import Request
 from carryover.workflow.sweep import Sweep, Wildcards
 
-IGNORED = ("logs", "benchmarks", "audit.json", "audit.html")
+IGNORED = ("logs", "benchmarks", "audit.json")
 """Files and folders in a results folder that are no results."""
 
 
