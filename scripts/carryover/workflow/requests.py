@@ -23,37 +23,31 @@ class Request:
     ----------
     inputs : list of str
         Results of other jobs, and files from outside, in the order of the command line.
-    plugin : (str, str) or None
-        Folder and name of the plug-in that the script runs.
-    options
-        What the configuration says of the plug-in's parameters.
+    named_files : list of str
+        Files from outside that parameters name.
+    parameters : dict or Model
+        All parameters with their defaults, as the record of the job stores them.
     seeds : list of int
         Seeds of a training job.
+    flags : list of str
+        The visible command line, the same for all equal requests: what differs from the defaults.
+    modules : list of str
+        The script and the plug-ins; the code digest follows their imports.
     """
 
-    plugin, options, seeds = None, None, ()
-
     def __init__(self, sweep, rule, wildcards):
-        self.sweep, self.rule, self.wildcards, self.results = sweep, rule, wildcards, sweep.results
+        self.sweep, self.rule, self.wildcards = sweep, rule, wildcards
+        self.parameters, self.seeds, self.flags, self.modules, self.named_files = {}, [], [], [rule], []
 
-    @property
+    def set_plugin(self, folder, name, options):
+        """Take flags, parameters and modules from a plug-in and its section of the configuration."""
+        self.parameters = parameters.read(parameters.model_of(folder, name), options, "")
+        self.flags = [name, *as_flags(_changed(self.parameters))]
+        self.modules.append(f"carryover.{folder}.{name}")
+
+    @cached_property
     def inputs(self):
         return list(self.sweep.job_of)
-
-    @property
-    def parameters(self):
-        """All parameters with their defaults, as the record of the job stores them."""
-        return parameters.read(parameters.model_of(*self.plugin), self.options, "") if self.plugin else {}
-
-    @property
-    def flags(self):
-        """The visible command line, the same for all equal requests: what differs from the defaults."""
-        return [self.plugin[1], *as_flags(_changed(self.parameters))] if self.plugin else []
-
-    @property
-    def modules(self):
-        """The script and the plug-ins; the code digest follows their imports."""
-        return [self.rule, *([f"carryover.{'.'.join(self.plugin)}"] if self.plugin else [])]
 
     @property
     def code(self):
@@ -65,11 +59,6 @@ class Request:
         style = ["config/figures.mplstyle"] if self.rule == "figure" else []
         sentences = ["scripts/carryover/claims/claims.yaml"] if self.rule == "claims_table" else []
         return style + sentences + [f"scripts/carryover/templates/{name}" for name in TEMPLATES.get(self.rule, ())]
-
-    @property
-    def named_files(self):
-        """Files from outside that parameters name."""
-        return []
 
     @cached_property
     def files(self):
@@ -106,186 +95,115 @@ class Request:
 class Training(Request):
     """A stage of training: one batch of points and one block of seeds."""
 
-    @cached_property
-    def batch(self):
-        batches = self.sweep.batches(self.wildcards.experiment, self.rule)
-        if self.wildcards.point not in batches:
+    def __init__(self, sweep, rule, wildcards):
+        super().__init__(sweep, rule, wildcards)
+        experiment, batches = wildcards.experiment, sweep.batches(wildcards.experiment, rule)
+        if wildcards.point not in batches:
             known = ", ".join(batches) or "none"
-            raise UserError(
-                f"{self.wildcards.experiment} has no {self.rule} point {self.wildcards.point}; it has: {known}."
-            )
-        return batches[self.wildcards.point]
-
-    @property
-    def seeds(self):
-        return list(self.sweep.blocks(self.wildcards.experiment)[int(self.wildcards.block)])
-
-    @property
-    def inputs(self):
-        folder = f"{self.results}/{self.wildcards.experiment}/pretrain"
-        return [f"{folder}/{self.batch.source}/{self.wildcards.block}.nc"] if self.batch.source else []
-
-    @property
-    def named_files(self):
-        return [file for point in self.batch.points for file in parameters.files_read(point.parameters)]
-
-    @property
-    def parameters(self):
-        first, *others = (point.parameters for point in self.batch.points)
-        return {"together": [first, *others]} if others else first
-
-    @property
-    def modules(self):
-        return [self.rule, *self.batch.modules]
-
-    @property
-    def flags(self):
-        family = self.sweep.typed.experiments[self.wildcards.experiment].family
-        first, *others = (as_flags(point.named) for point in self.batch.points)
-        common = as_flags({"experiment": self.wildcards.experiment, "seeds": self.seeds})
-        return [family, *common, *first, *(word for point in others for word in (ALSO, *point))]
+            raise UserError(f"{experiment} has no {rule} point {wildcards.point}; it has: {known}.")
+        batch = batches[wildcards.point]
+        start = f"{sweep.results}/{experiment}/pretrain/{batch.source}/{wildcards.block}.nc"
+        self.inputs = [start] if batch.source else []
+        self.seeds = list(sweep.blocks(experiment)[int(wildcards.block)])
+        points = [point.parameters for point in batch.points]
+        self.parameters = {"together": points} if len(points) > 1 else points[0]
+        self.named_files = [file for p in points for file in parameters.files_read(p)]
+        self.modules += batch.modules
+        first, *others = (as_flags(point.named) for point in batch.points)
+        common = as_flags({"experiment": experiment, "seeds": self.seeds})
+        self.flags = [sweep.typed.experiments[experiment].family, *common, *first]
+        for point in others:
+            self.flags += [ALSO, *point]
 
 
 class Measure(Request):
     """A measure of the networks of one finetuned shard."""
 
-    @property
-    def plugin(self):
-        return "measures", self.wildcards.measure
-
-    @property
-    def options(self):
-        return self.sweep.typed.experiments[self.wildcards.experiment].measures[self.wildcards.measure]
-
-    @property
-    def inputs(self):
-        return [f"{self.results}/{self.wildcards.experiment}/finetune/{self.wildcards.point}/{self.wildcards.block}.nc"]
+    def __init__(self, sweep, rule, wildcards):
+        super().__init__(sweep, rule, wildcards)
+        experiment, measure = wildcards.experiment, wildcards.measure
+        self.inputs = [f"{sweep.results}/{experiment}/finetune/{wildcards.point}/{wildcards.block}.nc"]
+        self.set_plugin("measures", measure, sweep.typed.experiments[experiment].measures[measure])
 
 
-class Collect(Measure):
+class Collect(Request):
     """The shards of an experiment, measured where they are collected unless each was in a job of its own."""
 
-    def __init__(self, *arguments):
-        super().__init__(*arguments)
-        self.experiment, self.measure = self.wildcards.experiment, self.wildcards.measure
-        self.family = self.sweep.typed.experiments[self.experiment].family
-        self.is_measured = self.sweep.is_split(self.experiment, self.measure)
-
-    @property
-    def inputs(self):
-        folder = f"{self.results}/{self.experiment}/{f'measure/{self.measure}' if self.is_measured else STAGES[-1]}"
-        points, blocks = self.sweep.measured(self.experiment, self.measure), self.sweep.blocks(self.experiment)
-        return [f"{folder}/{point}/{block}.nc" for point in points for block in blocks]
-
-    @property
-    def parameters(self):
-        measure = {} if self.is_measured else {"measure": self.measure, "options": super().parameters}
-        return {"family": self.family, **measure}
-
-    @property
-    def modules(self):
-        measure = [] if self.is_measured else [f"carryover.measures.{self.measure}"]
-        labels = coordinate_labels.module(self.family, self.sweep.scripts)
-        return [self.rule, *measure, *([labels] if labels else [])]
-
-    @property
-    def flags(self):
-        family = ["--family", self.family]
-        if self.is_measured:
-            return family
-        return [*family, "--measure", self.measure, *as_flags(_changed(self.parameters["options"]))]
+    def __init__(self, sweep, rule, wildcards):
+        super().__init__(sweep, rule, wildcards)
+        experiment, measure = wildcards.experiment, wildcards.measure
+        spec, stage = sweep.typed.experiments[experiment], STAGES[-1]
+        family = {"family": spec.family}
+        if sweep.is_split(experiment, measure):
+            stage, self.parameters, self.flags = f"measure/{measure}", family, as_flags(family)
+        else:
+            self.set_plugin("measures", measure, spec.measures[measure])
+            self.parameters = {**family, "measure": measure, "options": self.parameters}
+            self.flags = [*as_flags(family), "--measure", *self.flags]
+        points, blocks = sweep.measured(experiment, measure), sweep.blocks(experiment)
+        folder = f"{sweep.results}/{experiment}/{stage}"
+        self.inputs = [f"{folder}/{point}/{block}.nc" for point in points for block in blocks]
+        if labels := coordinate_labels.module(spec.family, sweep.scripts):
+            self.modules.append(labels)
 
 
 class Unarchive(Request):
     """An archived dataset, in place of a collected one."""
 
-    @property
-    def record(self):
-        return archive.record(self.sweep.archive, *self.wildcards.dataset.split("/"))
-
-    @property
-    def inputs(self):
-        return [archive.path(self.sweep.archive, *self.wildcards.dataset.split("/")).as_posix()]
-
-    @property
-    def parameters(self):
-        return {"sha256": self.record["unpacked"]["sha256"], "commit": self.record["commit"]}
-
-    @property
-    def flags(self):
-        return ["--sha256", self.parameters["sha256"]]
+    def __init__(self, sweep, rule, wildcards):
+        super().__init__(sweep, rule, wildcards)
+        place = (sweep.archive, *wildcards.dataset.split("/"))
+        self.record, self.inputs = archive.record(*place), [archive.path(*place).as_posix()]
+        self.parameters = {"sha256": self.record["unpacked"]["sha256"], "commit": self.record["commit"]}
+        self.flags = ["--sha256", self.parameters["sha256"]]
 
 
 class Curve(Request):
     """A theory curve."""
 
-    inputs = ()
-
-    @property
-    def plugin(self):
-        return "theory.curves", self.wildcards.curve
-
-    @property
-    def options(self):
-        return self.sweep.typed.curves[self.wildcards.curve]
+    def __init__(self, sweep, rule, wildcards):
+        super().__init__(sweep, rule, wildcards)
+        self.inputs = []
+        self.set_plugin("theory.curves", wildcards.curve, sweep.typed.curves[wildcards.curve])
 
 
 class Artifact(Request):
     """A comparison, a group of claims, a figure or a table."""
 
-    def __init__(self, *arguments):
-        super().__init__(*arguments)
-        kind = ARTIFACTS[self.rule]
-        name = self.wildcards[kind.wildcard]
-        self.entry = getattr(self.sweep.typed, kind.section)[name]
-        self.options, self.data = self.entry.options, self.sweep.data(self.entry)
-        self.plugin = (kind.plugins, getattr(self.entry, kind.key) or name)
-
-    @property
-    def inputs(self):
-        return list(self.data.values())
-
-    @property
-    def paper(self):
-        """Name of its paper, the category in Snakemake's own report."""
-        paper = self.sweep.typed.papers.get(self.entry.paper)
-        return paper.name if paper else "Carryover"
-
-    @property
-    def flags(self):
-        plugin, *changed = super().flags
-        own = {"roles": list(self.data)}
-        if self.rule == "check_claims" and self.entry.paper:
-            names = {file: paper.name for file, paper in self.sweep.typed.papers.items()}
-            own["paper"] = names[self.entry.paper]
-            if elsewhere := [f"{c}={names[file]}" for file, claims in self.entry.elsewhere.items() for c in claims]:
+    def __init__(self, sweep, rule, wildcards):
+        super().__init__(sweep, rule, wildcards)
+        kind, papers = ARTIFACTS[rule], sweep.typed.papers
+        name = wildcards[kind.wildcard]
+        entry = getattr(sweep.typed, kind.section)[name]
+        self.inputs = list(sweep.data(entry).values())
+        # The category in Snakemake's own report.
+        self.paper = papers[entry.paper].name if entry.paper in papers else "Carryover"
+        self.set_plugin(kind.plugins, getattr(entry, kind.key) or name, entry.options)
+        own = {"roles": list(entry.data)}
+        if rule == "check_claims" and entry.paper:
+            own["paper"] = papers[entry.paper].name
+            if elsewhere := [f"{one}={papers[file].name}" for file, ones in entry.elsewhere.items() for one in ones]:
                 own["elsewhere"] = sorted(elsewhere)
-        return [plugin, *as_flags(own), *changed]
+        self.flags[1:1] = as_flags(own)
 
 
 class ClaimsTable(Request):
     """The table of all claims."""
 
-    @property
-    def inputs(self):
-        return [f"{self.results}/claims/{group}.nc" for group in sorted(self.sweep.typed.claims)]
-
-    @property
-    def named_files(self):
-        return list(self.sweep.claims_beside().values())
-
-    @property
-    def flags(self):
-        beside = [f"{name}={file}" for name, file in self.sweep.claims_beside().items()]
-        return ["--beside", *beside] if beside else []
+    def __init__(self, sweep, rule, wildcards):
+        super().__init__(sweep, rule, wildcards)
+        beside = sweep.claims_beside()
+        self.inputs = [f"{sweep.results}/claims/{group}.nc" for group in sorted(sweep.typed.claims)]
+        self.named_files = list(beside.values())
+        self.flags = as_flags({"beside": [f"{name}={file}" for name, file in beside.items()]}) if beside else []
 
 
 class Report(Request):
     """The report on all results."""
 
-    @property
-    def parameters(self):
-        return {section: self.sweep.config.get(section, {}) for section in ("papers", "figures", "tables")}
+    def __init__(self, sweep, rule, wildcards):
+        super().__init__(sweep, rule, wildcards)
+        self.parameters = {section: sweep.config.get(section, {}) for section in ("papers", "figures", "tables")}
 
 
 KINDS = dict.fromkeys(STAGES, Training) | dict.fromkeys(ARTIFACTS, Artifact) | {
