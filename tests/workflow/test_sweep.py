@@ -143,7 +143,7 @@ def test_a_key_changes_with_what_is_asked_above_and_with_nothing_else(sweep):
 def test_code_follows_the_solver(sweep):
     made = sweep({"protocol": "single_task", "solver": ["exact", "descent"]})
     modules = {
-        p.axes["solver"]: made.request("finetune", Wildcards(experiment="toy", point=name)).modules
+        p.axes["solver"]: made.request("finetune", Wildcards(experiment="toy", point=name, block="0")).modules
         for name, p in points(made, "finetune").items()
     }
     assert modules["exact"] == ["finetune", "carryover.families.diagonal.finetune", "carryover.families.diagonal.exact"]

@@ -180,12 +180,13 @@ class Job:
             if any(os.path.exists(path) and os.path.samefile(output, path) for path in self.inputs):
                 raise UserError(f"{output} is also an input, which would be lost: give the output another name")
         promise = self.portable or promised(self.modules)
+        files, self._packages = code_digest.closure(SCRIPTS, *self.modules)
         self._record = {
             "carryover_record": VERSION,
             **{key: _plain(getattr(self, key)) for key in _REQUEST},
             "command": list(sys.argv if self.command is None else self.command),
             "inputs": {shown(path): _facts(Path(path)) for path in self.inputs},
-            "code": {"modules": list(self.modules), **code_digest.closure_record(SCRIPTS, *self.modules)},
+            "code": {"modules": list(self.modules), "digest": code_digest.digest(files), "files": files},
             "git": git_state(SCRIPTS),
             "portable": {"job": promise, "result": weakest([promise, *map(_promised, self.inputs)])},
         }
@@ -214,7 +215,7 @@ class Job:
         record = {
             **self._record,
             "outputs": outputs,
-            "environment": environment(self.device, code_digest.packages(SCRIPTS, *self.modules)),
+            "environment": environment(self.device, self._packages),
         }
         record["volatile"] = self._usage.by_now() | self._resumed
         text = as_text({**record, "checksum": checksum(record)})
