@@ -5,7 +5,6 @@ import json
 import os
 import subprocess
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -45,17 +44,16 @@ def files():
     return sorted(str(path) for path in Path().rglob("*") if path.is_file())
 
 
-@dataclass(frozen=True)
-class Parameters:
-    sizes: tuple = (1, np.float64(0.1))
-    depth: float = float("inf")
-
-
 def test_record_says_it_all(here):
-    with job(parameters=Parameters(), wildcards={"block": 0}, seeds=[np.int64(3)], device="cpu") as running:
+    with job(
+        parameters={"sizes": (1, np.float64(0.1)), "depth": 2},
+        wildcards={"block": 0},
+        seeds=[np.int64(3)],
+        device="cpu",
+    ) as running:
         running.save(made(2.0))
     record = job_record.read(job_record.record_path("out/x.nc"))
-    assert record["parameters"] == {"sizes": [1, 0.1], "depth": "Infinity"}
+    assert record["parameters"] == {"sizes": [1, 0.1], "depth": 2}
     assert (record["rule"], record["wildcards"], record["seeds"]) == ("finetune", {"block": 0}, [3])
     assert record["command"] == ["s.py"]
     for group, path in (("inputs", "in.nc"), ("outputs", "out/x.nc")):

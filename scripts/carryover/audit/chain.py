@@ -7,6 +7,7 @@ from pathlib import Path
 from carryover.config.artifacts import ON_DEMAND, SUFFIXES
 from carryover.errors import DataError
 from carryover.provenance import job_record, record_index, store
+from carryover.provenance.plain_json import json_digest
 from carryover.workflow.requests import Request
 from carryover.workflow.sweep import Sweep, Wildcards
 
@@ -40,7 +41,7 @@ class Chain:
     @property
     def root(self):
         """SHA-256 over the JSON list of [path, `record_digest`], sorted by path, of every lasting record."""
-        return job_record.json_digest([[path, job_record.record_digest(one)] for path, one in self.lasting.items()])
+        return json_digest([[path, job_record.record_digest(one)] for path, one in self.lasting.items()])
 
     def archived(self, path):
         """The archive's record of a result; None for a result that was computed here."""

@@ -34,13 +34,14 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import asdict, dataclass, field, is_dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from carryover.errors import DataError, UserError
 from carryover.provenance import code_digest, store, writing
 from carryover.provenance.environment import ResourceUsage, environment, git_state
+from carryover.provenance.plain_json import json_digest, line, plain
 from carryover.provenance.portability import LEVELS, promised, weakest
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ def checksum(record: Mapping[str, Any]) -> str:
 def request_text(record: Mapping[str, Any]) -> str:
     """Rule, wildcards, parameters, seeds, the digests of the code and of the inputs, as one line of JSON in ASCII."""
     inputs = {path: file["sha256"] for path, file in record["inputs"].items()}
-    return _json({**{key: record[key] for key in _REQUEST}, "code": record["code"]["digest"], "inputs": inputs})
+    return line({**{key: record[key] for key in _REQUEST}, "code": record["code"]["digest"], "inputs": inputs})
 
 
 def request_digest(record: Mapping[str, Any]) -> str:
@@ -114,7 +115,7 @@ class Job:
     Parameters
     ----------
     parameters
-        A mapping, model or dataclass of plain values.
+        A mapping of plain values and models, or a model.
     modules
         Script and plug-ins by dotted name.
     device
@@ -183,7 +184,7 @@ class Job:
         files, self._packages = code_digest.closure(SCRIPTS, *self.modules)
         self._record = {
             "carryover_record": VERSION,
-            **{key: _plain(getattr(self, key)) for key in _REQUEST},
+            **{key: plain(getattr(self, key)) for key in _REQUEST},
             "command": list(sys.argv if self.command is None else self.command),
             "inputs": {shown(path): _facts(Path(path)) for path in self.inputs},
             "code": {"modules": list(self.modules), "digest": code_digest.digest(files), "files": files},
@@ -256,27 +257,3 @@ def shown(path: str | Path) -> str:
     """A path as a record has it: relative to the working folder where it lies below that."""
     absolute, here = Path(os.path.abspath(path)), Path.cwd()
     return (absolute.relative_to(here) if absolute.is_relative_to(here) else Path(path)).as_posix()
-
-
-def _plain(value: Any) -> Any:
-    """A parameter as it comes back from JSON; numbers that JSON has not become the text NaN, Infinity or -Infinity."""
-    return json.loads(json.dumps(value, default=_simpler), parse_constant=str)
-
-
-def _simpler(value: Any) -> Any:
-    if hasattr(value, "model_dump"):
-        return value.model_dump()
-    if is_dataclass(value):
-        return asdict(value)
-    if hasattr(value, "tolist"):  # NumPy's scalars and arrays
-        return value.tolist()
-    raise ValueError(f"a parameter is {value!r}: allowed are None, text, numbers, and lists and mappings of them")
-
-
-def json_digest(value: Any) -> str:
-    """SHA-256 over a value's JSON, with sorted keys, without spaces, in ASCII."""
-    return hashlib.sha256(_json(value).encode()).hexdigest()
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, sort_keys=True, separators=(",", ":"))

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from carryover import archive
 from carryover.provenance.code_digest import closure_files
-from carryover.workflow.requests import plain
+from carryover.provenance.plain_json import plain
 
 METADATA = Path(".snakemake/metadata")
 

@@ -12,6 +12,7 @@ from carryover.config import parameters
 from carryover.config.artifacts import ARTIFACTS, STAGES, TEMPLATES
 from carryover.config.parameters import as_flags
 from carryover.errors import UserError
+from carryover.provenance.plain_json import plain
 from carryover.workflow import coordinate_labels
 from carryover.workflow.command_line import ALSO
 
@@ -210,11 +211,6 @@ KINDS = dict.fromkeys(STAGES, Training) | dict.fromkeys(ARTIFACTS, Artifact) | {
     "measure": Measure, "collect": Collect, "unarchive": Unarchive, "curve": Curve,
     "claims_table": ClaimsTable, "report": Report, "crate": Request,
 }  # fmt: skip
-
-
-def plain(values):
-    """Parameters, models among them, as they come back from JSON."""
-    return json.loads(json.dumps(values, default=lambda model: model.model_dump()))
 
 
 def _changed(p):
