@@ -10,6 +10,7 @@ SNAKEMAKE := PATH="$$PWD/$(VENV)/bin:$$PATH" PYTHONPATH="$$PWD/scripts" snakemak
 READY := $(VENV)/.ready
 READY_TO_TEST := $(VENV)/.ready-to-test
 PIP := $(VENV)/bin/python -m pip
+INSTALL := $(PIP) install --quiet --disable-pip-version-check
 DOCS := .venv-docs
 # Images of containers often set it; then every job would compile and digest our sources anew.
 unexport PYTHONDONTWRITEBYTECODE
@@ -67,18 +68,14 @@ docs: $(DOCS)/.ready $(READY)
 schema: $(READY)
 	@$(VENV)/bin/python scripts/schema.py > config/schema.json && echo "config/schema.json"
 
-# envs/lock.txt and envs/tests-lock.txt, from requirements.in and tests.in: resolved together in one environment, so that
-# they fit, and told apart by what the first alone asks for in another
-FREEZE = bin/pip freeze --exclude pip --exclude setuptools | sed 's/+cpu$$//'
+# envs/lock.txt and envs/tests-lock.txt, with hashes for every platform, from requirements.in and tests.in; what stands
+# in the locks stays where it fits (UPGRADE=--upgrade takes the newest)
+COMPILE := .venv-lock/bin/uv pip compile -q --universal --generate-hashes --no-annotate --python-version 3.11 \
+  --custom-compile-command "make lock" --excludes envs/torch.txt $(UPGRADE)
 lock:
-	@rm -rf .venv-lock && $(PYTHON) -m venv .venv-lock/all && $(PYTHON) -m venv .venv-lock/main
-	@.venv-lock/all/bin/pip install -q -r envs/requirements.in -r envs/tests.in
-	@.venv-lock/all/$(FREEZE) > .venv-lock/all.txt
-	@.venv-lock/main/bin/pip install -q -r envs/requirements.in -c .venv-lock/all.txt
-	@.venv-lock/main/$(FREEZE) > .venv-lock/main.txt
-	@{ echo '# Made by `make lock` from requirements.in.'; cat .venv-lock/main.txt; } > envs/lock.txt
-	@{ echo '# Made by `make lock` from tests.in: what that needs besides lock.txt.'; \
-	  grep -vxFf .venv-lock/main.txt .venv-lock/all.txt; } > envs/tests-lock.txt
+	@$(PYTHON) -m venv .venv-lock && .venv-lock/bin/pip install -q uv
+	@$(COMPILE) envs/requirements.in -o envs/lock.txt
+	@$(COMPILE) envs/tests.in -c envs/lock.txt -o envs/tests-lock.txt
 	@rm -rf .venv-lock
 
 unlock: $(READY)
@@ -101,21 +98,21 @@ help:
 	@echo "make lint    ruff, mypy, snakefmt, snakemake --lint"
 	@echo "make docs    docs/, the library's reference and the figures of results/ as a site: site/index.html"
 	@echo "make schema  write config/schema.json, by which an editor checks a configuration"
-	@echo "make lock    resolve envs/requirements.in into envs/lock.txt, and tests.in into tests-lock.txt"
+	@echo "make lock    resolve envs/requirements.in into envs/lock.txt, and tests.in into tests-lock.txt, with hashes"
 	@echo "make unlock  clear the lock that a killed run has left"
 	@echo "make clean   remove results/, site/ and Snakemake's metadata"
 	@echo "CORES=8 make uses eight cores; PYTHON=python3.12 names the interpreter of a new .venv"
 
-$(READY): envs/lock.txt
+$(READY): envs/lock.txt envs/torch.txt
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("carryover: Python 3.11 or later is needed; name one with PYTHON=...")'
 	@echo "Setting up $(VENV) from envs/lock.txt (once, a few minutes)"
 	@$(PIP) --version >/dev/null 2>&1 || $(PYTHON) -m venv $(VENV)
-	@$(PIP) install --quiet --disable-pip-version-check -r envs/lock.txt || { $(OLD_PIP); }
+	@$(INSTALL) --require-hashes -r envs/lock.txt && $(INSTALL) -r envs/torch.txt || { $(OLD_PIP); }
 	@touch $@
 
 $(READY_TO_TEST): $(READY) envs/tests-lock.txt
 	@echo "Adding to $(VENV) what tests and style checks need, from envs/tests-lock.txt (once)"
-	@$(PIP) install --quiet --disable-pip-version-check -r envs/lock.txt -r envs/tests-lock.txt || { $(OLD_PIP); }
+	@$(INSTALL) --require-hashes -r envs/tests-lock.txt || { $(OLD_PIP); }
 	@touch $@
 
 UNLOCKED = if [ -n "$$(ls -A .snakemake/locks 2>/dev/null)" ]; then \

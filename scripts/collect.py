@@ -2,11 +2,12 @@
 
 from pathlib import Path
 
+from carryover import labels
 from carryover.config import parameters, plugins
 from carryover.errors import UserError
 from carryover.provenance import store
 from carryover.provenance.job_record import Job
-from carryover.workflow import collecting, command_line, coordinate_labels, plugin_job
+from carryover.workflow import collecting, command_line, plugin_job
 
 
 def main(argv):
@@ -15,6 +16,8 @@ def main(argv):
     parser.add_argument("--measure", metavar="MEASURE", help="measure these finetuned shards; its own flags may follow")
     parser.add_argument("--family", required=True, help="the family whose runs these are")
     arguments, words = parser.parse_known_args(argv)
+    if arguments.family not in plugins.names("families"):
+        raise UserError(f"there is no family {arguments.family}.")
     measure, model, others = arguments.measure, parameters.Model, []
     modules = ["collect"]
     if measure:
@@ -24,7 +27,6 @@ def main(argv):
         others = [file for shard in arguments.shards for file in plugin_job.also_read(module, shard)]
         modules.append(module.__name__)
     p = command_line.options(model, words, "collect.py")
-    labels = coordinate_labels.module(arguments.family)
     selects = not measure or getattr(module, "SELECTS", False)
     with Job(
         rule="collect",
@@ -32,14 +34,14 @@ def main(argv):
         wildcards=command_line.wildcards(arguments),
         inputs=[*arguments.shards, *dict.fromkeys(others)],
         outputs=arguments.output,
-        modules=[*modules, *([labels] if labels else [])],
+        modules=modules,
         portable="bits" if selects else None,
     ) as job:
         read = (lambda shard: plugin_job.measured(module, p, shard)) if measure else store.load_all
         shards = {path: read(path) for path in arguments.shards}
         collecting.check(shards)
         together = collecting.collect([part for parts in shards.values() for part in parts])
-        job.save(coordinate_labels.named(together, arguments.family))
+        job.save(labels.labelled(together, arguments.family))
 
 
 if __name__ == "__main__":

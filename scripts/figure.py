@@ -5,7 +5,7 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 
-from carryover.figures.drawing import finishing, style
+from carryover.figures.drawing import layout, style
 from carryover.provenance.job_record import KEYS, SCRIPTS
 from carryover.workflow import command_line, plugin_job
 from carryover.workflow.plugin_job import add_data, of_data
@@ -21,7 +21,7 @@ def main(argv):
     started = plugin_job.started(argv, "figure", "figures", __doc__, add_data, add_style, formats=KEYS)
     with started as (job, module, p, arguments):
         style.use(arguments.style)
-        drawn = of_data(finishing.laid_out(module.draw), plt.Figure, arguments, p)
+        drawn = of_data(layout.laid_out(module.draw), plt.Figure, arguments, p)
         with plt.rc_context({"figure.constrained_layout.use": False}):  # Matplotlib asks it again after every format
             drawn.set_layout_engine(None)
             for output in map(Path, arguments.output):

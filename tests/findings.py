@@ -6,15 +6,17 @@ A figure's `rests_on` names claims, which must hold, as do those of a comment af
 linear_transfer/negative linear_transfer/positive -->`, in README.md, docs/atlas.md and docs/findings*.md. There a
 comment after a number says which claim's statistic it is, `+3.5 [1.7, 5.3]<!-- convnet_rescaling/resnet_pairs * 100
 -->`. Tables end with `<!-- end -->`: one of verdicts begins with `<!-- verdicts -->`, one of claims that fail with
-`<!-- failed -->`, and one of the verdicts of some claims at both scales with `<!-- headlines NAME … -->`. A number is
-stale where it lies outside the interval that is found now, for on another processor networks become others of the same
-distribution; with --exactly, where any digit differs. --write puts what is found in the place of what is there. A page
-on an archive, `<!-- claims archived in FILE -->`, is held against that table, digit by digit, as are the titles of the
-configuration that names the archive; with --archived that alone is done, which needs no results.
+`<!-- failed -->`, and one of the verdicts of some claims at both scales with `<!-- headlines NAME … -->`. The index of
+a paper in docs/reproduction.md begins with `<!-- reproduction PAPER -->`. A number is stale where it lies outside the
+interval that is found now, for on another processor networks become others of the same distribution; with --exactly,
+where any digit differs. --write puts what is found in the place of what is there. A page on an archive, `<!-- claims
+archived in FILE -->`, is held against that table, digit by digit, as are the titles of the configuration that names the
+archive; with --archived that alone is done, which needs no results.
 """
 
 import re
 import sys
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -27,6 +29,7 @@ from carryover.analysis.claims_table import ORDER, counts  # noqa: E402
 from carryover.audit import project  # noqa: E402
 from carryover.config import files  # noqa: E402
 from carryover.provenance import store  # noqa: E402
+from carryover.report import reproduction  # noqa: E402
 from carryover.workflow import startup  # noqa: E402
 
 _NUMBER = r"[+−]?(?:\d+(?:\.\d+)?|\.\d+)"
@@ -35,10 +38,12 @@ QUOTED = re.compile(
     r"<!-- (?P<claim>\w+/\S+)(?: \* (?P<factor>-?[\d.]+))? -->"
 )
 STATED = re.compile(r"<!-- rests on (?P<claims>[^>]*?) -->")
-PAGES = "README.md", "docs/findings*.md", "docs/atlas.md", "docs/papers-scale.md"
+PAGES = "README.md", "docs/findings*.md", "docs/atlas.md", "docs/papers-scale.md", "docs/reproduction.md"
 ARCHIVED = re.compile(r"<!-- claims archived in (?P<file>\S+) -->")
 BLOCK = re.compile(
-    r"(?P<head><!-- (?P<kind>verdicts|failed|headlines)(?P<names>[^>]*?) -->\n)(?P<body>.*?)(?=<!-- end -->)", re.DOTALL
+    r"(?P<head><!-- (?P<kind>verdicts|failed|headlines|reproduction)(?P<names>[^>]*?) -->\n)"
+    r"(?P<body>.*?)(?=<!-- end -->)",
+    re.DOTALL,
 )
 PAPERS_SCALE = ROOT / "resources/archive/paper/claims.csv"
 
@@ -153,7 +158,18 @@ def headline_table(table, *names):
     return "\n".join(lines) + "\n"
 
 
-TABLES = {"verdicts": verdict_table, "failed": failed_table, "headlines": headline_table}
+def reproduction_index(table, paper):
+    """The index of a paper at the papers' scale, with the small pictures of docs/, in Markdown."""
+    rows = table.to_dataframe().drop_duplicates("headline")
+    found = {row.headline: {"statement": row.sentence, "verdict": row.headline_verdict} for row in rows.itertuples()}
+    config = configured("config/config.yaml", "config/paper.yaml")
+    items = reproduction.items(config["papers"][paper], config, found)
+    command = "snakemake results/paper/figures/{}.png --configfile config/paper.yaml"
+    return reproduction.section(items, "pictures/papers", command)
+
+
+TABLES = {"verdicts": verdict_table, "failed": failed_table, "headlines": headline_table,
+          "reproduction": reproduction_index}  # fmt: skip
 
 
 def archive(table, path):
@@ -210,6 +226,7 @@ def unlike(config, table):
     return [*gone, *lacking, *untrue_titles(config["figures"], table)]
 
 
+@cache
 def configured(*names):
     return startup.valid_sweep(project.configuration([str(ROOT / name) for name in names]), ROOT).config
 

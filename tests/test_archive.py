@@ -151,15 +151,3 @@ def test_no_more_is_unpacked_than_the_record_says(project):
     record(packed={"sha256": archive._sha256(small), "bytes": len(small)})
     with pytest.raises(UserError, match=r"risk\.nc\.xz unpacks to other bytes than its record names: restore both\.$"):
         archive.unpacked(FOLDER, "tiny", "risk")
-
-
-def test_without_an_archive_there_is_nothing_to_check_and_of_unfinished_results_nothing_to_pack(project):
-    shutil.rmtree(FOLDER)
-    done = project.run_python("scripts/archive.py", "pack")
-    assert done.returncode == 1
-    first = done.stderr.splitlines()[0]
-    assert first == "archive: results/tiny/risk.nc is MISSING (no file): run Snakemake first."
-    assert not Path(FOLDER).exists()
-    project.configure(project.config() | {"archive": None})
-    done = project.run_python("scripts/archive.py", "check")
-    assert (done.returncode, done.stderr) == (1, "archive: the configuration names no archive: add archive: FOLDER.\n")

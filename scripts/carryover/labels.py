@@ -1,12 +1,14 @@
 """What variables and coordinates are called: their meaning, and how figures write them and their values.
 
-A coordinate of runs carries its own names, so that no figure has a table of them: `label`, a short name ("main-task
-samples n"), and `value_labels`, names of values that are words ("finetuning": "PT+FT"), in the order of the field.
+Coordinates of runs carry their labels as attributes: `label`, a short name ("main-task samples n"), and `value_labels`,
+names of values that are words ("finetuning": "PT+FT"), in the order in which figures show them. They are data:
+`families/labels.json` has those of all families, and `labels.json` in the folder of a family its own.
 """
 
 import json
+from pathlib import Path
 
-import xarray as xr
+FAMILIES = Path(__file__).parent / "families"
 
 
 def attributes(meaning, units="1"):
@@ -16,20 +18,32 @@ def attributes(meaning, units="1"):
 
 def described(variables, coordinates):
     """A dataset of {variable: (dimensions, values, meaning)} and {coordinate: (values, meaning)}; units may follow."""
+    import xarray as xr  # here, since the Snakefile reads the labels without it
+
     return xr.Dataset(
         {name: (dims, values, attributes(*meaning)) for name, (dims, values, *meaning) in variables.items()},
         {name: (name, values, attributes(*meaning)) for name, (values, *meaning) in coordinates.items()},
     )
 
 
-def labelled(data, labels, value_labels):
-    """A dataset whose coordinates carry their names: {coordinate: label} and {coordinate: {value: label}}."""
+def of_family(family, families=FAMILIES):
+    """{coordinate: {"label": …, "value_labels": {value: …}}} of the runs of a family: the common ones and its own."""
+    found = {}
+    for file in (families / "labels.json", families / family / "labels.json"):
+        own = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
+        for name, attrs in own.items():
+            words = found.get(name, {}).get("value_labels", {}) | attrs.get("value_labels", {})
+            found[name] = found.get(name, {}) | attrs | ({"value_labels": words} if words else {})
+    return found
+
+
+def labelled(data, family):
+    """A dataset of runs of a family whose coordinates carry their labels."""
     data = data.copy()
-    for name in data.coords:
-        if name in labels:
-            data[name].attrs["label"] = labels[name]
-        if name in value_labels:
-            data[name].attrs["value_labels"] = json.dumps(value_labels[name], ensure_ascii=False)
+    for name, attrs in of_family(family).items():
+        if name in data.coords:
+            texts = {k: v if isinstance(v, str) else json.dumps(v, ensure_ascii=False) for k, v in attrs.items()}
+            data[name].attrs |= texts
     return data
 
 

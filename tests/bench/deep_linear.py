@@ -57,18 +57,6 @@ def autograd(samples, steps):
     return seconds, (layers[0] @ layers[1])[:, 0].detach().numpy()
 
 
-def vectors(samples, steps):
-    """The same of a loop written by hand that multiplies matrices with vectors alone."""
-    X, y, first, last = tensors(samples)
-    began = time.perf_counter()
-    for _ in range(steps):
-        force = X.T @ (X @ (first @ last) - y) / -samples * RATE
-        onward = first.T @ force
-        first.addr_(force, last)
-        last += onward
-    return time.perf_counter() - began, (first @ last).numpy()
-
-
 def trained(samples, steps, networks=1):
     """Seconds of so many steps of the trainer, beginning with the factors of the inputs, and β of every network."""
     _, y, teacher, data, _, first, last = problem(samples)
@@ -96,10 +84,6 @@ def looped(_, samples, steps):
     return autograd(samples, steps)[0] / steps
 
 
-def by_hand(_, samples, steps):
-    return vectors(samples, steps)[0] / steps
-
-
 def ensemble(_, samples, steps):
     networks = group(samples)
     each = -(-steps // networks)
@@ -108,18 +92,10 @@ def ensemble(_, samples, steps):
 
 def agree(samples, steps=50):
     """Refuse to compare what does not compute the same."""
-    expected = autograd(samples, steps)[1]
-    for name, found in (("trainer", trained(samples, steps)[1][0]), ("loop by hand", vectors(samples, steps)[1])):
-        difference = np.linalg.norm(found - expected) / np.linalg.norm(expected)
-        if difference > 1e-4:
-            raise AssertionError(f"the {name} and the loop differ by {difference:.1e} after {steps} steps")
-
-
-def best(functions, samples, rounds):
-    """Seconds of a step by name, the best of several turns."""
-    steps = {name: relu.enough(function, D, samples) for name, function in functions.items()}
-    turns = [{name: function(D, samples, steps[name]) for name, function in functions.items()} for _ in range(rounds)]
-    return {name: min(turn[name] for turn in turns) for name in functions}
+    expected, found = autograd(samples, steps)[1], trained(samples, steps)[1][0]
+    difference = np.linalg.norm(found - expected) / np.linalg.norm(expected)
+    if difference > 1e-4:
+        raise AssertionError(f"the trainer and the loop differ by {difference:.1e} after {steps} steps")
 
 
 def compare(pool, samples, least, rounds=ROUNDS):
@@ -128,20 +104,16 @@ def compare(pool, samples, least, rounds=ROUNDS):
     functions = {
         "loop": relu.threaded(1, looped),
         "loop of two": relu.threaded(2, looped),
-        "hand": relu.threaded(1, by_hand),
-        "hand of two": relu.threaded(2, by_hand),
         "processes": relu.of_both(pool, ensemble),
         "threads": relu.threaded(2, ensemble),
     }
-    found = best(functions, samples, rounds)
+    found = relu.best(functions, D, samples, rounds)
     said = {name: f"{seconds * 1e6:.{1 if seconds < 1e-4 else 0}f} µs" for name, seconds in found.items()}
-    loop, hand = min(found["loop"], found["loop of two"]), min(found["hand"], found["hand of two"])
-    trainer = min(found["processes"], found["threads"])
+    loop, trainer = min(found["loop"], found["loop of two"]), min(found["processes"], found["threads"])
     detail = (
         f"2 cores: {said['processes']} a network-step in groups of {group(samples)} in 2 processes, {said['threads']} "
         f"in one with 2 threads, against {said['loop']} (1 thread), {said['loop of two']} (2 threads); "
-        f"{hand / trainer:.1f} times as fast as a loop of matrix-vector products ({said['hand']}, "
-        f"{said['hand of two']}); once for a set of inputs their factors take {problem(samples)[4]:.2f} s"
+        f"once for a set of inputs their factors take {problem(samples)[4]:.2f} s"
     )
     name = f"deep linear networks of two layers, d = {D}, n = {samples}: network-steps"
     return {"name": name, "ratio": loop / trainer, "at_least": least, "detail": detail}

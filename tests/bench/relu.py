@@ -24,7 +24,6 @@ from carryover.training.relu import Task, gradient_descent
 
 D, RATE, SCALE = 15, 0.05, 0.1
 SETTINGS = ((200, 32, 20), (200, 256, 6), (1000, 256, 4.5), (1000, 1024, 2.5))  # width, samples, times faster
-FLOORED = ((1000, 256), (1000, 1024))  # where the step must come within twice its matrix products
 ROUNDS, SECONDS = 12, 0.15  # turns of each, and how long one takes
 SHARD = {"width": 200, "samples": 256, "seeds": 5, "at_least": 4}  # seeds of each of two shards
 SCRIPT = Path(__file__).resolve().parents[2] / "scripts/finetune.py"
@@ -100,22 +99,6 @@ def ensemble(width, samples, steps):
     if (trained.evaluations != settings["max_epochs"]).any() or (trained.learning_rate != RATE).any():
         raise AssertionError(f"networks of width {width} did not take {steps} steps of rate {RATE}")
     return seconds / trained.evaluations.sum()
-
-
-def products(width, samples, steps, columns=None):
-    """Seconds of the two matrix products of a step alone, of all samples or of so many columns at a time."""
-    columns = columns or samples
-    x, W, weighted = (torch.rand(shape) for shape in ((columns, D), (D, width), (D, columns)))
-    responses, total = torch.empty(columns, width), torch.empty(D, width)
-    began = time.perf_counter()
-    for _ in range(steps * samples // columns):
-        torch.mm(x, W, out=responses)
-        torch.mm(weighted, responses, out=total)
-    return (time.perf_counter() - began) / steps
-
-
-def blocks(width, samples, steps):
-    return products(width, samples, steps, min(samples, relu._COLUMNS["cpu"]))
 
 
 def agree(width, samples, steps=50):
@@ -197,15 +180,13 @@ def shard(loop_seconds, epochs):
 
 
 def compare(pool, width, samples, least, rounds):
-    """Rows of one size, and seconds of a step of the loop."""
+    """The row of one size, and seconds of a step of the loop."""
     agree(width, samples)
     functions = {
         "loop": threaded(1, looped),
         "loop of two": threaded(2, looped),
         "processes": of_both(pool, ensemble),
         "threads": threaded(2, ensemble),
-        "products": of_both(pool, products),
-        "blocks": of_both(pool, blocks),
     }
     found = best(functions, width, samples, rounds)
     said = {name: f"{seconds * 1e6:.{1 if seconds < 1e-4 else 0}f} µs" for name, seconds in found.items()}
@@ -215,24 +196,16 @@ def compare(pool, width, samples, least, rounds):
         f"{D} inputs, 2 cores: {said['processes']} a network-step in groups of {group(width, samples)} in 2 processes, "
         f"{said['threads']} in one with 2 threads, against {said['loop']} (1 thread), {said['loop of two']} (2 threads)"
     )
-    rows = [{"name": f"{name}: network-steps", "ratio": loop / trainer, "at_least": least, "detail": detail}]
-    if (width, samples) in FLOORED:
-        detail = (
-            f"in 2 processes {said['products']} of a network-step's {said['processes']}; these in blocks of "
-            f"{relu._COLUMNS['cpu']} samples take {said['blocks']}"
-        )
-        share = found["products"] / found["processes"]
-        rows.append({"name": f"{name}: share of the matrix floor", "ratio": share, "at_least": 0.5, "detail": detail})
-    return rows, loop
+    return {"name": f"{name}: network-steps", "ratio": loop / trainer, "at_least": least, "detail": detail}, loop
 
 
 def measure(smallest=False):
-    """Seven rows, in about a minute and a half."""
+    """Five rows, in about a minute and a half."""
     context = get_context("spawn")
     settings, rounds, epochs = (SETTINGS[1:2], 1, 100) if smallest else (SETTINGS, ROUNDS, 40_000)
     loops = {}
     with ProcessPoolExecutor(2, context, prepare, (context.Barrier(2),)) as pool:
         for width, samples, least in settings:
-            rows, loops[width, samples] = compare(pool, width, samples, least, rounds)
-            yield from rows
+            row, loops[width, samples] = compare(pool, width, samples, least, rounds)
+            yield row
     yield shard(loops[SHARD["width"], SHARD["samples"]], epochs)

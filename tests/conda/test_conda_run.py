@@ -25,8 +25,8 @@ def test_in_environments_the_results_are_those_of_a_run_without(project, local):
     assert project.results() == local.results()
     assert not project.would_run("all", "report", "crate")
 
-    lock = (ROOT / "envs/lock.txt").read_text().lower().replace("_", "-")
-    locked = dict(re.findall(r"^([\w.-]+)==(\S+)$", lock, re.MULTILINE))
+    lock = "\n".join((ROOT / "envs" / name).read_text().lower() for name in ("lock.txt", "torch.txt"))
+    locked = dict(re.findall(r"^([\w.-]+)==(\S+)", lock.replace("_", "-"), re.MULTILINE))
     seen = set()
     for record in records(project):
         assert record["environment"]["conda"]

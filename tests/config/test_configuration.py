@@ -30,7 +30,7 @@ TOY = {
     "curves": {"relu_penalty": {"points": 11}},
     "claims": {"relu_richness": {"data": {"risk": "toy/risk"}}},
     "figures": {
-        "toy_risk": {"plot": "risk_curves", "data": {"risk": "toy/risk"}, "options": {"floor": 1e-8}},
+        "toy_risk": {"plot": "facets", "data": {"risk": "toy/risk"}, "options": {"floor": 1e-8}},
         "relu_penalty": {"data": {"curve": "theory/relu_penalty"}, "options": {"quantity": "exponent"}},
     },
 }
@@ -114,7 +114,7 @@ REFUSED = [
     ("experiments/figures", TOY["experiments"]["toy"], "experiments.figures.[key]: figures is the name of another "),
     ("experiments/Toy", TOY["experiments"]["toy"], "experiments.Toy.[key]: String should match pattern "),
     ("figures/toy_risk/title", "T", "figures.toy_risk: unknown key title"),
-    ("figures/toy_risk/options/row", "T", "figures.toy_risk.options: unknown key row; allowed here: "),
+    ("figures/toy_risk/options/rows", "T", "figures.toy_risk.options: unknown key rows; allowed here: "),
     ("figures/toy_risk/plot", "lines", "figures.toy_risk.plot: there is no lines; there are: "),
     ("figures/toy_risk/data", {}, "figures.toy_risk.data: Dictionary should have at least 1 item "),
     ("claims/relu_richness/data", {"rsk": "toy/risk"}, "claims.relu_richness.data: risk is missing."),

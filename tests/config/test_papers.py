@@ -24,7 +24,7 @@ FILES = {
         "heading": "Few",
         "experiments": {"product": RISK},
         "curves": {"relu_penalty": {"points": 5}},
-        "figures": {"both": {"plot": "risk_curves", "data": {"risk": "product/risk"}},
+        "figures": {"both": {"plot": "facets", "data": {"risk": "product/risk"}},
                     "relu_penalty": {"data": {"curve": "theory/relu_penalty"}}},
     },
     "products/many": {"experiments": {"more": RISK}},

@@ -13,7 +13,7 @@ STYLE = Path(__file__).resolve().parents[2] / "config/figures.mplstyle"
 def style():
     backend = mpl.get_backend()
     plt.switch_backend("agg")
-    with plt.style.context(STYLE):
+    with mpl.rc_context(), plt.style.context(STYLE):
         yield
     plt.close("all")
     plt.switch_backend(backend)

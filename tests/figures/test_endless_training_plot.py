@@ -7,7 +7,7 @@ import xarray as xr
 
 from carryover.config.parameters import model_of
 from carryover.figures import endless_training
-from carryover.workflow.coordinate_labels import named
+from carryover.labels import labelled
 
 MARGINS = np.geomspace(1, 1000, 13)
 P = model_of("figures", "endless_training")(most=100.0)
@@ -24,7 +24,7 @@ def trajectories():
         {name: (("run", "checkpoint"), np.tile(curve, (len(runs), 1))) for name, curve in curves.items()},
         {name: ("run", list(column)) for name, column in zip(names, zip(*runs, strict=True), strict=True)},
     )
-    return named(made_up, "diagonal")
+    return labelled(made_up, "diagonal")
 
 
 @pytest.fixture

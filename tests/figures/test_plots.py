@@ -20,7 +20,7 @@ def test_every_plot_is_tried():
 def test_a_plot_has_something_in_every_panel_and_a_legend(name):
     module = importlib.import_module(f"carryover.figures.{name}")
     for data, told, count in cases(name):
-        p = model_of(*module.__name__.split(".")[1:])(**told)
+        p = model_of("figures", name)(title="What is seen", **told)
         figure = module.draw(data, p)
         figure.draw_without_rendering()  # lays it out: too little room is a warning
         assert isinstance(figure, plt.Figure)

@@ -64,7 +64,7 @@ def test_alignment_by_regime_is_that_of_the_sparsest_teacher():
     [("1 1 1", "multi_task", 6), ("1 0 0.9", "multi_task", 8), ("-1", "multi_task", 7), ("1 0 0.9", "finetuning", 3)],
 )
 def test_features_are_counted_once_where_they_are_shared(cosines, protocol, count):
-    assert clusters._features(cosines, protocol, model_of("figures", "clusters")(auxiliary_features=6)) == count
+    assert clusters.features_to_learn(cosines, protocol, model_of("figures", "clusters")(auxiliary_features=6)) == count
 
 
 def test_participation_ratio_after_finetuning_lies_beside_that_before():

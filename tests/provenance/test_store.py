@@ -168,20 +168,6 @@ def test_asks_for_labels(dataset, tmp_path, name, kind, label, value):
     assert not list(tmp_path.iterdir())
 
 
-def test_failure_keeps_the_old_file_and_no_temporary(dataset, saved, monkeypatch):
-    before = saved.read_bytes()
-
-    def fail(self, path, **_):
-        Path(path).write_bytes(before[:100])
-        raise RuntimeError("NetCDF: HDF error")
-
-    monkeypatch.setattr(xr.Dataset, "to_netcdf", fail)
-    with pytest.raises(store.DataError, match=r"cannot write into the folder .* NetCDF: HDF error"):
-        store.save(dataset, saved)
-    assert saved.read_bytes() == before
-    assert [path.name for path in saved.parent.iterdir()] == ["0.nc"]
-
-
 def test_atomic_keeps_the_suffix_and_removes_what_killed_processes_left(tmp_path):
     others = [tmp_path / ".g.tmp1.png", tmp_path / ".f.tmp1.svg"]
     for path in [tmp_path / ".f.tmp1.png", *others]:

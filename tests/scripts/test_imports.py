@@ -34,7 +34,7 @@ JOBS = {
     ("collect", "measures.risk"): (TABLES, ()),
     ("curve", "theory.curves.relu_penalty"): (TABLES + SOLVERS, ()),
     ("check_claims", "claims.feature_reuse"): (TABLES + SOLVERS, ()),
-    ("figure", "figures.risk_curves"): (TABLES + DRAWING, ("matplotlib",)),
+    ("figure", "figures.facets"): (TABLES + DRAWING, ("matplotlib",)),
 }
 
 

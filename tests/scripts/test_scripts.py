@@ -20,7 +20,7 @@ TOY = ["--experiment", "toy", "--seeds", "0", "1", *TASK]
 MAIN = ["--samples", "3", "5", "--main-features", "2", "--overlap", "0.0", "1.0"]
 FINETUNED = ["--protocol", "finetuning", "--solver", "exact", "--pretrained", "pretrained.nc"]
 SCRATCH = ["--protocol", "single_task", "--solver", "exact", "--initial-scale", "0.1"]
-RISK = ["risk_curves", "--roles", "risk", "--data", "risk.nc", "--style", STYLE, "--title", "A title: 50 % of it"]
+RISK = ["facets", "--roles", "risk", "--data", "risk.nc", "--style", STYLE, "--title", "A title: 50 % of it"]
 CHAIN = {
     "pretrained.nc": ["pretrain", "diagonal", *TOY, "--samples", "16"],
     "finetuned.nc": ["finetune", "diagonal", *TOY, *MAIN, *FINETUNED],
@@ -83,7 +83,7 @@ def test_collected_runs_are_those_of_the_shards(folder):
     [
         (["finetune", "diagonal"], "--learning-rate"),
         (["measure", "sparsity"], "most weights to count as the top k (default: 100)"),
-        (["figure", "risk_curves"], "--style"),
+        (["figure", "facets"], "--style"),
     ],
     ids=lambda value: value if isinstance(value, str) else None,
 )

@@ -5,9 +5,9 @@ from functools import cache
 from carryover.config.parameters import model_of
 from carryover.families import running
 from carryover.families.convnet import descent, finetune, parameters, pretrain
+from carryover.labels import labelled
 from carryover.measures import risk, stages, trajectory
 from carryover.workflow.collecting import collect
-from carryover.workflow.coordinate_labels import named
 
 SEEDS = [0, 1]
 TASK = {"network": "resnet18", "width": 1, "tasks": 2, "left_out": 5, "device": "cpu"}
@@ -39,7 +39,7 @@ def _shard(job):
 @cache
 def measured(measure, *jobs):
     """What a measure says of jobs, collected."""
-    return named(
+    return labelled(
         collect([measure.measure(_shard(job), model_of(*measure.__name__.split(".")[1:])()) for job in jobs]), "convnet"
     )
 

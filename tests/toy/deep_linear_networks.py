@@ -6,10 +6,10 @@ from functools import cache
 from carryover.config.parameters import model_of
 from carryover.families import running
 from carryover.families.deep_linear import balanced, descent, exact, finetune, parameters, pretrain
+from carryover.labels import labelled
 from carryover.measures import coefficients, risk
 from carryover.theory.curves import covariance_bound, gaussian_bounds, transfer_distances, transferability
 from carryover.workflow.collecting import collect
-from carryover.workflow.coordinate_labels import named
 
 SEEDS = [0, 1, 2]
 SOLVERS = {"exact": exact, "descent": descent, "balanced": balanced}
@@ -101,7 +101,7 @@ def _shards(experiment):
 def measured(*experiments, measure=risk):
     """The collected dataset of a measure over the networks of experiments."""
     shards = [shard for experiment in experiments for shard in _shards(experiment)]
-    return named(
+    return labelled(
         collect([measure.measure(shard, model_of(*measure.__name__.split(".")[1:])()) for shard in shards]),
         "deep_linear",
     )

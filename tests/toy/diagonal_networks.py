@@ -6,9 +6,9 @@ from functools import cache
 from carryover.config.parameters import model_of
 from carryover.families import running
 from carryover.families.diagonal import finetune, parameters, pretrain
+from carryover.labels import labelled
 from carryover.measures import trajectory
 from carryover.workflow.collecting import collect
-from carryover.workflow.coordinate_labels import named
 
 TASK = {"dimension": 12, "auxiliary_features": 4}
 COARSE = {
@@ -56,7 +56,7 @@ def shards(experiment):
 
 @cache
 def measured(experiment, measure):
-    return named(
+    return labelled(
         collect([measure.measure(shard, model_of(*measure.__name__.split(".")[1:])()) for shard in shards(experiment)]),
         "diagonal",
     )
@@ -69,7 +69,7 @@ def classifying():
     run = running.run(
         finetune, model_of("families.diagonal", "finetune")(**TASK, **told, **sizes), "toy", SEEDS, solver("descent")
     )
-    return named(collect([trajectory.measure(run, model_of("measures", "trajectory")())]), "diagonal")
+    return labelled(collect([trajectory.measure(run, model_of("measures", "trajectory")())]), "diagonal")
 
 
 @cache
@@ -86,4 +86,6 @@ def endless():
             for protocol in ("single_task", "multi_task", "finetuning")
         )
     ]
-    return named(collect([trajectory.measure(run, model_of("measures", "trajectory")()) for run in runs]), "diagonal")
+    return labelled(
+        collect([trajectory.measure(run, model_of("measures", "trajectory")()) for run in runs]), "diagonal"
+    )

@@ -8,9 +8,9 @@ import pandas as pd
 from carryover.config.parameters import model_of
 from carryover.families import running
 from carryover.families.image_pairs import exact, finetune, pretrain
+from carryover.labels import labelled
 from carryover.measures import bounds
 from carryover.workflow.collecting import collect
-from carryover.workflow.coordinate_labels import named
 
 TABLE = Path(__file__).resolve().parents[2] / "resources/published/linear-teachers-table1.csv"
 SEEDS = [0, 1, 2]
@@ -34,7 +34,7 @@ def roles(plot):
         )
         for protocol, start in (("finetuning", source), ("single_task", None))
     ]
-    measured = named(
+    measured = labelled(
         collect([bounds.measure(shard, model_of("measures", "bounds")()) for shard in shards]), "image_pairs"
     )
     return {"bounds": measured, "published": pd.read_csv(TABLE)}

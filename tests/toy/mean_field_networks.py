@@ -6,9 +6,9 @@ from itertools import product
 from carryover.config.parameters import model_of
 from carryover.families import running
 from carryover.families.mean_field import descent, exact, finetune, pretrain
+from carryover.labels import labelled
 from carryover.measures import gram, out_of_rkhs, risk
 from carryover.workflow.collecting import collect
-from carryover.workflow.coordinate_labels import named
 
 SEEDS = [0, 1]
 MEASURES = {"gram": (gram, {"points": 6, "samples": 40}), "out_of_rkhs": (out_of_rkhs, {})}
@@ -53,13 +53,13 @@ def roles(plot):
     experiment = {"mean_field_transfer": "ablated", "mean_field_anchor": "anchored"}[plot]
     shards = _shards(experiment)
     found = {
-        "risk": named(
+        "risk": labelled(
             collect([risk.measure(shard, model_of("measures", "risk")()) for shard in shards.values()]), "mean_field"
         )
     }
     for name, (measure, told) in MEASURES.items():
         kept = [shard for (protocol, _), shard in shards.items() if protocol == "pretrained"]
-        found[name] = named(
+        found[name] = labelled(
             collect([measure.measure(one, model_of(*measure.__name__.split(".")[1:])(**told)) for one in kept]),
             "mean_field",
         )

@@ -8,10 +8,10 @@ import xarray as xr
 
 from carryover.analysis import claims_table, intervals, published_risks
 from carryover.config.parameters import model_of
+from carryover.labels import labelled
 from carryover.measures import coefficients, norms, risk, sparsity, trajectory
 from carryover.theory.curves import relu_penalty
 from carryover.workflow.collecting import collect
-from carryover.workflow.coordinate_labels import named
 from toy import (
     convnet_networks,
     deep_linear_networks,
@@ -37,7 +37,7 @@ def relu_by_flow_and_descent():
         for protocol in ("single_task", "finetuning")
         for how in ({"solver": "flow"}, *({"solver": "descent", "learning_rate": rate} for rate in (0.1, 0.02)))
     ]
-    return named(collect([risk.measure(run, model_of("measures", "risk")()) for run in runs]), "relu")
+    return labelled(collect([risk.measure(run, model_of("measures", "risk")()) for run in runs]), "relu")
 
 
 def near_published(experiment):
@@ -65,7 +65,7 @@ def claimed():
 
 CURVE = (relu_penalty.compute, model_of("theory.curves", "relu_penalty")(points=21))
 RISK, SPARSITY = (measured, "overlapping", risk), (measured, "overlapping", sparsity)
-RESCALED = {"columns": "main_features", "rows": "overlap", "hue": ("rescale",), "only": ("protocol=single_task",)}
+RESCALED = {"column": "main_features", "row": "overlap", "hue": ("rescale",), "only": ("protocol=single_task",)}
 RELU = {
     measure: {experiment: (measured_relu, experiment, measure) for experiment in ("regimes", "overlap", "nested")}
     for measure in ("clusters", "dimensionality")
@@ -75,13 +75,13 @@ NORMS = {"norms": (measured_relu, "overlap", "relu_norms"), "regimes": (measured
 # {plot: [({role: how its data are made}, parameters, number of panels)]}
 DRAWN = {
     "relu_penalty": [({"curve": CURVE}, {"quantity": quantity}, 6) for quantity in ("penalty", "exponent")],
-    "risk_curves": [
-        ({"risk": RISK}, {"columns": "overlap"}, 3),
-        ({"risk": RISK}, {"columns": "overlap", "quantity": "risk_best", "only": ("solver=flow",)}, 3),
+    "facets": [
+        ({"risk": RISK}, {"column": "overlap"}, 3),
+        ({"risk": RISK}, {"column": "overlap", "y": "risk_best", "only": ("solver=flow",)}, 3),
         ({"risk": (measured, "nested", risk)}, RESCALED, 4),
         (
             {"risk": (measured_relu, "magnitude", "risk")},
-            {"columns": "magnitude", "rows": "correlation", "relative_to": "magnitude", "apart": 0.05},
+            {"column": "magnitude", "row": "correlation", "relative_to": "magnitude", "apart": 0.05},
             4,
         ),
     ],

@@ -9,9 +9,9 @@ import xarray as xr
 from carryover.config.parameters import model_of
 from carryover.families import running
 from carryover.families.relu import descent, finetune, parameters, pretrain, ridge
+from carryover.labels import labelled
 from carryover.measures import clusters, dimensionality, displacement, least_penalty, relu_norms, risk
 from carryover.workflow.collecting import collect
-from carryover.workflow.coordinate_labels import named
 
 SEEDS = [0, 1]
 TASK = {"dimension": 5, "width": 16, "auxiliary_features": 2}
@@ -80,7 +80,7 @@ def measured(experiment, measure):
     shards = _shards(experiment)
     if measure == "displacement":
         shards = [shard for shard in shards if shard["protocol"].values[0] == "finetuning"]
-    return named(collect([module.measure(shard, p) for shard in shards]), "relu")
+    return labelled(collect([module.measure(shard, p) for shard in shards]), "relu")
 
 
 def dataset(rows):
@@ -91,7 +91,7 @@ def dataset(rows):
         {"inertia": (("run", "clusters"), rng.random((n, 20)))} | {v: ("run", 50 * rng.random(n)) for v in plain},
         coords={"clusters": np.arange(1, 21)} | {k: ("run", np.array([row[k] for row in rows])) for k in rows[0]},
     )
-    return named(made_up, "relu")
+    return labelled(made_up, "relu")
 
 
 def crossed(**values):

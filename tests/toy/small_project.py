@@ -45,7 +45,7 @@ TINY = {
     "curves": {"relu_penalty": {"points": 11, "auxiliary_magnitude": 1.0}},
     "figures": {
         "relu_penalty": {"data": {"curve": "theory/relu_penalty"}},
-        "tiny_risk": {"plot": "risk_curves", "data": {"risk": "tiny/risk"}, "options": {"only": ["solver=exact"]}},
+        "tiny_risk": {"plot": "facets", "data": {"risk": "tiny/risk"}, "options": {"only": ["solver=exact"]}},
     },
 }  # fmt: skip
 EXACT = "results/tiny/finetune/pretrain_solver~exact_protocol~finetuning_solver~exact/0.nc"

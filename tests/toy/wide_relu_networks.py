@@ -5,9 +5,9 @@ from functools import cache
 from carryover.config.parameters import model_of
 from carryover.families import running
 from carryover.families.wide_relu import descent, exact, finetune, pretrain
+from carryover.labels import labelled
 from carryover.measures import ntk_bound
 from carryover.workflow.collecting import collect
-from carryover.workflow.coordinate_labels import named
 
 SEEDS = [0, 1, 2]
 TASK = {"dimension": 4, "width": 40, "initial_scale": 0.3}
@@ -29,7 +29,7 @@ def roles(plot):
             )
             shards.append(running.run(finetune, p, "toy", SEEDS, module.solve, start))
     return {
-        "bound": named(
+        "bound": labelled(
             collect([ntk_bound.measure(shard, model_of("measures", "ntk_bound")()) for shard in shards]), "wide_relu"
         )
     }

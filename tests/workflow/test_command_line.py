@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from carryover.errors import UserError
 from carryover.workflow import command_line
 
 SCRIPTS = Path(command_line.__file__).parents[2]
@@ -28,18 +27,6 @@ def test_without_a_plugin_the_choices_are_named(argv, said, capsys):
     printed = capsys.readouterr().err
     assert said in printed
     assert "sparsity" in printed
-
-
-@pytest.mark.parametrize("message", ["a.nc is missing: run the step that makes it", "--samples 0: it must be ≥ 1."])
-def test_a_users_mistake_ends_with_one_sentence(message, monkeypatch):
-    def main(argv):
-        assert argv == ["--flag"]
-        raise UserError(message)
-
-    monkeypatch.setattr(sys, "argv", ["/somewhere/measure.py", "--flag"])
-    with pytest.raises(SystemExit) as ended:
-        command_line.run(main)
-    assert ended.value.code == f"measure: {message.rstrip('.')}."
 
 
 SCRIPT = """

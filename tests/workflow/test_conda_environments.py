@@ -13,17 +13,18 @@ ON_PYPI = {"pytorch": "torch"}
 
 
 def lines(file):
-    """The lines of a file of pip's, without comments."""
-    lines = (line.partition("#")[0].strip() for line in (ROOT / "envs" / file).read_text().splitlines())
-    return [line for line in lines if line]
+    """The requirements in a file of pip's, without comments, markers and hashes."""
+    lines = (re.split(r"[#;\\]", line)[0].strip() for line in (ROOT / "envs" / file).read_text().splitlines())
+    return [line for line in lines if line and not line.startswith("--hash")]
 
 
 def normal(name):
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-def lock(file="lock.txt"):
-    return {normal(name): version for name, version in (line.split("==") for line in lines(file))}
+def lock(*files):
+    pairs = (line.split("==") for file in files or ("lock.txt", "torch.txt") for line in lines(file))
+    return {normal(name): version for name, version in pairs}
 
 
 def listed(file):
@@ -40,17 +41,18 @@ def satisfies(version, limits):
 
 
 @pytest.mark.parametrize("file", FILES)
-def test_what_an_environment_limits_the_lock_keeps(file):
+def test_an_environment_has_the_versions_of_the_lock(file):
     locked = lock()
     for name, limits in listed(file).items():
+        assert limits, f"{file}: {name} has no version"
         if name != "python":
             assert satisfies(locked[name], limits), f"{file}: {name}{limits}, but the lock has {locked[name]}"
 
 
-def test_the_two_locks_have_what_is_asked_for_and_nothing_twice():
+def test_the_two_locks_have_what_is_asked_for_and_agree():
     main, tests = lock(), lock("tests-lock.txt")
-    assert not main.keys() & tests.keys()
-    for file, locked in (("requirements.in", main), ("tests.in", main | tests)):
+    assert {name: tests[name] for name in main.keys() & tests} == {name: main[name] for name in main.keys() & tests}
+    for file, locked in (("requirements.in", main), ("tests.in", tests)):
         for name, limits in (re.match(r"([\w-]+)(.*)", line).groups() for line in lines(file)):
             assert SpecifierSet(limits.strip()).contains(locked[normal(name)]), f"{file}: {name}"
 

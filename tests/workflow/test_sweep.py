@@ -2,6 +2,7 @@
 
 import pytest
 
+from carryover import labels
 from carryover.config import parameters
 from carryover.errors import UserError
 from carryover.workflow.sweep import Sweep, Wildcards
@@ -127,7 +128,7 @@ def test_shards_and_upstream_are_the_paths_of_other_rules(sweep):
     assert started == ["results/toy/pretrain/solver~exact/1.nc"]
 
 
-def test_a_key_changes_with_what_is_asked_above_and_with_nothing_else(sweep):
+def test_a_key_changes_with_what_is_asked_above_and_with_nothing_else(sweep, monkeypatch):
     def keys(**told):
         made = sweep({"protocol": "finetuning"}, measures={"risk": {}}, **told)
         return {rule: made.key(rule)(wildcards) for rule, wildcards, _ in made.jobs()}
@@ -138,6 +139,9 @@ def test_a_key_changes_with_what_is_asked_above_and_with_nothing_else(sweep):
     assert {rule for rule in usual if changed[rule] != usual[rule]} == {"pretrain", "finetune", "collect"}
     changed = keys(resources={"mem_mb": 9000})
     assert changed == usual
+    monkeypatch.setattr(labels, "of_family", lambda *_: {"samples": {"label": "another"}})
+    changed = keys()
+    assert {rule for rule in usual if changed[rule] != usual[rule]} == {"collect"}
 
 
 def test_code_follows_the_solver(sweep):

@@ -42,6 +42,18 @@ class Pathvars(Section):
     results: Folder = Field("results", description="folder of results and logs")
 
 
+class Item(Section):
+    """A figure, table or theorem of a paper, and what is ours for it."""
+
+    item: str = Field(description="what the paper calls it", min_length=1)
+    shows: str = Field(description="what it shows, in a few words", min_length=1)
+    figures: list[str] = Field([], description="our figures of it")
+    tables: list[str] = Field([], description="our tables of it")
+    functions: list[str] = Field([], description="functions of the library that compute it")
+    claims: list[str] = Field([], description="claims that it makes, by their names in claims.yaml")
+    differs: str = Field("", description="what differs from the paper, and why")
+
+
 class Paper(Section):
     name: str = Field(description="short name, in tables and headings", min_length=1)
     title: str = Field(min_length=1)
@@ -51,6 +63,7 @@ class Paper(Section):
     arxiv: str = Field("", description="its number on arXiv")
     heading: str = Field("", description="of a file's figures, in the report")
     overview: str = Field("", description="what holds of it, what does not, and why, for the report's first page")
+    items: list[Item] = Field([], description="its figures, tables and theorems, in its order")
     first: str = Field("", description="its figure that says most for little training: `make first` draws it")
 
 

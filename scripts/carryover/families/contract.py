@@ -5,7 +5,7 @@ A family is a folder carryover/families/<family>/, found by its name:
     parameters.py                what can be set: models `Task`, `Pretrain(Task)` and `Finetune(Task)`
     pretrain.py, finetune.py     a `Stage` each
     <solver>.py                  a `Solver` for each value of the parameter `solver`, imported by the jobs that name it
-    labels.py                    how figures write what only its runs have: see `workflow.coordinate_labels`
+    labels.json                  labels of coordinates that only its runs have: see `carryover.labels`
 
 A stage poses problems, a solver solves them, and what lies between is the same for all: `running.run`.
 """

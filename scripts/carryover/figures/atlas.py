@@ -26,7 +26,17 @@ def draw(data, p):
     notes = [
         "dots: gains that the seeds do not decide, the others are counted; dotted lines: one sample for each parameter"
     ]
-    return layout.finished(fig, p.title, *notes, *_missing(maps))
+    if lacking := [(one, cell, seeds) for one in maps for cell, seeds in one["lacking"]]:
+        one, cell, seeds = lacking[0]
+        about, cells = one["about"], one["cells"]
+        similarity = cells["similarity"][cells["row"] == cell["row"]].mean()
+        places = {about["map_setting"]: cell["setting"], about["map_similarity_is"]: similarity,
+                  "samples": cell["samples"]}  # fmt: skip
+        where = ", ".join(f"{name} {value:.3g}" for name, value in places.items() if name)
+        count = "1 cell" if len(lacking) == 1 else f"{len(lacking)} cells"
+        first = f"{one['role']}, {cell['protocol']}, {where}: seeds {', '.join(f'{seed:g}' for seed in seeds)}"
+        notes.append(f"grey, or of fewer seeds: runs are missing of {count}, the first {first}")
+    return layout.finish(fig, p.title, *notes)
 
 
 def _maps(data, p):
@@ -43,80 +53,53 @@ def _maps(data, p):
                 found.append({"role": role, "about": one.attrs, "protocol": protocol, "setting": setting, "cells": part,
                               "lacking": atlas.missing(own)})  # fmt: skip
     both = [role for role in data if len({one["protocol"] for one in found if one["role"] == role}) > 1]
-    alone = [one for one in found if one["role"] not in both]
-    paired = [one for one in found if one["role"] in both]
-    return [*sorted(paired, key=lambda one: one["protocol"] != FINETUNING), *alone]
+    # Families with one protocol alone come last.
+    return sorted(found, key=lambda one: (one["role"] not in both,
+                                          one["role"] in both and one["protocol"] != FINETUNING))  # fmt: skip
 
 
 def _map(ax, one, largest):
-    """The cells of a map in colours, those that are open dotted, and the predicted boundary."""
-    cells = one["cells"]
+    """Cells in colours, dotted where their sign is open, and lines where the predicted gain changes its sign."""
+    about, cells = one["about"], one["cells"]
     x = cells.groupby("samples")["samples_per_parameter"].mean().to_numpy()
     gain, decided, predicted = (cells.pivot(index="row", columns="samples", values=name)
                                 for name in ("gain", "decided", "predicted"))  # fmt: skip
     ax.grid(False)
     ax.set_facecolor(MISSING)  # shows where a cell has no number
+    edges_x, edges_y = np.exp(_edges(np.log(x))), _edges(np.arange(len(gain.index)))
+    clipped = np.clip(gain.to_numpy(float), -largest, largest)
     norm = TwoSlopeNorm(0.0, -largest, largest)
-    edges = _edges(np.log(x), np.exp), _edges(np.arange(len(gain.index)))
-    image = ax.pcolormesh(*edges,
-                          np.clip(gain.to_numpy(float), -largest, largest), cmap="RdBu", norm=norm,
-                          rasterized=True)  # fmt: skip
+    image = ax.pcolormesh(edges_x, edges_y, clipped, cmap="RdBu", norm=norm, rasterized=True)
     open_rows, open_columns = np.nonzero(~decided.to_numpy(bool) & gain.notna().to_numpy())
     ax.plot(x[open_columns], open_rows, ".", color="0.35", markersize=2.2)
-    _boundary(ax, *edges, predicted.to_numpy(float))
+    predicted = predicted.to_numpy(float)
+    with np.errstate(invalid="ignore"):  # nothing is predicted of some
+        rows, columns = np.nonzero(predicted[1:] * predicted[:-1] < 0)
+        beside_rows, beside = np.nonzero(predicted[:, 1:] * predicted[:, :-1] < 0)
+    style = {"colors": "k", "linewidth": 1.4, "label": "between cells of predicted gain and loss"}
+    ax.hlines(edges_y[rows + 1], edges_x[columns], edges_x[columns + 1], **style)
+    ax.vlines(edges_x[beside + 1], edges_y[beside_rows], edges_y[beside_rows + 1], **style)
     ends = ax.get_xlim()
     ax.axvline(1, color="0.35", linewidth=0.8, linestyle=":")
     ax.set_xscale("log")
     ax.set_xlim(ends)
-    _named(ax, one)
-    return image
-
-
-def _named(ax, one):
-    """What a map is of, and its axes."""
-    about, cells = one["about"], one["cells"]
     log_axes.plain_decades(ax.xaxis)
     similarity = cells.groupby("row")["similarity"].mean()
-    shown = similarity.index[:: -(-len(similarity) // LABELLED)]
-    ax.set_yticks(shown, [f"{similarity[row]:.2g}".replace("-", "−") for row in shown])
-    right = cells["right"].dropna()
+    named = similarity.index[:: -(-len(similarity) // LABELLED)]
+    ax.set_yticks(named, [f"{similarity[row]:.2g}".replace("-", "−") for row in named])
+    sign_right = cells["right"].dropna()
     transfer = FINETUNING if one["protocol"] == FINETUNING else "linear transfer"
     setting = f", {about['map_setting']} {one['setting']:g}" if about["map_setting"] else ""
-    right = f", {right.sum():.0f} of {len(right)} as predicted" if len(right) else ""
+    right = f", {sign_right.sum():.0f} of {len(sign_right)} as predicted" if len(sign_right) else ""
     ax.set_title(f"{about['map_family']}{setting}\n{transfer}{right}")
     ax.set_xlabel(f"samples per {about['map_parameters_are']}")
     ax.set_ylabel(about["map_similarity_is"])
+    return image
 
 
-def _edges(middles, back=np.asarray):
+def _edges(middles):
     """Ends of cells around their middles."""
     if len(middles) == 1:
-        return back(middles[0] + np.array([-0.5, 0.5]))
+        return middles[0] + np.array([-0.5, 0.5])
     between = (middles[1:] + middles[:-1]) / 2
-    return back(np.concatenate([[2 * middles[0] - between[0]], between, [2 * middles[-1] - between[-1]]]))
-
-
-def _boundary(ax, x, y, predicted):
-    """The sides between cells of which one is predicted to gain and the other to lose."""
-    with np.errstate(invalid="ignore"):  # nothing is predicted of some
-        rows, columns = np.nonzero(predicted[1:] * predicted[:-1] < 0)
-        right_of = np.nonzero(predicted[:, 1:] * predicted[:, :-1] < 0)
-    style = {"colors": "k", "linewidth": 1.4, "label": "between cells of predicted gain and loss"}
-    ax.hlines(y[rows + 1], x[columns], x[columns + 1], **style)
-    ax.vlines(x[right_of[1] + 1], y[right_of[0]], y[right_of[0] + 1], **style)
-
-
-def _missing(maps):
-    """What runs are missing, in words: the first of them, and how many cells lack some."""
-    lacking = [(one, cell, seeds) for one in maps for cell, seeds in one["lacking"]]
-    if not lacking:
-        return []
-    one, cell, seeds = lacking[0]
-    about, known = one["about"], one["cells"]
-    similarity = known["similarity"][known["row"] == cell["row"]].mean()
-    places = {about["map_setting"]: cell["setting"], about["map_similarity_is"]: similarity, "samples": cell["samples"]}
-    where = ", ".join(f"{name} {value:.3g}" for name, value in places.items() if name)
-    cells = "1 cell" if len(lacking) == 1 else f"{len(lacking)} cells"
-    said = ", ".join(f"{seed:g}" for seed in seeds)
-    first = f"the first {one['role']}, {cell['protocol']}, {where}: seeds {said}"
-    return [f"grey, or of fewer seeds: runs are missing of {cells}, {first}"]
+    return np.concatenate([[2 * middles[0] - between[0]], between, [2 * middles[-1] - between[-1]]])

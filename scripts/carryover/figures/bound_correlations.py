@@ -22,8 +22,8 @@ def draw(data, p):
     runs, table = r_squared.finetuned(data["bounds"]), r_squared.arranged(data["bounds"])
     found, shares = r_squared.without_each(table), r_squared.first_shares(table)
     cutoffs, rows = table["cutoff"].values.tolist(), 2 if shares is None else 3
-    fig, axes = plt.subplots(rows, len(cutoffs), figsize=(1.2 + 3.6 * len(cutoffs), 0.4 + 3.3 * rows), sharey="row",
-                             squeeze=False)  # fmt: skip
+    size = (1.2 + 3.6 * len(cutoffs), 0.4 + 3.3 * rows)
+    fig, axes = plt.subplots(rows, len(cutoffs), figsize=size, sharey="row", squeeze=False)
     for column, cutoff in zip(axes.T, cutoffs, strict=True):
         _along(column[0], found.sel(cutoff=cutoff), jackknife.R_SQUARED, data["published"])
         column[0].set_title(f"directions above {cutoff:g} of the largest" if cutoff else "least squares")
@@ -32,18 +32,16 @@ def draw(data, p):
         _scatter(column[-1], runs[runs["cutoff"] == cutoff], p)
     axes[0, 0].set(ylabel="R² of error and bound over pairs", ylim=(0, 1))
     if shares is not None:
-        axes[1, 0].set(
-            ylabel=f"share of sets of {r_squared.SET} pairs\nin which the bound is first", ylim=(-0.03, 1.03)
-        )
+        first = f"share of sets of {r_squared.SET} pairs\nin which the bound is first"
+        axes[1, 0].set(ylabel=first, ylim=(-0.03, 1.03))
     axes[-1, 0].set_ylabel("misclassified share of held-out images")
     axes[0, 0].annotate("dashed: published, of MNIST", (0.98, 0.98), va="top", ha="right", fontsize="small",
                         xycoords="axes fraction")  # fmt: skip
     count = table.sizes["pair"]
     counted = f"{count} pairs, {panels.seeds_in_words(runs)}, {runs['pixels'].iloc[0]} pixels"
-    spread = "bars above: 95 % jackknife over classes; below: " + (
-        "a point per pair" if count > CROWD else "mean and standard deviation over seeds"
-    )
-    return layout.finished(fig, p.title, counted, spread, columns=3)
+    points = "a point per pair" if count > CROWD else "mean and standard deviation over seeds"
+    spread = f"bars above: 95 % jackknife over classes; below: {points}"
+    return layout.finish(fig, p.title, counted, spread, columns=3)
 
 
 def _along(ax, values, scale, table=None):
@@ -68,12 +66,12 @@ def _scatter(ax, runs, p):
         known = ", ".join(f"{n:g}" for n in sizes)
         raise UserError(f"no run has {p.samples} samples; this figure's option samples must be one of {known}.")
     pairs = runs.groupby("pair")[[p.bound, "risk_final"]]
-    mean, deviation = pairs.mean(), pairs.std().fillna(0)
+    mean, deviation, color = pairs.mean(), pairs.std().fillna(0), COLORS[p.bound]
     if len(mean) > CROWD:
-        ax.plot(mean[p.bound], mean["risk_final"], ".", ms=2, alpha=0.4, color=COLORS[p.bound])
+        ax.plot(mean[p.bound], mean["risk_final"], ".", ms=2, alpha=0.4, color=color)
     else:
-        ax.errorbar(mean[p.bound], mean["risk_final"], deviation["risk_final"], deviation[p.bound], fmt="o", ms=4,
-                    color=COLORS[p.bound], elinewidth=0.7)  # fmt: skip
+        ends = deviation["risk_final"], deviation[p.bound]
+        ax.errorbar(mean[p.bound], mean["risk_final"], *ends, fmt="o", ms=4, color=color, elinewidth=0.7)
     share = np.corrcoef(mean[p.bound], mean["risk_final"])[0, 1] ** 2
     ax.set(xlabel=f"bound: {r_squared.BOUNDS[p.bound]}", title=f"n = {p.samples}: R² of these means {share:.2f}")
     ax.set_xlim(left=0)

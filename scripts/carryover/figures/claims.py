@@ -28,14 +28,13 @@ def draw(data, p):
     if table.empty:
         raise UserError(f"paper={p.paper}: no claim is of it; there are claims of {', '.join(known)}.")
     groups = [rows for _, rows in table.groupby("headline", sort=False)]
-    texts = [["\n".join(textwrap.wrap(text, LETTERS)) for text in map(_text, rows.itertuples())] for rows in groups]
+    texts = [["\n".join(textwrap.wrap(_text(row), LETTERS)) for row in rows.itertuples()] for rows in groups]
     lines = [np.array([text.count("\n") + 1 + GAP for text in group]) for group in texts]
     heights = [group.sum() for group in lines]
-    height = LINE * (sum(heights) + TITLE * len(groups)) + 1
+    size = (10.5, LINE * (sum(heights) + TITLE * len(groups)) + 1)
     fig, axes = plt.subplots(
-        len(groups), 2, figsize=(10.5, height), height_ratios=heights, width_ratios=[1, 2.3], squeeze=False,
-        sharey="row",
-    )  # fmt: skip
+        len(groups), 2, figsize=size, height_ratios=heights, width_ratios=[1, 2.3], squeeze=False, sharey="row"
+    )
     for (ax, beside), rows, group, room in zip(axes, groups, texts, lines, strict=True):
         ax.set(xlim=(-1.15, 1.15), ylim=(room.sum(), 0), xticks=[], yticks=[])
         first = rows.iloc[0]
@@ -44,22 +43,17 @@ def draw(data, p):
         ax.grid(False)
         beside.set_axis_off()
         for row, text, place in zip(rows.itertuples(), group, room.cumsum() - room / 2, strict=True):
-            _interval(ax, row, place)
+            if (places := intervals.beside(row)) is not None:
+                middle, *ends = places
+                ax.plot(ends, [place, place], color=COLORS[row.verdict])
+                ax.plot(middle, place, "o", color=COLORS[row.verdict], label=row.verdict)
             beside.text(0, place, text, va="center", fontsize="small")
     axes[-1, 0].set_xticks([0], ["bound"])
-    return layout.finished(
-        fig, p.title, "every check has a scale of its own: the end farther from the bound is drawn at the edge"
-    )
+    note = "every check has a scale of its own: the end farther from the bound is drawn at the edge"
+    return layout.finish(fig, p.title, note)
 
 
 def _text(row):
     ends = f" [{row.low:.3g}, {row.high:.3g}]" if row.high > row.low else ""
     value = f"{row.statistic:.3g}{ends} above {row.bound:g}" if np.isfinite(row.statistic) else "no value"
     return f"{row.statement}: {value} ({row.measured})"
-
-
-def _interval(ax, row, place):
-    if (places := intervals.beside(row)) is not None:
-        middle, low, high = places
-        ax.plot([low, high], [place, place], color=COLORS[row.verdict])
-        ax.plot(middle, place, "o", color=COLORS[row.verdict], label=row.verdict)

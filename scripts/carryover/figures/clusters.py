@@ -6,9 +6,9 @@ import xarray as xr
 from matplotlib.ticker import MaxNLocator
 
 from carryover.figures.drawing import layout, log_axes, panels, relu
+from carryover.runs import chosen, where
 
 ALIGNMENT, TOP = "alignment with the teacher", 1.03
-LEARN = "features to learn"
 SHARING = {"finetuning": "c", "multi_task": "d"}
 DRAWN = {
     "regimes": ("inertia", "alignment", "samples", "main_features", "initial_scale"),
@@ -22,124 +22,109 @@ def draw(data, p):
 
     Raises UserError where there is none of them, one is no such dataset, or an option names what it does not have.
     """
-    rows = {"regimes": _regimes, "overlap": _overlap, "nested": _nested}
     shown = relu.trained(data, DRAWN, p.only)
-    groups = [rows[role](runs, p) for role, runs in shown.items()]
-    return layout.compose(groups, p.title, relu.spread_of(shown))
+    rows = {"regimes": _regimes, "overlap": _overlap, "nested": _nested}
+    return layout.compose([rows[role](runs, p) for role, runs in shown.items()], p.title, relu.spread_of(shown))
 
 
 def _regimes(runs, p):
-    single = panels.where(runs, protocol="single_task")
-    teachers = panels.values(single, "main_features")
-    cells = [(cell["main_features"], cell["initial_scale"])
-             for cell in panels.combinations(single, ("main_features", "initial_scale"))]  # fmt: skip
-    sparsest = panels.where(single, main_features=teachers[0])
-    return [(len(cells), partial(_by_size, single, cells)), (1.5, partial(_by_regime, sparsest))]
+    single = where(runs, protocol="single_task")
+    cells = panels.combinations(single, ("main_features", "initial_scale"))
+    sparsest = where(single, main_features=panels.values(single, "main_features")[0])
 
+    def inertias(figure):
+        """Panel a."""
+        axes, names = layout.row(figure, len(cells), "a  Inertia, STL"), relu.regimes(single)
+        sizes = {n: f"n = {n:g}" for n in panels.values(single, "samples")}
+        for ax, cell in zip(axes, cells, strict=True):
+            part = where(single, **cell)
+            panels.curves(ax, part, "inertia", "clusters", "samples", sizes)
+            relu.to_learn(ax.axvline, cell["main_features"], part["clusters"].max())
+            _clusters_axis(ax, part)
+            ax.set_title(f"teacher of {cell['main_features']} units\n{names[cell['initial_scale']]}")
+        _from_zero(axes, "inertia")
 
-def _by_size(single, cells, figure):
-    """Panel a."""
-    names = relu.regimes(single)
-    axes = layout.row(figure, len(cells), "a  Inertia, STL")
-    for ax, (k, scale) in zip(axes, cells, strict=True):
-        part = panels.where(single, main_features=k, initial_scale=scale)
-        panels.curves(ax, part, "inertia", "clusters", "samples", relu.sizes(single))
-        relu.to_learn(ax.axvline, k, part["clusters"].max())
-        _clusters_axis(ax, part)
-        ax.set_title(f"teacher of {k} units\n{names[scale]}")
-    relu.from_zero(axes, "inertia", TOP)
+    def alignments(figure):
+        """Panel b."""
+        axes = layout.row(figure, 1, "b  Alignment, STL")
+        relu.by_regime(axes[0], sparsest, "alignment")
+        axes[0].set_title(f"teacher of {sparsest['main_features'].values[0]} units")
+        relu.share_axes(axes, sparsest, "samples", ALIGNMENT, TOP)
 
-
-def _by_regime(sparsest, figure):
-    """Panel b."""
-    axes = layout.row(figure, 1, "b  Alignment, STL")
-    relu.by_regime(axes[0], sparsest, "alignment")
-    axes[0].set_title(f"teacher of {sparsest['main_features'].values[0]} units")
-    relu.against_samples(axes, sparsest, ALIGNMENT, TOP)
+    return [(len(cells), inertias), (1.5, alignments)]
 
 
 def _overlap(runs, p):
     protocols = [protocol for protocol in SHARING if protocol in runs["protocol"].values]
-    chosen = [panels.where(runs, unit_correlations=text) for text in p.unit_correlations]
-    runs = xr.concat(chosen, dim="run") if chosen else runs
+    if p.unit_correlations:
+        runs = xr.concat([where(runs, unit_correlations=text) for text in p.unit_correlations], dim="run")
     inertias = [(1.3 * len(protocols), partial(_by_cosines, runs, protocols, p))] if protocols else []
     return [*inertias, relu.by_cosines(runs, "alignment", "e  Alignment", ALIGNMENT, TOP)]
 
 
 def _by_cosines(runs, protocols, p, figure):
-    """Panels c and d."""
+    """Panels c and d, with a circle on each curve where there are as many clusters as features to learn."""
     letters = ", ".join(SHARING[protocol] for protocol in protocols)
     title = f"{letters}  Inertia by cosines of main with auxiliary units, n = {p.samples}"
-    axes = layout.row(figure, len(protocols), title)
+    axes, named = layout.row(figure, len(protocols), title), relu.related(runs)
     for ax, protocol in zip(axes, protocols, strict=True):
-        part = panels.where(runs, protocol=protocol, samples=p.samples)
-        named = relu.related(runs)
+        part, circles = where(runs, protocol=protocol, samples=p.samples), []
         for (text, name), color in zip(named.items(), panels.colors("unit_correlations", list(named)), strict=True):
-            if text in part["unit_correlations"].values:
-                cell = panels.where(part, unit_correlations=text)
-                panels.profile(ax, cell, "inertia", "clusters", name, color=color, **_style(text))
-        for text in relu.related(part):
-            _to_learn(ax, panels.where(part, unit_correlations=text), _features(text, protocol, p))
+            if text not in part["unit_correlations"].values:
+                continue
+            # Units that are auxiliary ones and those that nearly are look the same to clusters: both have to be seen.
+            cosines = {*panels.cosines(text)}
+            near = {} if cosines <= {0.0, 1.0} else {"linewidth": 4}
+            style = {"linestyle": "--", "zorder": 3} if cosines == {1.0} else near
+            cell, features = where(part, unit_correlations=text), features_to_learn(text, protocol, p)
+            panels.profile(ax, cell, "inertia", "clusters", name, color=color, **style)
+            if features in cell["clusters"].values:
+                circles.append((features, cell["inertia"].sel(clusters=features).median()))
+        style = {"color": "0.2", "markerfacecolor": "none", "markersize": 8, "label": "features to learn"}
+        for circle in circles:
+            ax.plot(*circle, "o", **style)
         _clusters_axis(ax, part)
         ax.set_title(panels.name(runs, "protocol", protocol))
-    relu.from_zero(axes, "inertia", TOP)
+    _from_zero(axes, "inertia")
 
 
-def _style(cosines):
-    """Units that are auxiliary ones and those that nearly are look the same to clusters: both lines have to be seen."""
-    numbers = {float(word) for word in cosines.split()}
-    if numbers == {1.0}:
-        return {"linestyle": "--", "zorder": 3}
-    return {} if numbers <= {0.0, 1.0} else {"linewidth": 4}
-
-
-def _features(cosines, protocol, p):
+def features_to_learn(cosines, protocol, p):
     """How many distinct features a network of the protocol has to know at the end."""
-    cosines = [float(word) for word in cosines.split()]
+    cosines = panels.cosines(cosines)
     new = [cosine for cosine in cosines if cosine != 1]
     return p.auxiliary_features + len(new) if protocol == "multi_task" else len(cosines)
 
 
 def _nested(runs, p):
-    task = panels.where(runs, main_features=p.main_features)
-    sizes = relu.rescaled_sizes(task, p.nested_samples)
-    return [(len(sizes), partial(paint, task, sizes)) for paint in (_one_cluster, _by_overlap)]
+    task = where(runs, main_features=p.main_features)
+    subset, tuned = where(task, overlap=panels.values(task, "overlap")[-1]), where(task, protocol="finetuning")
+    sizes, overlaps = relu.sizes(task, p.nested_samples), relu.overlaps(task)
 
+    def inertias(figure):
+        """Panel f."""
+        overlap = panels.name(subset, "overlap", subset["overlap"].values[0])
+        title = f"f  Inertia of one cluster: PT+FT and its control STL, {relu.task(task)}, {overlap}"
+        axes = layout.row(figure, len(sizes), title)
+        relu.facets(axes, subset.sel(clusters=1), "inertia", "rescale", "samples", sizes, "protocol")
+        for ax in axes:
+            log_axes.along(ax, subset, "rescale")
+            ax.set_yscale("log")
+        axes[0].set_ylabel("inertia at K = 1")
 
-def _one_cluster(task, sizes, figure):
-    """Panel f."""
-    subset = relu.subset(task)
-    title = f"f  Inertia of one cluster: PT+FT and its control STL, {relu.task(task)}, {relu.overlap(subset)}"
-    axes = layout.row(figure, len(sizes), title)
-    for ax, n in zip(axes, sizes, strict=True):
-        part = panels.where(subset, samples=n).sel(clusters=1)
-        panels.curves(ax, part, "inertia", "rescale", "protocol")
-        log_axes.rescalings(ax, subset)
-        ax.set(yscale="log", title=f"n = {n}")
-    axes[0].set_ylabel("inertia at K = 1")
+    def alignments(figure):
+        """Panel g, with multi-task networks, which are not rescaled, as dashed lines."""
+        axes = layout.row(figure, len(sizes), f"g  Alignment, PT+FT and MTL, {relu.task(task)}")
+        named = {overlap: f"PT+FT, {name}" for overlap, name in overlaps.items()}
+        relu.facets(axes, tuned, "alignment", "rescale", "samples", sizes, "overlap", named)
+        for ax, n in zip(axes, sizes, strict=True):
+            for (overlap, name), color in zip(overlaps.items(), panels.colors("overlap", list(overlaps)), strict=True):
+                joint = {"protocol": "multi_task", "samples": n, "overlap": overlap}
+                if chosen(task, **joint).any():
+                    median = where(task, **joint)["alignment"].median()
+                    ax.axhline(median, color=color, linestyle="--", label=f"MTL, {name}")
+        relu.share_axes(axes, tuned, "rescale", ALIGNMENT, TOP)
 
-
-def _by_overlap(task, sizes, figure):
-    """Panel g, with multi-task networks, which are not rescaled, as dashed lines."""
-    tuned, overlaps = panels.where(task, protocol="finetuning"), relu.overlaps(task)
-    named = {overlap: f"PT+FT, {name}" for overlap, name in overlaps.items()}
-    axes = layout.row(figure, len(sizes), f"g  Alignment, PT+FT and MTL, {relu.task(task)}")
-    for ax, n in zip(axes, sizes, strict=True):
-        panels.curves(ax, panels.where(tuned, samples=n), "alignment", "rescale", "overlap", named)
-        for (overlap, name), color in zip(overlaps.items(), panels.colors("overlap", list(overlaps)), strict=True):
-            joint = {"protocol": "multi_task", "samples": n, "overlap": overlap}
-            if panels.chosen(task, **joint).any():
-                median = panels.where(task, **joint)["alignment"].median()
-                ax.axhline(median, color=color, linestyle="--", label=f"MTL, {name}")
-        ax.set_title(f"n = {n}")
-    relu.against_rescaling(axes, tuned, ALIGNMENT, TOP)
-
-
-def _to_learn(ax, part, features):
-    """A mark on a curve at its number of features, where the axis reaches it."""
-    if features in part["clusters"].values:
-        left = part["inertia"].sel(clusters=features).median()
-        ax.plot(features, left, "o", color="0.2", markerfacecolor="none", markersize=8, label=LEARN)
+    return [(len(sizes), inertias), (len(sizes), alignments)]
 
 
 def _clusters_axis(ax, part):
@@ -150,3 +135,8 @@ def _clusters_axis(ax, part):
     else:
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     ax.set_xlabel("clusters K")
+
+
+def _from_zero(axes, label):
+    axes[0].set_ylim(0, TOP)
+    axes[0].set_ylabel(label)

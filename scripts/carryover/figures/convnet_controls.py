@@ -6,6 +6,7 @@ import numpy as np
 
 from carryover.analysis.by_task import interval, table
 from carryover.figures.drawing import convnet, layout, log_axes, panels
+from carryover.runs import chosen, where
 
 ACCURACY = "test accuracy (%)"
 
@@ -13,31 +14,32 @@ ACCURACY = "test accuracy (%)"
 def draw(data, p):
     """Panels a–c. Roles: `risk` and `trajectory` of one experiment, whose networks were finetuned with the factor on
     parts of their weights and at several learning rates. Raises UserError where there are no such runs."""
-    risk, trajectory = (panels.where(data[role], samples=p.samples) for role in ("risk", "trajectory"))
+    risk, trajectory = (where(data[role], samples=p.samples) for role in ("risk", "trajectory"))
     fig, (left, middle, right) = plt.subplots(1, 3, figsize=(11.5, 4.4), width_ratios=(1.1, 0.8, 1.1))
     _parts(left, risk, p)
-    _learning_rates(middle, panels.where(risk, protocol="finetuning", rescaled="all"), p)
-    _training(right, panels.where(trajectory, learning_rate=p.learning_rate, rescaled="all"))
+    _learning_rates(middle, where(risk, protocol="finetuning", rescaled="all"), p)
+    _training(right, where(trajectory, learning_rate=p.learning_rate, rescaled="all"))
     notes = f"n = {p.samples}", convnet.units(risk), convnet.INTERVALS, "c: ended runs keep their last value"
-    return layout.finished(fig, p.title, *notes, *convnet.crossed(fig))
+    return layout.finish(fig, p.title, *notes, *convnet.crossed(fig))
 
 
 def _parts(ax, risk, p):
     """Panel a: gain by what the factor is on, and by the learning rate, one below the other."""
-    tuned, scratch = (panels.where(risk, protocol=protocol) for protocol in ("finetuning", "single_task"))
+    tuned, scratch = (where(risk, protocol=protocol) for protocol in ("finetuning", "single_task"))
     usual = {"learning_rate": p.learning_rate}
-    at_rate = tuned.isel(run=panels.chosen(tuned, rescale=p.rescale, **usual))
-    parts = {panels.name(risk, "rescaled", part): part for part in panels.values(at_rate, "rescaled")}
-    others = [rate for rate in panels.values(tuned, "learning_rate")[::-1] if rate != p.learning_rate]
-    rows = {f"PT+FT, {name}": convnet.gain(tuned, p.rescale, part, **usual) for name, part in parts.items()}
-    rows |= {f"PT+FT, all weights,\nlearning rate {rate:g}": convnet.gain(tuned, p.rescale, learning_rate=rate)
-             for rate in others}  # fmt: skip
+    parts = panels.values(tuned.isel(run=chosen(tuned, rescale=p.rescale, **usual)), "rescaled")
+    rows = {f"PT+FT, {panels.name(risk, 'rescaled', part)}": convnet.gain(tuned, p.rescale, part, **usual)
+            for part in parts}  # fmt: skip
+    for rate in panels.values(tuned, "learning_rate")[::-1]:
+        if rate != p.learning_rate:
+            gains = convnet.gain(tuned, p.rescale, learning_rate=rate)
+            rows[f"PT+FT, all weights,\nlearning rate {rate:g}"] = gains
     rows["STL, all weights"] = convnet.gain(scratch, p.rescale, **usual)
     ax.axvline(0, color="0.3", linewidth=0.8)
     for place, (label, gains) in enumerate(rows.items()):
-        mean, low, high = interval(gains)
+        mean, *ends = interval(gains)
         color = panels.color("single_task" if label.startswith("STL") else "finetuning")
-        ax.plot([low, high], [place, place], color=color, linewidth=1)
+        ax.plot(ends, [place, place], color=color, linewidth=1)
         ax.plot(mean, place, "o", color=color)
     ax.set_yticks(range(len(rows)), rows)
     ax.set(ylim=(len(rows) - 0.5, -0.5), xlabel=f"gain by the factor {p.rescale:g} (percentage points, paired)")
@@ -53,37 +55,34 @@ def _learning_rates(ax, tuned, p):
             x = np.array(rates) * (1.03 if factor == 1 else 0.97)
             convnet.points(ax, x, tables, _label(tuned, "finetuning", factor), convnet.PERCENT, color=color, marker="o")
             for rate, place, accuracies in zip(rates, x, tables, strict=True):
-                convnet.cross(ax, place, accuracies, panels.where(runs, learning_rate=rate))
+                convnet.cross(ax, place, accuracies, where(runs, learning_rate=rate))
     log_axes.named(ax, rates)
     ax.set(xlabel="learning rate", ylabel=ACCURACY, title="b  PT+FT by learning rate")
 
 
 def _training(ax, runs):
-    """Panel c: accuracy along training, by factor."""
+    """Panel c: mean accuracy at every step at which a run was looked at, by factor, and its interval at the last."""
+    factors = panels.values(runs, "rescale")
     for protocol, style in (("finetuning", "-"), ("single_task", "--")):
-        shown = panels.where(runs, protocol=protocol)
-        factors = panels.values(runs, "rescale")
         for factor, color in zip(factors, panels.colors("rescale", factors), strict=True):
-            if panels.chosen(shown, rescale=factor).any():
-                label = _label(runs, protocol, factor)
-                _curve(ax, panels.where(shown, rescale=factor), label, color=color, linestyle=style)
+            if not chosen(runs, protocol=protocol, rescale=factor).any():
+                continue
+            shown = where(runs, protocol=protocol, rescale=factor)
+            steps = np.rint(shown["time"].values / shown["learning_rate"].values[:, None])
+            grid = np.unique(steps[np.isfinite(steps)])
+            accuracies = 100 * (1 - shown["risk_curve"].values)
+            curves = [_at(grid, *curve) for curve in zip(steps, accuracies, strict=True)]
+            shown = shown.drop_dims("checkpoint")
+            tables = [table(shown.assign(accuracy=("run", values)), "accuracy") for values in np.transpose(curves)]
+            means, label = [np.nanmean(accuracies) for accuracies in tables], _label(runs, protocol, factor)
+            ax.plot(grid, means, color=color, linestyle=style, label=label)
+            convnet.points(ax, grid[-1:], tables[-1:], None, convnet.PERCENT, color=color, marker="o")
     ax.set(xscale="log", xlabel="steps of gradient descent", ylabel=ACCURACY, title="c  Accuracy along training")
     log_axes.plain_decades(ax.xaxis)
 
 
 def _label(runs, protocol, factor):
     return panels.name(runs, "protocol", protocol) + (f", rescaled by {factor:g}" if factor != 1 else ", as it is")
-
-
-def _curve(ax, runs, label, color, linestyle):
-    """Mean accuracy at every step at which a run was looked at, and its interval at the last end of one."""
-    steps = np.rint(runs["time"].values / runs["learning_rate"].values[:, None])
-    grid = np.unique(steps[np.isfinite(steps)])
-    curves = [_at(grid, *curve) for curve in zip(steps, 100 * (1 - runs["risk_curve"].values), strict=True)]
-    runs = runs.drop_dims("checkpoint")
-    tables = [table(runs.assign(accuracy=("run", values)), "accuracy") for values in np.transpose(curves)]
-    ax.plot(grid, [np.nanmean(accuracies) for accuracies in tables], color=color, linestyle=linestyle, label=label)
-    convnet.points(ax, grid[-1:], tables[-1:], None, convnet.PERCENT, color=color, marker="o")
 
 
 def _at(grid, steps, values):

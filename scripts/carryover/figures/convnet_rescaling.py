@@ -8,6 +8,7 @@ from carryover.analysis.by_task import usual
 from carryover.analysis.image_tasks import by_classes
 from carryover.errors import UserError
 from carryover.figures.drawing import convnet, layout, log_axes, panels
+from carryover.runs import chosen, where
 
 PROTOCOLS = ("finetuning", "single_task", "multi_task")
 PLACES = (-2, -1, 0, 1, 4, 5)  # of their curves, without and with the factor; MTL is one point, apart from the others
@@ -30,19 +31,22 @@ def draw(data, p):
     size = (max(7.0, 2.5 * len(systems) + 0.8), 5.6)
     fig, axes = plt.subplots(2, len(systems), figsize=size, sharex="col", squeeze=False)
     for (above, below), risk in zip(axes.T, systems, strict=True):
-        runs = panels.where(risk, learning_rate=usual(risk, "learning_rate"), rescaled="all")
+        runs = where(risk, learning_rate=usual(risk, "learning_rate"), rescaled="all")
         if above is not axes[0, 0]:
             above.sharey(axes[0, 0])
         _accuracies(above, runs, p.rescale)
-        _gains(below, runs, p.rescale)
+        below.axhline(0, color="0.3", linewidth=0.8)
+        for place, protocol in enumerate(("finetuning", "single_task")):
+            label, look = panels.name(runs, "protocol", protocol), {"lw": 1.6 - 0.7 * place}
+            _along_samples(below, runs, convnet.gain, protocol, p.rescale, 2 * place - 1, label, **look)
         lines = convnet.system(runs).replace(", ", ",\n").splitlines()  # columns are narrow
         words = "\n".join(fill(line, 28) for line in lines)
         above.set_title(f"{words}\n({convnet.units(runs)})", fontsize="small")
         below.set_xlabel("training images of the task")
-        log_axes.samples(below, panels.values(panels.where(runs, protocol="finetuning"), "samples"))
+        log_axes.named(below, panels.values(where(runs, protocol="finetuning"), "samples"), 2)
     axes[0, 0].set(ylabel="test accuracy (%)", ylim=(0, 103))
     axes[1, 0].set_ylabel(f"gain by the factor {p.rescale:g}\n(percentage points, paired)")
-    return layout.finished(fig, p.title, convnet.INTERVALS, *convnet.crossed(fig), "scales of gains differ")
+    return layout.finish(fig, p.title, convnet.INTERVALS, *convnet.crossed(fig), "scales of gains differ")
 
 
 def _accuracies(ax, runs, rescale):
@@ -52,34 +56,18 @@ def _accuracies(ax, runs, rescale):
     for place, (protocol, factor) in zip(PLACES, curves, strict=True):
         plain, first = factor == 1, protocol == "finetuning"
         label = panels.name(runs, "protocol", protocol) + ("" if plain else f", rescaled by {factor:g}")
-        style = {"linestyle": "-" if plain else "--", "mfc": None if plain else "white", "lw": 1.6 if first else 0.9}
-        tables = _by_samples(runs, convnet.accuracy, protocol, rescale=factor)
-        _along_samples(ax, tables, place, label, possible=convnet.PERCENT, color=panels.color(protocol), **style)
-        for n, accuracies in tables.items():
-            chosen = {"protocol": protocol, "rescale": factor, "samples": n}
-            convnet.cross(ax, _beside(n, place), accuracies, panels.where(runs, **chosen))
+        look = {"linestyle": "-" if plain else "--", "mfc": None if plain else "white", "lw": 1.6 if first else 0.9}
+        look["possible"] = convnet.PERCENT
+        tables = _along_samples(ax, runs, convnet.accuracy, protocol, factor, place, label, **look)
+        for n, (x, accuracies) in tables.items():
+            convnet.cross(ax, x, accuracies, where(runs, protocol=protocol, rescale=factor, samples=n))
 
 
-def _gains(ax, runs, rescale):
-    ax.axhline(0, color="0.3", linewidth=0.8)
-    for place, protocol in enumerate(("finetuning", "single_task")):
-        tables = _by_samples(runs, convnet.gain, protocol, rescale=rescale)
-        label = panels.name(runs, "protocol", protocol)
-        _along_samples(ax, tables, 2 * place - 1, label, color=panels.color(protocol), lw=1.6 - 0.7 * place)
-
-
-def _by_samples(runs, values, protocol, rescale):
-    """{samples: table} of what a protocol has at a factor."""
-    known = panels.chosen(runs, protocol=protocol, rescale=rescale)
-    sizes = panels.values(runs.isel(run=known), "samples")
-    return {n: values(runs, rescale=rescale, protocol=protocol, samples=n) for n in sizes}
-
-
-def _along_samples(ax, tables, place, label, **style):
-    """Points at sample sizes, beside those of other curves."""
+def _along_samples(ax, runs, quantity, protocol, rescale, place, label, **look):
+    """{samples: (x, table)} of the points of a protocol at a factor, which stand beside those of other curves."""
+    sizes = panels.values(runs.isel(run=chosen(runs, protocol=protocol, rescale=rescale)), "samples")
+    tables = [quantity(runs, rescale=rescale, protocol=protocol, samples=n) for n in sizes]
+    places = [n * 2 ** (0.07 * place) for n in sizes]
     if tables:
-        convnet.points(ax, [_beside(n, place) for n in tables], tables.values(), label, marker="o", **style)
-
-
-def _beside(samples, place):
-    return samples * 2 ** (0.07 * place)
+        convnet.points(ax, places, tables, label, marker="o", color=panels.color(protocol), **look)
+    return dict(zip(sizes, zip(places, tables, strict=True), strict=True))

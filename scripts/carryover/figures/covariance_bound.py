@@ -11,7 +11,10 @@ KINDS = {
     "bottom": ("along bottom eigenvectors", "#CC79A7"),
     "random": ("along all", "0.4"),
 }
-
+CONSTANTS = (
+    ("needed", "c", "for the risk (eq 3)", "#0072B2"),
+    ("estimation_needed", "c_estimation", "for |Σ̃ − Σ| ≤ g", "#D55E00"),
+)
 LARGEST_RISK = 1.0  # λ₁|Δ|², of instances of which both factors are 1
 
 
@@ -30,34 +33,20 @@ def draw(data, p):
     left.set_ylim(bottom=max(float(tested["risk"].min()), 1e-6))
     left.axvspan(LARGEST_RISK, ends[1], color="0.9", linewidth=0, zorder=0, label="bound above any possible risk")
     left.set_title(f"a: in {np.mean(bound.values > LARGEST_RISK):.0%} the bound exceeds any possible risk")
-    _needed(middle, curve)
-    _terms(right, curve)
-    note = "a: constant fitted on one half of the instances, the other half shown; no risk exceeds λ₁|Δ|² = 1"
-    return layout.finished(fig, p.title, note, columns=4)
 
+    for needed, fitted, label, color in CONSTANTS:
+        middle.hist(curve[needed], bins=60, histtype="step", color=color, label=label)
+        middle.axvline(float(curve[fitted]), color=color, linestyle=":", linewidth=1)
+    middle.set(xlabel="constant c that an instance needs", ylabel="instances", yscale="log")
+    middle.set_title("b: constants (dotted: fitted)")
 
-def _needed(ax, curve):
-    """How large a constant each instance needs, for the risk and for the estimate of the covariance."""
-    for name, label, color in (("needed", "for the risk (eq 3)", "#0072B2"),
-                               ("estimation_needed", "for |Σ̃ − Σ| ≤ g", "#D55E00")):  # fmt: skip
-        ax.hist(curve[name], bins=60, histtype="step", color=color, label=label)
-        fitted = float(curve[{"needed": "c", "estimation_needed": "c_estimation"}[name]])
-        ax.axvline(fitted, color=color, linestyle=":", linewidth=1)
-    ax.set(
-        xlabel="constant c that an instance needs",
-        ylabel="instances",
-        yscale="log",
-        title="b: constants (dotted: fitted)",
-    )
-
-
-def _terms(ax, curve):
     samples = curve["samples"].values.astype(float)
-    for name, label, power, kind in (("top_term", "top term", -1.5, "top"),
-                                     ("bottom_term", "bottom term", -0.5, "bottom")):  # fmt: skip
-        color = KINDS[kind][1]
-        values = curve[name].values
-        ax.plot(samples, values, "o-", ms=3, color=color, label=label)
-        ax.plot(samples, values[-1] * (samples / samples[-1]) ** power, ":", color=color, label=f"$n^{{{power:g}}}$")
-    ax.set(xscale="log", yscale="log", xlabel="samples n", ylabel="terms of the bound at c = 1")
-    ax.set_title("c: terms for the spectrum of Fig. 1")
+    for kind, power in (("top", -1.5), ("bottom", -0.5)):
+        values, color = curve[f"{kind}_term"].values, KINDS[kind][1]
+        right.plot(samples, values, "o-", ms=3, color=color, label=f"{kind} term")
+        law = values[-1] * (samples / samples[-1]) ** power
+        right.plot(samples, law, ":", color=color, label=f"$n^{{{power:g}}}$")
+    right.set(xscale="log", yscale="log", xlabel="samples n", ylabel="terms of the bound at c = 1")
+    right.set_title("c: terms for the spectrum of Fig. 1")
+    note = "a: constant fitted on one half of the instances, the other half shown; no risk exceeds λ₁|Δ|² = 1"
+    return layout.finish(fig, p.title, note, columns=4)

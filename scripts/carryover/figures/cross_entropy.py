@@ -33,30 +33,24 @@ def draw(data, p):
     letters = iter("abcdef")
     parts = fig.subfigures(len(shown), 1, squeeze=False)[:, 0]
     for part, (role, runs) in zip(parts, shown.items(), strict=True):
-        _row(part.subplots(1, len(COLUMNS)), runs, letters, p)
-        part.axes[0].set_ylabel(f"{FAMILIES[role]}\n{LABELS[FEATURES]}")
+        axes = part.subplots(1, len(COLUMNS))
+        axes[1].sharey(axes[0])
+        for ax, (quantity, along, title) in zip(axes, COLUMNS, strict=True):
+            _panel(ax, runs, quantity, along, p.fitted)
+            ax.set_title(f"{next(letters)}  {title}")
+            ax.set_xlabel(XLABELS[along])
+        axes[0].set_ylabel(f"{FAMILIES[role]}\n{LABELS[FEATURES]}")
         notes = [panels.spread_in_words(runs)]  # families may differ in their seeds
         if part is parts[-1]:
             notes += ["dot: end of training", f"margins: from a training loss of {p.fitted:g} on"]
         layout.legend(part, *notes, columns=4)
-    layout.title(fig, p.title)
+    layout.suptitle(fig, p.title)
     return fig
-
-
-def _row(axes, runs, letters, p):
-    """The panels of a family, which has initial scales, and so colours, of its own."""
-    colors = {scale: color for scale, _, color in panels.colored(runs, "initial_scale")}
-    axes[1].sharey(axes[0])
-    for ax, (quantity, along, title) in zip(axes, COLUMNS, strict=True):
-        _panel(ax, runs, quantity, along, p, colors)
-        ax.set_title(f"{next(letters)}  {title}")
-        ax.set_xlabel(XLABELS[along])
 
 
 def _scratch(role, runs):
     """The runs that started from an initial scale; UserError where there are none or nothing was recorded of them."""
-    missing = [name for name in (FEATURES, "initial_scale") if name not in runs.variables]
-    if missing:
+    if missing := [name for name in (FEATURES, "initial_scale") if name not in runs.variables]:
         raise UserError(f"{role} has no {missing[0]}: cross_entropy draws runs from scratch with loss cross_entropy.")
     trained = np.isfinite(runs[FEATURES].values).any(axis=1)
     runs = runs.isel(run=trained & np.isfinite(runs["initial_scale"].values))
@@ -65,29 +59,22 @@ def _scratch(role, runs):
     return runs
 
 
-def _panel(ax, runs, quantity, along, p, colors):
-    for scale, color in colors.items():
-        if scale in runs["initial_scale"].values:
-            part = panels.where(runs, initial_scale=scale)
-            margins = margin_over_scale(part["loss_curve"].values, part["initial_scale"].values, p.fitted)
-            x = part["time"].values if along == "time" else margins
-            _band(ax, x, part[quantity].values, color, f"initial scale {scale:g}")
+def _panel(ax, runs, quantity, along, fitted):
+    """Median and range over runs of each initial scale, read off at common x where every run has some."""
+    for scale, part, color in panels.colored(runs, "initial_scale"):
+        margins = margin_over_scale(part["loss_curve"].values, part["initial_scale"].values, fitted)
+        x, y = part["time"].values if along == "time" else margins, part[quantity].values
+        curves = [(a[both], b[both]) for a, b in zip(x, y, strict=True) for both in [np.isfinite(a) & np.isfinite(b)]]
+        low, high = max(a[0] if len(a) else np.inf for a, _ in curves), min(a[-1] if len(a) else 0 for a, _ in curves)
+        if 0 < low < high:
+            grid = np.geomspace(low, high, POINTS)
+            values = np.stack([np.interp(np.log(grid), np.log(a), b) for a, b in curves])
+            middle, label = np.median(values, axis=0), f"initial scale {scale:g}"
+            panels.band(ax, grid, middle, values.min(0), values.max(0), label, color=color)
+            ax.plot(grid[-1], middle[-1], "o", color=color, markersize=4)
     ax.set_xscale("log")
     if quantity == FEATURES:
         ax.set_yscale("log")
         log_axes.plain_decades(ax.yaxis)
     else:
         ax.set_ylabel(LABELS[quantity])
-
-
-def _band(ax, x, y, color, label):
-    """Median and range over runs of the curves y(x), read off at common x where every run has some."""
-    curves = [(a[keep], b[keep]) for a, b in zip(x, y, strict=True) for keep in [np.isfinite(a) & np.isfinite(b)]]
-    low, high = max(a[0] if len(a) else np.inf for a, _ in curves), min(a[-1] if len(a) else 0 for a, _ in curves)
-    if not 0 < low < high:
-        return
-    grid = np.geomspace(low, high, POINTS)
-    values = np.stack([np.interp(np.log(grid), np.log(a), b) for a, b in curves])
-    middle = np.median(values, axis=0)
-    panels.band(ax, grid, middle, values.min(0), values.max(0), label, color=color)
-    ax.plot(grid[-1], middle[-1], "o", color=color, markersize=4)

@@ -7,78 +7,62 @@ import numpy as np
 from carryover.analysis import intervals
 from carryover.analysis.linear_transfer import by_anchor, chosen, gains
 from carryover.figures.drawing import layout, log_axes, panels
+from carryover.runs import where
 
 FREE, CHOSEN, INITIAL = "#CC79A7", "#0072B2", "0.45"  # rich in pink and the best in blue, as in the paper; lazy in grey
 WAYS = {"zero": ("#332288", -0.06), "pretrained": ("#DDCC77", 0.06), "least_squares": ("#117733", 0.0)}
 """Colours of the ways to train the readout, and how far their bars stand apart, in decades."""
+FEATURES = {"alignment": ("pretrained", "#D55E00"), "initial_alignment": ("before", "0.6")}
 
 
 def draw(data, p):
     """Roles: `risk` and `gram` of an experiment of the family mean_field with several anchors, 0 and infinity."""
-    risk = data["risk"]
+    risk, gram = data["risk"], data["gram"]
     tables = by_anchor(gains(risk, p.readout))
+    between = {anchor: table for anchor, table in tables.items() if 0 < anchor < np.inf}
     fig, (gain, mean, aligned) = plt.subplots(1, 3, figsize=(13.5, 4.2), width_ratios=(1.3, 1.2, 1))
-    _by_samples(gain, tables)
-    place = _places(tables)
+    for number, table in enumerate(between.values()):
+        label = None if number else "other λ"
+        gain.plot(table.columns, table.mean(), color="0.8", linewidth=0.8, zorder=1, label=label)
+    ends = {"λ = 0, rich": (tables[0.0], FREE, 0.97), "best λ between them": (chosen(between), CHOSEN, 1.0),
+            "λ = ∞, initial features": (tables[np.inf], INITIAL, 1.03)}  # fmt: skip
+    for label, (table, color, factor) in ends.items():
+        _bars(gain, {n * factor: table[n] for n in table}, label, color)
+    log_axes.named(gain, sorted(tables[0.0].columns), 2)
+    gain.set(xlabel="target samples n", ylabel="transferability / target variance")
+    gain.set_title(f"a: readout by {panels.name(risk, 'readout', p.readout)}")
+
+    # On the axes of b and c, 0 and infinity stand a decade beside the logarithms of the other anchors.
+    place = {anchor: float(np.log10(anchor)) for anchor in between}
+    place = {0.0: min(place.values()) - 1.0, **place, np.inf: max(place.values()) + 1.0}
     for way in [way for way in WAYS if way in panels.values(risk, "readout")]:
         color, apart = WAYS[way]
         means = {place[anchor] + apart: table.mean(axis=1) for anchor, table in by_anchor(gains(risk, way)).items()}
         _bars(mean, means, panels.name(risk, "readout", way), color)
-    _features(aligned, data["gram"], place)
+    frame = gram[[*FEATURES]].to_dataframe().reset_index(drop=True).assign(anchor=gram["anchor"].values)
+    for name, (label, color) in FEATURES.items():
+        _bars(aligned, {place[anchor]: rows[name] for anchor, rows in frame.groupby("anchor")}, label, color)
+    powers = {anchor: f"{anchor:g}" if float(round(np.log10(anchor), 9)).is_integer() else "" for anchor in between}
     for ax in (mean, aligned):
-        ax.set_xticks(list(place.values()), [_number(anchor) for anchor in place])
+        ax.set_xticks(list(place.values()), ["0", *powers.values(), "∞"])
         ax.set_xlabel("penalty λ on the distance from the start")
     for ax in (gain, mean):
         ax.axhline(0, color="0.6", linewidth=0.6)
     mean.set_yscale("symlog", linthresh=0.2, linscale=1.5)
-    gain.set(xlabel="target samples n", ylabel="transferability / target variance")
-    gain.set_title(f"a: readout by {panels.name(risk, 'readout', p.readout)}")
     mean.set(ylabel="mean transferability over n", title="b: by how the readout is trained")
     aligned.set(ylabel="alignment with the source's kernel", title="c: features")
-    mu = float(panels.where(risk, protocol="linear_transfer")["ablated"].values[0])
+    mu = float(where(risk, protocol="linear_transfer")["ablated"].values[0])
     notes = (
         f"μ = {mu:g}, {panels.seeds_in_words(risk)}: means with 95 % intervals",
         "a: the best λ of each seed is that of the largest mean gain of all other seeds",
         "b: linear between ±0.2, logarithmic beyond",
     )
-    return layout.finished(fig, p.title, *notes)
-
-
-def _by_samples(ax, tables):
-    between = {anchor: table for anchor, table in tables.items() if 0 < anchor < np.inf}
-    for number, table in enumerate(between.values()):
-        ax.plot(table.columns, table.mean(), color="0.8", linewidth=0.8, zorder=1, label=None if number else "other λ")
-    ends = {"λ = 0, rich": (tables[0.0], FREE, 0.97), "best λ between them": (chosen(between), CHOSEN, 1.0),
-            "λ = ∞, initial features": (tables[np.inf], INITIAL, 1.03)}  # fmt: skip
-    for label, (table, color, factor) in ends.items():
-        _bars(ax, {n * factor: table[n] for n in table}, label, color)
-    log_axes.samples(ax, sorted(tables[0.0].columns))
+    return layout.finish(fig, p.title, *notes)
 
 
 def _bars(ax, values, label, color):
     """Means over seeds with Student's 95 % intervals, of {place: values by seed}."""
     rows = [intervals.student(found, "", 0.0) for found in values.values()]
     middle, low, high = (np.array([row[name] for row in rows]) for name in ("statistic", "low", "high"))
-    ax.errorbar(list(values), middle, (middle - low, high - middle), marker="o", ms=4, linewidth=1.2, color=color,
-                label=label)  # fmt: skip
-
-
-def _features(ax, gram, place):
-    frame = gram[["alignment", "initial_alignment"]].to_dataframe().reset_index(drop=True).assign(
-        anchor=gram["anchor"].values)  # fmt: skip
-    for name, label, color in (("alignment", "pretrained", "#D55E00"), ("initial_alignment", "before", "0.6")):
-        _bars(ax, {place[anchor]: rows[name] for anchor, rows in frame.groupby("anchor")}, label, color)
-
-
-def _places(anchors):
-    """Where each anchor stands on an axis: those between by their logarithm, 0 and infinity beside them."""
-    between = [anchor for anchor in anchors if 0 < anchor < np.inf]
-    logs = {anchor: float(np.log10(anchor)) for anchor in between}
-    return {0.0: min(logs.values()) - 1.0, **logs, np.inf: max(logs.values()) + 1.0}
-
-
-def _number(anchor):
-    """'0', '∞', '0.01', and nothing for a number that is no power of ten."""
-    if anchor == 0 or np.isinf(anchor):
-        return "∞" if anchor else "0"
-    return f"{anchor:g}" if float(round(np.log10(anchor), 9)).is_integer() else ""
+    ends = middle - low, high - middle
+    ax.errorbar(list(values), middle, ends, marker="o", ms=4, linewidth=1.2, color=color, label=label)

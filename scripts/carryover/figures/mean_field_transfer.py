@@ -11,11 +11,17 @@ from carryover.analysis import intervals, power_law
 from carryover.analysis.linear_transfer import boundary, gains
 from carryover.analysis.transferability import normalised
 from carryover.figures.drawing import layout, log_axes, panels
+from carryover.runs import where
 
 GRAMS = {"initial_gram": "before", "gram": "pretrained", "source_gram": "source's units"}
+ALIGNED = {"initial_gram": "initial_alignment", "gram": "alignment"}
 TITLES = "b: risk from scratch", "c: its exponent ν", "d: left out by the features", "e: transferability"
 BOUNDARIES = {"zero": "-", "pretrained": "--", "least_squares": ":"}
 """Styles of the boundaries found, by how the readout was trained."""
+FEATURES = (
+    ("initial_out_of_rkhs", "features before pretraining", "0.6"),
+    ("out_of_rkhs", "pretrained features", panels.color("finetuning")),
+)
 
 
 def draw(data, p):
@@ -24,12 +30,12 @@ def draw(data, p):
     scales = panels.values(risk, "teacher_scale")
     fig = plt.figure(figsize=(13.5, 3.1 * (len(scales) + 1) + 0.6))
     above, *below = fig.subfigures(len(scales) + 1, 1, height_ratios=[0.85, *[1] * len(scales)])
-    _kernels(above, panels.where(data["gram"], ablated=p.ablated), panels.where(risk, ablated=0.0), scales)
+    _kernels(above, where(data["gram"], ablated=p.ablated), where(risk, ablated=0.0), scales)
     norm, compared = TwoSlopeNorm(0.0, -0.5, 0.5), []
     for part, scale in zip(below, scales, strict=True):
         row = part.subplots(1, 4, width_ratios=(1, 1, 1, 1.3))
-        runs, outside = (panels.where(role, teacher_scale=scale) for role in (risk, data["out_of_rkhs"]))
-        law = _scratch(row[:2], panels.where(normalised(runs), protocol="single_task"), p)
+        runs, outside = (where(role, teacher_scale=scale) for role in (risk, data["out_of_rkhs"]))
+        law = _scratch(row[:2], where(normalised(runs), protocol="single_task"), p)
         _outside(row[2], outside)
         image = _map(row[3], runs, outside, law, norm, p.readout)
         row[0].set_ylabel(f"teacher scale {scale:g}\nrisk / target variance")
@@ -39,37 +45,34 @@ def draw(data, p):
         part.colorbar(image, ax=row[3], label="transferability\n/ target variance, cut")
         compared.append(row[:3])
     for same in zip(*compared, strict=True):
-        ends = np.transpose([ax.get_ylim() for ax in same])
+        low, high = np.transpose([ax.get_ylim() for ax in same])
         for ax in same:
-            ax.set_ylim(ends[0].min(), ends[1].max())
-    drawn = (
+            ax.set_ylim(low.min(), high.max())
+    notes = (
         f"a: kernels at {data['gram'].sizes['point']} inputs, one seed, μ = {p.ablated:g}, mean centred alignment with "
         "the kernel on the right, and the risk that pretraining leaves on the whole target (μ = 0)",
         "b to d: means with 95 % intervals",
         f"e: means, cut at ±{norm.vmax:g}, {panels.name(risk, 'readout', p.readout)}",
     )
-    return layout.finished(fig, p.title, panels.seeds_in_words(risk), *drawn)
+    return layout.finish(fig, p.title, panels.seeds_in_words(risk), *notes)
 
 
 def _kernels(fig, gram, risk, scales):
     """Kernels of the first seed, all on one scale, and the alignment of the network's with the source's units."""
     axes = fig.subplots(1, len(GRAMS) * len(scales), squeeze=False)[0]
-    ones = [panels.where(gram, teacher_scale=scale) for scale in scales]
-    largest = max(float(one[name].isel(run=0).max()) for one in ones for name in GRAMS)
-    for number, (ax, (scale, one), name) in enumerate(
-        (ax, *pair) for ax, pair in zip(axes, product(zip(scales, ones, strict=True), GRAMS), strict=True)
-    ):
-        first = one.isel(run=0)
+    largest = float(max(where(gram, teacher_scale=scale)[name].isel(run=0).max() for scale in scales for name in GRAMS))
+    for ax, (scale, name) in zip(axes, product(scales, GRAMS), strict=True):
+        runs = where(gram, teacher_scale=scale)
+        first = runs.isel(run=0)
         order = np.argsort(np.linalg.eigh(first["source_gram"].values)[1][:, -2])  # alike inputs beside each other
         image = ax.imshow(first[name].values[np.ix_(order, order)], cmap="viridis", vmin=0, vmax=largest)
-        aligned = {"gram": "alignment", "initial_gram": "initial_alignment"}.get(name)
-        told = f"alignment {float(one[aligned].mean()):.2f}" if aligned else ""
+        note = f"alignment {float(runs[ALIGNED[name]].mean()):.2f}" if name in ALIGNED else ""
         if name == "gram":
-            whole = panels.where(risk, teacher_scale=scale, protocol="linear_transfer")
+            whole = where(risk, teacher_scale=scale, protocol="linear_transfer")
             left = 2 * whole["pretrained_loss"] / whole["target_variance"]  # the loss is half of the mean square
-            told += f"\nsource risk, μ = 0: {float(left.mean()):.1%} of its variance"
-        ax.set(xticks=[], yticks=[], title=f"a: {GRAMS[name]}" if not number else GRAMS[name], xlabel=told)
-        if name == next(iter(GRAMS)):
+            note += f"\nsource risk, μ = 0: {float(left.mean()):.1%} of its variance"
+        ax.set(xticks=[], yticks=[], title=f"a: {GRAMS[name]}" if ax is axes[0] else GRAMS[name], xlabel=note)
+        if name == "initial_gram":
             ax.set_ylabel(f"teacher scale {scale:g}")
         ax.grid(False)
     fig.colorbar(image, ax=list(axes), label="kernel k(x, x')", shrink=0.8)
@@ -83,15 +86,14 @@ def _scratch(axes, scratch, p):
     panels.band(risk, table.columns, *_means_over_seeds(table), "from scratch", **own)
     law, sizes = power_law.window(table, p.smallest), sorted(table)
     fine = np.array([p.smallest, sizes[-1]])
-    text = f"ν = {law.exponent:.2f} ({law.low:.2f}–{law.high:.2f}), n ≥ {p.smallest:g}"
     risk.plot(fine, law(fine), "k--", linewidth=1, label="power law")
+    text = f"ν = {law.exponent:.2f} ({law.low:.2f}–{law.high:.2f}), n ≥ {p.smallest:g}"
     risk.text(0.05, 0.06, text, transform=risk.transAxes, fontsize="small")
     risk.set(yscale="log", xlabel="target samples n", ylabel="risk / target variance")
     log_axes.plain_decades(risk.yaxis)
     local = power_law.local_exponents(table)
-    middle = np.array([one.exponent for one in local.values()])
-    ends = np.abs(np.array([(one.low, one.high) for one in local.values()]).T - middle)
-    style = {"marker": "o", "ms": 4, "linestyle": "", "color": panels.color("single_task")}
+    middle, low, high = np.array([(one.exponent, one.low, one.high) for one in local.values()]).T
+    ends, style = abs(np.array([low, high]) - middle), {"ms": 4, "linestyle": "", **own}
     exponent.errorbar(list(local), middle, ends, label="between neighbouring n", **style)
     windows = {n: power_law.window(table, n) for n in sizes[:-1]}
     bounds = ([getattr(one, end) for one in windows.values()] for end in ("exponent", "low", "high"))
@@ -99,34 +101,33 @@ def _scratch(axes, scratch, p):
     exponent.axhline(p.published, color="0.5", linewidth=1, linestyle=":", label=f"published {p.published:g}")
     exponent.set(xlabel="target samples n", ylabel="exponent ν of the risk")
     for ax in axes:
-        log_axes.samples(ax, _named(sizes))
+        log_axes.named(ax, _named(sizes), 2)
     return law
 
 
 def _outside(ax, outside):
-    for name, label, color in (
-        ("initial_out_of_rkhs", "features before pretraining", "0.6"),
-        ("out_of_rkhs", "pretrained features", panels.color("finetuning")),
-    ):
+    for name, label, color in FEATURES:
         table = outside[[name]].to_dataframe().pivot_table(name, "seed", "ablated")
         panels.band(ax, table.columns, *_means_over_seeds(table), label, marker="o", color=color)
-    cutoff = float(outside["cutoff"].values[0])
     ax.set(xlabel="ablated share μ of the target's units", ylabel="out-of-RKHS norm² / target power", ylim=(0, None))
-    ax.text(0.97, 0.04, f"eigenvalues up to {cutoff:g} of\nthe largest are outside", ha="right", fontsize="small",
-            transform=ax.transAxes)  # fmt: skip
+    text = f"eigenvalues up to {float(outside['cutoff'].values[0]):g} of\nthe largest are outside"
+    ax.text(0.97, 0.04, text, ha="right", fontsize="small", transform=ax.transAxes)
 
 
 def _map(ax, runs, outside, law, norm, readout):
     """Mean transferability by n and μ, where that of every readout changes its sign, and the n at which the power law
     falls to the least risk of the features."""
-    square = _means(runs, readout)
+    maps = {way: gains(runs, way).pivot_table("transferability", "ablated", "samples")
+            for way in {readout, *BOUNDARIES} & {*panels.values(runs, "readout")}}  # fmt: skip
+    square = maps[readout]
     middle, rows = np.log2(square.columns.to_numpy(dtype=float)), np.arange(len(square))
     image = ax.pcolormesh(middle, rows, square.values, cmap="RdBu", norm=norm)
-    for way in [way for way in BOUNDARIES if way in panels.values(runs, "readout")]:
-        found = _means(runs, way).apply(boundary, axis=1).to_numpy()
-        found = np.log2(np.where(found > 0, found, np.inf))  # without end where there is none, and not seen
-        ax.plot(found, rows, BOUNDARIES[way], marker="x", ms=4, color="k", linewidth=1.2,
-                label=f"found, {panels.name(runs, 'readout', way)}")  # fmt: skip
+    for way, style in BOUNDARIES.items():
+        if way in maps:
+            found = maps[way].apply(boundary, axis=1).to_numpy()
+            found = np.log2(np.where(found > 0, found, np.inf))  # without end where there is none, and not seen
+            label = f"found, {panels.name(runs, 'readout', way)}"
+            ax.plot(found, rows, style, marker="x", ms=4, color="k", linewidth=1.2, label=label)
     least = outside["least_risk"].groupby("ablated").mean().sel(ablated=square.index.to_numpy()).values
     predicted = np.log2(law.samples(np.maximum(least, np.finfo(float).tiny)))
     inside = (predicted >= middle[0] - 0.5) & (predicted <= middle[-1] + 0.5)
@@ -142,11 +143,6 @@ def _means_over_seeds(table):
     """Means of the columns, and the ends of their 95 % intervals."""
     rows = [intervals.student(table[name], "", 0.0) for name in table]
     return np.array([[row[end] for row in rows] for end in ("statistic", "low", "high")])
-
-
-def _means(runs, readout):
-    """Transferability by ablated share (rows) and n, means over seeds."""
-    return gains(runs, readout).pivot_table("transferability", "ablated", "samples")
 
 
 def _named(sizes):

@@ -24,54 +24,33 @@ def draw(data, p):
     """
     cells = published_risks.beside(data, p.family, p.floor)
     ours = [data[name] for name in cells["experiment"].unique()]
-    names = {k: v for runs in ours for k, v in value_labels(runs, "protocol").items()}
+    names = {value: label for runs in ours for value, label in value_labels(runs, "protocol").items()}
     trained = cells["z_best"].notna()
     rows = {"best": cells[trained], "final": cells[trained], "fitted": cells[~trained]}
     rows = {kind: shown for kind, shown in rows.items() if len(shown)}
-    fig, axes = plt.subplots(
-        len(rows), 2, figsize=(9.6, 3.2 * len(rows) + 1.2), width_ratios=[1, 1.4], squeeze=False, sharex=True
-    )
-    sizes = sorted(cells["samples"].unique())
+    size = (9.6, 3.2 * len(rows) + 1.2)
+    fig, axes = plt.subplots(len(rows), 2, figsize=size, width_ratios=[1, 1.4], squeeze=False, sharex=True)
+    sizes, near = sorted(cells["samples"].unique()), published_risks.NEAR
+    markers = {n: MARKERS[place % len(MARKERS)] for place, n in enumerate(sizes)}
     for (kind, shown), (scatter, scores) in zip(rows.items(), axes, strict=True):
         column = "best" if kind == "best" else "final"
-        for group, style in _groups(shown, sizes):
-            scatter.plot(group["published"], group[f"ours_{column}"], **style)
-            scores.plot(group["published"], group[f"z_{column}"].clip(-FARTHEST, FARTHEST), **style)
-        _scatter(scatter, p.floor)
-        _scores(scores, published_risks.agreeing(shown[f"z_{column}"]))
-        scatter.set_title(f"risk {MEANINGS[kind]}")
+        for protocol, n in product(shown["protocol"].unique(), sizes):
+            group = shown[(shown["protocol"] == protocol) & (shown["samples"] == n)]
+            look = {"color": panels.color(protocol), "marker": markers[n], **STYLE}
+            scatter.plot(group["published"], group[f"ours_{column}"], **look)
+            scores.plot(group["published"], group[f"z_{column}"].clip(-FARTHEST, FARTHEST), **look)
+        scatter.axline((p.floor, p.floor), (1, 1), color="0.5", linewidth=0.8, linestyle=":")
+        scatter.set(xscale="log", yscale="log", ylabel="our risk", title=f"risk {MEANINGS[kind]}")
+        scores.axhspan(-near, near, color="0.92", zorder=0)
+        scores.set(xscale="log", ylabel="z of the log risk", ylim=(-FARTHEST - 1, FARTHEST + 1))
+        agree = published_risks.agreeing(shown[f"z_{column}"])
+        scores.set_title(f"{np.mean(agree):.0%} of {len(agree)} cells within {near} standard errors")
     for ax in axes[-1]:
         ax.set_xlabel("published risk")
-    _explain(axes[0, 0], [name for name in names if name in set(cells["protocol"])], names, sizes)
-    counts = f"{min(runs['seed'].to_series().nunique() for runs in ours)} seeds of ours"
-    return layout.finished(fig, p.title, f"geometric means over seeds, {counts}; z beyond ±{FARTHEST} drawn there")
-
-
-def _groups(cells, sizes):
-    for protocol, samples in product(cells["protocol"].unique(), sizes):
-        group = cells[(cells["protocol"] == protocol) & (cells["samples"] == samples)]
-        yield group, {"color": panels.color(protocol), "marker": _marker(sizes, samples), **STYLE}
-
-
-def _marker(sizes, samples):
-    return MARKERS[sizes.index(samples) % len(MARKERS)]
-
-
-def _scatter(ax, floor):
-    ax.axline((floor, floor), (1, 1), color="0.5", linewidth=0.8, linestyle=":")
-    ax.set(xscale="log", yscale="log", ylabel="our risk")
-
-
-def _scores(ax, agree):
-    near = published_risks.NEAR
-    ax.axhspan(-near, near, color="0.92", zorder=0)
-    ax.set(xscale="log", ylabel="z of the log risk", ylim=(-FARTHEST - 1, FARTHEST + 1))
-    ax.set_title(f"{np.mean(agree):.0%} of {len(agree)} cells within {near} standard errors")
-
-
-def _explain(ax, protocols, names, sizes):
-    """Entries of the legend, which belong to no points: a colour for each protocol, a marker for each sample size."""
-    for protocol in protocols:
-        ax.plot([], [], color=panels.color(protocol), marker="o", label=names.get(protocol, protocol), **STYLE)
-    for samples in sizes:
-        ax.plot([], [], color="0.4", marker=_marker(sizes, samples), label=f"n = {samples}", **STYLE)
+    for protocol in [name for name in names if name in set(cells["protocol"])]:
+        axes[0, 0].plot([], [], color=panels.color(protocol), marker="o", label=names[protocol], **STYLE)
+    for n, marker in markers.items():
+        axes[0, 0].plot([], [], color="0.4", marker=marker, label=f"n = {n}", **STYLE)
+    seeds = min(runs["seed"].to_series().nunique() for runs in ours)
+    note = f"geometric means over seeds, {seeds} seeds of ours; z beyond ±{FARTHEST} drawn there"
+    return layout.finish(fig, p.title, note)

@@ -7,6 +7,7 @@ import numpy as np
 from carryover.analysis.transferability import averages, best_ridge, only
 from carryover.errors import UserError
 from carryover.figures.drawing import layout, panels
+from carryover.runs import where
 from carryover.theory.transfer import optimal_ridge, ridge_transfer_risk
 
 SMALLEST = 1e-4  # where a penalty of 0 is drawn on the logarithmic axis, if no smaller one is there
@@ -14,7 +15,7 @@ SMALLEST = 1e-4  # where a penalty of 0 is drawn on the logarithmic axis, if no 
 
 def draw(data, p):
     """Role: `risk` of linear transfer with several ridge penalties, angles and numbers of samples, of one noise."""
-    risk = panels.where(data["risk"], protocol="linear_transfer")
+    risk = where(data["risk"], protocol="linear_transfer")
     noise, sizes, ridges = only(risk, "noise"), panels.values(risk, "samples"), panels.values(risk, "ridge")
     if ridges[0] > 0 or len(ridges) < 2:
         raise UserError("this figure needs runs without a ridge penalty and with some.")
@@ -24,59 +25,41 @@ def draw(data, p):
     fig, (many, few, best) = plt.subplots(1, 3, figsize=(11.5, 4.0))
     angles = sorted(frame["angle"].unique())
     apart = np.linspace(0.93, 1.07, len(angles))  # factors on n in c, so that bars are seen
+    fine = np.geomspace(SMALLEST, ridges[-1], 200)
     for angle, color, factor in zip(angles, panels.colors("angle", angles), apart, strict=True):
+        theta, points = np.pi * angle, {"fmt": "o", "ms": 3, "color": color}
         rows = frame[frame["angle"] == angle]
-        _risk(many, rows[rows["samples"] == shown], np.pi * angle, noise, color)
-        _change(few, rows[rows["samples"] == sizes[0]], np.pi * angle, noise, color)
-        _best(best, rows, np.pi * angle, noise, color, factor)
 
-    def _titled(letter, n):
-        return f"{letter}: n = {n}, γ = {gammas[n]:g}"
+        table = averages(rows[rows["samples"] == shown], ("ridge",), "risk_final")
+        x, label = table["ridge"].clip(lower=SMALLEST), f"θ = {angle:g} π"
+        many.errorbar(x, table["mean"], table["std"], label=label, **points)
 
-    many.set(xscale="log", xlabel="ridge penalty λ (leftmost: 0)", ylabel="risk", title=_titled("a", shown))
+        # Risk less that without a penalty, seed by seed: much of what draws differ in is common to all penalties.
+        these = rows[rows["samples"] == sizes[0]]
+        without = these[these["ridge"] == 0].set_index("seed")["risk_final"]
+        change = these["risk_final"].to_numpy() - without[these["seed"]].to_numpy()
+        table = averages(these.assign(change=change)[these["ridge"] > 0], ("ridge",), "change")
+        few.errorbar(table["ridge"], table["mean"], 2 * table["error"], **points)
+
+        # Equation 125 for so many samples, over the wide pale line of its limit, equation 13.
+        wide = {"linewidth": 5, "alpha": 0.3, "label": "eq 13 (n → ∞)", "zorder": 1}
+        thin = {"linewidth": 1, "label": "eq 125"}
+        for counts, style in (((None, None), wide), ((shown, sizes[0]), thin)):
+            above, change = (ridge_transfer_risk(theta, fine, n, noise) for n in counts)
+            change = change - ridge_transfer_risk(theta, 0.0, counts[1], noise)
+            many.plot(fine, above, color=color, **style)
+            few.plot(fine, change, color=color, **style)
+
+        found = [np.maximum(best_ridge(rows[rows["samples"] == n]), SMALLEST) for n in sizes]
+        middle, low, high = np.transpose(found)
+        best.errorbar(factor * np.array(sizes), middle, (middle - low, high - middle), **points)
+        optimum = optimal_ridge(theta, noise, np.array(sizes))
+        best.plot(sizes, optimum, "--", color=color, label="(sin²θ + σ²)/(n cos²θ)")
+    a, b = (f"n = {n}, γ = {gammas[n]:g}" for n in (shown, sizes[0]))
+    many.set(xscale="log", xlabel="ridge penalty λ (leftmost: 0)", ylabel="risk", title=f"a: {a}")
     few.axhline(0, color="0.6", linewidth=0.6)
-    few.set(xscale="log", xlabel="ridge penalty λ", ylabel="risk less that at λ = 0", title=_titled("b", sizes[0]))
+    few.set(xscale="log", xlabel="ridge penalty λ", ylabel="risk less that at λ = 0", title=f"b: {b}")
     few.set_ylim(-0.12, 0.25)
     best.set(xscale="log", yscale="log", xlabel="samples n", ylabel="best ridge penalty", title="c: best penalty by n")
-    drawn = "bars: s.d. of draws in a, 2 s.e. in b, 95 % bootstrap intervals in c, where 0 stands at 10⁻⁴"
-    return layout.finished(fig, p.title, f"σ = {noise:g}, {panels.seeds_in_words(risk)}", drawn, columns=3)
-
-
-def _risk(ax, rows, theta, noise, color):
-    samples, table = int(rows["samples"].iloc[0]), averages(rows, ("ridge",), "risk_final")
-    fine = np.geomspace(SMALLEST, table["ridge"].max(), 200)
-    label = f"θ = {theta / np.pi:g} π"
-    ax.errorbar(
-        table["ridge"].clip(lower=SMALLEST), table["mean"], table["std"], fmt="o", ms=3, color=color, label=label
-    )
-    _theories(ax, fine, lambda ridge, count: ridge_transfer_risk(theta, ridge, count, noise), samples, color)
-
-
-def _change(ax, rows, theta, noise, color):
-    """Risk less that without a penalty, seed by seed: much of what draws differ in is common to all penalties."""
-    without = rows[rows["ridge"] == 0].set_index("seed")["risk_final"]
-    change = rows["risk_final"].to_numpy() - without[rows["seed"]].to_numpy()
-    table = averages(rows.assign(change=change)[rows["ridge"] > 0], ("ridge",), "change")
-    ax.errorbar(table["ridge"], table["mean"], 2 * table["error"], fmt="o", ms=3, color=color)
-    fine, samples = np.geomspace(SMALLEST, table["ridge"].max(), 200), int(rows["samples"].iloc[0])
-
-    def theory(ridge, count):
-        with_penalty, without = (ridge_transfer_risk(theta, one, count, noise) for one in (ridge, 0.0))
-        return with_penalty - without
-
-    _theories(ax, fine, theory, samples, color)
-
-
-def _theories(ax, fine, theory, samples, color):
-    """Equation 125 for so many samples, over the wide pale line of its limit, equation 13."""
-    ax.plot(fine, theory(fine, None), color=color, linewidth=5, alpha=0.3, label="eq 13 (n → ∞)", zorder=1)
-    ax.plot(fine, theory(fine, samples), color=color, linewidth=1, label="eq 125")
-
-
-def _best(ax, frame, theta, noise, color, factor):
-    """The penalty of the smallest mean risk at each number of samples, with its bootstrap interval."""
-    samples = np.array(sorted(frame["samples"].unique()))
-    ends = [np.maximum(best_ridge(frame[frame["samples"] == n]), SMALLEST) for n in samples]
-    best, low, high = np.transpose(ends)
-    ax.errorbar(factor * samples, best, (best - low, high - best), fmt="o", ms=3, color=color)
-    ax.plot(samples, optimal_ridge(theta, noise, samples), "--", color=color, label="(sin²θ + σ²)/(n cos²θ)")
+    note = "bars: s.d. of draws in a, 2 s.e. in b, 95 % bootstrap intervals in c, where 0 stands at 10⁻⁴"
+    return layout.finish(fig, p.title, f"σ = {noise:g}, {panels.seeds_in_words(risk)}", note, columns=3)

@@ -5,17 +5,17 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 from carryover.figures.drawing import layout, log_axes, panels
+from carryover.runs import where
 
 
 def draw(data, p):
     """Roles: `stretch`, exact limits over stretches, rests, depths and samples; `scale`, over norms of both tasks."""
     fig, (left, right) = plt.subplots(1, 2, figsize=(9.2, 4.1), sharey=True)
-    stretched = panels.where(data["stretch"], solver="exact")
+    stretched, scaled = where(data["stretch"], solver="exact"), where(data["scale"], depth=p.scaled_depth)
     largest = panels.values(stretched, "stretch")[-1]
-    for deviation, runs, color in panels.colored(panels.where(stretched, stretch=largest), "deviation"):
+    for deviation, runs, color in panels.colored(where(stretched, stretch=largest), "deviation"):
         _ratio(left, runs, {"depth": 1}, {"depth": p.depth}, f"a: rest of norm {deviation:g}", color)
     left.set_title(f"a: risk of 1 layer over that of {p.depth}, α = {largest:g}")
-    scaled = panels.where(data["scale"], depth=p.scaled_depth)
     norms = panels.values(scaled, "target_norm")[1:]
     for norm, color in zip(norms, plt.get_cmap("plasma")(np.linspace(0.1, 0.75, len(norms))), strict=True):
         target, source = {"target_norm": norm, "source_norm": 1.0}, {"target_norm": 1.0, "source_norm": norm}
@@ -27,15 +27,15 @@ def draw(data, p):
     left.set_ylabel("ratio of risks")
     log_axes.plain_decades(left.yaxis)
     notes = (f"{letter}: {panels.seeds_in_words(runs)}" for letter, runs in (("a", stretched), ("b", scaled)))
-    return layout.finished(fig, p.title, *notes, "median over seeds, bars: their range")
+    return layout.finish(fig, p.title, *notes, "median over seeds, bars: their range")
 
 
 def _ratio(ax, runs, above, below, label, color):
     """Ratio of the risks of two kinds of runs, seed by seed, against γ; curves stand a little apart."""
-    tables = (panels.where(runs, **kind)[["risk_final"]].to_dataframe() for kind in (above, below))
+    tables = (where(runs, **kind)[["risk_final"]].to_dataframe() for kind in (above, below))
     over, under = (table.pivot(index="seed", columns="gamma", values="risk_final") for table in tables)
     ratio = over / under
     middle = ratio.median()
     ends = middle - ratio.min(), ratio.max() - middle
-    apart = 0.005 * len(ax.containers)
-    ax.errorbar(ratio.columns + apart, middle, ends, marker="o", ms=4, linewidth=1.2, color=color, label=label)
+    x = ratio.columns + 0.005 * len(ax.containers)
+    ax.errorbar(x, middle, ends, marker="o", ms=4, linewidth=1.2, color=color, label=label)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from carryover.analysis.intervals import OWN
 from carryover.provenance import record_index, store
-from carryover.report import claims_page
+from carryover.report import claims_page, reproduction
 from carryover.templates.rendering import rendered
 
 
@@ -49,20 +49,22 @@ def page(config, results, note=""):
     for (kind, name), file in there.items():
         entry, record = config[kind][name], record_index.made(file, below=results).record
         about = config.get("papers", {}).get(entry.get("paper"), {"name": OWN, "heading": "Figures of your own"})
-        section = sections.setdefault(about["name"], _section(about, claims.get(about["name"], [])))
+        section = sections.setdefault(about["name"], _section(about, config, claims))
         part = _table(file) if kind == "tables" else _figure(entry, file, config, claims)
         part["name"], part["caption"] = name, entry.get("caption", "")
         part["title"] = record["parameters"].get("title") or name.replace("_", " ")
         part["origin"] = _origin(record, records)
         heading = "Tables" if kind == "tables" else about.get("heading", about["name"])
         section["parts"].setdefault(heading, []).append(part)
-    sections |= {name: _section({}, found) for name, found in claims.items() if name not in sections}
+    sections |= {name: _section({"name": name}, config, claims) for name in claims if name not in sections}
     summary = claims_page.summary(table) if all_claims else ""
     return rendered("report.html.j2", results=results, absent=absent, papers=sections, summary=summary, note=note)
 
 
-def _section(about, claims):
-    """A paper: its citation, what came out of it, its claims, and {heading: figures or tables}, yet empty."""
+def _section(about, config, all_claims):
+    """A paper: citation, overview, index and claims, with no figures and tables yet under `parts`."""
+    claims = all_claims.get(about["name"], [])
+    found = {claim["id"].removeprefix("claim-"): claim for paper in all_claims.values() for claim in paper}
     cited = [str(about[key]) for key in ("authors", "title", "venue", "year") if key in about]
     cited += [f"arXiv:{about['arxiv']}"] if "arxiv" in about else []
     verdicts = Counter(claim["verdict"] for claim in claims)
@@ -70,6 +72,7 @@ def _section(about, claims):
         "citation": ", ".join(cited),
         "overview": about.get("overview", ""),
         "verdicts": ", ".join(f"{verdict}: {number}" for verdict, number in verdicts.items()),
+        "items": reproduction.items(about, config, found),
         "claims": claims,
         "parts": {},
     }

@@ -17,13 +17,13 @@ independent samples, 300 points each, of one task (|β| = 1, σ = .2) the Wasser
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.optimize import linear_sum_assignment, minimize_scalar
 from scipy.spatial.distance import cdist
 
-_SLOPE_TOLERANCE = 1e-5  # of the Lipschitz constant at which the Dudley metric is attained
+from carryover.theory.arguments import Array, broadcast, finite, misfit
 
-Array = NDArray[np.float64]
+_SLOPE_TOLERANCE = 1e-5  # of the Lipschitz constant at which the Dudley metric is attained
 
 
 def kl_divergence(beta_s: ArrayLike, beta_t: ArrayLike, sigma: ArrayLike) -> Array:
@@ -32,8 +32,9 @@ def kl_divergence(beta_s: ArrayLike, beta_t: ArrayLike, sigma: ArrayLike) -> Arr
     beta_s, beta_t : (..., d), sigma : (...), broadcasting; returns (...). For σ = 0 it is infinite unless β_s = β_t.
     Raises ValueError for shapes that do not fit, values that are not finite, or a negative sigma.
     """
-    beta_s, beta_t = _coefficients(beta_s, beta_t)
-    sigma = _noise(sigma)
+    beta_s, beta_t, (sigma,) = finite("beta_s", beta_s, 1), finite("beta_t", beta_t, 1), broadcast(sigma=sigma)
+    if beta_s.shape[-1] != beta_t.shape[-1]:
+        raise misfit(beta_s=beta_s, beta_t=beta_t)
     squared = ((beta_s - beta_t) ** 2).sum(-1)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         return np.where(squared == 0, 0.0, squared / (2 * sigma**2))[()]
@@ -47,11 +48,7 @@ def distant_target_scale(power: ArrayLike, sigma: ArrayLike, delta: ArrayLike) -
 
     power : E f(x)² > 0; sigma : ≥ 0; delta : ≥ 0; they broadcast. Raises ValueError for values out of range.
     """
-    power, sigma, delta = np.asarray(power, float), _noise(sigma), np.asarray(delta, float)
-    if not np.all(np.isfinite(power) & (power > 0)):
-        raise ValueError("power must be finite and positive")
-    if not np.all(np.isfinite(delta) & (delta >= 0)):
-        raise ValueError("delta must be finite and nonnegative")
+    power, sigma, delta = broadcast(power=power, sigma=sigma, delta=delta)
     return (1 - sigma * np.sqrt(2 * delta / power))[()]
 
 
@@ -86,13 +83,15 @@ def dudley_metric(beta_s: ArrayLike, beta_t: ArrayLike, sigma: float, samples: i
 
 def _distances(beta_s: ArrayLike, beta_t: ArrayLike, sigma: float, samples: int, rng: np.random.Generator) -> Array:
     """|z_i − z'_j| (samples, samples) of the reduced points of source and target."""
-    beta_s, beta_t = _coefficients(beta_s, beta_t, single=True)
+    beta_s, beta_t, (spread,) = finite("beta_s", beta_s, 1), finite("beta_t", beta_t, 1), broadcast(sigma=sigma)
+    if beta_s.ndim > 1 or beta_s.shape != beta_t.shape:
+        raise misfit(beta_s=beta_s, beta_t=beta_t)
     if int(samples) != samples or samples < 1:
         raise ValueError("samples must be a whole number from 1")
     reduced: Any = np.linalg.qr(np.stack([beta_s, beta_t], axis=1), mode="r")  # Qᵀβ of both
     weights = reduced * np.where(np.diag(reduced) < 0, -1, 1)[:, None]  # so that lengths and angle alone decide
     x = rng.standard_normal((int(samples), len(weights)))
-    noise = _noise(sigma) * rng.standard_normal((int(samples), 1))
+    noise = spread * rng.standard_normal((int(samples), 1))
     source, target = (np.hstack([x, x @ weight[:, None] + noise]) for weight in weights.T)
     return cdist(source, target)
 
@@ -100,22 +99,3 @@ def _distances(beta_s: ArrayLike, beta_t: ArrayLike, sigma: float, samples: int,
 def _transport(cost: Array) -> float:
     """Least mean cost of matching the rows with the columns."""
     return float(cost[linear_sum_assignment(cost)].mean())
-
-
-def _coefficients(beta_s: ArrayLike, beta_t: ArrayLike, single: bool = False) -> tuple[Array, Array]:
-    """Both as finite arrays with the same last axis, which is the only one of a `single` pair."""
-    beta_s, beta_t = np.asarray(beta_s, dtype=float), np.asarray(beta_t, dtype=float)
-    axes = {beta_s.ndim, beta_t.ndim}
-    if 0 in axes or (single and axes != {1}) or beta_s.shape[-1] != beta_t.shape[-1]:
-        wanted = "(d,)" if single else "(..., d)"
-        raise ValueError(f"beta_s and beta_t must both have the shape {wanted}, not {beta_s.shape} and {beta_t.shape}")
-    if not (np.isfinite(beta_s).all() and np.isfinite(beta_t).all()):
-        raise ValueError("beta_s and beta_t must be finite")
-    return beta_s, beta_t
-
-
-def _noise(sigma: ArrayLike) -> Array:
-    sigma = np.asarray(sigma, dtype=float)
-    if not np.all(np.isfinite(sigma) & (sigma >= 0)):
-        raise ValueError("sigma must be finite and nonnegative")
-    return sigma

@@ -6,6 +6,7 @@ E[r²] = D is the squared radius of that sphere.
 
 NumPy arrays give NumPy arrays. PyTorch tensors give tensors on their own device, by the same code: a trainer can follow
 the risk of a whole batch where it is trained. The result carries no gradient. Everything is computed in float64.
+Leading axes broadcast, and every function raises ValueError where shapes do not fit.
 """
 
 import math
@@ -38,14 +39,13 @@ def relu_kernel(W, V):
     K(w, w) − 2K(w, v) + K(v, v) ≈ |w − v|²/2 of unit vectors 1e-4 apart is good to 1e-7 of itself. Towards opposite
     vectors the error falls like 1e-16 (π − θ), to 1e-24, but K like (π − θ)³.
 
-    Args:
-        W: (..., m, D) weights.
-        V: (..., k, D) weights; the leading axes broadcast.
+    Parameters
+    ----------
+    W, V : (..., m, D) and (..., k, D) weights
 
-    Returns (..., m, k), nonnegative; 0 where a vector is zero.
-
-    Raises:
-        ValueError: the shapes do not fit.
+    Returns
+    -------
+    (..., m, k), nonnegative; 0 where a vector is zero.
     """
     xp, W, V = _arrays(W=W, V=V)
     (w_norm, W), (v_norm, V) = _polar(xp, W), _polar(xp, V)
@@ -63,15 +63,15 @@ def relu_risk(first, readout, directions, teacher_readout):
 
     Accuracy: rounding leaves about 1e-16 (Σ|readout||first|)². Work: one arcsine per pair of units.
 
-    Args:
-        first, readout: (..., H, D) and (..., H), the student.
-        directions, teacher_readout: (..., K, D) and (..., K), the teacher. Units with readout 0 are left out, whatever
-            their direction: padding.
+    Parameters
+    ----------
+    first, readout : (..., H, D) and (..., H), the student
+    directions, teacher_readout : (..., K, D) and (..., K), the teacher. Units with readout 0 are padding: left out,
+        whatever their direction.
 
-    The leading axes broadcast. Returns (...), nonnegative; NaN for weights that are not finite.
-
-    Raises:
-        ValueError: the shapes do not fit.
+    Returns
+    -------
+    (...), nonnegative; NaN for weights that are not finite.
     """
     xp, first, readout, directions, teacher_readout = _arrays(
         first=first, readout=readout, directions=directions, teacher_readout=teacher_readout
@@ -97,24 +97,19 @@ def tangent_risk(first, readout, first_change, readout_change, directions, teach
     Accuracy: that of an angle found from its cosine. Parallel units are exact; a pair at an angle θ adds an error of
     about 1e-16 |s||t|/θ, at most 2e-8 |s||t|.
 
-    Args:
-        first, first_change: (..., H, D).
-        readout, readout_change: (..., H).
-        directions, teacher_readout: (..., K, D) and (..., K), with padding as in `relu_risk`.
+    Parameters
+    ----------
+    first, readout, first_change, readout_change : (..., H, D) and (..., H), both twice
+    directions, teacher_readout : (..., K, D) and (..., K), with padding as in `relu_risk`
 
-    The leading axes broadcast. Returns (...), nonnegative; NaN for weights that are not finite.
-
-    Raises:
-        ValueError: the shapes do not fit.
+    Returns
+    -------
+    (...), nonnegative; NaN for weights that are not finite.
     """
     xp, first, readout, first_change, readout_change, directions, teacher_readout = _arrays(
-        first=first,
-        readout=readout,
-        first_change=first_change,
-        readout_change=readout_change,
-        directions=directions,
-        teacher_readout=teacher_readout,
-    )
+        first=first, readout=readout, first_change=first_change, readout_change=readout_change,
+        directions=directions, teacher_readout=teacher_readout
+    )  # fmt: skip
     directions = _without_padding(xp, directions, teacher_readout)
     slopes = (readout + readout_change)[..., None] * first + readout[..., None] * first_change
     slopes = xp.concat([slopes, -teacher_readout[..., None] * directions], -2)
@@ -126,7 +121,7 @@ def function_power(c_star, W_star):
     """E f_*(x)² of f_*(x) = 1/m_* Σ_k c*_k relu(w*_k·x), 1/m_* c*ᵀK*c* in "Features are fate" (equations 143, 152).
 
     c_star : (..., m_*), W_star : (..., m_*, D); the leading axes broadcast. Returns (...), nonnegative. Accuracy as
-    `relu_risk`. Raises ValueError where the shapes do not fit.
+    `relu_risk`.
     """
     xp, c_star, W_star = _arrays(c_star=c_star, W_star=W_star)
     return _in_blocks(xp, _relu_square, W_star, c_star / max(1, c_star.shape[-1]))
@@ -136,7 +131,7 @@ def function_power(c_star, W_star):
 def function_variance(c_star, W_star):
     """Variance of the function of `function_power` over x ~ N(0, I): E f_*² − (E f_*)², with E relu(w·x) = |w|/√(2π).
 
-    Shapes and errors are those of `function_power`. Returns (...), between 0 and `function_power`.
+    Shapes are those of `function_power`. Returns (...), between 0 and `function_power`.
     """
     xp, c_star, W_star = _arrays(c_star=c_star, W_star=W_star)
     mean = (c_star * _polar(xp, W_star)[0]).sum(-1) / (max(1, c_star.shape[-1]) * math.sqrt(2 * math.pi))
@@ -155,14 +150,14 @@ def rkhs_residual(c_star, W_star, W, *, cutoff=1e-10):
     closer than about 2e-5 therefore counts as one. Of a function Σ_i a_i relu(ŵ_i·x) in the span, what is left out is
     at most cutoff · m/2 · Σ a_i², and rounding adds about 1e-15 (Σ|c*||w*|/m_*)².
 
-    Args:
-        c_star, W_star: (..., m_*) and (..., m_*, D), the target function.
-        W: (..., m, D), input weights of the network.
+    Parameters
+    ----------
+    c_star, W_star : (..., m_*) and (..., m_*, D), the target function
+    W : (..., m, D), input weights of the network
 
-    The leading axes broadcast. Returns (...), between 0 and `function_power`.
-
-    Raises:
-        ValueError: the shapes do not fit, values are not finite, or `cutoff` is not in (0, 1).
+    Returns
+    -------
+    (...), between 0 and `function_power`. Raises ValueError too for values not finite and a cutoff not in (0, 1).
     """
     if not 0 < cutoff < 1:
         raise ValueError("cutoff must lie between 0 and 1")

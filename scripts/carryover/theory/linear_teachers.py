@@ -12,19 +12,11 @@ ValueError where shapes do not fit, values are not finite, or an argument is out
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from carryover.theory.arguments import Array, broadcast, finite, misfit
 from carryover.theory.transfer import norm_factor
 
 _ROUNDING = np.finfo(float).eps
 _SYMMETRY = 1e-10  # how far from symmetric a covariance may be, relative to its largest entry
-
-_LEAST = {
-    "n": (lambda value: value >= 1, "at least 1"),
-    "confidence": (lambda value: value >= 1, "at least 1"),
-    "c": (lambda value: value > 0, "positive"),
-    "epsilon": (lambda value: value >= 0, "at least 0"),
-}
-
-Array = NDArray[np.float64]
 
 
 def linear_limit(theta_s: ArrayLike, theta_t: ArrayLike, X: ArrayLike) -> Array:
@@ -42,13 +34,16 @@ def deep_linear_limit(theta_s: ArrayLike, theta_t: ArrayLike, X: ArrayLike, dept
     φ = (|β|/|θ_S|)^{(L−1)/L} is `norm_factor`. Depth np.inf is equation 6, φ = |P∥θ_T|/|P∥θ_S|; depth 1 is
     `linear_limit`.
 
-    Args:
-        theta_s, theta_t: (..., d). θ_S is not zero: gradient flow of two layers or more does not leave zero.
-        X: (..., n, d).
-        depth: L, whole numbers from 1 or np.inf, broadcasting with the leading axes. At np.inf θ_S must have a part in
-            the row space of X; φ loses as many digits as |P∥θ_S|² is smaller than |θ_S|².
+    Parameters
+    ----------
+    theta_s, theta_t : (..., d). θ_S is not zero: gradient flow of two layers or more does not leave zero.
+    X : (..., n, d)
+    depth : L, whole numbers from 1 or np.inf, broadcasting with the leading axes. At np.inf θ_S must have a part in the
+        row space of X; φ loses as many digits as |P∥θ_S|² is smaller than |θ_S|².
 
-    Returns (..., d).
+    Returns
+    -------
+    (..., d)
     """
     theta_s, theta_t, X = _problem(theta_s, theta_t, X)
     power = (theta_s**2).sum(-1)
@@ -65,11 +60,11 @@ def deep_linear_limit(theta_s: ArrayLike, theta_t: ArrayLike, X: ArrayLike, dept
 
 def population_risk(beta: ArrayLike, theta_t: ArrayLike, cov: ArrayLike) -> Array:
     """E(x·β − x·θ_T)² = (β − θ_T)ᵀΣ(β − θ_T). beta, theta_t : (..., d); cov : (d,) or (d, d). Returns (...)."""
-    beta, theta_t = _finite("beta", beta, 1), _finite("theta_t", theta_t, 1)
+    beta, theta_t = finite("beta", beta, 1), finite("theta_t", theta_t, 1)
     try:
         return _square(beta - theta_t, _covariance(cov))[()]
     except ValueError as error:
-        raise _misfit(beta=beta, theta_t=theta_t, cov=np.asarray(cov)) from error
+        raise misfit(beta=beta, theta_t=theta_t, cov=np.asarray(cov)) from error
 
 
 def estimation_error_bound(cov: ArrayLike, n: ArrayLike, confidence: ArrayLike, c: ArrayLike = 1) -> Array:
@@ -79,7 +74,7 @@ def estimation_error_bound(cov: ArrayLike, n: ArrayLike, confidence: ArrayLike, 
     constant c > 0, which the paper leaves open. Arguments but cov broadcast; returns their shape.
     """
     eigenvalues, _ = _spectrum(cov)
-    n, confidence, c = _ranges(n=n, confidence=confidence, c=c)
+    n, confidence, c = broadcast(n=n, confidence=confidence, c=c)
     ratio = np.maximum(eigenvalues.sum() / eigenvalues[0], confidence) / n
     return (c * eigenvalues[0] * np.maximum(np.sqrt(ratio), ratio))[()]
 
@@ -95,11 +90,11 @@ def covariance_terms(
     Where eigenvalues are equal, the first m are those of smallest index (diagonal) or LAPACK's choice; every choice
     gives a bound. Arguments and errors as in `covariance_bound`. Returns two arrays.
     """
-    difference = _finite("difference", difference, 1)
+    difference = finite("difference", difference, 1)
     eigenvalues, vectors = _spectrum(cov)
     d = len(eigenvalues)
     if difference.shape[-1] != d:
-        raise _misfit(difference=difference, cov=np.asarray(cov))
+        raise misfit(difference=difference, cov=np.asarray(cov))
     m = np.asarray(m)
     if not (np.all(m == np.floor(m)) and np.all((m >= 1) & (m <= d))):
         raise ValueError(f"m must be a whole number from 1 to {d}")
@@ -121,15 +116,18 @@ def covariance_bound(
 
     For every m at once it follows from |XᵀX/n − Σ| ≤ g alone, so it holds with the probability 1 − e^{−δ} of that.
 
-    Args:
-        difference: (..., d), Δ = θ_T − θ_S.
-        cov: (d,) or (d, d).
-        n: samples, at least 1; as all that follows it broadcasts with the leading axes.
-        m: whole number from 1 to d with λ_m > 0 (of a (d, d) covariance, above its rounding).
-        confidence: δ ≥ 1.
-        c: the constant of `estimation_error_bound`, above 0.
+    Parameters
+    ----------
+    difference : (..., d), Δ = θ_T − θ_S
+    cov : (d,) or (d, d)
+    n : samples, at least 1; as all that follows it broadcasts with the leading axes
+    m : whole number from 1 to d with λ_m > 0 (of a (d, d) covariance, above its rounding)
+    confidence : δ ≥ 1
+    c : the constant of `estimation_error_bound`, above 0
 
-    Returns (...).
+    Returns
+    -------
+    (...)
     """
     top, bottom = covariance_terms(difference, cov, n, m, confidence, c)
     return top + bottom
@@ -142,11 +140,11 @@ def benign_overfitting_bound(difference: ArrayLike, cov: ArrayLike, n: ArrayLike
 
     difference : (..., d); cov : (d,) or (d, d); n ≥ 1, broadcasting with the leading axes. Returns (...).
     """
-    difference = _finite("difference", difference, 1)
+    difference = finite("difference", difference, 1)
     eigenvalues, _ = _spectrum(cov)
     if difference.shape[-1] != len(eigenvalues):
-        raise _misfit(difference=difference, cov=np.asarray(cov))
-    (n,) = _ranges(n=n)
+        raise misfit(difference=difference, cov=np.asarray(cov))
+    (n,) = broadcast(n=n)
     ratio = eigenvalues.sum() / eigenvalues[0] / n
     return ((difference**2).sum(-1) * eigenvalues[0] * np.maximum(np.sqrt(ratio), ratio))[()]
 
@@ -205,7 +203,7 @@ def _spectrum(cov: ArrayLike) -> tuple[Array, NDArray]:
 
 
 def _covariance(cov: ArrayLike) -> Array:
-    cov = _finite("cov", cov, 1)
+    cov = finite("cov", cov, 1)
     if cov.ndim > 2 or len(set(cov.shape)) != 1 or not cov.size:
         raise ValueError(f"cov must be (d,), a diagonal, or (d, d); its shape is {cov.shape}")
     size = abs(cov).max()
@@ -217,46 +215,21 @@ def _covariance(cov: ArrayLike) -> Array:
 
 def _problem(theta_s: ArrayLike, theta_t: ArrayLike, X: ArrayLike) -> tuple[Array, Array, Array]:
     """The arguments as float64 arrays that broadcast; theta_s and theta_t of one shape."""
-    theta_s, theta_t = _finite("theta_s", theta_s, 1), _finite("theta_t", theta_t, 1)
-    X = _finite("X", X, 2)
-    try:
-        lead = np.broadcast_shapes(theta_s.shape[:-1], theta_t.shape[:-1], X.shape[:-2])
-    except ValueError as error:
-        raise _misfit(theta_s=theta_s, theta_t=theta_t, X=X) from error
+    theta_s, theta_t, X = finite("theta_s", theta_s, 1), finite("theta_t", theta_t, 1), finite("X", X, 2)
     if not theta_s.shape[-1] == theta_t.shape[-1] == X.shape[-1]:
-        raise _misfit(theta_s=theta_s, theta_t=theta_t, X=X)
-    shape = (*lead, X.shape[-1])
-    return np.broadcast_to(theta_s, shape), np.broadcast_to(theta_t, shape), X
+        raise misfit(theta_s=theta_s, theta_t=theta_t, X=X)
+    theta_s, theta_t, _ = broadcast(theta_s=theta_s, theta_t=theta_t, X=X.sum(-2))
+    return theta_s, theta_t, X
 
 
 def _gaussian(
     theta_s: ArrayLike, theta_t: ArrayLike, n: ArrayLike, epsilon: ArrayLike
 ) -> tuple[Array, Array, Array, Array]:
     """Both θ, (d − n)/d and ε."""
-    theta_s, theta_t = _finite("theta_s", theta_s, 1), _finite("theta_t", theta_t, 1)
+    theta_s, theta_t = finite("theta_s", theta_s, 1), finite("theta_t", theta_t, 1)
     if theta_s.shape[-1] != theta_t.shape[-1]:
-        raise _misfit(theta_s=theta_s, theta_t=theta_t)
-    (n, epsilon), d = _ranges(n=n, epsilon=epsilon), theta_t.shape[-1]
+        raise misfit(theta_s=theta_s, theta_t=theta_t)
+    (n, epsilon), d = broadcast(n=n, epsilon=epsilon), theta_t.shape[-1]
     if np.any(n > d):
         raise ValueError(f"n must not exceed the {d} dimensions")
     return theta_s, theta_t, (d - n) / d, epsilon
-
-
-def _ranges(**arguments: ArrayLike) -> list[Array]:
-    for name, value in arguments.items():
-        allowed, words = _LEAST[name]
-        if not np.all(allowed(_finite(name, value, 0))):
-            raise ValueError(f"{name} must be {words}")
-    return [np.asarray(value, dtype=float) for value in arguments.values()]
-
-
-def _finite(name: str, value: ArrayLike, axes: int) -> Array:
-    array = np.asarray(value, dtype=float)
-    if array.ndim < axes or not np.isfinite(array).all():
-        raise ValueError(f"{name} must be finite and have {axes} axes or more")
-    return array
-
-
-def _misfit(**arrays: NDArray) -> ValueError:
-    shapes = ", ".join(f"{name} {array.shape}" for name, array in arrays.items())
-    return ValueError(f"the shapes must fit and broadcast; they are {shapes}")

@@ -2,14 +2,15 @@
 
 From "Feature reuse in multi-task learning and finetuning (appendix)", A and B. A diagonal linear network computes
 β = w₊⁽¹⁾ w₊⁽²⁾ − w₋⁽¹⁾ w₋⁽²⁾ elementwise. The paper's Q penalty holds for equal starting weights on the two paths;
-`flow_penalty` is its general form, for the unequal weights that pretraining leaves behind.
+`flow_penalty` is its general form, for the unequal weights that pretraining leaves behind. Every function raises
+ValueError where an argument is not finite or shapes do not fit.
 """
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import kl_div
 
-Array = NDArray[np.float64]
+from carryover.theory.arguments import Array, broadcast, finite
 
 
 def q_norm(beta: ArrayLike, w1: ArrayLike, w2: ArrayLike) -> Array:
@@ -19,17 +20,16 @@ def q_norm(beta: ArrayLike, w1: ArrayLike, w2: ArrayLike) -> Array:
     Σ_d c q(2β/c), q(z) = 2 − √(4 + z²) + z arcsinh(z/2). It tends to Σ β²/c for |β| ≪ c and to
     2 Σ |β| log(2|β|/(e c)) for |β| ≫ c.
 
-    Args:
-        beta: (..., D) coefficients.
-        w1, w2: first- and second-layer weights at the start of training, both paths alike; broadcast against `beta`.
+    Parameters
+    ----------
+    beta : (..., D) coefficients
+    w1, w2 : first- and second-layer weights at the start of training, both paths alike; broadcast against `beta`
 
-    Returns (...), dimensionless. A dimension whose starting weights are both 0 cannot move: it costs 0 at β = 0 and inf
-    elsewhere.
-
-    Raises:
-        ValueError: an argument is not finite, `beta` is a scalar, or the shapes do not broadcast.
+    Returns
+    -------
+    (...), dimensionless. A dimension whose starting weights are both 0 cannot move: it costs 0 at β = 0, else inf.
     """
-    beta, w1, w2 = _aligned(beta=beta, w1=w1, w2=w2)
+    beta, w1, w2 = broadcast(beta=finite("beta", beta, axes=1), w1=w1, w2=w2)
     size, radius = np.abs(beta), np.hypot(w1, w2)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         ratio = size / radius / radius  # |β|/c also where c itself would underflow
@@ -56,19 +56,18 @@ def flow_penalty(
 
     For w₊ = w₋ it is half of `q_norm`, which has the same minimisers.
 
-    Args:
-        beta: (..., D) coefficients.
-        w1_plus, w2_plus, w1_minus, w2_minus: weights of both layers and paths at the start of training (after
-            pretraining, if any); broadcast against `beta`.
+    Parameters
+    ----------
+    beta : (..., D) coefficients
+    w1_plus, w2_plus, w1_minus, w2_minus : weights of both layers and paths at the start of training (after pretraining,
+        if any); broadcast against `beta`
 
-    Returns (...), dimensionless; inf where β cannot be reached from the starting weights (β > 0 with A = 0, β < 0 with
-    B = 0).
-
-    Raises:
-        ValueError: an argument is not finite, `beta` is a scalar, or the shapes do not broadcast.
+    Returns
+    -------
+    (...), dimensionless; inf where β cannot be reached from the starting weights (β > 0 with A = 0, β < 0 with B = 0).
     """
-    beta, w1_plus, w2_plus, w1_minus, w2_minus = _aligned(
-        beta=beta, w1_plus=w1_plus, w2_plus=w2_plus, w1_minus=w1_minus, w2_minus=w2_minus
+    beta, w1_plus, w2_plus, w1_minus, w2_minus = broadcast(
+        beta=finite("beta", beta, axes=1), w1_plus=w1_plus, w2_plus=w2_plus, w1_minus=w1_minus, w2_minus=w2_minus
     )
     up = ((w1_plus + w2_plus) ** 2 + (w1_minus - w2_minus) ** 2) / 4
     down = ((w1_minus + w2_minus) ** 2 + (w1_plus - w2_plus) ** 2) / 4
@@ -96,16 +95,12 @@ def l12_norm(beta: ArrayLike) -> Array:
 
     beta: (..., O, D), finite. Returns (...). Raises ValueError for other inputs.
     """
-    beta = _finite("beta", beta)
-    if beta.ndim < 2:
-        raise ValueError(f"beta must have shape (..., outputs, dimensions); it has shape {beta.shape}")
-    return np.linalg.norm(beta, axis=-2).sum(axis=-1)
+    return np.linalg.norm(finite("beta", beta, axes=2), axis=-2).sum(axis=-1)
 
 
 def l1_norm(beta: ArrayLike) -> Array:
     """The ℓ₁ norm Σ_d |β_d|, the ℓ₁,₂ norm of a single output. beta: (..., D), finite. Returns (...)."""
-    (beta,) = _aligned(beta=beta)
-    return np.abs(beta).sum(axis=-1)
+    return np.abs(finite("beta", beta, axes=1)).sum(axis=-1)
 
 
 def _divergence(end: Array, start: Array, change: Array) -> Array:
@@ -124,22 +119,3 @@ def _divergence(end: Array, start: Array, change: Array) -> Array:
 def _ratio(numerator: Array, denominator: Array) -> Array:
     """The quotient of `numerator` and a nonnegative `denominator`, 0 where that is 0."""
     return np.divide(numerator, denominator, out=np.zeros_like(denominator), where=denominator > 0)
-
-
-def _aligned(**arguments: ArrayLike) -> list[Array]:
-    """The arguments as finite float arrays of one shape (..., D); `beta` must bring the last axis."""
-    arrays = {name: _finite(name, value) for name, value in arguments.items()}
-    if arrays["beta"].ndim == 0:
-        raise ValueError("beta must have shape (..., dimensions); it is a scalar")
-    try:
-        return list(np.broadcast_arrays(*arrays.values()))
-    except ValueError:
-        shapes = ", ".join(f"{name} {array.shape}" for name, array in arrays.items())
-        raise ValueError(f"the weights must broadcast against beta; the shapes are {shapes}") from None
-
-
-def _finite(name: str, value: ArrayLike) -> Array:
-    array = np.asarray(value, dtype=float)
-    if not np.all(np.isfinite(array)):
-        raise ValueError(f"{name} must be finite")
-    return array

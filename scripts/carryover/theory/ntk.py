@@ -1,16 +1,17 @@
 """The neural tangent kernel's bound on the risk of a finetuned wide ReLU network with a fixed readout.
 
 From "A theoretical analysis of fine-tuning with linear teachers", section 6, after Arora et al. (2019), "Fine-grained
-analysis of optimization and generalization for overparameterized two-layer neural networks". Inputs have norm 1.
+analysis of optimization and generalization for overparameterized two-layer neural networks". Inputs have norm 1 to
+1e-6, as inputs normalised in single precision have; every function raises ValueError for others, and for other shapes.
 """
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-_UNIT = 1e-6  # how far from 1 a norm may be: inputs normalised in single precision pass
+from carryover.theory.arguments import Array, finite
+
+_UNIT = 1e-6  # how far from 1 a norm may be
 _OUTSIDE = 1e-6  # share of the residual, as a norm, beyond which it counts as outside the range of the Gram matrix
-
-Array = NDArray[np.float64]
 
 
 def infinite_width_gram(X: ArrayLike, V: ArrayLike | None = None) -> Array:
@@ -21,10 +22,7 @@ def infinite_width_gram(X: ArrayLike, V: ArrayLike | None = None) -> Array:
     The angle is found from |x_i − x_j| and |x_i + x_j|, accurate also for nearly parallel and nearly opposite inputs.
     Equal inputs give 1/2, opposite ones 0.
 
-    X : (n, d), rows of norm 1; V : (k, d) of the same kind, X itself if left out. Returns (n, n) or (n, k).
-
-    Raises:
-        ValueError: X or V is not of that shape, not finite, or a row does not have norm 1 to 1e-6; none is normalised.
+    X : (n, d); V : (k, d), X itself if left out. Returns (n, n) or (n, k).
     """
     from scipy.spatial.distance import cdist  # here, since all trainings of ReLU networks import this module
 
@@ -46,14 +44,11 @@ def ntk_bound(X: ArrayLike, residual: ArrayLike) -> Array:
     (n times 2.2e-16 of the largest) count as 0: where more than 1e-6 of |ỹ| lies along them, as of equal inputs with
     different labels, the result is infinite, else they are left out.
 
-    X : (n, d), rows of norm 1; residual : (..., n). Returns (...).
-
-    Raises:
-        ValueError: as `infinite_width_gram`, or `residual` is not finite or not (..., n).
+    X : (n, d); residual : (..., n). Returns (...).
     """
-    gram, residual = infinite_width_gram(X), np.asarray(residual, dtype=float)
-    if residual.ndim < 1 or residual.shape[-1] != len(gram) or not np.isfinite(residual).all():
-        raise ValueError(f"residual must be finite and (..., {len(gram)}); its shape is {residual.shape}")
+    gram, residual = infinite_width_gram(X), finite("residual", residual, axes=1)
+    if residual.shape[-1] != len(gram):
+        raise ValueError(f"residual must be (..., {len(gram)}); its shape is {residual.shape}")
     eigenvalues, vectors = np.linalg.eigh(gram)
     kept = eigenvalues > len(gram) * np.finfo(float).eps * eigenvalues.max(initial=0)
     parts = (residual @ vectors) ** 2
@@ -69,7 +64,7 @@ def ntk_risk_bound(X: ArrayLike, residual: ArrayLike) -> Array:
     the paper leaves open. From 1 on the bound is vacuous; for linear teachers (see `ntk_bound`) this term is below
     1 where n > 16|Δ|², by the paper's 6|Δ|/√n (corollary 6.3) where n > 36|Δ|².
 
-    Arguments and errors as `ntk_bound`, n ≥ 1.
+    Arguments as in `ntk_bound`, n ≥ 1.
     """
     bound, n = ntk_bound(X, residual), len(np.asarray(X))
     if not n:
@@ -78,9 +73,9 @@ def ntk_risk_bound(X: ArrayLike, residual: ArrayLike) -> Array:
 
 
 def _units(name: str, X: ArrayLike) -> Array:
-    X = np.asarray(X, dtype=float)
-    if X.ndim != 2 or not np.isfinite(X).all():
-        raise ValueError(f"{name} must be finite and (n, d); its shape is {X.shape}")
+    X = finite(name, X, axes=2)
+    if X.ndim != 2:
+        raise ValueError(f"{name} must be (n, d); its shape is {X.shape}")
     if np.any(abs(np.linalg.norm(X, axis=1) - 1) > _UNIT):
         raise ValueError(f"the rows of {name} must have norm 1, as the theorem assumes")
     return X

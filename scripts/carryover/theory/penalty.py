@@ -17,34 +17,37 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
+
+from carryover.theory.arguments import Array, broadcast
 
 _BLOCK = 1 << 13  # points whose temporaries stay in cache together
 _NEWTON_STEPS = 100  # 5-10 in general; about 40 beside the cusp a = b = 2, where the three roots meet
 _TOLERANCE = 4 * np.finfo(float).eps
 
-Array = NDArray[np.float64]
-
 
 def relu_penalty(m: ArrayLike, m0: ArrayLike, rho: ArrayLike, gamma: ArrayLike) -> Array:
     """Smallest squared distance r̃ from a pretrained unit to one that computes a given feature.
 
-    "The implicit penalty of finetuning in ReLU networks", equations 5 and 11, at the global minimiser u*.
+    "The implicit penalty of finetuning in ReLU networks", equations 5 and 11, at the global minimiser u*. At m = 0,
+    where no u > 0 need attain the minimum, the value is min(m₀², γ² + m₀²(1 − max(ρ, 0)²)): the unit gives up its input
+    weights or its readout, whichever is cheaper. This is the limit m → 0 with m of the sign of γ; from the other side
+    only the second alternative is within reach.
 
-    Args:
-        m: signed magnitude ‖w⁽¹⁾‖ w⁽²⁾ of the feature after finetuning.
-        m0: norm of the unit's input weights after pretraining (√m_aux for an auxiliary coefficient m_aux), ≥ 0.
-        rho: cosine between the input weights before and after finetuning, in [−1, 1].
-        gamma: readout weight at the start of finetuning, of either sign.
+    Parameters
+    ----------
+    m : signed magnitude ‖w⁽¹⁾‖ w⁽²⁾ of the feature after finetuning
+    m0 : norm of the unit's input weights after pretraining (√m_aux for an auxiliary coefficient m_aux), ≥ 0
+    rho : cosine between the input weights before and after finetuning, in [−1, 1]
+    gamma : readout weight at the start of finetuning, of either sign
 
-    The arguments broadcast; the result is dimensionless, float64 and of the broadcast shape (a scalar for scalars).
+    Returns
+    -------
+    Dimensionless, of the shape to which the arguments broadcast.
 
-    At m = 0, where no u > 0 need attain the minimum, the value is min(m₀², γ² + m₀²(1 − max(ρ, 0)²)): the unit gives up
-    its input weights or its readout, whichever is cheaper. This is the limit m → 0 with m of the sign of γ; from
-    the other sign only the second alternative is within reach.
-
-    Raises:
-        ValueError: an argument is not finite, `m0` is negative, `rho` is outside [−1, 1], or shapes do not broadcast.
+    Raises
+    ------
+    ValueError : an argument is not finite or out of its range, or the shapes do not broadcast
     """
     return _in_blocks(_penalty, m, m0, rho, gamma)
 
@@ -55,7 +58,7 @@ def relu_penalty_exponent(m: ArrayLike, m0: ArrayLike, rho: ArrayLike, gamma: Ar
     "The implicit penalty of finetuning in ReLU networks", section 1.2 (which writes ∂/∂m but reads the log-log slope).
     By the envelope theorem ∂r̃/∂m = 2 (m/u* − γ)/u*, so no numerical derivative is taken.
 
-    Arguments, broadcasting, result and errors are those of `relu_penalty`. It is negative where a larger feature is
+    Parameters, broadcasting and errors are those of `relu_penalty`. The exponent is negative where a larger feature is
     nearer to the starting point. At m = 0 it is the limit m → 0 with m of the sign of γ: 0 where r̃ stays positive,
     1 where m₀ = γ = 0 (r̃ = 2|m|), and 2 otherwise. Where r̃ = 0 at m ≠ 0 (ρ = 1, m = γ m₀) it is NaN: the one-sided
     limits are −∞ and +∞.
@@ -64,30 +67,14 @@ def relu_penalty_exponent(m: ArrayLike, m0: ArrayLike, rho: ArrayLike, gamma: Ar
 
 
 def _in_blocks(function: Callable[..., Array], m: ArrayLike, m0: ArrayLike, rho: ArrayLike, gamma: ArrayLike) -> Array:
-    """Check and broadcast the arguments and evaluate `function` on blocks of their points."""
-    arguments = {name: _finite(name, value) for name, value in (("m", m), ("m0", m0), ("rho", rho), ("gamma", gamma))}
-    if np.any(arguments["m0"] < 0):
-        raise ValueError("m0 must not be negative: it is the norm of the pretrained input weights")
-    if np.any(np.abs(arguments["rho"]) > 1):
-        raise ValueError("rho must lie in [-1, 1]: it is a cosine")
-    try:
-        points = np.broadcast_arrays(*arguments.values())
-    except ValueError:
-        shapes = ", ".join(f"{name} {value.shape}" for name, value in arguments.items())
-        raise ValueError(f"the shapes of m, m0, rho and gamma must broadcast; they are {shapes}") from None
+    """Evaluate `function` on blocks of the points to which the arguments broadcast."""
+    points = broadcast(m=m, m0=m0, rho=rho, gamma=gamma)
     result = np.empty(points[0].shape)
     flat_points, flat_result = [np.ravel(point) for point in points], result.reshape(-1)
     for start in range(0, result.size, _BLOCK):
         block = slice(start, start + _BLOCK)
         flat_result[block] = function(*(point[block] for point in flat_points))
     return result[()]
-
-
-def _finite(name: str, value: ArrayLike) -> Array:
-    array = np.asarray(value, dtype=float)
-    if not np.all(np.isfinite(array)):
-        raise ValueError(f"{name} must be finite")
-    return array
 
 
 def _penalty(m: Array, m0: Array, rho: Array, gamma: Array) -> Array:

@@ -12,30 +12,13 @@ depth whole numbers from 1.
 """
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
+
+from carryover.theory.arguments import Array, broadcast
 
 _NEWTON_STEPS = 100  # 4-8 in general
 _TOLERANCE = 4 * np.finfo(float).eps
 _NEGLIGIBLE = 40.0  # −log of what the integrals over log s may leave out
-
-Array = NDArray[np.float64]
-
-
-def _whole(least):
-    return lambda value: (value == np.floor(value)) & (value >= least)
-
-
-_DOMAINS = {
-    "gamma": (lambda value: value > 0, "positive"),
-    "theta": (lambda value: (value >= 0) & (value <= np.pi), "in [0, pi]"),
-    "sigma": (lambda value: value >= 0, "nonnegative"),
-    "target_norm": (lambda value: value > 0, "positive"),
-    "ridge": (lambda value: value >= 0, "nonnegative"),
-    "n": (_whole(1), "a whole number from 1"),
-    "depth": (_whole(1), "a whole number from 1"),
-    "fitted": (lambda value: value >= 0, "nonnegative"),
-    "outside": (lambda value: value >= 0, "nonnegative"),
-}
 
 
 def scratch_risk(gamma: ArrayLike, sigma: ArrayLike, *, target_norm: ArrayLike = 1.0) -> Array:
@@ -137,9 +120,10 @@ def norm_factor(fitted: ArrayLike, outside: ArrayLike, depth: ArrayLike) -> Arra
     Depth np.inf gives the limit: the root of s = fitted + outside · s, so φ² = fitted/(1 − outside), which is equation
     6, φ = |P∥β_t|/|P∥β_s|. It is infinite where outside ≥ 1, save at fitted = 0 and outside = 1: 1 for every depth.
 
-    Args:
-        fitted, outside: |P∥β_t|² (with label noise |X⁺y|²) and |P⊥β_s|², both over |β_s|².
-        depth: L, 1 giving φ = 1.
+    Parameters
+    ----------
+    fitted, outside : |P∥β_t|² (with label noise |X⁺y|²) and |P⊥β_s|², both over |β_s|²
+    depth : L, 1 giving φ = 1
     """
     endless = np.asarray(depth, dtype=float) == np.inf
     fitted, outside, depth = _numbers(fitted=fitted, outside=outside, depth=np.where(endless, 1, depth))
@@ -165,7 +149,7 @@ def finetune_transferability(
     sigma: ArrayLike = 0,
     depth: ArrayLike | None = None,
     *,
-    target_norm: ArrayLike = 1.0,
+    target_norm: ArrayLike = 1,
 ) -> Array:
     """Risk from scratch less that of finetuning all layers: (1 − γ)(2φκ cos θ − φ²) for γ < 1, else 0.
 
@@ -180,12 +164,7 @@ def finetune_transferability(
 
 
 def finetune_risk(
-    gamma: ArrayLike,
-    theta: ArrayLike,
-    sigma: ArrayLike,
-    depth: ArrayLike | None = None,
-    *,
-    target_norm: ArrayLike = 1.0,
+    gamma: ArrayLike, theta: ArrayLike, sigma: ArrayLike, depth: ArrayLike | None = None, *, target_norm: ArrayLike = 1
 ) -> Array:
     """Equation 14, the risk after all layers were finetuned: `scratch_risk` less `finetune_transferability`."""
     gain = finetune_transferability(gamma, theta, sigma, depth, target_norm=target_norm)
@@ -246,15 +225,8 @@ def _sine(theta: Array) -> Array:
     return np.where(theta == np.pi, 0.0, np.sin(theta))  # the double nearest to π has a sine of 1e-16
 
 
-def _numbers(**arguments: ArrayLike) -> tuple[Array, ...]:
-    """The arguments as float64 arrays of one shape, each within its domain."""
-    arrays = [np.asarray(value, dtype=float) for value in arguments.values()]
-    for name, array in zip(arguments, arrays, strict=True):
-        allowed, words = _DOMAINS[name]
-        if not np.all(np.isfinite(array) & allowed(array)):
-            raise ValueError(f"{name} must be finite and {words}")
-    try:
-        return np.broadcast_arrays(*arrays)
-    except ValueError:
-        shapes = ", ".join(f"{name} {array.shape}" for name, array in zip(arguments, arrays, strict=True))
-        raise ValueError(f"the shapes must broadcast; they are {shapes}") from None
+def _numbers(**arguments: ArrayLike) -> list[Array]:
+    """The arguments as float64 arrays of one shape, each in its range."""
+    if "gamma" in arguments and not np.all(np.asarray(arguments["gamma"], dtype=float) > 0):
+        raise ValueError("gamma must be finite and positive")
+    return broadcast(**arguments)

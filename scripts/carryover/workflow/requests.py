@@ -7,13 +7,12 @@ import hashlib
 import json
 from functools import cached_property
 
-from carryover import archive
+from carryover import archive, labels
 from carryover.config import parameters
 from carryover.config.artifacts import ARTIFACTS, STAGES, TEMPLATES
 from carryover.config.parameters import as_flags
 from carryover.errors import UserError
 from carryover.provenance.plain_json import plain
-from carryover.workflow import coordinate_labels
 from carryover.workflow.command_line import ALSO
 
 
@@ -34,10 +33,12 @@ class Request:
         The visible command line, the same for all equal requests: what differs from the defaults.
     modules : list of str
         The script and the plug-ins; the code digest follows their imports.
+    labels : dict
+        Labels of coordinates that the job attaches, from files that are no code.
     """
 
     def __init__(self, sweep, rule, wildcards):
-        self.sweep, self.rule, self.wildcards = sweep, rule, wildcards
+        self.sweep, self.rule, self.wildcards, self.labels = sweep, rule, wildcards, {}
         self.parameters, self.seeds, self.flags, self.modules, self.named_files = {}, [], [], [rule], []
 
     def set_plugin(self, folder, name, options):
@@ -89,7 +90,7 @@ class Request:
             request = self.sweep.request_of(path)
             # No key may depend on the place of the workflow.
             upstream.append(request.key if request else path.removeprefix(f"{root.as_posix()}/"))
-        content = [self.rule, self.code, self.flags, plain(self.parameters), hashes, upstream]
+        content = [self.rule, self.code, self.flags, plain(self.parameters), self.labels, hashes, upstream]
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
@@ -144,8 +145,7 @@ class Collect(Request):
         points, blocks = sweep.measured(experiment, measure), sweep.blocks(experiment)
         folder = f"{sweep.results}/{experiment}/{stage}"
         self.inputs = [f"{folder}/{point}/{block}.nc" for point in points for block in blocks]
-        if labels := coordinate_labels.module(spec.family, sweep.scripts):
-            self.modules.append(labels)
+        self.labels = labels.of_family(spec.family, sweep.scripts / "carryover/families")
 
 
 class Unarchive(Request):

@@ -5,6 +5,7 @@ import numpy as np
 from carryover.analysis.by_task import interval, table
 from carryover.analysis.image_tasks import network_in_words, target_in_words
 from carryover.figures.drawing import panels
+from carryover.runs import where
 
 PERCENT = 0.0, 100.0
 INTERVALS = "means with 95 % t intervals over seeds"
@@ -12,15 +13,15 @@ DONE = 0.95
 CROSS = f"×: fewer than {DONE:.0%} of the networks reached the training loss at which training stops"
 
 
-def accuracy(runs, **chosen):
+def accuracy(runs, **condition):
     """Test accuracy in percent at some values of the coordinates, seeds by tasks."""
-    return 100 * (1 - table(panels.where(runs, **chosen), "risk_final"))
+    return 100 * (1 - table(where(runs, **condition), "risk_final"))
 
 
-def gain(runs, rescale, rescaled="all", **chosen):
+def gain(runs, rescale, rescaled="all", **condition):
     """Percentage points of accuracy by a factor on part of the weights, of the same seed and task, seeds by tasks."""
-    scaled = accuracy(runs, rescale=rescale, rescaled=rescaled, **chosen)
-    return scaled - accuracy(runs, rescale=1.0, rescaled="all", **chosen)
+    scaled = accuracy(runs, rescale=rescale, rescaled=rescaled, **condition)
+    return scaled - accuracy(runs, rescale=1.0, rescaled="all", **condition)
 
 
 def points(ax, x, tables, label, possible=(-np.inf, np.inf), **style):
@@ -48,7 +49,7 @@ def units(runs):
 
 def system(runs):
     """What finetuned runs are: the network, its target and its source, in words."""
-    tuned = panels.where(runs, protocol="finetuning")
+    tuned = where(runs, protocol="finetuning")
     source = str(tuned["source_classes"].values[0])
     pretrained = f"pretrained on {len(source.split())} others" if source else "published weights"
     return f"{network_in_words(runs)}\n{target_in_words(tuned)}, {pretrained}"

@@ -1,4 +1,4 @@
-"""What the figures share: one colour per protocol, selections of runs, curves with their spread."""
+"""What the figures share: names and colours of values, and curves with their spread over seeds."""
 
 import itertools
 from zlib import crc32
@@ -27,44 +27,31 @@ MANY = 20
 """Seeds of which the range is drawn; of more it is quantiles, since a range widens with their number."""
 FITTED = 0.1
 UNFITTED = "loss > risk / 10, of most runs"
+LIMITS = "lines: exact limits, median over seeds, and their range"
+TRAINED = "markers: gradient descent, median, hollow where some runs have not converged"
+
+
+def cosines(text):
+    """The numbers of a list of cosines '1 1 0'."""
+    return [float(word) for word in text.split()]
 
 
 def name(data, coordinate, value):
-    """How a value of a coordinate is written: 'PT+FT', 'overlap 0.5'."""
+    """How a value of a coordinate is written: 'PT+FT', 'overlap 0.5', 'cosines 3 × 1, 3 × 0'."""
     words = labels.value_labels(data, coordinate)
     if str(value) in words or coordinate == "protocol":
         return words.get(str(value), str(value))
     if coordinate == "unit_correlations":
-        return f"{labels.label(data, coordinate)} {cosines_in_words(value)}"
-    number = f"{value:g}" if isinstance(value, float | int | np.number) else str(value)
-    return f"{labels.label(data, coordinate)} {number}"
-
-
-def color(protocol):
-    """The colour of a protocol, the same in every figure."""
-    return COLORS.get(protocol) or plt.get_cmap("tab20")(crc32(protocol.encode()) % 20)
+        written = cosines_in_words(value)
+    else:
+        written = f"{value:g}" if isinstance(value, float | int | np.number) else str(value)
+    return f"{labels.label(data, coordinate)} {written}"
 
 
 def cosines_in_words(text):
     """'3 × 1, 3 × 0' of a list of cosines '1 1 1 0 0 0'."""
-    counts = zip(*np.unique(_numbers(text), return_counts=True), strict=True)
+    counts = zip(*np.unique(cosines(text), return_counts=True), strict=True)
     return ", ".join(f"{count} × {cosine:g}" for cosine, count in sorted(counts, reverse=True))
-
-
-def _numbers(text):
-    return [float(word) for word in text.split()]
-
-
-def relative(data, quantity, over=None):
-    """The runs with a quantity divided by another of theirs; by that of the teacher where none is named."""
-    return data.assign({quantity: data[quantity] / data[over or f"{quantity}_teacher"]})
-
-
-def combinations(data, coordinates):
-    """[{coordinate: value}] of every combination of their values that some run has, in the order of the field."""
-    product = itertools.product(*(values(data, coordinate) for coordinate in coordinates))
-    every = (dict(zip(coordinates, combination, strict=True)) for combination in product)
-    return [combination for combination in every if chosen(data, **combination).any()]
 
 
 def values(data, coordinate):
@@ -74,8 +61,20 @@ def values(data, coordinate):
     if order:
         return sorted(distinct, key=lambda value: order.index(value) if value in order else len(order))
     if coordinate == "unit_correlations":
-        return sorted(distinct, key=lambda text: (np.mean(_numbers(text)), text))
+        return sorted(distinct, key=lambda text: (np.mean(cosines(text)), text))
     return list(distinct)
+
+
+def combinations(data, coordinates):
+    """[{coordinate: value}] of every combination of their values that some run has, in the order of the field."""
+    product = itertools.product(*(values(data, coordinate) for coordinate in coordinates))
+    every = (dict(zip(coordinates, combination, strict=True)) for combination in product)
+    return [combination for combination in every if chosen(data, **combination).any()]
+
+
+def color(protocol):
+    """The colour of a protocol, the same in every figure."""
+    return COLORS.get(protocol) or plt.get_cmap("tab20")(crc32(protocol.encode()) % 20)
 
 
 def colors(coordinate, values):
@@ -92,20 +91,30 @@ def colored(data, coordinate, chosen=None):
         yield value, where(data, **{coordinate: value}), color
 
 
+def relative(data, quantity, over=None):
+    """The runs with a quantity divided by another of theirs; by that of the teacher where none is named."""
+    return data.assign({quantity: data[quantity] / data[over or f"{quantity}_teacher"]})
+
+
 def seeds_in(data):
     """How many seeds a dataset has; as many as it has runs where these have no seed."""
     return len(np.unique(data["seed"])) if "seed" in data else data.sizes["run"]
 
 
-def ends(seeds):
-    """The quantiles that show the spread over so many seeds: the range, or of many 10 % and 90 %."""
-    return (0.0, 1.0) if seeds <= MANY else (0.1, 0.9)
+def seeds_in_words(data):
+    count = seeds_in(data)
+    return "1 seed" if count == 1 else f"{count} seeds"
+
+
+def extent(data):
+    """The quantiles that show the spread over seeds: the range, or of many 10 % and 90 %."""
+    return (0.0, 1.0) if seeds_in(data) <= MANY else (0.1, 0.9)
 
 
 def spread_in_words(data, how="band"):
     """How many seeds a dataset has, and how their spread is shown: as a band, or as bars."""
-    extent = "range" if ends(seeds_in(data)) == (0.0, 1.0) else "10 % to 90 % quantiles"
-    return f"{seeds_in_words(data)}; line: median over seeds, {how}: their {extent}"
+    shown = "range" if extent(data) == (0.0, 1.0) else "10 % to 90 % quantiles"
+    return f"{seeds_in_words(data)}; line: median over seeds, {how}: their {shown}"
 
 
 def band(ax, x, middle, low, high, label=None, bars=None, **style):
@@ -120,10 +129,13 @@ def band(ax, x, middle, low, high, label=None, bars=None, **style):
 
 
 def spread(ax, data, quantity, along, label=None, bars=False, **style):
-    """Median over seeds of a quantity along a coordinate of the runs, and their `ends` as a band or as bars."""
+    """Median over seeds of a quantity along a coordinate of the runs, and their extent as a band or as bars.
+
+    Points of which most runs were not trained to the end are crossed.
+    """
     table = data[[quantity]].to_dataframe()
     seeds = table.groupby(along)[quantity]
-    middle, (low, high) = seeds.median(), (seeds.quantile(end) for end in ends(seeds_in(data)))
+    middle, (low, high) = seeds.median(), (seeds.quantile(end) for end in extent(data))
     shown = slice(None) if bars or len(middle) == 1 else None  # a band without width would not be seen
     line = band(ax, middle.index, middle, low, high, label, shown, marker="o", **style)
     if (fewer := unfitted(data, quantity)).any():
@@ -146,21 +158,21 @@ def unfitted(data, quantity):
 
 
 def level(ax, data, quantity, label=None, **style):
-    """Median of a quantity as a line across the panel, with its `ends` as a band: what does not depend on its x."""
+    """Median of a quantity as a line across the panel, with its extent as a band: what does not depend on its x."""
     runs = data[quantity].values
     line = ax.axhline(np.median(runs), label=label, **style)
-    ax.axhspan(*np.quantile(runs, ends(seeds_in(data))), color=line.get_color(), alpha=0.18, linewidth=0)
+    ax.axhspan(*np.quantile(runs, extent(data)), color=line.get_color(), alpha=0.18, linewidth=0)
     return line
 
 
 def profile(ax, data, quantity, along, label=None, bars=None, **style):
-    """Median over runs of a quantity (run, along) along its other dimension, and their `ends` as `band` draws them."""
+    """Median over runs of a quantity (run, along) along its other dimension, and their extent as `band` draws it."""
     runs = data[quantity].transpose("run", along).values
-    low, high = np.quantile(runs, ends(seeds_in(data)), axis=0)
+    low, high = np.quantile(runs, extent(data), axis=0)
     return band(ax, data[along], np.median(runs, axis=0), low, high, label, bars, **style)
 
 
-def beside(data, along, place, count, octaves):
+def dodged(data, along, place, count, octaves):
     """Runs of the curve at a place among others, moved along a logarithmic axis so that neighbours lie apart."""
     return data.assign_coords({along: data[along] * 2.0 ** (octaves * (place - (count - 1) / 2))})
 
@@ -184,9 +196,25 @@ def curves(ax, data, quantity, along, hue, named=None):
             spread(ax, part, quantity, along, label, color=color)
 
 
-def seeds_in_words(data):
-    count = seeds_in(data)
-    return "1 seed" if count == 1 else f"{count} seeds"
+def trained(ax, data, quantity, along, label=None, shift=1.0, **style):
+    """Median over seeds of trained runs along one of their coordinates, times a shift, as markers: see TRAINED."""
+    table = data[[quantity, "converged"]].to_dataframe().groupby(along)
+    middle, done = table[quantity].median(), table["converged"].min() == 1
+    markers = {"linestyle": "none", "marker": "o", "markersize": 5, "zorder": 4, **style}
+    ax.plot(middle.index * shift, middle.where(done), label=label, **markers)
+    ax.plot(middle.index * shift, middle.where(~done), markerfacecolor="none", **markers)
+
+
+def solved(ax, data, quantity, along, label=None, **style):
+    """Median over seeds of exact limits as a line, with their range as a band: see LIMITS."""
+    seeds = data[[quantity]].to_dataframe().groupby(along)[quantity]
+    return band(ax, seeds.median().index, seeds.median(), seeds.min(), seeds.max(), label, **style)
+
+
+def trained_and_solved_in_words(data):
+    """Notes on a figure of `trained` and `solved` runs, with the dimension d of their inputs where all have one."""
+    known = {round(d) for d in (data["samples"] / data["gamma"]).values.tolist()} if "gamma" in data.coords else {}
+    return [*(f"d = {d}" for d in known if len(known) == 1), seeds_in_words(data), LIMITS, TRAINED]
 
 
 def percent(share):
@@ -195,25 +223,17 @@ def percent(share):
 
 
 def convergence(data):
-    """What share of the runs that were trained did not reach their tolerance, by protocol, in words; [] for none."""
+    """Notes on what share of the trained runs did not reach their tolerance, by protocol; [] where none was trained."""
     trained = data.isel(run=data["evaluations"].values > 0)
     if not trained.sizes["run"]:
         return []
     at_rest = trained["at_rest"] == 1 if "at_rest" in trained else xr.zeros_like(trained["converged"], bool)
     unfinished = (trained["converged"] == 0) & ~at_rest
-    reports = {"at rest before the loss was small": at_rest, "not converged": unfinished}
-    return [words for what, which in reports.items() if (words := _named(trained, what, which))] or [
-        "all training converged"
-    ]
-
-
-def _named(trained, what, which):
-    """'what: 3% of STL' of a mask of runs; empty for none."""
-    shares = which.groupby("protocol").mean()
-    known = ((protocol, shares.sel(protocol=protocol).item()) for protocol in values(trained, "protocol"))
-    words = [f"{_share(share)} of {name(trained, 'protocol', protocol)}" for protocol, share in known if share]
-    return f"{what}: {', '.join(words)}" if words else ""
-
-
-def _share(share):
-    return f"{share:.0%}" if share >= 0.01 else f"{share:.1%}"
+    notes = []
+    for what, which in (("at rest before the loss was small", at_rest), ("not converged", unfinished)):
+        shares = which.groupby("protocol").mean().to_series()
+        shares = {protocol: shares[protocol] for protocol in values(trained, "protocol") if shares[protocol]}
+        words = [f"{share:{'.0%' if share >= 0.01 else '.1%'}} of {name(trained, 'protocol', protocol)}"
+                 for protocol, share in shares.items()]  # fmt: skip
+        notes += [f"{what}: {', '.join(words)}"] if words else []
+    return notes or ["all training converged"]

@@ -2,12 +2,9 @@
 
 import numpy as np
 
-from carryover import labels
 from carryover.errors import UserError
 from carryover.figures.drawing import layout, log_axes, panels
-from carryover.runs import ALL_LAYERS, conditions
-
-WHOLE = ALL_LAYERS["protocol"]
+from carryover.runs import ALL_LAYERS, conditions, where
 
 
 def trained(data, roles, only=()):
@@ -18,47 +15,30 @@ def trained(data, roles, only=()):
     """
     if not (known := [role for role in roles if role in data]):
         raise UserError(f"this figure draws the roles {', '.join(roles)}, of which there is none.")
-    kept = {}
+    shown = {}
     for role in known:
         if missing := [name for name in roles[role] if name not in data[role].variables]:
-            raise UserError(
-                f"data of the role {role} have no {missing[0]}; they have {', '.join(data[role].variables)}."
-            )
-        runs = panels.where(data[role], **conditions(only))
-        kept[role] = runs.isel(run=np.isin(runs["protocol"].values, WHOLE))
-        if not kept[role].sizes["run"]:
-            raise UserError(f"data of the role {role} have no run of {', '.join(WHOLE)}.")
-    return kept
+            there = ", ".join(data[role].variables)
+            raise UserError(f"data of the role {role} have no {missing[0]}; they have {there}.")
+        runs = where(data[role], **conditions(only))
+        shown[role] = runs.isel(run=np.isin(runs["protocol"].values, ALL_LAYERS["protocol"]))
+        if not shown[role].sizes["run"]:
+            raise UserError(f"data of the role {role} have no run of {', '.join(ALL_LAYERS['protocol'])}.")
+    return shown
 
 
 def spread_of(shown, how="band"):
     """`panels.spread_in_words` of the datasets {role: runs}: said once where they have the same number of seeds."""
     words = {role: panels.spread_in_words(runs, how) for role, runs in shown.items()}
     distinct = set(words.values())
-    return distinct.pop() if len(distinct) == 1 else ", ".join(f"{role}: {said}" for role, said in words.items())
-
-
-def sizes(data):
-    """{sample size: its name}."""
-    return {n: f"n = {n:g}" for n in panels.values(data, "samples")}
-
-
-def regimes(data):
-    """{initial scale: its name}: the smallest is the richest regime, the largest the laziest."""
-    scales = panels.values(data, "initial_scale")
-    named = {scale: f"initial scale {scale:g}" for scale in scales}
-    if len(scales) > 1:
-        named |= {scales[i]: f"{regime} ({named[scales[i]]})" for i, regime in ((0, "rich"), (-1, "lazy"))}
-    return named
+    return distinct.pop() if len(distinct) == 1 else ", ".join(f"{role}: {text}" for role, text in words.items())
 
 
 def overlaps(data):
     """{overlap: its name} of tasks whose features are new, or a subset of the auxiliary ones."""
     extremes = {0: " (disjoint)", 1: " (subset)"}
-    return {
-        overlap: f"{panels.name(data, 'overlap', overlap)}{extremes.get(overlap, '')}"
-        for overlap in panels.values(data, "overlap")
-    }
+    return {value: panels.name(data, "overlap", value) + extremes.get(value, "")
+            for value in panels.values(data, "overlap")}  # fmt: skip
 
 
 def related(data):
@@ -72,46 +52,47 @@ def some(named, most=4):
     return {value: named[value] for value in np.array(list(named), dtype=object)[places]}
 
 
+def regimes(data):
+    """{initial scale: its name}: the smallest is the richest regime, the largest the laziest."""
+    named = {scale: f"initial scale {scale:g}" for scale in panels.values(data, "initial_scale")}
+    if len(named) > 1:
+        rich, *_, lazy = named
+        named |= {rich: f"rich ({named[rich]})", lazy: f"lazy ({named[lazy]})"}
+    return named
+
+
 def by_regime(ax, runs, quantity):
     """Curves against samples of networks from scratch, by initial scale: one colour, as all of single-task learning."""
     for (scale, label), style in zip(regimes(runs).items(), ("-", "--", ":", "-."), strict=False):
-        part = panels.where(runs, initial_scale=scale)
+        part = where(runs, initial_scale=scale)
         panels.spread(ax, part, quantity, "samples", label, color=panels.color("single_task"), linestyle=style)
 
 
 def by_cosines(runs, quantity, title, label, top=None):
     """(number of panels, function that draws them) of a quantity by protocol, for some of the lists of cosines."""
-    lists = some(related(runs))
+    lists = {text: f"cosines {name}" for text, name in some(related(runs)).items()}
 
-    def paint(figure):
+    def draw(figure):
         axes = layout.row(figure, len(lists), title)
-        for ax, (text, name) in zip(axes, lists.items(), strict=True):
-            panels.curves(ax, panels.where(runs, unit_correlations=text), quantity, "samples", "protocol")
-            ax.set_title(f"cosines {name}")
-        against_samples(axes, runs, label, top)
+        facets(axes, runs, quantity, "samples", "unit_correlations", lists, "protocol")
+        share_axes(axes, runs, "samples", label, top)
 
-    return len(lists), paint
+    return len(lists), draw
 
 
-def subset(runs):
-    """Those whose main task has most features in common with the auxiliary one."""
-    return panels.where(runs, overlap=panels.values(runs, "overlap")[-1])
+def facets(axes, runs, quantity, along, column, titles, hue, named=None):
+    """A panel for each of some values {value: title} of a coordinate, with a curve for each value of another."""
+    for ax, (value, title) in zip(axes, titles.items(), strict=True):
+        panels.curves(ax, where(runs, **{column: value}), quantity, along, hue, named)
+        ax.set_title(title)
 
 
-def overlap(runs):
-    """The overlap that all of some runs have, in words."""
-    return panels.name(runs, "overlap", runs["overlap"].values[0])
-
-
-def task(runs):
-    """The main task of runs that have the same number of features, in words."""
-    features = runs["main_features"].values[0]
-    return f"main task of {features} unit" + ("s" if features > 1 else "")
-
-
-def rescaled_sizes(runs, wanted):
-    """The sample sizes of panels over rescalings: those wanted, or all that finetuning has."""
-    return wanted or panels.values(panels.where(runs, protocol="finetuning"), "samples")
+def share_axes(axes, runs, along, label, top=None):
+    """Axes of panels in a row, once all is drawn: along samples or rescalings, and up from 0, or what lies below."""
+    for ax in axes:
+        log_axes.along(ax, runs, along)
+    axes[0].set_ylim(min(0, *(1.03 * ax.dataLim.y0 for ax in axes)), top)
+    axes[0].set_ylabel(label)
 
 
 def to_learn(axline, number, limit):
@@ -120,22 +101,12 @@ def to_learn(axline, number, limit):
         axline(number, color="0.3", linestyle=":", linewidth=1, label="features to learn")
 
 
-def against_samples(axes, runs, label, top=None):
-    """Axes of panels in a row that show a quantity, from 0 up, against the sample sizes of the runs."""
-    for ax in axes:
-        log_axes.samples(ax, panels.values(runs, "samples"))
-        ax.set_xlabel(labels.label(runs, "samples"))
-    from_zero(axes, label, top)
+def task(runs):
+    """The main task of runs that have the same number of features, in words."""
+    features = runs["main_features"].values[0]
+    return f"main task of {features} unit" + ("s" if features > 1 else "")
 
 
-def against_rescaling(axes, runs, label, top=None):
-    """The same against their rescalings."""
-    for ax in axes:
-        log_axes.rescalings(ax, runs)
-    from_zero(axes, label, top)
-
-
-def from_zero(axes, label, top=None):
-    """The y axis that panels in a row share, once all is drawn: from 0, or below where there is something."""
-    axes[0].set_ylim(min(0, *(1.03 * ax.dataLim.y0 for ax in axes)), top)
-    axes[0].set_ylabel(label)
+def sizes(runs, wanted=()):
+    """{sample size: title of its panel} of those wanted, or of all that finetuned runs have."""
+    return {n: f"n = {n:g}" for n in wanted or panels.values(where(runs, protocol="finetuning"), "samples")}

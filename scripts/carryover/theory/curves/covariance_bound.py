@@ -48,7 +48,13 @@ def compute(p: Any) -> xr.Dataset:
         instance=("instance", np.arange(p.instances), attributes("instance")),
         half=("instance", half, attributes("0 where the constants are fitted, 1 where they are tested")),
     )
-    return curve.assign(_constants(curve)).merge(_terms(p))
+    for suffix, name in (("", "needed"), ("_estimation", "estimation_needed")):
+        first, second = (curve[name][half == which] for which in (0, 1))
+        c, text = float(first.max()), f"largest {curve[name].attrs['long_name']}, first half"
+        curve[f"c{suffix}"] = ((), c, attributes(text))
+        more = int((second > c).sum())
+        curve[f"violations{suffix}"] = ((), more, attributes("instances of the second half that need more"))
+    return curve.merge(_terms(p))
 
 
 def _instance(p, index):
@@ -83,11 +89,9 @@ def _instance(p, index):
         "n": (n, "samples"),
         "dimension": (d, "input dimensions"),
     }
+    data = described({name: ((), *value) for name, value in values.items()}, {})
     labels = {"spectrum": (spectrum, "spectrum of the covariance"), "alignment": (alignment, "where the tasks differ")}
-    return xr.Dataset(
-        {name: ((), value, attributes(text)) for name, (value, text) in values.items()},
-        {name: ((), value, attributes(text)) for name, (value, text) in labels.items()},
-    )
+    return data.assign_coords({name: ((), value, attributes(text)) for name, (value, text) in labels.items()})
 
 
 def _least_constant(risk, top, bottom):
@@ -98,17 +102,6 @@ def _least_constant(risk, top, bottom):
     for _ in range(_NEWTON_STEPS):
         c = (2 * c**3 * top + risk) / (3 * c**2 * top + bottom)
     return c
-
-
-def _constants(curve):
-    fitted = curve.half == 0
-    constants = {}
-    for suffix, name in (("", "needed"), ("_estimation", "estimation_needed")):
-        c = float(curve[name][fitted].max())
-        violations = int((curve[name][~fitted] > c).sum())
-        constants[f"c{suffix}"] = ((), c, attributes(f"largest {curve[name].attrs['long_name']}, first half"))
-        constants[f"violations{suffix}"] = ((), violations, attributes("instances of the second half that need more"))
-    return constants
 
 
 def _terms(p):

@@ -32,7 +32,11 @@ def compute(p: Any) -> xr.Dataset:
                         f"{max(p.main_features)} main features together")  # fmt: skip
     axes = [np.array(values, float) for values in (p.rescale, p.main_features, p.overlap, p.samples)]
     rescale, k, overlap, samples = np.meshgrid(*axes, indexing="ij")
-    counts, beta = _kinds(p, k, overlap)
+    # dimensions of both tasks, of the main one, of the auxiliary one, of none
+    shared, size = overlap * k, k ** -NORMS[p.main_norm]
+    counts = np.stack([shared, k - shared, p.auxiliary_features - shared,
+                       p.dimension - p.auxiliary_features - k + shared], axis=-1)  # fmt: skip
+    beta = np.stack([size, size, 0 * size, 0 * size], axis=-1)
     fresh = np.broadcast_to(p.initial_scale**2, beta.shape)
     learned = np.array([True, False, True, False])
     first = p.auxiliary_features**-0.25  # √|β| on the path that has learned; the other and all readouts are small
@@ -55,13 +59,3 @@ def compute(p: Any) -> xr.Dataset:
             "samples": (np.array(p.samples), "main-task samples"),
         },
     )
-
-
-def _kinds(p, k, overlap):
-    """(counts, coefficients), each (..., 4), of dimensions of both tasks, the main, the auxiliary one, none."""
-    shared = overlap * k
-    counts = np.stack([shared, k - shared, p.auxiliary_features - shared,
-                       p.dimension - p.auxiliary_features - k + shared], axis=-1)  # fmt: skip
-    size = k ** -NORMS[p.main_norm]
-    beta = np.stack([size, size, 0 * size, 0 * size], axis=-1)
-    return counts, beta

@@ -27,7 +27,11 @@ def compute(p: Any) -> xr.Dataset:
     linear = transfer.linear_transferability(p.gamma, theta, p.noise, target_norm=norm[:, None])
     finetuning = transfer.finetune_transferability(p.gamma, theta, p.noise, p.depth, target_norm=norm[:, None])
     dims, sampled = ("target_norm", "angle"), ("target_norm", "angle", "repeat")
-    wasserstein, dudley = _sampled(p, source, targets)
+    wasserstein, dudley = distances = np.empty((2, *targets.shape[:2], p.repeats))
+    for *index, repeat in np.ndindex(wasserstein.shape):
+        for distance, values in zip((discrepancy.wasserstein1, discrepancy.dudley_metric), distances, strict=True):
+            rng = generator("transfer_distances", {"repeat": repeat}, p.seed, "inputs")
+            values[*index, repeat] = distance(source, targets[*index], p.noise, p.samples, rng)
     divergence = discrepancy.kl_divergence(source, targets, p.noise)
     return described(
         {
@@ -43,13 +47,3 @@ def compute(p: Any) -> xr.Dataset:
             "repeat": (np.arange(p.repeats), "draw of the samples"),
         },
     )
-
-
-def _sampled(p, source, targets):
-    """Wasserstein and Dudley distances, each (target_norm, angle, repeat)."""
-    distances = np.empty((2, *targets.shape[:2], p.repeats))
-    for *index, repeat in np.ndindex(distances.shape[1:]):
-        for distance, values in zip((discrepancy.wasserstein1, discrepancy.dudley_metric), distances, strict=True):
-            rng = generator("transfer_distances", {"repeat": repeat}, p.seed, "inputs")
-            values[*index, repeat] = distance(source, targets[*index], p.noise, p.samples, rng)
-    return distances

@@ -28,48 +28,32 @@ def compute(p: Any) -> xr.Dataset:
     angle = np.linspace(p.smallest_angle, p.largest_angle, p.angles)
     gamma = np.linspace(p.smallest_gamma, p.largest_gamma, p.points)
     gamma[abs(gamma - 1) < _CRITICAL] = 1  # where the risk from scratch is infinite, not merely huge
-    noise, depth = np.array(p.noise, float), np.array(p.depth)
+    noise, depth, theta = np.array(p.noise, float), np.array(p.depth), np.pi * angle
+    by_noise, by_depth = noise[:, None, None], depth[:, None]
+    linear = transfer.linear_transferability(gamma, theta[:, None], by_noise)
+    finetuning = transfer.finetune_transferability(gamma, theta[:, None])
+    # Equation 15 with the norm factor of "Finetuning with linear teachers" (equation 5).
+    with_norm = transfer.finetune_transferability(gamma, theta[:, None], by_noise[..., None], by_depth[..., None])
+    low, high = transfer.negative_transfer_interval(theta, noise[:, None])
+    threshold = transfer.negative_transfer_threshold(theta, noise[:, None])
+    boundary = transfer.finetune_boundary(gamma, by_noise, by_depth) / np.pi
+    regions, gain, above = ("noise", "angle"), "risk from scratch less risk of", "gamma above which linear transfer is"
     return described(
-        _risks(gamma, np.pi * angle, noise, depth) | _boundaries(gamma, np.pi * angle, noise, depth),
+        {
+            "linear": (("noise", "angle", "gamma"), linear, f"{gain} linear transfer"),
+            "finetuning": (("angle", "gamma"), finetuning, f"{gain} finetuning, norm outside the data kept"),
+            "finetuning_norm": (("noise", "depth", "angle", "gamma"), with_norm, f"{gain} finetuning"),
+            "scratch": (("noise", "gamma"), transfer.scratch_risk(gamma, noise[:, None]), "risk from scratch"),
+            "interval_low": (regions, low, f"{above} negative, below 1"),
+            "interval_high": (regions, high, "gamma below 1 up to which linear transfer is negative"),
+            "threshold": (regions, threshold, f"{above} negative, above 1"),
+            "finetuning_boundary": (("noise", "depth", "gamma"), boundary,
+                                    "angle above which finetuning is negative", "pi"),
+        },
         {
             "noise": (noise, "standard deviation of the label noise"),
             "depth": (depth, "layers, with the readout"),
             "angle": (angle, "angle between source and target task", "pi"),
             "gamma": (gamma, "samples per input dimension, n/d"),
         },
-    )
-
-
-def _risks(gamma, theta, noise, depth):
-    """Equations 8, 11 and 15, and 15 with the norm factor of "Finetuning with linear teachers" (equation 5)."""
-    linear = transfer.linear_transferability(gamma, theta[:, None], noise[:, None, None])
-    finetuning = transfer.finetune_transferability(gamma, theta[:, None])
-    with_norm = transfer.finetune_transferability(
-        gamma, theta[:, None], noise[:, None, None, None], depth[:, None, None]
-    )
-    scratch = transfer.scratch_risk(gamma, noise[:, None])
-    text = "risk from scratch less risk of "
-    return {
-        "linear": (("noise", "angle", "gamma"), linear, f"{text}linear transfer"),
-        "finetuning": (("angle", "gamma"), finetuning, f"{text}finetuning, norm outside the data kept"),
-        "finetuning_norm": (("noise", "depth", "angle", "gamma"), with_norm, f"{text}finetuning"),
-        "scratch": (("noise", "gamma"), scratch, "risk from scratch"),
-    }
-
-
-def _boundaries(gamma, theta, noise, depth):
-    low, high = transfer.negative_transfer_interval(theta, noise[:, None])
-    threshold = transfer.negative_transfer_threshold(theta, noise[:, None])
-    boundary = transfer.finetune_boundary(gamma, noise[:, None, None], depth[:, None]) / np.pi
-    regions, text = ("noise", "angle"), "gamma above which linear transfer is negative"
-    return {
-        "interval_low": (regions, low, f"{text}, below 1"),
-        "interval_high": (regions, high, "gamma below 1 up to which linear transfer is negative"),
-        "threshold": (regions, threshold, f"{text}, above 1"),
-        "finetuning_boundary": (
-            ("noise", "depth", "gamma"),
-            boundary,
-            "angle above which finetuning is negative",
-            "pi",
-        ),
-    }
+    )  # fmt: skip

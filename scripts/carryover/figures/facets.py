@@ -1,0 +1,87 @@
+"""A facet plot of runs: panels by one or two coordinates, in each a curve for every value of others.
+
+It draws the median over seeds of a quantity along a coordinate, both logarithmic, with the spread over seeds.
+"""
+
+import json
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from carryover import labels
+from carryover.errors import UserError
+from carryover.figures.drawing import layout, log_axes, panels
+from carryover.runs import ALL_LAYERS, chosen, conditions, where
+
+STYLES = ("-", "--", ":")
+MOST = 6  # columns side by side: more of them take several lines
+LAYERS = {"trained": "all layers trained", "frozen": "features fixed"}
+
+
+def draw(data, p):
+    """Role: `risk`, runs with the quantity and the coordinates of the options."""
+    trained = np.isin(data["risk"]["protocol"].values, ALL_LAYERS["protocol"])
+    layers = ("run", np.where(trained, *LAYERS), {"value_labels": json.dumps(LAYERS)})
+    risk = where(data["risk"].assign_coords(layers=layers), **conditions(p.only))
+    meaning = risk[p.y].attrs["long_name"]
+    if p.relative_to:  # the loss, which tells what is unfitted, goes along
+        scale, meaning = risk[p.relative_to].values ** 2, f"{meaning}, over ({labels.label(risk, p.relative_to)})²"
+        risk = risk.assign({name: risk[name] / scale for name in {p.y, "loss"} & {*risk}})
+    curves, rows = _curves(risk, p), panels.values(risk, p.row) if p.row else [None]
+    columns = panels.values(risk, p.column)
+    width = -(-len(columns) // -(-len(columns) // MOST))  # lines are few, and of much the same length
+    lines = [(row, columns[start : start + width]) for start in range(0, len(columns), width) for row in rows]
+    size = (p.panel * width + 0.9, 2.0 * len(lines) + 1.1)
+    fig, axes = plt.subplots(len(lines), width, figsize=size, sharex=True, sharey=True, squeeze=False)
+    for i, (row, shown) in enumerate(lines):
+        runs = where(risk, **{p.row: row}) if p.row else risk
+        own = [curve for curve in curves if chosen(runs, **curve[0]).any()]
+        for ax, column in zip(axes[i], shown, strict=False):
+            _panel(ax, where(runs, **{p.column: column}), p, own)
+            if i % len(rows) == 0:
+                ax.set_title(panels.name(risk, p.column, column))
+            if (i + 1) % len(rows) == 0:
+                ax.set_xlabel(labels.label(risk, p.x).removesuffix(" ="))
+                ax.tick_params(labelbottom=True)
+        axes[i, 0].set_ylabel(panels.name(risk, p.row, row) if p.row else meaning)
+        for ax in axes[i, len(shown) :]:
+            ax.remove()
+    log_axes.named(axes[0, 0], panels.values(risk, p.x), 2)  # the axes are shared
+    log_axes.enough_names(axes[0, 0].yaxis)
+    if p.row:
+        fig.supylabel(meaning, fontsize=plt.rcParams["axes.labelsize"])
+    spread = [panels.spread_in_words(risk, "bars" if p.apart else "band")]
+    notes = panels.trained_and_solved_in_words(risk) if p.markers else spread
+    notes += [f"below {p.floor:g} drawn there"] if (risk[p.y] < p.floor).any() else []
+    return layout.finish(fig, p.title, *notes, *panels.convergence(risk))
+
+
+def _curves(risk, p):
+    """[(conditions, name, colour, style)] of the curves; UserError where there are not as many names."""
+    hues = panels.combinations(risk, p.hue)
+    known = {str(hue[p.hue[0]]): None for hue in hues}
+    if absent := [value for value in p.shown if value not in known]:
+        raise UserError(f"shown: there is no {p.hue[0]} {absent[0]}; there are {', '.join(known)}.")
+    hues = [hue for hue in hues if not p.shown or str(hue[p.hue[0]]) in p.shown]
+    names = p.names or [", ".join(panels.name(risk, *pair) for pair in hue.items()) for hue in hues]
+    if len(names) != len(hues):
+        raise UserError(f"names: there are {len(hues)} curves, not {len(names)}.")
+    colors = panels.colors(p.hue[0], hues)
+    places = [[str(one) for one in colors[:i]].count(str(color)) for i, color in enumerate(colors)]  # of one colour
+    return list(zip(hues, names, colors, [STYLES[place % len(STYLES)] for place in places], strict=True))
+
+
+def _panel(ax, risk, p, curves):
+    for place, (condition, name, color, style) in enumerate(curves):
+        if not chosen(risk, **condition).any():
+            continue
+        runs = panels.dodged(where(risk, **condition), p.x, place, len(curves), p.apart)
+        runs = runs.assign({p.y: runs[p.y].clip(min=p.floor)})
+        look = {"color": color, "linestyle": style, "zorder": 3 - place / 9}
+        if p.markers:
+            exact = runs["solver"].values == "exact"
+            panels.solved(ax, runs.isel(run=exact), p.y, p.x, name, **look)
+            panels.trained(ax, runs.isel(run=~exact), p.y, p.x, color=color)
+        else:
+            panels.spread(ax, runs, p.y, p.x, name, bars=p.apart > 0, **look)
+    ax.set_yscale("log")

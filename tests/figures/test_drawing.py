@@ -1,0 +1,139 @@
+"""What plots share: values in order and their labels, colours, curves, axes, the style, and titles with mathematics."""
+
+import re
+from pathlib import Path
+
+import matplotlib
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+import xarray as xr
+
+from carryover import labels
+from carryover.errors import UserError
+from carryover.families.deep_linear.parameters import PRETRAINED as LINEAR
+from carryover.families.diagonal.parameters import PROTOCOLS
+from carryover.families.mean_field.parameters import SOLVERS
+from carryover.families.relu.parameters import PRETRAINED, SCRATCH
+from carryover.figures.drawing import layout, log_axes, panels, style
+from carryover.measures import risk
+from toy.diagonal_networks import measured
+
+STYLE = Path(__file__).resolve().parents[2] / "config/figures.mplstyle"
+
+
+def test_values_come_in_the_order_of_the_field_and_protocols_have_colours():
+    data = measured("overlapping", risk)
+    assert panels.values(data, "protocol") == [
+        "single_task", "multi_task", "finetuning", "single_task_probe", "finetuning_probe"
+    ]  # fmt: skip
+    assert panels.values(data, "samples") == [3, 4, 6, 8]
+    protocols = labels.of_family("diagonal")["protocol"]["value_labels"].keys()
+    assert protocols == panels.COLORS.keys() == {*PROTOCOLS, *PRETRAINED, *SCRATCH, *LINEAR, *SOLVERS}
+    assert len(set(panels.colors("protocol", protocols))) == len(protocols)
+
+
+def test_labels_of_a_family_come_before_the_common_ones():
+    found = labels.of_family("mean_field")
+    assert found["samples"] == labels.of_family("diagonal")["samples"] == {"label": "main-task samples n"}
+    starts = {
+        "": "from scratch",
+        "descent": "trained features",
+        "exact": "initial features",
+        "flow": "trained features",
+    }
+    assert found["pretrain_solver"] == {"value_labels": starts}
+
+
+def test_spread_is_the_median_and_the_range():
+    data = xr.Dataset({"risk": ("run", [1.0, 9.0, 2.0, 4.0])}, coords={"samples": ("run", [8, 8, 8, 16])})
+    ax = plt.figure().subplots()
+    line = panels.spread(ax, data, "risk", "samples")
+    np.testing.assert_array_equal(line.get_xydata(), [[8, 2], [16, 4]])
+    (band,) = ax.collections
+    assert {(8, 1), (8, 9), (16, 4)} == set(map(tuple, band.get_paths()[0].vertices))
+
+
+def test_points_of_which_most_runs_are_unfitted_are_marked():
+    """With squared loss, of networks that were trained with all layers: readouts alone cannot fit."""
+    points = {
+        "fitted": ("finetuning", 10, 0.01), "one of three": ("finetuning", 10, [0.5, 0.01, 0.01]),
+        "most": ("finetuning", 10, [0.5, 0.5, 0.01]), "readouts": ("linear_transfer", 10, 0.5),
+        "solved": ("finetuning", 0, 0.5),
+    }  # fmt: skip
+    parts = [
+        xr.Dataset(
+            {"risk_final": ("run", [1.0, 2.0, 0.5]), "loss": ("run", np.broadcast_to(loss, 3)),
+             "evaluations": ("run", [steps] * 3)},
+            coords={"samples": ("run", [place + 1] * 3), "protocol": ("run", [protocol] * 3)},
+        )
+        for place, (protocol, steps, loss) in enumerate(points.values())
+    ]  # fmt: skip
+    data = xr.concat(parts, "run")
+    ax = plt.figure().subplots()
+    panels.spread(ax, data, "risk_final", "samples")
+    (marks,) = (line for line in ax.get_lines() if line.get_label() == panels.UNFITTED)
+    assert marks.get_xydata().tolist() == [[3, 1]]
+    assert not panels.unfitted(data.assign_coords(loss_function=("run", ["cross_entropy"] * 15)), "risk_final").any()
+
+
+def test_what_was_trained_is_hollow_where_some_of_it_has_not_converged():
+    runs = xr.Dataset(
+        {"risk_final": ("run", [14.0, 15.0, 18.0, 19.0]), "converged": ("run", [1, 1, 1, 0])},
+        {"samples": ("run", [4, 4, 8, 8])},
+    )
+    ax = plt.figure().subplots()
+    panels.trained(ax, runs, "risk_final", "samples", "both", color="C3")
+    full, hollow = ax.get_lines()
+    np.testing.assert_array_equal(full.get_xydata(), [[4, 14.5], [8, np.nan]])
+    np.testing.assert_array_equal(hollow.get_xydata(), [[4, np.nan], [8, 18.5]])
+    assert hollow.get_markerfacecolor() == "none"
+
+
+@pytest.mark.parametrize(
+    ("ends", "names"), [((0.3, 9.0), ["0.5", "1", "2", "5"]), ((0.004, 0.6), ["0.01", "0.03", "0.1", "0.3"])]
+)
+def test_decades_are_named_as_there_is_room(ends, names):
+    figure, ax = plt.subplots()
+    ax.set(xscale="log", xlim=ends)
+    log_axes.plain_decades(ax.xaxis)
+    figure.draw_without_rendering()
+    low, high = ends
+    shown = [(place, tick.get_text()) for place, tick in zip(ax.get_xticks(), ax.get_xticklabels(), strict=True)]
+    assert [name for place, name in shown if low <= place <= high] == names
+
+
+def test_the_style_does_not_depend_on_what_was_set_before():
+    style.use(STYLE)
+    expected = dict(matplotlib.rcParams)
+    matplotlib.rcParams.update({"axes.facecolor": "lime", "font.size": 30, "lines.linewidth": 9})
+    style.use(STYLE)
+    assert dict(matplotlib.rcParams) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("# fine\naxes.facecolour: lime\n", "mine: axes.facecolour is no setting of Matplotlib"),
+        ("font.size: \udcff\n", "mine cannot be read"),
+        ("font.size: large-ish\n", "mine cannot be read: .*font.size"),
+        (None, "mine cannot be read: No such file"),
+    ],
+)
+def test_a_misspelt_setting_is_named(text, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    if text:
+        Path("mine").write_bytes(text.encode("utf-8", "surrogateescape"))
+    with pytest.raises(UserError, match=message):
+        style.use(Path("mine"))
+
+
+@pytest.mark.parametrize(("title", "fault"), [("$\\frac{1}{$", "Expected"), ("$\\foo$", "Unknown")])
+def test_a_title_that_is_no_mathematics_is_named(title, fault):
+    def draw(_, __):
+        figure, _ = plt.subplots(layout="constrained")
+        figure.suptitle(title)
+        return figure
+
+    with pytest.raises(UserError, match=f"^the formula {re.escape(title[1:-1])} in a text is no mathematics: {fault}"):
+        layout.laid_out(draw)({}, None)
