@@ -16,7 +16,7 @@ def main(argv):
     parser.add_argument("--measure", metavar="MEASURE", help="measure these finetuned shards; its own flags may follow")
     parser.add_argument("--family", required=True, help="the family whose runs these are")
     arguments, words = parser.parse_known_args(argv)
-    if arguments.family not in plugins.names("families"):
+    if not (labels.FAMILIES / arguments.family).is_dir():
         raise UserError(f"there is no family {arguments.family}.")
     measure, model, others = arguments.measure, parameters.Model, []
     modules = ["collect"]

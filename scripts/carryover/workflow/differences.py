@@ -74,7 +74,8 @@ def changed_inputs(request, record):
 
 
 def changed_parameters(request, record):
-    """Sentences on parameters and seeds that differ from the record, with the old and the new value."""
+    """Sentences on plug-ins that are not in the record, and on parameters and seeds with another value there."""
+    yield from (f"it runs {module} now" for module in request.modules if module not in record["code"]["modules"])
     before = {"seeds": record["seeds"], **record["parameters"]}
     now = plain({"seeds": request.seeds, **dict(request.parameters)})
     lists = [values.get("together") for values in (before, now)]
