@@ -4,8 +4,13 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_hex
 
+from carryover.analysis import r_squared
+from carryover.config.parameters import model_of
 from carryover.errors import UserError
+from carryover.figures import bound_correlations, ntk_bound
 from carryover.figures.drawing import panels
+from toy import image_pair_networks, wide_relu_networks
+from toy.bound_runs import made
 from toy.deep_linear_networks import drawn, line, measured, roles
 
 
@@ -108,8 +113,52 @@ def test_gaussian_risks_and_broken_bounds_are_those_of_the_draws():
     assert x[place] == pytest.approx((1 + 0.25**2) / 2)
 
 
-@pytest.mark.parametrize("lacking", [{"angle": 0.3}, {"source_norm": 3.0}, {"epsilon": 0.3}])
-def test_tasks_that_a_curve_lacks_are_named(lacking):
-    ((name, value),) = lacking.items()
-    with pytest.raises(UserError, match=f"{name} is {value:g}, but the role curve has"):
-        drawn("gaussian_bounds", **lacking)
+def test_tasks_that_a_curve_lacks_are_named():
+    with pytest.raises(UserError, match=r"angle is 0\.3, but the role curve has"):
+        drawn("gaussian_bounds", angle=0.3)
+
+
+def test_points_lie_at_bound_and_risk_of_the_instances_that_were_not_fitted():
+    curve = roles("covariance_bound")["curve"]
+    left = drawn("covariance_bound").axes[0]
+    tested = curve.isel(instance=curve["half"].values == 1)
+    c = float(curve["c"])
+    points = [dots.get_data() for dots in left.get_lines() if dots.get_marker() == "."]
+    bound, risk = np.concatenate(points, axis=1)
+    np.testing.assert_allclose(np.sort(risk), np.sort(tested["risk"]))
+    np.testing.assert_allclose(np.sort(bound), np.sort(c**3 * tested["top_unit"] + c * tested["bottom_unit"]))
+    assert left.get_title() == f"a: in {np.mean(bound > 1):.0%} the bound exceeds any possible risk"
+
+
+def test_correlations_are_means_over_seeds_and_dashes_what_was_published():
+    data = {"bounds": made(pairs=30), "published": image_pair_networks.roles("bound_correlations")["published"]}
+    figure = bound_correlations.draw(data, model_of("figures", "bound_correlations")())
+    ours = r_squared.r_squared(data["bounds"])
+    for ax, cutoff in zip(figure.axes[:2], (0.0, 0.01), strict=True):
+        for bound, name in r_squared.BOUNDS.items():
+            x, y = line(ax, name)
+            np.testing.assert_allclose(x, [10, 20], atol=1)  # beside each other
+            np.testing.assert_allclose(y, ours.loc[cutoff, bound].groupby("samples").mean())
+            theirs = data["published"][data["published"]["bound"] == bound]
+            np.testing.assert_array_equal(line(ax, f"{name}, published (MNIST)"), theirs[["samples", "r_squared"]].T)
+    with pytest.raises(UserError, match="no run has 12 samples; this figure's option samples must be one of 10, 20"):
+        bound_correlations.draw(data, model_of("figures", "bound_correlations")(samples=12))
+
+
+def test_risks_bounds_and_norms_of_wide_networks_are_medians_over_seeds():
+    bound = wide_relu_networks.roles("ntk_bound")["bound"]
+    first, *_, last = ntk_bound.draw({"bound": bound}, model_of("figures", "ntk_bound")()).axes
+    assert (first.get_title(), last.get_title()) == ("|Δ| = 0.25", "norm in the bound, n = 8")
+    table = bound.to_dataframe().reset_index()
+
+    def medians(quantity, along, **condition):
+        rows = table[np.logical_and.reduce([table[name] == value for name, value in condition.items()])]
+        return rows.groupby(along)[quantity].median()
+
+    for name, protocol in (("STL", "single_task"), ("PT+FT", "finetuning")):
+        cell = {"distance": 0.25, "protocol": protocol, "solver": "descent"}
+        for label, quantity in ((name, "absolute_risk"), (f"{name}, first term of the bound", "bound")):
+            np.testing.assert_allclose(line(first, label)[1], medians(quantity, "samples", **cell))
+    most = {"samples": 8, "protocol": "finetuning", "solver": "descent"}
+    for label, quantity in (("_as pretrained", "ntk_norm"), ("_source learned exactly", "ntk_norm_linear")):
+        np.testing.assert_allclose(line(last, label)[1], medians(quantity, "distance", **most))

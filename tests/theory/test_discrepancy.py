@@ -1,9 +1,8 @@
-"""Distances between linear tasks against densities, linear programs, exact bounds and closed forms."""
+"""Distances between linear tasks against densities, linear programs and closed forms."""
 
 import numpy as np
 import pytest
-from scipy.linalg import sqrtm
-from scipy.optimize import linprog, minimize
+from scipy.optimize import linprog
 from scipy.spatial.distance import cdist
 from scipy.stats import multivariate_normal
 
@@ -78,11 +77,6 @@ def test_distant_target_has_the_divergence_asked_for(delta):
     assert kl_divergence(beta, (scale - 1) * beta, sigma) > delta
 
 
-def test_the_published_scale_falls_short():
-    beta, sigma, delta = np.array([1.0]), 1.0, 100.0
-    assert kl_divergence(beta, -1.001 * sigma * np.sqrt(delta) * beta, sigma) < delta
-
-
 @pytest.mark.parametrize("angle", [0.4, 2.0])
 def test_wasserstein_is_the_transport_program(angle):
     samples = joint_samples(SOURCE, target(angle), 0.3, 15, 7)
@@ -97,30 +91,12 @@ def test_dudley_metric_is_the_program_over_functions(angle, norm):
     assert found == pytest.approx(dudley_program(*samples), rel=1e-4)
 
 
-@pytest.mark.parametrize(("angle", "norm"), [(0.3, 1.0), (np.pi / 2, 1.0), (np.pi, 1.0), (np.pi / 2, 2.0), (0.0, 0.0)])
-def test_wasserstein_lies_between_its_bounds(angle, norm):
-    """E|a·z| of one direction from below; from above the distance of Gelbrich and the coupling of the same x."""
-    sigma, beta = 0.2, target(angle, norm)
-    source, other = covariance(SOURCE, sigma), covariance(beta, sigma)
-
-    def gap(a):
-        return -abs(np.sqrt(a @ source @ a) - np.sqrt(a @ other @ a)) / np.linalg.norm(a)
-
-    starts = np.random.default_rng(0).standard_normal((5, 3))
-    lower = np.sqrt(2 / np.pi) * max(-minimize(gap, start).fun for start in starts)
-    root = sqrtm(source)
-    gelbrich = np.sqrt(np.trace(source + other - 2 * sqrtm(root @ other @ root)).real)
-    coupling = np.sqrt(2 / np.pi) * np.linalg.norm(beta - SOURCE)
-    found = np.mean([wasserstein1(SOURCE, beta, sigma, 400, np.random.default_rng(seed)) for seed in range(8)])
-    assert 0.97 * lower < found < min(gelbrich, 1.03 * coupling)
-
-
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda rng: kl_divergence([1.0], [1.0, 0.0], 1), r"beta_s and beta_t must both have the shape \(\.\.\., d\)"),
-        (lambda rng: wasserstein1([[1.0]], [[1.0]], 1, 5, rng), r"must both have the shape \(d,\)"),
-        (lambda rng: distant_target_scale(1, 1, -1), "delta must be finite and nonnegative"),
+        (lambda rng: kl_divergence([1.0], [1.0, 0.0], 1), "the shapes must fit"),
+        (lambda rng: wasserstein1([[1.0]], [[1.0]], 1, 5, rng), "the shapes must fit"),
+        (lambda rng: distant_target_scale(1, 1, -1), r"delta must lie in \[0, inf\]"),
     ],
 )
 def test_bad_arguments_are_named(call, message):

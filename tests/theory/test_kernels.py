@@ -1,10 +1,10 @@
-"""The arc-cosine kernel against sampling, quadrature in the plane, high precision and closed forms."""
+"""The arc-cosine kernel against quadrature in the plane and high precision."""
 
 import mpmath
 import numpy as np
 import pytest
 import torch
-from relu_averages import assert_mean, batch, inputs, kinks, pair_apart, plane_mean
+from relu_averages import batch, kinks, pair_apart, plane_mean
 
 from carryover.theory.kernels import relu_kernel, relu_risk, tangent_risk
 
@@ -14,15 +14,6 @@ def precise_kernel(w, v):
     norms = mpmath.sqrt(mpmath.fdot(w, w) * mpmath.fdot(v, v))
     u = mpmath.fdot(w, v) / norms
     return norms / (2 * mpmath.pi) * (mpmath.sqrt(abs(1 - u * u)) + u * (mpmath.pi - mpmath.acos(u).real))
-
-
-@pytest.mark.parametrize("kind", ["gaussian", "sphere"])
-def test_kernel_is_the_mean_over_inputs(kind):
-    rng = np.random.default_rng(0)
-    W, V = rng.standard_normal((3, 4)), rng.standard_normal((2, 4))
-    X = inputs(kind, rng, 4)
-    products = np.maximum(X @ W.T, 0)[:, :, None] * np.maximum(X @ V.T, 0)[:, None, :]
-    assert_mean(relu_kernel(W, V), products)
 
 
 def test_kernel_in_the_plane_by_quadrature():
@@ -44,24 +35,6 @@ def test_kernel_beside_parallel_and_opposite(angle):
             assert abs(relu_kernel(W, V)[0, 0] - exact) < 2e-15 * exact
             assert abs(relu_kernel(W, -V)[0, 0] - precise_kernel(W[0], -V[0])) < 2e-16 * max(angle, 1e-8)
             assert relu_kernel(W, -V)[0, 0] >= 0
-
-
-def test_squared_distances_of_close_units_keep_six_digits():
-    rng = np.random.default_rng(3)
-    with mpmath.workdps(60):
-        for w, v in (pair_apart(rng, 1e-4, D=15) for _ in range(50)):
-            exact = precise_kernel(w, w) - 2 * precise_kernel(w, v) + precise_kernel(v, v)
-            kernel = relu_kernel([w, v], [w, v])
-            assert abs(kernel[0, 0] - 2 * kernel[0, 1] + kernel[1, 1] - exact) < 1e-6 * exact
-            assert abs(float(relu_risk([w], [1.0], [v], [1.0])) - exact) < 1e-6 * exact
-
-
-def test_kernel_broadcasts_leading_axes():
-    rng = np.random.default_rng(4)
-    W, V = rng.standard_normal((2, 1, 3, 4)), rng.standard_normal((5, 6, 4))
-    kernel = relu_kernel(W, V)
-    assert kernel.shape == (2, 5, 3, 6)
-    np.testing.assert_allclose(kernel[1, 2], relu_kernel(W[1, 0], V[2]), rtol=1e-14)
 
 
 def test_torch_gives_what_numpy_gives():
@@ -91,12 +64,8 @@ def test_results_stay_on_the_device():
     ("function", "shapes"),
     [
         (relu_kernel, [(3,), (2, 3)]),
-        (relu_kernel, [(3, 4), (2, 3)]),
         (relu_kernel, [(2, 3, 4), (3, 3, 4)]),
         (relu_risk, [(3, 4), (2,), (2, 4), (2,)]),
-        (relu_risk, [(3, 4), (3,), (2, 5), (2,)]),
-        (relu_risk, [(3, 4), (3,), (2, 4), ()]),
-        (relu_risk, [(3, 4), (3,), (2, 4), (1,)]),
         (relu_risk, [(5, 3, 4), (5, 3), (6, 2, 4), (6, 2)]),
         (tangent_risk, [(3, 4), (3,), (2, 4), (3,), (2, 4), (2,)]),
         (tangent_risk, [(3, 4), (3,), (3, 4), (1,), (2, 4), (2,)]),

@@ -1,8 +1,8 @@
-"""The function of least penalty, against closed forms, limits, programmes on grids and searches over weights."""
+"""The function of least penalty, against closed forms, limits, and programmes on grids."""
 
 import numpy as np
 import pytest
-from scipy.optimize import brentq, linprog, minimize
+from scipy.optimize import brentq, linprog
 
 from carryover.theory.least_penalty import NEW, least_penalty
 from carryover.theory.penalty import relu_penalty
@@ -48,15 +48,6 @@ def test_one_sample_is_learned_by_all_units_that_respond_to_it_at_one_ratio():
         found = least_penalty(first, np.zeros(4), X, [y], gap=GAP)
         assert between(found, squares * (q**2 + q**4) / (1 - q**2) ** 2)
         assert outputs(found.first, found.readout, X) == pytest.approx([y])
-
-
-def test_one_unit_in_one_dimension_pays_the_papers_penalty():
-    for m0, gamma, y in ((0.7, 0.0, 0.5), (0.7, 0.2, -0.5), (1.3, -0.4, 2.0)):
-        found = least_penalty([[m0]], [gamma], [[2.0]], [2 * y], gap=GAP)
-        # In one dimension r̃ need not be convex across the readout's sign, where a share is cheaper than a unit.
-        assert found.bound <= relu_penalty(y, m0, 1.0, gamma) * (1 + 1e-9)
-        if y * gamma >= 0:
-            assert between(found, relu_penalty(y, m0, 1.0, gamma))
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -125,34 +116,6 @@ def test_the_network_of_its_parts_fits_and_is_as_far_away_as_it_says(seed, dimen
     assert squares == pytest.approx(found.penalty, rel=1e-6)
     assert outputs(found.first, found.readout, X) == pytest.approx(y, abs=1e-9)
     assert found.bound <= found.penalty <= found.bound * (1 + 2 * GAP)
-
-
-@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.extended)])
-def test_a_search_over_weights_of_units_in_copies_comes_near_and_not_below(seed):
-    """SciPy's constrained minimiser from random starts, units in copies with shares 1/2, 1/4, … that make up any."""
-    first, _, X, y = problem(seed, dimension=2, samples=3, size=0.3)
-    found = least_penalty(first, np.zeros(2), X, y, gap=GAP)
-    shares = np.array([1 / 2, 1 / 4, 1 / 8, 1 / 16, 1 / 32, 1 / 32])
-    copies = (np.sqrt(shares)[:, None, None] * first).reshape(-1, 2)
-    rng, count = np.random.default_rng(seed), len(copies)
-
-    def parts(x):
-        return x[: 2 * count].reshape(count, 2), x[2 * count :]
-
-    def squared(x):
-        w, a = parts(x)
-        return ((w - copies) ** 2).sum() + (a**2).sum()
-
-    least = np.inf
-    for _ in range(25):
-        start = np.concatenate([copies.ravel(), np.zeros(count)]) + 0.3 * rng.standard_normal(3 * count)
-        ended = minimize(
-            squared, start, method="SLSQP", constraints={"type": "eq", "fun": lambda x: outputs(*parts(x), X) - y},
-            options={"maxiter": 300, "ftol": 1e-12},
-        )  # fmt: skip
-        if np.abs(outputs(*parts(ended.x), X) - y).max() < 1e-8:
-            least = min(least, ended.fun)
-    assert between(found, least, above=0.05)
 
 
 def test_what_cannot_be_fitted_is_refused():

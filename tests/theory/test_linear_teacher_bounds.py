@@ -1,4 +1,4 @@
-"""Bounds on the risk of finetuning between linear teachers: by hand, on random data, and what they refuse."""
+"""Bounds on the risk of finetuning between linear teachers: by hand and on random data."""
 
 import numpy as np
 import pytest
@@ -55,29 +55,6 @@ def test_theorem_4_2_follows_from_the_error_of_the_covariance(seed, n):
     c = error / lt.estimation_error_bound(cov, n, 1)
     risk = lt.population_risk(lt.linear_limit(np.zeros(10), difference, X), difference, cov)
     assert np.all(risk <= lt.covariance_bound(difference, cov, n, np.arange(1, 11), 1, c) * (1 + 1e-9))
-
-
-@pytest.mark.parametrize("scale", [1.0, 3.0])
-def test_gaussian_bounds_hold_where_projections_have_their_typical_length(scale):
-    """Theorem 5.4 with the smallest ε of each draw, at which ζ = ε|θ_T| is too small and the triangle inequality holds.
-
-    At a fixed ε, as the theorem has it, the claims of `gaussian_bounds` test it.
-    """
-    rng, d, n, exceptions = np.random.default_rng(0), 40, 20, 0
-    for _ in range(100):
-        source, X = rng.standard_normal(d), rng.standard_normal((n, d))
-        target = scale * (source + 0.3 * rng.standard_normal(d))
-        outside = np.eye(d) - np.linalg.pinv(X) @ X
-        apart = target / np.linalg.norm(target) - source / np.linalg.norm(source)
-        lengths = [np.linalg.norm(v @ outside) / np.linalg.norm(v) for v in (source, apart, target - source)]
-        lengths += [np.sqrt(1 - (np.linalg.norm(v @ outside) / np.linalg.norm(v)) ** 2) for v in (source, target)]
-        epsilon = abs(np.array(lengths) * np.sqrt(2) - 1).max() * (1 + 1e-12)
-        risks = [np.sum((lt.deep_linear_limit(source, target, X, depth) - target) ** 2) for depth in (1, np.inf)]
-        assert risks[0] <= lt.gaussian_bound(source, target, n, epsilon)
-        wider = np.linalg.norm(apart) + 2 * epsilon / (1 - epsilon)
-        assert risks[1] <= 0.5 * (1 + epsilon) ** 2 * np.sum(target**2) * wider**2
-        exceptions += risks[1] > lt.deep_gaussian_bound(source, target, n, epsilon)
-    assert 0 < exceptions < 20
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The implicit norms against their definitions in high precision, their gradients, their limits and each other."""
+"""The implicit norms against their definitions in high precision, and where flows end."""
 
 import mpmath
 import numpy as np
@@ -61,31 +61,6 @@ def test_flow_penalty_is_the_integral_of_its_gradient(beta, w1_plus, w2_plus, w1
     conditioning = np.finfo(float).eps * (abs(beta) + abs(w[0] * w[1]) + abs(w[2] * w[3])) / gap if gap else np.inf
     if conditioning < 1e-3:
         np.testing.assert_allclose(flow_penalty([beta], *w), precise_flow(beta, *w), rtol=5e-15 + 8 * conditioning)
-
-
-@pytest.mark.parametrize("beta", [-2.0, -0.1, 0.2, 0.37, 3.0])
-def test_flow_penalty_by_quadrature_from_the_paths_own_differential_equation(beta):
-    """Weights pushed by a constant force obey ẇ⁽¹⁾ = ± w⁽²⁾/2, ẇ⁽²⁾ = ± w⁽¹⁾/2 and have z = ± time."""
-    start = np.array([0.7, 0.2, 0.5, -0.4])
-
-    def network(w):
-        return w[0] * w[1] - w[2] * w[3]
-
-    initial = network(start)
-    direction = np.sign(beta - initial)
-
-    def velocity(time, state):
-        w1_plus, w2_plus, w1_minus, w2_minus, _ = state
-        rates = 0.5 * direction * np.array([w2_plus, w1_plus, -w2_minus, -w1_minus])
-        beta_rate = rates[0] * w2_plus + w1_plus * rates[1] - rates[2] * w2_minus - w1_minus * rates[3]
-        return [*rates, direction * time * beta_rate]
-
-    def arrived(_, state):
-        return network(state) - beta
-
-    arrived.terminal = True
-    path = solve_ivp(velocity, (0, 50), [*start, 0.0], events=arrived, rtol=1e-11, atol=1e-12, method="DOP853")
-    np.testing.assert_allclose(flow_penalty([beta], *start), path.y_events[0][0, 4], rtol=1e-8)
 
 
 def test_gradient_flow_ends_where_flow_penalty_is_smallest():
@@ -153,9 +128,6 @@ def test_leading_axes_are_kept_and_dimensions_add_up():
     assert flow_penalty(beta, *w).shape == (2, 3)
     assert l12_norm(beta).shape == (2,)
     assert l1_norm(beta).shape == (2, 3)
-    np.testing.assert_allclose(
-        q_norm(beta, w[0], 0.1)[1, 2], sum(q_norm([b], v, 0.1) for b, v in zip(beta[1, 2], w[0, 2], strict=True))
-    )
     np.testing.assert_allclose(l12_norm(beta)[0], sum(np.sqrt(np.sum(beta[0, :, d] ** 2)) for d in range(5)))
     np.testing.assert_allclose(l12_norm(beta[:, :1]), l1_norm(beta[:, 0]))
     np.testing.assert_allclose(l1_norm([3, -4]), 7)
@@ -166,7 +138,7 @@ def test_leading_axes_are_kept_and_dimensions_add_up():
     [
         (lambda: q_norm([np.nan], 1, 1), "beta must be finite"),
         (lambda: flow_penalty([1.0], 1, 1, np.nan, 1), "w1_minus must be finite"),
-        (lambda: l1_norm(2.0), "beta must have shape"),
+        (lambda: l1_norm(2.0), "beta must be finite and have 1 axes"),
     ],
 )
 def test_bad_arguments_are_named(call, message):

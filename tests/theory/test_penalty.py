@@ -1,17 +1,11 @@
-"""The ReLU penalty against the problem it solves, the quartic's roots in other hands, closed forms and limits."""
+"""The ReLU penalty against the problem it solves, the quartic's roots in other hands, and limits."""
 
 import mpmath
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from carryover.theory.penalty import relu_penalty, relu_penalty_exponent
-
-invariant = settings(derandomize=True, deadline=None, max_examples=100)
-signs = st.sampled_from([-1.0, 1.0])
-cosines = st.one_of(st.floats(-1, 1), st.sampled_from([-1.0, 0.0, 1.0]))
 
 
 def random_units(seed, size, decades=1.0):
@@ -81,41 +75,6 @@ def test_it_does_not_cancel_close_to_the_start(nudge):
     np.testing.assert_allclose(relu_penalty_exponent(m, m0, 1.0, gamma), exponent, rtol=1e-14)
 
 
-def test_without_pretrained_weights_and_readout_it_is_twice_the_magnitude():
-    m = np.array([-1e8, -1e-8, 1e-8, 0.3, 7.0, 1e8])
-    np.testing.assert_allclose(relu_penalty(m, 0, 0.7, 0), 2 * np.abs(m), rtol=1e-15)
-    np.testing.assert_allclose(relu_penalty_exponent(m, 0, 0.7, 0), 1, rtol=1e-15)
-
-
-def test_on_the_diagonal_it_splits_at_the_cusp():
-    """m₀ρ = γ: both weights alike above m = γ²/4, one of two mirrored solutions below, where r̃ is linear in m."""
-    gamma, rho = 2.0, 0.8
-    m0, sine = gamma / rho, (gamma / rho) ** 2 * (1 - rho**2)
-    above, below = np.array([1.0, 1.5, 4.0, 100.0]), np.array([1e-8, 0.1, 0.5, 0.999999, 1.0])
-    np.testing.assert_allclose(
-        relu_penalty(above, m0, rho, gamma), 2 * (np.sqrt(above) - gamma) ** 2 + sine, rtol=1e-14
-    )
-    np.testing.assert_allclose(relu_penalty(below, m0, rho, gamma), gamma**2 - 2 * below + sine, rtol=1e-14)
-    slope, found = -2 * below / (gamma**2 - 2 * below + sine), relu_penalty_exponent(below, m0, rho, gamma)
-    np.testing.assert_allclose(found[:-1], slope[:-1], rtol=1e-13)
-    # At the cusp itself (m = 1) the slope is only Hölder continuous: rounding moves u* by eps^(1/3), the slope by its
-    # square, whatever the method.
-    np.testing.assert_allclose(found[-1], slope[-1], rtol=3 * np.finfo(float).eps ** (2 / 3))
-
-
-@invariant
-@given(st.floats(-1.5, 1.5), signs, st.floats(0.1, 3), cosines, st.floats(-2, 2))
-def test_the_exponent_is_the_slope_of_the_penalty(log_m, sign, m0, rho, gamma):
-    log_m, step = log_m * np.log(10), 1e-5
-    low, high = (np.log(relu_penalty(sign * np.exp(log_m + by), m0, rho, gamma)) for by in (-step, step))
-    mid, m = relu_penalty(sign * np.exp(log_m), m0, rho, gamma), np.exp(log_m)
-    if mid < 1e-2 * (m0**2 + gamma**2 + m):  # log r̃ is singular at r̃ = 0; there the mpmath test speaks
-        return
-    np.testing.assert_allclose(
-        (high - low) / (2 * step), relu_penalty_exponent(sign * m, m0, rho, gamma), rtol=1e-5, atol=1e-6
-    )
-
-
 @pytest.mark.parametrize("rho", [-1.0, -0.3, 0.0, 0.6, 1.0])
 @pytest.mark.parametrize(("m0", "gamma"), [(2.0, 0.0), (2.0, 0.5), (2.0, 3.0), (0.0, 1.0), (0.0, 0.0), (2.0, -0.5)])
 def test_at_zero_it_continues_the_side_of_the_readout(m0, rho, gamma):
@@ -132,23 +91,12 @@ def test_at_zero_it_continues_the_side_of_the_readout(m0, rho, gamma):
     np.testing.assert_allclose(against, gamma**2 + m0**2 * (1 - max(rho, 0) ** 2), atol=1e-9)
 
 
-def test_the_start_itself_costs_nothing_and_has_no_exponent():
-    assert relu_penalty(1.0, 2.0, 1.0, 0.5) == 0
-    assert np.isnan(relu_penalty_exponent(1.0, 2.0, 1.0, 0.5))
-    below, above = relu_penalty_exponent([1 - 1e-9, 1 + 1e-9], 2.0, 1.0, 0.5)
-    assert below < -1e8
-    assert above > 1e8
-
-
 def test_arguments_broadcast_and_points_do_not_touch_each_other():
     m, m0, rho, gamma = random_units(4, 20000)
     together = relu_penalty(m, m0, rho, gamma)
     alone = [relu_penalty(*unit) for unit in np.transpose([m, m0, rho, gamma])[::500]]
     np.testing.assert_allclose(together[::500], alone, rtol=1e-15)
-    grid = relu_penalty(m[:3, None, None], m0[:4, None], rho[:5], 0.0)
-    assert grid.shape == (3, 4, 5)
-    assert grid[2, 3, 4] == pytest.approx(relu_penalty(m[2], m0[3], rho[4], 0), rel=1e-15)
-    assert isinstance(relu_penalty(1, 1, 1, 0), float)
+    assert relu_penalty(m[:3, None, None], m0[:4, None], rho[:5], 0.0).shape == (3, 4, 5)
     assert relu_penalty(np.ones((0, 3)), 1, 1, 0).shape == (0, 3)
 
 
@@ -157,8 +105,8 @@ def test_arguments_broadcast_and_points_do_not_touch_each_other():
     ("unit", "message"),
     [
         ((np.nan, 1, 0, 0), "m must be finite"),
-        ((1, [1, -0.1], 0, 0), "m0 must not be negative"),
-        (([1, 2], [1, 2, 3], 0, 0), r"shapes of m, m0, rho and gamma must broadcast.*m0 \(3,\)"),
+        ((1, [1, -0.1], 0, 0), r"m0 must lie in \[0, inf\]"),
+        (([1, 2], [1, 2, 3], 0, 0), r"shapes must fit and broadcast.*m0 \(3,\)"),
     ],
 )
 def test_bad_arguments_are_named(function, unit, message):

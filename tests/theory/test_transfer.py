@@ -79,16 +79,6 @@ def test_ridge_risk_is_equation_125(n, ridge):
     np.testing.assert_allclose(found, precise_ridge_risk(theta, ridge, n, sigma), rtol=1e-13)
 
 
-def test_ridge_risk_is_the_mean_over_draws():
-    rng, theta, sigma, n, ridge = np.random.default_rng(2), 0.7, 0.6, 6, 0.15
-    X = rng.standard_normal((100_000, n, 2))
-    y = X @ [np.cos(theta), np.sin(theta)] + sigma * rng.standard_normal(X.shape[:2])
-    z = X[:, :, 0]
-    weight = (z * y).sum(1) / ((z * z).sum(1) + n * ridge)
-    risks = (weight - np.cos(theta)) ** 2 + np.sin(theta) ** 2
-    assert abs(risks.mean() - ridge_transfer_risk(theta, ridge, n, sigma)) < 5 * risks.std() / np.sqrt(len(risks))
-
-
 def test_ridge_risk_in_its_limits():
     theta = np.linspace(0, np.pi, 7)
     np.testing.assert_allclose(ridge_transfer_risk(theta, 0, 12, 0.3), linear_transfer_risk(theta, 0.3, 12), rtol=1e-14)
@@ -139,7 +129,7 @@ def test_regions_in_closed_form():
     [
         (lambda: scratch_risk(0, 0.1), "gamma must be finite and positive"),
         (lambda: linear_transfer_risk(1, 0, 2), "n must be above 2"),
-        (lambda: scratch_risk([1, 2], [1, 2, 3]), r"the shapes must broadcast; they are gamma \(2,\), sigma \(3,\)"),
+        (lambda: scratch_risk([1, 2], [1, 2, 3]), r"the shapes must fit.*gamma \(2,\), sigma \(3,\)"),
     ],
 )
 def test_bad_arguments_are_named(call, message):

@@ -36,7 +36,11 @@ def draw(data, p):
         row = part.subplots(1, 4, width_ratios=(1, 1, 1, 1.3))
         runs, outside = (where(role, teacher_scale=scale) for role in (risk, data["out_of_rkhs"]))
         law = _scratch(row[:2], where(normalised(runs), protocol="single_task"), p)
-        _outside(row[2], outside)
+        for name, label, color in FEATURES:
+            table = outside[[name]].to_dataframe().pivot_table(name, "seed", "ablated")
+            panels.band(row[2], table.columns, *_means_over_seeds(table), label, marker="o", color=color)
+        row[2].set(xlabel="ablated share μ of the target's units", ylabel="out-of-RKHS norm² / target power")
+        row[2].set_ylim(bottom=0)
         image = _map(row[3], runs, outside, law, norm, p.readout)
         row[0].set_ylabel(f"teacher scale {scale:g}\nrisk / target variance")
         if scale == scales[0]:
@@ -52,6 +56,7 @@ def draw(data, p):
         f"a: kernels at {data['gram'].sizes['point']} inputs, one seed, μ = {p.ablated:g}, mean centred alignment with "
         "the kernel on the right, and the risk that pretraining leaves on the whole target (μ = 0)",
         "b to d: means with 95 % intervals",
+        f"d: eigenvalues up to {float(data['out_of_rkhs']['cutoff'].values[0]):g} of the largest count as left out",
         f"e: means, cut at ±{norm.vmax:g}, {panels.name(risk, 'readout', p.readout)}",
     )
     return layout.finish(fig, p.title, panels.seeds_in_words(risk), *notes)
@@ -103,15 +108,6 @@ def _scratch(axes, scratch, p):
     for ax in axes:
         log_axes.named(ax, _named(sizes), 2)
     return law
-
-
-def _outside(ax, outside):
-    for name, label, color in FEATURES:
-        table = outside[[name]].to_dataframe().pivot_table(name, "seed", "ablated")
-        panels.band(ax, table.columns, *_means_over_seeds(table), label, marker="o", color=color)
-    ax.set(xlabel="ablated share μ of the target's units", ylabel="out-of-RKHS norm² / target power", ylim=(0, None))
-    text = f"eigenvalues up to {float(outside['cutoff'].values[0]):g} of\nthe largest are outside"
-    ax.text(0.97, 0.04, text, ha="right", fontsize="small", transform=ax.transAxes)
 
 
 def _map(ax, runs, outside, law, norm, readout):

@@ -25,13 +25,15 @@ _LAMBDA, _TAU = (-12.0, 6.0), (-9.0, 2.0)  # exponents of ten between which they
 def interpolation_risk(samples: ArrayLike, counts: ArrayLike, beta: ArrayLike, up: ArrayLike, down: ArrayLike) -> Array:
     """E|β̂ − β*|² (...) of `samples` (...) from a task whose dimensions come in kinds, `counts` (..., kinds) of each.
 
-    Args:
-        samples: n, above 0 and below the sum of the counts.
-        beta: (..., kinds) coefficients β* of the task.
-        up, down: (..., kinds) A and B of `norms.flow_penalty`, positive: for weights w of both layers and both paths
-            they are w². |β*| must not be 0.
+    Parameters
+    ----------
+    samples : n, above 0 and below the sum of the counts; ValueError for others
+    beta : (..., kinds) coefficients β* of the task, not all 0
+    up, down : (..., kinds) A and B of `norms.flow_penalty`, positive: for weights w of both layers and both paths w²
 
-    Returns the risk, where it is above about 1e-18 |β*|². Raises ValueError for n out of its range.
+    Returns
+    -------
+    The risk, where it is above about 1e-18 |β*|².
     """
     n = np.asarray(samples, dtype=float)
     counts, beta, up, down = (np.asarray(a, dtype=float) for a in np.broadcast_arrays(counts, beta, up, down))

@@ -23,6 +23,7 @@ that grows by those that the dual asks for, until it costs no more than the dual
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -64,12 +65,17 @@ class Least:
 def least_penalty(first: ArrayLike, readout: ArrayLike, X: ArrayLike, y: ArrayLike, *, gap: float = 1e-3) -> Least:
     """The network nearest to its pretrained weights that fits all samples, where units may be split.
 
-    Args: first (H, D) and readout (H,) where finetuning starts; samples X (n, D) and y (n,), any min(n, D) of them
-    linearly independent; gap, the relative distance of penalty and bound at which the search ends. Its cost grows like
-    n^(D − 1): it is meant for up to five dimensions and tens of samples.
+    Its work grows like n^(D − 1): it is meant for up to five dimensions and tens of samples.
 
-    Raises ValueError for other shapes, for samples that are not independent or too many, and where no network without
-    biases fits them.
+    Parameters
+    ----------
+    first, readout : (H, D) and (H,), where finetuning starts
+    X, y : (n, D) and (n,) samples, any min(n, D) of them linearly independent
+    gap : relative distance of penalty and bound at which the search ends
+
+    Raises
+    ------
+    ValueError : other shapes, samples not independent or too many, or no network without biases fits them
     """
     first, readout, X, y = (np.asarray(a, dtype=float) for a in (first, readout, X, y))
     if first.ndim != 2 or X.shape != (len(y), first.shape[1]) or readout.shape != (len(first),) or not len(y):
@@ -84,16 +90,15 @@ def least_penalty(first: ArrayLike, readout: ArrayLike, X: ArrayLike, y: ArrayLi
     gathered = units.gathered()
     span = np.linalg.svd(X, full_matrices=False)[2]
     faces = Faces(X @ span.T / length)
-    search = _Search(faces, y / length / size, gathered.within(span))
-    search.run(gap)
-    bound = max(0.0, dual_value(faces, search.best, y / length / size, units.within(span)))
-    kept = search.shares > _KEPT
-    origin, share = search.owners[kept], search.shares[kept]
+    parts, shares, cost, best = _search(faces, y / length / size, gathered.within(span), gap)
+    bound = max(0.0, dual_value(faces, best, y / length / size, units.within(span)))
+    kept = shares > _KEPT
+    origin, share = parts.owners[kept], shares[kept]
     beyond = np.concatenate([gathered.first - gathered.first @ span.T @ span, np.zeros((1, first.shape[1]))])
     root = np.sqrt(size * share)
-    points = root[:, None] * (search.points[kept] @ span + beyond[origin])
+    points = root[:, None] * (parts.points[kept] @ span + beyond[origin])
     start = np.sqrt(size) * gathered.first
-    return Least(size * search.cost, size * bound, points, root * search.readouts[kept], origin, share, start)
+    return Least(size * cost, size * bound, points, root * parts.readouts[kept], origin, share, start)
 
 
 @dataclass(frozen=True)
@@ -177,89 +182,95 @@ def _gains(faces: Faces, slopes: Array, units: Units) -> tuple[Array, Array]:
     return np.where(bounded & faces.inside(points), values, -np.inf), points
 
 
-class _Search:
-    """Column generation: parts that may be used, and the shares of units that it is cheapest to make of them."""
+def _search(faces: Faces, targets: Array, units: Units, gap: float) -> tuple[Parts, Array, float, Array]:
+    """Column generation: the parts, their shares (P,), what these cost, and the best multipliers (n,) of the dual.
 
-    def __init__(self, faces: Faces, targets: Array, units: Units) -> None:
-        self.faces, self.targets, self.units = faces, targets, units
-        D, count = faces.X.shape[1], len(units.first)
-        self.points, self.readouts = np.zeros((0, D)), np.zeros(0)
-        self.owners, self.outputs, self.costs = np.zeros(0, dtype=int), np.zeros((0, len(targets))), np.zeros(0)
-        for k in range(count):
-            self._add(units.first[k : k + 1], units.readout[k : k + 1], k)
-        self.costs[:] = 0  # these stay where they are
-        # Every function of a ReLU network on the samples is one of units along the edges of cones.
-        for ray in (faces.rays, -faces.rays):
-            for sign in (1.0, -1.0):
-                self._add(ray, np.full(len(ray), sign), NEW)
-        self.cost = 1.0
-        self.best, self.bound = np.zeros(len(targets)), 0.0  # multipliers of 0 say that nothing costs less than 0
-
-    def run(self, gap: float) -> None:
-        """Until `cost` exceeds `bound` by no more than the share `gap`, or no part makes anything cheaper."""
-        for _ in range(_ROUNDS):
-            multipliers = self._solve()
-            if self.cost - self.bound <= gap * self.cost:
-                return
-            # Half-way to the best ones so far, multipliers jump less; if that asks for nothing, the others do.
-            if not any(self._price(at, multipliers) for at in ((self.best + multipliers) / 2, multipliers)):
-                return
-        self._solve()
-
-    def _solve(self) -> Array:
-        """Multipliers (n,) of the samples at the cheapest shares of what there is."""
-        n, count = len(self.targets), len(self.units.first)
-        unit = max(self.cost, _NOTHING)  # HiGHS stops at 1e-7 of numbers of the order of 1
-        scale = 1 / (1 + self.costs)  # parts that are far away are as good as new units, and as large numbers
-        whole = self.owners == np.arange(count)[:, None]
-        found = linprog(
-            scale * self.costs / unit, A_eq=scale * np.concatenate([self.outputs.T, whole]),
-            b_eq=np.concatenate([self.targets, np.ones(count)]), method="highs",
-        )  # fmt: skip
-        if found.status != 0:
-            raise ValueError(f"no ReLU network without biases was found that fits the samples: {found.message}")
-        marginals = unit * found.eqlin.marginals
-        self.shares, self.prices = scale * found.x, marginals[n:]
-        self.cost = float(self.costs @ self.shares)
-        return marginals[:n]
-
-    def _price(self, at: Array, multipliers: Array) -> bool:
-        """Add parts that multipliers `at` ask for, and say whether any makes a network cheaper."""
-        before = len(self.costs)
-        vectors, sizes = _sizes(self.faces, self.faces.slopes(at))
-        new = _largest(sizes)
-        new = new[sizes[new] > 2]
-        signs = np.sign(at @ np.maximum(self.faces.X @ vectors[new].T, 0))
-        self._add(vectors[new], signs, NEW, multipliers)
-        at = at * _shrinkage(sizes.max())
-        slopes = self.faces.slopes(at)
-        value, gains, points = _asked(self.faces, at, self.targets, self.units)
-        for k, gamma in enumerate(self.units.readout):
-            chosen = _largest(gains[k])
-            chosen = chosen[np.isfinite(gains[k, chosen])]
-            readouts = gamma + (slopes[chosen] * points[k, chosen]).sum(1) / 2
-            self._add(points[k, chosen], readouts, k, multipliers)
-        if value > self.bound:
-            self.best, self.bound = at, value
-        return len(self.costs) > before
-
-    def _add(self, points: Array, readouts: Array, owner: int, multipliers: Array | None = None) -> None:
-        """List parts; where there are multipliers, those that they say make a network cheaper."""
-        outputs = readouts[:, None] * np.maximum(points @ self.faces.X.T, 0)
-        costs = np.full(len(points), 2.0)
-        if owner != NEW:
-            units = self.units
-            costs = ((points - units.first[owner]) ** 2).sum(1) + (readouts - units.readout[owner]) ** 2
-            costs += units.spread[owner]
-        if multipliers is not None:
-            price = 0.0 if owner == NEW else self.prices[owner]
-            kept = costs - outputs @ multipliers < price - _CHEAPER
-            points, readouts, outputs, costs = points[kept], readouts[kept], outputs[kept], costs[kept]
-        self.points, self.readouts = np.concatenate([self.points, points]), np.concatenate([self.readouts, readouts])
-        self.owners = np.concatenate([self.owners, np.full(len(points), owner)])
-        self.outputs, self.costs = np.concatenate([self.outputs, outputs]), np.concatenate([self.costs, costs])
+    It ends where the cost exceeds the dual's value by no more than the share `gap`, or no part makes anything cheaper.
+    """
+    parts = [_parts(faces, units, units.first[k : k + 1], units.readout[k : k + 1], k) for k in range(len(units.first))]
+    for part in parts:
+        part.costs[:] = 0  # these stay where they are
+    # Every function of a ReLU network on the samples is one of units along the edges of cones.
+    for ray in (faces.rays, -faces.rays):
+        parts += [_parts(faces, units, ray, np.full(len(ray), sign), NEW) for sign in (1.0, -1.0)]
+    listed, cost = _joined(parts), 1.0
+    best, bound = np.zeros(len(targets)), 0.0  # multipliers of 0 say that nothing costs less than 0
+    for _ in range(_ROUNDS):
+        shares, cost, multipliers, prices = _cheapest_shares(listed, targets, len(units.first), cost)
+        if cost - bound <= gap * cost:
+            return listed, shares, cost, best
+        # Half-way to the best ones so far, multipliers jump less; if that asks for nothing, the others do.
+        for at in ((best + multipliers) / 2, multipliers):
+            value, shrunk, new = _wanted(faces, targets, units, at, multipliers, prices)
+            if value > bound:
+                best, bound = shrunk, value
+            if len(new.costs):
+                listed = _joined([listed, new])
+                break
+        else:
+            return listed, shares, cost, best
+    shares, cost, _, _ = _cheapest_shares(listed, targets, len(units.first), cost)
+    return listed, shares, cost, best
 
 
-def _largest(values: Array) -> NDArray[np.int64]:
-    """Places of the largest values, as many as are added at a time."""
-    return np.argsort(-values)[:_COLUMNS]
+class Parts(NamedTuple):
+    """Parts that may be used: (P, D) and (P,) weights, their unit (P,), outputs (P, n) on the samples, costs (P,)."""
+
+    points: Array
+    readouts: Array
+    owners: NDArray[np.int64]
+    outputs: Array
+    costs: Array
+
+
+def _parts(faces: Faces, units: Units, points: Array, readouts: Array, owner: int) -> Parts:
+    outputs = readouts[:, None] * np.maximum(points @ faces.X.T, 0)
+    costs = np.full(len(points), 2.0)
+    if owner != NEW:
+        costs = ((points - units.first[owner]) ** 2).sum(1) + (readouts - units.readout[owner]) ** 2
+        costs += units.spread[owner]
+    return Parts(points, readouts, np.full(len(points), owner), outputs, costs)
+
+
+def _joined(parts: list[Parts]) -> Parts:
+    return Parts(*map(np.concatenate, zip(*parts, strict=True)))
+
+
+def _cheapest_shares(parts: Parts, targets: Array, count: int, cost: float) -> tuple[Array, float, Array, Array]:
+    """Shares (P,), their cost, and the multipliers of the samples (n,) and of the units (count,)."""
+    n, unit = len(targets), max(cost, _NOTHING)  # HiGHS stops at 1e-7 of numbers of the order of 1
+    scale = 1 / (1 + parts.costs)  # parts that are far away are as good as new units, and as large numbers
+    whole = parts.owners == np.arange(count)[:, None]
+    found = linprog(
+        scale * parts.costs / unit, A_eq=scale * np.concatenate([parts.outputs.T, whole]),
+        b_eq=np.concatenate([targets, np.ones(count)]), method="highs",
+    )  # fmt: skip
+    if found.status != 0:
+        raise ValueError(f"no ReLU network without biases was found that fits the samples: {found.message}")
+    marginals, shares = unit * found.eqlin.marginals, scale * found.x
+    return shares, float(parts.costs @ shares), marginals[:n], marginals[n:]
+
+
+def _wanted(
+    faces: Faces, targets: Array, units: Units, at: Array, multipliers: Array, prices: Array
+) -> tuple[float, Array, Parts]:
+    """The dual's value at multipliers `at`, these, shrunk to its bound, and the parts they ask for, of which
+    `multipliers` say that they make a network cheaper."""
+    vectors, sizes = _sizes(faces, faces.slopes(at))
+    new = np.argsort(-sizes)[:_COLUMNS]
+    new = new[sizes[new] > 2]
+    signs = np.sign(at @ np.maximum(faces.X @ vectors[new].T, 0))
+    parts = [_parts(faces, units, vectors[new], signs, NEW)]
+    at = at * _shrinkage(sizes.max())
+    slopes = faces.slopes(at)
+    value, gains, places = _asked(faces, at, targets, units)
+    for k, gamma in enumerate(units.readout):
+        chosen = np.argsort(-gains[k])[:_COLUMNS]
+        chosen = chosen[np.isfinite(gains[k, chosen])]
+        readouts = gamma + (slopes[chosen] * places[k, chosen]).sum(1) / 2
+        parts.append(_parts(faces, units, places[k, chosen], readouts, k))
+    asked = _joined(parts)
+    price = np.append(prices, 0.0)[asked.owners]  # NEW is −1: new units have none
+    cheaper = asked.costs - asked.outputs @ multipliers < price - _CHEAPER
+    points, readouts, owners, outputs, costs = asked
+    return value, at, Parts(points[cheaper], readouts[cheaper], owners[cheaper], outputs[cheaper], costs[cheaper])

@@ -60,11 +60,12 @@ def deep_linear_limit(theta_s: ArrayLike, theta_t: ArrayLike, X: ArrayLike, dept
 
 def population_risk(beta: ArrayLike, theta_t: ArrayLike, cov: ArrayLike) -> Array:
     """E(x·β − x·θ_T)² = (β − θ_T)ᵀΣ(β − θ_T). beta, theta_t : (..., d); cov : (d,) or (d, d). Returns (...)."""
-    beta, theta_t = finite("beta", beta, 1), finite("theta_t", theta_t, 1)
+    beta, theta_t, cov = finite("beta", beta, 1), finite("theta_t", theta_t, 1), _covariance(cov)
     try:
-        return _square(beta - theta_t, _covariance(cov))[()]
+        gap = beta - theta_t
+        return ((gap * cov if cov.ndim == 1 else gap @ cov) * gap).sum(-1)[()]
     except ValueError as error:
-        raise misfit(beta=beta, theta_t=theta_t, cov=np.asarray(cov)) from error
+        raise misfit(beta=beta, theta_t=theta_t, cov=cov) from error
 
 
 def estimation_error_bound(cov: ArrayLike, n: ArrayLike, confidence: ArrayLike, c: ArrayLike = 1) -> Array:
@@ -181,11 +182,6 @@ def _inside(X: Array, *thetas: Array) -> list[Array]:
     _, values, directions = np.linalg.svd(X, full_matrices=False)
     kept = values > max(X.shape[-2:]) * _ROUNDING * values[..., :1]
     return [(directions.mT @ (kept[..., None] * (directions @ theta[..., None])))[..., 0] for theta in thetas]
-
-
-def _square(vector: Array, cov: Array) -> Array:
-    """vᵀΣv (...)."""
-    return ((vector * cov if cov.ndim == 1 else vector @ cov) * vector).sum(-1)
 
 
 def _spectrum(cov: ArrayLike) -> tuple[Array, NDArray]:

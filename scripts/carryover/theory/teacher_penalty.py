@@ -3,7 +3,7 @@ penalty of finetuning in ReLU networks" counts it: the sum of r̃ over its units
 smallest over the networks that are the teacher.
 
 Units h with input weights w₀ₕ and readouts 0 take up parts mₕ of the teacher's unit v, of coefficient c = Σ mₕ. With
-pₕ = ⟨w₀ₕ, v⟩ > 0 the stationarity of equation 8 gives u = pₕ/(1 − q²) and m = q u², where q = |w⁽²⁾|/u is between 0
+pₕ = ⟨w₀ₕ, v⟩ > 0 the stationarity of equation 9 gives u = pₕ/(1 − q²) and m = q u², where q = |w⁽²⁾|/u is between 0
 and 1 and ∂r̃/∂m = 2q. So where all recruited units pay the same for a little more of m, they have one q, and
 
     Σ mₕ = q/(1 − q²)² Σ pₕ²,        Σ r̃ = (q² + q⁴)/(1 − q²)² Σ pₕ² + Σ (‖w₀ₕ‖² − pₕ²).
@@ -24,8 +24,10 @@ def network_penalty(first: ArrayLike, readout: ArrayLike, start: ArrayLike, star
     """R̃ of what a network has learned (equation 4): the least squared distance from its start at which its units, each
     of the direction and magnitude that it has, compute the same.
 
-    Args: first (H, D) and readout (H,), and the same where finetuning started. Dimensionless. A unit of length 0
-    computes nothing in whatever direction.
+    Parameters
+    ----------
+    first, readout : (H, D) and (H,); a unit of length 0 computes nothing in whatever direction
+    start, start_readout : the same where finetuning started
     """
     first, start = np.asarray(first, dtype=float), np.asarray(start, dtype=float)
     lengths, old_lengths = np.linalg.norm(first, axis=1), np.linalg.norm(start, axis=1)
@@ -42,10 +44,10 @@ def teacher_penalty(first: ArrayLike, directions: ArrayLike, coefficients: Array
     be a little cheaper. By the dual problem none is by more than 1 % where teacher units are orthogonal and as large as
     those of pretraining; where they are a hundredth as large and need few units, a fifth may be saved on average.
 
-    Args: first (H, D) input weights after pretraining; directions (K, D), unit vectors, and coefficients (K,) of the
-    teacher. Dimensionless; of weights near 0 it is 2 Σ |c|, the penalty of training from scratch.
-
-    Raises ValueError for other shapes.
+    Parameters
+    ----------
+    first : (H, D) input weights after pretraining; near 0 they cost 2 Σ |c|, the penalty of training from scratch
+    directions, coefficients : (K, D) unit vectors and (K,) of the teacher; ValueError for other shapes
     """
     first, directions, coefficients = (np.asarray(a, dtype=float) for a in (first, directions, coefficients))
     if first.ndim != 2 or directions.shape != (len(coefficients), first.shape[1]):
@@ -73,8 +75,10 @@ def paired_penalty(directions: ArrayLike, coefficients: ArrayLike, auxiliary: Ar
     This is what the paper predicts by: pretraining has left one unit of norm √|m_aux| for each auxiliary one, and the
     readout is 0. Above 2 Σ |c|, new units would be cheaper.
 
-    Args: directions (K, D) and coefficients (K,) of the teacher, auxiliary (J, D) and learned (J,) of the auxiliary
-    one, directions of length 1. Dimensionless. Raises ValueError for shapes that do not fit.
+    Parameters
+    ----------
+    directions, coefficients : (K, D) of length 1 and (K,) of the teacher
+    auxiliary, learned : (J, D) of length 1 and (J,) of the auxiliary teacher
     """
     cosines = np.asarray(directions, dtype=float) @ np.asarray(auxiliary, dtype=float).T
     nearest = cosines.argmax(axis=1)
@@ -87,15 +91,11 @@ def _of_one_unit(lengths: Array, projections: Array, coefficient: float) -> floa
     order = np.argsort(-projections / lengths)
     squares, norms = projections[order] ** 2, lengths[order] ** 2
     sums = np.cumsum(squares)
-    q = _common_ratio(coefficient / sums)
-    return float((sums * (q**2 + q**4) / (1 - q**2) ** 2 + np.cumsum(norms - squares)).min())
-
-
-def _common_ratio(size: Array) -> Array:
-    """q in [0, 1) with q/(1 − q²)² = size, by halving, which holds from sizes near 0 to huge ones."""
+    # q in [0, 1) with q/(1 − q²)² = c/Σ p², by halving, which holds from sizes near 0 to huge ones
+    size = coefficient / sums
     low, high = np.zeros_like(size), np.ones_like(size)
     for _ in range(_HALVINGS):
-        middle = (low + high) / 2
-        above = middle > size * (1 - middle**2) ** 2
-        low, high = np.where(above, low, middle), np.where(above, middle, high)
-    return low
+        q = (low + high) / 2
+        above = q > size * (1 - q**2) ** 2
+        low, high = np.where(above, low, q), np.where(above, q, high)
+    return float((sums * (low**2 + low**4) / (1 - low**2) ** 2 + np.cumsum(norms - squares)).min())

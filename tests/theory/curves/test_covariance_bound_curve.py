@@ -2,27 +2,15 @@
 
 import numpy as np
 import pytest
-from scipy.optimize import brentq
 
 from carryover.config.parameters import model_of
 from carryover.errors import UserError
-from carryover.theory.curves import covariance_bound
 from carryover.theory.curves.covariance_bound import compute
 
 
 @pytest.fixture(scope="module")
 def curve():
     return compute(model_of("theory.curves", "covariance_bound")(instances=400))
-
-
-def test_least_constant_solves_its_cubic():
-    rng = np.random.default_rng(0)
-    top, bottom = 10 ** rng.uniform(-8, 8, (2, 200))
-    found = covariance_bound._least_constant(0.3, top, bottom)
-    expected = [brentq(lambda c, t=t, b=b: c**3 * t + c * b - 0.3, 0, 1e9) for t, b in zip(top, bottom, strict=True)]
-    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=3e-12)
-    ends = covariance_bound._least_constant(2.0, np.array([0.0, 16.0]), np.array([4.0, 0.0]))
-    np.testing.assert_allclose(ends, [0.5, 0.5], rtol=1e-14)
 
 
 def test_constants_are_the_smallest_without_a_violation_in_the_first_half(curve):
@@ -41,15 +29,6 @@ def test_the_fitted_constants_hold_for_other_instances(curve):
     assert curve.violations <= 200 * np.exp(-3)
     assert curve.violations_estimation <= 200 * np.exp(-3)
     assert curve.c < 1 < curve.c_estimation  # the proof's constant is larger than the bound's own
-
-
-def test_risk_of_an_instance_is_that_of_the_part_the_data_miss():
-    found = compute(model_of("theory.curves", "covariance_bound")(instances=60))
-    rows = found.isel(instance=(found.spectrum == "flat").values)
-    assert np.all((rows.risk > 0) & (rows.risk < 1))
-    # flat spectra: a random subspace of d dimensions leaves the share (d − n)/d on average
-    share = 1 - rows.n / rows.dimension
-    assert abs(float((rows.risk - share).mean())) < 0.05
 
 
 def test_terms_fall_like_the_powers_of_the_paper_beyond_the_effective_rank(curve):

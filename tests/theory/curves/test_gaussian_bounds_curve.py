@@ -5,7 +5,6 @@ import pytest
 from scipy.stats import beta, binom
 
 from carryover.config.parameters import model_of
-from carryover.streams import generator
 from carryover.theory.curves.gaussian_bounds import compute
 
 P = model_of("theory.curves", "gaussian_bounds")(dimension=(20, 40), draws=400)
@@ -24,18 +23,6 @@ def cells(curve):
             yield {"source_norm": norm, "angle": angle}, np.array([norm, 0]), np.array([np.cos(theta), np.sin(theta)])
 
 
-def test_risks_of_a_draw_are_those_of_equations_2_and_7(curve):
-    X = generator("gaussian_bounds", {"dimension": 20, "samples": 10}, 0, "inputs").standard_normal((400, 10, 20))[7]
-    P = np.linalg.pinv(X) @ X
-    for cell, source, target in cells(curve):
-        source, target = np.pad(source, (0, 18)), np.pad(target, (0, 18))
-        ratio = np.linalg.norm(P @ target) / np.linalg.norm(P @ source)
-        for depth, factor in ((1, 1.0), (np.inf, ratio)):
-            outside = target - factor * source - P @ (target - factor * source)
-            found = curve["risk"].sel(dimension=20, gamma=0.5, depth=depth, draw=7, **cell)
-            assert float(found) == pytest.approx(outside @ outside, rel=1e-9)
-
-
 def test_one_layer_has_the_mean_risk_of_equation_10_and_strays_from_it_as_a_beta_variable_does(curve):
     """|P⊥Δ|²/|Δ|² is Beta((d − n)/2, n/2): P⊥ projects onto a uniformly random subspace."""
     for cell, source, target in cells(curve):
@@ -52,10 +39,3 @@ def test_one_layer_has_the_mean_risk_of_equation_10_and_strays_from_it_as_a_beta
                     often = binom(400, share.sf(float(bounds.sel(epsilon=epsilon)) / square))
                     count = (risk > float(bounds.sel(epsilon=epsilon))).sum()
                     assert often.ppf(1e-6) <= count <= often.ppf(1 - 1e-6)
-
-
-def test_bounds_of_endlessly_many_layers_know_the_angle_alone(curve):
-    for cell, _, _ in cells(curve):
-        apart = 2 - 2 * np.cos(np.pi * cell["angle"])
-        found = curve["deep"].sel(gamma=0.25, epsilon=0.2, **cell)
-        assert float(found) == pytest.approx(0.75 * (1.44 * apart + 0.04))

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from carryover.theory.ntk import infinite_width_gram
+from carryover.theory.kernels import infinite_width_gram
 from carryover.training.result import Trained
 
 

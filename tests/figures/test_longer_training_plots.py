@@ -1,0 +1,69 @@
+"""What figures read off trajectories on cross-entropy: medians at common margins, as far as all runs have reached."""
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from carryover.config.parameters import model_of
+from carryover.errors import UserError
+from carryover.figures import cross_entropy, endless_training
+from carryover.labels import labelled
+
+TIME = np.geomspace(0.1, 1000, 40)
+SCALES = (2.0, 1.0, 0.5)
+
+
+def law(margin, scale, seed):
+    return 50 / (1 + margin / scale**2) + seed
+
+
+@pytest.fixture
+def runs():
+    """Networks whose features follow from margin over squared scale, after a start in which they do not."""
+    scale, seed = (values.ravel() for values in np.meshgrid(SCALES, [0, 1, 2], indexing="ij"))
+    margin = np.log1p(TIME) + 0 * scale[:, None]
+    features = np.where(margin > 1, law(margin, scale[:, None], seed[:, None]), 70)
+    curves = {"time": TIME + 0 * margin, "loss_curve": np.log1p(np.exp(-margin)), "effective_features_curve": features,
+              "risk_curve": features / 100}  # fmt: skip
+    return xr.Dataset(
+        {name: (("run", "checkpoint"), values) for name, values in curves.items()},
+        coords={"initial_scale": ("run", scale), "seed": ("run", seed)},
+    )
+
+
+def test_curves_against_margin_over_squared_scale_lie_on_one_another(runs):
+    ax = cross_entropy.draw({"diagonal": runs}, model_of("figures", "cross_entropy")(fitted=0.3)).axes[1]
+    curves = {line.get_label(): line.get_data() for line in ax.get_lines() if line.get_marker() == "None"}
+    assert len(curves) == 3
+    first = np.log1p(TIME)[np.log1p(np.exp(-np.log1p(TIME))) <= 0.3][0]
+    for scale in SCALES:
+        ratio, features = curves[f"initial scale {scale:g}"]
+        np.testing.assert_allclose(features, law(ratio, 1, 1), rtol=0.01)
+        assert ratio[0] * scale**2 == pytest.approx(first)  # from a loss of .3 on
+
+
+def test_data_without_scales_or_features_are_refused(runs):
+    pretrained = runs.assign_coords(initial_scale=("run", np.full(runs.sizes["run"], np.nan)))
+    for data, message in (
+        ({"other": runs}, "draws the roles diagonal and relu, of which there is none"),
+        ({"diagonal": runs.drop_vars("initial_scale")}, "diagonal has no initial_scale"),
+        ({"diagonal": pretrained}, "diagonal has no run that was trained on cross-entropy"),
+    ):
+        with pytest.raises(UserError, match=message):
+            cross_entropy.draw(data, model_of("figures", "cross_entropy")())
+
+
+def test_norms_are_divided_by_the_margin_where_all_runs_have_reached_it():
+    margins = np.geomspace(1, 1000, 13)
+    kinds = [("single_task", 0.1), ("multi_task", 0.1), ("multi_task", 1.0), ("finetuning", np.nan)]
+    protocol, scale, seed = zip(*[(*kind, seed) for kind in kinds for seed in (0, 1)], strict=True)
+    curves = {"loss_curve": np.log1p(np.exp(-margins)), "risk_curve": np.full(13, 0.2), "l1_norm_curve": margins,
+              "group_norm_curve": 2 * margins}  # fmt: skip
+    trajectories = xr.Dataset(
+        {name: (("run", "checkpoint"), np.tile(curve, (8, 1))) for name, curve in curves.items()},
+        {"protocol": ("run", list(protocol)), "initial_scale": ("run", list(scale)), "seed": ("run", list(seed))},
+    )
+    data, p = {"trajectory": labelled(trajectories, "diagonal")}, model_of("figures", "endless_training")(most=100.0)
+    x, y = endless_training.draw(data, p).axes[0].lines[0].get_data()
+    np.testing.assert_allclose(y, 1.0, rtol=1e-6)  # the norm is the margin
+    assert (x[0], x[-1]) == (pytest.approx(p.least), pytest.approx(p.most))
