@@ -28,7 +28,6 @@ include: "rules/check_claims.smk"
 include: "rules/claims_table.smk"
 include: "rules/figure.smk"
 include: "rules/table.smk"
-include: "rules/diagnose.smk"
 include: "rules/report.smk"
 include: "rules/crate.smk"
 include: "rules/audit.smk"
@@ -38,7 +37,7 @@ rule all:
     default_target: True
     input:
         sweep.collected(),
-        sweep.made_of_data(),
+        sweep.artifacts(),
         sweep.claims_table(),
 
 

@@ -1,6 +1,6 @@
 rule check_claims:
     input:
-        data=sweep.made_of("check_claims"),
+        data=sweep.inputs("check_claims"),
         files=sweep.files("check_claims"),
     output:
         data="<results>/claims/{claim}.nc",

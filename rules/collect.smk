@@ -1,6 +1,6 @@
 rule collect:
     input:
-        shards=sweep.made_of("collect"),
+        shards=sweep.inputs("collect"),
         files=sweep.files("collect"),
     output:
         data="<results>/{experiment}/{measure}.nc",

@@ -1,6 +1,6 @@
 rule compare:
     input:
-        data=sweep.made_of("compare"),
+        data=sweep.inputs("compare"),
         files=sweep.files("compare"),
     output:
         data="<results>/comparisons/{comparison}.nc",

@@ -1,7 +1,7 @@
 rule crate:
     input:
         collected=sweep.collected(),
-        made_of_data=sweep.made_of_data(),
+        artifacts=sweep.artifacts(),
         claims_table=sweep.claims_table(),
         files=sweep.files("crate"),
     output:
@@ -18,5 +18,5 @@ rule crate:
     params:
         key=sweep.key("crate"),
     shell:
-        'python "$CARRYOVER_SCRIPTS"/crate.py {input.collected} {input.made_of_data} {input.claims_table}'
+        'python "$CARRYOVER_SCRIPTS"/crate.py {input.collected} {input.artifacts} {input.claims_table}'
         " --output {output.crate} > {log} 2>&1"

@@ -1,6 +1,6 @@
 rule figure:
     input:
-        data=sweep.made_of("figure"),
+        data=sweep.inputs("figure"),
         files=sweep.files("figure"),
     output:
         png=report(

@@ -1,6 +1,6 @@
 rule finetune:
     input:
-        pretrained=sweep.made_of("finetune"),
+        pretrained=sweep.inputs("finetune"),
         files=sweep.files("finetune"),
     output:
         data="<results>/{experiment}/finetune/{point}/{block}.nc",

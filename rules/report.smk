@@ -1,7 +1,7 @@
 rule report:
     input:
         collected=sweep.collected(),
-        made_of_data=sweep.made_of_data(),
+        artifacts=sweep.artifacts(),
         claims_table=sweep.claims_table(),
         files=sweep.files("report"),
     output:
@@ -18,9 +18,6 @@ rule report:
     params:
         key=sweep.key("report"),
         configuration=startup.effective(sweep),
-        papers=sweep.config.get("papers"),
-        figures=sweep.config.get("figures"),
-        tables=sweep.config.get("tables"),
         results=[sweep.results],
     shell:
         'python "$CARRYOVER_SCRIPTS"/report.py {params.results:q} --configfile {params.configuration:q}'

@@ -1,6 +1,6 @@
 rule table:
     input:
-        data=sweep.made_of("table"),
+        data=sweep.inputs("table"),
         files=sweep.files("table"),
     output:
         markdown=report(

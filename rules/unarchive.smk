@@ -1,7 +1,7 @@
 # An archived dataset that is what the configuration asks for, in the place of `collect` and of all training above it.
 rule unarchive:
     input:
-        packed=sweep.made_of("unarchive"),
+        packed=sweep.inputs("unarchive"),
     output:
         data="<results>/{dataset}.nc",
         record="<results>/{dataset}.nc.json",

@@ -2,9 +2,6 @@
 
 from pathlib import Path
 
-from carryover.workflow import command_line  # first: from here on Ctrl-C shows no trace
-
-# isort: split
 from carryover.claims.support import headlines
 from carryover.claims.support import table as claims_table
 from carryover.claims.support.checks import MEANINGS
@@ -13,34 +10,20 @@ from carryover.provenance import store
 from carryover.provenance.job_record import Job
 from carryover.report import claims_page
 from carryover.templates import rendering
+from carryover.workflow import command_line
 
-# What a group says of every claim: MEANINGS but what older ones lack, and what `check_claims` adds.
-SAID = (*(name for name in MEANINGS if name != "deviation"), "data", "portable")
+# Of every claim of a group: MEANINGS except what older ones lack, and what `check_claims` adds.
+NEEDED = ("claim", *(name for name in MEANINGS if name != "deviation"), "data", "portable")
 
 
 def group(file):
     """A checked group of claims; UserError, naming the file, for a dataset of another kind."""
     found = store.load(file)
-    lacking = [name for name in ("claim", *SAID) if name not in found]
+    lacking = [name for name in NEEDED if name not in found]
     if lacking or "verdict_alone" in found:
         why = f"it has no {lacking[0]}" if lacking else "it is a table of them"
         raise UserError(f"{file} is no group of claims, as check_claims.py makes one: {why}.")
     return found
-
-
-def write(table, output, job):
-    """The table in the format that the suffix of an output asks for; UserError for another suffix."""
-    if output.suffix == ".nc":
-        job.save(table, output)
-        return
-    note = f"Carryover request {job.request}"
-    if output.suffix == ".html":
-        text = claims_page.page(table, note)
-    elif output.suffix == ".md":
-        text = f"{claims_page.markdown(table)}\n<!-- {note} -->\n"
-    else:
-        raise UserError(f"--output {output}: its suffix must be one of .nc, .md, .html.")
-    job.path(output).write_text(text, encoding="utf-8")
 
 
 def main(argv):
@@ -48,7 +31,7 @@ def main(argv):
     parser.add_argument("groups", nargs="+", type=Path, metavar="GROUP", help="checked groups of claims")
     parser.add_argument("--beside", nargs="+", default=[], metavar="NAME=FILE", help="other tables of claims")
     arguments = parser.parse_args(argv)
-    beside = {name: Path(file) for name, _, file in (word.rpartition("=") for word in arguments.beside)}
+    beside = {name: Path(file) for name, file in command_line.pairs(arguments.beside, "--beside").items()}
     with Job(
         rule="claims_table",
         wildcards=command_line.wildcards(arguments),
@@ -60,7 +43,11 @@ def main(argv):
         table = claims_table.gathered({file.stem: group(file) for file in arguments.groups}, others)
         print(claims_page.summary(table))
         for output in map(Path, arguments.output):
-            write(table, output, job)
+            if output.suffix == ".html":
+                page = claims_page.page(table, f"Carryover request {job.request}")
+                job.path(output).write_text(page, encoding="utf-8")
+            else:
+                job.save(table, output)
 
 
 if __name__ == "__main__":

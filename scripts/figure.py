@@ -1,18 +1,14 @@
 """Draw one figure, as PNG, SVG and PDF."""
 
+import gc
 from pathlib import Path
 
-from carryover.workflow import command_line  # first: from here on Ctrl-C shows no trace
-
-# isort: split
 import matplotlib.pyplot as plt
 
-from carryover.config import plugins
-from carryover.errors import UserError
 from carryover.figures.drawing import layout, style
-from carryover.provenance import figure_metadata
-from carryover.provenance.job_record import SCRIPTS, Job
-from carryover.workflow import artifact_jobs
+from carryover.provenance.job_record import KEYS, SCRIPTS
+from carryover.workflow import command_line, plugin_job
+from carryover.workflow.plugin_job import add_data, of_data
 
 
 def add_style(parser):
@@ -20,34 +16,18 @@ def add_style(parser):
     parser.add_argument("--style", default=own, type=Path, metavar="FILE", help="matplotlib style")
 
 
-def check_formats(arguments):
-    """Refuse what argparse cannot: formats that are not drawn."""
-    if wrong := [output for output in arguments.output if Path(output).suffix not in figure_metadata.KEYS]:
-        raise UserError(f"--output {wrong[0]}: its suffix must be one of {', '.join(figure_metadata.KEYS)}.")
-
-
 def main(argv):
-    module, p, arguments = command_line.plugin(argv, "figures", "figure", __doc__, command_line.add_data, add_style)
-    check_formats(arguments)
     plt.switch_backend("Agg")
-    with (
-        plugins.cycles_left_alone(),
-        Job(
-            rule="figure",
-            parameters=p,
-            wildcards=command_line.wildcards(arguments),
-            inputs=[*arguments.data, arguments.style],
-            outputs=arguments.output,
-            modules=["figure", module.__name__],
-        ) as job,
-    ):
+    started = plugin_job.started(argv, "figure", "figures", __doc__, add_data, add_style, formats=KEYS)
+    with started as (job, module, p, arguments):
         style.use(arguments.style)
-        drawn = artifact_jobs.made_of_roles(layout.laid_out(module.draw), plt.Figure, arguments, p)
+        drawn = of_data(layout.laid_out(module.draw), plt.Figure, arguments, p)
         with plt.rc_context({"figure.constrained_layout.use": False}):  # Matplotlib asks it again after every format
             drawn.set_layout_engine(None)
             for output in map(Path, arguments.output):
-                drawn.savefig(job.path(output), metadata=figure_metadata.metadata(output.suffix, job.request_text))
+                drawn.savefig(job.path(output), metadata=job.figure_metadata(output.suffix))
 
 
 if __name__ == "__main__":
+    gc.disable()  # a sixth of the time: drawing makes many objects and little garbage
     command_line.run(main)

@@ -2,27 +2,16 @@
 
 from pathlib import Path
 
-from carryover.workflow import command_line  # first: from here on Ctrl-C shows no trace
+from carryover.workflow import command_line, plugin_job
 
-# isort: split
-from carryover.provenance.job_record import Job
-from carryover.workflow import measuring
+
+def add_shard(parser):
+    parser.add_argument("--finetuned", required=True, type=Path, metavar="FILE", help="shard to measure")
 
 
 def main(argv):
-    def add(parser):
-        parser.add_argument("--finetuned", required=True, type=Path, metavar="FILE", help="shard to measure")
-
-    module, p, arguments = command_line.plugin(argv, "measures", "measure", __doc__, add)
-    with Job(
-        rule="measure",
-        parameters=p,
-        wildcards=command_line.wildcards(arguments),
-        inputs=[arguments.finetuned, *measuring.also_read(module, arguments.finetuned)],
-        outputs=arguments.output,
-        modules=["measure", module.__name__],
-    ) as job:
-        job.save(measuring.measured(module, p, arguments.finetuned))
+    with plugin_job.started(argv, "measure", "measures", __doc__, add_shard) as (job, module, p, arguments):
+        job.save(plugin_job.measured(module, p, arguments.finetuned))
 
 
 if __name__ == "__main__":

@@ -3,10 +3,8 @@
 import sys
 from pathlib import Path
 
-from carryover.workflow import command_line  # first: from here on Ctrl-C shows no trace
-
-# isort: split
 from carryover.audit.papers_check import main
+from carryover.workflow import command_line
 
 if __name__ == "__main__":
     command_line.run(lambda argv: sys.exit(not main(argv, Path(__file__).resolve().parents[1])))

@@ -2,14 +2,12 @@
 
 from pathlib import Path
 
-from carryover.workflow import command_line  # first: from here on Ctrl-C shows no trace
-
-# isort: split
 from carryover.audit import project
 from carryover.config import papers
 from carryover.provenance.job_record import Job
 from carryover.report import page
 from carryover.templates import rendering
+from carryover.workflow import command_line
 
 ROOT = Path(__file__).resolve().parents[1]
 

@@ -2,12 +2,10 @@
 
 from pathlib import Path
 
-from carryover.workflow import command_line  # first: from here on Ctrl-C shows no trace
-
-# isort: split
 from carryover import archive
 from carryover.errors import UserError
 from carryover.provenance.job_record import Job
+from carryover.workflow import command_line
 
 
 def main(argv):

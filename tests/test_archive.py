@@ -30,7 +30,7 @@ def project(finished_project, tmp_path, monkeypatch):
     project = Project(finished_project.folder, None).copy(tmp_path / "project", ignore=ignored)
     monkeypatch.chdir(project.folder)
     project.configure(project.config() | {"archive": FOLDER})
-    project.were = {path: store.content_digest(path) for path in DATASETS}
+    project.were = {path: store.sha256(path) for path in DATASETS}
     done = project.run_python("scripts/archive.py", "pack")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     shutil.rmtree("results")
@@ -55,7 +55,7 @@ def record(**changes):
 def test_promise_archive_never_forbids_change(project):
     done = snakemake(project)
     assert done.returncode == 0, done.stderr
-    assert {path: store.content_digest(path) for path in DATASETS} == project.were
+    assert {path: store.sha256(path) for path in DATASETS} == project.were
     assert Path("results/figures/tiny_risk.png").is_file()
     assert not Path("results/tiny/finetune").exists()
 
@@ -120,8 +120,11 @@ BAD = {
     "truncated": (truncated, f"{PACKED} is truncated or exchanged: its record names another file, so restore both."),
     "exchanged": (exchanged, f"{PACKED} is truncated or exchanged: its record names another file, so restore both."),
     "of another": (of_another, 'tiny/risk: measure is "sparsity" in the archive, and "risk" in the configuration'),
-    "no JSON": (lambda: RECORD.write_text("{"), f"{RECORD} is no JSON: restore it."),
-    "negative": (negative, f"{RECORD} is no record of an archived dataset, or has odd parts: restore it."),
+    "no JSON": (lambda: RECORD.write_text("{"), f"{RECORD} is no record of an archived dataset (Invalid JSON: "),
+    "negative": (
+        negative,
+        f"{RECORD} is no record of an archived dataset (unpacked.bytes: ",
+    ),
     "not there": (RECORD.unlink, f"tiny/risk is not in {FOLDER}."),
 }
 

@@ -1,28 +1,20 @@
-"""`from carryover import compare, diagnose, record`: the public names of `carryover.api`, which is loaded when asked.
+"""`from carryover import compare, diagnose, record`: the names of `carryover.api`, each loaded when asked for.
 
-The list of them is in `api` alone: every job runs this file, and its code would count as changed with each name.
+Every job runs this file, so it imports the list by name only: its code would count as changed with each new name.
 """
 
-from __future__ import annotations
 
-from typing import TYPE_CHECKING
+def __getattr__(name):
+    from importlib import import_module, util
 
-if TYPE_CHECKING:
-    from carryover.api import *  # noqa: F403
-
-
-def __getattr__(name: str) -> object:
-    from importlib import import_module, util  # which no job needs
-
-    # A submodule is none of the names: asking for one must not load all others.
-    if not name.startswith("_") and util.find_spec(f"{__name__}.{name}") is None:
-        api = import_module(f"{__name__}.api")
-        if name in api.__all__:
-            return getattr(api, name)
+    if not name.startswith("_") and util.find_spec(f"{__name__}.{name}") is None:  # no submodule
+        module = import_module(f"{__name__}.api").MODULE_OF.get(name)
+        if module:
+            return getattr(import_module(f"{__name__}.{module}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-def __dir__() -> list[str]:
+def __dir__():
     from importlib import import_module
 
-    return sorted({*globals(), *import_module(f"{__name__}.api").__all__})
+    return sorted({*globals(), *import_module(f"{__name__}.api").MODULE_OF})

@@ -1,72 +1,23 @@
-"""The library's public names, which stay where they are: notebooks are written on them.
+"""The library's public names, which notebooks import from `carryover` or from their own modules."""
 
-    from carryover import relu_penalty
-    relu_penalty(1.0, 0.5, 0.0, 1.0)
-
-The package takes them from here, all of them once one is asked for. Each may as well be imported from its own module,
-which loads less: `docs/library.md` lists both.
-"""
-
-from carryover.diagnosis.comparison import compare
-from carryover.diagnosis.diagnosis import diagnose
-from carryover.diagnosis.layers import layer_similarity
-from carryover.diagnosis.recording import record
-from carryover.diagnosis.rescaling import choose_factor, search_factor
-from carryover.measures.clusters import alignment, inertia
-from carryover.measures.dimensionality import cka, ensd, participation_ratio
-from carryover.theory.kernels import ntk_bound, relu_kernel, rkhs_residual
-from carryover.theory.linear_teachers import (
-    benign_overfitting_bound,
-    covariance_bound,
-    deep_linear_limit,
-    linear_limit,
-    population_risk,
-)
-from carryover.theory.norms import flow_penalty, l1_norm, l12_norm, q_norm
-from carryover.theory.penalty import relu_penalty, relu_penalty_exponent
-from carryover.theory.transfer import (
-    finetune_risk,
-    finetune_transferability,
-    linear_transfer_risk,
-    linear_transferability,
-    negative_transfer_interval,
-    ridge_transfer_risk,
-    scratch_risk,
-)
-from carryover.training.exact import diagonal_flow_limit
-
-__all__ = [
-    "alignment",
-    "benign_overfitting_bound",
-    "choose_factor",
-    "cka",
-    "compare",
-    "covariance_bound",
-    "deep_linear_limit",
-    "diagnose",
-    "diagonal_flow_limit",
-    "ensd",
-    "finetune_risk",
-    "finetune_transferability",
-    "flow_penalty",
-    "inertia",
-    "l1_norm",
-    "l12_norm",
-    "layer_similarity",
-    "linear_limit",
-    "linear_transfer_risk",
-    "linear_transferability",
-    "negative_transfer_interval",
-    "ntk_bound",
-    "participation_ratio",
-    "population_risk",
-    "q_norm",
-    "record",
-    "relu_kernel",
-    "relu_penalty",
-    "relu_penalty_exponent",
-    "ridge_transfer_risk",
-    "rkhs_residual",
-    "scratch_risk",
-    "search_factor",
-]
+MODULES = {
+    "diagnosis.comparison": ("compare",),
+    "diagnosis.diagnosis": ("diagnose",),
+    "diagnosis.layers": ("layer_similarity",),
+    "diagnosis.recording": ("record",),
+    "diagnosis.rescaling": ("choose_factor", "search_factor"),
+    "measures.clusters": ("alignment", "inertia"),
+    "measures.dimensionality": ("cka", "ensd", "participation_ratio"),
+    "theory.kernels": ("ntk_bound", "relu_kernel", "rkhs_residual"),
+    "theory.linear_teachers": (
+        "benign_overfitting_bound", "covariance_bound", "deep_linear_limit", "linear_limit", "population_risk",
+    ),
+    "theory.norms": ("flow_penalty", "l1_norm", "l12_norm", "q_norm"),
+    "theory.penalty": ("relu_penalty", "relu_penalty_exponent"),
+    "theory.transfer": (
+        "finetune_risk", "finetune_transferability", "linear_transfer_risk", "linear_transferability",
+        "negative_transfer_interval", "ridge_transfer_risk", "scratch_risk",
+    ),
+    "training.exact": ("diagonal_flow_limit",),
+}  # fmt: skip
+MODULE_OF = {name: module for module, names in MODULES.items() for name in names}

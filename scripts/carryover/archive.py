@@ -12,14 +12,14 @@ import lzma
 import tempfile
 from pathlib import Path
 
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
 from carryover.config import parameters
 from carryover.config.artifacts import STAGES
-from carryover.config.parameters import about, kind_of
+from carryover.config.parameters import about, kind_of, sentence
 from carryover.errors import UserError
 from carryover.provenance import writing
 
-MOST = 2**31
-"""Bytes that a dataset may unpack to."""
 _WHOLE = ("experiment", "measure", "family", "seeds")
 
 
@@ -28,24 +28,40 @@ def path(folder, experiment, measure, suffix=".nc.xz"):
     return Path(folder, experiment, f"{measure}{suffix}")
 
 
+class File(BaseModel):
+    sha256: str
+    bytes: int = Field(gt=0, le=2**31)
+
+
+class Request(BaseModel):
+    model_config = ConfigDict(extra="allow")
+    experiment: str
+    measure: str
+    family: str
+    seeds: int
+    options: dict
+    pretrain: dict
+    finetune: dict
+
+
+class Record(BaseModel):
+    model_config = ConfigDict(extra="allow")
+    request: Request
+    commit: str
+    packed: File
+    unpacked: File
+
+
 def record(folder, experiment, measure):
     """The record of an archived dataset; UserError where it cannot be read, or is no such record."""
     file = path(folder, experiment, measure, ".json")
     try:
-        found = json.loads(file.read_bytes())
+        return Record.model_validate_json(file.read_bytes()).model_dump()
     except OSError as error:
         raise UserError(f"{file} cannot be read: {error.strerror}.") from None
-    except (ValueError, RecursionError):
-        raise UserError(f"{file} is no JSON: restore it.") from None
-    try:
-        whole = found["request"].keys() >= {*_WHOLE, "options", *STAGES} and isinstance(found["commit"], str)
-        sizes = [found[name]["bytes"] for name in ("packed", "unpacked")]
-        odd = not whole or any(type(size) is not int or not 0 < size <= MOST for size in sizes)
-    except (LookupError, TypeError, AttributeError):
-        odd = True
-    if odd:
-        raise UserError(f"{file} is no record of an archived dataset, or has odd parts: restore it.")
-    return found
+    except ValidationError as error:
+        why = sentence(error, Record).removesuffix(".")
+        raise UserError(f"{file} is no record of an archived dataset ({why}): restore it.") from None
 
 
 def packed(folder, experiment, measure):
@@ -80,13 +96,11 @@ def load(folder, experiment, measure):
 
 
 def save(folder, known, content):
-    """Pack the bytes of a dataset; `known` is its record without what it says of files.
-
-    NetCDF's own compression makes some files smaller and others larger: the smaller one is saved.
-    """
+    """Pack the bytes of a dataset; `known` is its record without the facts about files."""
     place = (folder, known["request"]["experiment"], known["request"]["measure"])
-    content = min(content, _uncompressed(content), key=lambda one: len(_packed(one)))
-    files = {"packed": _packed(content), "unpacked": content}
+    numbers = {"lc": 0, "lp": 3, "pb": 3}  # of eight bytes
+    filters = [{"id": lzma.FILTER_LZMA2, "preset": 9 | lzma.PRESET_EXTREME, **numbers}]
+    files = {"packed": lzma.compress(content, filters=filters), "unpacked": content}
     facts = {name: {"sha256": _sha256(one), "bytes": len(one)} for name, one in files.items()}
     text = json.dumps({**known, **facts}, indent=1, sort_keys=True)
     for file, new in ((path(*place), files["packed"]), (path(*place, ".json"), f"{text}\n".encode())):
@@ -121,24 +135,6 @@ def pack(sweep, audit, experiment, measure):
         "seconds": seconds,
     }
     save(sweep.config["archive"], known, Path(file).read_bytes())
-
-
-def _packed(content):
-    numbers = {"lc": 0, "lp": 3, "pb": 3}  # of eight bytes
-    return lzma.compress(content, filters=[{"id": lzma.FILTER_LZMA2, "preset": 9 | lzma.PRESET_EXTREME, **numbers}])
-
-
-def _uncompressed(content):
-    """The bytes of the same dataset without netCDF's own compression."""
-    import xarray as xr
-
-    with tempfile.TemporaryDirectory() as folder:
-        before, after = (Path(folder, name) for name in ("before.nc", "after.nc"))
-        before.write_bytes(content)
-        with xr.open_dataset(before, engine="netcdf4", decode_times=False, mask_and_scale=False) as dataset:
-            whole = dataset.load().drop_encoding()
-        whole.to_netcdf(after, engine="netcdf4", encoding={name: {"_FillValue": None} for name in whole.variables})
-        return after.read_bytes()
 
 
 def request(sweep, experiment, measure):

@@ -6,7 +6,6 @@ import hashlib
 import pytest
 import yaml
 
-import collect
 from carryover import archive
 from carryover.audit import papers_check, project, retraining
 from carryover.audit.retraining import Run
@@ -14,7 +13,7 @@ from carryover.errors import UserError
 from carryover.families.diagonal import descent as diagonal_descent
 from carryover.families.relu import descent, flow
 from carryover.provenance import store
-from carryover.workflow import startup
+from carryover.workflow import collecting, startup
 from toy.small_project import ROOT
 
 pytestmark = pytest.mark.extended
@@ -66,7 +65,7 @@ def trained(sweep, experiment):
     for point in sweep.points(experiment, "finetune"):
         for seeds in sweep.blocks(experiment).values():
             parts.append(retraining.retrain(sweep, Run(experiment, "risk", point, tuple(seeds), {}, 0.0)))
-    return collect.collect(parts)
+    return collecting.collect(parts)
 
 
 @pytest.fixture(scope="session")

@@ -33,7 +33,6 @@ TOY = {
         "toy_risk": {"plot": "facets", "data": {"risk": "toy/risk"}, "options": {"floor": 1e-8}},
         "relu_penalty": {"data": {"curve": "theory/relu_penalty"}, "options": {"quantity": "exponent"}},
     },
-    "diagnoses": {"a": {"data": {"pretrained": "before.npz", "finetuned": "after.nc"}, "options": {"layers": "fc"}}},
 }
 ABSENT = object()
 

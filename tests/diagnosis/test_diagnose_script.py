@@ -33,7 +33,7 @@ def folder(tmp_path_factory):
     np.savez(made / "before.npz", **{"a <b>": networks.pretrained(600), "c": networks.pretrained(600)})
     np.savez(made / "after.npz", **{"a <b>": networks.selected(600), "c": networks.frozen(600)})
     with contextlib.chdir(made), contextlib.redirect_stdout(io.StringIO()) as said:
-        run("-o", "report", "--wildcards", "diagnosis=toy", "--most", "0.75")
+        run("-o", "report", "--most", "0.75")
     assert said.getvalue().startswith("2 layers: select in 1 (a <b>), unchanged in 1 (c). Of the variance before, ")
     return made
 
@@ -53,7 +53,6 @@ def test_data_figure_and_page_have_true_records(folder, monkeypatch):
         assert record["outputs"][f"report/{name}"]["sha256"] == store.sha256(f"report/{name}")
         assert {"before.npz", "after.npz"} < set(record["inputs"])
         assert (record["parameters"]["most"], record["parameters"]["layers"]) == (0.75, [])
-        assert record["wildcards"] == {"diagnosis": "toy"}
         assert "carryover/diagnosis/activations/inheritance.py" in record["code"]["files"]
     found = store.load("report/diagnosis.nc")
     assert found["regime"].values.tolist() == [regimes.SELECT, regimes.UNCHANGED]

@@ -5,7 +5,6 @@ import json
 import os
 import subprocess
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -45,21 +44,20 @@ def files():
     return sorted(str(path) for path in Path().rglob("*") if path.is_file())
 
 
-@dataclass(frozen=True)
-class Parameters:
-    sizes: tuple = (1, np.float64(0.1))
-    depth: float = float("inf")
-
-
 def test_record_says_it_all(here):
-    with job(parameters=Parameters(), wildcards={"block": 0}, seeds=[np.int64(3)], device="cpu") as running:
+    with job(
+        parameters={"sizes": (1, np.float64(0.1)), "depth": 2},
+        wildcards={"block": 0},
+        seeds=[np.int64(3)],
+        device="cpu",
+    ) as running:
         running.save(made(2.0))
     record = job_record.read(job_record.record_path("out/x.nc"))
-    assert record["parameters"] == {"sizes": [1, 0.1], "depth": "Infinity"}
+    assert record["parameters"] == {"sizes": [1, 0.1], "depth": 2}
     assert (record["rule"], record["wildcards"], record["seeds"]) == ("finetune", {"block": 0}, [3])
     assert record["command"] == ["s.py"]
     for group, path in (("inputs", "in.nc"), ("outputs", "out/x.nc")):
-        found = {"sha256": store.sha256(path), "bytes": os.path.getsize(path), "content": store.content_digest(path)}
+        found = {"sha256": store.sha256(path), "bytes": os.path.getsize(path)}
         assert record[group] == {path: found}
     code, sources = code_digest.closure_digest(SCRIPTS, *MODULES), code_digest.closure_files(SCRIPTS, *MODULES)
     assert record["code"] == {"digest": code, "modules": MODULES, "files": sources}
@@ -93,10 +91,6 @@ def test_all_but_the_volatile_part_is_deterministic(here):
 def test_request_is_of_what_was_asked_alone(here):
     base = done()["request"]
     assert done(command=["elsewhere.py"], device="cpu")["request"] == base
-    with xr.open_dataset("in.nc") as opened:
-        opened.load().to_netcdf("again.nc", encoding={"w": {"zlib": False}})
-    os.replace("again.nc", "in.nc")  # other bytes, same content
-    assert done()["request"] == base
     others = [{"parameters": {"a": 1}}, {"seeds": [1]}, {"wildcards": {"a": "1"}}, {"modules": ["carryover.errors"]}]
     assert len({base} | {done(**change)["request"] for change in others}) == 5
     store.save(made(7.0), "in.nc")
@@ -221,7 +215,6 @@ for kills in range(200):  # as many as it takes, on a busy machine too
     record = os.path.exists(RECORD) and job_record.read(RECORD)
     if record and record["outputs"][OUT]["sha256"] == store.sha256(OUT):
         assert json.loads(data.attrs[store.RECORD])["parameters"] == record["parameters"]
-        assert record["outputs"][OUT]["content"] == store.content_digest(OUT)
         pairs += 1
 work(0)
 assert sorted(os.listdir("out")) == ["x.nc", "x.nc.json"], os.listdir("out")

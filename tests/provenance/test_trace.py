@@ -14,7 +14,7 @@ from PIL import Image
 
 from carryover.commands import trace as trace_figure
 from carryover.errors import UserError
-from carryover.provenance import figure_metadata, job_record, record_index, store, trace
+from carryover.provenance import job_record, record_index, store, trace
 
 FIGURES = [f"results/figures/risk.{suffix}" for suffix in ("png", "svg", "pdf")]
 
@@ -34,7 +34,7 @@ def draw(outputs, inputs=("results/toy/risk.nc", "style.txt")):
     drawn.subplots().plot([1, 2])
     with job("figure", inputs, outputs, parameters={"title": "Größe <&> (50 %)"}) as running:
         for output in map(Path, outputs):
-            drawn.savefig(running.path(output), metadata=figure_metadata.metadata(output.suffix, running.request_text))
+            drawn.savefig(running.path(output), metadata=running.figure_metadata(output.suffix))
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +80,7 @@ def test_a_figure_is_found_by_its_bytes_and_an_altered_one_by_what_it_carries(he
     request, text, result, by = trace.find(copy, known)
     assert request == record["request"] == hashlib.sha256(text.encode()).hexdigest()
     assert json.loads(text)["parameters"] == {"title": "Größe <&> (50 %)"}
-    assert json.loads(text)["inputs"]["results/toy/risk.nc"] == store.content_digest("results/toy/risk.nc")
+    assert json.loads(text)["inputs"]["results/toy/risk.nc"] == store.sha256("results/toy/risk.nc")
     assert (result.name, by) == (name, "by its bytes")
     with open(copy, "ab") as file:
         file.write(b"\n")

@@ -8,7 +8,7 @@ from carryover.families.convnet import descent, finetune, parameters, pretrain
 from carryover.labels import labelled
 from carryover.measures import risk, trajectory
 from carryover.measures import stages as stage_dimensions
-from collect import collect
+from carryover.workflow.collecting import collect
 
 SEEDS = [0, 1]
 TASK = {"network": "resnet18", "width": 1, "tasks": 2, "left_out": 5, "device": "cpu"}

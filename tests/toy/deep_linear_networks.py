@@ -9,7 +9,7 @@ from carryover.families.deep_linear import balanced, descent, exact, finetune, p
 from carryover.labels import labelled
 from carryover.measures import coefficients, risk
 from carryover.theory.curves import covariance_bound, gaussian_bounds, transfer_distances, transferability
-from collect import collect
+from carryover.workflow.collecting import collect
 
 SEEDS = [0, 1, 2]
 SOLVERS = {"exact": exact, "descent": descent, "balanced": balanced}

@@ -8,7 +8,7 @@ from carryover.families import stages
 from carryover.families.diagonal import finetune, parameters, pretrain
 from carryover.labels import labelled
 from carryover.measures import trajectory
-from collect import collect
+from carryover.workflow.collecting import collect
 
 TASK = {"dimension": 12, "auxiliary_features": 4}
 COARSE = {

@@ -10,7 +10,7 @@ from carryover.families import stages
 from carryover.families.image_pairs import exact, finetune, pretrain
 from carryover.labels import labelled
 from carryover.measures import bounds
-from collect import collect
+from carryover.workflow.collecting import collect
 
 TABLE = Path(__file__).resolve().parents[2] / "resources/published/linear-teachers-table1.csv"
 SEEDS = [0, 1, 2]

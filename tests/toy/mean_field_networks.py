@@ -8,7 +8,7 @@ from carryover.families import stages
 from carryover.families.mean_field import descent, exact, finetune, pretrain
 from carryover.labels import labelled
 from carryover.measures import gram, out_of_rkhs, risk
-from collect import collect
+from carryover.workflow.collecting import collect
 
 SEEDS = [0, 1]
 MEASURES = {"gram": (gram, {"points": 6, "samples": 40}), "out_of_rkhs": (out_of_rkhs, {})}

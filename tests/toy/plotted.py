@@ -13,7 +13,7 @@ from carryover.config.parameters import model_of
 from carryover.labels import labelled
 from carryover.measures import coefficients, norms, risk, sparsity, trajectory
 from carryover.theory.curves import relu_penalty
-from collect import collect
+from carryover.workflow.collecting import collect
 from toy import (
     convnet_networks,
     deep_linear_networks,

@@ -11,7 +11,7 @@ from carryover.families import stages
 from carryover.families.relu import descent, finetune, parameters, pretrain, ridge
 from carryover.labels import labelled
 from carryover.measures import clusters, dimensionality, displacement, least_penalty, relu_norms, risk
-from collect import collect
+from carryover.workflow.collecting import collect
 
 SEEDS = [0, 1]
 TASK = {"dimension": 5, "width": 16, "auxiliary_features": 2}

@@ -7,7 +7,7 @@ from carryover.families import stages
 from carryover.families.wide_relu import descent, exact, finetune, pretrain
 from carryover.labels import labelled
 from carryover.measures import ntk_bound
-from collect import collect
+from carryover.workflow.collecting import collect
 
 SEEDS = [0, 1, 2]
 TASK = {"dimension": 4, "width": 40, "initial_scale": 0.3}

@@ -13,7 +13,7 @@ from carryover.claims.support import checks
 from carryover.errors import UserError
 from carryover.labels import attributes
 from carryover.provenance import store
-from carryover.workflow import artifact_jobs
+from carryover.workflow import plugin_job
 
 LABELS = attributes("made up")
 RUNS = xr.Dataset({"risk": ("run", [0.5, 0.25], LABELS)}, {"seed": ("run", [0, 1], LABELS)})
@@ -45,13 +45,13 @@ def plugin(act):
 def test_what_the_data_lack_is_named_with_the_plugin_and_the_files(act, arguments):
     said = r"^toy needs .*coefficients.*, which is not in the data of: risk.nc, published.csv\.$"
     with pytest.raises(UserError, match=said):
-        artifact_jobs.made_of_roles(plugin(act), object, arguments, None)
+        plugin_job.of_data(plugin(act), object, arguments, None)
 
 
 def test_what_is_made_must_be_of_its_kind(arguments):
     with pytest.raises(UserError, match=r"^toy must return a Dataset, not NoneType\.$"):
-        artifact_jobs.made_of_roles(plugin(lambda data: None), xr.Dataset, arguments, None)
-    assert artifact_jobs.made_of_roles(plugin(len), int, arguments, None) == 2
+        plugin_job.of_data(plugin(lambda data: None), xr.Dataset, arguments, None)
+    assert plugin_job.of_data(plugin(len), int, arguments, None) == 2
 
 
 @pytest.mark.usefixtures("arguments")

@@ -39,7 +39,7 @@ FINETUNE = ("experiments", "tiny", "finetune")
 REFUSED = {
     "more jobs than can be listed": (
         ("experiments", "tiny", "seeds", 10**8),
-        "configuration: seeds in 50000000 blocks make 150000000 jobs of training, of which at most 5000 are ",
+        "configuration: 150000000 training jobs are more than 20000: ",
     ),
     "a measure of other families": (
         ("experiments", "tiny", "measures", "clusters", {}),
@@ -150,9 +150,9 @@ def test_promise_nothing_is_unpickled(unmade):
     layers = np.array([Bomb()], dtype=object)
     np.savez(unmade.folder / "before.npz", layer=layers)
     words = ["--pretrained", "before.npz", "--finetuned", "before.npz", "--output", "diagnosis"]
-    done = unmade.run_python("scripts/diagnose.py", *words)
+    done = unmade.run_python("scripts/carryover", "diagnose", *words)
     assert done.returncode == 1
-    assert done.stderr.startswith("diagnose: before.npz cannot be read")
+    assert done.stderr.startswith("carryover: before.npz cannot be read")
     assert "\n" not in done.stderr.rstrip("\n")
     assert not (unmade.folder / "PWNED").exists()
     assert not list((unmade.folder / "diagnosis").glob("*"))

@@ -31,7 +31,7 @@ def test_an_experiment_a_measure_and_a_claim_of_which_only_what_changed_is_remad
     assert int(claim["seeds"].values[0]) == 4
     table = store.load(fresh.folder / "results/claims.nc")
     assert "my_claim/fewer" in table["claim"].values
-    assert "Finetuned networks use fewer coefficients" in (fresh.folder / "results/claims.md").read_text()
+    assert "Finetuned networks use fewer coefficients" in (fresh.folder / "results/claims.html").read_text()
 
     # `snakemake claims_table` remakes what has changed, no more: an option of one of two claims, then its criterion.
     entry["claims"]["another"] = {"check": "my_claim", **copy.deepcopy(entry["claims"]["my_claim"])}

@@ -43,7 +43,7 @@ def made(made, folder, monkeypatch):
     )  # this process has loaded more than a job does
     for rule, wildcards, output in made.jobs():
         words = made.flags(rule)(wildcards)
-        above = made.made_of(rule)(wildcards)
+        above = made.inputs(rule)(wildcards)
         if rule == "collect":
             words = [*above, *words]
         elif rule != "pretrain":

@@ -4,7 +4,8 @@ import pytest
 
 from carryover import labels
 from carryover.config import parameters
-from carryover.workflow.sweep import Sweep, SweepError, Wildcards
+from carryover.errors import UserError
+from carryover.workflow.sweep import Sweep, Wildcards
 
 
 @pytest.fixture
@@ -80,7 +81,7 @@ def test_a_job_gets_only_the_flags_it_reads(sweep):
 
 
 def test_a_key_that_no_job_reads_is_refused(sweep):
-    with pytest.raises(SweepError, match="learning_rate is read only where solver is descent"):
+    with pytest.raises(UserError, match="learning_rate is read only where solver is descent"):
         sweep({"protocol": "single_task", "solver": "exact", "learning_rate": 0.3})
 
 
@@ -103,17 +104,17 @@ def test_a_measure_is_taken_where_its_model_says_that_it_applies(sweep, monkeypa
     monkeypatch.setattr(parameters.Model, "APPLIES_TO", {"protocol": ("single_task",)})
     measured = [wildcards.point for rule, wildcards, _ in made.jobs() if rule == "measure"]
     assert set(measured) == {"protocol~single_task_solver~exact"}
-    shards = made.made_of("collect")(Wildcards(experiment="toy", measure="risk"))
+    shards = made.inputs("collect")(Wildcards(experiment="toy", measure="risk"))
     assert shards == [f"results/toy/measure/risk/protocol~single_task_solver~exact/{block}.nc" for block in range(3)]
     monkeypatch.setattr(parameters.Model, "APPLIES_TO", {"protocol": ("finetuning",)})
-    with pytest.raises(SweepError, match=r"toy\.measures\.risk applies to no job of this experiment"):
+    with pytest.raises(UserError, match=r"toy\.measures\.risk applies to no job of this experiment"):
         made.check()
 
 
 def test_a_measure_of_weights_asks_for_them_before_anything_is_trained(sweep):
     told = {"protocol": "single_task", "samples": 16}
     asked = {"family": "convnet", "measures": {"stages": {}}}
-    with pytest.raises(SweepError, match=r"toy\.measures\.stages asks of finetune that keep_weights is true\.$"):
+    with pytest.raises(UserError, match=r"toy\.measures\.stages asks of finetune that keep_weights is true\.$"):
         sweep(told, **asked).check()
     sweep({**told, "keep_weights": True}, **asked).check()
 
@@ -121,9 +122,9 @@ def test_a_measure_of_weights_asks_for_them_before_anything_is_trained(sweep):
 def test_shards_and_upstream_are_the_paths_of_other_rules(sweep):
     made = sweep({"protocol": "finetuning"}, measures={"risk": {}}, split=["protocol", "risk"])
     point = "pretrain_solver~exact_protocol~finetuning_solver~exact"
-    shards = made.made_of("collect")(Wildcards(experiment="toy", measure="risk"))
+    shards = made.inputs("collect")(Wildcards(experiment="toy", measure="risk"))
     assert shards == [f"results/toy/measure/risk/{point}/{block}.nc" for block in range(3)]
-    started = made.made_of("finetune")(Wildcards(experiment="toy", point=point, block="1"))
+    started = made.inputs("finetune")(Wildcards(experiment="toy", point=point, block="1"))
     assert started == ["results/toy/pretrain/solver~exact/1.nc"]
 
 
@@ -146,7 +147,7 @@ def test_a_key_changes_with_what_is_asked_above_and_with_nothing_else(sweep, mon
 def test_code_follows_the_solver(sweep):
     made = sweep({"protocol": "single_task", "solver": ["exact", "descent"]})
     modules = {
-        p.axes["solver"]: made.modules("finetune", Wildcards(experiment="toy", point=name))
+        p.axes["solver"]: made.request("finetune", Wildcards(experiment="toy", point=name, block="0")).modules
         for name, p in points(made, "finetune").items()
     }
     assert modules["exact"] == ["finetune", "carryover.families.diagonal.finetune", "carryover.families.diagonal.exact"]
@@ -158,14 +159,14 @@ def test_what_is_made_of_data_has_its_formats_and_records(sweep):
     tables = {"bound_correlations": entry, "other": {"rows": "bound_correlations", **entry}}
     made = sweep({"protocol": "single_task"}, {"tables": tables}, measures={"risk": {}})
     names = [f"results/tables/{name}.{suffix}" for name in ("bound_correlations", "other") for suffix in ("md", "tex")]
-    assert made.made_of_data("table") == [path for name in names for path in (name, f"{name}.json")]
-    assert made.made_of_data("figure") == made.made_of_data("check_claims") == []
+    assert made.artifacts("table") == [path for name in names for path in (name, f"{name}.json")]
+    assert made.artifacts("figure") == made.artifacts("check_claims") == []
     assert ("table", {"table": "other"}, "results/tables/other.md") in list(made.jobs())
     wildcards = Wildcards(table="other")
-    assert made.made_of("table")(wildcards) == ["results/toy/risk.nc", "some/file.csv"]
-    assert made.modules("table", wildcards) == ["table", "carryover.figures.tables.bound_correlations"]
+    assert made.inputs("table")(wildcards) == ["results/toy/risk.nc", "some/file.csv"]
+    assert made.request("table", wildcards).modules == ["table", "carryover.figures.tables.bound_correlations"]
     assert made.constraints()["table"] == "bound_correlations|other"
-    with pytest.raises(SweepError, match=r"tables\.bound_correlations\.data: some/file.csv is neither a file nor made"):
+    with pytest.raises(UserError, match=r"tables\.bound_correlations\.data: some/file.csv is neither a file nor made"):
         made.check()
 
 
@@ -175,13 +176,13 @@ def test_a_comparison_is_data_for_what_is_made_after_it(sweep):
     made = sweep({"protocol": "single_task"}, others, measures={"risk": {}})
     made.check()
     wildcards = Wildcards(comparison="map")
-    assert made.made_of_data("compare") == ["results/comparisons/map.nc", "results/comparisons/map.nc.json"]
-    assert made.made_of("figure")(Wildcards(figure="atlas")) == ["results/comparisons/map.nc"]
+    assert made.artifacts("compare") == ["results/comparisons/map.nc", "results/comparisons/map.nc.json"]
+    assert made.inputs("figure")(Wildcards(figure="atlas")) == ["results/comparisons/map.nc"]
     assert made.flags("compare")(wildcards) == ["atlas", "--roles", "risk", "--shown", "2.0"]
-    assert made.modules("compare", wildcards) == ["compare", "carryover.claims.comparisons.atlas"]
+    assert made.request("compare", wildcards).modules == ["compare", "carryover.claims.comparisons.atlas"]
     assert made.constraints()["comparison"] == "map"
-    first, last = made.made_of_data()[0], made.made_of_data()[-1]
+    first, last = made.artifacts()[0], made.artifacts()[-1]
     assert (first, last) == ("results/comparisons/map.nc", "results/figures/atlas.pdf.json")
     others["comparisons"]["again"] = {"compare": "atlas", "data": {"risk": "comparisons/map"}}
-    with pytest.raises(SweepError, match=r"comparisons\.again\.data: results/comparisons/map.nc is neither a file nor"):
+    with pytest.raises(UserError, match=r"comparisons\.again\.data: results/comparisons/map.nc is neither a file nor"):
         sweep({"protocol": "single_task"}, others, measures={"risk": {}}).check()

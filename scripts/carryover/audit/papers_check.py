@@ -6,6 +6,7 @@ differences must lie in the bands of the experiment (`bounds`).
 """
 
 import argparse
+import itertools
 import math
 from pathlib import Path
 
@@ -53,17 +54,13 @@ FOR_MEDIAN = 5
 
 def main(argv, root):
     """Check a sample of the archive of a configuration; `root` is the folder of the project. True if all agrees."""
-    made = argparse.ArgumentParser(prog="papers_check.py", description=__doc__, allow_abbrev=False)
+    parser = argparse.ArgumentParser(prog="papers_check.py", description=__doc__, allow_abbrev=False)
     default = ["config/config.yaml", "config/paper.yaml"]
-    made.add_argument("--configfile", nargs="+", default=default, metavar="FILE", help="(default: the papers' scale)")
-    made.add_argument("--fraction", type=float, help="share of the archived runs (default: two minutes of training)")
-    made.add_argument("--seed", type=int, help="of the sample (default: derived from the commit)")
-    made.add_argument("--bands", nargs="*", metavar="EXPERIMENT", help="measure the bands of these, or all, and end")
-    arguments = made.parse_args(argv)
-    if arguments.fraction is not None and not 0 < arguments.fraction <= 1:
-        raise UserError(f"--fraction {arguments.fraction}: it must be above 0, and at most 1.")
-    if arguments.seed is not None and arguments.seed < 0:
-        raise UserError(f"--seed {arguments.seed}: it must be a whole number from 0.")
+    parser.add_argument("--configfile", nargs="+", default=default, metavar="FILE", help="(default: the papers' scale)")
+    parser.add_argument("--fraction", type=float, help="share of the archived runs (default: two minutes of training)")
+    parser.add_argument("--seed", type=int, help="of the sample (default: derived from the commit)")
+    parser.add_argument("--bands", nargs="*", metavar="EXPERIMENT", help="measure the bands of these, or all, and end")
+    arguments = parser.parse_args(argv)
     allocation.keep_freed()
     sweep = startup.valid_sweep(project.configuration(arguments.configfile), root)
     if not sweep.config.get("archive"):
@@ -77,16 +74,15 @@ def main(argv, root):
     if arguments.bands is not None:
         _measure_bands(sweep, data, place, rng)
         return True
-    runs, dear = _sample(sweep, data, rng, arguments.fraction)
+    runs = _sample(sweep, data, rng, arguments.fraction)
     print(f"sample of seed {seed}: {len(runs)} trainings, {sum(run.seconds for run in runs):.0f} s by the records")
     bands, wrong = _read(place).get(folder.name) or {}, []
     for experiment in sorted({run.experiment for run in runs}):
         line, found = _compared(sweep, experiment, data, [r for r in runs if r.experiment == experiment], bands)
         print(line, flush=True)
         wrong += found
-    if dear:
-        left_out = (f"{name} (a run takes {seconds:.0f} s)" for name, seconds in sorted(dear.items()))
-        print(f"Not in this sample: {', '.join(left_out)}.")
+    if left_out := sorted(data.keys() - {run.experiment for run in runs}):
+        print(f"Not in this sample, since a run takes too long: {', '.join(left_out)}.")
     print("\n".join(wrong) or "All runs agree with the archive.")
     return not wrong
 
@@ -126,7 +122,7 @@ def bounds(quantity, rounding, band=None):
 
 
 def _archived(sweep, superseded, names=None):
-    """{experiment: archived dataset} of the experiments of these names, or of all; says which it leaves out, and why.
+    """{experiment: archived dataset} of the experiments of these names, or of all; prints which it leaves out, and why.
 
     Raises UserError for a name that the configuration does not have, and where nothing is compared.
     """
@@ -140,63 +136,45 @@ def _archived(sweep, superseded, names=None):
         elif measure is not None and (why := archive.mismatch(sweep, experiment, measure)):
             print(f"{experiment:24} not compared: {why}")
         elif measure is not None:
-            whole = archive.load(sweep.config["archive"], experiment, measure)
-            if retraining.told_apart(whole):
-                data[experiment] = whole
-            else:
+            data[experiment] = archive.load(sweep.config["archive"], experiment, measure)
+            if not retraining.told_apart(data[experiment]):
                 print(f"{experiment:24} not compared: its coordinates do not tell its runs apart")
+                del data[experiment]
     if not data and not superseded:
         raise UserError(f"{sweep.config['archive']} has nothing of what the configuration asks for.")
     return data
 
 
 def _sample(sweep, data, rng, fraction):
-    """(runs, {experiment: seconds of its cheapest run} of what is left out).
-
-    Experiments take turns in random order until the budget is spent; a `fraction` of the runs has no budget.
-    """
+    """Runs to train again: experiments take turns in random order until the budget is spent; a `fraction` of the runs
+    has no budget."""
     names = rng.permutation(sorted(data)).tolist()
     if fraction is not None:
         counts = {name: max(1, round(fraction * retraining.count(sweep, name, data[name]))) for name in names}
-        return [retraining.draw(sweep, n, data[n], rng) for n in names for _ in range(counts[n])], {}
-    runs, dear, left, most = [], {}, BUDGET, CHEAP
+        return [retraining.draw(sweep, n, data[n], rng) for n in names for _ in range(counts[n])]
+    runs, left, most = [], BUDGET, CHEAP
     while names:
         for name in list(names):
-            run, cheapest = _affordable(sweep, name, data[name], rng, min(left, most))
-            if run is not None:
-                drawn = [run]
-                if retraining.enlarges_rounding(sweep, run):
-                    drawn += _enlarging(sweep, name, data[name], rng, FOR_MEDIAN - 1, most)
-                runs += drawn
-                left -= sum(run.seconds for run in drawn)
-            elif most == DEAREST:
+            drawn = _affordable(sweep, name, data[name], rng, min(left, most), 1)
+            if drawn and retraining.enlarges_rounding(sweep, drawn[0]):
+                drawn += _affordable(sweep, name, data[name], rng, most, FOR_MEDIAN - 1, chaotic=True)
+            runs += drawn
+            left -= sum(run.seconds for run in drawn)
+            if not drawn and most == DEAREST:
                 names.remove(name)
-                dear[name] = cheapest
         most = DEAREST
-    return runs, {name: dear[name] for name in dear.keys() - {run.experiment for run in runs}}
+    return runs
 
 
-def _affordable(sweep, experiment, data, rng, most, allowed=lambda run: True):
-    """(a run that is allowed and takes at most so many seconds, or None; seconds of the cheapest that was drawn)."""
-    cheapest = math.inf
-    for _ in range(DRAWS):
-        run = retraining.draw(sweep, experiment, data, rng)
-        if not allowed(run):
-            continue
-        cheapest = min(cheapest, run.seconds)
-        if run.seconds <= most:
-            return run, cheapest
-    return None, cheapest
-
-
-def _enlarging(sweep, experiment, data, rng, count, most=DEAREST):
-    """Up to so many affordable runs whose training enlarges rounding."""
-
-    def allowed(run):
-        return retraining.enlarges_rounding(sweep, run)
-
-    drawn = [_affordable(sweep, experiment, data, rng, most, allowed)[0] for _ in range(count)]
-    return [run for run in drawn if run is not None]
+def _affordable(sweep, experiment, data, rng, most, count, chaotic=False):
+    """Up to `count` runs that take at most so many seconds each; `chaotic`: whose training enlarges rounding."""
+    drawn = []
+    for _ in range(count):
+        candidates = (retraining.draw(sweep, experiment, data, rng) for _ in range(DRAWS))
+        fitting = (r for r in candidates
+                   if r.seconds <= most and (not chaotic or retraining.enlarges_rounding(sweep, r)))  # fmt: skip
+        drawn += itertools.islice(fitting, 1)
+    return drawn
 
 
 def _compared(sweep, experiment, data, runs, bands):
@@ -240,7 +218,7 @@ def _measure_bands(sweep, data, place, rng):
     """Train runs of experiments twice, from weights that differ by a rounding, and write how far apart they end."""
     for experiment in data:
         apart = []
-        for run in _enlarging(sweep, experiment, data[experiment], rng, RERUNS):
+        for run in _affordable(sweep, experiment, data[experiment], rng, DEAREST, RERUNS, chaotic=True):
             pair = differences(retraining.retrain(sweep, run, PERTURBATION), retraining.retrain(sweep, run))
             apart.append({quantity: np.abs(values) for quantity, values in pair.items()})
         if not apart:

@@ -13,11 +13,10 @@ from carryover.workflow import startup
 
 @dataclass(frozen=True)
 class Audit:
-    """The `findings` {path: Finding} on the results of a `chain`, and the `root` digest over its records."""
+    """The `findings` {path: Finding} on the results of a `chain`."""
 
     findings: dict
     chain: chain.Chain
-    root: str
 
 
 def add_configuration(parser, name="--configfile", nargs="+"):
@@ -32,10 +31,9 @@ def add_configuration(parser, name="--configfile", nargs="+"):
 
 
 def configuration(names, results=None):
-    """The configuration in the YAML or JSON files of these names, each laid over those before as Snakemake does: the
-    first as the one that the Snakefile names, the others as those of --configfile.
+    """The configuration in YAML or JSON files, each laid over those before as Snakemake does.
 
-    `results` takes the place of the results folder that it names. Raises UserError for a file that cannot be read.
+    `results` replaces the results folder that it names. Raises UserError for a file that cannot be read.
     """
     whole = {}
     for file in names:
@@ -44,7 +42,7 @@ def configuration(names, results=None):
     if not isinstance(given, dict) or given.keys() - {"results"} or not all(isinstance(f, str) for f in given.values()):
         raise UserError(f"pathvars: {given} is not allowed: it must be {{results: FOLDER}}")
     folder = results or given.get("results", "results")
-    return files.laid_over(whole, {"pathvars": {"results": job_record.shown(os.path.normpath(folder))}})
+    return files.overlaid(whole, {"pathvars": {"results": job_record.shown(os.path.normpath(folder))}})
 
 
 def audit(config, root, threads=None):
@@ -53,4 +51,4 @@ def audit(config, root, threads=None):
     Reads every byte and writes nothing. Raises UserError for a configuration that is not allowed.
     """
     found = chain.gather(startup.valid_sweep(config, Path(root), reading=True), threads)
-    return Audit(verdicts.judge(found), found, chain.root_digest(found))
+    return Audit(verdicts.judge(found), found)

@@ -13,8 +13,8 @@ from carryover.provenance import job_record, portability, store
 
 _PLACE = ("python", "blas", "cpu", "libc", "device", "accelerator", "threads")
 """What the bits of a result may depend on besides inputs, code and versions."""
-_THREADS = {"openmp": "OMP_NUM_THREADS", "openblas": "OPENBLAS_NUM_THREADS", "mkl": "MKL_NUM_THREADS"}
-"""The variable that tells a library its number of threads, by its name in a record."""
+_THREADS = {"torch": "OMP_NUM_THREADS", "openblas": "OPENBLAS_NUM_THREADS", "mkl": "MKL_NUM_THREADS"}
+"""The variable that sets a library's number of threads, by its name in a record."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Replay:
     verdict
         SAME (bytes), ROUNDED (numbers agree as in `portability.difference`), DIFFERS or FAILED.
     place
-        What was not as when the record was made.
+        What differs from when the record was made.
     kept
         Whether the result is as promised: in the same place the same bits, on another processor what `promise` says,
         with other inputs, code or versions nothing.
@@ -48,8 +48,7 @@ def replay(chain, root, count, seed):
     Each runs its recorded command line on links to its inputs, with the recorded numbers of threads; nothing in the
     project's own results changes.
     """
-    records = [record for path, record in chain.lasting.items() if path in chain.jobs]
-    jobs = {min(record["outputs"]): record for record in records}
+    jobs = {min(record["outputs"]): record for path, record in chain.lasting.items() if path in chain.requests}
     for path in random.Random(seed).sample(sorted(jobs), min(count, len(jobs))):
         with tempfile.TemporaryDirectory(prefix="carryover-replay-") as scratch:
             yield _again(path, jobs[path], Path(root).resolve(), Path(scratch))
@@ -61,7 +60,6 @@ def _again(path, record, root, scratch):
         return Replay(path, "FAILED", why, promise=promise)
     _link(record, root, scratch)
     threads = record["environment"]["threads"]
-    threads = {"openmp": threads["torch"], **threads} if "torch" in threads else threads  # torch takes that of OpenMP
     variables = os.environ | {name: str(threads[library]) for library, name in _THREADS.items() if library in threads}
     command = [sys.executable, *record["command"]]
     done = subprocess.run(command, cwd=scratch, env=variables, capture_output=True, text=True, errors="replace")
@@ -70,7 +68,9 @@ def _again(path, record, root, scratch):
         return Replay(path, "FAILED", last, promise=promise)
 
     now = job_record.read(scratch / f"{path}.json")
-    work, place = list(_other_work(record, now)), list(_other_place(record, now))
+    work = list(_other_work(record, now))
+    before, after = record["environment"], now["environment"]
+    place = [f"{n} {before[n]}, now {after[n]}" for n in _PLACE if not _is_same(before[n], after[n])]
     other = [name for name, known in record["outputs"].items() if known["sha256"] != store.sha256(scratch / name)]
     if not other:
         return Replay(path, "SAME", "same bytes", [*work, *place], True, promise)
@@ -80,20 +80,6 @@ def _again(path, record, root, scratch):
     allowed = bool(work) or (promise != "bits" if not unlike else bool(place) and free)
     text = unlike or "same to rounding"
     return Replay(path, "DIFFERS" if unlike else "ROUNDED", text, [*work, *place], allowed, promise)
-
-
-def _unlike(outputs, record, scratch):
-    """How outputs differ from the recorded ones by more than rounding, in words; empty where they do not."""
-    # Datasets that are made of results have the digits of those, which are mostly kept in single precision.
-    precision = "float64" if record["seeds"] or not record["inputs"] else "float32"
-    precision = record["parameters"].get("precision", precision)
-    for name in outputs:
-        if not name.endswith(".nc"):
-            return f"not as recorded: {name}"
-        for now, then in zip(store.load_all(scratch / name), store.load_all(name), strict=True):
-            if found := portability.difference(now, then, precision):
-                return f"not as recorded: {name}: {found}"
-    return ""
 
 
 def _refusal(record, root):
@@ -123,27 +109,35 @@ def _link(record, root, scratch):
             (scratch / file).symlink_to(Path.cwd() / file)
 
 
-def _other_work(then, now):
-    """Inputs, code and versions that are not the recorded ones: then nothing is promised."""
-    for name, known in then["inputs"].items():
-        found = now["inputs"].get(name, {})
-        if known.get("content", known["sha256"]) not in (found.get("content"), found.get("sha256")):
+def _other_work(before, now):
+    """Inputs, code and versions that differ from the recorded ones: then nothing is promised."""
+    for name, known in before["inputs"].items():
+        if known["sha256"] != now["inputs"].get(name, {}).get("sha256"):
             yield f"input {name} is not the recorded one"
-    if then["code"]["digest"] != now["code"]["digest"]:
+    if before["code"]["digest"] != now["code"]["digest"]:
         yield "the code has changed"
-    before, after = then["environment"]["versions"], now["environment"]["versions"]
-    names = sorted(name for name in before.keys() & after.keys() if before[name] != after[name])
-    yield from (f"{name} {before[name]}, now {after[name]}" for name in names)
+    then, versions = before["environment"]["versions"], now["environment"]["versions"]
+    for name in sorted(then.keys() & versions.keys()):
+        if then[name] != versions[name]:
+            yield f"{name} {then[name]}, now {versions[name]}"
 
 
-def _other_place(then, now):
-    """Hardware, libraries and threads that are not the recorded ones."""
-    before, after = then["environment"], now["environment"]
-    yield from (f"{n} {before[n]}, now {after[n]}" for n in _PLACE if not _is_same(before[n], after[n]))
+def _is_same(before, now):
+    """Whether what both have is the same: a job may have been forked from a process with more libraries loaded."""
+    if isinstance(before, dict):
+        return all(before[key] == now[key] for key in before.keys() & now.keys())
+    return all(one in before for one in now) if isinstance(before, list) else before == now
 
 
-def _is_same(then, now):
-    """Whether all is the same that both have: a job may have been forked from a process with more libraries loaded."""
-    if isinstance(then, dict):
-        return all(then[key] == now[key] for key in then.keys() & now.keys())
-    return all(one in then for one in now) if isinstance(then, list) else then == now
+def _unlike(outputs, record, scratch):
+    """How outputs differ from the recorded ones by more than rounding, in words; empty where they do not."""
+    # Datasets that are made of results have the digits of those, which are mostly in single precision.
+    precision = "float64" if record["seeds"] or not record["inputs"] else "float32"
+    precision = record["parameters"].get("precision", precision)
+    for name in outputs:
+        if not name.endswith(".nc"):
+            return f"not as recorded: {name}"
+        for now, before in zip(store.load_all(scratch / name), store.load_all(name), strict=True):
+            if found := portability.difference(now, before, precision):
+                return f"not as recorded: {name}: {found}"
+    return ""

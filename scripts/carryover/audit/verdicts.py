@@ -8,7 +8,7 @@ from carryover.config.artifacts import ON_DEMAND
 from carryover.errors import UserError
 from carryover.provenance import environment
 from carryover.provenance.code_digest import closure_files
-from carryover.workflow import startup
+from carryover.workflow.differences import changed_parameters, recorded_key
 
 VERDICTS = ("ALTERED", "MISSING", "UNRECORDED", "STALE", "OK")
 """Worst first."""
@@ -50,25 +50,26 @@ def judge(chain):
         causes, warnings, own = [cause] if cause else [], [], [path]
         if verdict == "OK" and not archived:
             causes = [*_changed_inputs(chain, path, roots), *_changes(chain, path, closures)]
-            above = sorted({root for name in chain.inputs(path) for root in roots.get(name, ())})
-            if above and not causes:
-                causes, own = [f"input: {_few(above)} upstream"], above
+            upstream = sorted({root for name in chain.inputs(path) for root in roots.get(name, ())})
+            if upstream and not causes:
+                causes, own = [f"input: {_few(upstream)} upstream"], upstream
+            if not causes and recorded_key(record) not in ("", chain.requests[path].key):
+                causes = ["configuration: other flags"]
             warnings = list(_software(record["environment"], installed))
             verdict = "STALE" if causes or warnings else "OK"
         if causes:
             roots[path] = own
-        rule = chain.jobs[path][0] if path in chain.jobs else (record or {}).get("rule", "")
+        rule = chain.requests[path].rule if path in chain.requests else (record or {}).get("rule", "")
         remarks = [f"archived, made at commit {archived['commit'][:12]}"] if archived else []
-        findings[path] = Finding(
-            path, rule, verdict, "; ".join(causes + warnings), remarks, bool(warnings) and not causes
-        )
+        said, warning = "; ".join(causes + warnings), bool(warnings) and not causes
+        findings[path] = Finding(path, rule, verdict, said, remarks, warning)
     return findings
 
 
 def _condition(chain, path, archived):
     """(verdict, cause) of a result by its own bytes and record."""
     record, digest = chain.records.get(path), chain.hashes[path]
-    no_job = "" if path in chain.jobs else ", and no job makes it"
+    no_job = "" if path in chain.requests else ", and no job makes it"
     if path in chain.problems:
         return "ALTERED", chain.problems[path]
     if digest is None:
@@ -85,38 +86,37 @@ def _condition(chain, path, archived):
 def _changed_inputs(chain, path, roots):
     """What is wrong with inputs that are not in trouble upstream."""
     for name, known in chain.inputs(path).items():
-        if name not in roots and not chain.is_same_input(name, known):
+        if name not in roots and chain.hashes[name] != known["sha256"]:
             missing = chain.hashes[name] is None
             yield f"input: {name} {'is missing' if missing else 'is not the one it was made of'}"
 
 
 def _changes(chain, path, closures):
     """What of code and configuration is not as the record has it."""
-    if path not in chain.jobs:
+    if path not in chain.requests:
         yield "configuration: no job makes it; for the results of an overlay name its files with --configfile"
         return
-    made, record, (rule, wildcards) = chain.made, chain.records[path], chain.jobs[path]
-    modules = tuple(made.modules(rule, wildcards))
+    record, request = chain.records[path], chain.requests[path]
+    modules = tuple(request.modules)
     if modules not in closures:  # many jobs have the same
-        closures[modules] = closure_files(made.scripts, *modules)
-    now, then = closures[modules], record["code"]["files"]
-    files = sorted(f"scripts/{file}" for file in then.keys() | now.keys() if then.get(file) != now.get(file))
-    if files:
+        closures[modules] = closure_files(chain.sweep.scripts, *modules)
+    now, before = closures[modules], record["code"]["files"]
+    if files := sorted(f"scripts/{file}" for file in before.keys() | now.keys() if before.get(file) != now.get(file)):
         yield f"code: {_few(files)} changed"
-    yield from (f"configuration: {one}" for one in startup.changed_parameters(made, rule, wildcards, record))
-    if rule not in ON_DEMAND.values():  # these need not show everything
-        needed, used = set(made.made_of(rule)(wildcards)), set(record["inputs"])
-        if other := sorted(needed - used | used - needed - set(made.files(rule)(wildcards))):
+    yield from (f"configuration: {one}" for one in changed_parameters(request, record))
+    if request.rule not in ON_DEMAND.values():  # these need not show everything
+        needed, used = set(request.inputs), set(record["inputs"])
+        if other := sorted(needed - used | used - needed - set(request.files)):
             yield f"configuration: other results go into it now, the first being {other[0]}"
 
 
-def _software(then, installed):
+def _software(before, installed):
     """Packages with another version here than in the `environment` of a record.
 
     Packages that are not installed here are not compared, nor those of a job that ran in a conda environment.
     """
     now = {"python": environment.python(), **installed}
-    versions = {} if then["conda"] else {"python": then["python"], **then["versions"]}
+    versions = {} if before["conda"] else {"python": before["python"], **before["versions"]}
     for name, version in versions.items():
         if now.get(name, version) != version:
             yield f"software: {name} {version} → {now[name]}"

@@ -1,40 +1,35 @@
 """Compare every result with its record, the configuration, the code and the software; exit code 1 unless all are OK."""
 
 import argparse
+import json
 import random
 import sys
+from collections import Counter
+from dataclasses import asdict
 from pathlib import Path
 
-from carryover.audit import project, replay, report
+from carryover.audit import project, replay
+from carryover.audit.verdicts import VERDICTS
 from carryover.errors import UserError
 from carryover.provenance import writing
 from carryover.provenance.job_record import SCRIPTS
 
 
 def parsed(argv, prog):
-    made = argparse.ArgumentParser(prog=prog, description=__doc__, allow_abbrev=False)
-    made.add_argument("results", nargs="?", metavar="FOLDER", help="default: the one that the configuration names")
-    project.add_configuration(made)
-    made.add_argument("--strict", action="store_true", help="results of other software, a warning, fail as well")
-    made.add_argument("--replay", type=int, default=0, metavar="K", help="run K random jobs again and compare")
-    made.add_argument("--seed", type=int, help="draws the jobs to replay; default: another one each time, and said")
-    made.add_argument("--json", type=Path, metavar="FILE", help="write everything as JSON")
-    made.add_argument("--html", type=Path, metavar="FILE", help="write everything as a page")
-    made.add_argument("--threads", type=int, help="that read and hash; default: one per core")
-    arguments = made.parse_args(argv)
+    parser = argparse.ArgumentParser(prog=prog, description=__doc__, allow_abbrev=False)
+    parser.add_argument("results", nargs="?", metavar="FOLDER", help="default: the one that the configuration names")
+    project.add_configuration(parser)
+    parser.add_argument("--strict", action="store_true", help="results of other software, a warning, fail as well")
+    parser.add_argument("--replay", type=int, default=0, metavar="K", help="run K random jobs again and compare")
+    parser.add_argument("--seed", type=int, help="draws the jobs to replay; default: another one each time, and said")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write everything as JSON")
+    parser.add_argument("--threads", type=int, help="that read and hash; default: one per core")
+    arguments = parser.parse_args(argv)
     if arguments.replay < 0 or (arguments.threads is not None and arguments.threads < 1):
-        made.error("--replay and --threads must be whole numbers ≥ 1")
+        parser.error("--replay and --threads must be whole numbers ≥ 1")
+    if arguments.results and not Path(arguments.results).is_dir():
+        raise UserError(f"{arguments.results} is no folder: name that of the results, or leave it out.")
     return arguments
-
-
-def replayed(chain, count, seed, root):
-    """`count` replays, each printed as soon as it is done."""
-    print(f"Replay, --seed {seed} (in brackets what is promised of the job elsewhere):")
-    for done in replay.replay(chain, root, count, seed):
-        print(f"{done.verdict:<7}  {done.path}  [{done.promise}]  {done.text}", flush=True)
-        for line in done.place:
-            print(f"         not as recorded, so equal bits are not promised: {line}")
-        yield done
 
 
 def project_here():
@@ -47,24 +42,64 @@ def project_here():
     return scripts.parent
 
 
+def table(findings):
+    """Lines on all results that are not OK, and on archived ones; causes and remarks in one line."""
+    shown = [finding for finding in findings if finding.verdict != "OK" or finding.remarks]
+    widths = [max((len(getattr(f, column)) for f in shown), default=0) for column in ("verdict", "path")]
+    for f in shown:
+        causes = "; ".join(part for part in (f.cause, *f.remarks) if part)
+        yield f"{f.verdict:<{widths[0]}}  {f.path:<{widths[1]}}  {causes}".rstrip()
+
+
+def summary(findings):
+    """One sentence: how many results have which verdict."""
+    counts = Counter(finding.verdict for finding in findings)
+    archived = sum(bool(finding.remarks) for finding in findings)
+    among = f", {archived} of them archived" if archived else ""
+    if counts.keys() <= {"OK"}:
+        return f"All {counts['OK']} results are OK{among}." if counts else "There is nothing to audit."
+    listed = ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS if verdict in counts)
+    return f"Of {len(findings)} results: {listed}{among}."
+
+
+def replayed(chain, count, seed, root):
+    """`count` replays, each printed as soon as it is done."""
+    print(f"Replay, --seed {seed} (in brackets what is promised of the job elsewhere):")
+    for done in replay.replay(chain, root, count, seed):
+        print(f"{done.verdict:<7}  {done.path}  [{done.promise}]  {done.text}", flush=True)
+        for line in done.place:
+            print(f"         not as recorded, so equal bits are not promised: {line}")
+        yield done
+
+
 def main(argv, prog="carryover audit", root=None):
     """`root` is the folder of the project; by default the working folder."""
     arguments = parsed(argv, prog)
     root = root or project_here()
-    if arguments.results and not Path(arguments.results).is_dir():
-        raise UserError(f"{arguments.results} is no folder: name that of the results, or leave it out.")
     config = project.configuration(arguments.configfile, arguments.results)
     audit = project.audit(config, root, arguments.threads)
-    findings = audit.findings.values()
-    print(report.text(findings), end="")
+    findings = sorted(audit.findings.values(), key=lambda finding: (VERDICTS.index(finding.verdict), finding.path))
+    for line in table(findings):
+        print(line)
     seed = random.randrange(2**32) if arguments.seed is None else arguments.seed
     replays = list(replayed(audit.chain, arguments.replay, seed, root)) if arguments.replay else []
-    texts = {arguments.json: report.as_json(audit, replays, arguments.strict)}
-    texts |= {arguments.html: report.as_html(audit, replays)} if arguments.html else {}
-    for file, text in texts.items():
-        if file:
-            with writing.atomic(file) as temporary:
-                temporary.write_text(text, encoding="utf-8", errors="backslashreplace")  # names may be no UTF-8
-    print("\n".join((report.summary(findings), *report.remarks(audit))))
-    if not report.passed(findings, arguments.strict) or not all(one.kept for one in replays):
+    passed = all(one.verdict == "OK" or (one.warning and not arguments.strict) for one in findings)
+    passed = passed and all(one.kept for one in replays)
+    if arguments.json:
+        parts = {
+            "passed": passed,
+            "root": audit.chain.root,
+            "verdicts": Counter(finding.verdict for finding in findings),
+            "results": [asdict(finding) for finding in findings],
+            "passed_over": audit.chain.others,
+            "replays": [asdict(replay) for replay in replays],
+        }
+        with writing.atomic(arguments.json) as temporary:  # names of files may be no UTF-8
+            text = json.dumps(parts, indent=1, ensure_ascii=False) + "\n"
+            temporary.write_text(text, encoding="utf-8", errors="backslashreplace")
+    print(summary(findings))
+    if audit.chain.others:
+        print(f"Passed over, as another configuration's: {', '.join(audit.chain.others)}.")
+    print(f"Root digest of {len(audit.chain.lasting)} records: {audit.chain.root}")
+    if not passed:
         sys.exit(1)

@@ -17,10 +17,8 @@ from carryover.diagnosis.diagnosis import diagnose
 from carryover.diagnosis.parameters import Options
 from carryover.errors import UserError
 from carryover.figures.drawing import style
-from carryover.provenance import figure_metadata
 from carryover.provenance.job_record import SCRIPTS, Job
 from carryover.templates import rendering
-from carryover.workflow import command_line
 
 # Of the project; where the library is installed alone, matplotlib's own.
 STYLE = SCRIPTS.parent / "config" / "figures.mplstyle"
@@ -36,15 +34,12 @@ def parsed(argv, prog):
     parser.add_argument("-o", "--output", required=True, type=Path, metavar="FOLDER", help="where the results go")
     own = STYLE if STYLE.is_file() else None
     parser.add_argument("--style", default=own, type=Path, metavar="FILE", help="matplotlib style")
-    parser.add_argument("--wildcards", nargs="*", default=[], metavar="KEY=VALUE", help="kept in the record")
-    parser.add_argument("--key", metavar="DIGEST", help="of all that the workflow asks of the job; kept in the record")
     parameters.add_arguments(parser, Options)
     arguments = parser.parse_args(argv)
     return parameters.from_arguments(Options, arguments), arguments
 
 
-def main(argv, prog="carryover diagnose", module=__name__):
-    """`module` is the program as the records name it."""
+def main(argv, prog="carryover diagnose"):
     p, arguments = parsed(argv, prog)
     data, figure, report = (arguments.output / f"diagnosis.{suffix}" for suffix in ("nc", "png", "html"))
     for flag in ("pretrained", "finetuned", "baseline"):  # before the record asks for a step that makes them
@@ -55,16 +50,15 @@ def main(argv, prog="carryover diagnose", module=__name__):
     with Job(
         rule="diagnose",
         parameters=p,
-        wildcards=command_line.wildcards(arguments),
         inputs=[*filter(None, files), *rendering.files("diagnose")],
         outputs=[data, figure, report],
-        modules=[module],
+        modules=[__name__],
     ) as job:
         layers = p.layers or None
         result = diagnose(arguments.pretrained, arguments.finetuned, layers=layers, p=p, baseline=arguments.baseline)
         job.save(result, data)
         style.use(arguments.style)
-        draw(result).savefig(job.path(figure), metadata=figure_metadata.metadata(".png", job.request_text))
+        draw(result).savefig(job.path(figure), metadata=job.figure_metadata(".png"))
         text = page(result, job.path(figure).read_bytes(), f"Carryover request {job.request}")
         job.path(report).write_text(text, encoding="utf-8")
         print(result.headline)

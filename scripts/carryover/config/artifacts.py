@@ -1,4 +1,4 @@
-"""What is made of data, by the rule that makes it: its section of the configuration, and what is written."""
+"""Artifacts, which are made of datasets: for each rule its section of the configuration and its files."""
 
 from dataclasses import dataclass
 
@@ -9,33 +9,31 @@ STAGES = ("pretrain", "finetune")  # of training
 class Kind:
     """A section of the configuration, which is its folder in the results as well.
 
-    `one` is what an entry is called in wildcards, `file` the name of what is written but for its `suffixes`. `plugins`
-    is the folder of the plug-ins that make it, and `key` the key that names one; None where the script itself does.
+    `wildcard` names an entry in the rule, `suffixes` are those of its files. `plugins` is the folder of the plug-ins
+    that make it, and `key` the key that names one.
     """
 
     section: str
-    one: str
+    wildcard: str
     suffixes: tuple[str, ...]
-    plugins: str | None = None
-    key: str | None = None
-    file: str = "{}"
+    plugins: str
+    key: str
 
     def outputs(self, results, name):
         """The files of an entry, one for each suffix."""
-        return [f"{results}/{self.section}/{self.file.format(name)}{suffix}" for suffix in self.suffixes]
+        return [f"{results}/{self.section}/{name}{suffix}" for suffix in self.suffixes]
 
 
-# Each is made of experiments, curves, files, and what stands before it here.
-MADE_OF_DATA = {
+# Each is made of experiments, curves, files, and of the kinds before it.
+ARTIFACTS = {
     "compare": Kind("comparisons", "comparison", (".nc",), "claims.comparisons", "compare"),
     "check_claims": Kind("claims", "claim", (".nc",), "claims", "check"),
     "figure": Kind("figures", "figure", (".png", ".svg", ".pdf"), "figures", "plot"),
     "table": Kind("tables", "table", (".md", ".tex"), "figures.tables", "rows"),
-    "diagnose": Kind("diagnoses", "diagnosis", (".nc", ".png", ".html"), file="{}/diagnosis"),
 }
-# The formats of what a rule writes in several, the first being that which other jobs read.
-SUFFIXES = {"claims_table": (".nc", ".md", ".html")} | {rule: kind.suffixes for rule, kind in MADE_OF_DATA.items()}
-# What a rule makes of all of it when it is asked for, in the results folder: not missing where it is not.
+# The formats of rules with several outputs; other jobs read the first.
+SUFFIXES = {"claims_table": (".nc", ".html")} | {rule: kind.suffixes for rule, kind in ARTIFACTS.items()}
+# Made of all results, and only on demand.
 ON_DEMAND = {"crate.zip": "crate", "report.html": "report"}
 _PAGE = ("base.html.j2", "elements.html.j2", "style.css")
 # The templates in carryover/templates of the page that a rule writes.

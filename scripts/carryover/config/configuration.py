@@ -6,15 +6,11 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, NonNegativeInt, PositiveInt, ValidationError
 
 from carryover.config import parameters, plugins
-from carryover.config.artifacts import MADE_OF_DATA, STAGES
+from carryover.config.artifacts import ARTIFACTS, STAGES
 from carryover.errors import UserError
 
-RESERVED = ("theory", *(kind.section for kind in MADE_OF_DATA.values()), "logs", "benchmarks")
+RESERVED = ("theory", *(kind.section for kind in ARTIFACTS.values()), "logs", "benchmarks")
 """Folders of results that no experiment may have the name of."""
-
-
-class ConfigurationError(UserError):
-    """A key or value of the configuration is not allowed; the message is one sentence naming it."""
 
 
 def _free(name):
@@ -96,7 +92,7 @@ class Experiment(Section):
 
 
 class Entry(Section):
-    """What is made of data: a comparison, a group of claims, a figure, a table or a diagnosis."""
+    """What is made of data: a comparison, a group of claims, a figure or a table."""
 
     data: dict[str, str] = Field(description="role -> <experiment>/<measure>, theory/<curve>, or a file", min_length=1)
     options: Options = Field({}, description="parameters of what makes it")
@@ -142,18 +138,17 @@ class Configuration(Section):
     claims: dict[Name, Claims] = {}
     figures: dict[Name, Figure] = {}
     tables: dict[Name, Table] = {}
-    diagnoses: dict[Name, Entry] = {}
 
 
 def validate(config: dict) -> Configuration:
-    """The typed configuration; ConfigurationError, in one sentence with the key, for what is not allowed.
+    """The typed configuration; UserError, in one sentence with the key, for what is not allowed.
 
     Parameters of training stages are not looked at: `workflow.points` does, point by point of the sweep.
     """
     try:
         whole = Configuration.model_validate(config)
     except ValidationError as error:
-        raise ConfigurationError(f"configuration: {parameters.sentence(error, Configuration)}") from None
+        raise UserError(f"configuration: {parameters.sentence(error, Configuration)}") from None
     for name, spec in whole.experiments.items():
         _known(spec.family, "families", f"experiments.{name}.family")
         for measure, options in spec.measures.items():
@@ -162,25 +157,21 @@ def validate(config: dict) -> Configuration:
         several = {field for cls in models for field in cls.model_fields if parameters.kind_of(cls, field)[1]}
         if unknown := set(spec.split) - {"protocol", *several, *plugins.names("measures")}:
             allowed = "protocol, a parameter that takes several values, or a measure"
-            raise ConfigurationError(f"configuration: experiments.{name}.split: {min(unknown)} is none of {allowed}.")
+            raise UserError(f"configuration: experiments.{name}.split: {min(unknown)} is none of {allowed}.")
     for name, options in whole.curves.items():
         _check("theory.curves", name, options, f"curves.{name}")
-    for kind in MADE_OF_DATA.values():
+    for kind in ARTIFACTS.values():
         for name, entry in getattr(whole, kind.section).items():
             where = f"{kind.section}.{name}"
-            if kind.plugins:
-                plugin = getattr(entry, kind.key) or name
-                _check(kind.plugins, plugin, entry.options, f"{where}.options", f"{where}.{kind.key}")
-                _check_roles(parameters.model_of(kind.plugins, plugin), entry.data, f"{where}.data")
-            else:
-                model = parameters.model_of("diagnosis", "options")
-                parameters.read(model, entry.options, f"configuration: {where}.options.")
+            plugin = getattr(entry, kind.key) or name
+            _check(kind.plugins, plugin, entry.options, f"{where}.options", f"{where}.{kind.key}")
+            _check_roles(parameters.model_of(kind.plugins, plugin), entry.data, f"{where}.data")
     return whole
 
 
 def _known(name, folder, where):
     if name not in (there := plugins.names(folder)):
-        raise ConfigurationError(f"configuration: {where}: there is no {name}; there are: {', '.join(there)}.")
+        raise UserError(f"configuration: {where}: there is no {name}; there are: {', '.join(there)}.")
 
 
 def _check(folder, plugin, options, where, named=None):
@@ -194,7 +185,7 @@ def _check_roles(model, data, where):
         return
     needed, optional = model.ROLES or (), model.OPTIONAL_ROLES or ()
     if missing := [role for role in needed if role not in data]:
-        raise ConfigurationError(f"configuration: {where}: {', '.join(missing)} is missing.")
+        raise UserError(f"configuration: {where}: {', '.join(missing)} is missing.")
     if unknown := data.keys() - {*needed, *optional}:
         allowed = ", ".join((*needed, *optional))
-        raise ConfigurationError(f"configuration: {where}: unknown key {min(unknown)}; allowed here: {allowed}.")
+        raise UserError(f"configuration: {where}: unknown key {min(unknown)}; allowed here: {allowed}.")

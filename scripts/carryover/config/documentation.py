@@ -3,14 +3,14 @@
 from typing import Any
 
 from carryover.config import parameters, plugins
-from carryover.config.artifacts import MADE_OF_DATA, STAGES
+from carryover.config.artifacts import ARTIFACTS, STAGES
 from carryover.config.configuration import Configuration
 from carryover.config.parameters import Model, about, in_words, kind_of
 
 FOLDERS = {
     "measures": "What is measured on networks",
     "theory.curves": "Theory curves",
-    **{kind.plugins: f"What makes {kind.section}" for kind in MADE_OF_DATA.values() if kind.plugins},
+    **{kind.plugins: f"What makes {kind.section}" for kind in ARTIFACTS.values()},
 }
 
 

@@ -9,10 +9,10 @@ overlays have the last word.
 from pathlib import Path
 
 from carryover.config import files
-from carryover.config.artifacts import MADE_OF_DATA
+from carryover.config.artifacts import ARTIFACTS
 from carryover.errors import UserError
 
-SECTIONS = ("experiments", "curves", *(kind.section for kind in MADE_OF_DATA.values()))
+SECTIONS = ("experiments", "curves", *(kind.section for kind in ARTIFACTS.values()))
 
 
 def resolved(config, folder):

@@ -25,15 +25,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from carryover.errors import UserError
 
 Fraction = Annotated[float, Field(ge=0, le=1)]
-LARGEST = {int: 2**53, float: 1e30}
-"""No parameter is larger in size: whole numbers are exact up to here, and squares of others stay finite."""
-LONGEST = 5000
-"""Letters of a text, such as a title."""
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)[eE][-+]?\d+")
-
-
-class ParameterError(UserError):
-    """A parameter's value is not allowed; the message is one sentence naming it."""
 
 
 class Model(BaseModel):
@@ -56,7 +48,7 @@ class Model(BaseModel):
         try:
             super().__init__(**values)
         except ValidationError as error:
-            raise ParameterError(sentence(error, type(self))) from None
+            raise UserError(sentence(error, type(self))) from None
 
     @model_validator(mode="before")
     @classmethod
@@ -67,16 +59,9 @@ class Model(BaseModel):
         return {name: _as_written(cls, name, value) for name, value in values.items()}
 
     @model_validator(mode="after")
-    def usable(self):
-        """Refuse numbers too large to compute with, text that is none, and values that are given twice."""
+    def without_duplicates(self):
         for name, value in self:
-            items = value if isinstance(value, tuple) else (value,)
-            for item in items:
-                if type(item) in LARGEST and abs(item) > LARGEST[type(item)]:
-                    raise ValueError(f"{name}: {item} is too large to compute with")
-                if isinstance(item, str) and (len(item) > LONGEST or "\0" in item):
-                    raise ValueError(f"{name}: it must be at most {LONGEST} letters, without a null")
-            if len(set(items)) < len(items):
+            if isinstance(value, tuple) and len(set(value)) < len(value):
                 raise ValueError(f"{name}: a value is given twice")
         return self
 
@@ -130,14 +115,14 @@ def model_of(folder: str, name: str) -> type[Model]:
 
 
 def read(cls: type[Model], values: Any, where: str) -> Model:
-    """The model filled with values; ParameterError, with the key after `where`, for a value that is not allowed."""
+    """The model filled with values; UserError, with the key after `where`, for a value that is not allowed."""
     if not isinstance(values or {}, dict):
-        raise ParameterError(f"{where.removesuffix('.')}: {values!r} is no section of keys and values.")
+        raise UserError(f"{where.removesuffix('.')}: {values!r} is no section of keys and values.")
     try:
         return cls(**(values or {}))
-    except ParameterError as error:  # about one key, or about what keys say together
+    except UserError as error:  # about one key, or about what keys say together
         about_one = re.match(r"[\w.]+: ", str(error)) or not where.endswith(".")
-        raise ParameterError(f"{where}{error}" if about_one else f"{where[:-1]}: {error}") from None
+        raise UserError(f"{where}{error}" if about_one else f"{where[:-1]}: {error}") from None
 
 
 def sentence(error: ValidationError, cls: type[BaseModel]) -> str:
@@ -181,7 +166,7 @@ def add_arguments(parser: argparse.ArgumentParser, cls: type[Model]) -> None:
 
 
 def from_arguments(cls: type[Model], arguments: argparse.Namespace) -> Model:
-    """The model filled from parsed flags, and checked; ParameterError."""
+    """The model filled from parsed flags, and checked; UserError."""
     given = {}
     for name in cls.model_fields.keys() & vars(arguments).keys():
         kind, several = kind_of(cls, name)

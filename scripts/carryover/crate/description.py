@@ -17,7 +17,8 @@ from rocrate.model.contextentity import ContextEntity
 from rocrate.rocrate import ROCrate
 
 from carryover.crate.contents import place
-from carryover.provenance.job_record import json_digest, record_digest
+from carryover.provenance.job_record import record_digest
+from carryover.provenance.plain_json import json_digest
 from carryover.provenance.record_index import commits, jobs
 
 RUN_CONTEXT = "https://w3id.org/ro/terms/workflow-run/context"

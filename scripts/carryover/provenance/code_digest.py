@@ -11,7 +11,6 @@ import hashlib
 import json
 import os
 import sys
-from collections.abc import Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -23,8 +22,8 @@ _DEFINITION = Path(__file__).read_bytes() + sys.version.encode()
 """What a digest depends on besides the source."""
 
 
-def closure_files(root: str | Path, *names: str) -> dict[str, str]:
-    """Digest of each local file in the import closure of the modules `names`.
+def closure(root: str | Path, *names: str) -> tuple[dict[str, str], set[str]]:
+    """The local files in the import closure of the modules `names`, and the packages that it imports from elsewhere.
 
     Parameters
     ----------
@@ -35,7 +34,7 @@ def closure_files(root: str | Path, *names: str) -> dict[str, str]:
 
     Returns
     -------
-    {path relative to `root`, with forward slashes: SHA-256}, sorted by path.
+    {path relative to `root`, with forward slashes: SHA-256}, sorted by path, and {name of package}.
 
     Raises
     ------
@@ -43,25 +42,15 @@ def closure_files(root: str | Path, *names: str) -> dict[str, str]:
         Naming file and line, for a relative import or a file that cannot be parsed; naming the module, where one of
         `names` does not exist.
     """
-    return _search(root, names)[0]
-
-
-def packages(root: str | Path, *names: str) -> set[str]:
-    """Names of what the import closure of the modules `names` imports from elsewhere; parameters as `closure_files`."""
-    return _search(root, names)[1] - sys.stdlib_module_names
-
-
-def _search(root: str | Path, names: Sequence[str]) -> tuple[dict[str, str], set[str]]:
-    """({file: digest}, top-level names of what is imported and not local)."""
     root, outside = Path(root), set()
-    packages = {name.partition(".")[0] for name in names} if all("." in name for name in names) else None
+    installed = {name.partition(".")[0] for name in names} if all("." in name for name in names) else None
     for name in names:
         if _file(root, name) is None:
             raise UserError(f"no module {name} below {root.name}/: expected {name.replace('.', '/')}.py")
     digests, seen, todo = {}, set(), list(names)
     while todo:
         name = todo.pop()
-        if name in seen or (packages and name.partition(".")[0] not in packages):
+        if name in seen or (installed and name.partition(".")[0] not in installed):
             continue
         seen.add(name)
         if "." in name:
@@ -75,18 +64,22 @@ def _search(root: str | Path, names: Sequence[str]) -> tuple[dict[str, str], set
             todo += imports
         else:
             outside.add(name.partition(".")[0])
-    return dict(sorted(digests.items())), {name for name in outside if _file(root, name) is None}
+    packages = {name for name in outside - sys.stdlib_module_names if _file(root, name) is None}
+    return dict(sorted(digests.items())), packages
+
+
+def closure_files(root: str | Path, *names: str) -> dict[str, str]:
+    """The files of `closure`."""
+    return closure(root, *names)[0]
 
 
 def closure_digest(root: str | Path, *names: str) -> str:
-    """One SHA-256 in hexadecimal over `closure_files(root, *names)`."""
-    return closure_record(root, *names)["digest"]
+    """One SHA-256 in hexadecimal over the files of `closure`."""
+    return digest(closure_files(root, *names))
 
 
-def closure_record(root: str | Path, *names: str) -> dict[str, str | dict[str, str]]:
-    """{"digest": `closure_digest`, "files": `closure_files`} of one search."""
-    files = closure_files(root, *names)
-    return {"digest": hashlib.sha256(json.dumps(files).encode()).hexdigest(), "files": files}
+def digest(files: dict[str, str]) -> str:
+    return hashlib.sha256(json.dumps(files).encode()).hexdigest()
 
 
 def _file(root: Path, name: str) -> Path | None:

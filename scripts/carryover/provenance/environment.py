@@ -32,13 +32,14 @@ def environment(device: Any = None, imported: Collection[str] = ("numpy", "scipy
         cpu["torch"] = torch.backends.cpu.get_cpu_capability()
         if device.startswith("cuda") and torch.cuda.is_available():
             accelerator = {"name": torch.cuda.get_device_name(device), "cuda": torch.version.cuda}
-    loaded = threadpool_info()
+    loaded, installed = threadpool_info(), installed_versions()
+    names = {_DISTRIBUTIONS.get(module, module).replace("_", "-").lower() for module in imported}
     blas = [{"library": i["internal_api"], "version": i["version"], "cpu": i.get("architecture")} for i in loaded]
     threads = {i["internal_api"]: i["num_threads"] for i in loaded}
     return {
         "python": python(),
         "conda": os.path.isdir(os.path.join(sys.prefix, "conda-meta")),
-        "versions": _versions(imported),
+        "versions": {name: installed[name] for name in sorted(names & installed.keys())},
         "blas": sorted(blas, key=json.dumps),
         "cpu": cpu,
         "libc": " ".join(platform.libc_ver()),
@@ -57,13 +58,6 @@ def numerical(device: Any = None) -> dict[str, Any]:
 def python() -> str:
     """Implementation and version of Python."""
     return f"{sys.implementation.name} {platform.python_version()}"
-
-
-def _versions(imported: Collection[str]) -> dict[str, str]:
-    """{distribution: version} of packages by the names of their modules."""
-    installed = installed_versions()
-    names = {_DISTRIBUTIONS.get(module, module).replace("_", "-").lower() for module in imported}
-    return {name: installed[name] for name in sorted(names & installed.keys())}
 
 
 def installed_versions() -> dict[str, str]:

@@ -12,17 +12,17 @@ A record is JSON, with paths relative to the working folder. All but `volatile` 
 same job runs in the same place:
 
     carryover_record    1, the version of this layout
-    rule, wildcards, parameters, seeds      what was asked, by name
+    rule, wildcards, parameters, seeds      the request, by name
     command             the command line, with its paths as given
-    inputs, outputs     {path: {sha256, bytes, content}}; content (netCDF alone) is `store.content_digest`
+    inputs, outputs     {path: {sha256, bytes}}
     code                {digest, modules, files}: closure of the modules that the job names, as they stood at its start
     request             `request_digest`; it is known before the results are, so a figure can carry it
     git                 {commit, dirty} of the code, dirty by tracked files alone; null outside a repository
     portable            {job, result}: what `portability` promises elsewhere, of the job alone on the same inputs,
                         and of its results where the inputs were made there as well
     environment         python, conda, versions (of loaded packages), blas, cpu, libc, device, accelerator, threads
-    volatile            what the job took, `environment.ResourceUsage`; `resumed`: {starts, seconds} of processes that
-                        were cut off and whose work it went on with
+    volatile            resources of the job, `environment.ResourceUsage`; `resumed`: {starts, seconds} of processes
+                        that were cut off and whose work it continued
     checksum            SHA-256 over all of the above
 """
 
@@ -34,13 +34,14 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import asdict, dataclass, field, is_dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from carryover.errors import DataError, UserError
 from carryover.provenance import code_digest, store, writing
 from carryover.provenance.environment import ResourceUsage, environment, git_state
+from carryover.provenance.plain_json import json_digest, line, plain
 from carryover.provenance.portability import LEVELS, promised, weakest
 
 if TYPE_CHECKING:
@@ -49,7 +50,11 @@ if TYPE_CHECKING:
 VERSION = 1
 SCRIPTS = Path(__file__).resolve().parents[2]
 """The folder of this library: a project's `scripts`, or one of installed packages."""
-_ASKED = ("rule", "wildcards", "parameters", "seeds")
+_REQUEST = ("rule", "wildcards", "parameters", "seeds")
+KEYS = {".png": ("Description", "Comment"), ".svg": ("Description", "Source"), ".pdf": ("Subject", "Keywords")}
+"""Where each format of figures stores the request's digest and its text."""
+_TIMES = {".png": (), ".svg": ("Date",), ".pdf": ("CreationDate", "ModDate")}
+HEAD = "Carryover request "
 
 
 def record_path(result: str | Path) -> Path:
@@ -93,14 +98,13 @@ def checksum(record: Mapping[str, Any]) -> str:
 
 
 def request_text(record: Mapping[str, Any]) -> str:
-    """Rule, wildcards, parameters, seeds, the code's digest and the inputs' contents, as one line of JSON in ASCII."""
-    inputs = {path: file.get("content", file["sha256"]) for path, file in record["inputs"].items()}
-    asked = {key: record[key] for key in _ASKED}
-    return _json({**asked, "code": record["code"]["digest"], "inputs": inputs})
+    """Rule, wildcards, parameters, seeds, the digests of the code and of the inputs, as one line of JSON in ASCII."""
+    inputs = {path: file["sha256"] for path, file in record["inputs"].items()}
+    return line({**{key: record[key] for key in _REQUEST}, "code": record["code"]["digest"], "inputs": inputs})
 
 
 def request_digest(record: Mapping[str, Any]) -> str:
-    """SHA-256 over `request_text`: what was asked."""
+    """SHA-256 over `request_text`."""
     return hashlib.sha256(request_text(record).encode()).hexdigest()
 
 
@@ -111,7 +115,7 @@ class Job:
     Parameters
     ----------
     parameters
-        A mapping, model or dataclass of plain values.
+        A mapping of plain values and models, or a model.
     modules
         Script and plug-ins by dotted name.
     device
@@ -141,13 +145,16 @@ class Job:
 
     @property
     def request(self) -> str:
-        """`request_digest` of this job, for a figure to carry."""
+        """`request_digest` of this job."""
         return self._record["request"]
 
-    @property
-    def request_text(self) -> str:
-        """`request_text` of this job, for a figure to carry."""
-        return request_text(self._record)
+    def figure_metadata(self, suffix: str) -> dict[str, str | None]:
+        """What `savefig` writes into a figure of this format: the request, its digest, and no time.
+
+        The commit, the time and the machine are in the record alone, so that equal data give equal bytes.
+        """
+        digest, text = KEYS[suffix]
+        return {**dict.fromkeys(_TIMES[suffix]), digest: HEAD + self.request, text: request_text(self._record)}
 
     @property
     def portable_result(self) -> str:
@@ -159,13 +166,13 @@ class Job:
         return self._temporaries[Path(output)]
 
     def went_on(self, starts: int, seconds: float) -> None:
-        """Record how many processes that were cut off had done a part before, and in how long."""
+        """Record how many processes did a part before they were cut off, and in how long."""
         self._resumed = {"resumed": {"starts": starts, "seconds": seconds}} if starts else {}
 
     def save(self, dataset: xr.Dataset | Sequence[xr.Dataset], output: str | Path | None = None) -> None:
         """Write a dataset, or several, with what was asked among the attributes, as `output` (default: the first)."""
-        asked = {key: self._record[key] for key in _ASKED}
-        store.write(dataset, self.path(output or self.outputs[0]), record=asked)
+        request = {key: self._record[key] for key in _REQUEST}
+        store.write(dataset, self.path(output or self.outputs[0]), record=request)
 
     def __enter__(self) -> Job:
         self._usage, self._resumed = ResourceUsage(), {}
@@ -174,12 +181,13 @@ class Job:
             if any(os.path.exists(path) and os.path.samefile(output, path) for path in self.inputs):
                 raise UserError(f"{output} is also an input, which would be lost: give the output another name")
         promise = self.portable or promised(self.modules)
+        files, self._packages = code_digest.closure(SCRIPTS, *self.modules)
         self._record = {
             "carryover_record": VERSION,
-            **{key: _plain(getattr(self, key)) for key in _ASKED},
+            **{key: plain(getattr(self, key)) for key in _REQUEST},
             "command": list(sys.argv if self.command is None else self.command),
-            "inputs": {shown(path): _fingerprint(Path(path)) for path in self.inputs},
-            "code": {"modules": list(self.modules), **code_digest.closure_record(SCRIPTS, *self.modules)},
+            "inputs": {shown(path): _facts(Path(path)) for path in self.inputs},
+            "code": {"modules": list(self.modules), "digest": code_digest.digest(files), "files": files},
             "git": git_state(SCRIPTS),
             "portable": {"job": promise, "result": weakest([promise, *map(_promised, self.inputs)])},
         }
@@ -201,14 +209,14 @@ class Job:
             if not temporary.is_file() or not temporary.stat().st_size:
                 raise UserError(f"{self.rule} did not write its output {output}")
         _check_modules(self.rule, self._record["code"]["files"])
-        outputs = {shown(output): _fingerprint(file) for output, file in self._temporaries.items()}
+        outputs = {shown(output): _facts(file) for output, file in self._temporaries.items()}
         for path in self.inputs:
             if store.sha256(path) != self._record["inputs"][shown(path)]["sha256"]:
                 raise UserError(f"{path} changed while {self.rule} ran: run it again")
         record = {
             **self._record,
             "outputs": outputs,
-            "environment": environment(self.device, code_digest.packages(SCRIPTS, *self.modules)),
+            "environment": environment(self.device, self._packages),
         }
         record["volatile"] = self._usage.by_now() | self._resumed
         text = as_text({**record, "checksum": checksum(record)})
@@ -241,45 +249,11 @@ def _promised(path: str | Path) -> str:
     return LEVELS[0]
 
 
-def _fingerprint(path: Path) -> dict[str, Any]:
-    """{sha256, bytes} of a file; for netCDF also its content, from the file's own record if that has these bytes."""
-    fingerprint = {"sha256": store.sha256(path), "bytes": path.stat().st_size}
-    if path.suffix == ".nc":
-        with suppress(DataError):  # netCDF of others: whether that will do is for its reader to say
-            fingerprint["content"] = _known_content(path, fingerprint["sha256"]) or store.content_digest(path)
-    return fingerprint
-
-
-def _known_content(path: Path, sha256: str) -> str | None:
-    with suppress(DataError, LookupError, TypeError, AttributeError, StopIteration):
-        return next(k["content"] for k in read(record_path(path))["outputs"].values() if k["sha256"] == sha256)
+def _facts(path: Path) -> dict[str, Any]:
+    return {"sha256": store.sha256(path), "bytes": path.stat().st_size}
 
 
 def shown(path: str | Path) -> str:
     """A path as a record has it: relative to the working folder where it lies below that."""
     absolute, here = Path(os.path.abspath(path)), Path.cwd()
     return (absolute.relative_to(here) if absolute.is_relative_to(here) else Path(path)).as_posix()
-
-
-def _plain(value: Any) -> Any:
-    """A parameter as it comes back from JSON; numbers that JSON has not become the text NaN, Infinity or -Infinity."""
-    return json.loads(json.dumps(value, default=_simpler), parse_constant=str)
-
-
-def _simpler(value: Any) -> Any:
-    if hasattr(value, "model_dump"):
-        return value.model_dump()
-    if is_dataclass(value):
-        return asdict(value)
-    if hasattr(value, "tolist"):  # NumPy's scalars and arrays
-        return value.tolist()
-    raise ValueError(f"a parameter is {value!r}: allowed are None, text, numbers, and lists and mappings of them")
-
-
-def json_digest(value: Any) -> str:
-    """SHA-256 over a value's JSON, with sorted keys, without spaces, in ASCII."""
-    return hashlib.sha256(_json(value).encode()).hexdigest()
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, sort_keys=True, separators=(",", ":"))

@@ -8,9 +8,6 @@ from pathlib import Path
 from carryover.errors import UserError
 from carryover.provenance import job_record, store
 
-CRATE = "ro-crate-metadata.json"
-"""File in a folder that is a crate."""
-
 
 @dataclass(frozen=True)
 class Made:
@@ -58,12 +55,9 @@ def all_made(results):
 
 
 def files(results):
-    """All files under a folder, sorted, without hidden ones and those of exported crates."""
+    """All files under a folder, sorted, without hidden ones."""
     found = []
     for folder, folders, names in os.walk(results):
-        if CRATE in names and Path(folder) != Path(results):
-            folders.clear()
-            continue
         folders[:] = [name for name in folders if not name.startswith(".")]
         found += [Path(folder, name) for name in names if not name.startswith(".")]
     return sorted(found)

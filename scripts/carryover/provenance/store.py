@@ -1,8 +1,7 @@
 """Results on disk: an xarray Dataset, or a list of them, per netCDF file, written whole or not at all, the same bytes
 every time. Of a list, each dataset is a group of the file, `0`, `1`, ….
 
-A file holds nothing of when or where it was made. Two files of equal `content_digest` hold the same data, however
-they are compressed; two files of equal bytes come from equal data and equal versions of the netCDF library.
+A file holds nothing of when or where it was made: equal data and equal versions of the netCDF library give equal bytes.
 
 xarray is imported where it is needed, so that `sha256` costs nothing to import.
 """
@@ -40,11 +39,11 @@ class MissingError(DataError):
 def save(dataset: xr.Dataset | Sequence[xr.Dataset], path: str | Path, record: Mapping[str, Any] | None = None) -> None:
     """Write a dataset, or several, to `path` as compressed netCDF4, atomically and with deterministic bytes.
 
-    `record` (JSON values, e.g. {"rule": …, "parameters": …}) is kept as text in the attribute `carryover_record`;
-    one that the dataset brings along from the file it was read from is dropped.
+    `record` (JSON values, e.g. {"rule": …, "parameters": …}) is stored as text in the attribute `carryover_record`, in
+    place of the one that a dataset has from the file it was read from.
 
     Raises ValueError, naming the variable or attribute, where a variable or coordinate has no `long_name` or `units`,
-    or something has a type that netCDF does not keep; DataError where the folder or file cannot be written.
+    or something has a type that netCDF does not store; DataError where the folder or file cannot be written.
     """
     with atomic(path) as unfinished:
         write(dataset, unfinished, record)
@@ -56,25 +55,22 @@ def write(
     """As `save`, but straight to `path`, for callers that put it in its place themselves."""
     parts = list(dataset) if isinstance(dataset, Sequence) else [dataset]
     for number, part in enumerate(parts):
-        _write(part, path, record, {"group": str(number), "mode": "a" if number else "w"} if len(parts) > 1 else {})
-
-
-def _write(dataset, path, record, where):
-    _check_labels(dataset)
-    dataset = _prepared(dataset)
-    dataset.attrs.pop(RECORD, None)
-    dataset.attrs[FORMAT] = VERSION
-    if record is not None:
-        dataset.attrs[RECORD] = json.dumps(record, sort_keys=True, ensure_ascii=False, allow_nan=False)
-    # No _FillValue: NaN is a value here, not a hole. Scalars and text of varying length take no filters in HDF5.
-    encoding = {
-        name: {"_FillValue": None, **(_PACKED if variable.ndim and variable.dtype.kind in "biuf" else {})}
-        for name, variable in dataset.variables.items()
-    }
-    try:
-        dataset.to_netcdf(path, format="NETCDF4", engine="netcdf4", encoding=encoding, **where)
-    except (OSError, RuntimeError) as error:
-        raise DataError(f"cannot write into the folder {Path(path).parent}, is it full? {_brief(error)}") from error
+        _check_labels(part)
+        part = _prepared(part)
+        part.attrs.pop(RECORD, None)
+        part.attrs[FORMAT] = VERSION
+        if record is not None:
+            part.attrs[RECORD] = json.dumps(record, sort_keys=True, ensure_ascii=False, allow_nan=False)
+        # No _FillValue: NaN is a value here, not a hole. Scalars and text of varying length take no filters in HDF5.
+        encoding = {
+            name: {"_FillValue": None, **(_PACKED if variable.ndim and variable.dtype.kind in "biuf" else {})}
+            for name, variable in part.variables.items()
+        }
+        group = {"group": str(number), "mode": "a" if number else "w"} if len(parts) > 1 else {}
+        try:
+            part.to_netcdf(path, format="NETCDF4", engine="netcdf4", encoding=encoding, **group)
+        except (OSError, RuntimeError) as error:
+            raise DataError(f"cannot write into the folder {Path(path).parent}, is it full? {_brief(error)}") from error
 
 
 def load(path: str | Path, select: Callable[[xr.Dataset], xr.Dataset] = lambda whole: whole) -> xr.Dataset:
@@ -122,44 +118,12 @@ def load_all(
             raise _damaged(path, error) from None
     for dataset in loaded:
         dataset.attrs.pop(FORMAT, None)
-        for variable in dataset.variables.values():  # NaN as fill value says nothing; tools that re-encode files add it
-            fill = variable.attrs.get("_FillValue")
-            if isinstance(fill, np.floating) and np.isnan(fill):
-                del variable.attrs["_FillValue"]
     return loaded
 
 
 def _damaged(path: Path, error: Exception) -> DataError:
     """The sentence for damage, which the library reports as OSError, RuntimeError, ValueError and more."""
     return DataError(f"{path} is not netCDF, or truncated or damaged: {_AGAIN} ({_brief(error)})")
-
-
-def content_digest(source: xr.Dataset | str | Path) -> str:
-    """SHA-256, in hexadecimal, over names, dimensions, types, values and attributes of a dataset or of a file's.
-
-    Blind to compression, chunks, byte order and the order of variables and attributes; all NaN are one value, and -0
-    and 0 are two. Raises as `load_all`, and DataError for a type that `save` does not write.
-    """
-    try:
-        first, *others = map(_prepared, load_all(source) if isinstance(source, str | Path) else [source])
-    except DataError:
-        raise
-    except ValueError as error:
-        raise DataError(f"{source} has more than Carryover writes: {error}") from None
-    digest = _digest(first)
-    for dataset in others:
-        digest.update(_digest(dataset).digest())
-    return digest.hexdigest()
-
-
-def _digest(dataset):
-    digest = hashlib.sha256(_line(_described(dataset.attrs)))
-    for name, variable in sorted(dataset.variables.items()):
-        role = "coordinate" if name in dataset.coords else "variable"
-        head = [role, name, variable.dims, variable.shape, _type_name(variable.dtype), _described(variable.attrs)]
-        digest.update(_line(head))
-        digest.update(_value_bytes(variable.values))
-    return digest
 
 
 def sha256(path: str | Path) -> str:
@@ -226,25 +190,3 @@ def _attributes(owner: str, attributes: Mapping[str, Any]) -> dict[str, Any]:
         items = [str(item) for item in items] if texts else items.astype(items.dtype.newbyteorder("="))
         plain[name] = items[0] if len(items) == 1 else items
     return plain
-
-
-def _described(attributes: Mapping[str, Any]) -> dict[str, list]:
-    """JSON form of attributes that have gone through `_attributes`."""
-    values = {name: np.atleast_1d(value) for name, value in attributes.items()}
-    return {name: [_type_name(value.dtype), value.tolist()] for name, value in values.items()}
-
-
-def _type_name(dtype: np.dtype) -> str:
-    return "text" if dtype.kind == "U" else dtype.newbyteorder("<").str
-
-
-def _value_bytes(values: np.ndarray) -> bytes:
-    if values.dtype.kind == "U":
-        return _line(values.ravel().tolist())
-    if values.dtype.kind == "f":
-        values = np.where(np.isnan(values), values.dtype.type(np.nan), values)  # NaN has many bit patterns
-    return values.astype(values.dtype.newbyteorder("<"), copy=False).tobytes()
-
-
-def _line(value: Any) -> bytes:
-    return json.dumps(value, sort_keys=True).encode() + b"\n"

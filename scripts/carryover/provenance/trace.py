@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 
 from carryover.errors import UserError
 from carryover.provenance import job_record, store
-from carryover.provenance.figure_metadata import HEAD, KEYS
+from carryover.provenance.job_record import HEAD, KEYS
 
 
 def carried_request(path):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -28,8 +27,8 @@ def atomic(path: str | Path) -> Iterator[Path]:
 
 
 @contextmanager
-def temporary(path: str | Path, folder: bool = False) -> Iterator[Path]:
-    """Yield an empty file, or a `folder`, `.<stem>.tmp<process><suffix>` beside `path`; parents are made if need be.
+def temporary(path: str | Path) -> Iterator[Path]:
+    """Yield an empty file `.<stem>.tmp<process><suffix>` beside `path`; parents are made.
 
     It is removed at the end, unless `settle` has put it in the place of `path`. What another process left there, when
     it was killed, is removed as well; should that process live, it fails when it finds its file gone.
@@ -41,8 +40,8 @@ def temporary(path: str | Path, folder: bool = False) -> Iterator[Path]:
         path.parent.mkdir(parents=True, exist_ok=True)
         for name in os.listdir(path.parent):
             if name == head + name.removeprefix(head).removesuffix(tail) + tail:
-                _remove(path.with_name(name))
-        unfinished.mkdir() if folder else unfinished.touch()
+                path.with_name(name).unlink(missing_ok=True)
+        unfinished.touch()
     except OSError as error:
         raise DataError(f"cannot write into the folder {path.parent}: {error.strerror}") from error
     try:
@@ -52,7 +51,7 @@ def temporary(path: str | Path, folder: bool = False) -> Iterator[Path]:
             raise
         raise DataError(f"cannot write {path}: {error.strerror}") from error
     finally:
-        _remove(unfinished)
+        unfinished.unlink(missing_ok=True)
 
 
 def settle(unfinished: Path, path: str | Path) -> None:
@@ -63,18 +62,3 @@ def settle(unfinished: Path, path: str | Path) -> None:
         os.replace(unfinished, path)
     except OSError as error:
         raise DataError(f"cannot write {path}: {error.strerror}") from error
-
-
-@contextmanager
-def new_folder(path: str | Path) -> Iterator[Path]:
-    """As `atomic`, for a folder that is not there yet."""
-    with temporary(path, folder=True) as unfinished:
-        yield unfinished
-        unfinished.rename(path)
-
-
-def _remove(unfinished: Path) -> None:
-    if unfinished.is_dir():
-        shutil.rmtree(unfinished, ignore_errors=True)
-    else:
-        unfinished.unlink(missing_ok=True)

@@ -1,13 +1,10 @@
-"""The table of claims as text: Markdown and HTML."""
+"""The table of claims as an HTML page."""
 
 import numpy as np
-from tabulate import tabulate
 
 from carryover.claims.support import checks
 from carryover.claims.support.table import DIFFERS, counts
 from carryover.templates.rendering import rendered
-
-HEADS = ("Verdict", "Elsewhere", "Claim", "Checks")
 
 
 def summary(table):
@@ -64,23 +61,6 @@ def _check(row):
         "places": None if places is None else [round(one, 3) for one in places.tolist()],
         "facts": {name: text for name, text in facts.items() if text},
     }
-
-
-def markdown(table):
-    """The table as GitHub's Markdown, paper by paper, a claim in each line."""
-    parts = ["# Claims", summary(table)]
-    for paper, claims in by_paper(table).items():
-        rows = [[one["verdict"], one["elsewhere"], f"{one['statement']} ({one['section']})", _unfolding(one["checks"])]
-                for one in claims]  # fmt: skip
-        rows = [[text.replace("|", r"\|") for text in row] for row in rows]
-        parts += [f"## {paper}", tabulate(rows, headers=HEADS, tablefmt="github", disable_numparse=True)]
-    return "\n\n".join(parts) + "\n"
-
-
-def _unfolding(checks):
-    numbers = (f"{one['statistic']} ({one['bound']}; {one['id']})" for one in checks)
-    lines = (f"{one['verdict']}: {one['statement']}: {text}" for one, text in zip(checks, numbers, strict=True))
-    return f"<details><summary>{len(checks)}</summary>{'<br>'.join(lines)}</details>"
 
 
 def page(table, note=""):

@@ -2,7 +2,7 @@
 
 `fork_server.py FOLDER` serves until its standard input is closed; `fork_server.py FOLDER SCRIPT …` does what `python
 SCRIPT …` does, in a fork: exit code or signal are the job's, and where this process ends, the job does. Without a
-server, or in another environment than its own, `python` is started as ever. Modules of the project are not loaded
+server, or in another environment than its own, `python` is started as usual. Modules of the project are not loaded
 beforehand, since they may be edited meanwhile. Standard library only.
 """
 
@@ -23,28 +23,25 @@ import traceback
 from contextlib import suppress
 
 PRELOADED = ("torch", "netCDF4", "xarray", "pandas", "scipy.optimize", "scipy.special", "matplotlib.figure", "pydantic")
-SWITCH = "CARRYOVER_FORK"
-"""Environment variable: 0 starts a Python for every job."""
 ONE_THREAD = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "GOTO", "OPENBLAS", "MKL", "NUMEXPR", "VECLIB")}
 """What Snakemake sets for a job of one thread, as far as it must be set before libraries are loaded."""
 
 
 class ForkServer:
-    """Started and stopped with Snakemake."""
+    """Started and stopped with Snakemake; the environment variable CARRYOVER_FORK=0 switches it off."""
 
     process: subprocess.Popen | None = None
 
     def start(self) -> str:
         """Start a server, where processes can be forked; the prefix of jobs' shells makes of `python` its client."""
-        usual, python = "set -euo pipefail; ", shutil.which("python")
-        if sys.platform != "linux" or os.environ.get(SWITCH) == "0" or not python:
-            return usual
+        prefix, python = "set -euo pipefail; ", shutil.which("python")
+        if sys.platform != "linux" or os.environ.get("CARRYOVER_FORK") == "0" or not python:
+            return prefix
         command = [python, os.path.abspath(__file__), tempfile.mkdtemp(prefix="carryover-")]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, env=os.environ | ONE_THREAD)
-        return f'{usual}python() {{{{ {shlex.join([python, "-I", "-S", *command[1:]])} "$@"; }}}}; '
+        return f'{prefix}python() {{{{ {shlex.join([python, "-I", "-S", *command[1:]])} "$@"; }}}}; '
 
     def stop(self) -> None:
-        """End the server, which has no jobs any more."""
         if self.process:
             self.process.communicate()
 
@@ -60,7 +57,7 @@ def ask(folder: str, words: list[str]) -> None:
             os.chdir(here)
             socket.send_fds(server, [request], [1, 2])
             status = int(server.recv(64))
-    except (OSError, ValueError):  # no server, or one that is of no use here
+    except (OSError, ValueError):  # no server, or another environment than its own
         os.chdir(here)
         os.execvp("python", ("python", *words))
     if status < 0:
@@ -69,7 +66,7 @@ def ask(folder: str, words: list[str]) -> None:
 
 
 def serve(folder: str) -> None:
-    """Take requests in a folder until standard input is closed, and remove it."""
+    """Take requests in a folder until standard input is closed, and remove the folder."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # jobs are interrupted, and this ends with Snakemake
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for supervisors
     os.chdir(folder)
@@ -80,7 +77,7 @@ def serve(folder: str) -> None:
             with suppress(ImportError):
                 importlib.import_module(name)
         gc.collect()
-        gc.freeze()  # what is here is shared with the jobs as long as nobody touches it
+        gc.freeze()  # shared with the jobs as long as nobody touches it
         while sys.stdin not in select.select([listener, sys.stdin], [], [])[0]:
             with listener.accept()[0] as client:
                 if os.fork() == 0:
@@ -99,16 +96,16 @@ def supervise(client: socket.socket) -> None:
         client.send(b"not here")
         return
     if (job := os.fork()) == 0:
-        os._exit(run(request, streams))
+        run(request, streams)
     ended = os.pidfd_open(job)
     if ended not in select.select([client, ended], [], [])[0]:
         os.kill(job, signal.SIGTERM)
     client.send(str(os.waitstatus_to_exitcode(os.waitpid(job, 0)[1])).encode())
 
 
-def run(request: dict, streams: list[int]) -> int:
-    """What `python SCRIPT …` does; its exit code."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+def run(request: dict, streams: list[int]) -> None:
+    """Do what `python SCRIPT …` does, and end."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     for stream, place in zip(streams, (1, 2), strict=True):
         os.dup2(stream, place)
     sys.stdout, sys.stderr = (open(place, "w", closefd=False) for place in (1, 2))  # noqa: SIM115
@@ -130,7 +127,7 @@ def run(request: dict, streams: list[int]) -> int:
         traceback.print_exc()
     sys.stdout.flush()
     sys.stderr.flush()
-    return code
+    os._exit(code)
 
 
 if __name__ == "__main__":

@@ -1,9 +1,0 @@
-"""`carryover diagnose`, for the rule and for use without the installed package."""
-
-from carryover.workflow import command_line  # first: from here on Ctrl-C shows no trace
-
-# isort: split
-from carryover.commands.diagnose import main
-
-if __name__ == "__main__":
-    command_line.run(lambda argv: main(argv, "diagnose.py", "diagnose"))
