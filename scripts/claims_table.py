@@ -43,11 +43,13 @@ def main(argv):
         table = claims_table.gathered({file.stem: group(file) for file in arguments.groups}, others)
         print(claims_page.summary(table))
         for output in map(Path, arguments.output):
-            if output.suffix == ".html":
-                page = claims_page.page(table, f"Carryover request {job.request}")
-                job.path(output).write_text(page, encoding="utf-8")
-            else:
+            note = f"Carryover request {job.request}"
+            if output.suffix == ".nc":
                 job.save(table, output)
+            elif output.suffix == ".md":
+                job.path(output).write_text(f"{claims_page.markdown(table)}\n<!-- {note} -->\n", encoding="utf-8")
+            else:
+                job.path(output).write_text(claims_page.page(table, note), encoding="utf-8")
 
 
 if __name__ == "__main__":

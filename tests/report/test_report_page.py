@@ -129,4 +129,6 @@ def test_a_title_that_rests_on_an_unknown_claim_says_so(results):
 def test_the_table_of_claims_stays_a_table_whatever_claims_say(results):
     table = store.load("results/claims.nc")
     table["statement"] = table["statement"].str.cat(" | <b>")
+    lines = [line for line in claims_page.markdown(table).splitlines() if line.startswith("|")]
+    assert {len(re.findall(r"(?<!\\)\|", line)) for line in lines} == {len(claims_page.HEADS) + 1}
     assert "| &lt;b&gt;" in claims_page.page(table)

@@ -11,7 +11,7 @@ from carryover.provenance.plain_json import json_digest
 from carryover.workflow.requests import Request
 from carryover.workflow.sweep import Sweep, Wildcards
 
-IGNORED = ("logs", "benchmarks", "audit.json")
+IGNORED = ("logs", "benchmarks", "audit.json", "audit.html")
 """Files and folders in a results folder that are no results."""
 
 

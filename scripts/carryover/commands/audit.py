@@ -13,6 +13,7 @@ from carryover.audit.verdicts import VERDICTS
 from carryover.errors import UserError
 from carryover.provenance import writing
 from carryover.provenance.job_record import SCRIPTS
+from carryover.templates.rendering import rendered
 
 
 def parsed(argv, prog):
@@ -23,6 +24,7 @@ def parsed(argv, prog):
     parser.add_argument("--replay", type=int, default=0, metavar="K", help="run K random jobs again and compare")
     parser.add_argument("--seed", type=int, help="draws the jobs to replay; default: another one each time, and said")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write everything as JSON")
+    parser.add_argument("--html", type=Path, metavar="FILE", help="write everything as a page")
     parser.add_argument("--threads", type=int, help="that read and hash; default: one per core")
     arguments = parser.parse_args(argv)
     if arguments.replay < 0 or (arguments.threads is not None and arguments.threads < 1):
@@ -47,8 +49,12 @@ def table(findings):
     shown = [finding for finding in findings if finding.verdict != "OK" or finding.remarks]
     widths = [max((len(getattr(f, column)) for f in shown), default=0) for column in ("verdict", "path")]
     for f in shown:
-        causes = "; ".join(part for part in (f.cause, *f.remarks) if part)
-        yield f"{f.verdict:<{widths[0]}}  {f.path:<{widths[1]}}  {causes}".rstrip()
+        yield f"{f.verdict:<{widths[0]}}  {f.path:<{widths[1]}}  {causes(f)}".rstrip()
+
+
+def causes(finding):
+    """Cause and remarks of a finding, in one line."""
+    return "; ".join(part for part in (finding.cause, *finding.remarks) if part)
 
 
 def summary(findings):
@@ -72,6 +78,11 @@ def replayed(chain, count, seed, root):
         yield done
 
 
+def write(path, text):
+    with writing.atomic(path) as temporary:  # names of files may be no UTF-8
+        temporary.write_text(text, encoding="utf-8", errors="backslashreplace")
+
+
 def main(argv, prog="carryover audit", root=None):
     """`root` is the folder of the project; by default the working folder."""
     arguments = parsed(argv, prog)
@@ -85,6 +96,10 @@ def main(argv, prog="carryover audit", root=None):
     replays = list(replayed(audit.chain, arguments.replay, seed, root)) if arguments.replay else []
     passed = all(one.verdict == "OK" or (one.warning and not arguments.strict) for one in findings)
     passed = passed and all(one.kept for one in replays)
+    sentences = [summary(findings)]
+    if audit.chain.others:
+        sentences.append(f"Passed over, as another configuration's: {', '.join(audit.chain.others)}.")
+    sentences.append(f"Root digest of {len(audit.chain.lasting)} records: {audit.chain.root}")
     if arguments.json:
         parts = {
             "passed": passed,
@@ -94,12 +109,11 @@ def main(argv, prog="carryover audit", root=None):
             "passed_over": audit.chain.others,
             "replays": [asdict(replay) for replay in replays],
         }
-        with writing.atomic(arguments.json) as temporary:  # names of files may be no UTF-8
-            text = json.dumps(parts, indent=1, ensure_ascii=False) + "\n"
-            temporary.write_text(text, encoding="utf-8", errors="backslashreplace")
-    print(summary(findings))
-    if audit.chain.others:
-        print(f"Passed over, as another configuration's: {', '.join(audit.chain.others)}.")
-    print(f"Root digest of {len(audit.chain.lasting)} records: {audit.chain.root}")
+        write(arguments.json, json.dumps(parts, indent=1, ensure_ascii=False) + "\n")
+    if arguments.html:
+        rows = [(one.verdict, one.path, one.rule, causes(one)) for one in findings]
+        again = [(one.verdict, one.path, one.promise, "; ".join((one.text, *one.place))) for one in replays]
+        write(arguments.html, rendered("audit.html.j2", summary=sentences, findings=rows, replays=again, note=""))
+    print("\n".join(sentences))
     if not passed:
         sys.exit(1)

@@ -32,7 +32,7 @@ ARTIFACTS = {
     "table": Kind("tables", "table", (".md", ".tex"), "figures.tables", "rows"),
 }
 # The formats of rules with several outputs; other jobs read the first.
-SUFFIXES = {"claims_table": (".nc", ".html")} | {rule: kind.suffixes for rule, kind in ARTIFACTS.items()}
+SUFFIXES = {"claims_table": (".nc", ".md", ".html")} | {rule: kind.suffixes for rule, kind in ARTIFACTS.items()}
 # Made of all results, and only on demand.
 ON_DEMAND = {"crate.zip": "crate", "report.html": "report"}
 _PAGE = ("base.html.j2", "elements.html.j2", "style.css")

@@ -1,10 +1,13 @@
-"""The table of claims as an HTML page."""
+"""The table of claims as text: Markdown and HTML."""
 
 import numpy as np
+from tabulate import tabulate
 
 from carryover.claims.support import checks
 from carryover.claims.support.table import DIFFERS, counts
 from carryover.templates.rendering import rendered
+
+HEADS = ("Verdict", "Elsewhere", "Claim", "Checks")
 
 
 def summary(table):
@@ -61,6 +64,20 @@ def _check(row):
         "places": None if places is None else [round(one, 3) for one in places.tolist()],
         "facts": {name: text for name, text in facts.items() if text},
     }
+
+
+def markdown(table):
+    """The table as GitHub's Markdown: a line for each claim, by paper; its checks unfold."""
+    parts = ["# Claims", summary(table)]
+    for paper, claims in by_paper(table).items():
+        rows = []
+        for claim in claims:
+            checks = ["{verdict}: {statement}: {statistic} ({bound}; {id})".format(**one) for one in claim["checks"]]
+            unfolding = f"<details><summary>{len(checks)}</summary>{'<br>'.join(checks)}</details>"
+            row = (claim["verdict"], claim["elsewhere"], f"{claim['statement']} ({claim['section']})", unfolding)
+            rows.append([cell.replace("|", r"\|") for cell in row])
+        parts += [f"## {paper}", tabulate(rows, headers=HEADS, tablefmt="github", disable_numparse=True)]
+    return "\n\n".join(parts) + "\n"
 
 
 def page(table, note=""):
