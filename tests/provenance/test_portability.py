@@ -18,9 +18,8 @@ def made(values, **others):
 
 
 @pytest.mark.parametrize(("precision", "limit"), [("float32", 2.0**-11.5), ("float64", 2.0**-26)])
-@pytest.mark.parametrize("scale", [1.0, 100.0])
-def test_half_of_the_digits_must_agree(precision, limit, scale):
-    expected = made(scale * np.random.default_rng(0).standard_normal((3, 4)))
+def test_half_of_the_digits_must_agree(precision, limit):
+    expected = made(100 * np.random.default_rng(0).standard_normal((3, 4)))
     largest = np.abs(expected["risk"].values).max()
     for share, alike in ((0.9 * limit, True), (1.1 * limit, False)):
         found = difference(expected.assign(risk=expected["risk"] + share * largest), expected, precision)

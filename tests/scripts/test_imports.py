@@ -26,13 +26,8 @@ SPARED = {"torch", "sklearn", "matplotlib", "scipy.stats", "scipy.optimize", "js
 # {(script, plug-ins): (most modules, what of `SPARED` it needs)}
 JOBS = {
     ("finetune", "families.diagonal.finetune", "families.diagonal.exact"): (TABLES + SOLVERS, ()),
-    ("finetune", "families.deep_linear.finetune", "families.deep_linear.exact"): (TABLES, ()),
     ("finetune", "families.diagonal.finetune", "families.diagonal.flow"): (TABLES + SOLVERS + TORCH, ("torch",)),
-    ("finetune", "families.convnet.finetune", "families.convnet.descent"): (TABLES + TORCH, ("torch",)),
     ("measure", "measures.sparsity"): (TABLES, ()),
-    ("measure", "measures.norms"): (TABLES + SOLVERS, ()),
-    ("collect", "measures.risk"): (TABLES, ()),
-    ("curve", "theory.curves.relu_penalty"): (TABLES + SOLVERS, ()),
     ("check_claims", "claims.feature_reuse"): (TABLES + SOLVERS, ()),
     ("figure", "figures.facets"): (TABLES + DRAWING, ("matplotlib",)),
 }
