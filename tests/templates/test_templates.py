@@ -1,4 +1,4 @@
-"""Templates: what a job reads is what its page is made of, and text that they are told stays text."""
+"""Templates: the inputs of a job are the templates of its page, and values are escaped."""
 
 import pytest
 from jinja2 import meta
@@ -32,11 +32,11 @@ def test_every_template_is_of_a_page():
     assert there == set().union(*TEMPLATES.values()) | ON_NO_RECORD
 
 
-def test_what_is_told_is_escaped_and_what_is_not_told_is_missed():
-    told = {"said": ['<b> & "quoted"'], "findings": [], "replays": [], "kinds": {}, "note": "<script>"}
-    text = rendering.rendered("audit.html.j2", **told)
-    assert "<p>&lt;b&gt; &amp; &#34;quoted&#34;</p>" in text
+def test_what_an_audit_says_is_escaped_and_a_missing_value_is_an_error():
+    values = {"said": ["<script>"], "findings": [], "replays": [], "kinds": {}, "note": '<b> & "quoted"'}
+    text = rendering.rendered("audit.html.j2", **values)
+    assert "&lt;b&gt; &amp; &#34;quoted&#34;" in text
     assert "<script>" not in text
-    told.pop("said")
+    values.pop("said")
     with pytest.raises(UndefinedError, match="'said' is undefined"):
-        rendering.rendered("audit.html.j2", **told)
+        rendering.rendered("audit.html.j2", **values)

@@ -144,6 +144,12 @@ class Project:
         assert old in text, f"{file} no longer has {old!r}: mend this test"
         path.write_text(text.replace(old, new))
 
+    def audit(self):
+        """The audit of this folder, which must be the working folder."""
+        from carryover.audit import project as audits
+
+        return audits.audit(audits.configuration([self.folder / "config/config.yaml"]), self.folder)
+
     def results(self):
         """{path: bytes} of everything made, but for what tells of time and place."""
         files = sorted(path for path in (self.folder / "results").rglob("*") if path.is_file())
