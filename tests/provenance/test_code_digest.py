@@ -63,12 +63,13 @@ LIBRARY = {
     "pkg/work.py": "import numpy.linalg\nfrom pkg.names import *\n",
     "pkg/names.py": "import both\nfrom typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import unrelated\n",
     "pkg/sub/__init__.py": "",
-    "pkg/sub/deep.py": "if False:\n    import pkg.work\n",
+    "pkg/sub/deep.py": "if False:\n    import pkg.late\n",
+    "pkg/late.py": "",
     "pkg/sub/idle.py": "",
     "both.py": "THE_MODULE = 1\n",
     "both/__init__.py": "THE_PACKAGE = 1\n",
 }
-CLOSURE = ["both/__init__.py", "pkg/__init__.py", "pkg/names.py", "pkg/sub/__init__.py", "pkg/sub/deep.py",
+CLOSURE = ["both/__init__.py", "pkg/__init__.py", "pkg/late.py", "pkg/names.py", "pkg/sub/__init__.py", "pkg/sub/deep.py",
            "pkg/work.py", "run.py"]  # fmt: skip
 
 
