@@ -69,8 +69,8 @@ LIBRARY = {
     "both.py": "THE_MODULE = 1\n",
     "both/__init__.py": "THE_PACKAGE = 1\n",
 }
-CLOSURE = ["both/__init__.py", "pkg/__init__.py", "pkg/late.py", "pkg/names.py", "pkg/sub/__init__.py", "pkg/sub/deep.py",
-           "pkg/work.py", "run.py"]  # fmt: skip
+CLOSURE = ["both/__init__.py", "pkg/__init__.py", "pkg/late.py", "pkg/names.py", "pkg/sub/__init__.py",
+           "pkg/sub/deep.py", "pkg/work.py", "run.py"]  # fmt: skip
 
 
 def test_closure_follows_every_local_import_wherever_it_stands(tree):

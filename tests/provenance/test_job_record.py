@@ -28,8 +28,8 @@ def here(tmp_path, monkeypatch):
 
 
 def job(**changes):
-    told = {"rule": "finetune", "inputs": ["in.nc"], "outputs": ["out/x.nc"], "modules": MODULES, "command": ["s.py"]}
-    return job_record.Job(**(told | changes))
+    kwargs = {"rule": "finetune", "inputs": ["in.nc"], "outputs": ["out/x.nc"], "modules": MODULES, "command": ["s.py"]}
+    return job_record.Job(**(kwargs | changes))
 
 
 def done(value=1.0, **changes):
@@ -117,8 +117,8 @@ import numpy as np, xarray as xr
 from carryover.provenance import job_record, store
 OUT, RECORD = "out/x.nc", "out/x.nc.json"
 def work(i, out=OUT):
-    told = {"modules": ["carryover.provenance.store"], "command": []}
-    job = job_record.Job(rule="r", parameters={"i": i}, outputs=[out], **told)
+    kwargs = {"modules": ["carryover.provenance.store"], "command": []}
+    job = job_record.Job(rule="r", parameters={"i": i}, outputs=[out], **kwargs)
     values = np.random.default_rng(i).normal(size=30_000)
     with job:
         job.save(xr.Dataset({"w": ("x", values, {"long_name": "made for a test", "units": "1"})}))

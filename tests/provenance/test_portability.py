@@ -52,8 +52,8 @@ def test_a_record_promises_no_more_than_its_inputs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
     def record(output, portable, *inputs):
-        told = {"inputs": inputs, "outputs": [output], "modules": ["carryover.provenance.store"], "command": ["x"]}
-        with job_record.Job(rule="r", portable=portable, **told) as job:
+        kwargs = {"inputs": inputs, "outputs": [output], "modules": ["carryover.provenance.store"], "command": ["x"]}
+        with job_record.Job(rule="r", portable=portable, **kwargs) as job:
             job.path(output).write_text("x")
         return job_record.read(f"{output}.json")["portable"]
 

@@ -19,6 +19,7 @@ ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYT
     "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
     "OMP_NUM_THREADS": "1",
 }
+HOSTILE = 'it\'s $(touch PWNED) `touch PWNED`; touch PWNED & <b> "x"'
 # One block of two seeds, two points that are finetuned, of which one starts from a pretrained network.
 TINY = {
     "experiments": {
@@ -44,7 +45,7 @@ TINY = {
     },
     "curves": {"relu_penalty": {"points": 11, "auxiliary_magnitude": 1.0}},
     "figures": {
-        "relu_penalty": {"data": {"curve": "theory/relu_penalty"}},
+        "relu_penalty": {"data": {"curve": "theory/relu_penalty"}, "options": {"title": HOSTILE}},
         "tiny_risk": {"plot": "facets", "data": {"risk": "tiny/risk"}, "options": {"only": ["solver=exact"]}},
     },
 }  # fmt: skip

@@ -12,8 +12,8 @@ import pytest
 
 from carryover.workflow.fork_server import ONE_THREAD, ForkServer
 
-# A script that does as its first word says; where it is told to wait, it first says who it is.
-TOLD = """
+# A script that does what its first word says; before it waits it prints its process number.
+SCRIPT = """
 import os, sys, time
 what = sys.argv[1]
 if what == "wait":
@@ -35,7 +35,7 @@ def forks(monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
     (tmp_path / ("a" * 90)).mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / ("a" * 90)))
-    (tmp_path / "told.py").write_text(TOLD)
+    (tmp_path / "script.py").write_text(SCRIPT)
     one = ForkServer()
     prefix = one.start().replace("{{", "{").replace("}}", "}")
 
@@ -44,13 +44,13 @@ def forks(monkeypatch, tmp_path):
         command = ["/bin/bash", "-c", prefix + " ".join(("python", *map(str, words)))]
         return subprocess.Popen(command, cwd=folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
-    def run(*words, **told):
-        with start(*words, **told) as job:
+    def run(*words, **kwargs):
+        with start(*words, **kwargs) as job:
             out, err = job.communicate(timeout=60)
         return SimpleNamespace(code=job.returncode, out=out, err=err)
 
     for _ in range(200):  # it listens a moment after it was started
-        if "True" in run("told.py", "loaded").out:
+        if "True" in run("script.py", "loaded").out:
             break
         time.sleep(0.05)
     else:
@@ -60,16 +60,16 @@ def forks(monkeypatch, tmp_path):
 
 
 def test_a_forked_job_ends_as_it_would_alone_and_with_its_client(forks, tmp_path):
-    done = forks.run("told.py", "loaded")
-    assert (done.out, done.code, done.err) == (f"True __main__ {['told.py', 'loaded']} {tmp_path}\n", 0, "")
+    done = forks.run("script.py", "loaded")
+    assert (done.out, done.code, done.err) == (f"True __main__ {['script.py', 'loaded']} {tmp_path}\n", 0, "")
     for what, code, said in (("code", 3, ""), ("text", 1, "in words"), ("raise", 1, "of its own")):
-        done = forks.run("told.py", what)
+        done = forks.run("script.py", what)
         assert done.code == code
         assert done.err.strip().endswith(said)
-    with forks.start("told.py", "wait") as job:
+    with forks.start("script.py", "wait") as job:
         os.kill(int(job.stdout.readline()), signal.SIGKILL)
         assert job.wait(10) == 128 + signal.SIGKILL
-    with forks.start("told.py", "wait") as job:
+    with forks.start("script.py", "wait") as job:
         process = int(job.stdout.readline())
         subprocess.run(["pkill", "-KILL", "-P", str(job.pid)], check=False)
         job.kill()
@@ -81,4 +81,4 @@ def test_a_forked_job_ends_as_it_would_alone_and_with_its_client(forks, tmp_path
             raise AssertionError("the job goes on without its client")
     forks.process.kill()
     forks.process.wait()
-    assert forks.run("told.py", "loaded").out.startswith("False __main__")  # by a Python of its own
+    assert forks.run("script.py", "loaded").out.startswith("False __main__")  # by a Python of its own

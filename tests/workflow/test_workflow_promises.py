@@ -10,7 +10,7 @@ from contextlib import suppress
 import pytest
 
 from carryover.provenance import job_record, store
-from toy.small_project import DESCENT, ENVIRONMENT, EXACT
+from toy.small_project import DESCENT, ENVIRONMENT, EXACT, HOSTILE
 from workflow import mutations as m
 from workflow.mutation_table import DESCENT_AGAIN
 
@@ -103,3 +103,9 @@ def test_promise_every_result_has_a_record_that_says_how_it_was_made(finished_pr
         assert record["volatile"]["duration"] > 0
     trained = job_record.read(finished_project.folder / f"{DESCENT}.json")
     assert (trained["rule"], trained["seeds"], trained["parameters"]["learning_rate"]) == ("finetune", [0, 1], 0.02)
+
+
+def test_promise_a_hostile_title_is_a_title(finished_project):
+    record = job_record.read(finished_project.folder / "results/figures/relu_penalty.svg.json")
+    assert record["parameters"]["title"] == HOSTILE
+    assert not list(finished_project.folder.rglob("PWNED"))
