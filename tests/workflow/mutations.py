@@ -152,6 +152,8 @@ def forge(result, change=one_value):
         path = project.folder / result
         change(path)
         facts = {"sha256": store.sha256(path), "bytes": path.stat().st_size}
+        if "content" in json.loads((project.folder / f"{result}.json").read_text())["outputs"][result]:
+            facts["content"] = store.content_digest(path)
         record(result, lambda found: found["outputs"][result].update(facts))(project)
 
     return mutation
