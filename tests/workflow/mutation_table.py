@@ -55,7 +55,7 @@ TABLE = [
         {"STALE": [PRETRAINED], "UPSTREAM": [EXACT, *AFTER_EXACT]}, {"pretrain": 1, **DESCENT_AGAIN},
         "samples 16 → 20"),
     Row("an option of a figure", m.put("figures", "tiny_risk", "options", "title", value="Another title"),
-        {"STALE": FIGURE}, {"figure": 1}, "title Risk against samples → Another title"),
+        {"STALE": FIGURE}, {"figure": 1}, "title not given → Another title"),
     Row("one seed more, in a block of its own", m.put("experiments", "tiny", "seeds", value=3),
         {"MISSING": NEW_BLOCK, "STALE": [RISK, SPARSITY], "UPSTREAM": FIGURE}, BLOCK_AGAIN,
         {"MISSING": "no file", "STALE": "configuration: other results go into it now, the first being results/tiny/"}),
