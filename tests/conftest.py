@@ -6,7 +6,9 @@ Temporary folders are in memory where there is room: many small files cost a ten
 import fcntl
 import os
 import shutil
+import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -22,8 +24,20 @@ if os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > ROOM:
 
 
 @pytest.fixture(scope="session")
-def finished_project(tmp_path_factory):
-    """The small project after one whole run of Snakemake in a process of its own. Never change it.
+def server():
+    """Snakemake, imported once: see toy/snakemake_server.py."""
+    from toy.small_project import ENVIRONMENT
+
+    command = [sys.executable, str(Path(__file__).with_name("toy") / "snakemake_server.py")]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True, "bufsize": 1}
+    with subprocess.Popen(command, env=ENVIRONMENT, **pipes) as process:
+        yield process
+        process.stdin.close()
+
+
+@pytest.fixture(scope="session")
+def finished_project(tmp_path_factory, server):
+    """The small project after one whole run of Snakemake in a process of its own. Never change it: take a copy.
 
     Made once for all processes of a run of the tests.
     """
@@ -38,4 +52,4 @@ def finished_project(tmp_path_factory):
         if not done.exists():
             Project.made(project)
             done.touch()
-    return Project(project, None)
+    return Project(project, server)

@@ -33,7 +33,7 @@ PROCESSORS = {
         "NPY_DISABLE_CPU_FEATURES": "X86_V3 X86_V4 AVX512_ICL AVX512_SPR",
     },
 }
-TOLD = """
+LIBRARIES = """
 import numpy, threadpoolctl, torch
 simd = numpy.show_config(mode="dicts")["SIMD Extensions"].get("found", [])
 blas = [one["architecture"] for one in threadpoolctl.threadpool_info() if one["internal_api"] == "openblas"]
@@ -45,8 +45,10 @@ CASES = [("this processor", 2), ("AVX2", 1), ("the oldest", 1)]
 EXPECTED = {"AVX2": ("AVX2", "Haswell", {"X86_V3", "none"}), "the oldest": ("DEFAULT", "Nehalem", {"none"})}
 
 
-def told(environment):
-    done = subprocess.run([sys.executable, "-c", TOLD], env=environment, capture_output=True, text=True, check=True)
+def libraries(environment):
+    done = subprocess.run(
+        [sys.executable, "-c", LIBRARIES], env=environment, capture_output=True, text=True, check=True
+    )
     return done.stdout.split()
 
 
@@ -54,7 +56,7 @@ def run(name, threads, files):
     """(what the libraries say and the tests print, whether none failed) of one processor and number of threads."""
     numbers = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), str(threads))
     environment = {**os.environ, **PROCESSORS[name], **numbers}
-    torch, blas, simd, torch_threads = told(environment)
+    torch, blas, simd, torch_threads = libraries(environment)
     if name in EXPECTED:
         capability, core, features = EXPECTED[name]
         assert (torch, blas, torch_threads) == (capability, core, str(threads)), "a switch does not switch"

@@ -41,17 +41,6 @@ def test_a_number_is_stale_beyond_the_interval_or_with_another_digit(table):
     assert findings.stale("1<!-- one/other -->", table) == ["one/other is no claim"]
 
 
-def test_titles_state_claims_that_hold(table):
-    figures = {
-        "true": {"rests_on": ["one/gain"]}, "false": {"rests_on": ["one/gain", "one/loss"]},
-        "none": {"rests_on": ["one/other"]}, "silent": {},
-    }  # fmt: skip
-    assert findings.untrue_titles(figures, table) == [
-        "figures.false: one/loss fails",
-        "figures.none: one/other is none",
-    ]
-
-
 def test_sentences_rest_on_claims_that_hold(table):
     assert findings.stale("It gains. <!-- rests on one/gain -->", table) == []
     assert findings.stale("It gains.\n<!-- rests on one/gain\none/loss one/other -->", table) == [

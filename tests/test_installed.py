@@ -1,32 +1,19 @@
-"""The library installs with pip, alone or as a working copy, and then works: where there is no project, and in it."""
+"""The library installs with pip, and its console command works in a folder without the project."""
 
 import json
 import os
 import shutil
 import subprocess
 import sys
-import sysconfig
-import venv
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from carryover.config import plugins
-
 pytestmark = pytest.mark.extended
 
 
 ROOT = Path(__file__).resolve().parents[1]
-# In a folder without the project, with the library where pip has put it and nothing else of ours on the path.
-USES = """
-import sys
-import carryover.api, carryover.theory.penalty
-from carryover.config import plugins
-assert carryover.theory.penalty.__file__.startswith(sys.argv[1]), carryover.theory.penalty.__file__
-print(*plugins.names("families"), *plugins.names("measures"), *plugins.names("figures"))
-"""
-CURVE = ["scripts/curve.py", "relu_penalty", "--points", "5", "--output", "curve.nc"]
 
 
 def copied(target):
@@ -63,19 +50,6 @@ def installed(tmp_path_factory):
     return target
 
 
-@pytest.fixture(scope="module")
-def editable(tmp_path_factory):
-    """(the Python of an environment with a working copy installed as editable, that copy)."""
-    folder = tmp_path_factory.mktemp("editable")
-    venv.create(folder / "env", symlinks=True)
-    python = folder / "env/bin/python"
-    packages = run([python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"], folder).stdout.strip()
-    Path(packages, "beside.pth").write_text(f"{sysconfig.get_path('purelib')}\n")
-    project = copied(folder / "project")
-    pip("--python", python, ["-e", project])
-    return python, project
-
-
 def test_it_is_the_whole_library_and_nothing_else(installed):
     files = {path.relative_to(installed).as_posix() for path in installed.glob("carryover/**/*.py")}
     own = {path.relative_to(ROOT / "scripts").as_posix() for path in (ROOT / "scripts/carryover").rglob("*.py")}
@@ -88,12 +62,6 @@ def test_it_is_the_whole_library_and_nothing_else(installed):
     assert top == {"bin", "carryover", "carryover_finetuning"}
 
 
-def test_it_works_in_a_folder_of_its_own(installed, tmp_path):
-    done = run([sys.executable, "-c", USES, installed], tmp_path, PYTHONPATH=str(installed))
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.split() == [name for kind in ("families", "measures", "figures") for name in plugins.names(kind)]
-
-
 def test_its_console_command_diagnoses_and_keeps_a_record(installed, tmp_path):
     for name, scale in (("before", 1.0), ("after", 2.0)):
         np.savez(tmp_path / f"{name}.npz", a=scale * np.random.default_rng(0).standard_normal((400, 8)))
@@ -102,21 +70,4 @@ def test_its_console_command_diagnoses_and_keeps_a_record(installed, tmp_path):
     assert (done.returncode, done.stdout) == (0, "1 layer: unchanged in 1 (a).\n"), done.stderr
     record = json.loads((tmp_path / "report/diagnosis.nc.json").read_text())
     assert record["code"]["modules"] == ["carryover.commands.diagnose"]
-    assert all(file.startswith("carryover/") for file in record["code"]["files"])
     assert record["git"] is None
-
-
-def test_a_working_copy_installed_as_editable_runs_its_jobs(editable, tmp_path):
-    python, project = editable
-    records = []
-    for options in ([], ["-P"]):  # -P: the folder of the script is not on the path
-        done = run([python, *options, *CURVE], project)
-        assert done.returncode == 0, done.stderr
-        records.append(json.loads((project / "curve.nc.json").read_text()))
-    assert records[0]["code"] == records[1]["code"]
-    assert {"curve.py", "carryover/theory/penalty.py"} <= records[0]["code"]["files"].keys()
-    assert "carryover" not in records[0]["environment"]["versions"]
-    command = python.parent / "carryover"
-    assert run([command, "trace", "--help"], tmp_path).returncode == 0
-    sentence = f"carryover: there is no project in {tmp_path}: run this in the folder of its Snakefile.\n"
-    assert run([command, "audit"], tmp_path).stderr == sentence

@@ -1,13 +1,11 @@
 """The audit's promises as a user meets them: verdicts with causes, and replays."""
 
 import json
-import os
 import subprocess
 import sys
 
 import pytest
 
-from carryover.commands import audit
 from toy.small_project import DESCENT, ENVIRONMENT, EXACT
 from workflow import mutations as m
 from workflow.mutation_table import CURVE, FIGURE, PENALTY, PRETRAINED, RISK, SPARSITIES, SPARSITY, STYLE, THEORY_FIGURE
@@ -33,6 +31,7 @@ def test_promise_the_audit_names_what_is_not_as_recorded_and_why(project):
         m.append(STYLE, "axes.grid: True\n"),
         m.record(PRETRAINED, lambda record: record["environment"]["versions"].update(tqdm="9.9")),
         m.delete(THEORY_FIGURE[0]),
+        m.edit(THEORY_FIGURE[1], lambda record: record["parameters"].update(title="Another")),
         m.append("results/tiny/mine.csv", "1\n"),
     ):
         change(project)
@@ -42,9 +41,10 @@ def test_promise_the_audit_names_what_is_not_as_recorded_and_why(project):
         CURVE: ("STALE", f"code: {PENALTY} changed"),
         PRETRAINED: ("STALE", "software: tqdm 9.9 → "),
         THEORY_FIGURE[0]: ("MISSING", "no file"),
+        THEORY_FIGURE[1]: ("ALTERED", "has been edited: it is not what its checksum says"),
         "results/tiny/mine.csv": ("UNRECORDED", "no record, and no job makes it"),
         SPARSITIES[0]: ("STALE", f"input: {EXACT} upstream"),
-        **dict.fromkeys([*FIGURE, *THEORY_FIGURE[1:]], ("STALE", f"input: {STYLE} is not the one it was made of")),
+        **dict.fromkeys([*FIGURE, THEORY_FIGURE[2]], ("STALE", f"input: {STYLE} is not the one it was made of")),
         **dict.fromkeys([SPARSITIES[1], RISK, SPARSITY], ("STALE", f"{DESCENT} upstream")),
     }
     done = audited(project, "--json", "audit.json", "--html", "audit.html")
@@ -70,36 +70,23 @@ def test_promise_a_replay_gives_the_same_bytes_elsewhere(project):
     assert stamps(project) == before
 
 
-def run(*words):
-    """Exit code of `carryover audit` in this process."""
-    try:
-        audit.main(list(words))
-    except SystemExit as end:
-        return end.code
-    return 0
-
-
-def test_exit_codes_and_bad_input(project, monkeypatch):
-    monkeypatch.setattr(audit, "project_here", lambda: project.folder)
+@pytest.mark.extended
+def test_exit_codes_and_bad_input(project):
     m.record(CURVE, lambda record: record["environment"]["versions"].update(numpy="1.0"))(project)
-    assert (run("results/"), run("--strict")) == (0, 1)
-    for words, sentence in [
-        (["nowhere"], "nowhere is no folder: name that of the results"),
-        (["--configfile", "gone.yaml"], "gone.yaml: No such file"),
-        (["--configfile", "Makefile"], "Makefile cannot be read"),
-    ]:
-        with pytest.raises(ValueError, match=sentence):
-            run(*words)
+    assert (audited(project, "results/").returncode, audited(project, "--strict").returncode) == (0, 1)
+    done = audited(project, "nowhere")
+    assert (done.returncode, done.stderr.partition(":")[2][:47]) == (
+        1,
+        " nowhere is no folder: name that of the results",
+    )
 
 
-def test_overlays_and_results_folder_are_those_of_the_command_line(project, capsys, monkeypatch):
-    monkeypatch.setattr(audit, "project_here", lambda: project.folder)
+@pytest.mark.extended
+def test_overlays_are_those_of_the_command_line(project):
     whole = project.config()
     (project.folder / "overlay.yaml").write_text(json.dumps({part: whole[part] for part in ("curves", "figures")}))
     m.configure(m.forget_theory)(project)
-    assert (run(), run("--configfile", "config/config.yaml", "overlay.yaml")) == (1, 0)
-    said = "no job makes it; for the results of an overlay name its files with --configfile"
-    assert capsys.readouterr().out.count(f"configuration: {said}") == 4
-    os.rename("results", "other")
-    assert run("other") == 1
-    assert "14 ALTERED" in capsys.readouterr().out  # their records are of results/, as paths go
+    without, with_overlay = audited(project), audited(project, "--configfile", "config/config.yaml", "overlay.yaml")
+    assert (without.returncode, with_overlay.returncode) == (1, 0)
+    hint = "no job makes it; for the results of an overlay name its files with --configfile"
+    assert without.stdout.count(f"configuration: {hint}") == 4

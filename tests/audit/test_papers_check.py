@@ -9,7 +9,6 @@ import yaml
 from carryover import archive
 from carryover.audit import papers_check, project, retraining
 from carryover.audit.retraining import Run
-from carryover.errors import UserError
 from carryover.families.diagonal import descent as diagonal_descent
 from carryover.families.relu import descent, flow
 from carryover.provenance import store
@@ -133,10 +132,3 @@ def test_a_superseded_experiment_is_named_with_its_reason_and_not_compared(folde
     finally:
         superseded.unlink()
     assert "superseded: steps at kinks were mended" in capsys.readouterr().out
-
-
-def test_without_an_archive_there_is_nothing_to_compare(tmp_path):
-    place = tmp_path / "config.yaml"
-    place.write_text(yaml.safe_dump({"archive": str(tmp_path / "none"), "experiments": EXPERIMENTS}))
-    with pytest.raises(UserError, match=r"none has nothing of what the configuration asks for\.$"):
-        papers_check.main(["--configfile", str(place)], ROOT)

@@ -1,6 +1,5 @@
 """On a real Slurm the small project comes to the results of a local run, whatever happens to its jobs."""
 
-import shutil
 import sys
 
 import pytest
@@ -76,22 +75,3 @@ def test_jobs_that_are_ended_are_named_and_run_again_with_more(project, finished
         assert f"Error in rule {rule}" in text
         assert f"SLURM-job '{job}' failed" in text
     assert not any("TresPerJob" in job for rule in ("pretrain", "finetune") for job in project.jobs(rule))
-
-
-def test_a_rerun_that_failed_is_tried_again(project, finished_project):
-    project.ask_for(mem_mb=1500, runtime=10)
-    for part in ("results", ".snakemake"):
-        shutil.copytree(finished_project.folder / part, project.folder / part)
-    project.replace("config/config.yaml", "learning_rate: 0.02", "learning_rate: 1000000.0")
-    for target in ([], ["results/figures/tiny_risk.png"]):
-        project.start_on_slurm("--retries", "0", *target)
-        code, text = project.ended()
-        assert code == 1
-        assert "Error in rule finetune" in text
-        assert "Nothing to be done" not in text
-    project.replace("config/config.yaml", "learning_rate: 1000000.0", "learning_rate: 0.021")
-    for ends in ("Finished jobid: 0 (Rule: all)", "Nothing to be done"):
-        project.start_on_slurm()
-        code, text = project.ended()
-        assert code == 0, text
-        assert ends in text

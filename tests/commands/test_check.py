@@ -17,10 +17,6 @@ WRONG = {
         "frozen_layers: {finetune: {grids: {frozen: {trained_layers: [1, 9]}}}}",
         r"experiments\.frozen_layers\.finetune\.grids\.frozen: trained_layers has 9, but depth only ",
     ),
-    "choice": (
-        "relu_nested: {pretrain: {solver: taylor}}",
-        r".*solver: Input should be 'descent' or 'flow', not 'taylor'\.",
-    ),
 }
 
 

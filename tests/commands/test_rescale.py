@@ -69,12 +69,8 @@ def test_a_search_that_is_cut_off_goes_on_and_head_and_control_are_options(netwo
     ("left_out", "words", "sentence"),
     [
         ("state", [], r"network.py does not define state: it must define make, state, finetune, score"),
-        ("", ["--factors", "0"], r"--factors: Input should be greater than 0, not 0.0"),
-        ("1)", [], r"score must be a finite number"),
         ("finetune", [], r"^network\.py, line 9: this is no Python: "),
-        ("score", [], r"^network\.py: this is no Python: source code string cannot contain null bytes$"),
         ("", ["--rates", "2"], r"^--rates needs finetune\(network, seed, rate\), "),
-        ("make", [], r"make of network.py is a int, it must be a function"),
         ("4.0", [], r"state has '0.weight' of the shape \(1, 2\)"),
     ],
 )
@@ -83,9 +79,6 @@ def test_a_mistake_is_one_sentence_and_leaves_no_file(left_out, words, sentence,
         "state": ("state =", "other ="),
         "4.0": ("[[4.0]]", "[[4.0, 1.0]]"),
         "finetune": ("finetune(network, seed):", "finetune(network, seed)"),
-        "score": ("score", "sc\0re"),
-        "make": ("def make(seed)", "make = 1\ndef other(seed)"),
-        "1)": ("- 1)", "- 1e999)"),
     }
     Path(network).write_text(NETWORK.replace(*changed.get(left_out, ("", ""))))
     with pytest.raises(UserError, match=sentence):

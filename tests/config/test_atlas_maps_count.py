@@ -1,4 +1,4 @@
-"""What the maps of the atlas say of their families is what their experiments have, at both scales."""
+"""What the maps of the atlas say of their families agrees with their experiments, at both scales."""
 
 import pytest
 

@@ -16,7 +16,6 @@ def read(folder, text, name="mine.yaml"):
     ("text", "said"),
     [
         ("a: 1\nb: 2\na: 3\n", "mine.yaml: line 1: the key a stands twice in a section"),
-        ("x: [{a: 1, a: 1}]\n", "line 1: the key a stands twice in a section"),
         ("a: &x\n  b: *x\n", "mine.yaml cannot be read: found unconstructable recursive node line 1"),
         ("a: [\n", "mine.yaml cannot be read: while parsing a flow node did not find expected node content line 2"),
         ("a: 1\nb: \udcff\n", "mine.yaml cannot be read: 'utf-8' codec can't decode byte"),
@@ -30,16 +29,9 @@ def test_a_mistake_is_one_sentence(text, said, tmp_path):
     assert len(str(refused.value).splitlines()) == 1
 
 
-def test_json_is_held_to_the_same(tmp_path):
-    with pytest.raises(UserError, match="the key a stands twice"):
-        read(tmp_path, '{"a": 1, "a": 2}', "mine.json")
-    assert read(tmp_path, '{"a": 1e-05}', "mine.json") == {"a": 1e-05}
-
-
 @pytest.mark.parametrize(
     ("text", "content"),
     [
-        ("", {}),
         ("\ufeffa: 1\n", {"a": 1}),  # as some editors save it
         ("a: &x {b: 1}\nc: {<<: *x, b: 2}\nd: *x\n", {"a": {"b": 1}, "c": {"b": 2}, "d": {"b": 1}}),
     ],

@@ -15,18 +15,18 @@ CASES = [(name, {"precision": precision}) for name in SINGLE for precision in SH
 CASES += [(name, {}) for name in ("diagonal_descent", "diagonal_flow")]  # always in float64
 
 
-@pytest.mark.parametrize(("name", "told"), CASES)
-def test_a_trainer_gives_what_it_gives_on_the_cpu(name, told, card):
+@pytest.mark.parametrize(("name", "options"), CASES)
+def test_a_trainer_gives_what_it_gives_on_the_cpu(name, options, card):
     shard = TRAINERS[name][0]
-    share = SHARES[told.get("precision", "float64")]
-    assert not differing(shard(device="cpu", **told), shard(device=card, **told), share)
+    share = SHARES[options.get("precision", "float64")]
+    assert not differing(shard(device="cpu", **options), shard(device=card, **options), share)
 
 
 @pytest.mark.parametrize("together", [1, 2])
 def test_convolutional_networks_are_those_of_the_cpu(together, card):
-    told = {**CONVNETS, "together": together}
-    expected = convnets(device="cpu", **told)
-    found = convnets(device=card, **told)
+    options = {**CONVNETS, "together": together}
+    expected = convnets(device="cpu", **options)
+    found = convnets(device=card, **options)
     risks = [name for name in expected.data_vars if name.startswith("risk")]  # shares of images, which jump
     assert not differing(expected.drop_vars(risks), found.drop_vars(risks), SHARES["float32"])
     for name in risks:

@@ -27,10 +27,10 @@ def little_memory(card, name, share):
         _, kind, method = TRAINERS[name]
         usual, most = getattr(kind, method), 4 if share > 0.1 else 0
 
-        def step(self, *told):
+        def step(self, *options):
             if len(self) > most:
                 raise torch.OutOfMemoryError
-            return usual(self, *told)
+            return usual(self, *options)
 
         with pytest.MonkeyPatch.context() as patched:
             patched.setattr(kind, method, step)
@@ -53,13 +53,13 @@ def peak_reset(card):
         torch.cuda.reset_peak_memory_stats()
 
 
-@pytest.mark.parametrize(("name", "shard", "told"), BARE)
-def test_an_ensemble_goes_on_in_halves(name, shard, told, card, capsys):
+@pytest.mark.parametrize(("name", "shard", "options"), BARE)
+def test_an_ensemble_goes_on_in_halves(name, shard, options, card, capsys):
     peak_reset(card)
-    expected = shard(device=card, **told)
+    expected = shard(device=card, **options)
     assert "too small" not in capsys.readouterr().err
     with little_memory(card, name, 0.6):
-        found = shard(device=card, **told)
+        found = shard(device=card, **options)
     assert "the GPU's memory is too small for " in capsys.readouterr().err
     risks = [variable for variable in expected.data_vars if name == "convnets" and variable.startswith("risk")]
     assert not differing(expected.drop_vars(risks), found.drop_vars(risks), SHARES["float32"])

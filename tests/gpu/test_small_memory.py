@@ -28,11 +28,11 @@ def scarce(monkeypatch, name, most):
     _, kind, method = TRAINERS[name]
     usual, count, failed = getattr(kind, method), itertools.count(1), []
 
-    def step(self, *told, **named):
+    def step(self, *options, **named):
         if len(self) > most and next(count) > BEGUN:
             failed.append(len(self))
             raise torch.OutOfMemoryError
-        return usual(self, *told, **named)
+        return usual(self, *options, **named)
 
     monkeypatch.setattr(kind, method, step)
     return failed
@@ -62,9 +62,9 @@ def test_what_was_recorded_before_memory_ran_out_is_forgotten(name, steps, monke
     usual = kind.step
     expected = shard(device="cpu")
 
-    def step(self, *told):
+    def step(self, *options):
         if len(self) <= 2:
-            return usual(self, *told)
+            return usual(self, *options)
         if next(count) > steps:
             raise torch.OutOfMemoryError
         return None
@@ -75,17 +75,17 @@ def test_what_was_recorded_before_memory_ran_out_is_forgotten(name, steps, monke
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "options"),
     [
         ("mean_field_population", {"learning_rate": 5.0}),
         ("deep_linear_descent", {"learning_rate": 0.2}),
         ("diagonal_descent", {"rescale": (1.0, 20.0)}),
     ],
 )
-def test_runs_that_diverge_are_named_after_halving_as_before(name, told, monkeypatch):
+def test_runs_that_diverge_are_named_after_halving_as_before(name, options, monkeypatch):
     def named():
         with pytest.raises(Divergence) as caught:
-            TRAINERS[name][0](device="cpu", **told)
+            TRAINERS[name][0](device="cpu", **options)
         return caught.value.runs
 
     expected = named()

@@ -18,9 +18,8 @@ def made(values, **others):
 
 
 @pytest.mark.parametrize(("precision", "limit"), [("float32", 2.0**-11.5), ("float64", 2.0**-26)])
-@pytest.mark.parametrize("scale", [1.0, 100.0])
-def test_half_of_the_digits_must_agree(precision, limit, scale):
-    expected = made(scale * np.random.default_rng(0).standard_normal((3, 4)))
+def test_half_of_the_digits_must_agree(precision, limit):
+    expected = made(100 * np.random.default_rng(0).standard_normal((3, 4)))
     largest = np.abs(expected["risk"].values).max()
     for share, alike in ((0.9 * limit, True), (1.1 * limit, False)):
         found = difference(expected.assign(risk=expected["risk"] + share * largest), expected, precision)
@@ -53,8 +52,8 @@ def test_a_record_promises_no_more_than_its_inputs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
     def record(output, portable, *inputs):
-        told = {"inputs": inputs, "outputs": [output], "modules": ["carryover.provenance.store"], "command": ["x"]}
-        with job_record.Job(rule="r", portable=portable, **told) as job:
+        kwargs = {"inputs": inputs, "outputs": [output], "modules": ["carryover.provenance.store"], "command": ["x"]}
+        with job_record.Job(rule="r", portable=portable, **kwargs) as job:
             job.path(output).write_text("x")
         return job_record.read(f"{output}.json")["portable"]
 

@@ -91,7 +91,7 @@ store.save(dataset[names], "other.nc")
 
 def test_truncated_at_any_length(saved, tmp_path):
     whole, path = saved.read_bytes(), tmp_path / "cut.nc"
-    for length in [0, 1, 7, *range(100, len(whole), len(whole) // 40), len(whole) - 1]:
+    for length in [0, 7, *range(100, len(whole), len(whole) // 10), len(whole) - 1]:
         path.write_bytes(whole[:length])
         with pytest.raises(store.DataError, match=r"cut\.nc is not netCDF, or truncated or damaged: delete it and run"):
             store.load(path)
@@ -123,12 +123,8 @@ def test_a_part_is_that_of_the_whole_and_is_read_alone(saved):
 
 
 def foreign(path, kind):
-    if kind == "folder":
-        path.mkdir()
-    elif kind == "text":
-        path.write_text("not data")
-    elif kind != "missing":
-        with netCDF4.Dataset(path, "w", format="NETCDF3_CLASSIC" if kind == "old netCDF" else "NETCDF4") as file:
+    if kind != "missing":
+        with netCDF4.Dataset(path, "w") as file:
             file.createDimension("x", 2)
             if kind == "newer":
                 file.setncattr(store.FORMAT, 99)
@@ -138,32 +134,23 @@ def foreign(path, kind):
     ("kind", "sentence"),
     [
         ("missing", "is missing: run the step that makes it"),
-        ("folder", "cannot be read: Is a directory"),
-        ("text", "is not netCDF, or truncated or damaged"),
         ("netCDF", "was not written by Carryover"),
-        ("old netCDF", "was not written by Carryover"),
         ("newer", "has format 99; this version of Carryover reads format 1"),
     ],
 )
 def test_says_what_is_wrong_with_a_file(tmp_path, kind, sentence):
     path = tmp_path / "x.nc"
     foreign(path, kind)
-    with pytest.raises(store.DataError) as caught:
+    with pytest.raises(UserError) as caught:
         store.load(path)
     assert str(caught.value).startswith(f"{path} {sentence}")
     assert "\n" not in str(caught.value)
-    assert issubclass(store.DataError, UserError)
 
 
-@pytest.mark.parametrize("label", ["long_name", "units"])
-@pytest.mark.parametrize(("name", "kind"), [("w", "variable"), ("run", "coordinate"), ("point", "coordinate")])
-@pytest.mark.parametrize("value", [None, ""])
-def test_asks_for_labels(dataset, tmp_path, name, kind, label, value):
-    attributes = {k: v for k, v in dataset[name].attrs.items() if k != label} | (
-        {} if value is None else {label: value}
-    )
-    dataset[name].attrs = attributes
-    with pytest.raises(ValueError, match=f"{kind} {name} must have the text attribute {label}"):
+@pytest.mark.parametrize(("name", "label"), [("w", "units"), ("run", "long_name")])
+def test_a_variable_without_a_label_is_refused(dataset, tmp_path, name, label):
+    del dataset[name].attrs[label]
+    with pytest.raises(ValueError, match=f"{name} must have the text attribute {label}"):
         store.save(dataset, tmp_path / "x.nc")
     assert not list(tmp_path.iterdir())
 

@@ -34,17 +34,8 @@ def test_a_table_of_groups_and_beside_it_another(capsys):
     assert not Path("none.nc").exists()
 
 
-OTHERS = {
-    "measured": (RISK, "it has no claim."),
-    "of another version": (group({"up": 1.0}).drop_vars("criterion"), "it has no criterion."),
-    "unsaid": (group({"up": 1.0}).drop_vars("portable"), "it has no portable."),
-}
-
-
-@pytest.mark.parametrize(("data", "why"), OTHERS.values(), ids=list(OTHERS))
-def test_a_dataset_that_is_no_group_of_claims_is_named(data, why):
-    store.save(data, "x.nc")
-    with pytest.raises(UserError) as refused:
+def test_a_dataset_that_is_no_group_of_claims_is_named():
+    store.save(RISK, "x.nc")
+    with pytest.raises(UserError, match=r"^x\.nc is no group of claims, as check_claims.py makes one: it has no claim"):
         main(["one.nc", "x.nc", "--output", "none.nc"])
-    assert str(refused.value) == f"x.nc is no group of claims, as check_claims.py makes one: {why}"
     assert not Path("none.nc").exists()

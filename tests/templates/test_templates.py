@@ -1,4 +1,4 @@
-"""Templates: what a job reads is what its page is made of, and text that they are told stays text."""
+"""Templates: the inputs of a job are the templates of its page, and values are escaped."""
 
 import pytest
 from jinja2 import meta

@@ -19,6 +19,7 @@ ENVIRONMENT = {name: value for name, value in os.environ.items() if name != "PYT
     "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
     "OMP_NUM_THREADS": "1",
 }
+HOSTILE = 'it\'s $(touch PWNED) `touch PWNED`; touch PWNED & <b> "x"'
 # One block of two seeds, two points that are finetuned, of which one starts from a pretrained network.
 TINY = {
     "experiments": {
@@ -44,7 +45,7 @@ TINY = {
     },
     "curves": {"relu_penalty": {"points": 11, "auxiliary_magnitude": 1.0}},
     "figures": {
-        "relu_penalty": {"data": {"curve": "theory/relu_penalty"}},
+        "relu_penalty": {"data": {"curve": "theory/relu_penalty"}, "options": {"title": HOSTILE}},
         "tiny_risk": {"plot": "facets", "data": {"risk": "tiny/risk"}, "options": {"only": ["solver=exact"]}},
     },
 }  # fmt: skip
@@ -143,6 +144,12 @@ class Project:
         text = path.read_text()
         assert old in text, f"{file} no longer has {old!r}: mend this test"
         path.write_text(text.replace(old, new))
+
+    def audit(self):
+        """The audit of this folder, which must be the working folder."""
+        from carryover.audit import project as audits
+
+        return audits.audit(audits.configuration([self.folder / "config/config.yaml"]), self.folder)
 
     def results(self):
         """{path: bytes} of everything made, but for what tells of time and place."""

@@ -1,18 +1,14 @@
-"""What can happen to a finished project: each is a function of a `Project`, or of the path of one file in it."""
+"""Changes of a finished project: each is a function of a `Project`, or of the path of one of its files."""
 
 import json
 import os
 import shutil
-import subprocess
-import sys
-from pathlib import Path
 
 import netCDF4
 import numpy as np
 import xarray as xr
 
 from carryover.provenance import job_record, store
-from toy.small_project import ENVIRONMENT
 
 RISK = "scripts/carryover/measures/risk.py"
 
@@ -149,31 +145,6 @@ def without_metadata(project):
     shutil.rmtree(project.folder / ".snakemake", ignore_errors=True)
 
 
-def replaced_during(result, source):
-    """The job of a result runs again and an input is replaced meanwhile: it must fail, name it and leave the result."""
-
-    def mutation(project):
-        kept = (project.folder / result).read_bytes()
-        other = shutil.copyfile(project.folder / source, project.folder / "other.nc")
-        one_value(other)
-        command = json.loads((project.folder / f"{result}.json").read_text())["command"]
-        kwargs = {"cwd": project.folder, "env": ENVIRONMENT, "stderr": subprocess.PIPE, "text": True}
-        with subprocess.Popen([sys.executable, *command], **kwargs) as job:
-            project.at_work(result)
-            os.replace(other, project.folder / source)
-            said = job.stderr.read()
-        assert job.returncode == 1
-        assert f"{source} changed while finetune ran: run it again" in said
-        assert (project.folder / result).read_bytes() == kept
-
-    return mutation
-
-
-def installed(package, version):
-    """Another version of a package stands first on Python's path, as the tests make it."""
-    return lambda project: (project.folder / f"site-packages/{package}-{version}.dist-info").mkdir(parents=True)
-
-
 def forge(result, change=one_value):
     """Another value, and a record that says so."""
 
@@ -203,14 +174,6 @@ def edit(result, change):
     return mutation
 
 
-def both(*mutations):
-    def mutation(project):
-        for change in mutations:
-            change(project)
-
-    return mutation
-
-
 def swap(one, other):
     """Exchange two results, each with its record."""
 
@@ -222,25 +185,3 @@ def swap(one, other):
             b.write_bytes(content)
 
     return mutation
-
-
-def copy_theory(folder):
-    """The theory curve with its record, as if it had been made in another results folder."""
-
-    def mutation(project):
-        old, new = "results/theory/relu_penalty.nc", f"{folder}/theory/relu_penalty.nc"
-        (project.folder / new).parent.mkdir(parents=True)
-        (project.folder / folder / "logs").mkdir()
-        for end in ("", ".json"):
-            shutil.copy(project.folder / f"{old}{end}", project.folder / f"{new}{end}")
-        record(new, lambda found: found["outputs"].update({new: found["outputs"].pop(old)}))(project)
-
-    return mutation
-
-
-def no_results(project):
-    """Files in a results folder that are no results."""
-    for name in ("logs/x.log", "tiny/finetune/x.nc.saved", "tiny/.risk.tmp1.nc", "audit.json"):
-        path = Path(project.folder, "results", name)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("x")

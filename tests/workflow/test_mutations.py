@@ -1,10 +1,7 @@
 """What each change of the table alone does to the audit's verdicts and to what Snakemake would run again, exactly."""
 
-import sys
-
 import pytest
 
-from carryover.audit import project as audits
 from workflow.mutation_table import ALL, TABLE
 
 pytestmark = [pytest.mark.extended, pytest.mark.xdist_group("workflow")]
@@ -12,11 +9,10 @@ pytestmark = [pytest.mark.extended, pytest.mark.xdist_group("workflow")]
 
 @pytest.mark.parametrize("row", TABLE, ids=lambda row: row.name)
 def test_after_a_change_alone(row, project, monkeypatch):
-    monkeypatch.setattr(sys, "path", [str(project.folder / "site-packages"), *sys.path])
     monkeypatch.chdir(project.folder)
     row.change(project)
     assert project.would_run() == row.reruns
-    findings = audits.audit(audits.configuration(["config/config.yaml"]), project.folder).findings
+    findings = project.audit().findings
     expected = {path: verdict for verdict, paths in row.verdicts.items() for path in paths}
     verdicts = {path: one.verdict if "upstream" not in one.cause else "UPSTREAM" for path, one in findings.items()}
     assert {path: verdict for path, verdict in verdicts.items() if verdict != "OK"} == expected

@@ -1,7 +1,6 @@
 """`make` shows one progress line, and the logs of jobs that fail; a dry run is Snakemake's own."""
 
 import os
-import pty
 import re
 import subprocess
 import sys
@@ -48,12 +47,3 @@ def test_a_log_gets_few_lines_and_what_failed_in_full(snakemake, tmp_path):
     complete = next(tmp_path.glob(".snakemake/log/*.log")).read_text()
     assert complete.count("rule write:") == 4  # each job as it starts, and the error
     assert "rule write:" in snakemake("-n", capture_output=True, text=True).stdout
-
-
-def test_a_terminal_has_one_line_that_is_rewritten(snakemake):
-    terminal, end = pty.openpty()
-    snakemake("0.txt", stderr=end)
-    os.close(end)
-    said = os.read(terminal, 100_000).decode()
-    os.close(terminal)
-    assert "\r\033[K0 of 1 jobs done; now write 0\r\033[K1 of 1 jobs done\r\n" in said

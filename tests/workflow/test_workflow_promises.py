@@ -10,7 +10,7 @@ from contextlib import suppress
 import pytest
 
 from carryover.provenance import job_record, store
-from toy.small_project import DESCENT, ENVIRONMENT, EXACT
+from toy.small_project import DESCENT, ENVIRONMENT, EXACT, HOSTILE
 from workflow import mutations as m
 from workflow.mutation_table import DESCENT_AGAIN
 
@@ -35,17 +35,18 @@ def test_promise_only_what_depends_on_a_change_runs_again(project):
     assert project.would_run() == DESCENT_AGAIN
 
 
-def test_promise_a_failed_rerun_is_tried_again(project, finished):
+def test_promise_a_failed_rerun_is_tried_again(project, finished_project):
     m.rate(1.0e6)(project)
-    done = project.snakemake()
+    done = project.snakemake(RISK)
     assert done.code == 1
     assert "gradient descent with learning rate 1e+06 diverged" in done.text
     assert (project.folder / RISK).exists()
     for target in ([], [FIGURE]):
         assert project.would_run(*target)["finetune"] == 1
     m.rate(0.02)(project)  # as it was
-    project.make()
-    assert project.results() == finished.results()
+    project.make(RISK)
+    assert project.results() == finished_project.results()
+    assert project.would_run() == {}
 
 
 def make(project, *targets):
@@ -54,49 +55,57 @@ def make(project, *targets):
     return subprocess.run(command, cwd=project.folder, env=ENVIRONMENT, capture_output=True, text=True, timeout=120)
 
 
-def test_promise_a_killed_run_ends_with_the_same_bytes(fresh, finished):
+def test_promise_a_killed_run_ends_with_the_same_bytes(project, finished_project):
     """A job is killed, then Snakemake itself; elsewhere, and on another number of cores."""
-    fresh.start(EXACT, cores=1)
-    os.kill(fresh.at_work(EXACT), signal.SIGKILL)
-    done = fresh.end()
+    for path in (EXACT, DESCENT, RISK):
+        m.delete(path, f"{path}.json")(project)
+    project.start(EXACT, cores=1)
+    os.kill(project.at_work(EXACT), signal.SIGKILL)
+    done = project.end()
     assert done.code == 1
     assert "Traceback" not in done.text
-    assert not (fresh.folder / EXACT).exists()
+    assert not (project.folder / EXACT).exists()
 
-    group = fresh.start(DESCENT, cores=1)
-    job = fresh.at_work(DESCENT)
+    group = project.start(DESCENT, cores=1)
+    job = project.at_work(DESCENT)
     os.killpg(group, signal.SIGKILL)
     with suppress(ProcessLookupError):
         for _ in range(100):  # until the system has done away with it: its temporary is swept once it is dead
             os.kill(job, signal.SIGKILL)
             time.sleep(0.1)
-    assert fresh.end().code == -signal.SIGKILL
-    (fresh.folder / DESCENT).write_bytes(b"half")  # the worst that any program could have left
+    assert project.end().code == -signal.SIGKILL
+    (project.folder / DESCENT).write_bytes(b"half")  # the worst that any program could have left
 
-    (fresh.folder / ".venv").symlink_to(sys.prefix)
-    refused = make(fresh)
+    (project.folder / ".venv").symlink_to(sys.prefix)
+    refused = make(project)
     assert refused.returncode == 2
     assert "carryover: .snakemake/locks is held by another run, or by one that was killed; " in refused.stdout
     assert "clear it with: make unlock" in refused.stdout
-    assert make(fresh, "unlock").returncode == 0
+    assert make(project, "unlock").returncode == 0
 
-    fresh.make(cores=1)
-    assert fresh.results() == finished.results()
-    assert not fresh.litter()
-    assert fresh.would_run() == {}
+    project.make(RISK, cores=1)
+    assert project.results() == finished_project.results()
+    assert not project.litter()
+    assert project.would_run() == {}
 
 
-def test_promise_every_result_has_a_record_that_says_how_it_was_made(finished):
-    made = finished.results()
+def test_promise_every_result_has_a_record_that_says_how_it_was_made(finished_project):
+    made = finished_project.results()
     assert len(made) == 14
     for path in made:
-        record = job_record.read(finished.folder / f"{path}.json")
-        assert record["outputs"][path]["sha256"] == store.sha256(finished.folder / path)
+        record = job_record.read(finished_project.folder / f"{path}.json")
+        assert record["outputs"][path]["sha256"] == store.sha256(finished_project.folder / path)
         for name, facts in record["inputs"].items():
-            assert facts["sha256"] == store.sha256(finished.folder / name)
+            assert facts["sha256"] == store.sha256(finished_project.folder / name)
         assert {"rule", "parameters", "seeds", "request", "git"} <= record.keys()
         assert record["code"]["digest"]
         assert {"python", "versions", "cpu", "device", "threads"} <= record["environment"].keys()
         assert record["volatile"]["duration"] > 0
-    trained = job_record.read(finished.folder / f"{DESCENT}.json")
+    trained = job_record.read(finished_project.folder / f"{DESCENT}.json")
     assert (trained["rule"], trained["seeds"], trained["parameters"]["learning_rate"]) == ("finetune", [0, 1], 0.02)
+
+
+def test_promise_a_hostile_title_is_a_title(finished_project):
+    record = job_record.read(finished_project.folder / "results/figures/relu_penalty.svg.json")
+    assert record["parameters"]["title"] == HOSTILE
+    assert not list(finished_project.folder.rglob("PWNED"))
