@@ -96,7 +96,7 @@ MISTAKES = {
     ),
     "memory": (
         [*FINETUNE, *SCRATCH[:2], "--samples", str(10**15)],
-        "finetune: samples 1000000000000000 and dimension ",
+        "finetune: there is too little memory, ",
     ),
     "wildcard": (["curve", "relu_penalty", "--wildcards", "curve"], "curve: --wildcards curve: it must be KEY=VALUE."),
     "format": (["figure", *RISK], "figure: --output x.nc: its suffix must be one of .png, .svg, .pdf."),

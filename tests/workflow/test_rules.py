@@ -22,7 +22,7 @@ PLUGINS = {
     "finetune": ("families",),
     "measure": ("measures",),
     "curve": ("theory.curves",),
-    "compare": ("comparisons",),
+    "compare": ("claims.comparisons",),
     "check_claims": ("claims",),
     "figure": ("figures",),
     "table": ("figures.tables",),

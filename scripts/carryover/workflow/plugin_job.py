@@ -3,10 +3,9 @@
 from contextlib import contextmanager
 from pathlib import Path
 
-from carryover.analysis import text_tables
 from carryover.config import parameters, plugins
 from carryover.errors import UserError
-from carryover.provenance import store
+from carryover.provenance import store, text_tables
 from carryover.provenance.job_record import Job
 from carryover.workflow import command_line
 
