@@ -95,7 +95,7 @@ MISTAKES = {
         "finetune: multi_task has no exact limit: choose solver flow or descent.",
     ),
     "memory": (
-        [*FINETUNE, *SCRATCH[:2], "--samples", str(10**15)],
+        [*FINETUNE, "--main-features", "2", *SCRATCH[:2], "--overlap", "0", "--samples", str(10**15)],
         "finetune: there is too little memory, ",
     ),
     "wildcard": (["curve", "relu_penalty", "--wildcards", "curve"], "curve: --wildcards curve: it must be KEY=VALUE."),
