@@ -1,6 +1,6 @@
 """The archive of a configuration: collected datasets that take long to train, packed, each with one small record.
 
-`FOLDER/EXPERIMENT/MEASURE.nc.xz` is a dataset. `MEASURE.json` is its record: what was asked (`request`), the commit and
+`FOLDER/EXPERIMENT/MEASURE.nc.xz` is a dataset. `MEASURE.json` is its record: the `request`, the commit and
 the software that made it, the processor seconds of each job ({rule: {point: [of each block of seeds]}}), hashes, sizes.
 A dataset is used where its request equals what the configuration asks now, whatever the code is by then. The Snakefile
 imports this module, so it imports nothing large.
@@ -141,13 +141,13 @@ def request(sweep, experiment, measure):
     """What the configuration of a `Sweep` asks of a dataset: the options of the measure and, for each grid of each
     stage, all parameters that its jobs read; `split`, `block`, `resources` and the order of lists do not count."""
     spec = sweep.typed.experiments[experiment]
-    asked = {"experiment": experiment, "measure": measure, "family": spec.family, "seeds": spec.seeds}
-    asked["options"] = _complete(parameters.model_of("measures", measure), spec.measures[measure] or {})
+    requested = {"experiment": experiment, "measure": measure, "family": spec.family, "seeds": spec.seeds}
+    requested["options"] = _complete(parameters.model_of("measures", measure), spec.measures[measure] or {})
     for stage in STAGES:
         model, section = parameters.model_of(f"families.{spec.family}", stage), getattr(spec, stage)
         grids = section.get("grids", {"": {}}) if section is not None else {}
-        asked[stage] = {n: _complete(model, {**(spec.task or {}), **section, **grid}) for n, grid in grids.items()}
-    return asked
+        requested[stage] = {n: _complete(model, {**(spec.task or {}), **section, **grid}) for n, grid in grids.items()}
+    return requested
 
 
 def mismatch(sweep, experiment, measure):
@@ -161,24 +161,24 @@ def mismatch(sweep, experiment, measure):
 
 
 def _differences(now, then):
-    """Where two requests differ: of which parameters, and the archived and the asked value."""
+    """Where two requests differ: of which parameters, and the archived and the requested value."""
     yield from _unlike(*({key: one[key] for key in _WHOLE} for one in (now, then)), parameters.Model)
     yield from _unlike(now["options"], then["options"], parameters.model_of("measures", now["measure"]))
     for stage in STAGES:
         model = parameters.model_of(f"families.{now['family']}", stage)
-        for grid, asked in now[stage].items():
-            candidates = [list(_unlike(asked, archived, model)) for archived in then[stage].values()]
+        for grid, requested in now[stage].items():
+            candidates = [list(_unlike(requested, archived, model)) for archived in then[stage].values()]
             where = f"{stage}.grids.{grid}." if grid else f"{stage}."
             yield from (where + one for one in min(candidates, key=len, default=[]))
         if len(now[stage]) != len(then[stage]):
             yield f"{stage} has {len(then[stage])} grids in the archive, and {len(now[stage])} in the configuration"
 
 
-def _unlike(asked, archived, model):
+def _unlike(requested, archived, model):
     """Parameters whose values differ, with both values; one that the archive lacks has its default there."""
     defaults = _values(model, {})
-    for name in sorted(asked.keys() | archived.keys()):
-        old, new = (one.get(name, defaults.get(name)) for one in (archived, asked))
+    for name in sorted(requested.keys() | archived.keys()):
+        old, new = (one.get(name, defaults.get(name)) for one in (archived, requested))
         if old != new:
             yield f"{name} is {json.dumps(old)} in the archive, and {json.dumps(new)} in the configuration"
 

@@ -72,8 +72,8 @@ def where(data, **values):
     """The runs of a dataset at which coordinates have the given values; UserError where there are none."""
     keep = chosen(data, **values)
     if not keep.any():
-        asked = ", ".join(f"{k}={v}" for k, v in values.items())
-        raise UserError(f"no run has {asked}; see the options in the configuration.")
+        pairs = ", ".join(f"{k}={v}" for k, v in values.items())
+        raise UserError(f"no run has {pairs}; see the options in the configuration.")
     return data.isel(run=keep)
 
 

@@ -154,12 +154,12 @@ def _penalties(risk):
 
 def _regularised(risk):
     plain, decayed, best = (_at_one(risk, chosen) for chosen in (None, "validation_loss", "risk_final"))
-    told = "median transferability"
-    turned = f"{told}, with the sign changed"
+    median = "median transferability"
+    turned = f"{median}, with the sign changed"
     loses = "With as many samples as dimensions, orthogonal features lose to training from scratch with weight decay"
     return [
         ("anomalous", "With as many samples as dimensions, linear transfer of orthogonal features beats training from "
-         "scratch", plain, 0.0, f"3.3 and {ONE}", told, intervals.median),
+         "scratch", plain, 0.0, f"3.3 and {ONE}", median, intervals.median),
         ("regularised_best", f"{loses} that is chosen by the risk", -best, 0.0, ONE, turned, intervals.median),
         ("regularised", f"{loses} that is chosen by cross-validation", -decayed, 0.0, checks.OWN, turned,
          intervals.median),

@@ -84,11 +84,11 @@ def _power_law(scratch):
         return many(seeds) / few(seeds) - 1
 
     seeds, found = list(scratch.index), power_law.fit(fitted)
-    told = f"allowed less actual difference of ν; found is ν = {found.exponent:.2f}"
+    measured = f"allowed less actual difference of ν; found is ν = {found.exponent:.2f}"
     return [
         ("exponent", f"From n = {fitted.columns[0]:g} on, the risk from scratch falls like n^−{PUBLISHED:g}",
          intervals.equivalence_margin(pseudovalues(whole, seeds), DIFFERENCE, PUBLISHED), 0.0, POWER_LAW,
-         told),
+         measured),
         ("power_law", f"From n = {fitted.columns[0]:g} on, the risk from scratch is one power law: ν stays what it is",
          intervals.equivalence_margin(pseudovalues(steeper, seeds), DIFFERENCE / PUBLISHED), 0.0,
          POWER_LAW,

@@ -33,7 +33,7 @@ def check(data, p):
     learned = pd.DataFrame({one: advantage(here, "finetuning", "finetuning_kernel", overlap=one) for one in overlaps})
     at = f"at n = {p.samples}"
     kernel = "the tangent kernel of the pretrained network"
-    told = [
+    statements = [
         *shared(lambda protocol: advantage(here, protocol, "single_task", both=False, overlap=1.0), at),
         ("multi_task_first", "Multi-task networks beat finetuned ones, on average over shares of common features and "
          "over n, among networks that can be trained", order.mean(axis=1), 0.0),
@@ -42,7 +42,7 @@ def check(data, p):
         ("feature_learning_new", f"Finetuned networks gain more on {kernel} when a share of {1 - OVERLAP:g} of "
          f"features is new than when none is, {at}", learned[OVERLAP] - learned[1.0], 0.0),
     ]  # fmt: skip
-    return [*((*one, p.section) for one in told), *_correlated(every.where(samples=p.samples), at)]
+    return [*((*one, p.section) for one in statements), *_correlated(every.where(samples=p.samples), at)]
 
 
 def _correlated(runs, at):

@@ -1,4 +1,4 @@
-"""Pages out of the templates in this folder: text that a template is told is escaped, in elements and in attributes."""
+"""Pages out of the templates in this folder: the values of variables are escaped, in elements and in attributes."""
 
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,6 @@ def files(rule: str) -> list[Path]:
     return [(own if (own / name).exists() else FOLDER) / name for name in TEMPLATES[rule]]
 
 
-def rendered(template: str, **told: Any) -> str:
-    """The text of a template, told these variables; jinja2.UndefinedError for one that it is not told."""
-    return ENVIRONMENT.get_template(template).render(told)
+def rendered(template: str, **variables: Any) -> str:
+    """The text of a template with these variables; jinja2.UndefinedError for one that is missing."""
+    return ENVIRONMENT.get_template(template).render(variables)

@@ -269,8 +269,8 @@ def _wanted(
         chosen = chosen[np.isfinite(gains[k, chosen])]
         readouts = gamma + (slopes[chosen] * places[k, chosen]).sum(1) / 2
         parts.append(_parts(faces, units, places[k, chosen], readouts, k))
-    asked = _joined(parts)
-    price = np.append(prices, 0.0)[asked.owners]  # NEW is −1: new units have none
-    cheaper = asked.costs - asked.outputs @ multipliers < price - _CHEAPER
-    points, readouts, owners, outputs, costs = asked
+    candidates = _joined(parts)
+    price = np.append(prices, 0.0)[candidates.owners]  # NEW is −1: new units have none
+    cheaper = candidates.costs - candidates.outputs @ multipliers < price - _CHEAPER
+    points, readouts, owners, outputs, costs = candidates
     return value, at, Parts(points[cheaper], readouts[cheaper], owners[cheaper], outputs[cheaper], costs[cheaper])
