@@ -68,7 +68,6 @@ def ask(folder: str, words: list[str]) -> None:
 def serve(folder: str) -> None:
     """Take requests in a folder until standard input is closed, and remove the folder."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # jobs are interrupted, and this ends with Snakemake
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for supervisors
     os.chdir(folder)
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
         listener.bind("socket")
@@ -79,17 +78,25 @@ def serve(folder: str) -> None:
         gc.collect()
         gc.freeze()  # shared with the jobs as long as nobody touches it
         while sys.stdin not in select.select([listener, sys.stdin], [], [])[0]:
+            reap(os.WNOHANG)
             with listener.accept()[0] as client:
                 if os.fork() == 0:
                     with suppress(OSError, ValueError):
                         supervise(client)
                     os._exit(0)
+    reap()
     shutil.rmtree(folder, ignore_errors=True)
+
+
+def reap(options: int = 0) -> None:
+    """Wait for supervisors that have ended, so that the time of their jobs counts as this process's."""
+    with suppress(ChildProcessError):
+        while os.waitpid(-1, options)[0]:
+            pass
 
 
 def supervise(client: socket.socket) -> None:
     """Fork a job, and tell the client how it ended; end it where the client ends."""
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     message, streams, *_ = socket.recv_fds(client, 2**20, 2)
     request = json.loads(message)
     if request["environment"].get("PATH") != os.environ.get("PATH"):  # as in an environment of conda's
