@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import torch
 
+from carryover.errors import UserError
 from carryover.training.convnet import gradient_descent
 from carryover.training.devices import in_chunks, torch_device
 from carryover.training.result import Trained
@@ -20,7 +21,15 @@ def solve(problem, p, progress=None):
     """
     groups = _alike(problem.tasks)
     pieces = [np.split(group, range(p.together, len(group), p.together)) for group in groups]
-    parts = [part for some in pieces for part in in_chunks(lambda runs: _descend(problem, runs, p, progress), some)]
+    try:
+        parts = [part for some in pieces for part in in_chunks(lambda runs: _descend(problem, runs, p, progress), some)]
+    except ValueError as error:
+        if "more than 1 value per channel" not in str(error):
+            raise
+        raise UserError(
+            f"batch_size is {p.batch_size}, so that one of {len(problem.tasks[0][0].train)} samples is a batch of its "
+            "own, and layers with one place cannot be normalised: raise batch_size, or change the number of samples."
+        ) from None
     joined = Trained.joined(parts, np.concatenate([part.weights for part in parts]))
     return _ordered(joined, np.argsort(np.concatenate(groups)))
 
