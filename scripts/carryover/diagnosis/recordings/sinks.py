@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 
 import netCDF4
@@ -15,7 +16,7 @@ _CHUNK = 2**20  # numbers that are stored together
 _LEGAL = re.compile(r"\w[\w.:@-]{0,200}")  # a "/" would be a group of the file
 
 
-class Sink:
+class Sink(ABC):
     """Checks batches and keeps them by layer, with `sample_id` where samples have names."""
 
     def __init__(self) -> None:
@@ -49,11 +50,12 @@ class Sink:
         self.keep({**batch, **text}, slice(self.samples, self.samples + count))
         self.samples += count
 
-    def create(self, batch: Mapping[str, np.ndarray]) -> None:
-        """Make room for batches like the first."""
+    def create(self, batch: Mapping[str, np.ndarray]) -> None:  # noqa: B027
+        """Make room for batches like the first, where that is needed."""
 
+    @abstractmethod
     def keep(self, arrays: Mapping[str, np.ndarray], rows: slice) -> None:
-        raise NotImplementedError
+        """Store arrays (samples, …) by layer, and names of samples, as these rows."""
 
 
 class Memory(Sink):
