@@ -42,7 +42,8 @@ def verdicts(result: Dataset) -> str:
 
 def _profile(result: Dataset) -> str:
     """The kept share of the variance along the depth, in runs of layers; its range where there are many runs."""
-    kept = [(name, value) for name, value in _column(result, "kept_weighted") if not np.isnan(value)]
+    shares = ((name, value) for name, value in _column(result, "kept_weighted") if not np.isnan(value))
+    kept = [(name, max(value, 0.0)) for name, value in shares]  # below 0: an unrelated network predicts more
     if not kept:
         return ""
     if len(kept) == 1:
