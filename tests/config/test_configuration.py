@@ -103,14 +103,14 @@ REFUSED = [
     ("experiments/toy/seeds", "six", "experiments.toy.seeds: Input should be a valid integer, not 'six'."),
     ("experiments/toy/seeds", ABSENT, "experiments.toy.seeds: Field required."),
     ("experiments/toy/family", "x", "experiments.toy.family: there is no x; there are: convnet, "),
-    ("experiments/toy/split", ["sample"], "experiments.toy.split: sample is none of protocol, a parameter "),
+    ("experiments/toy/split", ["sample"], "experiments.toy.split: there is no sample; there are: protocol, "),
     ("experiments/toy/pretrain/solver", "newton", "experiments.toy.pretrain.solver: Input should be 'exact', "),
     ("experiments/toy/finetune/overlap", [0.5, 1.5], "experiments.toy.finetune.grids.one.overlap: Input should"),
     ("experiments/figures", TOY["experiments"]["toy"], "experiments.figures.[key]: figures is the name of another "),
     ("experiments/Toy", TOY["experiments"]["toy"], "experiments.Toy.[key]: String should match pattern "),
     ("figures/toy_risk/options/rows", "T", "figures.toy_risk.options: unknown key rows; allowed here: "),
     ("claims/relu_richness/data", {"rsk": "toy/risk"}, "claims.relu_richness.data: risk is missing."),
-    ("claims/relu_richness/data/norm", "toy/risk", "claims.relu_richness.data: unknown key norm; allowed here: risk, "),
+    ("claims/relu_richness/data/norm", "toy/risk", "claims.relu_richness.data: there is no norm; there are: risk, "),
     *(("pathvars", {"results": name}, "pathvars.results: ")
       for name in ("x;touch y", "..", "x\n", "-x", "/etc", "$HOME", "scripts")),
 ]  # fmt: skip

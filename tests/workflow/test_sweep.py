@@ -4,7 +4,7 @@ import pytest
 
 from carryover import labels
 from carryover.errors import UserError
-from carryover.workflow.sweep import Sweep, Wildcards
+from carryover.workflow.sweep import Sweep
 
 
 @pytest.fixture
@@ -19,7 +19,7 @@ def sweep(request):
 
 def flags(sweep, stage, **wildcards):
     """{flag: its words} of a job of the first block."""
-    words = sweep.flags(stage)(Wildcards(experiment="toy", block="0", **wildcards))
+    words = sweep.flags(stage)({"experiment": "toy", "block": "0", **wildcards})
     groups, name = {}, None
     for word in words[1:]:
         if word.startswith("--"):
@@ -105,6 +105,6 @@ def test_what_is_made_of_data_needs_data_that_are_made_before_it(sweep):
     entry = {"compare": "atlas", "data": {"risk": "toy/risk"}}
     others = {"comparisons": {"map": entry}, "figures": {"atlas": {"data": {"map": "comparisons/map"}}}}
     sweep({"protocol": "single_task"}, others, measures={"risk": {}}).check()
-    others["comparisons"]["again"] = {"compare": "atlas", "data": {"risk": "comparisons/map"}}
+    others["comparisons"] = {"again": {"compare": "atlas", "data": {"risk": "comparisons/map"}}, "map": entry}
     with pytest.raises(UserError, match=r"comparisons\.again\.data: results/comparisons/map.nc is neither a file nor"):
         sweep({"protocol": "single_task"}, others, measures={"risk": {}}).check()

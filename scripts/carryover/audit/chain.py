@@ -9,7 +9,7 @@ from carryover.errors import DataError
 from carryover.provenance import job_record, record_index, store
 from carryover.provenance.plain_json import json_digest
 from carryover.workflow.requests import Request
-from carryover.workflow.sweep import Sweep, Wildcards
+from carryover.workflow.sweep import Sweep
 
 IGNORED = ("logs", "benchmarks", "audit.json", "audit.html")
 """Files and folders in a results folder that are no results."""
@@ -65,7 +65,7 @@ def gather(sweep, threads=None):
     found = {path.as_posix() for path in record_index.files(sweep.results)}
     found = {path for path in found if not path.startswith(passed_over) and not path.endswith(".saved")}
     on_demand = {f"{sweep.results}/{name}": rule for name, rule in ON_DEMAND.items()}
-    requests |= {path: sweep.request(rule, Wildcards()) for path, rule in on_demand.items() if path in found}
+    requests |= {path: sweep.request(rule, {}) for path, rule in on_demand.items() if path in found}
 
     records, problems = {}, {}
     for path in sorted({path.removesuffix(".json") for path in found if path.endswith(".json")} | requests.keys()):

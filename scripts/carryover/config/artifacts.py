@@ -24,7 +24,7 @@ class Kind:
         return [f"{results}/{self.section}/{name}{suffix}" for suffix in self.suffixes]
 
 
-# Each is made of experiments, curves, files, and of the kinds before it.
+# Each is made of experiments, curves, files, and of what stands before it.
 ARTIFACTS = {
     "compare": Kind("comparisons", "comparison", (".nc",), "claims.comparisons", "compare"),
     "check_claims": Kind("claims", "claim", (".nc",), "claims", "check"),

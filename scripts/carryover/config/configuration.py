@@ -150,33 +150,37 @@ def validate(config: dict) -> Configuration:
     except ValidationError as error:
         raise UserError(f"configuration: {parameters.sentence(error, Configuration)}") from None
     for name, spec in whole.experiments.items():
-        _known(spec.family, "families", f"experiments.{name}.family")
+        _known(spec.family, plugins.names("families"), f"experiments.{name}.family")
         for measure, options in spec.measures.items():
-            _check("measures", measure, options, f"experiments.{name}.measures.{measure}")
+            _check_plugin("measures", measure, options, f"experiments.{name}.measures.{measure}")
         models = [parameters.model_of(f"families.{spec.family}", stage) for stage in STAGES]
         several = {field for cls in models for field in cls.model_fields if parameters.kind_of(cls, field)[1]}
-        if unknown := set(spec.split) - {"protocol", *several, *plugins.names("measures")}:
-            allowed = "protocol, a parameter that takes several values, or a measure"
-            raise UserError(f"configuration: experiments.{name}.split: {min(unknown)} is none of {allowed}.")
+        for split in spec.split:
+            _known(split, ["protocol", *sorted(several), *plugins.names("measures")], f"experiments.{name}.split")
     for name, options in whole.curves.items():
-        _check("theory.curves", name, options, f"curves.{name}")
+        _check_plugin("theory.curves", name, options, f"curves.{name}")
     for kind in ARTIFACTS.values():
         for name, entry in getattr(whole, kind.section).items():
             where = f"{kind.section}.{name}"
             plugin = getattr(entry, kind.key) or name
-            _check(kind.plugins, plugin, entry.options, f"{where}.options", f"{where}.{kind.key}")
-            _check_roles(parameters.model_of(kind.plugins, plugin), entry.data, f"{where}.data")
+            model = _check_plugin(kind.plugins, plugin, entry.options, f"{where}.options", f"{where}.{kind.key}")
+            _check_roles(model, entry.data, f"{where}.data")
+            for claim in getattr(entry, "rests_on", ()):
+                _known(claim.partition("/")[0], whole.claims, f"{where}.rests_on")
     return whole
 
 
-def _known(name, folder, where):
-    if name not in (there := plugins.names(folder)):
-        raise UserError(f"configuration: {where}: there is no {name}; there are: {', '.join(there)}.")
+def _known(name, there, where):
+    if name not in there:
+        raise UserError(f"configuration: {where}: there is no {name}; there are: {', '.join(there) or 'none'}.")
 
 
-def _check(folder, plugin, options, where, named=None):
-    _known(plugin, folder, named or where)
-    parameters.read(parameters.model_of(folder, plugin), options, f"configuration: {where}.")
+def _check_plugin(folder, plugin, options, where, named=None):
+    """The model of a plug-in, after a check that there is one and that it takes these options."""
+    _known(plugin, plugins.names(folder), named or where)
+    model = parameters.model_of(folder, plugin)
+    parameters.read(model, options, f"configuration: {where}.")
+    return model
 
 
 def _check_roles(model, data, where):
@@ -186,6 +190,5 @@ def _check_roles(model, data, where):
     needed, optional = model.ROLES or (), model.OPTIONAL_ROLES or ()
     if missing := [role for role in needed if role not in data]:
         raise UserError(f"configuration: {where}: {', '.join(missing)} is missing.")
-    if unknown := data.keys() - {*needed, *optional}:
-        allowed = ", ".join((*needed, *optional))
-        raise UserError(f"configuration: {where}: unknown key {min(unknown)}; allowed here: {allowed}.")
+    for role in data:
+        _known(role, (*needed, *optional), where)

@@ -12,6 +12,7 @@ from carryover.config import files
 from carryover.config.artifacts import ARTIFACTS
 from carryover.errors import UserError
 
+# In this order each is made of those before it.
 SECTIONS = ("experiments", "curves", *(kind.section for kind in ARTIFACTS.values()))
 
 
@@ -26,34 +27,27 @@ def resolved(config, folder):
     names = config.get("papers", {})
     if isinstance(names, dict):
         return config
-    names = [names] if isinstance(names, str) else names
-    contents = read(folder)
-    for name in names if isinstance(names, list) else [names]:
-        if not isinstance(name, str) or name not in contents:
-            known = ", ".join(contents)
-            raise UserError(f"papers: there is no config/papers/{name}.yaml; the papers there are: {known}.")
+    names, contents = names if isinstance(names, list) else [names], read(folder)
+    if unknown := [name for name in names if name not in contents]:
+        known = ", ".join(contents)
+        raise UserError(f"papers: there is no config/papers/{unknown[0]}.yaml; the papers there are: {known}.")
     chosen = [file for name in names for file in contents if file == name or file.startswith(f"{name}/")]
     below, absent, owners = {"papers": {name: _about(name, contents) for name in contents}}, set(), {}
     for file in [*dict.fromkeys(chosen), *(file for file in contents if file not in chosen)]:
         for section, name, entry in _entries(contents[file]):
-            if (section, name) in owners:
-                both = f"config/papers/{owners[section, name]}.yaml and config/papers/{file}.yaml"
+            owner = owners.setdefault((section, name), file)
+            if owner != file:
+                both = f"config/papers/{owner}.yaml and config/papers/{file}.yaml"
                 raise UserError(f"{both} both define {section}.{name}; let one of them leave it out.")
-            owners[section, name] = file
             if file in chosen:
                 own = entry if section == "curves" or not isinstance(entry, dict) else {**entry, "paper": file}
                 below.setdefault(section, {})[name] = own
             else:
                 absent.add((section, name))
-    for section, name, entry in _entries(config):
-        if isinstance(entry, dict) and section != "curves" and "paper" in entry:
-            if entry["paper"] not in contents:
-                raise UserError(f"{section}.{name}.paper: there is no config/papers/{entry['paper']}.yaml.")
-            absent |= {(section, name)} if entry["paper"] not in chosen else set()
-    figures = {name for section, name in [*owners, *(entry[:2] for entry in _entries(config))] if section == "figures"}
     for file, about in below["papers"].items():
-        if about.get("first") not in {None, *figures}:  # whether or not it is made here
-            raise UserError(f"config/papers/{file}.yaml: paper.first: there is no figure {about['first']}.")
+        first = ("figures", about.get("first"))
+        if first[1] and first not in owners and first[1] not in (config.get("figures") or {}):
+            raise UserError(f"config/papers/{file}.yaml: paper.first: there is no figure {first[1]}.")
     above = {key: value for key, value in config.items() if key != "papers"}
     return _without(files.laid_over(below, above), absent)
 
@@ -88,16 +82,14 @@ def _entries(config):
 
 def _without(config, absent):
     """The configuration less what stands in `absent` places, and what is made of it; titles rest on no claim there."""
-    gone = set(absent)
-    while more := {(section, name) for section, name, entry in _entries(config)
-                   if (section, name) not in gone and _data(entry) & gone}:  # fmt: skip
-        gone |= more
-    whole = config | {section: {name: entry for name, entry in config[section].items() if (section, name) not in gone}
-                      for section in SECTIONS if isinstance(config.get(section), dict)}  # fmt: skip
-    for name, entry in (whole.get("figures") or {}).items():
-        if isinstance(entry, dict) and isinstance(entry.get("rests_on"), list):
+    gone, whole = set(absent), dict(config)
+    for section, name, entry in _entries(config):
+        if (section, name) in gone or _data(entry) & gone:
+            gone.add((section, name))
+            whole[section] = {other: one for other, one in whole[section].items() if other != name}
+        elif isinstance(entry, dict) and isinstance(entry.get("rests_on"), list):
             claims = [one for one in entry["rests_on"] if ("claims", str(one).partition("/")[0]) not in gone]
-            whole["figures"][name] = {**entry, "rests_on": claims}
+            whole[section] = whole[section] | {name: {**entry, "rests_on": claims}}
     return whole
 
 

@@ -1,4 +1,4 @@
-"""What a job asks: its inputs, flags, parameters, modules and key, with one class for each kind of rule.
+"""What a job asks: its inputs, flags, parameters, modules and key. One function for each kind of rule says it.
 
 The Snakefile imports this module, so it imports nothing large.
 """
@@ -17,7 +17,7 @@ from carryover.workflow.command_line import ALSO
 
 
 class Request:
-    """One job of a `Sweep`. This class serves rules that read all results and have no flags.
+    """One job of a `Sweep`.
 
     Attributes
     ----------
@@ -38,18 +38,20 @@ class Request:
     """
 
     def __init__(self, sweep, rule, wildcards):
-        self.sweep, self.rule, self.wildcards, self.labels = sweep, rule, wildcards, {}
-        self.parameters, self.seeds, self.flags, self.modules, self.named_files = {}, [], [], [rule], []
+        self.sweep, self.rule = sweep, rule
+        self.inputs, self.named_files, self.seeds, self.flags, self.modules = [], [], [], [], [rule]
+        self.parameters, self.labels = {}, {}
+        if rule in ARTIFACTS:
+            _artifact(self, wildcards[ARTIFACTS[rule].wildcard])
+        else:
+            KINDS[rule](self, **wildcards)
 
     def set_plugin(self, folder, name, options):
         """Take flags, parameters and modules from a plug-in and its section of the configuration."""
         self.parameters = parameters.read(parameters.model_of(folder, name), options, "")
-        self.flags = [name, *as_flags(_changed(self.parameters))]
+        defaults = type(self.parameters).model_fields
+        self.flags = [name, *as_flags({key: v for key, v in self.parameters if v != defaults[key].default})]
         self.modules.append(f"carryover.{folder}.{name}")
-
-    @cached_property
-    def inputs(self):
-        return list(self.sweep.job_of)
 
     @property
     def code(self):
@@ -94,125 +96,98 @@ class Request:
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
-class Training(Request):
+def _training(job, experiment, point, block):
     """A stage of training: one batch of points and one block of seeds."""
-
-    def __init__(self, sweep, rule, wildcards):
-        super().__init__(sweep, rule, wildcards)
-        experiment, batches = wildcards.experiment, sweep.batches(wildcards.experiment, rule)
-        if wildcards.point not in batches:
-            known = ", ".join(batches) or "none"
-            raise UserError(f"{experiment} has no {rule} point {wildcards.point}; it has: {known}.")
-        batch = batches[wildcards.point]
-        start = f"{sweep.results}/{experiment}/pretrain/{batch.source}/{wildcards.block}.nc"
-        self.inputs = [start] if batch.source else []
-        self.seeds = list(sweep.blocks(experiment)[int(wildcards.block)])
-        points = [point.parameters for point in batch.points]
-        self.parameters = {"together": points} if len(points) > 1 else points[0]
-        self.named_files = [file for p in points for file in parameters.files_read(p)]
-        self.modules += batch.modules
-        first, *others = (as_flags(point.named) for point in batch.points)
-        common = as_flags({"experiment": experiment, "seeds": self.seeds})
-        self.flags = [sweep.typed.experiments[experiment].family, *common, *first]
-        for point in others:
-            self.flags += [ALSO, *point]
+    sweep, batches = job.sweep, job.sweep.batches(experiment, job.rule)
+    if point not in batches:
+        raise UserError(f"{experiment} has no {job.rule} point {point}; it has: {', '.join(batches) or 'none'}.")
+    batch = batches[point]
+    job.inputs = [f"{sweep.results}/{experiment}/pretrain/{batch.source}/{block}.nc"] if batch.source else []
+    job.seeds = list(sweep.blocks(experiment)[int(block)])
+    points = [point.parameters for point in batch.points]
+    job.parameters = {"together": points} if len(points) > 1 else points[0]
+    job.named_files = [file for p in points for file in parameters.files_read(p)]
+    job.modules += batch.modules
+    first, *others = (as_flags(point.named) for point in batch.points)
+    common = as_flags({"experiment": experiment, "seeds": job.seeds})
+    job.flags = [sweep.typed.experiments[experiment].family, *common, *first]
+    for more in others:
+        job.flags += [ALSO, *more]
 
 
-class Measure(Request):
+def _measure(job, experiment, measure, point, block):
     """A measure of the networks of one finetuned shard."""
-
-    def __init__(self, sweep, rule, wildcards):
-        super().__init__(sweep, rule, wildcards)
-        experiment, measure = wildcards.experiment, wildcards.measure
-        self.inputs = [f"{sweep.results}/{experiment}/finetune/{wildcards.point}/{wildcards.block}.nc"]
-        self.set_plugin("measures", measure, sweep.typed.experiments[experiment].measures[measure])
+    job.inputs = [f"{job.sweep.results}/{experiment}/finetune/{point}/{block}.nc"]
+    job.set_plugin("measures", measure, job.sweep.typed.experiments[experiment].measures[measure])
 
 
-class Collect(Request):
+def _collect(job, experiment, measure):
     """The shards of an experiment, measured where they are collected unless each was in a job of its own."""
-
-    def __init__(self, sweep, rule, wildcards):
-        super().__init__(sweep, rule, wildcards)
-        experiment, measure = wildcards.experiment, wildcards.measure
-        spec, stage = sweep.typed.experiments[experiment], STAGES[-1]
-        family = {"family": spec.family}
-        if sweep.is_split(experiment, measure):
-            stage, self.parameters, self.flags = f"measure/{measure}", family, as_flags(family)
-        else:
-            self.set_plugin("measures", measure, spec.measures[measure])
-            self.parameters = {**family, "measure": measure, "options": self.parameters}
-            self.flags = [*as_flags(family), "--measure", *self.flags]
-        points, blocks = sweep.measured(experiment, measure), sweep.blocks(experiment)
-        folder = f"{sweep.results}/{experiment}/{stage}"
-        self.inputs = [f"{folder}/{point}/{block}.nc" for point in points for block in blocks]
-        self.labels = labels.of_family(spec.family, sweep.scripts / "carryover/families")
+    sweep, spec, stage = job.sweep, job.sweep.typed.experiments[experiment], STAGES[-1]
+    family = {"family": spec.family}
+    if sweep.is_split(experiment, measure):
+        stage, job.parameters, job.flags = f"measure/{measure}", family, as_flags(family)
+    else:
+        job.set_plugin("measures", measure, spec.measures[measure])
+        job.parameters = {**family, "measure": measure, "options": job.parameters}
+        job.flags = [*as_flags(family), "--measure", *job.flags]
+    points, blocks = sweep.measured(experiment, measure), sweep.blocks(experiment)
+    job.inputs = [f"{sweep.results}/{experiment}/{stage}/{point}/{block}.nc" for point in points for block in blocks]
+    job.labels = labels.of_family(spec.family, sweep.scripts / "carryover/families")
 
 
-class Unarchive(Request):
+def _unarchive(job, dataset):
     """An archived dataset, in place of a collected one."""
-
-    def __init__(self, sweep, rule, wildcards):
-        super().__init__(sweep, rule, wildcards)
-        place = (sweep.archive, *wildcards.dataset.split("/"))
-        self.record, self.inputs = archive.record(*place), [archive.path(*place).as_posix()]
-        self.parameters = {"sha256": self.record["unpacked"]["sha256"], "commit": self.record["commit"]}
-        self.flags = ["--sha256", self.parameters["sha256"]]
+    place = (job.sweep.archive, *dataset.split("/"))
+    record, job.inputs = archive.record(*place), [archive.path(*place).as_posix()]
+    job.parameters = {"sha256": record["unpacked"]["sha256"], "commit": record["commit"]}
+    job.flags = ["--sha256", job.parameters["sha256"]]
 
 
-class Curve(Request):
+def _curve(job, curve):
     """A theory curve."""
-
-    def __init__(self, sweep, rule, wildcards):
-        super().__init__(sweep, rule, wildcards)
-        self.inputs = []
-        self.set_plugin("theory.curves", wildcards.curve, sweep.typed.curves[wildcards.curve])
+    job.set_plugin("theory.curves", curve, job.sweep.typed.curves[curve])
 
 
-class Artifact(Request):
+def _artifact(job, name):
     """A comparison, a group of claims, a figure or a table."""
-
-    def __init__(self, sweep, rule, wildcards):
-        super().__init__(sweep, rule, wildcards)
-        kind, papers = ARTIFACTS[rule], sweep.typed.papers
-        name = wildcards[kind.wildcard]
-        entry = getattr(sweep.typed, kind.section)[name]
-        self.inputs = list(sweep.data(entry).values())
-        # The category in Snakemake's own report.
-        self.paper = papers[entry.paper].name if entry.paper in papers else "Carryover"
-        self.set_plugin(kind.plugins, getattr(entry, kind.key) or name, entry.options)
-        own = {"roles": list(entry.data)}
-        if rule == "check_claims" and entry.paper:
-            own["paper"] = papers[entry.paper].name
-            if elsewhere := [f"{one}={papers[file].name}" for file, ones in entry.elsewhere.items() for one in ones]:
-                own["elsewhere"] = sorted(elsewhere)
-        self.flags[1:1] = as_flags(own)
-
-
-class ClaimsTable(Request):
-    """The table of all claims."""
-
-    def __init__(self, sweep, rule, wildcards):
-        super().__init__(sweep, rule, wildcards)
-        beside = sweep.claims_beside()
-        self.inputs = [f"{sweep.results}/claims/{group}.nc" for group in sorted(sweep.typed.claims)]
-        self.named_files = list(beside.values())
-        self.flags = as_flags({"beside": [f"{name}={file}" for name, file in beside.items()]}) if beside else []
+    kind, papers = ARTIFACTS[job.rule], job.sweep.typed.papers
+    entry = getattr(job.sweep.typed, kind.section)[name]
+    job.inputs = list(job.sweep.data(entry).values())
+    # The category in Snakemake's own report.
+    job.paper = papers[entry.paper].name if entry.paper in papers else "Carryover"
+    job.name = name
+    job.set_plugin(kind.plugins, getattr(entry, kind.key) or name, entry.options)
+    own = {"roles": list(entry.data)}
+    if job.rule == "check_claims" and entry.paper:
+        own["paper"] = papers[entry.paper].name
+        if elsewhere := [
+            f"{claim}={papers[file].name}" for file, claims in entry.elsewhere.items() for claim in claims
+        ]:
+            own["elsewhere"] = sorted(elsewhere)
+    job.flags[1:1] = as_flags(own)
 
 
-class Report(Request):
+def _claims_table(job):
+    """The table of all claims, beside those of other configurations."""
+    beside = job.sweep.claims_beside()
+    job.inputs = [f"{job.sweep.results}/claims/{group}.nc" for group in sorted(job.sweep.typed.claims)]
+    job.named_files = list(beside.values())
+    job.flags = as_flags({"beside": [f"{name}={file}" for name, file in beside.items()]}) if beside else []
+
+
+def _report(job):
     """The report on all results."""
-
-    def __init__(self, sweep, rule, wildcards):
-        super().__init__(sweep, rule, wildcards)
-        self.parameters = {section: sweep.config.get(section, {}) for section in ("papers", "figures", "tables")}
+    job.inputs = list(job.sweep.job_of)
+    job.parameters = {section: job.sweep.config.get(section, {}) for section in ("papers", "figures", "tables")}
 
 
-KINDS = dict.fromkeys(STAGES, Training) | dict.fromkeys(ARTIFACTS, Artifact) | {
-    "measure": Measure, "collect": Collect, "unarchive": Unarchive, "curve": Curve,
-    "claims_table": ClaimsTable, "report": Report, "crate": Request,
+def _crate(job):
+    """All results with their records."""
+    job.inputs = list(job.sweep.job_of)
+
+
+KINDS = dict.fromkeys(STAGES, _training) | {
+    "measure": _measure, "collect": _collect, "unarchive": _unarchive, "curve": _curve,
+    "claims_table": _claims_table, "report": _report, "crate": _crate,
 }  # fmt: skip
-
-
-def _changed(p):
-    """{name: value} of the parameters that are not at their default."""
-    return {name: value for name, value in p if value != type(p).model_fields[name].default}

@@ -16,16 +16,10 @@ from carryover.config.parameters import applies, in_words
 from carryover.errors import UserError
 from carryover.provenance.code_digest import closure_digest
 from carryover.workflow.points import batches_of_stages
-from carryover.workflow.requests import KINDS
+from carryover.workflow.requests import Request
 
 MOST = 20_000
 """Training jobs of a configuration at most: Snakemake takes hours to plan more."""
-
-
-class Wildcards(dict):
-    """Values by name, as attributes too, as Snakemake gives them to functions of wildcards."""
-
-    __getattr__ = dict.__getitem__
 
 
 class Sweep:
@@ -41,7 +35,10 @@ class Sweep:
         self.scripts = self.root / "scripts"
         self.archive = self.typed.archive and self.found(self.typed.archive)
         self.code_digest = cache(closure_digest)  # many jobs have the same code
-        self.archived, self._request = cache(self._archived), cache(self._request_of)
+        self.archived, self._request = (
+            cache(self._archived),
+            cache(lambda rule, items: Request(self, rule, dict(items))),
+        )
         self._batches = {}
         for name, spec in self.typed.experiments.items():
             self._batches |= {(name, stage): found for stage, found in batches_of_stages(name, spec).items()}
@@ -118,28 +115,28 @@ class Sweep:
     def jobs(self):
         """(rule, wildcards, output) of every job; of several formats, the first."""
         for experiment, spec in self.typed.experiments.items():
-            folder = f"{self.results}/{experiment}"
+            folder, own = f"{self.results}/{experiment}", {"experiment": experiment}
             trained = [measure for measure in spec.measures if not self.archived(experiment, measure)]
             for stage in STAGES if trained or not spec.measures else ():
                 for point, block in product(self.batches(experiment, stage), self.blocks(experiment)):
-                    wildcards = Wildcards(experiment=experiment, point=point, block=block)
-                    yield stage, wildcards, f"{folder}/{stage}/{point}/{block}.nc"
+                    yield stage, own | {"point": point, "block": block}, f"{folder}/{stage}/{point}/{block}.nc"
             for measure in trained:
                 points = self.measured(experiment, measure) if self.is_split(experiment, measure) else ()
                 for point, block in product(points, self.blocks(experiment)):
-                    wildcards = Wildcards(experiment=experiment, point=point, block=block, measure=measure)
+                    wildcards = own | {"point": point, "block": block, "measure": measure}
                     yield "measure", wildcards, f"{folder}/measure/{measure}/{point}/{block}.nc"
             for measure in spec.measures:
                 if measure in trained:
-                    yield "collect", Wildcards(experiment=experiment, measure=measure), f"{folder}/{measure}.nc"
+                    yield "collect", own | {"measure": measure}, f"{folder}/{measure}.nc"
                 else:
-                    yield "unarchive", Wildcards(dataset=f"{experiment}/{measure}"), f"{folder}/{measure}.nc"
+                    yield "unarchive", {"dataset": f"{experiment}/{measure}"}, f"{folder}/{measure}.nc"
         for curve in self.typed.curves:
-            yield "curve", Wildcards(curve=curve), f"{self.results}/theory/{curve}.nc"
+            yield "curve", {"curve": curve}, f"{self.results}/theory/{curve}.nc"
         for rule, kind in ARTIFACTS.items():
             for name in getattr(self.typed, kind.section):
-                yield rule, Wildcards({kind.wildcard: name}), kind.outputs(self.results, name)[0]
-        yield from (("claims_table", Wildcards(), path) for path in self.claims_table()[:1])
+                yield rule, {kind.wildcard: name}, kind.outputs(self.results, name)[0]
+            if rule == "check_claims":
+                yield from (("claims_table", {}, path) for path in self.claims_table()[:1])
 
     @cached_property
     def job_of(self):
@@ -147,27 +144,18 @@ class Sweep:
         return {output: (rule, wildcards) for rule, wildcards, output in self.jobs()}
 
     def check(self):
-        """Raise UserError for code that cannot be parsed, and for data and groups of claims that no job makes."""
-        for rule, wildcards, _ in self.jobs():
+        """Raise UserError for code that cannot be parsed, and for data that no job before makes."""
+        made = {}
+        for rule, wildcards, output in self.jobs():
             request = self.request(rule, wildcards)
-            _ = request.code, request.inputs
-        for name, path in self.claims_beside().items():
-            if not Path(path).is_file():
-                raise UserError(f"claims_beside.{name}: there is no file {path}.")
-        made = [path for path in self.collected() if path.endswith(".nc")]
-        for rule, kind in ARTIFACTS.items():
-            for name, entry in getattr(self.typed, kind.section).items():
-                for path in self.data(entry).values():
-                    if path not in made and not Path(path).is_file():
-                        known = ", ".join(one.removeprefix(f"{self.results}/").removesuffix(".nc") for one in made)
-                        where = f"{kind.section}.{name}.data"
-                        raise UserError(f"{where}: {path} is neither a file nor made here; known are {known}.")
-                for claim in getattr(entry, "rests_on", ()):
-                    if (group := claim.partition("/")[0]) not in self.typed.claims:
-                        known, where = ", ".join(self.typed.claims) or "none", f"{kind.section}.{name}.rests_on"
-                        raise UserError(f"{where}: there is no group {group} in claims, but {known}.")
-            later = [*self.artifacts(rule), *(self.claims_table() if rule == "check_claims" else ())]
-            made += [path for path in later if path.endswith(".nc")]
+            _ = request.code
+            for path in (*request.inputs, *request.named_files):
+                if path not in made and not Path(path).is_file():
+                    where = f"{ARTIFACTS[rule].section}.{request.name}.data" if rule in ARTIFACTS else rule
+                    listed = ", ".join(made[one] for one in made if made[one])
+                    raise UserError(f"{where}: {path} is neither a file nor made here; known are {listed}.")
+            named = output.removeprefix(f"{self.results}/").removesuffix(".nc")
+            made[output] = "" if rule in (*STAGES, "measure") else named
 
     # For the rules: what wildcards can be, and functions of them.
 
@@ -188,9 +176,6 @@ class Sweep:
     def request(self, rule, wildcards):
         """The `requests.Request` of a job."""
         return self._request(rule, tuple(sorted((name, str(value)) for name, value in wildcards.items())))
-
-    def _request_of(self, rule, wildcards):
-        return KINDS[rule](self, rule, Wildcards(wildcards))
 
     def request_of(self, path):
         """The request of the job that makes a file; None for a file from outside."""
@@ -218,7 +203,7 @@ class Sweep:
         """
 
         def resource(wildcards, attempt):
-            value = getattr(self.typed.experiments[wildcards.experiment].resources, name)
+            value = getattr(self.typed.experiments[wildcards["experiment"]].resources, name)
             return value if name == "gpu" else value * 2 ** (attempt - 1)
 
         return resource
