@@ -1,6 +1,5 @@
 """Files of a configuration, and how one is laid over another."""
 
-import json
 from pathlib import Path
 
 import yaml
@@ -25,10 +24,7 @@ _Loader.add_constructor("tag:yaml.org,2002:map", lambda loader, node: loader.con
 def read(file, called):
     """The sections of a YAML or JSON file; UserError, with the name `called`, where it holds none."""
     try:
-        text = Path(file).read_text(encoding="utf-8-sig")
-        # JSON is not quite YAML: that would read 1e-05 as text.
-        is_json = Path(file).suffix == ".json"
-        content = json.loads(text, object_pairs_hook=_section) if is_json else yaml.load(text, _Loader)
+        content = yaml.load(Path(file).read_text(encoding="utf-8-sig"), _Loader)
     except OSError as error:
         raise UserError(f"{called}: {error.strerror}") from None
     except UserError as error:
@@ -41,23 +37,17 @@ def read(file, called):
     return content or {}
 
 
-def _section(pairs):
-    keys = [key for key, _ in pairs]
-    if twice := next((key for key in keys if keys.count(key) > 1), None):
-        raise UserError(f"the key {twice} stands twice in a section")
-    return dict(pairs)
+def overlaid(below, above, removing=False):
+    """Sections with others laid over them, as Snakemake lays one configuration file over another.
 
-
-def overlaid(below, above):
-    """Sections with others laid over them, as Snakemake lays one configuration file over another."""
-    both = {key: overlaid(below[key], value) for key, value in above.items()
-            if isinstance(value, dict) and isinstance(below.get(key), dict)}  # fmt: skip
-    return {**below, **above, **both}
-
-
-def laid_over(below, above):
-    """As `overlaid`, for a configuration over the papers' files: null removes what stands below, at any depth."""
-    gone = {key for key, value in above.items() if value is None and key in below}
-    both = {key: laid_over(below[key], value) for key, value in above.items()
-            if isinstance(value, dict) and isinstance(below.get(key), dict)}  # fmt: skip
-    return {key: value for key, value in {**below, **above, **both}.items() if key not in gone}
+    Over the papers' files a configuration is laid `removing`: null removes what stands below, at any depth.
+    """
+    whole = dict(below)
+    for key, value in above.items():
+        if isinstance(value, dict) and isinstance(below.get(key), dict):
+            whole[key] = overlaid(below[key], value, removing)
+        elif removing and value is None and key in below:
+            del whole[key]
+        else:
+            whole[key] = value
+    return whole

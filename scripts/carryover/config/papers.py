@@ -49,7 +49,7 @@ def resolved(config, folder):
         if first[1] and first not in owners and first[1] not in (config.get("figures") or {}):
             raise UserError(f"config/papers/{file}.yaml: paper.first: there is no figure {first[1]}.")
     above = {key: value for key, value in config.items() if key != "papers"}
-    return _without(files.laid_over(below, above), absent)
+    return _without(files.overlaid(below, above, removing=True), absent)
 
 
 def read(folder):

@@ -1,9 +1,10 @@
 """What happens when the Snakefile is read: checks of the configuration, and of results against their records."""
 
-import json
 import os
 import sys
 from pathlib import Path
+
+import yaml
 
 from carryover.config import files, papers
 from carryover.errors import UserError, sentence
@@ -60,9 +61,9 @@ def effective(sweep):
     """
 
     def path(wildcards):
-        file = Path(sweep.results, "logs/audit.config.json")
+        file = Path(sweep.results, "logs/audit.config.yaml")
         with writing.atomic(file) as unfinished:
-            unfinished.write_text(json.dumps(sweep.config))
+            unfinished.write_text(yaml.safe_dump(sweep.config, sort_keys=False))
         return file.as_posix()
 
     return path
