@@ -12,7 +12,7 @@ def main(argv):
     parser = command_line.parser("crate.py", __doc__)
     parser.add_argument("targets", nargs="+", type=Path, metavar="RESULT", help="results, or folders of them")
     arguments = parser.parse_args(argv)
-    if [Path(output).suffix for output in arguments.output] != [".zip"]:
+    if [output.suffix for output in arguments.output] != [".zip"]:
         raise UserError("--output must be one file that ends in .zip")
     records, files = contents.gather(arguments.targets)
     with Job(rule="crate", inputs=sorted(records), outputs=arguments.output, modules=["crate"]) as job:

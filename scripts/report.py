@@ -22,7 +22,7 @@ def main(argv):
     with Job(
         rule="report",
         parameters={section: config.get(section, {}) for section in ("papers", "figures", "tables")},
-        wildcards=command_line.wildcards(arguments),
+        wildcards=dict(arguments.wildcards),
         inputs=[*page.files(config, arguments.results).values(), *rendering.files("report")],
         outputs=arguments.output,
         modules=["report"],

@@ -1,34 +1,19 @@
 """Typeset one table, as Markdown and LaTeX."""
 
-from pathlib import Path
-
 import pandas as pd
-from tabulate import tabulate
 
+from carryover.figures.drawing.typesetting import FORMATS, typeset
 from carryover.workflow import command_line, plugin_job
 from carryover.workflow.plugin_job import add_data, of_data
-
-# {suffix: (tabulate's name of the format, a comment in it)}
-FORMATS = {".md": ("github", "<!-- {} -->"), ".tex": ("latex_booktabs", "% {}")}
-
-
-def typeset(rows, suffix, job):
-    """A data frame of texts as one file's text, with the digest of the job's request in a comment at its end."""
-    style, comment = FORMATS[suffix]
-    if suffix == ".md":  # a bar ends a cell
-        rows = rows.map(lambda text: text.replace("|", r"\|")).rename(columns=lambda text: text.replace("|", r"\|"))
-    body = tabulate(rows, headers="keys", tablefmt=style, showindex=False, disable_numparse=True)
-    if suffix == ".tex":
-        body = body.replace("\N{MINUS SIGN}", "$-$")  # LaTeX has no such letter
-    return f"{body}\n\n{comment.format(f'Carryover request {job.request}')}\n"
 
 
 def main(argv):
     started = plugin_job.started(argv, "table", "figures.tables", __doc__, add_data, formats=FORMATS)
     with started as (job, module, p, arguments):
         rows = of_data(module.rows, pd.DataFrame, arguments, p)
-        for output in map(Path, arguments.output):
-            job.path(output).write_text(typeset(rows, output.suffix, job), encoding="utf-8")
+        for output in arguments.output:
+            text = typeset(rows, output.suffix, f"Carryover request {job.request}")
+            job.path(output).write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

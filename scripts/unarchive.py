@@ -21,7 +21,7 @@ def main(argv):
     with Job(
         rule="unarchive",
         parameters={"sha256": arguments.sha256, "commit": known["commit"]},
-        wildcards=command_line.wildcards(arguments),
+        wildcards=dict(arguments.wildcards),
         inputs=[file],
         outputs=arguments.output,
         modules=["unarchive"],

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-import check_claims
-from carryover.claims.support import checks, headlines
+from carryover.claims.support import checks, groups, headlines
 from carryover.claims.support import table as claims_table
 from carryover.errors import UserError
 from carryover.provenance import store
@@ -24,7 +23,7 @@ def group(means, paper="Paper", portable="rounding", **options):
     """Claims, by name, that their statistics, with the spread of `SEEDS`, lie above 0."""
     claims = [(name, f"{name} is above 0", mean + SEEDS, 0.0) for name, mean in means.items()]
     checked = checks.table(claims, "1", "number", **options)
-    return check_claims.with_origin(checked, [paper] * len(claims), [Path("toy/risk.nc")], portable)
+    return groups.with_origin(checked, paper, {}, [Path("toy/risk.nc")], portable)
 
 
 @pytest.fixture
@@ -69,7 +68,7 @@ def test_by_paper_the_worst_news_comes_first_and_what_no_paper_says_last(tmp_pat
 
 def test_what_was_computed_keeps_its_verdict_and_counts_for_no_adjustment():
     computed = checks.table([("sure", "it is", 1.0, 0.0)], estimate=intervals.exact)
-    computed = check_claims.with_origin(computed, ["Paper"], [Path("theory/curve.nc")], "rounding")
+    computed = groups.with_origin(computed, "Paper", {}, [Path("theory/curve.nc")], "rounding")
     table = claims_table.gathered({"drawn": group({"likely": 1.6}), "computed": computed})
     assert table["verdict"].sel(claim="computed/sure") == "holds"
     assert table["adjusted_p_value"].sel(claim="drawn/likely") == table["p_value"].sel(claim="drawn/likely")
@@ -80,7 +79,7 @@ def test_what_was_computed_keeps_its_verdict_and_counts_for_no_adjustment():
 def test_medians_need_the_seeds_of_a_sign_test(fewer, seeds):
     values = np.where(np.arange(seeds) < fewer, -1.0, 1.0) * np.linspace(1, 2, seeds)
     checked = checks.table([("it", "it is", values, 0.0)], estimate=intervals.median)
-    table = claims_table.gathered({"one": check_claims.with_origin(checked, ["Paper"], [Path("toy/risk.nc")], "exact")})
+    table = claims_table.gathered({"one": groups.with_origin(checked, "Paper", {}, [Path("toy/risk.nc")], "exact")})
     if seeds < 6:  # no interval
         assert table["would_decide"].values.tolist() == ["not known"]
         return

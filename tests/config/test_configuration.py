@@ -97,7 +97,7 @@ def test_every_key_of_the_readmes_examples_is_accepted():
 
 # path, value, the sentence after "configuration: "
 REFUSED = [
-    ("extra", 1, "unknown key extra; allowed here: pathvars, papers, archive, claims_beside, "),
+    ("extra", 1, "unknown key extra; allowed here: pathvars, papers, archive, other_claims, "),
     ("experiments/toy/seed", 1, "experiments.toy: unknown key seed"),
     ("experiments/toy/measures/risks", {}, "experiments.toy.measures.risks: there is no risks; there are: bounds, "),
     ("experiments/toy/seeds", "six", "experiments.toy.seeds: Input should be a valid integer, not 'six'."),

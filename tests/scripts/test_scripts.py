@@ -87,7 +87,7 @@ MISTAKES = {
         ["collect", "damaged.nc", "--family", "diagonal"],
         "collect: damaged.nc is not netCDF, or truncated or damaged: delete it and run again (",
     ),
-    "family": (["collect", "risk.nc", "--family", "diagonals"], "collect: there is no family diagonals."),
+    "family": (["collect", "risk.nc", "--family", "diagonals"], 2),
     "value": ([*FINETUNE, "--samples", "0"], "finetune: --samples: Input should be greater than 0, not 0."),
     "start": (FINETUNE, "finetune: finetuning starts from pretrained networks: name their shard with --pretrained."),
     "solver": (
@@ -98,7 +98,7 @@ MISTAKES = {
         [*FINETUNE, "--main-features", "2", *SCRATCH[:2], "--overlap", "0", "--samples", str(10**15)],
         "finetune: there is too little memory, ",
     ),
-    "wildcard": (["curve", "relu_penalty", "--wildcards", "curve"], "curve: --wildcards curve: it must be KEY=VALUE."),
+    "wildcard": (["curve", "relu_penalty", "--wildcards", "curve"], 2),
     "format": (["figure", *RISK], "figure: --output x.nc: its suffix must be one of .png, .svg, .pdf."),
 }
 

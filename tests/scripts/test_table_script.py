@@ -1,13 +1,13 @@
 """A table by hand, in process: the same rows in Markdown and LaTeX, with their records."""
 
 import json
-from types import SimpleNamespace
 
 import pandas as pd
 import pytest
 
 import table
 from carryover.claims.support import pair_correlations
+from carryover.figures.drawing.typesetting import typeset as as_text
 from carryover.provenance import job_record, store
 from toy.bound_runs import made
 
@@ -58,6 +58,5 @@ def test_both_formats_hold_the_rows_and_their_records_are_true(folder):
 
 def test_bars_and_minus_signs_break_no_format():
     rows = pd.DataFrame({"a|b": ["|x|", "\N{MINUS SIGN}1"]})
-    job = SimpleNamespace(request="0")
-    assert table.typeset(rows, ".md", job).splitlines()[2] == r"| \|x\|  |"
-    assert "$-$1" in table.typeset(rows, ".tex", job)
+    assert as_text(rows, ".md", "note").splitlines()[2] == r"| \|x\|  |"
+    assert "$-$1" in as_text(rows, ".tex", "note")

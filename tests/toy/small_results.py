@@ -6,8 +6,7 @@ import numpy as np
 import xarray as xr
 from PIL import Image
 
-import check_claims
-from carryover.claims.support import checks
+from carryover.claims.support import checks, groups
 from carryover.claims.support import table as claims_table
 from carryover.labels import attributes
 from carryover.provenance import job_record
@@ -61,7 +60,7 @@ def draw(name, source, pixels, padding, title=None):
 def claims(group, values, data):
     rows = [(f"claim_{number}", f"claim {number} of {group}", one, 0.0) for number, one in enumerate(values)]
     found = checks.table(rows, "Fig. 1", "a difference")
-    return check_claims.with_origin(found, ["Feature reuse"] * len(rows), [Path(f"{data}.nc")], "rounding")
+    return groups.with_origin(found, "Feature reuse", {}, [Path(f"{data}.nc")], "rounding")
 
 
 def run():

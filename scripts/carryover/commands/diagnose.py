@@ -17,11 +17,9 @@ from carryover.diagnosis.diagnosis import diagnose
 from carryover.diagnosis.parameters import Options
 from carryover.errors import UserError
 from carryover.figures.drawing import style
-from carryover.provenance.job_record import SCRIPTS, Job
+from carryover.provenance.job_record import Job
 from carryover.templates import rendering
 
-# Of the project; where the library is installed alone, matplotlib's own.
-STYLE = SCRIPTS.parent / "config" / "figures.mplstyle"
 KINDS = "npz, npy, netCDF or safetensors: (samples, …) by layer"
 
 
@@ -32,8 +30,7 @@ def parsed(argv, prog):
     parser.add_argument("--finetuned", required=True, type=Path, metavar="FILE", help="after, of the same samples")
     parser.add_argument("--baseline", nargs="?", type=Path, metavar="FILE", help="of an unrelated network")
     parser.add_argument("-o", "--output", required=True, type=Path, metavar="FOLDER", help="where the results go")
-    own = STYLE if STYLE.is_file() else None
-    parser.add_argument("--style", default=own, type=Path, metavar="FILE", help="matplotlib style")
+    style.add_style(parser)
     parameters.add_arguments(parser, Options)
     arguments = parser.parse_args(argv)
     return parameters.from_arguments(Options, arguments), arguments

@@ -129,7 +129,7 @@ class Configuration(Section):
     archive: Annotated[str, Field(pattern=f"^/?{PATH}")] | None = Field(
         None, description="folder of archived datasets, used where they are what is asked for"
     )
-    claims_beside: dict[Annotated[str, Field(pattern="^[^=;]+$")], str | None] = Field(
+    other_claims: dict[Annotated[str, Field(pattern="^[^=;]+$")], str | None] = Field(
         {}, description="tables of other claims, shown next to those made here: what -> file, or null"
     )
     experiments: dict[Name, Experiment] = {}

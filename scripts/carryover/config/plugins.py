@@ -1,16 +1,18 @@
 """The plug-ins that there are, found by their names."""
 
 import importlib
-import pkgutil
+from pathlib import Path
 
 load = importlib.import_module
+LIBRARY = Path(__file__).resolve().parents[1]
 
 
 def names(kind):
     """Names of the plug-ins of one kind: modules of `carryover.<kind>` without a leading underscore, but `parameters`.
 
-    A family is a folder; what families share are the modules beside it.
+    A family is a folder; what families share are the modules beside it. Nothing is imported.
     """
-    package, folders = importlib.import_module(f"carryover.{kind}"), kind == "families"
-    modules = (m for m in pkgutil.iter_modules(package.__path__) if m.ispkg == folders)
-    return sorted(m.name for m in modules if not m.name.startswith("_") and m.name != "parameters")
+    folder = LIBRARY.joinpath(*kind.split("."))
+    if kind == "families":
+        return sorted(file.parent.name for file in folder.glob("*/__init__.py"))
+    return sorted(file.stem for file in folder.glob("*.py") if file.stem[0] != "_" and file.stem != "parameters")

@@ -66,8 +66,8 @@ def _check(row):
     }
 
 
-def markdown(table):
-    """The table as GitHub's Markdown: a line for each claim, by paper; its checks unfold."""
+def markdown(table, note=""):
+    """The table as GitHub's Markdown: a line for each claim, by paper; its checks unfold. `note` is a comment."""
     parts = ["# Claims", summary(table)]
     for paper, claims in by_paper(table).items():
         rows = []
@@ -77,7 +77,7 @@ def markdown(table):
             row = (claim["verdict"], claim["elsewhere"], f"{claim['statement']} ({claim['section']})", unfolding)
             rows.append([cell.replace("|", r"\|") for cell in row])
         parts += [f"## {paper}", tabulate(rows, headers=HEADS, tablefmt="github", disable_numparse=True)]
-    return "\n\n".join(parts) + "\n"
+    return "\n\n".join([*parts, f"<!-- {note} -->"]) + "\n"
 
 
 def page(table, note=""):

@@ -1,17 +1,42 @@
-"""The shards of an experiment, put together along their runs."""
+"""The shards of an experiment, measured and put together along their runs."""
 
 import json
 
 import numpy as np
 import xarray as xr
 
+from carryover.config import parameters
 from carryover.errors import UserError
 from carryover.provenance import store
+from carryover.workflow.plugin_job import naming_what_is_missing
 
 
 def request(shard):
     """The request of the job that made a shard: rule, wildcards, parameters and seeds; empty without a record."""
     return json.loads(shard.attrs.get(store.RECORD, "{}"))
+
+
+def measured(module, p, path):
+    """A measure of each dataset of a shard that it applies to.
+
+    A measure that only selects (`SELECTS = True`) gets datasets whose values are not read yet.
+    """
+    if getattr(module, "SELECTS", False):
+        return store.load_all(path, lambda part: module.measure(part, p))
+    conditions, found = type(p).APPLIES_TO, []
+    for part in store.load_all(path):
+        axes = {axis: part[axis].values[0] for axis in conditions if axis in part.coords}
+        if parameters.applies(conditions, axes):
+            with naming_what_is_missing(module.measure, [path]):
+                found.append(module.measure(part, p))
+    return found
+
+
+def also_read(module, path):
+    """The files that a measure reads besides the shard: those that attributes of the shard, its `READS`, name."""
+    names = getattr(module, "READS", ())
+    parts = store.load_all(path, lambda part: part[[]]) if names else []
+    return list(dict.fromkeys(f for part in parts for name in names for f in parameters.files(part.attrs.get(name))))
 
 
 def collect(parts):

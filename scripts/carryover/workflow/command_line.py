@@ -45,23 +45,18 @@ def chosen(argv, kind, rule, description):
 def parser(prog, description, **options):
     """A parser with the flags that every job has."""
     made = argparse.ArgumentParser(prog=prog, description=description, allow_abbrev=False, **options)
-    made.add_argument("--output", required=True, nargs="+", metavar="FILE", help="where the result goes")
-    made.add_argument("--wildcards", nargs="*", default=[], metavar="KEY=VALUE", help="stored in the record")
+    made.add_argument("--output", required=True, nargs="+", type=Path, metavar="FILE", help="where the result goes")
+    made.add_argument("--wildcards", nargs="*", type=pair, default=[], metavar="KEY=VALUE", help="for the record")
     made.add_argument("--key", metavar="DIGEST", help="of the workflow's request; stored in the record")
     return made
 
 
-def wildcards(arguments):
-    """{'point': 'all'} from --wildcards point=all; UserError for a word without an equals sign."""
-    return pairs(arguments.wildcards, "--wildcards")
-
-
-def pairs(words, flag):
-    """{'a': 'b'} from ['a=b'], the words after a flag."""
-    for word in words:
-        if "=" not in word:
-            raise UserError(f"{flag} {word}: it must be KEY=VALUE.")
-    return {name: value for name, _, value in (word.partition("=") for word in words)}
+def pair(word):
+    """('a', 'b') from 'a=b', for argparse."""
+    name, equals, value = word.partition("=")
+    if not equals:
+        raise argparse.ArgumentTypeError(f"{word} must be KEY=VALUE")
+    return name, value
 
 
 def options(model, words, prog):

@@ -11,7 +11,7 @@ from carryover.workflow import command_line
 
 
 @contextmanager
-def started(argv, rule, kind, description, *additions, formats=None):
+def started(argv, rule, kind, description, *additions, formats=None, inputs=None):
     """Parse the command line of a plug-in, and open its job: yields (job, plug-in, its parameters, all arguments).
 
     Parameters
@@ -22,6 +22,8 @@ def started(argv, rule, kind, description, *additions, formats=None):
         Functions that add the rule's own flags to a parser, such as `add_data`.
     formats
         Suffixes that outputs may have; any where not given.
+    inputs
+        Function of the plug-in and the arguments that gives all files that the job reads; `data` where not given.
     """
     name = command_line.chosen(argv, kind, rule, description)
     module, model = plugins.load(f"carryover.{kind}.{name}"), parameters.model_of(kind, name)
@@ -31,17 +33,14 @@ def started(argv, rule, kind, description, *additions, formats=None):
     parameters.add_arguments(parser, model)
     arguments = parser.parse_args(argv[1:])
     p = parameters.from_arguments(model, arguments)
-    if "roles" in arguments and len(arguments.roles) != len(arguments.data):
-        counts = f"{len(arguments.roles)} and {len(arguments.data)}"
-        raise UserError(f"--roles and --data must name as many things each: they name {counts}.")
     for output in arguments.output if formats else ():
-        if Path(output).suffix not in formats:
+        if output.suffix not in formats:
             raise UserError(f"--output {output}: its suffix must be one of {', '.join(formats)}.")
     with Job(
         rule=rule,
         parameters=p,
-        wildcards=command_line.wildcards(arguments),
-        inputs=inputs(module, arguments),
+        wildcards=dict(arguments.wildcards),
+        inputs=inputs(module, arguments) if inputs else getattr(arguments, "data", ()),
         outputs=arguments.output,
         modules=[rule, module.__name__],
     ) as job:
@@ -54,13 +53,6 @@ def add_data(parser):
     parser.add_argument("--data", required=True, nargs="+", type=Path, metavar="FILE", help="in the order of --roles")
 
 
-def inputs(module, arguments):
-    """All files that the job reads."""
-    if "finetuned" in arguments:
-        return [arguments.finetuned, *also_read(module, arguments.finetuned)]
-    return [*getattr(arguments, "data", ()), *([arguments.style] if "style" in arguments else [])]
-
-
 class Roles(dict):
     """Data by role; a role that was not given is a user's mistake."""
 
@@ -71,14 +63,12 @@ class Roles(dict):
 def of_data(make, kind, arguments, p):
     """The result of a plug-in's function of data by role and parameters; UserError as `checked`, and where the data
     lack a variable or coordinate."""
-    data = Roles(zip(arguments.roles, map(read, arguments.data), strict=True))
+    if len(arguments.roles) != len(arguments.data):
+        raise UserError("--roles and --data must name as many things each.")
+    # CSV tables ship with the project.
+    data = [text_tables.read(file) if file.suffix == ".csv" else store.load(file) for file in arguments.data]
     with naming_what_is_missing(make, arguments.data):
-        return checked(make(data, p), kind, make)
-
-
-def read(path):
-    """A dataset, or a table that ships with the project; DataError for a file that is neither."""
-    return text_tables.read(path) if path.suffix == ".csv" else store.load(path)
+        return checked(make(Roles(zip(arguments.roles, data, strict=True)), p), kind, make)
 
 
 def checked(result, kind, make):
@@ -99,26 +89,3 @@ def naming_what_is_missing(make, files):
         wanted = str(error.args[0]).partition("\n")[0]
         where = ", ".join(map(str, files))
         raise UserError(f"{plugin} needs {wanted}, which is not in the data of: {where}.") from error
-
-
-def measured(module, p, path):
-    """A measure of each dataset of a shard that it applies to.
-
-    A measure that only selects (`SELECTS = True`) gets datasets whose values are not read yet.
-    """
-    if getattr(module, "SELECTS", False):
-        return store.load_all(path, lambda part: module.measure(part, p))
-    conditions, found = type(p).APPLIES_TO, []
-    for part in store.load_all(path):
-        axes = {axis: part[axis].values[0] for axis in conditions if axis in part.coords}
-        if parameters.applies(conditions, axes):
-            with naming_what_is_missing(module.measure, [path]):
-                found.append(module.measure(part, p))
-    return found
-
-
-def also_read(module, path):
-    """The files that a measure reads besides the shard: those that attributes of the shard, its `READS`, name."""
-    names = getattr(module, "READS", ())
-    parts = store.load_all(path, lambda part: part[[]]) if names else []
-    return list(dict.fromkeys(f for part in parts for name in names for f in parameters.files(part.attrs.get(name))))

@@ -7,6 +7,8 @@ with Progress("finetune") as progress:
 import sys
 import time
 
+PAUSE = 10.0  # seconds between lines
+
 
 class Progress:
     """Context manager that is called with the state of a training.
@@ -14,27 +16,23 @@ class Progress:
     Calls are cheap: values that are not shown are not read, so a loss may be a tensor on a device.
     """
 
-    PAUSE = 10.0  # seconds between lines
-
-    def __init__(self, description, stream=None):
-        self.description, self.stream, self.state = description, stream or sys.stderr, {}
+    def __init__(self, description):
+        self.description, self.state = description, {}
+        self.start = self.shown = time.monotonic()
 
     def __enter__(self):
-        self.start = self.shown = time.monotonic()
         return self
 
     def __call__(self, state):
         self.state.update(state)
-        if time.monotonic() - self.shown >= self.PAUSE:
+        if time.monotonic() - self.shown >= PAUSE:
             self.shown = time.monotonic()
-            self._show()
+            self.show()
 
     def __exit__(self, kind, error, trace):
-        self._show("done" if kind is None else "stopped")
+        self.show("done, " if kind is None else "stopped, ")
 
-    def _show(self, end=None):
-        parts = [end] if end else []
-        for name, value in self.state.items():
-            parts.append(f"{name} {value}" if isinstance(value, str | int) else f"{name} {float(value):.3g}")
-        parts.append(f"{time.monotonic() - self.start:.0f} s elapsed")
-        print(f"{self.description}: {', '.join(parts)}", file=self.stream, flush=True)
+    def show(self, end=""):
+        values = "".join(f"{name} {float(value):g}, " for name, value in self.state.items())
+        elapsed = time.monotonic() - self.start
+        print(f"{self.description}: {end}{values}{elapsed:.0f} s elapsed", file=sys.stderr, flush=True)

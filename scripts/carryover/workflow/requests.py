@@ -169,11 +169,11 @@ def _artifact(job, name):
 
 
 def _claims_table(job):
-    """The table of all claims, beside those of other configurations."""
-    beside = job.sweep.claims_beside()
+    """The table of all claims, with the verdicts of other configurations."""
+    others = job.sweep.other_claims()
     job.inputs = [f"{job.sweep.results}/claims/{group}.nc" for group in sorted(job.sweep.typed.claims)]
-    job.named_files = list(beside.values())
-    job.flags = as_flags({"beside": [f"{name}={file}" for name, file in beside.items()]}) if beside else []
+    job.named_files = list(others.values())
+    job.flags = as_flags({"others": [f"{name}={file}" for name, file in others.items()]}) if others else []
 
 
 def _report(job):

@@ -103,9 +103,9 @@ class Sweep:
         files = [f"{self.results}/claims{suffix}" for suffix in SUFFIXES["claims_table"]]
         return recorded(files) if self.typed.claims else []
 
-    def claims_beside(self):
+    def other_claims(self):
         """{description: file} of the tables of claims that are shown beside the one that is made."""
-        return {name: self.found(file) for name, file in self.typed.claims_beside.items() if file}
+        return {name: self.found(file) for name, file in self.typed.other_claims.items() if file}
 
     def first(self):
         """The figure that each paper shows first, where it is made here."""

@@ -31,7 +31,7 @@ def main(stage, argv, description):
     with Job(
         rule=stage,
         parameters=points[0] if len(points) == 1 else {"together": points},
-        wildcards=command_line.wildcards(arguments),
+        wildcards=dict(arguments.wildcards),
         inputs=[*([start] if start else []), *dict.fromkeys(files)],
         outputs=arguments.output,
         modules=[stage, module.__name__, *dict.fromkeys(solver.__name__ for solver in solvers)],

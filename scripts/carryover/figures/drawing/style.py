@@ -1,12 +1,19 @@
 """The style of figures: Matplotlib's own defaults with a style file on them, whatever matplotlibrc a user has."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import matplotlib
 
 from carryover.errors import UserError
+from carryover.provenance.job_record import SCRIPTS
+
+# Of the project; where the library is installed alone, Matplotlib's own.
+FILE = SCRIPTS.parent / "config" / "figures.mplstyle"
+
+
+def add_style(parser):
+    own = FILE if FILE.is_file() else None
+    parser.add_argument("--style", default=own, type=Path, metavar="FILE", help="matplotlib style")
 
 
 def use(path: Path | None) -> None:
@@ -27,3 +34,11 @@ def use(path: Path | None) -> None:
         if key and key not in matplotlib.rcParams:
             raise UserError(f"{path}: {key} is no setting of Matplotlib.")
     matplotlib.rcParams.update(settings)
+
+
+def save(figure, job, *outputs):
+    """Write a figure, as it is laid out, as outputs of a `Job`, in the formats of their suffixes."""
+    with matplotlib.rc_context({"figure.constrained_layout.use": False}):  # Matplotlib asks it again after every format
+        figure.set_layout_engine(None)
+        for output in outputs:
+            figure.savefig(job.path(output), metadata=job.figure_metadata(output.suffix))
