@@ -61,7 +61,6 @@ lint: $(READY_TO_TEST)
 
 # docs/ as a site, in an environment of its own, with the figures of results/ where there are any
 docs: $(DOCS)/.ready $(READY)
-	@$(VENV)/bin/python scripts/schema.py --pages docs/parameters
 	@NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/mkdocs build && echo "site/index.html"
 
 # The configuration's JSON schema, for editors

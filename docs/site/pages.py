@@ -25,8 +25,13 @@ def on_files(files, config):
     for source in ("CITATION.cff", "LICENSE"):
         files.append(File.generated(config, source, abs_src_path=str(ROOT / source)))
     for name, modules in sorted(_modules().items()):
-        text = "\n\n".join([f"# {name}", *(f"::: {module}" for module in modules)])
+        reference = (f"::: {module}" for module in modules if not module.endswith(".parameters"))
+        text = "\n\n".join([f"# {name}", *reference])
         files.append(File.generated(config, f"reference/{name}.md", content=text))
+    for module in (one for modules in _modules().values() for one in modules if one.endswith(".parameters")):
+        options = "    options: {show_if_no_docstring: true, show_signature_annotations: true, members_order: source}"
+        page = f"parameters/{module.removeprefix('carryover.').removesuffix('.parameters')}.md"
+        files.append(File.generated(config, page, content=f"::: {module}\n{options}"))
     if figures := sorted(FIGURES.glob("*.png")):
         for figure in figures:
             files.append(File.generated(config, f"figures/{figure.name}", abs_src_path=str(figure)))

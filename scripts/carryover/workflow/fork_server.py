@@ -2,13 +2,14 @@
 
 `fork_server.py FOLDER` serves until its standard input is closed; `fork_server.py FOLDER SCRIPT …` does what `python
 SCRIPT …` does, in a fork: exit code or signal are the job's, and where this process ends, the job does. Without a
-server, or in another environment than its own, `python` is started as usual. Modules of the project are not loaded
-beforehand, since they may be edited meanwhile. Standard library only.
+server, or in another environment than its own, `python` is started. Modules of the project may be edited meanwhile and
+are not loaded beforehand. Standard library only.
 """
 
 import gc
 import importlib
 import json
+import multiprocessing
 import os
 import runpy
 import select
@@ -19,12 +20,12 @@ import socket
 import subprocess
 import sys
 import tempfile
-import traceback
 from contextlib import suppress
 
 PRELOADED = ("torch", "netCDF4", "xarray", "pandas", "scipy.optimize", "scipy.special", "matplotlib.figure", "pydantic")
+# What Snakemake sets for a job of one thread, as far as it must be set before libraries are loaded.
 ONE_THREAD = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "GOTO", "OPENBLAS", "MKL", "NUMEXPR", "VECLIB")}
-"""What Snakemake sets for a job of one thread, as far as it must be set before libraries are loaded."""
+FORK = multiprocessing.get_context("fork")
 
 
 class ForkServer:
@@ -78,40 +79,30 @@ def serve(folder: str) -> None:
         gc.collect()
         gc.freeze()  # shared with the jobs as long as nobody touches it
         while sys.stdin not in select.select([listener, sys.stdin], [], [])[0]:
-            reap(os.WNOHANG)
+            multiprocessing.active_children()  # waits for those that have ended: their time counts as this process's
             with listener.accept()[0] as client:
-                if os.fork() == 0:
-                    with suppress(OSError, ValueError):
-                        supervise(client)
-                    os._exit(0)
-    reap()
-    shutil.rmtree(folder, ignore_errors=True)
-
-
-def reap(options: int = 0) -> None:
-    """Wait for supervisors that have ended, so that the time of their jobs counts as this process's."""
-    with suppress(ChildProcessError):
-        while os.waitpid(-1, options)[0]:
-            pass
+                FORK.Process(target=supervise, args=(client,)).start()
+    shutil.rmtree(folder, ignore_errors=True)  # jobs that still run are waited for
 
 
 def supervise(client: socket.socket) -> None:
     """Fork a job, and tell the client how it ended; end it where the client ends."""
-    message, streams, *_ = socket.recv_fds(client, 2**20, 2)
-    request = json.loads(message)
-    if request["environment"].get("PATH") != os.environ.get("PATH"):  # as in an environment of conda's
-        client.send(b"not here")
-        return
-    if (job := os.fork()) == 0:
-        run(request, streams)
-    ended = os.pidfd_open(job)
-    if ended not in select.select([client, ended], [], [])[0]:
-        os.kill(job, signal.SIGTERM)
-    client.send(str(os.waitstatus_to_exitcode(os.waitpid(job, 0)[1])).encode())
+    with suppress(OSError, ValueError):
+        message, streams, *_ = socket.recv_fds(client, 2**20, 2)
+        request = json.loads(message)
+        if request["environment"].get("PATH") != os.environ.get("PATH"):  # as in an environment of conda's
+            client.send(b"not here")
+            return
+        job = FORK.Process(target=run, args=(request, streams))
+        job.start()
+        if job.sentinel not in select.select([client, job.sentinel], [], [])[0]:
+            job.terminate()
+        job.join()
+        client.send(str(job.exitcode).encode())
 
 
 def run(request: dict, streams: list[int]) -> None:
-    """Do what `python SCRIPT …` does, and end."""
+    """Do what `python SCRIPT …` does."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
     for stream, place in zip(streams, (1, 2), strict=True):
         os.dup2(stream, place)
@@ -122,19 +113,7 @@ def run(request: dict, streams: list[int]) -> None:
     sys.modules.pop("__mp_main__", None)  # this file, which is no module of the job
     sys.argv = request["words"]
     sys.path[0] = os.path.dirname(os.path.realpath(sys.argv[0]))
-    code = 0
-    try:
-        runpy.run_path(sys.argv[0], run_name="__main__")
-    except SystemExit as end:
-        code = end.code if isinstance(end.code, int) else int(end.code is not None)
-        if isinstance(end.code, str):
-            print(end.code, file=sys.stderr)
-    except BaseException:
-        code = 1
-        traceback.print_exc()
-    sys.stdout.flush()
-    sys.stderr.flush()
-    os._exit(code)
+    runpy.run_path(sys.argv[0], run_name="__main__")
 
 
 if __name__ == "__main__":
