@@ -152,13 +152,15 @@ def in_words(when):
 def add_arguments(parser: argparse.ArgumentParser, cls: type[Model]) -> None:
     """One flag per parameter, all optional: what is left out takes the model's default."""
     for name, field in cls.model_fields.items():
+        kind, several = kind_of(cls, name)
         unit = f" [{about(cls, name, 'unit')}]" if about(cls, name, "unit") else ""
         choices = get_args(field.annotation) if get_origin(field.annotation) is not tuple else ()
         listed = f"; one of {', '.join(map(str, choices))}" if choices else ""
         default = " ".join(words(field.default))
         parser.add_argument(
             flag(name),
-            nargs="+" if kind_of(cls, name)[1] else None,
+            nargs="+" if several else None,
+            type=_boolean if kind is bool else kind,
             default=argparse.SUPPRESS,
             metavar=name.upper(),
             help=f"{field.description}{unit}{listed} (default: {default})".replace("%", "%%"),
@@ -167,22 +169,12 @@ def add_arguments(parser: argparse.ArgumentParser, cls: type[Model]) -> None:
 
 def from_arguments(cls: type[Model], arguments: argparse.Namespace) -> Model:
     """The model filled from parsed flags, and checked; UserError."""
-    given = {}
-    for name in cls.model_fields.keys() & vars(arguments).keys():
-        kind, several = kind_of(cls, name)
-        value = getattr(arguments, name)
-        given[name] = tuple(_word(one, kind) for one in value) if several else _word(value, kind)
+    given = {name: value for name, value in vars(arguments).items() if name in cls.model_fields}
     return read(cls, given, "--")
 
 
-def _word(word, kind):
-    """A word of a command line in its parameter's type, or as it is where it is of another."""
-    if kind is bool:
-        return {"True": True, "False": False}.get(word, word)
-    try:
-        return kind(word) if kind in (int, float) else word
-    except ValueError:
-        return word
+def _boolean(word):
+    return {"True": True, "False": False}.get(word, word)
 
 
 def flag(name: str) -> str:

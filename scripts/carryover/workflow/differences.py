@@ -76,14 +76,8 @@ def changed_inputs(request, record):
 def changed_parameters(request, record):
     """Sentences on plug-ins that are not in the record, and on parameters and seeds with another value there."""
     yield from (f"it runs {module} now" for module in request.modules if module not in record["code"]["modules"])
-    before = {"seeds": record["seeds"], **record["parameters"]}
-    now = plain({"seeds": request.seeds, **dict(request.parameters)})
-    lists = [values.get("together") for values in (before, now)]
-    points = [len(found) if isinstance(found, list) else 1 for found in lists]
-    if points[0] != points[1]:
-        yield f"{points[0]} points of the sweep were trained together, now {points[1]}"
-        return
-    before, now = dict(_values(before)), dict(_values(now))
+    before = dict(_values({"seeds": record["seeds"], **record["parameters"]}))
+    now = dict(_values(plain({"seeds": request.seeds, **dict(request.parameters)})))
     changed = [path for path in now if path in before and before[path] != now[path]]
     # Points that are trained together share most parameters.
     yield from dict.fromkeys(f"{path[-1]} {_words(before[path])} → {_words(now[path])}" for path in changed)
@@ -92,7 +86,7 @@ def changed_parameters(request, record):
 def _values(value, path=()):
     """((name, …), value) of everything in nested sections, and in lists of them."""
     if isinstance(value, list) and value and isinstance(value[0], dict):
-        value = {str(place): item for place, item in enumerate(value)}
+        value = dict(enumerate(value))
     if not isinstance(value, dict):
         yield path, value
         return
