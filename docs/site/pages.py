@@ -15,6 +15,7 @@ ELSEWHERE = {
     "CONTRIBUTING.md": "contributing.md",
     "CHANGELOG.md": "changelog.md",
 }
+NOTEBOOK = "docs/notebook/notebook.py"
 
 
 def on_files(files, config):
@@ -22,6 +23,7 @@ def on_files(files, config):
     for source, page in ELSEWHERE.items():
         text = _relinked((ROOT / source).read_text(encoding="utf-8"), source, page)
         files.append(File.generated(config, page, content=text))
+    files.append(File.generated(config, "notebook/index.md", content=_notebook()))
     for source in ("CITATION.cff", "LICENSE"):
         files.append(File.generated(config, source, abs_src_path=str(ROOT / source)))
     for name, modules in sorted(_modules().items()):
@@ -29,7 +31,7 @@ def on_files(files, config):
         text = "\n\n".join([f"# {name}", *reference])
         files.append(File.generated(config, f"reference/{name}.md", content=text))
     for module in (one for modules in _modules().values() for one in modules if one.endswith(".parameters")):
-        options = "    options: {show_if_no_docstring: true, show_signature_annotations: true, members_order: source}"
+        options = "    options: {show_if_no_docstring: true, show_labels: false, show_signature_annotations: true, members_order: source}"
         page = f"parameters/{module.removeprefix('carryover.').removesuffix('.parameters')}.md"
         files.append(File.generated(config, page, content=f"::: {module}\n{options}"))
     if figures := sorted(FIGURES.glob("*.png")):
@@ -48,6 +50,17 @@ def on_page_markdown(markdown, page, config, files):
     return _relinked(markdown, f"docs/{page.file.src_uri}", page.file.src_uri)
 
 
+def _notebook():
+    """The notebook as Markdown: texts, and blocks of code."""
+    text = (ROOT / NOTEBOOK).read_text(encoding="utf-8")
+    _, *parts = re.split(r"^# %%(.*)\n", text, flags=re.MULTILINE)
+    cells = zip(parts[::2], parts[1::2], strict=True)  # kind and content
+    return "\n".join(
+        re.sub("^# ?", "", cell, flags=re.MULTILINE) if "markdown" in kind else f"```python\n{cell.strip()}\n```\n"
+        for kind, cell in cells
+    )
+
+
 def _relinked(text, source, page):
     """The text of a file of the project, with links as they are in the site, of which it is this page."""
 
@@ -56,7 +69,7 @@ def _relinked(text, source, page):
         if re.match("[a-z]+:", path):
             return match[0]
         target = os.path.normpath(os.path.join(os.path.dirname(source), path))
-        there = ELSEWHERE.get(target, target.removeprefix("docs/"))
+        there = (ELSEWHERE | {NOTEBOOK: "notebook/index.md"}).get(target, target.removeprefix("docs/"))
         return f"]({os.path.relpath(there, os.path.dirname(page) or '.')}{anchor})"
 
     return re.sub(r"\]\(([^)#\s]+)(#[^)\s]*)?\)", link, text)
