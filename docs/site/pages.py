@@ -31,7 +31,8 @@ def on_files(files, config):
         text = "\n\n".join([f"# {name}", *reference])
         files.append(File.generated(config, f"reference/{name}.md", content=text))
     for module in (one for modules in _modules().values() for one in modules if one.endswith(".parameters")):
-        options = "    options: {show_if_no_docstring: true, show_labels: false, show_signature_annotations: true, members_order: source}"
+        shown = "show_if_no_docstring: true, show_labels: false, show_signature_annotations: true"
+        options = f"    options: {{{shown}, members_order: source}}"
         page = f"parameters/{module.removeprefix('carryover.').removesuffix('.parameters')}.md"
         files.append(File.generated(config, page, content=f"::: {module}\n{options}"))
     if figures := sorted(FIGURES.glob("*.png")):
