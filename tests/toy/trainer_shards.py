@@ -1,7 +1,5 @@
 """A tiny shard of several runs for every trainer."""
 
-import pytest
-
 from carryover.config.parameters import model_of
 from carryover.families import stages
 from carryover.families.convnet import descent as convnet_descent
@@ -63,13 +61,6 @@ def relu_flow(**options):
     return relu_toys.finetuned(None, "multi_task", SEEDS[:3], **asked)
 
 
-def relu_iterated_flow(**options):
-    """With equations solved by iteration, as those of many samples are."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("carryover.training.relu_flow.factored", lambda *sizes: False)
-        return relu_flow(**options)
-
-
 def mean_field_readouts(**options):
     asked = {"solver": "descent", "learning_rate": 0.02, **options}
     return mean_field_toys.finetuned(mean_field_toys.pretrained((0, 1)), "linear_transfer", **asked)
@@ -125,7 +116,7 @@ RESUMED = {
     **{
         shard.__name__: shard
         for shard in (
-            relu_flow, relu_iterated_flow, mean_field_readouts, deep_linear_balanced, image_pairs, longer_convnets
+            relu_flow, mean_field_readouts, deep_linear_balanced, image_pairs, longer_convnets
         )
     },
 }  # fmt: skip

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from carryover.networks.relu import Weights
-from carryover.training import relu_flow, relu_solves
+from carryover.training import relu_flow
 from carryover.training.relu import Task
 from carryover.training.relu_flow import gradient_flow
 from carryover.training.result import Divergence
@@ -67,20 +67,3 @@ def test_runs_without_a_finite_loss_are_named(monkeypatch):
     with pytest.raises(Divergence, match="finite loss") as caught:
         gradient_flow(tasks, w, tolerance=1e-3, device="cpu")
     assert list(caught.value.runs) == [1]
-
-
-@pytest.mark.parametrize("samples", [(30,), (20, 8)])
-@pytest.mark.parametrize("loss", ["squared", "cross_entropy"])
-def test_a_kernel_that_does_not_fit_into_the_memory_is_done_without(monkeypatch, capsys, samples, loss):
-    tasks, w = ensemble(samples=samples, D=8, H=40, loss=loss)
-    asked = {"tolerance": 1e-4, "loss": loss, "device": "cpu"}
-    with_kernel = gradient_flow(tasks, w, **asked)
-    assert capsys.readouterr().err == ""
-    monkeypatch.setattr(relu_solves, "memory", lambda place: 10_000)
-    without = gradient_flow(tasks, w, **asked)
-    said = capsys.readouterr().err
-    assert f"the tangent kernel of {sum(samples)} samples takes 0.0 GiB" in said
-    assert without.converged.all()
-    np.testing.assert_allclose(without.evaluations, with_kernel.evaluations, rtol=0.2)
-    change = np.abs(with_kernel.weights.first - w.first).max()
-    np.testing.assert_allclose(without.weights.first, with_kernel.weights.first, atol=0.01 * change)

@@ -1,24 +1,18 @@
 """Gradient flow of shallow ReLU networks, for any number of outputs, in tens of steps.
 
 Plain descent follows the flow with the step that its stiffest direction allows: 10³ to 10⁶ of them. Here every step is
-one of the two-stage Rosenbrock method ROS2 (Verwer et al. 1999) used as a W-method, which is of second order whatever
-matrix A stands for the Jacobian of the flow:
-
-    (I − γhA) k₁ = F(θ),  (I − γhA) k₂ = F(θ + h k₁) − 2 k₁,  θ ← θ + h (3k₁ + k₂)/2,  error h (k₁ + k₂)/2.
-
-A = −Jᵀ D J of the present activation pattern, D the curvature of the loss, is symmetric and needs one factor of a
-matrix of the size of all samples per step (`relu_solves`), in single precision: its rounding is one more A. Every run
-has its own step. The error in a unit is measured relative to its displacement since the start, or to a tenth of its
-size where that is larger (`error_scale`). A step is rejected where this error exceeds the accuracy, or where the
-loss rises by more than ten times that share, as it does beyond kinks: there the pattern of activations is no longer
-that of A. Smaller rises come from stiff directions, which the next step damps, and let runs slide along kinks. After a
-rejected step, steps grow slowly, for kinks stand at about equal distances.
+one of `steppers.ROS2` with A = −Jᵀ D J of the present activation pattern, D the curvature of the loss. A is symmetric
+and needs one factor of a matrix of the size of all samples per step (`relu_tangent.Factor`), in single precision: its
+rounding is one more A. Every run has its own step. The error in a unit is measured relative to its displacement since
+the start, or to a tenth of its size where that is larger (`error_scale`). A step is rejected where this error exceeds
+the accuracy, or where the loss rises by more than ten times that share, as it does beyond kinks: there the pattern of
+activations is no longer that of A. Smaller rises come from stiff directions, which the next step damps, and let runs
+slide along kinks. After a rejected step, steps grow slowly, for kinks stand at about equal distances.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -29,8 +23,7 @@ from carryover.training.devices import chunks, in_chunks, torch_device
 from carryover.training.history import History, Values
 from carryover.training.integrate import Ensemble, Progress, integrate
 from carryover.training.relu import Task, like
-from carryover.training.relu_solves import ConjugateGradients, Factor, Solver, factored
-from carryover.training.relu_tangent import Point, Tangent, Vector, blas_threads, of_runs
+from carryover.training.relu_tangent import Factor, Point, Tangent, Vector, blas_threads
 from carryover.training.result import Divergence, Trained
 from carryover.training.steppers import FIRST, GROW, ROS2, error_scale, step_factor
 
@@ -39,7 +32,6 @@ _RELIEF = 1.15  # by which the largest growth grows again after a step that ende
 _LONGEST = 1e30  # step, which single precision bears
 _STILL = 1e-10  # relative change of all units that is rounding, in a step as long as all before
 _PATIENCE = 300  # steps without a smaller loss: to and fro across a kink, or ever shorter ones
-_INEXACT = 1e-3  # of the accuracy: relative residual of solutions by iteration
 _TINY = torch.finfo(torch.float64).tiny
 _APART = 1.25  # ratio of times that are recorded: a closed-form risk costs more than a step on few samples
 BYTES = {"cpu": 2**26, "cuda": 2**33}  # of a chunk at a time
@@ -85,27 +77,20 @@ def gradient_flow(
     ------
     Divergence
         The loss at the start is not finite.
-
-    Notes
-    -----
-    Where the tangent kernel of many samples does not fit into the memory, equations are solved without it, with a
-    message on stderr.
     """
     place, history = torch_device(device), History(len(start.first), checkpoints, observe or ())
     runs, H, D = start.first.shape
     samples = sum(task.y.shape[1] for task in tasks)
-    solver: Callable[..., Solver] = partial(ConjugateGradients, precision=_INEXACT * accuracy)
-    if factors := factored(samples, H, D, place):
-        solver = Factor
     tolerances = np.broadcast_to(tolerance, runs)
 
     def train(chunk: np.ndarray) -> None:
-        flow = _Flow(chunk, tasks, start, loss, place, on_sphere, trainable, observe or {})
-        flow.begin(tolerances[chunk], accuracy, max_steps, solver)
+        flow = _Flow(
+            chunk, tasks, start, loss, place, on_sphere, trainable, observe or {}, tolerances, accuracy, max_steps
+        )
         integrate(flow, history, progress)
 
     # hidden responses at three points, and kernels, that are in memory at a time
-    together = BYTES[place.type] // (samples * (64 * H + 8 * samples * factors) + 80 * H * D)
+    together = BYTES[place.type] // (samples * (64 * H + 8 * samples) + 80 * H * D)
     with blas_threads(samples):
         in_chunks(train, chunks(np.arange(runs), together))
     return history.trained(like(start, history.stacked()))
@@ -115,48 +100,29 @@ class _Flow(Ensemble):
     """Networks at a `Point` of their flow."""
 
     PER_RUN = ("tolerances", "tangent")
-    MOVING = (
-        "point",
-        "loss",
-        "start_first",
-        "start_second",
-        "time",
-        "seen",
-        "step",
-        "growth",
-        "still",
-        "best",
-        "waited",
-    )
+    MOVING = ("point", "loss", "start_first", "start_second", "time", "seen", "step", "growth", "still", "best",
+              "waited")  # fmt: skip
 
     def __init__(
         self, runs: np.ndarray, tasks: Sequence[Task], start: Weights, loss: str, place: torch.device, on_sphere: bool,
-        trainable: Container[str], observables: Mapping[str, Callable],
+        trainable: Container[str], observables: Mapping[str, Callable], tolerances: np.ndarray, accuracy: float,
+        max_steps: int,
     ) -> None:  # fmt: skip
-        self.runs, self.observables = np.asarray(runs), observables
-        first, second = of_runs(start, runs, place)
+        self.runs, self.observables, self.accuracy, self.max_steps = runs, observables, accuracy, max_steps
+        first, second = (torch.as_tensor(w[runs], dtype=torch.float64, device=place) for w in vars(start).values())
         lengths = first.norm(dim=2, keepdim=True) if on_sphere else None
         X, y = [task.X[task.sets[runs]] for task in tasks], [task.y[runs] for task in tasks]
         self.tangent = Tangent(X, y, loss, place, trainable, lengths)
         self.start_first, self.start_second = first, second
         self.point = self.tangent.at(first, second)
         self.loss = self.point.loss
-
-    def begin(self, tolerances: np.ndarray, accuracy: float, max_steps: int, solver: Callable[..., Solver]) -> None:
-        """Set the tolerance of each run's loss, and how to step, and choose the first steps."""
-        lost = (~torch.isfinite(self.loss)).nonzero()[:, 0].tolist()
-        if lost:  # no step is accepted to such a place
+        if lost := (~torch.isfinite(self.loss)).nonzero()[:, 0].tolist():  # no step is accepted to such a place
             raise Divergence(lost, "gradient flow does not begin at a finite loss")
-        self.accuracy, self.max_steps, self.solver = accuracy, max_steps, solver
-        self.tolerances, self.time = (
-            torch.as_tensor(tolerances.copy(), device=self.loss.device),
-            torch.zeros_like(self.loss),
-        )
-        self.seen = torch.zeros_like(self.time)
+        self.tolerances = torch.as_tensor(tolerances[runs], device=place)
+        self.time, self.waited, self.seen = (torch.zeros_like(self.loss) for _ in range(3))
+        self.best, self.growth = self.loss, torch.full_like(self.loss, GROW)
         flow = self.tangent.transposed(self.point, self.point.negative_gradients)
-        speed = (_sizes(flow) / _sizes((self.start_first, self.start_second)).clamp_min(_TINY)).amax(1)
-        self.growth = torch.full_like(self.time, GROW)
-        self.best, self.waited = self.loss, torch.zeros_like(self.time)
+        speed = (_sizes(flow) / _sizes((first, second)).clamp_min(_TINY)).amax(1)
         self.step, self.still = (FIRST / speed.clamp_min(_TINY)).clamp(max=_LONGEST), speed == 0
 
     @property
@@ -191,18 +157,20 @@ class _Flow(Ensemble):
     def advance(self) -> torch.Tensor:
         """Try one step of every run; the mask of those to be recorded."""
         tangent, point, h = self.tangent, self.point, self.step
-        solve = self.solver(tangent, point, ROS2.GAMMA * h)
-        k1 = solve(tangent.transposed(point, point.negative_gradients))
-        ahead = _moved(tangent, point, [(h, k1)])
+        block, weights = h[:, None, None], (point.first, point.second)
+        factor = Factor(tangent, point, ROS2.GAMMA * h)
+        k1 = factor.solve(tangent.transposed(point, point.negative_gradients))
+        ahead = tangent.at(*(weight + block * a for weight, a in zip(weights, k1, strict=True)))
         there = tangent.transposed(ahead, ahead.negative_gradients)
-        k2 = solve((there[0] - 2 * k1[0], there[1] - 2 * k1[1]))
-        new = _moved(tangent, point, [(1.5 * h, k1), (0.5 * h, k2)])
+        k2 = factor.solve((there[0] - 2 * k1[0], there[1] - 2 * k1[1]))
+        moves = (1.5 * block * a + 0.5 * block * b for a, b in zip(k1, k2, strict=True))
+        new = tangent.at(*(weight + move for weight, move in zip(weights, moves, strict=True)))
         change = _sizes((k1[0] + k2[0], k1[1] + k2[1])) * (h / 2)[:, None]
-        sizes = _sizes((point.first, point.second)).clamp_min(_TINY)
+        sizes = _sizes(weights).clamp_min(_TINY)
         displacement = _sizes((new.first - self.start_first, new.second - self.start_second))
         error = (change / error_scale(displacement, sizes)).amax(1) / self.accuracy
         # NaN fails every comparison, so a step that overflowed is rejected too.
-        sound = solve.done & (new.loss <= point.loss * (1 + _RISE * self.accuracy))
+        sound = factor.done & (new.loss <= point.loss * (1 + _RISE * self.accuracy))
         accepted = sound & (error <= 1)
         moved = (_sizes((new.first - point.first, new.second - point.second)) / sizes).amax(1)
         self.still = accepted & (moved <= _STILL) & (h >= self.time)
@@ -216,12 +184,6 @@ class _Flow(Ensemble):
         due = self.time > _APART * self.seen
         self.seen = torch.where(due, self.time, self.seen)
         return due
-
-
-def _moved(tangent: Tangent, point: Point, moves: Sequence[tuple[torch.Tensor, Vector]]) -> Point:
-    first = point.first + sum(h[:, None, None] * k[0] for h, k in moves)
-    second = point.second + sum(h[:, None, None] * k[1] for h, k in moves)
-    return tangent.at(first, second)
 
 
 def _sizes(vector: Vector) -> torch.Tensor:

@@ -1,4 +1,4 @@
-"""Tangent features of shallow ReLU networks, whole ensembles at once: gradients, their products and their kernel.
+"""Tangent features of shallow ReLU networks, whole ensembles at once: their products, kernel, and linear systems.
 
 With the activation pattern m_ih = 1[w_h · x_i > 0] the Jacobian of the outputs f_o(x_i) = Σ_h a_oh relu(w_h · x_i) is
 
@@ -20,10 +20,10 @@ from typing import Any
 
 import numpy as np
 import torch
-from scipy.linalg.blas import ssyrk
+from scipy.linalg.blas import ssyrk, strsv
+from scipy.linalg.lapack import spotrf
 from threadpoolctl import ThreadpoolController
 
-from carryover.networks.relu import Weights
 from carryover.training.losses import LOSSES
 
 _FEATURES = {"cpu": 2**18, "cuda": 2**40}  # of networks whose kernels are made at a time: what stays in the cache
@@ -62,10 +62,6 @@ class Point:
         """The runs of a boolean mask."""
         return Point(*(_each(lambda one: one[which], getattr(self, f.name)) for f in fields(self)))
 
-    def single(self) -> Point:
-        """The same in single precision."""
-        return Point(*(_each(torch.Tensor.float, getattr(self, f.name)) for f in fields(self)))
-
 
 def _each(function: Callable, *values: Any) -> Any:
     """The function of tensors, or of each in lists of them."""
@@ -93,13 +89,6 @@ class Tangent:
         some.X, some.y = [x[which] for x in self.X], [t[which] for t in self.y]
         some.lengths = None if self.lengths is None else self.lengths[which]
         return some
-
-    def single(self) -> Tangent:
-        """The same in single precision, for products."""
-        other = copy(self)
-        other.X = [x.float() for x in self.X]
-        other.lengths = None if self.lengths is None else self.lengths.float()
-        return other
 
     def at(self, first: torch.Tensor, second: torch.Tensor) -> Point:
         """The point at these weights, brought back to their sphere where they have one."""
@@ -208,8 +197,37 @@ def blas_threads(samples: int) -> AbstractContextManager:
     return _THREADS.limit(limits=1 if samples < _MANY else None, user_api="blas")
 
 
-def of_runs(start: Weights, runs: np.ndarray, device: torch.device) -> Vector:
-    """Weights of some runs on a device, in double precision."""
-    first, second = (torch.as_tensor(layer[runs], dtype=torch.float64, device=device)
-                     for layer in (start.first, start.second))  # fmt: skip
-    return first, second
+class Factor:
+    """Solves (I + s JᵀDJ) u = v, which a step of the flow of length proportional to s asks for, D = ∂²L/∂f².
+
+    By Woodbury u = v − √s Jᵀ√D (I + s √D K √D)⁻¹ √s √D J v, with the tangent kernel K of the size of all samples N: a
+    Cholesky factor in single precision costs N²H + N³/6 multiplications and 8 N² bytes, once a step.
+    """
+
+    def __init__(self, tangent: Tangent, point: Point, scale: torch.Tensor) -> None:
+        """`scale` holds s of each run, (R,); `done` is the mask (R,) of runs whose factor exists."""
+        self.tangent, self.point = tangent, point
+        self.root = (tangent.curvature(point) * scale[:, None]).sqrt()
+        matrix = tangent.kernel(point, self.root)
+        matrix.diagonal(dim1=1, dim2=2).add_(1.0)
+        self.triangles: list[np.ndarray] = []
+        if matrix.device.type == "cpu":  # one by one, in place: PyTorch's takes five times as long on some processors
+            factored = [spotrf(one.T, lower=0, overwrite_a=1, clean=0) for one in matrix.numpy()]
+            self.triangles = [triangle for triangle, _ in factored]
+            failed = torch.tensor([info for _, info in factored])
+        else:
+            self.factor, failed = torch.linalg.cholesky_ex(matrix)
+        self.done = failed == 0
+
+    def solve(self, vector: Vector) -> Vector:
+        """u (R, …) of v."""
+        # J v is small where v is slow: with products in single precision late steps would all be rejected.
+        right = (self.tangent.times(self.point, vector) * self.root).float()
+        if self.triangles:
+            pairs = zip(self.triangles, right.numpy(), strict=True)
+            inner = torch.from_numpy(np.stack([strsv(u, strsv(u, one, trans=1)) for u, one in pairs]))
+        else:
+            inner = torch.cholesky_solve(right[:, :, None], self.factor)[:, :, 0]
+        samples = inner.double() * self.root
+        first, second = self.tangent.transposed(self.point, samples.split(self.tangent.rows, 1))
+        return vector[0] - first, vector[1] - second
