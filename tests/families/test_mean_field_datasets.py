@@ -75,7 +75,7 @@ def refused(*told, **more):
 
 
 def test_what_does_not_fit_is_refused_in_a_sentence(start):
-    assert refused(start, "finetuning", solver="exact") == "finetuning has no solver exact: choose descent or flow."
+    assert refused(start, "finetuning", solver="exact") == "finetuning has no solver exact: choose flow."
     assert refused(start, teacher_scale=(1.0,), width=13) == "width is 13, but the pretrained networks have 12."
     assert refused(start, teacher_scale=(3.0, 2.0)) == (
         "the pretrained shard has the teacher_scale [1.0, 3.0], but not [2.0]."

@@ -9,47 +9,47 @@ from carryover.families.mean_field import task
 from carryover.networks.relu import Weights
 from toy.mean_field_toys import finetuned, followed, pretrained
 
-PRECISE = {"precision": "float64"}
-
 
 @pytest.fixture(scope="module")
 def start():
-    return pretrained(max_steps=300)
+    return pretrained()
 
 
-def plain(first, readout, X, y, rate, steps):
+def plain(first, readout, X, y, rate, tolerance):
     """Mean-field gradient descent on half the mean squared error as the paper writes it, by autograd."""
     w, c = (torch.tensor(values, requires_grad=True) for values in (first, readout))
     X, y = torch.tensor(X), torch.tensor(y)
-    for _ in range(steps):
+    for step in range(100_000):
         loss = (((torch.relu(X @ w.T) @ c) / len(c) - y) ** 2).mean() / 2
+        if loss.item() <= tolerance:
+            return w.detach().numpy(), c.detach().numpy(), rate * step
         dw, dc = torch.autograd.grad(loss, (w, c))
         with torch.no_grad():
             w -= rate * len(c) * dw
             c -= rate * len(c) * dc
             w /= w.norm(dim=1, keepdim=True)
-    loss = (((torch.relu(X @ w.T) @ c) / len(c) - y) ** 2).mean() / 2
-    return w.detach().numpy(), c.detach().numpy(), loss.item()
+    raise AssertionError("descent did not come to its tolerance")
 
 
 @pytest.mark.parametrize("protocol", ["single_task", "finetuning"])
-def test_training_is_that_of_the_paper_s_plain_loop(start, protocol):
-    data, problem, trained = followed(
-        start if protocol == "finetuning" else None, protocol,
-        draws=2, samples=(5,), max_steps=25, tolerance=1e-15, noise=0.3, **PRECISE,
-    )  # fmt: skip
-    assert len(problem.networks) == (8 if protocol == "finetuning" else 4)
+def test_the_flow_is_the_paper_s_descent_with_ever_smaller_steps(protocol):
+    wide = {"width": 60, "dimension": 8, "teacher_scale": (1.0,)}
+    given = pretrained(ablated=(0.5,), max_time=20.0, **wide) if protocol == "finetuning" else None
+    told = {"samples": (5,), "tolerance": 1e-3, "max_steps": 20_000, "accuracy": 0.001, "noise": 0.3}
+    flow, problem, trained = followed(given, protocol, seeds=(0,), **told, **wide)
+    assert flow["converged"].all()
     for run, (network, samples) in enumerate(zip(problem.networks, problem.sets, strict=True)):
         begin = problem.start.first[network], problem.start.second[network, 0]
         begin = begin[0] / np.linalg.norm(begin[0], axis=1, keepdims=True), begin[1]
-        first, readout, loss = plain(*begin, problem.X[samples], problem.y[samples], 0.2, 25)
-        np.testing.assert_allclose(trained.weights.first[run], first, rtol=0, atol=1e-6)
-        np.testing.assert_allclose(trained.weights.second[run, 0], readout, rtol=0, atol=1e-6)
-        np.testing.assert_allclose(data["loss"][run], loss, rtol=1e-6)
-    np.testing.assert_allclose(data["learning_rate"], 0.2)
-    last = np.isfinite(data["time"].values[0]).sum() - 1
-    np.testing.assert_allclose(data["time"][:, last], 0.2 * 25)
-    np.testing.assert_allclose(data["loss_curve"][:, last], data["loss"])
+        coarse, fine = (plain(*begin, problem.X[samples], problem.y[samples], rate, 1e-3) for rate in (0.1, 0.05))
+        X = np.random.default_rng(0).standard_normal((1000, 8))
+        far, near = (np.maximum(X @ first.T, 0) @ readout / 60 for first, readout, _ in (coarse, fine))
+        found = task.outputs(trained.weights[run], X)
+        assert np.sqrt(np.mean((found - (2 * near - far)) ** 2)) < 0.02 * found.std()
+        np.testing.assert_allclose(np.nanmax(flow["time"][run]), 2 * fine[2] - coarse[2], rtol=0.05)
+        lengths = np.linalg.norm(trained.weights.first[run], axis=1)
+        np.testing.assert_allclose(lengths, np.linalg.norm(problem.start.first[network], axis=1), rtol=1e-12)
+    assert "learning_rate" not in flow
 
 
 def test_the_risk_is_the_mean_over_new_inputs(start):
@@ -90,35 +90,3 @@ def test_a_network_that_is_left_alone_has_the_risk_of_the_pretrained_one(start):
     errors = (task.outputs(network, X) - task.outputs(target, X)) ** 2
     assert (np.abs(errors.mean(1) - data["risk_final"].values) < 4 * errors.std(1) / 200).all()
     assert (data["evaluations"] == 0).all()
-
-
-@pytest.mark.parametrize("precision", ["float32", "float64"])
-def test_pretraining_along_the_flow_is_descent_with_ever_smaller_steps(precision):
-    told = {"anchor": (0.0, 0.1), "tolerance": 1e-12, "seeds": (0, 1)}
-    flow = pretrained(solver="flow", max_time=40.0, accuracy=0.001, max_steps=5000, precision=precision, **told)
-    assert (flow["time"].max("checkpoint") == 40).all()
-    rates = (0.04, 0.02)
-    coarse, fine = (pretrained(learning_rate=rate, max_steps=round(40 / rate), **PRECISE, **told) for rate in rates)
-    for name in ("loss", "risk_final"):
-        np.testing.assert_allclose(flow[name], 2 * fine[name] - coarse[name], rtol=0.01)
-    np.testing.assert_allclose(flow["first"], fine["first"], rtol=0, atol=0.01)
-    np.testing.assert_allclose(flow["second"], fine["second"], rtol=0, atol=0.02)
-    assert (flow["evaluations"] < fine["evaluations"]).all()
-    assert not flow["converged"].any()
-
-
-@pytest.mark.parametrize("protocol", ["single_task", "finetuning"])
-def test_the_flow_is_descent_with_ever_smaller_steps(protocol):
-    wide = {"width": 60, "dimension": 8, "teacher_scale": (1.0,), **PRECISE}
-    given = pretrained(max_steps=300, **wide) if protocol == "finetuning" else None
-    told = {"samples": (5,), "tolerance": 1e-7, "max_steps": 20_000, **wide}
-    flow, problem, trained = followed(given, protocol, solver="flow", accuracy=0.003, **told)
-    coarse, fine = (finetuned(given, protocol, learning_rate=rate, **told) for rate in (0.2, 0.1))
-    assert all(data["converged"].all() for data in (flow, coarse, fine))
-    limit = 2 * fine["risk_final"] - coarse["risk_final"]  # the error of descent is of first order in its step
-    np.testing.assert_allclose(flow["risk_final"], limit, rtol=0.01)
-    assert (flow["loss"] <= 1e-7).all()
-    begin = problem.start.first[problem.networks]
-    np.testing.assert_allclose(*(np.linalg.norm(w, axis=2) for w in (trained.weights.first, begin)), rtol=1e-12)
-    assert np.abs(trained.weights.first - begin).max() > 0.02
-    assert "learning_rate" not in flow

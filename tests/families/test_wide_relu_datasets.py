@@ -22,7 +22,7 @@ def of(start, protocol, **told):
 
 @pytest.mark.portable
 @pytest.mark.parametrize("protocol", ["single_task", "finetuning"])
-@pytest.mark.parametrize("name", ["descent", "exact"])
+@pytest.mark.parametrize("name", ["flow", "exact"])
 def test_a_run_is_the_same_alone(start, protocol, name):
     together = of(start, protocol, solver=name, samples=(3, 6), distance=(0.5, 1.0))
     backwards = start.isel(run=[2, 1, 0])

@@ -53,9 +53,7 @@ def test_networks_are_the_same_in_halves(name, monkeypatch, capsys):
 
 
 @pytest.mark.portable
-@pytest.mark.parametrize(
-    ("name", "steps"), [("relu_batches", 60), ("mean_field_population", 30), ("deep_linear_descent", 200)]
-)
+@pytest.mark.parametrize(("name", "steps"), [("relu_batches", 60), ("deep_linear_descent", 200)])
 def test_what_was_recorded_before_memory_ran_out_is_forgotten(name, steps, monkeypatch):
     """Networks that stand still until then take longer than some of those that count."""
     (shard, kind, _), count = TRAINERS[name], itertools.count()
@@ -77,7 +75,6 @@ def test_what_was_recorded_before_memory_ran_out_is_forgotten(name, steps, monke
 @pytest.mark.parametrize(
     ("name", "options"),
     [
-        ("mean_field_population", {"learning_rate": 5.0}),
         ("deep_linear_descent", {"learning_rate": 0.2}),
         ("diagonal_descent", {"rescale": (1.0, 20.0)}),
     ],

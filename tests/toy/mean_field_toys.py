@@ -7,7 +7,7 @@ from carryover.families import stages
 from carryover.families.mean_field import finetune, parameters, pretrain
 
 TASK = {"dimension": 4, "width": 12, "teacher_units": 4, "teacher_scale": (2.0,)}
-QUICK = {"learning_rate": 0.2, "max_steps": 40, "device": "cpu"}
+QUICK = {"max_steps": 400, "device": "cpu"}
 
 
 def solver(name):

@@ -6,7 +6,8 @@ from carryover.families.convnet import descent as convnet_descent
 from carryover.families.convnet import finetune as convnet
 from carryover.families.deep_linear import balanced, descent, finetune
 from carryover.families.image_pairs import descent as pairs_descent
-from carryover.training import convnet_ensemble, deep_linear, diagonal, population, population_flow, relu
+from carryover.training import convnet_ensemble, deep_linear, diagonal, population_flow, relu
+from carryover.training.relu_flow import _Flow as ReluFlow
 from toy import diagonal_toys, image_pair_toys, mean_field_toys, relu_toys, wide_relu_toys
 
 SEEDS = (0, 1, 2, 3, 4)
@@ -25,12 +26,8 @@ def wide_relu(**options):
     return wide_relu_toys.finetuned(None, SEEDS, **{"tolerance": 1e-3, **options})
 
 
-def mean_field_population(**options):
-    return mean_field_toys.pretrained(SEEDS[:3], **{"tolerance": 0.02, **options})
-
-
 def mean_field_flow(**options):
-    return mean_field_population(**{"solver": "flow", "max_time": 20.0, **options})
+    return mean_field_toys.pretrained(SEEDS[:3], **{"tolerance": 0.02, "max_time": 20.0, **options})
 
 
 def mean_field_samples(**options):
@@ -39,10 +36,10 @@ def mean_field_samples(**options):
 
 def deep_linear_descent(**options):
     asked = {"dimension": 12, "protocol": "single_task", "solver": "descent", "samples": (8,), "depth": (3,),
-             "weight_decay": (0.0, 0.05), "initial_scale": 0.3, "learning_rate": 0.02, "max_steps": 300,
+             "initial_scale": 0.3, "learning_rate": 0.02, "max_steps": 300,
              "tolerance": 0.003, **options}  # fmt: skip
     return stages.run(
-        finetune, model_of("families.deep_linear", "finetune")(**asked), "toy", list(SEEDS[:3]), descent.solve
+        finetune, model_of("families.deep_linear", "finetune")(**asked), "toy", list(SEEDS), descent.solve
     )
 
 
@@ -95,10 +92,9 @@ def convnets(**options):
 TRAINERS = {
     "relu_batches": (relu_batches, relu.Group, "step"),
     "relu_classes": (relu_classes, relu.Group, "step"),
-    "wide_relu": (wide_relu, relu.Group, "step"),
-    "mean_field_population": (mean_field_population, population.Group, "step"),
+    "wide_relu": (wide_relu, ReluFlow, "advance"),
     "mean_field_flow": (mean_field_flow, population_flow._Flow, "advance"),
-    "mean_field_samples": (mean_field_samples, relu.Group, "step"),
+    "mean_field_samples": (mean_field_samples, ReluFlow, "advance"),
     "deep_linear_descent": (deep_linear_descent, deep_linear._Group, "step"),
     "diagonal_descent": (diagonal_descent, diagonal.DiagonalEnsemble, "correlations"),
     "diagonal_flow": (diagonal_flow, diagonal.DiagonalEnsemble, "correlations"),

@@ -7,7 +7,7 @@ from carryover.families import stages
 from carryover.families.wide_relu import finetune, pretrain
 
 TASK = {"dimension": 4, "width": 30, "initial_scale": 0.3}
-QUICK = {"learning_rate": 2.0, "max_steps": 200, "device": "cpu"}
+QUICK = {"max_steps": 200, "device": "cpu"}
 
 
 def solver(name):

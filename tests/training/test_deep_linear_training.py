@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from carryover.networks.deep_linear import Weights, balanced
 from carryover.training.deep_linear import gradient_descent
-from carryover.training.linear_limits import Factored, minimum_norm, weight_decayed
+from carryover.training.linear_limits import Factored, minimum_norm
 from carryover.training.result import Divergence
 
 FIXED = settings(derandomize=True, deadline=None, max_examples=40)
@@ -32,29 +32,20 @@ class Problem:
         self.targets = np.stack([self.data[s].targets(y) for s, y in zip(self.sets, self.y, strict=True)])
 
     def train(self, runs=slice(None), steps=20, **options):
-        decay = options.pop("weight_decay", 0.0)
-        decay = decay[runs] if np.ndim(decay) else decay
-        options = {
-            "learning_rate": 0.05,
-            "tolerance": 0.0,
-            "max_steps": steps,
-            "weight_decay": decay,
-            **EXACT,
-            **options,
-        }
+        options = {"learning_rate": 0.05, "tolerance": 0.0, "max_steps": steps, **EXACT, **options}
         start = Weights(self.start.hidden[runs], self.start.readout[runs])
         return gradient_descent(
             self.data, self.targets[runs], self.sets[runs], start,
             risk=lambda which, beta: ((beta - self.teacher[runs][which]) ** 2).sum(1), **options
         )  # fmt: skip
 
-    def autograd(self, run, steps, rate=0.05, decay=0.0):
+    def autograd(self, run, steps, rate=0.05):
         """The network, its loss above the least-squares one and its risk after torch's own steps on full matrices."""
         layers = [torch.tensor(layer) for layer in (*self.start.hidden[run], self.start.readout[run])]
         for layer in layers:
             layer.requires_grad_()
         X, y = torch.tensor(self.X[self.sets[run]]), torch.tensor(self.y[run])
-        optimiser = torch.optim.SGD(layers, lr=rate, weight_decay=decay)
+        optimiser = torch.optim.SGD(layers, lr=rate)
 
         def loss():
             f = X
@@ -80,15 +71,14 @@ class Problem:
 @FIXED
 @given(
     seed=st.integers(0, 10**6), depth=st.integers(1, 4), n=st.integers(1, 9), d=st.integers(2, 7),
-    start=st.sampled_from(["random", "balanced"]), decay=st.sampled_from([0.0, 0.3]), steps=st.integers(1, 12),
+    start=st.sampled_from(["random", "balanced"]), steps=st.integers(1, 12),
 )  # fmt: skip
-def test_training_is_that_of_autograd(seed, depth, n, d, start, decay, steps):
+def test_training_is_that_of_autograd(seed, depth, n, d, start, steps):
     problem = Problem(depth, n, d, start=start, seed=seed)
-    decays = np.array([decay, 0.0, decay / 2])
-    trained = problem.train(steps=steps, weight_decay=decays, learning_rate=0.01)
+    trained = problem.train(steps=steps, learning_rate=0.01)
     full = trained.weights.full()
     for run in range(3):
-        expected, loss, risk = problem.autograd(run, steps, 0.01, decays[run])
+        expected, loss, risk = problem.autograd(run, steps, 0.01)
         close = {"rtol": 1e-9, "atol": 1e-11}
         np.testing.assert_allclose(full.hidden[run], expected.hidden, **close)
         np.testing.assert_allclose(full.readout[run], expected.readout, **close)
@@ -112,9 +102,6 @@ def test_the_population_loss_is_the_distance_of_the_coefficients():
         assert trained.loss[run] == pytest.approx(6 * loss, rel=1e-9)
 
 
-# In company and alone.
-
-
 # Where training ends.
 
 
@@ -128,49 +115,6 @@ def test_vanishing_weights_end_at_the_least_norm():
         distances.append(np.linalg.norm(trained.weights.coefficients - expected))
     assert distances[0] > 3 * distances[1] > 9 * distances[2]
     assert distances[2] < 0.02
-
-
-@pytest.mark.parametrize("strength", [0.03, 0.2, 3.0])
-def test_weight_decay_of_two_layers_ends_within_the_tolerance_of_its_limit(strength):
-    problem = Problem(depth=2, n=5, d=12, scale=1e-3)
-    trained = problem.train(tolerance=1e-8, steps=100_000, weight_decay=strength)
-    assert trained.converged.all()
-    full = trained.weights.full()
-    power = (full.hidden**2).sum((1, 2, 3)) + (full.readout**2).sum(1)
-    for run, s in enumerate(problem.sets):
-        limit = weight_decayed(problem.data[s], problem.targets[run], strength)
-        residual = problem.data[s].values * (problem.data[s].directions @ limit) - problem.targets[run]
-        least = (residual**2).sum() / (2 * problem.data[s].samples) + strength * np.linalg.norm(limit)
-        assert -1e-12 < trained.loss[run] + strength / 2 * power[run] - least <= 1e-8
-        np.testing.assert_allclose(trained.weights.coefficients[run], limit, atol=2e-3)
-
-
-def test_weight_decay_of_one_layer_ends_at_ridge_regression():
-    problem = Problem(depth=1, n=4, d=6)
-    trained = problem.train(tolerance=1e-12, steps=100_000, weight_decay=0.1)
-    assert trained.converged.all()
-    assert (trained.evaluations < 100_000).all()
-    for run, s in enumerate(problem.sets):
-        X = problem.X[s]
-        ridge = np.linalg.solve(X.T @ X / 4 + 0.1 * np.eye(6), X.T @ problem.y[run] / 4)
-        np.testing.assert_allclose(trained.weights.coefficients[run], ridge, atol=1e-5)
-
-
-def test_weight_decay_of_three_layers_ends_where_the_gradient_vanishes():
-    problem = Problem(depth=3, n=4, d=5, scale=0.6)
-    trained = problem.train(tolerance=1e-12, steps=50_000, weight_decay=0.05)
-    assert trained.converged.all()
-    assert (np.linalg.norm(trained.weights.coefficients, axis=1) > 0.1).any()  # and not all have decayed to nothing
-    full, decay = trained.weights.full(), 0.05
-    for run, s in enumerate(problem.sets):
-        (one, two), last, X = full.hidden[run], full.readout[run], problem.X[s]
-        of_beta = X.T @ (X @ one @ two @ last - problem.y[run]) / 4
-        gradients = (
-            np.outer(of_beta, two @ last) + decay * one,
-            np.outer(one.T @ of_beta, last) + decay * two,
-            two.T @ one.T @ of_beta + decay * last,
-        )
-        assert sum((gradient**2).sum() for gradient in gradients) / (2 * decay) <= 1e-12
 
 
 # What is refused.

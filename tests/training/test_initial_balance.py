@@ -30,7 +30,7 @@ def trained(start, time, rate=1e-3):
     one = Weights(start.hidden[None], start.readout[None])
     found = gradient_descent(
         [data], targets, np.zeros(1, int), one, learning_rate=rate, tolerance=0.0, max_steps=round(time / rate),
-        weight_decay=0.0, risk=lambda _, beta: ((beta - source) ** 2).sum(1), precision="float64", device="cpu",
+        risk=lambda _, beta: ((beta - source) ** 2).sum(1), precision="float64", device="cpu",
     )  # fmt: skip
     full = found.weights.full()
     return Weights(full.hidden[0], full.readout[0]), float(found.loss[0])

@@ -3,12 +3,14 @@
 import numpy as np
 import pytest
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy.integrate import solve_ivp
 
 from carryover.networks.relu import Weights
 from carryover.theory.kernels import relu_risk
-from carryover.training import population
-from carryover.training.population_flow import _Flow, population_flow
+from carryover.training import population_flow as module
+from carryover.training.population_flow import PopulationGradient, _Flow, population_flow
 from carryover.training.result import Divergence
 from toy.population_ensembles import differentiated, ensemble, unit
 
@@ -31,6 +33,32 @@ def integrated(teacher, start, run, time, anchor):
     packed = np.hstack([begin, start.second[run, 0][:, None]]).ravel()
     end = solve_ivp(velocity, (0, time), packed, rtol=1e-8, atol=1e-10).y[:, -1].reshape(len(begin), D + 1)
     return end[:, :D], end[:, D]
+
+
+def gradient_of(teacher, start, dtype=torch.float64):
+    """G at the start."""
+    runs = np.arange(len(start.first))
+    of = PopulationGradient(runs, start, teacher, np.zeros(len(runs)), dtype, torch.device("cpu"))
+    return of.gradient(of.start, torch.as_tensor(start.second, dtype=dtype).mT)
+
+
+@settings(derandomize=True, deadline=None, max_examples=25)
+@given(st.integers(0, 10**6), st.integers(2, 6), st.integers(1, 6), st.integers(1, 4), st.floats(0.1, 3))
+def test_the_gradient_is_that_of_autograd(seed, D, H, K, length):
+    teacher, weights = ensemble(seed, 2, D, H, K, length)
+    G = gradient_of(teacher, weights).numpy()
+    for run in range(2):
+        _, first, second = differentiated(teacher, weights, run)
+        np.testing.assert_allclose(weights.second[run, 0, :, None] * G[run], first, rtol=1e-7, atol=1e-9)
+        np.testing.assert_allclose((weights.first[run] * G[run]).sum(1), second, rtol=1e-7, atol=1e-9)
+
+
+def test_single_precision_follows_double_even_between_parallel_units():
+    teacher, weights = ensemble(9, D=8, H=40, K=5)
+    weights.first[:, 20:] = unit(weights.first[:, :20] + 1e-5) * 0.7
+    double, single = (gradient_of(teacher, weights, kind) for kind in (torch.float64, torch.float32))
+    size = np.abs(weights.second).sum() + np.abs(teacher.second).sum()
+    assert (double - single).abs().max() < 3e-7 * size
 
 
 @pytest.mark.parametrize("anchor", [0.0, 0.5])
@@ -104,7 +132,7 @@ def test_what_does_not_move_has_converged_or_waits():
 
 
 def test_runs_without_a_finite_loss_are_named(monkeypatch):
-    monkeypatch.setitem(population.BYTES, "cpu", 1)
+    monkeypatch.setitem(module.BYTES, "cpu", 1)
     teacher, start = ensemble(9)
     start.second[1] = 1e200
     with pytest.raises(Divergence, match="gradient flow lost its finite values") as caught:

@@ -86,22 +86,6 @@ def test_training_is_that_of_autograd(samples, size, loss):
         assert trained.loss[run] == pytest.approx(value, rel=1e-10)
 
 
-def test_with_fixed_readouts_the_first_layer_alone_follows_its_gradient():
-    tasks, w = ensemble(samples=(7, 4))
-    settings = {"learning_rate": 0.05, "tolerance": 0.0, "max_epochs": 30, **EXACT}
-    trained = gradient_descent(tasks, w, **settings, trainable="first")
-    np.testing.assert_array_equal(trained.weights.second, w.second)
-    for run in range(3):
-        first, second = torch.tensor(w.first[run], requires_grad=True), torch.tensor(w.second[run])
-        data = [(torch.tensor(t.X[t.sets[run]]), torch.tensor(t.y[run]), a) for t, a in zip(tasks, second, strict=True)]
-        for _ in range(30):
-            loss = sum(((torch.relu(X @ first.T) @ a - y) ** 2).mean() for X, y, a in data)
-            (gradient,) = torch.autograd.grad(loss, first)
-            with torch.no_grad():
-                first -= 0.05 * gradient
-        np.testing.assert_allclose(trained.weights.first[run], first.detach(), rtol=1e-10, atol=1e-12)
-
-
 # What a run is trained with does not matter.
 
 

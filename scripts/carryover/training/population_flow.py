@@ -1,28 +1,36 @@
 """Gradient flow of shallow ReLU networks on the exact population loss of a ReLU teacher, in tens of steps.
 
-Loss, teacher, anchor and sphere are those of `population`, whose descent follows this flow with small steps. The flow
-is smooth, for there are no samples whose side a unit could change, and what limits an explicit step is stability long
-before accuracy: so steps are those of `steppers.RKC2`, and every run has its own. Along the flow on the sphere
+Inputs are x ~ N(0, I_D), the loss is L = ½ E(f(x) − f*(x))², f(x) = Σ_h a_h relu(v_h · x). Let u_j be the units of both
+student and teacher, and s_j = a_h or −a*_k, so that f − f* = Σ_j s_j relu(u_j · x). Then each student unit has
 
-    dv_h/dt = −(I − v̂_h v̂_hᵀ) (∂L/∂v_h + anchor (v_h − v_h(0))),  da_h/dt = −∂L/∂a_h,
+    G_h = E[(f − f*) 1[v_h · x > 0] x] = 1/(2π) Σ_j s_j (|u_j| sin θ_hj v̂_h + (π − θ_hj) u_j),
+    ∂L/∂v_h = a_h G_h,  ∂L/∂a_h = v_h · G_h,
 
-and points are brought back to the sphere before their gradient is taken. Gradients within a step may be in single
-precision. Those at its ends are in double precision, and give the loss at hardly any further cost: as
-v_h · G_h = E[(f − f*) relu(v_h · x)], Σ_h a_h v_h · G_h = E[(f − f*) f] and L = ½ (E[(f − f*) f] − E[f f*] + E[f*²]).
+θ the angle between units: the gradient of the arc-cosine kernel, equation 150 of "Features are fate". Its section 4
+keeps input weights on the sphere, on which the flow with an anchor is
+
+    dv_h/dt = −(I − v̂_h v̂_hᵀ) (∂L/∂v_h + anchor (v_h − v_h(0))),  da_h/dt = −∂L/∂a_h.
+
+The flow is smooth, for there are no samples whose side a unit could change, and stability limits an explicit step long
+before accuracy does: so steps are those of `steppers.RKC2`, and every run has its own. Points are brought back to the
+sphere before their gradient is taken. Gradients within a step may be in single precision. Those at its ends are in
+double precision, and give the loss at hardly any further cost: as v_h · G_h = E[(f − f*) relu(v_h · x)],
+Σ_h a_h v_h · G_h = E[(f − f*) f] and L = ½ (E[(f − f*) f] − E[f f*] + E[f*²]).
 """
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 import torch
 
 from carryover.networks.relu import Weights
 from carryover.theory.kernels import relu_kernel
-from carryover.training.devices import in_chunks, torch_device
+from carryover.training.devices import chunks, in_chunks, torch_device
 from carryover.training.history import History, Values
-from carryover.training.integrate import Ensemble, Progress, integrate
-from carryover.training.population import Group, angle_chunks
-from carryover.training.relu import like
+from carryover.training.integrate import Ensemble, Progress, integrate, pick
+from carryover.training.relu import BYTES, like
 from carryover.training.result import Divergence, Trained
 from carryover.training.steppers import FIRST, RKC2, error_scale, step_factor
 
@@ -51,12 +59,18 @@ def population_flow(
 ) -> Trained:
     """Train every run by gradient flow on L + ½ anchor Σ_h |v_h − v_h(0)|², until L ≤ `tolerance` or `max_time`.
 
+    A mean-field network f = 1/m Σ_i c_i relu(w_i · x), |w_i| = 1, trained with the learning rate η m is this one with
+    v = w/√m, a = c/√m and the learning rate η; each of its units feels the force −anchor · (w_i − w_i(0)) at that rate.
+
     Parameters
     ----------
-    teacher, start, anchor
-        Those of `population.population_descent`.
+    teacher : Weights
+        first (runs, K, D), unit vectors; second (runs, 1, K). Units with readout 0 are padding.
+    start : Weights
+        first (runs, H, D), second (runs, 1, H).
     max_time : float
         Time is the sum of learning rates.
+    anchor : float or (runs,)
     accuracy : float
         Bound of the error that one step makes in the weights of any unit, relative to its displacement since the
         start, or to a tenth of its size where that is larger.
@@ -66,6 +80,11 @@ def population_flow(
         Of the gradients within a step.
     checkpoints : int
         Curves hold so many accepted steps at most, about evenly spaced in the logarithm of time.
+
+    Returns
+    -------
+    Trained
+        Its loss is L, its risk 2L.
 
     Raises
     ------
@@ -82,8 +101,62 @@ def population_flow(
             raise Divergence(np.flatnonzero(lost.cpu()).tolist(), "gradient flow lost its finite values")
         integrate(flow, history, progress)
 
-    in_chunks(train, angle_chunks(start, teacher, torch.float64, place))
+    runs, H, _ = start.first.shape
+    angles = 2 * torch.float64.itemsize * H * (H + teacher.first.shape[1])  # in bytes
+    in_chunks(train, chunks(np.arange(runs), BYTES[place.type] // angles))
     return history.trained(like(start, history.stacked()))
+
+
+class PopulationGradient:
+    """G and the velocity of networks in one precision, for start weights, anchor and teacher of each run."""
+
+    def __init__(
+        self, runs: np.ndarray, start: Weights, teacher: Weights, anchor: np.ndarray, dtype: torch.dtype,
+        device: torch.device,
+    ) -> None:  # fmt: skip
+        def tensor(values: np.ndarray) -> torch.Tensor:
+            return torch.as_tensor(np.ascontiguousarray(values[runs]), dtype=dtype, device=device)
+
+        first = tensor(start.first)
+        self.lengths = first.norm(dim=2, keepdim=True)  # (R, H, 1)
+        self.start = first / self.lengths  # unit vectors (R, H, D)
+        self.directions, self.readout = tensor(teacher.first), tensor(teacher.second[:, 0])
+        self.anchor = tensor(anchor)[:, None, None]
+        self._allocate()
+
+    def _allocate(self) -> None:
+        R, H, _ = self.start.shape
+        self._units = torch.cat([self.start, self.directions], 1)
+        self._coefficients = torch.cat([self.lengths, -self.readout[:, :, None]], 1)
+        self._angles, self._sines = (self.start.new_empty(R, H, self._units.shape[1]) for _ in range(2))
+
+    def keep(self, which: torch.Tensor) -> None:
+        """Drop the networks that are not in the boolean mask."""
+        for name in ("lengths", "start", "directions", "readout", "anchor"):
+            setattr(self, name, pick(getattr(self, name), which))
+        self._allocate()
+
+    def gradient(self, unit: torch.Tensor, second: torch.Tensor) -> torch.Tensor:
+        """G (R, H, D) at unit vectors (R, H, D) along the input weights and readouts (R, H, 1).
+
+        A cosine off by ε moves G by no more than ε: where angles are ill-conditioned, it cancels.
+        """
+        H = unit.shape[1]
+        self._units[:, :H] = unit
+        torch.mul(second, self.lengths, out=self._coefficients[:, :H])
+        minus = torch.bmm(unit, self._units.transpose(1, 2), out=self._angles).neg_().clamp_(-1, 1)
+        sines = torch.mul(minus, minus, out=self._sines).neg_().add_(1).sqrt_()
+        total = torch.bmm(minus.acos_(), self._units * self._coefficients)
+        return total.addcmul_(torch.bmm(sines, self._coefficients), unit).div_(2 * math.pi)
+
+    def flow(self, units: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Unit vectors (R, H, D) along the input weights of units (R, H, D + 1), and the velocity there, in float64."""
+        dtype, first, second = self.lengths.dtype, units[:, :, :-1], units[:, :, -1:]
+        unit = first / first.norm(dim=2, keepdim=True)
+        G, first = self.gradient(unit.to(dtype), second.to(dtype)).to(unit.dtype), unit * self.lengths
+        force = torch.mul(second, G).addcmul_(self.anchor.to(unit.dtype), first - self.start * self.lengths)
+        force -= unit * (unit * force).sum(2, keepdim=True)
+        return unit, torch.cat([force, (first * G).sum(2, keepdim=True)], 2).neg_()
 
 
 class _Flow(Ensemble):
@@ -99,12 +172,13 @@ class _Flow(Ensemble):
         self.runs, self.tolerance, self.max_time = np.asarray(runs), tolerance, max_time
         self.accuracy, self.max_steps = accuracy, max_steps
         self.exact, self.quick = (
-            Group(runs, start, teacher, 1.0, anchors, kind, place) for kind in (torch.float64, dtype)
+            PopulationGradient(runs, start, teacher, anchors, kind, place) for kind in (torch.float64, dtype)
         )
-        directions, readout = self.exact.teacher
+        directions, readout = self.exact.directions, self.exact.readout
         self.power = (readout[:, None] @ relu_kernel(directions, directions) @ readout[:, :, None])[:, 0, 0]
-        first, second = self.exact.weights()
-        self.units, self.flow, self.loss, self.energy = self._at(torch.cat([first, second.mT], 2))
+        readouts = torch.as_tensor(start.second[runs], dtype=torch.float64, device=place).mT
+        units = torch.cat([self.exact.start * self.exact.lengths, readouts], 2)
+        self.units, self.flow, self.loss, self.energy = self._at(units)
         self.start, self.time = self.units, torch.zeros_like(self.loss)
         speed = _relative(self.flow, self.units.norm(dim=2))
         self.step = (FIRST / speed.clamp_min(_TINY)).clamp(max=max_time)
@@ -127,23 +201,25 @@ class _Flow(Ensemble):
 
     def keep(self, which: torch.Tensor) -> None:
         super().keep(which)
-        for group in (self.exact, self.quick):
-            group.keep(which)
+        self.exact.keep(which)
+        self.quick.keep(which)
 
     def _at(self, units: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
         """Units on their sphere, where the flow goes from there, the loss, and the loss with the anchor's penalty."""
-        first, second, flow = self.exact.flow(units[:, :, :-1], units[:, :, -1:])
-        directions, readout = self.exact.teacher
-        shared = (second.mT @ relu_kernel(first, directions) @ readout[:, :, None])[:, 0, 0]
+        exact, second = self.exact, units[:, :, -1:]
+        unit, flow = exact.flow(units)
+        first = unit * exact.lengths
+        shared = (second.mT @ relu_kernel(first, exact.directions) @ exact.readout[:, :, None])[:, 0, 0]
         loss = ((-(second * flow[:, :, -1:]).sum((1, 2)) - shared + self.power) / 2).clamp_min(0)
-        return torch.cat([first, second], 2), flow, loss, loss + self.exact.penalty()
+        penalty = (exact.anchor * ((unit - exact.start) * exact.lengths).square()).sum((1, 2)) / 2
+        return torch.cat([first, second], 2), flow, loss, loss + penalty
 
     def advance(self) -> torch.Tensor:
         """Try one step of every run; the mask of those whose step was accepted."""
         self._find_radius()
         step, stages = self._affordable()
         units, flow, loss, energy = self._at(
-            RKC2.step(self._quick_flow, self.units, self.flow, step[:, None, None], stages)
+            RKC2.step(self._velocity, self.units, self.flow, step[:, None, None], stages)
         )
         error = 0.8 * (self.units - units) + 0.4 * step[:, None, None] * (self.flow + flow)
         scale = error_scale((units - self.start).norm(dim=2), self.units.norm(dim=2))
@@ -174,11 +250,11 @@ class _Flow(Ensemble):
     def _rounding(self) -> torch.Tensor:
         """How far off a loss may be, (R,)."""
         own = self.units[:, :, :-1].norm(dim=2) * self.units[:, :, -1].abs()
-        return _ROUNDING * (own.sum(1) + self.exact.teacher[1].abs().sum(1)) ** 2
+        return _ROUNDING * (own.sum(1) + self.exact.readout.abs().sum(1)) ** 2
 
-    def _quick_flow(self, units: torch.Tensor) -> torch.Tensor:
-        """Where the flow goes from units, in the precision of steps."""
-        return self.quick.flow(units[:, :, :-1], units[:, :, -1:])[2]
+    def _velocity(self, units: torch.Tensor) -> torch.Tensor:
+        """In the precision of steps, (R, H, D + 1)."""
+        return self.quick.flow(units)[1]
 
     def _find_radius(self) -> None:
         """Spectral radius of the flow's Jacobian by the power method, for the runs whose radius is too old."""
@@ -186,11 +262,11 @@ class _Flow(Ensemble):
         if not stale.any():
             return
         iterations = torch.where(self.age < 0, _ITERATIONS[0], _ITERATIONS[1]) * stale
-        nudge = _length(self.units) * torch.finfo(self.quick.first.dtype).eps ** 0.5
+        nudge = _length(self.units) * torch.finfo(self.quick.start.dtype).eps ** 0.5
         for done in range(int(iterations.max())):
             unit = self.vector / _length(self.vector).clamp_min(_TINY)
             there = self.units + nudge * unit
-            change = (self._quick_flow(there) - self.flow) / nudge
+            change = (self._velocity(there) - self.flow) / nudge
             going = done < iterations
             self.vector = torch.where(going[:, None, None], change, self.vector)
             self.radius = torch.where(going, _RADIUS * _length(change)[:, 0, 0], self.radius)

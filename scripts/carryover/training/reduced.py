@@ -56,34 +56,25 @@ class Network:
     start: Weights
     bases: Sequence[np.ndarray | None]
 
-    def outside(self) -> float:
-        """|W_1|² of what lies outside the row space of X, at the start."""
-        first = self.start.hidden[0] if self.start.depth > 1 else self.start.readout
-        return float((self._without(first) ** 2).sum())
-
-    def coefficients(self, inside: np.ndarray, right: np.ndarray, shrunk: float) -> np.ndarray:
-        """β (d,), of Vβ = `inside` (k,) and the vector that the first matrix multiplies (of one layer it is ignored).
-
-        `shrunk` is the share that weight decay has left of W_1 outside the row space.
-        """
-        V, hidden = self.data.directions, self.start.hidden
-        beta = inside @ V
+    def coefficients(self, inside: np.ndarray, right: np.ndarray) -> np.ndarray:
+        """β (d,), of Vβ = `inside` (k,) and the vector that the first matrix, if any, multiplies."""
+        V, beta = self.data.directions, inside @ self.data.directions
         if len(V) == V.shape[1]:
             return beta
         if self.start.depth == 1:
-            return beta + shrunk * self._without(self.start.readout)
-        return beta + shrunk * self._without(hidden[0] @ _in(self.bases[0], right))
+            return beta + self._without(self.start.readout)
+        return beta + self._without(self.start.hidden[0] @ _in(self.bases[0], right))
 
     def full(self, *end: np.ndarray) -> Weights:
-        """The network of these reduced matrices and readout, and the share left of W_1 outside the row space."""
-        *matrices, readout, shrunk = end
+        """The network of these reduced matrices and readout."""
+        *matrices, readout = end
         V, hidden = self.data.directions, self.start.hidden.astype(np.float64)
         if self.start.depth == 1:
-            return Weights(hidden, readout @ V + shrunk * self._without(self.start.readout))
+            return Weights(hidden, readout @ V + self._without(self.start.readout))
         readout = _in(self.bases[-1], readout).astype(np.float64)
         rows = [_in(basis, matrix.T).T for basis, matrix in zip(self.bases, matrices, strict=True)]
         others = [_in(basis, matrix) for basis, matrix in zip(self.bases, rows[1:], strict=False)]
-        return Weights(np.stack([V.T @ rows[0] + shrunk * self._without(hidden[0]), *others]), readout)
+        return Weights(np.stack([V.T @ rows[0] + self._without(hidden[0]), *others]), readout)
 
     def _without(self, values: np.ndarray) -> np.ndarray:
         """(I − VᵀV) values."""
@@ -102,7 +93,7 @@ class Reduced:
 
     coefficients: np.ndarray
     networks: Sequence[Network]
-    ends: Sequence[Sequence[np.ndarray]]  # matrices, readout, share left of W_1 outside the row space
+    ends: Sequence[Sequence[np.ndarray]]  # matrices, readout
 
     def full(self) -> Weights:
         """All matrices of all networks, float64: d × d numbers for each layer of each run."""

@@ -11,7 +11,7 @@ is recorded and nothing is compiled. Networks are trained in groups of the size 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
@@ -45,26 +45,23 @@ class Task:
 class Group(Descent):
     """ReLU networks and the samples of their tasks."""
 
-    PER_RUN = (*Descent.PER_RUN, "x", "y", "_rates", "_lengths")
+    PER_RUN = (*Descent.PER_RUN, "x", "y", "_rates")
     MOVING = (*Descent.MOVING, "first", "second")
 
     def __init__(
         self, runs: np.ndarray, start: Weights, tasks: Sequence[Task], rates: np.ndarray, loss: str,
-        dtype: torch.dtype, device: torch.device, on_sphere: bool = False,
-        trainable: Container[str] = ("first", "second"), observe: Mapping[str, Callable] | None = None,
+        dtype: torch.dtype, device: torch.device, observe: Mapping[str, Callable],
     ) -> None:  # fmt: skip
         def tensor(values: np.ndarray) -> torch.Tensor:
             return torch.as_tensor(np.ascontiguousarray(values), dtype=dtype, device=device)
 
-        self.runs, self.loss_function, self._observe = np.asarray(runs), LOSSES[loss], dict(observe or {})
-        self._moving_readouts = "second" in trainable
+        self.runs, self.loss_function, self._observe = np.asarray(runs), LOSSES[loss], observe
         self.first = tensor(np.swapaxes(start.first[runs], 1, 2))  # (R, D, H): sums over D run along memory
         self.second = tensor(start.second[runs])  # (R, O, H)
         self.x = [tensor(np.swapaxes(task.X[task.sets[runs]], 1, 2)) for task in tasks]  # (R, D, n)
         self.y = [tensor(task.y[runs])[:, None] for task in tasks]  # (R, 1, n)
         self.rates = np.asarray(rates, dtype=np.float64)  # as given, whatever numbers the networks are trained in
         self._rates = tensor(rates)[:, None, None]
-        self._lengths = self.first.norm(dim=1, keepdim=True) if on_sphere else None  # (R, 1, H)
         self._columns = _COLUMNS[self.first.device.type]
         self.prepare()
 
@@ -106,14 +103,11 @@ class Group(Descent):
                 weighted = x_part * self.loss_function.negative_gradient(f, y_part).mul_(self._rates / y.shape[2])
                 active = torch.gt(room, 0, out=room)
                 torch.bmm(weighted, active, out=total) if column == 0 else total.baddbmm_(weighted, active)
-        trained = list(zip(self._readouts, self._sums, strict=True)) if self._moving_readouts else []
-        moves = [torch.mul(self.first, total, out=self._product).sum(1, keepdim=True) for _, total in trained]
+        moves = [torch.mul(self.first, total, out=self._product).sum(1, keepdim=True) for total in self._sums]
         for readout, total in zip(self._readouts, self._sums, strict=True):
             self.first.addcmul_(readout, total)
-        for (readout, _), move in zip(trained, moves, strict=True):
+        for readout, move in zip(self._readouts, moves, strict=True):
             readout.add_(move)
-        if self._lengths is not None:
-            self.first.mul_(self._lengths / torch.mul(self.first, self.first, out=self._product).sum(1, True).sqrt_())
 
     def losses(self) -> torch.Tensor:
         """L over all samples, (R,), in float64."""
@@ -126,10 +120,8 @@ class Group(Descent):
 
     def observe(self, loss: torch.Tensor) -> dict[str, torch.Tensor]:
         """The loss (R,) and what is observed of the weights."""
-        return {
-            "loss": loss,
-            **{name: function(*self.weights(), self.runs) for name, function in self._observe.items()},
-        }
+        observed = {name: function(*self.weights(), self.runs) for name, function in self._observe.items()}
+        return {"loss": loss, **observed}
 
     def weights(self) -> list[torch.Tensor]:
         """Input weights (R, H, D) and readouts (R, O, H) as they are now."""
@@ -148,8 +140,6 @@ def gradient_descent(
     loss: str = "squared",
     precision: str = "float32",
     device: str = "auto",
-    on_sphere: bool = False,
-    trainable: Container[str] = ("first", "second"),
     observe: Mapping[str, Callable] | None = None,
     checkpoints: int = 64,
     progress: Progress | None = None,
@@ -171,10 +161,6 @@ def gradient_descent(
         an order drawn anew each epoch from `shuffles(run)`. Smaller tasks begin again.
     loss : str
         A name in `LOSSES`; cross-entropy takes labels ±1.
-    on_sphere : bool
-        Whether each unit's input weights return to the length of their start after every step.
-    trainable : container of "first" and "second"
-        The layers that move: both, or the first alone.
     observe : {name: function of first (R, H, D), second (R, O, H), runs (R,) -> (R,)}
         Curves besides the loss; of "risk" the smallest value is kept too.
     checkpoints : int
@@ -191,7 +177,7 @@ def gradient_descent(
 
     def train(runs: np.ndarray, rate: float) -> list[int]:
         rates = np.full(len(runs), rate)
-        group = Group(runs, start, tasks, rates, loss, dtype, place, on_sphere, trainable, observe)
+        group = Group(runs, start, tasks, rates, loss, dtype, place, observe or {})
         group.begin(schedule, tolerances[runs], Batches(group, batch_size, shuffles))
         integrate(group, history, progress)
         return group.diverged

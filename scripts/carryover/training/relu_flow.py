@@ -56,8 +56,12 @@ def gradient_flow(
 
     Parameters
     ----------
-    tasks, start, tolerance, loss, on_sphere, trainable, observe
+    tasks, start, tolerance, loss, observe
         Those of `relu.gradient_descent`.
+    on_sphere : bool
+        Whether the input weights of each unit keep their length.
+    trainable : container of "first" and "second"
+        The layers that move: both, or the first alone.
     accuracy : float
         Bound of the error that one step makes in the weights of any unit, relative to its displacement since the
         start, or to a tenth of its size where that is larger.

@@ -20,7 +20,7 @@ def solve(problem, p, progress=None):
     """`Trained`; its risk is the expected squared error, and its loss is above the least that its layers can reach."""
     settings = {
         "learning_rate": p.learning_rate, "tolerance": p.tolerance, "max_steps": p.max_steps,
-        "weight_decay": problem.weight_decay, "precision": p.precision, "device": p.device, "progress": progress,
+        "precision": p.precision, "device": p.device, "progress": progress,
     }  # fmt: skip
     if not problem.frozen:
         targets = problem.reduced_targets()

@@ -75,7 +75,7 @@ class Finetune(Task):
         (0.0,), "ridge penalties on the readout (eq 12)",
         when={"protocol": ("linear_transfer",), "solver": ("exact",)})  # fmt: skip
     weight_decay: tuple[NonNegativeFloat, ...] = parameter(
-        (0.0,), "weight decay of all layers", when={**SCRATCH, "solver": ("exact", "descent")})  # fmt: skip
+        (0.0,), "weight decay of all layers, in the limit", when={**SCRATCH, "solver": ("exact",)})  # fmt: skip
     folds: NonNegativeInt = parameter(
         0, "parts into which the samples are split to validate weight decay; 0 for none",
         when={**SCRATCH, "solver": ("exact",)})  # fmt: skip
@@ -94,10 +94,8 @@ class Finetune(Task):
     def check(self):
         """Refuse what has no such solution; UserError."""
         decayed = max(self.weight_decay) > 0
-        if self.solver == "exact" and decayed and self.depth != (2,):
-            raise UserError(
-                "weight_decay has an exact limit at depth 2 alone: set depth to 2, or the solver to descent."
-            )
+        if decayed and self.depth != (2,):
+            raise UserError("weight_decay has an exact limit at depth 2 alone: set depth to 2.")
         if self.solver == "balanced" and self.protocol == "linear_transfer":
             raise UserError("linear_transfer has no solver balanced: choose exact or descent.")
         if self.protocol == "linear_transfer" and max(self.trained_layers) > min(self.depth):

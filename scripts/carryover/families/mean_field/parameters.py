@@ -6,15 +6,14 @@ from pydantic import NonNegativeFloat, PositiveFloat, PositiveInt, model_validat
 
 from carryover.config.parameters import Fraction, Model, parameter
 from carryover.errors import UserError
-from carryover.families.parameters import ACCURACY, DESCENT, Relative
+from carryover.families.parameters import ACCURACY, DESCENT, FLOW, Relative
 
 TRAINED = {"solver": ("descent", "flow")}
 INITIAL_READOUT = 1e-7  # c_i before training is this times N(0, 1)
 MAX_TIME = 1000.0  # of the paper: 10⁵ steps of gradient descent at a rate of 0.01 · width
-TRAINERS = ("descent", "flow")
 SOLVERS = {
-    "single_task": TRAINERS,
-    "finetuning": TRAINERS,
+    "single_task": ("flow",),
+    "finetuning": ("flow",),
     "linear_transfer": ("exact", "descent"),
     "pretrained": ("exact",),
 }
@@ -35,26 +34,22 @@ class Task(Model):
     initial_readout: NonNegativeFloat = parameter(
         INITIAL_READOUT, "before training from scratch readout weights are this times N(0, 1)")  # fmt: skip
     precision: Literal["float32", "float64"] = parameter(
-        "float32", "numbers that descent trains in, and pretraining by flow between the ends of its steps")  # fmt: skip
+        "float32", "numbers that pretraining by flow computes in between the ends of its steps")  # fmt: skip
 
 
 class Pretrain(Task):
-    solver: Literal["descent", "flow", "exact"] = parameter(
-        "descent", "gradient descent; gradient flow, which descent follows with small steps; or exact, with an "
-        "infinite anchor: input weights stay, and the readout's flow is known", axis=True)  # fmt: skip
+    solver: Literal["flow", "exact"] = parameter(
+        "flow", "gradient flow, which descent follows with small steps; or exact, with an infinite anchor: input "
+        "weights stay, and the readout's flow is known", axis=True)  # fmt: skip
     ablated: tuple[Fraction, ...] = parameter((0.5,), "fractions of the target's units that the source lacks")
     anchor: tuple[NonNegativeFloat, ...] = parameter(
         (0.0,), "λ of the penalties λ/2 · 1/m Σ|w − w(0)|² on the way of the input weights, or 2mλ' of the paper's λ' "
-        "Σ|w − w(0)|²", when=TRAINED)  # fmt: skip
-    learning_rate: PositiveFloat = parameter(0.01, "step of gradient descent, in units of the width", when=DESCENT)
+        "Σ|w − w(0)|²", when=FLOW)  # fmt: skip
     tolerance: PositiveFloat = parameter(1e-6, "loss, half the mean squared error, at which training stops")
-    max_steps: PositiveInt = parameter(
-        100_000, "most steps of descent, or gradient evaluations of the flow", when=TRAINED)  # fmt: skip
-    max_time: PositiveFloat = parameter(
-        MAX_TIME, "flow time at which training stops: learning_rate · steps of descent",
-        when={"solver": ("flow", "exact")})  # fmt: skip
+    max_steps: PositiveInt = parameter(100_000, "most gradient evaluations of the flow", when=FLOW)
+    max_time: PositiveFloat = parameter(MAX_TIME, "flow time at which training stops: learning_rate · steps of descent")
     accuracy: Relative = ACCURACY
-    device: Literal["auto", "cpu", "cuda"] = parameter("auto", "where it is trained", when=TRAINED)
+    device: Literal["auto", "cpu", "cuda"] = parameter("auto", "where it is trained", when=FLOW)
 
 
 class Finetune(Task):
@@ -64,8 +59,8 @@ class Finetune(Task):
         "linear_transfer", "linear_transfer fits a new readout to the pretrained features, finetuning trains all of "
         "the pretrained network, single_task one from scratch, pretrained leaves it as it is", axis=True)  # fmt: skip
     solver: Literal["descent", "flow", "exact"] = parameter(
-        "exact", "gradient descent; gradient flow, which descent follows with small steps; or, where no features are "
-        "learned, the solution itself", axis=True)  # fmt: skip
+        "exact", "gradient flow, which descent follows with small steps; where no features are learned, the solution "
+        "itself, or gradient descent of the readout", axis=True)  # fmt: skip
     samples: tuple[PositiveInt, ...] = parameter((64,), "target samples", when=LEARNING)
     draws: PositiveInt = parameter(1, "data sets of each size for each seed", when=LEARNING)
     noise: NonNegativeFloat = parameter(0.0, "standard deviation of the label noise", when=LEARNING)

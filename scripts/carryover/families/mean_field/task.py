@@ -87,16 +87,6 @@ def averaged(network):
     return Weights(network.first * scale, network.second * scale)
 
 
-def starts(problem):
-    """The network that each run starts from, as a sum over units."""
-    return summed(problem.start[problem.networks])
-
-
-def unit_teacher(problem):
-    """The teachers of a problem as sums over units whose directions keep their length of 1."""
-    return Weights(problem.teacher.first, problem.teacher.second / problem.teacher.first.shape[-2])
-
-
 def target(p, experiment, seed, teacher_scale):
     """Teacher of the target task, equation 17: directions (m*, d) and coefficients c* (1, m*)."""
     directions = _sphere(generator(experiment, "", seed, "teacher"), p.teacher_units, p.dimension)

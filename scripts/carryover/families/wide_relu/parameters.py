@@ -5,9 +5,8 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field, PositiveFloat, PositiveInt
 
 from carryover.config.parameters import Model, parameter
-from carryover.families.parameters import ACCURACY, DESCENT, PRECISION, SOLVER, Relative
+from carryover.families.parameters import ACCURACY, FLOW, Relative
 
-TRAINED = {"solver": ("descent", "flow")}
 PRETRAINED = ("finetuning",)
 
 
@@ -17,15 +16,13 @@ class Task(Model):
     dimension: Annotated[int, Field(ge=2)] = parameter(10, "input dimensions D; inputs are uniform on the unit sphere")
     width: PositiveInt = parameter(1000, "hidden units m of the network")
     initial_scale: PositiveFloat = parameter(0.3, "κ: before training from scratch input weights are κ times N(0, I)")
-    precision: Literal["float32", "float64"] = PRECISION
 
 
 class Pretrain(Task):
-    solver: Literal["descent", "flow"] = SOLVER
+    solver: Literal["flow"] = parameter("flow", "gradient flow", axis=True)
     samples: PositiveInt = parameter(500, "source samples n_S")
-    learning_rate: PositiveFloat = parameter(10.0, "step of gradient descent on the mean squared error", when=DESCENT)
     tolerance: PositiveFloat = parameter(1e-6, "mean squared error at which training stops")
-    max_steps: PositiveInt = parameter(10_000, "most steps of descent, or gradient evaluations of the flow, two a step")
+    max_steps: PositiveInt = parameter(10_000, "most gradient evaluations of the flow, two a step")
     accuracy: Relative = ACCURACY
     device: Literal["auto", "cpu", "cuda"] = parameter("auto", "where it is trained")
 
@@ -36,18 +33,13 @@ class Finetune(Task):
     protocol: Literal["finetuning", "single_task"] = parameter(
         "finetuning", "finetuning trains the first layer of the pretrained network, single_task that of one from "
         "scratch", axis=True)  # fmt: skip
-    solver: Literal["descent", "flow", "exact"] = parameter(
-        "descent", "gradient descent, gradient flow, which descent follows with small steps, or the limit of infinite "
-        "width", axis=True)  # fmt: skip
+    solver: Literal["flow", "exact"] = parameter("flow", "gradient flow, or the limit of infinite width", axis=True)
     samples: tuple[PositiveInt, ...] = parameter((64,), "target samples n")
     distance: tuple[Annotated[float, Field(ge=0, le=2)], ...] = parameter(
         (0.5,), "|θ_T − θ_S| between the unit vectors of target and source")  # fmt: skip
     test_samples: PositiveInt = parameter(
         1000, "inputs on which absolute risk and the distance from the limit are measured")  # fmt: skip
-    learning_rate: PositiveFloat = parameter(
-        10.0, "step of gradient descent on the mean squared error, cut where it diverges", when=DESCENT)  # fmt: skip
-    tolerance: PositiveFloat = parameter(1e-6, "mean squared error at which training stops", when=TRAINED)
-    max_steps: PositiveInt = parameter(
-        10_000, "most steps of descent, or gradient evaluations of the flow, two a step", when=TRAINED)  # fmt: skip
+    tolerance: PositiveFloat = parameter(1e-6, "mean squared error at which training stops", when=FLOW)
+    max_steps: PositiveInt = parameter(10_000, "most gradient evaluations of the flow, two a step", when=FLOW)
     accuracy: Relative = ACCURACY
-    device: Literal["auto", "cpu", "cuda"] = parameter("auto", "where it is trained", when=TRAINED)
+    device: Literal["auto", "cpu", "cuda"] = parameter("auto", "where it is trained", when=FLOW)
