@@ -96,7 +96,7 @@ MISTAKES = {
     ),
     "memory": (
         [*FINETUNE, "--main-features", "2", *SCRATCH[:2], "--overlap", "0", "--samples", str(10**15)],
-        "finetune: there is too little memory, ",
+        "finetune: there is too little memory ",
     ),
     "wildcard": (["curve", "relu_penalty", "--wildcards", "curve"], 2),
     "format": (["figure", *RISK], "figure: --output x.nc: its suffix must be one of .png, .svg, .pdf."),

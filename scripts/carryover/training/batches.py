@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import torch
@@ -12,42 +12,14 @@ import torch
 _AHEAD = 32  # epochs whose order is drawn at once; a run's orders depend on nothing but its own generator
 
 
-class FullBatch:
-    """One step per epoch, on all samples: for ensembles that hold what a step needs."""
-
-    per_epoch = 1
-
-    def epoch(self) -> Iterator[Any]:
-        """One batch per step."""
-        yield None
-
-    def keep(self, which: torch.Tensor) -> None:
-        """Drop the networks that the ensemble drops."""
-
-    def state(self) -> dict[str, Any]:
-        """What `load` takes, between two epochs."""
-        return {}
-
-    def load(self, state: Mapping[str, Any]) -> None:
-        """Go to a `state` of the same networks."""
-
-
-class Sampled(Protocol):
-    """An ensemble with the samples of every task."""
-
-    runs: np.ndarray  # (R,)
-    x: list[torch.Tensor]  # (R, D, n)
-    y: list[torch.Tensor]  # (R, 1, n)
-
-
-class Batches(FullBatch):
-    """Batches of every task of an ensemble.
+class Batches:
+    """Batches of every task of an ensemble with `runs` (R,), and `x` (R, D, n) and `y` (R, 1, n) of every task.
 
     Every step takes tasks of at most `batch_size` samples (0: of any size) as a whole. Each run shuffles the samples of
     the others once per epoch, with the generator `shuffles(run)`. Tasks with fewer batches than others begin again.
     """
 
-    def __init__(self, group: Sampled, batch_size: int, shuffles: Callable[[int], np.random.Generator] | None) -> None:
+    def __init__(self, group: Any, batch_size: int, shuffles: Callable[[int], np.random.Generator] | None) -> None:
         self.group, self.size = group, batch_size
         self.samples = [y.shape[2] for y in group.y]
         self.shuffled = [o for o, n in enumerate(self.samples) if batch_size and n > batch_size]
@@ -73,11 +45,13 @@ class Batches(FullBatch):
             yield [parts[step % len(parts)] for parts in tasks]
 
     def keep(self, which: torch.Tensor) -> None:
+        """Drop the networks that are not in the boolean mask (R,)."""
         if len(self._generators):
             self._generators = self._generators[which.cpu().numpy()]
         self._orders = {o: order[which] for o, order in self._orders.items()}
 
     def state(self) -> dict[str, Any]:
+        """What `load` takes, between two epochs."""
         generators = [json.dumps(rng.bit_generator.state) for rng in self._generators]
         return {"epoch": self._epoch, "orders": self._orders, "generators": generators}
 

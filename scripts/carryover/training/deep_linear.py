@@ -66,8 +66,7 @@ class _Group(Descent):
             products.append(torch.bmm(matrix, products[-1]))
         return products
 
-    def step(self, _batch: None = None) -> None:
-        """One step of gradient descent."""
+    def epoch(self) -> None:
         *rights, a = self._products()
         left = torch.addcmul(self._offset, self._slope, a, value=-1).transpose(1, 2)  # −rate · gᵀ
         for matrix, right in zip(self.matrices, reversed(rights), strict=True):

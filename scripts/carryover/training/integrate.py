@@ -1,7 +1,7 @@
 """The loop that trains every ensemble: steps, checkpoints, ends, progress, and continuation after a kill.
 
 A trainer is a subclass of `Ensemble` that says what one step is; `integrate` follows it until every network has ended.
-Gradient descent is a subclass of `Descent`, which looks at losses after the epochs of a schedule alone.
+Gradient descent is a subclass of `Descent`, which observes losses after the epochs of a schedule alone.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from typing import Any, ClassVar
 import numpy as np
 import torch
 
-from carryover.training.batches import FullBatch
 from carryover.training.history import History, Values
 from carryover.training.resume import SavedTraining
 
@@ -133,24 +132,24 @@ class Descent(Ensemble):
     rates: np.ndarray  # (R,), learning rates
     loss: Any = None
     limit = tolerance = None  # (R,), of the loss
-    values: Mapping[str, Values] = {}  # (R,), what was observed last
-    batches = FullBatch()
+    values: Mapping[str, Values] = {}  # (R,), observed last
+    steps_per_epoch = 1
 
-    def begin(self, schedule: np.ndarray, tolerance: float | np.ndarray, batches: FullBatch | None = None) -> None:
-        """Set the epochs (·,) after which networks are looked at, the last one to end all, and the tolerance of the
+    def begin(self, schedule: np.ndarray, tolerance: float | np.ndarray) -> None:
+        """Set the epochs (·,) after which networks are observed, the last of which ends all, and the tolerance of the
         loss, a number or (R,)."""
-        self.schedule, self.batches = frozenset(schedule.tolist()), batches or self.batches
+        self.schedule = frozenset(schedule.tolist())
         self.loss, self.values, self.diverged = self.losses(), {}, list[int]()
         self.tolerance = torch.as_tensor(tolerance, dtype=self.loss.dtype, device=self.loss.device).expand_as(self.loss)
         self.limit = (self.loss * _BLOWN_UP).maximum(self.tolerance)
 
     @abstractmethod
-    def step(self, batch: Any, /) -> None:
-        """One step of gradient descent."""
+    def epoch(self) -> None:
+        """Take the steps of one epoch."""
 
     @abstractmethod
     def losses(self) -> torch.Tensor:
-        """(R,) in float64: what training is to bring to the tolerance."""
+        """The loss (R,) in float64."""
 
     @abstractmethod
     def observe(self, loss: torch.Tensor, /) -> Mapping[str, Values]:
@@ -159,11 +158,10 @@ class Descent(Ensemble):
     @property
     def evaluations(self) -> int:
         """Steps of gradient descent that were taken."""
-        return self.steps * self.batches.per_epoch
+        return self.steps * self.steps_per_epoch
 
     def advance(self) -> torch.Tensor | None:
-        for batch in self.batches.epoch():
-            self.step(batch)
+        self.epoch()
         if self.steps not in self.schedule:
             return None
         self.loss = self.losses()
@@ -186,14 +184,9 @@ class Descent(Ensemble):
         converged = self.loss <= self.tolerance
         return {"evaluations": self.evaluations, "converged": converged, "learning_rate": self.rates}
 
-    def keep(self, which: torch.Tensor) -> None:
-        super().keep(which)
-        self.batches.keep(which)
-
     def state(self) -> dict[str, Any]:
-        return {**super().state(), "diverged": self.diverged, "batches": self.batches.state()}
+        return {**super().state(), "diverged": self.diverged}
 
     def load(self, state: Mapping[str, Any]) -> None:
         super().load(state)
         self.diverged = state["diverged"]
-        self.batches.load(state["batches"])

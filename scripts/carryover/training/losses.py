@@ -8,21 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Protocol
 
 import torch
 
 
-class Loss(Protocol):
-    """Elementwise functions of tensors of one shape."""
-
-    def value(self, f: torch.Tensor, y: torch.Tensor, /) -> torch.Tensor: ...
-
-    def negative_gradient(self, f: torch.Tensor, y: torch.Tensor, /) -> torch.Tensor: ...
-
-
 class Squared:
-    """(f − y)², for real targets y."""
+    """(f − y)², for real targets y. A loss is a pair of elementwise functions of tensors of one shape."""
 
     def value(self, f: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
         return (f - y).square()
@@ -46,7 +37,7 @@ class CrossEntropy:
         return y * torch.sigmoid(-y * f)
 
 
-LOSSES: Mapping[str, Loss] = {"squared": Squared(), "cross_entropy": CrossEntropy()}
+LOSSES: Mapping[str, Squared | CrossEntropy] = {"squared": Squared(), "cross_entropy": CrossEntropy()}
 
 
 def squared_distance(beta: torch.Tensor, teacher: torch.Tensor) -> torch.Tensor:
@@ -66,13 +57,13 @@ def misclassified(beta: torch.Tensor, teacher: torch.Tensor) -> torch.Tensor:
     return torch.where(sizes[0][..., 0] > 0, 2 / math.pi * halved, 0.5)
 
 
-def effective_features(beta: torch.Tensor, teacher: torch.Tensor | None = None) -> torch.Tensor:
-    """(Σ|β|)²/Σβ², between 1 and D: k for k coefficients of one size. NaN where β = 0. Needs no teacher."""
+def effective_features(beta: torch.Tensor) -> torch.Tensor:
+    """(Σ|β|)²/Σβ², between 1 and D: k for k coefficients of one size. NaN where β = 0."""
     return beta.abs().sum(-1).square() / beta.square().sum(-1)
 
 
-def l1_norm(beta: torch.Tensor, teacher: torch.Tensor | None = None) -> torch.Tensor:
-    """‖β‖₁. Needs no teacher."""
+def l1_norm(beta: torch.Tensor) -> torch.Tensor:
+    """‖β‖₁."""
     return beta.abs().sum(-1)
 
 

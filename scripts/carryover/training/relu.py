@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
+from typing import Any
 
 import numpy as np
 import torch
@@ -45,6 +46,7 @@ class Task:
 class Group(Descent):
     """ReLU networks and the samples of their tasks."""
 
+    batches: Batches
     PER_RUN = (*Descent.PER_RUN, "x", "y", "_rates")
     MOVING = (*Descent.MOVING, "first", "second")
 
@@ -95,6 +97,10 @@ class Group(Descent):
         torch.sum(torch.mul(self.first, x, out=self._product), 1, out=room[:, 0])
         return torch.mul(readout, room.relu_()).sum(2, keepdim=True)
 
+    def epoch(self) -> None:
+        for batches in self.batches.epoch():
+            self.step(batches)
+
     def step(self, batches: Sequence[tuple[torch.Tensor, torch.Tensor]]) -> None:
         """One step along −∂L, L = Σ_o mean loss over the batch of output o; batches: (x (R, D, b), y (R, 1, b))."""
         for output, ((x, y), total) in enumerate(zip(batches, self._sums, strict=True)):
@@ -122,6 +128,17 @@ class Group(Descent):
         """The loss (R,) and what is observed of the weights."""
         observed = {name: function(*self.weights(), self.runs) for name, function in self._observe.items()}
         return {"loss": loss, **observed}
+
+    def keep(self, which: torch.Tensor) -> None:
+        super().keep(which)
+        self.batches.keep(which)
+
+    def state(self) -> dict[str, Any]:
+        return {**super().state(), "batches": self.batches.state()}
+
+    def load(self, state: Mapping[str, Any]) -> None:
+        super().load(state)
+        self.batches.load(state["batches"])
 
     def weights(self) -> list[torch.Tensor]:
         """Input weights (R, H, D) and readouts (R, O, H) as they are now."""
@@ -178,7 +195,9 @@ def gradient_descent(
     def train(runs: np.ndarray, rate: float) -> list[int]:
         rates = np.full(len(runs), rate)
         group = Group(runs, start, tasks, rates, loss, dtype, place, observe or {})
-        group.begin(schedule, tolerances[runs], Batches(group, batch_size, shuffles))
+        group.batches = Batches(group, batch_size, shuffles)
+        group.steps_per_epoch = group.batches.per_epoch
+        group.begin(schedule, tolerances[runs])
         integrate(group, history, progress)
         return group.diverged
 
