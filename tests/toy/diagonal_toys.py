@@ -2,9 +2,12 @@
 
 import importlib
 
+import numpy as np
+
 from carryover.config.parameters import model_of
 from carryover.families import stages
-from carryover.families.diagonal import exact, finetune, pretrain
+from carryover.families.diagonal import finetune, pretrain
+from carryover.training.result import Trained
 
 TASK = {"dimension": 12, "auxiliary_features": 3}
 COARSE = {"initial_scale": (0.3,), "readout_scale": 0.3, "tolerance": 1e-8, "learning_rate": 0.02}
@@ -35,7 +38,7 @@ def problems(start, **told):
 
     def solve(problem, p, progress):
         handed.append(problem)
-        return exact.at(problem, problem.start)
+        return Trained.solved(problem.start, *np.zeros((2, len(problem.draw))))
 
     finetuned(start, solve=solve, **told)
     return handed

@@ -1,4 +1,4 @@
-"""What a network family offers, and what its stages and solvers take and return.
+"""The interface of a network family: what its stages and solvers take and return.
 
 A family is a folder carryover/families/<family>/, found by its name:
 
@@ -51,25 +51,29 @@ class Shard:
     def rows(self, **runs: Sequence) -> np.ndarray:
         """Indices (runs,) of the pretrained networks that have these coordinates, (runs,) values each."""
         assert self.pretrained is not None  # runs from scratch look nothing up
-        known = list(zip(*(self.pretrained[name].values.tolist() for name in runs), strict=True))
-        return np.array([known.index(run) for run in zip(*runs.values(), strict=True)])
+        pretrained = list(zip(*(self.pretrained[name].values.tolist() for name in runs), strict=True))
+        return np.array([pretrained.index(run) for run in zip(*runs.values(), strict=True)])
 
 
 def cartesian_product(**axes: Sequence) -> dict[str, np.ndarray]:
     """{name: (runs,) values} of one run for each combination of the axes' values, the last axis fastest."""
-    return {
-        name: np.array(values) for name, values in zip(axes, zip(*product(*axes.values()), strict=True), strict=True)
-    }
+    columns = zip(*product(*axes.values()), strict=True)
+    return {name: np.array(values) for name, values in zip(axes, columns, strict=True)}
 
 
 @dataclasses.dataclass(frozen=True)
 class Piece:
     """Runs of a shard that are solved together.
 
-    `problem` is the argument of the family's solvers. `runs` are the coordinates that distinguish its runs, (runs,)
-    values each, or one value for all; `protocol`, `solver` and `loss` are added from the parameters. `variables` makes
-    variables of the dataset from what was trained. `meaning` describes coordinates, with a unit if they have one,
-    `outputs` names the readouts, and `attributes` are those of the dataset.
+    Attributes
+    ----------
+    problem : the argument of the family's solvers
+    runs : {coordinate: (runs,) values, or one value for all}
+        What distinguishes the runs; `protocol`, `solver` and `loss` are added from the parameters.
+    variables : function of what was trained, returning variables of the dataset
+    meaning : {coordinate: its meaning, or meaning and unit}
+    outputs : names of the readouts
+    attributes : {name: value} of the dataset
     """
 
     problem: Any
@@ -91,17 +95,9 @@ class Stage(Protocol):
     __name__: str
 
     def problems(self, p: Any, shard: Shard) -> Iterator[Piece]:
-        """The pieces of a shard, in the order of its dataset.
+        """The pieces of a shard with parameters `p`, each of which is solved before the next is taken.
 
-        Args:
-            p: the stage's parameters.
-            shard: experiment, seeds, and the pretrained networks if it starts from such.
-
-        Returns:
-            An iterator of `Piece`; each is solved before the next is taken.
-
-        Raises:
-            UserError: The parameters have no such problem.
+        Raises UserError where the parameters have no such problem.
         """
 
 
@@ -111,19 +107,9 @@ class Solver(Protocol):
     __name__: str
 
     def solve(self, problem: Any, p: Any, progress: Callable[[Mapping[str, float]], None] | None = None) -> Trained:
-        """Train or solve the networks of a problem.
+        """Train the networks of a `Piece`, in the order of its runs; `progress` takes {"step": …, "active": …}.
 
-        Args:
-            problem: of a `Piece` of the family.
-            p: the stage's parameters.
-            progress: called from time to time with the state of training, {"step": …, "active": …}.
-
-        Returns:
-            The networks, in the order of the problem's runs.
-
-        Raises:
-            Divergence: Training left the finite numbers; its runs are indices of the problem's.
-            UserError: The problem has no such solution.
+        Raises Divergence for runs that leave the finite numbers, and UserError where the problem has no such solution.
         """
 
 

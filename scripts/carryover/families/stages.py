@@ -1,4 +1,4 @@
-"""The run of a stage, the same for all families: problems are posed, solved, and assembled to one dataset."""
+"""A stage of any family: its problems are posed, solved, and assembled to one dataset."""
 
 from __future__ import annotations
 
@@ -48,27 +48,37 @@ def run(
     pretrained: xr.Dataset | None = None,
     progress: Callable[[Mapping[str, float]], None] | None = None,
 ) -> xr.Dataset:
-    """All runs of a shard.
+    """Pose and solve the problems of a shard.
 
-    Args:
-        stage: module pretrain or finetune of a family.
-        p: its parameters.
-        experiment, seeds, pretrained: of the `Shard`.
-        solve, progress: `Solver.solve` of the family's solver, and its argument.
+    Parameters
+    ----------
+    stage, p : module pretrain or finetune of a family, and its parameters
+    experiment, seeds, pretrained : those of the `Shard`
+    solve, progress : `Solver.solve` of the family's solver, and its argument
 
-    Returns:
-        Dataset with the dimension `run`, whose coordinates describe each run; every variable has a `long_name` and
-        `units`.
+    Returns
+    -------
+    xarray.Dataset
+        With the dimension `run`, whose coordinates describe each run; every variable has a `long_name` and `units`.
 
-    Raises:
-        UserError: The pretrained networks are missing, superfluous or others, or a training diverged; also what stage
-            and solver raise.
+    Raises
+    ------
+    UserError
+        The pretrained networks are missing, superfluous or others, a training diverged, or what stage and solver raise.
     """
-    _check_start(starts(p), p, seeds, pretrained)
+    _check_start(p, seeds, pretrained)
     shard = Shard(experiment, list(seeds), pretrained)
+    shared = {name: getattr(p, name) for name in ("protocol", "solver") if hasattr(p, "protocol")}
+    shared |= {"loss_function": p.loss} if hasattr(p, "loss") else {}
+    if pretrained is not None:
+        shared["pretrain_solver"] = str(pretrained["pretrain_solver"].values[0])
+    elif not hasattr(p, "protocol"):
+        shared["pretrain_solver"] = p.solver
     solved = []
     for piece in stage.problems(p, shard):
-        columns = _columns(piece, p, shard)
+        columns = {name: np.asarray(values) for name, values in {**piece.runs, **shared}.items()}
+        count = max(values.size for values in columns.values())
+        columns = {name: values if values.ndim else np.full(count, values) for name, values in columns.items()}
         with naming_runs(columns):
             trained = solve(piece.problem, p, progress)
         solved.append((columns, piece.variables(trained)))  # without the problem, whose data are large
@@ -102,28 +112,15 @@ def single(variables: Variables) -> Variables:
     return {name: (dims, np.asarray(values, np.float32), text) for name, (dims, values, text) in variables.items()}
 
 
-def _check_start(starts, p, seeds, pretrained):
+def _check_start(p, seeds, pretrained):
     """Refuse a pretrained shard that the runs do not start from, or that lacks some of the seeds; UserError."""
-    if (pretrained is not None) != starts:
-        remedy = "name their shard with --pretrained" if starts else "leave --pretrained out"
-        start = "pretrained networks" if starts else "scratch"
+    if (pretrained is not None) != starts(p):
+        remedy = "name their shard with --pretrained" if starts(p) else "leave --pretrained out"
+        start = "pretrained networks" if starts(p) else "scratch"
         raise UserError(f"{getattr(p, 'protocol', 'pretraining')} starts from {start}: {remedy}.")
-    known = np.unique(pretrained["seed"].values).tolist() if starts else seeds
+    known = seeds if pretrained is None else np.unique(pretrained["seed"].values).tolist()
     if missing := [seed for seed in seeds if seed not in known]:
         raise UserError(f"the pretrained shard has the seeds {known}, but not {missing}.")
-
-
-def _columns(piece, p, shard):
-    """{coordinate: (runs,) values}: those of the piece, and those that the parameters set for all."""
-    shared = {name: getattr(p, name) for name in ("protocol", "solver") if hasattr(p, "protocol")}
-    shared |= {"loss_function": p.loss} if hasattr(p, "loss") else {}
-    if shard.pretrained is not None:
-        shared["pretrain_solver"] = str(shard.pretrained["pretrain_solver"].values[0])
-    elif not hasattr(p, "protocol"):
-        shared["pretrain_solver"] = p.solver
-    columns = {name: np.asarray(values) for name, values in (piece.runs | shared).items()}
-    count = max(values.size for values in columns.values())
-    return {name: values if values.ndim else np.full(count, values) for name, values in columns.items()}
 
 
 def _assembled(solved, last):

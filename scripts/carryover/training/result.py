@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 
@@ -75,17 +76,21 @@ class Trained:
         return cls(**known, weights=weights, curves=curves)
 
     @classmethod
-    def solved(cls, weights: object, loss: np.ndarray, risk: np.ndarray, **known: np.ndarray) -> Trained:
-        """Networks whose end was computed: no steps, no curves. Loss and risk (runs,), and what else is `known`."""
+    def solved(
+        cls, weights: object, loss: np.ndarray, risk: np.ndarray, time: np.ndarray | None = None, **known: np.ndarray
+    ) -> Trained:
+        """Networks whose end was computed, with loss and risk (runs,) and what else is `known`.
+
+        Curves hold the end alone if its `time` (runs,) is given, and nothing otherwise.
+        """
         nothing = np.full((len(loss), 1), np.nan)
-        return cls(
-            weights=weights,
-            loss=loss,
-            evaluations=np.zeros(len(loss), dtype=np.int64),
-            converged=np.ones(len(loss), dtype=bool),
-            risk_final=risk,
-            risk_best=np.full(len(loss), np.nan),
-            time=nothing,
-            curves={"loss": nothing, "risk": nothing},
-            **known,
-        )
+        values: dict[str, Any] = {
+            "evaluations": np.zeros(len(loss), dtype=np.int64),
+            "converged": np.ones(len(loss), dtype=bool),
+            "risk_best": nothing[:, 0],
+            "time": nothing if time is None else time[:, None],
+            "curves": dict.fromkeys(("loss", "risk"), nothing),
+        }
+        if time is not None:
+            values["curves"] = {"loss": loss[:, None], "risk": risk[:, None]}
+        return cls(weights=weights, loss=loss, risk_final=risk, **{**values, **known})

@@ -32,14 +32,17 @@ def problems(p, shard):
     shard.check_sizes({"dimension": ("input", p.dimension)})
     experiment, seeds = shard.experiment, shard.seeds
     runs, spectrum = _columns(p, seeds), task.eigenvalues(p)
-    teacher = _targets(p, experiment, runs)
+    teacher = np.stack([_target(p, experiment, dict(zip(runs, run, strict=True)))
+                        for run in zip(*runs.values(), strict=True)])  # fmt: skip
     groups = [(depth,) for depth in p.depth] if "depth" in p.own_draws else [p.depth]
     for samples, depths in product(p.samples, groups):
         inputs, noise, sets = _drawn(p, experiment, runs, {"samples": samples, "depth": depths[0]}, spectrum)
         data = [Factored.of(X) for X in inputs]
         clean = np.stack([inputs[s] @ beta for s, beta in zip(sets, teacher, strict=True)])
         targets = clean + runs["noise"][:, None] * noise[sets]
-        for depth, frozen in _layers(p, depths):
+        trained = p.trained_layers if p.protocol == "linear_transfer" else (None,)  # last layers, None for all
+        for depth, last in product(depths, trained):
+            frozen = depth - (last or depth)
             start, coefficients, features = _start(p, shard, depth, runs)
             problem = task.Problem(
                 data, inputs, targets, sets, start, coefficients, teacher, depth, spectrum, runs["ridge"],
@@ -64,13 +67,8 @@ def _columns(p, seeds):
     return runs | dict.fromkeys(sorted(lacking), nothing) | {"relation": np.full(len(nothing), p.relation)}
 
 
-def _targets(p, experiment, runs):
-    """Coefficients of the targets, (runs, d)."""
-    return np.stack([_target(p, experiment, {name: values[r] for name, values in runs.items()})
-                     for r in range(len(runs["seed"]))])  # fmt: skip
-
-
 def _target(p, experiment, run):
+    """Coefficients (d,) of the target of a run."""
     source, other = task.directions(p, experiment, int(run["seed"]))
     if p.relation == "angle":
         theta = np.pi * run["angle"]
@@ -96,13 +94,6 @@ def _drawn(p, experiment, runs, shape, spectrum):
         inputs.append(generator(experiment, condition, seed, "inputs").standard_normal((shape["samples"], p.dimension)))
         noise.append(generator(experiment, condition, seed, "noise").standard_normal(shape["samples"]))
     return np.stack(inputs) * np.sqrt(spectrum), np.stack(noise), np.array([known[key] for key in keys])
-
-
-def _layers(p, depths):
-    """(depth, frozen): how many layers there are and how many of the first are not trained, of every kind of run."""
-    if p.protocol != "linear_transfer":
-        return [(depth, 0) for depth in depths]
-    return [(depth, depth - last) for depth in depths for last in p.trained_layers]
 
 
 def _start(p, shard, depth, runs):

@@ -13,11 +13,7 @@ def solve(problem, p=None, progress=None):
     if len(problem.X) > 1:
         raise UserError("multi_task has no exact limit: choose solver flow or descent.")
     ends = [_limit(problem, run) for run in range(len(problem.draw))]
-    return at(problem, Weights(*(np.stack(arrays) for arrays in zip(*ends, strict=True))))
-
-
-def at(problem, weights):
-    """`Trained` for networks that were solved and not trained: no steps, no curves."""
+    weights = Weights(*(np.stack(arrays) for arrays in zip(*ends, strict=True)))
     X, y, beta = problem.X[0][problem.draw], problem.y[0][problem.draw], weights.coefficients()[:, 0]
     residual = np.einsum("rni,ri->rn", X, beta) - y
     return Trained.solved(weights, (residual**2).mean(1), ((beta - problem.teacher) ** 2).sum(1))

@@ -1,7 +1,5 @@
 """Solver: plain gradient descent on the squared error of a linear function, step by step."""
 
-from dataclasses import replace
-
 import numpy as np
 
 from carryover.errors import UserError
@@ -37,8 +35,8 @@ def solve(problem, p, progress=None):
         residual -= p.learning_rate * (gram @ residual) * running
     saved.save(finished=True, step=p.max_steps, along=along, residual=residual, taken=evaluations)
     coefficients = (start + pixels.mT @ along).transpose(2, 0, 1)
-    trained = exact.ended(problem, coefficients)
-    return replace(trained, evaluations=evaluations, converged=_losses(residual).max(0) <= p.tolerance)
+    converged = _losses(residual).max(0) <= p.tolerance
+    return exact.ended(problem, coefficients, evaluations=evaluations, converged=converged)
 
 
 def _losses(residual):

@@ -40,8 +40,8 @@ def solve(problem, p, progress=None):
     return ended(problem, limit(problem.pixels, problem.labels, problem.start[:, None]))
 
 
-def ended(problem, coefficients):
+def ended(problem, coefficients, **known):
     """`OnDraws` with these coefficients (runs, draws, d) at its end."""
     residual = (problem.pixels @ coefficients[..., None])[..., 0] - problem.labels
     errors = problem.errors(coefficients)
-    return OnDraws.solved(coefficients, (residual**2).mean((-2, -1)) / 2, errors.mean(-1), errors=errors)
+    return OnDraws.solved(coefficients, (residual**2).mean((-2, -1)) / 2, errors.mean(-1), errors=errors, **known)

@@ -1,7 +1,5 @@
 """Solver of linear_transfer: gradient descent of the readout alone at a rate of `learning_rate` · width."""
 
-from dataclasses import replace
-
 import numpy as np
 
 from carryover.families.mean_field import readouts
@@ -21,7 +19,6 @@ def solve(problem, p, progress=None):
             )
             loss[runs] = ((found @ case.features.T / found.shape[1] - case.y) ** 2).mean(1) / 2
             risk[runs] = [case.risk(readout) for readout in found]
-    return replace(
-        Trained.solved(None, loss, risk), evaluations=taken, time=(taken * rates)[:, None],
-        curves={"loss": loss[:, None], "risk": risk[:, None]}, converged=loss <= p.tolerance, learning_rate=rates,
-    )  # fmt: skip
+    return Trained.solved(
+        None, loss, risk, taken * rates, evaluations=taken, converged=loss <= p.tolerance, learning_rate=rates
+    )

@@ -1,7 +1,5 @@
 """Solver without steps: what a readout on features that stay learns, in closed form, or the network as it is."""
 
-from dataclasses import replace
-
 import numpy as np
 
 from carryover.families.mean_field import readouts, task
@@ -23,12 +21,8 @@ def solve(problem, p, progress=None):
     features cannot represent, at a risk up to thousands of times the target's power where n is near the number of such
     directions. Readouts fitted to samples are not stored.
     """
-    if problem.max_time is None:
-        return _as_it_is(problem)
-    return (_on_population if problem.X is None else _on_samples)(problem, p, progress)
-
-
-def _as_it_is(problem):
+    if problem.max_time is not None:
+        return (_on_population if problem.X is None else _on_samples)(problem, p, progress)
     network, teacher = task.summed(problem.start), task.summed(problem.teacher)
     risks = relu_risk(network.first, network.second[:, 0], teacher.first, teacher.second[:, 0])
     return Trained.solved(problem.start, np.full(len(problem.networks), np.nan), risks)
@@ -60,7 +54,5 @@ def _on_samples(problem, p, progress):
 
 def _trained(weights, p, loss, risk, time):
     """What was solved at a time; least squares has none (NaN) and is done."""
-    solved = Trained.solved(weights, loss, risk)
-    ends = {"loss": loss[:, None], "risk": risk[:, None]}
     done = np.isnan(time) | (loss <= p.tolerance * (1 + 1e-9))  # at the tolerance it stopped, to rounding
-    return replace(solved, time=time[:, None], curves=ends, converged=done)
+    return Trained.solved(weights, loss, risk, time, converged=done)

@@ -66,19 +66,13 @@ def _problem(p, experiment, kinds, samples, start, teacher):
         X.append(generator(experiment, draw, seed, "inputs").standard_normal((samples, p.dimension)))
         noise = generator(experiment, draw, seed, "noise").standard_normal(samples)
         y.append(task.outputs(task.target(p, experiment, seed, scale), X[-1]) + p.noise * noise)
-    ways = _ways(p)
+    times = {readout: (np.nan,) if readout == "least_squares" else p.max_time for readout in p.readout}
+    ways = [{"readout": readout, "max_time": time} for readout in p.readout for time in times[readout]]
+    ways = ways if p.protocol in FIXED["protocol"] else [_NO_READOUT]
     networks, draw, way = (values.ravel() for values in np.indices((len(kinds), p.draws, len(ways))))
     sets = np.array([known.index(kind) for kind in kinds])[networks] * p.draws + draw
     trained = {name: np.array([one[name] for one in ways])[way] for name in _NO_READOUT}
     return task.Problem(start, teacher, networks, np.stack(X), np.stack(y), sets, **trained), {"draw": draw, **trained}
-
-
-def _ways(p):
-    """[{column: value}] of the ways in which the readout of each network and data set is trained alone."""
-    if p.protocol not in FIXED["protocol"]:
-        return [_NO_READOUT]
-    times = {readout: (np.nan,) if readout == "least_squares" else p.max_time for readout in p.readout}
-    return [{"readout": readout, "max_time": time} for readout in p.readout for time in times[readout]]
 
 
 def _variables(p, problem, pretrained, trained):
