@@ -8,9 +8,9 @@ NumPy arrays give NumPy arrays. PyTorch tensors give tensors on their own device
 the risk of a whole batch where it is trained. The result carries no gradient. Everything is computed in float64.
 Leading axes broadcast, and every function raises ValueError where shapes do not fit.
 
-Three functions are of "A theoretical analysis of fine-tuning with linear teachers", section 6, after Arora et al.,
-"Fine-grained analysis of optimization and generalization for overparameterized two-layer neural networks" (2019): the
-tangent kernel's bound on the risk of a finetuned wide network with a fixed readout. Their inputs have norm 1 to 1e-6.
+`infinite_width_gram` and `ntk_bound` are of "A theoretical analysis of fine-tuning with linear teachers", section 6,
+after Arora et al. (2019): the tangent kernel's bound on the risk of a finetuned wide network with a fixed readout.
+Their inputs have norm 1 to 1e-6.
 """
 
 import math
@@ -27,8 +27,7 @@ _PARALLEL = 8 * np.finfo(float).eps  # 1 − |cosine| that rounding alone can ma
 _UNIT = 1e-6  # how far from 1 a norm may be
 _OUTSIDE = 1e-6  # share of the residual, as a norm, beyond which it counts as outside the range of the Gram matrix
 _QUIET = np.errstate(invalid="ignore", over="ignore")  # what is not finite shows in the result
-_AXES = {"W": "mD", "V": "kD", "directions": "KD", "teacher_readout": "K"}
-_AXES |= {"c_star": "K", "W_star": "KD"}
+_AXES = {"W": "mD", "V": "kD", "directions": "KD", "teacher_readout": "K", "c_star": "K", "W_star": "KD"}
 _AXES |= {"first": "HD", "readout": "H", "first_change": "HD", "readout_change": "H"}
 
 
@@ -83,7 +82,7 @@ def relu_risk(first, readout, directions, teacher_readout):
     xp, first, readout, directions, teacher_readout = _arrays(
         first=first, readout=readout, directions=directions, teacher_readout=teacher_readout
     )
-    units = xp.concat([first, _without_padding(xp, directions, teacher_readout)], -2)
+    units = xp.concat([first, xp.where((teacher_readout == 0)[..., None], 0.0, directions)], -2)
     return _in_blocks(xp, _relu_square, units, xp.concat([readout, -teacher_readout], -1))
 
 
@@ -117,7 +116,7 @@ def tangent_risk(first, readout, first_change, readout_change, directions, teach
         first=first, readout=readout, first_change=first_change, readout_change=readout_change,
         directions=directions, teacher_readout=teacher_readout
     )  # fmt: skip
-    directions = _without_padding(xp, directions, teacher_readout)
+    directions = xp.where((teacher_readout == 0)[..., None], 0.0, directions)
     slopes = (readout + readout_change)[..., None] * first + readout[..., None] * first_change
     slopes = xp.concat([slopes, -teacher_readout[..., None] * directions], -2)
     return _in_blocks(xp, _gated_square, xp.concat([first, directions], -2), slopes)
@@ -211,6 +210,8 @@ def ntk_bound(X: ArrayLike, residual: ArrayLike) -> NDArray:
     (n times 2.2e-16 of the largest) count as 0: where more than 1e-6 of |ỹ| lies along them, as of equal inputs with
     different labels, the result is infinite, else they are left out.
 
+    The first term of equation 11's bound on the risk is 2 √(ỹᵀ(H^∞)⁻¹ỹ/n). It is vacuous from 1 on.
+
     X : (n, d); residual : (..., n). Returns (...).
     """
     gram, residual = infinite_width_gram(X), finite("residual", residual, axes=1)
@@ -222,21 +223,6 @@ def ntk_bound(X: ArrayLike, residual: ArrayLike) -> NDArray:
     square = np.where(kept, parts / np.where(kept, eigenvalues, 1.0), 0.0).sum(-1)
     outside = np.where(kept, 0.0, parts).sum(-1) > _OUTSIDE**2 * parts.sum(-1)
     return np.where(outside, np.inf, np.sqrt(square))[()]
-
-
-def ntk_risk_bound(X: ArrayLike, residual: ArrayLike) -> NDArray:
-    """2√(ỹᵀ(H^∞)⁻¹ỹ/n), the first term of equation 11, for a loss in [0, 1] that is 1-Lipschitz and 0 for right labels.
-
-    Left out is O(√(log(n/(λ_0 δ))/n)), λ_0 the least eigenvalue of H^∞ and δ the probability of failure, whose constant
-    the paper leaves open. From 1 on the bound is vacuous; for linear teachers (see `ntk_bound`) this term is below
-    1 where n > 16|Δ|², by the paper's 6|Δ|/√n (corollary 6.3) where n > 36|Δ|².
-
-    Arguments as in `ntk_bound`, n ≥ 1.
-    """
-    bound, n = ntk_bound(X, residual), len(np.asarray(X))
-    if not n:
-        raise ValueError("X must have a row")
-    return 2 * bound / np.sqrt(n)
 
 
 def _units(name: str, X: ArrayLike) -> NDArray:
@@ -294,10 +280,6 @@ def _polar(xp, W):
 def _cosines(xp, W, V):
     """Cosines of unit vectors W (..., m, D) and V (..., k, D): (..., m, k), never beyond ±1."""
     return xp.clip(W @ V.mT, -1, 1)
-
-
-def _without_padding(xp, directions, teacher_readout):
-    return xp.where((teacher_readout == 0)[..., None], 0.0, directions)
 
 
 def _arrays(**arguments):
