@@ -80,7 +80,9 @@ def gradient_descent(
         precision=precision, device=device,
     )  # fmt: skip
     feed = Feed(networks, tasks, images, draws, batch_size)
-    rates = _rates(decay, learning_rate, max_epochs * feed.per_epoch)
+    rates = np.full(max_epochs * feed.per_epoch, learning_rate)
+    if decay == "cosine":
+        rates = rates * (1 + np.cos(math.pi * np.arange(len(rates)) / len(rates))) / 2
     schedule = log_spaced(max_epochs, checkpoints)
     training = _Training(networks, feed, tests, images, rates, tolerance, schedule, renew)
     history = History(len(networks), len(schedule))
@@ -167,10 +169,3 @@ class _Training(Ensemble):
             counted = np.arange(first, first + found.shape[1]) < counts[:, None]
             wrong += ((found != expected) & counted).sum(1)
         return wrong / counts
-
-
-def _rates(decay: str, learning_rate: float, steps: int) -> np.ndarray:
-    """Learning rate of every step."""
-    if decay == "constant":
-        return np.full(steps, learning_rate)
-    return learning_rate * (1 + np.cos(math.pi * np.arange(steps) / steps)) / 2

@@ -60,8 +60,10 @@ def gradient_descent(
     Divergence
         The loss of some runs is not finite or 1e4 times its start.
     """
-    descent = _Descent(X, y, start, teacher, trainable, device, loss, weights)
-    descent.begin(learning_rate, normalised, tolerance, max_steps, log_spaced(max_steps, checkpoints), observe or {})
+    descent = _Descent(
+        X, y, start, teacher, trainable, device, loss, weights, learning_rate, normalised, tolerance, max_steps,
+        checkpoints, observe or {},
+    )  # fmt: skip
     history = History(len(descent), checkpoints, observe or {})
     integrate(descent, history, progress)
     return history.trained(as_weights(*history.stacked()))
@@ -74,13 +76,18 @@ class _Descent(DiagonalEnsemble):
     MOVING = (*DiagonalEnsemble.MOVING, "gradient", "active", "evaluations")
     report_every = 100
 
-    def begin(
-        self, learning_rate: float, normalised: bool, tolerance: float, max_steps: int, schedule: np.ndarray,
-        observe: Mapping[str, Callable],
+    def __init__(
+        self, X: Sequence[np.ndarray], y: Sequence[np.ndarray], start: Weights, teacher: np.ndarray | None,
+        trainable: Container[str], device: str, loss: str, weights: Sequence[float] | None, learning_rate: float,
+        normalised: bool, tolerance: float, max_steps: int, checkpoints: int, observe: Mapping[str, Callable],
     ) -> None:  # fmt: skip
-        """Set how to step and how long, and evaluate the start."""
+        super().__init__(X, y, start, teacher, trainable, device, loss, weights)
         self.learning_rate, self.normalised, self.tolerance = learning_rate, normalised, tolerance
-        self.max_steps, self.schedule, self.observe = max_steps, frozenset(schedule.tolist()), observe
+        self.max_steps, self.schedule, self.observe = (
+            max_steps,
+            frozenset(log_spaced(max_steps, checkpoints).tolist()),
+            observe,
+        )
         self.active = torch.ones(len(self), dtype=torch.bool, device=self.device)
         self.time = torch.zeros(len(self), dtype=torch.float64, device=self.device)
         self.risk_best = torch.full_like(self.time, torch.nan)

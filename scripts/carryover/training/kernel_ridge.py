@@ -38,11 +38,6 @@ class Fitted:
     readout: np.ndarray  # (H,), fitted; of a probe, together with `first`, the whole fitted network
     first_change: np.ndarray  # (H, D), displacement of the first layer, 0 for a probe
 
-    @property
-    def readout_change(self) -> np.ndarray:
-        """(H,) difference of the fitted readout from that of the network."""
-        return self.readout - self.start_readout
-
     def predict(self, X: np.ndarray) -> np.ndarray:
         """The fitted function at X (n, D): (n,)."""
         return _function(X, self.first, self.readout, self.start_readout[:, None] * self.first_change)
@@ -55,7 +50,7 @@ class Fitted:
         """
         if self.kind == "probe":
             return float(relu_risk(self.first, self.readout, directions, teacher_readout))
-        changes = self.first_change, self.readout_change
+        changes = self.first_change, self.readout - self.start_readout
         return float(tangent_risk(self.first, self.start_readout, *changes, directions, teacher_readout))
 
 

@@ -201,11 +201,15 @@ def gradient_descent(
         integrate(group, history, progress)
         return group.diverged
 
+    # weights, steps, and hidden responses to one block of samples, which fill the cache or the device
+    _, H, D = start.first.shape
+    largest = max(task.y.shape[1] for task in tasks)
+    columns = min(_COLUMNS[place.type], largest, batch_size or largest)
+    together = BYTES[place.type] // (4 * H * (columns + (2 + len(tasks)) * D))
     queue = [(np.arange(len(start.first)), learning_rate)]
     while queue:
         runs, rate = queue.pop()
-        together = _chunks(runs, start, tasks, batch_size, place)
-        diverged = list(chain(*in_chunks(partial(train, rate=rate), together)))
+        diverged = list(chain(*in_chunks(partial(train, rate=rate), chunks(runs, together))))
         if diverged and rate < learning_rate / _CUT ** (_FALLBACKS - 0.5):
             raise Divergence(sorted(diverged), f"gradient descent diverged with learning rates down to {rate:g}")
         if diverged:
@@ -217,13 +221,3 @@ def like(start: Weights, layers: Sequence[np.ndarray]) -> Weights:
     """Weights of these layers, in the types of those of the start."""
     types = start.first.dtype, start.second.dtype
     return Weights(*(layer.astype(dtype, copy=False) for layer, dtype in zip(layers, types, strict=True)))
-
-
-def _chunks(
-    runs: np.ndarray, start: Weights, tasks: Sequence[Task], batch_size: int, place: torch.device
-) -> list[np.ndarray]:
-    """Runs in groups whose weights and steps and hidden responses to one block fill the cache or the device."""
-    _, H, D = start.first.shape
-    largest = max(task.y.shape[1] for task in tasks)
-    columns = min(_COLUMNS[place.type], largest, batch_size or largest)
-    return chunks(runs, BYTES[place.type] // (4 * H * (columns + (2 + len(tasks)) * D)))

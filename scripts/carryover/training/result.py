@@ -22,15 +22,15 @@ class Divergence(UserError):
 
     def __init__(self, runs: Sequence[int], what: str, coordinates: Mapping[str, np.ndarray] | None = None) -> None:
         self.runs, self.what = tuple(int(run) for run in runs), what
-        super().__init__(f"{what} in {_spelled(self.runs, coordinates) if coordinates else f'runs {list(self.runs)}'}")
+        super().__init__(f"{what} in {_named(self.runs, coordinates) if coordinates else f'runs {list(self.runs)}'}")
 
 
-def _spelled(runs: Sequence[int], coordinates: Mapping[str, np.ndarray]) -> str:
-    def spelled(run: int) -> str:
-        known = {name: values[run] for name, values in coordinates.items()}
-        return ", ".join(f"{name} {value}" for name, value in known.items() if value == value)  # what is NaN it has not
-
-    shown = [spelled(run) for run in runs[:_SPELLED]]
+def _named(runs: Sequence[int], coordinates: Mapping[str, np.ndarray]) -> str:
+    """The first runs by their coordinates; a coordinate that a run does not have is NaN."""
+    shown = []
+    for run in runs[:_SPELLED]:
+        values = {name: column[run] for name, column in coordinates.items()}
+        shown.append(", ".join(f"{name} {value}" for name, value in values.items() if value == value))
     more = [f"and {len(runs) - _SPELLED} more"] if len(runs) > _SPELLED else []
     return f"{len(runs)} {'run' if len(runs) == 1 else 'runs'}: {'; '.join(shown + more)}"
 
