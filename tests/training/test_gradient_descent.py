@@ -2,25 +2,10 @@ import numpy as np
 import pytest
 import torch
 
-from carryover.networks.diagonal import Weights
 from carryover.training.diagonal_descent import gradient_descent
 from carryover.training.exact import diagonal_flow_limit, linear_probe_limit
 from carryover.training.result import Divergence
-
-
-def ensemble(seed=0, runs=3, samples=(4,), D=7, scale=0.3):
-    rng = np.random.default_rng(seed)
-    X = [rng.standard_normal((runs, n, D)) for n in samples]
-    y = [rng.standard_normal((runs, n)) for n in samples]
-    first = [scale * rng.choice([-1, 1], (runs, D)) for _ in range(2)]
-    second = [scale * np.exp(0.3 * rng.standard_normal((runs, len(samples), D))) for _ in range(2)]
-    return X, y, Weights(*first, *second)
-
-
-def part(X, y, w, run):
-    pick = slice(run, run + 1)
-    arrays = (w.first_plus, w.first_minus, w.second_plus, w.second_minus)
-    return [x[pick] for x in X], [t[pick] for t in y], Weights(*(a[pick] for a in arrays))
+from toy.diagonal_ensembles import ensemble, part
 
 
 def labelled(y):

@@ -1,31 +1,22 @@
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.integrate import solve_ivp
 
-from carryover.networks.diagonal import Weights
 from carryover.training.diagonal_flow import gradient_flow
 from carryover.training.exact import diagonal_flow_limit
 from carryover.training.result import Divergence
+from toy.diagonal_ensembles import ensemble as random_ensemble
+from toy.diagonal_ensembles import part
 
-
-def ensemble(seed=0, runs=3, samples=(4,), D=7, scale=0.3):
-    rng = np.random.default_rng(seed)
-    X = [rng.standard_normal((runs, n, D)) for n in samples]
-    y = [np.einsum("rnd,rd->rn", x, rng.standard_normal((runs, D))) for x in X]
-    first = [scale * rng.choice([-1, 1], (runs, D)) for _ in range(2)]
-    second = [scale * np.exp(0.3 * rng.standard_normal((runs, len(samples), D))) for _ in range(2)]
-    return X, y, Weights(*first, *second)
+ensemble = partial(random_ensemble, taught=True)
 
 
 def arrays(w):
     return w.first_plus, w.first_minus, w.second_plus, w.second_minus
-
-
-def part(X, y, w, run):
-    pick = slice(run, run + 1)
-    return [x[pick] for x in X], [t[pick] for t in y], Weights(*(a[pick] for a in arrays(w)))
 
 
 def integrate(X, y, w, end, trainable=("first", "second")):
