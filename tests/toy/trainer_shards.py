@@ -5,10 +5,9 @@ from carryover.families import stages
 from carryover.families.convnet import descent as convnet_descent
 from carryover.families.convnet import finetune as convnet
 from carryover.families.deep_linear import balanced, descent, finetune
-from carryover.families.image_pairs import descent as pairs_descent
 from carryover.training import convnet_ensemble, deep_linear, diagonal, population_flow, relu
 from carryover.training.relu_flow import _Flow as ReluFlow
-from toy import diagonal_toys, image_pair_toys, mean_field_toys, relu_toys, wide_relu_toys
+from toy import diagonal_toys, mean_field_toys, relu_toys, wide_relu_toys
 
 SEEDS = (0, 1, 2, 3, 4)
 
@@ -58,11 +57,6 @@ def relu_flow(**options):
     return relu_toys.finetuned(None, "multi_task", SEEDS[:3], **asked)
 
 
-def mean_field_readouts(**options):
-    asked = {"solver": "descent", "learning_rate": 0.02, **options}
-    return mean_field_toys.finetuned(mean_field_toys.pretrained((0, 1)), "linear_transfer", **asked)
-
-
 def deep_linear_balanced(**options):
     asked = {
         "solver": "balanced",
@@ -74,11 +68,6 @@ def deep_linear_balanced(**options):
     }
     p = model_of("families.deep_linear", "finetune")(dimension=12, protocol="single_task", **asked)
     return stages.run(finetune, p, "toy", list(SEEDS), balanced.solve)
-
-
-def image_pairs(**options):
-    asked = {"solver": "descent", "learning_rate": 0.01, "max_steps": 200, **options}
-    return image_pair_toys.finetuned(solve=pairs_descent.solve, **asked)
 
 
 def convnets(**options):
@@ -107,12 +96,7 @@ def longer_convnets(**options):
 
 
 # All trainers, which go on where they were when they were killed.
-RESUMED = {
-    **{name: shard for name, (shard, _, _) in TRAINERS.items() if shard is not convnets},
-    **{
-        shard.__name__: shard
-        for shard in (
-            relu_flow, mean_field_readouts, deep_linear_balanced, image_pairs, longer_convnets
-        )
-    },
+RESUMED = {name: shard for name, (shard, _, _) in TRAINERS.items() if shard is not convnets}
+RESUMED |= {
+    "relu_flow": relu_flow, "deep_linear_balanced": deep_linear_balanced, "longer_convnets": longer_convnets
 }  # fmt: skip

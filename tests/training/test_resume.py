@@ -5,6 +5,7 @@ import pytest
 import torch
 import xarray as xr
 
+from carryover.training.history import History
 from carryover.training.resume import SavedTraining, StateFile, resuming
 from toy.mortal_states import whole_and_killed
 from toy.trainer_shards import RESUMED
@@ -24,13 +25,13 @@ def test_killed_at_any_step_it_ends_with_the_same_bits(name, part, tmp_path):
 def found(*job):
     """The state of the first training of a job."""
     with resuming(StateFile(*job)):
-        return SavedTraining(None, np.arange(2)).state
+        return SavedTraining(History(2, 3), np.arange(2)).state
 
 
 def test_a_state_is_read_by_the_same_request_in_the_same_environment_alone(tmp_path):
     job = tmp_path / "x.nc.saved", "request", ONE_THREAD
     with resuming(StateFile(*job)):
-        saved = SavedTraining(None, np.arange(2))
+        saved = SavedTraining(History(2, 3), np.arange(2))
         saved.save(step=3, weights={"w": torch.arange(3.0)}, left=[np.arange(2), np.float32(0.1)])
     state = found(*job)
     assert state["step"] == 3
@@ -45,7 +46,7 @@ def test_a_state_is_read_by_the_same_request_in_the_same_environment_alone(tmp_p
 def test_a_damaged_state_is_ignored_with_a_warning(length, tmp_path, capsys):
     file = tmp_path / "x.nc.saved"
     with resuming(StateFile(file)):
-        SavedTraining(None, np.arange(2)).save(step=3)
+        SavedTraining(History(2, 3), np.arange(2)).save(step=3)
     file.write_bytes(file.read_bytes()[:length])
     assert found(file) == {}
     assert f"{file} is damaged: training begins anew" in capsys.readouterr().err

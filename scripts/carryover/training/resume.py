@@ -83,27 +83,24 @@ def resuming(states: StateFile) -> Iterator[StateFile]:
 
 
 class SavedTraining:
-    """The saved `state` of the training of `runs` (R,), empty if there is none; it was the end where it is `finished`.
+    """The saved `state` of the training of `runs` (R,), empty if there is none.
 
-    The part of the `history` that belongs to these runs is saved with it, and set back to that moment.
+    The part of the `history` (of the class `History`) that belongs to these runs is saved with it, and set back to it.
     """
 
     def __init__(self, history: Any, runs: np.ndarray) -> None:
         self._file, self._history, self._runs = _CURRENT.get(), history, np.array(runs, dtype=np.int64)
         self._number, self._file.begun = self._file.begun, self._file.begun + 1
-        known = self._file.states.get(self._number)
-        if known is None or not np.array_equal(known["runs"], self._runs):  # other chunks, as of a GPU's memory
-            known = {"state": {}, "finished": False, "history": None}
-        self.state, self.finished = known["state"], known["finished"]
-        self.due = self._file.due
-        if history is not None:
-            history.load(self._runs, known["history"])
+        saved = self._file.states.get(self._number)
+        if saved is None or not np.array_equal(saved["runs"], self._runs):  # other chunks, as of a GPU's memory
+            saved = {"state": {}, "history": None}
+        self.state, self.due = saved["state"], self._file.due
+        history.load(self._runs, saved["history"])
 
     def save(self, finished: bool = False, **state: Any) -> None:
-        """Write the present state, or, where it is the end, keep it for the next time that one is due."""
-        history = None if self._history is None else self._history.state(self._runs)
-        known = {"runs": self._runs, "finished": finished, "history": history, "state": state}
-        self._file.states[self._number] = known
+        """Write the present state; that of a finished training is written when the next one is due."""
+        history = self._history.state(self._runs)
+        self._file.states[self._number] = {"runs": self._runs, "history": history, "state": state}
         if not finished or self.due():
             self._file.save()
 

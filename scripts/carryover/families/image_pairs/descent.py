@@ -4,7 +4,6 @@ import numpy as np
 
 from carryover.errors import UserError
 from carryover.families.image_pairs import exact
-from carryover.training.resume import SavedTraining
 
 
 def solve(problem, p, progress=None):
@@ -21,19 +20,13 @@ def solve(problem, p, progress=None):
     start = problem.start.swapaxes(0, 1)[None]  # (1, d, runs)
     residual = problem.labels[..., None] - pixels @ start
     along, evaluations = np.zeros_like(residual), np.zeros(residual.shape[-1], dtype=np.int64)
-    saved, begin = SavedTraining(None, np.arange(residual.shape[-1])), 0
-    if saved.state:
-        begin, along, residual, evaluations = (saved.state[name] for name in ("step", "along", "residual", "taken"))
-    for step in range(begin, p.max_steps):
-        if saved.due():
-            saved.save(step=step, along=along, residual=residual, taken=evaluations)
+    for _ in range(p.max_steps):
         running = _losses(residual).max(0) > p.tolerance
         if not running.any():
             break
         evaluations += running
         along += (p.learning_rate / n * running) * residual
         residual -= p.learning_rate * (gram @ residual) * running
-    saved.save(finished=True, step=p.max_steps, along=along, residual=residual, taken=evaluations)
     coefficients = (start + pixels.mT @ along).transpose(2, 0, 1)
     converged = _losses(residual).max(0) <= p.tolerance
     return exact.ended(problem, coefficients, evaluations=evaluations, converged=converged)

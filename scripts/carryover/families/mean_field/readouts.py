@@ -19,7 +19,6 @@ import numpy as np
 
 from carryover.networks.relu import Weights
 from carryover.theory.kernels import function_power, relu_kernel
-from carryover.training.resume import SavedTraining
 
 CUT = 4
 HALVINGS = 60  # of the ratio of two times, between which training stops: to rounding
@@ -107,14 +106,8 @@ def descended(features, y, start, rate, time, max_steps, tolerance):
     readout, taken, active = start.copy(), np.zeros(len(start), dtype=np.int64), np.arange(len(start))
     while rate * fastest >= 2:
         rate /= CUT
-    steps, begin, saved = min(max_steps, round(time / rate)), 0, SavedTraining(None, active)
-    if saved.finished:
-        return saved.state["readout"], saved.state["taken"], rate
-    if saved.state:
-        begin, readout, taken, active = (saved.state[name] for name in ("step", "readout", "taken", "active"))
-    for step in range(begin, steps + 1):
-        if saved.due():
-            saved.save(step=step, readout=readout, taken=taken, active=active)
+    steps = min(max_steps, round(time / rate))
+    for step in range(steps + 1):
         taken[active] = step
         residual = readout[active] @ features.T / width - y
         left = (residual**2).mean(1) / 2 > tolerance
@@ -122,7 +115,6 @@ def descended(features, y, start, rate, time, max_steps, tolerance):
         if step == steps or not len(active):
             break
         readout[active] -= rate / n * residual[left] @ features
-    saved.save(finished=True, readout=readout, taken=taken)
     return readout, taken, rate
 
 
