@@ -23,5 +23,3 @@ DESCENT, FLOW = {"solver": ("descent",)}, {"solver": ("flow",)}
 # Of ReLU networks that are trained by gradient descent or flow.
 Relative = Annotated[float, Field(gt=0, le=1)]
 ACCURACY = parameter(0.03, "error of one step of the flow in a unit, relative to how far it has moved", when=FLOW)
-SOLVER = parameter("descent", "gradient descent, or gradient flow, which descent follows with small steps", axis=True)
-PRECISION = parameter("float32", "numbers that descent trains in; flow uses float64")

@@ -8,6 +8,7 @@ learn: a `cutoff` above 0 leaves these directions out.
 """
 
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import permutations
 
 import numpy as np
@@ -156,17 +157,15 @@ class Regressions:
     """
 
     def __init__(self, split):
-        self._split, self._triangles, self._known = split, {}, {}
+        self._split = split
+        self._decomposed, self._triangle = cache(self._decompose), cache(self._triangulate)
 
     def of(self, first, second):
         """`Regression` that tells the first class from the second."""
-        key = min(first, second), max(first, second)
-        if key not in self._known:
-            self._known[key] = self._decomposed(*key)
-        known = self._known[key]
-        return known if key == (first, second) else replace(known, labels=-known.labels)
+        regression = self._decomposed(min(first, second), max(first, second))
+        return regression if first < second else replace(regression, labels=-regression.labels)
 
-    def _decomposed(self, first, second):
+    def _decompose(self, first, second):
         (one, ones), (other, others) = map(self._triangle, (first, second))
         dimension = one.shape[1] - 1
         both = np.linalg.qr(np.concatenate([one, other * np.append(np.ones(dimension), -1)]), mode="r")[:dimension]
@@ -175,10 +174,8 @@ class Regressions:
         padded[:, : len(values)] = values, left.T @ both[:, -1]
         return Regression(padded[0], directions, padded[1], ones + others)
 
-    def _triangle(self, label):
+    def _triangulate(self, label):
         """The images of a class with their labels 1 in a last column, rotated to few rows, and how many they are."""
-        if label not in self._triangles:
-            pixels = self._split.pixels[self._split.members(label)]
-            labelled = np.concatenate([pixels, np.ones((len(pixels), 1))], axis=1)
-            self._triangles[label] = np.linalg.qr(labelled, mode="r"), len(pixels)
-        return self._triangles[label]
+        pixels = self._split.pixels[self._split.members(label)]
+        labelled = np.concatenate([pixels, np.ones((len(pixels), 1))], axis=1)
+        return np.linalg.qr(labelled, mode="r"), len(pixels)

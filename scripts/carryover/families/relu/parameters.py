@@ -6,7 +6,7 @@ from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt, model_va
 
 from carryover.config.parameters import Fraction, Model, parameter
 from carryover.errors import UserError
-from carryover.families.parameters import ACCURACY, DESCENT, FLOW, PRECISION, SOLVER, Relative
+from carryover.families.parameters import ACCURACY, DESCENT, FLOW, Relative
 
 PRETRAINED = ("finetuning", "finetuning_probe", "finetuning_kernel")
 SCRATCH = ("single_task", "multi_task", "single_task_probe", "single_task_kernel")
@@ -31,11 +31,13 @@ class Task(Model):
         "dimensions")  # fmt: skip
     signs: Literal["balanced", "random"] = parameter(
         "balanced", "signs of teacher units: random but opposite in each pair, or random")  # fmt: skip
-    precision: Literal["float32", "float64"] = PRECISION
+    precision: Literal["float32", "float64"] = parameter(
+        "float32", "numbers that descent trains in; flow uses float64")  # fmt: skip
 
 
 class Pretrain(Task):
-    solver: Literal["descent", "flow"] = SOLVER
+    solver: Literal["descent", "flow"] = parameter(
+        "descent", "gradient descent, or gradient flow, which descent follows with small steps", axis=True)  # fmt: skip
     samples: PositiveInt = parameter(1024, "auxiliary samples")
     initial_scale: PositiveFloat = parameter(1e-3, "both layers start from N(0, scale² · 2/fan-in)")
     loss: Literal["squared", "cross_entropy"] = parameter(
