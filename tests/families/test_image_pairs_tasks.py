@@ -64,7 +64,7 @@ def test_what_the_images_cannot_give_is_refused():
                 stage(**told)
     with pytest.raises(UserError, match=r"samples has 400, but the classes \d and \d have 2\d\d training images: "):
         finetuned(samples=(5, 400))
-    with pytest.raises(UserError, match=r"lacks seed 0, pair 0, .* cutoff 0.5: pretrain with the same classes, pairs"):
+    with pytest.raises(UserError, match=r"no network of seed 0, pair 0, .* cutoff 0.5"):
         finetuned(start, cutoff=(0.5,))
     with pytest.raises(UserError, match=r"lacks seed 0, pair \d, source_classes . ., .*: pretrain with the same"):
         finetuned(start, experiment="other")

@@ -49,10 +49,17 @@ class Shard:
                 raise UserError(f"{name} is {size}, but the pretrained networks have {found}.")
 
     def rows(self, **runs: Sequence) -> np.ndarray:
-        """Indices (runs,) of the pretrained networks that have these coordinates, (runs,) values each."""
+        """Indices (runs,) of the pretrained networks that have these coordinates, (runs,) values each; UserError where
+        there are none."""
         assert self.pretrained is not None  # runs from scratch look nothing up
         pretrained = list(zip(*(self.pretrained[name].values.tolist() for name in runs), strict=True))
-        return np.array([pretrained.index(run) for run in zip(*runs.values(), strict=True)])
+        places = {run: place for place, run in enumerate(pretrained)}
+        wanted = list(zip(*runs.values(), strict=True))
+        for run in wanted:
+            if run not in places:
+                words = ", ".join(f"{name} {value}" for name, value in zip(runs, run, strict=True))
+                raise UserError(f"the pretrained shard has no network of {words}.")
+        return np.array([places[run] for run in wanted])
 
 
 def cartesian_product(**axes: Sequence) -> dict[str, np.ndarray]:

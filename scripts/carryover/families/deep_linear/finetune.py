@@ -104,19 +104,10 @@ def _start(p, shard, depth, runs):
             return None, np.zeros((len(runs["seed"]), p.dimension)), {}
         start = task.small_weights(p, shard.experiment, shard.seeds, depth)[np.searchsorted(shard.seeds, runs["seed"])]
         return start, start.coefficients(), {}
-    known = pretrained.isel(run=_rows(shard, runs, depth))
+    wanted = {"seed": runs["seed"], "depth": np.full(len(runs["seed"]), depth), "source_norm": runs["source_norm"]}
+    known = pretrained.isel(run=shard.rows(**{name: values.tolist() for name, values in wanted.items()}))
     features = task.features(known["feature_share"].values, known["feature_alignment"].values)
     coefficients = known["coefficients"].values[:, 0].astype(np.float64)
     if "hidden" not in pretrained:
         return None, coefficients, features
     return Weights(known["hidden"].values[:, : depth - 1], known["readout"].values), coefficients, features
-
-
-def _rows(shard, runs, depth):
-    """(runs,) places of the pretrained networks; UserError where there are none of this depth or source norm."""
-    wanted = {"depth": np.full(len(runs["seed"]), depth), "source_norm": runs["source_norm"]}
-    for name, what in (("depth", "layers"), ("source_norm", "source norms")):
-        if len(missing := np.setdiff1d(wanted[name], shard.pretrained[name].values)):
-            others = ", ".join(f"{value:g}" for value in np.unique(shard.pretrained[name].values))
-            raise UserError(f"{name} is {missing[0]:g}, but the pretrained networks have {others} {what}.")
-    return shard.rows(seed=runs["seed"], **wanted)

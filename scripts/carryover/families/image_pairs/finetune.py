@@ -2,6 +2,7 @@
 error that "Finetuning with linear teachers" compares in Table 1."""
 
 from functools import partial
+from itertools import product
 
 import numpy as np
 
@@ -37,17 +38,21 @@ def problems(p, shard):
     """
     images, pairs = task.Images(p, shard.experiment), task.pairs(p, shard.experiment)
     shard.check_sizes({"pixels": ("input", images.pixels.shape[1])})
-    start_of = _starts(shard.pretrained, images.pixels.shape[1])
+    kinds = list(product(enumerate(pairs), p.cutoff))
+    named = [{**task.named(number, four), "cutoff": cutoff} for (number, four), cutoff in kinds]
+    starts = np.zeros((len(pairs), len(p.cutoff), images.pixels.shape[1]))
     for seed in shard.seeds:
         split = images.split(seed)
         regressions = task.Regressions(split)
+        if shard.pretrained is not None:
+            rows = shard.rows(seed=[seed] * len(kinds), **{key: [run[key] for run in named] for key in named[0]})
+            starts = shard.pretrained["coefficients"].values[rows, 0].reshape(starts.shape)
         for number, four in enumerate(pairs):
             names = {"seed": seed, **task.named(number, four)}
-            starts = np.stack([start_of({**names, "cutoff": cutoff}) for cutoff in p.cutoff])
             draws = [{"pair": number, "draw": draw} for draw in range(p.draws)]
             rngs = [generator(shard.experiment, draw, seed, "samples") for draw in draws]
             columns = {**names, "cutoff": list(p.cutoff), "pixels": p.pixels, "loss_function": "squared"}
-            for problem, bounds in _pair(p, split, regressions, four, starts, rngs):
+            for problem, bounds in _pair(p, split, regressions, four, starts[number], rngs):
                 runs = {**columns, "samples": problem.pixels.shape[1]}
                 yield Piece(problem, runs, partial(_variables, bounds), task.MEANING)
 
@@ -70,24 +75,6 @@ def _pair(p, split, regressions, four, starts, rngs):
     for samples in p.samples:
         problem = task.Problem(pixels[:, :samples], labels[:, :samples], starts, tests)
         yield problem, {**_bounds(differences, target.spectrum, samples), "target_alignment": alignment}
-
-
-def _starts(pretrained, dimension):
-    """Function of a run's coordinates: the coefficients (d,) that it starts from; UserError where there are none."""
-    if pretrained is None:
-        return lambda names: np.zeros(dimension)
-    kinds = "seed", "pair", "source_classes", "target_classes", "cutoff"
-    keys = zip(*(pretrained[name].values.tolist() for name in kinds), strict=True)
-    known = dict(zip(keys, pretrained["coefficients"].values[:, 0], strict=True))
-
-    def start_of(names):
-        key = tuple(names[name] for name in kinds)
-        if key not in known:
-            wanted = ", ".join(f"{name} {value}" for name, value in zip(kinds, key, strict=True))
-            raise UserError(f"the pretrained shard lacks {wanted}: pretrain with the same classes, pairs and cutoff.")
-        return known[key]
-
-    return start_of
 
 
 def _variables(bounds, trained):
