@@ -20,6 +20,7 @@ import torch
 from carryover.networks.relu import Weights
 from carryover.provenance import store
 from carryover.training import relu
+from carryover.training.devices import chunks
 from carryover.training.relu import Task, gradient_descent
 
 D, RATE, SCALE = 15, 0.05, 0.1
@@ -78,8 +79,10 @@ def looped(width, samples, steps):
 
 def group(width, samples):
     """Networks that the trainer takes at a time."""
-    task, weights = problem(width, samples, 1)
-    return len(relu._chunks(np.arange(1000), weights, [task], 0, torch.device("cpu"))[0])
+    task, _ = problem(width, samples, 1)
+    columns = min(relu._COLUMNS["cpu"], samples)
+    most = relu.BYTES["cpu"] // (4 * width * (columns + 3 * task.X.shape[2]))
+    return len(chunks(np.arange(1000), most)[0])
 
 
 def ensemble(width, samples, steps):

@@ -156,9 +156,9 @@ def test_risks_bounds_and_norms_of_wide_networks_are_medians_over_seeds():
         return rows.groupby(along)[quantity].median()
 
     for name, protocol in (("STL", "single_task"), ("PT+FT", "finetuning")):
-        cell = {"distance": 0.25, "protocol": protocol, "solver": "descent"}
+        cell = {"distance": 0.25, "protocol": protocol, "solver": "flow"}
         for label, quantity in ((name, "absolute_risk"), (f"{name}, first term of the bound", "bound")):
             np.testing.assert_allclose(line(first, label)[1], medians(quantity, "samples", **cell))
-    most = {"samples": 8, "protocol": "finetuning", "solver": "descent"}
+    most = {"samples": 8, "protocol": "finetuning", "solver": "flow"}
     for label, quantity in (("_as pretrained", "ntk_norm"), ("_source learned exactly", "ntk_norm_linear")):
         np.testing.assert_allclose(line(last, label)[1], medians(quantity, "distance", **most))

@@ -5,14 +5,14 @@ from itertools import product
 
 from carryover.config.parameters import model_of
 from carryover.families import stages
-from carryover.families.mean_field import descent, exact, finetune, pretrain
+from carryover.families.mean_field import exact, finetune, flow, pretrain
 from carryover.labels import labelled
 from carryover.measures import gram, out_of_rkhs, risk
 from carryover.workflow.collecting import collect
 
 SEEDS = [0, 1]
 MEASURES = {"gram": (gram, {"points": 6, "samples": 40}), "out_of_rkhs": (out_of_rkhs, {})}
-QUICK = {"learning_rate": 0.5, "max_steps": 60}
+QUICK = {"max_steps": 200}
 READOUTS = {"readout": ("zero", "pretrained", "least_squares"), "max_time": (3.0, 30.0)}
 # {experiment: what its pretraining and its teacher are told}
 EXPERIMENTS = {
@@ -26,15 +26,15 @@ def _shards(experiment):
     told, scales = EXPERIMENTS[experiment]
     task = {"dimension": 4, "width": 10, "teacher_units": 4, "teacher_scale": scales}
     source = stages.run(
-        pretrain, model_of("families.mean_field", "pretrain")(**task, **told, **QUICK), "toy", SEEDS, descent.solve
+        pretrain, model_of("families.mean_field", "pretrain")(**task, **told, **QUICK), "toy", SEEDS, flow.solve
     )
-    sources = {"descent": source}
+    sources = {"flow": source}
     if "anchor" in told:
         initial = model_of("families.mean_field", "pretrain")(
             **task, ablated=told["ablated"], solver="exact", max_time=30.0
         )
         sources["exact"] = stages.run(pretrain, initial, "toy", SEEDS, exact.solve)
-    jobs = [("linear_transfer", exact, READOUTS), ("pretrained", exact, {}), ("single_task", descent, QUICK)]
+    jobs = [("linear_transfer", exact, READOUTS), ("pretrained", exact, {}), ("single_task", flow, QUICK)]
     made = {}
     for (protocol, solver, more), features in product(jobs, sources):
         name = solver.__name__.rpartition(".")[2]
@@ -42,7 +42,7 @@ def _shards(experiment):
             **task, protocol=protocol, solver=name, samples=(8, 16, 32), **more
         )
         start = None if protocol == "single_task" else sources[features]
-        if start is not None or features == "descent":
+        if start is not None or features == "flow":
             made[protocol, features] = stages.run(finetune, p, "toy", SEEDS, solver.solve, start)
     return made
 

@@ -4,14 +4,14 @@ from functools import cache
 
 from carryover.config.parameters import model_of
 from carryover.families import stages
-from carryover.families.wide_relu import descent, exact, finetune, pretrain
+from carryover.families.wide_relu import exact, finetune, flow, pretrain
 from carryover.labels import labelled
 from carryover.measures import ntk_bound
 from carryover.workflow.collecting import collect
 
 SEEDS = [0, 1, 2]
 TASK = {"dimension": 4, "width": 40, "initial_scale": 0.3}
-QUICK = {"learning_rate": 2.0, "max_steps": 100, "device": "cpu"}
+QUICK = {"max_steps": 100, "device": "cpu"}
 
 
 @cache
@@ -19,11 +19,11 @@ def roles(plot):
     """The data of a plot, by role."""
     assert plot == "ntk_bound"
     source = stages.run(
-        pretrain, model_of("families.wide_relu", "pretrain")(**TASK, **QUICK, samples=40), "toy", SEEDS, descent.solve
+        pretrain, model_of("families.wide_relu", "pretrain")(**TASK, **QUICK, samples=40), "toy", SEEDS, flow.solve
     )
     shards = []
     for protocol, start in (("single_task", None), ("finetuning", source)):
-        for name, module in (("descent", descent), ("exact", exact)):
+        for name, module in (("flow", flow), ("exact", exact)):
             p = model_of("families.wide_relu", "finetune")(
                 **TASK, **QUICK, protocol=protocol, solver=name, samples=(2, 8), distance=(0.25, 1.5), test_samples=60
             )
