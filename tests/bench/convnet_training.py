@@ -8,7 +8,7 @@ import time
 import torch
 from torch.nn import functional as F
 
-from carryover.networks.convnet import NETWORKS
+from carryover.networks.efficientnet import NETWORKS
 from carryover.training.convnet_ensemble import ConvnetEnsemble
 
 ROUNDS = 5
