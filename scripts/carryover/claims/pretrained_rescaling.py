@@ -28,7 +28,7 @@ def check(data, p):
     usual = most_common(data["probe"], "learning_rate")
     runs = Runs("probe", data["probe"]).where(rescale=1.0, learning_rate=usual).data
     before, after, tuned = (by_task(runs, name) for name in ("probe_start", "probe", "accuracy"))
-    which = in_words(data["probe"])
+    which = in_words(data["pairs"])
     return [
         *found,
         ("tuned_over_probe", f"Finetuning gives {which} a higher test accuracy than a linear classifier of its "

@@ -7,7 +7,7 @@ from carryover.claims.support.image_tasks import by_task, interval, most_common,
 from carryover.figures.drawing import convnet, layout, log_axes, panels
 from carryover.runs import where
 
-GAIN = "gain over the network as it is (percentage points)"
+GAIN = "gain (percentage points)"
 
 
 def draw(data, p):
@@ -19,7 +19,7 @@ def draw(data, p):
         ax.set_title(f"{letter}  {target_in_words(data[role])}, n = {samples}\n({convnet.units(data[role])})")
         _rows(ax, data[role])
     _by_size(axes[2], data, p)
-    notes = convnet.INTERVALS, "rows in the order of the learning rate, times 1/factor²", *convnet.crossed(fig)
+    notes = convnet.INTERVALS, "gains over the network as it is", "rows in the order of the learning rate, times 1/factor²", *convnet.crossed(fig)
     return layout.finish(fig, p.title, *notes)
 
 
