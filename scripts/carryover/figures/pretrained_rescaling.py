@@ -19,8 +19,8 @@ def draw(data, p):
         ax.set_title(f"{letter}  {target_in_words(data[role])}, n = {samples}\n({convnet.units(data[role])})")
         _rows(ax, data[role])
     _by_size(axes[2], data, p)
-    notes = convnet.INTERVALS, "gains over the network as it is", "rows in the order of the learning rate, times 1/factor²", *convnet.crossed(fig)
-    return layout.finish(fig, p.title, *notes)
+    order = "gains over the network as it is, in the order of the learning rate, times 1/factor²"
+    return layout.finish(fig, p.title, convnet.INTERVALS, order, *convnet.crossed(fig))
 
 
 def _rows(ax, risk):
