@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from _times import row
 
-from carryover.networks.convnet import NETWORKS
+from carryover.networks.efficientnet import NETWORKS
 from carryover.streams import generator
 from carryover.tasks.images import ImageSet, images
 from carryover.tasks.prepared_images import PreparedImages

@@ -3,10 +3,10 @@
 import pytest
 import xarray as xr
 
-from carryover.claims import convnet_rescaling, convnet_stages
+from carryover.claims import convnet_rescaling, convnet_stages, pretrained_rescaling
 from carryover.config.parameters import model_of
 from carryover.provenance import store
-from toy.convnet_runs import risk, stages
+from toy.convnet_runs import pretrained, risk, stages
 from toy.made_up_runs import SEEDS
 
 P = model_of("claims", "convnet_rescaling")()
@@ -48,8 +48,22 @@ def test_pairs_of_classes_are_compared_with_all():
 
 @EFFECTS
 def test_every_claim_on_stages_follows_its_effect(effect, verdict, tmp_path):
-    checked = convnet_stages.check({"stages": stages(effect)}, model_of("claims", "convnet_stages")())
+    checked = convnet_stages.check({"stages": stages(effect, rates=True)}, model_of("claims", "convnet_stages")())
     found = verdicts(checked)
-    names = [f"{name}_{stage}" for name in ("falls", "inherited", "kept") for stage in ("layer3", "layer4")]
+    names = [
+        f"{name}_{stage}" for name in ("falls", "inherited", "kept", "kept_rates") for stage in ("layer3", "layer4")
+    ]
     assert found == dict.fromkeys(names, verdict)
     store.save(checked, tmp_path / "claims.nc")
+
+
+@pytest.mark.parametrize(("effect", "verdict", "alike"), [(1.0, "holds", "fails"), (0.0, "undecided", "undecided")])
+def test_claims_on_a_network_from_imagenet_follow_their_effect(effect, verdict, alike, monkeypatch):
+    monkeypatch.setattr(pretrained_rescaling, "SMALL", 0.001)
+    p = model_of("claims", "pretrained_rescaling")()
+    found = verdicts(pretrained_rescaling.check(pretrained(effect), p))
+    gains = [f"{role}_{name}" for role in ("pairs", "sets") for name in ("helps", "over_rates", "over_scratch")]
+    expected = dict.fromkeys([*gains, "sizes_64_helps", "tuned_over_probe", "probe_improves"], verdict)
+    for role in ("pairs", "sets"):  # 0.25 has no effect, as its rate
+        expected |= {f"{role}_as_rate_0.5": alike, f"{role}_as_rate_0.25": "holds"}
+    assert found == expected

@@ -16,7 +16,7 @@ from carryover.errors import UserError
 from carryover.workflow.sweep import Sweep
 
 ROOT = Path(__file__).resolve().parents[2]
-OVERLAYS = pytest.mark.parametrize("overlays", [[], ["paper.yaml"], ["images.yaml"], ["fashion.yaml"]])
+SCALES = [[], ["paper.yaml"], ["images.yaml"], ["fashion.yaml"]]
 TOY = {
     "experiments": {
         "toy": {
@@ -58,7 +58,7 @@ def changed(path, value):
     return made
 
 
-@OVERLAYS
+@pytest.mark.parametrize("overlays", [*SCALES, ["pretrained.yaml"]])
 def test_the_configurations_that_come_with_the_project_are_valid_and_make_jobs(overlays):
     made = config("config.yaml", *overlays)
     sweep = Sweep(made | {"archive": None}, ROOT)
@@ -68,7 +68,7 @@ def test_the_configurations_that_come_with_the_project_are_valid_and_make_jobs(o
     jsonschema.Draft202012Validator(schema.schema()).validate(made)  # as an editor does
 
 
-@OVERLAYS
+@pytest.mark.parametrize("overlays", SCALES)
 def test_figures_and_claims_ask_for_numbers_of_samples_that_there_are(overlays):
     made = config("config.yaml", *overlays)
     asking = [entry for section in ("figures", "claims") for entry in made[section].values()]

@@ -5,8 +5,8 @@ import pytest
 
 from carryover.config.parameters import model_of
 from carryover.errors import UserError
-from carryover.figures import convnet_controls, convnet_rescaling, stage_dimensionality
-from toy import convnet_networks
+from carryover.figures import convnet_controls, convnet_rescaling, pretrained_rescaling, stage_dimensionality
+from toy import convnet_networks, convnet_runs
 
 
 def drawn(module, **told):
@@ -65,6 +65,27 @@ def test_controls_are_gains_over_the_networks_that_were_not_rescaled():
     rates, values = points(middle, "PT+FT, as it is")
     np.testing.assert_allclose(rates, [0.003, 0.01], rtol=0.05)
     np.testing.assert_allclose(values, [accuracy(learning_rate=0.003, rescale=1.0), plain])
+
+
+def test_gains_of_a_network_from_imagenet_stand_beside_those_of_learning_rates():
+    data = convnet_runs.pretrained(1.0)
+    del data["probe"]
+    left, _, right = pretrained_rescaling.draw(data, model_of("figures", "pretrained_rescaling")()).axes
+    runs = data["pairs"].to_dataframe().reset_index()
+    means = 100 - 100 * runs.groupby(["protocol", "rescale", "learning_rate"])["risk_final"].mean()
+    gains = means - means["finetuning", 1.0, 0.01]
+    expected = {
+        "rescaled by 0.25": gains["finetuning", 0.25, 0.01],
+        "learning rate × 16": gains["finetuning", 1.0, 0.16],
+        "rescaled by 0.5": gains["finetuning", 0.5, 0.01],
+        "learning rate × 4": gains["finetuning", 1.0, 0.04],
+        "from scratch": gains["single_task", 1.0, 0.01],
+    }
+    assert [text.get_text() for text in left.get_yticklabels()] == list(expected)
+    found = [line.get_xdata().item() for line in left.get_lines() if line.get_marker() in ("o", "s")]
+    np.testing.assert_allclose(found, list(expected.values()), atol=1e-9)
+    (container,) = right.containers
+    np.testing.assert_allclose(container.lines[0].get_ydata(), gains["finetuning", 0.5, 0.01])
 
 
 def test_lines_of_stages_are_means_of_dimensions_and_of_their_ratios():

@@ -13,8 +13,8 @@ from carryover.errors import UserError
 from carryover.measures import stages
 from carryover.measures.dimensionality import cka, compare_kernels, ensd, participation_ratio
 from carryover.measures.stages import centred_kernels
-from carryover.networks.convnet import NETWORKS
 from carryover.networks.convnet_weights import packed
+from carryover.networks.efficientnet import NETWORKS
 from carryover.tasks.images import images
 
 NAMES = {"resnet18": ["stem", "layer1", "layer2", "layer3", "layer4", "pooled"],
@@ -49,7 +49,7 @@ def shard(name="resnet18"):
         },
         coords={"seed": ("run", [0, 1, 0], LABELLED), "target_classes": ("run", list(TARGETS), LABELLED)},
         attrs={"network": name, "width": 2, "stem": "small", "channels": 1, "classes": 2, "images": "digits",
-               "folder": "", "other_images": 0, "pixels": 0},
+               "folder": "", "other_images": 0, "pixels": 0, "normalisation": "images"},
     )  # fmt: skip
     data["start"] = ("run", list(STARTS), LABELLED)
     return data, [before[start] for start in STARTS], after

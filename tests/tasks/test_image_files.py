@@ -12,7 +12,7 @@ import pytest
 
 from carryover.errors import UserError
 from carryover.tasks import image_files
-from carryover.tasks.image_files import CIFAR100, MNIST, STL10, cifar100, idx, stl10
+from carryover.tasks.image_files import CIFAR10, CIFAR100, MNIST, STL10, cifar10, cifar100, idx, stl10
 from toy.idx_files import packed
 
 IMAGES, LABELS = "train-images-idx3-ubyte", "train-labels-idx1-ubyte"
@@ -122,6 +122,18 @@ def cifar_files(parts):
     }
 
 
+def cifar10_files(parts):
+    """As CIFAR-100's without the coarse label; five files share the training images."""
+    files = {}
+    for part, (images, labels) in parts.items():
+        records = [bytes([label]) + bytes(image.ravel().tolist()) for image, label in zip(images, labels, strict=True)]
+        if part == "test":
+            files["test_batch.bin"] = b"".join(records)
+        else:
+            files |= {f"data_batch_{number}.bin": record for number, record in enumerate(records, 1)}
+    return files
+
+
 def stl_files(parts):
     """Images are planes, column by column; labels are from 1."""
     files = {}
@@ -133,8 +145,9 @@ def stl_files(parts):
 
 
 KINDS = {
-    "CIFAR100": (cifar100, CIFAR100, cifar_files, 32, [0, 99, 5, 31]),
-    "STL10": (stl10, STL10, stl_files, 96, [0, 9, 3, 3]),
+    "CIFAR10": (cifar10, CIFAR10, cifar10_files, 32, [0, 9, 5, 3, 1]),
+    "CIFAR100": (cifar100, CIFAR100, cifar_files, 32, [0, 99, 5, 31, 1]),
+    "STL10": (stl10, STL10, stl_files, 96, [0, 9, 3, 3, 1]),
 }
 
 
@@ -145,7 +158,7 @@ class Case:
         self.kind, self.folder = kind, folder
         self.read, self.published, write, side, labels = KINDS[kind]
         rng = np.random.default_rng(0)
-        counts = {"train": 4, "test": 3}
+        counts = {"train": 5, "test": 3}
         images = {part: rng.integers(256, size=(count, 3, side, side)) for part, count in counts.items()}
         self.parts = {part: (images[part], labels[:count]) for part, count in counts.items()}
         self.files = write(self.parts)
@@ -178,12 +191,12 @@ def case(request, tmp_path):
 def test_records_hold_what_was_written(case):
     case.packed()
     case.check()
-    case.plain(case.archive.name.removesuffix(".tar.gz"))  # goes before the archive
+    case.plain(case.published.unpacked)  # goes before the archive
     case.archive.write_bytes(b"")
     case.check()
 
 
-@pytest.mark.parametrize("kind", list(KINDS))
+@pytest.mark.parametrize("kind", ["CIFAR100", "STL10"])  # CIFAR-10's training images are in five files
 def test_plain_files_of_the_published_size_stay_on_disk(kind, tmp_path):
     read, published = KINDS[kind][:2]
     for name, (count, size) in published.records.items():

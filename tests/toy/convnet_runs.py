@@ -44,7 +44,7 @@ def risk(effect, trained=True):
 STAGES = ["layer2", "layer3", "layer4"]
 
 
-def stages(effect, change=0.1, near=0.2):
+def stages(effect, change=0.1, near=0.2, rates=False):
     """Where an effect of 1 is: dimensions fall by 60 % with factors below 1, by no more than 10 % without."""
 
     def values(seed, task, rescale):
@@ -58,6 +58,28 @@ def stages(effect, change=0.1, near=0.2):
         }
         return {name: [-5.0, value, value] for name, value in found.items()}
 
-    grid = {"protocol": ["finetuning"], "task": TASKS, "rescale": [0.25, 0.5, 1.0, 2.0]}
-    made = dataset(lambda protocol, **point: values(**point), grid, along="stage")
+    grid = {"protocol": ["finetuning"], "task": TASKS, "learning_rate": [0.01], "rescale": [0.25, 0.5, 1.0, 2.0]}
+    grids = [grid, {**grid, "learning_rate": [0.04, 0.16], "rescale": [1.0]}] if rates else [grid]
+    made = dataset(lambda protocol, learning_rate, **point: values(**point), *grids, along="stage")
     return made.assign_coords(stage=STAGES)
+
+
+def pretrained(effect, classes="3 8"):
+    """Roles of the claims on a network from ImageNet, where an effect of 1 is, in accuracy: 8 points by the factor 0.5
+    and by ImageNet, nothing by other learning rates, and 8 points between a rate and the factor that it stands for."""
+
+    def values(seed, task, protocol, rescale, samples, learning_rate):
+        gain = 0.08 * size(effect, seed, task)
+        risk = 0.4 + 0.01 * seed - (gain if rescale == 0.5 else 0.0) + (gain if protocol == "single_task" else 0.0)
+        return {"risk_final": risk, "converged": 1, "probe_start": 0.6 - 0.01 * seed - gain, "probe": 0.6 - 0.01 * seed,
+                "accuracy": 1 - risk}  # fmt: skip
+
+    told = {"task": TASKS, "samples": [64], "learning_rate": [0.01]}
+    tuned, plain = ({"protocol": ["finetuning"], **told, "rescale": some} for some in ([0.25, 0.5, 1.0], [1.0]))
+    grids = [tuned, {**plain, "learning_rate": [0.04, 0.16]}, {**plain, "protocol": ["single_task"]}]
+    both = dataset(values, *grids)
+    known = {"network": "efficientnet_lite0", "target_classes": classes}
+    both = both.assign_coords({name: ("run", [text] * both.sizes["run"]) for name, text in known.items()})
+    sizes = both.isel(run=both["learning_rate"].values == 0.01)
+    probe = both.isel(run=both["protocol"].values == "finetuning")
+    return {"pairs": both, "sets": both, "sizes": sizes, "probe": probe}

@@ -4,7 +4,7 @@ dimensions that were there: Fig. 8d of "Feature reuse …" (B7)."""
 import pandas as pd
 
 from carryover.claims.support import checks
-from carryover.claims.support.image_tasks import by_task, seed_means
+from carryover.claims.support.image_tasks import by_task, most_common, seed_means
 from carryover.claims.support.runs import Runs, worst
 from carryover.errors import UserError
 
@@ -16,7 +16,10 @@ NEAR = 0.2  # relative distance of ENSD from PR up to which they count as the sa
 def check(data, p):
     """Role: `stages` of networks finetuned with factors below 1, and with 1. PR: participation ratio of a stage's
     outputs for test images of the task; ENSD: effective number of shared dimensions of start and end."""
-    runs = Runs("stages", data["stages"]).where(protocol="finetuning")
+    tuned = Runs("stages", data["stages"]).where(protocol="finetuning")
+    usual = most_common(data["stages"], "learning_rate")
+    runs = tuned.where(learning_rate=usual)
+    higher = [rate for rate in tuned.where(rescale=1.0).options("learning_rate") if rate > usual]
     factors = runs.options("rescale")
     if factors[0] >= 1:
         raise UserError(f"this claim needs rescale below 1 of the role stages, not from {factors[0]:g}.")
@@ -39,6 +42,15 @@ def check(data, p):
              "multiplied", seed_means(_change(runs.where(rescale=1.0), stage)), 1 - CHANGE, None,
              "participation ratio after finetuning over that before"),
         ]  # fmt: skip
+        if higher:
+            by_rate = (tuned.where(rescale=1.0, learning_rate=rate) for rate in higher)
+            kept = {rate: seed_means(_change(one, stage)) for rate, one in zip(higher, by_rate, strict=True)}
+            claims.append((
+                f"kept_rates_{stage}", f"Finetuning leaves {stage} no fewer dimensions than before where no weights "
+                f"were multiplied, at learning rates up to {max(higher) / usual:g} times as large",
+                worst(pd.DataFrame(kept)), 1 - CHANGE, checks.OWN,
+                "participation ratio after finetuning over that before",
+            ))  # fmt: skip
     return claims
 
 

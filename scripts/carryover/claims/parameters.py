@@ -63,6 +63,14 @@ class FeatureReuse(Model):
     samples: PositiveInt = parameter(32, "main-task samples at which protocols are compared")
 
 
+class PretrainedRescaling(Model):
+    ROLES: ClassVar = ("pairs", "sets", "sizes", "probe")
+
+    rescale: PositiveFloat = parameter(0.5, "factor on the weights that is compared with no rescaling")
+    as_rates: tuple[PositiveFloat, ...] = parameter(
+        (0.5, 0.25), "factors that are compared with the learning rate over their square")  # fmt: skip
+
+
 class PublishedRisk(Model):
     ROLES: ClassVar = ("published",)
     OPTIONAL_ROLES: ClassVar = ("overlap", "nested", "correlation_magnitude")

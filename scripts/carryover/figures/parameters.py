@@ -145,6 +145,11 @@ class NtkBound(Titled):
     ROLES: ClassVar = ("bound",)
 
 
+class PretrainedRescaling(Titled):
+    ROLES: ClassVar = ("pairs", "sets", "sizes")
+    rescale: PositiveFloat = parameter(0.5, "factor on the weights that is compared with no rescaling in c")
+
+
 class PublishedRisk(Titled):
     ROLES: ClassVar = ("published",)
     OPTIONAL_ROLES: ClassVar = ("overlap", "nested", "correlation_magnitude")

@@ -4,7 +4,7 @@ both share (Fig. 8d of feature reuse)."""
 import matplotlib.pyplot as plt
 import numpy as np
 
-from carryover.claims.support.image_tasks import by_task
+from carryover.claims.support.image_tasks import by_task, most_common
 from carryover.figures.drawing import convnet, layout, log_axes, panels
 from carryover.runs import where
 
@@ -21,10 +21,13 @@ PANELS = {
 
 
 def draw(data, p):
-    """Panels a–f, by stage in the order of the network, a line for each factor. Roles: `stages` and `risk` of one
-    experiment. Raises UserError where no network was finetuned."""
-    stages, risk = (where(data[role], protocol="finetuning") for role in ("stages", "risk"))
-    stages = stages.assign(change=stages[AFTER] / stages[BEFORE], inherited=stages["ensd"] / stages[AFTER])
+    """Panels a–f, by stage in the order of the network, a line for each factor, and a dotted one for each further
+    learning rate. Roles: `stages` and `risk` of one experiment. Raises UserError where no network was finetuned."""
+    every, risk = (where(data[role], protocol="finetuning") for role in ("stages", "risk"))
+    usual = most_common(every, "learning_rate")
+    every = every.assign(change=every[AFTER] / every[BEFORE], inherited=every["ensd"] / every[AFTER])
+    stages, risk = (where(runs, learning_rate=usual) for runs in (every, risk))
+    rates = [rate for rate in panels.values(every, "learning_rate") if rate != usual]
     fig, axes = plt.subplots(2, 3, figsize=(11.0, 6.8))
     factors = panels.values(stages, "rescale")
     first = where(stages, rescale=factors[0])
@@ -41,6 +44,11 @@ def draw(data, p):
             shift = 0.07 * (place - (len(factors) - 1) / 2)
             name = f"after, rescaled by {factor:g}" if factor != 1 else "after, as it is"
             _by_stage(ax, runs, quantity, shift, name, most, color=color)
+        if quantity != "accuracy":
+            for rate, color in zip(rates, plt.get_cmap("Reds")(np.linspace(0.5, 0.9, len(rates))), strict=True):
+                runs = where(every, learning_rate=rate)
+                name = f"after, learning rate × {rate / usual:g}"
+                _by_stage(ax, runs, quantity, 0, name, most, color=color, linestyle=":")
     log_axes.along(axes[0, 2], risk, "rescale")
     axes[0, 2].set_xlabel("factor on the weights before finetuning")
     axes[0, 1].sharey(axes[0, 0])

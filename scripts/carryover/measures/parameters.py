@@ -59,6 +59,15 @@ class LeastPenalty(Model):
     gap: Annotated[float, Field(gt=0, le=0.1)] = parameter(1e-4, "share of the penalty that may be left to the bound")
 
 
+class LinearProbe(Model):
+    FAMILIES: ClassVar = ("convnet",)
+    APPLIES_TO: ClassVar = {"protocol": ("finetuning",)}
+    NEEDS: ClassVar = {"keep_weights": (True,)}
+
+    count: PositiveInt = parameter(500, "test images of the task at most")
+    device: Literal["auto", "cpu", "cuda"] = parameter("auto", "where the networks are")
+
+
 class Norms(Model):
     FAMILIES: ClassVar = ("diagonal",)
 
@@ -96,6 +105,9 @@ class Stages(Model):
 
     of: Literal["target", "all"] = parameter("target", "test images of the target's classes or of all")
     count: NonNegativeInt = parameter(2000, "most images, drawn evenly; 0: all; memory grows with its square")
+    statistics: Literal["kept", "renewed"] = parameter(
+        "kept", "statistics of normalisation before and after finetuning: those of the networks, or of the images"
+    )
     batch: PositiveInt = parameter(64, "most images in a forward pass")
     device: Literal["auto", "cpu", "cuda"] = parameter("auto", "where the networks are")
 

@@ -12,8 +12,9 @@ from torch import Tensor
 
 from carryover.errors import UserError
 from carryover.measures.dimensionality import MEANING, compare_kernels, constant
-from carryover.networks.convnet import NETWORKS
+from carryover.networks.convnet_layers import renewing_statistics
 from carryover.networks.convnet_weights import unpacked
+from carryover.networks.efficientnet import NETWORKS
 from carryover.runs import measured, naming
 from carryover.streams import generator
 from carryover.tasks.class_subsets import class_task
@@ -22,6 +23,7 @@ from carryover.tasks.prepared_images import PreparedImages
 from carryover.training.devices import torch_device
 
 READS = ("folder",)
+RENEWED = 512  # most images whose statistics normalisations get
 
 
 def measure(data, p):
@@ -36,17 +38,15 @@ def measure(data, p):
     """
     if "state" not in data:
         raise UserError("the weights of the finetuned networks were not kept: set keep_weights: true.")
-    network = _network(data.attrs).to(torch_device(p.device)).eval()
-    source = images(data.attrs["images"], data.attrs["folder"], bool(data.attrs["other_images"]))
-    prepared = PreparedImages(source, pixels=int(data.attrs["pixels"]))
+    network, prepared = network_and_images(data.attrs, p.device)
     compared = {}
-    for (start, classes), runs in _groups(data, p.of).items():
-        chosen = _chosen(source, classes, p.count)
+    for (start, classes), runs in groups(data, p.of).items():
+        chosen = test_images(prepared.images, classes, p.count)
         with naming(data.isel(run=runs[0])):
-            before = _kernels(network, data["start_state"].values[start], prepared, chosen, p.batch, "before")
+            before = _kernels(network, data["start_state"].values[start], prepared, chosen, p, "before")
         for run in runs:
             with naming(data.isel(run=run)):
-                after = _kernels(network, data["state"].values[run], prepared, chosen, p.batch, "after")
+                after = _kernels(network, data["state"].values[run], prepared, chosen, p, "after")
             compared[run] = {name: compare_kernels(before[name], after[name]) for name in after}
     values = np.array([list(compared[run].values()) for run in sorted(compared)])
     columns = zip(MEANING.items(), np.moveaxis(values, 2, 0), strict=True)
@@ -54,20 +54,24 @@ def measure(data, p):
     return measured(data, variables, stage=(list(compared[0]), "stage of the network, by its output"))
 
 
-def _network(attrs):
+def network_and_images(attrs, device):
+    """A network as those of a shard with these attributes, and the images that they were finetuned on."""
     kind = NETWORKS[attrs["network"]]
-    return kind(torch.Generator(), attrs["classes"], attrs["width"], attrs["stem"], attrs["channels"])
+    network = kind(torch.Generator(), attrs["classes"], attrs["width"], attrs["stem"], attrs["channels"])
+    source = images(attrs["images"], attrs["folder"], bool(attrs["other_images"]))
+    published = kind.PIXELS if attrs["normalisation"] == "network" else None
+    return network.to(torch_device(device)).eval(), PreparedImages(source, int(attrs["pixels"]), published=published)
 
 
-def _groups(data, of):
+def groups(data, of):
     """{(start, classes of the images, "" for all): runs}: what is compared with the same kernels."""
-    groups: dict[tuple[int, str], list[int]] = {}
+    found: dict[tuple[int, str], list[int]] = {}
     for run, (start, target) in enumerate(zip(data["start"].values, data["target_classes"].values, strict=True)):
-        groups.setdefault((int(start), str(target) if of == "target" else ""), []).append(run)
-    return groups
+        found.setdefault((int(start), str(target) if of == "target" else ""), []).append(run)
+    return found
 
 
-def _chosen(source, classes, count):
+def test_images(source, classes, count):
     """Indices of test images, at most `count` unless it is 0, the same ones for the same classes."""
     whole = class_task(source, classes.split()).test if classes else np.arange(len(source.test))
     order = generator("stages", "", 0, "images").permutation(len(whole))
@@ -78,11 +82,22 @@ def _chosen(source, classes, count):
     return chosen
 
 
-def _kernels(network, state, prepared, chosen, batch, when):
-    """{stage: kernel between the images `chosen`} of the network with packed weights `state` (parameter,)."""
+def load(network, state, prepared, chosen, renew, when):
+    """Put packed weights `state` (parameter,) into a network, and with `renew` the statistics of the images `chosen`.
+
+    Raises ValueError for weights that are not finite.
+    """
     if not np.isfinite(state).all():
         raise ValueError(f"the weights {when} finetuning must be finite")
     network.load_state_dict(unpacked(network, state))
+    if renew:
+        with renewing_statistics(network):
+            network(prepared.batch("test", chosen[:RENEWED], device=next(network.parameters()).device))
+
+
+def _kernels(network, state, prepared, chosen, p, when):
+    """{stage: kernel between the images `chosen`} of the network with packed weights `state` (parameter,)."""
+    load(network, state, prepared, chosen, p.statistics == "renewed", when)
     device = next(network.parameters()).device
 
     def features(rows):
@@ -91,7 +106,7 @@ def _kernels(network, state, prepared, chosen, batch, when):
 
     # Without TensorFloat-32, which keeps 10 bits, a GPU finds what a CPU finds.
     with torch.backends.cudnn.flags(enabled=True, deterministic=True, allow_tf32=False):
-        return centred_kernels(features, len(chosen), batch=batch)
+        return centred_kernels(features, len(chosen), batch=p.batch)
 
 
 MEMORY = 3 * 2**29  # bytes: 2000 images of 32 × 32 pixels in ResNet-18 with the stem "small" take 1.4 GiB

@@ -27,11 +27,13 @@ from carryover.networks.convnet_layers import BatchNorm2d, Conv2d, Dropout, Line
 WIDTH = 64  # channels of torchvision's first convolution
 
 
-class _Convnet(nn.Module):
+class Convnet(nn.Module):
     """What all networks share; a subclass has `_build`, `_readout`, `_start_linear` and `stages`."""
 
     READOUT: ClassVar[str]  # name of the last layer
     SMALLEST: ClassVar[dict[str, int]]  # {stem: pixels on the shorter side}
+    PIXELS: ClassVar = ((0.485, 0.456, 0.406), (0.229, 0.224, 0.225))
+    """Mean and standard deviation of red, green and blue with which published weights were trained."""
 
     def __init__(
         self,
@@ -77,8 +79,8 @@ class _Convnet(nn.Module):
             )
 
 
-class ResNet18(_Convnet):
-    """ResNet-18; the arguments are those of `_Convnet.__init__`.
+class ResNet18(Convnet):
+    """ResNet-18; the arguments are those of `Convnet.__init__`.
 
     Convolutions start from N(0, 2/fan_out), the last layer from a uniform law on ±1/√fan_in, normalisations from the
     identity. In training, normalisation needs two values per channel: PyTorch refuses a batch of one image of 8 × 8
@@ -143,8 +145,8 @@ class _Block(nn.Module):
         return F.relu(self.bn2(self.conv2(F.relu(self.bn1(self.conv1(x))))) + shortcut)
 
 
-class VGG11(_Convnet):
-    """VGG-11 without normalisation; the arguments are those of `_Convnet.__init__`.
+class VGG11(Convnet):
+    """VGG-11 without normalisation; the arguments are those of `Convnet.__init__`.
 
     Convolutions start from N(0, 2/fan_out), biases from 0, linear layers from N(0, .01²) where they have as many inputs
     as torchvision's, and else from a law that gives outputs of the same size: from .01 narrow ones would not train.
@@ -207,7 +209,7 @@ class VGG5(VGG11):
     """Three convolutions, each pooled, and two linear layers: VGG-11's kind, without normalisation, at a depth at which
     a factor of .5 on all weights leaves 1/32 of the outputs, not 1/2048.
 
-    The arguments are those of `_Convnet.__init__`. Layers start as VGG-11's first, second, third, … and last do.
+    The arguments are those of `Convnet.__init__`. Layers start as VGG-11's first, second, third, … and last do.
     """
 
     READOUT = "classifier.3"
@@ -215,6 +217,3 @@ class VGG5(VGG11):
     _BLOCKS: ClassVar = ((1,), (2,), (4,))
     _HIDDEN: ClassVar = (16,)
     _UNPOOLED = 0
-
-
-NETWORKS = {"resnet18": ResNet18, "vgg11": VGG11, "vgg5": VGG5}

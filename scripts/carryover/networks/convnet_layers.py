@@ -7,6 +7,9 @@ Whoever builds a network draws its weights: the layers draw none.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
@@ -22,14 +25,15 @@ class Conv2d(nn.Conv2d):
         runs, stride = 1 if self.weight.ndim == 4 else len(self.weight), self.stride
         weight, bias = self.weight, self.bias
         if weight.ndim == 5:
-            if self.padding == (0, 0) and images.shape[2:] == weight.shape[3:] and bias is None:
+            whole = self.padding == (0, 0) and images.shape[2:] == weight.shape[3:]
+            if whole and bias is None and self.groups == 1:
                 return _side_by_side(images.flatten(1), weight.flatten(2))[:, :, None, None]
             weight, bias = weight.flatten(0, 1), None if bias is None else bias.flatten()
         if self.padding == (0, 0) and weight.shape[2:] == (1, 1) and stride != (1, 1):
             # What is skipped is left out before: the gradient of strided kernels of one place, of fewer than eight
             # channels that come last, writes past its memory on AVX2 (oneDNN 3.12).
             images, stride = images[:, :, :: stride[0], :: stride[1]], (1, 1)
-        return F.conv2d(images, weight, bias, stride, self.padding, groups=runs)
+        return F.conv2d(images, weight, bias, stride, self.padding, groups=runs * self.groups)
 
 
 class BatchNorm2d(nn.BatchNorm2d):
@@ -81,6 +85,22 @@ def _side_by_side(features: Tensor, weights: Tensor) -> Tensor:
     return torch.bmm(weights, own.transpose(1, 2)).permute(2, 0, 1).flatten(1)
 
 
+@contextmanager
+def renewing_statistics(network: nn.Module) -> Iterator[None]:
+    """Let the images that pass through a network in this context, in one batch, set the running statistics of its
+    normalisations; nothing is dropped."""
+    network.eval()
+    layers = [module.train() for module in network.modules() if isinstance(module, nn.BatchNorm2d)]
+    usual = [layer.momentum for layer in layers]
+    for layer in layers:
+        layer.momentum = 1.0
+    with torch.no_grad():
+        yield
+    for layer, momentum in zip(layers, usual, strict=True):
+        layer.momentum = momentum
+    network.eval()
+
+
 def dropouts(network: nn.Module) -> list[Dropout]:
     """The layers of a network that drop units at random."""
     return [module for module in network.modules() if isinstance(module, Dropout)]
@@ -94,7 +114,8 @@ def crop_kernels(network: nn.Module, shape: tuple[int, ...]) -> dict[str, tuple[
     {name of a weight: (rows, columns) that are left}, of those that become smaller.
     """
     sizes: dict[str, torch.Size] = {}
-    convolutions = {name: layer for name, layer in network.named_modules() if isinstance(layer, Conv2d)}
+    # Layers of a derived class pad by themselves, so that their kernels stay whole.
+    convolutions = {name: layer for name, layer in network.named_modules() if type(layer) is Conv2d}
 
     def noting(name):
         return lambda layer, inputs: sizes.update({name: inputs[0].shape[2:]})

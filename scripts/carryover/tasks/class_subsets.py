@@ -76,6 +76,14 @@ def sampled(task: ClassTask, samples: int, rng: np.random.Generator) -> ClassTas
     return replace(task, train=task.train[chosen], train_labels=task.train_labels[chosen])
 
 
+def tested(task: ClassTask, count: int, rng: np.random.Generator) -> ClassTask:
+    """The task with `count` of its test images, drawn without replacement; with all for 0, or where it has no more."""
+    if not 0 < count < len(task.test):
+        return task
+    chosen = np.sort(rng.permutation(len(task.test))[:count])
+    return replace(task, test=task.test[chosen], test_labels=task.test_labels[chosen])
+
+
 def other_classes(classes: int, held_out: Sequence[int]) -> tuple[int, ...]:
     """The classes 0 to classes − 1 but those `held_out`; UserError where one does not exist or is named twice."""
     return tuple(sorted(set(range(classes)) - set(_existing(classes, held_out))))

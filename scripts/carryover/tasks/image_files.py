@@ -34,6 +34,7 @@ class Published:
     source: str
     checksums: dict[str, str]  # {file: MD5 of its content}, of gzipped files of what they hold, of an archive its own
     records: dict[str, tuple[int, int]]  # {file: (records, bytes of a record)} in the archive; none of the IDX format
+    unpacked: str = ""  # folder that the archive unpacks to
 
 
 def idx_set(title: str, source: str, *checksums: str) -> Published:
@@ -56,12 +57,18 @@ FASHION_MNIST = idx_set(
 CIFAR100 = Published(
     "CIFAR-100", "www.cs.toronto.edu/~kriz/cifar.html",
     {"cifar-100-binary.tar.gz": "03b5dce01913d631647c71ecec9e9cb8"},
-    {"train.bin": (50_000, 2 + 3 * 32 * 32), "test.bin": (10_000, 2 + 3 * 32 * 32)},
+    {"train.bin": (50_000, 2 + 3 * 32 * 32), "test.bin": (10_000, 2 + 3 * 32 * 32)}, "cifar-100-binary",
+)  # fmt: skip
+CIFAR10 = Published(
+    "CIFAR-10", "www.cs.toronto.edu/~kriz/cifar.html",
+    {"cifar-10-binary.tar.gz": "c32a1d4ab5d03f1284b67883e8d87530"},
+    {f"{name}.bin": (10_000, 1 + 3 * 32 * 32) for name in (*(f"data_batch_{i}" for i in range(1, 6)), "test_batch")},
+    "cifar-10-batches-bin",
 )  # fmt: skip
 STL10 = Published(
     "STL-10", "cs.stanford.edu/~acoates/stl10", {"stl10_binary.tar.gz": "91f7769df0f17e558f3565bffb0c7dfb"},
     {"train_X.bin": (5_000, 3 * 96 * 96), "train_y.bin": (5_000, 1), "test_X.bin": (8_000, 3 * 96 * 96),
-     "test_y.bin": (8_000, 1)},
+     "test_y.bin": (8_000, 1)}, "stl10_binary",
 )  # fmt: skip
 
 
@@ -86,6 +93,20 @@ def cifar100(folder: str | Path, other: bool = False) -> tuple[Part, Part]:
     for path, records in _records(Path(folder), CIFAR100, other).values():
         labels = _labels(path, records[:, 1], len(records), 0, 100, CIFAR100)
         parts.append((records[:, 2:].reshape(-1, 3, 32, 32), labels))
+    return parts[0], parts[1]
+
+
+def cifar10(folder: str | Path, other: bool = False) -> tuple[Part, Part]:
+    """CIFAR-10's training and test images, (N, 3, 32, 32), with its ten classes; five files are of training images.
+
+    A record is a byte for the class, and the red, green and blue plane, row by row.
+    """
+    files = list(_records(Path(folder), CIFAR10, other).values())
+    parts = []
+    for some in (files[:-1], files[-1:]):
+        labels = [_labels(path, records[:, 0], len(records), 0, 10, CIFAR10) for path, records in some]
+        images = [records[:, 1:].reshape(-1, 3, 32, 32) for _, records in some]
+        parts.append((np.concatenate(images), np.concatenate(labels)))
     return parts[0], parts[1]
 
 
@@ -125,7 +146,7 @@ def _records(folder, published, other):
     """{file: (path, records (N, bytes))}: memory-mapped from plain files in the folder or in the subfolder that the
     archive unpacks to, else read into memory from the archive."""
     names, ((archive, checksum),) = published.records, published.checksums.items()
-    for place in (folder, folder / archive.removesuffix(".tar.gz")):
+    for place in (folder, folder / published.unpacked):
         if any((place / name).is_file() for name in names):
             paths = {name: place / name for name in names}
             contents = {name: _mapped(path, published) for name, path in paths.items()}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -61,29 +62,31 @@ def normalised(images: np.ndarray, mean: np.ndarray, spread: np.ndarray) -> np.n
 
 @dataclass(frozen=True)
 class PreparedImages:
-    """`images` by the batch, each channel with mean 0 and standard deviation 1 over all training images.
+    """`images` by the batch, each channel with mean 0 and standard deviation 1 over all training images; or, with
+    `published`, (mean, standard deviation) of three channels, normalised by these.
 
-    Augmentation is by random crops of images padded with `crop` pixels, and random flips. Raises UserError for a
-    channel that does not vary.
+    Grey images get three equal channels where published statistics ask for them. Augmentation is by random crops of
+    images padded with `crop` pixels, and random flips. Raises UserError for a channel that does not vary.
     """
 
     images: ImageSet
     pixels: int = 0  # height and width that images are brought to, bilinearly; 0: as they are
     crop: int = 0
     flip: bool = False
+    published: tuple[Sequence[float], Sequence[float]] | None = None
     _statistics: tuple[np.ndarray, np.ndarray] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_statistics", channel_statistics(self.images.train))
+        object.__setattr__(self, "_statistics", self.published or channel_statistics(self.images.train))
 
     @property
     def channels(self) -> int:
-        return self.images.train.shape[1]
+        return 3 if self.published else self.images.train.shape[1]
 
     @property
     def shape(self) -> tuple[int, ...]:
         """(C, H, W) of an image in a batch."""
-        return (self.channels, self.pixels, self.pixels) if self.pixels else self.images.train.shape[1:]
+        return (self.channels, *((self.pixels,) * 2 if self.pixels else self.images.train.shape[2:]))
 
     @property
     def augments(self) -> bool:
@@ -101,6 +104,8 @@ class PreparedImages:
         They are brought to their size on `device`, so that only their own pixels have to get there.
         """
         batch = getattr(self.images, part)[indices]
+        if batch.shape[1] < self.channels:
+            batch = batch.repeat(self.channels, axis=1)
         if rng is not None and self.crop:
             batch = random_crop(batch, rng, self.crop)
         if rng is not None and self.flip:

@@ -38,6 +38,7 @@ def gradient_descent(
     max_epochs: int,
     checkpoints: int = 16,
     renew: bool = False,
+    renew_tested: bool = False,
     precision: str = "float32",
     device: torch.device | str = "cpu",
     progress: Progress | None = None,
@@ -63,6 +64,9 @@ def gradient_descent(
         The most log-spaced epochs after which loss and risk are recorded, besides a network's last one.
     renew : bool
         Whether training begins with the running statistics of the (first 1024) samples in normalisations.
+    renew_tested : bool
+        Whether networks are tested with these statistics as well, and not with running ones, which lag behind networks
+        that are trained for some tens of steps.
 
     Returns
     -------
@@ -84,7 +88,7 @@ def gradient_descent(
     if decay == "cosine":
         rates = rates * (1 + np.cos(math.pi * np.arange(len(rates)) / len(rates))) / 2
     schedule = log_spaced(max_epochs, checkpoints)
-    training = _Training(networks, feed, tests, images, rates, tolerance, schedule, renew)
+    training = _Training(networks, feed, tests, images, rates, tolerance, schedule, renew, renew_tested)
     history = History(len(networks), len(schedule))
     integrate(training, history, progress)
     return history.trained(*history.stacked())
@@ -97,10 +101,10 @@ class _Training(Ensemble):
 
     def __init__(
         self, networks: ConvnetEnsemble, feed: Feed, tests: Sequence[Test], images: PreparedImages, rates: np.ndarray,
-        tolerance: float, schedule: np.ndarray, renew: bool,
+        tolerance: float, schedule: np.ndarray, renew: bool, renew_tested: bool,
     ) -> None:  # fmt: skip
         self.networks, self.feed, self.tests, self.images, self.rates = networks, feed, tests, images, rates
-        self.tolerance, self.schedule, self.renew = tolerance, schedule, renew
+        self.tolerance, self.schedule, self.renew, self.renew_tested = tolerance, schedule, renew, renew_tested
         self.runs, self.report_every = networks.runs, feed.per_epoch
         self.total = torch.zeros(len(networks), dtype=torch.float64)  # of the losses in the steps of an epoch
         self.loss = self.risk = torch.full_like(self.total, torch.nan)  # of the last epoch
@@ -123,6 +127,8 @@ class _Training(Ensemble):
         recorded = (self.loss <= self.tolerance) | bool(epoch + 1 in self.schedule)  # the last epoch is
         self.risk = torch.full_like(self.loss, torch.nan)
         if recorded.any():
+            if self.renew_tested:
+                self.networks.renew_statistics(self.feed.first())
             self.risk[recorded] = torch.from_numpy(self._test_errors(np.flatnonzero(recorded.numpy())))
         return recorded
 

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from torch.func import functional_call
 from torch.nn import functional as F
 
-from carryover.networks.convnet_layers import crop_kernels, dropouts
+from carryover.networks.convnet_layers import crop_kernels, dropouts, renewing_statistics
 from carryover.networks.convnet_weights import packed
 
 Tensors = dict[str, Tensor]
@@ -100,17 +100,10 @@ class ConvnetEnsemble:
         self._decay = (float(factor - learning_rate * momentum), momentum)
         return losses.detach()
 
-    @torch.no_grad()
     def renew_statistics(self, images: Sequence[Tensor]) -> None:
         """Set the running statistics of normalisations to those of these images, (R, b, C, H, W) of every task."""
-        self._skeleton.eval()  # nothing is dropped
-        layers = [module.train() for module in self._skeleton.modules() if isinstance(module, nn.BatchNorm2d)]
-        usual = [layer.momentum for layer in layers]
-        for layer in layers:
-            layer.momentum = 1.0
-        self._outputs(self.parameters | self.buffers, torch.cat(list(images), dim=1))
-        for layer, momentum in zip(layers, usual, strict=True):
-            layer.momentum = momentum
+        with renewing_statistics(self._skeleton):
+            self._outputs(self.parameters | self.buffers, torch.cat(list(images), dim=1))
 
     @torch.no_grad()
     def outputs(self, places: np.ndarray, images: Tensor) -> Tensor:

@@ -48,6 +48,7 @@ def _ordered(trained, order):
 
 def _descend(problem, runs, p, progress):
     tests = [(task.test, task.test_labels) for task in (problem.tasks[0][run] for run in runs)]
+    statistics = getattr(p, "statistics", "kept")
     # Without TensorFloat-32, which keeps 10 bits, "float32" is on a GPU what it is on a CPU.
     with torch.backends.cudnn.flags(enabled=True, allow_tf32=p.precision != "float32"):
         return gradient_descent(
@@ -55,6 +56,7 @@ def _descend(problem, runs, p, progress):
             lambda place, use, number: problem.draws(runs[place], use, number),
             learning_rate=p.learning_rate, decay=getattr(p, "decay", "constant"), momentum=p.momentum,
             weight_decay=p.weight_decay, batch_size=p.batch_size, tolerance=p.tolerance, max_epochs=p.max_epochs,
-            checkpoints=getattr(p, "checkpoints", 16), renew=getattr(p, "statistics", "kept") == "renewed",
-            precision=p.precision, device=torch_device(p.device), progress=progress,
+            checkpoints=getattr(p, "checkpoints", 16), renew=statistics != "kept",
+            renew_tested=statistics == "of_samples", precision=p.precision, device=torch_device(p.device),
+            progress=progress,
         )  # fmt: skip

