@@ -7,29 +7,28 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from carryover.claims.support import checks, groups, headlines
+from carryover.claims.support import headlines
 from carryover.claims.support import table as claims_table
 from carryover.errors import UserError
 from carryover.provenance import store
 from carryover.report import claims_page
 from carryover.statistics import intervals
 from carryover.statistics.intervals import LEVEL
+from toy.made_up_runs import group
 
 ARCHIVE = Path(__file__).parents[2] / "resources/archive"
 SEEDS = np.array([-1.0, 0.0, 0.0, 1.0])
 
 
-def group(means, paper="Paper", portable="rounding", **options):
-    """Claims, by name, that their statistics, with the spread of `SEEDS`, lie above 0."""
-    claims = [(name, f"{name} is above 0", mean + SEEDS, 0.0) for name, mean in means.items()]
-    checked = checks.table(claims, "1", "number", **options)
-    return groups.with_origin(checked, paper, {}, [Path("toy/risk.nc")], portable)
+def spread(means):
+    """Checks, by name, of these means and the spread of `SEEDS`."""
+    return group({name: mean + SEEDS for name, mean in means.items()})
 
 
 @pytest.fixture
 def one_claim(tmp_path, monkeypatch):
     """A file of claims in which all checks of the group `one` make up one claim."""
-    claims = {checks.OWN: {"whole": {"sentence": "it is so", "checks": ["one/*"]}}}
+    claims = {"Paper": {"whole": {"sentence": "it is so", "checks": {"one/*": "it is"}}}}
     (tmp_path / "claims.yaml").write_text(json.dumps(claims))
     monkeypatch.setattr(headlines, "FILE", tmp_path / "claims.yaml")
 
@@ -44,7 +43,7 @@ def one_claim(tmp_path, monkeypatch):
     ],
 )
 def test_a_claim_holds_with_all_checks_and_fails_with_one_that_does_among_so_many(one_claim, means, verdict):
-    table = claims_table.gathered({"one": group(means)})
+    table = claims_table.gathered({"one": spread(means)})
     assert set(table["headline_verdict"].values.tolist()) == {verdict}
     assert claims_table.counts(table)[verdict] == 1
 
@@ -56,20 +55,20 @@ def test_every_archived_check_belongs_to_a_claim_and_every_claim_has_checks():
     assert len(named) <= 130
 
 
-def test_by_paper_the_worst_news_comes_first_and_what_no_paper_says_last(tmp_path):
+def test_by_paper_the_worst_news_comes_first_and_what_no_paper_says_last(one_claim, tmp_path):
     means = {"up": 20.0, "down": -20.0, "open": 0.1}
-    papers = {"c": "A paper", "b": checks.OWN, "a": "Z paper"}
-    table = claims_table.gathered({name: group(means, paper) for name, paper in papers.items()})
-    assert table["claim"].values.tolist() == [f"{name}/{one}" for name in "cab" for one in ("down", "open", "up")]
-    assert claims_table.counts(table) == {"fails": 3, "undecided": 3, "holds": 3}
+    table = claims_table.gathered({"a": spread(means), "one": spread(means)})
+    assert table["claim"].values.tolist() == [
+        f"{name}/{one}" for name in ("one", "a") for one in ("down", "open", "up")
+    ]
+    assert claims_table.counts(table) == {"fails": 2, "undecided": 1, "holds": 1}
     store.save(table, tmp_path / "claims.nc")
     assert store.load(tmp_path / "claims.nc")["verdict"].values.tolist() == table["verdict"].values.tolist()
 
 
 def test_what_was_computed_keeps_its_verdict_and_counts_for_no_adjustment():
-    computed = checks.table([("sure", "it is", 1.0, 0.0)], estimate=intervals.exact)
-    computed = groups.with_origin(computed, "Paper", {}, [Path("theory/curve.nc")], "rounding")
-    table = claims_table.gathered({"drawn": group({"likely": 1.6}), "computed": computed})
+    computed = group({"sure": 1.0}, estimate=intervals.exact)
+    table = claims_table.gathered({"drawn": spread({"likely": 1.6}), "computed": computed})
     assert table["verdict"].sel(claim="computed/sure") == "holds"
     assert table["adjusted_p_value"].sel(claim="drawn/likely") == table["p_value"].sel(claim="drawn/likely")
 
@@ -78,8 +77,7 @@ def test_what_was_computed_keeps_its_verdict_and_counts_for_no_adjustment():
 @pytest.mark.parametrize(("fewer", "seeds"), [(1, 6), (3, 10), (8, 20), (0, 5)])
 def test_medians_need_the_seeds_of_a_sign_test(fewer, seeds):
     values = np.where(np.arange(seeds) < fewer, -1.0, 1.0) * np.linspace(1, 2, seeds)
-    checked = checks.table([("it", "it is", values, 0.0)], estimate=intervals.median)
-    table = claims_table.gathered({"one": groups.with_origin(checked, "Paper", {}, [Path("toy/risk.nc")], "exact")})
+    table = claims_table.gathered({"one": group({"it": values}, estimate=intervals.median)})
     if seeds < 6:  # no interval
         assert table["would_decide"].values.tolist() == ["not known"]
         return
@@ -98,7 +96,7 @@ def test_medians_need_the_seeds_of_a_sign_test(fewer, seeds):
 @pytest.fixture
 def archived(tmp_path):
     """A table of three checks, as it comes back from a file."""
-    table = claims_table.gathered({"one": group({"up": 20.0, "down": -20.0, "gone": 1.0})})
+    table = claims_table.gathered({"one": spread({"up": 20.0, "down": -20.0, "gone": 1.0})})
     claims_table.write(table, tmp_path / "claims.csv")
     return table, claims_table.read(tmp_path / "claims.csv")
 
@@ -112,7 +110,7 @@ def test_a_table_comes_back_as_it_was(archived):
 
 
 def test_verdicts_of_other_tables_are_shown_with_what_differs(archived):
-    groups = {"one": group({"up": 20.0, "down": 0.1}), "two": group({"new": 20.0})}
+    groups = {"one": spread({"up": 20.0, "down": 0.1}), "two": spread({"new": 20.0})}
     night = archived[1].assign(bound=0.01)
     table = claims_table.gathered(groups, {"papers' scale": archived[1], "night": night})
     found = dict(zip(table["claim"].values.tolist(), table["elsewhere"].values.tolist(), strict=True))

@@ -6,7 +6,8 @@ import xarray as xr
 from scipy import stats
 
 from carryover.claims.support import headlines
-from carryover.claims.support.checks import MEANINGS, OWN
+from carryover.claims.support.checks import MEANINGS
+from carryover.claims.support.headlines import OWN
 from carryover.errors import UserError
 from carryover.labels import attributes
 from carryover.provenance import portability, text_tables
@@ -38,8 +39,7 @@ ADDED = {
                  "bound where that is another there",
 }  # fmt: skip
 # Columns of a table as text.
-WORDS = ("headline", "sentence", "headline_paper", "headline_verdict", "paper", "section", "statement", "verdict",
-         "measured", "interval")  # fmt: skip
+WORDS = ("headline", "sentence", "headline_paper", "headline_verdict", "statement", "verdict", "measured", "interval")
 NUMBERS = ("statistic", "low", "high", "bound", "p_value", "adjusted_p_value", "seeds")
 _REQUIRED = ("claim", "high", "low", "statistic", "verdict")  # older tables lack others
 
