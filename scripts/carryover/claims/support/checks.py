@@ -22,8 +22,6 @@ MEANINGS = {
     "p_value": "probability of so large a distance from the bound if there were none, in either direction",
     "verdict": "holds, fails, or undecided at this scale, for this claim alone",
     "interval": "how interval and p-value come about",
-    "deviation": "standard deviation over seeds, of means over the tasks where there are several; NaN where seeds are "
-                 "not what the interval is over",
     "seeds": "seeds, or what else `interval` names, that the statistic is a mean over",
 }  # fmt: skip
 
