@@ -35,8 +35,6 @@ def test_several_runs_a_seed_are_refused_with_what_they_differ_in():
         runs.by_seed("risk_final", samples=64)
     with pytest.raises(UserError, match="needs runs of one rescale of the role risk, not of 3"):
         runs.only("rescale")
-    with pytest.raises(UserError, match="compares values of rescale of the role risk, but there is one alone"):
-        runs.where(rescale=1.0).rescalings()
 
 
 def test_seeds_are_paired_in_whatever_order_they_are_stored():

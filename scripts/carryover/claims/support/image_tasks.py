@@ -62,11 +62,6 @@ def by_classes(role, data):
     return {f"{role}_{names[count]}": data.isel(run=counts == count) for count in known}
 
 
-def in_words(runs):
-    """'ResNet-18 on 2 classes of digits': the network, and what it is finetuned on."""
-    return f"{network_in_words(runs)} on {target_in_words(runs)}"
-
-
 def network_in_words(runs):
     """'ResNet-18'."""
     network = str(runs["network"].values[0])
