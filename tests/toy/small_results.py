@@ -79,5 +79,5 @@ def run():
         save("check_claims", [data], f"results/claims/{name}.nc", found)
     inputs = [f"results/claims/{name}.nc" for name in groups]
     table = claims_table.gathered(groups)
-    table["headline_paper"].values[:] = "Feature reuse"
+    table["headline_paper"] = xr.full_like(table["headline_paper"], "Feature reuse", dtype="<U13")
     save("claims_table", inputs, "results/claims.nc", table)

@@ -24,8 +24,8 @@ def check(data, p):
     """Roles: `risk` of any experiments, each with networks finetuned with the factor and without, and from scratch.
 
     Tasks of two classes and of more are systems of their own. Statistics are shares of test images, differences between
-    runs of the same seed, task and samples. Controls are checked if there are such networks. Of the gain itself 1 % is
-    asked: with any gain, however small, no number of seeds could decide that there is none.
+    runs of the same seed, task and samples. Controls are checked if there are such networks. The bound of the gain
+    itself is 1 %: with 0, no number of seeds could decide that there is none.
     """
     found = {}
     for role, risk in data.items():

@@ -1,4 +1,4 @@
-"""Pairs of image tasks as they are trained, beside the limit of gradient descent (E1)."""
+"""Trained pairs of image tasks end at the limit of gradient descent (E1)."""
 
 from carryover.claims.support.checks import checks
 from carryover.runs import coordinates

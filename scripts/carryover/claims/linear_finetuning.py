@@ -59,7 +59,7 @@ def _formulas(runs, how):
 
 
 def _angles(runs, depth, how):
-    """Where finetuning turns from a help to a harm, without noise and with the strongest, beside both formulas."""
+    """Where finetuning turns from a help to a harm, without noise and with the strongest, against both formulas."""
     noises = runs["noise"].min(), runs["noise"].max()
     gamma = nearest(runs["gamma"].unique(), GAMMA, "gamma")
     quiet, loud = (_crossing(runs[(runs["noise"] == noise) & (runs["gamma"] == gamma)]) for noise in noises)

@@ -31,6 +31,6 @@ def check(data, p):
 
 
 def _descended(risk, protocol):
-    """Transferability of networks trained by gradient descent, beside those trained from scratch in the same way."""
+    """Transferability of networks trained by gradient descent, over those trained from scratch in the same way."""
     runs = transferability(risk, protocol)
     return runs[runs["solver"] == "descent"]

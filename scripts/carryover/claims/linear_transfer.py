@@ -85,7 +85,7 @@ def _loud(runs):
 
 
 def _boundaries(runs):
-    """Where the mean over draws changes its sign along γ, at one angle, beside where eq 11 does."""
+    """Where the mean over draws changes its sign along γ, at one angle, compared with eq 11."""
     angle = nearest(runs["angle"].unique(), ANGLE, "angle")
     noise = nearest(runs["noise"].unique(), NOISE, "noise")
     theta, at_angle = np.pi * angle, runs[(runs["angle"] == angle) & (runs["gamma"] != 1)]

@@ -58,12 +58,12 @@ def _features(gram, lazy, rich):
 def _gains(table):
     """Linear transfer from the whole source, and from that which lacks most."""
     most = table.columns.get_level_values("samples").max()
-    lacking = table.columns.get_level_values("ablated").max()
-    return checks({"helps": table[0.0].min(axis=1), "hurts": -table[lacking][most]}, most=most)
+    largest = table.columns.get_level_values("ablated").max()
+    return checks({"helps": table[0.0].min(axis=1), "hurts": -table[largest][most]}, most=most)
 
 
 def _power_law(scratch):
-    """Exponents of fits to the risk from scratch: beside the published one, and of fewer beside more samples."""
+    """Exponents of fits to the risk from scratch, compared with the published one; of few and of many samples."""
     fitted = scratch[[n for n in scratch if n >= FITTED]]
     half = len(fitted.columns) // 2
     parts = {"whole": fitted, "few": fitted.iloc[:, : len(fitted.columns) - half], "many": fitted.iloc[:, half:]}
@@ -89,8 +89,8 @@ def _power_law(scratch):
 def _residual(runs, outside):
     """Equation 18: what the risk of linear transfer has above what no readout of the features gets below, means over
     sources that lack units."""
-    lacking = runs[runs["ablated"] > 0]
-    risks = lacking.pivot_table("risk", ["seed", "ablated"], "samples")
+    ablated = runs[runs["ablated"] > 0]
+    risks = ablated.pivot_table("risk", ["seed", "ablated"], "samples")
     floor = _table(outside, "least_risk").stack().reindex(risks.index)
     excess = risks.sub(floor, axis=0).groupby("seed").mean()
     found = {
@@ -101,7 +101,7 @@ def _residual(runs, outside):
 
 
 def _by_steps(risk):
-    """Readouts that descend, beside the closed form of their flow on the same features and data."""
+    """Readouts by gradient descent, compared with the closed form of their flow on the same features and data."""
     frame = risk[["risk_final"]].to_dataframe()
     frame = frame[(frame["protocol"] == "linear_transfer") & (frame["readout"] == READOUT)]
     if not (frame["solver"] == "descent").any():

@@ -1,5 +1,5 @@
-"""Norms of what ReLU networks learn beside those of their teachers: what Fig. 5a of "Feature reuse …" shows of diagonal
-networks (B1, B4)."""
+"""Norms of what ReLU networks learn relative to those of their teachers, which Fig. 5a of "Feature reuse …" shows of
+diagonal networks (B1, B4)."""
 
 import numpy as np
 
