@@ -3,8 +3,8 @@
 import pytest
 
 import findings
-from carryover.claims.support import checks
 from carryover.claims.support import table as claims_table
+from toy.made_up_runs import group
 
 PAGE = """Gains are +4.0 [1.9, 6.1]<!-- one/gain * 100 -->, and .04<!-- one/gain --> as a share;
 lost is −.5<!-- one/loss -->.
@@ -17,16 +17,14 @@ old
 
 @pytest.fixture(scope="module")
 def table():
-    rows = [("gain", "it gains", [0.03, 0.04, 0.05], 0.0), ("loss", "it loses nothing", [-0.5, -0.5], 0.0)]
-    checked = checks.table(rows).assign(paper=("claim", ["A", "B"]), data=("claim", ["", ""]))
-    return claims_table.gathered({"one": checked})
+    return claims_table.gathered({"one": group({"gain": [0.03, 0.04, 0.05], "loss": [-0.5, -0.5]})})
 
 
 def test_what_is_written_is_what_was_found(table):
     found = findings.written(PAGE, table)
     assert "+4.0 [1.5, 6.5]<!-- one/gain * 100 -->, and .04<!-- one/gain --> as a share;" in found
     rows = [line.replace(" ", "") for line in found.splitlines()]
-    assert {"|claimsof||holds|undecided|fails|checks|", "|A|1|1|0|0|1|", "|all|2|1|0|1|2|"} <= {*rows}
+    assert {"|claimsof||holds|undecided|fails|checks|", "|Carryover|2|1|0|1|2|", "|all|2|1|0|1|2|"} <= {*rows}
     assert findings.stale(found, table, exactly=True) == []
     assert findings.written(found, table) == found
 

@@ -4,11 +4,9 @@ import numpy as np
 import pytest
 
 from carryover.claims import aligned_teachers
-from carryover.config.parameters import model_of
 from toy.linear_runs import size
-from toy.made_up_runs import SEEDS, dataset
+from toy.made_up_runs import SEEDS, checks_of, dataset
 
-P = model_of("claims", "aligned_teachers")()
 GRID = {
     "solver": ["exact"],
     "angle": [0.0, 0.25],
@@ -37,7 +35,7 @@ def runs(effect):
 
 @pytest.mark.parametrize(("effect", "verdict"), [(1.0, "holds"), (-1.0, "fails"), (0.0, "undecided")])
 def test_every_claim_follows_its_effect(effect, verdict):
-    checked = aligned_teachers.check(runs(effect), P)
+    checked = checks_of(aligned_teachers, runs(effect))
     found = checked["verdict"].to_series().to_dict()
     assert found == dict.fromkeys(("deep", "vanishes"), verdict)
     assert (checked["seeds"] == len(SEEDS)).all()

@@ -5,13 +5,13 @@ import pytest
 from scipy import stats
 
 from carryover.claims import atlas
-from carryover.config.parameters import model_of
 from carryover.statistics import jackknife
 from toy.atlas_runs import mapped, runs
+from toy.made_up_runs import checks_of
 
 
 def checked(**maps):
-    found = atlas.check(maps, model_of("claims", "atlas")())
+    found = checks_of(atlas, maps)
     return found.to_dataframe()
 
 

@@ -5,10 +5,9 @@ import pytest
 import xarray as xr
 
 from carryover.claims import exact_limit, feature_reuse
-from carryover.claims.support import checks
-from carryover.config.parameters import model_of
 from carryover.errors import UserError
 from carryover.provenance import job_record, store
+from toy.made_up_runs import checks_of
 
 
 def risks(finetuning):
@@ -31,7 +30,7 @@ def risks(finetuning):
 
 @pytest.mark.parametrize(("finetuning", "expected"), [(0.01, "holds"), (10.0, "fails")])
 def test_the_advantage_of_finetuning_is_the_ratio_of_risks(finetuning, expected, tmp_path):
-    checked = feature_reuse.check({"risk": risks(finetuning)}, model_of("claims", "feature_reuse")())
+    checked = checks_of(feature_reuse, {"risk": risks(finetuning)})
     row = checked.sel(claim="finetuning_shared")
     assert row["statistic"] == pytest.approx(-np.log10(finetuning))
     assert row["verdict"] == expected
@@ -49,7 +48,7 @@ def test_solvers_are_held_to_their_distance_from_the_exact_limit(distance, expec
     coordinates = {"solver": [s for s, _ in runs], "seed": [s for _, s in runs]}
     coordinates |= {name: [value] * len(runs) for name, value in same.items()}
     data = xr.Dataset({"coefficients": (("run", "input"), beta)}, {k: ("run", v) for k, v in coordinates.items()})
-    checked = exact_limit.check({"coefficients": data}, model_of("claims", "exact_limit")())
+    checked = checks_of(exact_limit, {"coefficients": data})
     assert checked.sel(claim="flow_exact")["verdict"] == expected
     assert checked.sel(claim="not_symmetric")["statistic"] == pytest.approx(2.0)
 
@@ -64,20 +63,12 @@ def test_the_script_checks_claims_and_writes_them(tmp_path, capsys):
     with job_record.Job(outputs=[tmp_path / "risk.nc"], **told) as job:
         job.save(data)
     words = ["feature_reuse", "--roles", "risk", "--data", str(tmp_path / "risk.nc")]
-    check_claims.main([*words, "--output", str(tmp_path / "claims.nc")])
+    check_claims.main([*words, "--output", str(tmp_path / "feature_reuse.nc")])
     assert "holds      Finetuned networks err less than networks trained from scratch" in capsys.readouterr().out
-    found = store.load(tmp_path / "claims.nc")
+    found = store.load(tmp_path / "feature_reuse.nc")
     assert found.sizes["claim"] == 4
     assert (found["data"] == f"{tmp_path.name}/risk").all()
-    assert (found["paper"] == checks.OWN).all()
     assert (found["portable"] == "distribution").all()
-    of_papers = [*words, "--paper", "A paper", "--elsewhere", "multi_task_first=Another"]
-    check_claims.main([*of_papers, "--output", str(tmp_path / "of_papers.nc")])
-    papers = store.load(tmp_path / "of_papers.nc")["paper"]
-    assert {name: str(papers.sel(claim=name).values) for name in ("finetuning_shared", "multi_task_first")} == {
-        "finetuning_shared": "A paper", "multi_task_first": "Another"}  # fmt: skip
-    with pytest.raises(UserError, match=r"^--elsewhere x: this group has no such claim; it has: finetuning_shared, .*"):
-        check_claims.main([*words, "--elsewhere", "x=Another", "--output", str(tmp_path / "none.nc")])
     with pytest.raises(UserError, match="data of the role risk are needed; given were: risks"):
         check_claims.main([words[0], "--roles", "risks", *words[3:], "--output", str(tmp_path / "none.nc")])
     assert not (tmp_path / "none.nc").exists()

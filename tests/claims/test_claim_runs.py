@@ -6,9 +6,8 @@ import xarray as xr
 
 from carryover.claims import relu_sharing
 from carryover.claims.support.runs import Runs, common_sizes
-from carryover.config.parameters import model_of
 from carryover.errors import UserError
-from toy.made_up_runs import SEEDS
+from toy.made_up_runs import SEEDS, checks_of
 from toy.relu_effects import dataset
 from toy.relu_runs import nesting
 
@@ -25,7 +24,7 @@ def test_a_network_is_done_where_its_loss_is_small_or_has_reached_its_tolerance(
 
 def test_runs_without_a_coordinate_are_named():
     with pytest.raises(UserError, match="the runs of the role risk have no correlation, by which"):
-        relu_sharing.check({"risk": nesting(1.0)["risk"]}, model_of("claims", "relu_sharing")())
+        checks_of(relu_sharing, {"risk": nesting(1.0)["risk"]})
     with pytest.raises(UserError, match="the runs of the role risk have no magnitude, by which"):
         Runs("risk", nesting(1.0)["risk"]).options("magnitude")
 
@@ -36,8 +35,6 @@ def test_several_runs_a_seed_are_refused_with_what_they_differ_in():
         runs.by_seed("risk_final", samples=64)
     with pytest.raises(UserError, match="needs runs of one rescale of the role risk, not of 3"):
         runs.only("rescale")
-    with pytest.raises(UserError, match="compares values of rescale of the role risk, but there is one alone"):
-        runs.where(rescale=1.0).rescalings()
 
 
 def test_seeds_are_paired_in_whatever_order_they_are_stored():

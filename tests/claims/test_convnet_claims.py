@@ -4,18 +4,9 @@ import pytest
 import xarray as xr
 
 from carryover.claims import convnet_rescaling, convnet_stages, pretrained_rescaling
-from carryover.config.parameters import model_of
 from carryover.provenance import store
 from toy.convnet_runs import pretrained, risk, stages
-from toy.made_up_runs import SEEDS
-
-P = model_of("claims", "convnet_rescaling")()
-
-
-@pytest.fixture(autouse=True)
-def gains_of_any_size_count(monkeypatch):
-    monkeypatch.setattr(convnet_rescaling, "SMALL", 0.001)  # less than all effects but 0
-
+from toy.made_up_runs import SEEDS, checks_of
 
 EFFECTS = pytest.mark.parametrize(("effect", "verdict"), [(1.0, "holds"), (-1.0, "fails"), (0.0, "undecided")])
 NAMES = {"all", "over_scratch", "over_weights", "over_readout", "over_rates"}
@@ -27,7 +18,7 @@ def verdicts(checked):
 
 @EFFECTS
 def test_every_claim_on_rescaling_follows_its_effect(effect, verdict, tmp_path):
-    checked = convnet_rescaling.check({"pairs": risk(effect), "others": risk(1.0)}, P)
+    checked = checks_of(convnet_rescaling, {"pairs": risk(effect), "others": risk(1.0)})
     found = verdicts(checked)
     assert set(found) == {f"{role}_{name}" for role in ("pairs", "others") for name in NAMES}
     assert {value for name, value in found.items() if name.startswith("pairs")} == {verdict}
@@ -42,13 +33,13 @@ def test_pairs_of_classes_are_compared_with_all():
         [risk(effect).assign_coords(target_classes=("run", [classes] * risk(effect).sizes["run"]))
          for effect, classes in systems], dim="run",
     )  # fmt: skip
-    found = convnet_rescaling.check({"digits": both}, P)["statistic"].to_series()
+    found = checks_of(convnet_rescaling, {"digits": both})["statistic"].to_series()
     assert found["digits_pairs_stronger"] == pytest.approx(0.08 - 0.04)
 
 
 @EFFECTS
 def test_every_claim_on_stages_follows_its_effect(effect, verdict, tmp_path):
-    checked = convnet_stages.check({"stages": stages(effect, rates=True)}, model_of("claims", "convnet_stages")())
+    checked = checks_of(convnet_stages, {"stages": stages(effect, rates=True)})
     found = verdicts(checked)
     names = [
         f"{name}_{stage}" for name in ("falls", "inherited", "kept", "kept_rates") for stage in ("layer3", "layer4")
@@ -58,10 +49,8 @@ def test_every_claim_on_stages_follows_its_effect(effect, verdict, tmp_path):
 
 
 @pytest.mark.parametrize(("effect", "verdict", "alike"), [(1.0, "holds", "fails"), (0.0, "undecided", "undecided")])
-def test_claims_on_a_network_from_imagenet_follow_their_effect(effect, verdict, alike, monkeypatch):
-    monkeypatch.setattr(pretrained_rescaling, "SMALL", 0.001)
-    p = model_of("claims", "pretrained_rescaling")()
-    found = verdicts(pretrained_rescaling.check(pretrained(effect), p))
+def test_claims_on_a_network_from_imagenet_follow_their_effect(effect, verdict, alike):
+    found = verdicts(checks_of(pretrained_rescaling, pretrained(effect)))
     gains = [f"{role}_{name}" for role in ("pairs", "sets") for name in ("helps", "over_rates", "over_scratch")]
     expected = dict.fromkeys([*gains, "sizes_64_helps", "tuned_over_probe", "probe_improves"], verdict)
     for role in ("pairs", "sets"):  # 0.25 has no effect, as its rate

@@ -5,7 +5,7 @@ import pytest
 import xarray as xr
 
 from carryover.claims import covariance_bound
-from carryover.config.parameters import model_of
+from toy.made_up_runs import checks_of
 
 INSTANCES = 400
 
@@ -25,5 +25,5 @@ def made(follows):
 
 @pytest.mark.parametrize(("follows", "verdict"), [("top_unit", "holds"), ("benign_overfitting", "fails")])
 def test_claims_hold_of_risks_that_follow_the_bound(follows, verdict):
-    checked = covariance_bound.check({"curve": made(follows)}, model_of("claims", "covariance_bound")())
+    checked = checks_of(covariance_bound, {"curve": made(follows)})
     assert set(checked["verdict"].values) == {verdict}

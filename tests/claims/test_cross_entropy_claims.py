@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from carryover.claims import cross_entropy
-from carryover.config.parameters import model_of
-from toy.made_up_runs import SEEDS, dataset
+from toy.made_up_runs import SEEDS, checks_of, dataset
 
 TIMES = np.arange(6.0)
 MARGINS = np.array([0.1, 2.0, 4.0, 6.0, 8.0, np.nan])  # the last checkpoint was not reached
@@ -26,7 +25,7 @@ def trajectories(effect, alike=1.0):
 
 
 def checked(**data):
-    return cross_entropy.check(data, model_of("claims", "cross_entropy")()).to_dataframe()
+    return checks_of(cross_entropy, data).to_dataframe()
 
 
 @pytest.mark.parametrize(("effect", "verdict"), [(1.0, "holds"), (-1.0, "fails"), (0.0, "undecided")])

@@ -5,11 +5,9 @@ import pytest
 
 from carryover.claims import endless_training
 from carryover.claims.endless_training import NEAR
-from carryover.config.parameters import model_of
 from toy.linear_runs import size
-from toy.made_up_runs import SEEDS, dataset
+from toy.made_up_runs import SEEDS, checks_of, dataset
 
-P = model_of("claims", "endless_training")()
 MARGINS = np.geomspace(1, 1000, 13)
 
 
@@ -40,7 +38,7 @@ def trajectories(effect):
 
 @pytest.mark.parametrize(("effect", "verdict"), [(1.0, "holds"), (-1.0, "fails"), (0.0, "undecided")])
 def test_every_claim_follows_its_effect(effect, verdict):
-    checked = endless_training.check(trajectories(effect), P)
+    checked = checks_of(endless_training, trajectories(effect))
     found = checked["verdict"].to_series().to_dict()
     names = ("norm_nearer", "error_nearer", "alike", "start_forgotten", "shared")
     assert found == dict.fromkeys(names, verdict)

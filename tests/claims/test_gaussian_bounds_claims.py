@@ -5,10 +5,9 @@ import pytest
 import xarray as xr
 
 from carryover.claims import gaussian_bounds
-from carryover.config.parameters import model_of
 from carryover.provenance import store
+from toy.made_up_runs import checks_of
 
-P = model_of("claims", "gaussian_bounds")()
 NORMS, ANGLES, EPSILONS, DRAWS = np.array([0.25, 1.0, 4.0]), np.array([0.1, 0.5]), np.array([0.0, 0.4]), 200
 CLAIMS = {
     "one_layer_holds", "one_layer_falls", "deep_holds", "deep_falls", "depth", "depth_hurts",
@@ -48,11 +47,11 @@ def made(one=0.0, deep=0.0, before=0.3, gain=0.0, harm=1.0):
 
 
 def verdicts(curve):
-    return gaussian_bounds.check({"curve": curve}, P)["verdict"].to_series().to_dict()
+    return checks_of(gaussian_bounds, {"curve": curve})["verdict"].to_series().to_dict()
 
 
 def test_every_claim_holds_where_the_theorem_does(tmp_path):
-    checked = gaussian_bounds.check({"curve": made()}, P)
+    checked = checks_of(gaussian_bounds, {"curve": made()})
     assert checked["verdict"].to_series().to_dict() == dict.fromkeys(CLAIMS, "holds")
     assert checked["seeds"].sel(claim="depth") == DRAWS
     store.save(checked, tmp_path / "claims.nc")

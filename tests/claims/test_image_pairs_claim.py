@@ -3,11 +3,8 @@
 import pytest
 
 from carryover.claims import image_pairs
-from carryover.config.parameters import model_of
 from toy.linear_runs import size
-from toy.made_up_runs import dataset
-
-P = model_of("claims", "image_pairs")()
+from toy.made_up_runs import checks_of, dataset
 
 
 def runs(effect, converged=1):
@@ -22,5 +19,5 @@ def runs(effect, converged=1):
 
 @pytest.mark.parametrize(("effect", "verdict"), [(1.0, "holds"), (-1.0, "fails"), (0.0, "undecided")])
 def test_it_follows_its_effect(effect, verdict):
-    checked = image_pairs.check(runs(effect), P)
+    checked = checks_of(image_pairs, runs(effect))
     assert checked["verdict"].sel(claim="descent") == verdict

@@ -5,11 +5,8 @@ import pytest
 
 from carryover.claims import linear_teachers
 from carryover.claims.linear_teachers import FLAT, SAME
-from carryover.config.parameters import model_of
 from toy.linear_runs import size
-from toy.made_up_runs import SEEDS, dataset
-
-P = model_of("claims", "linear_teachers")()
+from toy.made_up_runs import SEEDS, checks_of, dataset
 
 
 def runs(decades, *grids):
@@ -79,7 +76,7 @@ def teachers(effect):
 
 @pytest.mark.parametrize(("effect", "verdict"), [(1.0, "holds"), (-1.0, "fails"), (0.0, "undecided")])
 def test_every_claim_follows_its_effect(effect, verdict):
-    checked = linear_teachers.check(teachers(effect), P)
+    checked = checks_of(linear_teachers, teachers(effect))
     found = checked["verdict"].to_series().to_dict()
     assert found == dict.fromkeys(found, verdict)
     assert (checked["seeds"] == len(SEEDS)).all()

@@ -5,13 +5,10 @@ import pytest
 import xarray as xr
 
 from carryover.claims import mean_field_transfer
-from carryover.claims.mean_field_transfer import ALIKE, FACTOR, FITTED, LEARNED, READOUT
-from carryover.config.parameters import model_of
+from carryover.claims.mean_field_transfer import FACTOR, FITTED, READOUT
 from carryover.provenance import store
 from toy.linear_runs import size
-from toy.made_up_runs import SEEDS, dataset
-
-P = model_of("claims", "mean_field_transfer")()
+from toy.made_up_runs import SEEDS, checks_of, dataset
 
 
 @pytest.fixture(autouse=True)
@@ -20,6 +17,8 @@ def exponent_of_the_toy(monkeypatch):
 
 
 LAZY, RICH = 0.1, 1.0
+ALIKE, LEARNED = 0.9, 0.05
+"""Bounds of the claims."""
 HALF, MOST = 0.5, 1.0
 SAMPLES = [2**k for k in range(5, 12)]
 PREDICTED, EXPONENT = 7.0, 0.5
@@ -89,7 +88,7 @@ OF_RISKS = ("exponent", "power_law", "residual", "excess", "boundary_trend", "la
 
 @pytest.mark.parametrize(("effect", "verdict"), [(1.0, "holds"), (-1.0, "fails"), (0.0, "undecided")])
 def test_every_claim_follows_its_effect(effect, verdict, tmp_path):
-    checked = mean_field_transfer.check(networks(effect), P)
+    checked = checks_of(mean_field_transfer, networks(effect))
     found = checked.sel(claim=[name for name in checked["claim"].values if name not in OF_RISKS])
     assert set(found["verdict"].values) == {verdict}
     assert found.sizes["claim"] == 14
@@ -98,7 +97,7 @@ def test_every_claim_follows_its_effect(effect, verdict, tmp_path):
 
 
 def test_statistics_are_differences_and_gains():
-    found = mean_field_transfer.check(networks(1.0), P)["statistic"].to_series().drop(list(OF_RISKS))
+    found = checks_of(mean_field_transfer, networks(1.0))["statistic"].to_series().drop(list(OF_RISKS))
     assert found.pop("features") == found.pop("richness") == pytest.approx(0.2)
     assert found.pop("alike") == pytest.approx(ALIKE + 0.2)
     assert found.pop("source_learned") == pytest.approx(0.01 - LEARNED)
@@ -124,7 +123,7 @@ def of_sizes(transferred, scratch, least=0.1):
 
 
 def verdicts(*told, **more):
-    return mean_field_transfer.check(of_sizes(*told, **more), P).to_dataframe()
+    return checks_of(mean_field_transfer, of_sizes(*told, **more)).to_dataframe()
 
 
 def test_exponents_and_residuals_are_those_of_the_risks():

@@ -5,13 +5,11 @@ import pytest
 import xarray as xr
 
 from carryover.claims import ntk_bound
-from carryover.config.parameters import model_of
-from carryover.errors import UserError
 from carryover.provenance import store
+from toy.made_up_runs import checks_of
 
 SEEDS = range(6)
 SIZES, DISTANCES = (16, 64, 256), (0.0, 0.25, 0.5, 1.5)
-P = model_of("claims", "ntk_bound")()
 CLAIMS = (
     "bound", "vacuous", "sharp", "attained", "imperfect", "grows", "near_helps", "far_hurts", "limit",
 )  # fmt: skip
@@ -55,11 +53,11 @@ def _row(seed, protocol, solver, n, distance, changes):
 
 
 def checked(*changes):
-    return ntk_bound.check({"bound": runs(changes)}, P).to_dataframe()
+    return checks_of(ntk_bound, {"bound": runs(changes)}).to_dataframe()
 
 
 def test_all_hold_where_all_is_as_claimed(tmp_path):
-    result = ntk_bound.check({"bound": runs()}, P)
+    result = checks_of(ntk_bound, {"bound": runs()})
     assert result["claim"].values.tolist() == list(CLAIMS)
     assert (result["verdict"] == "holds").all()
     assert (result["seeds"] == len(SEEDS)).all()
@@ -103,11 +101,3 @@ def test_statistics_are_the_margins():
     assert found.loc["near_helps", "statistic"] == pytest.approx(np.log10(1.01 / 0.51))
     assert found.loc["far_hurts", "statistic"] == pytest.approx(np.log10(1.51 / 1.01))
     assert found.loc["limit", "statistic"] == pytest.approx(0.1 - 1 / 30)
-
-
-@pytest.mark.parametrize("lacking", [{"distance": 1.5}, {"protocol": "single_task"}, {"protocol": "finetuning"}])
-def test_runs_that_are_not_there_are_named(lacking):
-    data = runs()
-    ((name, value),) = lacking.items()
-    with pytest.raises(UserError, match="this claim needs finetuning and single_task at distances on both sides of 1"):
-        ntk_bound.check({"bound": data.isel(run=data[name].values != value)}, P)

@@ -5,19 +5,19 @@ import pytest
 
 from carryover.claims import relu_penalty
 from carryover.config.parameters import model_of
-from carryover.errors import UserError
 from carryover.theory.curves import relu_penalty as curves
 from carryover.theory.norms import q_norm
+from toy.made_up_runs import checks_of
 
 CURVE = curves.compute(model_of("theory.curves", "relu_penalty")())
 
 
 def verdicts(curve, **options):
-    return relu_penalty.check({"curve": curve}, model_of("claims", "relu_penalty")(**options))["verdict"].to_series()
+    return checks_of(relu_penalty, {"curve": curve}, **options)["verdict"].to_series()
 
 
 def test_statistics_are_of_the_units_that_claims_name():
-    found = relu_penalty.check({"curve": CURVE}, model_of("claims", "relu_penalty")())["statistic"]
+    found = checks_of(relu_penalty, {"curve": CURVE})["statistic"]
     at_one = CURVE["penalty"].sel(correlation=0.9).sel(magnitude=1.0, method="nearest").values
     assert found.sel(claim="comparable_helps") == pytest.approx(np.log10(at_one[0] / at_one[1]))
 
@@ -28,7 +28,7 @@ def test_diagonal_networks_are_like_themselves():
     diagonal = np.array([[q_norm([m], [np.sqrt(c)], [0.0]) for m in magnitude] for c in auxiliary])
     curve["penalty"].loc[{"correlation": 1.0}] = diagonal
     curve["exponent"].loc[{"correlation": 1.0}] = np.gradient(np.log(diagonal), np.log(magnitude), axis=1)
-    found = relu_penalty.check({"curve": curve}, model_of("claims", "relu_penalty")())["statistic"]
+    found = checks_of(relu_penalty, {"curve": curve})["statistic"]
     assert found.sel(claim="like_diagonal_1") == pytest.approx(0, abs=0.03)
     assert found.sel(claim="like_diagonal_0.99") < -0.03
 
@@ -47,10 +47,3 @@ def test_a_curve_that_says_otherwise_fails(claim, name, value, where):
     curve = CURVE.copy(deep=True)
     curve[name].loc[where] = value
     assert verdicts(curve)[claim] == "fails"
-
-
-def test_a_curve_without_the_units_that_are_compared_is_refused():
-    with pytest.raises(UserError, match=r"^this claim needs auxiliary_magnitude 100 of the role curve, which has 2"):
-        verdicts(CURVE.sel(auxiliary_magnitude=[0.01, 1.0]))
-    with pytest.raises(UserError, match=r"^this claim needs the penalty along correlation of the role curve"):
-        verdicts(CURVE.stack(run=["correlation", "magnitude", "auxiliary_magnitude"]))

@@ -6,7 +6,6 @@ import pytest
 import xarray as xr
 
 from carryover.claims.support import predictions
-from carryover.errors import UserError
 from carryover.theory import transfer
 from toy.made_up_runs import dataset
 
@@ -72,8 +71,6 @@ def test_a_curve_is_read_at_the_place_of_each_run():
     frame = rows(samples=[8, 4, 8], overlap=[1.0, 0.0, 0.0])
     np.testing.assert_allclose(predictions.curve(frame, curve, "finetuning", 1e-4), [3, np.log10(0.5), 2])
     assert np.isnan(predictions.curve(frame, curve, "finetuning_probe", 1e-4)).all()
-    with pytest.raises(UserError, match="the theory was not computed at samples 5; it has 4, 8"):
-        predictions.curve(frame.assign(samples=5), curve, "finetuning", 1e-4)
 
 
 def test_ratios_are_of_the_run_from_scratch_or_of_another_variable_of_the_same_run():

@@ -9,7 +9,7 @@ import xarray as xr
 
 from carryover.claims import published_risk
 from carryover.claims.support import published_risks
-from carryover.config.parameters import model_of
+from toy.made_up_runs import checks_of
 
 TABLE = pd.read_csv(Path(__file__).resolve().parents[2] / "resources/published/feature-reuse-risk.csv")
 CELLS = published_risks.cells(TABLE, "diagonal")
@@ -33,9 +33,7 @@ def cells_of_any_risk_count(monkeypatch):
 
 
 def checked(data, **options):
-    table = published_risk.check(
-        {"published": TABLE, "nested": data}, model_of("claims", "published_risk")(**options)
-    ).to_dataframe()
+    table = checks_of(published_risk, {"published": TABLE, "nested": data}, **options).to_dataframe()
     return table["statistic"], table["verdict"]
 
 

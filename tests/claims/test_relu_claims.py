@@ -9,10 +9,9 @@ from carryover.claims import (
     relu_richness,
     relu_sharing,
 )
-from carryover.config.parameters import model_of
 from carryover.provenance import store
 from toy import relu_penalty_runs, relu_runs
-from toy.made_up_runs import SEEDS
+from toy.made_up_runs import SEEDS, checks_of
 from toy.relu_penalty_runs import penalty
 from toy.relu_runs import nesting, richness, sharing
 
@@ -22,7 +21,7 @@ MADE = relu_runs.MADE | relu_penalty_runs.MADE
 @pytest.mark.parametrize(("effect", "verdict"), [(1.0, "holds"), (-1.0, "fails"), (0.0, "undecided")])
 @pytest.mark.parametrize("module", MADE, ids=lambda module: module.__name__.rsplit(".")[-1])
 def test_every_claim_follows_its_effect(module, effect, verdict, tmp_path):
-    checked = module.check(MADE[module](effect), model_of(*module.__name__.split(".")[1:])())
+    checked = checks_of(module, MADE[module](effect))
     assert {name: found for name, found in checked["verdict"].to_series().items() if found != verdict} == {}
     assert (checked["seeds"] == len(SEEDS)).all()
     store.save(checked, tmp_path / "claims.nc")
@@ -65,7 +64,7 @@ def test_the_runs_that_a_claim_is_about_decide_it(module, claim, change, conditi
     data = MADE[module](1.0)
     # What is changed a millionfold is left out as stopped short unless its loss goes along.
     risk = changed(changed(data["risk"], "risk_final", change, **condition), "loss", change, **condition)
-    verdicts = module.check(data | {"risk": risk}, model_of(*module.__name__.split(".")[1:])())["verdict"].to_series()
+    verdicts = checks_of(module, data | {"risk": risk})["verdict"].to_series()
     assert verdicts[claim] == "fails"
 
 
@@ -83,7 +82,7 @@ def test_the_runs_that_a_claim_is_about_decide_it(module, claim, change, conditi
 )  # fmt: skip
 def test_networks_that_were_stopped_short_are_no_evidence_of_being_worse(module, made, stopped, undecided):
     data = made(1.0, unfinished=lambda **point: stopped.items() <= point.items())
-    checked = module.check(data, model_of(*module.__name__.split(".")[1:])()).to_dataframe()
+    checked = checks_of(module, data).to_dataframe()
     assert set(checked.index[checked["verdict"] == "undecided"]) == undecided
     assert set(checked.index[checked["seeds"] == 0]) == undecided
     assert set(checked["verdict"]) <= {"holds", "undecided"}

@@ -5,11 +5,9 @@ import pytest
 
 from carryover.claims import relu_flow
 from carryover.claims.support.agreement import descent_and_flow
-from carryover.config.parameters import model_of
-from toy.made_up_runs import SEEDS, dataset
+from toy.made_up_runs import SEEDS, checks_of, dataset
 
 GRID = {"protocol": ["single_task", "finetuning"], "samples": [16, 32]}
-P = model_of("claims", "relu_flow")()
 
 
 def runs(difference):
@@ -34,7 +32,7 @@ def test_both_claims_follow_their_effect(effect, verdict):
         e = effect + 0.5 * (-1) ** seed
         return relu_flow.DIFFERENCE * 10 ** (-e if rate == 0.1 else 0)
 
-    found = relu_flow.check({"risk": runs(difference)}, P)
+    found = checks_of(relu_flow, {"risk": runs(difference)})
     assert found["verdict"].to_series().to_dict() == {"descent_follows": verdict, "steps_shrink": verdict}
     assert (found["seeds"] == len(SEEDS)).all()
 

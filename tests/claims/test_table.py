@@ -5,31 +5,28 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy import stats
 
-from carryover.claims.support import checks, groups, headlines
+from carryover.claims.support import headlines
 from carryover.claims.support import table as claims_table
 from carryover.errors import UserError
 from carryover.provenance import store
 from carryover.report import claims_page
 from carryover.statistics import intervals
-from carryover.statistics.intervals import LEVEL
+from toy.made_up_runs import group
 
 ARCHIVE = Path(__file__).parents[2] / "resources/archive"
 SEEDS = np.array([-1.0, 0.0, 0.0, 1.0])
 
 
-def group(means, paper="Paper", portable="rounding", **options):
-    """Claims, by name, that their statistics, with the spread of `SEEDS`, lie above 0."""
-    claims = [(name, f"{name} is above 0", mean + SEEDS, 0.0) for name, mean in means.items()]
-    checked = checks.table(claims, "1", "number", **options)
-    return groups.with_origin(checked, paper, {}, [Path("toy/risk.nc")], portable)
+def spread(means):
+    """Checks, by name, of these means and the spread of `SEEDS`."""
+    return group({name: mean + SEEDS for name, mean in means.items()})
 
 
 @pytest.fixture
 def one_claim(tmp_path, monkeypatch):
     """A file of claims in which all checks of the group `one` make up one claim."""
-    claims = {checks.OWN: {"whole": {"sentence": "it is so", "checks": ["one/*"]}}}
+    claims = {"Paper": {"whole": {"sentence": "it is so", "checks": {"one/*": "it is"}}}}
     (tmp_path / "claims.yaml").write_text(json.dumps(claims))
     monkeypatch.setattr(headlines, "FILE", tmp_path / "claims.yaml")
 
@@ -44,7 +41,7 @@ def one_claim(tmp_path, monkeypatch):
     ],
 )
 def test_a_claim_holds_with_all_checks_and_fails_with_one_that_does_among_so_many(one_claim, means, verdict):
-    table = claims_table.gathered({"one": group(means)})
+    table = claims_table.gathered({"one": spread(means)})
     assert set(table["headline_verdict"].values.tolist()) == {verdict}
     assert claims_table.counts(table)[verdict] == 1
 
@@ -58,49 +55,28 @@ def test_every_archived_check_belongs_to_a_claim_and_every_claim_has_checks():
     assert len(named) <= 130
 
 
-def test_by_paper_the_worst_news_comes_first_and_what_no_paper_says_last(tmp_path):
+def test_by_paper_the_worst_news_comes_first_and_what_no_paper_says_last(one_claim, tmp_path):
     means = {"up": 20.0, "down": -20.0, "open": 0.1}
-    papers = {"c": "A paper", "b": checks.OWN, "a": "Z paper"}
-    table = claims_table.gathered({name: group(means, paper) for name, paper in papers.items()})
-    assert table["claim"].values.tolist() == [f"{name}/{one}" for name in "cab" for one in ("down", "open", "up")]
-    assert claims_table.counts(table) == {"fails": 3, "undecided": 3, "holds": 3}
+    table = claims_table.gathered({"a": spread(means), "one": spread(means)})
+    assert table["claim"].values.tolist() == [
+        f"{name}/{one}" for name in ("one", "a") for one in ("down", "open", "up")
+    ]
+    assert claims_table.counts(table) == {"fails": 2, "undecided": 1, "holds": 1}
     store.save(table, tmp_path / "claims.nc")
     assert store.load(tmp_path / "claims.nc")["verdict"].values.tolist() == table["verdict"].values.tolist()
 
 
 def test_what_was_computed_keeps_its_verdict_and_counts_for_no_adjustment():
-    computed = checks.table([("sure", "it is", 1.0, 0.0)], estimate=intervals.exact)
-    computed = groups.with_origin(computed, "Paper", {}, [Path("theory/curve.nc")], "rounding")
-    table = claims_table.gathered({"drawn": group({"likely": 1.6}), "computed": computed})
+    computed = group({"sure": 1.0}, estimate=intervals.exact)
+    table = claims_table.gathered({"drawn": spread({"likely": 1.6}), "computed": computed})
     assert table["verdict"].sel(claim="computed/sure") == "holds"
     assert table["adjusted_p_value"].sel(claim="drawn/likely") == table["p_value"].sel(claim="drawn/likely")
-
-
-@pytest.mark.extended
-@pytest.mark.parametrize(("fewer", "seeds"), [(1, 6), (3, 10), (8, 20), (0, 5)])
-def test_medians_need_the_seeds_of_a_sign_test(fewer, seeds):
-    values = np.where(np.arange(seeds) < fewer, -1.0, 1.0) * np.linspace(1, 2, seeds)
-    checked = checks.table([("it", "it is", values, 0.0)], estimate=intervals.median)
-    table = claims_table.gathered({"one": groups.with_origin(checked, "Paper", {}, [Path("toy/risk.nc")], "exact")})
-    if seeds < 6:  # no interval
-        assert table["would_decide"].values.tolist() == ["not known"]
-        return
-    needed = int(table["seeds_needed"].item())
-    assert needed > seeds
-
-    def decided(number):
-        above = np.random.default_rng(0).binomial(number, 1 - fewer / seeds, size=2000)
-        tests = {one: stats.binomtest(int(one), number).pvalue <= LEVEL for one in np.unique(above)}
-        return np.mean([tests[one] and one > number / 2 for one in above])
-
-    assert decided(needed) > 0.77
-    assert all(decided(number) < 0.83 for number in range(max(1, needed - 3), needed))
 
 
 @pytest.fixture
 def archived(tmp_path):
     """A table of three checks, as it comes back from a file."""
-    table = claims_table.gathered({"one": group({"up": 20.0, "down": -20.0, "gone": 1.0})})
+    table = claims_table.gathered({"one": spread({"up": 20.0, "down": -20.0, "gone": 1.0})})
     claims_table.write(table, tmp_path / "claims.csv")
     return table, claims_table.read(tmp_path / "claims.csv")
 
@@ -114,7 +90,7 @@ def test_a_table_comes_back_as_it_was(archived):
 
 
 def test_verdicts_of_other_tables_are_shown_with_what_differs(archived):
-    groups = {"one": group({"up": 20.0, "down": 0.1}), "two": group({"new": 20.0})}
+    groups = {"one": spread({"up": 20.0, "down": 0.1}), "two": spread({"new": 20.0})}
     night = archived[1].assign(bound=0.01)
     table = claims_table.gathered(groups, {"papers' scale": archived[1], "night": night})
     found = dict(zip(table["claim"].values.tolist(), table["elsewhere"].values.tolist(), strict=True))
@@ -127,18 +103,8 @@ def test_verdicts_of_other_tables_are_shown_with_what_differs(archived):
         assert page.count("fails (differs)") >= 2
 
 
-FIRST = "claim,verdict,statistic,low,high,bound\n"
-DAMAGED = {
-    "": "is no archived table of claims: ",
-    f"{FIRST}g/a,holds,n/a!,1,1,0\n": "the column statistic must hold numbers",
-    f"{FIRST}g/a,Holds,1,1,1,0\n": "the verdict of g/a must be one of fails, undecided, holds",
-    f"{FIRST}a,holds,1,1,1,0,0\n": "is no archived table of claims: line 1 has 6 cells and line 2 has 7 cells",
-    "claim,verdict\na,holds\n": "is no archived table of claims: it has no column high",
-}
-
-
-@pytest.mark.parametrize(("text", "sentence"), DAMAGED.items())
-def test_a_file_that_is_no_such_table_is_named(tmp_path, text, sentence):
-    (tmp_path / "claims.csv").write_text(text)
-    with pytest.raises(UserError, match=rf"claims\.csv.*{sentence}"):
-        claims_table.read(tmp_path / "claims.csv")
+def test_a_file_that_is_no_such_table_is_named(archived, tmp_path):
+    lines = (tmp_path / "claims.csv").read_text().splitlines()
+    (tmp_path / "none.csv").write_text(lines[0].replace(",statement", "") + "\n")
+    with pytest.raises(UserError, match=r"none\.csv is no archived table of claims: it has no column statement"):
+        claims_table.read(tmp_path / "none.csv")

@@ -4,19 +4,18 @@ import numpy as np
 import pytest
 
 from carryover.claims import dataset_distances, linear_finetuning, linear_limit, linear_transfer
-from carryover.config.parameters import model_of
 from carryover.provenance import store
 from toy.linear_runs import BOUNDARY, distant, finetuning, limits, transfer
-from toy.made_up_runs import SEEDS
+from toy.made_up_runs import SEEDS, checks_of
 
 
 def verdicts(module, data):
-    return module.check(data, model_of(*module.__name__.split(".")[1:])())["verdict"].to_series()
+    return checks_of(module, data)["verdict"].to_series()
 
 
 @pytest.mark.parametrize(("effect", "verdict"), [(1.0, "holds"), (-1.0, "fails"), (0.0, "undecided")])
 def test_every_claim_about_limits_follows_its_effect(effect, verdict):
-    checked = linear_limit.check(limits(effect), model_of("claims", "linear_limit")())
+    checked = checks_of(linear_limit, limits(effect))
     assert set(checked["verdict"].values) == {verdict}
     assert (checked["seeds"] == len(SEEDS)).all()
 
@@ -35,7 +34,7 @@ BLOCKS = "few", "many", "loud_few", "loud_many"
     ids=["transfer", "factor", "eq15"],
 )  # fmt: skip
 def test_claims_hold_of_runs_as_theory_has_them(module, data, wrong, open_, tmp_path):
-    checked = module.check(data(), model_of(*module.__name__.split(".")[1:])())
+    checked = checks_of(module, data())
     found = checked["verdict"].to_series()
     assert set(found.index[found == "fails"]) == wrong
     assert set(found.index[found == "undecided"]) == open_
@@ -52,7 +51,7 @@ def test_claims_hold_of_runs_as_theory_has_them(module, data, wrong, open_, tmp_
     ],
 )
 def test_distances_predict_transfer_where_gains_follow_them(kind, wrong):
-    checked = dataset_distances.check(distant(kind), model_of("claims", "dataset_distances")()).to_dataframe()
+    checked = checks_of(dataset_distances, distant(kind)).to_dataframe()
     assert set(checked.index[checked["verdict"] == "fails"]) == wrong
     assert set(checked.index[checked["verdict"] == "holds"]) == set(checked.index) - wrong
     correlations = {"distance": -1.0, "opposite": 1.0}
@@ -139,7 +138,7 @@ def test_the_finetuned_networks_that_a_claim_is_about_decide_it(claims, role, co
 
 def test_finetuning_stops_to_help_where_its_runs_say():
     def check(**told):
-        return linear_finetuning.check(finetuning(**told), model_of("claims", "linear_finetuning")()).to_dataframe()
+        return checks_of(linear_finetuning, finetuning(**told)).to_dataframe()
 
     checked = check()
     assert checked.loc["noisy", "measured"] == f"allowed less actual distance from {BOUNDARY:.3f} π, in units of π"
@@ -152,11 +151,11 @@ def test_finetuning_stops_to_help_where_its_runs_say():
 
 def test_distances_from_the_limit_are_those_of_converged_networks_in_decades(monkeypatch):
     monkeypatch.setattr(linear_limit, "NEAR", 1e-2)
-    checked = linear_limit.check(limits(1.0), model_of("claims", "linear_limit")())
+    checked = checks_of(linear_limit, limits(1.0))
     for solver in ("descent", "balanced"):
         assert float(checked["statistic"].sel(claim=solver)) == pytest.approx(2.0)
     monkeypatch.undo()
     data = limits(1.0)
     everything = data | {"risk": data["risk"].assign(converged=("run", np.ones(data["risk"].sizes["run"])))}
-    verdicts = linear_limit.check(everything, model_of("claims", "linear_limit")())["verdict"].to_series()
+    verdicts = checks_of(linear_limit, everything)["verdict"].to_series()
     assert set(verdicts.index[verdicts == "fails"]) == {"descent", "balanced"}

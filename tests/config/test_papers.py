@@ -17,7 +17,7 @@ FILES = {
     "sums": {
         "paper": {"name": "Sums", "title": "On sums", "year": 2021},
         "experiments": {"sum": RISK},
-        "claims": {"exact_limit": {"data": {"coefficients": "sum/risk"}, "elsewhere": {"products": ["one", "two"]}}},
+        "claims": {"exact_limit": {"data": {"coefficients": "sum/risk"}}},
     },
     "products": {"paper": {"name": "Products", "title": "On products", "first": "both"}},
     "products/few": {

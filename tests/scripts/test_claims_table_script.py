@@ -9,8 +9,8 @@ from carryover.claims.support import table as claims_table
 from carryover.errors import UserError
 from carryover.labels import attributes
 from carryover.provenance import store
-from claims.test_table import group
 from claims_table import main
+from toy.made_up_runs import group
 
 RISK = xr.Dataset({"risk": ("run", [0.5, 0.25], attributes("made up"))})
 
@@ -19,7 +19,7 @@ RISK = xr.Dataset({"risk": ("run", [0.5, 0.25], attributes("made up"))})
 def folder(tmp_path, monkeypatch):
     """A working folder with one group, and its table."""
     monkeypatch.chdir(tmp_path)
-    store.save(group({"up": 20.0, "down": -20.0}), "one.nc")
+    store.save(group({"up": [19.0, 20.0, 21.0], "down": [-19.0, -20.0, -21.0]}), "one.nc")
     main(["one.nc", "--output", "claims.nc"])
 
 

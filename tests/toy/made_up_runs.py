@@ -1,9 +1,14 @@
 """Runs as claims ask for, with values that a test makes up."""
 
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import xarray as xr
+
+from carryover.claims.support import checks, groups, headlines
+from carryover.config.parameters import model_of
+from carryover.statistics.intervals import student
 
 SEEDS = range(6)
 
@@ -29,3 +34,16 @@ def dataset(values, *grids, along="input"):
         for name, found in rows[0].items()
     }
     return xr.Dataset(variables, {name: ("run", [point[name] for point in points]) for name in points[0]})
+
+
+def checks_of(plugin, data, **options):
+    """The dataset of a claims plug-in and its data."""
+    name = plugin.__name__.rpartition(".")[2]
+    return groups.table(name, plugin.check(data, model_of("claims", name)(**options)))
+
+
+def group(values, data="toy/risk", portable="rounding", estimate=student):
+    """A group of checks {name: values} that statistics lie above 0, as `check_claims` writes it."""
+    said = {name: headlines.Definition(f"{name} is above 0", "number") for name in values}
+    found = checks.table(checks.checks(values, estimate), said)
+    return groups.with_origin(found, [Path(f"{data}.nc")], portable)

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from carryover.claims.support import checks, published_risks
+from carryover.claims.support import published_risks
 from carryover.claims.support import table as claims_table
 from carryover.config.parameters import model_of
 from carryover.labels import labelled
@@ -24,6 +24,7 @@ from toy import (
 )
 from toy.atlas_runs import mapped
 from toy.diagonal_networks import SEEDS, classifying, endless, measured
+from toy.made_up_runs import group
 from toy.relu_networks import measured as measured_relu
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -58,11 +59,8 @@ def near_published(experiment):
 def claimed():
     """A table of claims of two groups, of two papers; of one no interval is known."""
     values = {"up": [1.0, 1.1, 1.2], "open": [-1.0, 0.0, 1.5], "none": [np.nan], "same": [2.0, 2.0]}
-    rows = [(name, f"{name} is above 0 " * 12, drawn, 0.0) for name, drawn in values.items()]
-    checked = checks.table(rows, "Fig. 1", "number")
-    groups = {name: checked.assign(paper=("claim", [name] * len(rows)), data=("claim", [""] * len(rows)))
-              for name in ("Paper", "Other")}  # fmt: skip
-    return claims_table.gathered(groups)
+    table = claims_table.gathered({name: group(values) for name in ("Paper", "Other")})
+    return table.assign(headline_paper=("claim", [name.partition("/")[0] for name in table["claim"].values]))
 
 
 CURVE = (relu_penalty.compute, model_of("theory.curves", "relu_penalty")(points=21))

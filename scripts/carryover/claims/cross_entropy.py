@@ -5,43 +5,36 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 
-from carryover.claims.support import checks
+from carryover.claims.support.checks import checks
 from carryover.claims.support.margins import margin_over_scale
 from carryover.claims.support.runs import Runs
 
 FITTED = 0.3  # training loss from which on networks count as fitted
-FAMILIES = {"diagonal": "diagonal networks", "relu": "ReLU networks"}
-SECTION = "App. C"
+NETWORKS = {"diagonal": "Diagonal networks", "relu": "ReLU networks"}
 FEATURES = "effective_features_curve"
 
 
-@checks.group(SECTION, "log₁₀ of a ratio of effective numbers of features")
 def check(data, p):
     """Roles `diagonal` and `relu`: trajectories on cross-entropy from several initial scales. Means over seeds."""
-    return [claim for role, name in FAMILIES.items() for claim in _of_family(role, name, Runs(role, data[role]))]
+    found = {}
+    for role, networks in NETWORKS.items():
+        runs = Runs(role, data[role])
+        small, large = runs.extremes("initial_scale")
+        curves = {scale: _curves(runs.where(initial_scale=scale).data) for scale in runs.options("initial_scale")}
+        start, end = (_features(curves[large], pick) for pick in (_when_fitted, _last))
+        nearer = [_nearer(one, other) for one, other in pairwise(curves.values())]
+        values = {
+            f"{role}_smaller": np.log10(end / _features(curves[small], _last)),
+            f"{role}_longer": np.log10(start / end),
+            f"{role}_alike": pd.concat(nearer, axis=1).mean(axis=1),
+        }
+        found |= checks(values, networks=networks, small=small, large=large)
+    return found
 
 
-def _of_family(role, name, runs):
-    small, large = runs.extremes("initial_scale")
-    curves = {scale: _curves(runs.where(initial_scale=scale).data, FITTED) for scale in runs.options("initial_scale")}
-    start, end = (_features(curves[large], pick) for pick in (_when_fitted, _last))
-    smallest = _features(curves[small], _last)
-    pairs = [_nearer(one, other) for one, other in pairwise(curves.values())]
-    name, scale = name[0].upper() + name[1:], f"from an initial scale of {large:g}"
-    return [
-        (f"{role}_smaller", f"{name} end with fewer features from an initial scale of {small:g} than {scale}",
-         np.log10(end / smallest), 0.0),
-        (f"{role}_longer", f"{name} lose features when they are trained on after their samples are fitted, {scale}",
-         np.log10(start / end), 0.0),
-        (f"{role}_alike", f"{name} from different initial scales have as many features at the same margin over squared "
-         "scale, more nearly than at the same time", pd.concat(pairs, axis=1).mean(axis=1), 0.0, checks.own(SECTION),
-         "log₁₀ of a ratio of numbers of features, at the same time less at the same margin over squared scale"),
-    ]  # fmt: skip
-
-
-def _curves(data, fitted):
+def _curves(data):
     """{seed: its trajectory from one initial scale, a DataFrame over checkpoints}."""
-    ratio = margin_over_scale(data["loss_curve"].values, data["initial_scale"].values, fitted)
+    ratio = margin_over_scale(data["loss_curve"].values, data["initial_scale"].values, FITTED)
     columns = {name: data[name].values for name in ("time", FEATURES)} | {"ratio": ratio}
     frames = (pd.DataFrame({name: values[run] for name, values in columns.items()}) for run in range(len(ratio)))
     return {seed: frame.dropna(subset="time") for seed, frame in zip(data["seed"].values, frames, strict=True)}

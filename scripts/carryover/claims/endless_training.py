@@ -8,7 +8,7 @@ logarithm of the margin: no network comes to that end. What can be claimed is th
 import numpy as np
 import pandas as pd
 
-from carryover.claims.support import checks
+from carryover.claims.support.checks import checks
 from carryover.claims.support.margins import at_margins
 from carryover.claims.support.runs import Runs
 from carryover.statistics import intervals
@@ -16,10 +16,8 @@ from carryover.statistics import intervals
 EARLY = 10.0  # margin of all samples early in training on what is fitted
 LATE = 100.0  # margin late in it
 NEAR = 0.1  # decades of test error that count as no difference
-SECTION = "App. C"
 
 
-@checks.group(SECTION, "log₁₀ of a ratio")
 def check(data, p):
     """Role `trajectory`: PT+FT, and STL and MTL from two initial scales, on cross-entropy with all features shared.
 
@@ -30,24 +28,15 @@ def check(data, p):
     alone = runs.where(protocol="single_task", initial_scale=small)
     tuned, joint = runs.where(protocol="finetuning"), runs.where(protocol="multi_task", initial_scale=small)
     lazier = runs.where(protocol="multi_task", initial_scale=large)
-    norms = _decades("l1_norm_curve", tuned, alone)
     errors = _decades("risk_curve", alone, tuned)
-    scales = _decades("group_norm_curve", lazier, joint)
-    over = f"from a margin of {EARLY:g} to one of {LATE:g}"
-    trained = f"Trained to a margin of {LATE:g}"
-    return [
-        ("norm_nearer", "With longer training, finetuned networks come nearer to the ℓ1 norm of networks trained from "
-         f"scratch, {over}", _fallen(norms), 0.0),
-        ("error_nearer", "With longer training, finetuned networks come nearer to the test error of networks trained "
-         f"from scratch, {over}", _fallen(errors), 0.0),
-        ("alike", f"{trained}, finetuned networks err as networks trained from scratch do",
-         intervals.equivalence_margin(errors["late"], NEAR), 0.0, checks.own(SECTION),
-         "allowed less actual log₁₀ of a ratio"),
-        ("start_forgotten", f"With longer training, multi-task networks from initial scales {small:g} and {large:g} "
-         f"come nearer to each other in ℓ1,2 norm, {over}", _fallen(scales), 0.0),
-        ("shared", f"{trained}, multi-task networks err less than networks trained from scratch",
-         _decades("risk_curve", alone, joint)["late"], 0.0),
-    ]  # fmt: skip
+    found = {
+        "norm_nearer": _fallen(_decades("l1_norm_curve", tuned, alone)),
+        "error_nearer": _fallen(errors),
+        "alike": intervals.equivalence_margin(errors["late"], NEAR),
+        "start_forgotten": _fallen(_decades("group_norm_curve", lazier, joint)),
+        "shared": _decades("risk_curve", alone, joint)["late"],
+    }
+    return checks(found, small=small, large=large)
 
 
 def _decades(curve, one, other):

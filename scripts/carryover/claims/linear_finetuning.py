@@ -3,10 +3,10 @@
 
 import numpy as np
 
-from carryover.claims.support import checks
+from carryover.claims.support.checks import checks
 from carryover.claims.support.runs import Runs, nearest
-from carryover.claims.support.transferability import BLOCKS, in_block, mark_trained, predicted, transferability
-from carryover.statistics import intervals
+from carryover.claims.support.transferability import BLOCKS, in_block, predicted, trained, transferability
+from carryover.statistics.intervals import equivalence_margin
 from carryover.theory.transfer import finetune_boundary
 
 GAMMA = 0.5  # samples per dimension at which the sign changes with the angle
@@ -14,76 +14,63 @@ NEAR = 0.02  # distance from an angle that counts as agreement, in units of π
 NOISE = 0.2  # the paper's standard deviation of the label noise
 COUNTED = "few", "many"
 """Blocks of γ; beyond, formulas and networks agree because both are 0."""
-FACTOR = "the norm factor of eq 5 of Linear teachers"
-FORMULAS = {"eq15": ("finetuning", "eq 15"), "factor": ("finetuning_norm", f"eq 15 with {FACTOR}")}
+FORMULAS = {"eq15": "finetuning", "factor": "finetuning_norm"}
+"""Equation 15, and that with the norm factor of eq 5 of "Finetuning with linear teachers"."""
 
 
-@checks.group("theorem 3.9, Fig. 2", "allowed less actual distance of two angles, in units of π")
 def check(data, p):
     """Roles: `diagram` of networks, and, for the claim on both formulas, `simulated` runs of several depths and noises
     trained by gradient descent. Statistics are means over draws."""
     runs = transferability(data["diagram"], "finetuning")
-    enough = runs[runs["gamma"] > 1].groupby("seed")["transferability"].apply(lambda gains: gains.abs().max())
-    forgotten = (
-        "forgotten", "With more samples than dimensions, finetuned networks are those trained from scratch, to 1e-6",
-        -enough, -1e-6, None, "largest transferability, with the sign changed",
-    )  # fmt: skip
-    solved = set(np.unique(data["diagram"]["solver"])) == {"exact"}  # of exact limits this is algebra
     depth = Runs("diagram", data["diagram"]).only("depth")
-    claims = mark_trained(data["diagram"], [*_formulas(runs), *_angles(runs, depth), *[forgotten] * (not solved)])
-    return claims + ([_factor(data["simulated"])] if "simulated" in data else [])
+    how = trained(data["diagram"])
+    found = _formulas(runs, how) | _angles(runs, depth, how)
+    if how:  # of exact limits this is algebra
+        enough = runs[runs["gamma"] > 1].groupby("seed")["transferability"].apply(lambda gains: gains.abs().max())
+        found |= checks({"forgotten": -enough}, trained=how)
+    if "simulated" in data:
+        found |= checks({"norm_factor": _nearer(data["simulated"])})
+    return found
 
 
-def _factor(risk):
-    """Which of both formulas is nearer, by the mean squared distance of a point."""
+def _nearer(risk):
+    """Mean squared distance of a point from eq 15 less that from eq 15 with the norm factor."""
     simulated = transferability(risk, "finetuning")
     apart = simulated[(simulated["solver"] == "descent") & (simulated["depth"] > 1) & (simulated["gamma"] < 1)]
-    squares = {name: (apart["transferability"] - predicted(name, apart)) ** 2 for name in ("finetuning",
-                                                                                        "finetuning_norm")}  # fmt: skip
-    nearer = (squares["finetuning"] - squares["finetuning_norm"]).groupby(apart["seed"]).mean()
-    return (
-        "norm_factor", f"Networks finetuned by gradient descent are nearer to eq 15 with {FACTOR} than to eq 15",
-        nearer, 0.0, checks.OWN, "difference of mean squared distances",
-    )  # fmt: skip
+    plain, factor = ((apart["transferability"] - predicted(name, apart)) ** 2 for name in FORMULAS.values())
+    return (plain - factor).groupby(apart["seed"]).mean()
 
 
-def _formulas(runs):
+def _formulas(runs, how):
     """Mean errors of both formulas over blocks of γ < 1, at the paper's noise and at the strongest. Half of the mean
     difference between the formulas is allowed, so that the claims on both cannot hold."""
-    quiet, loud = nearest(runs["noise"].unique(), NOISE, "noise"), runs["noise"].max()
-    formulas = {name: predicted(name, runs) for name, _ in FORMULAS.values()}
-    apart = abs(formulas["finetuning"] - formulas["finetuning_norm"])
-    for formula, (name, words) in FORMULAS.items():
-        off = runs["transferability"] - formulas[name]
-        for noise, block in ((noise, block) for noise in (quiet, loud) for block in COUNTED):
-            kept = (runs["noise"] == noise) & in_block(runs["gamma"], block)
-            values = intervals.equivalence_margin(off[kept].groupby(runs["seed"]).mean(), apart[kept].mean() / 2)
-            yield (
-                f"{formula}_{'' if noise == quiet else 'loud_'}{block}",
-                f"At σ = {noise:g}, finetuned networks have the transferability of {words}, with "
-                f"{BLOCKS[block]}",
-                values, 0.0, "theorem 3.9, eqs 14 and 15" if formula == "eq15" else checks.OWN,
-                "allowed error less that of the mean transferability",
-            )  # fmt: skip
+    noises = {"": nearest(runs["noise"].unique(), NOISE, "noise"), "loud_": runs["noise"].max()}
+    apart = abs(predicted("finetuning", runs) - predicted("finetuning_norm", runs))
+    found = {}
+    for formula, name in FORMULAS.items():
+        off = runs["transferability"] - predicted(name, runs)
+        for loud, noise in noises.items():
+            for block in COUNTED:
+                chosen = (runs["noise"] == noise) & in_block(runs["gamma"], block)
+                errors = off[chosen].groupby(runs["seed"]).mean()
+                values = equivalence_margin(errors, apart[chosen].mean() / 2)
+                found |= checks({f"{formula}_{loud}{block}": values}, noise=noise, block=BLOCKS[block], trained=how)
+    return found
 
 
-def _angles(runs, depth):
-    """Where finetuning turns from a help to a harm, without noise and with the strongest, beside both formulas."""
+def _angles(runs, depth, how):
+    """Where finetuning turns from a help to a harm, without noise and with the strongest, against both formulas."""
     noises = runs["noise"].min(), runs["noise"].max()
     gamma = nearest(runs["gamma"].unique(), GAMMA, "gamma")
     quiet, loud = (_crossing(runs[(runs["noise"] == noise) & (runs["gamma"] == gamma)]) for noise in noises)
-    last = finetune_boundary(gamma, noises[1], int(depth)) / np.pi
-    of_factor = f"finetuning turns to a harm at the angle of eq 15 with {FACTOR}"
-    return [
-        ("third_quiet", f"At σ = {noises[0]:g}, finetuning helps up to the angle π/3 and hurts beyond",
-         intervals.equivalence_margin(quiet, NEAR, 1 / 3), 0.0),
-        ("third_noisy", f"At σ = {noises[1]:g}, finetuning helps up to the angle π/3 and hurts beyond",
-         intervals.equivalence_margin(loud, NEAR, 1 / 3), 0.0),
-        ("noisy", f"At σ = {noises[1]:g}, {of_factor}", intervals.equivalence_margin(loud, NEAR, last), 0.0, checks.OWN,
-         f"allowed less actual distance from {last:.3f} π, in units of π"),
-        ("moved", f"With label noise of σ = {noises[1]:g}, finetuning turns to a harm at a smaller angle than without "
-         "noise", quiet - loud, 0.0, checks.OWN, "difference of two angles, in units of π"),
-    ]  # fmt: skip
+    angle = finetune_boundary(gamma, noises[1], int(depth)) / np.pi
+    found = {
+        "third_quiet": equivalence_margin(quiet, NEAR, 1 / 3),
+        "third_noisy": equivalence_margin(loud, NEAR, 1 / 3),
+        "noisy": equivalence_margin(loud, NEAR, angle),
+        "moved": quiet - loud,
+    }
+    return checks(found, quiet=noises[0], loud=noises[1], angle=angle, trained=how)
 
 
 def _crossing(runs):

@@ -2,7 +2,7 @@
 
 from typing import ClassVar, Literal
 
-from pydantic import PositiveFloat, PositiveInt
+from pydantic import PositiveInt
 
 from carryover.config.parameters import Model, parameter
 
@@ -27,22 +27,22 @@ LinearTeachers = reading("alignment", "stretch", "coefficients", "scale", "froze
 LinearTransfer = reading("diagram", optional=("loud", "ridge", "decay"))
 MeanFieldTransfer = reading("risk", "gram", "out_of_rkhs", "anchored")
 NtkBound = reading("bound")
+PretrainedRescaling = reading("pairs", "sets", "sizes", "probe")
 ReluClusters = reading("regimes", "overlap", "nested")
 ReluDimensionality = reading("regimes", "nested")
 ReluDisplacement = reading("overlap", "nested", "magnitude")
 ReluFlow = reading("risk")
 ReluLeastPenalty = reading("least", "spread")
+ReluNesting = reading("risk")
+ReluNorms = reading("norms", "displacement", "regimes")
 ReluPenalty = reading("curve")
+ReluPenaltyRisk = reading("risk", "penalty")
 
 
 class BoundCorrelations(Model):
     ROLES: ClassVar = ("bounds",)
 
     images: str = parameter("scikit-learn's digits", "whose classes the pairs are of, in words")
-
-
-class ConvnetRescaling(Model):
-    rescale: PositiveFloat = parameter(0.5, "factor on the weights that is compared with no rescaling")
 
 
 class ConvnetStages(Model):
@@ -63,38 +63,11 @@ class FeatureReuse(Model):
     samples: PositiveInt = parameter(32, "main-task samples at which protocols are compared")
 
 
-class PretrainedRescaling(Model):
-    ROLES: ClassVar = ("pairs", "sets", "sizes", "probe")
-
-    rescale: PositiveFloat = parameter(0.5, "factor on the weights that is compared with no rescaling")
-    as_rates: tuple[PositiveFloat, ...] = parameter(
-        (0.5, 0.25), "factors that are compared with the learning rate over their square")  # fmt: skip
-
-
 class PublishedRisk(Model):
     ROLES: ClassVar = ("published",)
     OPTIONAL_ROLES: ClassVar = ("overlap", "nested", "correlation_magnitude")
 
     family: Literal["diagonal", "relu"] = parameter("diagonal", "whose published risks")
-
-
-class ReluNesting(Model):
-    ROLES: ClassVar = ("risk",)
-
-    samples: PositiveInt = parameter(64, "main-task samples at which networks are compared")
-
-
-class ReluNorms(Model):
-    ROLES: ClassVar = ("norms", "displacement", "regimes")
-
-    between: PositiveInt = parameter(
-        256, "samples at which networks are not yet the teacher, and no longer far below its norm")  # fmt: skip
-
-
-class ReluPenaltyRisk(Model):
-    ROLES: ClassVar = ("risk", "penalty")
-
-    samples: PositiveInt = parameter(256, "fewest main-task samples from which on networks are compared")
 
 
 class ReluRichness(Model):
@@ -105,11 +78,9 @@ class ReluRichness(Model):
     lazy: Literal["single_task", "single_task_kernel"] = parameter(
         "single_task", "what rich networks face: those from the largest initial scale, or the tangent kernel at the "
         "smallest")  # fmt: skip
-    section: str = parameter("App. D, as in Fig. 2a", "where the paper says so of these numbers of units and samples")
 
 
 class ReluSharing(Model):
     ROLES: ClassVar = ("risk",)
 
     samples: PositiveInt = parameter(64, "main-task samples at which protocols are compared")
-    section: str = parameter("App. D, as in Fig. 2a", "where the paper says so of these numbers of units and samples")

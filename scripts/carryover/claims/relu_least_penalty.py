@@ -6,12 +6,10 @@ from itertools import product
 import numpy as np
 import pandas as pd
 
-from carryover.claims.support import checks
+from carryover.claims.support.checks import checks
 from carryover.claims.support.runs import Runs
 from carryover.statistics.correlation import rank_correlation_by_row
 
-EXCESS = 0.1  # share by which the penalty of what was found may exceed the least
-ORDER = 0.5  # rank correlation from which on a prediction counts
 FACTOR = 1.25  # ratio of predicted risks from which on pretraining is predicted to help or hurt
 UNFITTED = 1e-4  # share of the targets' mean square up to which samples count as fitted
 FLOOR = 1e-4  # share of the teacher's mean square below which risks count as the same
@@ -21,7 +19,6 @@ RISKS = ("risk_found", "risk_predicted")
 TINY = 1e-12  # what weights that have not turned have turned
 
 
-@checks.group(checks.own("1.2, Fig. 1c"), "log₁₀ of a ratio of risks")
 def check(data, p):
     """Role `least`: the measure `least_penalty` of networks finetuned and from scratch, over correlation and magnitude;
     `spread`: of networks finetuned on similar units from pretrained weights that were turned apart.
@@ -30,11 +27,15 @@ def check(data, p):
     the mean over conditions, seed by seed.
     """
     runs, spread = (Runs(role, data[role].where(data[role]["unfitted"] <= UNFITTED)) for role in ("least", "spread"))
-    smallest = dict.fromkeys(RISKS, FLOOR)
-    log = {name: np.log10(_by_condition(runs, name, smallest.get(name, TINY))) for name in (*PENALTIES, *RISKS)}
+    log = {name: np.log10(_by_condition(runs, name, TINY)) for name in PENALTIES}
     _, same = runs.extremes("correlation")
     least, large = runs.extremes("magnitude")
-    return [*_nearness(log, same, large), _apart(log, spread), *_risks(log, same, least, large)]
+    # Units that need not turn together come nearer to the least penalty than those that must.
+    whole = log["penalty"] - log["penalty_least"]
+    penalty, smallest = (np.log10(_by_condition(spread, name, TINY)) for name in PENALTIES[:2])
+    apart = {"apart": (whole.loc[:, penalty.columns] - (penalty - smallest)).mean(axis=1)}
+    found = _nearness(log, same, large) | _risks(runs, same, least, large) | apart
+    return checks(found, same=same, least=least, large=large, magnitude=spread.only("magnitude"))
 
 
 def _nearness(log, same, large):
@@ -42,57 +43,33 @@ def _nearness(log, same, large):
     of = log["penalty"].columns.to_frame()
     tuned, similar, small = of["protocol"] == "finetuning", of["correlation"] < same, of["magnitude"] < large
     groups = {
-        "scratch": ("trained from scratch", ~tuned),
-        "shared": (f"finetuned on the pretrained units (cosine {same:g})", tuned & ~similar),
-        "similar": (f"finetuned on similar units (cosines below {same:g}) of magnitude {large:g}",
-                    tuned & similar & ~small),
-        "small": (f"finetuned on similar units of magnitudes below {large:g}", tuned & similar & small),
-    }  # fmt: skip
+        "scratch": ~tuned,
+        "shared": tuned & ~similar,
+        "similar": tuned & similar & ~small,
+        "small": tuned & similar & small,
+    }
     excess = 10 ** (log["penalty"] - log["penalty_least"]) - 1
-    return [
-        *((f"least_{name}", f"Networks {which} find a function of hardly more than the least penalty",
-           -_mean(excess, chosen), -EXCESS, None, "share in excess of the least, with the sign changed")
-          for name, (which, chosen) in groups.items()),
-        ("whole", f"On similar units of magnitudes below {large:g}, pretrained weights turn farther than in the "
-         "network of least penalty", _mean(log["turned"] - log["turned_predicted"], groups["small"][1]), 0.0, None,
-         "log₁₀ of a ratio of 1 − cosine"),
-    ]  # fmt: skip
+    turned = log["turned"] - log["turned_predicted"]
+    found = {f"least_{name}": -_mean(excess, chosen) for name, chosen in groups.items()}
+    return found | {"whole": _mean(turned, groups["small"])}
 
 
-def _apart(log, spread):
-    """Whether units that need not turn together come nearer to the least penalty than those that must."""
-    penalty, least = (np.log10(_by_condition(spread, name, TINY)) for name in PENALTIES[:2])
-    whole = log["penalty"] - log["penalty_least"]
-    magnitude = spread.only("magnitude")
-    return ("apart", f"On similar units of magnitude {magnitude:g}, what is found costs less beside the least where "
-            "pretrained weights of one direction were turned apart",
-            (whole.loc[:, penalty.columns] - (penalty - least)).mean(axis=1), 0.0, None,
-            "log₁₀ of a ratio of ratios of penalties R̃, found to least")  # fmt: skip
-
-
-def _risks(log, same, least, large):
+def _risks(runs, same, least, large):
     """Whether risks, and what pretraining does to them, are those of the functions of least penalty."""
-    gain = {kind: log[kind]["single_task"] - log[kind]["finetuning"] for kind in RISKS}
-    found, predicted = gain.values()
+    logs = (np.log10(_by_condition(runs, name, FLOOR)) for name in RISKS)
+    found, predicted = (log["single_task"] - log["finetuning"] for log in logs)
     mean = predicted.where(found.notna()).mean()
     similar = mean.index.get_level_values("correlation") < same
-    some = [table.loc[:, similar] for table in gain.values()]
-    rise, predicted_rise = (
-        table.xs(large, axis=1, level="magnitude") - table.xs(least, axis=1, level="magnitude") for table in some
-    )
-    helps, hurts = (sign * mean >= np.log10(FACTOR) for sign in (1, -1))
-    over = "rank correlation over n, cosines and magnitudes"
-    return [
-        *((f"gains{name}", f"The more pretraining lowers the risk of the function of least penalty{where}, the more it "
-           "lowers that of what is found", rank_correlation_by_row(*tables), ORDER, None, over)
-          for name, where, tables in (("", "", gain.values()), ("_similar", ", on similar units", some))),
-        ("reversal", f"On similar units pretraining helps less, or hurts more, at magnitude {least:g} than at "
-         f"{large:g}, where the function of least penalty says so", _mean(rise, predicted_rise.mean() > 0), 0.0),
-        ("helps", f"Where the function of least penalty has {FACTOR:g} times less risk after pretraining, or better, "
-         "finetuned networks beat networks from scratch", _mean(found, helps), 0.0),
-        ("hurts", f"Where it has {FACTOR:g} times more, or worse, networks from scratch beat finetuned ones",
-         -_mean(found, hurts), 0.0),
-    ]  # fmt: skip
+    on_similar = [table.loc[:, similar] for table in (found, predicted)]
+    rise, predicted_rise = (table.xs(large, axis=1, level="magnitude") - table.xs(least, axis=1, level="magnitude")
+                            for table in on_similar)  # fmt: skip
+    return {
+        "gains": rank_correlation_by_row(found, predicted),
+        "gains_similar": rank_correlation_by_row(*on_similar),
+        "reversal": _mean(rise, predicted_rise.mean() > 0),
+        "helps": _mean(found, mean >= np.log10(FACTOR)),
+        "hurts": -_mean(found, -mean >= np.log10(FACTOR)),
+    }
 
 
 def _by_condition(runs, quantity, floor):

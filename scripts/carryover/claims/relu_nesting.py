@@ -6,14 +6,15 @@ fit needs as many samples for one feature as for all, whereas a network that sel
 the statistic is how much more it gains from the main task's having few features than the fit does.
 """
 
-from carryover.claims.support import checks
+from carryover.claims.support.checks import checks
 from carryover.claims.support.runs import Runs
 
+SAMPLES = 64
 
-@checks.group("nested regime, Fig. 2", "log₁₀ of a ratio of risks")
+
 def check(data, p):
     """Role: `risk` of a nested experiment. Each statistic is a mean over seeds of log₁₀ of a ratio of risks."""
-    runs = Runs("risk", data["risk"]).where(overlap=1.0, samples=p.samples)
+    runs = Runs("risk", data["risk"]).where(overlap=1.0, samples=SAMPLES)
     few, many = runs.extremes("main_features")
     small, large = runs.where(protocol="finetuning").rescalings()
 
@@ -27,16 +28,10 @@ def check(data, p):
         risk(protocol, rescale, many) - risk(protocol, rescale, trained=True)
         for protocol, rescale in (("finetuning_kernel", 1.0), ("finetuning", large))
     )
-    at = f"at n = {p.samples}"
-    task = f"{few:g} of the auxiliary features"
-    fewer = f"needing {few:g} instead of {many:g} features"
-    return [
-        ("reuse", f"On {task}, finetuned networks beat networks trained from scratch, without rescaling, {at}",
-         reuse, 0.0),
-        ("no_rescaling_needed", f"On {task}, finetuned networks gain more on networks trained from scratch without "
-         f"rescaling than with both rescaled by {small:g}, {at}", reuse - rescaled, 0.0, "1.2"),
-        ("selection_over_kernel", f"Finetuned networks gain more from {fewer} than their tangent kernel does, {at}",
-         gain - kernel, 0.0),
-        ("selection_over_lazy", f"Finetuned networks gain more from {fewer} than those rescaled by {large:g}, {at}",
-         gain - lazy, 0.0),
-    ]  # fmt: skip
+    found = {
+        "reuse": reuse,
+        "no_rescaling_needed": reuse - rescaled,
+        "selection_over_kernel": gain - kernel,
+        "selection_over_lazy": gain - lazy,
+    }
+    return checks(found, few=few, many=many, small=small, large=large)

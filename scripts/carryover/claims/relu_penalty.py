@@ -3,50 +3,44 @@
 import numpy as np
 import xarray as xr
 
-from carryover.claims.support import checks
+from carryover.claims.support.checks import checks
 from carryover.errors import UserError
 from carryover.statistics import intervals
 from carryover.theory.norms import q_norm
 
 NEAR = 0.25  # distance of exponents that count as the same
-PENALTY = "1.2, Fig. 1a", "log₁₀ of a ratio of penalties"
-EXPONENT = "1.2, Fig. 1b"
 NEW, SAME, LARGE = 0.01, 1.0, 100.0  # magnitudes in the auxiliary task of a feature that has about 1 in the main one
 
 
-@checks.group(estimate=intervals.exact)
 def check(data, p):
     """Role: `curve` of curves.relu_penalty, with cosines .9, .99 and 1 and auxiliary magnitudes .01, 1 and 100.
 
     Statistics are computed, not drawn. Raises UserError for a cosine or magnitude that the curve does not have.
     """
     curve = data["curve"]
-    like = "log–log slope, distance from 1 with the sign changed"
-    claims = [
-        ("large_hurts", "A unit that pretraining made 100 times too large costs more than a new one at cosine 0.9, and "
-         "less at cosine 1", min(_log_ratio(curve, 0.9, LARGE, NEW), _log_ratio(curve, 1.0, NEW, LARGE)), 0.0,
-         *PENALTY),
-        ("comparable_helps", "At cosine 0.9 a unit that pretraining made as large as it must be costs less than a new "
-         "one", _log_ratio(curve, 0.9, NEW, SAME), 0.0, *PENALTY),
-    ]  # fmt: skip
+
+    def at_one(quantity, cosine, auxiliary):
+        """A quantity of the unit that pretraining left with a magnitude, at m = 1."""
+        return float(_at(curve, correlation=cosine, auxiliary_magnitude=auxiliary, magnitude=1.0)[quantity])
+
+    def log_ratio(cosine, over, under):
+        return np.log10(at_one("penalty", cosine, over) / at_one("penalty", cosine, under))
+
+    found = checks({
+        "large_hurts": min(log_ratio(0.9, LARGE, NEW), log_ratio(1.0, NEW, LARGE)),
+        "comparable_helps": log_ratio(0.9, NEW, SAME),
+        "l1_like_1": -abs(at_one("exponent", 0.99, SAME) - 1),
+        "l1_like_1_at_0.9": -abs(at_one("exponent", 0.9, SAME) - 1),
+    }, intervals.exact)  # fmt: skip
     for cosine in (1.0, 0.99):
-        relu = _at(curve, "correlation", cosine)
+        relu = _at(curve, correlation=cosine)
         diagonal = _diagonal(relu)
-        gaps = [_smallest_gap(one, NEAR) for one in (relu, diagonal)]
-        claims += [
-            (f"gap_{cosine:g}", f"At cosine {cosine:g}, as in diagonal networks, a new unit costs more than one that "
-             "pretraining has used, wherever the penalty of both is like ℓ1", min(gaps), 0.0, *PENALTY),
-            (f"like_diagonal_{cosine:g}", f"At cosine {cosine:g} the penalty has the local exponent of that of "
-             "diagonal networks, at every magnitude before and after finetuning",
-             -abs(relu["exponent"] - diagonal["exponent"]).max(), -NEAR, EXPONENT,
-             "largest difference of log–log slopes, with the sign changed"),
-        ]  # fmt: skip
-    return [
-        *claims,
-        *((name, f"At cosine {cosine:g} and m = 1 the penalty is like ℓ1 for a unit that both tasks use alike",
-           -abs(_exponent(curve, cosine, SAME) - 1), -NEAR, EXPONENT, like)
-          for name, cosine in (("l1_like_1", 0.99), ("l1_like_1_at_0.9", 0.9))),
-    ]  # fmt: skip
+        values = {
+            f"gap_{cosine:g}": min(_smallest_gap(relu), _smallest_gap(diagonal)),
+            f"like_diagonal_{cosine:g}": -abs(relu["exponent"] - diagonal["exponent"]).max(),
+        }
+        found |= checks(values, intervals.exact, cosine=cosine)
+    return found
 
 
 def _diagonal(relu):
@@ -56,35 +50,19 @@ def _diagonal(relu):
     return xr.Dataset({"penalty": penalty, "exponent": 2 * magnitude * np.arcsinh(magnitude / auxiliary) / penalty})
 
 
-def _exponent(curve, cosine, magnitude):
-    """The log–log slope at m = 1."""
-    return _at(_unit(curve, cosine, magnitude), "magnitude", 1.0)["exponent"]
-
-
-def _smallest_gap(curve, near):
+def _smallest_gap(curve):
     """log₁₀ of the penalty of a new over that of a used unit, where it is smallest; NaN where no exponent is near 1."""
-    new, used = (_at(curve, "auxiliary_magnitude", magnitude) for magnitude in (NEW, SAME))
-    linear = (abs(new["exponent"] - 1) <= near) & (abs(used["exponent"] - 1) <= near)
+    new, used = (_at(curve, auxiliary_magnitude=magnitude) for magnitude in (NEW, SAME))
+    linear = (abs(new["exponent"] - 1) <= NEAR) & (abs(used["exponent"] - 1) <= NEAR)
     return float(np.log10(new["penalty"] / used["penalty"]).where(linear).min())
 
 
-def _log_ratio(curve, cosine, over, under):
-    """log₁₀ of the ratio of the penalties of units that pretraining left with two magnitudes, at m = 1."""
-    one, other = (_at(_unit(curve, cosine, m), "magnitude", 1.0)["penalty"] for m in (over, under))
-    return float(np.log10(one / other))
-
-
-def _unit(curve, cosine, magnitude):
-    return _at(_at(curve, "correlation", cosine), "auxiliary_magnitude", magnitude)
-
-
-def _at(curve, name, value):
-    """The curve at a value of a coordinate, to a tenth of a per cent; UserError where it has none there, or runs."""
-    if name not in curve.dims:
-        raise UserError(f"this claim needs the penalty along {name} of the role curve, which has no such dimension.")
-    values = curve[name].values
-    (near,) = np.nonzero(np.isclose(values, value, rtol=1e-3))
-    if not len(near):
-        known = f"{len(values)} values, {values[0]:g} … {values[-1]:g}"
-        raise UserError(f"this claim needs {name} {value:g} of the role curve, which has {known}.")
-    return curve.isel({name: near[np.abs(values[near] - value).argmin()]})
+def _at(curve, **place):
+    """The curve at values of coordinates, to a tenth of a per cent; UserError where it has none there."""
+    for name, value in place.items():
+        values = curve[name].values
+        nearest = np.abs(values - value).argmin()
+        if not np.isclose(values[nearest], value, rtol=1e-3):
+            raise UserError(f"this claim needs {name} {value:g} of the role curve; the nearest is {values[nearest]:g}.")
+        curve = curve.isel({name: nearest})
+    return curve

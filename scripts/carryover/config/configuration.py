@@ -105,7 +105,6 @@ class Comparison(Entry):
 
 class Claims(Entry):
     check: str = Field("", description="what checks them (default: their own name)")
-    elsewhere: dict[str, list[str]] = Field({}, description="claims of other papers: file of config/papers -> names")
 
 
 class Figure(Entry):

@@ -4,7 +4,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, NonNegativeFloat, NonNegativeInt, PositiveFloat, PositiveInt
 
-from carryover.config.parameters import Fraction, Model, parameter
+from carryover.config.parameters import Model, parameter
 
 
 class Titled(Model):
@@ -109,32 +109,23 @@ class FrozenLayer(Titled):
 
 class GaussianBounds(Titled):
     ROLES: ClassVar = ("curve",)
-    source_norm: PositiveFloat = parameter(4.0, "norm of the source in a; the target's is 1")
-    angle: Fraction = parameter(0.125, "angle between the tasks in a, in units of π")
-    epsilon: PositiveFloat = parameter(0.2, "ε of the bounds in b")
 
 
 class LinearAgreement(Titled):
     ROLES: ClassVar = ("coefficients", "risk")
-    near: PositiveFloat = parameter(1e-3, "distance that counts as agreement")
 
 
 class MeanFieldAnchor(Titled):
     ROLES: ClassVar = ("risk", "gram")
-    readout: str = parameter("zero", "how the readout was trained in the linear transfer of panel a")
 
 
 class MeanFieldTransfer(Titled):
     ROLES: ClassVar = ("risk", "gram", "out_of_rkhs")
-    ablated: Fraction = parameter(0.5, "fraction of ablated units of the kernels that are shown")
-    readout: str = parameter("zero", "how the readout was trained in the linear transfer that is shown as a map")
     smallest: PositiveInt = parameter(64, "fewest samples that the power law is fitted to")
-    published: PositiveFloat = parameter(1.18, "the paper's exponent of the power law")
 
 
 class NormFactor(Titled):
     ROLES: ClassVar = ("risk", "theory")
-    angle: Fraction = parameter(0.5, "angle θ between the tasks, in units of π")
 
 
 class NormScale(Titled):
@@ -159,8 +150,6 @@ class PublishedRisk(Titled):
 
 class RegularisedScratch(Titled):
     ROLES: ClassVar = ("risk",)
-    angle: Fraction = parameter(0.5, "angle θ of the slices in d, in units of π")
-    largest: PositiveFloat = parameter(1.0, "transferability at which maps and slices end")
 
 
 class ReluDisplacement(Titled):
@@ -200,8 +189,6 @@ class StageDimensionality(Titled):
 
 class TeacherSensitivity(Titled):
     ROLES: ClassVar = ("stretch", "scale")
-    depth: Annotated[int, Field(ge=2)] = parameter(5, "layers that are compared with one")
-    scaled_depth: PositiveInt = parameter(7, "layers of which source or target is scaled")
 
 
 class TransferDiagram(Titled):

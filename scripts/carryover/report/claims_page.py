@@ -44,14 +44,12 @@ def _check(row):
     """One check: what it says, its numbers, where its interval lies beside the bound, and all else in `facts`."""
     ends = "" if np.isnan(row.low) else f" [{row.low:.3g}, {row.high:.3g}]"
     p_value = "" if np.isnan(row.p_value) else f"{row.p_value:.2g}, adjusted {row.adjusted_p_value:.2g}"
-    needed = f" ({row.seeds_needed:.0f} of them)" if np.isfinite(row.seeds_needed) else ""
     places = checks.relative_to_bound(row)
     facts = {
         "measured": row.measured,
         "interval": f"{row.interval} ({row.seeds})",
         "p": p_value,
         "alone": row.verdict_alone if row.verdict_alone != row.verdict else "",
-        "would decide": row.would_decide + needed,
         "elsewhere": getattr(row, "elsewhere", ""),
         "data": row.data + (" (another draw on another processor)" if row.portable == "distribution" else ""),
     }

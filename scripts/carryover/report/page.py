@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from pathlib import Path
 
-from carryover.claims.support.checks import OWN
+from carryover.claims.support.headlines import OWN
 from carryover.provenance import record_index, store
 from carryover.report import claims_page, reproduction
 from carryover.templates.rendering import rendered

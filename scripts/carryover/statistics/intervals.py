@@ -1,7 +1,7 @@
 """Estimates with 95 % intervals and two-sided p-values: of means, medians and shares.
 
-Each estimate is a dictionary of `statistic`, `low`, `high`, `p_value`, `interval` (the method, in words), `deviation`
-(standard deviation over seeds, NaN where the values are not of seeds) and `seeds` (the number of values).
+Each estimate is a dictionary of `statistic`, `low`, `high`, `p_value`, `interval` (the method, in words), and
+`seeds` (the number of values).
 """
 
 import numpy as np
@@ -29,19 +29,18 @@ def student(values, bound, over="seeds"):
     """
     values = np.asarray(values, dtype=float)
     values = values[np.isfinite(values)]
-    found = dict.fromkeys(("statistic", "low", "high", "p_value", "deviation"), np.nan)
+    found = dict.fromkeys(("statistic", "low", "high", "p_value"), np.nan)
     found |= {"interval": f"Student's t over {over}", "seeds": len(values)}
     if len(values) < 2:
         return found | {"statistic": values.mean() if len(values) else np.nan}
     if np.ptp(values) == 0:  # the mean of equal numbers is rounded, and would differ from the bound by that alone
-        mean, deviation, half, p_value = values[0], 0.0, 0.0, float(values[0] == bound)
+        mean, half, p_value = values[0], 0.0, float(values[0] == bound)
     else:
-        mean, deviation, freedom = values.mean(), values.std(ddof=1), len(values) - 1
-        error = deviation / np.sqrt(len(values))
+        mean, freedom = values.mean(), len(values) - 1
+        error = values.std(ddof=1) / np.sqrt(len(values))
         half = special.stdtrit(freedom, 1 - LEVEL / 2) * error
         p_value = 2 * special.stdtr(freedom, -abs(mean - bound) / error)
-    found |= {"statistic": mean, "low": mean - half, "high": mean + half, "p_value": p_value}
-    return found | {"deviation": deviation if over == "seeds" else np.nan}
+    return found | {"statistic": mean, "low": mean - half, "high": mean + half, "p_value": p_value}
 
 
 def median(values, bound):
@@ -60,7 +59,7 @@ def median(values, bound):
     values = np.asarray(values, dtype=float)
     values = np.sort(values[np.isfinite(values)])
     count = len(values)
-    found = dict.fromkeys(("low", "high", "p_value", "deviation"), np.nan)
+    found = dict.fromkeys(("low", "high", "p_value"), np.nan)
     found |= {"statistic": np.median(values) if count else np.nan, "interval": BY_SIGNS, "seeds": count}
     places = np.flatnonzero(special.bdtr(np.arange(count // 2), count, 0.5) <= LEVEL / 2)
     if len(places):
@@ -87,8 +86,7 @@ def clopper_pearson(values, bound, over):
     high = special.betaincinv(ones + 1, count - ones, 1 - LEVEL / 2) if ones < count else 1.0
     tails = special.bdtr(ones, count, bound), special.bdtrc(ones - 1, count, bound) if ones else 1.0
     found = {"statistic": ones / count, "low": low, "high": high, "p_value": min(1.0, 2 * min(tails))}
-    return found | {"interval": f"Clopper and Pearson's over {over}, as if independent", "deviation": np.nan,
-                    "seeds": count}  # fmt: skip
+    return found | {"interval": f"Clopper and Pearson's over {over}, as if independent", "seeds": count}
 
 
 def wilson(values, bound, over="cells"):
@@ -102,13 +100,13 @@ def wilson(values, bound, over="cells"):
     half = z / (1 + z**2 / n) * np.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
     p_value = 2 * special.ndtr(-abs(share - bound) / np.sqrt(bound * (1 - bound) / n))
     found = {"statistic": share, "low": middle - half, "high": middle + half, "p_value": p_value}
-    return found | {"interval": f"Wilson's over {over}, as if independent", "deviation": np.nan, "seeds": n}
+    return found | {"interval": f"Wilson's over {over}, as if independent", "seeds": n}
 
 
 def exact(value, bound):
     """A number that was computed without any draw: the interval has no length, and there is no p-value."""
     ends = dict.fromkeys(("statistic", "low", "high"), float(value))
-    return {**ends, "p_value": np.nan, "interval": COMPUTED, "deviation": np.nan, "seeds": 0}
+    return {**ends, "p_value": np.nan, "interval": COMPUTED, "seeds": 0}
 
 
 def equivalence_margin(values, margin, expected=0.0):

@@ -61,7 +61,7 @@ def estimate(values, bound, scale=DIFFERENCE, over="classes"):
     """
     whole, *rest = scale.transform(np.asarray(values, dtype=float)).tolist()
     rest, count = np.array(rest), len(rest)
-    found = {"statistic": float(values[0]), "deviation": np.nan, "seeds": count, "interval": f"jackknife over {over}"}
+    found = {"statistic": float(values[0]), "seeds": count, "interval": f"jackknife over {over}"}
     if count < 2 or not np.isfinite([whole, *rest]).all():
         lacking = f" without one of the {over}" if np.isfinite(whole) else ""
         return found | dict.fromkeys(("low", "high", "p_value"), np.nan) | {"interval": f"none: no value{lacking}"}

@@ -61,7 +61,7 @@ class Request:
     def shipped(self):
         """Files of the workflow that the job reads besides its code, relative to its folder."""
         style = ["config/figures.mplstyle"] if self.rule == "figure" else []
-        sentences = ["scripts/carryover/claims/claims.yaml"] if self.rule == "claims_table" else []
+        sentences = ["scripts/carryover/claims/claims.yaml"] if self.rule in ("check_claims", "claims_table") else []
         return style + sentences + [f"scripts/carryover/templates/{name}" for name in TEMPLATES.get(self.rule, ())]
 
     @cached_property
@@ -158,14 +158,7 @@ def _artifact(job, name):
     job.paper = papers[entry.paper].name if entry.paper in papers else "Carryover"
     job.name = name
     job.set_plugin(kind.plugins, getattr(entry, kind.key) or name, entry.options)
-    own = {"roles": list(entry.data)}
-    if job.rule == "check_claims" and entry.paper:
-        own["paper"] = papers[entry.paper].name
-        if elsewhere := [
-            f"{claim}={papers[file].name}" for file, claims in entry.elsewhere.items() for claim in claims
-        ]:
-            own["elsewhere"] = sorted(elsewhere)
-    job.flags[1:1] = as_flags(own)
+    job.flags[1:1] = as_flags({"roles": list(entry.data)})
 
 
 def _claims_table(job):

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pandas as pd
-import xarray as xr
 
 from carryover.errors import UserError
 from carryover.runs import coordinates
@@ -26,17 +25,15 @@ def distances(coefficients):
     UserError
         If a run has no exact run.
     """
-    names = list(coordinates(coefficients))
-    frame = pd.DataFrame({name: coefficients[name].values for name in names})
-    frame["row"] = np.arange(len(frame))
-    keys = [name for name in names if name != "solver"]
-    exact = frame[frame["solver"] == "exact"][[*keys, "row"]]
-    trained = frame[frame["solver"] != "exact"].sort_values("solver", kind="stable")
-    both = _matched(trained, exact, keys, "exact", "a simulated one")
-    rows, limits = (coefficients["coefficients"].values[both[name]] for name in ("row", "row_exact"))
-    relative = [np.linalg.norm(beta - limit) / np.linalg.norm(limit) for beta, limit in zip(rows, limits, strict=True)]
-    coords = {name: ("run", coefficients[name].values[both["row"]], coefficients[name].attrs) for name in names}
-    return xr.Dataset({"distance": ("run", np.array(relative))}, coords=coords)
+    runs = pd.DataFrame({name: values.values for name, values in coordinates(coefficients).items()})
+    keys = [name for name in runs if name != "solver"]
+    runs["row"] = np.arange(len(runs))
+    trained = runs[runs["solver"] != "exact"].sort_values("solver", kind="stable")
+    both = _matched(trained, runs[runs["solver"] == "exact"][[*keys, "row"]], keys, "exact")
+    found = coefficients[["coefficients"]].isel(run=both["row"])
+    pairs = zip(found["coefficients"].values, coefficients["coefficients"].values[both["row_exact"]], strict=True)
+    relative = [np.linalg.norm(beta - limit) / np.linalg.norm(limit) for beta, limit in pairs]
+    return found.drop_vars("coefficients").assign(distance=("run", np.array(relative)))
 
 
 def converged_distances(coefficients, risk):
@@ -56,14 +53,15 @@ def descent_and_flow(risk):
     table = risk[["risk_final", "evaluations", "learning_rate"]].to_dataframe().reset_index(drop=True)
     keys = [name for name in coordinates(risk) if name not in ("solver", "learning_rate")]
     flow = table[table["solver"] == "flow"][[*keys, "risk_final", "evaluations"]]
-    both = _matched(table[table["solver"] == "descent"], flow, keys, "flow", "one with descent")
+    both = _matched(table[table["solver"] == "descent"], flow, keys, "flow")
     return both.assign(difference=(both["risk_final"] / both["risk_final_flow"] - 1).abs())
 
 
-def _matched(runs, others, keys, solver, what):
+def _matched(runs, others, keys, solver):
     """Runs with the columns of those of a solver at the same coordinates, suffixed by its name."""
     both = runs.merge(others.assign(found=True), on=keys, how="left", suffixes=("", f"_{solver}"))
     if (lone := both["found"].isna()).any():
-        where = ", ".join(f"{name} {both.loc[lone, name].iloc[0]}" for name in keys)
-        raise UserError(f"no run with the solver {solver} has {where}, as {what} does.")
+        raise UserError(
+            f"no run with the solver {solver} has {both.loc[lone, keys].iloc[0].to_dict()}, as another has."
+        )
     return both.drop(columns="found")

@@ -1,8 +1,8 @@
 """Checks of claims: what a claims plug-in returns, and the dataset that is made of it."""
 
-from collections.abc import Callable, Sequence
-from functools import wraps
-from typing import NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 import numpy as np
 import xarray as xr
@@ -11,13 +11,8 @@ from carryover.errors import UserError
 from carryover.labels import attributes
 from carryover.statistics.intervals import student
 
-OWN = "Carryover"
-"""Paper and section of what no paper says."""
-_ABOUT = ": "
 MEANINGS = {
     "statement": "what is claimed",
-    "paper": "paper that claims it",
-    "section": "where in the paper",
     "measured": "what the statistic is",
     "statistic": "mean, or median where `interval` is of order statistics, of what `interval` names",
     "low": "lower end of its 95 % interval",
@@ -27,75 +22,65 @@ MEANINGS = {
     "p_value": "probability of so large a distance from the bound if there were none, in either direction",
     "verdict": "holds, fails, or undecided at this scale, for this claim alone",
     "interval": "how interval and p-value come about",
-    "deviation": "standard deviation over seeds, of means over the tasks where there are several; NaN where seeds are "
-                 "not what the interval is over",
     "seeds": "seeds, or what else `interval` names, that the statistic is a mean over",
 }  # fmt: skip
 
 
 class Check(NamedTuple):
-    """One check: that the estimate of some values lies above a bound.
-
-    `section`, `measured` and `estimate` replace those of the group. What no paper says has the section `OWN`, or
-    `own(section)`.
-    """
-
-    name: str
-    statement: str
-    values: Sequence[float]
-    bound: float
-    section: str | None = None
-    measured: str | None = None
-    estimate: Callable[..., dict] | None = None
-
-
-def group(section="", measured="", estimate=student):
-    """Decorator of a plug-in's `check`, which returns checks: makes the dataset of the group.
+    """The values of one check, and how their estimate comes about.
 
     Parameters
     ----------
-    section : str
-        Section of the paper.
-    measured : str
-        What the statistics are.
+    values : array_like
+        Usually one number per seed.
     estimate : callable
-        An estimate of `statistics` as a function of values and bound.
+        An estimate of `carryover.statistics` as a function of values and bound.
+    facts : dict
+        What stands in the braces of the check's statement in claims.yaml.
     """
 
-    def decorate(check):
-        return wraps(check)(lambda data, p: table(check(data, p), section, measured, estimate))
+    values: Sequence[float]
+    estimate: Callable[..., dict] = student
+    facts: Mapping[str, Any] = MappingProxyType({})
 
-    return decorate
+
+def checks(found, estimate=student, **facts):
+    """{name: `Check`} of values by name; facts are of all checks, and a `Check` among the values keeps its own."""
+    whole = {name: one if isinstance(one, Check) else Check(one, estimate) for name, one in found.items()}
+    return {name: one._replace(facts={**facts, **one.facts}) for name, one in whole.items()}
 
 
-def table(checks, section="", measured="", estimate=student):
-    """Dataset over `claim` of `MEANINGS`, without the paper; parameters as in `group`.
+def table(found, definitions):
+    """The dataset over `claim` of `MEANINGS`.
+
+    Parameters
+    ----------
+    found : dict of str to Check
+    definitions : dict of str to carryover.claims.support.headlines.Definition
+        Statement and bound of each.
 
     Raises
     ------
     UserError
         If there is no check.
     """
-    rows = []
-    for check in (Check(*one) for one in checks):
-        found = (check.estimate or estimate)(check.values, check.bound)
-        rows.append({
-            "claim": check.name,
-            "statement": check.statement,
-            "section": check.section or section,
-            "measured": check.measured or measured,
-            "bound": float(check.bound),
-            "criterion": f"above {check.bound:g}",
-            "verdict": verdict(found["low"], found["high"], check.bound),
-            **found,
-        })  # fmt: skip
-    if not rows:
+    if not found:
         raise UserError("a group of claims must have one check or more: with these options there is none.")
-    names = [row["claim"] for row in rows]
-    result = xr.Dataset(coords={"claim": ("claim", names, attributes("short name of the claim"))})
+    rows = []
+    for name, check in found.items():
+        statement, measured, bound = definitions[name]
+        estimate = check.estimate(check.values, bound)
+        rows.append({
+            "statement": statement.format(**check.facts),
+            "measured": measured.format(**check.facts),
+            "bound": bound,
+            "criterion": f"above {bound:g}",
+            "verdict": verdict(estimate["low"], estimate["high"], bound),
+            **estimate,
+        })  # fmt: skip
+    result = xr.Dataset(coords={"claim": ("claim", list(found), attributes("short name of the claim"))})
     for key, meaning in MEANINGS.items():
-        if key in rows[0]:
-            result[key] = ("claim", np.array([row[key] for row in rows]), attributes(meaning))
+        result[key] = ("claim", np.array([row[key] for row in rows]), attributes(meaning))
     return result
 
 
@@ -113,14 +98,3 @@ def relative_to_bound(row):
     """
     distances = np.array([row.statistic, row.low, row.high]) - row.bound
     return distances / (np.abs(distances).max() or 1) if np.isfinite(distances).all() else None
-
-
-def own(section):
-    """Section of what Carryover says about a section of the paper."""
-    return f"{OWN}{_ABOUT}{section}"
-
-
-def origin(section):
-    """(whether Carryover says it, what it is about) of a section."""
-    first, _, about = section.partition(_ABOUT)
-    return (True, about) if first == OWN else (False, section)

@@ -2,14 +2,16 @@
 
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import NamedTuple
 
 import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field, RootModel, ValidationError
 
-from carryover.claims.support.checks import OWN
 from carryover.config import files, parameters
 from carryover.errors import UserError
 
+OWN = "Carryover"
+"""Paper of what no paper says."""
 FILE = Path(__file__).resolve().parents[1] / "claims.yaml"
 MEANINGS = {
     "headline": "claim that the check belongs to",
@@ -20,14 +22,43 @@ MEANINGS = {
 }
 
 
+class Definition(NamedTuple):
+    """What a check says, what its statistic is, and the bound that it is claimed to lie above."""
+
+    statement: str
+    measured: str = ""
+    above: float = 0.0
+
+
+class Checked(BaseModel):
+    """A check with a statistic or bound of its own."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    statement: str
+    measured: str = ""
+    above: float | None = None
+
+
 class Headline(BaseModel):
-    """One claim."""
+    """One claim, with what its checks have in common."""
 
     model_config = ConfigDict(extra="forbid")
 
     sentence: str = Field(max_length=130)
     section: str = OWN
-    checks: list[str] = Field(min_length=1, description="<group>/<check>; * stands for any letters")
+    measured: str = Field("", description="what the statistics are")
+    above: float = Field(0.0, description="the bound that they are claimed to lie above")
+    checks: dict[str, str | Checked] = Field(
+        min_length=1, description="<group>/<check>: what it says; * stands for any letters"
+    )
+
+    def definition(self, pattern):
+        """The `Definition` of one of the checks."""
+        found = self.checks[pattern]
+        own = Checked(statement=found) if isinstance(found, str) else found
+        above = self.above if own.above is None else own.above
+        return Definition(own.statement, own.measured or self.measured, above)
 
 
 class Headlines(RootModel):
@@ -54,20 +85,37 @@ def read():
     return papers
 
 
-def of(rows):
-    """The claim of every check, a data frame by `claim`, its columns those of `MEANINGS` but the verdict.
+def of_checks(checks):
+    """{check: (paper, name of its claim, claim, pattern that names the check)} of names <group>/<check>.
 
-    A check that no claim names, as those of a user's own groups, is a claim by itself. Raises UserError for a check
-    that two claims name.
+    Raises UserError for a check that two entries name; one that none names is left out.
     """
     found = {}
     for paper, claims in read().items():
-        for name, one in claims.items():
-            for check in rows["claim"]:
-                if any(fnmatchcase(check, pattern) for pattern in one.checks):
+        for name, claim in claims.items():
+            for pattern in claim.checks:
+                for check in (one for one in checks if fnmatchcase(one, pattern)):
                     if check in found:
-                        raise UserError(f"{FILE.name}: {check} belongs to {found[check][0]} and to {name}.")
-                    found[check] = (name, one.sentence, paper, one.section)
-    alone = {row.claim: (row.claim, row.statement, row.paper, row.section) for row in rows.itertuples()}
+                        raise UserError(f"{FILE.name}: {check} belongs to {found[check][1]} and to {name}.")
+                    found[check] = (paper, name, claim, pattern)
+    return found
+
+
+def definitions(group, names):
+    """{name: Definition} of the checks of a group; UserError for one that the file lacks."""
+    found = of_checks([f"{group}/{name}" for name in names])
+    if missing := [name for name in names if f"{group}/{name}" not in found]:
+        raise UserError(f"{FILE.name} has no check {group}/{missing[0]}: add it to a claim.")
+    return {check.partition("/")[2]: claim.definition(pattern) for check, (_, _, claim, pattern) in found.items()}
+
+
+def of(rows):
+    """The claim of every check, a data frame by `claim`, its columns those of `MEANINGS` but the verdict.
+
+    A check that no claim names is a claim by itself.
+    """
+    alone = {row.claim: (row.claim, row.statement, OWN, "") for row in rows.itertuples()}
+    named = {check: (name, claim.sentence, paper, claim.section)
+             for check, (paper, name, claim, _) in of_checks(rows["claim"]).items()}  # fmt: skip
     columns = [name for name in MEANINGS if name != "headline_verdict"]
-    return pd.DataFrame.from_dict({**alone, **found}, orient="index", columns=columns)
+    return pd.DataFrame.from_dict({**alone, **named}, orient="index", columns=columns)

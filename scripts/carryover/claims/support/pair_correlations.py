@@ -1,11 +1,9 @@
 """R² of errors and bounds over pairs of tasks, as in Table 1 of "Finetuning with linear teachers"."""
 
 import numpy as np
-import pandas as pd
 import xarray as xr
 
 from carryover.errors import UserError
-from carryover.runs import coordinates
 from carryover.statistics.correlation import squared_correlation
 from carryover.streams import generator
 
@@ -34,25 +32,15 @@ def pair_table(data):
     Raises
     ------
     UserError
-        If a number of samples has fewer than three pairs, or a pair has not one run of each cutoff, seed and number of
-        samples.
+        Unless each cutoff, seed and number of samples has one run of each of three pairs or more.
     """
     runs = data.to_dataframe()
     runs = runs[runs["protocol"] == "finetuning"]
-    pairs = runs.groupby(GROUP)["pair"].nunique()
-    if pairs.empty or pairs.min() < FEWEST:
-        raise UserError(f"R² needs {FEWEST} pairs of tasks or more that were finetuned: raise pairs.")
-    cells = runs.groupby([*GROUP, "pair"])
-    if (cells.size() > 1).any():
-        differ = [name for name in coordinates(data) if name not in cells.keys and (cells[name].nunique() > 1).any()]
+    cells = runs.groupby([*GROUP, "pair"]).size().unstack("pair")
+    if cells.shape[1] < FEWEST or (cells != 1).any(axis=None):
         raise UserError(
-            "R² needs one run of each pair, seed, cutoff and number of samples; there are several, which differ in "
-            f"{' and '.join(differ) or 'nothing'}: give it runs of one alone."
+            f"R² needs one finetuned run of each of {FEWEST} pairs of tasks or more, for each {', '.join(GROUP)}."
         )
-    wanted = pd.MultiIndex.from_product([runs[name].unique() for name in (*GROUP, "pair")], names=[*GROUP, "pair"])
-    if len(missing := wanted.difference(cells.size().index)):
-        which = ", ".join(f"{name} {value:g}" for name, value in zip(wanted.names, missing[0], strict=True))
-        raise UserError(f"R² needs all pairs of each seed, cutoff and number of samples; there is no run of {which}.")
     table = runs.set_index([*GROUP, "pair"])[["risk_final", *BOUNDS]].to_xarray()
     classes = runs.drop_duplicates("pair").set_index("pair").sort_index()
     classes = (classes["source_classes"] + " " + classes["target_classes"]).str.split()

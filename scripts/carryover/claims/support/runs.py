@@ -23,28 +23,27 @@ class Runs:
         """
         data, chosen = self.data, list(self.chosen)
         for name, value in condition.items():
-            self._require(name)
+            options = Runs(self.role, data, chosen).options(name)
             values, number = data[name].values, isinstance(value, int | float | np.number)
             selected = np.isclose(values, value, rtol=1e-9, atol=0) if number else values == value
             if not selected.any():
-                known = ", ".join(map(_text, _distinct(data, name)))
-                others = f"with {' and '.join(chosen)} " if chosen else ""
                 raise UserError(
-                    f"this claim needs {name} {_text(value)} of the role {self.role}, "
-                    f"but {others}there is only {name} {known}."
+                    f"this claim needs {name} {_text(value)} of the role {self.role}, but {_which(chosen)}there is "
+                    f"only {name} {', '.join(map(_text, options))}."
                 )
             data = data.isel({data[name].dims[0]: selected})
             chosen.append(f"{name} {_text(value)}")
         return Runs(self.role, data, tuple(chosen))
 
-    def options(self, name):
-        """Values of a coordinate, rising; UserError if the runs lack it."""
-        self._require(name)
-        return _distinct(self.data, name)
-
-    def _require(self, name):
+    def options(self, name, least=1):
+        """Values of a coordinate, rising; UserError for fewer than `least`, and if the runs lack it."""
         if name not in self.data.coords:
             raise UserError(f"the runs of the role {self.role} have no {name}, by which this claim compares them.")
+        values = _distinct(self.data, name)
+        if len(values) < least:
+            known = ", ".join(map(_text, values))
+            raise UserError(f"this claim needs {least} values of {name} or more of the role {self.role}, not {known}.")
+        return values
 
     def only(self, name):
         """The one value of a coordinate; UserError for several."""
@@ -55,9 +54,7 @@ class Runs:
 
     def extremes(self, name):
         """Smallest and largest value of a coordinate; UserError if it has only one."""
-        values = self.options(name)
-        if len(values) < 2:
-            raise UserError(f"this claim compares values of {name} of the role {self.role}, but there is one alone.")
+        values = self.options(name, 2)
         return values[0], values[-1]
 
     def regimes(self):
@@ -66,8 +63,7 @@ class Runs:
 
     def rescalings(self):
         """The factors on the weights nearest to 1/10 and to 10; UserError unless 1 lies between them."""
-        self.extremes("rescale")
-        factors = np.array(self.options("rescale"))
+        factors = np.array(self.options("rescale", 2))
         low, high = (factors[abs(np.log10(factors) - decade).argmin()].item() for decade in (-1, 1))
         if not low < 1 < high:
             raise UserError(
@@ -87,8 +83,8 @@ class Runs:
         if series.index.has_duplicates:
             names = [name for name in coordinates(runs.data) if name != "seed" and len(_distinct(runs.data, name)) > 1]
             raise UserError(
-                f"with {' and '.join(runs.chosen)} the role {self.role} has several runs a seed, "
-                f"which differ in {' and '.join(names) or 'nothing'}: this claim needs one."
+                f"{_which(runs.chosen)}the role {self.role} has several runs a seed, which differ in "
+                f"{' and '.join(names) or 'nothing'}: this claim needs one."
             )
         return series
 
@@ -108,22 +104,9 @@ class Runs:
             runs = Runs(self.role, data.assign(risk_final=data["risk_final"].where(finished)), runs.chosen)
         return np.log10(runs.by_seed("risk_final"))
 
-    def trained(self):
-        """The runs that were trained step by step; UserError if there is none."""
-        trained = self.data.isel(run=self.data["solver"].values != "exact")
-        if not trained.sizes["run"]:
-            raise UserError(f"this claim needs trained networks of the role {self.role}, but all are solved.")
-        return Runs(self.role, trained, self.chosen)
-
     def sizes(self, least=1):
         """Numbers of samples, rising; UserError for fewer than `least` of them."""
-        sizes = self.options("samples")
-        if len(sizes) < least:
-            known = ", ".join(f"{n:g}" for n in sizes)
-            raise UserError(
-                f"this claim needs {least} numbers of samples or more of the role {self.role}, not {known}."
-            )
-        return sizes
+        return self.options("samples", least)
 
     def by_samples(self, quantity, least=1):
         """A quantity by seed (rows) and number of samples, a data frame; UserError as in `sizes`."""
@@ -159,6 +142,10 @@ def nearest(values, wanted, name, tolerance=0.05):
     if abs(best - wanted) > tolerance:
         raise UserError(f"this claim needs runs of {name} near {wanted:g}; the nearest have {best:g}.")
     return best
+
+
+def _which(chosen):
+    return f"with {' and '.join(chosen)} " if chosen else ""
 
 
 def _distinct(data, name):

@@ -5,7 +5,7 @@ import numpy as np
 import pandas as pd
 
 from carryover.errors import UserError
-from carryover.runs import coordinates
+from carryover.runs import coordinates, where
 from carryover.theory.transfer import (
     finetune_transferability,
     linear_transfer_risk,
@@ -31,10 +31,9 @@ def in_block(gamma, name):
     return (gamma > low) & (gamma <= high) & (gamma != 1)
 
 
-def mark_trained(risk, checks):
-    """Checks on deep linear networks, whose statements say so if these were trained, not solved exactly."""
-    solved = set(np.unique(risk["solver"])) == {"exact"}
-    return [(name, statement if solved else f"{statement} (trained)", *rest) for name, statement, *rest in checks]
+def trained(risk):
+    """What statements on deep linear networks end with: " (trained)" unless all were solved exactly."""
+    return "" if set(np.unique(risk["solver"])) == {"exact"} else " (trained)"
 
 
 def transferability(risk, protocol, scratch=None):
@@ -72,8 +71,9 @@ def paired(data, protocol, quantity, scratch=None):
     """(data frame of the runs of a protocol with a quantity and `scratch`, that of the single-task run with the same
     coordinates but `CHOSEN`, NaN if there is none; the coordinates that were compared). Raises UserError if a run has
     several single-task runs."""
-    scratch = _of(data if scratch is None else scratch, "single_task")
-    transferred, alone = _frame(_of(data, protocol), quantity), _frame(scratch, quantity)
+    scratch = where(data if scratch is None else scratch, protocol="single_task")
+    transferred, alone = (runs[[quantity]].to_dataframe()[[*sorted(coordinates(runs)), quantity]]
+                          for runs in (where(data, protocol=protocol), scratch))  # fmt: skip
     own = [name for name in transferred if name != quantity and _has_values(transferred[name].to_numpy())]
     shared = [name for name in _compared(scratch) if name in own]
     if "solver" in shared and not set(transferred["solver"]) <= set(alone["solver"]):
@@ -95,12 +95,9 @@ def normalised(risk):
 def with_decay(risk, chosen_by=None):
     """The single-task runs without weight decay, or, for each network, with that of the smallest `risk_final` or
     `validation_loss`; without the coordinate `weight_decay`."""
-    alone = risk.isel(run=risk["protocol"].values == "single_task")
-    if missing := [name for name in ("weight_decay", chosen_by) if name and name not in alone]:
-        remedy = "set folds to 2 or more" if missing == ["validation_loss"] else "train them with weight_decay"
-        raise UserError(f"single_task runs have no {missing[0]}: {remedy}.")
+    alone = where(risk, protocol="single_task")
     if chosen_by is None:
-        return alone.isel(run=alone["weight_decay"].values == 0).drop_vars("weight_decay")
+        return where(alone, weight_decay=0.0).drop_vars("weight_decay")
     frame = alone[[chosen_by]].to_dataframe().reset_index()
     best = frame.loc[frame.groupby(_compared(alone), dropna=False)[chosen_by].idxmin(), "run"].sort_values()
     return alone.isel(run=best.to_numpy()).drop_vars("weight_decay")
@@ -117,14 +114,11 @@ def only(runs, name):
 def at(curve, **values):
     """A theory curve at values of its coordinates, numbers or DataArrays; UserError where it was not computed."""
     for name, wanted in values.items():
-        if name not in curve.dims:
-            raise UserError(f"a theory over {name} is needed, and this has {', '.join(map(str, curve.dims))} alone.")
         try:
             curve = curve.sel({name: wanted}, method="nearest", tolerance=1e-6)
         except KeyError:
             known = ", ".join(f"{value:g}" for value in curve[name].values)
-            missing = [f"{value:g}" for value in np.unique(wanted) if not np.isclose(curve[name], value).any()]
-            raise UserError(f"the theory was not computed at {name} {', '.join(missing)}; it has {known}.") from None
+            raise UserError(f"the theory was not computed at every {name} of the runs, but at {known}.") from None
     return curve
 
 
@@ -152,11 +146,10 @@ of "Finetuning with linear teachers"."""
 def gains(risk, readout):
     """`transferability` of linear transfer in shares of the target's variance, after the longest flow time of a way to
     train the readout; UserError if no run has it."""
-    runs = transferability(normalised(risk), "linear_transfer")
-    if not (runs["readout"] == readout).any():
-        known = ", ".join(sorted(runs["readout"].unique()))
-        raise UserError(f"linear_transfer has no runs with the readout {readout}, only with {known}.")
-    runs = runs[(runs["readout"] == readout) & (runs["solver"] == "exact")]  # descent only verifies these
+    risk = normalised(risk)
+    # Descent only verifies what is solved.
+    solved = where(risk, protocol="linear_transfer", readout=readout, solver="exact")
+    runs = transferability(solved, "linear_transfer", risk)
     return runs[runs["max_time"].isna() | (runs["max_time"] == runs["max_time"].max())]
 
 
@@ -197,12 +190,8 @@ def sign_changes(gain):
 
 
 def by_anchor(runs):
-    """{anchor: gains by seed (rows) and n}, rising; UserError unless they go from 0 over others to infinity."""
-    tables = {anchor: rows.pivot_table("transferability", "seed", "samples") for anchor, rows in runs.groupby("anchor")}
-    if not {0.0, np.inf} <= tables.keys() or len(tables) < 3:
-        known = ", ".join(f"{anchor:g}" for anchor in tables)
-        raise UserError(f"linear transfer is needed with the anchors 0, infinity and others between, not with {known}.")
-    return tables
+    """{anchor: gains by seed (rows) and n}, rising."""
+    return {anchor: rows.pivot_table("transferability", "seed", "samples") for anchor, rows in runs.groupby("anchor")}
 
 
 def leave_one_out_choice(tables):
@@ -213,17 +202,6 @@ def leave_one_out_choice(tables):
     means = pd.DataFrame({anchor: table.mean(axis=1) for anchor, table in tables.items()})
     best = {seed: means.drop(index=seed).mean().idxmax() for seed in means.index}
     return pd.DataFrame({seed: tables[anchor].loc[seed] for seed, anchor in best.items()}).T
-
-
-def _of(risk, protocol):
-    chosen = risk["protocol"].values == protocol
-    if not chosen.any():
-        raise UserError(f"there are no runs of the protocol {protocol}, which transferability compares.")
-    return risk.isel(run=chosen)
-
-
-def _frame(runs, quantity):
-    return runs[[quantity]].to_dataframe()[[*sorted(coordinates(runs)), quantity]]
 
 
 def _compared(scratch):
