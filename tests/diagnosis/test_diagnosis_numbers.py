@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from carryover.diagnosis.activations.inheritance import jackknife
 from carryover.diagnosis.diagnosis import diagnose
+from carryover.diagnosis.inheritance import jackknife
 from carryover.measures.dimensionality import cka, ensd, participation_ratio
 
 

@@ -7,7 +7,7 @@ import torch
 
 from carryover.diagnosis.baseline import reinitialised
 from carryover.diagnosis.comparison import compare
-from carryover.diagnosis.recordings.names import submodules
+from carryover.diagnosis.modules import submodules
 
 transformers = pytest.importorskip("transformers", reason="transformers is not installed")
 pytestmark = pytest.mark.filterwarnings("ignore")

@@ -8,9 +8,9 @@ from scipy import stats
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import PredefinedSplit, cross_val_predict
 
-from carryover.diagnosis.activations import inheritance
-from carryover.diagnosis.activations.components import components
+from carryover.diagnosis import inheritance
 from carryover.diagnosis.diagnosis import Parameters, diagnose
+from carryover.diagnosis.inheritance import components
 from carryover.measures.dimensionality import cka, ensd
 from toy import diagnosed_networks as networks
 

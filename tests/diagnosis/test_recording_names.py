@@ -5,7 +5,7 @@ import pytest
 import torch
 from torch import nn
 
-from carryover.diagnosis.recordings.names import submodules
+from carryover.diagnosis.modules import submodules
 from carryover.errors import UserError
 from toy.recorded import numbers, seen, small
 

@@ -4,8 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from carryover.diagnosis.factors.modules import load_rescaled, renew
-from carryover.diagnosis.rescaling import choose_factor
+from carryover.diagnosis.rescaling import choose_factor, load_rescaled, renew
 from carryover.networks.convnet import VGG11, ResNet18
 from carryover.networks.convnet_weights import KINDS, rescaled
 

@@ -7,7 +7,8 @@ import pytest
 import torch
 from scipy import stats
 
-from carryover.diagnosis.rescaling import choose_factor, search_factor
+from carryover.diagnosis.rescaling import choose_factor
+from carryover.diagnosis.search import search_factor
 from carryover.networks.convnet import ResNet18
 from carryover.streams import generator
 

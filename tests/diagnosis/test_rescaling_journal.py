@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 import torch
 
-from carryover.diagnosis.rescaling import choose_factor, search_factor
+from carryover.diagnosis.rescaling import choose_factor
+from carryover.diagnosis.search import search_factor
 from carryover.streams import generator
 
 CALLS = []

@@ -26,8 +26,8 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from carryover.diagnosis.activations.inheritance import jackknife, sample_blocks
-from carryover.diagnosis.activations.sources import Activations, opened, same_order
+from carryover.diagnosis.inheritance import jackknife, sample_blocks
+from carryover.diagnosis.sources import Activations, opened, same_order
 from carryover.errors import UserError
 
 _COLUMNS = 2**13  # products that are summed in single precision

@@ -10,11 +10,8 @@ import numpy as np
 import xarray as xr
 from scipy import stats
 
-from carryover.diagnosis.activations.headline import headline
-from carryover.diagnosis.activations.quantities import FACTS, MEANING, PAPERS, VERDICT, WEIGHTS
+from carryover.diagnosis.quantities import MEANING, PAPERS, TEXTS, WITH_INTERVALS
 from carryover.errors import UserError
-
-_INTERVALS = [f"{name}{end}" for name in MEANING for end in ("", "_low", "_high")]
 
 
 class Diagnosis(xr.Dataset):
@@ -25,42 +22,36 @@ class Diagnosis(xr.Dataset):
     @property
     def headline(self) -> str:
         """'3 layers: select in 2 (conv3, conv4), undecided in 1 (conv5). …'"""
+        from carryover.diagnosis.report import headline
+
         return headline(self)
 
     def plot(self, **options: Any) -> Any:  # type: ignore[override]
         """A figure of shares, dimensions and ratios by layer."""
-        from carryover.diagnosis.activations.figure import draw
+        from carryover.diagnosis.figure import draw
 
         return draw(self, **options)
 
     def _repr_html_(self) -> str:
-        if "regime" not in self or "layer" not in self.dims:
-            return super()._repr_html_()
-        from carryover.diagnosis.activations.page import fragment
+        from carryover.diagnosis.report import table
 
-        return fragment(self)
+        return table(self) if "regime" in self and "layer" in self.dims else super()._repr_html_()
 
 
-def assembled(names: Sequence[str], rows: Sequence[dict[str, Any]], p: Any, reference: str) -> Diagnosis:
-    """The dataset of all layers, the verdict first; p: the parameters, kept as attributes."""
-    order = [name for name in (*VERDICT, *PAPERS, *_INTERVALS, *FACTS) if any(name in row for row in rows)]
-    missing = {name: "" if name in VERDICT else np.nan for name in order}
-    columns = {key: ("layer", [row.get(key, missing[key]) for row in rows]) for key in order}
-    result = Diagnosis(columns, coords={"layer": list(names)})
-    describe(result)
-    result.attrs = p.model_dump() | {"reference": reference}
-    result.attrs.pop("layers", None)
-    return result
+def assembled(names: Sequence[str], rows: Sequence[dict[str, Any]], attributes: dict[str, Any]) -> Diagnosis:
+    """The dataset of all layers."""
+    order = [name for name in MEANING if any(name in row for row in rows)]
+    columns = {
+        name: ("layer", [row.get(name, "" if name in TEXTS else np.nan) for row in rows], meaning_of(name))
+        for name in order
+    }
+    layer = ("layer", list(names), {"long_name": "layer of the network", "units": "1"})
+    return Diagnosis(columns, {"layer": layer}, attributes)
 
 
-def describe(result: xr.Dataset) -> None:
-    """Give every variable its meaning and units."""
-    meanings = FACTS | VERDICT | PAPERS | MEANING | WEIGHTS | {"layer": "layer of the network"}
-    ends = {"low": "lower", "high": "upper"}
-    for name, variable in result.variables.items():
-        stem, _, end = str(name).rpartition("_")
-        meaning = f"{ends[end]} end of the interval of: {MEANING[stem]}" if end in ends else meanings[str(name)]
-        variable.attrs = {"long_name": meaning, "units": "1"}
+def meaning_of(name: str) -> dict[str, str]:
+    """Attributes of a variable."""
+    return {"long_name": MEANING[name], "units": "1"}
 
 
 def over_seeds(results: Iterable[xr.Dataset], confidence: float = 0.95) -> xr.Dataset:
@@ -82,24 +73,20 @@ def over_seeds(results: Iterable[xr.Dataset], confidence: float = 0.95) -> xr.Da
         raise UserError(f"results must be of two seeds or more, got {len(found)}")
     layers = found[0]["layer"].values.tolist()
     for number, one in enumerate(found):
-        if one["layer"].values.tolist() != layers:
-            raise UserError(
-                f"results must have the same layers, but number {number} has {one['layer'].values.tolist()}"
-            )
-    counts = [Counter(one["regime"].values[place] for one in found) for place in range(len(layers))]
-    most = [count.most_common(1)[0] for count in counts]
+        if (others := one["layer"].values.tolist()) != layers:
+            raise UserError(f"results must have the same layers, but number {number} has {others}")
+    regimes = zip(*(one["regime"].values.tolist() for one in found), strict=True)
+    most = [Counter(regime).most_common(1)[0] for regime in regimes]
     data: dict[str, Any] = {
         "regime": ("layer", [name if 2 * number > len(found) else "undecided" for name, number in most]),
         "agreeing": ("layer", [number for _, number in most]),
         "seeds": ("layer", [len(found)] * len(layers)),
     }
-    names = [name for name in PAPERS | MEANING if all(name in one for one in found)]
-    for name in names:
-        values = np.array([one[name].values for one in found])
-        mean, error = values.mean(axis=0), values.std(axis=0, ddof=1) / len(found) ** 0.5
-        reach = error * stats.t.ppf((1 + confidence) / 2, len(found) - 1)
-        data |= {name: ("layer", mean), f"{name}_low": ("layer", mean - reach), f"{name}_high": ("layer", mean + reach)}
-    result = xr.Dataset(data, coords={"layer": layers})
-    for name in names:
-        result[name].attrs = {"long_name": f"mean over seeds of: {(PAPERS | MEANING)[name]}", "units": "1"}
-    return result
+    for name, meaning in (PAPERS | WITH_INTERVALS).items():
+        if all(name in one for one in found):
+            values = np.array([one[name].values for one in found])
+            mean, error = values.mean(axis=0), values.std(axis=0, ddof=1) / len(found) ** 0.5
+            reach = error * stats.t.ppf((1 + confidence) / 2, len(found) - 1)
+            data[name] = ("layer", mean, {"long_name": f"mean over seeds of: {meaning}", "units": "1"})
+            data |= {f"{name}_low": ("layer", mean - reach), f"{name}_high": ("layer", mean + reach)}
+    return xr.Dataset(data, {"layer": layers})

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from scipy.stats import kurtosis
 
-from carryover.diagnosis.activations import inheritance
-from carryover.diagnosis.activations.components import DOMINANT, Components
-from carryover.diagnosis.activations.regimes import ADD, REPLACE, SELECT
+from carryover.diagnosis import inheritance
+from carryover.diagnosis.inheritance import DOMINANT, Components
+from carryover.diagnosis.regimes import ADD, REPLACE, SELECT
 
 _FACTOR = 2  # between participation ratios, from which on a direction is named
 _TAIL = 0.01  # least variance below the counted components that is worth a warning
@@ -19,13 +19,9 @@ _FULL = 0.7  # components per unit, from which on a layer may hold more features
 
 
 def cautions(
-    row: Mapping[str, Any],
-    recorded: Sequence[np.ndarray],
-    parts: Sequence[Components],
-    block: np.ndarray,
-    ordered: bool,
-    most: float,
-) -> list[str]:
+    row: Mapping[str, Any], recorded: Sequence[np.ndarray], parts: Sequence[Components], block: np.ndarray,
+    ordered: bool, most: float,
+) -> list[str]:  # fmt: skip
     """Sentences on one layer.
 
     Parameters
