@@ -7,8 +7,8 @@ result = compare(before, after, loader, layers="layer*")
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
-from contextlib import ExitStack, contextmanager, nullcontext
+from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
+from contextlib import ExitStack, nullcontext
 from functools import partial
 from itertools import chain, islice
 from typing import Any
@@ -22,8 +22,8 @@ from carryover.diagnosis.baseline import reinitialised, renew_statistics
 from carryover.diagnosis.diagnosis import DEFAULTS, Parameters, diagnose
 from carryover.diagnosis.modules import Call, batches, called, device_of, generators_restored, labels_of
 from carryover.diagnosis.outputs import Reduction
-from carryover.diagnosis.recording import See, warn_of, watched
-from carryover.diagnosis.result import meaning_of
+from carryover.diagnosis.quantities import attributes
+from carryover.diagnosis.recording import See, record
 from carryover.diagnosis.task import Task
 from carryover.diagnosis.weights import weight_changes
 from carryover.errors import UserError
@@ -133,11 +133,9 @@ def compare(
         with ExitStack() as stack:
             sees: dict[str, See] = {}
             for name, network in networks.items():
-                with _naming(name):
-                    sees[name] = stack.enter_context(watched(network, layers, reduce=reduce, batch_axis=batch_axis))
+                sees[name] = stack.enter_context(record(network, layers, reduce=reduce, batch_axis=batch_axis))
             bar = stack.enter_context(tqdm(total=samples, unit=" samples", disable=not progress, file=sys.stderr))
             found = _fill(sees, calls, loaded, loader, samples, bar, before)
-    warn_of({name: why for see in sees.values() for name, why in see.left_out.items()}, stacklevel=3)
     recordings = {name: see.recording for name, see in sees.items()}
     shared = [name for name in recordings["before"] if all(name in one for one in recordings.values())]
     if not shared:
@@ -151,21 +149,12 @@ def compare(
     old, new = sides.pop("before"), sides.pop("after")
     result = diagnose(old, new, layers=shared, p=p, progress=progress, labels=labels, **sides)
     changes, result.attrs["note"] = weight_changes(before, after or before, shared, adapter)
-    return result.assign({name: ("layer", values, meaning_of(name)) for name, values in changes.items()})
+    return result.assign({name: ("layer", values, attributes(name)) for name, values in changes.items()})
 
 
 def _called(network: nn.Module, call: Call, without_adapter: bool, batch: Any) -> Any:
     with network.disable_adapter() if without_adapter else nullcontext():  # type: ignore[operator]
         return call(network, batch)
-
-
-@contextmanager
-def _naming(network: str) -> Iterator[None]:
-    """Errors say which network they are about."""
-    try:
-        yield
-    except UserError as error:
-        raise UserError(f"in the network {network}, {error}") from None
 
 
 def _fill(
@@ -176,8 +165,7 @@ def _fill(
     seen, labels = 0, []
     for batch in loaded:
         for name, see in sees.items():
-            with _naming(name):
-                see.through(calls[name], batch)
+            see.through(calls[name], batch)
         labels.append(labels_of(network, batch))
         now = next(iter(sees.values())).samples
         if not seen:

@@ -17,13 +17,13 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
+import xarray as xr
 from pydantic import Field
 from tqdm import tqdm
 
 from carryover.config.parameters import Model, parameter
 from carryover.diagnosis.inheritance import sample_blocks
-from carryover.diagnosis.quantities import of_layer
-from carryover.diagnosis.result import Diagnosis, assembled
+from carryover.diagnosis.quantities import MEANING, TEXTS, attributes, of_layer
 from carryover.diagnosis.sources import SINGLE, Activations, as_array, opened, same_order
 from carryover.diagnosis.task import Task
 from carryover.errors import UserError
@@ -47,6 +47,30 @@ class Options(Parameters):
     """What the command line and the configuration say of a diagnosis."""
 
     layers: tuple[str, ...] = parameter((), "layers to look at; none: all")
+
+
+class Diagnosis(xr.Dataset):
+    """What `diagnose` returns, an xarray dataset by layer with a headline."""
+
+    __slots__ = ()
+
+    @property
+    def headline(self) -> str:
+        """'3 layers: select in 2 (conv3, conv4), undecided in 1 (conv5). …'"""
+        from carryover.diagnosis.report import headline
+
+        return headline(self)
+
+    def plot(self, **options: Any) -> Any:  # type: ignore[override]
+        """A figure of shares, dimensions and ratios by layer."""
+        from carryover.diagnosis.figure import draw
+
+        return draw(self, **options)
+
+    def _repr_html_(self) -> str:
+        from carryover.diagnosis.report import table
+
+        return table(self) if "regime" in self and "layer" in self.dims else super()._repr_html_()
 
 
 DEFAULTS = Parameters()
@@ -124,9 +148,15 @@ def diagnose(
             groups = samples if sample_id is None else len(np.unique(sample_id))
             second = found.pop("control", None)
             rows.append(of_layer(list(found.values()), block, ordered, groups, p, task, second))
-    reference = "permutation of samples" if baseline is None else "baseline"
+    columns = {
+        name: ("layer", [row.get(name, "" if name in TEXTS else np.nan) for row in rows], attributes(name))
+        for name in MEANING
+        if any(name in row for row in rows)
+    }
+    layer = ("layer", names, {"long_name": "layer of the network", "units": "1"})
     criteria = {name: value for name, value in p.model_dump().items() if name != "layers"}
-    return assembled(names, rows, criteria | {"reference": reference})
+    reference = "permutation of samples" if baseline is None else "baseline"
+    return Diagnosis(columns, {"layer": layer}, criteria | {"reference": reference})
 
 
 def _shared(sides: Sequence[Activations], layers: Sequence[str] | None) -> list[str]:

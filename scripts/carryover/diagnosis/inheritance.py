@@ -150,17 +150,13 @@ def errors(predictors: np.ndarray, targets: np.ndarray, block: np.ndarray) -> Er
     """
     half = block % 2 == 0
     some = half if len(set(block[half] % FOLDS)) == FOLDS else np.ones(len(block), bool)
-    penalties = _PENALTIES * max(float(predictors.var(axis=0).max()), _TINY)
-    predicted, best = ridge(predictors, targets, block, penalties)
+    predicted, best = ridge(predictors, targets, block)
     fewer, _ = ridge(predictors[some], targets[some], block[some], [best])
     return Errors((targets - predicted) ** 2, (targets[some] - fewer) ** 2)
 
 
 def ridge(
-    predictors: np.ndarray,
-    targets: np.ndarray,
-    block: np.ndarray,
-    penalties: Sequence[float] | np.ndarray | None = None,
+    predictors: np.ndarray, targets: np.ndarray, block: np.ndarray, penalties: Sequence[float] | None = None
 ) -> tuple[np.ndarray, float]:
     """Held-out predictions (samples, r) with the penalty per sample of least squared error, and that penalty.
 
@@ -168,7 +164,7 @@ def ridge(
     before weak ones add information.
     """
     if penalties is None:
-        penalties = _PENALTIES * max(float(predictors.var(axis=0).max()), _TINY)
+        penalties = list(_PENALTIES * max(float(predictors.var(axis=0).max()), _TINY))
     folds = []
     for fold in np.unique(block % FOLDS):
         out = block % FOLDS == fold

@@ -77,20 +77,18 @@ def layer_similarity(
         names = _named(old, layers), _named(new, layers if other_layers is None else other_layers)
         every = [side.matrix(name) for side, some in zip((old, new), names, strict=True) for name in some]
         ids = old.ids if old.ids is not None else new.ids
-    counts = [len(X) for X in every]
-    if len(set(counts)) > 1:
-        raise UserError(f"before and after must have the same samples, got {counts[0]} and {min(counts[1:])} of them")
-    samples, debiased = counts[0], debiased or batch is not None
+    samples, debiased = len(every[0]), debiased or batch is not None
+    if others := {len(X) for X in every} - {samples}:
+        raise UserError(f"before and after must have the same samples, got {samples} and {min(others)} of them")
     if debiased and min(batch or samples, samples) < 4:
         batches = "" if batch is None else f" in batches of {batch}"
         raise UserError(f"a debiased similarity needs 4 samples or more, got {samples}{batches}")
+    split = len(names[0])
 
-    def values(rows: np.ndarray) -> np.ndarray:
-        chosen = every if len(rows) == samples else [X[rows] for X in every]
-        split = len(names[0])
+    def values(chosen: Sequence[np.ndarray]) -> np.ndarray:
         return _distances(chosen, split) if measure == "procrustes" else _alignments(chosen, split, debiased, batch)
 
-    whole = values(np.arange(samples))
+    whole = values(every)
     label = "Procrustes distance" if measure == "procrustes" else f"{'debiased ' * debiased}linear CKA"
     attributes = {"long_name": label, "units": "1", "samples": samples}
     coords = dict(zip(("layer_before", "layer_after"), names, strict=True))
@@ -98,10 +96,9 @@ def layer_similarity(
     if confidence is None:
         return found
     block = sample_blocks(samples, ids)
-    table = np.array([whole, *(values(np.flatnonzero(block != b)) for b in np.unique(block))])
-    ends = np.apply_along_axis(jackknife, 0, table, confidence)
+    table = np.array([whole, *(values([X[block != b] for X in every]) for b in np.unique(block))])
     result = found.to_dataset()
-    for name, end in zip(("low", "high"), ends, strict=True):
+    for name, end in zip(("low", "high"), np.apply_along_axis(jackknife, 0, table, confidence), strict=True):
         result[name] = (tuple(coords), end, {"long_name": f"{name} end of the interval of: {label}", "units": "1"})
     return result
 

@@ -72,6 +72,11 @@ MEANING = (
 """Every variable of a diagnosis, in order."""
 
 
+def attributes(name: str) -> dict[str, str]:
+    """Meaning and units of a variable."""
+    return {"long_name": MEANING[name], "units": "1"}
+
+
 def of_layer(
     layers: Sequence[np.ndarray],
     block: np.ndarray,

@@ -74,55 +74,34 @@ def record(
         A ValueError, for a name that is no submodule, for a submodule that is not called once, whose output has no
         batch of the inputs' size, is not finite, or differs in shape between calls, and where nothing was seen.
     """
+    if not isinstance(module, nn.Module):
+        raise UserError(f"module must be a torch module, got {type(module).__name__}")
+    if not callable(reduce) and reduce not in outputs.REDUCTIONS:
+        kinds = ", ".join(outputs.REDUCTIONS)
+        raise UserError(f"reduce must be one of {kinds}, or a function of the output, got {reduce!r}")
+    modes = {part: part.training for part in module.modules()}
     with ExitStack() as stack:
         file = None
         if path is not None:
             if not isinstance(path, str | Path) or Path(path).suffix != ".nc":
                 raise UserError(f"path must be where the file goes, text that ends in .nc, got {path!r}")
             file = stack.enter_context(netCDF4.Dataset(stack.enter_context(writing.atomic(Path(path))), "w"))
-        see = stack.enter_context(watched(module, names, file, reduce=reduce, batch_axis=batch_axis))
-        yield see
+        see = See(module, places(module, names), Store(file), reduce, batch_axis)
+        hooks = see.hooks()
+        try:
+            module.eval()
+            yield see
+        finally:
+            for hook in hooks:
+                hook.remove()
+            for part, mode in modes.items():
+                part.training = mode
         if not see.samples:
             raise UserError("nothing was seen, so nothing is recorded: call what the block is given")
-        warn_of(see.left_out, stacklevel=4)
-
-
-@contextmanager
-def watched(
-    module: nn.Module,
-    names: str | Sequence[str],
-    file: netCDF4.Dataset | None = None,
-    *,
-    reduce: outputs.Reduction = "flatten",
-    batch_axis: int | None = None,
-) -> Iterator[See]:
-    """As `record`, into a file that is open, or into memory; without its warning, and nothing need be seen."""
-    if not isinstance(module, nn.Module):
-        raise UserError(f"module must be a torch module, got {type(module).__name__}")
-    if batch_axis is not None and (not isinstance(batch_axis, int) or batch_axis < 0):
-        raise UserError(f"batch_axis must be a whole number from 0, got {batch_axis!r}")
-    if not callable(reduce) and reduce not in outputs.REDUCTIONS:
-        kinds = ", ".join(outputs.REDUCTIONS)
-        raise UserError(f"reduce must be one of {kinds}, or a function of the output, got {reduce!r}")
-    see = See(module, places(module, names), Store(file), reduce, batch_axis)
-    modes = {part: part.training for part in module.modules()}
-    hooks = see.hooks()
-    try:
-        module.eval()
-        yield see
-    finally:
-        for hook in hooks:
-            hook.remove()
-        for part, mode in modes.items():
-            part.training = mode
-
-
-def warn_of(left_out: Mapping[str, str], stacklevel: int) -> None:
-    """Name what patterns matched and what was left out, if anything was."""
-    if left_out:
-        more = f"; and {len(left_out) - 3} more" if len(left_out) > 3 else ""
-        reasons = "; ".join([*left_out.values()][:3])
-        warnings.warn(f"left out of what the pattern matches: {reasons}{more}", stacklevel=stacklevel)
+        if see.left_out:
+            more = f"; and {len(see.left_out) - 3} more" if len(see.left_out) > 3 else ""
+            reasons = "; ".join([*see.left_out.values()][:3])
+            warnings.warn(f"left out of what the pattern matches: {reasons}{more}", stacklevel=3)
 
 
 class Store:
@@ -145,7 +124,8 @@ class Store:
             raise UserError(f"sample_id must name each of the {count} samples, got {len(ids)}")
         if not self.samples:
             self._units, self._named = {name: values.shape[1] for name, values in batch.items()}, ids is not None
-            self._create(len(next(iter(batch.values()))))
+            if self._file is not None:
+                self._create(self._file, count)
         if (ids is not None) != self._named:
             raise UserError("sample_id must be given in every call or in none")
         if apart := self._units.keys() ^ batch.keys():
@@ -166,20 +146,18 @@ class Store:
                 self._file[self._key(name)][rows] = values.astype(object) if name == "sample_id" else values
         self.samples += count
 
-    def _create(self, batch: int) -> None:
-        """Make variables for batches of this size, if there is a file."""
-        if self._file is None:
-            return
-        self._file.createDimension("sample", None)
+    def _create(self, file: netCDF4.Dataset, batch: int) -> None:
+        """Make the file's variables, for batches of this size."""
+        file.createDimension("sample", None)
         for name, units in self._units.items():
             key = self._key(name)
-            self._file.createDimension(f"unit of {key}", units)
+            file.createDimension(f"unit of {key}", units)
             chunks = (max(1, min(batch, _CHUNK // units)), units)
             dimensions = ("sample", f"unit of {key}")
-            made = self._file.createVariable(key, "f4", dimensions, chunksizes=chunks, fill_value=False)
+            made = file.createVariable(key, "f4", dimensions, chunksizes=chunks, fill_value=False)
             made.setncatts({"long_name": f"activations of {name}", "units": "1", NAMED: name})
         if self._named:
-            ids = self._file.createVariable("sample_id", str, ("sample",))
+            ids = file.createVariable("sample_id", str, ("sample",))
             ids.setncatts({"long_name": "name of the sample", "units": "1"})
 
     def _key(self, name: str) -> str:

@@ -82,17 +82,13 @@ class Control:
 
     def sentence(self) -> str:
         tried = ", ".join(f"{rate:g}" for rate in self.rates)
+        lead = f"the factor beats that by {self.lead}."
         if not self.explains:
-            return (
-                f"No learning rate does as much: of {tried} times the usual, {self.rate:g} times gains {self.gain}, "
-                f"which the factor beats by {self.lead}."
-            )
+            return f"No learning rate does as much: of {tried} times the usual, {self.rate:g} gains {self.gain}; {lead}"
+        rate = f"a learning rate of {self.rate:g} times the usual"
         if self.gain.low > 0:
-            return f"A learning rate of {self.rate:g} times the usual does so, too: it gains {self.gain}."
-        return (
-            f"It cannot be distinguished from a learning rate of {self.rate:g} times the usual, which gains "
-            f"{self.gain}: the factor beats that by {self.lead}."
-        )
+            return f"{rate.capitalize()} does so, too: it gains {self.gain}."
+        return f"It cannot be distinguished from {rate}, which gains {self.gain}: {lead}"
 
 
 @dataclass(frozen=True)
@@ -120,7 +116,7 @@ class Choice:
 
     @property
     def verdict(self) -> str:
-        """ "none" at the factor 1; else "helps" or "hurts" if the whole interval of the gain does, or "undecided".
+        """Whether the whole interval of the gain "helps" or "hurts", or is "undecided"; "none" at the factor 1.
 
         A factor that helps and does not beat a learning rate beyond noise is "rate".
         """
@@ -141,11 +137,9 @@ class Choice:
         if self.factor == 1:
             return f"No factor on {on} scored higher than 1 in validation: leave them as they are."
         outcome = {
-            "helps": "beats 1 beyond noise",
-            "rate": "beats 1 beyond noise",
             "hurts": "is worse than 1 on fresh seeds: leave the weights as they are",
             "undecided": "does not beat 1 beyond noise: leave the weights as they are, or try more seeds",
-        }[self.verdict]
+        }.get(self.verdict, "beats 1 beyond noise")
         tried = self.curve["factor"].values
         end = {min(tried): " No smaller one was tried.", max(tried): " No larger one was tried."}.get(self.factor, "")
         control = f" {self.control.sentence()}" if self.control else ""
@@ -231,7 +225,10 @@ def search_factor(
             gain, number = search.gain(chosen, fresh_seeds)
             if gain.low > 0 and tried_rates:
                 control = search.control(chosen, fresh_seeds, number, tried_rates)
-        search.note_lost()
+        if lost := [point.factor for point, value in search.scores.items() if not math.isfinite(value)]:
+            where = ", ".join(f"{factor:g}" for factor in sorted(set(lost)))
+            count = f"{len(lost)} of {len(search.scores)} scores were not finite (factor {where})"
+            search.note(f"{count}: they count as the lowest.")
         return Choice(chosen, search.curve(), gain, which, control, len(search.scores), tuple(search.notes))
 
 
@@ -311,11 +308,8 @@ class _Search:
         """The best of the grid, of places beyond its ends and of places between, after a race of the best few."""
         self.compute(Point(factor, seed) for seed in self.first for factor in grid)
         if not any(map(math.isfinite, self.scores.values())):
-            point, value = next(iter(self.scores.items()))
-            raise UserError(
-                f"score must be a finite number, got none in {len(self.scores)} trainings: {value} at factor "
-                f"{point.factor:g}, seed {point.seed}"
-            )
+            value = next(iter(self.scores.values()))
+            raise UserError(f"score must be a finite number, got none in {len(self.scores)} trainings, but {value}")
         self._extend(extensions)
         for _ in range(refinements):
             tried, best = self.factors, self.best(self.factors, self.first)
@@ -380,13 +374,6 @@ class _Search:
         rate = min(leads, key=lambda rate: leads[rate].low)
         gain = Interval.student(self.values(1.0, new, rate) - self.values(1.0, new))
         return Control(rate, gain, leads[rate], rates)
-
-    def note_lost(self) -> None:
-        lost = [point.factor for point, score in self.scores.items() if not math.isfinite(score)]
-        if lost:
-            where = ", ".join(f"{factor:g}" for factor in sorted(set(lost)))
-            count = f"{len(lost)} of {len(self.scores)} scores were not finite (factor {where})"
-            self.note(f"{count}: they count as the lowest.")
 
     def curve(self) -> xr.Dataset:
         """Scores of the seeds that chose, by factor."""

@@ -27,6 +27,7 @@ NAMED = "layer_name"
 """Attribute of a variable in netCDF: the layer's name where it could not be the variable's."""
 KINDS = (".npz", ".npy", ".nc", ".safetensors")
 """Suffixes of files that can be read."""
+_CACHED = 2**15  # numbers in double precision that stay in the processor's cache
 
 
 @dataclass(frozen=True)
@@ -53,14 +54,18 @@ class Activations:
         if self.ids is not None and len(self.ids) != len(values):
             raise UserError(f"{self.name} must name all of its {len(values)} samples, but names {len(self.ids)}")
         X = values.reshape(len(values), -1)
-        if len(wrong := np.flatnonzero(~np.isfinite(X).all(axis=1))):
-            raise UserError(f"{where} must be finite, and sample {wrong[0]} is not")
         low, high = X.min(axis=0).astype(np.float64), X.max(axis=0).astype(np.float64)
+        if not np.isfinite([low, high]).all():
+            wrong = np.flatnonzero(~np.isfinite(X).all(axis=1))
+            raise UserError(f"{where} must be finite, and sample {wrong[0]} is not")
         if constant(low, high, values.dtype):
             raise UserError(f"{where} must vary between samples: leave it out by naming the other layers")
-        centred = X - X.mean(axis=0, dtype=np.float64)
-        centred *= 2.0 ** -max(np.frexp((high - low).max())[1], -1000)
-        return centred.astype(np.float32)
+        mean, scale = X.mean(axis=0, dtype=np.float64), 2.0 ** -max(np.frexp((high - low).max())[1], -1000)
+        centred = np.empty(X.shape, np.float32)
+        step = max(1, _CACHED // X.shape[1])
+        for start in range(0, len(X), step):  # in double precision, a part at a time
+            centred[start : start + step] = (X[start : start + step] - mean) * scale
+        return centred
 
 
 @contextmanager
