@@ -41,7 +41,7 @@ _COLUMNS = {  # label, and the reference beside it
 
 
 def headline(result: Dataset) -> str:
-    """Verdicts, what is kept along the depth, the task, the control, the weights, and warnings."""
+    """The task, verdicts, what is kept along the depth, the control, the weights, and warnings."""
     layers: dict[str, list[str]] = {}
     for name, regime in _column(result, "regime"):
         layers.setdefault(regime, []).append(name)
@@ -49,8 +49,8 @@ def headline(result: Dataset) -> str:
         f"{regime} in {len(layers[regime])} ({_listed(layers[regime])})" for regime in WORDS if regime in layers
     ]
     count = result.sizes["layer"]
-    sentences = [f"{count} layer{'s' * (count > 1)}: {', '.join(verdicts)}."]
-    sentences += [_depth_profile(result), _on_task(result), _on_control(result), result.attrs.get("note", "")]
+    sentences = [_on_task(result), f"{count} layer{'s' * (count > 1)}: {', '.join(verdicts)}."]
+    sentences += [_depth_profile(result), _on_control(result), result.attrs.get("note", "")]
     if warned := [name for name, text in _column(result, "warning") if text]:
         sentences.append(f"Read the warning{'s' * (len(warned) > 1)} of {_listed(warned)}.")
     return " ".join(sentence for sentence in sentences if sentence)
