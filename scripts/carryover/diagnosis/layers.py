@@ -30,7 +30,7 @@ from carryover.diagnosis.inheritance import jackknife, sample_blocks
 from carryover.diagnosis.sources import Activations, opened, same_order
 from carryover.errors import UserError
 
-_COLUMNS = 2**13  # products that are summed in single precision
+_PRODUCTS = 2**16  # of a kernel that are summed in single precision
 
 
 def layer_similarity(
@@ -45,8 +45,6 @@ def layer_similarity(
     confidence: float | None = None,
 ) -> xr.DataArray | xr.Dataset:
     """Linear CKA, or the Procrustes distance, of each layer before and each layer after, (layer_before, layer_after).
-
-    Memory: layers × samples² (of a batch) × 4 bytes, and the responses.
 
     Parameters
     ----------
@@ -116,16 +114,16 @@ def _alignments(layers: Sequence[np.ndarray], split: int, debiased: bool, batch:
 def _inner_products(layers: Sequence[np.ndarray], debiased: bool) -> np.ndarray:
     """⟨K, L⟩ of all pairs of layers (samples, units), or what replaces it."""
     n = len(layers[0])
-    kernels = np.empty((len(layers), n * n), np.float32)
-    for kernel, X in zip(kernels, layers, strict=True):
-        x = X - X.mean(axis=0)
-        np.matmul(x, x.T, out=kernel.reshape(n, n))
+    centred = [X - X.mean(axis=0) for X in layers]
     inner = np.zeros((len(layers), len(layers)))
-    for start in range(0, n * n, _COLUMNS):
-        some = kernels[:, start : start + _COLUMNS]
-        inner += some @ some.T
+    step = max(1, _PRODUCTS // n)
+    for start in range(0, n, step):  # rows of all kernels, from the diagonal on: what is beyond it counts twice
+        rows = np.stack([x[start : start + step] @ x[start:].T for x in centred])
+        rows[:, :, step:] *= 2**0.5
+        flat = rows.reshape(len(layers), -1)
+        inner += flat @ flat.T
     if debiased:
-        diagonals = kernels[:, :: n + 1].astype(np.float64)
+        diagonals = np.array([np.einsum("nu,nu->n", x, x) for x in centred], np.float64)
         total = diagonals.sum(axis=1)
         inner += np.outer(total, total) / ((n - 1) * (n - 2)) - n / (n - 2) * diagonals @ diagonals.T
     return inner
