@@ -3,10 +3,11 @@
     pip install -e .
     python docs/tutorial/tutorial.py my_folder
 
-Every step is plain torch but for a few calls: `choose_factor`, `record`, `diagnose`, `over_seeds`.
+Every step is plain torch but for a few calls: `choose_factor`, `record`, `diagnose`.
 """
 
 import sys
+from collections import Counter
 from pathlib import Path
 
 import matplotlib
@@ -14,13 +15,13 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import torch
+import xarray as xr
 from threadpoolctl import threadpool_limits
 from torch.nn import functional as F
 from torch.optim.swa_utils import update_bn
 
 from carryover import choose_factor, diagnose, record
 from carryover.diagnosis.rescaling import load_rescaled
-from carryover.diagnosis.result import over_seeds
 from carryover.networks.convnet import ResNet18
 from carryover.streams import generator
 from carryover.tasks.class_subsets import class_task, other_classes, sampled
@@ -30,7 +31,14 @@ from carryover.tasks.prepared_images import PreparedImages
 PAIR = (3, 8)  # the two digits of finetuning; the other eight are for pretraining
 SAMPLES, VALIDATION = 8, 100  # labelled images of the pair
 LAYERS = ["layer1", "layer2", "layer3"]
-SHARES = ["participation_ratio_after", "kept_share", "kept_weighted", "task_before", "task_after", "regime", "agreeing"]
+MEANS = [
+    "participation_ratio_before",
+    "participation_ratio_after",
+    "kept_share",
+    "kept_weighted",
+    "task_before",
+    "task_after",
+]
 
 # Batches are small: several threads take longer than one, and sum in another order from run to run.
 torch.set_num_threads(1)
@@ -159,5 +167,8 @@ for factor in sorted({choice.factor, 1.0}):
     labels = class_task(digits, PAIR).train_labels
     results = [diagnose(before, activations(network), baseline=unrelated, labels=labels) for network in networks]
     print(f"first network: {results[0].headline}")
-    found = over_seeds(results)
-    print(found[["participation_ratio_before", *SHARES]].to_dataframe().round(2).to_string())
+    seeds = xr.concat(results, "seed")
+    found = seeds[MEANS].mean("seed").to_dataframe().round(2)
+    counts = [Counter(verdicts).most_common() for verdicts in seeds["regime"].values.T]
+    found["verdicts"] = [", ".join(f"{number} {verdict}" for verdict, number in count) for count in counts]
+    print(found.rename(columns=lambda name: name.replace("participation_ratio", "PR")).to_string())

@@ -14,7 +14,7 @@ from torch import nn
 from torch.utils.data import DataLoader, TensorDataset
 
 from carryover.commands import diagnose as script
-from carryover.diagnosis.activations import regimes
+from carryover.diagnosis import regimes
 from carryover.errors import UserError
 from carryover.provenance import job_record, store
 from toy import diagnosed_networks as networks
@@ -49,7 +49,7 @@ def test_data_figure_and_page_have_true_records(folder, monkeypatch):
         assert record["outputs"][f"report/{name}"]["sha256"] == store.sha256(f"report/{name}")
         assert {"before.npz", "after.npz"} < set(record["inputs"])
         assert (record["parameters"]["most"], record["parameters"]["layers"]) == (0.75, [])
-        assert "carryover/diagnosis/activations/inheritance.py" in record["code"]["files"]
+        assert "carryover/diagnosis/inheritance.py" in record["code"]["files"]
     found = store.load("report/diagnosis.nc")
     assert found["regime"].values.tolist() == [regimes.SELECT, regimes.UNCHANGED]
     assert all(variable.attrs["long_name"] and variable.attrs["units"] for variable in found.variables.values())

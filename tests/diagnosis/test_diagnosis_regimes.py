@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from carryover.config.parameters import model_of
-from carryover.diagnosis.activations import regimes
+from carryover.diagnosis import regimes
 from carryover.diagnosis.diagnosis import Parameters, diagnose
 from carryover.families import stages
 from carryover.families.relu import descent, finetune, pretrain

@@ -4,10 +4,11 @@ import copy
 
 import pytest
 import torch
+import xarray as xr
 
 from carryover.diagnosis.baseline import reinitialised
 from carryover.diagnosis.comparison import compare
-from carryover.diagnosis.recordings.names import submodules
+from carryover.diagnosis.modules import submodules
 
 transformers = pytest.importorskip("transformers", reason="transformers is not installed")
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -41,7 +42,7 @@ def test_all_weights_of_a_loaded_network_are_drawn_anew_as_its_makers_do(name, t
 
 
 @pytest.mark.parametrize("trained", [False, True])
-def test_a_network_with_adapters_is_compared_with_the_one_before(trained):
+def test_a_model_with_adapters_is_compared_with_the_one_before_and_with_itself_without_them(trained):
     peft = pytest.importorskip("peft", reason="peft is not installed")
     torch.manual_seed(0)
     net = MAKERS["bert"]()
@@ -56,7 +57,11 @@ def test_a_network_with_adapters_is_compared_with_the_one_before(trained):
         transformers.BatchEncoding({"input_ids": ids, "attention_mask": mask, "labels": ids[:, 0] % 2})
         for ids, mask in zip(IDS.split(16), MASK.split(16), strict=True)
     ]
-    chosen = {"baseline": None, "progress": False, "reduce": "mean"}
-    found = compare(net, after, loader, "bert.encoder.layer.*.attention.self.query", **chosen)
-    assert found.sizes["layer"] == 2
+    how = {"layers": "bert.encoder.layer.*.attention.self.query", "baseline": None, "progress": False, "reduce": "last"}
+    found = compare(net, after, loader, **how)
     assert ((found["cka"] < 0.999) == trained).all()
+    assert ((found["weight_change"] > 0) == trained).all()
+    assert ("4 of 41 parameters differ" in found.headline) == trained  # the query and the value of two layers
+    itself = compare(after, loader=loader, adapter=True, **how)
+    xr.testing.assert_allclose(itself, found)
+    assert itself.headline == found.headline

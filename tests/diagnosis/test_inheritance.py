@@ -1,4 +1,4 @@
-"""Scale-free measures against closed forms, sampling and brute force."""
+"""Measures against closed forms, sampling, brute force, and other functions of the library."""
 
 import numpy as np
 import pytest
@@ -8,10 +8,10 @@ from scipy import stats
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import PredefinedSplit, cross_val_predict
 
-from carryover.diagnosis.activations import inheritance
-from carryover.diagnosis.activations.components import components
+from carryover.diagnosis import inheritance
 from carryover.diagnosis.diagnosis import Parameters, diagnose
-from carryover.measures.dimensionality import cka, ensd
+from carryover.diagnosis.inheritance import components, jackknife
+from carryover.measures.dimensionality import cka, ensd, participation_ratio
 from toy import diagnosed_networks as networks
 
 RNG = np.random.default_rng(0)
@@ -52,19 +52,6 @@ def test_held_out_errors_are_those_of_scikit_learn_with_the_best_penalty():
     assert max(np.diff(means[:best])) > 0
     found = inheritance.errors(X, Y, block)
     np.testing.assert_allclose(found.full.mean(axis=1), errors[best].mean(axis=1), rtol=1e-6)
-
-
-def test_a_share_is_what_is_beyond_the_reference_and_its_blocks_are_left_out():
-    mine, other = RNG.random((2, 60, 3))
-    found = [inheritance.Errors(values, values) for values in (mine, other)]
-    block = blocks(60)
-    values, half = inheritance.shares(*found, block)
-    assert values[0] == pytest.approx(1 - mine.sum() / other.sum())
-    assert values[4] == pytest.approx(1 - mine[block != 3].sum() / other[block != 3].sum())
-    assert half == pytest.approx(values[0])
-    assert inheritance.shares(found[0], None, block)[0][0] == pytest.approx(1 - mine.mean())
-    weighted = inheritance.shares(*found, block, np.array([3.0, 1.0, 0.0]))[0][0]
-    assert weighted == pytest.approx(1 - (mine @ [3, 1, 0]).sum() / (other @ [3, 1, 0]).sum())
 
 
 def test_shares_weighted_by_variance_count_a_loud_feature_for_what_it_holds():
@@ -131,3 +118,29 @@ def test_without_a_baseline_cka_and_ensd_stand_beside_their_means_over_permutati
     for name, measure in (("cka", cka), ("ensd", ensd)):
         values = [measure(X, Y[order]) for order in orders]
         assert found[f"{name}_reference"].item() == pytest.approx(np.mean(values), abs=3 * stats.sem(values))
+
+
+def drawn(samples, units, others, seed=0, offset=100.0):
+    """Correlated responses whose means are large beside what varies."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((samples, 8)) @ rng.standard_normal((8, units)) + rng.standard_normal((samples, units))
+    Y = X @ rng.standard_normal((units, others)) / units**0.5 + rng.standard_normal((samples, others))
+    return (X + offset).astype(np.float32), (Y - offset).astype(np.float32)
+
+
+@pytest.mark.parametrize("shape", [(600, 30, 20), (90, 250, 140), (120, 30, 300), (300, 300, 5), (19, 5, 4), (2, 5, 4)])
+def test_values_are_those_of_the_papers_formulas(shape):
+    X, Y = drawn(*shape)
+    found = diagnose({"a": X}, {"a": Y})
+    before, after, shared = participation_ratio(X), participation_ratio(Y), ensd(X, Y)
+    expected = (before, after, shared, cka(X, Y), after / before, shared / after)
+    names = ("participation_ratio_before", "participation_ratio_after", "ensd", "cka", "change", "inherited")
+    np.testing.assert_allclose([found[name].item() for name in names], expected, rtol=1e-5)
+    assert len(X) > 19 or found["regime"].item() == "undecided"
+
+
+def test_the_jackknife_of_a_mean_is_students_interval():
+    x = np.random.default_rng(0).standard_normal(20)
+    without = (x.sum() - x) / 19
+    expected = stats.t.interval(0.9, 19, x.mean(), stats.sem(x))
+    assert jackknife(np.array([x.mean(), *without]), 0.9) == pytest.approx(expected)

@@ -13,8 +13,8 @@ import pytest
 if __name__ == "__main__":
     sys.path[:0] = [str(Path(__file__).parents[1]), str(Path(__file__).parents[2] / "scripts")]
 
-from carryover.diagnosis.activations.regimes import UNDECIDED
 from carryover.diagnosis.diagnosis import diagnose
+from carryover.diagnosis.regimes import UNDECIDED
 from toy.known_truths import CASES
 from toy.truths import cnns, limits, made, mlps, transformers
 

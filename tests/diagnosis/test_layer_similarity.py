@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.spatial import procrustes
 
-from carryover.diagnosis.activations.inheritance import jackknife, sample_blocks
+from carryover.diagnosis.inheritance import jackknife, sample_blocks
 from carryover.diagnosis.layers import layer_similarity
 from carryover.measures.dimensionality import cka
 

@@ -6,8 +6,8 @@ from sklearn.linear_model import Ridge
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.model_selection import PredefinedSplit, cross_val_predict
 
-from carryover.diagnosis.activations.inheritance import FOLDS, sample_blocks
 from carryover.diagnosis.diagnosis import diagnose
+from carryover.diagnosis.inheritance import FOLDS, sample_blocks
 from carryover.errors import UserError
 from toy import diagnosed_networks as networks
 

@@ -11,10 +11,9 @@ import matplotlib
 matplotlib.use("Agg")
 
 from carryover.config import parameters
-from carryover.diagnosis.activations.figure import draw
-from carryover.diagnosis.activations.page import page
-from carryover.diagnosis.diagnosis import diagnose
-from carryover.diagnosis.parameters import Options
+from carryover.diagnosis.diagnosis import Options, diagnose
+from carryover.diagnosis.figure import draw
+from carryover.diagnosis.report import page
 from carryover.errors import UserError
 from carryover.figures.drawing import style
 from carryover.provenance.job_record import Job

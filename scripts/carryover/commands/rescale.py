@@ -16,7 +16,8 @@ from pydantic import Field, NonNegativeInt, PositiveFloat
 
 from carryover.config import parameters
 from carryover.config.parameters import Model, parameter
-from carryover.diagnosis.rescaling import FACTORS, RATES, choose_factor
+from carryover.diagnosis.rescaling import choose_factor
+from carryover.diagnosis.search import FACTORS, RATES
 from carryover.errors import UserError
 from carryover.provenance.job_record import Job
 

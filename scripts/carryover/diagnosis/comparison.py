@@ -7,9 +7,8 @@ result = compare(before, after, loader, layers="layer*")
 from __future__ import annotations
 
 import sys
-import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
-from contextlib import ExitStack, contextmanager, nullcontext
+from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
+from contextlib import ExitStack, nullcontext
 from functools import partial
 from itertools import chain, islice
 from typing import Any
@@ -19,13 +18,13 @@ import xarray as xr
 from torch import Tensor, nn
 from tqdm import tqdm
 
-from carryover.diagnosis.activations.task import Task
-from carryover.diagnosis.baseline import reinitialised, renewed
+from carryover.diagnosis.baseline import reinitialised, renew_statistics
 from carryover.diagnosis.diagnosis import DEFAULTS, Parameters, diagnose
-from carryover.diagnosis.recording import See, said, watched
-from carryover.diagnosis.recordings.batches import Call, batches, called, generators_kept, home, labels_of
-from carryover.diagnosis.recordings.outputs import Reduction
-from carryover.diagnosis.result import describe
+from carryover.diagnosis.modules import Call, batches, called, device_of, generators_restored, labels_of
+from carryover.diagnosis.outputs import Reduction
+from carryover.diagnosis.quantities import attributes
+from carryover.diagnosis.recording import See, record
+from carryover.diagnosis.task import Task
 from carryover.diagnosis.weights import weight_changes
 from carryover.errors import UserError
 
@@ -113,26 +112,30 @@ def compare(
                 f"got {type(before).__name__}{'' if after is None else ' and ' + type(after).__name__}"
             )
         after = before
-    given = [one for one in (before, after, control) if isinstance(one, nn.Module)]
-    with generators_kept(*(home(one) for one in given)):
-        networks = _networks(before, after, baseline, control, seed)
-        calls: dict[str, Callable[[Any], Any]] = {}
-        for name, network in networks.items():
-            calls[name] = partial(_called, network, call, adapter and name == "before")
+    given: dict[str, Any] = {"before": before, "after": after}
+    given |= {} if control is None else {"control": control}
+    for name, network in given.items():
+        if not isinstance(network, nn.Module):
+            raise UserError(f"{name} must be a torch module, got {type(network).__name__}: diagnose takes activations")
+    networks = {name: one.module if isinstance(one, nn.DataParallel) else one for name, one in given.items()}
+    with generators_restored(*map(device_of, networks.values())):
         loaded = iter(batches(loader))
-        if baseline == "reinitialised":
+        if isinstance(baseline, nn.Module):
+            networks["baseline"] = baseline
+        elif baseline == "reinitialised":
+            networks["baseline"] = made = reinitialised(before, seed)
             first = list(islice(loaded, _RENEWING))
-            renewed(networks["baseline"], calls["baseline"], first)
+            renew_statistics(made, partial(call, made), first)
             loaded = chain(first, loaded)
+        elif baseline is not None:
+            raise UserError(f"baseline must be 'reinitialised', a torch module or None, got {baseline!r}")
+        calls = {name: partial(_called, one, call, adapter and name == "before") for name, one in networks.items()}
         with ExitStack() as stack:
             sees: dict[str, See] = {}
             for name, network in networks.items():
-                with _named(name):
-                    sees[name] = stack.enter_context(watched(network, layers, reduce=reduce, batch_axis=batch_axis))
+                sees[name] = stack.enter_context(record(network, layers, reduce=reduce, batch_axis=batch_axis))
             bar = stack.enter_context(tqdm(total=samples, unit=" samples", disable=not progress, file=sys.stderr))
             found = _fill(sees, calls, loaded, loader, samples, bar, before)
-    if left_out := {name: why for see in sees.values() for name, why in see.left_out.items()}:
-        warnings.warn(said(left_out), stacklevel=2)
     recordings = {name: see.recording for name, see in sees.items()}
     shared = [name for name in recordings["before"] if all(name in one for one in recordings.values())]
     if not shared:
@@ -141,20 +144,54 @@ def compare(
     if sample_id is not None and len(sample_id) != count:
         raise UserError(f"sample_id must name each of the {count} samples, got {len(sample_id)}")
     ids = {"sample_id": np.arange(count) if sample_id is None else np.asarray(sample_id)}
-    sides = {name: {key: one[key][:count] for key in shared} | ids for name, one in recordings.items()}
-    others: dict[str, Any] = {name: sides[name] for name in ("baseline", "control") if name in sides}
-    others["labels"] = _usable(found, count) if isinstance(labels, str) else labels
-    result = diagnose(sides["before"], sides["after"], layers=shared, p=p, progress=progress, **others)
-    changes, note = weight_changes(before, after or before, shared, adapter)
-    result = result.assign({name: ("layer", values) for name, values in changes.items()})
-    describe(result)
-    result.attrs["note"] = note
-    return result
+    sides: dict[str, Any] = {name: {key: one[key][:count] for key in shared} | ids for name, one in recordings.items()}
+    labels = _usable(found, count) if isinstance(labels, str) else labels
+    old, new = sides.pop("before"), sides.pop("after")
+    result = diagnose(old, new, layers=shared, p=p, progress=progress, labels=labels, **sides)
+    changes, result.attrs["note"] = weight_changes(before, after or before, shared, adapter)
+    return result.assign({name: ("layer", values, attributes(name)) for name, values in changes.items()})
 
 
 def _called(network: nn.Module, call: Call, without_adapter: bool, batch: Any) -> Any:
     with network.disable_adapter() if without_adapter else nullcontext():  # type: ignore[operator]
         return call(network, batch)
+
+
+def _fill(
+    sees: Mapping[str, See], calls: Mapping[str, Callable[[Any], Any]], loaded: Iterable[Any], loader: Any,
+    samples: int, bar: tqdm, network: nn.Module,
+) -> list[Any]:  # fmt: skip
+    """Call every network with each batch, until there are `samples`; the batches' labels."""
+    seen, labels = 0, []
+    for batch in loaded:
+        for name, see in sees.items():
+            see.through(calls[name], batch)
+        labels.append(labels_of(network, batch))
+        now = next(iter(sees.values())).samples
+        if not seen:
+            _check_memory(sees.values(), now, samples, loader)
+        bar.update(min(now, samples) - seen)
+        seen = min(now, samples)
+        if seen == samples:
+            return labels
+    if not seen:
+        raise UserError("loader gives no batches")
+    return labels
+
+
+def _check_memory(sees: Iterable[See], count: int, samples: int, loader: Any) -> None:
+    """Raises UserError where all samples will be too large, going by the first `count` of them."""
+    dataset = loader if isinstance(loader, Tensor | np.ndarray) else getattr(loader, "dataset", None)
+    batched = count * len(loader) if isinstance(loader, Sized) else samples
+    total = max(count, min(samples, len(dataset) if isinstance(dataset, Sized) else batched))
+    recordings = [see.recording for see in sees]
+    size = sum(values.nbytes for one in recordings for values in one.values()) // count * total
+    if size > LARGEST:
+        raise UserError(
+            f"{total} samples of {len(recordings[0])} layers of {len(recordings)} networks would take "
+            f"{size / 2**30:.1f} GiB of memory, and {LARGEST / 2**30:g} GiB are the most: name fewer layers, take "
+            f"fewer samples or reduce='mean', or record them into files"
+        )
 
 
 def _usable(labels: list[Any], count: int) -> Any:
@@ -167,75 +204,3 @@ def _usable(labels: list[Any], count: int) -> Any:
     except (ValueError, UserError):
         return None
     return joined
-
-
-def _networks(
-    before: nn.Module,
-    after: Any,
-    baseline: nn.Module | str | None,
-    control: nn.Module | None,
-    seed: int,
-) -> dict[str, nn.Module]:
-    """The networks to call, by name."""
-    networks = {"before": before, "after": after} | ({} if control is None else {"control": control})
-    for name, network in networks.items():
-        if not isinstance(network, nn.Module):
-            raise UserError(f"{name} must be a torch module, got {type(network).__name__}: diagnose takes activations")
-    if isinstance(baseline, nn.Module):
-        networks["baseline"] = baseline
-    elif baseline == "reinitialised":
-        networks["baseline"] = reinitialised(before, seed)
-    elif baseline is not None:
-        raise UserError(f"baseline must be 'reinitialised', a torch module or None, got {baseline!r}")
-    return {name: one.module if isinstance(one, nn.DataParallel) else one for name, one in networks.items()}
-
-
-@contextmanager
-def _named(network: str) -> Iterator[None]:
-    """Errors say which network they are about."""
-    try:
-        yield
-    except UserError as error:
-        raise UserError(f"in the network {network}, {error}") from None
-
-
-def _fill(
-    sees: Mapping[str, See],
-    calls: Mapping[str, Callable[[Any], Any]],
-    loaded: Iterable[Any],
-    loader: Any,
-    samples: int,
-    bar: tqdm,
-    network: nn.Module,
-) -> list[Any]:
-    """Call every network with each batch, until there are `samples`; the batches' labels."""
-    seen, labels = 0, []
-    held = loader if isinstance(loader, Tensor | np.ndarray) else getattr(loader, "dataset", None)
-    for batch in loaded:
-        for name, see in sees.items():
-            with _named(name):
-                see.through(calls[name], batch)
-        labels.append(labels_of(network, batch))
-        now = next(iter(sees.values())).samples
-        if not seen:
-            guess = now * len(loader) if isinstance(loader, Sized) else samples
-            _check_memory(sees.values(), now, min(samples, len(held) if isinstance(held, Sized) else guess))
-        bar.update(min(now, samples) - seen)
-        seen = min(now, samples)
-        if seen == samples:
-            return labels
-    if not seen:
-        raise UserError("loader gives no batches")
-    return labels
-
-
-def _check_memory(sees: Iterable[See], count: int, total: int) -> None:
-    """Raises UserError where `total` samples will be too large, going by the first `count` of them."""
-    recordings = [see.recording for see in sees]
-    size = sum(values.nbytes for one in recordings for values in one.values()) // count * max(total, count)
-    if size > LARGEST:
-        raise UserError(
-            f"{total} samples of {len(recordings[0])} layers of {len(recordings)} networks would take "
-            f"{size / 2**30:.1f} GiB of memory, and {LARGEST / 2**30:g} GiB are the most: name fewer layers, take "
-            f"fewer samples or reduce='mean', or record them into files"
-        )

@@ -14,18 +14,64 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+import xarray as xr
+from pydantic import Field
 from tqdm import tqdm
 
-from carryover.diagnosis.activations.inheritance import sample_blocks
-from carryover.diagnosis.activations.quantities import of_layer
-from carryover.diagnosis.activations.sources import ALONE, Activations, as_array, matrices, opened, same_order
-from carryover.diagnosis.activations.task import Task
-from carryover.diagnosis.parameters import Parameters
-from carryover.diagnosis.result import Diagnosis, assembled
+from carryover.config.parameters import Model, parameter
+from carryover.diagnosis.inheritance import sample_blocks
+from carryover.diagnosis.quantities import MEANING, TEXTS, attributes, of_layer
+from carryover.diagnosis.sources import SINGLE, Activations, as_array, opened, same_order
+from carryover.diagnosis.task import Task
 from carryover.errors import UserError
+
+
+class Parameters(Model):
+    """Criteria, fixed before the data are seen."""
+
+    most: Annotated[float, Field(gt=0, le=1)] = parameter(
+        0.8, "share of the components from which on a layer is inherited, or kept")  # fmt: skip
+    factor: Annotated[float, Field(ge=1)] = parameter(
+        1.5, "typical factor between changes of variances from which on they count")  # fmt: skip
+    variance: Annotated[float, Field(gt=0, le=0.999999)] = parameter(
+        0.95, "share of the variance that counted components hold")  # fmt: skip
+    enough: Annotated[float, Field(ge=1)] = parameter(10.0, "least samples, in multiples of the larger PR")
+    confidence: Annotated[float, Field(gt=0, le=0.999)] = parameter(
+        0.95, "probability that an interval contains the truth")  # fmt: skip
+
+
+class Options(Parameters):
+    """What the command line and the configuration say of a diagnosis."""
+
+    layers: tuple[str, ...] = parameter((), "layers to look at; none: all")
+
+
+class Diagnosis(xr.Dataset):
+    """What `diagnose` returns, an xarray dataset by layer with a headline."""
+
+    __slots__ = ()
+
+    @property
+    def headline(self) -> str:
+        """'3 layers: select in 2 (conv3, conv4), undecided in 1 (conv5). …'"""
+        from carryover.diagnosis.report import headline
+
+        return headline(self)
+
+    def plot(self, **options: Any) -> Any:  # type: ignore[override]
+        """A figure of shares, dimensions and ratios by layer."""
+        from carryover.diagnosis.figure import draw
+
+        return draw(self, **options)
+
+    def _repr_html_(self) -> str:
+        from carryover.diagnosis.report import table
+
+        return table(self) if "regime" in self and "layer" in self.dims else super()._repr_html_()
+
 
 DEFAULTS = Parameters()
 
@@ -67,9 +113,8 @@ def diagnose(
     Returns
     -------
     Diagnosis
-        The quantities of `quantities.PAPERS` and `quantities.MEANING`, (layer,), the latter with intervals `…_low` and
-        `…_high`: jackknife over blocks of samples, Student's t. Intervals of shares are wider by what the second half
-        of the samples changed. Then the verdicts and their reasons.
+        The variables of `quantities.MEANING`, (layer,). Intervals are of the jackknife over blocks of samples, with
+        Student's t; those of shares are wider by what the second half of the samples changed.
 
     Raises
     ------
@@ -80,45 +125,51 @@ def diagnose(
     """
     if not isinstance(p, Parameters):
         raise UserError(f"p must be Parameters, as Parameters(confidence=0.9), got {type(p).__name__}")
-    if not (layers is None or isinstance(layers, str | Sequence)):
-        raise UserError(f"layers must be a layer's name or several, got {layers!r}")
-    named = {"before": before, "after": after, "baseline": baseline, "control": control}
+    given = {"before": before, "after": after}
+    given |= {name: side for name, side in (("baseline", baseline), ("control", control)) if side is not None}
     with ExitStack() as stack:
-        sides = {
-            name: stack.enter_context(opened(source, name))
-            for name, source in named.items()
-            if source is not None or name in ("before", "after")
-        }
-        names = _same(list(sides.values()), [layers] if isinstance(layers, str) else layers)
-        ids = [side.ids for side in (sides["before"], sides["after"])]
+        sides = [stack.enter_context(opened(source, name)) for name, source in given.items()]
+        names = _shared(sides, [layers] if isinstance(layers, str) else layers)
+        ids = [side.ids for side in sides[:2]]
+        sample_id = next((one for one in ids if one is not None), None)
         ordered = all(one is not None for one in ids)
-        one_id = next((one for one in ids if one is not None), None)
-        rows = []
+        rows: list[dict[str, Any]] = []
         task = None
         for name in tqdm(names, "layers", disable=not progress, leave=False):
-            found = dict(zip(sides, matrices(list(sides.values()), name), strict=True))
+            found = {key: side.matrix(name) for key, side in zip(given, sides, strict=True)}
             samples = len(found["before"])
+            for side, X in zip(sides, found.values(), strict=True):
+                if len(X) != samples:
+                    both = f"{sides[0].name} and {side.name}"
+                    raise UserError(f"{both} must have the same samples, got {samples} and {len(X)} of them")
             if labels is not None and task is None:
                 task = Task.of(as_array("labels", labels), samples)
-            block = sample_blocks(samples, one_id)
-            groups = samples if one_id is None else len(np.unique(one_id))
-            other = found.pop("control", None)
-            rows.append(of_layer(list(found.values()), block, ordered, groups, p, task, other))
-    return assembled(names, rows, p, "permutation of samples" if baseline is None else "baseline")
+            block = sample_blocks(samples, sample_id)
+            groups = samples if sample_id is None else len(np.unique(sample_id))
+            second = found.pop("control", None)
+            rows.append(of_layer(list(found.values()), block, ordered, groups, p, task, second))
+    columns = {
+        name: ("layer", [row.get(name, "" if name in TEXTS else np.nan) for row in rows], attributes(name))
+        for name in MEANING
+        if any(name in row for row in rows)
+    }
+    layer = ("layer", names, {"long_name": "layer of the network", "units": "1"})
+    criteria = {name: value for name, value in p.model_dump().items() if name != "layers"}
+    reference = "permutation of samples" if baseline is None else "baseline"
+    return Diagnosis(columns, {"layer": layer}, criteria | {"reference": reference})
 
 
-def _same(sides: Sequence[Activations], layers: Sequence[str] | None) -> list[str]:
+def _shared(sides: Sequence[Activations], layers: Sequence[str] | None) -> list[str]:
     """Names of the layers to compare, once all have them and the same samples."""
-    first = sides[0]
-    names = list(dict.fromkeys([*first.layers, *sides[1].layers] if layers is None else layers))
+    names = list(dict.fromkeys([*sides[0].layers, *sides[1].layers] if layers is None else layers))
     for side in sides:
         if missing := [name for name in names if name not in side.layers]:
             raise UserError(
                 f"{side.name} lacks the layer {missing[0]}; it has {', '.join(side.layers)}: name layers that all have"
-                + (f" (an array by itself is a layer called {ALONE})" if ALONE in names else "")
+                + (f" (an array by itself is a layer called {SINGLE})" if SINGLE in names else "")
             )
     if not names:
         raise UserError("layers must name at least one layer")
     for side in sides[1:]:
-        same_order(first, side)
+        same_order(sides[0], side)
     return names

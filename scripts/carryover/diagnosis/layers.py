@@ -26,11 +26,11 @@ from typing import Any
 import numpy as np
 import xarray as xr
 
-from carryover.diagnosis.activations.inheritance import jackknife, sample_blocks
-from carryover.diagnosis.activations.sources import Activations, opened, same_order
+from carryover.diagnosis.inheritance import jackknife, sample_blocks
+from carryover.diagnosis.sources import Activations, opened, same_order
 from carryover.errors import UserError
 
-_COLUMNS = 2**13  # products that are summed in single precision
+_PRODUCTS = 2**16  # of a kernel that are summed in single precision
 
 
 def layer_similarity(
@@ -45,8 +45,6 @@ def layer_similarity(
     confidence: float | None = None,
 ) -> xr.DataArray | xr.Dataset:
     """Linear CKA, or the Procrustes distance, of each layer before and each layer after, (layer_before, layer_after).
-
-    Memory: layers × samples² (of a batch) × 4 bytes, and the responses.
 
     Parameters
     ----------
@@ -77,20 +75,18 @@ def layer_similarity(
         names = _named(old, layers), _named(new, layers if other_layers is None else other_layers)
         every = [side.matrix(name) for side, some in zip((old, new), names, strict=True) for name in some]
         ids = old.ids if old.ids is not None else new.ids
-    counts = [len(X) for X in every]
-    if len(set(counts)) > 1:
-        raise UserError(f"before and after must have the same samples, got {counts[0]} and {min(counts[1:])} of them")
-    samples, debiased = counts[0], debiased or batch is not None
+    samples, debiased = len(every[0]), debiased or batch is not None
+    if others := {len(X) for X in every} - {samples}:
+        raise UserError(f"before and after must have the same samples, got {samples} and {min(others)} of them")
     if debiased and min(batch or samples, samples) < 4:
         batches = "" if batch is None else f" in batches of {batch}"
         raise UserError(f"a debiased similarity needs 4 samples or more, got {samples}{batches}")
+    split = len(names[0])
 
-    def values(rows: np.ndarray) -> np.ndarray:
-        chosen = every if len(rows) == samples else [X[rows] for X in every]
-        split = len(names[0])
+    def values(chosen: Sequence[np.ndarray]) -> np.ndarray:
         return _distances(chosen, split) if measure == "procrustes" else _alignments(chosen, split, debiased, batch)
 
-    whole = values(np.arange(samples))
+    whole = values(every)
     label = "Procrustes distance" if measure == "procrustes" else f"{'debiased ' * debiased}linear CKA"
     attributes = {"long_name": label, "units": "1", "samples": samples}
     coords = dict(zip(("layer_before", "layer_after"), names, strict=True))
@@ -98,10 +94,9 @@ def layer_similarity(
     if confidence is None:
         return found
     block = sample_blocks(samples, ids)
-    table = np.array([whole, *(values(np.flatnonzero(block != b)) for b in np.unique(block))])
-    ends = np.apply_along_axis(jackknife, 0, table, confidence)
+    table = np.array([whole, *(values([X[block != b] for X in every]) for b in np.unique(block))])
     result = found.to_dataset()
-    for name, end in zip(("low", "high"), ends, strict=True):
+    for name, end in zip(("low", "high"), np.apply_along_axis(jackknife, 0, table, confidence), strict=True):
         result[name] = (tuple(coords), end, {"long_name": f"{name} end of the interval of: {label}", "units": "1"})
     return result
 
@@ -119,16 +114,16 @@ def _alignments(layers: Sequence[np.ndarray], split: int, debiased: bool, batch:
 def _inner_products(layers: Sequence[np.ndarray], debiased: bool) -> np.ndarray:
     """⟨K, L⟩ of all pairs of layers (samples, units), or what replaces it."""
     n = len(layers[0])
-    kernels = np.empty((len(layers), n * n), np.float32)
-    for kernel, X in zip(kernels, layers, strict=True):
-        x = X - X.mean(axis=0)
-        np.matmul(x, x.T, out=kernel.reshape(n, n))
+    centred = [X - X.mean(axis=0) for X in layers]
     inner = np.zeros((len(layers), len(layers)))
-    for start in range(0, n * n, _COLUMNS):
-        some = kernels[:, start : start + _COLUMNS]
-        inner += some @ some.T
+    step = max(1, _PRODUCTS // n)
+    for start in range(0, n, step):  # rows of all kernels, from the diagonal on: what is beyond it counts twice
+        rows = np.stack([x[start : start + step] @ x[start:].T for x in centred])
+        rows[:, :, step:] *= 2**0.5
+        flat = rows.reshape(len(layers), -1)
+        inner += flat @ flat.T
     if debiased:
-        diagonals = kernels[:, :: n + 1].astype(np.float64)
+        diagonals = np.array([np.einsum("nu,nu->n", x, x) for x in centred], np.float64)
         total = diagonals.sum(axis=1)
         inner += np.outer(total, total) / ((n - 1) * (n - 2)) - n / (n - 2) * diagonals @ diagonals.T
     return inner

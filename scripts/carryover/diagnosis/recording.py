@@ -7,10 +7,11 @@ with record(network, ["layer3", "layer4"], "before.nc") as see:
 
 from __future__ import annotations
 
+import re
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +20,14 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from carryover.diagnosis.recordings import names as naming
-from carryover.diagnosis.recordings import outputs
-from carryover.diagnosis.recordings.batches import home, moved
-from carryover.diagnosis.recordings.sinks import File, Memory, Sink
+from carryover.diagnosis import outputs
+from carryover.diagnosis.modules import Place, bare, core, device_of, moved, places
+from carryover.diagnosis.sources import NAMED
 from carryover.errors import UserError
 from carryover.provenance import writing
+
+_CHUNK = 2**20  # numbers that are stored together
+_LEGAL = re.compile(r"\w[\w.:@-]{0,200}")  # a "/" would be a group of the file
 
 
 @contextmanager
@@ -71,45 +74,102 @@ def record(
         A ValueError, for a name that is no submodule, for a submodule that is not called once, whose output has no
         batch of the inputs' size, is not finite, or differs in shape between calls, and where nothing was seen.
     """
+    if not isinstance(module, nn.Module):
+        raise UserError(f"module must be a torch module, got {type(module).__name__}")
+    if not callable(reduce) and reduce not in outputs.REDUCTIONS:
+        kinds = ", ".join(outputs.REDUCTIONS)
+        raise UserError(f"reduce must be one of {kinds}, or a function of the output, got {reduce!r}")
+    modes = {part: part.training for part in module.modules()}
     with ExitStack() as stack:
         file = None
         if path is not None:
             if not isinstance(path, str | Path) or Path(path).suffix != ".nc":
                 raise UserError(f"path must be where the file goes, text that ends in .nc, got {path!r}")
             file = stack.enter_context(netCDF4.Dataset(stack.enter_context(writing.atomic(Path(path))), "w"))
-        see = stack.enter_context(watched(module, names, file, reduce=reduce, batch_axis=batch_axis))
-        yield see
+        see = See(module, places(module, names), Store(file), reduce, batch_axis)
+        hooks = see.hooks()
+        try:
+            module.eval()
+            yield see
+        finally:
+            for hook in hooks:
+                hook.remove()
+            for part, mode in modes.items():
+                part.training = mode
         if not see.samples:
             raise UserError("nothing was seen, so nothing is recorded: call what the block is given")
         if see.left_out:
-            warnings.warn(said(see.left_out), stacklevel=3)
+            more = f"; and {len(see.left_out) - 3} more" if len(see.left_out) > 3 else ""
+            reasons = "; ".join([*see.left_out.values()][:3])
+            warnings.warn(f"left out of what the pattern matches: {reasons}{more}", stacklevel=3)
 
 
-@contextmanager
-def watched(
-    module: nn.Module,
-    names: str | Sequence[str],
-    file: netCDF4.Dataset | None = None,
-    *,
-    reduce: outputs.Reduction = "flatten",
-    batch_axis: int | None = None,
-) -> Iterator[See]:
-    """As `record`, into a file that is open, or into memory; without its warning, and nothing need be seen."""
-    if not isinstance(module, nn.Module):
-        raise UserError(f"module must be a torch module, got {type(module).__name__}")
-    if batch_axis is not None and (not isinstance(batch_axis, int) or batch_axis < 0):
-        raise UserError(f"batch_axis must be a whole number from 0, got {batch_axis!r}")
-    sink: Sink = Memory() if file is None else File(file)
-    see = See(module, naming.chosen(module, names), sink, outputs.checked(reduce), batch_axis)
-    with see.watching():
-        yield see
+class Store:
+    """Batches by layer, with `sample_id` where samples have names: in memory, or along `sample` of a netCDF file."""
 
+    def __init__(self, file: netCDF4.Dataset | None) -> None:
+        self.samples = 0
+        self._file = file
+        self._units: dict[str, int] = {}
+        self._named = False
+        self._parts: dict[str, list[np.ndarray]] = {}
 
-def said(left_out: Mapping[str, str]) -> str:
-    """The warning that names what was left out."""
-    reasons = [reason for _, reason in zip(range(3), left_out.values(), strict=False)]
-    more = f"; and {len(left_out) - 3} more" if len(left_out) > 3 else ""
-    return f"left out of what the pattern matches: {'; '.join(reasons)}{more}"
+    def append(self, batch: Mapping[str, np.ndarray], ids: Sequence | None) -> None:
+        """Raises UserError where a batch does not go with those before it."""
+        counts = {name: len(values) for name, values in batch.items()}
+        if len(set(counts.values())) > 1:
+            raise UserError(f"names must be submodules with the same number of samples, got {counts}")
+        count = next(iter(counts.values()))
+        if ids is not None and len(ids) != count:
+            raise UserError(f"sample_id must name each of the {count} samples, got {len(ids)}")
+        if not self.samples:
+            self._units, self._named = {name: values.shape[1] for name, values in batch.items()}, ids is not None
+            if self._file is not None:
+                self._create(self._file, count)
+        if (ids is not None) != self._named:
+            raise UserError("sample_id must be given in every call or in none")
+        if apart := self._units.keys() ^ batch.keys():
+            raise UserError(f"names must be submodules that every call reaches, and {min(apart)} is not one")
+        for name, values in batch.items():
+            if values.shape[1] != self._units[name]:
+                raise UserError(
+                    f"{name} must have the same units in every call, but has {self._units[name]} and "
+                    f"{values.shape[1]}: for batches padded to different lengths take reduce='mean', or pad all of "
+                    f"them to one length"
+                )
+        text = {} if ids is None else {"sample_id": np.array([str(one) for one in np.asarray(ids).tolist()])}
+        for name, values in {**batch, **text}.items():
+            if self._file is None:
+                self._parts.setdefault(name, []).append(values)
+            else:
+                rows = slice(self.samples, self.samples + count)
+                self._file[self._key(name)][rows] = values.astype(object) if name == "sample_id" else values
+        self.samples += count
+
+    def _create(self, file: netCDF4.Dataset, batch: int) -> None:
+        """Make the file's variables, for batches of this size."""
+        file.createDimension("sample", None)
+        for name, units in self._units.items():
+            key = self._key(name)
+            file.createDimension(f"unit of {key}", units)
+            chunks = (max(1, min(batch, _CHUNK // units)), units)
+            dimensions = ("sample", f"unit of {key}")
+            made = file.createVariable(key, "f4", dimensions, chunksizes=chunks, fill_value=False)
+            made.setncatts({"long_name": f"activations of {name}", "units": "1", NAMED: name})
+        if self._named:
+            ids = file.createVariable("sample_id", str, ("sample",))
+            ids.setncatts({"long_name": "name of the sample", "units": "1"})
+
+    def _key(self, name: str) -> str:
+        legal = name == "sample_id" or _LEGAL.fullmatch(name)
+        return name if legal else f"layer number {list(self._units).index(name)}"
+
+    @property
+    def recording(self) -> dict[str, np.ndarray]:
+        if self._file is not None:
+            raise UserError("recording is what is kept in memory, without a path: read the file instead")
+        self._parts = {name: [np.concatenate(parts)] for name, parts in self._parts.items()}
+        return {name: parts[0] for name, parts in self._parts.items()}
 
 
 class See:
@@ -119,10 +179,10 @@ class See:
     """
 
     def __init__(
-        self, module: nn.Module, places: list[naming.Place], sink: Sink, reduce: outputs.Reduction, axis: int | None
+        self, module: nn.Module, places: list[Place], store: Store, reduce: outputs.Reduction, axis: int | None
     ) -> None:
         self.left_out: dict[str, str] = {}
-        self._module, self._places, self._sink = module, places, sink
+        self._module, self._places, self._store = module, places, store
         self._reduce, self._axis = reduce, axis
         self._tokens_first = outputs.tokens_first(module)
         self._calls: dict[nn.Module, int] | None = None  # how often each part was called, None between calls of `see`
@@ -131,6 +191,16 @@ class See:
         self._mask: Tensor | None = None
         self._seen = 0
 
+    @property
+    def samples(self) -> int:
+        """How many were seen."""
+        return self._store.samples
+
+    @property
+    def recording(self) -> dict[str, np.ndarray]:
+        """{layer: (samples, units)}, with `sample_id` where samples have names."""
+        return self._store.recording
+
     def __call__(
         self, *inputs: Any, sample_id: Sequence | None = None, token_mask: Tensor | None = None, **named_inputs: Any
     ) -> Any:
@@ -138,7 +208,7 @@ class See:
         module = self._module
         if isinstance(module, nn.DataParallel):  # its replicas would be seen in any order
             module = module.module
-            inputs, named_inputs = moved((inputs, named_inputs), home(module))
+            inputs, named_inputs = moved((inputs, named_inputs), device_of(module))
         return self.through(module, *inputs, sample_id=sample_id, token_mask=token_mask, **named_inputs)
 
     def through(
@@ -155,50 +225,29 @@ class See:
         self._mask = _mask(token_mask, inputs, named_inputs)
         self._calls = {}
         fast = torch.backends.mha.get_fastpath_enabled()  # which may leave submodules out
+        # What is compiled runs none of the hooks that came later. Where nothing is, the compiler need not be loaded.
+        compiled = "torch._dynamo" in sys.modules
         try:
             torch.backends.mha.set_fastpath_enabled(False)
-            with torch.inference_mode(), _uncompiled():
+            with torch.inference_mode(), torch.compiler.set_stance("force_eager") if compiled else nullcontext():
                 result = call(*inputs, **named_inputs)
             self._check()
             ordered = {place.name: self._kept[place.name] for place in self._places if place.name in self._kept}
-            self._sink.append(ordered, sample_id)
+            self._store.append(ordered, sample_id)
             self._seen += 1
         finally:
             torch.backends.mha.set_fastpath_enabled(fast)
             self._calls, self._kept = None, {}
         return result
 
-    @property
-    def samples(self) -> int:
-        """How many were seen."""
-        return self._sink.samples
+    def hooks(self) -> list[Any]:
+        """Handles of the hooks that keep what each part gives out."""
+        by_part: dict[nn.Module, list[Place]] = {}
+        for place in self._places:
+            by_part.setdefault(place.part, []).append(place)
+        return [core(part).register_forward_hook(self._keep(part, mine)) for part, mine in by_part.items()]
 
-    @property
-    def recording(self) -> dict[str, np.ndarray]:
-        """{layer: (samples, units)}, with `sample_id` where samples have names."""
-        if not isinstance(self._sink, Memory):
-            raise UserError("recording is what is kept in memory, without a path: read the file instead")
-        return self._sink.recording
-
-    @contextmanager
-    def watching(self) -> Iterator[None]:
-        """Inside, the module is in evaluation mode and its parts are watched."""
-        modes = {part: part.training for part in self._module.modules()}
-        hooks: list[Any] = []
-        try:
-            for part in dict.fromkeys(place.part for place in self._places):
-                watched = naming.core(part)
-                mine = [place for place in self._places if place.part is part]
-                hooks.append(watched.register_forward_hook(self._keep(part, mine)))
-            self._module.eval()
-            yield
-        finally:
-            for hook in hooks:
-                hook.remove()
-            for part, mode in modes.items():
-                part.training = mode
-
-    def _keep(self, part: nn.Module, places: list[naming.Place]) -> Callable[..., None]:
+    def _keep(self, part: nn.Module, places: list[Place]) -> Callable[..., None]:
         def hook(module: nn.Module, inputs: Any, output: Any) -> None:
             if self._calls is None:
                 return  # called by somebody else
@@ -208,15 +257,16 @@ class See:
                     try:
                         self._kept[place.name] = self._values(place, output)
                     except UserError as error:
-                        self._without(place, error)
+                        self._leave_out(place, error)
 
         return hook
 
-    def _values(self, place: naming.Place, output: Any) -> np.ndarray:
+    def _values(self, place: Place, output: Any) -> np.ndarray:
         tensor = outputs.entry_of(place.name.split(":")[0] if place.entry is None else place.name, output, place.entry)
         tokens = bool(self._tokens_first) and (place.part in self._tokens_first or tensor.ndim == 3)
         tensor = outputs.batch_first(place.name, tensor, self._sizes, self._axis, tokens)
-        return outputs.on_cpu(outputs.units(place.name, naming.bare(place.part), tensor, self._reduce, self._mask))
+        units = outputs.units(place.name, bare(place.part), tensor, self._reduce, self._mask)
+        return units.detach().to("cpu", copy=True).numpy()  # the next layer may overwrite its input
 
     def _check(self) -> None:
         """Every place was called as often as it must be, and what it gave is finite."""
@@ -230,7 +280,7 @@ class See:
                 every = ", ".join(f"{place.name.split(':')[0]}@{index}" for index in range(min(count, 3)))
                 choice = f": name a call, as {every}" if count > 1 and place.call is None else ""
                 wanted = "once" if place.call is None else f"{place.call + 1} times or more"
-                self._without(place, UserError(
+                self._leave_out(place, UserError(
                     f"names must be submodules that are called {wanted} for each input, {place.name} was {count} "
                     f"times{choice}"
                 ))  # fmt: skip
@@ -238,24 +288,19 @@ class See:
             if not np.isfinite(values).all():
                 row = int(np.flatnonzero(~np.isfinite(values).all(axis=1))[0])
                 raise UserError(
-                    f"{name} must be finite in single precision, and is not for sample {self._sink.samples + row}, "
+                    f"{name} must be finite in single precision, and is not for sample {self.samples + row}, "
                     f"which is number {row + 1} of call {self._seen + 1}"
                 )
         if not self._kept:
             reasons = "; ".join(list(self.left_out.values())[:3]) or "none of them is called"
             raise UserError(f"nothing that the names match can be recorded: {reasons}")
 
-    def _without(self, place: naming.Place, error: UserError) -> None:
+    def _leave_out(self, place: Place, error: UserError) -> None:
         """Leave out what a pattern matched, if it was never in; raise the error otherwise."""
         if not place.matched or self._seen:
             raise error
         self.left_out[place.name] = str(error)
         self._kept.pop(place.name, None)
-
-
-def _uncompiled() -> AbstractContextManager[Any]:
-    """What is compiled runs none of the hooks that came later. Where nothing is, the compiler need not be loaded."""
-    return torch.compiler.set_stance("force_eager") if "torch._dynamo" in sys.modules else nullcontext()
 
 
 def _sizes(first: Tensor | None, axis: int) -> tuple[int, ...]:

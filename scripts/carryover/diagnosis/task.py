@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from carryover.diagnosis.activations.components import Components
-from carryover.diagnosis.activations.inheritance import jackknife, ridge
+from carryover.diagnosis.inheritance import Components, jackknife, leave_one_out, ridge
 from carryover.errors import UserError
 
 THERE, ADDED, LOST, ABSENT = "there before", "added", "lost", "not readable"
@@ -82,7 +81,7 @@ def probed(
     """
     by_sample = dict(zip(MEANING, [task.scores(layer, rows, block) for layer in layers], strict=False))
     by_sample["task_gain"] = by_sample["task_after"] - by_sample["task_before"]
-    included = np.vstack([np.ones(len(block)), block != np.unique(block)[:, None]])
+    included = leave_one_out(block)
     row: dict[str, Any] = dict.fromkeys([f"{name}{end}" for name in MEANING for end in ("", "_low", "_high")], np.nan)
     for name, values in by_sample.items():
         means = included @ values / included.sum(axis=1)

@@ -1,15 +1,18 @@
 """How well one layer predicts the principal components of another, on held-out samples, beyond unrelated networks.
 
-Let u (r,) be the counted components of a layer, of unit variance. The share of them that another layer has is the mean
-held-out R² of ridge regression, 1 − E |u − û|² / r: without ridge and noise the mean squared canonical correlation. It
-is computed in both directions:
+What a layer holds does not depend on the size of its responses. Therefore components are scaled to unit variance, and
+those that hold nearly all variance count alike, or are weighted by their variance.
+
+Let u (r,) be the counted components of a layer. The share of them that another layer has is the mean held-out R² of
+ridge regression, 1 − E |u − û|² / r: without ridge and noise the mean squared canonical correlation. It is computed in
+both directions:
 
 - *inherited*: after's components, predicted from all components before, however weak;
 - *kept*: before's components, predicted from the visible components after: those that leave out a tenth of the variance
   that the counted ones leave out. A feature that faded below is lost.
 
 Relative to a reference R₀, the R² from an unrelated network of the same inputs, the share is (R² − R₀) / (1 − R₀), or
-−1 where it would be less. Components count alike, or are weighted by their variance.
+−1 where it would be less.
 """
 
 from __future__ import annotations
@@ -19,17 +22,95 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy import stats
+from sklearn.utils.extmath import randomized_svd
 
-from carryover.diagnosis.activations.components import Components
 from carryover.errors import UserError
 from carryover.streams import generator
 
+_BYTES = 2**29  # bytes of a layer, at the samples of which components are taken
+_SAMPLES = 4096  # of which components are taken: intervals of shares are narrower than .01 by then
+_COMPONENTS = 512  # of a layer, at most
+_EXACT = 1024  # the smaller of samples and units up to which all components are computed
+_ROUNDING = 1e-10  # share of the largest variance below which there is rounding alone
+DOMINANT = 0.9  # share of all variance from which on a direction is one that hides the others
 BLOCKS, FOLDS = 20, 5
 LEAST = 4 * FOLDS  # samples
 _PENALTIES = 10.0 ** np.array([2, 0, -1, -2, -3, -4, -5, -6, -8])  # times samples and the largest variance
 _TYPICAL = (0.16, 0.84)  # quantiles between which changes are typical: a single direction does not decide
 _LEADING = 5  # components of which curved functions are taken
 _TINY = np.finfo(float).tiny
+
+
+@dataclass(frozen=True)
+class Components:
+    """The leading components of a layer, at some of the samples.
+
+    Attributes: variances (k,), descending, as shares of all; scores (samples, k), of unit variance over these samples;
+    counted, how many of them hold nearly all variance; seen, how many leave out a tenth of what `counted` leaves out.
+    """
+
+    variances: np.ndarray
+    scores: np.ndarray
+    counted: int
+    seen: int
+
+    @property
+    def weighted(self) -> np.ndarray:
+        """(samples, k) scores with the variances that the layer gives them."""
+        return self.scores * np.sqrt(self.variances)
+
+    @property
+    def dominant(self) -> float:
+        """Share of all variance that the first direction holds."""
+        return float(self.variances[0])
+
+
+def chosen_samples(samples: int, layers: Sequence[int]) -> np.ndarray:
+    """Which samples components are taken at, spread over all."""
+    return np.linspace(0, samples - 1, min(samples, most_samples(layers))).astype(int)
+
+
+def most_samples(layers: Sequence[int]) -> int:
+    """How many samples components are taken at, if there are so many; fewer of layers with very many units."""
+    return min(_SAMPLES, max(_BYTES // (4 * max(layers)), 64))
+
+
+def components(X: np.ndarray, share: float, like: Components | None = None) -> Components:
+    """The components of responses (samples, units), counted until they hold `share` of the variance.
+
+    Where one direction holds more than `DOMINANT` of all it counts, and of the others those that hold `share` of what
+    it leaves: else there would be one component, whatever became of all the others. A layer that has such a direction
+    unlike the one it came from, `like`, has become narrow, and nothing is hidden.
+    """
+    X = X - X.mean(axis=0)
+    total = float(np.square(X, dtype=np.float64).sum())
+    if min(X.shape) > _EXACT:
+        U, s, _ = randomized_svd(X, _COMPONENTS, n_iter=4, random_state=0)
+        squares = s.astype(np.float64) ** 2
+    else:
+        U, squares = _exact(X.astype(np.float64))
+    there = squares > _ROUNDING * squares[0]
+    squares, U = squares[there][:_COMPONENTS], U[:, there][:, :_COMPONENTS]
+    variances = squares / total
+    first = int(variances[0] > DOMINANT and (like is None or like.dominant > DOMINANT))
+    counts = [_counted(variances, first, one) for one in (share, 0.9 + share / 10)]
+    return Components(variances, U.astype(np.float64) * len(X) ** 0.5, *counts)
+
+
+def _exact(X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(left singular vectors, squared singular values), by the smaller Gram matrix."""
+    if len(X) <= X.shape[1]:
+        squares, U = np.linalg.eigh(X @ X.T)
+        return U[:, ::-1], squares[::-1]
+    squares, V = np.linalg.eigh(X.T @ X)
+    squares, V = squares[::-1], V[:, ::-1]
+    return X @ V / np.sqrt(np.maximum(squares, _TINY)), squares
+
+
+def _counted(variances: np.ndarray, first: int, share: float) -> int:
+    """How many hold `share` of what the first ones leave, these included."""
+    left = np.cumsum(variances[first:]) / max(1 - variances[:first].sum(), _TINY)
+    return min(first + int(np.searchsorted(left, share)) + 1, len(variances))
 
 
 def sample_blocks(samples: int, ids: np.ndarray | None = None) -> np.ndarray:
@@ -69,17 +150,13 @@ def errors(predictors: np.ndarray, targets: np.ndarray, block: np.ndarray) -> Er
     """
     half = block % 2 == 0
     some = half if len(set(block[half] % FOLDS)) == FOLDS else np.ones(len(block), bool)
-    penalties = _PENALTIES * max(float(predictors.var(axis=0).max()), _TINY)
-    predicted, best = ridge(predictors, targets, block, penalties)
+    predicted, best = ridge(predictors, targets, block)
     fewer, _ = ridge(predictors[some], targets[some], block[some], [best])
     return Errors((targets - predicted) ** 2, (targets[some] - fewer) ** 2)
 
 
 def ridge(
-    predictors: np.ndarray,
-    targets: np.ndarray,
-    block: np.ndarray,
-    penalties: Sequence[float] | np.ndarray | None = None,
+    predictors: np.ndarray, targets: np.ndarray, block: np.ndarray, penalties: Sequence[float] | None = None
 ) -> tuple[np.ndarray, float]:
     """Held-out predictions (samples, r) with the penalty per sample of least squared error, and that penalty.
 
@@ -87,7 +164,7 @@ def ridge(
     before weak ones add information.
     """
     if penalties is None:
-        penalties = _PENALTIES * max(float(predictors.var(axis=0).max()), _TINY)
+        penalties = list(_PENALTIES * max(float(predictors.var(axis=0).max()), _TINY))
     folds = []
     for fold in np.unique(block % FOLDS):
         out = block % FOLDS == fold
@@ -117,7 +194,7 @@ def kept(source: Components, targets: Components, block: np.ndarray) -> Errors:
     return errors(source.weighted[:, : source.seen], targets.scores[:, : targets.counted], block)
 
 
-def told_of_itself(one: Components, block: np.ndarray) -> float:
+def self_predicted(one: Components, block: np.ndarray) -> float:
     """Held-out R² of a layer's components from the same layer, the most that any other can reach.
 
     It is 1 where the fitted samples outnumber the predicting directions.
@@ -133,15 +210,20 @@ def shares(
 
     Without a reference it is R² itself, which is 0 for what is not related at all. `weights` are of the components.
     """
-    everything = np.vstack([np.ones(len(block)), block != np.unique(block)[:, None]])
+    included = leave_one_out(block)
 
     def mean(values: np.ndarray) -> np.ndarray:
         return np.average(values, axis=1, weights=weights) if weights is not None else values.mean(axis=1)
 
-    lost = everything @ mean(mine.full)
-    unrelated = everything.sum(axis=1) if reference is None else everything @ mean(reference.full)
+    lost = included @ mean(mine.full)
+    unrelated = included.sum(axis=1) if reference is None else included @ mean(reference.full)
     half = mean(mine.half).mean() / (1.0 if reference is None else mean(reference.half).mean())
     return 1 - lost / np.maximum(unrelated, _TINY), float(1 - half)
+
+
+def leave_one_out(block: np.ndarray) -> np.ndarray:
+    """(1 + blocks, samples) whether a sample is included: all of them, and those without each block."""
+    return np.vstack([np.ones(len(block)), block != np.unique(block)[:, None]])
 
 
 def jackknife(values: np.ndarray, confidence: float) -> tuple[float, float]:
@@ -195,7 +277,7 @@ def curvature(before: Components, block: np.ndarray) -> float:
     return errors(before.weighted, products[:, curved] / size[curved], block).r2 if curved.any() else 0.0
 
 
-def matched(X: np.ndarray, Y: np.ndarray) -> float:
+def matched_units(X: np.ndarray, Y: np.ndarray) -> float:
     """Mean correlation of each unit before with itself after, beyond that with other units; NaN for other widths.
 
     X, Y: (samples, units), of which those that are constant before and after are left out. 1 where finetuning left
@@ -206,19 +288,13 @@ def matched(X: np.ndarray, Y: np.ndarray) -> float:
     alive = (np.ptp(X, axis=0) > 0) | (np.ptp(Y, axis=0) > 0)
     if alive.sum() < 2:
         return np.nan
-    X, Y = _standard(X[:, alive]), _standard(Y[:, alive])
+    X, Y = (Z - Z.mean(axis=0) for Z in (X[:, alive], Y[:, alive]))
+    X, Y = (Z / np.where((size := Z.std(axis=0)) > 0, size, np.inf) for Z in (X, Y))
     units, samples = X.shape[1], len(X)
     own = float(np.einsum("nu,nu->", X, Y)) / (samples * units)
     all_pairs = float(X.sum(axis=1) @ Y.sum(axis=1)) / samples
     others = (all_pairs - units * own) / (units * (units - 1))
     return (own - others) / max(1 - others, _TINY)
-
-
-def _standard(X: np.ndarray) -> np.ndarray:
-    """Units of mean 0 and variance 1; those that are the same at all samples are 0."""
-    X = X - X.mean(axis=0)
-    size = X.std(axis=0)
-    return X / np.where(size > 0, size, np.inf)
 
 
 def alignment(one: Components, other: Components) -> float:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -18,12 +17,6 @@ _CHANNELS_FIRST = (nn.modules.conv._ConvNd, nn.modules.batchnorm._BatchNorm, nn.
                    nn.modules.pooling._AdaptiveMaxPoolNd, nn.modules.instancenorm._InstanceNorm,
                    nn.GroupNorm)  # fmt: skip
 _FEATURES_LAST = (nn.Linear, nn.LayerNorm, nn.Embedding, nn.MultiheadAttention, nn.RNNBase)
-
-
-def checked(reduce: Reduction) -> Reduction:
-    if not callable(reduce) and reduce not in REDUCTIONS:
-        raise UserError(f"reduce must be one of {', '.join(REDUCTIONS)}, or a function of the output, got {reduce!r}")
-    return reduce
 
 
 def tensors(value: Any) -> Iterator[Tensor]:
@@ -94,17 +87,13 @@ def batch_first(name: str, output: Tensor, sizes: tuple[int, ...], given: int | 
 
 def tokens_first(module: nn.Module) -> set[nn.Module]:
     """Submodules that torch's own layers make work on (tokens, batch, …)."""
+    kinds = (nn.RNNBase, nn.MultiheadAttention, nn.TransformerEncoder, nn.TransformerDecoder,
+             nn.TransformerEncoderLayer, nn.TransformerDecoderLayer)  # fmt: skip
     found: set[nn.Module] = set()
     for part in module.modules():
-        inside = [part] if isinstance(part, nn.RNNBase | nn.MultiheadAttention) else _attentions(part)
-        if any(not one.batch_first for one in inside):
+        if isinstance(part, kinds) and not all(getattr(one, "batch_first", True) for one in part.modules()):
             found |= set(part.modules())
     return found
-
-
-def _attentions(part: nn.Module) -> list[Any]:
-    kinds = (nn.TransformerEncoder, nn.TransformerDecoder, nn.TransformerEncoderLayer, nn.TransformerDecoderLayer)
-    return [one for one in part.modules() if isinstance(one, nn.MultiheadAttention)] if isinstance(part, kinds) else []
 
 
 def units(name: str, part: nn.Module, output: Tensor, reduce: Reduction, mask: Tensor | None) -> Tensor:
@@ -150,7 +139,3 @@ def _reduced(name: str, part: nn.Module, output: Tensor, reduce: Reduction, mask
         )
     places = output.flatten(1, -2)
     return places.mean(1) if reduce == "mean" else places[:, 0 if reduce == "first" else -1]
-
-
-def on_cpu(values: Tensor) -> np.ndarray:
-    return values.detach().to("cpu", copy=True).numpy()  # the next layer may overwrite its input

@@ -8,7 +8,7 @@ A layer is an array of (samples, …), flattened to (samples, units). Nothing is
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,12 +21,13 @@ from carryover.measures.dimensionality import constant
 
 IDS = ("sample_id", "id")
 """Names under which samples may be named, (samples,), numbers or text."""
-ALONE = "layer"
+SINGLE = "layer"
 """Name of the layer that an array by itself is."""
 NAMED = "layer_name"
 """Attribute of a variable in netCDF: the layer's name where it could not be the variable's."""
 KINDS = (".npz", ".npy", ".nc", ".safetensors")
 """Suffixes of files that can be read."""
+_CACHED = 2**15  # numbers in double precision that stay in the processor's cache
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ class Activations:
 
         Raises UserError for a layer that is not of numbers (samples, …), not finite or the same for all samples.
         """
-        where = f"the layer of {self.name}" if layer == ALONE else f"layer {layer} of {self.name}"
+        where = f"the layer of {self.name}" if layer == SINGLE else f"layer {layer} of {self.name}"
         with _reading(where):
             values = as_array(where, self.layers[layer][...])
         if values.dtype.kind not in "biuf" or not values.ndim or len(values) < 2 or not values.size:
@@ -53,14 +54,18 @@ class Activations:
         if self.ids is not None and len(self.ids) != len(values):
             raise UserError(f"{self.name} must name all of its {len(values)} samples, but names {len(self.ids)}")
         X = values.reshape(len(values), -1)
-        if len(wrong := np.flatnonzero(~np.isfinite(X).all(axis=1))):
-            raise UserError(f"{where} must be finite, and sample {wrong[0]} is not")
         low, high = X.min(axis=0).astype(np.float64), X.max(axis=0).astype(np.float64)
+        if not np.isfinite([low, high]).all():
+            wrong = np.flatnonzero(~np.isfinite(X).all(axis=1))
+            raise UserError(f"{where} must be finite, and sample {wrong[0]} is not")
         if constant(low, high, values.dtype):
             raise UserError(f"{where} must vary between samples: leave it out by naming the other layers")
-        centred = X - X.mean(axis=0, dtype=np.float64)
-        centred *= 2.0 ** -max(np.frexp((high - low).max())[1], -1000)
-        return centred.astype(np.float32)
+        mean, scale = X.mean(axis=0, dtype=np.float64), 2.0 ** -max(np.frexp((high - low).max())[1], -1000)
+        centred = np.empty(X.shape, np.float32)
+        step = max(1, _CACHED // X.shape[1])
+        for start in range(0, len(X), step):  # in double precision, a part at a time
+            centred[start : start + step] = (X[start : start + step] - mean) * scale
+        return centred
 
 
 @contextmanager
@@ -71,7 +76,7 @@ def opened(source: Any, name: str = "the mapping") -> Iterator[Activations]:
     mapping. Raises UserError for a file that is missing, damaged or of another kind, and one without layers.
     """
     if hasattr(source, "__array__") and not isinstance(source, Mapping):
-        source = {ALONE: source}
+        source = {SINGLE: source}
     with ExitStack() as stack:
         if isinstance(source, Mapping):
             arrays = {str(key): as_array(f"layer {key} of {name}", value) for key, value in source.items()}
@@ -93,7 +98,7 @@ def opened(source: Any, name: str = "the mapping") -> Iterator[Activations]:
 def _arrays(path: Path, stack: ExitStack) -> dict[str, Any]:
     """Arrays by name, of which netCDF and npy are read when they are used."""
     if path.suffix == ".npy":
-        return {ALONE: np.load(path, mmap_mode="r", allow_pickle=False)}
+        return {SINGLE: np.load(path, mmap_mode="r", allow_pickle=False)}
     if path.suffix == ".npz":
         with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
             return dict(arrays)
@@ -128,17 +133,6 @@ def as_array(where: str, values: Any) -> np.ndarray:
         return np.asarray(values)
     except (TypeError, ValueError, RuntimeError) as error:
         raise UserError(f"{where} must be an array of numbers, and is none ({error})") from None
-
-
-def matrices(sides: Sequence[Activations], layer: str) -> list[np.ndarray]:
-    """A layer of all sides. Raises UserError unless they are of as many samples."""
-    found = [side.matrix(layer) for side in sides]
-    for side, X in zip(sides, found, strict=True):
-        if len(X) != len(found[0]):
-            raise UserError(
-                f"{sides[0].name} and {side.name} must have the same samples, got {len(found[0])} and {len(X)} of them"
-            )
-    return found
 
 
 def same_order(first: Activations, other: Activations) -> None:

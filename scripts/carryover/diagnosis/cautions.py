@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from scipy.stats import kurtosis
 
-from carryover.diagnosis.activations import inheritance
-from carryover.diagnosis.activations.components import DOMINANT, Components
-from carryover.diagnosis.activations.regimes import ADD, REPLACE, SELECT
+from carryover.diagnosis import inheritance
+from carryover.diagnosis.inheritance import DOMINANT, Components
+from carryover.diagnosis.regimes import ADD, REPLACE, SELECT
 
 _FACTOR = 2  # between participation ratios, from which on a direction is named
 _TAIL = 0.01  # least variance below the counted components that is worth a warning
@@ -19,13 +19,9 @@ _FULL = 0.7  # components per unit, from which on a layer may hold more features
 
 
 def cautions(
-    row: Mapping[str, Any],
-    recorded: Sequence[np.ndarray],
-    parts: Sequence[Components],
-    block: np.ndarray,
-    ordered: bool,
-    most: float,
-) -> list[str]:
+    row: Mapping[str, Any], recorded: Sequence[np.ndarray], parts: Sequence[Components], block: np.ndarray,
+    ordered: bool, most: float,
+) -> list[str]:  # fmt: skip
     """Sentences on one layer.
 
     Parameters
@@ -37,7 +33,12 @@ def cautions(
     most : share from which on components count as inherited, or kept
     """
     old, new = parts[:2]
-    found = [_dominant(row), _direction(row, old, new, block)]
+    found = [_direction(row, old, new, block)]
+    for when in ("before", "after"):
+        if row[f"dominant_{when}"] > DOMINANT and row[f"units_{when}"] > 1:
+            share = f"{row[f'dominant_{when}']:.3g}"
+            found.insert(0, f"one direction holds {share} of the variance {when}: PR, ENSD and CKA speak of it alone")
+            break
     if row["regime"] != REPLACE:
         found.append(_below_the_line(old, new, block))
     if row["regime"] in (REPLACE, SELECT) and row["kept_r2"] < most:
@@ -51,14 +52,6 @@ def cautions(
     return [sentence for sentence in found if sentence]
 
 
-def _dominant(row: Mapping[str, Any]) -> str:
-    for when in ("before", "after"):
-        if row[f"dominant_{when}"] > DOMINANT and row[f"units_{when}"] > 1:
-            share = f"{row[f'dominant_{when}']:.3g}"
-            return f"one direction holds {share} of the variance {when}: PR, ENSD and CKA speak of it alone"
-    return ""
-
-
 def _direction(row: Mapping[str, Any], old: Components, new: Components, block: np.ndarray) -> str:
     """The first direction of the side with the smaller participation ratio, where these differ by a factor."""
     before, after = row["participation_ratio_before"], row["participation_ratio_after"]
@@ -69,12 +62,10 @@ def _direction(row: Mapping[str, Any], old: Components, new: Components, block: 
     here = float(narrow.variances[0])
     there = float(other.variances @ np.square(other.scores.T @ first[:, 0] / len(first)))
     known = inheritance.errors(other.weighted, first, block).r2 > 0.5
-    if after < before:
-        verb = "was amplified" if known and here > there else "holds most" if known else "appeared"
-        shares = f"{there:.2g} of the variance before and {here:.2g} after"
-    else:
-        verb = "was damped" if known and here > there else "holds most" if known else "disappeared"
-        shares = f"{here:.2g} of the variance before and {there:.2g} after"
+    amplified, appeared, ends = ("was amplified", "appeared", (there, here)) if after < before else (
+        "was damped", "disappeared", (here, there))  # fmt: skip
+    verb = appeared if not known else amplified if here > there else "holds most"
+    shares = f"{ends[0]:.2g} of the variance before and {ends[1]:.2g} after"
     return f"PR changed from {before:.3g} to {after:.3g}: a direction with {shares} {verb}"
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from carryover.diagnosis.activations.inheritance import LEAST
+from carryover.diagnosis.inheritance import LEAST
 
 UNCHANGED, REWEIGHT, SELECT, ADD, REPLACE = "unchanged", "reweight", "select", "add", "replace"
 UNDECIDED, NONE = "undecided", "none"
@@ -31,18 +31,15 @@ WORDS = {
 _BY_ANSWERS = {  # inherited, kept, reweighted
     (True, True, False): UNCHANGED,
     (True, True, True): REWEIGHT,
-    (True, False, False): SELECT,
-    (True, False, True): SELECT,
-    (False, True, False): ADD,
-    (False, True, True): ADD,
-    (False, False, False): REPLACE,
-    (False, False, True): REPLACE,
+    **{(True, False, reweighted): SELECT for reweighted in (False, True)},
+    **{(False, True, reweighted): ADD for reweighted in (False, True)},
+    **{(False, False, reweighted): REPLACE for reweighted in (False, True)},
 }
 CLOSE = 0.9  # reference from which on a share beyond unrelated networks is noise
 _CURVED = 0.2  # curvature from which on unrelated networks of the same inputs may be predicted well
 
 
-def in_words(limits: Mapping[str, float]) -> dict[str, str]:
+def criteria(limits: Mapping[str, float]) -> dict[str, str]:
     """{verdict: its criteria}."""
     most, factor = f"{limits['most']:g}", f"{limits['factor']:g}"
     inherited, lost = f"inherited > {most}", f"kept < {most}"
@@ -66,9 +63,8 @@ def decided(row: Mapping[str, Any], limits: Mapping[str, float], taken: int) -> 
     """
     if min(row["units_before"], row["units_after"]) == 1:
         return _verdict(NONE, "a layer of one unit has one direction, which any network shares up to its sign")
-    largest = max(row["participation_ratio_before"], row["participation_ratio_after"])
-    if not row["groups"] >= limits["enough"] * largest or np.isnan(row["inherited_share"]):
-        return _too_few(row, largest, limits["enough"])
+    if too_few := _too_few(row, limits["enough"]):
+        return too_few
     if row["components_before"] == 1:
         return _verdict(NONE, "before finetuning one direction holds all of what varies")
     # Where an unrelated network predicts nearly everything, what is beyond it is noise; if then the units are the same
@@ -77,19 +73,25 @@ def decided(row: Mapping[str, Any], limits: Mapping[str, float], taken: int) -> 
     close = max(row["inherited_reference"], row["kept_reference"]) > CLOSE
     kind = "r2" if close and same_units else "share"
     bounds = {f"inherited_{kind}": limits["most"], f"kept_{kind}": limits["most"], "reweighting": limits["factor"]}
-    answers = [_above(row[f"{name}_low"], row[f"{name}_high"], bound) for name, bound in bounds.items()]
+    answers: list[bool | None] = []  # None where the interval lies across the bound, or is NaN
+    for name, bound in bounds.items():
+        low, high = row[f"{name}_low"], row[f"{name}_high"]
+        answers.append(True if low > bound else False if high < bound else None)
     possible = {
         regime
         for known, regime in _BY_ANSWERS.items()
         if all(answer in (None, k) for answer, k in zip(answers, known, strict=True))
     }
-    symbols = zip(bounds, ("inherited", "kept", "reweighted by"), strict=True)
-    said = "; ".join(f"{symbol} {_interval(row, name)}" for name, symbol in symbols if not np.isnan(row[name]))
+    said = "; ".join(
+        f"{word} {row[name]:.2f} [{row[f'{name}_low']:.2f}, {row[f'{name}_high']:.2f}]"
+        for name, word in zip(bounds, ("inherited", "kept", "reweighted by"), strict=True)
+        if not np.isnan(row[name])
+    )
     if len(possible) > 1:
         reason = f"{said}: {' or '.join(word for word in WORDS if word in possible)}"
         return _verdict(UNDECIDED, reason, _needed(row, bounds, answers, taken))
     regime = possible.pop()
-    if doubt := _unfit(row, regime, limits) or ("" if same_units else _unrelated(row, regime, close)):
+    if doubt := _doubt(row, regime, limits["most"], same_units, close):
         return _verdict(UNDECIDED, f"{said}: {regime}, but {doubt}")
     return _verdict(regime, said)
 
@@ -98,9 +100,12 @@ def _verdict(regime: str, reason: str, needed: float = np.nan) -> dict[str, Any]
     return {"regime": regime, "reason": reason, "samples_needed": needed}
 
 
-def _too_few(row: Mapping[str, Any], largest: float, enough: float) -> dict[str, Any]:
-    # Of very many samples 1/PR is less by 1/samples than of these.
+def _too_few(row: Mapping[str, Any], enough: float) -> dict[str, Any] | None:
+    largest = max(row["participation_ratio_before"], row["participation_ratio_after"])
     samples = row["groups"]
+    if samples >= enough * largest and not np.isnan(row["inherited_share"]):
+        return None
+    # Of very many samples 1/PR is less by 1/samples than of these.
     whole = largest / max(1 - largest / samples, 1e-3)
     needed = float(max(np.ceil(enough * whole), LEAST))
     if samples < LEAST:
@@ -109,22 +114,17 @@ def _too_few(row: Mapping[str, Any], largest: float, enough: float) -> dict[str,
     return _verdict(UNDECIDED, reason, needed)
 
 
-def _unfit(row: Mapping[str, Any], regime: str, limits: Mapping[str, float]) -> str:
-    """Why samples are too few to say that something is new or lost, if so."""
-    if regime in (UNCHANGED, REWEIGHT) or row["told_of_itself"] > limits["most"]:
+def _doubt(row: Mapping[str, Any], regime: str, most: float, same_units: bool, close: bool) -> str:
+    """Why samples are too few, or what was found may be found of unrelated networks as well, if so."""
+    if regime not in (UNCHANGED, REWEIGHT) and row["told_of_itself"] <= most:
+        return f"with so few samples a layer does not tell even itself (R² {row['told_of_itself']:.3g})"
+    if same_units:
         return ""
-    return f"with so few samples a layer does not tell even itself (R² {row['told_of_itself']:.3g})"
-
-
-def _unrelated(row: Mapping[str, Any], regime: str, close: bool) -> str:
-    """Why what was found may be found of unrelated networks as well, if so."""
-    if np.isnan(row["inherited_reference"]):
-        if regime != REPLACE and row["curvature"] > _CURVED:
-            return (
-                "the layer tells functions of its inputs so well that it may tell an unrelated network's: give a "
-                "recording of one as baseline"
-            )
-        return ""
+    if np.isnan(row["inherited_reference"]) and regime != REPLACE and row["curvature"] > _CURVED:
+        return (
+            "the layer tells functions of its inputs so well that it may tell an unrelated network's: give a "
+            "recording of one as baseline"
+        )
     if close and (regime != REPLACE or row["cka"] > (1 + row["cka_reference"]) / 2):
         reference = max(row["inherited_reference"], row["kept_reference"])
         return f"an unrelated network tells nearly all (R² {reference:.3g}), and the units are not the same one by one"
@@ -142,13 +142,3 @@ def _needed(row: Mapping[str, Any], bounds: Mapping[str, float], answers: list[b
         distance = max(abs(row[name] - bound) / reach, 1e-9)
         needed = np.fmax(needed, np.ceil(min(row["samples"], taken) * max(1.0, 1 / distance**2)))
     return float(needed) if needed <= taken else np.nan
-
-
-def _interval(row: Mapping[str, Any], name: str) -> str:
-    low, high = (row[f"{name}_{end}"] for end in ("low", "high"))
-    return f"{row[name]:.2f} [{low:.2f}, {high:.2f}]"
-
-
-def _above(low: float, high: float, bound: float) -> bool | None:
-    """Whether an interval lies above a bound: None where it lies across it or is NaN."""
-    return True if low > bound else False if high < bound else None

@@ -1,0 +1,223 @@
+"""Submodules by the names that they have without wrappers, and how a network is called with a batch of a loader.
+
+`DataParallel` puts `module.` before every name, `torch.compile` `_orig_mod.`, PEFT `base_model.model.`, and where PEFT
+adapts a layer, the layer's own weights move to `base_layer`. A plain name means the same place in all of them; of an
+adapted layer it means the whole, with its adapter.
+"""
+
+from __future__ import annotations
+
+import inspect
+import random
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.optim.swa_utils import AveragedModel
+
+from carryover.errors import UserError
+
+Call = Callable[[nn.Module, Any], Any]
+RESERVED = ("sample", "sample_id", "id")
+_BATCH = 256  # samples of the batches that an array is cut into
+_WRAPPERS = (nn.DataParallel, nn.parallel.DistributedDataParallel, AveragedModel)
+_UNNAMED = ("_orig_mod", "_fsdp_wrapped_module", "_checkpoint_wrapped_module")
+_ADAPTED = ("base_layer", "original_module")  # of a layer that PEFT has wrapped, beside its adapters
+_CHOICE = re.compile(r"(?P<part>.+?)(?:@(?P<call>\d+))?(?::(?P<entry>[^:]+))?")
+_PATTERN = re.compile(r"[*?\[]")
+
+
+@dataclass(frozen=True)
+class Place:
+    """What one recorded layer is: an output, or an entry of it, of one call of a submodule.
+
+    Attributes
+    ----------
+    name : as it stands in the recording
+    part : the submodule
+    call : its index among the calls of `part` in one call of the network, None where there must be one only
+    entry : of a tuple (a number) or of a mapping
+    matched : by a pattern, so that it may be left out
+    """
+
+    name: str
+    part: nn.Module
+    call: int | None = None
+    entry: str | None = None
+    matched: bool = False
+
+
+def places(module: nn.Module, names: str | Sequence[str]) -> list[Place]:
+    """The places that `names` mean, each once. Raises UserError for a name that is none, saying which are close."""
+    if not isinstance(names, Iterable) or not names:
+        raise UserError(f"names must be one submodule or several, got {names!r}")
+    plain = submodules(module)
+    plain_name = {part: name for name, part in plain.items()}
+    parts = {name: part for name, part in module.named_modules() if name} | plain
+    some = ", ".join([*plain][:5]) + ", …" * (len(plain) > 5) or "none"
+    found: dict[str, Place] = {}
+    for name in [names] if isinstance(names, str) else list(names):
+        if not isinstance(name, str) or not name or name in RESERVED:
+            kinds = f"submodules other than the whole module and {', '.join(RESERVED)}"
+            raise UserError(f"names must be {kinds}, got {name!r}")
+        choice = None if name in parts else _CHOICE.fullmatch(name)
+        stem, call, entry = choice.group("part", "call", "entry") if choice else (name, None, None)
+        pattern = bool(_PATTERN.search(stem)) and stem not in parts
+        matching = [key for key in plain if fnmatchcase(key, stem) and key not in RESERVED] if pattern else [stem]
+        if pattern and not matching:
+            raise UserError(f"names must be submodules, and none is like {stem}; there are: {some}")
+        if not pattern and stem not in parts:
+            close = ", ".join(get_close_matches(stem, plain, n=5, cutoff=0.4)) or some
+            raise UserError(f"names must be submodules, and {stem} is none; close are: {close}")
+        for key in matching:
+            full = plain_name.get(parts[key], key) + name[len(stem) :]
+            found.setdefault(full, Place(full, parts[key], None if call is None else int(call), entry, pattern))
+    return list(found.values())
+
+
+def submodules(module: nn.Module) -> dict[str, nn.Module]:
+    """{plain name: submodule} in torch's order, each submodule once, without the network itself and adapters' insides.
+
+    Where several have one name, it is the outermost: a layer with its adapter.
+    """
+    found: dict[str, nn.Module] = {}
+    seen: set[nn.Module] = set()
+
+    def walk(part: nn.Module, name: str) -> None:
+        if part in seen:
+            return
+        seen.add(part)
+        found.setdefault(name, part)
+        if (inner := _wrapped(part, _ADAPTED)) is not None:
+            walk(inner, name)
+            return
+        for child, inside in part.named_children():
+            if child != "parametrizations":  # they work on weights and not on samples
+                walk(inside, f"{name}.{child}" if name else child)
+
+    walk(module, "")
+    del found[""]
+    return found
+
+
+def _wrapped(module: nn.Module, adapted: tuple[str, ...] = ()) -> nn.Module | None:
+    """The child that a wrapper wraps; with `adapted` also that of an adapted layer."""
+    peft = any(kind.__module__.partition(".")[0] == "peft" for kind in type(module).__mro__)
+    names = ("module",) if isinstance(module, _WRAPPERS) else _UNNAMED + ("base_model", "model") * peft + adapted
+    children = dict(module.named_children())
+    return next((children[name] for name in names if name in children), None)
+
+
+def core(module: nn.Module) -> nn.Module:
+    """The network without the wrappers around it."""
+    while (inner := _wrapped(module)) is not None:
+        module = inner
+    return module
+
+
+def bare(part: nn.Module) -> nn.Module:
+    """A layer without the wrappers around it and the adapters beside it."""
+    while (inner := _wrapped(part, _ADAPTED)) is not None:
+        part = inner
+    return part
+
+
+def device_of(module: nn.Module) -> torch.device:
+    """Device of the network's parameters, or of its buffers; the CPU where it has none."""
+    return next((one.device for held in (module.parameters(), module.buffers()) for one in held), torch.device("cpu"))
+
+
+def moved(value: Any, device: torch.device) -> Any:
+    """The tensors in nested tuples, lists and mappings on another device, mappings as dicts; all else as it is."""
+    if isinstance(value, Tensor):
+        return value.to(device)
+    if isinstance(value, Mapping):
+        return {key: moved(part, device) for key, part in value.items()}
+    if isinstance(value, tuple | list):
+        parts = [moved(part, device) for part in value]
+        return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
+    return value
+
+
+def batches(loader: Any) -> Iterable[Any]:
+    """What a loader gives; an array or a tensor (samples, …) is cut into batches."""
+    if isinstance(loader, np.ndarray):
+        loader = torch.from_numpy(loader)
+    if isinstance(loader, Tensor):
+        return loader.split(_BATCH)
+    if isinstance(loader, Mapping) or not isinstance(loader, Iterable):
+        kind = type(loader).__name__
+        raise UserError(f"loader must give batches, as a DataLoader, a list of them or a tensor, got {kind}")
+    return loader
+
+
+def called(module: nn.Module, batch: Any) -> Any:
+    """What the network returns for a batch.
+
+    That is a tensor; (inputs, labels, …), of which the network gets as many as it needs, one mostly; or a mapping of
+    named inputs, of which it gets those that it takes, labels too.
+    """
+    inputs = batch[0] if isinstance(batch, tuple | list) and len(batch) else batch
+    device = device_of(module)
+    if isinstance(inputs, Mapping):
+        return module(**moved(_accepted(module, inputs), device))
+    if not isinstance(inputs, Tensor):
+        kinds = "tensors, tuples (inputs, labels, …) or mappings of named tensors"
+        kind = type(inputs).__name__
+        raise UserError(f"batches must be {kinds}, got {kind}: say call=, how a network is called with a batch")
+    needed = _inputs_needed(module) if isinstance(batch, tuple | list) else 1
+    if needed > len(batch):
+        raise UserError(f"batches have {len(batch)} parts, and the network needs {needed} inputs: say call=")
+    return module(*moved([inputs, *batch[1:needed]], device))
+
+
+def labels_of(module: nn.Module, batch: Any) -> np.ndarray | None:
+    """Labels (batch,) of a batch: what follows its inputs, or is named so; None without."""
+    found, inputs = None, batch
+    if isinstance(batch, tuple | list) and len(batch):
+        inputs = batch[0]
+        found = next(iter(batch[_inputs_needed(module) :]), None)
+    if isinstance(inputs, Mapping):
+        found = next((inputs[key] for key in ("labels", "label") if key in inputs), None)
+    return found.detach().cpu().numpy() if isinstance(found, Tensor) and found.ndim == 1 else None
+
+
+def _inputs_needed(module: nn.Module) -> int:
+    """How many inputs the network cannot do without, one at least."""
+    parameters = inspect.signature(core(module).forward).parameters.values()
+    return max(1, sum(one.kind is one.POSITIONAL_OR_KEYWORD and one.default is one.empty for one in parameters))
+
+
+def _accepted(module: nn.Module, batch: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of the batch's entries that the network takes by name; all where it takes any."""
+    parameters = inspect.signature(core(module).forward).parameters.values()
+    takes = [one.name for one in parameters if one.kind in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY)]
+    given = {key: value for key, value in batch.items() if key in takes}
+    if not given and any(one.kind is one.VAR_KEYWORD for one in parameters):
+        given = dict(batch)
+    if not given:
+        raise UserError(
+            f"batches have {', '.join(map(str, batch))}, and the network takes {', '.join(takes) or 'nothing'}: say "
+            f"call=, how a network is called with a batch"
+        )
+    return given
+
+
+@contextmanager
+def generators_restored(*devices: torch.device) -> Iterator[None]:
+    """Random numbers after the block are those that would have come without it, of Python, NumPy and PyTorch."""
+    indices = [device.index or 0 for device in dict.fromkeys(devices) if device.type == "cuda"]
+    python, numpy = random.getstate(), np.random.get_state()  # noqa: NPY002
+    try:
+        with torch.random.fork_rng(devices=indices):
+            yield
+    finally:
+        random.setstate(python)
+        np.random.set_state(numpy)  # noqa: NPY002

@@ -1,0 +1,414 @@
+"""The search of a factor by noisy scores, in few trainings.
+
+All factors are tried with the same seeds, whose own part in the score cancels in differences:
+
+1. A coarse grid. While the best is at an end, one place further is tried, up to a bound.
+2. Places half way (in the logarithm) between the best and its neighbours.
+3. The best few get more seeds, unless one is clearly ahead.
+4. Whether the winner beats 1 is tested on seeds that had no part in choosing it: five, and all if these leave it open.
+   The intervals of both looks hold together with 95 % (each gets half of the 5 %), so that noise alone helps in 2.5 %
+   of searches at most. The test stops after five that gain nothing on average.
+5. Where a training takes a learning rate, the winner has to beat several of them without a factor, on new seeds.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import joblib
+import numpy as np
+import xarray as xr
+from joblib.func_inspect import get_func_code
+from scipy import stats
+from tqdm import tqdm
+
+from carryover.errors import UserError
+
+FACTORS = (0.0625, 0.25, 1.0, 4.0)
+RATES = (0.5, 2.0, 4.0)
+CONFIDENCE = 0.95
+_FIRST_LOOK = 5  # fresh seeds of the first look; the second and last is at all of them
+_RACERS = 3  # factors that get more seeds than the grid has
+_MORE = 4  # times the seeds of the grid
+_BEHIND = 2.0  # standard errors from which on a factor is clearly behind the best
+_CURVE = {
+    "score": "mean score in validation",
+    "low": "lower end of the 95 % t interval of the mean, with one spread over seeds for all factors",
+    "high": "upper end of the 95 % t interval of the mean, with one spread over seeds for all factors",
+    "seeds": "seeds that the factor was tried with",
+    "not_finite": "seeds whose score was not finite and counts as the lowest of the search",
+    "factor": "factor on the weights before finetuning",
+}
+
+
+class Interval(NamedTuple):
+    mean: float
+    low: float
+    high: float
+
+    @classmethod
+    def student(cls, values: np.ndarray, confidence: float = CONFIDENCE) -> Interval:
+        """Mean and t interval of independent values."""
+        mean, error = values.mean(), values.std(ddof=1) / math.sqrt(len(values))
+        reach = error * stats.t.ppf((1 + confidence) / 2, len(values) - 1)
+        return cls(float(mean), float(mean - reach), float(mean + reach))
+
+    def __str__(self) -> str:
+        return f"{self.mean:.3g} [{self.low:.3g}, {self.high:.3g}]"
+
+
+@dataclass(frozen=True)
+class Control:
+    """The learning rate, as a multiple of the usual one, that the factor beats least clearly; it is tried without one.
+
+    `gain` is that of the rate over the usual one, `lead` that of the factor over the rate, on seeds of their own.
+    """
+
+    rate: float
+    gain: Interval
+    lead: Interval
+    rates: tuple[float, ...]
+
+    @property
+    def explains(self) -> bool:
+        """Whether the factor does not beat the rate beyond noise."""
+        return self.lead.low <= 0
+
+    def sentence(self) -> str:
+        tried = ", ".join(f"{rate:g}" for rate in self.rates)
+        lead = f"the factor beats that by {self.lead}."
+        if not self.explains:
+            return f"No learning rate does as much: of {tried} times the usual, {self.rate:g} gains {self.gain}; {lead}"
+        rate = f"a learning rate of {self.rate:g} times the usual"
+        if self.gain.low > 0:
+            return f"{rate.capitalize()} does so, too: it gains {self.gain}."
+        return f"It cannot be distinguished from {rate}, which gains {self.gain}: {lead}"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The result of a search.
+
+    Attributes
+    ----------
+    factor : the best in validation
+    curve : scores by `factor`, with intervals
+    gain : of the factor over 1 on fresh seeds; the interval holds for both looks at them together
+    which : the weights that are multiplied
+    control : comparison with learning rates, if a gain had to be explained
+    trainings : how many there were
+    notes : sentences on the way
+    """
+
+    factor: float
+    curve: xr.Dataset
+    gain: Interval
+    which: str
+    control: Control | None = None
+    trainings: int = 0
+    notes: tuple[str, ...] = ()
+
+    @property
+    def verdict(self) -> str:
+        """Whether the whole interval of the gain "helps" or "hurts", or is "undecided"; "none" at the factor 1.
+
+        A factor that helps and does not beat a learning rate beyond noise is "rate".
+        """
+        if self.factor == 1:
+            return "none"
+        if self.gain.low > 0:
+            return "rate" if self.control and self.control.explains else "helps"
+        return "hurts" if self.gain.high < 0 else "undecided"
+
+    @property
+    def recommended(self) -> float:
+        """The factor if it beats 1 beyond noise on fresh seeds, else 1."""
+        return self.factor if self.verdict in ("helps", "rate") else 1.0
+
+    def sentence(self) -> str:
+        """The result in a sentence, and one more on learning rates where they were tried."""
+        on = {"all": "all weights", "readout": "the readout's weights"}.get(self.which, "weights")
+        if self.factor == 1:
+            return f"No factor on {on} scored higher than 1 in validation: leave them as they are."
+        outcome = {
+            "hurts": "is worse than 1 on fresh seeds: leave the weights as they are",
+            "undecided": "does not beat 1 beyond noise: leave the weights as they are, or try more seeds",
+        }.get(self.verdict, "beats 1 beyond noise")
+        tried = self.curve["factor"].values
+        end = {min(tried): " No smaller one was tried.", max(tried): " No larger one was tried."}.get(self.factor, "")
+        control = f" {self.control.sentence()}" if self.control else ""
+        return f"A factor of {self.factor:g} on {on} gains {self.gain}; it {outcome}.{end}{control}"
+
+
+class Point(NamedTuple):
+    """One training."""
+
+    factor: float
+    seed: int
+    rate: float = 1.0
+
+
+def search_factor(
+    run: Callable[..., float],
+    factors: Sequence[float] = FACTORS,
+    seeds: int = 2,
+    refinements: int = 1,
+    fresh_seeds: int = 12,
+    which: str = "all",
+    *,
+    extensions: int = 2,
+    rates: Sequence[float] = RATES,
+    journal: str | Path | None = None,
+    jobs: int = 1,
+    progress: bool = True,
+    notes: Sequence[str] = (),
+    identity: Any = None,
+) -> Choice:
+    """The factor with the highest score; `run(factor, seed)` gives the score, higher is better.
+
+    Before it starts it says on standard error how many trainings there will be at most; often there are far fewer.
+
+    Parameters
+    ----------
+    run
+        A score that is not finite counts as the lowest of all. It may take a third argument named `rate`, a multiple of
+        the learning rate.
+    factors, seeds
+        A grid, to which 1 is added, and the seeds of each factor; the best few get four times as many.
+    refinements, extensions
+        How often the places next to the best factor are tried, and places beyond an end of the grid.
+    fresh_seeds
+        Other seeds, at most, for the comparison with 1, two or more.
+    rates
+        Learning rates, as multiples of the usual one, that are tried without a factor where one helps.
+    journal, identity
+        A folder in which joblib keeps scores, from which an interrupted search continues. A score is used again for the
+        same file of `run` and the same `identity`: text, numbers and arrays.
+    jobs
+        Trainings at once, in as many processes, which share the processor's threads.
+    notes
+        Sentences that are said before the first training, and are the first of the choice's.
+
+    Raises
+    ------
+    UserError
+        For factors that are not finite and above 0, too few seeds, and where no score is finite.
+    """
+    grid = sorted({*_positive("factors", factors), 1.0})
+    if seeds < 2 or fresh_seeds < 2:
+        raise UserError(f"seeds and fresh_seeds must be at least 2, got {seeds} and {fresh_seeds}")
+    takes_rate = "rate" in inspect.signature(run).parameters
+    tried_rates = _positive("rates", rates) if rates and takes_rate else ()
+    try:
+        score = joblib.Memory(journal, verbose=0).cache(_score, ignore=["run", "takes_rate"])
+    except OSError as error:
+        raise UserError(f"the journal {journal} cannot be used ({error.strerror}): name a folder") from None
+    key = joblib.hash([source_of(run), identity]) if journal else ""
+    places = len(grid) + extensions + 2 * refinements
+    race = min(_RACERS, places) * seeds * (_MORE - 1)
+    most = places * seeds + race + (2 + (len(tried_rates) + 2) * bool(tried_rates)) * fresh_seeds
+    with tqdm(desc="choose_factor", total=most, unit=" trainings", disable=not progress) as bar:
+        if progress:
+            tqdm.write(f"choose_factor: at most {most} trainings.", file=sys.stderr)
+        search = _Search(lambda point: joblib.delayed(score)(key, point, run, takes_rate), jobs, seeds, bar)
+        for sentence in notes:
+            search.note(sentence)
+        chosen = search.best_factor(grid, extensions, refinements)
+        gain, control = Interval(0.0, 0.0, 0.0), None
+        if chosen != 1:
+            gain, number = search.gain(chosen, fresh_seeds)
+            if gain.low > 0 and tried_rates:
+                control = search.control(chosen, fresh_seeds, number, tried_rates)
+        if lost := [point.factor for point, value in search.scores.items() if not math.isfinite(value)]:
+            where = ", ".join(f"{factor:g}" for factor in sorted(set(lost)))
+            count = f"{len(lost)} of {len(search.scores)} scores were not finite (factor {where})"
+            search.note(f"{count}: they count as the lowest.")
+        return Choice(chosen, search.curve(), gain, which, control, len(search.scores), tuple(search.notes))
+
+
+def source_of(function: Callable[..., Any]) -> str:
+    """The text of the file that defines a function, or of the function in a notebook, by which a journal knows it."""
+    try:
+        return Path(inspect.getsourcefile(inspect.unwrap(function)) or "").read_text(encoding="utf-8")
+    except (OSError, TypeError):
+        return str(get_func_code(function)[0])
+
+
+def _score(key: str, point: Point, run: Callable[..., Any], takes_rate: bool) -> float:
+    value = run(point.factor, point.seed, **({"rate": point.rate} if takes_rate else {}))
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise UserError(
+            f"score must be one number, got a {type(value).__name__} at factor {point.factor:g}, seed {point.seed}"
+        ) from None
+
+
+def _positive(name: str, values: Sequence[float]) -> tuple[float, ...]:
+    if not all(math.isfinite(value) and value > 0 for value in values) or not len(values):
+        raise UserError(f"{name} must be finite numbers above 0, got {list(values)}")
+    return tuple(map(float, values))
+
+
+class _Search:
+    """Scores by factor, seed and learning rate, in the order in which they are needed."""
+
+    def __init__(self, task: Callable[[Point], Any], jobs: int, seeds: int, bar: tqdm) -> None:
+        self.task, self.jobs, self.bar = task, jobs, bar
+        self.first, self.selecting = range(seeds), range(seeds * _MORE)
+        self.scores: dict[Point, float] = {}
+        self.notes: list[str] = []
+
+    @property
+    def factors(self) -> list[float]:
+        """Those that were tried with the usual learning rate."""
+        return sorted({point.factor for point in self.scores if point.rate == 1})
+
+    def note(self, sentence: str) -> None:
+        self.notes.append(sentence)
+        if not self.bar.disable:
+            tqdm.write(sentence, file=sys.stderr)
+
+    def compute(self, points: Iterable[Point]) -> None:
+        """Compute the scores that are not known yet, `jobs` at once."""
+        new = [point for point in dict.fromkeys(points) if point not in self.scores]
+        with joblib.parallel_config("loky", inner_max_num_threads=max(1, joblib.cpu_count() // self.jobs)):
+            parallel = joblib.Parallel(n_jobs=self.jobs, return_as="generator", batch_size=1)
+            for point, score in zip(new, parallel(self.task(point) for point in new), strict=True):
+                self.scores[point] = score
+                self.bar.update()
+
+    def values(self, factor: float, seeds: Sequence[int], rate: float = 1.0) -> np.ndarray:
+        """Scores (seeds,); one that is not finite counts as the lowest of all that are."""
+        points = [Point(factor, seed, rate) for seed in seeds]
+        self.compute(points)
+        lowest = min(filter(math.isfinite, self.scores.values()), default=math.nan)
+        values = np.array([self.scores[point] for point in points])
+        return np.where(np.isfinite(values), values, lowest)
+
+    def lost(self, factor: float, seeds: Sequence[int]) -> int:
+        """How many scores of these were not finite."""
+        return sum(not math.isfinite(self.scores.get(Point(factor, seed), 0)) for seed in seeds)
+
+    def best(self, factors: Sequence[float], seeds: Sequence[int]) -> float:
+        """The factor of the highest mean; of several 1, or else the nearest to it."""
+
+        def rank(factor: float) -> tuple:
+            return self.values(factor, seeds).mean(), -self.lost(factor, seeds), -abs(math.log(factor))
+
+        return max(factors, key=rank)
+
+    def best_factor(self, grid: list[float], extensions: int, refinements: int) -> float:
+        """The best of the grid, of places beyond its ends and of places between, after a race of the best few."""
+        self.compute(Point(factor, seed) for seed in self.first for factor in grid)
+        if not any(map(math.isfinite, self.scores.values())):
+            value = next(iter(self.scores.values()))
+            raise UserError(f"score must be a finite number, got none in {len(self.scores)} trainings, but {value}")
+        self._extend(extensions)
+        for _ in range(refinements):
+            tried, best = self.factors, self.best(self.factors, self.first)
+            place = tried.index(best)
+            between = [math.sqrt(best * near) for near in tried[max(place - 1, 0) : place + 2] if near != best]
+            self.compute(Point(factor, seed) for seed in self.first for factor in between)
+        if flat := _flat(np.array([self.values(factor, self.first) for factor in self.factors])):
+            self.note(flat)
+        return self._race()
+
+    def _extend(self, extensions: int) -> None:
+        further: list[float] = []
+        for _ in range(extensions):
+            tried, best = self.factors, self.best(self.factors, self.first)
+            if len(tried) == 1 or best not in (tried[0], tried[-1]):
+                break
+            neighbour = tried[1] if best == tried[0] else tried[-2]
+            if self.values(best, self.first).mean() == self.values(neighbour, self.first).mean():
+                break  # scores that are all the same lead nowhere
+            further.append(best * best / neighbour)
+            self.values(further[-1], self.first)
+        if further:
+            places = " and ".join(f"{factor:g}" for factor in further)
+            self.note(f"The best factor was at an end of the grid, which was extended by {places}.")
+
+    def _race(self) -> float:
+        """The best factor, after more seeds for those of the best three that are not clearly behind it."""
+        best = self.best(self.factors, self.first)
+        scores = {factor: self.values(factor, self.first) for factor in self.factors}
+        leaders = sorted(scores, key=lambda factor: (factor != best, -scores[factor].mean()))[:_RACERS]
+        noise = math.sqrt(2 / len(self.first) * _residual(np.array(list(scores.values())))) if len(scores) > 1 else 0
+        racers = [factor for factor in leaders if scores[best].mean() - scores[factor].mean() <= _BEHIND * noise]
+        if len(racers) == 1 or not noise:
+            return best
+        self.compute(Point(factor, seed) for seed in self.selecting for factor in racers)
+        return self.best(racers, self.selecting)
+
+    def gain(self, chosen: float, fresh: int) -> tuple[Interval, int]:
+        """The gain over 1 on fresh seeds, and on how many: it stops when that is decided or unlikely to help."""
+        start = len(self.selecting)
+        # How often to look is settled before any fresh seed is seen: only so do the intervals hold together.
+        looks = [_FIRST_LOOK, fresh] if fresh >= 2 * _FIRST_LOOK - 2 else [fresh]
+        for look in looks:
+            seeds = range(start, start + look)
+            self.compute(Point(factor, seed) for seed in seeds for factor in (chosen, 1.0))
+            difference = self.values(chosen, seeds) - self.values(1.0, seeds)
+            gain = Interval.student(difference, 1 - (1 - CONFIDENCE) / len(looks))
+            if gain.low > 0 or gain.mean <= 0:
+                break
+        return gain, look
+
+    def control(self, chosen: float, fresh: int, number: int, rates: tuple[float, ...]) -> Control:
+        """Learning rates compared with the factor and with neither: the one that is least clearly beaten.
+
+        Seeds are new once more: a factor that won on the fresh ones was lucky on them.
+        """
+        start = len(self.selecting) + fresh
+        new = range(start, start + number)
+        without = [Point(1.0, 0, rate) for rate in (1.0, *rates)]
+        self.compute(point._replace(seed=seed) for seed in new for point in (Point(chosen, 0), *without))
+        leads = {rate: Interval.student(self.values(chosen, new) - self.values(1.0, new, rate)) for rate in rates}
+        rate = min(leads, key=lambda rate: leads[rate].low)
+        gain = Interval.student(self.values(1.0, new, rate) - self.values(1.0, new))
+        return Control(rate, gain, leads[rate], rates)
+
+    def curve(self) -> xr.Dataset:
+        """Scores of the seeds that chose, by factor."""
+        tried = {f: [seed for seed in self.selecting if Point(f, seed) in self.scores] for f in self.factors}
+        scores = [self.values(factor, seeds) for factor, seeds in tried.items()]
+        seeds = np.array([len(values) for values in scores])
+        freedom = int((seeds - 1).sum())
+        spread = math.sqrt(sum(((values - values.mean()) ** 2).sum() for values in scores) / freedom)
+        reach = spread * stats.t.ppf((1 + CONFIDENCE) / 2, freedom) / seeds**0.5
+        mean = np.array([values.mean() for values in scores])
+        lost = np.array([self.lost(factor, seeds) for factor, seeds in tried.items()])
+        columns = {"score": mean, "low": mean - reach, "high": mean + reach, "seeds": seeds, "not_finite": lost}
+        curve = xr.Dataset({name: ("factor", values) for name, values in columns.items()}, {"factor": list(tried)})
+        for name, meaning in _CURVE.items():
+            curve[name].attrs = {"long_name": meaning, "units": "1"}
+        return curve
+
+
+def _residual(values: np.ndarray) -> float:
+    """Variance of scores (factors, seeds) about the sum of a part of the factor and one of the seed."""
+    rest = values - values.mean(0) - values.mean(1, keepdims=True) + values.mean()
+    return float((rest**2).sum() / ((len(values) - 1) * (values.shape[1] - 1)))
+
+
+def _flat(values: np.ndarray) -> str:
+    """A sentence where scores (factors, seeds) do not tell factors apart, by the F test of two-way analysis."""
+    factors, seeds = values.shape
+    if factors == 1:
+        return ""
+    if (values == values[0]).all():
+        return "All factors score the same: scores may be at chance, or as high as they can be."
+    critical = stats.f.ppf(CONFIDENCE, factors - 1, (factors - 1) * (seeds - 1))
+    if seeds * values.mean(1).var(ddof=1) > critical * _residual(values):
+        return ""
+    return (
+        f"The first {seeds} seeds do not tell factors apart (F test at 5 %): scores may be at chance, or as high as "
+        "they can be."
+    )
