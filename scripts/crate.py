@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from carryover.crate import contents, description
+from carryover.crate import describe, gather
 from carryover.errors import UserError
 from carryover.provenance.job_record import Job
 from carryover.workflow import command_line
@@ -14,9 +14,9 @@ def main(argv):
     arguments = parser.parse_args(argv)
     if [output.suffix for output in arguments.output] != [".zip"]:
         raise UserError("--output must be one file that ends in .zip")
-    records, files = contents.gather(arguments.targets)
+    records, files = gather(arguments.targets)
     with Job(rule="crate", inputs=sorted(records), outputs=arguments.output, modules=["crate"]) as job:
-        description.describe(records, files).write_zip(job.path(arguments.output[0]))
+        describe(records, files).write_zip(job.path(arguments.output[0]))
 
 
 if __name__ == "__main__":

@@ -134,8 +134,8 @@ def foreign(path, kind):
     ("kind", "sentence"),
     [
         ("missing", "is missing: run the step that makes it"),
-        ("netCDF", "was not written by Carryover"),
-        ("newer", "has format 99; this version of Carryover reads format 1"),
+        ("netCDF", "was not written by this version of Carryover"),
+        ("newer", "was not written by this version of Carryover"),
     ],
 )
 def test_says_what_is_wrong_with_a_file(tmp_path, kind, sentence):

@@ -9,7 +9,7 @@ from carryover.claims.support import headlines
 from carryover.claims.support.checks import MEANINGS, OWN
 from carryover.errors import UserError
 from carryover.labels import attributes
-from carryover.provenance import portability, text_tables
+from carryover.provenance import portability, store
 from carryover.statistics.intervals import BY_SIGNS, COMPUTED, LEVEL
 from carryover.statistics.testing import MOST_SEEDS, POWER, holm, seeds_needed, seeds_needed_by_signs
 
@@ -177,7 +177,7 @@ def write(table, path):
 def read(path):
     """A table of another scale as a data frame, a check in each row; UserError or DataError for another file."""
     kind = "archived table of claims"
-    table = text_tables.read(path, kind, dtype=str, keep_default_na=False)
+    table = store.read_table(path, dtype=str, keep_default_na=False)
     if missing := [name for name in _REQUIRED if name not in table]:
         raise UserError(f"{path} is no {kind}: it has no column {missing[0]}.")
     for name in filter(table.__contains__, NUMBERS):
