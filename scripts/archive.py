@@ -6,7 +6,6 @@ from pathlib import Path
 
 from carryover import archive
 from carryover.audit import project
-from carryover.errors import UserError, sentence
 from carryover.workflow import command_line, startup
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -17,23 +16,10 @@ def main(argv):
     parser.add_argument("what", choices=("check", "pack"))
     project.add_configuration(parser)
     arguments = parser.parse_args(argv)
-    config, wrong = project.configuration(arguments.configfile), []
-    sweep = startup.valid_sweep(config, ROOT)
-    if not (folder := sweep.config.get("archive")):
-        raise UserError("the configuration names no archive: add archive: FOLDER.")
+    config = project.configuration(arguments.configfile)
     audit = project.audit(config, ROOT) if arguments.what == "pack" else None
-    for dataset in sweep.datasets():
-        try:
-            if audit and not sweep.archived(*dataset):
-                archive.pack(sweep, audit, *dataset)
-            elif mismatch := archive.mismatch(sweep, *dataset):
-                raise UserError(mismatch)
-            else:
-                archive.packed(folder, *dataset)
-        except UserError as error:
-            wrong.append(f"archive: {sentence(error)}")
-    if wrong:
-        sys.exit("\n".join(wrong))
+    if wrong := list(archive.lacking(startup.valid_sweep(config, ROOT), audit)):
+        sys.exit("\n".join(f"archive: {one}" for one in wrong))
 
 
 if __name__ == "__main__":

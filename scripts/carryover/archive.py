@@ -18,8 +18,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from carryover.config import parameters
 from carryover.config.artifacts import STAGES
 from carryover.config.parameters import about, applies
-from carryover.errors import UserError
+from carryover.errors import UserError, sentence
 from carryover.provenance import store, writing
+from carryover.provenance.job_record import Job
 
 
 class File(BaseModel):
@@ -117,6 +118,40 @@ def pack(sweep, audit, experiment, measure):
         "seconds": seconds,
     }
     save(sweep.config["archive"], known, Path(file).read_bytes())
+
+
+def lacking(sweep, audit=None):
+    """Sentences on datasets of a `Sweep` that the archive lacks; with an `Audit` finished ones are added first."""
+    if not sweep.archive:
+        raise UserError("the configuration names no archive: add archive: FOLDER.")
+    for dataset in sweep.datasets():
+        try:
+            if audit and not sweep.archived(*dataset):
+                pack(sweep, audit, *dataset)
+            elif different := mismatch(sweep, *dataset):
+                yield different
+            else:
+                packed(sweep.archive, *dataset)
+        except UserError as error:
+            yield sentence(error)
+
+
+def unarchive(file, sha256, outputs, wildcards):
+    """Unpack the dataset in `file`, which has this hash, in the place of a collected one."""
+    place = (file.parents[1], file.parent.name, file.name.removesuffix(".nc.xz"))
+    known = record(*place)
+    if known["unpacked"]["sha256"] != sha256:
+        raise UserError(f"--sha256 {sha256}: the record of {file} names another dataset.")
+    with Job(
+        rule="unarchive",
+        parameters={"sha256": sha256, "commit": known["commit"]},
+        wildcards=wildcards,
+        inputs=[file],
+        outputs=outputs,
+        modules=["unarchive"],
+        portable="bits",
+    ) as job:
+        job.path(outputs[0]).write_bytes(unpacked(*place))
 
 
 def request(sweep, experiment, measure):

@@ -18,7 +18,7 @@ from rocrate.rocrate import ROCrate
 
 from carryover.errors import UserError
 from carryover.provenance import job_record, store
-from carryover.provenance.job_record import json_digest, record_digest, record_path
+from carryover.provenance.job_record import Job, json_digest, record_digest, record_path
 from carryover.provenance.trace import all_records, commits, jobs
 
 PROJECT = (
@@ -32,6 +32,15 @@ PROFILES = {
     "https://w3id.org/ro/wfrun/provenance/0.5": "Provenance Run Crate",
     "https://w3id.org/workflowhub/workflow-ro-crate/1.0": "Workflow RO-Crate",
 }
+
+
+def export(targets, output):
+    """Write results, or all results in folders, with what they were made of into one file that ends in .zip."""
+    if Path(output).suffix != ".zip":
+        raise UserError("--output must be one file that ends in .zip")
+    records, files = gather(targets)
+    with Job(rule="crate", inputs=sorted(records), outputs=[output], modules=["crate"]) as job:
+        describe(records, files).write_zip(job.path(output))
 
 
 def gather(targets):

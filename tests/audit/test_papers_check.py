@@ -123,7 +123,7 @@ def test_other_steps_and_accuracies_disagree(folder, monkeypatch, capsys, solver
     assert not check(folder)
     said = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in said if line.endswith("DISAGREES")] == [experiment]
-    assert any(line.startswith(f"{experiment}, ") and "seed=" in line and "is off by" in line for line in said)
+    assert any(line.startswith(f"{experiment}, ") and "seed=" in line and "log differs by" in line for line in said)
 
 
 def test_a_superseded_experiment_is_named_with_its_reason_and_not_compared(folder, monkeypatch, capsys):

@@ -109,7 +109,7 @@ def test_an_output_that_is_an_input_is_refused(here, output):
 
 def test_a_module_that_no_import_names_fails_the_job(here, monkeypatch):
     """As a plug-in that was loaded by a computed name: its edits would rerun nothing."""
-    monkeypatch.setattr(sys.modules["__main__"], "__file__", str(SCRIPTS / "finetune.py"))
+    monkeypatch.setattr(sys.modules["__main__"], "__file__", str(SCRIPTS / "finetune.py"), raising=False)
     with pytest.raises(UserError, match=r"^finetune loaded .*\.py, which no import statement names: add it to modules"):
         done(modules=["carryover.errors"])
 

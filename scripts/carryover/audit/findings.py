@@ -66,8 +66,8 @@ class Audit:
         return job_record.json_digest(digests)
 
 
-def audit(sweep, threads=None):
-    """The `Audit` of the results of a `Sweep`; reads every byte, in `threads` threads (default: one per core)."""
+def audit(sweep):
+    """The `Audit` of the results of a `Sweep`; reads every byte."""
     others = [folder.parent.as_posix() for folder in sorted(Path(sweep.results).glob("*/logs")) if folder.is_dir()]
     files = _files(sweep.results, others)
     requests = _requests(sweep, files)
@@ -75,7 +75,7 @@ def audit(sweep, threads=None):
     # The order of jobs: each result after those that it was made of.
     paths = [*sorted((files | records.keys() | problems.keys()) - requests.keys()), *requests]
     inputs = {name for record in records.values() for name in record["inputs"]}
-    with ThreadPoolExecutor(threads) as pool:
+    with ThreadPoolExecutor() as pool:
         names = sorted({*paths, *inputs})
         hashes = dict(zip(names, pool.map(lambda name: _sha256(name, problems), names), strict=True))
 

@@ -138,32 +138,32 @@ def _affordable(sweep, experiment, data, rng, most, count, chaotic=False):
 
 def _compared(experiment, data, runs, bands):
     """(line on an experiment, sentences on what disagrees) of runs that are trained again."""
-    ratios, wrong, samples, count = [], [], {}, 0
+    checks, samples, count = [], {}, 0
     for run in runs:
         if run.chaotic and bands is None:
             return f"{experiment:24} not compared: its training enlarges rounding; measure its bands by --bands", []
         now = retraining.retrain(run)
         then, count = retraining.archived_rows(data, now), count + now.sizes["run"]
         for quantity, values in differences(now, then).items():
-            most, median = bounds(quantity, run.rounding, bands if run.chaotic else None)
-            samples.setdefault((quantity, median), []).append(values)
-            if run.chaotic and quantity == "evaluations":
-                continue  # a rounding may end one training in half of the steps; the median of several tells more
-            largest = np.abs(values).max()
-            ratios.append((largest / most, f"{quantity}: {largest:.1e}, bound {most:.1e}"))
-            for place in np.flatnonzero(np.abs(values) > most):
-                network = retraining.spelled(now.isel(run=place))
-                wrong.append(f"{experiment}, {network}: log {quantity} is off by {values[place]:.1e}.")
-    for (quantity, most), parts in samples.items():
+            bound, median_bound = bounds(quantity, run.rounding, bands if run.chaotic else None)
+            samples.setdefault((quantity, median_bound), []).append(values)
+            # A rounding may end one chaotic training in half of the steps; the median of several tells more.
+            if not (run.chaotic and quantity == "evaluations"):
+                worst = np.abs(values).argmax()
+                network = retraining.spelled(now.isel(run=worst))
+                checks.append((f"{quantity} of {network}", abs(float(values[worst])), bound))
+    for (quantity, bound), parts in samples.items():
         values = np.concatenate(parts)
         if len(values) >= FOR_MEDIAN:
-            median, mean = float(np.median(np.abs(values))), abs(float(values.mean()))
-            ratios.append((median / most, f"median {quantity}: {median:.1e}, bound {most:.1e}"))
-            wrong += [f"{experiment}: {ratios[-1][1]}."] if median > most else []
-            allowed = max(STANDARD_ERRORS * float(values.std(ddof=1)) / math.sqrt(len(values)), LEAST["risk"][1])
-            if quantity == "risk" and mean > allowed:
-                wrong.append(f"{experiment}: mean difference of log risk: {mean:.1e}, bound {allowed:.1e}.")
-    worst = max(ratios, default=(0.0, "nothing to compare"))[1]
+            checks.append((f"median {quantity}", float(np.median(np.abs(values))), bound))
+            if quantity == "risk":
+                error = float(values.std(ddof=1)) / math.sqrt(len(values))
+                allowed = max(STANDARD_ERRORS * error, LEAST["risk"][1])
+                checks.append(("mean risk", abs(float(values.mean())), allowed))
+    name, value, bound = max(checks, key=lambda check: check[1] / check[2], default=("nothing", 0.0, 0.0))
+    worst = f"{name.partition(' of ')[0]}: {value:.1e}, bound {bound:.1e}"
+    wrong = [f"{experiment}, {name}: log differs by {value:.1e}, bound {bound:.1e}."
+             for name, value, bound in checks if value > bound]  # fmt: skip
     return f"{experiment:24} {count:4} runs  {worst:50} {'DISAGREES' if wrong else 'agrees'}", wrong
 
 

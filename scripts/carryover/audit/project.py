@@ -31,6 +31,6 @@ def configuration(names, results=None):
     return files.overlaid(whole, {"pathvars": {"results": job_record.shown(os.path.normpath(folder))}})
 
 
-def audit(config, root, threads=None):
+def audit(config, root):
     """The `findings.Audit` of the results of a configuration of the project in the folder `root`."""
-    return findings.audit(startup.valid_sweep(config, Path(root), reading=True), threads)
+    return findings.audit(startup.valid_sweep(config, Path(root), reading=True))

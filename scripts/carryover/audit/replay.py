@@ -14,8 +14,6 @@ import xarray as xr
 
 from carryover.provenance import job_record, store
 
-_PLACE = ("python", "blas", "cpu", "libc", "device", "accelerator", "threads")
-"""What the bits of a result may depend on besides inputs, code and versions."""
 _THREADS = {"torch": "OMP_NUM_THREADS", "openblas": "OPENBLAS_NUM_THREADS", "mkl": "MKL_NUM_THREADS"}
 """The variable that sets a library's number of threads, by its name in a record."""
 
@@ -31,8 +29,8 @@ class Replay:
     changes
         What differs from when the record was made.
     passed
-        Whether the result is as promised: in the same place the same bits, on another processor what `promise` says,
-        with other inputs, code or versions nothing.
+        Whether the result is as promised: in the same environment the same bits, in another what `promise` says, of
+        other inputs or code nothing.
     promise
         What `provenance.portability` promises of the job elsewhere, by its record.
     """
@@ -70,15 +68,17 @@ def _again(record, root, scratch):
         return "FAILED", (done.stderr.strip() or f"exit code {done.returncode}").splitlines()[-1]
 
     now = job_record.read(scratch / f"{min(record['outputs'])}.json")
-    work, place = _changed_work(record, now), _changed_place(record["environment"], now["environment"])
+    changes = list(_changed_work(record, now))
+    same_work = not changes
+    changes += _changed_environment(record["environment"], now["environment"])
     other = [name for name, known in record["outputs"].items() if known != now["outputs"][name]]
     if not other:
-        return "SAME", "same bytes", [*work, *place], True
+        return "SAME", "same bytes", changes, True
     unlike, promise = _unlike(other, record, scratch), record["portable"]["job"]
-    # Figures and texts hold no numbers that could be compared: on another processor they may differ.
-    free = promise == "distribution" or not any(name.endswith(".nc") for name in other)
-    passed = bool(work) or (promise != "bits" if not unlike else bool(place) and free)
-    return "DIFFERS" if unlike else "ROUNDED", unlike or "same to rounding", [*work, *place], passed
+    # Figures and texts hold no numbers that could be compared: elsewhere they may differ.
+    may_differ = bool(changes) and (promise == "distribution" or not any(name.endswith(".nc") for name in other))
+    passed = not same_work or (may_differ if unlike else promise != "bits")
+    return "DIFFERS" if unlike else "ROUNDED", unlike or "same to rounding", changes, passed
 
 
 def _refusal(record, root):
@@ -107,25 +107,22 @@ def _link(record, root, scratch):
 
 
 def _changed_work(before, now):
-    """Inputs, code and versions that differ from the recorded ones: then nothing is promised."""
-    changes = [f"input {name} is not the recorded one" for name, known in before["inputs"].items()
-               if known != now["inputs"].get(name)]  # fmt: skip
+    """Sentences on inputs and code that are not the recorded ones."""
+    for name, known in before["inputs"].items():
+        if known != now["inputs"].get(name):
+            yield f"input {name} is not the recorded one"
     if before["code"]["digest"] != now["code"]["digest"]:
-        changes.append("the code has changed")
-    versions = now["environment"]["versions"]
-    recorded = before["environment"]["versions"].items()
-    return changes + [f"{n} {version}, now {versions.get(n)}" for n, version in recorded if versions.get(n) != version]
+        yield "the code has changed"
 
 
-def _changed_place(before, now):
-    """What of the place differs; a job may have been forked from a process with more libraries loaded."""
-
-    def same(then, today):
-        if isinstance(then, dict) and isinstance(today, dict):
-            return all(then[key] == today[key] for key in then.keys() & today.keys())
-        return set(today) <= set(then) if isinstance(then, list) else then == today
-
-    return [f"{name} {before[name]}, now {now[name]}" for name in _PLACE if not same(before[name], now[name])]
+def _changed_environment(before, now):
+    """Sentences on what differs of what both have: one job may be forked from a process with more libraries loaded."""
+    for name, then in before.items():
+        pairs = then.items() if isinstance(then, dict) else [("", then)]
+        for key, value in pairs:
+            today = now.get(name, {}).get(key, value) if key else now.get(name, value)
+            if today != value:
+                yield f"{name} {key} {value}, now {today}".replace("  ", " ")
 
 
 def _unlike(outputs, record, scratch):

@@ -26,10 +26,9 @@ def parsed(argv, prog):
     parser.add_argument("--seed", type=int, default=random.randrange(2**32), help="draws the jobs; default: random")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write everything as JSON")
     parser.add_argument("--html", type=Path, metavar="FILE", help="write everything as a page")
-    parser.add_argument("--threads", type=int, help="that read and hash; default: one per core")
     arguments = parser.parse_args(argv)
-    if arguments.replay < 0 or (arguments.threads is not None and arguments.threads < 1):
-        parser.error("--replay and --threads must be whole numbers ≥ 1")
+    if arguments.replay < 0:
+        parser.error("--replay must be a whole number from 0")
     if arguments.results and not Path(arguments.results).is_dir():
         raise UserError(f"{arguments.results} is no folder: name that of the results, or leave it out.")
     return arguments
@@ -62,7 +61,7 @@ def main(argv, prog="carryover audit", root=None):
     """`root` is the folder of the project; by default the working folder."""
     arguments = parsed(argv, prog)
     root = root or project_here()
-    audit = project.audit(project.configuration(arguments.configfile, arguments.results), root, arguments.threads)
+    audit = project.audit(project.configuration(arguments.configfile, arguments.results), root)
     findings = sorted(audit.findings.values(), key=lambda finding: (VERDICTS.index(finding.verdict), finding.path))
     shown = [finding for finding in findings if finding.verdict != "OK" or finding.remark]
     width = max((len(finding.path) for finding in shown), default=0)

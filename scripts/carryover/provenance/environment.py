@@ -34,19 +34,16 @@ def environment(device: Any = None, imported: Collection[str] = ("numpy", "scipy
         cpu["torch"] = torch.backends.cpu.get_cpu_capability()
         if device.startswith("cuda") and has_cuda:
             accelerator = {"name": torch.cuda.get_device_name(device), "cuda": torch.version.cuda}
-    libraries = threadpool_info()
+    threads = {one["internal_api"]: one["num_threads"] for one in threadpool_info()}
     names = sorted(_DISTRIBUTIONS.get(module, module).replace("_", "-").lower() for module in imported)
     return {
         "python": python(),
         "conda": os.path.isdir(os.path.join(sys.prefix, "conda-meta")),
         "versions": {name: version for name in names if (version := installed_version(name))},
-        "blas": sorted(f"{one['internal_api']} {one['version']} {one.get('architecture')}" for one in libraries),
         "cpu": cpu,
-        "libc": " ".join(platform.libc_ver()),
         "device": device,
         "accelerator": accelerator,
-        "threads": {one["internal_api"]: one["num_threads"] for one in libraries}
-        | ({"torch": torch.get_num_threads()} if torch else {}),
+        "threads": threads | ({"torch": torch.get_num_threads()} if torch else {}),
     }
 
 

@@ -20,7 +20,7 @@ same job runs in the same place:
     git                 {commit, dirty} of the code, dirty by tracked files alone; null outside a repository
     portable            {job, result}: what `portability` promises elsewhere, of the job alone on the same inputs,
                         and of its results where the inputs were made there as well
-    environment         python, conda, versions (of loaded packages), blas, cpu, libc, device, accelerator, threads
+    environment         python, conda, versions (of imported packages), cpu, device, accelerator, threads
     volatile            resources of the job, `environment.ResourceUsage`; `resumed`: {starts, seconds} of killed
                         processes whose work it continued
     checksum            SHA-256 over all of the above
