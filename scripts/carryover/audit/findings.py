@@ -2,14 +2,12 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
 from carryover.config.artifacts import ON_DEMAND, SUFFIXES
 from carryover.errors import DataError
 from carryover.provenance import environment, job_record, store, trace
-from carryover.provenance.code_digest import closure_files
-from carryover.workflow.differences import changed_parameters, recorded_key
+from carryover.workflow.differences import changed_code, changed_inputs, changed_parameters, recorded_key
 
 VERDICTS = ("ALTERED", "MISSING", "UNRECORDED", "STALE", "OK")
 """Worst first."""
@@ -80,23 +78,22 @@ def audit(sweep):
         hashes = dict(zip(names, pool.map(lambda name: _sha256(name, problems), names), strict=True))
 
     findings, roots = {}, {}  # roots: the results in which the trouble of a path begins
-    code_files = cache(lambda modules: closure_files(sweep.scripts, *modules))  # many jobs have the same
     for path in paths:
         record, request = records.get(path), requests.get(path)
         archived = request.record if request and request.rule == "unarchive" else None
         verdict, cause = _condition(path, record, request, archived, hashes[path], problems)
-        causes, warnings, own = [cause] if cause else [], [], [path]
+        causes, warnings, roots[path] = [cause] if cause else [], [], [path]
         if verdict == "OK" and not archived:
-            causes = [*_changed_inputs(record, hashes, roots), *_changes(record, request, code_files)]
+            causes = [*_changed_inputs(record, hashes, roots), *_changes(record, request)]
             upstream = sorted({root for name in record["inputs"] for root in roots.get(name, ())})
             if upstream and not causes:
-                causes, own = [f"input: {_few(upstream)} upstream"], upstream
+                causes, roots[path] = [f"input: {_few(upstream)} upstream"], upstream
             if not causes and recorded_key(record) not in ("", request.key):
                 causes = ["configuration: other flags"]
             warnings = list(_software(record["environment"]))
             verdict = "STALE" if causes or warnings else "OK"
-        if causes:
-            roots[path] = own
+        if not causes:
+            del roots[path]
         rule = request.rule if request else (record or {}).get("rule", "")
         said, warning = "; ".join(causes + warnings), bool(warnings) and not causes
         remark = f"archived, made at commit {archived['commit'][:12]}" if archived else ""
@@ -173,19 +170,16 @@ def _changed_inputs(record, hashes, roots):
             yield f"input: {name} is {'missing' if hashes[name] is None else 'not the one it was made of'}"
 
 
-def _changes(record, request, code_files):
+def _changes(record, request):
     """What of code and configuration is not as the record has it."""
     if not request:
         yield "configuration: no job makes it; for the results of an overlay name its files with --configfile"
-        return
-    before, now = record["code"]["files"], code_files(tuple(request.modules))
-    if changed := sorted(f"scripts/{name}" for name in before | now if before.get(name) != now.get(name)):
-        yield f"code: {_few(changed)} changed"
-    yield from (f"configuration: {one}" for one in changed_parameters(request, record))
-    if request.rule not in ON_DEMAND.values():  # these need not show everything
-        needed, used = set(request.inputs), set(record["inputs"])
-        if other := sorted(needed - used | used - needed - set(request.files)):
-            yield f"configuration: other results go into it now, the first being {other[0]}"
+    elif recorded_key(record) != request.key:
+        files = [sentence.removesuffix(" has changed") for sentence in changed_code(request, record)]
+        yield from [f"code: {_few(files)} changed"] if files else []
+        yield from (f"configuration: {one}" for one in changed_parameters(request, record))
+        if request.rule not in ON_DEMAND.values():  # these need not show everything
+            yield from (f"configuration: {one}" for one in list(changed_inputs(request, record))[:1])
 
 
 def _software(before):

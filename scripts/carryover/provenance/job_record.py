@@ -8,22 +8,9 @@ Results are written to temporary files. When the block ends well the inputs are 
 their places, and after all of them their records, `<result>.json`. A kill at any instant leaves a result with its own
 record, or one whose hash is not that of its record; never a record that vouches for other bytes.
 
-A record is JSON, with paths relative to the working folder. All but `volatile` and `checksum` is the same whenever the
-same job runs in the same place:
-
-    carryover_record    1, the version of this layout
-    rule, wildcards, parameters, seeds      the request, by name
-    command             the command line, with its paths as given
-    inputs, outputs     {path: {sha256, bytes}}
-    code                {digest, modules, files}: closure of the modules that the job names, as they stood at its start
-    request             `request_digest`; it is known before the results are, so a figure can carry it
-    git                 {commit, dirty} of the code, dirty by tracked files alone; null outside a repository
-    portable            {job, result}: what `portability` promises elsewhere, of the job alone on the same inputs,
-                        and of its results where the inputs were made there as well
-    environment         python, conda, versions (of imported packages), cpu, device, accelerator, threads
-    volatile            resources of the job, `environment.ResourceUsage`; `resumed`: {starts, seconds} of killed
-                        processes whose work it continued
-    checksum            SHA-256 over all of the above
+A record is JSON, with paths relative to the working folder; docs/provenance.md says what it holds. All but `volatile`
+and `checksum`, over all the rest, is the same whenever the same job runs in the same place. The `request` is known
+before the results are, so a figure can carry it.
 
 The Snakefile imports this module, so it imports nothing large.
 """
