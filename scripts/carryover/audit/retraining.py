@@ -8,6 +8,7 @@ import dataclasses
 from functools import cached_property
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 
 from carryover import archive
@@ -93,20 +94,21 @@ def retrain(run, perturbation=0.0):
 
 def distinguishable(data: xr.Dataset) -> bool:
     """Whether no two runs of a dataset have the same coordinates."""
-    columns = [data[name].values.tolist() for name in data.coords if data[name].dims == ("run",)]
-    return len(set(map(repr, zip(*columns, strict=True)))) == data.sizes["run"]
+    return _index(data, data).is_unique
 
 
 def archived_rows(data: xr.Dataset, now: xr.Dataset) -> xr.Dataset:
     """The runs of archived `data` with the coordinates of the runs of `now`; UserError where one is missing."""
-    names = [name for name in now.coords if now[name].dims == ("run",) and name in data.coords]
-    known = [tuple(map(repr, row)) for row in zip(*(data[name].values.tolist() for name in names), strict=True)]
-    places = []
-    for number, row in enumerate(zip(*(now[name].values.tolist() for name in names), strict=True)):
-        if (count := known.count(tuple(map(repr, row)))) != 1:  # as text, since NaN is what a run does not have
-            raise UserError(f"the archive has {count} runs with {spelled(now.isel(run=number))}, in place of one.")
-        places.append(known.index(tuple(map(repr, row))))
+    places = _index(data, now).get_indexer(_index(now, data))
+    if missing := np.flatnonzero(places < 0).tolist():
+        raise UserError(f"the archive has no run with {spelled(now.isel(run=missing[0]))}.")
     return data.isel(run=places)
+
+
+def _index(data, other):
+    """Index of the runs of a dataset by the coordinates that another has as well; NaN is what a run does not have."""
+    names = sorted(name for name in data.coords if data[name].dims == ("run",) and name in other.coords)
+    return pd.MultiIndex.from_arrays([data[name].values for name in names])
 
 
 def spelled(network: xr.Dataset) -> str:

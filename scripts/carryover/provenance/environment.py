@@ -6,7 +6,6 @@ import re
 import resource
 import subprocess
 import sys
-import time
 from collections.abc import Collection
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -79,26 +78,24 @@ def git_state(folder: Path) -> dict[str, Any] | None:
     return {"commit": commit[1], "dirty": dirty} if commit else None
 
 
-class ResourceUsage:
-    """The resources of the process for one job, from the making of this object on."""
-
-    def __init__(self) -> None:
-        self._start, self._clock, self._before = datetime.now(UTC), time.perf_counter(), _processor_time()
-
-    def by_now(self) -> dict[str, Any]:
-        """`start` and `duration` by the clock; processor seconds since the process began, with the programs that it
-        ran, and those `starting` before the job; `peak_memory` of the process in bytes."""
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        return {
-            "host": platform.node(),
-            "start": self._start.isoformat(timespec="seconds"),
-            "duration": round(time.perf_counter() - self._clock, 3),
-            "processor_time": round(_processor_time(), 3),
-            "starting": round(self._before, 3),
-            "peak_memory": peak if sys.platform == "darwin" else peak * 1024,  # bytes there, KiB elsewhere
-        }
-
-
-def _processor_time() -> float:
+def processor_time() -> float:
+    """Seconds of the processor since this process began, with the programs that it ran."""
     usage = (resource.getrusage(whose) for whose in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     return sum(one.ru_utime + one.ru_stime for one in usage)
+
+
+def resource_usage(start: datetime, starting: float) -> dict[str, Any]:
+    """The resources of the process for a job that began at `start`, after `starting` seconds of the processor.
+
+    Returns `start` and `duration` by the clock, processor seconds since the process began (`processor_time`) and those
+    before the job (`starting`), and `peak_memory` of the process in bytes.
+    """
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return {
+        "host": platform.node(),
+        "start": start.isoformat(timespec="seconds"),
+        "duration": round((datetime.now(UTC) - start).total_seconds(), 3),
+        "processor_time": round(processor_time(), 3),
+        "starting": round(starting, 3),
+        "peak_memory": peak if sys.platform == "darwin" else peak * 1024,  # bytes there, KiB elsewhere
+    }

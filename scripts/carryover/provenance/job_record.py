@@ -24,12 +24,13 @@ import sys
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from carryover.errors import DataError, UserError
 from carryover.provenance import code_digest, store, writing
-from carryover.provenance.environment import ResourceUsage, environment, git_state
+from carryover.provenance.environment import environment, git_state, processor_time, resource_usage
 from carryover.provenance.portability import LEVELS, promised, weakest
 
 if TYPE_CHECKING:
@@ -173,7 +174,7 @@ class Job:
         store.write(dataset, self.path(output or self.outputs[0]), record=request)
 
     def __enter__(self) -> Job:
-        self._usage, self._stack = ResourceUsage(), ExitStack()
+        self._begin, self._stack = (datetime.now(UTC), processor_time()), ExitStack()
         self.inputs = list(self.inputs)  # an iterator would be empty by the second look
         if overwritten := {os.path.realpath(path) for path in self.inputs} & set(map(os.path.realpath, self.outputs)):
             raise UserError(f"{min(overwritten)} is an input and an output: give the output another name")
@@ -232,7 +233,8 @@ class Job:
             **self._record,
             "outputs": {shown(output): _facts(file) for output, file in self._temporaries.items()},
             "environment": environment(self.device, self._packages),
-            "volatile": self._usage.by_now() | ({"resumed": dict(self.resumed)} if self.resumed.get("starts") else {}),
+            "volatile": resource_usage(*self._begin)
+            | ({"resumed": dict(self.resumed)} if self.resumed.get("starts") else {}),
         }
         return {**record, "checksum": checksum(record)}
 
