@@ -2,9 +2,7 @@
 
 from pathlib import Path
 
-from carryover.crate import contents, description
-from carryover.errors import UserError
-from carryover.provenance.job_record import Job
+from carryover import crate
 from carryover.workflow import command_line
 
 
@@ -12,11 +10,7 @@ def main(argv):
     parser = command_line.parser("crate.py", __doc__)
     parser.add_argument("targets", nargs="+", type=Path, metavar="RESULT", help="results, or folders of them")
     arguments = parser.parse_args(argv)
-    if [output.suffix for output in arguments.output] != [".zip"]:
-        raise UserError("--output must be one file that ends in .zip")
-    records, files = contents.gather(arguments.targets)
-    with Job(rule="crate", inputs=sorted(records), outputs=arguments.output, modules=["crate"]) as job:
-        description.describe(records, files).write_zip(job.path(arguments.output[0]))
+    crate.export(arguments.targets, *arguments.output)
 
 
 if __name__ == "__main__":

@@ -3,8 +3,6 @@
 from pathlib import Path
 
 from carryover import archive
-from carryover.errors import UserError
-from carryover.provenance.job_record import Job
 from carryover.workflow import command_line
 
 
@@ -13,21 +11,7 @@ def main(argv):
     parser.add_argument("packed", type=Path, help="FOLDER/EXPERIMENT/MEASURE.nc.xz, with MEASURE.json there")
     parser.add_argument("--sha256", required=True, help="of the dataset's bytes")
     arguments = parser.parse_args(argv)
-    file = arguments.packed
-    place = (file.parents[1], file.parent.name, file.name.removesuffix(".nc.xz"))
-    known = archive.record(*place)
-    if known["unpacked"]["sha256"] != arguments.sha256:
-        raise UserError(f"--sha256 {arguments.sha256}: the record of {file} names another dataset.")
-    with Job(
-        rule="unarchive",
-        parameters={"sha256": arguments.sha256, "commit": known["commit"]},
-        wildcards=dict(arguments.wildcards),
-        inputs=[file],
-        outputs=arguments.output,
-        modules=["unarchive"],
-        portable="bits",
-    ) as job:
-        job.path(arguments.output[0]).write_bytes(archive.unpacked(*place))
+    archive.unarchive(arguments.packed, arguments.sha256, arguments.output, dict(arguments.wildcards))
 
 
 if __name__ == "__main__":

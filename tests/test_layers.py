@@ -44,7 +44,7 @@ def imported(path):
 def test_the_root_holds_packages_and_hardly_a_module():
     rooms = {room(path) for path in FILES} - {"__init__"}
     assert rooms == HEIGHT.keys()
-    assert sum((LIBRARY / f"{name}.py").is_file() for name in rooms) <= 7
+    assert sum((LIBRARY / f"{name}.py").is_file() for name in rooms) <= 8
     for name in rooms:
         if (LIBRARY / name).is_dir():
             package = ast.parse((LIBRARY / name / "__init__.py").read_text())

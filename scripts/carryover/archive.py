@@ -10,22 +10,17 @@ import hashlib
 import json
 import lzma
 import tempfile
+from itertools import product
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from carryover.config import parameters
 from carryover.config.artifacts import STAGES
-from carryover.config.parameters import about, kind_of, sentence
-from carryover.errors import UserError
-from carryover.provenance import writing
-
-_WHOLE = ("experiment", "measure", "family", "seeds")
-
-
-def path(folder, experiment, measure, suffix=".nc.xz"):
-    """The packed file of a dataset, or with `.json` its record."""
-    return Path(folder, experiment, f"{measure}{suffix}")
+from carryover.config.parameters import about, applies
+from carryover.errors import UserError, sentence
+from carryover.provenance import store, writing
+from carryover.provenance.job_record import Job
 
 
 class File(BaseModel):
@@ -33,23 +28,17 @@ class File(BaseModel):
     bytes: int = Field(gt=0, le=2**31)
 
 
-class Request(BaseModel):
-    model_config = ConfigDict(extra="allow")
-    experiment: str
-    measure: str
-    family: str
-    seeds: int
-    options: dict
-    pretrain: dict
-    finetune: dict
-
-
 class Record(BaseModel):
     model_config = ConfigDict(extra="allow")
-    request: Request
+    request: dict
     commit: str
     packed: File
     unpacked: File
+
+
+def path(folder, experiment, measure, suffix=".nc.xz"):
+    """The packed file of a dataset, or with `.json` its record."""
+    return Path(folder, experiment, f"{measure}{suffix}")
 
 
 def record(folder, experiment, measure):
@@ -60,18 +49,16 @@ def record(folder, experiment, measure):
     except OSError as error:
         raise UserError(f"{file} cannot be read: {error.strerror}.") from None
     except ValidationError as error:
-        why = sentence(error, Record).removesuffix(".")
+        why = parameters.sentence(error, Record).removesuffix(".")
         raise UserError(f"{file} is no record of an archived dataset ({why}): restore it.") from None
 
 
 def packed(folder, experiment, measure):
     """The bytes of a packed file; UserError where there is none, or not the one that its record names."""
     file, known = path(folder, experiment, measure), record(folder, experiment, measure)["packed"]
-    if not file.is_file():
-        raise UserError(f"{file} is missing: restore it.")
-    if file.stat().st_size != known["bytes"] or _sha256(content := file.read_bytes()) != known["sha256"]:
+    if store.sha256(file) != known["sha256"]:
         raise UserError(f"{file} is truncated or exchanged: its record names another file, so restore both.")
-    return content
+    return file.read_bytes()
 
 
 def unpacked(folder, experiment, measure):
@@ -81,15 +68,13 @@ def unpacked(folder, experiment, measure):
         content = lzma.LZMADecompressor(memlimit=2**28).decompress(packed(*place), known["bytes"] + 1)
     except lzma.LZMAError:
         content = b""
-    if (len(content), _sha256(content)) != (known["bytes"], known["sha256"]):
+    if hashlib.sha256(content).hexdigest() != known["sha256"]:
         raise UserError(f"{path(*place)} unpacks to other bytes than its record names: restore both.")
     return content
 
 
 def load(folder, experiment, measure):
     """The archived dataset, an `xarray.Dataset`; UserError as `unpacked`."""
-    from carryover.provenance import store
-
     with tempfile.NamedTemporaryFile(suffix=".nc") as file:
         Path(file.name).write_bytes(unpacked(folder, experiment, measure))
         return store.load(file.name)
@@ -101,52 +86,82 @@ def save(folder, known, content):
     numbers = {"lc": 0, "lp": 3, "pb": 3}  # of eight bytes
     filters = [{"id": lzma.FILTER_LZMA2, "preset": 9 | lzma.PRESET_EXTREME, **numbers}]
     files = {"packed": lzma.compress(content, filters=filters), "unpacked": content}
-    facts = {name: {"sha256": _sha256(one), "bytes": len(one)} for name, one in files.items()}
-    text = json.dumps({**known, **facts}, indent=1, sort_keys=True)
-    for file, new in ((path(*place), files["packed"]), (path(*place, ".json"), f"{text}\n".encode())):
+    facts = {name: {"sha256": hashlib.sha256(one).hexdigest(), "bytes": len(one)} for name, one in files.items()}
+    text = json.dumps({**known, **facts}, indent=1, sort_keys=True) + "\n"
+    for file, new in ((path(*place), files["packed"]), (path(*place, ".json"), text.encode())):
         with writing.atomic(file) as unfinished:
             unfinished.write_bytes(new)
 
 
 def pack(sweep, audit, experiment, measure):
-    """Add a finished dataset to the archive of a `Sweep`; UserError where an `audit` finds that it is not what would be
+    """Add a finished dataset to the archive of a `Sweep`; UserError where an `Audit` finds that it is not what would be
     made now."""
     file = f"{sweep.results}/{experiment}/{measure}.nc"
     if (finding := audit.findings[file]).verdict != "OK" and not finding.warning:
         raise UserError(f"{file} is {finding.verdict} ({finding.cause}): run Snakemake first.")
-    made_of, names = {}, [file]
+    upstream, names = {}, [file]
     while names:
-        if (name := names.pop()) in audit.chain.records:
-            made_of[name] = audit.chain.records[name]
-            names += made_of[name]["inputs"].keys() - made_of.keys()
+        if (name := names.pop()) in audit.records:
+            upstream[name] = audit.records[name]
+            names += upstream[name]["inputs"].keys() - upstream.keys()
     seconds = {}
-    for one in sorted(made_of.values(), key=lambda record: int(record["wildcards"].get("block", 0))):
-        usage = one["volatile"]
-        spent = usage["processor_time"] - usage["starting"] + usage.get("resumed", {}).get("seconds", 0)
-        points = seconds.setdefault(one["rule"], {})
-        points.setdefault(one["wildcards"].get("point", "all"), []).append(round(spent, 2))
-    whole = made_of[file]
+    for one in sorted(upstream.values(), key=lambda record: int(record["wildcards"].get("block", 0))):
+        usage, points = one["volatile"], seconds.setdefault(one["rule"], {})
+        took = usage["processor_time"] - usage["starting"] + usage.get("resumed", {}).get("seconds", 0)
+        points.setdefault(one["wildcards"].get("point", "all"), []).append(round(took, 2))
     known = {
         "request": request(sweep, experiment, measure),
-        **(whole["git"] or {"commit": "unknown", "dirty": True}),
-        "python": whole["environment"]["python"],
-        "versions": {n: v for one in made_of.values() for n, v in one["environment"]["versions"].items()},
-        "device": " ".join(sorted({one["environment"]["device"] for one in made_of.values()})),
+        **(upstream[file]["git"] or {"commit": "unknown", "dirty": True}),
+        "python": upstream[file]["environment"]["python"],
+        "versions": {n: v for one in upstream.values() for n, v in one["environment"]["versions"].items()},
+        "device": " ".join(sorted({one["environment"]["device"] for one in upstream.values()})),
         "seconds": seconds,
     }
     save(sweep.config["archive"], known, Path(file).read_bytes())
 
 
+def lacking(sweep, audit=None):
+    """Sentences on datasets of a `Sweep` that the archive lacks; with an `Audit` finished ones are added first."""
+    if not sweep.archive:
+        raise UserError("the configuration names no archive: add archive: FOLDER.")
+    for dataset in sweep.datasets():
+        try:
+            if audit and not sweep.archived(*dataset):
+                pack(sweep, audit, *dataset)
+            elif different := mismatch(sweep, *dataset):
+                yield different
+            else:
+                packed(sweep.archive, *dataset)
+        except UserError as error:
+            yield sentence(error)
+
+
+def unarchive(file, sha256, outputs, wildcards):
+    """Unpack the dataset in `file`, which has this hash, in the place of a collected one."""
+    place = (file.parents[1], file.parent.name, file.name.removesuffix(".nc.xz"))
+    known = record(*place)
+    if known["unpacked"]["sha256"] != sha256:
+        raise UserError(f"--sha256 {sha256}: the record of {file} names another dataset.")
+    with Job(
+        rule="unarchive",
+        parameters={"sha256": sha256, "commit": known["commit"]},
+        wildcards=wildcards,
+        inputs=[file],
+        outputs=outputs,
+        modules=["unarchive"],
+        portable="bits",
+    ) as job:
+        job.path(outputs[0]).write_bytes(unpacked(*place))
+
+
 def request(sweep, experiment, measure):
-    """What the configuration of a `Sweep` asks of a dataset: the options of the measure and, for each grid of each
-    stage, all parameters that its jobs read; `split`, `block`, `resources` and the order of lists do not count."""
+    """What the configuration of a `Sweep` asks of a dataset: the options of the measure and, for each point of each
+    stage, all parameters. `split`, `block`, `resources` and the order of lists do not count."""
     spec = sweep.typed.experiments[experiment]
     requested = {"experiment": experiment, "measure": measure, "family": spec.family, "seeds": spec.seeds}
-    requested["options"] = _complete(parameters.model_of("measures", measure), spec.measures[measure] or {})
+    requested["options"] = spec.measures[measure] or {}
     for stage in STAGES:
-        model, section = parameters.model_of(f"families.{spec.family}", stage), getattr(spec, stage)
-        grids = section.get("grids", {"": {}}) if section is not None else {}
-        requested[stage] = {n: _complete(model, {**(spec.task or {}), **section, **grid}) for n, grid in grids.items()}
+        requested[stage] = {name: dict(point.parameters) for name, point in sweep.points(experiment, stage).items()}
     return requested
 
 
@@ -155,53 +170,55 @@ def mismatch(sweep, experiment, measure):
     place = (sweep.archive, experiment, measure)
     if not path(*place, ".json").exists():
         return f"{experiment}/{measure} is not in {place[0]}."
-    found = list(_differences(request(sweep, experiment, measure), record(*place)["request"]))
+    now, then = _normalized(request(sweep, experiment, measure)), record(*place)["request"]
+    try:
+        then = _normalized(then)
+    except (KeyError, UserError) as error:
+        return f"{experiment}/{measure}: {path(*place, '.json')} has another request: {error}"
+    found = list(_differences(now, then))
     more = f" ({len(found) - 1} more)" if found[1:] else ""
     return f"{experiment}/{measure}: {found[0]}{more}." if found else ""
 
 
-def _differences(now, then):
-    """Where two requests differ: of which parameters, and the archived and the requested value."""
-    yield from _unlike(*({key: one[key] for key in _WHOLE} for one in (now, then)), parameters.Model)
-    yield from _unlike(now["options"], then["options"], parameters.model_of("measures", now["measure"]))
+def _normalized(requested):
+    """A request with its stages by the axes of points, with defaults, and without what no job reads.
+
+    An archived request may have several values of an axis in one grid, and one of today several points with the same
+    axes, of which each has a part of the values of another parameter.
+    """
+    complete = {name: requested[name] for name in ("experiment", "measure", "family", "seeds")}
+    options = parameters.model_of("measures", requested["measure"])(**requested["options"])
+    complete["options"] = {name: _listed(value) for name, value in options}
     for stage in STAGES:
-        model = parameters.model_of(f"families.{now['family']}", stage)
-        for grid, requested in now[stage].items():
-            candidates = [list(_unlike(requested, archived, model)) for archived in then[stage].values()]
-            where = f"{stage}.grids.{grid}." if grid else f"{stage}."
-            yield from (where + one for one in min(candidates, key=len, default=[]))
-        if len(now[stage]) != len(then[stage]):
-            yield f"{stage} has {len(then[stage])} grids in the archive, and {len(now[stage])} in the configuration"
+        model, points = parameters.model_of(f"families.{requested['family']}", stage), {}
+        axes = [name for name in model.model_fields if about(model, name, "axis")]
+        for grid in requested[stage].values():
+            for values in product(*(_listed(grid.get(axis, model.model_fields[axis].default)) for axis in axes)):
+                point = dict(zip(axes, values, strict=True))
+                read = {name: _listed(value) for name, value in model(**(grid | point))
+                        if applies(about(model, name, "when"), point)}  # fmt: skip
+                same = points.setdefault(", ".join(f"{axis} {point[axis]}" for axis in axes if axis in read), {})
+                same |= {name: sorted({*same.get(name, ()), *value}) for name, value in read.items()}
+        complete[stage] = points
+    return complete
 
 
-def _unlike(requested, archived, model):
-    """Parameters whose values differ, with both values; one that the archive lacks has its default there."""
-    defaults = _values(model, {})
-    for name in sorted(requested.keys() | archived.keys()):
-        old, new = (one.get(name, defaults.get(name)) for one in (archived, requested))
-        if old != new:
-            yield f"{name} is {json.dumps(old)} in the archive, and {json.dumps(new)} in the configuration"
+def _listed(value):
+    return sorted(value) if isinstance(value, list | tuple) else [value]
 
 
-def _complete(model, section):
-    """{parameter: value} of those that a job of the section reads, with defaults, in their types."""
-    values = _values(model, section)
-
-    def is_read(name):
-        return all(set(values[axis]) & set(allowed) for axis, allowed in about(model, name, "when").items())
-
-    return {name: value for name, value in values.items() if is_read(name)}
-
-
-def _values(model, section):
-    """{parameter: its value in its type, sorted values of one that takes several}, with defaults."""
-    values = {}
-    for name, field in model.model_fields.items():
-        (kind, several), value = kind_of(model, name), section.get(name, field.default)
-        items = [float(v) if kind is float else v for v in (value if isinstance(value, list | tuple) else [value])]
-        values[name] = sorted(items) if several or about(model, name, "axis") else items[0]
-    return values
+def _differences(now, then, where=""):
+    """Where two requests differ: of which parameters, and the archived and the requested value."""
+    for name in [*now, *sorted(then.keys() - now.keys())]:
+        old, new = then.get(name), now.get(name)
+        if isinstance(old, dict) and isinstance(new, dict):
+            yield from _differences(new, old, f"{where}{name}: " if where else f"{name} ")
+        elif old != new:
+            old, new = (_shown(value) for value in (old, new))
+            yield f"{where}{name} is {old} in the archive, and {new} in the configuration"
 
 
-def _sha256(content):
-    return hashlib.sha256(content).hexdigest()
+def _shown(value):
+    if isinstance(value, dict | None):  # a point, or a parameter that is not read there
+        return "absent" if value is None else "there"
+    return json.dumps(value[0] if isinstance(value, list) and len(value) == 1 else value)

@@ -10,7 +10,7 @@ import pytest
 
 import crate
 from carryover.errors import UserError
-from carryover.provenance import job_record, record_index
+from carryover.provenance import job_record, trace
 from toy import small_run
 from toy.small_run import FIGURES, PRETRAINED, RISK, SHARD
 
@@ -83,7 +83,7 @@ def test_a_crate_has_a_record_and_does_not_hold_another(here):
 
 def test_one_result_brings_what_it_was_made_of_and_no_more(here):
     exported(f"{SHARD}.json", output="part")
-    assert set(record_index.all_made("part/results")) == {PRETRAINED, SHARD}
+    assert set(trace.all_records("part/results")) == {PRETRAINED, SHARD}
     assert Path("part", OUTSIDE).read_text() == "labels"
 
 

@@ -2,7 +2,6 @@
 
 import shutil
 import subprocess
-from pathlib import Path
 
 import pytest
 
@@ -10,23 +9,21 @@ from carryover.provenance import environment
 
 
 @pytest.mark.skipif(not shutil.which("git"), reason="needs git")
-def test_git_state(tmp_path, monkeypatch):
-    here = tmp_path
-    monkeypatch.chdir(here)
-    Path("in.nc").touch()
-
+def test_git_state(tmp_path):
     def git(*arguments):
         name = ["-c", "user.name=a", "-c", "user.email=b", "-c", "commit.gpgsign=false"]
-        return subprocess.run(["git", *name, *arguments], check=True, capture_output=True, text=True).stdout.strip()
+        return subprocess.run(
+            ["git", *name, *arguments], cwd=tmp_path, check=True, capture_output=True, text=True
+        ).stdout
 
-    assert environment.git_state(here / "nothing") is None
+    (tmp_path / "site-packages").mkdir()
+    (tmp_path / "code").touch()
+    assert environment.git_state(tmp_path / "nothing") is None
     git("init")
-    git("add", "in.nc")
-    assert environment.git_state(here) is None
+    git("add", "code")
     git("commit", "-m", "x")
-    Path("untracked").write_text("x")
-    Path("site-packages").mkdir()
-    assert environment.git_state(here) == {"commit": git("rev-parse", "HEAD"), "dirty": False}
-    assert environment.git_state(here / "site-packages") is None  # installed, whatever repository is around
-    Path("in.nc").write_text("x")
-    assert environment.git_state(here)["dirty"] is True
+    (tmp_path / "untracked").touch()
+    assert environment.git_state(tmp_path) == {"commit": git("rev-parse", "HEAD").strip(), "dirty": False}
+    assert environment.git_state(tmp_path / "site-packages") is None  # installed, whatever repository is around
+    (tmp_path / "code").write_text("x")
+    assert environment.git_state(tmp_path)["dirty"] is True

@@ -61,7 +61,7 @@ TABLE = [
         {"STALE": FIGURE}, {"figure": 1}, "title empty → Another title"),
     Row("one seed more, in a block of its own", m.put("experiments", "tiny", "seeds", value=3),
         {"MISSING": NEW_BLOCK, "STALE": [RISK, SPARSITY], "UPSTREAM": FIGURE}, BLOCK_AGAIN,
-        {"MISSING": "no file", "STALE": "configuration: other results go into it now, the first being results/tiny/"}),
+        {"MISSING": "no file", "STALE": "configuration: it is made of results/tiny/"}),
     Row("an entry taken out", m.configure(m.forget_theory),
         {"STALE": [CURVE, *THEORY_FIGURE]}, {}, "no job makes it"),
     Row("a result compressed otherwise", m.on(EXACT, m.recode),

@@ -1,33 +1,19 @@
-"""An audit from beginning to end: the configuration, what stands in the results folder, and the verdicts."""
+"""The configuration of a project whose results are audited, checked or shown."""
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 
-from carryover.audit import chain, verdicts
+from carryover.audit import findings
 from carryover.config import files
 from carryover.errors import UserError
 from carryover.provenance import job_record
 from carryover.workflow import startup
 
 
-@dataclass(frozen=True)
-class Audit:
-    """The `findings` {path: Finding} on the results of a `chain`."""
-
-    findings: dict
-    chain: chain.Chain
-
-
 def add_configuration(parser, name="--configfile", nargs="+"):
     """The flag of a command line that names configuration files, or their place in it."""
-    parser.add_argument(
-        name,
-        nargs=nargs,
-        default=["config/config.yaml"],
-        metavar="FILE",
-        help="each is laid over those before it (default: config/config.yaml)",
-    )
+    text = "each is laid over those before it (default: config/config.yaml)"
+    parser.add_argument(name, nargs=nargs, default=["config/config.yaml"], metavar="FILE", help=text)
 
 
 def configuration(names, results=None):
@@ -45,10 +31,6 @@ def configuration(names, results=None):
     return files.overlaid(whole, {"pathvars": {"results": job_record.shown(os.path.normpath(folder))}})
 
 
-def audit(config, root, threads=None):
-    """The `Audit` of the results of a configuration of the project in the folder `root`.
-
-    Reads every byte and writes nothing. Raises UserError for a configuration that is not allowed.
-    """
-    found = chain.gather(startup.valid_sweep(config, Path(root), reading=True), threads)
-    return Audit(verdicts.judge(found), found)
+def audit(config, root):
+    """The `findings.Audit` of the results of a configuration of the project in the folder `root`."""
+    return findings.audit(startup.valid_sweep(config, Path(root), reading=True))

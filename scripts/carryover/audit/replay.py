@@ -1,4 +1,4 @@
-"""Run recorded jobs again, in a folder of their own, and compare what comes out with what the records say."""
+"""Run recorded jobs again, in a folder of their own, and compare the results with the recorded ones."""
 
 import os
 import random
@@ -9,10 +9,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 
-from carryover.provenance import job_record, portability, store
+import numpy as np
+import xarray as xr
 
-_PLACE = ("python", "blas", "cpu", "libc", "device", "accelerator", "threads")
-"""What the bits of a result may depend on besides inputs, code and versions."""
+from carryover.provenance import job_record, store
+
 _THREADS = {"torch": "OMP_NUM_THREADS", "openblas": "OPENBLAS_NUM_THREADS", "mkl": "MKL_NUM_THREADS"}
 """The variable that sets a library's number of threads, by its name in a record."""
 
@@ -24,62 +25,60 @@ class Replay:
     Attributes
     ----------
     verdict
-        SAME (bytes), ROUNDED (numbers agree as in `portability.difference`), DIFFERS or FAILED.
-    place
+        SAME (bytes), ROUNDED (numbers agree as in `difference`), DIFFERS or FAILED.
+    changes
         What differs from when the record was made.
-    kept
-        Whether the result is as promised: in the same place the same bits, on another processor what `promise` says,
-        with other inputs, code or versions nothing.
+    passed
+        Whether the result is as promised: in the same environment the same bits, in another what `promise` says, of
+        other inputs or code nothing.
     promise
-        What `portability` promises of the job elsewhere, by its record.
+        What `provenance.portability` promises of the job elsewhere, by its record.
     """
 
     path: str
+    promise: str
     verdict: str
     text: str
-    place: Sequence[str] = ()
-    kept: bool = False
-    promise: str = "rounding"
+    changes: Sequence[str] = ()
+    passed: bool = False
 
 
-def replay(chain, root, count, seed):
-    """Yield a `Replay` of `count` recorded jobs, drawn by `seed`, or of all where there are fewer.
+def replay(audit, root, count, seed):
+    """Yield a `Replay` of `count` recorded jobs of an `Audit`, drawn by `seed`, or of all where there are fewer.
 
     Each runs its recorded command line on links to its inputs, with the recorded numbers of threads; nothing in the
     project's own results changes.
     """
-    jobs = {min(record["outputs"]): record for path, record in chain.lasting.items() if path in chain.requests}
+    jobs = {min(record["outputs"]): record for path, record in audit.lasting.items() if path in audit.requests}
     for path in random.Random(seed).sample(sorted(jobs), min(count, len(jobs))):
         with tempfile.TemporaryDirectory(prefix="carryover-replay-") as scratch:
-            yield _again(path, jobs[path], Path(root).resolve(), Path(scratch))
+            yield Replay(path, jobs[path]["portable"]["job"], *_again(jobs[path], Path(root).resolve(), Path(scratch)))
 
 
-def _again(path, record, root, scratch):
-    promise = record["portable"]["job"]
-    if why := _refusal(record, root):
-        return Replay(path, "FAILED", why, promise=promise)
+def _again(record, root, scratch):
+    """Verdict, text, changes and whether it passed, of one job."""
+    if refusal := _refusal(record, root):
+        return "FAILED", refusal
     _link(record, root, scratch)
     threads = record["environment"]["threads"]
     variables = os.environ | {name: str(threads[library]) for library, name in _THREADS.items() if library in threads}
     command = [sys.executable, *record["command"]]
     done = subprocess.run(command, cwd=scratch, env=variables, capture_output=True, text=True, errors="replace")
     if done.returncode:
-        last = (done.stderr.strip() or f"exit code {done.returncode}").splitlines()[-1]
-        return Replay(path, "FAILED", last, promise=promise)
+        return "FAILED", (done.stderr.strip() or f"exit code {done.returncode}").splitlines()[-1]
 
-    now = job_record.read(scratch / f"{path}.json")
-    work = list(_other_work(record, now))
-    before, after = record["environment"], now["environment"]
-    place = [f"{n} {before[n]}, now {after[n]}" for n in _PLACE if not _is_same(before[n], after[n])]
-    other = [name for name, known in record["outputs"].items() if known["sha256"] != store.sha256(scratch / name)]
+    now = job_record.read(scratch / f"{min(record['outputs'])}.json")
+    changes = list(_changed_work(record, now))
+    same_work = not changes
+    changes += _changed_environment(record["environment"], now["environment"])
+    other = [name for name, known in record["outputs"].items() if known != now["outputs"][name]]
     if not other:
-        return Replay(path, "SAME", "same bytes", [*work, *place], True, promise)
-    unlike = _unlike(other, record, scratch)
-    # Figures and texts hold no numbers that could be compared: on another processor they may differ.
-    free = promise == "distribution" or not any(name.endswith(".nc") for name in other)
-    allowed = bool(work) or (promise != "bits" if not unlike else bool(place) and free)
-    text = unlike or "same to rounding"
-    return Replay(path, "DIFFERS" if unlike else "ROUNDED", text, [*work, *place], allowed, promise)
+        return "SAME", "same bytes", changes, True
+    unlike, promise = _unlike(other, record, scratch), record["portable"]["job"]
+    # Figures and texts hold no numbers that could be compared: elsewhere they may differ.
+    may_differ = bool(changes) and (promise == "distribution" or not any(name.endswith(".nc") for name in other))
+    passed = not same_work or (may_differ if unlike else promise != "bits")
+    return "DIFFERS" if unlike else "ROUNDED", unlike or "same to rounding", changes, passed
 
 
 def _refusal(record, root):
@@ -90,10 +89,8 @@ def _refusal(record, root):
     for name in (*record["outputs"], *record["inputs"]):
         if PurePath(name).is_absolute() or ".." in PurePath(name).parts:
             return f"{name} lies outside the folder of the project"
-    written = command[command.index("--output") + 1 :] if command.count("--output") == 1 else []
-    folders = {PurePath(name).parent.as_posix() for name in record["outputs"]}
-    if set(written) not in (set(record["outputs"]), folders):
-        return "its command does not end with --output and the recorded outputs, or the folder of them"
+    if command.count("--output") != 1 or set(command[command.index("--output") + 1 :]) != set(record["outputs"]):
+        return "its command does not end with --output and the recorded outputs"
     return ""
 
 
@@ -109,24 +106,23 @@ def _link(record, root, scratch):
             (scratch / file).symlink_to(Path.cwd() / file)
 
 
-def _other_work(before, now):
-    """Inputs, code and versions that differ from the recorded ones: then nothing is promised."""
+def _changed_work(before, now):
+    """Sentences on inputs and code that are not the recorded ones."""
     for name, known in before["inputs"].items():
-        if known["sha256"] != now["inputs"].get(name, {}).get("sha256"):
+        if known != now["inputs"].get(name):
             yield f"input {name} is not the recorded one"
     if before["code"]["digest"] != now["code"]["digest"]:
         yield "the code has changed"
-    then, versions = before["environment"]["versions"], now["environment"]["versions"]
-    for name in sorted(then.keys() & versions.keys()):
-        if then[name] != versions[name]:
-            yield f"{name} {then[name]}, now {versions[name]}"
 
 
-def _is_same(before, now):
-    """Whether what both have is the same: a job may have been forked from a process with more libraries loaded."""
-    if isinstance(before, dict):
-        return all(before[key] == now[key] for key in before.keys() & now.keys())
-    return all(one in before for one in now) if isinstance(before, list) else before == now
+def _changed_environment(before, now):
+    """Sentences on what differs of what both have: one job may be forked from a process with more libraries loaded."""
+    for name, then in before.items():
+        pairs = then.items() if isinstance(then, dict) else [("", then)]
+        for key, value in pairs:
+            today = now.get(name, {}).get(key, value) if key else now.get(name, value)
+            if today != value:
+                yield f"{name} {key} {value}, now {today}".replace("  ", " ")
 
 
 def _unlike(outputs, record, scratch):
@@ -138,6 +134,26 @@ def _unlike(outputs, record, scratch):
         if not name.endswith(".nc"):
             return f"not as recorded: {name}"
         for now, before in zip(store.load_all(scratch / name), store.load_all(name), strict=True):
-            if found := portability.difference(now, before, precision):
+            if found := difference(now, before, precision):
                 return f"not as recorded: {name}: {found}"
+    return ""
+
+
+def difference(data, expected, precision="float64"):
+    """How a dataset differs from the `expected` one beyond rounding, in words; empty where it does not.
+
+    They agree to rounding where all but floating-point numbers is identical, and these differ by at most half of the
+    digits of `precision` (1.5e-8 of the largest of its variable in float64, 3.5e-4 in float32), or by one rounding of
+    a number of order one: what is fitted has errors of that size and no digits that could agree.
+    """
+    unit = np.finfo(precision if precision == "float64" else "float32").eps / 2
+    numbers = [name for name, variable in expected.variables.items() if variable.dtype.kind == "f"]
+    try:
+        xr.testing.assert_identical(data.drop_vars(numbers, errors="ignore"), expected.drop_vars(numbers))
+        for name in numbers:
+            largest = np.max(np.abs(expected[name].values), initial=0.0, where=np.isfinite(expected[name].values))
+            allowed = max(np.sqrt(2 * unit) * float(largest), unit)
+            xr.testing.assert_allclose(data[name].variable, expected[name].variable, rtol=0, atol=allowed)
+    except (AssertionError, KeyError) as error:
+        return " ".join(str(error).split())[:200]
     return ""

@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 
 from carryover.errors import UserError
-from carryover.provenance import record_index, trace
+from carryover.provenance import trace
 
 
 def main(argv, prog="carryover trace"):
@@ -15,11 +15,11 @@ def main(argv, prog="carryover trace"):
     arguments = parser.parse_args(argv)
     # Without results at hand a figure still tells what it carries; a folder that was named must be there.
     given = arguments.results.is_dir() or arguments.results != Path("results")
-    known = record_index.all_made(arguments.results) if given else {}
+    known = trace.all_records(arguments.results) if given else {}
     wrong = []
     for figure in arguments.figures:
-        request, text, result, by = trace.find(figure, known)
-        if not request and not result:
+        request, text, name, how = trace.find(figure, known)
+        if not request and not name:
             wrong.append(f"{figure}: no request inside, and no result in {arguments.results} has these bytes")
             continue
         print(figure)
@@ -27,7 +27,7 @@ def main(argv, prog="carryover trace"):
             print(f"  carries request {request}" + ("" if text else ", and a text that was changed since"))
             for key, value in json.loads(text or "{}").items():
                 print(f"    {key}: {json.dumps(value, ensure_ascii=False)}")
-        if result:
-            print("\n    ".join((f"  is {result.file}, {by}", *trace.tree(result, known))))
+        if name:
+            print("\n    ".join((f"  is {name}, {how}", *trace.tree(name, known))))
     if wrong:
         raise UserError("; ".join(wrong))

@@ -20,6 +20,7 @@ from carryover.provenance import writing
 
 _DEFINITION = Path(__file__).read_bytes() + sys.version.encode()
 """What a digest depends on besides the source."""
+_INSTALLED = {"site-packages", "dist-packages"}
 
 
 def closure(root: str | Path, *names: str) -> tuple[dict[str, str], set[str]]:
@@ -28,9 +29,8 @@ def closure(root: str | Path, *names: str) -> tuple[dict[str, str], set[str]]:
     Parameters
     ----------
     root
-        The folder that stands on Python's path: module `a.b` is `root/a/b.py` or `root/a/b/__init__.py`. Modules that
-        are not below it are left out. Where all `names` are of packages, so is what stands beside those: an installed
-        library stands among all others.
+        The folder that stands on Python's path: module `a.b` is `root/a/b.py` or `root/a/b/__init__.py`. Among
+        installed packages only Carryover itself is local.
 
     Returns
     -------
@@ -39,29 +39,21 @@ def closure(root: str | Path, *names: str) -> tuple[dict[str, str], set[str]]:
     Raises
     ------
     UserError
-        Naming file and line, for a relative import or a file that cannot be parsed; naming the module, where one of
-        `names` does not exist.
+        Naming file and line, for a relative import or a file that cannot be parsed; for a name that does not exist.
     """
-    root, outside = Path(root), set()
-    installed = {name.partition(".")[0] for name in names} if all("." in name for name in names) else None
-    for name in names:
-        if _file(root, name) is None:
-            raise UserError(f"no module {name} below {root.name}/: expected {name.replace('.', '/')}.py")
-    digests, seen, todo = {}, set(), list(names)
+    root, digests, outside, seen, todo = Path(root), {}, set(), set(), list(names)
     while todo:
-        name = todo.pop()
-        if name in seen or (installed and name.partition(".")[0] not in installed):
+        if (name := todo.pop()) in seen:
             continue
         seen.add(name)
         if "." in name:
             todo.append(name.rpartition(".")[0])  # importing a.b runs a/__init__.py first
-        if name.endswith(".*"):  # which modules a star imports is for `__all__` to say, so all of them
-            folder = root.joinpath(*name.split(".")[:-1])
-            todo += [name[:-1] + path.stem for path in folder.glob("*") if path.stem != "__init__"]
-        elif file := _file(root, name):
+        if file := _file(root, name):
             shown = file.relative_to(root).as_posix()
             digests[shown], imports = _read(file, f"{root.name}/{shown}")
             todo += imports
+        elif name in names:
+            raise UserError(f"no module {name} below {root.name}/: expected {name.replace('.', '/')}.py")
         else:
             outside.add(name.partition(".")[0])
     packages = {name for name in outside - sys.stdlib_module_names if _file(root, name) is None}
@@ -84,14 +76,16 @@ def digest(files: dict[str, str]) -> str:
 
 def _file(root: Path, name: str) -> Path | None:
     """File that `import name` runs, a package before a module of the same name as Python has it; None if not local."""
+    if not _INSTALLED.isdisjoint(root.parts) and name.partition(".")[0] != "carryover":
+        return None
     base = os.path.join(root, *name.split("."))  # most names are not local, and pathlib is slower
     files = (os.path.join(base, "__init__.py"), f"{base}.py")
     return next((Path(file) for file in files if os.path.isfile(file)), None)
 
 
-def _read(file: Path, shown: str) -> tuple[str, tuple[str, ...]]:
+def _read(file: Path, shown: str) -> tuple[str, list[str]]:
     try:
-        return _meaning(file.read_bytes(), file.parent / "__pycache__" / f"{file.stem}.meaning")
+        return _parsed(file.read_bytes(), file.parent / "__pycache__" / f"{file.stem}.meaning")
     except SyntaxError as error:
         raise UserError(f"{shown}, line {error.lineno}: {error.msg}") from None
     except ValueError as error:  # null bytes
@@ -99,7 +93,7 @@ def _read(file: Path, shown: str) -> tuple[str, tuple[str, ...]]:
 
 
 @cache  # by content, so that an edit is seen within one process as well
-def _meaning(source: bytes, memo: Path) -> tuple[str, tuple[str, ...]]:
+def _parsed(source: bytes, memo: Path) -> tuple[str, list[str]]:
     """(digest of the syntax tree, names that the source may import), remembered in the file `memo`.
 
     Parsing is most of the cost of a record. The memo stands beside the bytecode that Python keeps for the same reason,
@@ -109,7 +103,7 @@ def _meaning(source: bytes, memo: Path) -> tuple[str, tuple[str, ...]]:
     with suppress(OSError, ValueError):
         known, digest, *imports = memo.read_text("utf-8").split()
         if known == key:
-            return digest, tuple(imports)
+            return digest, imports
     tree, names = ast.parse(source), set()
     for node in ast.walk(tree):
         if isinstance(body := getattr(node, "body", None), list):
@@ -123,11 +117,11 @@ def _meaning(source: bytes, memo: Path) -> tuple[str, tuple[str, ...]]:
                 raise SyntaxError(message, (None, node.lineno, None, None))
             # b of `from a import b` may be a module or a name in a
             names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
-    digest = hashlib.sha256(ascii(ast.dump(tree)).encode()).hexdigest()
+    digest, imports = hashlib.sha256(ascii(ast.dump(tree)).encode()).hexdigest(), sorted(names)
     if not sys.dont_write_bytecode:
         with suppress(OSError, UserError), writing.atomic(memo) as unfinished:
-            unfinished.write_text(" ".join((key, digest, *sorted(names))), "utf-8")
-    return digest, tuple(sorted(names))
+            unfinished.write_text(" ".join((key, digest, *imports)), "utf-8")
+    return digest, imports
 
 
 def _is_idle(node: ast.stmt) -> bool:

@@ -1,15 +1,16 @@
-"""The software and hardware that a process has loaded, its code's commit, and what a job took."""
+"""The software and hardware that a process has loaded, its code's commit, and the resources that a job took."""
 
-import json
 import os
 import platform
 import re
 import resource
 import subprocess
 import sys
-import time
 from collections.abc import Collection
+from contextlib import suppress
 from datetime import UTC, datetime
+from functools import cache
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -22,37 +23,27 @@ def environment(device: Any = None, imported: Collection[str] = ("numpy", "scipy
     from threadpoolctl import threadpool_info
 
     numpy, torch = sys.modules.get("numpy"), sys.modules.get("torch")
-    device = str(device or "cpu")
+    has_cuda, device = bool(torch and torch.cuda.is_available()), str(device or "cpu")
     if device == "auto":
-        device = "cuda" if torch and torch.cuda.is_available() else "cpu"
+        device = "cuda" if has_cuda else "cpu"
     cpu, accelerator = {"machine": platform.machine()}, None
     if numpy:
         cpu["numpy"] = numpy.show_config(mode="dicts")["SIMD Extensions"].get("found", [])
     if torch:
         cpu["torch"] = torch.backends.cpu.get_cpu_capability()
-        if device.startswith("cuda") and torch.cuda.is_available():
+        if device.startswith("cuda") and has_cuda:
             accelerator = {"name": torch.cuda.get_device_name(device), "cuda": torch.version.cuda}
-    loaded, installed = threadpool_info(), installed_versions()
-    names = {_DISTRIBUTIONS.get(module, module).replace("_", "-").lower() for module in imported}
-    blas = [{"library": i["internal_api"], "version": i["version"], "cpu": i.get("architecture")} for i in loaded]
-    threads = {i["internal_api"]: i["num_threads"] for i in loaded}
+    threads = {one["internal_api"]: one["num_threads"] for one in threadpool_info()}
+    names = sorted(_DISTRIBUTIONS.get(module, module).replace("_", "-").lower() for module in imported)
     return {
         "python": python(),
         "conda": os.path.isdir(os.path.join(sys.prefix, "conda-meta")),
-        "versions": {name: installed[name] for name in sorted(names & installed.keys())},
-        "blas": sorted(blas, key=json.dumps),
+        "versions": {name: version for name in names if (version := installed_version(name))},
         "cpu": cpu,
-        "libc": " ".join(platform.libc_ver()),
         "device": device,
         "accelerator": accelerator,
         "threads": threads | ({"torch": torch.get_num_threads()} if torch else {}),
     }
-
-
-def numerical(device: Any = None) -> dict[str, Any]:
-    """The part of it that the bits of a training depend on."""
-    whole = environment(device)
-    return {part: whole[part] for part in ("versions", "python", "cpu", "device", "accelerator", "threads")}
 
 
 def python() -> str:
@@ -60,12 +51,12 @@ def python() -> str:
     return f"{sys.implementation.name} {platform.python_version()}"
 
 
-def installed_versions() -> dict[str, str]:
-    """{distribution: version} of every package on Python's path."""
-    # Off the names of the .dist-info folders: importlib.metadata takes milliseconds for each package.
-    entries = [name for folder in sys.path if os.path.isdir(folder) for name in os.listdir(folder)]
-    parts = [name.removesuffix(".dist-info").rpartition("-") for name in entries if name.endswith(".dist-info")]
-    return {name.replace("_", "-").lower(): version for name, _, version in reversed(parts)}
+@cache
+def installed_version(distribution: str) -> str | None:
+    """The version of an installed package; None where it is not installed."""
+    with suppress(metadata.PackageNotFoundError):
+        return metadata.version(distribution)
+    return None
 
 
 def git_state(folder: Path) -> dict[str, Any] | None:
@@ -79,37 +70,32 @@ def git_state(folder: Path) -> dict[str, Any] | None:
     status = ["status", "--porcelain=v2", "--branch", "--untracked-files=no"]
     command = ["git", "--no-optional-locks", "-C", str(folder), *status]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=30)
-    except (OSError, subprocess.TimeoutExpired):
+        text = subprocess.run(command, capture_output=True, text=True, timeout=30, check=True).stdout
+    except (OSError, subprocess.SubprocessError):
         return None
-    commit = re.search(r"^# branch\.oid ([0-9a-f]+)$", done.stdout, re.MULTILINE)
-    if done.returncode or not commit:
-        return None
-    return {"commit": commit[1], "dirty": any(not line.startswith("#") for line in done.stdout.splitlines())}
+    commit = re.search(r"^# branch\.oid ([0-9a-f]+)$", text, re.MULTILINE)
+    dirty = any(not line.startswith("#") for line in text.splitlines())
+    return {"commit": commit[1], "dirty": dirty} if commit else None
 
 
-class ResourceUsage:
-    """What the process takes for one job, from the making of this object on."""
-
-    def __init__(self) -> None:
-        self._start, self._clock, self._before = datetime.now(UTC), time.perf_counter(), _processor_time()
-
-    def by_now(self) -> dict[str, Any]:
-        """Host and process; `start` and `duration` by the clock; seconds of the processor since the process began, with
-        the programs that it ran, and those `starting` before the job; `peak_memory` of the process in bytes."""
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        return {
-            "host": platform.node(),
-            "platform": platform.platform(),
-            "pid": os.getpid(),
-            "start": self._start.isoformat(timespec="seconds"),
-            "duration": round(time.perf_counter() - self._clock, 3),
-            "processor_time": round(_processor_time(), 3),
-            "starting": round(self._before, 3),
-            "peak_memory": peak if sys.platform == "darwin" else peak * 1024,  # bytes there, KiB elsewhere
-        }
+def processor_time() -> float:
+    """Seconds of the processor since this process began, with the programs that it ran."""
+    usage = (resource.getrusage(whose) for whose in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(one.ru_utime + one.ru_stime for one in usage)
 
 
-def _processor_time() -> float:
-    used = (resource.getrusage(whose) for whose in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
-    return sum(one.ru_utime + one.ru_stime for one in used)
+def resource_usage(start: datetime, starting: float) -> dict[str, Any]:
+    """The resources of the process for a job that began at `start`, after `starting` seconds of the processor.
+
+    Returns `start` and `duration` by the clock, processor seconds since the process began (`processor_time`) and those
+    before the job (`starting`), and `peak_memory` of the process in bytes.
+    """
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return {
+        "host": platform.node(),
+        "start": start.isoformat(timespec="seconds"),
+        "duration": round((datetime.now(UTC) - start).total_seconds(), 3),
+        "processor_time": round(processor_time(), 3),
+        "starting": round(starting, 3),
+        "peak_memory": peak if sys.platform == "darwin" else peak * 1024,  # bytes there, KiB elsewhere
+    }

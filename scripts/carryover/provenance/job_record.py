@@ -1,4 +1,4 @@
-"""The record beside every result: what was asked, of which code and inputs, with which software, and what came out.
+"""The record beside every result: what was requested, of which code and inputs, with which software, and the results.
 
     with job_record.Job(rule="finetune", parameters=p, wildcards=w, inputs=[a], outputs=["results/x.nc"],
                         modules=["finetune", "carryover.families.diagonal.finetune"], seeds=[0, 1]) as job:
@@ -8,22 +8,11 @@ Results are written to temporary files. When the block ends well the inputs are 
 their places, and after all of them their records, `<result>.json`. A kill at any instant leaves a result with its own
 record, or one whose hash is not that of its record; never a record that vouches for other bytes.
 
-A record is JSON, with paths relative to the working folder. All but `volatile` and `checksum` is the same whenever the
-same job runs in the same place:
+A record is JSON, with paths relative to the working folder; docs/provenance.md says what it holds. All but `volatile`
+and `checksum`, over all the rest, is the same whenever the same job runs in the same place. The `request` is known
+before the results are, so a figure can carry it.
 
-    carryover_record    1, the version of this layout
-    rule, wildcards, parameters, seeds      the request, by name
-    command             the command line, with its paths as given
-    inputs, outputs     {path: {sha256, bytes}}
-    code                {digest, modules, files}: closure of the modules that the job names, as they stood at its start
-    request             `request_digest`; it is known before the results are, so a figure can carry it
-    git                 {commit, dirty} of the code, dirty by tracked files alone; null outside a repository
-    portable            {job, result}: what `portability` promises elsewhere, of the job alone on the same inputs,
-                        and of its results where the inputs were made there as well
-    environment         python, conda, versions (of loaded packages), blas, cpu, libc, device, accelerator, threads
-    volatile            resources of the job, `environment.ResourceUsage`; `resumed`: {starts, seconds} of processes
-                        that were cut off and whose work it continued
-    checksum            SHA-256 over all of the above
+The Snakefile imports this module, so it imports nothing large.
 """
 
 from __future__ import annotations
@@ -35,13 +24,13 @@ import sys
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from carryover.errors import DataError, UserError
 from carryover.provenance import code_digest, store, writing
-from carryover.provenance.environment import ResourceUsage, environment, git_state
-from carryover.provenance.plain_json import json_digest, line, plain
+from carryover.provenance.environment import environment, git_state, processor_time, resource_usage
 from carryover.provenance.portability import LEVELS, promised, weakest
 
 if TYPE_CHECKING:
@@ -57,34 +46,45 @@ _TIMES = {".png": (), ".svg": ("Date",), ".pdf": ("CreationDate", "ModDate")}
 HEAD = "Carryover request "
 
 
+def plain(value: Any) -> Any:
+    """A value as it comes back from JSON: models become sections, NumPy's numbers and arrays numbers and lists."""
+
+    def simpler(value: Any) -> Any:
+        for convert in ("model_dump", "tolist"):
+            if hasattr(value, convert):
+                return getattr(value, convert)()
+        raise ValueError(f"a parameter is {value!r}: allowed are None, text, numbers, and lists and mappings of them")
+
+    return json.loads(json.dumps(value, default=simpler))
+
+
+def json_line(value: Any) -> str:
+    """A value's JSON, with sorted keys, without spaces, in ASCII: one text for equal values."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"))
+
+
+def json_digest(value: Any) -> str:
+    """SHA-256 over `json_line`."""
+    return hashlib.sha256(json_line(value).encode()).hexdigest()
+
+
 def record_path(result: str | Path) -> Path:
     """Where the record of a result stands: beside it, `<result>.json`."""
     return Path(f"{result}.json")
 
 
 def read(path: str | Path) -> dict[str, Any]:
-    """The record in the file `path`. Raises DataError, in one sentence, where there is none that can be read."""
+    """The record in the file `path`. Raises DataError where there is none, or one that was edited."""
     try:
         with store.regular(path) as file:
-            record = json.loads(file.read())
-    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError):
+            record = json.load(file)
+    except (ValueError, RecursionError):
         raise DataError(f"{path} is truncated or damaged: delete it with its result and run again") from None
     if not isinstance(record, dict) or record.get("carryover_record") != VERSION:
         raise DataError(f"{path} is not a record of layout {VERSION}: delete it with its result and run again")
-    return record
-
-
-def whole(path: str | Path) -> dict[str, Any]:
-    """As `read`; raises DataError for a record that was edited, too."""
-    record = read(path)
     if record.get("checksum") != checksum(record):
         raise DataError(f"{path} has been edited: it is not what its checksum says")
     return record
-
-
-def as_text(record: Mapping[str, Any]) -> str:
-    """The text of a record's file."""
-    return json.dumps(record, indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def record_digest(record: Mapping[str, Any]) -> str:
@@ -100,7 +100,7 @@ def checksum(record: Mapping[str, Any]) -> str:
 def request_text(record: Mapping[str, Any]) -> str:
     """Rule, wildcards, parameters, seeds, the digests of the code and of the inputs, as one line of JSON in ASCII."""
     inputs = {path: file["sha256"] for path, file in record["inputs"].items()}
-    return line({**{key: record[key] for key in _REQUEST}, "code": record["code"]["digest"], "inputs": inputs})
+    return json_line({**{key: record[key] for key in _REQUEST}, "code": record["code"]["digest"], "inputs": inputs})
 
 
 def request_digest(record: Mapping[str, Any]) -> str:
@@ -120,6 +120,8 @@ class Job:
         Script and plug-ins by dotted name.
     device
         Where it computes; may be set in the block. "auto" finds CUDA.
+    resumed
+        {starts, seconds} of the killed processes that did a part of it; may be set in the block.
     portable
         What is promised elsewhere (default: what the modules promise).
     command
@@ -140,6 +142,7 @@ class Job:
     inputs: Sequence[str | Path] = ()
     seeds: Sequence[int] = ()
     device: Any = None
+    resumed: Mapping[str, Any] = field(default_factory=dict)
     portable: str | None = None
     command: Sequence[str] | None = None
 
@@ -165,21 +168,16 @@ class Job:
         """Where to write one of the job's outputs: a temporary file with the same suffix."""
         return self._temporaries[Path(output)]
 
-    def went_on(self, starts: int, seconds: float) -> None:
-        """Record how many processes did a part before they were cut off, and in how long."""
-        self._resumed = {"resumed": {"starts": starts, "seconds": seconds}} if starts else {}
-
     def save(self, dataset: xr.Dataset | Sequence[xr.Dataset], output: str | Path | None = None) -> None:
-        """Write a dataset, or several, with what was asked among the attributes, as `output` (default: the first)."""
+        """Write a dataset, or several, with the request among the attributes, as `output` (default: the first)."""
         request = {key: self._record[key] for key in _REQUEST}
         store.write(dataset, self.path(output or self.outputs[0]), record=request)
 
     def __enter__(self) -> Job:
-        self._usage, self._resumed = ResourceUsage(), {}
+        self._begin, self._stack = (datetime.now(UTC), processor_time()), ExitStack()
         self.inputs = list(self.inputs)  # an iterator would be empty by the second look
-        for output in filter(os.path.exists, self.outputs):
-            if any(os.path.exists(path) and os.path.samefile(output, path) for path in self.inputs):
-                raise UserError(f"{output} is also an input, which would be lost: give the output another name")
+        if overwritten := {os.path.realpath(path) for path in self.inputs} & set(map(os.path.realpath, self.outputs)):
+            raise UserError(f"{min(overwritten)} is an input and an output: give the output another name")
         promise = self.portable or promised(self.modules)
         files, self._packages = code_digest.closure(SCRIPTS, *self.modules)
         self._record = {
@@ -192,54 +190,53 @@ class Job:
             "portable": {"job": promise, "result": weakest([promise, *map(_promised, self.inputs)])},
         }
         self._record["request"] = request_digest(self._record)
-        with ExitStack() as stack:
+        with self._stack as stack:
             self._temporaries = {Path(one): stack.enter_context(writing.temporary(one)) for one in self.outputs}
             self._stack = stack.pop_all()
         return self
 
     def __exit__(self, kind, error, trace) -> None:
-        with self._stack:
-            if kind is None:
-                self._finish()
-            elif isinstance(error, OSError) and error.errno in writing.FULL:
-                raise DataError(f"cannot write {', '.join(map(str, self.outputs))}: {error.strerror}") from error
+        with self._stack as stack:
+            if kind is not None:
+                return
+            self._check()
+            record = self._complete_record()
+            text = json.dumps(record, indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n"
+            records = {path: stack.enter_context(writing.temporary(path)) for path in map(record_path, self.outputs)}
+            for temporary in records.values():  # before anything is put in its place: the disk may be full by now
+                temporary.write_text(text, encoding="utf-8")
+            for path, temporary in (self._temporaries | records).items():
+                writing.settle(temporary, path)
 
-    def _finish(self) -> None:
+    def _check(self) -> None:
+        """Raise UserError for an output that was not written, an input that changed, and a module that is not named."""
         for output, temporary in self._temporaries.items():
             if not temporary.is_file() or not temporary.stat().st_size:
                 raise UserError(f"{self.rule} did not write its output {output}")
-        _check_modules(self.rule, self._record["code"]["files"])
-        outputs = {shown(output): _facts(file) for output, file in self._temporaries.items()}
         for path in self.inputs:
             if store.sha256(path) != self._record["inputs"][shown(path)]["sha256"]:
                 raise UserError(f"{path} changed while {self.rule} ran: run it again")
+        main = getattr(sys.modules["__main__"], "__file__", None)
+        if main is None or Path(main).resolve().parent != SCRIPTS:
+            return  # another program, with modules of its own
+        for module in list(sys.modules.values()):
+            file = Path(str(getattr(module, "__dict__", {}).get("__file__")))
+            # The values of parameters are in the record.
+            if file.is_relative_to(SCRIPTS) and file.name != "parameters.py":
+                name = file.relative_to(SCRIPTS).as_posix()
+                if name not in self._record["code"]["files"]:
+                    raise UserError(f"{self.rule} loaded {name}, which no import statement names: add it to modules")
+
+    def _complete_record(self) -> dict[str, Any]:
+        """The record with what is known at the end of the job."""
         record = {
             **self._record,
-            "outputs": outputs,
+            "outputs": {shown(output): _facts(file) for output, file in self._temporaries.items()},
             "environment": environment(self.device, self._packages),
+            "volatile": resource_usage(*self._begin)
+            | ({"resumed": dict(self.resumed)} if self.resumed.get("starts") else {}),
         }
-        record["volatile"] = self._usage.by_now() | self._resumed
-        text = as_text({**record, "checksum": checksum(record)})
-        records = {path: self._stack.enter_context(writing.temporary(path)) for path in map(record_path, self.outputs)}
-        for temporary in records.values():  # before anything is put in its place: the disk may be full by now
-            temporary.write_text(text, encoding="utf-8")
-        for path, temporary in (self._temporaries | records).items():
-            writing.settle(temporary, path)
-
-
-def _check_modules(rule: str, files: Mapping[str, str]) -> None:
-    """UserError for a loaded module of ours that no import statement names, so that the record would not tell of it.
-
-    What models of parameters come to stands in the record as values.
-    """
-    main = getattr(sys.modules["__main__"], "__file__", None)
-    if main is None or Path(main).resolve().parent != SCRIPTS:
-        return  # another program, with modules of its own
-    for module in list(sys.modules.values()):
-        file = str(getattr(module, "__dict__", {}).get("__file__"))
-        name = file.removeprefix(f"{SCRIPTS}{os.sep}").replace(os.sep, "/")
-        if name != file and name not in files and not name.endswith("/parameters.py"):
-            raise UserError(f"{rule} loaded {name}, which no import statement names: name it in its modules")
+        return {**record, "checksum": checksum(record)}
 
 
 def _promised(path: str | Path) -> str:

@@ -23,26 +23,3 @@ def promised(modules):
 def weakest(levels):
     """What is promised of something made of such results."""
     return max(levels, key=LEVELS.index)
-
-
-def difference(data, expected, precision="float64"):
-    """How a dataset differs from the `expected` one beyond rounding, in words; empty where it does not.
-
-    They agree to rounding where all but floating-point numbers is identical, and these differ by at most half of the
-    digits of `precision` (1.5e-8 of the largest of its variable in float64, 3.5e-4 in float32), or by one rounding of
-    a number of order one: what is fitted has errors of that size and no digits that could agree.
-    """
-    import numpy as np
-    import xarray as xr
-
-    unit = np.finfo(precision if precision == "float64" else "float32").eps / 2
-    numbers = [name for name, variable in expected.variables.items() if variable.dtype.kind == "f"]
-    try:
-        xr.testing.assert_identical(data.drop_vars(numbers, errors="ignore"), expected.drop_vars(numbers))
-        for name in numbers:
-            largest = np.max(np.abs(expected[name].values), initial=0.0, where=np.isfinite(expected[name].values))
-            allowed = max(np.sqrt(2 * unit) * float(largest), unit)
-            xr.testing.assert_allclose(data[name].variable, expected[name].variable, rtol=0, atol=allowed)
-    except (AssertionError, KeyError) as error:
-        return " ".join(str(error).split())[:200]
-    return ""

@@ -1,90 +1,109 @@
-"""Where a figure came from: what it carries, which result it is, and the tree of what that was made of."""
+"""The records under a folder of results, and where a figure came from: the tree of what it was made of."""
 
 import hashlib
+import html
+import json
+import re
+from contextlib import suppress
 from pathlib import Path
-from xml.etree import ElementTree
 
 from carryover.errors import UserError
 from carryover.provenance import job_record, store
-from carryover.provenance.job_record import HEAD, KEYS
+
+
+def all_records(results):
+    """{name: record} of all results under a folder; a name is the path in the record.
+
+    Results that were moved or copied as a whole keep their names. Raises UserError where a record is damaged.
+    """
+    if not Path(results).is_dir():
+        raise UserError(f"{results} is no folder: name the one with the results")
+    found = {}
+    for path in sorted(Path(results).rglob("*.json")):
+        if is_record(path):
+            record, end = job_record.read(path), path.relative_to(results).with_suffix("").parts
+            found |= {name: record for name in record["outputs"] if Path(name).parts[-len(end) :] == end}
+    return found
+
+
+def is_record(path):
+    """Whether a file is a record, or was one before it was cut off. Raises DataError where it cannot be read."""
+    with store.regular(path) as file:  # keys are sorted, so a record begins with this
+        return file.read(100).lstrip(b"{ \n").startswith(b'"carryover_record"')
+
+
+def jobs(records):
+    """One record of each job: a figure's formats are outputs of one."""
+    return list({tuple(sorted(record["outputs"])): record for record in records}.values())
+
+
+def commits(records):
+    """Commits of the code, `<commit> with changes` where tracked files differed, sorted; none outside a repository."""
+    states = {(record["git"]["commit"], record["git"]["dirty"]) for record in records if record["git"]}
+    return [commit + (" with changes" if dirty else "") for commit, dirty in sorted(states)]
 
 
 def carried_request(path):
-    """(digest, text) of the request that a PNG, SVG or PDF carries; ("", "") where it carries none.
+    """(digest, text) of the request that a figure, a table or a page carries; ("", "") where it carries none.
 
-    The text is empty where it does not have that digest: then someone changed one of them. Raises UserError for a file
-    of another format, or that is not what its suffix says.
+    The text is JSON in the metadata of a figure: plain in PNG, escaped in SVG and PDF. It is empty where it does not
+    have that digest: then someone changed one of them.
     """
-    suffix = Path(path).suffix.lower()
-    if suffix not in KEYS:
-        raise UserError(f"{path} has the suffix {suffix or 'of nothing'}: it must be one of {', '.join(KEYS)}")
-    try:
-        if suffix == ".png":
-            from PIL import Image
-
-            with Image.open(path) as image:
-                image.load()  # text may stand behind the pixels
-                fields = [image.info.get(key) for key in KEYS[suffix]]
-        elif suffix == ".svg":
-            tree, dublin_core = ElementTree.parse(path), "{http://purl.org/dc/elements/1.1/}"
-            fields = [tree.findtext(f".//{dublin_core}{key.lower()}") for key in KEYS[suffix]]
-        else:
-            from pypdf import PdfReader
-
-            found = PdfReader(path).metadata or {}
-            fields = [found.get(f"/{key}") for key in KEYS[suffix]]
-    except ImportError:
-        raise
-    except Exception:  # the libraries report damage as OSError, SyntaxError, LookupError, ValueError and more
-        raise UserError(f"{path} is no {suffix[1:].upper()}, or damaged: give a whole copy of the figure") from None
-    head, text = (str(field or "") for field in fields)
-    digest = head.removeprefix(HEAD) if head.startswith(HEAD) else ""
-    return digest, text if hashlib.sha256(text.encode()).hexdigest() == digest else ""
+    with store.regular(path) as file:
+        content = file.read().decode("latin-1")
+    if not (found := re.search(f"{job_record.HEAD}([0-9a-f]{{64}})", content)):
+        return "", ""
+    for text in (content, html.unescape(content), re.sub(r"\\(.)", r"\1", content)):
+        with suppress(ValueError):
+            start = text.index('{"code":')
+            request = text[start : json.JSONDecoder().raw_decode(text, start)[1]]
+            if hashlib.sha256(request.encode()).hexdigest() == found[1]:
+                return found[1], request
+    return found[1], ""
 
 
 def find(path, known):
-    """Find a figure, a PNG, SVG or PDF, among the results `known`, {name: `record_index.Made`}.
+    """Find a figure among the results `known`, {name: record}.
 
     Returns (digest and text of the request that it carries, the result with its bytes or else with its request, how it
-    was found). Raises UserError for a file that is missing, of another format or damaged.
+    was found). Raises UserError for a file that is missing.
     """
-    digest = store.sha256(path)
+    sha256 = store.sha256(path)
     request, text = carried_request(path)
-    suffix = Path(path).suffix.lower()
-    for one in known.values():
-        if one.facts["sha256"] == digest:
-            return request, text, one, "by its bytes"
-    for one in known.values():
-        if one.record["request"] == request and one.file.suffix == suffix:
-            return request, text, one, "by its request alone: it was altered, or drawn with other software"
-    return request, text, None, ""
+    for name, record in known.items():
+        if record["outputs"][name]["sha256"] == sha256:
+            return request, text, name, "by its bytes"
+    for name, record in known.items():
+        if record["request"] == request and Path(name).suffix == Path(path).suffix.lower():
+            return request, text, name, "by its request alone: it was altered, or drawn with other software"
+    return request, text, "", ""
 
 
-def tree(result, known):
-    """Lines of text: a result and, indented below it, all that it was made of, each with the digest of its record."""
-    return list(_branch(result.name, None, known, 0, set()))
+def tree(name, known, sha256=None, depth=0, seen=None):
+    """Yield lines of text: a result and, indented below it, all that it was made of, each with its record's digest.
 
-
-def _branch(name, sha256, known, depth, seen):
-    """`sha256` is the hash of `name` when it was read; None for the result at the root."""
-    indent, result = "  " * depth, known.get(name)
-    if result is None:
+    Parameters
+    ----------
+    name, known
+        The result, and {name: record} of all results.
+    sha256
+        The hash of the result when it was read for the one above; None at the root.
+    depth, seen
+        Levels above it, and the results that were shown before.
+    """
+    indent, record, seen = "  " * depth, known.get(name), set() if seen is None else seen
+    if record is None:
         yield f"{indent}{name}: sha256 {sha256[:12]}, not made here"
         return
-    remark = "" if sha256 in (None, result.facts["sha256"]) else "; MADE ANEW since it was read here"
+    remark = "" if sha256 in (None, record["outputs"][name]["sha256"]) else "; MADE ANEW since it was read here"
     if name in seen:
         yield f"{indent}{name}: see above{remark}"
         return
     seen.add(name)
-    yield f"{indent}{name}: {_line(result.record)}{remark}"
-    for path, facts in result.record["inputs"].items():
-        yield from _branch(path, facts["sha256"], known, depth + 1, seen)
-
-
-def _line(record):
     parts = [record["rule"], f"record {job_record.record_digest(record)[:12]}", f"code {record['code']['digest'][:12]}"]
     if seeds := record["seeds"]:
         parts.append(f"seeds {', '.join(map(str, seeds))}" if len(seeds) < 9 else f"{len(seeds)} seeds from {seeds[0]}")
-    if git := record["git"]:
-        parts.append(f"commit {git['commit'][:12]}{' with changes' if git['dirty'] else ''}")
-    return ", ".join(parts)
+    parts += [f"commit {commit[:12]}{commit[40:]}" for commit in commits([record])]
+    yield f"{indent}{name}: {', '.join(parts)}{remark}"
+    for path, facts in record["inputs"].items():
+        yield from tree(path, known, facts["sha256"], depth + 1, seen)

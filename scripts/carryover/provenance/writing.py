@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,16 +9,12 @@ from pathlib import Path
 
 from carryover.errors import DataError
 
-FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-"""Errors of a full disk, of a user's share of it, and of a file that may be no larger."""
-
 
 @contextmanager
 def atomic(path: str | Path) -> Iterator[Path]:
     """Yield a temporary path beside `path`, with its suffix; it takes the place of `path` when the block ends well.
 
-    Whatever happens, `path` is the old file or the whole new one. Raises DataError, naming the folder, where it cannot
-    be written.
+    Whatever happens, `path` is the old file or the whole new one. Raises DataError where it cannot be written.
     """
     with temporary(path) as unfinished:
         yield unfinished
@@ -30,8 +25,8 @@ def atomic(path: str | Path) -> Iterator[Path]:
 def temporary(path: str | Path) -> Iterator[Path]:
     """Yield an empty file `.<stem>.tmp<process><suffix>` beside `path`; parents are made.
 
-    It is removed at the end, unless `settle` has put it in the place of `path`. What another process left there, when
-    it was killed, is removed as well; should that process live, it fails when it finds its file gone.
+    It is removed at the end, unless `settle` has put it in the place of `path`. What a killed process left there is
+    removed as well; should that process live, it fails when it finds its file gone.
     """
     path = Path(path)
     head, tail = f".{path.stem}.tmp", path.suffix
@@ -39,17 +34,13 @@ def temporary(path: str | Path) -> Iterator[Path]:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         for name in os.listdir(path.parent):
-            if name == head + name.removeprefix(head).removesuffix(tail) + tail:
+            if name.startswith(head) and name == head + name.removeprefix(head).removesuffix(tail) + tail:
                 path.with_name(name).unlink(missing_ok=True)
         unfinished.touch()
     except OSError as error:
         raise DataError(f"cannot write into the folder {path.parent}: {error.strerror}") from error
     try:
         yield unfinished
-    except OSError as error:
-        if error.errno not in FULL:
-            raise
-        raise DataError(f"cannot write {path}: {error.strerror}") from error
     finally:
         unfinished.unlink(missing_ok=True)
 

@@ -7,7 +7,7 @@ from collections import Counter
 from pathlib import Path
 
 from carryover.claims.support.headlines import OWN
-from carryover.provenance import record_index, store
+from carryover.provenance import job_record, store, trace
 from carryover.report import claims_page, reproduction
 from carryover.templates.rendering import rendered
 
@@ -44,10 +44,10 @@ def page(config, results, note=""):
     all_claims = there.pop(("claims", "all"), None)
     table = store.load(all_claims) if all_claims else None
     claims = claims_page.by_paper(table) if all_claims else {}
-    records = {name: one.record for name, one in record_index.all_made(results).items()}
+    records = trace.all_records(results)
     sections = {}
     for (kind, name), file in there.items():
-        entry, record = config[kind][name], record_index.made(file, below=results).record
+        entry, record = config[kind][name], job_record.read(job_record.record_path(file))
         about = config.get("papers", {}).get(entry.get("paper"), {"name": OWN, "heading": "Figures of your own"})
         section = sections.setdefault(about["name"], _section(about, config, claims))
         part = _table(file) if kind == "tables" else _figure(entry, file, config, claims)
@@ -114,7 +114,7 @@ def _origin(record, records):
         found = {name: records[name] for name in todo.pop()["inputs"] if name in records and name not in above}
         above |= found
         todo += found.values()
-    jobs = record_index.jobs([record, *above.values()])
+    jobs = trace.jobs([record, *above.values()])
     archived = {one["parameters"]["commit"] for one in jobs if one["rule"] == "unarchive"}
     seeds = sorted({seed for one in jobs for seed in one["seeds"]})
     rules = Counter(one["rule"] for one in jobs)
@@ -123,7 +123,7 @@ def _origin(record, records):
         "Inputs": ", ".join(f"{name} ({file['sha256'][:12]})" for name, file in record["inputs"].items()),
         "Jobs": ", ".join(f"{number} {rule}" for rule, number in sorted(rules.items())),
         "Seeds": f"{len(seeds)}, from {seeds[0]} to {seeds[-1]}" if seeds else "",
-        "Commits": ", ".join(record_index.commits(jobs)),
+        "Commits": ", ".join(trace.commits(jobs)),
         "Commits of archived data": ", ".join(sorted(archived)),
         "Code": record["code"]["digest"],
         "Request": record["request"],

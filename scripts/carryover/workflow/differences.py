@@ -7,7 +7,7 @@ from pathlib import Path
 
 from carryover import archive
 from carryover.provenance.code_digest import closure_files
-from carryover.provenance.plain_json import plain
+from carryover.provenance.job_record import plain
 
 METADATA = Path(".snakemake/metadata")
 

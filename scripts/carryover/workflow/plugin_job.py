@@ -5,7 +5,7 @@ from pathlib import Path
 
 from carryover.config import parameters, plugins
 from carryover.errors import UserError
-from carryover.provenance import store, text_tables
+from carryover.provenance import store
 from carryover.provenance.job_record import Job
 from carryover.workflow import command_line
 
@@ -66,7 +66,7 @@ def of_data(make, kind, arguments, p):
     if len(arguments.roles) != len(arguments.data):
         raise UserError("--roles and --data must name as many things each.")
     # CSV tables ship with the project.
-    data = [text_tables.read(file) if file.suffix == ".csv" else store.load(file) for file in arguments.data]
+    data = [store.read_table(file) if file.suffix == ".csv" else store.load(file) for file in arguments.data]
     with naming_what_is_missing(make, arguments.data):
         return checked(make(Roles(zip(arguments.roles, data, strict=True)), p), kind, make)
 

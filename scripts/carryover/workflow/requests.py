@@ -12,7 +12,7 @@ from carryover.config import parameters
 from carryover.config.artifacts import ARTIFACTS, STAGES, TEMPLATES
 from carryover.config.parameters import as_flags
 from carryover.errors import UserError
-from carryover.provenance.plain_json import plain
+from carryover.provenance.job_record import plain
 from carryover.workflow.command_line import ALSO
 
 

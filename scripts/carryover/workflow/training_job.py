@@ -7,7 +7,7 @@ from carryover.config import parameters
 from carryover.errors import UserError
 from carryover.families import contract, stages
 from carryover.provenance import store
-from carryover.provenance.environment import numerical
+from carryover.provenance.environment import environment
 from carryover.provenance.job_record import Job
 from carryover.training import allocation
 from carryover.training.resume import StateFile, resuming
@@ -40,7 +40,7 @@ def main(stage, argv, description):
     ) as job:
         pretrained = _pretrained(start, arguments.experiment) if start else None
         saved = Path(f"{arguments.output[0]}.saved")
-        states = StateFile(saved, job.request, numerical(job.device))
+        states = StateFile(saved, job.request, environment(job.device))
         trained = []
         with (
             naming_what_is_missing(module.problems, [start]),
@@ -54,7 +54,7 @@ def main(stage, argv, description):
                     trained.append(
                         stages.run(module, p, arguments.experiment, arguments.seeds, solver.solve, own, progress)
                     )
-        job.went_on(**states.before)
+        job.resumed = states.before
         job.save(trained)
     saved.unlink(missing_ok=True)  # now that the result is in its place
 

@@ -9,7 +9,7 @@ from carryover.claims.support.checks import MEANINGS
 from carryover.claims.support.headlines import OWN
 from carryover.errors import UserError
 from carryover.labels import attributes
-from carryover.provenance import portability, text_tables
+from carryover.provenance import portability, store
 from carryover.statistics.intervals import LEVEL
 from carryover.statistics.testing import holm
 
@@ -121,7 +121,7 @@ def write(table, path):
 
 def read(path):
     """A table of another scale as a data frame, a check in each row; UserError or DataError for another file."""
-    table = text_tables.read(path, "archived table of claims", dtype=str, keep_default_na=False)
+    table = store.read_table(path, dtype=str, keep_default_na=False)
     if missing := [name for name in ("claim", *WORDS, *NUMBERS) if name not in table]:
         raise UserError(f"{path} is no archived table of claims: it has no column {missing[0]}.")
     for name in NUMBERS:

@@ -1,4 +1,4 @@
-"""The metadata of a crate: a Provenance Run Crate (profile 0.5, on RO-Crate 1.1) of the jobs that the records tell of.
+"""Results with all that they were made of, as a Provenance Run Crate (profile 0.5, on RO-Crate 1.1).
 
 Each rule is a step of the workflow, whose tool is the rule's script. Each job is one CreateAction: its instrument is
 the script, its object the inputs and parameters, its result the outputs. Records do not say who ran a job: its agents
@@ -16,11 +16,15 @@ from rocrate.model.computationalworkflow import ComputationalWorkflow
 from rocrate.model.contextentity import ContextEntity
 from rocrate.rocrate import ROCrate
 
-from carryover.crate.contents import place
-from carryover.provenance.job_record import record_digest
-from carryover.provenance.plain_json import json_digest
-from carryover.provenance.record_index import commits, jobs
+from carryover.errors import UserError
+from carryover.provenance import job_record, store
+from carryover.provenance.job_record import Job, json_digest, record_digest, record_path
+from carryover.provenance.trace import all_records, commits, jobs
 
+PROJECT = (
+    "Snakefile", "Makefile", "README.md", "LICENSE", "CITATION.cff",
+    "config", "docs", "envs", "profiles", "resources", "rules", "scripts",
+)  # fmt: skip
 RUN_CONTEXT = "https://w3id.org/ro/terms/workflow-run/context"
 PROFILES = {
     "https://w3id.org/ro/wfrun/process/0.5": "Process Run Crate",
@@ -30,26 +34,87 @@ PROFILES = {
 }
 
 
+def export(targets, output):
+    """Write results, or all results in folders, with what they were made of into one file that ends in .zip."""
+    if Path(output).suffix != ".zip":
+        raise UserError("--output must be one file that ends in .zip")
+    records, files = gather(targets)
+    with Job(rule="crate", inputs=sorted(records), outputs=[output], modules=["crate"]) as job:
+        describe(records, files).write_zip(job.path(output))
+
+
+def gather(targets):
+    """Follow results back to the data that they were made of.
+
+    Parameters
+    ----------
+    targets : list of Path
+        Results or their records, or folders of them, in the project's folder, which is the working folder.
+
+    Returns
+    -------
+    records, files : dict
+        {path: record} of every result, {path: SHA-256} of every file. Hashes of results and inputs are the records'.
+        UserError where a target has no result with a record, or a file is not what the record says.
+    """
+    if not Path("Snakefile").is_file():
+        raise UserError("there is no Snakefile here: export a crate in the folder of the project")
+    todo, records, files = [], {}, {}
+    for target in targets:
+        todo += all_records(target) if target.is_dir() else [target.as_posix().removesuffix(".json")]
+    while todo:
+        if (name := todo.pop()) in records:
+            continue
+        record = job_record.read(record_path(name))
+        if name not in record["outputs"]:
+            raise UserError(f"{name} has the record of {', '.join(record['outputs'])}: name the file of that record")
+        if record["rule"] == "crate":
+            continue
+        records[name] = record
+        hashes = record["inputs"] | {name: record["outputs"][name]}
+        files |= {path: facts["sha256"] for path, facts in hashes.items()}
+        todo += [path for path in record["inputs"] if record_path(path).is_file()]
+    if not records:
+        raise UserError(f"{', '.join(map(str, targets))}: there is no result with a record to export")
+    for name, sha256 in files.items():
+        if store.sha256(name) != sha256:
+            raise UserError(f"{name} is not what the records say: run again, or ask audit why")
+    # Without archived datasets: a crate holds those that its results were made of.
+    project = (path for part in map(Path, PROJECT) for path in ([part] if part.is_file() else part.rglob("[!.]*")))
+    others = [path for path in project if path.is_file() and "__pycache__" not in path.parts and path.suffix != ".xz"]
+    return records, {path.as_posix(): store.sha256(path) for path in (*map(record_path, records), *others)} | files
+
+
 def describe(records, files):
-    """The `ROCrate` of the records and files that `contents.gather` found; nothing is written."""
+    """The `ROCrate` of the records and files that `gather` found; nothing is written."""
     crate = ROCrate(version="1.1")
     crate.metadata.extra_contexts.append(RUN_CONTEXT)
     for name, sha256 in sorted(files.items()):
-        _add_file(crate, name, sha256, records)
+        kind = "application/x-netcdf" if name.endswith(".nc") else mimetypes.guess_type(name)[0] or "text/plain"
+        facts = {"sha256": sha256, "contentSize": str(Path(name).stat().st_size), "encodingFormat": kind}
+        if name == "README.md" or name.removesuffix(".json") in records:
+            facts["about"] = {"@id": "./" if name == "README.md" else quote(name.removesuffix(".json"))}
+        crate.add_file(name, _place(name, sha256), properties={"name": _place(name, sha256), **facts})
+
     done = jobs(record for _, record in sorted(records.items()))
     authors = _describe_root(crate, done)
     _add_workflow(crate, done)
-    read, made = ({name for one in done for name in one[part] if name in files} for part in ("inputs", "outputs"))
+    read, made = ({name for record in done for name in record[part]} & files.keys() for part in ("inputs", "outputs"))
     run = _add_action(crate, "#run", done, "Snakefile", read - made, made - read, files)
     run["name"], run["description"] = "The workflow", "All jobs, which may have run at different times and places."
-    actions = [run, *(_add_job(crate, record, files) for record in done)]
-    for action in actions:
+    crate.root_dataset["mentions"] = [run, *(_add_job(crate, record, files) for record in done)]
+    for action in crate.root_dataset["mentions"]:
         action["agent"] = authors
-    crate.root_dataset["mentions"] = actions
     for entity in crate.get_entities():  # RO-Crate wants a list of one as that one
         facts = entity.properties()
         facts.update({key: value[0] for key, value in facts.items() if isinstance(value, list) and len(value) == 1})
     return crate
+
+
+def _place(name, sha256):
+    """Path of a file in the crate: its own, or `external/` and its hash where it lies outside the project."""
+    outside = PurePath(name).is_absolute() or ".." in PurePath(name).parts
+    return f"external/{sha256[:16]}/{PurePath(name).name}" if outside else name
 
 
 def _add(crate, identifier, kind, **properties):
@@ -57,25 +122,14 @@ def _add(crate, identifier, kind, **properties):
     return crate.get(identifier) or crate.add(ContextEntity(crate, identifier, {"@type": kind, **properties}))
 
 
-def _add_file(crate, name, sha256, records):
-    kind = "application/x-netcdf" if name.endswith(".nc") else mimetypes.guess_type(name)[0] or "text/plain"
-    facts = {"sha256": sha256, "contentSize": str(Path(name).stat().st_size), "encodingFormat": kind}
-    if name == "README.md":
-        facts["about"] = {"@id": "./"}
-    if name.removesuffix(".json") in records:
-        facts["about"] = {"@id": quote(name.removesuffix(".json"))}
-    path = place(name, sha256)
-    crate.add_file(name, path, properties={"name": path, **facts})
-
-
 def _describe_root(crate, done):
     """Describe the whole by CITATION.cff, and return its authors."""
     cited = yaml.safe_load(Path("CITATION.cff").read_text(encoding="utf-8"))
     authors = []
-    for number, one in enumerate(cited["authors"]):
-        kind = "Organization" if "name" in one else "Person"
-        name = one.get("name") or f"{one['given-names']} {one['family-names']}"
-        url = {"@id": one.get("website", "CITATION.cff")}
+    for number, author in enumerate(cited["authors"]):
+        kind = "Organization" if "name" in author else "Person"
+        name = author.get("name") or f"{author['given-names']} {author['family-names']}"
+        url = {"@id": author.get("website", "CITATION.cff")}
         authors.append(_add(crate, f"#author-{number}", kind, name=name, url=url))
     licence = f"https://spdx.org/licenses/{cited['license']}"
     root = crate.root_dataset
@@ -137,7 +191,7 @@ def _add_action(crate, identifier, done, instrument, inputs, outputs, files):
     facts = {"startTime": min(starts), "endTime": max(ends)}
     facts["actionStatus"] = "http://schema.org/CompletedActionStatus"
     read, made = (
-        [{"@id": quote(place(name, files[name]))} for name in sorted(names) if name in files]
+        [{"@id": quote(_place(name, files[name]))} for name in sorted(names) if name in files]
         for names in (inputs, outputs)
     )
     return crate.add_action(crate.get(instrument), identifier, object=read, result=made, properties=facts)

@@ -1,0 +1,200 @@
+"""An audit: each result of a results folder against its record, the configuration, the code and the software."""
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from carryover.config.artifacts import ON_DEMAND, SUFFIXES
+from carryover.errors import DataError
+from carryover.provenance import environment, job_record, store, trace
+from carryover.workflow.differences import changed_code, changed_inputs, changed_parameters, recorded_key
+
+VERDICTS = ("ALTERED", "MISSING", "UNRECORDED", "STALE", "OK")
+"""Worst first."""
+_IGNORED = ("logs", "benchmarks", "audit.json", "audit.html")
+"""Files and folders in a results folder that are no results."""
+_NAMED = 3
+"""Files that a cause names at most."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """The verdict on one result.
+
+    `cause` is why it is not OK: those of STALE results begin with input, code, configuration or software. A `remark` is
+    on what is OK. A `warning` is STALE by other software alone, which neither fails an audit nor goes downstream.
+    """
+
+    path: str
+    rule: str
+    verdict: str
+    cause: str
+    remark: str = ""
+    warning: bool = False
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What an audit found.
+
+    Attributes
+    ----------
+    findings : {path: Finding}
+        Of every result that exists or that the configuration makes.
+    requests, records
+        {path: Request} of every file that the configuration makes, {path: record} of every result that has one.
+    others
+        Results folders of other configurations inside this one, which are passed over.
+    """
+
+    findings: dict
+    requests: dict
+    records: dict
+    others: list
+
+    @property
+    def lasting(self):
+        """{path: record} without what is made on demand of all the others, such as the report."""
+        return {path: one for path, one in sorted(self.records.items()) if one["rule"] not in ON_DEMAND.values()}
+
+    @property
+    def root(self):
+        """SHA-256 over the JSON list of [path, `record_digest`], sorted by path, of every lasting record."""
+        digests = [[path, job_record.record_digest(record)] for path, record in self.lasting.items()]
+        return job_record.json_digest(digests)
+
+
+def audit(sweep):
+    """The `Audit` of the results of a `Sweep`; reads every byte."""
+    others = [folder.parent.as_posix() for folder in sorted(Path(sweep.results).glob("*/logs")) if folder.is_dir()]
+    files = _files(sweep.results, others)
+    requests = _requests(sweep, files)
+    records, problems = _records(files, requests)
+    # The order of jobs: each result after those that it was made of.
+    paths = [*sorted((files | records.keys() | problems.keys()) - requests.keys()), *requests]
+    inputs = {name for record in records.values() for name in record["inputs"]}
+    with ThreadPoolExecutor() as pool:
+        names = sorted({*paths, *inputs})
+        hashes = dict(zip(names, pool.map(lambda name: _sha256(name, problems), names), strict=True))
+
+    findings, roots = {}, {}  # roots: the results in which the trouble of a path begins
+    for path in paths:
+        record, request = records.get(path), requests.get(path)
+        archived = request.record if request and request.rule == "unarchive" else None
+        verdict, cause = _condition(path, record, request, archived, hashes[path], problems)
+        causes, warnings, roots[path] = [cause] if cause else [], [], [path]
+        if verdict == "OK" and not archived:
+            causes = [*_changed_inputs(record, hashes, roots), *_changes(record, request)]
+            upstream = sorted({root for name in record["inputs"] for root in roots.get(name, ())})
+            if upstream and not causes:
+                causes, roots[path] = [f"input: {_few(upstream)} upstream"], upstream
+            if not causes and recorded_key(record) not in ("", request.key):
+                causes = ["configuration: other flags"]
+            warnings = list(_software(record["environment"]))
+            verdict = "STALE" if causes or warnings else "OK"
+        if not causes:
+            del roots[path]
+        rule = request.rule if request else (record or {}).get("rule", "")
+        said, warning = "; ".join(causes + warnings), bool(warnings) and not causes
+        remark = f"archived, made at commit {archived['commit'][:12]}" if archived else ""
+        findings[path] = Finding(path, rule, verdict, said, remark, warning)
+    return Audit(findings, requests, records, others)
+
+
+def _files(results, others):
+    """All files in a results folder but those that are no results, or another configuration's."""
+    passed_over = tuple(f"{results}/{name}" for name in _IGNORED) + tuple(f"{folder}/" for folder in others)
+    files = {path.as_posix() for path in Path(results).rglob("[!.]*") if path.is_file()}
+    return {path for path in files if not path.startswith(passed_over) and not path.endswith(".saved")}
+
+
+def _requests(sweep, files):
+    """{path: Request} of every file that the configuration makes, in the order of jobs."""
+    requests = {}
+    for rule, wildcards, path in sweep.jobs():  # figures and tables have several formats
+        suffixes = SUFFIXES.get(rule, (Path(path).suffix,))
+        request = sweep.request(rule, wildcards)
+        requests |= {path.removesuffix(suffixes[0]) + suffix: request for suffix in suffixes}
+    on_demand = {f"{sweep.results}/{name}": rule for name, rule in ON_DEMAND.items()}
+    return requests | {path: sweep.request(rule, {}) for path, rule in on_demand.items() if path in files}
+
+
+def _records(files, requests):
+    """({path: record}, {path: sentence} of records that cannot be read); takes the records out of `files`."""
+    records, problems = {}, {}
+    for path in sorted({path.removesuffix(".json") for path in files if path.endswith(".json")} | requests.keys()):
+        file = job_record.record_path(path)
+        try:
+            if file.exists() and (path in files or path in requests or trace.is_record(file)):
+                files.discard(file.as_posix())
+                record = job_record.read(file)
+                if path not in record["outputs"]:
+                    raise DataError(f"{file} is the record of {', '.join(record['outputs'])}")
+                records[path] = record
+        except DataError as error:
+            problems[path] = str(error)
+    return records, problems
+
+
+def _sha256(path, problems):
+    """The hash of a file; None where there is none, or where it cannot be read, which is added to the problems."""
+    try:
+        return store.sha256(path)
+    except store.MissingError:
+        return None
+    except DataError as error:
+        problems.setdefault(path, str(error))
+        return None
+
+
+def _condition(path, record, request, archived, digest, problems):
+    """(verdict, cause) of a result by its own bytes and record."""
+    no_job = "" if request else ", and no job makes it"
+    if path in problems:
+        return "ALTERED", problems[path]
+    if digest is None:
+        return "MISSING", f"no file{no_job}"
+    if record is None:
+        return "UNRECORDED", f"no record{no_job}"
+    if digest != (known := record["outputs"][path]["sha256"]):
+        return "ALTERED", f"sha256 {known[:12]}…, now {digest[:12]}…"
+    if archived and digest != archived["unpacked"]["sha256"]:
+        return "ALTERED", "it is not the archived dataset"
+    return "OK", ""
+
+
+def _changed_inputs(record, hashes, roots):
+    """What is wrong with inputs that are not in trouble upstream."""
+    for name, known in record["inputs"].items():
+        if name not in roots and hashes[name] != known["sha256"]:
+            yield f"input: {name} is {'missing' if hashes[name] is None else 'not the one it was made of'}"
+
+
+def _changes(record, request):
+    """What of code and configuration is not as the record has it."""
+    if not request:
+        yield "configuration: no job makes it; for the results of an overlay name its files with --configfile"
+    elif recorded_key(record) != request.key:
+        files = [sentence.removesuffix(" has changed") for sentence in changed_code(request, record)]
+        yield from [f"code: {_few(files)} changed"] if files else []
+        yield from (f"configuration: {one}" for one in changed_parameters(request, record))
+        if request.rule not in ON_DEMAND.values():  # these need not show everything
+            yield from (f"configuration: {one}" for one in list(changed_inputs(request, record))[:1])
+
+
+def _software(before):
+    """Packages with another version here than in the `environment` of a record.
+
+    Packages that are not installed here are not compared, nor those of a job that ran in a conda environment.
+    """
+    if before["conda"]:
+        return
+    now = {name: environment.installed_version(name) for name in before["versions"]} | {"python": environment.python()}
+    for name, version in {"python": before["python"], **before["versions"]}.items():
+        if now[name] not in (None, version):
+            yield f"software: {name} {version} → {now[name]}"
+
+
+def _few(names):
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return ", ".join(names[:_NAMED]) + more
