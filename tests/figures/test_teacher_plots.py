@@ -113,11 +113,6 @@ def test_gaussian_risks_and_broken_bounds_are_those_of_the_draws():
     assert x[place] == pytest.approx((1 + 0.25**2) / 2)
 
 
-def test_tasks_that_a_curve_lacks_are_named():
-    with pytest.raises(UserError, match=r"angle is 0\.3, but the role curve has"):
-        drawn("gaussian_bounds", angle=0.3)
-
-
 def test_points_lie_at_bound_and_risk_of_the_instances_that_were_not_fitted():
     curve = roles("covariance_bound")["curve"]
     left = drawn("covariance_bound").axes[0]

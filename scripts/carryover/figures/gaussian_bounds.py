@@ -5,25 +5,22 @@ import matplotlib.pyplot as plt
 import numpy as np
 import xarray as xr
 
-from carryover.errors import UserError
 from carryover.figures.drawing import layout, panels
 
 BOUNDS = {"one_layer": ("L = 1, eq 10", 1, "#0072B2"), "deep": ("L → ∞, eq 9", np.inf, "#D55E00")}
 BETWEEN = ("#56B4E9", "#E69F00", "#999999")
 STYLES = (":", "-", "--")
+SOURCE_NORM, ANGLE = 4.0, 0.125  # of the tasks in a, where the target's norm is 1, and in units of π
+EPSILON = 0.2  # of the bounds in b
 
 
 def draw(data, p):
-    """Role: `curve` of curves.gaussian_bounds, with ε = 0 and the source norm, angle and ε of the parameters."""
+    """Role: `curve` of curves.gaussian_bounds, with ε = 0 and the the norm, angle and ε above."""
     curve = data["curve"]
-    for name, value in (("source_norm", p.source_norm), ("angle", p.angle), ("epsilon", p.epsilon), ("epsilon", 0.0)):
-        if value not in curve[name]:
-            known = ", ".join(f"{one:g}" for one in curve[name].values)
-            raise UserError(f"{name} is {value:g}, but the role curve has {known}.")
     fig, (left, middle, right) = plt.subplots(1, 3, figsize=(11.5, 3.9))
     highest = int(curve["dimension"].max())
 
-    one = curve.sel(dimension=highest, source_norm=p.source_norm, angle=p.angle)
+    one = curve.sel(dimension=highest, source_norm=SOURCE_NORM, angle=ANGLE)
     colors = {depth: color for _, depth, color in BOUNDS.values()}
     colors |= dict(zip([depth for depth in curve["depth"].values if depth not in colors], BETWEEN, strict=False))
     for depth in curve["depth"].values:
@@ -34,16 +31,16 @@ def draw(data, p):
     for name in BOUNDS:
         left.plot(one["gamma"], one[name].sel(epsilon=0.0), "kx", ms=7, label="bounds at ε = 0 (eqs 9, 10)")
     left.set(yscale="log", xlabel="samples per dimension n/d", ylabel="risk / |θ_T|²")
-    left.set_title(f"a: |θ_S| = {p.source_norm:g} |θ_T|, θ = {p.angle:g} π")
+    left.set_title(f"a: |θ_S| = {SOURCE_NORM:g} |θ_T|, θ = {ANGLE:g} π")
 
     for name, (label, depth, color) in BOUNDS.items():
-        above = curve["risk"].sel(depth=depth) > curve[name].sel(epsilon=p.epsilon)
+        above = curve["risk"].sel(depth=depth) > curve[name].sel(epsilon=EPSILON)
         for d, style in zip(curve["dimension"].values, STYLES, strict=False):
             share = 100 * above.sel(dimension=d).mean(("source_norm", "angle", "draw"))
             middle.plot(curve["gamma"], share, f"o{style}", ms=4, color=color, label=f"bound of {label}, d = {d}")
     middle.set(xlabel="samples per dimension n/d", ylabel="inputs that break the bound [%]")
     middle.set_ylim(bottom=0)
-    middle.set_title(f"b: bounds at ε = {p.epsilon:g}")
+    middle.set_title(f"b: bounds at ε = {EPSILON:g}")
 
     tight = curve.sel(dimension=highest, epsilon=0.0)
     expected = tight["one_layer"] / tight["deep"]

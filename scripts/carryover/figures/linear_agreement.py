@@ -15,6 +15,8 @@ SOLVERS = {
     "balanced": ("flow of balanced networks", "#009E73"),
 }
 
+NEAR = 1e-3  # distance that counts as agreement
+
 
 def draw(data, p):
     """Roles: `coefficients` and `risk` of one experiment solved and simulated."""
@@ -32,7 +34,7 @@ def draw(data, p):
             if chosen(distance, protocol=protocol, solver=solver).any():
                 shown = where(distance, protocol=protocol, solver=solver)
                 panels.spread(ax, shown, "distance", "gamma", label, color=color)
-        ax.axhline(p.near, color="0.5", linestyle=":", label=f"agreement: below {p.near:g}")
+        ax.axhline(NEAR, color="0.5", linestyle=":", label=f"agreement: below {NEAR:g}")
         ax.set(yscale="log", title=names[protocol])
     axes[0, 0].set_ylabel("relative distance from\nthe exact limit")
 

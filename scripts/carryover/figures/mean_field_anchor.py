@@ -10,6 +10,7 @@ from carryover.runs import where
 from carryover.statistics import intervals
 
 FREE, CHOSEN, INITIAL = "#CC79A7", "#0072B2", "0.45"  # rich in pink and the best in blue, as in the paper; lazy in grey
+READOUT = "zero"  # how the readout of panel a was trained
 WAYS = {"zero": ("#332288", -0.06), "pretrained": ("#DDCC77", 0.06), "least_squares": ("#117733", 0.0)}
 """Colours of the ways to train the readout, and how far their bars stand apart, in decades."""
 FEATURES = {"alignment": ("pretrained", "#D55E00"), "initial_alignment": ("before", "0.6")}
@@ -18,7 +19,7 @@ FEATURES = {"alignment": ("pretrained", "#D55E00"), "initial_alignment": ("befor
 def draw(data, p):
     """Roles: `risk` and `gram` of an experiment of the family mean_field with several anchors, 0 and infinity."""
     risk, gram = data["risk"], data["gram"]
-    tables = by_anchor(gains(risk, p.readout))
+    tables = by_anchor(gains(risk, READOUT))
     between = {anchor: table for anchor, table in tables.items() if 0 < anchor < np.inf}
     fig, (gain, mean, aligned) = plt.subplots(1, 3, figsize=(13.5, 4.2), width_ratios=(1.3, 1.2, 1))
     for number, table in enumerate(between.values()):
@@ -31,7 +32,7 @@ def draw(data, p):
         _bars(gain, {n * factor: table[n] for n in table}, label, color)
     log_axes.named(gain, sorted(tables[0.0].columns), 2)
     gain.set(xlabel="target samples n", ylabel="transferability / target variance")
-    gain.set_title(f"a: readout by {panels.name(risk, 'readout', p.readout)}")
+    gain.set_title(f"a: readout by {panels.name(risk, 'readout', READOUT)}")
 
     # On the axes of b and c, 0 and infinity stand a decade beside the logarithms of the other anchors.
     place = {anchor: float(np.log10(anchor)) for anchor in between}

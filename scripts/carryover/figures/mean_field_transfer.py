@@ -17,6 +17,9 @@ ALIGNED = {"initial_gram": "initial_alignment", "gram": "alignment"}
 TITLES = "b: risk from scratch", "c: its exponent ν", "d: left out by the features", "e: transferability"
 BOUNDARIES = {"zero": "-", "pretrained": "--", "least_squares": ":"}
 """Styles of the boundaries found, by how the readout was trained."""
+ABLATED = 0.5  # share of the target's units, of the kernels in a
+READOUT = "zero"  # how the readout of the map was trained
+PUBLISHED = 1.18  # exponent of the power law in the paper
 FEATURES = (
     ("initial_out_of_rkhs", "features before pretraining", "0.6"),
     ("out_of_rkhs", "pretrained features", panels.color("finetuning")),
@@ -29,7 +32,7 @@ def draw(data, p):
     scales = panels.values(risk, "teacher_scale")
     fig = plt.figure(figsize=(13.5, 3.1 * (len(scales) + 1) + 0.6))
     above, *below = fig.subfigures(len(scales) + 1, 1, height_ratios=[0.85, *[1] * len(scales)])
-    _kernels(above, where(data["gram"], ablated=p.ablated), where(risk, ablated=0.0), scales)
+    _kernels(above, where(data["gram"], ablated=ABLATED), where(risk, ablated=0.0), scales)
     norm, compared = TwoSlopeNorm(0.0, -0.5, 0.5), []
     for part, scale in zip(below, scales, strict=True):
         row = part.subplots(1, 4, width_ratios=(1, 1, 1, 1.3))
@@ -40,7 +43,7 @@ def draw(data, p):
             panels.band(row[2], table.columns, *_means_over_seeds(table), label, marker="o", color=color)
         row[2].set(xlabel="ablated share μ of the target's units", ylabel="out-of-RKHS norm² / target power")
         row[2].set_ylim(bottom=0)
-        image = _map(row[3], runs, outside, law, norm, p.readout)
+        image = _map(row[3], runs, outside, law, norm)
         row[0].set_ylabel(f"teacher scale {scale:g}\nrisk / target variance")
         if scale == scales[0]:
             for ax, label in zip(row, TITLES, strict=True):
@@ -52,11 +55,11 @@ def draw(data, p):
         for ax in same:
             ax.set_ylim(low.min(), high.max())
     notes = (
-        f"a: kernels at {data['gram'].sizes['point']} inputs, one seed, μ = {p.ablated:g}, mean centred alignment with "
+        f"a: kernels at {data['gram'].sizes['point']} inputs, one seed, μ = {ABLATED:g}, mean centred alignment with "
         "the kernel on the right, and the risk that pretraining leaves on the whole target (μ = 0)",
         "b to d: means with 95 % intervals",
         f"d: eigenvalues up to {float(data['out_of_rkhs']['cutoff'].values[0]):g} of the largest count as left out",
-        f"e: means, cut at ±{norm.vmax:g}, {panels.name(risk, 'readout', p.readout)}",
+        f"e: means, cut at ±{norm.vmax:g}, {panels.name(risk, 'readout', READOUT)}",
     )
     return layout.finish(fig, p.title, panels.seeds_in_words(risk), *notes)
 
@@ -102,19 +105,19 @@ def _scratch(axes, scratch, p):
     windows = {n: power_law.fit(table, n) for n in sizes[:-1]}
     bounds = ([getattr(one, end) for one in windows.values()] for end in ("exponent", "low", "high"))
     panels.band(exponent, list(windows), *bounds, "fitted from n on", color="#009E73", linewidth=1.2)
-    exponent.axhline(p.published, color="0.5", linewidth=1, linestyle=":", label=f"published {p.published:g}")
+    exponent.axhline(PUBLISHED, color="0.5", linewidth=1, linestyle=":", label=f"published {PUBLISHED:g}")
     exponent.set(xlabel="target samples n", ylabel="exponent ν of the risk")
     for ax in axes:
         log_axes.named(ax, _named(sizes), 2)
     return law
 
 
-def _map(ax, runs, outside, law, norm, readout):
+def _map(ax, runs, outside, law, norm):
     """Mean transferability by n and μ, where that of every readout changes its sign, and the n at which the power law
     falls to the least risk of the features."""
     maps = {way: gains(runs, way).pivot_table("transferability", "ablated", "samples")
-            for way in {readout, *BOUNDARIES} & {*panels.values(runs, "readout")}}  # fmt: skip
-    square = maps[readout]
+            for way in {READOUT, *BOUNDARIES} & {*panels.values(runs, "readout")}}  # fmt: skip
+    square = maps[READOUT]
     middle, rows = np.log2(square.columns.to_numpy(dtype=float)), np.arange(len(square))
     image = ax.pcolormesh(middle, rows, square.values, cmap="RdBu", norm=norm)
     for way, style in BOUNDARIES.items():

@@ -13,11 +13,13 @@ FORMULAS = {"finetuning": ("eq 15", "--", "#D55E00"), "finetuning_norm": ("eq 15
 SOLVERS = {"descent": ("gradient descent", "o", -0.006), "exact": ("exact limit", "x", 0.006)}
 """Labels, markers, and offsets in γ, so that bars are seen apart."""
 
+ANGLE = 0.5  # between the tasks, in units of π
+
 
 def draw(data, p):
     """Roles: `risk` of finetuned and single-task networks of several depths and noises, `theory`."""
     risk = data["risk"]
-    where(risk, angle=p.angle)
+    where(risk, angle=ANGLE)
     only(risk, "target_norm")
     table = averages(transferability(risk, "finetuning"), ("solver", "depth", "noise", "angle", "gamma"))
     depths, noises = sorted(table["depth"].unique()), sorted(table["noise"].unique())
@@ -25,11 +27,11 @@ def draw(data, p):
     fig, axes = plt.subplots(len(depths), len(noises), figsize=size, sharex=True, sharey=True, squeeze=False)
     for row, depth in zip(axes, depths, strict=True):
         for ax, noise in zip(row, noises, strict=True):
-            theory = at(data["theory"], depth=depth, noise=noise).interp(angle=p.angle)
+            theory = at(data["theory"], depth=depth, noise=noise).interp(angle=ANGLE)
             below = theory.where(theory["gamma"] < 1, drop=True)
             for name, (label, style, color) in FORMULAS.items():
                 ax.plot(below["gamma"], below[name], style, color=color, label=label)
-            rows = table[(table["depth"] == depth) & (table["noise"] == noise) & np.isclose(table["angle"], p.angle)]
+            rows = table[(table["depth"] == depth) & (table["noise"] == noise) & np.isclose(table["angle"], ANGLE)]
             for solver, (label, marker, offset) in SOLVERS.items():
                 points = rows[rows["solver"] == solver]
                 look = {"fmt": marker, "color": "k", "ms": 4, "linewidth": 1, "label": label}
@@ -40,5 +42,5 @@ def draw(data, p):
         ax.set_xlabel("samples per dimension γ")
     deep = table[(table["solver"] == "exact") & (table["depth"] > 1)]
     within = shares.in_words(deep, {name: label for name, (label, *_) in FORMULAS.items()})
-    note = f"θ = {p.angle:g} π, {panels.seeds_in_words(risk)}, bars: 2 s.e."
+    note = f"θ = {ANGLE:g} π, {panels.seeds_in_words(risk)}, bars: 2 s.e."
     return layout.finish(fig, p.title, note, f"exact limits at all angles, L > 1, within 2 s.e. of {within}")

@@ -7,20 +7,23 @@ import numpy as np
 from carryover.figures.drawing import layout, log_axes, panels
 from carryover.runs import where
 
+DEPTH = 5  # layers that are compared with one
+SCALED_DEPTH = 7  # layers of which source or target is scaled
+
 
 def draw(data, p):
     """Roles: `stretch`, exact limits over stretches, rests, depths and samples; `scale`, over norms of both tasks."""
     fig, (left, right) = plt.subplots(1, 2, figsize=(9.2, 4.1), sharey=True)
-    stretched, scaled = where(data["stretch"], solver="exact"), where(data["scale"], depth=p.scaled_depth)
+    stretched, scaled = where(data["stretch"], solver="exact"), where(data["scale"], depth=SCALED_DEPTH)
     largest = panels.values(stretched, "stretch")[-1]
     for deviation, runs, color in panels.colored(where(stretched, stretch=largest), "deviation"):
-        _ratio(left, runs, {"depth": 1}, {"depth": p.depth}, f"a: rest of norm {deviation:g}", color)
-    left.set_title(f"a: risk of 1 layer over that of {p.depth}, α = {largest:g}")
+        _ratio(left, runs, {"depth": 1}, {"depth": DEPTH}, f"a: rest of norm {deviation:g}", color)
+    left.set_title(f"a: risk of 1 layer over that of {DEPTH}, α = {largest:g}")
     norms = panels.values(scaled, "target_norm")[1:]
     for norm, color in zip(norms, plt.get_cmap("plasma")(np.linspace(0.1, 0.75, len(norms))), strict=True):
         target, source = {"target_norm": norm, "source_norm": 1.0}, {"target_norm": 1.0, "source_norm": norm}
         _ratio(right, scaled, target, source, f"b: norm {norm:g}", color)
-    right.set_title(f"b: target scaled over source scaled, L = {p.scaled_depth}")
+    right.set_title(f"b: target scaled over source scaled, L = {SCALED_DEPTH}")
     for ax in (left, right):
         ax.axhline(1, color="0.6", linewidth=0.6)
         ax.set(yscale="log", xlabel="samples per dimension γ")
