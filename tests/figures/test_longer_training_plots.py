@@ -66,4 +66,4 @@ def test_norms_are_divided_by_the_margin_where_all_runs_have_reached_it():
     data, p = {"trajectory": labelled(trajectories, "diagonal")}, model_of("figures", "endless_training")(most=100.0)
     x, y = endless_training.draw(data, p).axes[0].lines[0].get_data()
     np.testing.assert_allclose(y, 1.0, rtol=1e-6)  # the norm is the margin
-    assert (x[0], x[-1]) == (pytest.approx(p.least), pytest.approx(p.most))
+    assert (x[0], x[-1]) == (pytest.approx(endless_training.LEAST), pytest.approx(p.most))

@@ -10,13 +10,14 @@ from carryover.figures.drawing import layout, log_axes, relu
 MISSING = "0.75"
 LABELLED = 7  # rows that have a label, at most
 FINETUNING = "finetuning"
+COLUMNS = 3
 
 
 def draw(data, p):
     """Roles: the maps of families, as comparisons.atlas makes them, by any names."""
     maps = _maps(data, p)
-    rows = -(-len(maps) // p.columns)
-    fig, axes = plt.subplots(rows, p.columns, figsize=(3.1 * p.columns, 2.5 * rows + 1.1), squeeze=False)
+    rows = -(-len(maps) // COLUMNS)
+    fig, axes = plt.subplots(rows, COLUMNS, figsize=(3.1 * COLUMNS, 2.5 * rows + 1.1), squeeze=False)
     for ax, one in zip(axes.flat, maps, strict=False):
         image = _map(ax, one, p.largest)
     for ax in axes.flat[len(maps) :]:

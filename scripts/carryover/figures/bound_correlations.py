@@ -10,6 +10,7 @@ from carryover.figures.drawing import layout, panels
 from carryover.statistics import jackknife
 
 COLORS = dict(zip(pair_correlations.BOUNDS, ("#0072B2", "#E69F00", "#D55E00"), strict=True))
+DRAWN = "covariance"  # bound of the lower panels
 CROWD = 200  # pairs that are drawn as small points, without their spread
 
 
@@ -67,16 +68,16 @@ def _scatter(ax, runs, p):
     if runs.empty:
         known = ", ".join(f"{n:g}" for n in sizes)
         raise UserError(f"no run has {p.samples} samples; this figure's option samples must be one of {known}.")
-    pairs = runs.groupby("pair")[[p.bound, "risk_final"]]
-    mean, deviation, color = pairs.mean(), pairs.std().fillna(0), COLORS[p.bound]
+    pairs = runs.groupby("pair")[[DRAWN, "risk_final"]]
+    mean, deviation, color = pairs.mean(), pairs.std().fillna(0), COLORS[DRAWN]
     if len(mean) > CROWD:
-        ax.plot(mean[p.bound], mean["risk_final"], ".", ms=2, alpha=0.4, color=color)
+        ax.plot(mean[DRAWN], mean["risk_final"], ".", ms=2, alpha=0.4, color=color)
     else:
-        ends = deviation["risk_final"], deviation[p.bound]
-        ax.errorbar(mean[p.bound], mean["risk_final"], *ends, fmt="o", ms=4, color=color, elinewidth=0.7)
-    share = np.corrcoef(mean[p.bound], mean["risk_final"])[0, 1] ** 2
+        ends = deviation["risk_final"], deviation[DRAWN]
+        ax.errorbar(mean[DRAWN], mean["risk_final"], *ends, fmt="o", ms=4, color=color, elinewidth=0.7)
+    share = np.corrcoef(mean[DRAWN], mean["risk_final"])[0, 1] ** 2
     ax.set(
-        xlabel=f"bound: {pair_correlations.BOUNDS[p.bound]}",
+        xlabel=f"bound: {pair_correlations.BOUNDS[DRAWN]}",
         title=f"n = {p.samples}: R² of these means {share:.2f}",
     )
     ax.set_xlim(left=0)

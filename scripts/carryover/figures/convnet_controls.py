@@ -9,6 +9,7 @@ from carryover.figures.drawing import convnet, layout, log_axes, panels
 from carryover.runs import chosen, where
 
 ACCURACY = "test accuracy (%)"
+RESCALE = 0.5  # factor that is compared with no rescaling
 
 
 def draw(data, p):
@@ -17,7 +18,7 @@ def draw(data, p):
     risk, trajectory = (where(data[role], samples=p.samples) for role in ("risk", "trajectory"))
     fig, (left, middle, right) = plt.subplots(1, 3, figsize=(11.5, 4.4), width_ratios=(1.1, 0.8, 1.1))
     _parts(left, risk, p)
-    _learning_rates(middle, where(risk, protocol="finetuning", rescaled="all"), p)
+    _learning_rates(middle, where(risk, protocol="finetuning", rescaled="all"))
     _training(right, where(trajectory, learning_rate=p.learning_rate, rescaled="all"))
     notes = f"n = {p.samples}", convnet.units(risk), convnet.INTERVALS, "c: ended runs keep their last value"
     return layout.finish(fig, p.title, *notes, *convnet.crossed(fig))
@@ -27,14 +28,14 @@ def _parts(ax, risk, p):
     """Panel a: gain by what the factor is on, and by the learning rate, one below the other."""
     tuned, scratch = (where(risk, protocol=protocol) for protocol in ("finetuning", "single_task"))
     usual = {"learning_rate": p.learning_rate}
-    parts = panels.values(tuned.isel(run=chosen(tuned, rescale=p.rescale, **usual)), "rescaled")
-    rows = {f"PT+FT, {panels.name(risk, 'rescaled', part)}": convnet.gain(tuned, p.rescale, part, **usual)
+    parts = panels.values(tuned.isel(run=chosen(tuned, rescale=RESCALE, **usual)), "rescaled")
+    rows = {f"PT+FT, {panels.name(risk, 'rescaled', part)}": convnet.gain(tuned, RESCALE, part, **usual)
             for part in parts}  # fmt: skip
     for rate in panels.values(tuned, "learning_rate")[::-1]:
         if rate != p.learning_rate:
-            gains = convnet.gain(tuned, p.rescale, learning_rate=rate)
+            gains = convnet.gain(tuned, RESCALE, learning_rate=rate)
             rows[f"PT+FT, all weights,\nlearning rate {rate:g}"] = gains
-    rows["STL, all weights"] = convnet.gain(scratch, p.rescale, **usual)
+    rows["STL, all weights"] = convnet.gain(scratch, RESCALE, **usual)
     ax.axvline(0, color="0.3", linewidth=0.8)
     for place, (label, gains) in enumerate(rows.items()):
         mean, *ends = interval(gains)
@@ -42,15 +43,15 @@ def _parts(ax, risk, p):
         ax.plot(ends, [place, place], color=color, linewidth=1)
         ax.plot(mean, place, "o", color=color)
     ax.set_yticks(range(len(rows)), rows)
-    ax.set(ylim=(len(rows) - 0.5, -0.5), xlabel=f"gain by the factor {p.rescale:g} (percentage points, paired)")
+    ax.set(ylim=(len(rows) - 0.5, -0.5), xlabel=f"gain by the factor {RESCALE:g} (percentage points, paired)")
     ax.set_title("a  Gain by what is rescaled")
 
 
-def _learning_rates(ax, tuned, p):
+def _learning_rates(ax, tuned):
     """Panel b: accuracy of finetuning against the learning rate, with and without the factor."""
     rates = panels.values(tuned, "learning_rate")
     for factor, runs, color in panels.colored(tuned, "rescale"):
-        if factor in (p.rescale, 1.0):
+        if factor in (RESCALE, 1.0):
             tables = [convnet.accuracy(runs, learning_rate=rate) for rate in rates]
             x = np.array(rates) * (1.03 if factor == 1 else 0.97)
             convnet.points(ax, x, tables, _label(tuned, "finetuning", factor), convnet.PERCENT, color=color, marker="o")

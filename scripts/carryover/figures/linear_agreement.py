@@ -15,6 +15,8 @@ SOLVERS = {
     "balanced": ("flow of balanced networks", "#009E73"),
 }
 
+NEAR = 1e-3  # distance that counts as agreement
+
 
 def draw(data, p):
     """Roles: `coefficients` and `risk` of one experiment solved and simulated."""

@@ -13,6 +13,7 @@ READOUT = "zero"  # how the readout was trained in the linear transfer of panel 
 
 
 FREE, CHOSEN, INITIAL = "#CC79A7", "#0072B2", "0.45"  # rich in pink and the best in blue, as in the paper; lazy in grey
+READOUT = "zero"  # how the readout of panel a was trained
 WAYS = {"zero": ("#332288", -0.06), "pretrained": ("#DDCC77", 0.06), "least_squares": ("#117733", 0.0)}
 """Colours of the ways to train the readout, and how far their bars stand apart, in decades."""
 FEATURES = {"alignment": ("pretrained", "#D55E00"), "initial_alignment": ("before", "0.6")}

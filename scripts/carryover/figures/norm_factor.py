@@ -14,6 +14,8 @@ FORMULAS = {"finetuning": ("eq 15", "--", "#D55E00"), "finetuning_norm": ("eq 15
 SOLVERS = {"descent": ("gradient descent", "o", -0.006), "exact": ("exact limit", "x", 0.006)}
 """Labels, markers, and offsets in γ, so that bars are seen apart."""
 
+ANGLE = 0.5  # between the tasks, in units of π
+
 
 def draw(data, p):
     """Roles: `risk` of finetuned and single-task networks of several depths and noises, `theory`."""

@@ -14,13 +14,10 @@ class Titled(Model):
 class Atlas(Titled):
     settings: NonNegativeInt = parameter(0, "maps of each family, by settings such as the noise; 0: the usual one")
     largest: PositiveFloat = parameter(1.0, "gain, log₁₀ of a ratio of risks, at which colours end")
-    columns: PositiveInt = parameter(3, "maps in a row")
 
 
 class BoundCorrelations(Titled):
     ROLES: ClassVar = ("bounds", "published")
-    bound: Literal["distance", "benign_overfitting", "covariance"] = parameter(
-        "covariance", "bound of the lower panels")  # fmt: skip
     samples: PositiveInt = parameter(10, "images of the target task in the lower panels")
 
 
@@ -42,7 +39,6 @@ class Clusters(Titled):
 
 class ConvnetControls(Titled):
     ROLES: ClassVar = ("risk", "trajectory")
-    rescale: PositiveFloat = parameter(0.5, "factor on the weights that is compared with no rescaling")
     learning_rate: PositiveFloat = parameter(0.01, "step of gradient descent where it is not compared")
     samples: PositiveInt = parameter(8, "training images of the task")
 
@@ -79,9 +75,7 @@ class Dimensionality(Titled):
 
 class EndlessTraining(Titled):
     ROLES: ClassVar = ("trajectory",)
-    least: PositiveFloat = parameter(2.0, "smallest margin shown")
     most: PositiveFloat = parameter(130.0, "largest margin shown")
-    points: Annotated[int, Field(ge=2)] = parameter(40, "margins at which curves are drawn")
 
 
 class Facets(Titled):
@@ -104,7 +98,6 @@ class Facets(Titled):
 
 class FrozenLayer(Titled):
     ROLES: ClassVar = ("risk", "layers")
-    floor: PositiveFloat = parameter(1e-2, "smallest risk shown")
 
 
 class GaussianBounds(Titled):
@@ -179,7 +172,6 @@ class RidgeTransfer(Titled):
 
 class SolverAgreement(Titled):
     ROLES: ClassVar = ("coefficients", "trajectory", "risk", "relu")
-    protocols: tuple[str, ...] = parameter(("single_task", "finetuning"), "protocols to show, a panel each")
     samples: PositiveInt = parameter(32, "samples of the run whose training is shown")
 
 
@@ -196,6 +188,4 @@ class TransferDiagram(Titled):
     protocol: Literal["linear_transfer", "finetuning"] = parameter(
         "linear_transfer", "what is compared with training from scratch")  # fmt: skip
     noise: NonNegativeFloat = parameter(0.2, "standard deviation of the label noise")
-    depth: PositiveInt = parameter(2, "layers of the networks")
-    slices: tuple[NonNegativeFloat, ...] = parameter((0.125, 0.25, 0.375), "angles of the slices, in units of π")
     largest: PositiveFloat = parameter(1.0, "transferability at which surface, maps and slices end")

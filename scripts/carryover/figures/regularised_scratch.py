@@ -13,6 +13,9 @@ ANGLE = 0.5  # of the slices in d, in units of π
 LARGEST = 1.0  # transferability at which maps and slices end
 CHOICES = {None: "no weight decay", "validation_loss": "chosen by cross-validation", "risk_final": "chosen by the risk"}
 
+ANGLE = 0.5  # of the slices in d, in units of π
+LARGEST = 1.0  # transferability at which maps and slices end
+
 
 def draw(data, p):
     """Role: `risk` of linear transfer, and of single-task learning with several strengths of weight decay.

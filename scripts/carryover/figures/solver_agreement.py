@@ -15,6 +15,7 @@ SOLVERS = {
     "descent": ("gradient descent", "#DDAA33"),
     "symmetric": ("minimiser of eq 22 (paths taken alike)", "#AA4499"),
 }
+PROTOCOLS = ("single_task", "finetuning")
 LABELS = (
     "relative distance from the exact limit",
     "gradient evaluations",
@@ -28,9 +29,9 @@ def draw(data, p):
     """Roles: `coefficients`, `trajectory` and `risk` of diagonal networks solved and simulated; `relu` is the risk of
     ReLU networks by flow and by descent with several learning rates."""
     risk, relu, distance = data["risk"], descent_and_flow(data["relu"]), distances(data["coefficients"])
-    columns = len(p.protocols)
+    columns = len(PROTOCOLS)
     fig, axes = plt.subplots(len(LABELS), columns, figsize=(4.6 * columns, 13.6), sharey="row", squeeze=False)
-    for (above, cost, course, *below), protocol in zip(axes.T, p.protocols, strict=True):
+    for (above, cost, course, *below), protocol in zip(axes.T, PROTOCOLS, strict=True):
         for ax, runs, quantity, solvers in ((above, distance, "distance", SOLVERS),
                                             (cost, risk, "evaluations", ("flow", "descent"))):  # fmt: skip
             for solver in solvers:

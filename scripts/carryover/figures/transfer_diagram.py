@@ -16,15 +16,17 @@ FORMULAS = {
 }
 COUNTED = {"linear_transfer": {"linear_finite": "eq 8 less eq 10"}, "finetuning": {}}  # besides
 STYLES = ("-", "--")
+DEPTH = 2
+SLICES = (0.125, 0.25, 0.375)  # angles in units of π
 GAMMA, ANGLE, GAIN = "samples per dimension γ", "angle θ / π", "transferability"
 
 
 def draw(data, p):
     """Roles: `risk` of single-task and transferred deep linear networks, `theory` of curves.transferability."""
-    runs = where(data["risk"], noise=p.noise, depth=p.depth)
+    runs = where(data["risk"], noise=p.noise, depth=DEPTH)
     table = averages(transferability(runs, p.protocol), ("angle", "gamma", "samples", "noise", "depth"))
     only(runs, "target_norm")
-    theory = at(data["theory"], noise=p.noise, depth=p.depth)
+    theory = at(data["theory"], noise=p.noise, depth=DEPTH)
     first, *_ = formulas = FORMULAS[p.protocol]
     fig = plt.figure(figsize=(9.2, 7.6))
     surface = fig.add_subplot(2, 2, 1, projection="3d")
@@ -51,7 +53,7 @@ def draw(data, p):
     fig.colorbar(image, ax=[expected, measured], label=f"{GAIN}, cut at ±{p.largest:g}", shrink=0.8)
 
     angles = table["angle"].unique()
-    for number, (wanted, color) in enumerate(zip(p.slices, panels.colors("angle", p.slices), strict=True)):
+    for number, (wanted, color) in enumerate(zip(SLICES, panels.colors("angle", SLICES), strict=True)):
         nearest = angles[np.abs(angles - wanted).argmin()]
         rows = table[(table["angle"] == nearest) & np.isfinite(predicted(first, table))]
         label = f"θ = {nearest:g} π"
