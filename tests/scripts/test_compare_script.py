@@ -32,8 +32,8 @@ def test_a_map_is_a_dataset_with_a_record_and_claims_are_made_of_it(folder):
     assert "carryover/claims/comparisons/atlas.py" in record["code"]["files"]
     assert made.sizes == {"pair": 54}
     assert np.isfinite(made["gain"]).all()
-    check_claims.main(["atlas", "--roles", "toy", "--data", "map.nc", "--output", "claims.nc"])
-    found = store.load("claims.nc")
+    check_claims.main(["atlas", "--roles", "toy", "--data", "map.nc", "--output", "atlas.nc"])
+    found = store.load("atlas.nc")
     assert found["claim"].values.tolist() == ["toy_side", "toy_rarer"]
     assert found["verdict"].values.tolist() == ["undecided"] * 2  # six cells and three are few
 

@@ -16,6 +16,7 @@ from carryover.theory.curves import relu_penalty
 from carryover.workflow.collecting import collect
 from toy import (
     convnet_networks,
+    convnet_runs,
     deep_linear_networks,
     image_pair_networks,
     mean_field_networks,
@@ -54,6 +55,10 @@ def near_published(experiment):
         {"risk_final": ("run", means * factors), "risk_best": ("run", means / factors)},
         coords={**columns, "seed": ("run", np.tile(SEEDS, len(rows) // 2)), "solver": ("run", ["flow"] * len(rows))},
     )
+
+
+def from_imagenet(role):
+    return convnet_runs.pretrained(1.0)[role]
 
 
 def claimed():
@@ -109,6 +114,7 @@ DRAWN = {
         ({"relu": (classifying,)}, {"fitted": 0.5}, 3),
         ({"diagonal": (classifying,), "relu": (classifying,)}, {}, 6),
     ],
+    "pretrained_rescaling": [({role: (from_imagenet, role) for role in ("pairs", "sets", "sizes")}, {}, 3)],
     "endless_training": [({"trajectory": (endless,)}, {"most": 10.0}, 3)],
     "clusters": [
         (RELU["clusters"], {"samples": 8, "auxiliary_features": 2}, 14),
