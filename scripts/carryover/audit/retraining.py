@@ -94,21 +94,27 @@ def retrain(run, perturbation=0.0):
 
 def distinguishable(data: xr.Dataset) -> bool:
     """Whether no two runs of a dataset have the same coordinates."""
-    return _index(data, data).is_unique
+    return _index(data, _coordinates(data)).is_unique
 
 
 def archived_rows(data: xr.Dataset, now: xr.Dataset) -> xr.Dataset:
     """The runs of archived `data` with the coordinates of the runs of `now`; UserError where one is missing."""
-    places = _index(data, now).get_indexer(_index(now, data))
+    names = _coordinates(data)
+    places = _index(data, names).get_indexer(_index(now, names))
     if missing := np.flatnonzero(places < 0).tolist():
         raise UserError(f"the archive has no run with {spelled(now.isel(run=missing[0]))}.")
     return data.isel(run=places)
 
 
-def _index(data, other):
-    """Index of the runs of a dataset by the coordinates that another has as well; NaN is what a run does not have."""
-    names = sorted(name for name in data.coords if data[name].dims == ("run",) and name in other.coords)
-    return pd.MultiIndex.from_arrays([data[name].values for name in names])
+def _coordinates(data):
+    return sorted(name for name in data.coords if data[name].dims == ("run",))
+
+
+def _index(data, names):
+    """Index of the runs of a dataset by coordinates; one that it lacks is NaN."""
+    absent = [np.nan] * data.sizes["run"]
+    columns = [pd.Series(data[name].values if name in data.coords else absent) for name in names]
+    return pd.MultiIndex.from_arrays([column.replace("", np.nan) for column in columns])
 
 
 def spelled(network: xr.Dataset) -> str:
