@@ -10,9 +10,9 @@ from toy.trainer_shards import TRAINERS, convnets
 
 pytestmark = pytest.mark.extended
 
-SINGLE = [name for name in TRAINERS if not name.startswith(("diagonal", "convnets"))]
+SINGLE = [name for name in TRAINERS if not name.startswith(("diagonal", "convnets", "wide_relu"))]
 CASES = [(name, {"precision": precision}) for name in SINGLE for precision in SHARES]
-CASES += [(name, {}) for name in ("diagonal_descent", "diagonal_flow")]  # always in float64
+CASES += [(name, {}) for name in ("diagonal_descent", "diagonal_flow", "wide_relu")]  # always in float64
 
 
 @pytest.mark.parametrize(("name", "options"), CASES)
