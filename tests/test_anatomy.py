@@ -7,7 +7,7 @@ from toy.small_project import ROOT
 
 # what the scripts of the four rules load by name
 LOADED = ("families.stages", "families.relu.parameters", "families.relu.pretrain", "families.relu.finetune",
-          "families.relu.flow", "measures.risk", "figures.facets")  # fmt: skip
+          "families.relu.solvers", "measures.risk", "figures.facets")  # fmt: skip
 ASIDE = ("config/", "workflow/", "provenance/")
 
 

@@ -20,7 +20,7 @@ FOLDER = "resources/archive/tiny"
 PLACE = Path(FOLDER, "tiny")
 PACKED, RECORD = PLACE / "risk.nc.xz", PLACE / "risk.json"
 RISK = "results/tiny/risk.nc"
-TRAINER = "scripts/carryover/families/diagonal/exact.py"
+TRAINER = "scripts/carryover/families/diagonal/solvers.py"
 
 
 @pytest.fixture(scope="module")

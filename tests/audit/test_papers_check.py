@@ -9,8 +9,8 @@ import yaml
 from carryover import archive
 from carryover.audit import papers_check, project, retraining
 from carryover.audit.retraining import Run
-from carryover.families.diagonal import descent as diagonal_descent
-from carryover.families.relu import descent, flow
+from carryover.families.diagonal import solvers as diagonal
+from carryover.families.relu import solvers as relu
 from carryover.provenance import store
 from carryover.workflow import collecting, startup
 from toy.small_project import ROOT
@@ -105,21 +105,21 @@ def test_the_code_that_made_an_archive_agrees_with_it(folder, capsys):
 
 
 @pytest.mark.parametrize(
-    ("solver", "name", "setting", "factor", "experiment"),
+    ("solvers", "name", "setting", "factor", "experiment"),
     [
-        (diagonal_descent, "gradient_descent", "learning_rate", 2, "diagonals"),
-        (descent, "gradient_descent", "learning_rate", 2, "descended"),
-        (flow, "gradient_flow", "accuracy", 3, "followed"),
+        (diagonal, "gradient_descent", "learning_rate", 2, "diagonals"),
+        (relu, "gradient_descent", "learning_rate", 2, "descended"),
+        (relu, "gradient_flow", "accuracy", 3, "followed"),
     ],
 )
-def test_other_steps_and_accuracies_disagree(folder, monkeypatch, capsys, solver, name, setting, factor, experiment):
-    solve = getattr(solver, name)
+def test_other_steps_and_accuracies_disagree(folder, monkeypatch, capsys, solvers, name, setting, factor, experiment):
+    solve = getattr(solvers, name)
 
     @functools.wraps(solve)
     def changed(*data, **settings):
         return solve(*data, **settings | {setting: factor * settings[setting]})
 
-    monkeypatch.setattr(solver, name, changed)
+    monkeypatch.setattr(solvers, name, changed)
     assert not check(folder)
     said = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in said if line.endswith("DISAGREES")] == [experiment]
@@ -129,7 +129,7 @@ def test_other_steps_and_accuracies_disagree(folder, monkeypatch, capsys, solver
 def test_a_superseded_experiment_is_named_with_its_reason_and_not_compared(folder, monkeypatch, capsys):
     superseded = folder / "archive/superseded.yaml"
     superseded.write_text(yaml.safe_dump({"small": {"followed": "steps at kinks were mended"}}))
-    monkeypatch.setattr(flow, "gradient_flow", None)
+    monkeypatch.setattr(relu, "gradient_flow", None)
     try:
         assert check(folder)
     finally:

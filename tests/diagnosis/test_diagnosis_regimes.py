@@ -3,14 +3,12 @@
 import numpy as np
 import pytest
 
-from carryover.config.parameters import model_of
 from carryover.diagnosis import regimes
 from carryover.diagnosis.diagnosis import Parameters, diagnose
-from carryover.families import stages
-from carryover.families.relu import descent, finetune, pretrain
 from carryover.networks.relu import Weights
 from carryover.tasks.sparse import sphere
 from toy import diagnosed_networks as networks
+from toy.shards import shard
 
 
 def verdict(before, after, **more):
@@ -87,11 +85,9 @@ def test_samples_in_another_order_are_suspected_unless_they_have_names(named):
 def test_our_relu_networks_select_where_their_weights_are_rescaled_by_a_tenth():
     """Fig. 8b, c of the paper: a main task with one of six pretrained features."""
     small = {"width": 60, "max_epochs": 1500, "learning_rate": 0.5, "tolerance": 1e-6, "device": "cpu"}
-    start = stages.run(pretrain, model_of("families.relu", "pretrain")(**small), "toy", [0], descent.solve)
-    asked = model_of("families.relu", "finetune")(
-        samples=(64,), main_features=(1,), main_norm="l1", rescale=(0.1, 1.0, 10.0), batch_size=0, **small
-    )
-    ends = stages.run(finetune, asked, "toy", [0], descent.solve, start)
+    start = shard("relu", "pretrain", [0], **small)
+    told = {"samples": (64,), "main_features": (1,), "main_norm": "l1", "rescale": (0.1, 1.0, 10.0), "batch_size": 0}
+    ends = shard("relu", "finetune", [0], start, **told, **small)
     X = sphere(np.random.default_rng(0), 2000, 15)
     layers = [
         {f"{factor:g}": Weights(run[f"{prefix}first"].values, run[f"{prefix}second"].values).responses(X)

@@ -54,27 +54,27 @@ def test_a_family_takes_less_than_120_lines():
 
 @pytest.mark.parametrize(("family", "name"), STAGES)
 def test_a_stage_offers_what_the_contract_says(family, name):
-    stage, model = contract.stage(family, name), model_of(f"families.{family}", name)
+    model = model_of(f"families.{family}", name)
     assert issubclass(model, model_of(f"families.{family}", "task"))
     assert all(field.description for field in model.model_fields.values())
-    assert list(inspect.signature(stage.problems).parameters) == ["p", "shard"]
+    assert list(inspect.signature(contract.stage(model())).parameters) == ["p", "shard"]
     for axis in ("solver", "protocol")[: 1 + (name == "finetune")]:
         assert about(model, axis, "axis")
         assert model.model_fields[axis].default in choices(family, name, axis)
     for axis, values in model.STARTS_FROM.items():
         assert set(values) <= set(choices(family, name, axis))
     for choice in choices(family, name, "solver"):
-        solver = contract.solver(family, choice)
-        arguments = inspect.signature(solver.solve).parameters
+        p = model.model_construct(solver=choice)
+        arguments = inspect.signature(contract.solver(p)).parameters
         assert list(arguments) == ["problem", "p", "progress"]
         assert arguments["progress"].default is None
-        assert getattr(solver, "PORTABLE", "rounding") in portability.LEVELS
+        assert contract.portable(p) in portability.LEVELS
 
 
 @cache
 def shards(family, name):
     """{(protocol, solver): dataset, or the sentence by which it was refused} of everything that the stage can do."""
-    stage, made = contract.stage(family, name), {}
+    made = {}
     protocols = choices(family, name, "protocol") if name == "finetune" else (None,)
     for protocol, solver in product(protocols, choices(family, name, "solver")):
         start = None
@@ -82,7 +82,7 @@ def shards(family, name):
             start = next(data for data in shards(family, "pretrain").values() if isinstance(data, xr.Dataset))
         try:
             p = parameters(family, name, solver=solver, **({"protocol": protocol} if protocol else {}))
-            data = stages.run(stage, p, "toy", SEEDS, contract.solver(family, solver).solve, start)
+            data = stages.run(p, "toy", SEEDS, start)
         except UserError as refusal:
             data = str(refusal)
         made[protocol, solver] = data

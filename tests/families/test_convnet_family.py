@@ -6,28 +6,23 @@ import numpy as np
 import pytest
 import torch
 
-from carryover.config.parameters import model_of
 from carryover.errors import UserError
-from carryover.families import stages
-from carryover.families.convnet import descent, finetune, pretrain, published
 from carryover.networks.convnet import ResNet18
 from carryover.networks.convnet_weights import unpacked
 from carryover.provenance import store
+from toy.shards import shard
 
 TASK = {"width": 2, "tasks": 2, "device": "cpu"}
 SHORT = {"samples": (4, 6), "max_epochs": 2}
 
 
 def pretrained(seeds=(0, 1), **told):
-    p = model_of("families.convnet", "pretrain")(**TASK | {"max_epochs": 1} | told)
-    return stages.run(pretrain, p, "toy", seeds, descent.solve if p.solver == "descent" else published.solve)
+    return shard("convnet", "pretrain", seeds, **TASK | {"max_epochs": 1} | told)
 
 
-def finetuned(start=None, seeds=(0, 1), experiment="toy", **told):
-    p = model_of("families.convnet", "finetune")(
-        **TASK | SHORT | ({} if start is not None else {"protocol": "single_task"}) | told
-    )
-    return stages.run(finetune, p, experiment, seeds, descent.solve, pretrained=start)
+def finetuned(start=None, seeds=(0, 1), **told):
+    protocol = "single_task" if start is None else "finetuning"
+    return shard("convnet", "finetune", seeds, start, **TASK | SHORT | {"protocol": protocol} | told)
 
 
 @pytest.fixture(scope="module")
@@ -57,9 +52,9 @@ def test_each_seed_and_task_has_a_network_that_saw_the_other_classes(start, tmp_
     data = finetuned(start)
     for source, target in zip(data["source_classes"].values, data["target_classes"].values, strict=True):
         assert sorted(f"{source} {target}".split()) == list("0123456789")
-    for shard in (start, data):
-        store.save(shard, tmp_path / "data.nc")
-        assert store.load(tmp_path / "data.nc").identical(shard)
+    for made in (start, data):
+        store.save(made, tmp_path / "data.nc")
+        assert store.load(tmp_path / "data.nc").identical(made)
     assert data.sizes["run"] == 8
     assert np.isfinite(data[["risk_final", "loss"]].to_array()).all()
     assert "state" not in data

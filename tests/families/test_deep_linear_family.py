@@ -5,8 +5,7 @@ import pytest
 
 from carryover.config.parameters import model_of
 from carryover.errors import UserError
-from carryover.families import stages
-from carryover.families.deep_linear import descent, exact, finetune, pretrain, task
+from carryover.families.deep_linear import pretrain
 from carryover.streams import generator
 from carryover.theory.transfer import linear_transfer_risk
 from toy.deep_linear_family import SEEDS, D, finetuned, inputs, labels, pretrained
@@ -71,14 +70,10 @@ def test_linear_transfer_is_regression_on_the_source():
 
 def test_a_readout_keeps_what_its_data_do_not_see_of_features_that_are_many():
     told = {"solver": "descent", "initial_scale": 0.3, "learning_rate": 0.05, "max_steps": 20000, "tolerance": 1e-20}
-    p = model_of("families.deep_linear", "pretrain")(dimension=D, precision="float64", **told)
-    shard = stages.run(pretrain, p, "e", SEEDS, descent.solve)
+    shard = pretrained(precision="float64", **told)
     solved = finetuned("linear_transfer", shard=shard, truncation=0.0)
-    p = model_of("families.deep_linear", "finetune")(
-        dimension=D, protocol="linear_transfer", samples=(5,), precision="float64", solver="descent",
-        learning_rate=0.05, tolerance=1e-20, max_steps=100_000,
-    )  # fmt: skip
-    trained = stages.run(finetune, p, "e", SEEDS, descent.solve, pretrained=shard)
+    told = {"solver": "descent", "learning_rate": 0.05, "tolerance": 1e-20, "max_steps": 100_000}
+    trained = finetuned("linear_transfer", shard=shard, precision="float64", **told)
     np.testing.assert_allclose(trained["coefficients"], solved["coefficients"], atol=1e-4)
 
 
@@ -106,7 +101,7 @@ def test_targets_differ_from_the_source_as_their_relation_says():
         found = finetuned("finetuning", shard=shard, relation=relation, **told, **more)
         for r in range(found.sizes["run"]):
             run, norm = found.isel(run=r), float(found["source_norm"][r])
-            source, _ = task.directions(
+            source, _ = pretrain.directions(
                 model_of("families.deep_linear", "finetune")(dimension=D), "e", int(run["seed"])
             )
             rest = run["teacher"].values / norm - (2.0 if relation == "stretch" else 1.0) * source
@@ -131,10 +126,7 @@ def test_covariance_is_that_of_inputs_and_of_the_risk():
         expected = (spectrum * (beta - run["teacher"].values) ** 2).sum()
         assert float(run["risk_final"]) == pytest.approx(expected, rel=1e-4)
     trained = {"solver": "descent", "learning_rate": 0.02, "max_steps": 20000, "tolerance": 1e-9, "initial_scale": 1e-3}
-    p = model_of("families.deep_linear", "finetune")(
-        dimension=D, protocol="single_task", samples=(30,), noise=(0.5,), **told, **trained
-    )
-    simulated = stages.run(finetune, p, "e", SEEDS, descent.solve)
+    simulated = finetuned("single_task", samples=(30,), noise=(0.5,), **told, **trained)
     np.testing.assert_allclose(simulated["risk_final"], found["risk_final"], rtol=1e-2)
 
 
@@ -164,7 +156,5 @@ def test_validation_is_the_error_on_samples_that_were_held_out():
     ],
 )
 def test_what_cannot_be_is_refused_in_one_sentence(told, says):
-    shard = None if told["protocol"] == "single_task" else pretrained()
-    model = model_of("families.deep_linear", "finetune")
     with pytest.raises(UserError, match=says):
-        stages.run(finetune, model(**{"dimension": D, "samples": (5,)} | told), "e", SEEDS, exact.solve, shard)
+        finetuned(**told)

@@ -3,12 +3,10 @@
 import numpy as np
 import pytest
 
-from carryover.config.parameters import model_of
 from carryover.errors import UserError
-from carryover.families import stages
-from carryover.families.diagonal import ensembles, parameters, pretrain
-from carryover.training.result import Trained
-from toy.diagonal_toys import COARSE, TASK, finetuned, pretrained, problems, weights
+from carryover.families.diagonal import parameters, solvers
+from toy.diagonal_toys import COARSE, finetuned, pretrained, problems, weights
+from toy.shards import followed
 
 
 @pytest.fixture(scope="module")
@@ -21,7 +19,7 @@ def start():
 
 @pytest.mark.parametrize("name", ["exact", "flow", "descent"])
 def test_the_final_risk_is_that_of_the_final_coefficients(start, name):
-    data = finetuned(start, name=name, **COARSE)
+    data = finetuned(start, solver=name, **COARSE)
     distance = np.linalg.norm(data["coefficients"].values[:, 0] - data["teacher"].values, axis=1)
     np.testing.assert_allclose(data["risk_final"], distance**2, rtol=1e-12)
     assert set(data["loss_function"].values) == {"squared"}
@@ -64,9 +62,6 @@ def test_rescaling_multiplies_the_first_layer_or_both(start, protocol, rescaled,
         np.testing.assert_allclose(data[f"start_second_{sign}"], expected, rtol=1e-15)
 
 
-# What training keeps.
-
-
 # What a run sees.
 
 
@@ -84,24 +79,17 @@ def test_protocols_and_rescalings_of_a_seed_share_teacher_and_data(start):
 def test_cross_entropy_learns_the_signs_of_the_same_outputs(start):
     for protocol in parameters.PROTOCOLS:
         (outputs,) = problems(start, protocol=protocol)
-        (labels,) = problems(start, protocol=protocol, name="descent", loss="cross_entropy")
+        (labels,) = problems(start, protocol=protocol, solver="descent", loss="cross_entropy")
         for o in range(len(outputs.X)):
             np.testing.assert_array_equal(labels.X[o], outputs.X[o])
             np.testing.assert_array_equal(labels.y[o], np.sign(outputs.y[o]))
 
 
 def test_multi_task_sees_the_auxiliary_data_of_pretraining(start):
-    handed = []
-    p = model_of("families.diagonal", "pretrain")(**TASK, samples=20)
-
-    def solve(problem, p, progress):
-        handed.append(problem)
-        return Trained.solved(problem.start, *np.zeros((2, len(problem.draw))))
-
-    stages.run(pretrain, p, "toy", [0, 1], solve)
+    _, ((alone, _),) = followed(pretrained, (0, 1))
     (together,) = problems(start, protocol="multi_task", auxiliary_samples=16)
-    np.testing.assert_array_equal(together.X[1], handed[0].X[0][:, :16])
-    np.testing.assert_array_equal(together.y[1], handed[0].y[0][:, :16])
+    np.testing.assert_array_equal(together.X[1], alone.X[0][:, :16])
+    np.testing.assert_array_equal(together.y[1], alone.y[0][:, :16])
 
 
 @pytest.mark.portable
@@ -124,7 +112,7 @@ def test_a_run_is_the_same_alone_as_in_a_batch(start, protocol, name):
 def test_chunks_of_an_ensemble_come_together_in_order(start, name, monkeypatch):
     told = {"overlap": (0.0, 0.5), "rescale": (1.0, 0.5), **COARSE}
     whole = finetuned(start, "single_task", name, **told)
-    monkeypatch.setattr(ensembles, "BYTES", 3 * 4 * 12 * 8)  # three runs at a time, of eight
+    monkeypatch.setattr(solvers, "BYTES", 3 * 4 * 12 * 8)  # three runs at a time, of eight
     chunked = finetuned(start, "single_task", name, **told)
     for variable in whole.data_vars:
         np.testing.assert_allclose(chunked[variable], whole[variable], rtol=1e-9, atol=1e-13, err_msg=variable)
@@ -160,11 +148,11 @@ def test_multi_task_flow_and_descent_agree(start):
     [
         ({"protocol": "multi_task"}, r"multi_task has no exact limit: choose solver flow or descent\."),
         (
-            {"protocol": "multi_task", "name": "symmetric"},
+            {"protocol": "multi_task", "solver": "symmetric"},
             r"multi_task has no exact limit: choose solver flow or descent\.",
         ),
         (
-            {"protocol": "finetuning_probe", "name": "symmetric"},
+            {"protocol": "finetuning_probe", "solver": "symmetric"},
             r"a probe minimises no Q penalty: choose solver exact, .*",
         ),
         ({"main_features": (3,)}, r"overlap 0\.5 of 3 main features is 1\.5, no whole number\."),

@@ -5,31 +5,22 @@ import pytest
 from scipy import linalg
 from scipy.optimize import approx_fprime, minimize
 
-from carryover.config.parameters import model_of
-from carryover.families import stages
-from carryover.families.diagonal import exact, finetune, pretrain, symmetric
 from carryover.theory.norms import flow_penalty, q_norm
+from toy.diagonal_toys import finetuned, pretrained
+from toy.shards import followed
 
-TASK = {"dimension": 12, "auxiliary_features": 3}
 READOUT = 0.1
 
 
 @pytest.fixture(scope="module")
 def start():
-    p = model_of("families.diagonal", "pretrain")(**TASK, samples=20, initial_scale=0.1)
-    return stages.run(pretrain, p, "toy", [0], exact.solve)
+    return pretrained((0,))
 
 
-def solved(solve, start=None, **told):
-    """The problem, and the one network that `solve` finds for it."""
-    handed = []
-    p = model_of("families.diagonal", "finetune")(
-        **TASK, samples=(4,), main_features=(2,), overlap=(0.5,), readout_scale=READOUT, **told
-    )
-    data = stages.run(
-        finetune, p, "toy", [0], lambda problem, *rest: handed.append(problem) or solve(problem, *rest), start
-    )
-    return handed[0], data
+def solved(solver, start=None, **told):
+    """The problem, and the one network that the solver finds for it."""
+    data, ((problem, _),) = followed(finetuned, start, solver=solver, seeds=(0,), readout_scale=READOUT, **told)
+    return problem, data
 
 
 def minimiser(penalty, X, y):
@@ -48,8 +39,8 @@ def gradient_outside_rows(penalty, beta, X):
 @pytest.mark.parametrize("rescale", [1.0, 0.3])
 def test_exact_and_symmetric_minimise_the_penalty_they_name(start, rescale):
     """exact: the flow's penalty from the real start. symmetric: Q with w1 = √|β_aux| on the auxiliary features."""
-    problem, flowed = solved(exact.solve, start, rescale=(rescale,), rescaled="first")
-    _, alike = solved(symmetric.solve, start, rescale=(rescale,), rescaled="first")
+    problem, flowed = solved("exact", start, rescale=(rescale,), rescaled="first")
+    _, alike = solved("symmetric", start, rescale=(rescale,), rescaled="first")
     X, y = problem.X[0][0], problem.y[0][0]
     plus, minus = problem.start.first_plus[0], problem.start.first_minus[0]
     first, auxiliary = np.maximum(plus, minus), start["teacher"].values[0]
@@ -71,8 +62,8 @@ def test_exact_and_symmetric_minimise_the_penalty_they_name(start, rescale):
 
 
 def test_from_scratch_both_penalties_have_one_minimiser():
-    _, flowed = solved(exact.solve, protocol="single_task", initial_scale=(0.3,))
-    problem, alike = solved(symmetric.solve, protocol="single_task", initial_scale=(0.3,))
+    _, flowed = solved("exact", protocol="single_task", initial_scale=(0.3,))
+    problem, alike = solved("symmetric", protocol="single_task", initial_scale=(0.3,))
     np.testing.assert_allclose(flowed["coefficients"], alike["coefficients"], atol=1e-12)
     beta = minimiser(lambda beta: q_norm(beta, 0.3, 0.3), problem.X[0][0], problem.y[0][0])
     np.testing.assert_allclose(alike["coefficients"].values[0, 0], beta, atol=1e-5)

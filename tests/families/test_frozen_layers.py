@@ -3,10 +3,7 @@
 import numpy as np
 import pytest
 
-from carryover.config.parameters import model_of
-from carryover.families import stages
-from carryover.families.deep_linear import descent, finetune, pretrain
-from toy.deep_linear_family import SEEDS, D, finetuned, inputs, labels, pretrained
+from toy.deep_linear_family import finetuned, inputs, labels, pretrained
 
 
 def descend(layers, X, y, frozen, rate, steps):
@@ -28,19 +25,9 @@ def descend(layers, X, y, frozen, rate, steps):
 @pytest.mark.parametrize("frozen", [1, 2])
 def test_layers_behind_frozen_ones_are_trained_as_a_loop_over_all_matrices_trains_them(frozen):
     told = {"solver": "descent", "initial_scale": 0.3, "learning_rate": 0.05, "max_steps": 300, "precision": "float64"}
-    shard = stages.run(
-        pretrain,
-        model_of("families.deep_linear", "pretrain")(dimension=D, depth=(3,), **told),
-        "e",
-        SEEDS,
-        descent.solve,
-    )
-    p = model_of("families.deep_linear", "finetune")(
-        dimension=D, depth=(3,), protocol="linear_transfer", trained_layers=(3 - frozen,), samples=(5, 30),
-        tolerance=1e-300,
-        **told | {"max_steps": 40},
-    )  # fmt: skip
-    found = stages.run(finetune, p, "e", SEEDS, descent.solve, pretrained=shard)
+    shard = pretrained(depth=(3,), **told)
+    told |= {"trained_layers": (3 - frozen,), "samples": (5, 30), "tolerance": 1e-300, "max_steps": 40}
+    found = finetuned("linear_transfer", shard=shard, depth=(3,), **told)
     assert set(found["frozen"].values) == {frozen}
     for r in range(found.sizes["run"]):
         run, network = found.isel(run=r), shard.isel(run=int(found["seed"][r]))
@@ -56,10 +43,8 @@ def test_behind_frozen_layers_of_one_feature_is_left_a_multiple_of_the_source():
     """Theorem 5.5: the best multiple, but that several layers that learn cannot change its sign and stop at 0."""
     told = {"depth": (3,), "trained_layers": (1, 2), "angle": (0.25, 0.75), "noise": (0.0,), "samples": (20,)}
     shard, steps = pretrained(depth=(3,)), {"learning_rate": 0.02, "max_steps": 20000, "tolerance": 1e-14}
-    p = model_of("families.deep_linear", "finetune")(
-        dimension=D, protocol="linear_transfer", precision="float64", **steps, **told
-    )
-    both = finetuned("linear_transfer", shard=shard, **told), stages.run(finetune, p, "e", SEEDS, descent.solve, shard)
+    steps |= {"solver": "descent", "precision": "float64"}
+    both = [finetuned("linear_transfer", shard=shard, **told, **more) for more in ({}, steps)]
     assert both[1]["converged"].values[(both[1]["angle"] < 0.5) | (both[1]["frozen"] == 2)].all()
     for found in both:
         for r in range(found.sizes["run"]):

@@ -9,13 +9,20 @@ from sklearn.datasets import load_digits
 
 from carryover.config.parameters import model_of
 from carryover.errors import UserError
-from carryover.families.image_pairs import descent, task
-from toy.image_pair_toys import finetuned, followed, pretrained
+from carryover.families.image_pairs import pretrain, solvers
+from toy import shards
+from toy.image_pair_toys import finetuned, pretrained
 
 
 @pytest.fixture(scope="module")
 def start():
     return pretrained()
+
+
+def followed(*arguments, **told):
+    """The dataset and, in order, the problems that the solver was handed."""
+    data, seen = shards.followed(finetuned, *arguments, **told)
+    return data, [problem for problem, _ in seen]
 
 
 def least_squares(pixels, labels, start, cutoff=1e-13):
@@ -27,7 +34,7 @@ def test_a_run_is_what_a_plain_computation_gives(start, protocol):
     data, problems = followed(start if protocol == "finetuning" else None)
     assert data.sizes["run"] == 2 * len(problems) == 2 * 3 * 2 * 2  # seeds, pairs, cutoffs, sizes
     assert set(data["protocol"].values) == {protocol}
-    images = task.Images(model_of("families.image_pairs", "finetune")(pairs=3), "toy")
+    images = pretrain.Images(model_of("families.image_pairs", "finetune")(pairs=3), "toy")
     for number in (0, 7, 17, 23):
         run, problem = data.isel(run=number, output=0), problems[number // 2]
         start = problem.start[number % 2]
@@ -69,7 +76,7 @@ def _check_bounds(run, difference, pixels):
 
 def test_samples_are_training_images_and_fewer_are_part_of_more(start):
     data, sets = followed(start, seeds=(1,))
-    split = task.Images(model_of("families.image_pairs", "finetune")(pairs=3), "toy").split(1)
+    split = pretrain.Images(model_of("families.image_pairs", "finetune")(pairs=3), "toy").split(1)
     assert [problem.pixels.shape for problem in sets[:2]] == [(3, 6, 64), (3, 11, 64)]
     digits = {tuple(row): label for row, label in zip(load_digits().data / 16, load_digits().target, strict=True)}
     for number, (few, many) in enumerate(zip(sets[::2], sets[1::2], strict=True)):
@@ -100,7 +107,7 @@ def test_a_seed_is_the_same_alone_as_in_a_block(start):
 def test_gradient_descent_ends_at_the_limit_and_its_steps_are_those_of_a_plain_loop(cutoff):
     start = pretrained(cutoff=cutoff)
     limit, problems = followed(start, samples=(6,), cutoff=cutoff)
-    told = {"samples": (6,), "cutoff": cutoff, "solver": "descent", "solve": descent.solve}
+    told = {"samples": (6,), "cutoff": cutoff, "solver": "descent"}
     trained = finetuned(start, tolerance=1e-12, **told)
     assert trained["converged"].all()
     np.testing.assert_allclose(trained["risk_final"], limit["risk_final"], atol=1e-12)
@@ -108,7 +115,7 @@ def test_gradient_descent_ends_at_the_limit_and_its_steps_are_those_of_a_plain_l
     problem = problems[0]
     for steps in (1, 30):
         p = model_of("families.image_pairs", "finetune")(pairs=3, solver="descent", max_steps=steps, tolerance=0.0)
-        found = descent.solve(problem, p)
+        found = solvers.descent(problem, p)
         assert not found.converged.any()
         assert (found.evaluations == steps).all()
         for run, draw in ((0, 0), (len(cutoff) - 1, 2)):
@@ -121,11 +128,11 @@ def test_gradient_descent_ends_at_the_limit_and_its_steps_are_those_of_a_plain_l
 def test_runs_end_one_by_one_and_a_step_that_is_too_large_is_refused():
     _, problems = followed(pretrained(), samples=(6,))
     p = model_of("families.image_pairs", "finetune")(pairs=3, solver="descent", tolerance=1e-3)
-    together = descent.solve(problems[0], p)
+    together = solvers.descent(problems[0], p)
     assert together.evaluations[0] != together.evaluations[1]
     for run in (0, 1):
-        alone = descent.solve(replace(problems[0], start=problems[0].start[[run]]), p)
+        alone = solvers.descent(replace(problems[0], start=problems[0].start[[run]]), p)
         assert alone.evaluations[0] == together.evaluations[run]
         np.testing.assert_allclose(alone.weights[0], together.weights[run], rtol=1e-10)
     with pytest.raises(UserError, match="learning_rate is 5, but descent diverges from"):
-        descent.solve(problems[0], p.model_copy(update={"learning_rate": 5.0}))
+        solvers.descent(problems[0], p.model_copy(update={"learning_rate": 5.0}))

@@ -8,7 +8,7 @@ from scipy.linalg import lstsq
 
 from carryover.config.parameters import model_of
 from carryover.errors import UserError
-from carryover.families.image_pairs import exact, task
+from carryover.families.image_pairs import pretrain, solvers
 from toy.image_pair_toys import finetuned, pretrained
 
 
@@ -26,21 +26,21 @@ def test_gradient_descent_ends_at_the_limit(samples, dimension, seed):
     beta = start
     for _ in range(150):  # what is missing falls by 1 − 0.5² a step or faster
         beta = beta - X.T @ (X @ beta - y)
-    np.testing.assert_allclose(exact.limit(X, y, start), beta, atol=1e-11)
+    np.testing.assert_allclose(solvers.limit(X, y, start), beta, atol=1e-11)
 
 
 def test_pairs_are_of_four_different_classes_and_differ():
     classes = (7, 2, 5, 0, 9)
-    found = task.pairs(parameters(classes=classes, pairs=60), "toy")
+    found = pretrain.pairs(parameters(classes=classes, pairs=60), "toy")
     assert len(set(found)) == 60  # 5!/1!, halved for the order within the source task
     assert all(len(set(four)) == 4 and set(four) <= set(classes) for four in found)
     swapped = {(b, a, d, c) for a, b, c, d in found}
     assert not swapped & set(found)
-    assert found[:3] != task.pairs(parameters(classes=classes, pairs=60), "other")[:3]
+    assert found[:3] != pretrain.pairs(parameters(classes=classes, pairs=60), "other")[:3]
 
 
 def test_each_class_holds_out_its_share():
-    images = task.Images(parameters(held_out=0.3, classes=(1, 4, 6, 8)), "toy")
+    images = pretrain.Images(parameters(held_out=0.3, classes=(1, 4, 6, 8)), "toy")
     split, other = images.split(0), images.split(1)
     assert not (split.train & split.test).any()
     for label in range(10):
@@ -85,7 +85,7 @@ def split(counts, dimension=9, blank=2):
     for label, count in enumerate(counts):
         train[rng.permutation(np.flatnonzero(labels == label))[:count]] = True
     pixels[np.flatnonzero((labels == 1) & train)[0], blank] = 1 / 255  # one image alone has it
-    return task.Split(pixels, labels, train, ~train)
+    return pretrain.Split(pixels, labels, train, ~train)
 
 
 @pytest.mark.parametrize("counts", [(40, 30, 50), (20, 3, 2), (2, 3, 1)], ids=["many", "some", "few"])
@@ -93,7 +93,7 @@ def split(counts, dimension=9, blank=2):
 def test_it_is_the_regression_on_the_images(counts, pair):
     known = split(counts)
     pixels, labels = known.task(*pair)
-    found = task.Regressions(known).of(*pair)
+    found = pretrain.Regressions(known).of(*pair)
     coefficients = found.coefficients(CUTOFFS)
     for cutoff, mine in zip(CUTOFFS, coefficients, strict=True):
         rounding = max(pixels.shape) * np.finfo(float).eps
@@ -119,7 +119,7 @@ def test_pixels_that_are_nearly_always_blank_are_as_accurate_as_in_the_images():
     known = split((3000, 3000))
     known.pixels[:, 3:] *= 10
     pixels, labels = known.task(0, 1)
-    found = task.Regressions(known).of(0, 1).coefficients(np.zeros(1))[0]
+    found = pretrain.Regressions(known).of(0, 1).coefficients(np.zeros(1))[0]
     expected = lstsq(pixels, labels)[0]
     assert abs(expected[2]) > 10
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-8)

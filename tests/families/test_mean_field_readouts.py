@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from carryover.families.mean_field import task
+from carryover.families.mean_field import pretrain
 from carryover.families.mean_field.readouts import Modes, Quadratic
 from carryover.networks.relu import Weights
 from toy.mean_field_toys import followed, pretrained
@@ -38,7 +38,7 @@ def descended(features, y, readout, rate, steps):
 def sampled_risk(network, readout, teacher):
     """(mean, standard error) of the squared error over many inputs."""
     X = np.random.default_rng(1).standard_normal((40_000, network.first.shape[-1]))
-    errors = (np.maximum(X @ network.first.T, 0) @ readout / len(readout) - task.outputs(teacher, X)) ** 2
+    errors = (np.maximum(X @ network.first.T, 0) @ readout / len(readout) - pretrain.outputs(teacher, X)) ** 2
     return errors.mean(), errors.std() / 200
 
 

@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 
-from carryover.families.relu import task
+from carryover.families.relu import pretrain
 from carryover.networks.relu import Weights
 from carryover.theory.kernels import relu_risk, tangent_risk
 from rounding import assert_same_runs, share
-from toy.relu_toys import FITTED, QUICK, TASK, TRAINED, finetuned, pretrained, solver
+from toy.relu_toys import FITTED, QUICK, TASK, TRAINED, finetuned, pretrained
+from toy.shards import followed
 
 
 @pytest.fixture(scope="module")
@@ -15,10 +16,7 @@ def start():
     return pretrained()
 
 
-# What a dataset holds.
-
-
-# What it says is true.
+# What a dataset says is true.
 
 
 def teacher_of(data, name="teacher"):
@@ -44,14 +42,8 @@ def test_a_tangent_kernel_has_the_network_that_it_is_the_kernel_of(start, protoc
 
 @pytest.mark.parametrize("protocol", [*TRAINED, "finetuning_probe"])
 def test_the_loss_is_that_of_the_final_network_on_what_it_was_taught(start, protocol):
-    seen = []
-
-    def solve(problem, p, progress):
-        seen.append((problem, solver(p.solver)(problem, p, progress)))
-        return seen[-1][1]
-
-    data = finetuned(start, protocol, solve=solve, initial_scale=(0.5,), precision="float64")
-    ((problem, trained),) = seen
+    told = {"initial_scale": (0.5,), "precision": "float64"}
+    data, ((problem, trained),) = followed(finetuned, start, protocol, **told)
     for name in ("first", "second"):
         np.testing.assert_array_equal(data[name], getattr(trained.weights, name).astype(np.float32))
     for run in range(2):
@@ -63,7 +55,7 @@ def test_the_loss_is_that_of_the_final_network_on_what_it_was_taught(start, prot
         assert float(data["loss"][run]) == pytest.approx(sum(np.mean(e**2) for e in errors), rel=1e-9)
         for o, name in enumerate(("teacher", "auxiliary")[: len(problem.X)]):
             directions, readout = (values[run] for values in teacher_of(data, name))
-            targets = task.Teacher(directions, readout)(problem.X[o][problem.sets[run]])
+            targets = pretrain.Teacher(directions, readout)(problem.X[o][problem.sets[run]])
             np.testing.assert_allclose(targets, problem.y[o][run], atol=1e-5)
 
 

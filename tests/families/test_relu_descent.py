@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from carryover.families.relu import descent, observables, task
+from carryover.families.relu import pretrain, solvers
 from carryover.networks.relu import Weights
 from carryover.tasks.sparse import sphere
 from carryover.training.relu import gradient_descent
@@ -25,28 +25,28 @@ def problem(seed=0, runs=3, n=20, start=None, labels=False):
     directions, readout = rng.standard_normal((runs, K, D)), rng.standard_normal((runs, K))
     directions /= np.linalg.norm(directions, axis=2, keepdims=True)
     directions[-1, -1], readout[-1, -1] = np.nan, 0
-    teacher = task.Teacher(np.nan_to_num(directions), readout)
+    teacher = pretrain.Teacher(np.nan_to_num(directions), readout)
     X = np.stack([sphere(rng, n, D) for _ in range(runs)])
     y = teacher(X)
     start = start or Weights(0.4 * rng.standard_normal((runs, H, D)), 0.4 * rng.standard_normal((runs, 1, H)))
     sets = np.arange(runs)
-    return task.Problem([X], [task.labels(y) if labels else y], sets, start, teacher, np.random.default_rng)
+    return pretrain.Problem([X], [pretrain.labels(y) if labels else y], sets, start, teacher, np.random.default_rng)
 
 
 def recorded(posed, p, monkeypatch):
-    """What `descent.solve` gives, and the networks at each checkpoint, (checkpoints, runs, …)."""
+    """What the solver gives, and the networks at each checkpoint, (checkpoints, runs, …)."""
     kept = []
 
-    def spied(*told, observe, **settings):
+    def spied(*, observe, **settings):
         watch = {
             "kept": lambda first, second, runs: (
                 kept.append(Weights(first.numpy().copy(), second.numpy().copy())) or second[:, 0, 0]
             )
         }
-        return gradient_descent(*told, observe={**observe, **watch}, **settings)
+        return gradient_descent(observe={**observe, **watch}, **settings)
 
-    monkeypatch.setattr(descent, "gradient_descent", spied)
-    return descent.solve(posed, p), kept
+    monkeypatch.setattr(solvers, "gradient_descent", spied)
+    return solvers.descent(posed, p), kept
 
 
 def test_the_risk_along_training_is_that_of_many_new_inputs(monkeypatch):
@@ -73,7 +73,7 @@ def test_the_share_of_wrong_labels_is_that_of_many_new_inputs(monkeypatch):
     for checkpoint in (0, 5, len(networks) - 1):
         wrong = ((networks[checkpoint].outputs(X)[..., 0] > 0) != positive).mean(1)
         found = trained.curves["risk"][:, checkpoint]
-        assert (np.abs(wrong - found) <= 4 * np.sqrt(wrong * (1 - wrong) / observables.TEST_SAMPLES) * 1.03).all()
+        assert (np.abs(wrong - found) <= 4 * np.sqrt(wrong * (1 - wrong) / solvers.TEST_SAMPLES) * 1.03).all()
         responses = networks[checkpoint].responses(X)
         for run, values in enumerate(responses):
             eigenvalues = np.linalg.eigvalsh(np.cov(values.T))
@@ -96,7 +96,7 @@ def test_a_divergence_names_the_runs_by_what_they_are():
 @pytest.mark.parametrize(("loss", "idle"), [("squared", None), ("cross_entropy", np.log(2))])
 def test_training_stops_at_a_fraction_of_the_loss_of_outputs_of_0(loss, idle):
     posed = problem(labels=loss == "cross_entropy")
-    trained = descent.solve(posed, SimpleNamespace(**SETTINGS | {"tolerance": 0.2, "max_epochs": 5000, "loss": loss}))
+    trained = solvers.descent(posed, SimpleNamespace(**SETTINGS | {"tolerance": 0.2, "max_epochs": 5000, "loss": loss}))
     limit = 0.2 * (np.mean(posed.y[0] ** 2, axis=1) if idle is None else idle)
     assert trained.converged.all()
     assert (trained.loss <= limit).all()

@@ -8,8 +8,8 @@ import pytest
 from carryover.config.parameters import model_of
 from carryover.errors import UserError
 from carryover.families import stages
-from carryover.families.relu import finetune, parameters
-from toy.relu_toys import FITTED, TASK, TRAINED, finetuned, pretrained, problems, untrained
+from carryover.families.relu import parameters
+from toy.relu_toys import FITTED, TASK, TRAINED, finetuned, pretrained, problems
 
 PROTOCOLS = (*TRAINED, *FITTED)
 
@@ -41,11 +41,9 @@ def test_protocols_and_starts_of_a_seed_share_teacher_data_and_weights(start):
 def test_seeds_and_experiments_have_teachers_of_their_own(start):
     directions = problems(start, seeds=(0, 1))[0].teacher.directions
     assert not np.array_equal(directions[0], directions[1])
-    p = model_of("families.relu", "finetune")(**TASK, protocol="single_task", main_features=(2,), overlap=(0.5,))
-    handed = []
-    stages.run(finetune, p, "other", [0, 1], lambda problem, *rest: handed.append(problem) or untrained(problem))
-    assert not np.array_equal(handed[0].teacher.directions, directions)
-    assert not np.array_equal(handed[0].X[0][0, 0], problems(start)[0].X[0][0, 0])
+    (other,) = problems(None, experiment="other", protocol="single_task")
+    assert not np.array_equal(other.teacher.directions, directions)
+    assert not np.array_equal(other.X[0][0, 0], problems(start)[0].X[0][0, 0])
 
 
 def test_multi_task_sees_the_auxiliary_data_of_pretraining(start):
@@ -147,7 +145,7 @@ def test_the_pretrained_shard_must_be_there_exactly_if_it_is_used(start):
         p = model_of("families.relu", "finetune")(**TASK, protocol=protocol, solver=solver)
         from_scratch = protocol in parameters.SCRATCH
         with pytest.raises(UserError) as error:
-            stages.run(finetune, p, "toy", [0], None, start if from_scratch else None)
+            stages.run(p, "toy", [0], start if from_scratch else None)
         start_is, remedy = ("scratch", "leave --pretrained out")
         if not from_scratch:
             start_is, remedy = "pretrained networks", "name their shard with --pretrained"

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from carryover.config.parameters import model_of
-from carryover.families.wide_relu import task
-from carryover.families.wide_relu.task import BOUNDS
+from carryover.families.wide_relu import pretrain
+from carryover.families.wide_relu.finetune import BOUNDS
 from toy.wide_relu_toys import finetuned, pretrained
 
 
@@ -37,6 +37,6 @@ def test_a_run_is_the_same_alone(start, protocol, name):
 @given(st.floats(0, 2), st.integers(0, 100), st.integers(2, 20))
 def test_targets_are_unit_vectors_at_their_distance(distance, seed, dimension):
     p = model_of("families.wide_relu", "task")(dimension=dimension)
-    source, target = task.teacher(p, "toy", seed), task.teacher(p, "toy", seed, distance)
+    source, target = pretrain.teacher(p, "toy", seed), pretrain.teacher(p, "toy", seed, distance)
     assert np.linalg.norm(target) == pytest.approx(1)
     assert np.linalg.norm(target - source) == pytest.approx(distance, abs=1e-12)

@@ -9,7 +9,6 @@ import torch
 from carryover.config.parameters import model_of
 from carryover.errors import UserError
 from carryover.families import stages
-from carryover.families.convnet import descent, finetune, pretrain, published
 from carryover.networks.convnet import ResNet18
 from carryover.networks.convnet_weights import load_weights
 from carryover.networks.efficientnet import EfficientNetLite0, installed_weights
@@ -58,12 +57,11 @@ def test_it_computes_what_its_package_computes(size, weights):
 
 
 def test_two_batches_are_trained_from_its_installed_weights(weights):
-    start = stages.run(pretrain, model_of("families.convnet", "pretrain")(**TASK, solver="published"), "toy", [0],
-                       published.solve)  # fmt: skip
+    start = stages.run(model_of("families.convnet", "pretrain")(**TASK, solver="published"), "toy", [0])
     p = model_of("families.convnet", "finetune")(
         **TASK, samples=(8,), batch_size=4, max_epochs=1, test_images=20, statistics="of_samples", rescale=(0.5, 1.0)
     )
-    data = stages.run(finetune, p, "toy", [0], descent.solve, start)
+    data = stages.run(p, "toy", [0], start)
     assert data["evaluations"].values.tolist() == [2, 2]
     assert np.isfinite(data["loss"]).all()
     np.testing.assert_allclose(20 * data["risk_final"] % 1, 0)
@@ -101,4 +99,4 @@ def test_what_is_missing_or_does_not_fit_is_said_in_a_sentence(tmp_path, monkeyp
     assert refused(finetuning, **TASK, rescale=(0.0,)).startswith("rescale: Input should be greater than 0, not 0.0")
     p = finetuning(**TASK | {"pixels": 16}, protocol="single_task", samples=(4,))
     said = "efficientnet_lite0 takes images from 32 with the stem imagenet, not of 16 pixels: raise pixels."
-    assert refused(stages.run, finetune, p, "toy", [0], descent.solve) == said
+    assert refused(stages.run, p, "toy", [0]) == said

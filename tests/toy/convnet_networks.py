@@ -2,13 +2,8 @@
 
 from functools import cache
 
-from carryover.config.parameters import model_of
-from carryover.families import stages
-from carryover.families.convnet import descent, finetune, parameters, pretrain
-from carryover.labels import labelled
-from carryover.measures import risk, trajectory
-from carryover.measures import stages as stage_dimensions
-from carryover.workflow.collecting import collect
+from carryover.measures import risk, stages, trajectory
+from toy import shards
 
 SEEDS = [0, 1]
 TASK = {"network": "resnet18", "width": 1, "tasks": 2, "left_out": 5, "device": "cpu"}
@@ -25,24 +20,19 @@ JOBS = {
 
 @cache
 def _source():
-    return stages.run(
-        pretrain, model_of("families.convnet", "pretrain")(**TASK, max_epochs=1), "toy", SEEDS, descent.solve
-    )
+    return shards.shard("convnet", "pretrain", SEEDS, **TASK, max_epochs=1)
 
 
 @cache
 def _shard(job):
-    p = model_of("families.convnet", "finetune")(**TASK, max_epochs=3, **JOBS[job])
-    start = _source() if p.protocol in parameters.PRETRAINED else None
-    return stages.run(finetune, p, "toy", SEEDS, descent.solve, start)
+    start = None if job == "scratch" else _source()
+    return shards.shard("convnet", "finetune", SEEDS, start, **TASK, max_epochs=3, **JOBS[job])
 
 
 @cache
 def measured(measure, *jobs):
     """What a measure says of jobs, collected."""
-    return labelled(
-        collect([measure.measure(_shard(job), model_of(*measure.__name__.split(".")[1:])()) for job in jobs]), "convnet"
-    )
+    return shards.measured("convnet", measure, map(_shard, jobs))
 
 
 def roles(plot):
@@ -52,4 +42,4 @@ def roles(plot):
         return {"pairs": measured(risk, "finetuned", "scratch"), "controls": measured(risk, *controls)}
     if plot == "convnet_controls":
         return {"risk": measured(risk, *controls), "trajectory": measured(trajectory, *controls)}
-    return {"stages": measured(stage_dimensions, "kept"), "risk": measured(risk, "kept")}
+    return {"stages": measured(stages, "kept"), "risk": measured(risk, "kept")}

@@ -1,24 +1,20 @@
 """Runs of the family of deep linear networks, and what they see."""
 
-from carryover.config.parameters import model_of
-from carryover.families import stages
-from carryover.families.deep_linear import exact, finetune, pretrain
 from carryover.streams import generator
+from toy.shards import shard as trained
 
 D, SEEDS = 12, [0, 1, 2]
 
 
 def pretrained(seeds=SEEDS, **told):
-    return stages.run(
-        pretrain, model_of("families.deep_linear", "pretrain")(dimension=D, **told), "e", seeds, exact.solve
-    )
+    return trained("deep_linear", "pretrain", seeds, experiment="e", dimension=D, **told)
 
 
 def finetuned(protocol, seeds=SEEDS, shard=None, **told):
-    p = model_of("families.deep_linear", "finetune")(dimension=D, protocol=protocol, **{"samples": (5,), **told})
     if protocol != "single_task" and shard is None:
         shard = pretrained(depth=told.get("depth", (2,)))
-    return stages.run(finetune, p, "e", seeds, exact.solve, pretrained=shard)
+    told = {"dimension": D, "samples": (5,), **told}
+    return trained("deep_linear", "finetune", seeds, shard, experiment="e", protocol=protocol, **told)
 
 
 def inputs(seed, samples):

@@ -4,15 +4,11 @@ import importlib
 from functools import cache
 
 from carryover.config.parameters import model_of
-from carryover.families import stages
-from carryover.families.deep_linear import balanced, descent, exact, finetune, parameters, pretrain
-from carryover.labels import labelled
 from carryover.measures import coefficients, risk
 from carryover.theory.curves import covariance_bound, gaussian_bounds, transfer_distances, transferability
-from carryover.workflow.collecting import collect
+from toy import shards
 
 SEEDS = [0, 1, 2]
-SOLVERS = {"exact": exact, "descent": descent, "balanced": balanced}
 QUICK = {"learning_rate": 0.05, "tolerance": 1e-10, "max_steps": 3000}
 ALL = ("single_task", "linear_transfer", "finetuning")
 PENALTIES = (0.0, 1e-3, 1e-2, 1e-1, 1.0)
@@ -79,32 +75,20 @@ def _shards(experiment):
     task = {"dimension": dimension, "depth": depth, "precision": "float64"}
     told = QUICK if solver == "descent" else {}
     told |= {name: values for name, values in common.items() if name == "source_norm"}
-    source = stages.run(
-        pretrain,
-        model_of("families.deep_linear", "pretrain")(**task, solver=solver, **told),
-        "toy",
-        SEEDS,
-        SOLVERS[solver].solve,
-    )
+    source = shards.shard("deep_linear", "pretrain", SEEDS, **task, solver=solver, **told)
     made = []
     for protocols, name, more in jobs:
         for protocol in protocols:
-            p = model_of("families.deep_linear", "finetune")(
-                **task, protocol=protocol, solver=name, **{**common, **more}
-            )
-            start = source if protocol in parameters.PRETRAINED else None
-            made.append(stages.run(finetune, p, "toy", SEEDS, SOLVERS[name].solve, start))
+            start = None if protocol == "single_task" else source
+            asked = {**task, "protocol": protocol, "solver": name, **common, **more}
+            made.append(shards.shard("deep_linear", "finetune", SEEDS, start, **asked))
     return made
 
 
 @cache
 def measured(*experiments, measure=risk):
     """The collected dataset of a measure over the networks of experiments."""
-    shards = [shard for experiment in experiments for shard in _shards(experiment)]
-    return labelled(
-        collect([measure.measure(shard, model_of(*measure.__name__.split(".")[1:])()) for shard in shards]),
-        "deep_linear",
-    )
+    return shards.measured("deep_linear", measure, [one for name in experiments for one in _shards(name)])
 
 
 @cache

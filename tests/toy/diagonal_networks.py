@@ -1,14 +1,11 @@
 """Tiny diagonal networks of every protocol, for figures: trained once for all tests of a process."""
 
-import importlib
 from functools import cache
 
-from carryover.config.parameters import model_of
-from carryover.families import stages
-from carryover.families.diagonal import finetune, parameters, pretrain
-from carryover.labels import labelled
+from carryover.families.diagonal import parameters
 from carryover.measures import trajectory
-from carryover.workflow.collecting import collect
+from toy import shards
+from toy.shards import shard
 
 TASK = {"dimension": 12, "auxiliary_features": 4}
 COARSE = {
@@ -19,10 +16,6 @@ COARSE = {
     "auxiliary_samples": 20,
 }
 SEEDS = [0, 1]
-
-
-def solver(name):
-    return importlib.import_module(f"carryover.families.diagonal.{name}").solve
 
 
 PROTOCOLS = tuple((p, "flow" if p == "multi_task" else "exact") for p in parameters.PROTOCOLS)
@@ -40,52 +33,32 @@ EXPERIMENTS = {
 }
 
 
+def finetuned(protocol, **told):
+    start = shard("diagonal", "pretrain", SEEDS, **TASK, samples=20) if protocol in parameters.PRETRAINED else None
+    return shard("diagonal", "finetune", SEEDS, start, **TASK, protocol=protocol, **told)
+
+
 @cache
-def shards(experiment):
+def _shards(experiment):
     jobs, told = EXPERIMENTS[experiment]
-    pretrained = stages.run(
-        pretrain, model_of("families.diagonal", "pretrain")(**TASK, samples=20), "toy", SEEDS, solver("exact")
-    )
-    made = []
-    for protocol, name in jobs:
-        p = model_of("families.diagonal", "finetune")(**TASK, protocol=protocol, solver=name, **told, **COARSE)
-        start = pretrained if protocol in parameters.PRETRAINED else None
-        made.append(stages.run(finetune, p, "toy", SEEDS, solver(name), start))
-    return made
+    return [finetuned(protocol, solver=solver, **told, **COARSE) for protocol, solver in jobs]
 
 
 @cache
 def measured(experiment, measure):
-    return labelled(
-        collect([measure.measure(shard, model_of(*measure.__name__.split(".")[1:])()) for shard in shards(experiment)]),
-        "diagonal",
-    )
+    return shards.measured("diagonal", measure, _shards(experiment))
 
 
 @cache
 def classifying():
-    told = {"protocol": "single_task", "solver": "descent", "loss": "cross_entropy", "initial_scale": (0.5, 0.1)}
-    sizes = {"samples": (6,), "main_features": (2,), "learning_rate": 0.2, "max_steps": 400}
-    run = stages.run(
-        finetune, model_of("families.diagonal", "finetune")(**TASK, **told, **sizes), "toy", SEEDS, solver("descent")
-    )
-    return labelled(collect([trajectory.measure(run, model_of("measures", "trajectory")())]), "diagonal")
+    told = {"solver": "descent", "loss": "cross_entropy", "initial_scale": (0.5, 0.1), "learning_rate": 0.2}
+    run = finetuned("single_task", samples=(6,), main_features=(2,), max_steps=400, **told)
+    return shards.measured("diagonal", trajectory, [run])
 
 
 @cache
 def endless():
-    start = stages.run(
-        pretrain, model_of("families.diagonal", "pretrain")(**TASK, samples=20), "toy", SEEDS, solver("exact")
-    )
     told = {"solver": "descent", "loss": "cross_entropy", "normalised": True, "max_steps": 2000, "tolerance": 1e-6}
-    sizes = {"samples": (6,), "main_features": (2,), "auxiliary_samples": 20, "initial_scale": (0.5, 0.1)}
-    runs = [
-        stages.run(finetune, p, "toy", SEEDS, solver("descent"), start if p.protocol == "finetuning" else None)
-        for p in (
-            model_of("families.diagonal", "finetune")(**TASK, **told, **sizes, protocol=protocol)
-            for protocol in ("single_task", "multi_task", "finetuning")
-        )
-    ]
-    return labelled(
-        collect([trajectory.measure(run, model_of("measures", "trajectory")()) for run in runs]), "diagonal"
-    )
+    told |= {"samples": (6,), "main_features": (2,), "auxiliary_samples": 20, "initial_scale": (0.5, 0.1)}
+    runs = [finetuned(protocol, **told) for protocol in ("single_task", "multi_task", "finetuning")]
+    return shards.measured("diagonal", trajectory, runs)

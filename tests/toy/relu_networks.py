@@ -6,23 +6,21 @@ from itertools import product
 import numpy as np
 import xarray as xr
 
-from carryover.config.parameters import model_of
-from carryover.families import stages
-from carryover.families.relu import descent, finetune, parameters, pretrain, ridge
+from carryover.families.relu import parameters
 from carryover.labels import labelled
 from carryover.measures import clusters, dimensionality, displacement, least_penalty, relu_norms, risk
-from carryover.workflow.collecting import collect
+from toy import shards
 
 SEEDS = [0, 1]
 TASK = {"dimension": 5, "width": 16, "auxiliary_features": 2}
 QUICK = {"learning_rate": 0.3, "batch_size": 0, "tolerance": 1e-3, "max_epochs": 60}
 MEASURES = {
-    "clusters": (clusters, model_of("measures", "clusters")(largest_k=5, restarts=1)),
-    "dimensionality": (dimensionality, model_of("measures", "dimensionality")(samples=50)),
-    "relu_norms": (relu_norms, model_of("measures", "relu_norms")()),
-    "displacement": (displacement, model_of("measures", "displacement")()),
-    "least_penalty": (least_penalty, model_of("measures", "least_penalty")()),
-    "risk": (risk, model_of("measures", "risk")()),
+    "clusters": (clusters, {"largest_k": 5, "restarts": 1}),
+    "dimensionality": (dimensionality, {"samples": 50}),
+    "relu_norms": (relu_norms, {}),
+    "displacement": (displacement, {}),
+    "least_penalty": (least_penalty, {}),
+    "risk": (risk, {}),
 }
 SIZES = (4, 8)
 NESTED = {"main_features": (1, 2), "overlap": (0.0, 1.0)}
@@ -53,9 +51,7 @@ SHARDS["few"] = [told | {"samples": (3, 4), "keep_samples": True} for told in SH
 
 @cache
 def _pretrained():
-    return stages.run(
-        pretrain, model_of("families.relu", "pretrain")(**TASK, **QUICK, samples=30), "toy", SEEDS, descent.solve
-    )
+    return shards.shard("relu", "pretrain", SEEDS, **TASK, **QUICK, samples=30)
 
 
 def _shard(told):
@@ -63,9 +59,8 @@ def _shard(told):
     solver = "descent" if trained else "ridge"
     frames = {"directions": "frames"} if max(told["main_features"]) > TASK["dimension"] else {}
     told = {"samples": SIZES, "solver": solver, "auxiliary_samples": 30} | told
-    p = model_of("families.relu", "finetune")(**TASK, **QUICK, **frames, **told)
     start = _pretrained() if told["protocol"] in parameters.PRETRAINED else None
-    return stages.run(finetune, p, "toy", SEEDS, (descent if trained else ridge).solve, start)
+    return shards.shard("relu", "finetune", SEEDS, start, **TASK, **QUICK, **frames, **told)
 
 
 @cache
@@ -76,11 +71,11 @@ def _shards(experiment):
 @cache
 def measured(experiment, measure):
     """The collected dataset of a measure over the networks of an experiment."""
-    module, p = MEASURES[measure]
-    shards = _shards(experiment)
+    module, told = MEASURES[measure]
+    made = _shards(experiment)
     if measure == "displacement":
-        shards = [shard for shard in shards if shard["protocol"].values[0] == "finetuning"]
-    return labelled(collect([module.measure(shard, p) for shard in shards]), "relu")
+        made = [shard for shard in made if shard["protocol"].values[0] == "finetuning"]
+    return shards.measured("relu", module, made, **told)
 
 
 def dataset(rows):

@@ -1,13 +1,9 @@
 """A tiny shard of several runs for every trainer."""
 
-from carryover.config.parameters import model_of
-from carryover.families import stages
-from carryover.families.convnet import descent as convnet_descent
-from carryover.families.convnet import finetune as convnet
-from carryover.families.deep_linear import balanced, descent, finetune
 from carryover.training import convnet_ensemble, deep_linear, diagonal, population_flow, relu
 from carryover.training.relu_flow import _Flow as ReluFlow
 from toy import diagonal_toys, mean_field_toys, relu_toys, wide_relu_toys
+from toy.shards import shard
 
 SEEDS = (0, 1, 2, 3, 4)
 
@@ -37,9 +33,7 @@ def deep_linear_descent(**options):
     asked = {"dimension": 12, "protocol": "single_task", "solver": "descent", "samples": (8,), "depth": (3,),
              "initial_scale": 0.3, "learning_rate": 0.02, "max_steps": 300,
              "tolerance": 0.003, **options}  # fmt: skip
-    return stages.run(
-        finetune, model_of("families.deep_linear", "finetune")(**asked), "toy", list(SEEDS), descent.solve
-    )
+    return shard("deep_linear", "finetune", SEEDS, **asked)
 
 
 def diagonal_descent(**options):
@@ -66,15 +60,13 @@ def deep_linear_balanced(**options):
         "tolerance": 1e-4,
         **options,
     }
-    p = model_of("families.deep_linear", "finetune")(dimension=12, protocol="single_task", **asked)
-    return stages.run(finetune, p, "toy", list(SEEDS), balanced.solve)
+    return shard("deep_linear", "finetune", SEEDS, dimension=12, protocol="single_task", **asked)
 
 
 def convnets(**options):
     asked = {"protocol": "single_task", "width": 2, "tasks": 2, "samples": (12,), "max_epochs": 3, "batch_size": 6}
     asked |= {"learning_rate": 0.001}  # normalisation of fewer images, or larger steps, would enlarge any rounding
-    p = model_of("families.convnet", "finetune")(**asked | options)
-    return stages.run(convnet, p, "toy", SEEDS[:2], convnet_descent.solve)
+    return shard("convnet", "finetune", SEEDS[:2], **asked | options)
 
 
 # By trainer that has a device: the shard, and the method of an ensemble that every one of its steps goes through.

@@ -2,12 +2,8 @@
 
 from functools import cache
 
-from carryover.config.parameters import model_of
-from carryover.families import stages
-from carryover.families.wide_relu import exact, finetune, flow, pretrain
-from carryover.labels import labelled
 from carryover.measures import ntk_bound
-from carryover.workflow.collecting import collect
+from toy import shards
 
 SEEDS = [0, 1, 2]
 TASK = {"dimension": 4, "width": 40, "initial_scale": 0.3}
@@ -18,18 +14,9 @@ QUICK = {"max_steps": 100, "device": "cpu"}
 def roles(plot):
     """The data of a plot, by role."""
     assert plot == "ntk_bound"
-    source = stages.run(
-        pretrain, model_of("families.wide_relu", "pretrain")(**TASK, **QUICK, samples=40), "toy", SEEDS, flow.solve
-    )
-    shards = []
+    source, made = shards.shard("wide_relu", "pretrain", SEEDS, **TASK, **QUICK, samples=40), []
+    told = {**TASK, **QUICK, "samples": (2, 8), "distance": (0.25, 1.5), "test_samples": 60}
     for protocol, start in (("single_task", None), ("finetuning", source)):
-        for name, module in (("flow", flow), ("exact", exact)):
-            p = model_of("families.wide_relu", "finetune")(
-                **TASK, **QUICK, protocol=protocol, solver=name, samples=(2, 8), distance=(0.25, 1.5), test_samples=60
-            )
-            shards.append(stages.run(finetune, p, "toy", SEEDS, module.solve, start))
-    return {
-        "bound": labelled(
-            collect([ntk_bound.measure(shard, model_of("measures", "ntk_bound")()) for shard in shards]), "wide_relu"
-        )
-    }
+        for solver in ("flow", "exact"):
+            made.append(shards.shard("wide_relu", "finetune", SEEDS, start, **told, protocol=protocol, solver=solver))
+    return {"bound": shards.measured("wide_relu", ntk_bound, made)}

@@ -14,14 +14,15 @@ FIGURE, THEORY_FIGURE = (
 )
 SPARSITIES = [shard.replace("/finetune/", "/measure/sparsity/", 1) for shard in (EXACT, DESCENT)]
 COLLECTED = [RISK, SPARSITY, *FIGURE]  # with what is made of it
-AFTER_EXACT, AFTER_DESCENT = [SPARSITIES[0], *COLLECTED], [SPARSITIES[1], *COLLECTED]
+AFTER_EXACT = [SPARSITIES[0], *COLLECTED]
 TRAINED = [PRETRAINED, EXACT, DESCENT]
 AFTER_TRAINING = [*SPARSITIES, *COLLECTED]
 ALL = [*TRAINED, *AFTER_TRAINING, CURVE, *THEORY_FIGURE]
 NEW_BLOCK = [path.replace("/0.nc", "/1.nc") for path in (*TRAINED, *SPARSITIES)]
 MEASURED_AGAIN = {"measure": 1, "collect": 2, "figure": 1}
 DESCENT_AGAIN = {"finetune": 1, **MEASURED_AGAIN}
-BLOCK_AGAIN = {"pretrain": 1, "finetune": 2, "measure": 2, "collect": 2, "figure": 1}
+FINETUNED_AGAIN = {"finetune": 2, "measure": 2, "collect": 2, "figure": 1}
+BLOCK_AGAIN = {"pretrain": 1, **FINETUNED_AGAIN}
 
 
 @dataclass
@@ -45,8 +46,11 @@ TABLE = [
     Row("a clone, with results but no metadata copied, their times kept", m.without_metadata),
     Row("a module that a module imports",
         m.replace("scripts/carryover/training/diagonal_descent.py", "_INSPECT = 50", "_INSPECT = 49"),
-        {"STALE": [DESCENT], "UPSTREAM": AFTER_DESCENT}, DESCENT_AGAIN,
+        {"STALE": TRAINED, "UPSTREAM": AFTER_TRAINING}, BLOCK_AGAIN,
         "scripts/carryover/training/diagonal_descent.py changed"),
+    Row("a stage of a family", m.append("scripts/carryover/families/diagonal/finetune.py", "\nNEW = 1\n"),
+        {"STALE": [EXACT, DESCENT], "UPSTREAM": AFTER_TRAINING}, FINETUNED_AGAIN,
+        "scripts/carryover/families/diagonal/finetune.py changed"),
     Row("a script", m.append("scripts/measure.py", "\nNEW = 1\n"),
         {"STALE": SPARSITIES, "UPSTREAM": [SPARSITY]}, {"measure": 2, "collect": 1},
         "scripts/measure.py changed"),

@@ -43,9 +43,8 @@ def test_a_family_in_a_folder_runs_from_pretraining_to_collected_measures(fresh)
     assert risk["angle"].attrs == {"long_name": "angle between the tasks", "units": "rad"}
     shard = "results/toys/finetune/pretrain_solver~exact_solver~exact/0.nc"
     code = job_record.read(fresh.folder / f"{shard}.json")["code"]["files"]
-    assert {"carryover/families/toy/exact.py", "carryover/families/toy/finetune.py"} <= set(code)
-    assert "carryover/families/toy/descent.py" not in code
+    assert {f"carryover/families/toy/{name}.py" for name in ("pretrain", "finetune", "solvers")} <= set(code)
 
     assert fresh.would_run() == {}
-    fresh.replace(f"{FOLDER}/descent.py", "step = 1 /", "step = 0.5 /")
-    assert fresh.would_run() == {"finetune": 2, "collect": 1}  # of that solver alone
+    fresh.replace(f"{FOLDER}/finetune.py", '"inputs"', '"other inputs"')
+    assert fresh.would_run() == {"finetune": 4, "collect": 1}  # and no pretraining

@@ -15,7 +15,6 @@ from carryover import archive
 from carryover.config import parameters, plugins
 from carryover.errors import UserError
 from carryover.families import contract, stages
-from carryover.provenance import portability
 
 OVERHEAD = 0.5
 """Processor seconds that the cheapest run takes."""
@@ -38,10 +37,7 @@ class Run:
     @cached_property
     def chaotic(self):
         """Whether a solver promises no more than the distribution (`provenance.portability`)."""
-        modules = [module for _, point, _ in self.stages for module in point.modules]
-        for module in modules:
-            plugins.load(module)
-        return portability.promised(modules) == "distribution"
+        return any(contract.portable(p) == "distribution" for _, _, p in self.stages)
 
     @property
     def rounding(self):
@@ -83,10 +79,9 @@ def retrain(run, perturbation=0.0):
     With a `perturbation` each stage starts from weights that differ by this share.
     """
     spec, trained = run.sweep.typed.experiments[run.experiment], None
-    for stage, _, p in run.stages:
-        solve = contract.solver(spec.family, p.solver).solve
-        solve = _perturbed(solve, max(perturbation, _rounding(p))) if perturbation else solve
-        trained = stages.run(contract.stage(spec.family, stage), p, run.experiment, run.seeds, solve, trained)
+    for _, _, p in run.stages:
+        solve = _perturbed(contract.solver(p), max(perturbation, _rounding(p))) if perturbation else None
+        trained = stages.run(p, run.experiment, run.seeds, trained, solve=solve)
     measure = compared_measure(spec)
     p = parameters.read(parameters.model_of("measures", measure), spec.measures[measure], "")
     return plugins.load(f"carryover.measures.{measure}").measure(trained, p)

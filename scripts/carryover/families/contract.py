@@ -3,9 +3,12 @@
 A family is a folder carryover/families/<family>/, found by its name:
 
     parameters.py                what can be set: models `Task`, `Pretrain(Task)` and `Finetune(Task)`
-    pretrain.py, finetune.py     a `Stage` each
-    <solver>.py                  a `Solver` for each value of the parameter `solver`, imported by the jobs that name it
+    pretrain.py, finetune.py     `problems(p, shard)` of each stage: a generator of `Piece`
+    solvers.py                   a `Solver` for each value of the parameter `solver`, of that name
     labels.json                  labels of coordinates that only its runs have: see `carryover.labels`
+
+The models have the axis `solver`; `Finetune` also the axis `protocol`, and `STARTS_FROM`, {axis: its values for which a
+run starts from a pretrained network}. They refuse parameters that contradict each other.
 
 A stage poses problems and a solver solves them; `stages.run` does the rest for all families.
 """
@@ -15,7 +18,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import product
-from typing import Any, Protocol, cast
+from typing import Any, Protocol
 
 import numpy as np
 import xarray as xr
@@ -91,40 +94,44 @@ class Piece:
     attributes: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
 
-class Stage(Protocol):
-    """The module pretrain.py or finetune.py of a family.
-
-    Its model in parameters.py has the axis `solver`; in finetuning also the axis `protocol`, and `STARTS_FROM`, {axis:
-    its values for which a run starts from a pretrained network}. It refuses parameters that contradict each other.
-    finetune.py may say `EXACT_RISK = True` where its risk is over all inputs.
-    """
-
-    __name__: str
-
-    def problems(self, p: Any, shard: Shard) -> Iterator[Piece]:
-        """The pieces of a shard with parameters `p`, each of which is solved before the next is taken.
-
-        Raises UserError where the parameters have no such problem.
-        """
-
-
 class Solver(Protocol):
-    """The module of a solver. `PORTABLE` names its promise on other processors, see `provenance.portability`."""
+    """A function in solvers.py, where `PORTABLE`, {solver: promise on other processors}, names those that promise less
+    than rounding (see `provenance.portability`)."""
 
-    __name__: str
-
-    def solve(self, problem: Any, p: Any, progress: Callable[[Mapping[str, float]], None] | None = None) -> Trained:
+    def __call__(self, problem: Any, p: Any, progress: Callable[[Mapping[str, float]], None] | None = None) -> Trained:
         """Train the networks of a `Piece`, in the order of its runs; `progress` takes {"step": …, "active": …}.
 
         Raises Divergence for runs that leave the finite numbers, and UserError where the problem has no such solution.
         """
 
 
-def stage(family: str, name: str) -> Stage:
-    """The module pretrain or finetune of a family."""
-    return cast(Stage, plugins.load(f"carryover.families.{family}.{name}"))
+class Problems(Protocol):
+    """The function `problems` in pretrain.py or finetune.py."""
+
+    __module__: str
+
+    def __call__(self, p: Any, shard: Shard) -> Iterator[Piece]:
+        """The pieces of a shard with parameters `p`, each of which is solved before the next is taken.
+
+        Raises UserError where the parameters have no such problem.
+        """
 
 
-def solver(family: str, name: str) -> Solver:
-    """The module of a solver of a family."""
-    return cast(Solver, plugins.load(f"carryover.families.{family}.{name}"))
+def stage(p: Any) -> Problems:
+    """The problems of the stage whose parameters these are."""
+    return _module(p, type(p).__name__.lower()).problems
+
+
+def solver(p: Any) -> Solver:
+    """The solver that the parameters of a stage name."""
+    return getattr(_module(p, "solvers"), p.solver)
+
+
+def portable(p: Any) -> str:
+    """What the solver of these parameters promises on other processors."""
+    return getattr(_module(p, "solvers"), "PORTABLE", {}).get(p.solver, "rounding")
+
+
+def _module(p: Any, name: str) -> Any:
+    """A module of the family whose parameters these are."""
+    return plugins.load(f"{type(p).__module__.rpartition('.')[0]}.{name}")

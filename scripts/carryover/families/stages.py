@@ -10,7 +10,8 @@ import xarray as xr
 
 from carryover.config.parameters import applies
 from carryover.errors import UserError
-from carryover.families.contract import Shard, Stage, Variables
+from carryover.families import contract
+from carryover.families.contract import Shard, Variables
 from carryover.training.result import Trained, naming_runs
 
 MEANING = {
@@ -40,21 +41,21 @@ MEASURED = {
 
 
 def run(
-    stage: Stage,
     p: Any,
     experiment: str,
     seeds: Sequence[int],
-    solve: Callable[..., Trained],
     pretrained: xr.Dataset | None = None,
     progress: Callable[[Mapping[str, float]], None] | None = None,
+    solve: Callable[..., Trained] | None = None,
 ) -> xr.Dataset:
     """Pose and solve the problems of a shard.
 
     Parameters
     ----------
-    stage, p : module pretrain or finetune of a family, and its parameters
+    p : parameters of a family's stage, its model `Pretrain` or `Finetune`
     experiment, seeds, pretrained : those of the `Shard`
-    solve, progress : `Solver.solve` of the family's solver, and its argument
+    progress : argument of the solver
+    solve : the `Solver`, if it is not the one that `p` names
 
     Returns
     -------
@@ -75,7 +76,8 @@ def run(
     elif not hasattr(p, "protocol"):
         shared["pretrain_solver"] = p.solver
     solved = []
-    for piece in stage.problems(p, shard):
+    solve = solve or contract.solver(p)
+    for piece in contract.stage(p)(p, shard):
         columns = {name: np.asarray(values) for name, values in {**piece.runs, **shared}.items()}
         count = max(values.size for values in columns.values())
         columns = {name: values if values.ndim else np.full(count, values) for name, values in columns.items()}

@@ -20,7 +20,6 @@ class Point:
     parameters: Model
     named: dict
     source: "Point | None"
-    modules: tuple
 
     @property
     def name(self):
@@ -37,10 +36,6 @@ class Batch:
     @property
     def source(self):
         return next((point.source.name for point in self.points if point.source), None)
-
-    @property
-    def modules(self):
-        return tuple(dict.fromkeys(module for point in self.points for module in point.modules))
 
 
 def spelled(axes):
@@ -124,7 +119,6 @@ def _grid(model, section, spec, stage, sources, where):
     lists = {name: list(value) if isinstance(value, list | tuple) else [value] for name, value in axes.items()}
     if twice := [name for name, values in lists.items() if len(set(map(str, values))) < len(values)]:
         raise UserError(f"configuration: {where}.{twice[0]}: a value is given twice.")
-    family = f"carryover.families.{spec.family}"
     points, read = {}, set()
     for values in product(*lists.values()):
         chosen = dict(zip(lists, values, strict=True))
@@ -135,9 +129,8 @@ def _grid(model, section, spec, stage, sources, where):
         own = {name: value[0] if isinstance(value, tuple) else value for name, value in own.items()}
         named = {name: getattr(p, name) for name, field in model.model_fields.items()
                  if name in own or (name in given and getattr(p, name) != field.default)}  # fmt: skip
-        modules = (f"{family}.{stage}", *([f"{family}.{own['solver']}"] if "solver" in own else []))
         for source in _sources(model, chosen, sources, stage, where):
-            point = Point({**_inherited(source), **own}, p, named, source, modules)
+            point = Point({**_inherited(source), **own}, p, named, source)
             points[point.name] = point  # combinations that differ in what they do not read are one
         read |= given.keys()
     return points, read

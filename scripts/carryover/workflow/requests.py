@@ -107,10 +107,11 @@ def _training(job, experiment, point, block):
     points = [point.parameters for point in batch.points]
     job.parameters = {"together": points} if len(points) > 1 else points[0]
     job.named_files = [file for p in points for file in parameters.files_read(p)]
-    job.modules += batch.modules
+    family = sweep.typed.experiments[experiment].family
+    job.modules += [f"carryover.families.{family}.{module}" for module in (job.rule, "solvers")]
     first, *others = (as_flags(point.named) for point in batch.points)
     common = as_flags({"experiment": experiment, "seeds": job.seeds})
-    job.flags = [sweep.typed.experiments[experiment].family, *common, *first]
+    job.flags = [family, *common, *first]
     for more in others:
         job.flags += [ALSO, *more]
 

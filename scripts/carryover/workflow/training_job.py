@@ -6,7 +6,7 @@ from pathlib import Path
 from carryover.config import parameters
 from carryover.errors import UserError
 from carryover.families import contract, stages
-from carryover.provenance import store
+from carryover.provenance import portability, store
 from carryover.provenance.environment import environment
 from carryover.provenance.job_record import Job
 from carryover.training import allocation
@@ -21,9 +21,9 @@ from carryover.workflow.progress import Progress
 def main(stage, argv, description):
     """`<stage>.py FAMILY --experiment NAME --seeds 0 1 … [--pretrained FILE] --output FILE PARAMETERS [--also …]`."""
     family = command_line.chosen(argv, "families", stage, description)
-    module, model = contract.stage(family, stage), parameters.model_of(f"families.{family}", stage)
+    model = parameters.model_of(f"families.{family}", stage)
     arguments, points = _parsed(f"{stage}.py {family}", argv[1:], model, description)
-    start, solvers = arguments.pretrained, [contract.solver(family, p.solver) for p in points]
+    start = arguments.pretrained
     files = [file for p in points for file in parameters.files_read(p)]
     if len(set(arguments.seeds)) < len(arguments.seeds) or min(arguments.seeds) < 0:
         raise UserError("--seeds must be different whole numbers from 0")
@@ -34,26 +34,25 @@ def main(stage, argv, description):
         wildcards=dict(arguments.wildcards),
         inputs=[*([start] if start else []), *dict.fromkeys(files)],
         outputs=arguments.output,
-        modules=[stage, module.__name__, *dict.fromkeys(solver.__name__ for solver in solvers)],
+        modules=[stage, *(f"carryover.families.{family}.{module}" for module in (stage, "solvers"))],
         seeds=arguments.seeds,
         device=getattr(points[0], "device", None),
+        portable=portability.weakest(map(contract.portable, points)),
     ) as job:
         pretrained = _pretrained(start, arguments.experiment) if start else None
         saved = Path(f"{arguments.output[0]}.saved")
         states = StateFile(saved, job.request, environment(job.device))
         trained = []
         with (
-            naming_what_is_missing(module.problems, [start]),
+            naming_what_is_missing(contract.stage(points[0]), [start]),
             resuming(states),
             Progress(f"{stage} {arguments.experiment}") as progress,
         ):
-            for p, solver in zip(points, solvers, strict=True):
+            for p in points:
                 # of several, some may start from scratch
                 own = pretrained if len(points) == 1 or stages.starts(p) else None
                 with allocation.within_memory():
-                    trained.append(
-                        stages.run(module, p, arguments.experiment, arguments.seeds, solver.solve, own, progress)
-                    )
+                    trained.append(stages.run(p, arguments.experiment, arguments.seeds, own, progress))
         job.resumed = states.before
         job.save(trained)
     saved.unlink(missing_ok=True)  # now that the result is in its place

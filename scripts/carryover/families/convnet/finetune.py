@@ -8,7 +8,7 @@ import numpy as np
 from carryover.errors import UserError
 from carryover.families import stages
 from carryover.families.contract import Piece
-from carryover.families.convnet import task
+from carryover.families.convnet import pretrain
 from carryover.networks.convnet_weights import packed, rescaled, unpacked
 from carryover.streams import generator
 from carryover.tasks.class_subsets import check_disjoint, class_task, sampled, tested
@@ -19,9 +19,9 @@ def problems(p, shard):
 
     The last layer is new, and is rescaled with the others. Samples, order and new layers of a seed and task are the
     same for all protocols and factors; fewer samples are part of more. Raises UserError for pretrained networks that
-    are of another shape or have seen classes of the task, and as `task.Classes`.
+    are of another shape or have seen classes of the task, and as `pretrain.Classes`.
     """
-    classes = task.Classes(p, shard.experiment)
+    classes = pretrain.Classes(p, shard.experiment)
     if p.targets == "all" and not classes.shared:
         raise UserError("targets is all, but no classes are left out of pretraining for it: set left_out, or name "
                         "pretraining_classes.")  # fmt: skip
@@ -37,35 +37,38 @@ def problems(p, shard):
         others.append([class_task(classes.set, classes.source(seed, number)) for seed, number, _ in kinds])
     for samples in p.samples:
         rngs = [generator(shard.experiment, {"task": number}, seed, "samples") for seed, number, _ in kinds]
-        problem = task.Problem(
+        problem = pretrain.Problem(
             network=classes.network(starts.outputs, kinds[0][0]),
             state=lambda run: starts.rescaled(*kinds[run]),
             tasks=[[sampled(target, samples, rng) for target, rng in zip(targets, rngs, strict=True)], *others],
             images=classes.prepared,
-            draws=task.draws(shard.experiment, kinds),
+            draws=pretrain.draws(shard.experiment, kinds),
         )
         columns = _columns(p, classes, starts, kinds) | {"samples": samples}
         attributes = classes.attributes() | {"classes": starts.outputs}
         variables = partial(_variables, p, starts, kinds)
-        yield Piece(problem, columns, variables, task.MEANING, attributes=attributes)
+        yield Piece(problem, columns, variables, pretrain.MEANING, attributes=attributes)
 
 
 def _variables(p, starts, kinds, trained):
     """How training went, and the networks before and after it if `keep_weights`."""
-    return stages.of_training(trained) | (task.state(trained) | starts.variables(kinds) if p.keep_weights else {})
+    return stages.of_training(trained) | (pretrain.state(trained) | starts.variables(kinds) if p.keep_weights else {})
 
 
 def _columns(p, classes, starts, kinds):
     """{coordinate: values} of the runs of one number of samples."""
+    seeds, tasks, factors = zip(*kinds, strict=True)
     return {
-        **task.columns(kinds, p),
+        "seed": seeds,
+        "task": tasks,
+        "network": p.network,
         "rescaled": p.rescaled,
         "learning_rate": p.learning_rate,
         "weight_decay": p.weight_decay,
         "loss_function": "cross_entropy",
-        "rescale": np.array([factor for *_, factor in kinds]),
-        "source_classes": np.array([starts.source_classes(seed, number) for seed, number, _ in kinds]),
-        "target_classes": np.array([task.spelled(classes.targets(seed)[number]) for seed, number, _ in kinds]),
+        "rescale": factors,
+        "source_classes": [starts.source_classes(seed, number) for seed, number, _ in kinds],
+        "target_classes": [pretrain.spelled(classes.targets(seed)[number]) for seed, number, _ in kinds],
     }
 
 
@@ -90,7 +93,7 @@ class Starts:
         """'0 1 2' that were, or are, learned besides the task; '' where there are none, or none of this set."""
         if self._pretrained is not None:
             return str(self._pretrained["source_classes"].values[self._row(seed, number)])
-        return task.spelled(self._classes.source(seed, number)) if self._p.protocol == "multi_task" else ""
+        return pretrain.spelled(self._classes.source(seed, number)) if self._p.protocol == "multi_task" else ""
 
     def variables(self, kinds):
         """The networks so far, and which of them each run (seed, task, …) starts from."""

@@ -1,31 +1,169 @@
-"""Pretraining of convolutional networks on the classes that finetuning leaves, or from published weights."""
+"""Classes of images to pretrain on and to finetune on, the problem that solvers take, and pretraining.
 
+"Feature reuse in multi-task learning and finetuning (appendix)", section F: a network pretrained on some classes is
+finetuned to classify others. A finetuning task is a set of classes. Pretraining has all other classes, or, for all
+tasks of a seed alike, the named classes, or all but those that are drawn as `left_out`. Each seed draws its own tasks,
+so intervals over seeds cover the choice of classes, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import product
 
+import numpy as np
+import torch
+
+from carryover.errors import UserError
+from carryover.families import stages
 from carryover.families.contract import Piece
-from carryover.families.convnet import task
-from carryover.tasks.class_subsets import class_task
+from carryover.families.convnet.parameters import Task
+from carryover.networks.efficientnet import NETWORKS
+from carryover.streams import generator
+from carryover.tasks import class_subsets
+from carryover.tasks import images as image_sets
+from carryover.tasks.prepared_images import PreparedImages
+from carryover.training.convnet_batches import Samples
+
+MEANING = {
+    "task": "number of the set of classes of finetuning, of a seed; -1: one pretrained network for all of them",
+    "source_classes": "classes of pretraining; none for published weights and from scratch",
+    "target_classes": "classes that finetuning tells apart",
+    "rescaled": "what the factor is on: all that is trained, all but normalisation, or the new last layer",
+    "learning_rate": "step of gradient descent",
+    "weight_decay": "penalty on the weights",
+    "network": "architecture",
+}
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Runs to be trained."""
+
+    network: torch.nn.Module  # of the shape of all
+    state: Callable[[int], Mapping[str, torch.Tensor]]  # by run: what it starts from
+    tasks: list[list[class_subsets.ClassTask]]  # the main task first, each by run
+    images: PreparedImages
+    draws: Callable[[int, str, int], np.random.Generator]
+
+    def samples(self, runs: Sequence[int]) -> list[Samples]:
+        """Training images of every task of these runs; the tasks' outputs stand side by side."""
+        samples, first = [], 0
+        for tasks in self.tasks:
+            some = [tasks[run] for run in runs]
+            end = first + len(some[0].classes)
+            indices, labels = np.stack([task.train for task in some]), np.stack([task.train_labels for task in some])
+            samples.append(Samples(indices, labels, slice(first, end)))
+            first = end
+        return samples
 
 
 def problems(p, shard):
     """One network per seed and finetuning task, or per seed where all its tasks share it.
 
-    Initial weights are those of single-task learning. Raises UserError as `task.Classes` does.
+    Initial weights are those of single-task learning. Raises UserError as `Classes`.
     """
-    classes, read = task.Classes(p, shard.experiment), p.solver == "published"
+    classes, read = Classes(p, shard.experiment), p.solver == "published"
     tasks = [-1] if classes.shared or read else range(p.tasks)
     kinds = list(product(shard.seeds, tasks))
     # Published weights know no classes of this set; their last layer is as good as any and is never used.
     known = [classes.targets(seed)[0] if read else classes.source(seed, number) for seed, number in kinds]
-    sources = [class_task(classes.set, labels) for labels in known]
-    problem = task.Problem(
+    sources = [class_subsets.class_task(classes.set, labels) for labels in known]
+    problem = Problem(
         network=classes.network(len(sources[0].classes), kinds[0][0]),
         state=lambda run: classes.state(len(sources[run].classes), kinds[run][0]),
         tasks=[sources],
         images=classes.prepared,
-        draws=task.draws(shard.experiment, kinds),
+        draws=draws(shard.experiment, kinds),
     )
-    spelled = ["" if read else task.spelled(source.classes) for source in sources]
-    columns = task.columns(kinds, p) | {"source_classes": spelled}
+    seeds, tasks = zip(*kinds, strict=True)
+    names = ["" if read else spelled(source.classes) for source in sources]
+    runs = {"seed": seeds, "task": tasks, "network": p.network, "source_classes": names}
     attributes = classes.attributes() | {"classes": len(sources[0].classes)}
-    yield Piece(problem, columns, task.pretrained, task.MEANING, attributes=attributes)
+    yield Piece(problem, runs, lambda trained: stages.of_training(trained) | state(trained), MEANING,
+                attributes=attributes)  # fmt: skip
+
+
+def state(trained):
+    """The networks themselves, each in the order of its `state_dict`."""
+    return {"state": (("run", "parameter"), trained.weights, "parameters and buffers of the network")}
+
+
+class Classes:
+    """The set of images, and which classes of it are pretrained on and finetuned on.
+
+    Raises UserError for files as `tasks.images.images`, for classes that do not exist, that pretraining and finetuning
+    share, or that are too few.
+    """
+
+    def __init__(self, p: Task, experiment: str) -> None:
+        self.p, self.experiment = p, experiment
+        self._states: dict[tuple[int, int, str], Mapping[str, torch.Tensor]] = {}
+        self.set = image_sets.images(p.images, p.folder, p.other_images)
+        published = NETWORKS[p.network].PIXELS if p.normalisation == "network" else None
+        self.prepared = PreparedImages(self.set, p.pixels, p.crop, p.flip, published)
+        if p.left_out and (p.pretraining_classes or p.finetuning_classes):
+            raise UserError("left_out draws the classes of every seed, so name no pretraining_classes and no "
+                            "finetuning_classes beside it.")  # fmt: skip
+        class_subsets.check_disjoint(p.pretraining_classes, p.finetuning_classes)
+
+    @property
+    def shared(self) -> bool:
+        """Whether one pretrained network serves all tasks of a seed."""
+        return bool(self.p.pretraining_classes or self.p.left_out)
+
+    def targets(self, seed: int) -> list[tuple[int, ...]]:
+        """Finetuning tasks of a seed by their numbers: sets of classes, and after them all of these together."""
+        left = self._left(seed)
+        sets = class_subsets.class_sets(left, self.p.classes, self.p.tasks, self.experiment, seed)
+        return [*sets, tuple(sorted(left))]
+
+    def source(self, seed: int, number: int) -> tuple[int, ...]:
+        """Classes to pretrain on for a seed's finetuning task of this number."""
+        known = self._left(seed) if self.p.left_out else self.targets(seed)[number]
+        return self.p.pretraining_classes or class_subsets.other_classes(self.set.classes, known)
+
+    def network(self, classes: int, seed: int, stream: str = "weights") -> torch.nn.Module:
+        """A network with so many outputs, from its initial weights; UserError where images are too small for it."""
+        kind = NETWORKS[self.p.network]
+        pixels = self.p.pixels or min(self.set.train.shape[2:])
+        if pixels < kind.SMALLEST[self.p.stem]:
+            least = f"{kind.SMALLEST[self.p.stem]} with the stem {self.p.stem}"
+            raise UserError(f"{self.p.network} takes images from {least}, not of {pixels} pixels: raise pixels.")
+        start = torch.Generator().manual_seed(int(generator(self.experiment, "", seed, stream).integers(2**63)))
+        return kind(start, classes, self.p.width, self.p.stem, self.prepared.channels)
+
+    def state(self, classes: int, seed: int, stream: str = "weights") -> Mapping[str, torch.Tensor]:
+        """Initial parameters and buffers of a network, by name; they are not to be changed."""
+        key = classes, seed, stream
+        if key not in self._states:
+            self._states[key] = self.network(*key).state_dict()
+        return self._states[key]
+
+    def _left(self, seed: int) -> tuple[int, ...]:
+        """Classes that a seed's finetuning tasks are sets of."""
+        if self.p.left_out:
+            return class_subsets.left_out(self.set.classes, self.p.left_out, self.experiment, seed)
+        return self.p.finetuning_classes or class_subsets.other_classes(self.set.classes, self.p.pretraining_classes)
+
+    def attributes(self) -> dict[str, str | int]:
+        """What a measure needs to show the same images to the same networks."""
+        names = ("folder", "images", "network", "normalisation", "other_images", "pixels", "stem", "width")
+        chosen = {name: getattr(self.p, name) for name in names}
+        return {**chosen, "other_images": int(self.p.other_images), "channels": self.prepared.channels}
+
+
+def draws(experiment: str, kinds: Sequence[tuple]) -> Callable[[int, str, int], np.random.Generator]:
+    """Function of run, use and number; runs, (seed, task, …), of one seed and task see the same."""
+
+    def draw(run: int, use: str, number: int) -> np.random.Generator:
+        seed, task = kinds[run][:2]
+        return generator(experiment, {"task": task, "number": number}, seed, use)
+
+    return draw
+
+
+def spelled(classes: tuple[int, ...]) -> str:
+    """'5 6' of (5, 6)."""
+    return " ".join(map(str, classes))

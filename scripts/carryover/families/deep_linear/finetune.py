@@ -8,7 +8,7 @@ import numpy as np
 
 from carryover.errors import UserError
 from carryover.families.contract import Piece, cartesian_product
-from carryover.families.deep_linear import task
+from carryover.families.deep_linear import pretrain
 from carryover.networks.deep_linear import Weights
 from carryover.streams import generator
 from carryover.training.linear_limits import Factored
@@ -31,7 +31,7 @@ def problems(p, shard):
     """
     shard.check_sizes({"dimension": ("input", p.dimension)})
     experiment, seeds = shard.experiment, shard.seeds
-    runs, spectrum = _columns(p, seeds), task.eigenvalues(p)
+    runs, spectrum = _columns(p, seeds), pretrain.eigenvalues(p)
     teacher = np.stack([_target(p, experiment, dict(zip(runs, run, strict=True)))
                         for run in zip(*runs.values(), strict=True)])  # fmt: skip
     groups = [(depth,) for depth in p.depth] if "depth" in p.own_draws else [p.depth]
@@ -44,13 +44,13 @@ def problems(p, shard):
         for depth, last in product(depths, trained):
             frozen = depth - (last or depth)
             start, coefficients, features = _start(p, shard, depth, runs)
-            problem = task.Problem(
+            problem = pretrain.Problem(
                 data, inputs, targets, sets, start, coefficients, teacher, depth, spectrum, runs["ridge"],
                 runs["weight_decay"], frozen,
             )  # fmt: skip
             columns = {"samples": samples, "gamma": samples / p.dimension, "depth": depth, "frozen": frozen,
                        "loss_function": "squared"}  # fmt: skip
-            yield Piece(problem, runs | columns, partial(task.variables, problem, features), task.MEANING)
+            yield Piece(problem, runs | columns, partial(pretrain.variables, problem, features), pretrain.MEANING)
 
 
 def _columns(p, seeds):
@@ -69,7 +69,7 @@ def _columns(p, seeds):
 
 def _target(p, experiment, run):
     """Coefficients (d,) of the target of a run."""
-    source, other = task.directions(p, experiment, int(run["seed"]))
+    source, other = pretrain.directions(p, experiment, int(run["seed"]))
     if p.relation == "angle":
         theta = np.pi * run["angle"]
         return run["target_norm"] * (np.cos(theta) * source + np.sin(theta) * other)
@@ -102,11 +102,12 @@ def _start(p, shard, depth, runs):
     if pretrained is None:
         if p.solver == "exact":  # of vanishing weights
             return None, np.zeros((len(runs["seed"]), p.dimension)), {}
-        start = task.small_weights(p, shard.experiment, shard.seeds, depth)[np.searchsorted(shard.seeds, runs["seed"])]
+        networks = pretrain.small_weights(p, shard.experiment, shard.seeds, depth)
+        start = networks[np.searchsorted(shard.seeds, runs["seed"])]
         return start, start.coefficients(), {}
     wanted = {"seed": runs["seed"], "depth": np.full(len(runs["seed"]), depth), "source_norm": runs["source_norm"]}
     known = pretrained.isel(run=shard.rows(**{name: values.tolist() for name, values in wanted.items()}))
-    features = task.features(known["feature_share"].values, known["feature_alignment"].values)
+    features = pretrain.features(known["feature_share"].values, known["feature_alignment"].values)
     coefficients = known["coefficients"].values[:, 0].astype(np.float64)
     if "hidden" not in pretrained:
         return None, coefficients, features

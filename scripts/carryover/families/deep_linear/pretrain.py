@@ -1,33 +1,148 @@
-"""Pretraining of deep linear networks on the population loss of the source task."""
+"""Tasks of deep linear networks, the problem that solvers take, and pretraining on the source task."""
 
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
+from carryover.errors import UserError
+from carryover.families import stages
 from carryover.families.contract import Piece, cartesian_product
-from carryover.families.deep_linear import task
+from carryover.networks.deep_linear import Weights, balanced
+from carryover.streams import generator
+from carryover.training.linear_limits import Factored
+
+MEANING = {
+    "depth": "layers, with the readout",
+    "frozen": "first layers that are not trained",
+    "gamma": "samples per input dimension, n/d",
+    "angle": ("angle between source and target task", "pi"),
+    "noise": "standard deviation of the label noise",
+    "relation": "how the target is made of the source",
+    "target_norm": "norm of the target's coefficients",
+    "source_norm": "norm of the source's coefficients",
+    "stretch": "factor of the source in the target",
+    "deviation": "norm of the rest of the target, in units of the source's",
+    "ridge": "strength of the ridge penalty on the readout",
+    "weight_decay": "strength of weight decay",
+}
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Networks of one depth to be trained on data sets of one size; run r learns from the set `sets[r]`."""
+
+    data: list[Factored]
+    inputs: np.ndarray  # (sets, n, d), what the data are the factors of
+    targets: np.ndarray  # (runs, n)
+    sets: np.ndarray  # (runs,)
+    start: Weights | None  # (runs, …), for solvers that begin there; None for networks of rank one
+    coefficients: np.ndarray  # (runs, d), of the start
+    teacher: np.ndarray  # (runs, d)
+    depth: int
+    eigenvalues: np.ndarray  # (d,) of the inputs' covariance, along the axes
+    ridge: np.ndarray  # (runs,)
+    weight_decay: np.ndarray  # (runs,)
+    frozen: int = 0  # first layers that are not trained
+
+    def reduced_targets(self):
+        """Uᵀy of every run, (runs, k)."""
+        return np.stack([self.data[s].targets(y) for s, y in zip(self.sets, self.targets, strict=True)])
+
+    def risk(self, runs, coefficients):
+        """Expected squared error of functions (·, d) of some runs, (·,)."""
+        return (self.eigenvalues * (coefficients - self.teacher[runs]) ** 2).sum(1)
+
+    def weights(self):
+        """The networks before the first step, as matrices."""
+        return balanced(self.coefficients, self.depth) if self.start is None else self.start
 
 
 def problems(p, shard):
-    """A piece for each depth: one network per seed and source norm, trained on its source task."""
+    """A piece for each depth: one network per seed and source norm, trained on the population loss of its source."""
     seed, norm = cartesian_product(seed=shard.seeds, source_norm=p.source_norm).values()
-    source = np.stack([task.directions(p, shard.experiment, one)[0] for one in seed.tolist()]) * norm[:, None]
+    source = np.stack([directions(p, shard.experiment, one)[0] for one in seed.tolist()]) * norm[:, None]
+    spectrum, nothing = eigenvalues(p), np.zeros(len(source))
+    data = Factored.population(spectrum)
     for depth in p.depth:
-        start = None if p.solver == "exact" else task.small_weights(p, shard.experiment, seed.tolist(), depth)
-        problem = task.on_population(p, source, start, depth)
+        start, coefficients = None, source
+        if p.solver != "exact":
+            start = small_weights(p, shard.experiment, seed.tolist(), depth)
+            coefficients = start.coefficients()
+        problem = Problem(
+            [data], data.directions[None], source * np.sqrt(spectrum), nothing.astype(int), start, coefficients, source,
+            depth, spectrum, nothing, nothing,
+        )  # fmt: skip
         runs = {"seed": seed, "source_norm": norm, "depth": depth, "loss_function": "squared"}
-        yield Piece(problem, runs, partial(_variables, p, problem), task.MEANING)
+        yield Piece(problem, runs, partial(_variables, p, problem), MEANING)
 
 
 def _variables(p, problem, trained):
-    """Variables with the power and direction of the features, and the weights unless they follow from the product."""
+    """Variables with the power and direction of the features, and the weights unless they follow from the product.
+
+    Layers that a network lacks of the deepest are NaN.
+    """
     source, weights = problem.teacher, {}
     share, feature = np.ones(len(source)), trained.weights.coefficients  # of rank one unless it descended
     if p.solver == "descent":
-        network = trained.weights.full()
+        network, most = trained.weights.full(), max(p.depth)
         left, values, _ = np.linalg.svd(network.features())
         share, feature = values[:, 0] ** 2 / (values**2).sum(1), left[:, :, 0]
-        weights = task.weights(network, max(p.depth))
+        room = ((0, 0), (0, most - problem.depth), (0, 0), (0, 0))
+        hidden = np.pad(network.hidden, room, constant_values=np.nan)
+        weights = stages.single({
+            "hidden": (("run", "layer", "row", "column"), hidden, "weights of the layers before the readout"),
+            "readout": (("run", "row"), network.readout, "readout weights"),
+        }) | {"layer": ("layer", np.arange(1, most), "layer")}  # fmt: skip
     lengths = np.linalg.norm(feature, axis=1) * np.linalg.norm(source, axis=1)
     cosine = np.abs((feature * source).sum(1)) / lengths
-    return task.variables(problem, task.features(share, cosine) | weights, trained)
+    return variables(problem, features(share, cosine) | weights, trained)
+
+
+def variables(problem, extra, trained):
+    """Variables of networks, with others that are known of them."""
+    coefficients = ("run", "output", "input")
+    single = {
+        "coefficients": (coefficients, trained.weights.coefficients[:, None], "coefficients of the network's function"),
+        "teacher": (("run", "input"), problem.teacher, "coefficients of the task that is learned"),
+    }
+    return {**stages.single(single), **stages.of_training(trained), **extra}
+
+
+def features(share, alignment):
+    """Variables of what pretraining made of the features Φ = W_1 … W_{L−1} (theorem 3.4)."""
+    return {
+        "feature_share": ("run", share, "share of the pretrained features' power that is of rank one"),
+        "feature_alignment": ("run", alignment, "cosine of that one feature with the source task"),
+    }
+
+
+def eigenvalues(p):
+    """(d,) of the inputs' covariance, along the axes; UserError where there are more leading ones than dimensions."""
+    if p.leading > p.dimension:
+        raise UserError(f"leading is {p.leading}, but dimension only {p.dimension}.")
+    return np.where(np.arange(p.dimension) < p.leading, p.leading_eigenvalue, p.eigenvalue)
+
+
+def directions(p, experiment, seed):
+    """(source, ν): two orthonormal vectors (d,); a target at the angle θ is cos θ · source + sin θ · ν."""
+    pair = generator(experiment, "", seed, "teacher").standard_normal((p.dimension, 2))
+    source, other = np.linalg.qr(pair)[0].T
+    return source, other
+
+
+def small_weights(p, experiment, seeds, depth):
+    """Networks as at the start of training from scratch, one a seed; the flow of balanced ones starts balanced.
+
+    "random": every weight N(0, scale²). "balanced": of rank one, every layer of the norm `initial_scale`, so that the
+    coefficients have the norm scale^L; deep networks leave small random weights only after millions of steps.
+    """
+    rngs = [generator(experiment, depth, seed, "weights") for seed in seeds]
+    d = p.dimension
+    if p.start == "random" and p.solver != "balanced":
+        drawn = [(rng.standard_normal((depth - 1, d, d)), rng.standard_normal(d)) for rng in rngs]
+        hidden, readout = (np.stack(layer) * p.initial_scale for layer in zip(*drawn, strict=True))
+        return Weights(hidden, readout)
+    units = np.stack([rng.standard_normal(d) for rng in rngs])
+    units /= np.linalg.norm(units, axis=1, keepdims=True)
+    return balanced(p.initial_scale**depth * units, depth)

@@ -8,15 +8,11 @@ from itertools import product
 import numpy as np
 
 from carryover.families.contract import Piece, cartesian_product
-from carryover.families.diagonal import task
-from carryover.families.diagonal.parameters import PRETRAINED, SCRATCH
+from carryover.families.diagonal import pretrain
+from carryover.families.diagonal.parameters import PRETRAINED
 from carryover.networks.diagonal import Weights
 from carryover.streams import generator
 from carryover.tasks import sparse
-
-PROTOCOLS = (*SCRATCH, *PRETRAINED)
-
-EXACT_RISK = True  # it is over all inputs, so that what is chosen by it was not chosen on test data
 
 
 def problems(p, shard):
@@ -27,36 +23,37 @@ def problems(p, shard):
     starts = list(product(p.rescale, scales))
     axes = {"main_features": p.main_features, "overlap": p.overlap, "rescale": p.rescale, "initial_scale": scales}
     columns = cartesian_product(seed=shard.seeds, **axes)
-    auxiliary = np.stack([task.auxiliary_teacher(p, shard.experiment, seed)[2] for seed in columns["seed"].tolist()])
+    seeds = columns["seed"].tolist()
+    auxiliary = np.stack([pretrain.auxiliary_teacher(p, shard.experiment, seed)[2] for seed in seeds])
     for samples in p.samples:
         problem = _problem(p, shard, conditions, starts, samples)
-        variables = partial(task.variables, problem, auxiliary)
+        variables = partial(pretrain.variables, problem, auxiliary)
         outputs = ("main", "auxiliary")[: len(problem.X)]
-        yield Piece(problem, columns | {"samples": samples}, variables, task.MEANING, outputs)
+        yield Piece(problem, columns | {"samples": samples}, variables, pretrain.MEANING, outputs)
 
 
 def _problem(p, shard, conditions, starts, samples):
     """The data sets of the conditions (seed, features, overlap), and a network for each start (rescale, scale)."""
     X, y, teachers = [], [], []
     for seed, features, overlap in conditions:
-        order, signs, _ = task.auxiliary_teacher(p, shard.experiment, seed)
+        order, signs, _ = pretrain.auxiliary_teacher(p, shard.experiment, seed)
         teacher = sparse.main_teacher(order, signs, p.auxiliary_features, features, overlap, p.main_norm)
         rng = generator(shard.experiment, (str(features), str(float(overlap))), seed, "inputs")  # 1 is 1.0
         X.append(sparse.sphere(rng, samples, p.dimension))
         y.append(X[-1] @ teacher)
         teachers.append(teacher)
-    Xs, ys = [np.stack(X)], [task.targets(p, np.stack(y))]
+    Xs, ys = [np.stack(X)], [pretrain.targets(p, np.stack(y))]
     if p.protocol == "multi_task":
-        pairs = [task.auxiliary_data(p, shard.experiment, seed, p.auxiliary_samples) for seed, *_ in conditions]
+        pairs = [pretrain.auxiliary_data(p, shard.experiment, seed, p.auxiliary_samples) for seed, *_ in conditions]
         Xs.append(np.stack([X for X, _ in pairs]))
-        ys.append(task.targets(p, np.stack([y for _, y in pairs])))
+        ys.append(pretrain.targets(p, np.stack([y for _, y in pairs])))
     draw = np.repeat(np.arange(len(conditions)), len(starts))
     rescale, scale = np.tile(np.array(starts, dtype=float), (len(conditions), 1)).T
     start = _start(p, [conditions[d][0] for d in draw], rescale, scale, len(Xs), shard)
     layers = ("second",) if p.protocol.endswith("_probe") else ("first", "second")
     sizes = np.array([X.shape[1] for X in Xs])
     weights = tuple(sizes / sizes.sum()) if p.weighting == "samples" else None
-    return task.Problem(Xs, ys, draw, start, np.stack(teachers)[draw], layers, weights)
+    return pretrain.Problem(Xs, ys, draw, start, np.stack(teachers)[draw], layers, weights)
 
 
 def _start(p, seeds, rescale, scale, outputs, shard):
@@ -67,7 +64,7 @@ def _start(p, seeds, rescale, scale, outputs, shard):
             *(shard.pretrained[name].values[rows] for name in ("first_plus", "first_minus")), second, second
         )
     else:
-        start = task.small_weights(len(seeds), outputs, p.dimension, scale)
+        start = pretrain.small_weights(len(seeds), outputs, p.dimension, scale)
     first, second = rescale[:, None], (rescale if p.rescaled == "both" else np.ones_like(rescale))[:, None, None]
     return Weights(
         start.first_plus * first, start.first_minus * first, start.second_plus * second, start.second_minus * second

@@ -1,19 +1,103 @@
-"""Pretraining of diagonal linear networks on the auxiliary task."""
+"""Tasks of diagonal linear networks, the problem that solvers take, and pretraining on the auxiliary task."""
 
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
 
+from carryover.errors import UserError
+from carryover.families import stages
 from carryover.families.contract import Piece
-from carryover.families.diagonal import task
+from carryover.networks.diagonal import Weights
+from carryover.streams import generator
+from carryover.tasks import sparse
+
+MEANING = {
+    "main_features": "active dimensions of the main task",
+    "initial_scale": "value of all weights at the start from scratch",
+}
+LAYERS = {
+    "first_plus": "first-layer weights of the positive path",
+    "first_minus": "first-layer weights of the negative path",
+    "second_plus": "readout weights of the positive path",
+    "second_minus": "readout weights of the negative path",
+}
+
+
+@dataclass(frozen=True)
+class Problem:
+    """An ensemble of networks to be trained: `draw[r]` is the data set of run r, each output has inputs of its own."""
+
+    X: list  # per output: (draws, samples, D)
+    y: list  # per output: (draws, samples)
+    draw: np.ndarray  # (runs,)
+    start: Weights  # first layers (runs, D), readouts (runs, outputs, D)
+    teacher: np.ndarray  # (runs, D), of output 0
+    trainable: tuple = ("first", "second")
+    weights: tuple | None = None  # per output, of its mean loss; None: 1
+
+    def subset(self, runs):
+        """The same problem for some of its runs."""
+        return replace(self, draw=self.draw[runs], start=self.start[runs], teacher=self.teacher[runs])
 
 
 def problems(p, shard):
     """One network per seed, trained on its auxiliary task."""
     seeds, experiment = shard.seeds, shard.experiment
-    X, y = zip(*(task.auxiliary_data(p, experiment, seed, p.samples) for seed in seeds), strict=True)
-    teacher = np.stack([task.auxiliary_teacher(p, experiment, seed)[2] for seed in seeds])
-    start = task.small_weights(len(seeds), 1, p.dimension, p.initial_scale)
-    problem = task.Problem([np.stack(X)], [task.targets(p, np.stack(y))], np.arange(len(seeds)), start, teacher)
-    variables = partial(task.variables, problem, teacher)
-    yield Piece(problem, {"seed": seeds}, variables, task.MEANING, ("auxiliary",))
+    X, y = zip(*(auxiliary_data(p, experiment, seed, p.samples) for seed in seeds), strict=True)
+    teacher = np.stack([auxiliary_teacher(p, experiment, seed)[2] for seed in seeds])
+    start = small_weights(len(seeds), 1, p.dimension, p.initial_scale)
+    problem = Problem([np.stack(X)], [targets(p, np.stack(y))], np.arange(len(seeds)), start, teacher)
+    yield Piece(problem, {"seed": seeds}, partial(variables, problem, teacher), MEANING, ("auxiliary",))
+
+
+def variables(problem, auxiliary_teacher, trained):
+    """Variables of networks and of the tasks that they and their pretraining learn, (runs, D)."""
+    return {
+        "coefficients": (("run", "output", "input"), trained.weights.coefficients(), "coefficients β of the network"),
+        "teacher": (("run", "input"), problem.teacher, "coefficients of the task that is learned"),
+        "auxiliary_teacher": (("run", "input"), auxiliary_teacher, "coefficients of the auxiliary task"),
+        **stages.of_training(trained),
+        **_weights(trained.weights, "", ""),
+        **_weights(problem.start, "start_", " before training"),
+    }
+
+
+def _weights(weights, prefix, suffix):
+    dims = {"first": ("run", "input"), "second": ("run", "output", "input")}
+    return {
+        prefix + name: (dims[name.partition("_")[0]], getattr(weights, name), meaning + suffix)
+        for name, meaning in LAYERS.items()
+    }
+
+
+def auxiliary_teacher(p, experiment, seed):
+    """(order, signs, coefficients) of the auxiliary task of a seed: one for all conditions of an experiment."""
+    rng = generator(experiment, "", seed, "teacher")
+    return sparse.auxiliary_teacher(rng, p.dimension, p.auxiliary_features, p.auxiliary_norm)
+
+
+def auxiliary_data(p, experiment, seed, samples):
+    """Inputs (samples, D) and targets (samples,) of the auxiliary task."""
+    X = sparse.sphere(generator(experiment, "", seed, "auxiliary inputs"), samples, p.dimension)
+    return X, X @ auxiliary_teacher(p, experiment, seed)[2]
+
+
+def small_weights(runs, outputs, dimension, scale):
+    """All four weight vectors at one scale, or at one per run, as at the start of every training from scratch."""
+    scales = np.broadcast_to(np.asarray(scale, dtype=float), runs)
+    first = np.repeat(scales[:, None], dimension, axis=1)
+    second = np.repeat(first[:, None], outputs, axis=1)
+    return Weights(first, first.copy(), second, second.copy())
+
+
+def targets(p, output):
+    """What a stage trains on, given the teacher's output: that itself, or its sign where loss is cross_entropy.
+
+    UserError for cross-entropy with a solver that minimises the squared error.
+    """
+    if p.loss == "squared":
+        return output
+    if p.solver != "descent":
+        raise UserError(f"solver {p.solver} minimises the squared error: choose solver descent for loss {p.loss}.")
+    return np.where(output < 0, -1.0, 1.0)

@@ -8,7 +8,7 @@ import numpy as np
 
 from carryover.errors import UserError
 from carryover.families.contract import Piece
-from carryover.families.image_pairs import task
+from carryover.families.image_pairs import pretrain
 from carryover.streams import generator
 from carryover.theory.linear_teachers import benign_overfitting_bound, covariance_bound
 
@@ -36,25 +36,25 @@ def problems(p, shard):
     images of the target's classes. Raises UserError for pretrained shards of other tasks, and where a task has fewer
     images than samples are asked for.
     """
-    images, pairs = task.Images(p, shard.experiment), task.pairs(p, shard.experiment)
+    images, pairs = pretrain.Images(p, shard.experiment), pretrain.pairs(p, shard.experiment)
     shard.check_sizes({"pixels": ("input", images.pixels.shape[1])})
     kinds = list(product(enumerate(pairs), p.cutoff))
-    named = [{**task.named(number, four), "cutoff": cutoff} for (number, four), cutoff in kinds]
+    named = [{**pretrain.named(number, four), "cutoff": cutoff} for (number, four), cutoff in kinds]
     starts = np.zeros((len(pairs), len(p.cutoff), images.pixels.shape[1]))
     for seed in shard.seeds:
         split = images.split(seed)
-        regressions = task.Regressions(split)
+        regressions = pretrain.Regressions(split)
         if shard.pretrained is not None:
             rows = shard.rows(seed=[seed] * len(kinds), **{key: [run[key] for run in named] for key in named[0]})
             starts = shard.pretrained["coefficients"].values[rows, 0].reshape(starts.shape)
         for number, four in enumerate(pairs):
-            names = {"seed": seed, **task.named(number, four)}
+            names = {"seed": seed, **pretrain.named(number, four)}
             draws = [{"pair": number, "draw": draw} for draw in range(p.draws)]
             rngs = [generator(shard.experiment, draw, seed, "samples") for draw in draws]
             columns = {**names, "cutoff": list(p.cutoff), "pixels": p.pixels, "loss_function": "squared"}
             for problem, bounds in _pair(p, split, regressions, four, starts[number], rngs):
                 runs = {**columns, "samples": problem.pixels.shape[1]}
-                yield Piece(problem, runs, partial(_variables, bounds), task.MEANING)
+                yield Piece(problem, runs, partial(_variables, problem, bounds), pretrain.MEANING)
 
 
 def _pair(p, split, regressions, four, starts, rngs):
@@ -73,14 +73,15 @@ def _pair(p, split, regressions, four, starts, rngs):
     orders = np.stack([known[rng.permutation(len(known))[: max(p.samples)]] for rng in rngs])
     pixels, labels = split.pixels[orders], np.where(split.labels[orders] == first, 1.0, -1.0)
     for samples in p.samples:
-        problem = task.Problem(pixels[:, :samples], labels[:, :samples], starts, tests)
+        problem = pretrain.Problem(pixels[:, :samples], labels[:, :samples], starts, tests)
         yield problem, {**_bounds(differences, target.spectrum, samples), "target_alignment": alignment}
 
 
-def _variables(bounds, trained):
+def _variables(problem, bounds, trained):
+    errors = problem.errors(trained.weights)
     values = {
-        "risk_final": trained.risk_final,
-        "risk_spread": trained.errors.std(-1),
+        "risk_final": errors.mean(-1),
+        "risk_spread": errors.std(-1),
         "risk_best": trained.risk_best,
         "loss": trained.loss,
         "evaluations": trained.evaluations,

@@ -1,19 +1,197 @@
-"""Pretraining on all training images of a source task."""
+"""Pairs of binary tasks on classes of images, the problem of finetuning, and pretraining on a source task.
 
+"Finetuning with linear teachers", section 4.2: a source task tells class a from b, a target task class c from d, all
+four different, as regression to 1 and −1. The paper leaves open which pixels it takes and whether there is an
+intercept: there is none here, and `pixels` says whether a mean image is subtracted. Its theory takes pretraining to be
+perfect. Then coefficients are largest along what the images hardly vary in, which training would take very long to
+learn: a `cutoff` above 0 leaves these directions out.
+"""
+
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import permutations
+
+import numpy as np
+
+from carryover.errors import UserError
 from carryover.families.contract import Piece
-from carryover.families.image_pairs import task
+from carryover.streams import generator
+from carryover.tasks import images as image_sets
+
+MEANING = {
+    "pair": "number of the pair of a source and a target task",
+    "source_classes": "classes that the source task tells apart",
+    "target_classes": "classes that the target task tells apart",
+    "cutoff": "share of the largest singular value up to which a direction is left out of a task's coefficients",
+    "pixels": "pixels between 0 and 1 (raw), or less the mean of all training images (centred)",
+    "samples": "images of the target task",
+}
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Linear regressions, from each start on every draw of samples: a run is a start, and its errors are means."""
+
+    pixels: np.ndarray  # (draws, n, d)
+    labels: np.ndarray  # (draws, n), 1 or −1
+    start: np.ndarray  # (runs, d), coefficients before training
+    tests: tuple[np.ndarray, np.ndarray]  # pixels (tests, d) and labels (tests,)
+
+    def errors(self, coefficients):
+        """Share (runs, draws) of the test images that coefficients (runs, draws, d) misclassify."""
+        pixels, labels = self.tests
+        return (np.sign(coefficients @ pixels.T) != labels).mean(-1)
 
 
 def problems(p, shard):
     """A piece for each seed and pair of tasks, with a run per cutoff: linear functions of least norm."""
-    images, pairs = task.Images(p, shard.experiment), task.pairs(p, shard.experiment)
+    images, fours = Images(p, shard.experiment), pairs(p, shard.experiment)
     for seed in shard.seeds:
-        regressions = task.Regressions(images.split(seed))
-        for number, four in enumerate(pairs):
-            runs = {"seed": seed, **task.named(number, four), "cutoff": list(p.cutoff)}
-            yield Piece(regressions.of(*four[:2]), runs, _variables, task.MEANING)
+        regressions = Regressions(images.split(seed))
+        for number, four in enumerate(fours):
+            runs = {"seed": seed, **named(number, four), "cutoff": list(p.cutoff)}
+            yield Piece(regressions.of(*four[:2]), runs, _variables, MEANING)
 
 
 def _variables(trained):
     coefficients = trained.weights[:, None]
     return {"coefficients": (("run", "output", "input"), coefficients, "coefficients θ_S of the source task")}
+
+
+def pairs(p, experiment):
+    """`pairs` different (a, b, c, d), source and target classes; UserError where the classes do not give as many.
+
+    The classes of a source task are in the order of `classes`: to exchange them in both tasks changes no error.
+    """
+    order = {label: place for place, label in enumerate(p.classes)}
+    possible = [four for four in permutations(p.classes, 4) if order[four[0]] < order[four[1]]]
+    if len(possible) < p.pairs:
+        raise UserError(
+            f"pairs is {p.pairs}, but {len(p.classes)} classes give {len(possible)} pairs of tasks: "
+            "lower pairs or add classes."
+        )
+    drawn = generator(experiment, "", 0, "pairs").choice(len(possible), size=p.pairs, replace=False)
+    return [possible[index] for index in drawn]
+
+
+class Images:
+    """The images of the classes that are asked for; every seed holds out others for the test.
+
+    Raises UserError for a class that does not exist or has one image alone.
+    """
+
+    def __init__(self, p, experiment):
+        self.p, self.experiment = p, experiment
+        known = image_sets.images(p.images, p.folder, p.other_images)
+        parts = (image_sets.unit_pixels(part, np.float64) for part in (known.train, known.test))
+        self.pixels = np.concatenate([part.reshape(len(part), -1) for part in parts])
+        self.labels = np.concatenate([known.train_labels, known.test_labels])
+        classes, counts = np.unique(self.labels, return_counts=True)
+        enough = classes[counts > 1].tolist()
+        if missing := [label for label in p.classes if label not in enough]:
+            raise UserError(f"classes names {missing}, but the classes with two images or more are {enough}.")
+
+    def split(self, seed):
+        """`Split` of one seed."""
+        test = np.zeros(len(self.labels), dtype=bool)
+        for label in self.p.classes:
+            members = np.flatnonzero(self.labels == label)
+            order = generator(self.experiment, label, seed, "held out").permutation(members)
+            test[order[: max(1, int(self.p.held_out * len(members)))]] = True
+        train = np.isin(self.labels, self.p.classes) & ~test
+        pixels = self.pixels - self.pixels[train].mean(0) if self.p.pixels == "centred" else self.pixels
+        return Split(pixels, self.labels, train, test)
+
+
+@dataclass(frozen=True)
+class Split:
+    """Images for training and for the test."""
+
+    pixels: np.ndarray  # (N, d)
+    labels: np.ndarray  # (N,)
+    train: np.ndarray  # (N,) whether it is for training
+    test: np.ndarray  # (N,) whether it is held out
+
+    def members(self, *classes, part="train"):
+        """Indices (n,) of the images of these classes, in increasing order."""
+        return np.flatnonzero(np.isin(self.labels, classes) & getattr(self, part))
+
+    def task(self, first, second, part="train"):
+        """(pixels (n, d), labels (n,)) of a task: 1 for the first class, −1 for the second."""
+        chosen = self.members(first, second, part=part)
+        return self.pixels[chosen], np.where(self.labels[chosen] == first, 1.0, -1.0)
+
+
+def named(number, four):
+    """{'pair': 0, 'source_classes': '2 3', 'target_classes': '5 6'} of a pair of tasks."""
+    return {"pair": number, "source_classes": f"{four[0]} {four[1]}", "target_classes": f"{four[2]} {four[3]}"}
+
+
+@dataclass(frozen=True)
+class Regression:
+    """Images X = U S Vᵀ of two classes and their labels y, 1 for the first class and −1 for the second."""
+
+    values: np.ndarray  # (d,) singular values S from the largest, 0 beyond the images' number
+    directions: np.ndarray  # (d, d) Vᵀ, all directions
+    labels: np.ndarray  # (d,) Uᵀy
+    count: int  # images
+
+    def coefficients(self, cutoffs):
+        """X⁺y without the singular values up to each cutoff (k,), a share of the largest: (k, d).
+
+        It is the solution of least norm, which gradient descent from 0 ends at; at least rounding is left out.
+        """
+        rounding = max(self.count, len(self.values)) * np.finfo(float).eps
+        retained = self.values > np.maximum(cutoffs, rounding)[:, None] * self.values[0]
+        along = np.divide(self.labels, self.values, out=np.zeros(retained.shape), where=retained)
+        return along @ self.directions
+
+    def loss(self, coefficients):
+        """Half the mean squared error (k,) of coefficients (k, d)."""
+        beyond = max(0.0, self.count - self.labels @ self.labels)  # labels that no function of the pixels has
+        residual = coefficients @ self.directions.T * self.values - self.labels
+        return ((residual**2).sum(-1) + beyond) / self.count / 2
+
+    def explained(self, coefficients):
+        """Share (k,) of the labels' mean square that functions with coefficients (k, d) explain, each times the best
+        number; NaN of those that are 0 on all images."""
+        outputs = coefficients @ self.directions.T * self.values
+        with np.errstate(invalid="ignore"):
+            return (outputs @ self.labels) ** 2 / ((outputs**2).sum(-1) * self.count)
+
+    @property
+    def spectrum(self):
+        """Eigenvalues (d,) of the second moments XᵀX/n, in the order of the directions."""
+        return self.values**2 / self.count
+
+
+class Regressions:
+    """`Regression` of any two classes of a `Split`; each class and each set of two is decomposed once.
+
+    Ten classes give 45 sets of two, and thousands of pairs of tasks on them. Only rotations are used, so it is as
+    accurate as a decomposition of the images themselves.
+    """
+
+    def __init__(self, split):
+        self._split = split
+        self._decomposed, self._triangle = cache(self._decompose), cache(self._triangulate)
+
+    def of(self, first, second):
+        """`Regression` that tells the first class from the second."""
+        regression = self._decomposed(min(first, second), max(first, second))
+        return regression if first < second else replace(regression, labels=-regression.labels)
+
+    def _decompose(self, first, second):
+        (one, ones), (other, others) = map(self._triangle, (first, second))
+        dimension = one.shape[1] - 1
+        both = np.linalg.qr(np.concatenate([one, other * np.append(np.ones(dimension), -1)]), mode="r")[:dimension]
+        left, values, directions = np.linalg.svd(both[:, :-1])
+        padded = np.zeros((2, dimension))
+        padded[:, : len(values)] = values, left.T @ both[:, -1]
+        return Regression(padded[0], directions, padded[1], ones + others)
+
+    def _triangulate(self, label):
+        """The images of a class with their labels 1 in a last column, rotated to few rows, and how many they are."""
+        pixels = self._split.pixels[self._split.members(label)]
+        labelled = np.concatenate([pixels, np.ones((len(pixels), 1))], axis=1)
+        return np.linalg.qr(labelled, mode="r"), len(pixels)

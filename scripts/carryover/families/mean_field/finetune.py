@@ -8,7 +8,7 @@ import numpy as np
 from carryover.errors import UserError
 from carryover.families import stages
 from carryover.families.contract import Piece, cartesian_product
-from carryover.families.mean_field import task
+from carryover.families.mean_field import pretrain
 from carryover.families.mean_field.parameters import FIXED, LEARNING
 from carryover.networks.relu import Weights
 from carryover.streams import generator
@@ -29,19 +29,19 @@ def problems(p, shard):
     pretrained = None if shard.pretrained is None else _chosen(p, shard.seeds, shard.pretrained)
     networks, start = _networks(p, shard.experiment, shard.seeds, pretrained)
     kinds = list(zip(networks["seed"].tolist(), networks["teacher_scale"].tolist(), strict=True))
-    teacher = task.stacked([task.target(p, shard.experiment, *kind) for kind in kinds])
+    teacher = pretrain.stacked([pretrain.target(p, shard.experiment, *kind) for kind in kinds])
     for samples in p.samples if p.protocol in LEARNING["protocol"] else (0,):
         problem, runs = _problem(p, shard.experiment, kinds, samples, start, teacher)
         columns = {name: values[problem.networks] for name, values in networks.items()} | runs
         columns |= {"samples": samples, "noise": p.noise, "loss_function": "squared"}
-        yield Piece(problem, columns, partial(_variables, p, problem, pretrained), task.MEANING)
+        yield Piece(problem, columns, partial(_variables, p, problem, pretrained), pretrain.MEANING)
 
 
 def _networks(p, experiment, seeds, pretrained):
     """({column: (networks,) values}, weights) of the networks that runs start from."""
     if pretrained is None:
         columns = cartesian_product(seed=seeds, teacher_scale=p.teacher_scale, ablated=[np.nan], anchor=[np.nan])
-        return columns, task.stacked([task.initial(p, experiment, seed) for seed in columns["seed"].tolist()])
+        return columns, pretrain.stacked([pretrain.initial(p, experiment, seed) for seed in columns["seed"].tolist()])
     columns = {name: pretrained[name].values for name in ("seed", "teacher_scale", "ablated", "anchor")}
     first, second = (pretrained[name].values.astype(np.float64) for name in ("first", "second"))
     return columns, Weights(first, second)
@@ -59,25 +59,26 @@ def _chosen(p, seeds, pretrained):
 def _problem(p, experiment, kinds, samples, start, teacher):
     """The Problem of one number of samples, and {column: (runs,) values} of what tells runs of a network apart."""
     if not samples:
-        return task.Problem(start, teacher, np.arange(len(kinds))), {"draw": 0, **_NO_READOUT}
+        return pretrain.Problem(start, teacher, np.arange(len(kinds))), {"draw": 0, **_NO_READOUT}
     known = list(dict.fromkeys(kinds))
     X, y = [], []
     for (seed, scale), draw in product(known, range(p.draws)):
         X.append(generator(experiment, draw, seed, "inputs").standard_normal((samples, p.dimension)))
         noise = generator(experiment, draw, seed, "noise").standard_normal(samples)
-        y.append(task.outputs(task.target(p, experiment, seed, scale), X[-1]) + p.noise * noise)
+        y.append(pretrain.outputs(pretrain.target(p, experiment, seed, scale), X[-1]) + p.noise * noise)
     times = {readout: (np.nan,) if readout == "least_squares" else p.max_time for readout in p.readout}
     ways = [{"readout": readout, "max_time": time} for readout in p.readout for time in times[readout]]
     ways = ways if p.protocol in FIXED["protocol"] else [_NO_READOUT]
     networks, draw, way = (values.ravel() for values in np.indices((len(kinds), p.draws, len(ways))))
     sets = np.array([known.index(kind) for kind in kinds])[networks] * p.draws + draw
     trained = {name: np.array([one[name] for one in ways])[way] for name in _NO_READOUT}
-    return task.Problem(start, teacher, networks, np.stack(X), np.stack(y), sets, **trained), {"draw": draw, **trained}
+    problem = pretrain.Problem(start, teacher, networks, np.stack(X), np.stack(y), sets, **trained)
+    return problem, {"draw": draw, **trained}
 
 
 def _variables(p, problem, pretrained, trained):
     """How training went; the weights only of networks that are nowhere else as they are."""
-    which, size = problem.networks, task.size(problem.teacher)
+    which, size = problem.networks, pretrain.size(problem.teacher)
     variables = stages.of_training(trained)
     variables |= {name: (dims, values[which], text) for name, (dims, values, text) in size.items()}
     if pretrained is not None:
@@ -85,5 +86,5 @@ def _variables(p, problem, pretrained, trained):
         variables["pretrained_loss"] = ("run", loss, "loss of the pretrained network on the source task")
     if p.protocol == "pretrained":
         before, source = pretrained["start_first"].values, pretrained["source_readout"].values
-        variables |= task.weights(problem.start, before, problem.teacher, source)
+        variables |= pretrain.weights(problem.start, before, problem.teacher, source)
     return variables

@@ -1,17 +1,57 @@
-"""Pretraining of mean-field ReLU networks on the population loss of the source task."""
+"""Source and target tasks of mean-field ReLU networks, the problem that solvers take, and pretraining.
 
+Networks and teachers are means over their units, f(x) = 1/m Σ_i c_i relu(w_i · x), with |w_i| = 1 and x ~ N(0, I_d):
+section 4 of "Features are fate".
+"""
+
+from dataclasses import dataclass
 from functools import partial
 from itertools import product
 
 import numpy as np
 
+from carryover.errors import UserError
 from carryover.families import stages
 from carryover.families.contract import Piece, cartesian_product
-from carryover.families.mean_field import task
+from carryover.networks.relu import Weights
+from carryover.streams import generator
+from carryover.theory.kernels import function_power, function_variance
+
+MEANING = {
+    "ablated": "fraction of the target's units that the source lacks; NaN from scratch",
+    "anchor": "strength of the penalty on the way of the input weights in pretraining, infinite where they stayed; NaN "
+    "from scratch",
+    "readout": "where the readout's gradient flow starts, or least_squares; empty where more than the readout learns",
+    "max_time": "time at which the readout's gradient flow ends at the latest; NaN where there is none",
+    "teacher_scale": "factor on the target's coefficients",
+    "noise": "standard deviation of the label noise",
+    "draw": "number of the data set among those of a seed",
+}
+READOUTS = ("zero", "pretrained", "least_squares")  # starts of the flow of a readout, and its fit without a flow
+_WHOLE = 1e-9  # how far from a whole number the rounding of a decimal fraction can bring it
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Networks to be trained or fitted. Run r starts from the network `networks[r]` and learns from the set `sets[r]`.
+
+    Weights are those of means over units. The teacher is the source's in pretraining, the target's afterwards. Where
+    readouts alone are trained, `max_time` says how long, NaN where `readout` says that they are fitted otherwise.
+    """
+
+    start: Weights  # first (networks, m, d) of unit length, second (networks, 1, m)
+    teacher: Weights  # first (networks, m*, d), second (networks, 1, m*)
+    networks: np.ndarray  # (runs,)
+    X: np.ndarray | None = None  # (sets, samples, d); None where the whole distribution is learned
+    y: np.ndarray | None = None  # (sets, samples)
+    sets: np.ndarray | None = None  # (runs,)
+    anchor: np.ndarray | None = None  # (networks,) of pretraining
+    readout: np.ndarray | None = None  # (runs,) of READOUTS
+    max_time: np.ndarray | None = None  # (runs,)
 
 
 def problems(p, shard):
-    """One network per seed, teacher's scale, ablated fraction and anchor.
+    """One network per seed, teacher's scale, ablated fraction and anchor, trained on the population loss of its source.
 
     Raises UserError for a fraction that leaves no whole number of units.
     """
@@ -19,18 +59,106 @@ def problems(p, shard):
     anchors = (np.inf,) if p.solver == "exact" else p.anchor
     runs = list(product(shard.seeds, p.teacher_scale, p.ablated, anchors))
     columns = cartesian_product(seed=shard.seeds, teacher_scale=p.teacher_scale, ablated=p.ablated, anchor=anchors)
-    problem = task.Problem(
-        start=task.stacked([task.initial(p, experiment, seed) for seed, *_ in runs]),
-        teacher=task.stacked([task.source(p, experiment, *which) for *which, _ in runs]),
+    problem = Problem(
+        start=stacked([initial(p, experiment, seed) for seed, *_ in runs]),
+        teacher=stacked([source(p, experiment, *which) for *which, _ in runs]),
         networks=np.arange(len(runs)),
         anchor=columns["anchor"],
         max_time=np.full(len(runs), p.max_time) if p.solver == "exact" else None,
     )
-    targets = task.stacked([task.target(p, experiment, seed, scale) for seed, scale, *_ in runs])
-    variables = partial(_variables, problem, targets)
-    yield Piece(problem, columns | {"loss_function": "squared"}, variables, task.MEANING)
+    targets = stacked([target(p, experiment, seed, scale) for seed, scale, *_ in runs])
+    columns["loss_function"] = "squared"
+    yield Piece(problem, columns, partial(_variables, problem, targets), MEANING)
 
 
 def _variables(problem, targets, trained):
-    weights = task.weights(trained.weights, problem.start.first, targets, problem.teacher.second[:, 0])
-    return {**stages.of_training(trained), **weights, **task.size(targets)}
+    networks = weights(trained.weights, problem.start.first, targets, problem.teacher.second[:, 0])
+    return {**stages.of_training(trained), **networks, **size(targets)}
+
+
+def weights(network, start_first, target, source_readout):
+    """Variables of networks (runs, …) that are means over units, with where they started and both teachers."""
+    first, unit = ("run", "unit", "input"), ("run", "teacher_unit")
+    variables = {
+        "first": (first, network.first, "input weights, of length 1"),
+        "second": (("run", "output", "unit"), network.second, "readout weights; the output is the mean over units"),
+        "start_first": (first, start_first, "input weights before pretraining"),
+        "teacher_directions": ((*unit, "input"), target.first, "unit vectors of the target's units"),
+        "teacher_readout": (unit, target.second[:, 0], "coefficients of the target, which is a mean over units"),
+        "source_readout": (unit, source_readout, "coefficients of the source, 0 where a unit is ablated"),
+    }
+    return stages.single(variables)
+
+
+def size(target):
+    """Variables `target_power`, E f*², and `target_variance` of targets (runs, …)."""
+    power, variance = (of(target.second[:, 0], target.first) for of in (function_power, function_variance))
+    return {
+        "target_power": ("run", power, "mean square of the target without noise"),
+        "target_variance": ("run", variance, "variance of the target without noise, which risks are compared with"),
+    }
+
+
+def summed(network):
+    """A network that is a mean over m units as a sum of units of length 1/√m, the same function.
+
+    Gradient descent at the rate η moves it as mean-field gradient descent at η m moves the mean.
+    """
+    scale = np.sqrt(network.first.shape[-2])
+    return Weights(network.first / scale, network.second / scale)
+
+
+def averaged(network):
+    """The inverse of `summed`."""
+    scale = np.sqrt(network.first.shape[-2])
+    return Weights(network.first * scale, network.second * scale)
+
+
+def target(p, experiment, seed, teacher_scale):
+    """Teacher of the target task, equation 17: directions (m*, d) and coefficients c* (1, m*)."""
+    directions = _sphere(generator(experiment, "", seed, "teacher"), p.teacher_units, p.dimension)
+    readout = generator(experiment, "", seed, "teacher readout").standard_normal((1, p.teacher_units))
+    return Weights(directions, teacher_scale * readout)
+
+
+def source(p, experiment, seed, teacher_scale, ablated):
+    """Teacher of the source task, equation 16: the target's without a random fraction `ablated` of its units.
+
+    Their coefficients are 0, the others' larger by 1/(1 − ablated), so that it too is a mean over m* units. The units
+    that go for a small fraction go for a larger one too. Raises UserError where no whole number of them is left.
+    """
+    left = (1 - ablated) * p.teacher_units
+    count = round(left)
+    if count < 1 or abs(left - count) > _WHOLE * p.teacher_units:
+        raise UserError(
+            f"ablated {ablated:g} of {p.teacher_units} teacher_units leaves {left:g}: it must be a whole number, 1 at "
+            "least."
+        )
+    whole = target(p, experiment, seed, teacher_scale)
+    order = generator(experiment, "", seed, "ablation").permutation(p.teacher_units)
+    readout = np.zeros_like(whole.second)
+    readout[0, order[:count]] = whole.second[0, order[:count]] * (p.teacher_units / count)
+    return Weights(whole.first, readout)
+
+
+def initial(p, experiment, seed):
+    """A network before training from scratch: input weights uniform on the sphere, small readout weights."""
+    first = _sphere(generator(experiment, "", seed, "weights"), p.width, p.dimension)
+    readout = generator(experiment, "", seed, "readout").standard_normal((1, p.width))
+    return Weights(first, p.initial_readout * readout)
+
+
+def outputs(network, X):
+    """f(x), (..., n), of a mean over units at inputs X (..., n, d)."""
+    return network.outputs(X)[..., 0] / network.first.shape[-2]
+
+
+def stacked(networks):
+    """Networks with a leading axis."""
+    return Weights(np.stack([one.first for one in networks]), np.stack([one.second for one in networks]))
+
+
+def _sphere(rng, count, dimension):
+    """(count, dimension) uniform on the unit sphere."""
+    drawn = rng.standard_normal((count, dimension))
+    return drawn / np.linalg.norm(drawn, axis=1, keepdims=True)

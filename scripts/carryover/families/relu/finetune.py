@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 
 from carryover.families.contract import Piece
-from carryover.families.relu import task
+from carryover.families.relu import pretrain
 from carryover.networks.relu import Weights
 from carryover.streams import generator
 from carryover.tasks import units
@@ -53,9 +53,9 @@ def problems(p, shard):
 
         def variables(trained, problem=problem):
             samples = _samples(problem, max(p.samples)) if p.keep_samples else {}
-            return task.variables(problem, auxiliary, trained) | samples
+            return pretrain.variables(problem, auxiliary, trained) | samples
 
-        yield Piece(problem, _columns(runs) | {"samples": size}, variables, task.MEANING, outputs)
+        yield Piece(problem, _columns(runs) | {"samples": size}, variables, pretrain.MEANING, outputs)
 
 
 def _teachers(p, experiment, runs):
@@ -63,26 +63,26 @@ def _teachers(p, experiment, runs):
     most = max(run.main_features for run in runs)
     auxiliary = np.zeros((len(runs), p.auxiliary_features, p.dimension))
     main, readout = np.zeros((len(runs), most, p.dimension)), np.zeros((len(runs), most))
-    signs = [task.signs(p, experiment, run.seed, max(p.auxiliary_features, most)) for run in runs]
+    signs = [pretrain.signs(p, experiment, run.seed, max(p.auxiliary_features, most)) for run in runs]
     for r, run in enumerate(runs):
         k = run.main_features
-        auxiliary[r], main[r, :k] = task.teachers(p, experiment, run.seed, run.cosines())
+        auxiliary[r], main[r, :k] = pretrain.teachers(p, experiment, run.seed, run.cosines())
         readout[r, :k] = run.magnitude * units.coefficients(signs[r], k, p.main_norm)
     auxiliary_readout = np.stack([units.coefficients(s, p.auxiliary_features, p.auxiliary_norm) for s in signs])
-    return task.Teacher(auxiliary, auxiliary_readout), task.Teacher(main, readout)
+    return pretrain.Teacher(auxiliary, auxiliary_readout), pretrain.Teacher(main, readout)
 
 
 def _start(p, shard, runs, outputs):
     """Weights before the first step: a pretrained first layer with a new readout, or small ones; then rescaled."""
     seeds, experiment = [run.seed for run in runs], shard.experiment
     if shard.pretrained is None:
-        unit = task.small_weights(p, experiment, seeds, outputs, 1.0)
+        unit = pretrain.small_weights(p, experiment, seeds, outputs, 1.0)
         scale = np.array([run.initial_scale for run in runs])[:, None, None]
         first, second = unit.first * scale, unit.second * scale
     else:
         first = shard.pretrained["first"].values[shard.rows(seed=seeds)]
         first = _perturbed(first, p.spread, experiment, seeds) if p.spread else first
-        second = np.stack([task.readout(p, experiment, seed, outputs, p.readout_scale) for seed in seeds])
+        second = np.stack([pretrain.readout(p, experiment, seed, outputs, p.readout_scale) for seed in seeds])
     rescale = np.array([run.rescale for run in runs])[:, None, None]
     return Weights(first * rescale, second * rescale if p.rescaled == "both" else second)
 
@@ -103,11 +103,11 @@ def _problem(p, shard, runs, size, start, teacher, auxiliary):
     X = [np.stack([sphere(rng, size, p.dimension) for rng in rngs])]
     y = [teacher(X[0][sets])]
     if p.protocol == "multi_task":
-        X.append(np.stack([task.auxiliary_data(p, experiment, seed, p.auxiliary_samples) for seed in seeds]))
+        X.append(np.stack([pretrain.auxiliary_data(p, experiment, seed, p.auxiliary_samples) for seed in seeds]))
         y.append(auxiliary(X[1][sets]))
     if p.loss == "cross_entropy":
-        y = [task.labels(targets) for targets in y]
-    return task.Problem(
+        y = [pretrain.labels(targets) for targets in y]
+    return pretrain.Problem(
         X, y, sets, start, teacher,
         lambda run: generator(experiment, {**asdict(runs[run]), "samples": size}, runs[run].seed, "order"),
     )  # fmt: skip

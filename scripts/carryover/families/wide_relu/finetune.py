@@ -4,9 +4,22 @@ from functools import partial
 
 import numpy as np
 
+from carryover.families import stages
 from carryover.families.contract import Piece, cartesian_product
-from carryover.families.wide_relu import task
+from carryover.families.wide_relu import pretrain, solvers
 from carryover.networks.relu import Weights
+from carryover.theory.kernels import ntk_bound
+
+MEANING = {"distance": "distance |θ_T − θ_S| between target and source, unit vectors"}
+BOUNDS = {
+    "absolute_risk": "mean of min(|f(x) − θ_T·x|, 1) over test inputs, the risk that theorem 6.1 bounds",
+    "start_risk": "the same before training: what the bound must be below to say that training helps",
+    "tangent_distance": "root mean square over test inputs of the difference from the limit of infinite width",
+    "ntk_norm": "√(ỹᵀ H⁻¹ ỹ) of the residuals ỹ at the start and the tangent kernel's Gram matrix H of infinite width",
+    "ntk_norm_linear": "the same where the start is the source's linear function itself, or 0 from scratch",
+    "bound": "2 √(ỹᵀ H⁻¹ ỹ / n), the first term of theorem 6.1's bound",
+    "corollary": "3 |θ_T − θ_S|, or 3 |θ_T| from scratch, which corollary 6.2 says bounds √(ỹᵀ H⁻¹ ỹ)",
+}
 
 
 def problems(p, shard):
@@ -17,19 +30,19 @@ def problems(p, shard):
     """
     seeds, experiment, pretrained = shard.seeds, shard.experiment, shard.pretrained
     shard.check_sizes({"width": ("unit", p.width), "dimension": ("input", p.dimension)})
-    start = task.initial(p, experiment, seeds) if pretrained is None else _started(shard)
+    start = pretrain.initial(p, experiment, seeds) if pretrained is None else _started(shard)
     networks, distance = cartesian_product(network=range(len(seeds)), distance=p.distance).values()
-    teacher = [task.teacher(p, experiment, seeds[k], d) for k, d in zip(networks.tolist(), distance, strict=True)]
+    teacher = [pretrain.teacher(p, experiment, seeds[k], d) for k, d in zip(networks.tolist(), distance, strict=True)]
     moved = np.stack(teacher)
     if pretrained is not None:
-        moved = moved - np.stack([task.teacher(p, experiment, seed) for seed in seeds])[networks]
-    tests = [task.inputs(p, experiment, seed, "test inputs", p.test_samples) for seed in seeds]
+        moved = moved - np.stack([pretrain.teacher(p, experiment, seed) for seed in seeds])[networks]
+    tests = [pretrain.inputs(p, experiment, seed, "test inputs", p.test_samples) for seed in seeds]
     for samples in p.samples:
-        X = [task.inputs(p, experiment, seed, "inputs", samples) for seed in seeds]
-        problem = task.Problem(start, networks, np.stack(X), np.stack(teacher), np.stack(tests))
+        X = [pretrain.inputs(p, experiment, seed, "inputs", samples) for seed in seeds]
+        problem = pretrain.Problem(start, networks, np.stack(X), np.stack(teacher), np.stack(tests))
         columns = {"seed": np.array(seeds)[networks], "distance": distance, "samples": samples}
         columns["loss_function"] = "squared"
-        yield Piece(problem, columns, partial(task.finetuned, problem, moved), task.MEANING)
+        yield Piece(problem, columns, partial(_variables, problem, moved), MEANING)
 
 
 def _started(shard):
@@ -37,3 +50,30 @@ def _started(shard):
     rows = shard.rows(seed=shard.seeds)
     first, second = (shard.pretrained[name].values[rows].astype(np.float64) for name in ("first", "second"))
     return Weights(first, second)
+
+
+def _variables(problem, moved, trained):
+    """Variables of runs beside the theorem; `moved` (runs, D) is the linear function that they have to learn anew."""
+    limit, norms = solvers.limit(problem, problem.tests), np.empty((2, len(problem.networks)))
+    learned, started = limit.copy(), np.empty_like(limit)
+    for network in np.unique(problem.networks):
+        runs, X, tests = problem.networks == network, problem.X[network], problem.tests[network]
+        norms[:, runs] = ntk_bound(X, np.stack([problem.residuals[runs], moved[runs] @ X.T]))
+        started[runs] = problem.start[network].outputs(tests)[:, 0]
+        if trained.weights is not None:
+            learned[runs] = trained.weights[runs].outputs(tests)[..., 0]
+    values = {
+        "absolute_risk": _absolute(learned, problem.wanted),
+        "start_risk": _absolute(started, problem.wanted),
+        "tangent_distance": np.sqrt(((learned - limit) ** 2).mean(1)),
+        "ntk_norm": norms[0],
+        "ntk_norm_linear": norms[1],
+        "bound": 2 * norms[0] / np.sqrt(problem.X.shape[1]),
+        "corollary": 3 * np.linalg.norm(moved, axis=1),
+    }
+    return stages.of_training(trained) | {name: ("run", values[name], text) for name, text in BOUNDS.items()}
+
+
+def _absolute(outputs, wanted):
+    """(runs,) of (runs, tests): the loss is 1-Lipschitz and in [0, 1], as the theorem asks."""
+    return np.minimum(np.abs(outputs - wanted), 1).mean(1)

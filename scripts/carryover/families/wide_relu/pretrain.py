@@ -1,20 +1,89 @@
-"""Pretraining of wide ReLU networks on samples of the linear source task."""
+"""Linear source and target tasks of wide ReLU networks, the problem that solvers take, and pretraining.
 
-from functools import partial
+Networks are f(x) = 1/√m Σ_r a_r relu(w_r·x) with fixed signs a_r, |x| = 1: section 6 of "Finetuning with linear
+teachers". Weights hold the factor 1/√m in the readout.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property, partial
 
 import numpy as np
 
+from carryover.families import stages
 from carryover.families.contract import Piece
-from carryover.families.wide_relu import task
+from carryover.networks.relu import Weights
+from carryover.streams import generator
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Runs to be trained. Run r starts from the network `networks[r]` and sees its inputs; teachers are linear."""
+
+    start: Weights  # first (networks, m, D), second (networks, 1, m)
+    networks: np.ndarray  # (runs,)
+    X: np.ndarray  # (networks, n, D), unit vectors
+    teacher: np.ndarray  # (runs, D), unit vectors
+    tests: np.ndarray | None = None  # (networks, tests, D), unit vectors; None in pretraining
+
+    @cached_property
+    def y(self):
+        """Targets (runs, n)."""
+        return self._labels(self.X)
+
+    @cached_property
+    def wanted(self):
+        """What the teachers say of the test inputs, (runs, tests)."""
+        return self._labels(self.tests)
+
+    @cached_property
+    def residuals(self):
+        """ỹ = y − f(X) at the start, (runs, n)."""
+        return self.y - self.start.outputs(self.X)[self.networks, :, 0]
+
+    def _labels(self, inputs):
+        return (inputs[self.networks] @ self.teacher[..., None])[..., 0]
 
 
 def problems(p, shard):
-    """One network per seed."""
+    """One network per seed, trained on samples of the linear source task."""
     seeds, experiment = shard.seeds, shard.experiment
-    problem = task.Problem(
-        start=task.initial(p, experiment, seeds),
+    problem = Problem(
+        start=initial(p, experiment, seeds),
         networks=np.arange(len(seeds)),
-        X=np.stack([task.inputs(p, experiment, seed, "source inputs", p.samples) for seed in seeds]),
-        teacher=np.stack([task.teacher(p, experiment, seed) for seed in seeds]),
+        X=np.stack([inputs(p, experiment, seed, "source inputs", p.samples) for seed in seeds]),
+        teacher=np.stack([teacher(p, experiment, seed) for seed in seeds]),
     )
-    yield Piece(problem, {"seed": seeds, "loss_function": "squared"}, partial(task.pretrained, problem.teacher))
+    yield Piece(problem, {"seed": seeds, "loss_function": "squared"}, partial(_variables, problem.teacher))
+
+
+def _variables(source, trained):
+    """Variables of networks and their sources (runs, D)."""
+    variables = {
+        "first": (("run", "unit", "input"), trained.weights.first, "input weights"),
+        "second": (("run", "output", "unit"), trained.weights.second, "readout weights ±1/√m"),
+        "source": (("run", "input"), source, "unit vector of the source task"),
+    }
+    return stages.single(variables) | stages.of_training(trained)
+
+
+def teacher(p, experiment, seed, distance=0.0):
+    """Unit vector θ_T (D,) at this distance from the source's θ_S, along a great circle that is the seed's."""
+    source, across = generator(experiment, "", seed, "teacher").standard_normal((2, p.dimension))
+    source /= np.linalg.norm(source)
+    across -= (across @ source) * source
+    across /= np.linalg.norm(across)
+    angle = 2 * np.arcsin(distance / 2)
+    return np.cos(angle) * source + np.sin(angle) * across
+
+
+def inputs(p, experiment, seed, stream, count):
+    """Unit vectors (count, D); fewer are the first of more."""
+    drawn = generator(experiment, "", seed, stream).standard_normal((count, p.dimension))
+    return drawn / np.linalg.norm(drawn, axis=1, keepdims=True)
+
+
+def initial(p, experiment, seeds):
+    """Networks before training from scratch: w_r ~ N(0, κ² I), signs at random."""
+    first = [generator(experiment, "", seed, "weights").standard_normal((p.width, p.dimension)) for seed in seeds]
+    signs = [generator(experiment, "", seed, "readout").choice([-1.0, 1.0], (1, p.width)) for seed in seeds]
+    return Weights(p.initial_scale * np.stack(first), np.stack(signs) / np.sqrt(p.width))

@@ -3,17 +3,17 @@
 import numpy as np
 
 from carryover.families.contract import Piece
-from carryover.families.toy import task
+from carryover.families.toy import pretrain
 
 
 def problems(p, shard):
     shard.check_sizes({"dimension": ("input", p.dimension)})
-    teacher = np.stack([task.teacher(p, shard.experiment, seed, p.angle) for seed in shard.seeds])
+    teacher = np.stack([pretrain.teacher(p, shard.experiment, seed, p.angle) for seed in shard.seeds])
     start = np.zeros_like(teacher)
     if shard.pretrained is not None:
         start = shard.pretrained["coefficients"].values[shard.rows(seed=shard.seeds)]
     for samples in p.samples:
-        X = np.stack([task.inputs(p, shard.experiment, seed, "inputs", samples) for seed in shard.seeds])
-        problem = task.Problem(X, teacher, start)
+        X = np.stack([pretrain.inputs(p, shard.experiment, seed, "inputs", samples) for seed in shard.seeds])
+        problem = pretrain.Problem(X, teacher, start)
         runs = {"seed": shard.seeds, "samples": samples, "angle": p.angle, "loss_function": "squared"}
-        yield Piece(problem, runs, task.variables, {"angle": ("angle between the tasks", "rad")})
+        yield Piece(problem, runs, pretrain.variables, {"angle": ("angle between the tasks", "rad")})

@@ -1,13 +1,41 @@
-"""Pretraining of toys."""
+"""A linear function of Gaussian inputs that is learned in pretraining, and another one at an angle to it."""
+
+from dataclasses import dataclass
 
 import numpy as np
 
+from carryover.families import stages
 from carryover.families.contract import Piece
-from carryover.families.toy import task
+from carryover.streams import generator
+
+
+@dataclass(frozen=True)
+class Problem:
+    X: np.ndarray  # (runs, n, D)
+    teacher: np.ndarray  # (runs, D)
+    start: np.ndarray  # (runs, D)
+
+    @property
+    def y(self):
+        return (self.X @ self.teacher[..., None])[..., 0]
 
 
 def problems(p, shard):
-    X = np.stack([task.inputs(p, shard.experiment, seed, "source inputs", p.samples) for seed in shard.seeds])
-    teacher = np.stack([task.teacher(p, shard.experiment, seed) for seed in shard.seeds])
-    problem = task.Problem(X, teacher, np.zeros_like(teacher))
-    yield Piece(problem, {"seed": shard.seeds}, task.variables)
+    X = np.stack([inputs(p, shard.experiment, seed, "source inputs", p.samples) for seed in shard.seeds])
+    teachers = np.stack([teacher(p, shard.experiment, seed) for seed in shard.seeds])
+    problem = Problem(X, teachers, np.zeros_like(teachers))
+    yield Piece(problem, {"seed": shard.seeds}, variables)
+
+
+def teacher(p, experiment, seed, angle=0.0):
+    source, other = np.linalg.qr(generator(experiment, "", seed, "teacher").standard_normal((p.dimension, 2)))[0].T
+    return np.cos(angle) * source + np.sin(angle) * other
+
+
+def inputs(p, experiment, seed, stream, samples):
+    return generator(experiment, "", seed, stream).standard_normal((samples, p.dimension))
+
+
+def variables(trained):
+    coefficients = (("run", "input"), trained.weights, "coefficients of the function")
+    return stages.of_training(trained) | {"coefficients": coefficients}

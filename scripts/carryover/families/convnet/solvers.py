@@ -1,4 +1,4 @@
-"""Solver: gradient descent with momentum on the cross-entropy, runs together or one by one."""
+"""Solvers of convolutional networks."""
 
 from dataclasses import replace
 
@@ -6,15 +6,17 @@ import numpy as np
 import torch
 
 from carryover.errors import UserError
+from carryover.networks.convnet_weights import load_weights, packed
+from carryover.networks.efficientnet import installed_weights
 from carryover.training.convnet import gradient_descent
 from carryover.training.devices import in_chunks, torch_device
 from carryover.training.result import Trained
 
-PORTABLE = "distribution"  # normalisation over few values and large steps enlarge any rounding
+PORTABLE = {"descent": "distribution"}  # normalisation over few values and large steps enlarge any rounding
 
 
-def solve(problem, p, progress=None):
-    """`Trained`, with weights (runs, P).
+def descent(problem, p, progress=None):
+    """Gradient descent with momentum on the cross-entropy, runs together or one by one: weights (runs, P).
 
     As many runs are trained together as `p` says, of those that have equally many images. Where a GPU's memory is too
     small for them, half as many. Raises UserError where it is too small for one.
@@ -60,3 +62,20 @@ def _descend(problem, runs, p, progress):
             renew_tested=statistics == "of_samples", precision=p.precision, device=torch_device(p.device),
             progress=progress,
         )  # fmt: skip
+
+
+def published(problem, p, progress=None):
+    """Weights from a file or an installed package, all but the last layer; nothing is known of their loss.
+
+    Raises UserError, naming the file, for one that is missing, damaged, of another network or with another checksum.
+    """
+    if not p.weights and p.network != "efficientnet_lite0":
+        raise UserError("weights must name a file that torch.save wrote of the network's state_dict.")
+    weights, rows = p.weights or installed_weights(), []
+    for run in range(len(problem.tasks[0])):
+        network = problem.network
+        network.load_state_dict(problem.state(run))
+        load_weights(network, weights, p.sha256 or None, classes_differ=True)
+        rows.append(packed(network.state_dict()))
+    unknown = np.full(len(rows), np.nan)
+    return Trained.solved(np.stack(rows), unknown, unknown)

@@ -1,0 +1,138 @@
+"""Solvers of deep linear networks; risks are the expected squared error."""
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+
+from carryover.errors import UserError
+from carryover.networks.deep_linear import Balanced, Weights
+from carryover.training.balanced_flow import balanced_flow
+from carryover.training.deep_linear import gradient_descent
+from carryover.training.linear_limits import Factored, finetuned, on_features, weight_decayed
+from carryover.training.result import Trained
+
+MAX_TIME = 1e9  # of flow; slow directions end before, those of smallest eigenvalues at γ = 1 too
+ACCURACY = 1e-6  # of a step of the flow, relative
+
+
+def exact(problem, p, progress=None):
+    """The limit of gradient flow from vanishing weights, so that nothing is trained: no steps, no curves."""
+    targets = problem.reduced_targets()
+    folds = getattr(p, "folds", 0)
+    coefficients, validation = np.empty_like(problem.teacher), np.full(len(targets), np.nan)
+    for s in np.unique(problem.sets):
+        runs = problem.sets == s
+        coefficients[runs] = _limits(problem, p, problem.data[s], targets[runs], runs)
+        if folds:
+            validation[runs] = _validated(problem, folds, s)
+    above_floor = np.empty(len(coefficients))  # in the coordinates of the data, without what no function can fit
+    for run, s in enumerate(problem.sets):
+        data = problem.data[s]
+        residual = data.values * (data.directions @ coefficients[run]) - targets[run]
+        above_floor[run] = (residual**2).sum() / (2 * data.samples)
+    return Trained.solved(
+        Balanced(coefficients, problem.depth), above_floor, problem.risk(slice(None), coefficients),
+        validation_loss=validation if folds else None,
+    )  # fmt: skip
+
+
+def _limits(problem, p, data, targets, runs):
+    """(runs, d) of the runs that learn from one set."""
+    protocol = getattr(p, "protocol", "pretraining")
+    if protocol == "finetuning":
+        return finetuned(data, targets, problem.coefficients[runs], problem.depth)
+    if protocol == "linear_transfer":
+        features = _pretrained_features(problem, np.flatnonzero(runs)[0], p.truncation)
+        start, ridge = problem.coefficients[runs], problem.ridge[runs]
+        # A penalty pulls the readout towards zero; without one it leaves what the data do not see as it was.
+        origin = np.where(ridge[:, None] > 0, 0.0, start)
+        unexplained = targets - (origin @ data.directions.T) * data.values
+        limit = origin + on_features(data, unexplained, features, ridge)
+        if problem.frozen >= problem.depth - 1:
+            return limit
+        # Several balanced layers behind the frozen ones keep the sign of their product, and stop at 0 on their way.
+        return np.where((limit * start).sum(1, keepdims=True) > 0, limit, 0.0)
+    return weight_decayed(data, targets, problem.weight_decay[runs])  # for none the least norm, at any depth
+
+
+def _pretrained_features(problem, run, truncation):
+    """Φ (d, r) of a pretrained network, without directions that vanish with the initial weights; UserError where
+    several layers learn behind features that are more than one."""
+    if problem.start is None:
+        beta = problem.coefficients[run]
+        return beta[:, None] / np.linalg.norm(beta) ** (1 / problem.depth)
+    if problem.frozen < problem.depth - 1:
+        raise UserError(
+            "trained_layers above 1 has an exact limit for pretraining with the solver exact or balanced alone: set it "
+            "to 1, or the solver of finetuning to descent."
+        )
+    left, values, _ = np.linalg.svd(problem.start[run].features().astype(np.float64))
+    return (left * values)[:, values > truncation * values[0]]
+
+
+def _validated(problem, folds, s):
+    """Mean squared error on each fold of the network that the others trained, the mean over folds, (runs,)."""
+    runs, X = problem.sets == s, problem.inputs[s]
+    squares = np.zeros(runs.sum())
+    for held in np.array_split(np.arange(len(X)), folds):
+        rest = np.delete(np.arange(len(X)), held)
+        data, targets = Factored.of(X[rest]), problem.targets[runs]
+        beta = weight_decayed(data, data.targets(targets[:, rest]), problem.weight_decay[runs])
+        squares += ((beta @ X[held].T - targets[:, held]) ** 2).sum(1)
+    return squares / len(X)
+
+
+def balanced(problem, p, progress=None):
+    """Gradient flow of balanced networks, as an ordinary differential equation of their function alone."""
+    return balanced_flow(
+        problem.data, problem.reduced_targets(), problem.sets, problem.coefficients, depth=problem.depth,
+        teacher=problem.teacher, covariance=problem.eigenvalues, tolerance=p.tolerance, max_time=MAX_TIME,
+        accuracy=ACCURACY, progress=progress,
+    )  # fmt: skip
+
+
+def descent(problem, p, progress=None):
+    """Gradient descent on all layers, or on the last ones alone while the first are frozen, as the papers train.
+
+    The loss is above the least that the layers can reach.
+    """
+    settings = {
+        "learning_rate": p.learning_rate, "tolerance": p.tolerance, "max_steps": p.max_steps,
+        "precision": p.precision, "device": p.device, "progress": progress,
+    }  # fmt: skip
+    if not problem.frozen:
+        targets = problem.reduced_targets()
+        return gradient_descent(problem.data, targets, problem.sets, problem.weights(), risk=problem.risk, **settings)
+    # Behind frozen layers the others are a network of their own, whose inputs are the features.
+    start = problem.weights()
+    networks, pairs = _frozen_features(problem, start)
+    features = np.stack([own for own, _ in networks])
+    data = [Factored.of(problem.inputs[s] @ own) for own, s in networks]
+    targets = np.stack([data[pair].targets(y) for pair, y in zip(pairs, problem.targets, strict=True)])
+
+    def through(which, beta):
+        found = np.empty(beta.shape)
+        for pair in np.unique(pairs[which]):
+            own = pairs[which] == pair
+            found[own] = beta[own] @ features[pair].T
+        return found
+
+    trained = gradient_descent(
+        data, targets, pairs, Weights(start.hidden[:, problem.frozen :], start.readout),
+        risk=lambda which, beta: problem.risk(which, through(which, beta)), **settings,
+    )  # fmt: skip
+    coefficients = through(np.arange(len(pairs)), trained.weights.coefficients)
+    return replace(trained, weights=SimpleNamespace(coefficients=coefficients))  # of the whole networks
+
+
+def _frozen_features(problem, start):
+    """([(what frozen layers make of the inputs, (d, d), and the set that is learned from)], each once, and the place of
+    every run's there (runs,)): targets of one seed share both, and to factorise them costs more than to train."""
+    frozen, places, networks = start.hidden[:, : problem.frozen], {}, []
+    pairs = np.empty(len(problem.sets), dtype=int)
+    for run, s in enumerate(problem.sets.tolist()):
+        pairs[run] = places.setdefault((s, frozen[run].tobytes()), len(networks))
+        if pairs[run] == len(networks):
+            networks.append((Weights(frozen[run], start.readout[run]).features().astype(np.float64), s))
+    return networks, pairs

@@ -1,0 +1,103 @@
+"""Solvers of diagonal linear networks."""
+
+import math
+from dataclasses import fields, replace
+
+import numpy as np
+
+from carryover.errors import UserError
+from carryover.networks.diagonal import Weights, weights_at
+from carryover.training.devices import in_chunks
+from carryover.training.diagonal_descent import gradient_descent
+from carryover.training.diagonal_flow import gradient_flow
+from carryover.training.exact import diagonal_flow_limit, linear_probe_limit
+from carryover.training.losses import effective_features, group_norm, l1_norm
+from carryover.training.readout_flow import readout_flow
+from carryover.training.result import Trained
+
+BYTES = 2**29  # of inputs at a time
+# Along training on cross-entropy, which goes on after the samples are fitted.
+OBSERVED = {
+    "effective_features": lambda beta, teacher: effective_features(beta[:, 0]),
+    "l1_norm": lambda beta, teacher: l1_norm(beta[:, 0]),
+    "group_norm": lambda beta, teacher: group_norm(beta),
+}
+
+
+def exact(problem, p=None, progress=None):
+    """The limit of gradient flow, without training, whichever layers are trained.
+
+    UserError for several outputs, whose limit has no such form.
+    """
+    if len(problem.X) > 1:
+        raise UserError("multi_task has no exact limit: choose solver flow or descent.")
+    ends = [_limit(problem, run) for run in range(len(problem.draw))]
+    weights = Weights(*(np.stack(arrays) for arrays in zip(*ends, strict=True)))
+    X, y, beta = problem.X[0][problem.draw], problem.y[0][problem.draw], weights.coefficients()[:, 0]
+    residual = np.einsum("rni,ri->rn", X, beta) - y
+    return Trained.solved(weights, (residual**2).mean(1), ((beta - problem.teacher) ** 2).sum(1))
+
+
+def _limit(problem, run):
+    X, y, start = problem.X[0][problem.draw[run]], problem.y[0][problem.draw[run]], problem.start
+    first = start.first_plus[run], start.first_minus[run]
+    second = start.second_plus[run, 0], start.second_minus[run, 0]
+    if "first" not in problem.trainable:
+        plus, minus = linear_probe_limit(X, y, *first, *second)
+        return *first, plus[None], minus[None]
+    paths = first[0], second[0], first[1], second[1]
+    w1_plus, w2_plus, w1_minus, w2_minus = weights_at(diagonal_flow_limit(X, y, *paths), *paths)
+    return w1_plus, w1_minus, w2_plus[None], w2_minus[None]
+
+
+def symmetric(problem, p=None, progress=None):
+    """The minimiser of the Q penalty of eq 22, which assumes that both paths start from the same weights.
+
+    After pretraining they do not. This is the flow limit of the network with each path's first layer replaced by the
+    larger of the two, √|β_aux| on the auxiliary features, as the paper reads its eq 22; `exact` starts from the real
+    weights. UserError where only the readout is trained, for which eq 22 says nothing.
+    """
+    if "first" not in problem.trainable:
+        raise UserError("a probe minimises no Q penalty: choose solver exact, flow or descent.")
+    first = np.maximum(np.abs(problem.start.first_plus), np.abs(problem.start.first_minus))
+    second = np.maximum(np.abs(problem.start.second_plus), np.abs(problem.start.second_minus))
+    return exact(replace(problem, start=Weights(first, first, second, second)))
+
+
+def flow(problem, p, progress=None):
+    """Gradient flow, followed by an adaptive integrator; that of a readout alone is solved."""
+    max_time = p.max_time or math.inf
+    if "first" in problem.trainable:
+        options = {"max_steps": p.max_steps, "max_time": max_time, "accuracy": p.accuracy}
+        return _together(gradient_flow, problem, p, progress, **options)
+    X, y = problem.X[0][problem.draw], problem.y[0][problem.draw]
+    return readout_flow(
+        X, y, problem.start, tolerance=p.tolerance, max_time=max_time, teacher=problem.teacher, progress=progress
+    )
+
+
+def descent(problem, p, progress=None):
+    """Plain full-batch gradient descent, as the paper trains."""
+    options = {name: getattr(p, name) for name in ("max_steps", "learning_rate", "loss")}
+    if p.loss == "cross_entropy":
+        options |= {"normalised": p.normalised, "observe": OBSERVED}
+    return _together(gradient_descent, problem, p, progress, trainable=problem.trainable, **options)
+
+
+def _together(trainer, problem, p, progress, **options):
+    """`Trained` over all runs, in ensembles of a size that memory and cache bear."""
+    per_run = sum(X[0].nbytes for X in problem.X)
+    size = max(1, BYTES // per_run)
+    runs = np.arange(len(problem.draw))
+
+    def trained(chunk):
+        part = problem.subset(chunk)
+        X, y = ([array[part.draw] for array in arrays] for arrays in (part.X, part.y))
+        return trainer(
+            X, y, part.start, tolerance=p.tolerance, teacher=part.teacher, weights=part.weights, device=p.device,
+            progress=progress, **options,
+        )  # fmt: skip
+
+    parts = in_chunks(trained, np.split(runs, range(size, len(runs), size)))
+    layers = [[getattr(part.weights, layer.name) for part in parts] for layer in fields(Weights)]
+    return Trained.joined(parts, Weights(*map(np.concatenate, layers)))

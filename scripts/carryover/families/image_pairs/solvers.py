@@ -1,0 +1,73 @@
+"""Solvers of linear functions on images that are fitted by squared error; the stage tests what they find."""
+
+import numpy as np
+
+from carryover.errors import UserError
+from carryover.families.image_pairs.pretrain import Regression
+from carryover.training.result import Trained
+
+
+def exact(problem, p, progress=None):
+    """The limit of gradient descent, so that nothing is trained.
+
+    Weights are coefficients (cutoffs, d) of the `Regression` of a source task, (runs, draws, d) of a `Problem`.
+    """
+    if isinstance(problem, Regression):
+        coefficients = problem.coefficients(np.array(p.cutoff))
+        loss = problem.loss(coefficients)
+        return Trained.solved(coefficients, loss, np.full_like(loss, np.nan))
+    return _ended(problem, limit(problem.pixels, problem.labels, problem.start[:, None]))
+
+
+def limit(pixels, labels, start):
+    """Coefficients (…, d): θ + X⁺(y − Xθ) from the start θ (…, d), for pixels X (…, n, d) and labels y (…, n).
+
+    It is the solution nearest to the start, equation 1 of "Finetuning with linear teachers" for labels of any kind:
+    those of real images are no linear function of them. Least squares where there are more samples than dimensions;
+    from 0 the one of least norm.
+    """
+    missing = labels[..., None] - pixels @ start[..., None]
+    samples, dimension = pixels.shape[-2:]
+    cutoff = max(samples, dimension) * np.finfo(float).eps
+    if samples >= dimension:
+        return start + (np.linalg.pinv(pixels, rtol=cutoff) @ missing)[..., 0]
+    span, triangle = np.linalg.qr(pixels.mT)  # few samples: the pseudoinverse of n × n numbers alone
+    return start + (span @ (np.linalg.pinv(triangle.mT, rtol=cutoff) @ missing))[..., 0]
+
+
+def descent(problem, p, progress=None):
+    """Plain gradient descent, step by step; a run has converged where its loss has on every draw come to the tolerance.
+
+    Coefficients leave their start along the images alone, θ + Xᵀa, and the loss depends on them through XXᵀ: a step
+    costs n² and not n d.
+    """
+    pixels, n = problem.pixels, problem.pixels.shape[1]
+    gram = pixels @ pixels.mT / n
+    steepest = np.linalg.eigvalsh(gram)[..., -1].max()
+    if p.learning_rate * steepest >= 2:
+        raise UserError(f"learning_rate is {p.learning_rate:g}, but descent diverges from {2 / steepest:.3g} on.")
+    start = problem.start.swapaxes(0, 1)[None]  # (1, d, runs)
+    residual = problem.labels[..., None] - pixels @ start
+    along, evaluations = np.zeros_like(residual), np.zeros(residual.shape[-1], dtype=np.int64)
+    for _ in range(p.max_steps):
+        running = _losses(residual).max(0) > p.tolerance
+        if not running.any():
+            break
+        evaluations += running
+        along += (p.learning_rate / n * running) * residual
+        residual -= p.learning_rate * (gram @ residual) * running
+    coefficients = (start + pixels.mT @ along).transpose(2, 0, 1)
+    converged = _losses(residual).max(0) <= p.tolerance
+    return _ended(problem, coefficients, evaluations=evaluations, converged=converged)
+
+
+def _losses(residual):
+    """Half the mean squared error, (draws, runs), of residuals (draws, n, runs)."""
+    return (residual**2).mean(1) / 2
+
+
+def _ended(problem, coefficients, **known):
+    """`Trained` with these coefficients (runs, draws, d) at its end; its loss is the mean over draws."""
+    residual = (problem.pixels @ coefficients[..., None])[..., 0] - problem.labels
+    loss = (residual**2).mean((-2, -1)) / 2
+    return Trained.solved(coefficients, loss, np.full_like(loss, np.nan), **known)

@@ -1,0 +1,118 @@
+"""Solvers of shallow ReLU networks, with what training is watched by."""
+
+import numpy as np
+import torch
+
+from carryover.networks.relu import Weights
+from carryover.streams import generator
+from carryover.tasks.sparse import sphere
+from carryover.theory.kernels import relu_kernel, relu_risk
+from carryover.training.kernel_ridge import fit
+from carryover.training.relu import Task, gradient_descent
+from carryover.training.relu_flow import gradient_flow
+from carryover.training.result import Trained
+
+PORTABLE = {"descent": "distribution", "flow": "distribution"}
+"""Units that start small choose their place early, and large steps swing for long."""
+TEST_SAMPLES = 2000  # for what has no closed form
+
+
+def descent(problem, p, progress=None):
+    """Gradient descent, as the papers train, with the population risk along the way."""
+    return gradient_descent(
+        **_posed(problem, p), learning_rate=p.learning_rate, max_epochs=p.max_epochs, batch_size=p.batch_size,
+        shuffles=problem.shuffles, precision=p.precision, progress=progress,
+    )  # fmt: skip
+
+
+def flow(problem, p, progress=None):
+    """Gradient flow, which plain descent follows with small steps, in tens of steps."""
+    return gradient_flow(**_posed(problem, p), accuracy=p.accuracy, max_steps=p.max_steps, progress=progress)
+
+
+def _posed(problem, p):
+    """The arguments that both trainers share; tolerances are fractions of the loss of networks whose outputs are 0."""
+    observe, tolerances = {"risk": _risk(problem.teacher)}, sum(np.square(y).mean(1) for y in problem.y)
+    if p.loss == "cross_entropy":
+        observe = _classification(problem.teacher)
+        tolerances = np.full(len(problem.sets), len(problem.y) * np.log(2))
+    return {
+        "tasks": [Task(X, y, problem.sets) for X, y in zip(problem.X, problem.y, strict=True)],
+        "start": problem.start,
+        "tolerance": p.tolerance * tolerances,
+        "loss": p.loss,
+        "device": p.device,
+        "observe": observe,
+    }
+
+
+def ridge(problem, p, progress=None):
+    """Ridge regression on the features of the start: of the readout (probe) or of all weights (tangent kernel).
+
+    There is no training, and the ridge strength is cross-validated run by run.
+
+    A probe's network is the fitted one. The function fitted by a tangent kernel is no network: its weights stay those
+    of the start, and its risk and loss are the fitted function's.
+    """
+    kind = "probe" if p.protocol.endswith("_probe") else "tangent"
+    start, fitted = problem.start, []
+    for run, row in enumerate(problem.sets):
+        inputs, targets = problem.X[0][row], problem.y[0][run]
+        fitted.append(fit(kind, start.first[run], start.second[run, 0], inputs, targets))
+        if progress is not None:
+            progress({"step": run + 1, "active": len(problem.sets) - run - 1})
+    readouts = np.stack([one.readout for one in fitted])[:, None]
+    risks = [one.risk(*problem.teacher.units(run)) for run, one in enumerate(fitted)]
+    return Trained.solved(
+        Weights(start.first, readouts if kind == "probe" else start.second),
+        np.array([one.loss for one in fitted]),
+        np.array(risks),
+        ridge_strength=np.array([one.strength for one in fitted]),
+    )
+
+
+def _risk(teacher):
+    """Mean squared error of output 0 over the whole sphere, in closed form: E f² − 2 E f f* + E f*², the last once."""
+    constant = relu_risk(teacher.directions[:, :0], teacher.readout[:, :0], teacher.directions, teacher.readout)
+    units = [teacher.units(run) for run in range(len(constant))]
+
+    def risk(first, second, runs):
+        first, readout = first.double(), second[:, 0].double()
+        if first.device.type != "cpu":
+            arrays = (_tensor(values[runs], first) for values in (teacher.directions, teacher.readout, constant))
+            return _distance(first, readout, *arrays)
+        # NumPy's inverse sines are four times as fast as PyTorch's, and pairs of one network's units stay in the cache.
+        networks = zip(runs, first.numpy(), readout.numpy(), strict=True)
+        return _tensor([_distance(W, a, *units[run], constant[run]) for run, W, a in networks], first)
+
+    return risk
+
+
+def _distance(first, readout, directions, coefficients, constant):
+    """E (f − f*)² (...) of networks (..., H, D), given E f*²."""
+    power = relu_risk(first, readout, directions[..., :0, :], coefficients[..., :0])
+    cross = readout[..., None, :] @ relu_kernel(first, directions) @ coefficients[..., :, None]
+    return (power - 2 * cross[..., 0, 0] + constant).clip(0)
+
+
+def _classification(teacher):
+    """Share of test inputs whose label is wrong, and participation ratio of the hidden responses to them."""
+    X = sphere(generator("classification", "", 0, "test inputs"), TEST_SAMPLES, teacher.directions.shape[-1])
+    positive = teacher(X) > 0
+
+    def error(first, second, runs):
+        outputs = (second[:, :1] @ (first @ _tensor(X.T, first).to(first.dtype)).relu_())[:, 0]
+        return ((outputs > 0) != torch.as_tensor(positive[runs], device=first.device)).double().mean(1)
+
+    def effective_features(first, second, runs):
+        first = first.float()  # most of the cost of training on few samples, and precise enough for a ratio of sums
+        responses = (first @ _tensor(X.T, first).float()).relu_()
+        responses -= responses.mean(2, keepdim=True)
+        covariance = (responses @ responses.transpose(1, 2)).double()
+        return covariance.diagonal(dim1=1, dim2=2).sum(1) ** 2 / covariance.square().sum((1, 2))
+
+    return {"risk": error, "effective_features": effective_features}
+
+
+def _tensor(values, like):
+    return torch.as_tensor(np.ascontiguousarray(values), dtype=torch.float64, device=like.device)

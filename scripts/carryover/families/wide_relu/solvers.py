@@ -1,0 +1,55 @@
+"""Solvers of wide ReLU networks, on the mean squared error."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from carryover.theory.kernels import infinite_width_gram, relu_risk
+from carryover.training.relu import Task
+from carryover.training.relu_flow import gradient_flow
+from carryover.training.result import Trained
+
+
+def exact(problem, p, progress=None):
+    """The limit of infinite width, in which training is regression with the tangent kernel: no steps, no weights.
+
+    The risk is a mean over the test inputs, for it has no closed form.
+    """
+    return Trained.solved(
+        None,
+        ((limit(problem, problem.X) - problem.y) ** 2).mean(1),
+        ((limit(problem, problem.tests) - problem.wanted) ** 2).mean(1),
+    )
+
+
+def limit(problem, inputs):
+    """f(x) = f0(x) + H(x, X) H⁻¹ (y − f0(X)) of every run, (runs, count): where gradient flow ends.
+
+    f0 is the run's network at its start and H = H^∞ the tangent kernel of infinite width, at inputs (networks, count,
+    D) of length 1.
+    """
+    values = np.empty((len(problem.networks), inputs.shape[1]))
+    for network in np.unique(problem.networks):
+        runs, X, x = problem.networks == network, problem.X[network], inputs[network]
+        moved = problem.residuals[runs] @ np.linalg.solve(infinite_width_gram(X), infinite_width_gram(X, x))
+        values[runs] = problem.start[network].outputs(x)[:, 0] + moved
+    return values
+
+
+def flow(problem, p, progress=None):
+    """Gradient flow of the first layer alone, which descent follows with small steps; the exact risk at the end."""
+    trained = gradient_flow(
+        [Task(problem.X, problem.y, problem.networks)], problem.start[problem.networks], tolerance=p.tolerance,
+        accuracy=p.accuracy, max_steps=p.max_steps, device=p.device, trainable=("first",), progress=progress,
+    )  # fmt: skip
+    return replace(trained, risk_final=_risk(trained.weights, problem.teacher))
+
+
+def _risk(network, theta):
+    """Population mean squared error (...) of networks (..., m, D) against linear teachers θ (..., D).
+
+    θ·x = relu(θ·x) − relu(−θ·x), and inputs of length 1 have 1/D of the mean square that `relu_risk` is for.
+    """
+    directions = np.stack([theta, -theta], axis=-2)
+    squares = relu_risk(network.first, network.second[..., 0, :], directions, np.array([1.0, -1.0]))
+    return squares / theta.shape[-1]
