@@ -107,7 +107,7 @@ def pack(sweep, audit, experiment, measure):
     seconds = {}
     for one in sorted(upstream.values(), key=lambda record: int(record["wildcards"].get("block", 0))):
         usage, points = one["volatile"], seconds.setdefault(one["rule"], {})
-        took = usage["processor_time"] - usage["starting"] + usage.get("resumed", {}).get("seconds", 0)
+        took = usage["processor_time"] - usage["starting"]
         points.setdefault(one["wildcards"].get("point", "all"), []).append(round(took, 2))
     known = {
         "request": request(sweep, experiment, measure),

@@ -16,10 +16,9 @@ import torch
 
 from carryover.networks.deep_linear import Weights
 from carryover.training import deep_linear
-from carryover.training.deep_linear import gradient_descent
+from carryover.training.deep_linear import gradient_descent, reduced
 from carryover.training.devices import chunks
 from carryover.training.linear_limits import Factored
-from carryover.training.reduced import reduced
 
 D, RATE, SCALE = 500, 0.01, 1e-2
 SETTINGS = ((50, 6), (500, 20), (1000, 35))  # samples, times faster

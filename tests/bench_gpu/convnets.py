@@ -10,8 +10,7 @@ from carryover.networks.efficientnet import NETWORKS
 from carryover.streams import generator
 from carryover.tasks.images import ImageSet, images
 from carryover.tasks.prepared_images import PreparedImages
-from carryover.training.convnet import gradient_descent
-from carryover.training.convnet_batches import Samples
+from carryover.training.convnet import Samples, gradient_descent
 from carryover.training.convnet_ensemble import ConvnetEnsemble
 
 TOGETHER, WIDTH, STEPS = 16, 8, 2

@@ -8,7 +8,7 @@ from carryover.networks.efficientnet import NETWORKS
 from carryover.streams import generator
 from carryover.tasks.images import ImageSet
 from carryover.tasks.prepared_images import PreparedImages
-from carryover.training.convnet_batches import Samples
+from carryover.training.convnet import Samples
 
 
 def network(kind="resnet18", seed=0, classes=3):

@@ -46,23 +46,6 @@ def diagonal_flow(**options):
     return diagonal_toys.finetuned(None, "multi_task", "flow", SEEDS, **asked)
 
 
-def relu_flow(**options):
-    asked = {"solver": "flow", "samples": (12,), "tolerance": 1e-3, "initial_scale": (0.3, 1.0), **options}
-    return relu_toys.finetuned(None, "multi_task", SEEDS[:3], **asked)
-
-
-def deep_linear_balanced(**options):
-    asked = {
-        "solver": "balanced",
-        "samples": (8, 10),
-        "depth": (2,),
-        "initial_scale": 0.1,
-        "tolerance": 1e-4,
-        **options,
-    }
-    return shard("deep_linear", "finetune", SEEDS, dimension=12, protocol="single_task", **asked)
-
-
 def convnets(**options):
     asked = {"protocol": "single_task", "width": 2, "tasks": 2, "samples": (12,), "max_epochs": 3, "batch_size": 6}
     asked |= {"learning_rate": 0.001}  # normalisation of fewer images, or larger steps, would enlarge any rounding
@@ -81,14 +64,3 @@ TRAINERS = {
     "diagonal_flow": (diagonal_flow, diagonal.DiagonalEnsemble, "correlations"),
     "convnets": (convnets, convnet_ensemble.ConvnetEnsemble, "step"),
 }
-
-
-def longer_convnets(**options):
-    return convnets(max_epochs=9, **options)
-
-
-# All trainers, which go on where they were when they were killed.
-RESUMED = {name: shard for name, (shard, _, _) in TRAINERS.items() if shard is not convnets}
-RESUMED |= {
-    "relu_flow": relu_flow, "deep_linear_balanced": deep_linear_balanced, "longer_convnets": longer_convnets
-}  # fmt: skip

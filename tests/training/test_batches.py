@@ -8,7 +8,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from carryover.training.batches import Batches
+from carryover.training.relu import Batches
 
 FIXED = settings(derandomize=True, deadline=None, max_examples=25)
 

@@ -5,8 +5,7 @@ import pytest
 import torch
 
 from carryover.networks.convnet_weights import packed
-from carryover.training.convnet import gradient_descent
-from carryover.training.convnet_batches import Feed
+from carryover.training.convnet import Feed, gradient_descent
 from carryover.training.convnet_ensemble import ConvnetEnsemble
 from carryover.training.result import Divergence
 from toy import convnet_toys as toys

@@ -55,7 +55,7 @@ def test_groups_that_shrink_and_begin_again_leave_what_a_plain_loop_notes(traini
             numbers = {run: (*rng.normal(size=3), rng.normal(size=(2, 3))) for run in runs}
             chosen = dict(zip(runs, choices, strict=False))
             again = [run for run in runs if chosen[run] == 0]
-            history.load(np.array(again, dtype=int), None)
+            history.forget(np.array(again, dtype=int))
             for run in again:
                 plain.rows[run] = []
             times = {run: time * (plain.rows[run][-1][0] if plain.rows[run] else 0.01) for run in runs}

@@ -105,7 +105,7 @@ def _files(results, others):
     """All files in a results folder but those that are no results, or another configuration's."""
     passed_over = tuple(f"{results}/{name}" for name in _IGNORED) + tuple(f"{folder}/" for folder in others)
     files = {path.as_posix() for path in Path(results).rglob("[!.]*") if path.is_file()}
-    return {path for path in files if not path.startswith(passed_over) and not path.endswith(".saved")}
+    return {path for path in files if not path.startswith(passed_over)}
 
 
 def _requests(sweep, files):

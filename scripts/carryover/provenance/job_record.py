@@ -120,8 +120,6 @@ class Job:
         Script and plug-ins by dotted name.
     device
         Where it computes; may be set in the block. "auto" finds CUDA.
-    resumed
-        {starts, seconds} of the killed processes that did a part of it; may be set in the block.
     portable
         What is promised elsewhere (default: what the modules promise).
     command
@@ -142,7 +140,6 @@ class Job:
     inputs: Sequence[str | Path] = ()
     seeds: Sequence[int] = ()
     device: Any = None
-    resumed: Mapping[str, Any] = field(default_factory=dict)
     portable: str | None = None
     command: Sequence[str] | None = None
 
@@ -233,8 +230,7 @@ class Job:
             **self._record,
             "outputs": {shown(output): _facts(file) for output, file in self._temporaries.items()},
             "environment": environment(self.device, self._packages),
-            "volatile": resource_usage(*self._begin)
-            | ({"resumed": dict(self.resumed)} if self.resumed.get("starts") else {}),
+            "volatile": resource_usage(*self._begin),
         }
         return {**record, "checksum": checksum(record)}
 

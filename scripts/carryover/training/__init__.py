@@ -1,13 +1,13 @@
 """Exact limits, gradient flow, gradient descent and ridge regression of ensembles of networks.
 
-- `integrate`: the loop that every trainer shares; `history` and `resume`: what it records and saves; `result`: what
-  training returns, and how it fails; `steppers`: ROS2, RODAS, RKC2 and step sizes; `losses`, `devices`.
+- `integrate`: the loop that every trainer shares; `history`: what it records; `result`: what training returns, and how
+  it fails; `steppers`: ROS2, RODAS, RKC2 and step sizes; `losses`, `devices`.
 - Without training: `exact` (diagonal networks), `linear_limits` (deep linear ones), `readout_flow` (linear probes),
   `kernel_ridge` (probes and linearised ReLU networks).
 - Diagonal networks: `diagonal_flow` and `diagonal_descent` of a `diagonal` ensemble.
-- ReLU networks on samples: `relu_flow`, with `relu_tangent`, and `relu` (descent), with `batches`; on the population
-  loss: `population_flow`.
-- Deep linear networks: `balanced_flow`, and `deep_linear` (descent) in the coordinates of `reduced`.
-- Convolutional networks: `convnet`, with `convnet_batches` and `convnet_ensemble`.
+- ReLU networks on samples: `relu_flow`, with `relu_tangent`, and `relu` (descent); on the population loss:
+  `population_flow`.
+- Deep linear networks: `balanced_flow`, and `deep_linear` (descent).
+- Convolutional networks: `convnet`, with `convnet_ensemble`.
 - `allocation`: the memory of a job.
 """

@@ -89,8 +89,8 @@ def balanced_flow(
 class _Flow(Ensemble):
     """Each run's state w = Vω (R, k), with the constant part of ω `outside` the row space (R, d)."""
 
-    PER_RUN = ("sets", "values", "targets", "outside", "square", "scale", "samples")
-    MOVING = ("w", "velocity", "loss", "time", "step")
+    PER_RUN = ("sets", "values", "targets", "outside", "square", "scale", "samples", "w", "velocity", "loss", "time",
+               "step")  # fmt: skip
     report_every = 20
 
     def __init__(

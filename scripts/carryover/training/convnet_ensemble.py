@@ -123,26 +123,12 @@ class ConvnetEnsemble:
     def keep(self, which: np.ndarray) -> None:
         """Go on with some of the networks, (R,) bool, alone."""
         rows = torch.from_numpy(np.flatnonzero(which)).to(self.device)
-        chosen = {
-            name: {key: tensor[rows] for key, tensor in value.items()} if isinstance(value, Mapping) else value
-            for name, value in self.state().items()
-        }
         self.runs = self.runs[which]
-        self.load(chosen)
-
-    def state(self) -> dict[str, Any]:
-        """Everything that the next steps depend on, for `load`: mappings of tensors by name, (R, …), and numbers."""
-        tensors = {"parameters": self.parameters, "momenta": self._views(self._velocity), "buffers": dict(self.buffers)}
-        return {**tensors, "start": dict(self._start), "decay": list(self._decay)}
-
-    def load(self, state: Mapping[str, Any]) -> None:
-        """Take over a `state`; `runs` are the caller's to set."""
-        self._start, self.buffers = (
-            {name: tensor.clone().to(self.device) for name, tensor in state[kind].items()}
-            for kind in ("start", "buffers")
+        self._start, self.buffers, parameters, momenta = (
+            {name: tensor[rows] for name, tensor in tensors.items()}
+            for tensors in (self._start, self.buffers, self.parameters, self._views(self._velocity))
         )
-        self._flat, self._velocity = (self._joined(state[kind]) for kind in ("parameters", "momenta"))
-        self._decay = tuple(state["decay"])
+        self._flat, self._velocity = self._joined(parameters), self._joined(momenta)
 
     def _losses(self, outputs: Sequence[Tensor], labels: Sequence[Tensor]) -> Tensor:
         """Losses (R,) from the outputs (b, R, k) and labels (R, b) of every task."""

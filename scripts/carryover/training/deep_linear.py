@@ -2,15 +2,18 @@
 
 The loss |Xβ − y|²/(2n) of β = W_1 … W_L moves W_1 along the row space of X alone. With the data `Factored` and
 A = V W_1, k × d, what is trained is a = A W_2 … W_L: with g = ∂L/∂a = diag(s)(diag(s) a − t)/n each gradient is of
-rank one, ∂L/∂A = g (W_2 … W_L)ᵀ, so that a step takes products of matrices with vectors only. Hidden layers moreover
-are held by the part of them that is used, see `reduced`. Both rotations leave the steps of gradient descent what they
-are. The rest of W_1 stands still.
+rank one, ∂L/∂A = g (W_2 … W_L)ᵀ, so that a step takes products of matrices with vectors only. It adds to a matrix W_l
+columns of what lies left of it and rows of what lies right of it. So of a hidden layer nothing else is ever used than
+what the rows of the matrix before it and the columns of the one after it span at the start: of two layers at most k + 1
+dimensions, of pretrained networks of rank one a single one. These `reduced` coordinates leave the steps of gradient
+descent what they are. The rest of W_1 stands still.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import chain
+from dataclasses import dataclass
+from itertools import chain, pairwise
 from typing import Any
 
 import numpy as np
@@ -21,7 +24,6 @@ from carryover.training.devices import chunks, in_chunks, torch_device
 from carryover.training.history import History, Values, log_spaced
 from carryover.training.integrate import Descent, Progress, integrate
 from carryover.training.linear_limits import Factored
-from carryover.training.reduced import Network, Reduced, reduced
 from carryover.training.result import Divergence, Trained
 
 # Of a group's matrices. Of a single matrix the library multiplies a column at the speed of the cache, of several it
@@ -32,8 +34,7 @@ _BYTES = {"cpu": 2**18, "cuda": 2**31}
 class _Group(Descent):
     """Deep linear networks in reduced coordinates, and their data."""
 
-    PER_RUN = (*Descent.PER_RUN, "_networks", "_values", "_targets", "_samples")
-    MOVING = (*Descent.MOVING, "matrices", "readout")
+    PER_RUN = (*Descent.PER_RUN, "_networks", "_values", "_targets", "_samples", "matrices", "readout")
 
     def __init__(
         self, runs: np.ndarray, networks: Sequence[Network], matrices: Sequence[np.ndarray], readout: np.ndarray,
@@ -150,5 +151,89 @@ def gradient_descent(
     diverged = list(chain(*in_chunks(train, together)))
     if diverged:
         raise Divergence(sorted(diverged), f"gradient descent diverged with learning rate {learning_rate:g}")
-    beta, ends = zip(*((beta, end) for beta, *end in history.weights()), strict=True)
-    return history.trained(Reduced(np.stack(beta), networks, ends))
+    beta, *ends = history.stacked()
+    return history.trained(Reduced(beta, networks, ends))
+
+
+def reduced(
+    data: Sequence[Factored], sets: np.ndarray, start: Weights
+) -> tuple[list[Network], list[np.ndarray], np.ndarray]:
+    """A `Network` for each run of `start`, and of all runs the matrices A, W_2, … and the readouts W_L at the start.
+
+    Of one layer there is no matrix and the readout is Vβ.
+    """
+    turns, hidden = np.stack([one.directions for one in data])[sets], start.hidden
+    layers = [*hidden.swapaxes(0, 1), start.readout[:, :, None]]
+    layers[0] = turns @ layers[0]
+    bases = [_used(*pair) for pair in pairwise(layers)]
+    for place, basis in enumerate(bases):
+        if basis is not None:
+            layers[place] = layers[place] @ basis
+            layers[place + 1] = basis.swapaxes(1, 2) @ layers[place + 1]
+    networks = [
+        Network(data[own], Weights(*weights), [None if basis is None else basis[run] for basis in bases])
+        for run, (own, *weights) in enumerate(zip(sets, hidden, start.readout, strict=True))
+    ]
+    return networks, layers[:-1], layers[-1][:, :, 0]
+
+
+def _used(before: np.ndarray, after: np.ndarray) -> np.ndarray | None:
+    """Orthonormal columns (runs, d, r) that span the rows of `before` and the columns of `after`, (runs, d, ·); None
+    where that takes all d dimensions."""
+    both = np.concatenate([before.swapaxes(1, 2), after], 2).astype(np.float64)
+    left, values, _ = np.linalg.svd(both, full_matrices=False)
+    rank = int((values > max(both.shape[1:]) * np.finfo(float).eps * values[:, :1]).sum(1).max())
+    return left[:, :, : max(rank, 1)] if rank < both.shape[1] else None
+
+
+@dataclass(frozen=True)
+class Network:
+    """One network, rotated by the data from the left; `bases` (d, r) of its hidden layers, None where all is used."""
+
+    data: Factored
+    start: Weights
+    bases: Sequence[np.ndarray | None]
+
+    def coefficients(self, inside: np.ndarray, right: np.ndarray) -> np.ndarray:
+        """β (d,), of Vβ = `inside` (k,) and the vector that the first matrix, if any, multiplies."""
+        V, beta = self.data.directions, inside @ self.data.directions
+        if len(V) == V.shape[1]:
+            return beta
+        if self.start.depth == 1:
+            return beta + self._without(self.start.readout)
+        return beta + self._without(self.start.hidden[0] @ _in(self.bases[0], right))
+
+    def full(self, *end: np.ndarray) -> Weights:
+        """The network of these reduced matrices and readout."""
+        *matrices, readout = end
+        V, hidden = self.data.directions, self.start.hidden.astype(np.float64)
+        if self.start.depth == 1:
+            return Weights(hidden, readout @ V + self._without(self.start.readout))
+        readout = _in(self.bases[-1], readout).astype(np.float64)
+        rows = [_in(basis, matrix.T).T for basis, matrix in zip(self.bases, matrices, strict=True)]
+        others = [_in(basis, matrix) for basis, matrix in zip(self.bases, rows[1:], strict=False)]
+        return Weights(np.stack([V.T @ rows[0] + self._without(hidden[0]), *others]), readout)
+
+    def _without(self, values: np.ndarray) -> np.ndarray:
+        """(I − VᵀV) values."""
+        V = self.data.directions
+        return values - V.T @ (V @ values)
+
+
+def _in(basis: np.ndarray | None, values: np.ndarray) -> np.ndarray:
+    """A hidden layer's vectors (r, …) by its own units, (d, …)."""
+    return values if basis is None else basis @ values
+
+
+@dataclass(frozen=True)
+class Reduced:
+    """Networks after training: `coefficients` β (runs, d), float64, and what their matrices are made of."""
+
+    coefficients: np.ndarray
+    networks: Sequence[Network]
+    ends: Sequence[np.ndarray]  # matrices and readouts (runs, …)
+
+    def full(self) -> Weights:
+        """All matrices of all networks, float64: d × d numbers for each layer of each run."""
+        full = [network.full(*end) for network, *end in zip(self.networks, *self.ends, strict=True)]
+        return Weights(np.stack([one.hidden for one in full]), np.stack([one.readout for one in full]))

@@ -24,8 +24,9 @@ from carryover.training.losses import LOSSES, RISKS
 class DiagonalEnsemble(Ensemble):
     """Diagonal linear networks in training."""
 
-    PER_RUN: ClassVar[tuple[str, ...]] = ("X", "y", "teacher")
-    MOVING: ClassVar[tuple[str, ...]] = ("first", "second", "time", "loss", "risk", "risk_best")
+    PER_RUN: ClassVar[tuple[str, ...]] = (
+        "X", "y", "teacher", "first", "second", "time", "loss", "risk", "risk_best",
+    )  # fmt: skip
 
     time: torch.Tensor  # (R,), like the risk of output 0 and the smallest one so far
     risk: torch.Tensor

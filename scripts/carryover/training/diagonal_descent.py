@@ -72,8 +72,7 @@ def gradient_descent(
 class _Descent(DiagonalEnsemble):
     """Networks with the loss, the negative gradient (R, O, D) and the risk at their present weights."""
 
-    PER_RUN = (*DiagonalEnsemble.PER_RUN, "limit")
-    MOVING = (*DiagonalEnsemble.MOVING, "gradient", "active", "evaluations")
+    PER_RUN = (*DiagonalEnsemble.PER_RUN, "limit", "gradient", "active", "evaluations")
     report_every = 100
 
     def __init__(

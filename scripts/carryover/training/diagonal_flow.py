@@ -79,8 +79,7 @@ def gradient_flow(
 class _Flow(DiagonalEnsemble):
     """Networks with the scaled residuals (R, N) of the samples of all outputs."""
 
-    PER_RUN = (*DiagonalEnsemble.PER_RUN, "floor")
-    MOVING = (*DiagonalEnsemble.MOVING, "residual", "step")
+    PER_RUN = (*DiagonalEnsemble.PER_RUN, "floor", "residual", "step")
     report_every = 20
 
     def __init__(

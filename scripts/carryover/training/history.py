@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 import torch
@@ -39,7 +38,9 @@ class History:
     def record(self, runs: np.ndarray, values: Mapping[str, Values]) -> None:
         """Add a checkpoint of `runs` (R,): observables (R,) by name."""
         columns = self._recorded[runs]
-        self._widen(columns.max(initial=-1) + 1)
+        if (more := columns.max(initial=-1) + 1 - self._curves["time"].shape[1]) > 0:
+            room = ((0, 0), (0, max(more, columns.max() // 2)))
+            self._curves = {name: np.pad(c, room, constant_values=np.nan) for name, c in self._curves.items()}
         for name, value in values.items():
             self._curves[name][runs, columns] = _as_array(value)
         self._recorded[runs] += 1
@@ -55,13 +56,10 @@ class History:
         layers = [_as_array(layer) for layer in weights]
         self._weights |= {int(run): tuple(layer[place] for layer in layers) for place, run in enumerate(runs)}
 
-    def weights(self) -> list[tuple[np.ndarray, ...]]:
-        """The arrays of every run at its end."""
-        return [self._weights[run] for run in range(len(self._recorded))]
-
     def stacked(self) -> list[np.ndarray]:
-        """The arrays of weights of all runs, (runs, …)."""
-        return [np.stack(layer) for layer in zip(*self.weights(), strict=True)]
+        """The arrays of weights of all runs at their ends, (runs, …)."""
+        ends = [self._weights[run] for run in range(len(self._recorded))]
+        return [np.stack(layer) for layer in zip(*ends, strict=True)]
 
     def trained(self, weights: object) -> Trained:
         """The result once all runs have ended; `weights` in the type of their family."""
@@ -90,35 +88,11 @@ class History:
                 curve[run, : len(nearest)] = self._curves[name][run, nearest]
         return thinned
 
-    def _widen(self, columns: int) -> None:
-        """Make room for so many checkpoints."""
-        if (more := columns - self._curves["time"].shape[1]) > 0:
-            room = ((0, 0), (0, max(more, columns // 2)))
-            self._curves = {name: np.pad(c, room, constant_values=np.nan) for name, c in self._curves.items()}
-
-    def state(self, runs: np.ndarray) -> dict[str, Any]:
-        """All that is known of `runs` (R,), for `load`: arrays in mappings and lists."""
-        recorded = self._recorded[runs]
-        curves = {name: curve[runs, : recorded.max(initial=0)] for name, curve in self._curves.items()}
-        weights = {place: list(self._weights[run]) for place, run in enumerate(runs.tolist()) if run in self._weights}
-        ends = {name: values[runs] for name, values in self._ends.items()}
-        return {"recorded": recorded, "curves": curves, "ends": ends, "weights": weights}
-
-    def load(self, runs: np.ndarray, state: Mapping[str, Any] | None) -> None:
-        """Set what is known of `runs` (R,) to a `state`; without one, forget them: they begin, perhaps again."""
+    def forget(self, runs: np.ndarray) -> None:
+        """Drop the checkpoints of `runs` (R,), whose training begins, perhaps again."""
         self._recorded[runs] = 0
         for curve in self._curves.values():
             curve[runs] = np.nan
-        if state is None:
-            return
-        self._recorded[runs] = state["recorded"]
-        for name, values in state["ends"].items():
-            self._ends[name][runs] = values
-        width = state["recorded"].max(initial=0)
-        self._widen(width)
-        for name, curve in state["curves"].items():
-            self._curves[name][runs, :width] = curve
-        self._weights |= {int(runs[place]): tuple(layers) for place, layers in state["weights"].items()}
 
 
 def _as_array(values: Values | int) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""The loop that trains every ensemble: steps, checkpoints, ends, progress, and continuation after a kill.
+"""The loop that trains every ensemble: steps, checkpoints, ends and progress.
 
 A trainer is a subclass of `Ensemble` that says what one step is; `integrate` follows it until every network has ended.
 Gradient descent is a subclass of `Descent`, which observes losses after the epochs of a schedule alone.
@@ -14,7 +14,6 @@ import numpy as np
 import torch
 
 from carryover.training.history import History, Values
-from carryover.training.resume import SavedTraining
 
 Progress = Callable[[dict], None]
 _BLOWN_UP = 2  # times the loss at the start: what a step too large does to a network that starts from almost nothing
@@ -34,8 +33,7 @@ def pick(values: Any, which: torch.Tensor) -> Any:
 class Ensemble(ABC):
     """Networks that are trained together, each with a step size of its own if its method has one."""
 
-    PER_RUN: ClassVar[tuple[str, ...]] = ()  # attributes with the run as first axis that no step changes
-    MOVING: ClassVar[tuple[str, ...]] = ()  # those that steps change
+    PER_RUN: ClassVar[tuple[str, ...]] = ()  # attributes with the run as first axis
     runs: np.ndarray  # (R,), their indices in the caller's arrays
     loss: torch.Tensor  # (R,), in float64
     steps = 0
@@ -73,32 +71,16 @@ class Ensemble(ABC):
 
     def keep(self, which: torch.Tensor) -> None:
         """Drop the networks that are not in the boolean mask."""
-        for name in ("runs", *self.PER_RUN, *self.MOVING):
+        for name in ("runs", *self.PER_RUN):
             setattr(self, name, pick(getattr(self, name), which))
-        if len(self):
-            self.prepare()
-
-    def state(self) -> dict[str, Any]:
-        """All that the next steps depend on, besides the arguments of the constructor."""
-        return {name: getattr(self, name) for name in ("runs", "steps", *self.MOVING)}
-
-    def load(self, state: Mapping[str, Any]) -> None:
-        """From the start of all networks to a `state`."""
-        self.keep(torch.as_tensor(np.isin(self.runs, state["runs"])))
-        for name in ("steps", *self.MOVING):
-            setattr(self, name, state[name])
         if len(self):
             self.prepare()
 
 
 def integrate(ensemble: Ensemble, history: History, progress: Progress | None = None) -> None:
-    """Train an ensemble until every network has ended, or take up the training that a killed process began."""
-    saved = SavedTraining(history, ensemble.runs)
-    if saved.state:
-        ensemble.load(saved.state)
+    """Train an ensemble until every network has ended; what the history knows of their runs is forgotten."""
+    history.forget(ensemble.runs)
     while len(ensemble):
-        if saved.due():
-            saved.save(**ensemble.state())
         ended = ensemble.ended()
         if ended is not None and ended.any():
             _end(ensemble, ended, history)
@@ -111,7 +93,6 @@ def integrate(ensemble: Ensemble, history: History, progress: Progress | None = 
         recorded = ensemble.advance()
         if recorded is not None and recorded.any():
             history.record(pick(ensemble.runs, recorded), ensemble.observed(recorded))
-    saved.save(finished=True, **ensemble.state())
 
 
 def _end(ensemble: Ensemble, ended: torch.Tensor, history: History) -> None:
@@ -126,8 +107,7 @@ def _end(ensemble: Ensemble, ended: torch.Tensor, history: History) -> None:
 class Descent(Ensemble):
     """Gradient descent; networks whose loss is not finite or twice its start are dropped, their runs in `diverged`."""
 
-    PER_RUN: ClassVar[tuple[str, ...]] = ("rates", "limit", "tolerance")
-    MOVING: ClassVar[tuple[str, ...]] = ("loss", "values")
+    PER_RUN: ClassVar[tuple[str, ...]] = ("rates", "limit", "tolerance", "loss", "values")
 
     rates: np.ndarray  # (R,), learning rates
     loss: Any = None
@@ -183,10 +163,3 @@ class Descent(Ensemble):
     def outcome(self) -> dict[str, Values | int]:
         converged = self.loss <= self.tolerance
         return {"evaluations": self.evaluations, "converged": converged, "learning_rate": self.rates}
-
-    def state(self) -> dict[str, Any]:
-        return {**super().state(), "diverged": self.diverged}
-
-    def load(self, state: Mapping[str, Any]) -> None:
-        super().load(state)
-        self.diverged = state["diverged"]

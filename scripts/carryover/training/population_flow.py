@@ -162,8 +162,8 @@ class PopulationGradient:
 class _Flow(Ensemble):
     """Units (R, H, D + 1), input weights and then readout, and where their flow goes."""
 
-    PER_RUN = ("power",)
-    MOVING = ("start", "units", "flow", "loss", "energy", "time", "step", "evaluations", "radius", "vector", "age")
+    PER_RUN = ("power", "start", "units", "flow", "loss", "energy", "time", "step", "evaluations", "radius", "vector",
+               "age")  # fmt: skip
 
     def __init__(
         self, runs: np.ndarray, start: Weights, teacher: Weights, anchors: np.ndarray, dtype: torch.dtype,

@@ -15,13 +15,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
-from typing import Any
 
 import numpy as np
 import torch
 
 from carryover.networks.relu import Weights
-from carryover.training.batches import Batches
 from carryover.training.devices import chunks, in_chunks, torch_device
 from carryover.training.history import History, log_spaced
 from carryover.training.integrate import Descent, Progress, integrate
@@ -32,6 +30,7 @@ BYTES = {"cpu": 2**20, "cuda": 2**31}  # of a group at a time: what stays in the
 _COLUMNS = {"cpu": 256, "cuda": 2**20}  # samples at a time
 _CUT = 4  # by this factor
 _FALLBACKS = 10  # times the learning rate is cut
+_AHEAD = 32  # epochs whose order is drawn at once; a run's orders depend on nothing but its own generator
 
 
 @dataclass(frozen=True)
@@ -47,8 +46,7 @@ class Group(Descent):
     """ReLU networks and the samples of their tasks."""
 
     batches: Batches
-    PER_RUN = (*Descent.PER_RUN, "x", "y", "_rates")
-    MOVING = (*Descent.MOVING, "first", "second")
+    PER_RUN = (*Descent.PER_RUN, "x", "y", "_rates", "first", "second")
 
     def __init__(
         self, runs: np.ndarray, start: Weights, tasks: Sequence[Task], rates: np.ndarray, loss: str,
@@ -133,16 +131,60 @@ class Group(Descent):
         super().keep(which)
         self.batches.keep(which)
 
-    def state(self) -> dict[str, Any]:
-        return {**super().state(), "batches": self.batches.state()}
-
-    def load(self, state: Mapping[str, Any]) -> None:
-        super().load(state)
-        self.batches.load(state["batches"])
-
     def weights(self) -> list[torch.Tensor]:
         """Input weights (R, H, D) and readouts (R, O, H) as they are now."""
         return [self.first.transpose(1, 2), self.second]
+
+
+class Batches:
+    """The batches of the samples of a `Group`, epoch by epoch.
+
+    Every step takes tasks of at most `batch_size` samples (0: of any size) as a whole. Each run shuffles the samples of
+    the others once per epoch, with the generator `shuffles(run)`. Tasks with fewer batches than others begin again.
+    """
+
+    def __init__(self, group: Group, batch_size: int, shuffles: Callable[[int], np.random.Generator] | None) -> None:
+        self.group, self.size = group, batch_size
+        self.samples = [y.shape[2] for y in group.y]
+        self.shuffled = [o for o, n in enumerate(self.samples) if batch_size and n > batch_size]
+        if self.shuffled and shuffles is None:
+            raise ValueError("batches smaller than a task need generators to shuffle with")
+        self.per_epoch = max([-(-self.samples[o] // batch_size) for o in self.shuffled], default=1)
+        rngs = [shuffles(int(run)) for run in group.runs] if self.shuffled and shuffles else []
+        self._generators = np.array(rngs, dtype=object)
+        self._epoch = 0
+        self._orders: dict[int, torch.Tensor] = {}
+
+    def epoch(self) -> Iterator[list]:
+        """One list of (x (R, D, b), y (R, 1, b)) per step, an entry per task."""
+        whole = list(zip(self.group.x, self.group.y, strict=True))
+        if not self.shuffled:
+            yield whole
+            return
+        if self._epoch % _AHEAD == 0:
+            self._draw()
+        tasks = [self._shuffled(o) if o in self.shuffled else [(x, y)] for o, (x, y) in enumerate(whole)]
+        self._epoch += 1
+        for step in range(self.per_epoch):
+            yield [parts[step % len(parts)] for parts in tasks]
+
+    def keep(self, which: torch.Tensor) -> None:
+        """Drop the networks that are not in the boolean mask (R,)."""
+        if len(self._generators):
+            self._generators = self._generators[which.cpu().numpy()]
+        self._orders = {o: order[which] for o, order in self._orders.items()}
+
+    def _draw(self) -> None:
+        for o in self.shuffled:
+            samples = np.tile(np.arange(self.samples[o]), (_AHEAD, 1))
+            orders = np.stack([rng.permuted(samples, axis=1) for rng in self._generators])
+            self._orders[o] = torch.as_tensor(orders, device=self.group.y[o].device)
+
+    def _shuffled(self, o: int) -> list:
+        order = self._orders[o][:, None, self._epoch % _AHEAD]  # (R, 1, n)
+        x, y = self.group.x[o], self.group.y[o]
+        x, y = x.gather(2, order.expand_as(x)), y.gather(2, order)
+        return list(zip(x.split(self.size, 2), y.split(self.size, 2), strict=True))
 
 
 def gradient_descent(

@@ -13,7 +13,6 @@ slide along kinks. After a rejected step, steps grow slowly, for kinks stand at 
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 import torch
@@ -23,7 +22,7 @@ from carryover.training.devices import chunks, in_chunks, torch_device
 from carryover.training.history import History, Values
 from carryover.training.integrate import Ensemble, Progress, integrate
 from carryover.training.relu import Task, like
-from carryover.training.relu_tangent import Factor, Point, Tangent, Vector, blas_threads
+from carryover.training.relu_tangent import Factor, Tangent, Vector, blas_threads
 from carryover.training.result import Divergence, Trained
 from carryover.training.steppers import FIRST, GROW, ROS2, error_scale, step_factor
 
@@ -103,9 +102,8 @@ def gradient_flow(
 class _Flow(Ensemble):
     """Networks at a `Point` of their flow."""
 
-    PER_RUN = ("tolerances", "tangent")
-    MOVING = ("point", "loss", "start_first", "start_second", "time", "seen", "step", "growth", "still", "best",
-              "waited")  # fmt: skip
+    PER_RUN = ("tolerances", "tangent", "point", "loss", "start_first", "start_second", "time", "seen", "step",
+               "growth", "still", "best", "waited")  # fmt: skip
 
     def __init__(
         self, runs: np.ndarray, tasks: Sequence[Task], start: Weights, loss: str, place: torch.device, on_sphere: bool,
@@ -151,12 +149,6 @@ class _Flow(Ensemble):
 
     def weights(self) -> list[Values]:
         return [self.point.first, self.point.second]
-
-    def state(self) -> dict[str, Any]:
-        return {**super().state(), "point": vars(self.point)}
-
-    def load(self, state: Mapping[str, Any]) -> None:
-        super().load({**state, "point": Point(**state["point"])})
 
     def advance(self) -> torch.Tensor:
         """Try one step of every run; the mask of those to be recorded."""

@@ -7,10 +7,8 @@ from carryover.config import parameters
 from carryover.errors import UserError
 from carryover.families import contract, stages
 from carryover.provenance import portability, store
-from carryover.provenance.environment import environment
 from carryover.provenance.job_record import Job
 from carryover.training import allocation
-from carryover.training.resume import StateFile, resuming
 from carryover.workflow import command_line
 from carryover.workflow.collecting import request
 from carryover.workflow.command_line import ALSO
@@ -40,12 +38,9 @@ def main(stage, argv, description):
         portable=portability.weakest(map(contract.portable, points)),
     ) as job:
         pretrained = _pretrained(start, arguments.experiment) if start else None
-        saved = Path(f"{arguments.output[0]}.saved")
-        states = StateFile(saved, job.request, environment(job.device))
         trained = []
         with (
             naming_what_is_missing(contract.stage(points[0]), [start]),
-            resuming(states),
             Progress(f"{stage} {arguments.experiment}") as progress,
         ):
             for p in points:
@@ -53,9 +48,7 @@ def main(stage, argv, description):
                 own = pretrained if len(points) == 1 or stages.starts(p) else None
                 with allocation.within_memory():
                     trained.append(stages.run(p, arguments.experiment, arguments.seeds, own, progress))
-        job.resumed = states.before
         job.save(trained)
-    saved.unlink(missing_ok=True)  # now that the result is in its place
 
 
 def _parsed(name, words, model, description):

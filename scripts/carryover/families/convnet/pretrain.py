@@ -24,7 +24,7 @@ from carryover.streams import generator
 from carryover.tasks import class_subsets
 from carryover.tasks import images as image_sets
 from carryover.tasks.prepared_images import PreparedImages
-from carryover.training.convnet_batches import Samples
+from carryover.training.convnet import Samples
 
 MEANING = {
     "task": "number of the set of classes of finetuning, of a seed; -1: one pretrained network for all of them",
