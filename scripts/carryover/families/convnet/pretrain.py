@@ -2,8 +2,8 @@
 
 "Feature reuse in multi-task learning and finetuning (appendix)", section F: a network pretrained on some classes is
 finetuned to classify others. A finetuning task is a set of classes. Pretraining has all other classes, or, for all
-tasks of a seed alike, the named classes, or all but those that are drawn as `left_out`. Each seed draws its own tasks,
-so intervals over seeds cover the choice of classes, too.
+tasks of a seed alike, all but those that are drawn as `left_out`. Each seed draws its own tasks, so that intervals over
+seeds cover the choice of classes, too.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def problems(p, shard):
     Initial weights are those of single-task learning. Raises UserError as `Classes`.
     """
     classes, read = Classes(p, shard.experiment), p.solver == "published"
-    tasks = [-1] if classes.shared or read else range(p.tasks)
+    tasks = [-1] if p.left_out or read else range(p.tasks)
     kinds = list(product(shard.seeds, tasks))
     # Published weights know no classes of this set; their last layer is as good as any and is never used.
     known = [classes.targets(seed)[0] if read else classes.source(seed, number) for seed, number in kinds]
@@ -103,15 +103,6 @@ class Classes:
         self.set = image_sets.images(p.images, p.folder, p.other_images)
         published = NETWORKS[p.network].PIXELS if p.normalisation == "network" else None
         self.prepared = PreparedImages(self.set, p.pixels, p.crop, p.flip, published)
-        if p.left_out and (p.pretraining_classes or p.finetuning_classes):
-            raise UserError("left_out draws the classes of every seed, so name no pretraining_classes and no "
-                            "finetuning_classes beside it.")  # fmt: skip
-        class_subsets.check_disjoint(p.pretraining_classes, p.finetuning_classes)
-
-    @property
-    def shared(self) -> bool:
-        """Whether one pretrained network serves all tasks of a seed."""
-        return bool(self.p.pretraining_classes or self.p.left_out)
 
     def targets(self, seed: int) -> list[tuple[int, ...]]:
         """Finetuning tasks of a seed by their numbers: sets of classes, and after them all of these together."""
@@ -122,7 +113,7 @@ class Classes:
     def source(self, seed: int, number: int) -> tuple[int, ...]:
         """Classes to pretrain on for a seed's finetuning task of this number."""
         known = self._left(seed) if self.p.left_out else self.targets(seed)[number]
-        return self.p.pretraining_classes or class_subsets.other_classes(self.set.classes, known)
+        return class_subsets.other_classes(self.set.classes, known)
 
     def network(self, classes: int, seed: int, stream: str = "weights") -> torch.nn.Module:
         """A network with so many outputs, from its initial weights; UserError where images are too small for it."""
@@ -145,7 +136,7 @@ class Classes:
         """Classes that a seed's finetuning tasks are sets of."""
         if self.p.left_out:
             return class_subsets.left_out(self.set.classes, self.p.left_out, self.experiment, seed)
-        return self.p.finetuning_classes or class_subsets.other_classes(self.set.classes, self.p.pretraining_classes)
+        return class_subsets.other_classes(self.set.classes, ())
 
     def attributes(self) -> dict[str, str | int]:
         """What a measure needs to show the same images to the same networks."""

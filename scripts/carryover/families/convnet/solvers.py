@@ -56,7 +56,7 @@ def _descend(problem, runs, p, progress):
         return gradient_descent(
             problem.network, [problem.state(run) for run in runs], problem.samples(runs), tests, problem.images,
             lambda place, use, number: problem.draws(runs[place], use, number),
-            learning_rate=p.learning_rate, decay=getattr(p, "decay", "constant"), momentum=p.momentum,
+            learning_rate=p.learning_rate, decay="constant" if hasattr(p, "protocol") else "cosine",
             weight_decay=p.weight_decay, batch_size=p.batch_size, tolerance=p.tolerance, max_epochs=p.max_epochs,
             checkpoints=getattr(p, "checkpoints", 16), renew=statistics != "kept",
             renew_tested=statistics == "of_samples", precision=p.precision, device=torch_device(p.device),
@@ -75,7 +75,7 @@ def published(problem, p, progress=None):
     for run in range(len(problem.tasks[0])):
         network = problem.network
         network.load_state_dict(problem.state(run))
-        load_weights(network, weights, p.sha256 or None, classes_differ=True)
+        load_weights(network, weights, classes_differ=True)
         rows.append(packed(network.state_dict()))
     unknown = np.full(len(rows), np.nan)
     return Trained.solved(np.stack(rows), unknown, unknown)

@@ -29,8 +29,6 @@ class Pretrain(Task):
     solver: Literal["exact", "descent", "balanced"] = parameter(
         "exact", "the limit of vanishing initial weights, gradient descent, or gradient flow of balanced networks",
         axis=True)  # fmt: skip
-    start: Literal["random", "balanced"] = parameter(
-        "random", "weights before training: independent, or balanced and of rank one", when=DESCENT)  # fmt: skip
     initial_scale: PositiveFloat = parameter(
         1e-5, "their standard deviation, or the norm of each balanced layer", when=SIMULATED)  # fmt: skip
     learning_rate: PositiveFloat = parameter(1e-3, "step of gradient descent", when=DESCENT)
@@ -79,9 +77,6 @@ class Finetune(Task):
     folds: NonNegativeInt = parameter(
         0, "parts into which the samples are split to validate weight decay; 0 for none",
         when={**SCRATCH, "solver": ("exact",)})  # fmt: skip
-    start: Literal["random", "balanced"] = parameter(
-        "random", "weights from scratch: independent, or balanced and of rank one",
-        when={**SCRATCH, **DESCENT})  # fmt: skip
     initial_scale: PositiveFloat = parameter(
         1e-5, "their standard deviation, or the norm of each balanced layer",
         when={**SCRATCH, **SIMULATED})  # fmt: skip

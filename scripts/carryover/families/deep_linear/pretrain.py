@@ -132,14 +132,14 @@ def directions(p, experiment, seed):
 
 
 def small_weights(p, experiment, seeds, depth):
-    """Networks as at the start of training from scratch, one a seed; the flow of balanced ones starts balanced.
+    """Networks as at the start of training from scratch, one a seed: every weight N(0, scale²).
 
-    "random": every weight N(0, scale²). "balanced": of rank one, every layer of the norm `initial_scale`, so that the
-    coefficients have the norm scale^L; deep networks leave small random weights only after millions of steps.
+    For the solver balanced, of rank one, every layer of the norm `initial_scale`, so that the coefficients have the
+    norm scale^L; deep networks leave small random weights only after millions of steps.
     """
     rngs = [generator(experiment, depth, seed, "weights") for seed in seeds]
     d = p.dimension
-    if p.start == "random" and p.solver != "balanced":
+    if p.solver != "balanced":
         drawn = [(rng.standard_normal((depth - 1, d, d)), rng.standard_normal(d)) for rng in rngs]
         hidden, readout = (np.stack(layer) * p.initial_scale for layer in zip(*drawn, strict=True))
         return Weights(hidden, readout)
