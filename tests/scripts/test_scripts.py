@@ -94,10 +94,6 @@ MISTAKES = {
         [*FINETUNE, *MAIN, "--protocol", "multi_task"],
         "finetune: multi_task has no exact limit: choose solver flow or descent.",
     ),
-    "memory": (
-        [*FINETUNE, "--main-features", "2", *SCRATCH[:2], "--overlap", "0", "--samples", str(10**15)],
-        "finetune: there is too little memory ",
-    ),
     "wildcard": (["curve", "relu_penalty", "--wildcards", "curve"], 2),
     "format": (["figure", *RISK], "figure: --output x.nc: its suffix must be one of .png, .svg, .pdf."),
 }

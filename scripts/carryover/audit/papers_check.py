@@ -18,7 +18,7 @@ from carryover.audit import project, retraining
 from carryover.config import files
 from carryover.errors import UserError
 from carryover.provenance import environment, writing
-from carryover.training import allocation
+from carryover.training import devices
 from carryover.workflow import startup
 
 BUDGET = 120.0
@@ -64,7 +64,7 @@ def main(argv, root):
     parser.add_argument("--seed", type=int, help="of the sample (default: derived from the commit)")
     parser.add_argument("--bands", action="store_true", help="measure the bands of all experiments, and end")
     arguments = parser.parse_args(argv)
-    allocation.keep_freed()
+    devices.keep_freed()
     sweep = startup.valid_sweep(project.configuration(arguments.configfile), root)
     if not sweep.config.get("archive"):
         raise UserError(f"{' '.join(arguments.configfile)}: no archive is named, so there is nothing to compare.")

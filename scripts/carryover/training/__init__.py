@@ -1,7 +1,7 @@
 """Exact limits, gradient flow, gradient descent and ridge regression of ensembles of networks.
 
-- `integrate`: the loop that every trainer shares; `history`: what it records; `result`: what training returns, and how
-  it fails; `steppers`: ROS2, RODAS, RKC2 and step sizes; `losses`, `devices`.
+- `integrate`: the loop that every trainer shares, and what it records; `result`: what training returns, and how it
+  fails; `steppers`: ROS2, RODAS, RKC2 and step sizes; `losses`, `devices`.
 - Without training: `exact` (diagonal networks), `linear_limits` (deep linear ones), `readout_flow` (linear probes),
   `kernel_ridge` (probes and linearised ReLU networks).
 - Diagonal networks: `diagonal_flow` and `diagonal_descent` of a `diagonal` ensemble.
@@ -9,5 +9,4 @@
   `population_flow`.
 - Deep linear networks: `balanced_flow`, and `deep_linear` (descent).
 - Convolutional networks: `convnet`, with `convnet_ensemble`.
-- `allocation`: the memory of a job.
 """

@@ -18,8 +18,7 @@ import numpy as np
 import torch
 
 from carryover.networks.deep_linear import Balanced
-from carryover.training.history import History, Values
-from carryover.training.integrate import Ensemble, Progress, integrate
+from carryover.training.integrate import Ensemble, History, Progress, Values, integrate
 from carryover.training.linear_limits import Factored
 from carryover.training.result import Divergence, Trained
 from carryover.training.steppers import FIRST, RODAS, step_factor

@@ -12,8 +12,7 @@ from torch import nn
 
 from carryover.tasks.prepared_images import PreparedImages
 from carryover.training.convnet_ensemble import ConvnetEnsemble
-from carryover.training.history import History, Values, log_spaced
-from carryover.training.integrate import Ensemble, Progress, integrate
+from carryover.training.integrate import Ensemble, History, Progress, Values, integrate, log_spaced
 from carryover.training.result import Divergence, Trained
 
 Draws = Callable[[int, str, int], np.random.Generator]

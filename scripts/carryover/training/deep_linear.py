@@ -21,8 +21,7 @@ import torch
 
 from carryover.networks.deep_linear import Weights
 from carryover.training.devices import chunks, in_chunks, torch_device
-from carryover.training.history import History, Values, log_spaced
-from carryover.training.integrate import Descent, Progress, integrate
+from carryover.training.integrate import Descent, History, Progress, Values, integrate, log_spaced
 from carryover.training.linear_limits import Factored
 from carryover.training.result import Divergence, Trained
 

@@ -1,7 +1,9 @@
-"""Where tensors are, and ensembles in chunks that fit there."""
+"""Where tensors are, ensembles in chunks that fit there, and memory that is freed."""
 
 from __future__ import annotations
 
+import ctypes
+import platform
 import sys
 from collections.abc import Callable, Iterable
 from typing import TypeVar
@@ -69,3 +71,14 @@ def in_chunks(train: Callable[[np.ndarray], Result], chunks: Iterable[np.ndarray
 def chunks(runs: np.ndarray, most: int) -> list[np.ndarray]:
     """Runs in as few chunks of at most `most` (at least one) as possible; their sizes differ by one at most."""
     return np.array_split(runs, -(-len(runs) // max(1, most))) if len(runs) else []
+
+
+def keep_freed() -> None:
+    """Let glibc keep freed memory for the next of many equal steps.
+
+    Otherwise it returns large arrays to the system at once, which must clear new pages for the next step.
+    """
+    if platform.libc_ver()[0] == "glibc":
+        library, mmap_max, trim_threshold = ctypes.CDLL(None), -4, -1  # in glibc's malloc.h
+        library.mallopt(mmap_max, 0)
+        library.mallopt(trim_threshold, 2**31 - 1)

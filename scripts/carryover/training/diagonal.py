@@ -16,8 +16,7 @@ import torch
 
 from carryover.networks.diagonal import Weights
 from carryover.training.devices import torch_device
-from carryover.training.history import Values
-from carryover.training.integrate import Ensemble
+from carryover.training.integrate import Ensemble, Values
 from carryover.training.losses import LOSSES, RISKS
 
 

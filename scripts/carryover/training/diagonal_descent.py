@@ -9,8 +9,7 @@ import torch
 
 from carryover.networks.diagonal import Weights
 from carryover.training.diagonal import DiagonalEnsemble, as_weights
-from carryover.training.history import History, Values, log_spaced
-from carryover.training.integrate import Progress, integrate
+from carryover.training.integrate import History, Progress, Values, integrate, log_spaced
 from carryover.training.result import Divergence, Trained
 
 _INSPECT = 50  # steps between inspections of which runs have ended: each waits for the device

@@ -24,8 +24,7 @@ from scipy.linalg.lapack import dpotrf, dpotrs
 
 from carryover.networks.diagonal import Weights
 from carryover.training.diagonal import DiagonalEnsemble, as_weights, coefficients
-from carryover.training.history import History, Values
-from carryover.training.integrate import Progress, integrate
+from carryover.training.integrate import History, Progress, Values, integrate
 from carryover.training.result import Divergence, Trained
 from carryover.training.steppers import FIRST, ROS2, SHRINK, step_factor
 

@@ -28,8 +28,7 @@ import torch
 from carryover.networks.relu import Weights
 from carryover.theory.kernels import relu_kernel
 from carryover.training.devices import chunks, in_chunks, torch_device
-from carryover.training.history import History, Values
-from carryover.training.integrate import Ensemble, Progress, integrate, pick
+from carryover.training.integrate import Ensemble, History, Progress, Values, integrate, pick
 from carryover.training.relu import BYTES, like
 from carryover.training.result import Divergence, Trained
 from carryover.training.steppers import FIRST, RKC2, error_scale, step_factor

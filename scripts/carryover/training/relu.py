@@ -21,8 +21,7 @@ import torch
 
 from carryover.networks.relu import Weights
 from carryover.training.devices import chunks, in_chunks, torch_device
-from carryover.training.history import History, log_spaced
-from carryover.training.integrate import Descent, Progress, integrate
+from carryover.training.integrate import Descent, History, Progress, integrate, log_spaced
 from carryover.training.losses import LOSSES
 from carryover.training.result import Divergence, Trained
 

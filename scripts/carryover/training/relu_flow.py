@@ -19,8 +19,7 @@ import torch
 
 from carryover.networks.relu import Weights
 from carryover.training.devices import chunks, in_chunks, torch_device
-from carryover.training.history import History, Values
-from carryover.training.integrate import Ensemble, Progress, integrate
+from carryover.training.integrate import Ensemble, History, Progress, Values, integrate
 from carryover.training.relu import Task, like
 from carryover.training.relu_tangent import Factor, Tangent, Vector, blas_threads
 from carryover.training.result import Divergence, Trained

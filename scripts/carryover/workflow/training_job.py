@@ -8,7 +8,7 @@ from carryover.errors import UserError
 from carryover.families import contract, stages
 from carryover.provenance import portability, store
 from carryover.provenance.job_record import Job
-from carryover.training import allocation
+from carryover.training import devices
 from carryover.workflow import command_line
 from carryover.workflow.collecting import request
 from carryover.workflow.command_line import ALSO
@@ -25,7 +25,7 @@ def main(stage, argv, description):
     files = [file for p in points for file in parameters.files_read(p)]
     if len(set(arguments.seeds)) < len(arguments.seeds) or min(arguments.seeds) < 0:
         raise UserError("--seeds must be different whole numbers from 0")
-    allocation.keep_freed()
+    devices.keep_freed()
     with Job(
         rule=stage,
         parameters=points[0] if len(points) == 1 else {"together": points},
@@ -46,8 +46,7 @@ def main(stage, argv, description):
             for p in points:
                 # of several, some may start from scratch
                 own = pretrained if len(points) == 1 or stages.starts(p) else None
-                with allocation.within_memory():
-                    trained.append(stages.run(p, arguments.experiment, arguments.seeds, own, progress))
+                trained.append(stages.run(p, arguments.experiment, arguments.seeds, own, progress))
         job.save(trained)
 
 

@@ -7,7 +7,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from carryover.training.history import History, log_spaced
+from carryover.training.integrate import History, log_spaced
 
 RUNS, CHECKPOINTS = 5, 4
 FIXED = settings(derandomize=True, deadline=None, max_examples=150)
