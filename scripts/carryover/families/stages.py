@@ -12,7 +12,7 @@ from carryover.config.parameters import applies
 from carryover.errors import UserError
 from carryover.families import contract
 from carryover.families.contract import Shard, Variables
-from carryover.training.result import Trained, naming_runs
+from carryover.training.result import Divergence, Trained
 
 MEANING = {
     "seed": "seed of teacher, data and weights",
@@ -81,8 +81,10 @@ def run(
         columns = {name: np.asarray(values) for name, values in {**piece.runs, **shared}.items()}
         count = max(values.size for values in columns.values())
         columns = {name: values if values.ndim else np.full(count, values) for name, values in columns.items()}
-        with naming_runs(columns):
+        try:
             trained = solve(piece.problem, p, progress)
+        except Divergence as error:  # who trains knows their indices alone
+            raise Divergence(error.runs, error.what, columns) from error
         solved.append((columns, piece.variables(trained)))  # without the problem, whose data are large
     return _assembled(solved, piece)
 

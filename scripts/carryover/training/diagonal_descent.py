@@ -81,11 +81,8 @@ class _Descent(DiagonalEnsemble):
     ) -> None:  # fmt: skip
         super().__init__(X, y, start, teacher, trainable, device, loss, weights)
         self.learning_rate, self.normalised, self.tolerance = learning_rate, normalised, tolerance
-        self.max_steps, self.schedule, self.observe = (
-            max_steps,
-            frozenset(log_spaced(max_steps, checkpoints).tolist()),
-            observe,
-        )
+        self.max_steps, self.observe = max_steps, observe
+        self.schedule = frozenset(log_spaced(max_steps, checkpoints).tolist())
         self.active = torch.ones(len(self), dtype=torch.bool, device=self.device)
         self.time = torch.zeros(len(self), dtype=torch.float64, device=self.device)
         self.risk_best = torch.full_like(self.time, torch.nan)

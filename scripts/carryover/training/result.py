@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -33,15 +32,6 @@ def _named(runs: Sequence[int], coordinates: Mapping[str, np.ndarray]) -> str:
         shown.append(", ".join(f"{name} {value}" for name, value in values.items() if value == value))
     more = [f"and {len(runs) - _SPELLED} more"] if len(runs) > _SPELLED else []
     return f"{len(runs)} {'run' if len(runs) == 1 else 'runs'}: {'; '.join(shown + more)}"
-
-
-@contextmanager
-def naming_runs(coordinates: Mapping[str, np.ndarray]) -> Iterator[None]:
-    """Let a divergence inside name its runs by their coordinates: whoever trains knows their indices alone."""
-    try:
-        yield
-    except Divergence as error:
-        raise Divergence(error.runs, error.what, coordinates) from error
 
 
 @dataclass(frozen=True)
