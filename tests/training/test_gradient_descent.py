@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import torch
 
-from carryover.training.diagonal_descent import gradient_descent
+from carryover.training.diagonal import gradient_descent
 from carryover.training.exact import diagonal_flow_limit, linear_probe_limit
 from carryover.training.result import Divergence
 from toy.diagonal_ensembles import ensemble, part

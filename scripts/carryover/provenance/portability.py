@@ -5,8 +5,9 @@
     distribution    other numbers from the same distribution: training enlarges a rounding until it is as good as
                     another draw, as steps near the largest stable one and normalisation over few values do
 
-In one place a job gives the same bits again, whatever it promises elsewhere. A solver, measure or other plug-in
-promises what its `PORTABLE` says, and rounding where it says nothing. What is made of results promises no more.
+In one place a job gives the same bits again, whatever it promises elsewhere. A measure or another plug-in promises what
+its `PORTABLE` says, a solver what that of its family's `solvers` says by its name, and rounding where they say nothing.
+What is made of results promises no more.
 """
 
 import sys

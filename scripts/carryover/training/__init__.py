@@ -4,7 +4,7 @@
   fails; `steppers`: ROS2, RODAS, RKC2 and step sizes; `losses`, `devices`.
 - Without training: `exact` (diagonal networks), `linear_limits` (deep linear ones), `readout_flow` (linear probes),
   `kernel_ridge` (probes and linearised ReLU networks).
-- Diagonal networks: `diagonal_flow` and `diagonal_descent` of a `diagonal` ensemble.
+- Diagonal networks: `diagonal_flow`, and `diagonal` (descent).
 - ReLU networks on samples: `relu_flow`, with `relu_tangent`, and `relu` (descent); on the population loss:
   `population_flow`.
 - Deep linear networks: `balanced_flow`, and `deep_linear` (descent).

@@ -1,4 +1,4 @@
-"""Ensembles of diagonal linear networks: data, weights and gradients.
+"""Diagonal linear networks, whole ensembles at once: data, weights, gradients, and plain full-batch gradient descent.
 
 The weights are first (runs, 2, 1, D) and second (runs, 2, O, D), axis 1 being the paths + and −, with the sign
 of the − path inside its second layer. Then β = Σ first·second, both paths obey the same equations, and gradient flow of
@@ -8,7 +8,7 @@ g = −∂L/∂β.
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from typing import ClassVar
 
 import numpy as np
@@ -16,8 +16,12 @@ import torch
 
 from carryover.networks.diagonal import Weights
 from carryover.training.devices import torch_device
-from carryover.training.integrate import Ensemble, Values
+from carryover.training.integrate import Ensemble, History, Progress, Values, integrate, log_spaced
 from carryover.training.losses import LOSSES, RISKS
+from carryover.training.result import Divergence, Trained
+
+_INSPECT = 50  # steps between inspections of which runs have ended: each waits for the device
+_BLOWN_UP = 1e4  # times the loss at the start
 
 
 class DiagonalEnsemble(Ensemble):
@@ -100,3 +104,122 @@ def coefficients(first: torch.Tensor, second: torch.Tensor) -> torch.Tensor:
 def as_weights(first: np.ndarray, second: np.ndarray) -> Weights:
     """The networks of these layers, (runs, 2, 1, D) and (runs, 2, O, D)."""
     return Weights(first[:, 0, 0], first[:, 1, 0], second[:, 0], -second[:, 1])
+
+
+def gradient_descent(
+    X: Sequence[np.ndarray],
+    y: Sequence[np.ndarray],
+    start: Weights,
+    *,
+    learning_rate: float,
+    tolerance: float,
+    max_steps: int,
+    loss: str = "squared",
+    normalised: bool = False,
+    trainable: Container[str] = ("first", "second"),
+    teacher: np.ndarray | None = None,
+    weights: Sequence[float] | None = None,
+    observe: Mapping[str, Callable] | None = None,
+    device: str = "auto",
+    checkpoints: int = 64,
+    progress: Progress | None = None,
+) -> Trained:
+    """Train every run by gradient descent on L = Σ_o weight · mean loss of output o, until L ≤ `tolerance`.
+
+    The method of "feature reuse in multi-task learning and finetuning" (learning rate .5 in pretraining, .1 in
+    finetuning, tolerance 1e-10), in its multi-task form (eqs 24–25 of the appendix) and on cross-entropy (appendix C).
+
+    Parameters
+    ----------
+    X, y, start, trainable, loss, teacher, weights, device
+        Those of `DiagonalEnsemble`. Cross-entropy takes labels y = ±1.
+    tolerance, max_steps : float, int
+        A run ends by itself and then no longer changes nor costs. At `max_steps` the others end with `converged` false.
+        Cross-entropy never reaches 0.
+    normalised : bool
+        Whether steps are `learning_rate` over L max(1, log 1/L). On cross-entropy the margin, nearly log 1/L, then
+        grows exponentially in the number of steps instead of logarithmically.
+    observe : {name: function of β (R, O, D) and teacher (R, D) -> (R,)}
+        Curves besides loss and risk.
+    checkpoints : int
+        The most log-spaced steps at which curves are recorded.
+
+    Raises
+    ------
+    Divergence
+        The loss of some runs is not finite or 1e4 times its start.
+    """
+    descent = _Descent(
+        X, y, start, teacher, trainable, device, loss, weights, learning_rate, normalised, tolerance, max_steps,
+        checkpoints, observe or {},
+    )  # fmt: skip
+    history = History(len(descent), checkpoints, observe or {})
+    integrate(descent, history, progress)
+    return history.trained(as_weights(*history.stacked()))
+
+
+class _Descent(DiagonalEnsemble):
+    """Networks with the loss, the negative gradient (R, O, D) and the risk at their present weights."""
+
+    PER_RUN = (*DiagonalEnsemble.PER_RUN, "limit", "gradient", "active", "evaluations")
+    report_every = 100
+
+    def __init__(
+        self, X: Sequence[np.ndarray], y: Sequence[np.ndarray], start: Weights, teacher: np.ndarray | None,
+        trainable: Container[str], device: str, loss: str, weights: Sequence[float] | None, learning_rate: float,
+        normalised: bool, tolerance: float, max_steps: int, checkpoints: int, observe: Mapping[str, Callable],
+    ) -> None:  # fmt: skip
+        super().__init__(X, y, start, teacher, trainable, device, loss, weights)
+        self.learning_rate, self.normalised, self.tolerance = learning_rate, normalised, tolerance
+        self.max_steps, self.observe = max_steps, observe
+        self.schedule = frozenset(log_spaced(max_steps, checkpoints).tolist())
+        self.active = torch.ones(len(self), dtype=torch.bool, device=self.device)
+        self.time = torch.zeros(len(self), dtype=torch.float64, device=self.device)
+        self.risk_best = torch.full_like(self.time, torch.nan)
+        self.evaluations = torch.zeros_like(self.time, dtype=torch.int64)
+        self._evaluate()
+        self.limit = self.loss * _BLOWN_UP
+
+    def _evaluate(self) -> None:
+        """Loss, gradient and risk at the present weights, and which runs continue."""
+        beta = self.beta()
+        self.loss, self.gradient = self.negative_gradient(beta)
+        self.risk = self.test_error(beta)
+        self.evaluations = self.evaluations + self.active
+        self.risk_best = torch.fmin(self.risk_best, self.risk)
+        self.active = ~(self.loss <= self.tolerance)
+
+    def advance(self) -> torch.Tensor | None:
+        """One step along the negative gradient: both layers move by the other one's old value."""
+        rate: float | torch.Tensor = self.learning_rate
+        if self.normalised:
+            rate = rate / (self.loss * (-torch.log(self.loss)).clamp(min=1))
+        # A run that has ended stays where it is until the next inspection removes it. (`active * rate` may be rounded
+        # to float32: torch's default for a product of booleans and a float.)
+        taken, were_active = self.active.to(self.loss.dtype) * rate, self.active
+        self.time = self.time + taken
+        move = (self.gradient * taken[:, None, None])[:, None]
+        first, second = self.first, self.second
+        if "first" in self.trainable:
+            self.first = first + (move * second).sum(2, keepdim=True)
+        if "second" in self.trainable:
+            self.second = second + move * first
+        self._evaluate()
+        return were_active if self.steps in self.schedule else None
+
+    def ended(self) -> torch.Tensor | None:
+        if self.steps % _INSPECT and self.steps != self.max_steps:
+            return None
+        lost = ~(self.loss <= self.limit)  # also catches NaN
+        if lost.any():
+            runs = self.runs[lost.cpu().numpy()].tolist()
+            raise Divergence(runs, f"gradient descent with learning rate {self.learning_rate:g} diverged")
+        return ~self.active if self.steps < self.max_steps else torch.ones_like(self.active)
+
+    def observed(self, which: torch.Tensor) -> dict[str, Values]:
+        beta, teacher = self.beta(), self.teacher
+        observed = {name: function(beta, teacher)[which] for name, function in self.observe.items()}
+        return {**super().observed(which), **observed}
+
+    def outcome(self) -> dict[str, Values | int]:
+        return {"evaluations": self.evaluations, "converged": ~self.active, "risk_best": self.risk_best}

@@ -8,7 +8,7 @@ import numpy as np
 from carryover.errors import UserError
 from carryover.networks.diagonal import Weights, weights_at
 from carryover.training.devices import in_chunks
-from carryover.training.diagonal_descent import gradient_descent
+from carryover.training.diagonal import gradient_descent
 from carryover.training.diagonal_flow import gradient_flow
 from carryover.training.exact import diagonal_flow_limit, linear_probe_limit
 from carryover.training.losses import effective_features, group_norm, l1_norm

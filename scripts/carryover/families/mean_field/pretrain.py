@@ -27,7 +27,6 @@ MEANING = {
     "noise": "standard deviation of the label noise",
     "draw": "number of the data set among those of a seed",
 }
-READOUTS = ("zero", "pretrained", "least_squares")  # starts of the flow of a readout, and its fit without a flow
 _WHOLE = 1e-9  # how far from a whole number the rounding of a decimal fraction can bring it
 
 
@@ -46,7 +45,7 @@ class Problem:
     y: np.ndarray | None = None  # (sets, samples)
     sets: np.ndarray | None = None  # (runs,)
     anchor: np.ndarray | None = None  # (networks,) of pretraining
-    readout: np.ndarray | None = None  # (runs,) of READOUTS
+    readout: np.ndarray | None = None  # (runs,) as in the parameters
     max_time: np.ndarray | None = None  # (runs,)
 
 
