@@ -1,4 +1,4 @@
-"""Ensembles of ReLU networks against autograd, and against themselves one by one, in blocks, on other devices."""
+"""Ensembles of ReLU networks against autograd, when runs end, and what becomes of steps that are too large."""
 
 import numpy as np
 import pytest
@@ -6,8 +6,9 @@ import torch
 
 from carryover.training import relu
 from carryover.training.relu import gradient_descent
+from carryover.training.result import Divergence
 from rounding import share
-from toy.relu_ensembles import EXACT, assert_same, ensemble
+from toy.relu_ensembles import EXACT, assert_same, ensemble, part
 
 
 def logistic(f, y):
@@ -118,3 +119,84 @@ def test_single_precision_follows_double(loss):
     assert_same(single, double, share=share("float32", 60 * 3, 6 + 30 + 8))
     np.testing.assert_array_equal(single.time, double.time)
     assert not np.array_equal(single.weights.first, double.weights.first)
+
+
+def schedule(epochs, count):
+    """Epochs after which values are recorded, written down another way: evenly spaced in their logarithm."""
+    exponents = np.arange(count) / (count - 1) if count > 1 else [1.0]
+    return sorted({round(float(epochs**exponent)) for exponent in exponents})
+
+
+def test_runs_end_at_their_first_checkpoint_below_the_tolerance():
+    tasks, w = ensemble(seed=3, runs=6, samples=(4,), H=12)
+    settings = {"learning_rate": 0.04, "max_epochs": 1500, **EXACT}
+    seen = []
+
+    def risk(first, second, runs):
+        """Any function of the network that moves up and down."""
+        assert first.shape == (len(runs), 12, 4)
+        assert second.shape == (len(runs), 1, 12)
+        seen.append(len(runs))
+        return torch.sin(40 * first[:, 0, 0]) + second[:, 0, 0]
+
+    free = gradient_descent(tasks, w, **settings, tolerance=0.0, checkpoints=50, observe={"risk": risk})
+    tolerance = 1.5 * float(np.median(free.loss))
+    trained = gradient_descent(tasks, w, **settings, tolerance=tolerance, checkpoints=50, observe={"risk": risk})
+    epochs = schedule(1500, 50)
+    assert len(epochs) < 50
+    assert len(set(seen)) > 2  # networks that have ended are no longer recorded
+    for run in range(6):
+        below = np.flatnonzero(free.curves["loss"][run, : len(epochs)] <= tolerance)
+        last = below[0] if len(below) else len(epochs) - 1
+        assert trained.converged[run] == (len(below) > 0)
+        assert trained.evaluations[run] == epochs[last]
+        recorded = slice(0, last + 1)
+        np.testing.assert_allclose(trained.time[run, recorded], 0.04 * np.array(epochs[recorded]), rtol=1e-15)
+        for name in ("loss", "risk"):
+            curve = trained.curves[name][run]
+            np.testing.assert_allclose(curve[recorded], free.curves[name][run, recorded], rtol=1e-9)
+            assert np.isnan(curve[last + 1 :]).all()
+        assert np.isnan(trained.time[run, last + 1 :]).all()
+        assert trained.loss[run] == trained.curves["loss"][run, last]
+        assert trained.risk_final[run] == trained.curves["risk"][run, last]
+        assert trained.risk_best[run] == trained.curves["risk"][run, recorded].min()
+        weights = [torch.tensor(layer[[run]]) for layer in (trained.weights.first, trained.weights.second)]
+        assert float(risk(*weights, [run])) == pytest.approx(trained.risk_final[run], rel=1e-12)
+    assert 0 < trained.converged.sum() < 6
+    assert (trained.risk_best < trained.risk_final).any()
+
+
+# Steps that are too large.
+
+
+@pytest.mark.portable
+@pytest.mark.parametrize(("size", "precision"), [(0, "float64"), (3, "float64"), (3, "float32")])
+def test_a_run_that_diverges_begins_again_with_a_quarter_of_the_rate(size, precision):
+    tasks, w = ensemble(runs=5, samples=(7, 4))
+    tasks[0].X[1] *= 8
+    tasks[1].X[3] *= 30
+    settings = {"tolerance": 0.02, "max_epochs": 200, "batch_size": size, "precision": precision, "device": "cpu"}
+    settings |= {"observe": {"risk": lambda first, second, runs: second.sum((1, 2))}}
+    settings |= {"shuffles": lambda run: np.random.default_rng([9, run])}
+    trained = gradient_descent(tasks, w, learning_rate=0.08, **settings)
+    cuts = np.log(0.08 / trained.learning_rate) / np.log(4)
+    np.testing.assert_array_equal(trained.learning_rate, 0.08 / 4 ** np.round(cuts))
+    assert cuts[[0, 2, 4]].max() == 0 < cuts[1] < cuts[3]
+    for run in range(5):
+        own = {**settings, "shuffles": lambda _, run=run: np.random.default_rng([9, run])}
+        alone = gradient_descent(*part(tasks, w, run), learning_rate=trained.learning_rate[run], **own)
+        assert_same(alone, trained, slice(run, run + 1), share=share(precision, 200 * 3, 4 + 6 + 7))
+
+
+def test_runs_that_diverge_with_every_rate_are_named():
+    tasks, w = ensemble(runs=4)
+    tasks[0].X[[1, 3]] *= 1e5
+    settings = {"learning_rate": 0.4, "tolerance": 1e-10, "max_epochs": 20, **EXACT}
+    rate = f"{0.4 / 4**10:g}"
+    sentence = rf"^gradient descent diverged with learning rates down to {rate} in runs \[1, 3\]$"
+    with pytest.raises(Divergence, match=sentence) as caught:
+        gradient_descent(tasks, w, **settings)
+    assert caught.value.runs == (1, 3)
+    names = {"seed": np.array([4, 5, 6, 7]), "overlap": np.full(4, np.nan), "samples": np.full(4, 8)}
+    named = Divergence(caught.value.runs, caught.value.what, names)
+    assert str(named).endswith(f"down to {rate} in 2 runs: seed 5, samples 8; seed 7, samples 8")

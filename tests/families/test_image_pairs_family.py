@@ -1,9 +1,11 @@
-"""Errors and bounds of pairs of image tasks are those that a plain computation gives, whatever the block."""
+"""Pairs of tasks on images: what is held out, regressions on two classes, errors and bounds by plain computation."""
 
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy.linalg import lstsq
 from sklearn.datasets import load_digits
 
@@ -12,6 +14,119 @@ from carryover.errors import UserError
 from carryover.families.image_pairs import pretrain, solvers
 from toy import shards
 from toy.image_pair_toys import finetuned, pretrained
+
+
+def parameters(**told):
+    return model_of("families.image_pairs", "task")(**told)
+
+
+@settings(derandomize=True, deadline=None)
+@given(samples=st.integers(1, 7), dimension=st.integers(1, 5), seed=st.integers(0, 99))
+def test_gradient_descent_ends_at_the_limit(samples, dimension, seed):
+    rng = np.random.default_rng(seed)
+    left, _, right = np.linalg.svd(rng.standard_normal((samples, dimension)), full_matrices=False)
+    X = left * rng.uniform(0.5, 1.0, len(right)) @ right
+    y, start = rng.choice([-1.0, 1.0], samples), rng.standard_normal(dimension)
+    beta = start
+    for _ in range(150):  # what is missing falls by 1 − 0.5² a step or faster
+        beta = beta - X.T @ (X @ beta - y)
+    np.testing.assert_allclose(solvers.limit(X, y, start), beta, atol=1e-11)
+
+
+def test_pairs_are_of_four_different_classes_and_differ():
+    classes = (7, 2, 5, 0, 9)
+    found = pretrain.pairs(parameters(classes=classes, pairs=60), "toy")
+    assert len(set(found)) == 60  # 5!/1!, halved for the order within the source task
+    assert all(len(set(four)) == 4 and set(four) <= set(classes) for four in found)
+    swapped = {(b, a, d, c) for a, b, c, d in found}
+    assert not swapped & set(found)
+    assert found[:3] != pretrain.pairs(parameters(classes=classes, pairs=60), "other")[:3]
+
+
+def test_each_class_holds_out_its_share():
+    images = pretrain.Images(parameters(held_out=0.3, classes=(1, 4, 6, 8)), "toy")
+    split, other = images.split(0), images.split(1)
+    assert not (split.train & split.test).any()
+    for label in range(10):
+        members = images.labels == label
+        assert split.test[members].sum() == (int(0.3 * members.sum()) if label in (1, 4, 6, 8) else 0)
+        assert split.train[members].sum() + split.test[members].sum() == (members.sum() if label in (1, 4, 6, 8) else 0)
+    assert (split.test != other.test).any()
+    np.testing.assert_array_equal(images.split(0).test, split.test)
+
+
+def test_what_the_images_cannot_give_is_refused():
+    start = pretrained()
+    cases = [
+        ({"classes": (0, 3, 11, 5)}, r"classes names \[11\], but the classes with two images or more are \[0, 1, .*"),
+        ({"classes": (0, 1, 2)}, "pairs is 3, but 3 classes give 0 pairs of tasks: lower pairs or add classes."),
+        ({"classes": (0, 1, 2, 3), "pairs": 13}, "pairs is 13, but 4 classes give 12 pairs of tasks: .*"),
+    ]
+    for told, said in cases:
+        for stage in (pretrained, finetuned):
+            with pytest.raises(UserError, match=said):
+                stage(**told)
+    with pytest.raises(UserError, match=r"samples has 400, but the classes \d and \d have 2\d\d training images: "):
+        finetuned(samples=(5, 400))
+    with pytest.raises(UserError, match=r"no network of seed 0, pair 0, .* cutoff 0.5"):
+        finetuned(start, cutoff=(0.5,))
+    with pytest.raises(UserError, match=r"no network of seed 0, pair \d, source_classes . ., "):
+        finetuned(start, experiment="other")
+
+
+CUTOFFS = np.array([0.0, 0.01, 0.3])
+
+
+def split(counts, dimension=9, blank=2):
+    """Classes 0, 1, … of so many training images each, and as many test images, with pixels that are always 0 or nearly
+    always."""
+    rng = np.random.default_rng(3)
+    labels = rng.permutation(np.repeat(np.arange(len(counts)), 2 * np.array(counts)))
+    pixels = rng.random((len(labels), dimension)) ** 4
+    pixels[:, :blank] = 0
+    pixels[:, blank] = 0
+    train = np.zeros(len(labels), dtype=bool)
+    for label, count in enumerate(counts):
+        train[rng.permutation(np.flatnonzero(labels == label))[:count]] = True
+    pixels[np.flatnonzero((labels == 1) & train)[0], blank] = 1 / 255  # one image alone has it
+    return pretrain.Split(pixels, labels, train, ~train)
+
+
+@pytest.mark.parametrize("counts", [(40, 30, 50), (20, 3, 2), (2, 3, 1)], ids=["many", "some", "few"])
+@pytest.mark.parametrize("pair", [(0, 1), (1, 0), (2, 1)])
+def test_it_is_the_regression_on_the_images(counts, pair):
+    known = split(counts)
+    pixels, labels = known.task(*pair)
+    found = pretrain.Regressions(known).of(*pair)
+    coefficients = found.coefficients(CUTOFFS)
+    for cutoff, mine in zip(CUTOFFS, coefficients, strict=True):
+        rounding = max(pixels.shape) * np.finfo(float).eps
+        expected = np.linalg.pinv(pixels, rtol=max(cutoff, rounding)) @ labels
+        np.testing.assert_allclose(mine, expected, atol=1e-11 * (1 + abs(expected).max()))
+        np.testing.assert_allclose(mine, lstsq(pixels, labels, cond=max(cutoff, rounding))[0], rtol=1e-8, atol=1e-9)
+    losses = [((pixels @ mine - labels) ** 2).mean() / 2 for mine in coefficients]
+    np.testing.assert_allclose(found.loss(coefficients), losses, atol=1e-12)
+    for mine, share in zip(coefficients, found.explained(coefficients), strict=True):  # by a fit of one number
+        left = lstsq((pixels @ mine)[:, None], labels)[0][0] * pixels @ mine - labels
+        assert share == pytest.approx(1 - (left**2).mean() / (labels**2).mean(), abs=1e-9)
+    assert np.isnan(found.explained(np.zeros((1, 9)))).all()
+    moments = found.directions.T @ (found.spectrum[:, None] * found.directions)
+    np.testing.assert_allclose(moments, pixels.T @ pixels / len(pixels), atol=1e-14)
+    np.testing.assert_allclose(found.directions @ found.directions.T, np.eye(9), atol=1e-13)
+    if found.count > 40:  # the pixel of one image is learned by least squares, and left out with the smallest cutoff
+        assert abs(coefficients[0, 2]) > 1
+        assert abs(coefficients[1, 2]) < 1e-3
+
+
+def test_pixels_that_are_nearly_always_blank_are_as_accurate_as_in_the_images():
+    """The one image's pixel has a singular value of 1e-5 of the largest: squares would leave half of its digits."""
+    known = split((3000, 3000))
+    known.pixels[:, 3:] *= 10
+    pixels, labels = known.task(0, 1)
+    found = pretrain.Regressions(known).of(0, 1).coefficients(np.zeros(1))[0]
+    expected = lstsq(pixels, labels)[0]
+    assert abs(expected[2]) > 10
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-8)
 
 
 @pytest.fixture(scope="module")
