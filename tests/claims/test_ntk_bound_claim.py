@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from carryover.claims import ntk_bound
 from carryover.provenance import store
 from toy.made_up_runs import checks_of
 
@@ -53,11 +52,11 @@ def _row(seed, protocol, solver, n, distance, changes):
 
 
 def checked(*changes):
-    return checks_of(ntk_bound, {"bound": runs(changes)}).to_dataframe()
+    return checks_of("ntk_bound", {"bound": runs(changes)}).to_dataframe()
 
 
 def test_all_hold_where_all_is_as_claimed(tmp_path):
-    result = checks_of(ntk_bound, {"bound": runs()})
+    result = checks_of("ntk_bound", {"bound": runs()})
     assert result["claim"].values.tolist() == list(CLAIMS)
     assert (result["verdict"] == "holds").all()
     assert (result["seeds"] == len(SEEDS)).all()

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from carryover.claims.support.transferability import boundary, by_anchor, gains, leave_one_out_choice, sign_changes
+from carryover.claims.linear_transfer import sign_changes
+from carryover.claims.support.transferability import boundary, by_anchor, gains, leave_one_out_choice
 from toy.made_up_runs import SEEDS, dataset
 
 SAMPLES = [8, 16, 32, 64, 128, 256]

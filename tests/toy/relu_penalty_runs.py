@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from carryover.claims import relu_displacement, relu_least_penalty, relu_norms, relu_penalty_risk
 from toy.relu_effects import dataset, per_seed, risks
 
 
@@ -130,8 +129,8 @@ def least_penalty(effect):
 
 
 MADE = {
-    relu_penalty_risk: penalty,
-    relu_norms: norms,
-    relu_displacement: displacement,
-    relu_least_penalty: least_penalty,
+    "relu_penalty_risk": penalty,
+    "relu_norms": norms,
+    "relu_displacement": displacement,
+    "relu_least_penalty": least_penalty,
 }

@@ -1,7 +1,7 @@
 """What decides how well finetuning between linear teachers goes: covariance, depth, scale, frozen layers ("Finetuning
 with linear teachers", sections 4 and 5)."""
 
-from itertools import pairwise
+from itertools import pairwise, product
 
 import numpy as np
 import pandas as pd
@@ -18,7 +18,7 @@ RANK = 1.1  # effective rank up to which features are close to rank one
 LEAST = 0.1  # samples per dimension from which a frozen network is flat: fewer determine its one factor badly
 
 
-def check(data, p):
+def linear_teachers(data, p):
     """Roles: `alignment` of differences in leading directions and in others, `stretch` and its `coefficients`, of
     stretched sources over depths, `scale` over norms of source and target, `frozen` of two layers and `layers` of more,
     several numbers of them frozen; and `small`, frozen after pretraining from small weights that do not vanish.
@@ -27,11 +27,10 @@ def check(data, p):
                                  for role in ("alignment", "stretch", "scale"))  # fmt: skip
     distances = converged_distances(data["coefficients"], data["stretch"]).groupby("seed")["distance"].max()
     limit = np.log10(NEAR / distances.clip(lower=1e-12))
+    frozen = Runs("frozen", data["frozen"])
     found = _of_alignment(alignment) | _of_depth(stretch) | _of_scale(scale) | checks({"limit": limit})
-    found |= _of_frozen(Runs("frozen", data["frozen"]), Runs("layers", data["layers"]))
-    return found | (
-        _of_small(*(_descended(role, data[role]) for role in ("small", "frozen"))) if "small" in data else {}
-    )
+    found |= _of_frozen(frozen, Runs("layers", data["layers"]))
+    return found | (_of_small(Runs("small", data["small"]), frozen) if "small" in data else {})
 
 
 def _of_alignment(runs):
@@ -113,19 +112,38 @@ def _of_frozen(runs, layers):
     return checks(found, least=least, below=below[-1], enough=enough, layers=several.only("depth"))
 
 
-def _descended(role, risk):
-    return Runs(role, risk).where(protocol="linear_transfer", solver="descent", pretrain_solver="descent")
-
-
-def _of_small(runs, larger):
+def _of_small(small, frozen):
     """Frozen networks pretrained from small weights, with more samples than dimensions.
 
     There the exact limit has no risk. The effective (stable) rank of the features is one over the share of their power
     that is of rank one.
     """
+    runs, larger = (one.where(protocol="linear_transfer", solver="descent", pretrain_solver="descent")
+                    for one in (small, frozen))  # fmt: skip
     samples = runs.only("samples")
     found = {
         "small_rank": RANK - 1 / runs.by_seed("feature_share"),
         "small_slow": runs.risk() - larger.risk(samples=samples),
     }
     return checks(found, samples=samples)
+
+
+def aligned_teachers(data, p):
+    """Role `risk`: exact limits of finetuned networks, without noise, of one layer and more, for tasks at angle 0.
+
+    The target is the source, scaled (theorem 5.3). Every statistic is that of the samples and the target's norm at
+    which it is worst, as a mean over seeds. No depth shows that the risk goes to 0; claimed is that between the two
+    deepest it still falls as a power of depth.
+    """
+    tuned = Runs("risk", data["risk"]).where(angle=0.0, noise=0.0, solver="exact", protocol="finetuning")
+    *_, before, deepest = tuned.options("depth")
+    tasks = list(product(tuned.sizes(), tuned.options("target_norm")))
+
+    def least_fall(depth):
+        """Least log₁₀ of the ratio of the risks at a depth and at the deepest, by seed."""
+        falls = [tuned.risk(depth=depth, samples=n, target_norm=norm)
+                 - tuned.risk(depth=deepest, samples=n, target_norm=norm) for n, norm in tasks]  # fmt: skip
+        return pd.concat(falls, axis=1).min(axis=1)
+
+    found = {"deep": least_fall(1), "vanishes": least_fall(before) / np.log10(deepest / before)}
+    return checks(found, before=before, deepest=deepest)

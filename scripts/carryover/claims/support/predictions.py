@@ -73,15 +73,10 @@ def linear_transfer(frame, protocol, floor):
         with np.errstate(invalid="ignore"):  # ∞ − ∞ at γ = 1
             transferred = transfer.finetune_risk(gamma, theta, noise, depth, target_norm=norm)
     else:
-        transferred = _eq10(theta, noise / norm, frame["samples"].to_numpy(), norm**2)
+        transferred = norm**2 * transfer.linear_transfer_risk(theta, noise / norm, frame["samples"].to_numpy())
     scratch, transferred = (np.log10(np.maximum(risk, floor)) for risk in (scratch, transferred))
     with np.errstate(invalid="ignore"):
         return np.where(scratch == transferred, 0.0, scratch - transferred)
-
-
-def _eq10(theta, noise, samples, scale):
-    """Equation 10 of "Features are fate", times a scale; infinite for one or two samples."""
-    return np.where(samples > 2, scale * transfer.linear_transfer_risk(theta, noise, np.maximum(samples, 3)), np.inf)
 
 
 def of_linear_teachers(frame):
@@ -94,7 +89,7 @@ def of_linear_teachers(frame):
     theta, norm, noise = (
         values.to_numpy(float) for values in (np.pi * frame["angle"], frame["target_norm"], frame["noise"])
     )
-    missed = _eq10(theta, noise / norm, frame["samples"].to_numpy() - 1, 1.0)
+    missed = transfer.linear_transfer_risk(theta, noise / norm, np.maximum(frame["samples"].to_numpy() - 1, 1))
     distances = {}
     for angle, size, sigma in set(zip(theta, norm, noise, strict=True)):
         target = size * np.array([np.cos(angle), np.sin(angle)])

@@ -11,39 +11,39 @@ UNTRAINED = 0.1
 
 
 class Runs:
-    """Runs of the dataset of a role, with the conditions that chose them."""
+    """Runs of the dataset of a role."""
 
-    def __init__(self, role, data, chosen=()):
-        self.role, self.data, self.chosen = role, data, chosen
+    def __init__(self, role, data):
+        self.role, self.data = role, data
 
     def where(self, **condition):
         """The runs at which coordinates have these values; `clusters` selects along its own dimension.
 
         Raises UserError for the first value that none of them has.
         """
-        data, chosen = self.data, list(self.chosen)
+        data = self.data
         for name, value in condition.items():
-            options = Runs(self.role, data, chosen).options(name)
+            self._check(name)
             values, number = data[name].values, isinstance(value, int | float | np.number)
             selected = np.isclose(values, value, rtol=1e-9, atol=0) if number else values == value
             if not selected.any():
-                raise UserError(
-                    f"this claim needs {name} {_text(value)} of the role {self.role}, but {_which(chosen)}there is "
-                    f"only {name} {', '.join(map(_text, options))}."
-                )
+                there = ", ".join(map(str, _distinct(data, name)))
+                raise UserError(f"this claim needs {name} {value} of the role {self.role}; there is only {there}.")
             data = data.isel({data[name].dims[0]: selected})
-            chosen.append(f"{name} {_text(value)}")
-        return Runs(self.role, data, tuple(chosen))
+        return Runs(self.role, data)
 
     def options(self, name, least=1):
         """Values of a coordinate, rising; UserError for fewer than `least`, and if the runs lack it."""
-        if name not in self.data.coords:
-            raise UserError(f"the runs of the role {self.role} have no {name}, by which this claim compares them.")
+        self._check(name)
         values = _distinct(self.data, name)
         if len(values) < least:
-            known = ", ".join(map(_text, values))
+            known = ", ".join(map(str, values))
             raise UserError(f"this claim needs {least} values of {name} or more of the role {self.role}, not {known}.")
         return values
+
+    def _check(self, name):
+        if name not in self.data.coords:
+            raise UserError(f"the runs of the role {self.role} have no {name}, by which this claim compares them.")
 
     def only(self, name):
         """The one value of a coordinate; UserError for several."""
@@ -83,8 +83,7 @@ class Runs:
         if series.index.has_duplicates:
             names = [name for name in coordinates(runs.data) if name != "seed" and len(_distinct(runs.data, name)) > 1]
             raise UserError(
-                f"{_which(runs.chosen)}the role {self.role} has several runs a seed, which differ in "
-                f"{' and '.join(names) or 'nothing'}: this claim needs one."
+                f"this claim needs one run a seed of the role {self.role}; several differ in {' and '.join(names)}."
             )
         return series
 
@@ -101,7 +100,7 @@ class Runs:
             finished = (data["converged"] == 1) | (data["loss"] <= UNTRAINED * data["risk_final"])
             if "at_rest" in data:
                 finished |= data["at_rest"] == 1
-            runs = Runs(self.role, data.assign(risk_final=data["risk_final"].where(finished)), runs.chosen)
+            runs = Runs(self.role, data.assign(risk_final=data["risk_final"].where(finished)))
         return np.log10(runs.by_seed("risk_final"))
 
     def sizes(self, least=1):
@@ -124,10 +123,7 @@ def common_sizes(*groups):
     """Numbers of samples that several groups of runs share, rising; UserError if there is none."""
     common = set.intersection(*(set(runs.sizes()) for runs in groups))
     if not common:
-        compared = "; ".join(" and ".join(runs.chosen) for runs in groups)
-        raise UserError(
-            f"at no number of samples does the role {groups[0].role} have all that this claim compares: {compared}."
-        )
+        raise UserError(f"at no number of samples does the role {groups[0].role} have all that this claim compares.")
     return sorted(common)
 
 
@@ -144,13 +140,5 @@ def nearest(values, wanted, name, tolerance=0.05):
     return best
 
 
-def _which(chosen):
-    return f"with {' and '.join(chosen)} " if chosen else ""
-
-
 def _distinct(data, name):
     return [value.item() for value in np.unique(data[name].values) if value == value]
-
-
-def _text(value):
-    return f"{value:g}" if isinstance(value, int | float | np.number) else str(value)

@@ -9,7 +9,7 @@ from carryover.claims.support.checks import MEANINGS
 from carryover.claims.support.headlines import OWN
 from carryover.errors import UserError
 from carryover.labels import attributes
-from carryover.provenance import portability, store
+from carryover.provenance import store
 from carryover.statistics.intervals import LEVEL
 from carryover.statistics.testing import holm
 
@@ -17,8 +17,6 @@ ORDER = ("fails", "undecided", "holds")  # worst news first
 DIFFERS = " (differs)"
 COLUMNS = {
     **MEANINGS,
-    "data": "datasets that the claim's group reads",
-    "portable": portability.MEANING,
     **headlines.MEANINGS,
     "adjusted_p_value": "p-value adjusted for the number of checks of the claim (Holm)",
     "verdict": f"holds; fails, where the adjusted p-value is below {LEVEL:g}; or undecided",
@@ -43,7 +41,7 @@ def gathered(groups, others=None):
     Parameters
     ----------
     groups : dict of str to xarray.Dataset
-        Groups of checks by name, with `data` and `portable`.
+        Groups of checks by name.
     others : dict of str to pandas.DataFrame, optional
         Tables of another scale, whose verdicts are added.
 
