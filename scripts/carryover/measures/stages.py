@@ -33,14 +33,11 @@ def measure(data, p):
     dropped. Both see the same test images, and so do all runs of the same classes. A stage whose output is the same for
     all images has no dimensionality: NaN there.
 
-    Raises UserError for weights that were not kept, fewer than two images, and, naming the run, weights or outputs that
-    are not finite.
+    Raises UserError for fewer than two images, and, naming the run, for weights or outputs that are not finite.
     """
-    if "state" not in data:
-        raise UserError("the weights of the finetuned networks were not kept: set keep_weights: true.")
     network, prepared = network_and_images(data.attrs, p.device)
     compared = {}
-    for (start, classes), runs in groups(data, p.of).items():
+    for (start, classes), runs in groups(data).items():
         chosen = test_images(prepared.images, classes, p.count)
         with naming(data.isel(run=runs[0])):
             before = _kernels(network, data["start_state"].values[start], prepared, chosen, p, "before")
@@ -63,22 +60,21 @@ def network_and_images(attrs, device):
     return network.to(torch_device(device)).eval(), PreparedImages(source, int(attrs["pixels"]), published=published)
 
 
-def groups(data, of):
-    """{(start, classes of the images, "" for all): runs}: what is compared with the same kernels."""
+def groups(data):
+    """{(start, classes of the images): runs}: what is compared with the same kernels."""
     found: dict[tuple[int, str], list[int]] = {}
     for run, (start, target) in enumerate(zip(data["start"].values, data["target_classes"].values, strict=True)):
-        found.setdefault((int(start), str(target) if of == "target" else ""), []).append(run)
+        found.setdefault((int(start), str(target)), []).append(run)
     return found
 
 
 def test_images(source, classes, count):
     """Indices of test images, at most `count` unless it is 0, the same ones for the same classes."""
-    whole = class_task(source, classes.split()).test if classes else np.arange(len(source.test))
+    whole = class_task(source, classes.split()).test
     order = generator("stages", "", 0, "images").permutation(len(whole))
     chosen = np.sort(whole[order[: count or None]])  # in the order in which they lie on disk
     if len(chosen) < 2:
-        which = f"classes {classes}" if classes else "set"
-        raise UserError(f"count is {count}, and {len(chosen)} test image of the {which} is too few: give two or more.")
+        raise UserError(f"count is {count}, and {len(chosen)} test image is too few: give two or more.")
     return chosen
 
 
@@ -106,7 +102,7 @@ def _kernels(network, state, prepared, chosen, p, when):
 
     # Without TensorFloat-32, which keeps 10 bits, a GPU finds what a CPU finds.
     with torch.backends.cudnn.flags(enabled=True, deterministic=True, allow_tf32=False):
-        return centred_kernels(features, len(chosen), batch=p.batch)
+        return centred_kernels(features, len(chosen))
 
 
 MEMORY = 3 * 2**29  # bytes: 2000 images of 32 × 32 pixels in ResNet-18 with the stem "small" take 1.4 GiB
