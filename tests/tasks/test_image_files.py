@@ -95,18 +95,6 @@ def test_a_missing_file_is_named_with_its_place(folder):
     )
 
 
-@pytest.mark.parametrize(
-    ("name", "array", "said"),
-    [
-        ("t10k-labels-idx1-ubyte", np.arange(4), "has 4 labels of 3 images"),
-        ("t10k-images-idx3-ubyte", np.ones((3, 4, 4)), "the images of train and t10k differ in size"),
-    ],
-)
-def test_idx_files_must_belong_together(folder, name, array, said):
-    put(next(folder.glob(f"{name}*")), packed(array))
-    assert said in refused(idx, folder, True)
-
-
 # Records
 
 
@@ -242,18 +230,6 @@ def test_files_hold_whole_records(case, change, packed):
     path = case.archive if packed else case.folder / name
     said = f"{path} has {len(case.files[name])} bytes of {name}, not whole records of {size} bytes: put "
     assert refused(case.read, case.folder, True).startswith(said)
-
-
-@pytest.mark.parametrize(
-    ("kind", "name", "place", "label", "limits"),
-    [("CIFAR100", "test.bin", 1, 100, "0 to 99"), ("STL10", "test_y.bin", 2, 0, "1 to 10")],
-)
-def test_labels_are_those_of_the_set(tmp_path, kind, name, place, label, limits):
-    case = Case(kind, tmp_path)
-    case.files[name] = case.files[name][:place] + bytes([label]) + case.files[name][place + 1 :]
-    case.plain()
-    said = f"{tmp_path / name} holds the label {label}, and labels are {limits}: put "
-    assert refused(case.read, tmp_path, True).startswith(said)
 
 
 @pytest.mark.parametrize("keep", [slice(0, 2000), slice(5, None), slice(0, 0)])
