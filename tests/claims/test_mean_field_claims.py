@@ -95,14 +95,6 @@ def test_every_claim_follows_its_effect(effect, verdict, tmp_path):
     store.save(checked, tmp_path / "claims.nc")
 
 
-def test_statistics_are_differences_and_gains():
-    found = checks_of("mean_field_transfer", networks(1.0))["statistic"].to_series().drop(list(OF_RISKS))
-    assert found.pop("features") == found.pop("richness") == pytest.approx(0.2)
-    assert found.pop("alike") == pytest.approx(ALIKE + 0.2)
-    assert found.pop("source_learned") == pytest.approx(0.01 - LEARNED)
-    np.testing.assert_allclose(found, 1.0)
-
-
 def of_sizes(transferred, scratch, least=0.1):
     """The data with risks, as shares of the target's variance, of both kinds by seed and n, without ablation too."""
 
